@@ -24,7 +24,11 @@ await main(async (args) => {
     ...(paths.length > 0 ? paths : ['packages', 'test', 'scripts']),
   ]
   const lintCode = await run(process.execPath, [installedBin('oxlint'), ...lint])
-  const format = [fix ? '--write' : '--list-different', '--no-error-on-unmatched-pattern', ...(paths.length > 0 ? paths : formatted)]
+  const format = [
+    fix ? '--write' : '--list-different',
+    '--no-error-on-unmatched-pattern',
+    ...(paths.length > 0 ? paths : formatted),
+  ]
   const formatCode = await run(process.execPath, [installedBin('oxfmt'), ...format])
   if (formatCode !== 0 && !fix) process.stderr.write('The files above are not formatted: npm run lint -- --fix\n')
   return lintCode === 0 && formatCode === 0 ? 0 : 1

@@ -22,12 +22,15 @@ const longTimeoutSecs = 3600
 
 await main(async (args) => {
   const long = args.includes('--long')
-  const valuesOf = (option) => args.filter((arg) => arg.startsWith(`${option}=`)).map((arg) => arg.slice(option.length + 1))
+  const valuesOf = (option) =>
+    args.filter((arg) => arg.startsWith(`${option}=`)).map((arg) => arg.slice(option.length + 1))
   const exceptions = valuesOf('--except')
   const outputFile = valuesOf('--output-file').at(-1)
   const filters = args.filter((arg) => !arg.startsWith('-'))
   const seed = valuesOf('--shuffle').at(-1)
-  const options = args.filter((arg) => arg.startsWith('-') && !/^--(long|except=.*|output-file=.*|shuffle=.*)?$/.test(arg))
+  const options = args.filter(
+    (arg) => arg.startsWith('-') && !/^--(long|except=.*|output-file=.*|shuffle=.*)?$/.test(arg),
+  )
 
   await ensureInstalled()
   // Before the build: the set is also what the tests are typed with.
@@ -49,7 +52,8 @@ await main(async (args) => {
 async function runAndReport(files, timeoutSecs, env, outputFile) {
   const lines = []
   const results = new TapResults({
-    onFile: ({ name, ok, passed, failed }) => console.log(`${ok ? 'ok  ' : 'FAIL'} ${name} (${passed} passed, ${failed} failed)`),
+    onFile: ({ name, ok, passed, failed }) =>
+      console.log(`${ok ? 'ok  ' : 'FAIL'} ${name} (${passed} passed, ${failed} failed)`),
     onFailure: ({ path, diagnostics }) =>
       console.log([`     ${path.join(' > ')}`, ...diagnostics.map((line) => `       ${line}`)].join('\n')),
   })
@@ -64,6 +68,8 @@ async function runAndReport(files, timeoutSecs, env, outputFile) {
   })
   results.end()
   if (outputFile !== undefined) writeFileSync(outputFile, lines.map((line) => `${line}\n`).join(''))
-  console.log(`${results.passed} passed, ${results.failed} failed${results.skipped > 0 ? `, ${results.skipped} skipped` : ''}`)
+  console.log(
+    `${results.passed} passed, ${results.failed} failed${results.skipped > 0 ? `, ${results.skipped} skipped` : ''}`,
+  )
   return exitCode
 }

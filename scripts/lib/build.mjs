@@ -22,8 +22,11 @@ function newestMtimeMs(folder) {
 function isBuilt(folders) {
   if (!existsSync(stampPath)) return false
   const builtMs = statSync(stampPath).mtimeMs
-  if (rootInputs.some((file) => existsSync(join(root, file)) && statSync(join(root, file)).mtimeMs > builtMs)) return false
-  return folders.every((folder) => existsSync(join(root, folder, 'dist', '.tsbuildinfo')) && newestMtimeMs(join(root, folder)) <= builtMs)
+  if (rootInputs.some((file) => existsSync(join(root, file)) && statSync(join(root, file)).mtimeMs > builtMs))
+    return false
+  return folders.every(
+    (folder) => existsSync(join(root, folder, 'dist', '.tsbuildinfo')) && newestMtimeMs(join(root, folder)) <= builtMs,
+  )
 }
 
 /**
@@ -36,7 +39,10 @@ export async function ensureBuilt() {
   progress('building')
   const startedAt = new Date()
   const turbo = installedBin('turbo')
-  const build = turbo === null ? null : await capture(process.execPath, [turbo, 'run', 'build', '--output-logs=errors-only'], quietTurbo)
+  const build =
+    turbo === null
+      ? null
+      : await capture(process.execPath, [turbo, 'run', 'build', '--output-logs=errors-only'], quietTurbo)
   if (build?.code !== 0) {
     // Either turbo does not run on this machine or the sources do not compile: the compiler itself knows which.
     const tsc = installedBin('typescript', 'tsc')

@@ -8,7 +8,8 @@ const lockPath = join(root, 'package-lock.json')
 const hiddenLockPath = join(root, 'node_modules', '.package-lock.json')
 const stampPath = join(root, 'node_modules', '.cache', 'shardlab', 'installed')
 
-const lockHash = () => (existsSync(lockPath) ? createHash('sha256').update(readFileSync(lockPath)).digest('hex') : 'no lock')
+const lockHash = () =>
+  existsSync(lockPath) ? createHash('sha256').update(readFileSync(lockPath)).digest('hex') : 'no lock'
 
 function isInstalled() {
   if (!existsSync(hiddenLockPath)) return false
@@ -44,7 +45,8 @@ export async function ensureInstalled() {
  */
 export async function ensureTapBuilt() {
   const built = join(root, 'node_modules', '@tapjs', 'test', 'test-built', 'dist', 'esm', 'index.js')
-  if (existsSync(built) && !/^(export const signature = `)?@tapjs\/typescript$/m.test(readFileSync(built, 'utf8'))) return
+  if (existsSync(built) && !/^(export const signature = `)?@tapjs\/typescript$/m.test(readFileSync(built, 'utf8')))
+    return
   const tap = installedBin('tap')
   if (tap === null) throw new ScriptError('tap is not installed: run npm install')
   progress("building tap's plugin set")

@@ -76,7 +76,12 @@ export class TapResults {
     } else if (!isSummary && excused) this.skipped++
     else if (!isSummary) this.passed++
     if (depth > 0) return
-    this.#onFile({ name, ok: !failed, passed: this.passed - this.#fileStart.passed, failed: this.failed - this.#fileStart.failed })
+    this.#onFile({
+      name,
+      ok: !failed,
+      passed: this.passed - this.#fileStart.passed,
+      failed: this.failed - this.#fileStart.failed,
+    })
     this.#fileStart = { passed: this.passed, failed: this.failed }
   }
 

@@ -48,7 +48,9 @@ export class TestChildren {
 
   /** A process for files that follow one another. */
   share() {
-    return new SharedProcess(this.#spawn([sharedMain], ['ignore', 2, 'inherit', 'ipc']), (child, ms) => this.#deadline(child, ms))
+    return new SharedProcess(this.#spawn([sharedMain], ['ignore', 2, 'inherit', 'ipc']), (child, ms) =>
+      this.#deadline(child, ms),
+    )
   }
 
   /** Ends all processes, and what they started. */
@@ -117,7 +119,9 @@ class SharedProcess {
       }
       this.#child.on('message', onMessage)
       this.#child.send(file, () => {})
-      void this.#exited.then((trouble) => finish({ lines: [], trouble: `the process ${trouble ?? 'ended'} in this file` }))
+      void this.#exited.then((trouble) =>
+        finish({ lines: [], trouble: `the process ${trouble ?? 'ended'} in this file` }),
+      )
     })
   }
 

@@ -39,7 +39,9 @@ export async function runTestFiles(files, { jobs, timeoutSecs, env, onLine }) {
     if (trouble !== null) failed++
     onLine(`# Subtest: ${name}`)
     for (const line of lines) if (line !== 'TAP version 14') onLine(line === '' ? line : `    ${line}`)
-    onLine(`${trouble === null ? 'ok' : 'not ok'} ${ended} - ${name} # time=${(performance.now() - startedAt).toFixed(0)}ms`)
+    onLine(
+      `${trouble === null ? 'ok' : 'not ok'} ${ended} - ${name} # time=${(performance.now() - startedAt).toFixed(0)}ms`,
+    )
     if (trouble !== null) for (const line of ['  ---', `  ${trouble}`, '  ...']) onLine(line)
   }
 
@@ -53,7 +55,11 @@ export async function runTestFiles(files, { jobs, timeoutSecs, env, onLine }) {
       shared = null
       if (trouble === null) return
       const lines = files.map((file) => `# ${file}`)
-      report('a process that ran several files', { lines, trouble: `${trouble}: one of them left something running` }, startedAt)
+      report(
+        'a process that ran several files',
+        { lines, trouble: `${trouble}: one of them left something running` },
+        startedAt,
+      )
     }
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
       if (shared?.open === false) await endShared()

@@ -18,7 +18,8 @@ export function installedBin(packageName, binName = packageName) {
 /** The folders of all workspaces that can be built, relative to the root. */
 export function workspaceFolders() {
   const packages = readdirSync(join(root, 'packages'), { withFileTypes: true })
-  return [...packages.filter((entry) => entry.isDirectory()).map((entry) => join('packages', entry.name)), 'test'].filter((folder) =>
-    existsSync(join(root, folder, 'tsconfig.json')),
-  )
+  return [
+    ...packages.filter((entry) => entry.isDirectory()).map((entry) => join('packages', entry.name)),
+    'test',
+  ].filter((folder) => existsSync(join(root, folder, 'tsconfig.json')))
 }

@@ -45,7 +45,10 @@ t.test('every row of the table is on the page, once', (t) => {
 t.test('every row starts at the first version and goes up', (t) => {
   for (const [name, { values, about, source }] of Object.entries(behaviourTable)) {
     const positions = values.map(([from]) => emulatedVersions.indexOf(from))
-    t.ok(positions[0] === 0 && positions.every((position, i) => i === 0 || position > positions[i - 1]!), `${name} is in order`)
+    t.ok(
+      positions[0] === 0 && positions.every((position, i) => i === 0 || position > positions[i - 1]!),
+      `${name} is in order`,
+    )
     t.ok(
       values.every(([, value], i) => i === 0 || JSON.stringify(value) !== JSON.stringify(values[i - 1]![1])),
       `${name} says nothing twice`,

@@ -16,7 +16,11 @@ const rowOf = (name: string, more: Partial<Row> = {}): Row & { run: () => void }
   ...more,
 })
 
-const modulesOf = (folder: string, rows: readonly Row[], files: Readonly<Record<string, readonly Row[]>>): CommandModules => ({
+const modulesOf = (
+  folder: string,
+  rows: readonly Row[],
+  files: Readonly<Record<string, readonly Row[]>>,
+): CommandModules => ({
   folder,
   entry: { path: `packages/${folder}/src/index.ts`, exports: { table: { rows } } },
   rowFiles: Object.entries(files).map(([name, exported]) => ({
@@ -51,21 +55,30 @@ t.test('canary: rows without a file, files without a row, rows that say too litt
     "the summary of 'wordless' is no sentence",
     "the row 'wordless' names no page of the manual",
   ])
-  t.match(messagesOf(findCommandsOutsideTables([modulesOf('mongos', [ping], {})])), ["the row 'ping' has no file of its own"])
+  t.match(messagesOf(findCommandsOutsideTables([modulesOf('mongos', [ping], {})])), [
+    "the row 'ping' has no file of its own",
+  ])
   t.end()
 })
 
 t.test('canary: a table may hold rows of the package below', (t) => {
   const [ping, find] = [rowOf('ping'), rowOf('find')]
   t.strictSame(
-    findCommandsOutsideTables([modulesOf('shard', [ping, find], { find: [find] }), modulesOf('node', [ping], { ping: [ping] })]),
+    findCommandsOutsideTables([
+      modulesOf('shard', [ping, find], { find: [find] }),
+      modulesOf('node', [ping], { ping: [ping] }),
+    ]),
     [],
   )
   t.end()
 })
 
 t.test('every command has one file and one row', async (t) => {
-  expectNoFindings(t, findCommandsOutsideTables(await loadCommandModules(readRepository(), findRoot())), 'commands and tables agree')
+  expectNoFindings(
+    t,
+    findCommandsOutsideTables(await loadCommandModules(readRepository(), findRoot())),
+    'commands and tables agree',
+  )
 })
 
 t.test('canary: the commands of the page', (t) => {
@@ -73,7 +86,10 @@ t.test('canary: the commands of the page', (t) => {
     modulesOf('mongos', [rowOf('find', { routing: 'shard-key', access: 'read' })], {}),
     modulesOf(
       'node',
-      [rowOf('find', { status: 'partial', missing: 'a|b', lacks: 'c', aliases: ['FIND'] }), rowOf('drop', { adminOnly: true })],
+      [
+        rowOf('find', { status: 'partial', missing: 'a|b', lacks: 'c', aliases: ['FIND'] }),
+        rowOf('drop', { adminOnly: true }),
+      ],
       {},
     ),
   ])

@@ -8,14 +8,20 @@ const banned = (source: string, folder = 'mongos'): string[] =>
 
 t.test('canary: each banned name, with what to use instead', (t) => {
   const canaries: readonly (readonly [source: string, message: string])[] = [
-    ["import { readFile } from 'node:fs/promises'", "'node:fs/promises' is banned in the deterministic floors: no Node.js module"],
+    [
+      "import { readFile } from 'node:fs/promises'",
+      "'node:fs/promises' is banned in the deterministic floors: no Node.js module",
+    ],
     ["import { createHash } from 'crypto'", "'crypto' is banned"],
     ['const a = Date.now()', 'Date.now is banned in the deterministic floors: use ctx.now()'],
     ['const a = globalThis.Date.now()', 'Date.now is banned'],
     ['const a = new Date()', 'new Date() without argument is banned in the deterministic floors: use ctx.now()'],
     ['const a = new Date', 'new Date() without argument is banned'],
     ['const a = Date()', 'Date() is banned'],
-    ['setTimeout(() => a(), 1)', 'setTimeout is banned in the deterministic floors: use ctx.setTimer(name, delayMs) or await ctx.sleep'],
+    [
+      'setTimeout(() => a(), 1)',
+      'setTimeout is banned in the deterministic floors: use ctx.setTimer(name, delayMs) or await ctx.sleep',
+    ],
     ['const a = { later: setInterval }', 'setInterval is banned'],
     ['setImmediate(a)', 'setImmediate is banned'],
     ['queueMicrotask(a)', 'queueMicrotask is banned'],
@@ -54,7 +60,11 @@ t.test('canary: what only looks like it is fine', (t) => {
   ]
   for (const source of fine) t.strictSame(banned(source), [], source)
   t.strictSame(banned('setTimeout(a, 1); Date.now()', 'runtime'), [], 'above the deterministic floors')
-  t.strictSame(messagesOf(findBannedNames(new Repository({ 'packages/mongos/test/a.test.ts': 'Date.now()' }))), [], 'in tests')
+  t.strictSame(
+    messagesOf(findBannedNames(new Repository({ 'packages/mongos/test/a.test.ts': 'Date.now()' }))),
+    [],
+    'in tests',
+  )
   t.end()
 })
 

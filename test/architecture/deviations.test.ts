@@ -5,9 +5,14 @@ import { operatorSection } from './operators.js'
 import { expectNoFindings, messagesOf } from './support.js'
 
 t.test('canary: deviations without a test, with a wrong one, given twice', (t) => {
-  const page = '# x\n### D1 one\ntext\nTest: a.test.ts\n### D2 two\n### D3 three\nTest: a.test.ts\n### D1 again\nTest: `a.test.ts`\n'
+  const page =
+    '# x\n### D1 one\ntext\nTest: a.test.ts\n### D2 two\n### D3 three\nTest: a.test.ts\n### D1 again\nTest: `a.test.ts`\n'
   const repository = new Repository({ 'docs/reference/deviations.md': page, 'a.test.ts': "t.test('D1: …')\n// D33" })
-  t.strictSame(messagesOf(findUnprovenDeviations(repository)), ['D2 names no test', 'D3 is not named in a.test.ts', 'D1 is given twice'])
+  t.strictSame(messagesOf(findUnprovenDeviations(repository)), [
+    'D2 names no test',
+    'D3 is not named in a.test.ts',
+    'D1 is given twice',
+  ])
   t.match(parseDeviations(page)[0], { number: 'D1', title: 'one', line: 2, test: 'a.test.ts' })
   t.match(deviationSection(page), ['## Deviations', '', /each with a test/, '', '- D1 one'])
   t.strictSame(deviationSection(''), [])

@@ -36,7 +36,8 @@ export function findUnprovenDeviations(repository: Repository): Finding[] {
     if (seen.has(number)) object('is given twice')
     seen.add(number)
     if (test === null) object('names no test')
-    else if (!(repository.files.get(test)?.text ?? '').match(new RegExp(`\\b${number}\\b`))) object(`is not named in ${test}`)
+    else if (!(repository.files.get(test)?.text ?? '').match(new RegExp(`\\b${number}\\b`)))
+      object(`is not named in ${test}`)
   }
   return findings
 }

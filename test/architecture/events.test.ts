@@ -36,7 +36,14 @@ const events: { readonly [T in keyof ClusterEvents]: FieldsOf<Required<Extract<C
     durationMs: true,
   },
   'range-deleted': { shard: true, ns: true, documents: true, bytes: true, durationMs: true },
-  'balancer-round': { round: true, skipped: true, splits: true, migrations: true, defragmenting: true, durationMs: true },
+  'balancer-round': {
+    round: true,
+    skipped: true,
+    splits: true,
+    migrations: true,
+    defragmenting: true,
+    durationMs: true,
+  },
   'fault-applied': { id: true, fault: true, target: true },
   'fault-healed': { id: true, fault: true, target: true },
   jumbo: { ns: true, shard: true, min: true, max: true },
@@ -47,7 +54,9 @@ const events: { readonly [T in keyof ClusterEvents]: FieldsOf<Required<Extract<C
 
 t.test('the page of events', (t) => {
   const page = readFileSync(join(findRoot(), 'docs/reference/events.md'), 'utf8')
-  const sections = new Map([...page.matchAll(/^### `(.+?)`$([^]*?)(?=^### |(?![^]))/gm)].map(([, name, text]) => [name!, text!]))
+  const sections = new Map(
+    [...page.matchAll(/^### `(.+?)`$([^]*?)(?=^### |(?![^]))/gm)].map(([, name, text]) => [name!, text!]),
+  )
   t.same([...sections.keys()].toSorted(), Object.keys(events).toSorted())
   for (const [name, fields] of Object.entries(events)) {
     const cells = [...sections.get(name)!.matchAll(/^\| (`.+?`) \|/gm)].flatMap(([, cell]) =>

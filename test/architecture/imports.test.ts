@@ -10,19 +10,29 @@ t.test('canary: imports that climb', (t) => {
   t.match(climbing({ 'packages/query/src/a.ts': "import type { Engine } from '@shardlab/storage'" }), [
     "'@shardlab/storage' (floor 3) is above query (floor 1)",
   ])
-  t.match(climbing({ 'packages/shard/src/a.ts': "export * from '@shardlab/mongos'" }), ["'@shardlab/mongos' is on the same floor as shard"])
+  t.match(climbing({ 'packages/shard/src/a.ts': "export * from '@shardlab/mongos'" }), [
+    "'@shardlab/mongos' is on the same floor as shard",
+  ])
   t.match(climbing({ 'packages/wire/src/a.ts': "type A = import('@shardlab/sharding').A" }), [
     "'@shardlab/sharding' is on the same floor as wire",
   ])
-  t.match(climbing({ 'packages/wire/src/a.ts': "import { a } from '@shardlab/bson/dist/src/a.js'" }), ['is a deep import'])
+  t.match(climbing({ 'packages/wire/src/a.ts': "import { a } from '@shardlab/bson/dist/src/a.js'" }), [
+    'is a deep import',
+  ])
   t.match(climbing({ 'packages/node/src/a.ts': "import { a } from '@shardlab/actor/testing'" }), ['is for tests only'])
   t.match(climbing({ 'packages/bson/test/a.ts': "import { a } from '@shardlab/actor/testing'" }), ['is above bson'])
-  t.match(climbing({ 'packages/wire/src/a.ts': "import { a } from '@shardlab/wire'" }), ["'@shardlab/wire' is this package itself"])
-  t.match(climbing({ 'packages/wire/src/a.ts': "import { a } from '../../bson/src/a.js'" }), ['leaves the package by a relative path'])
+  t.match(climbing({ 'packages/wire/src/a.ts': "import { a } from '@shardlab/wire'" }), [
+    "'@shardlab/wire' is this package itself",
+  ])
+  t.match(climbing({ 'packages/wire/src/a.ts': "import { a } from '../../bson/src/a.js'" }), [
+    'leaves the package by a relative path',
+  ])
   t.match(climbing({ 'packages/cluster/src/a.ts': "new URL('../../shard/dist/src/a.js', import.meta.url)" }), [
     'leaves the package by a relative path',
   ])
-  t.match(climbing({ 'packages/wire/src/a.ts': "import { a } from '../test/a.js'" }), ['leads from src to what is not shipped'])
+  t.match(climbing({ 'packages/wire/src/a.ts': "import { a } from '../test/a.js'" }), [
+    'leads from src to what is not shipped',
+  ])
   t.match(climbing({ 'packages/wire/src/a.ts': "import { a } from './b'" }), ["'./b' must end in .js"])
   t.match(climbing({ 'packages/load/src/a.ts': "import { a } from '@shardlab/wire'" }), [
     'load reaches a cluster through the official driver only',
@@ -31,13 +41,16 @@ t.test('canary: imports that climb', (t) => {
     'unique reaches a cluster through the official driver only',
   ])
   t.match(climbing({ 'packages/attic/src/a.ts': '' }), ['package attic has no floor'])
-  t.match(climbing({ 'test/live/a.ts': "import { a } from '../../packages/shard/src/a.js'" }), ['leaves the package by a relative path'])
+  t.match(climbing({ 'test/live/a.ts': "import { a } from '../../packages/shard/src/a.js'" }), [
+    'leaves the package by a relative path',
+  ])
   t.end()
 })
 
 t.test('canary: imports that go downward are fine', (t) => {
   const files = {
-    'packages/shard/src/commands/a.ts': "import { a } from '@shardlab/node'\nimport { b } from '../b.js'\n// import '@shardlab/mongos'",
+    'packages/shard/src/commands/a.ts':
+      "import { a } from '@shardlab/node'\nimport { b } from '../b.js'\n// import '@shardlab/mongos'",
     'packages/shard/test/a.test.ts': "import { a } from '../src/commands/a.js'\nimport { b } from '@shardlab/shard'",
     'packages/shard/test/b.test.ts': "import { FakeContext } from '@shardlab/actor/testing'",
     'packages/load/src/a.ts': "import { a } from '@shardlab/bson'\nimport { MongoClient } from 'mongodb'",
@@ -52,7 +65,8 @@ t.test('imports go downward, through package entries', (t) => {
   t.end()
 })
 
-const undeclared = (files: Record<string, string>): string[] => messagesOf(findUndeclaredDependencies(new Repository(files)))
+const undeclared = (files: Record<string, string>): string[] =>
+  messagesOf(findUndeclaredDependencies(new Repository(files)))
 
 t.test('canary: package.json and tsconfig.json that disagree with the imports', (t) => {
   const files = {
@@ -85,7 +99,8 @@ t.test('canary: declarations that agree are fine', (t) => {
     }),
     'packages/wire/tsconfig.json': JSON.stringify({ references: [{ path: '../bson' }] }),
     'packages/wire/src/a.ts': "import { a } from '@shardlab/bson'",
-    'packages/wire/test/a.test.ts': "import t from 'tap'\nimport mingo from 'mingo'\nimport { readFile } from 'node:fs/promises'",
+    'packages/wire/test/a.test.ts':
+      "import t from 'tap'\nimport mingo from 'mingo'\nimport { readFile } from 'node:fs/promises'",
   }
   t.strictSame(undeclared(files), [])
   t.end()

@@ -3,27 +3,42 @@ import { readRepository, Repository } from './model/repository.js'
 import { findForeignLibraries, findMissingLibraries } from './rules/libraries.js'
 import { expectNoFindings, messagesOf } from './support.js'
 
-const foreign = (path: string, source: string): string[] => messagesOf(findForeignLibraries(new Repository({ [path]: source })))
+const foreign = (path: string, source: string): string[] =>
+  messagesOf(findForeignLibraries(new Repository({ [path]: source })))
 
 t.test('canary: libraries that are not on the list, or not in this way', (t) => {
-  t.match(foreign('packages/query/src/a.ts', "import { Query } from 'mingo'"), ["'mingo' is not on the list of libraries of query"])
-  t.match(foreign('packages/wire/src/a.ts', "import { Long } from 'bson'"), ["'bson' is not on the list of libraries of wire"])
+  t.match(foreign('packages/query/src/a.ts', "import { Query } from 'mingo'"), [
+    "'mingo' is not on the list of libraries of query",
+  ])
+  t.match(foreign('packages/wire/src/a.ts', "import { Long } from 'bson'"), [
+    "'bson' is not on the list of libraries of wire",
+  ])
   t.match(foreign('packages/actor/src/a.ts', "import { nanoid } from 'nanoid'"), [
     "of 'nanoid' only customRandom, urlAlphabet may be imported, not nanoid",
   ])
   t.match(foreign('packages/actor/src/a.ts', "import * as ids from 'nanoid'"), [
     "of 'nanoid' only customRandom, urlAlphabet may be imported, not everything",
   ])
-  t.match(foreign('packages/shard/src/a.ts', "import PQueue from 'p-queue'\nnew PQueue({ concurrency: f(1), timeout: 5 })"), [
-    "the option timeout of 'p-queue' arms a real timer",
-  ])
+  t.match(
+    foreign('packages/shard/src/a.ts', "import PQueue from 'p-queue'\nnew PQueue({ concurrency: f(1), timeout: 5 })"),
+    ["the option timeout of 'p-queue' arms a real timer"],
+  )
   t.end()
 })
 
 t.test('canary: what the list allows is fine', (t) => {
   t.strictSame(foreign('packages/actor/src/a.ts', "import { customRandom } from 'nanoid'"), [])
-  t.strictSame(foreign('packages/shard/src/a.ts', "import PQueue from 'p-queue'\nnew PQueue({ concurrency: 1 })\nconst timeout = 1"), [])
-  t.strictSame(foreign('packages/runtime/src/a.ts', "import { Worker } from 'node:worker_threads'\nawait import('snappy')"), [])
+  t.strictSame(
+    foreign(
+      'packages/shard/src/a.ts',
+      "import PQueue from 'p-queue'\nnew PQueue({ concurrency: 1 })\nconst timeout = 1",
+    ),
+    [],
+  )
+  t.strictSame(
+    foreign('packages/runtime/src/a.ts', "import { Worker } from 'node:worker_threads'\nawait import('snappy')"),
+    [],
+  )
   t.strictSame(foreign('packages/query/test/a.test.ts', "import { Query } from 'mingo'"), [])
   t.end()
 })
@@ -37,7 +52,10 @@ t.test('canary: a library of the house that nothing ships with', (t) => {
   const files = {
     'packages/actor/src/a.ts': "import { Packr } from 'msgpackr'\n// import 'nanoid'",
     'packages/actor/test/a.test.ts': "import 'eventemitter3'",
-    'packages/scenario/package.json': JSON.stringify({ name: '@shardlab/scenario', dependencies: { piscina: '^5.0.0' } }),
+    'packages/scenario/package.json': JSON.stringify({
+      name: '@shardlab/scenario',
+      dependencies: { piscina: '^5.0.0' },
+    }),
   }
   t.strictSame(messagesOf(findMissingLibraries(new Repository(files))), [
     "no shipped source imports 'nanoid'",

@@ -33,14 +33,20 @@ export function operatorSection({ title, rows }: OperatorFamily): string[] {
   const sorted = [...rows].sort((a, b) => a.name.localeCompare(b.name, 'en'))
   const partial = sorted.filter((row) => row.status === 'partial')
   const complete = sorted.filter((row) => row.status === 'complete').map((row) => `\`${row.name}\``)
-  const lines = [`## ${title}`, '', `${sorted.length}, of which ${complete.length} complete: ${complete.join(', ')}.`, '']
+  const lines = [
+    `## ${title}`,
+    '',
+    `${sorted.length}, of which ${complete.length} complete: ${complete.join(', ')}.`,
+    '',
+  ]
   if (partial.length === 0) return lines
   return [
     ...lines,
     '| partly supported | refuses | lacks | manual |',
     '| --- | --- | --- | --- |',
     ...partial.map(
-      (row) => `| \`${row.name}\` | ${cell(row.missing ?? '')} | ${cell(row.lacks ?? '')} | reference/operator/${row.manualPage} |`,
+      (row) =>
+        `| \`${row.name}\` | ${cell(row.missing ?? '')} | ${cell(row.lacks ?? '')} | reference/operator/${row.manualPage} |`,
     ),
     '',
   ]

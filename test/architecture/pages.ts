@@ -61,7 +61,8 @@ export function specificationSection(list: readonly Exception[]): string[] {
 export function commandsSection(modules: readonly CommandModules[]): string[] | null {
   const servedBy = new Map<string, { row: Row; folder: string }[]>()
   for (const { folder, entry } of modules) {
-    for (const row of exportedRows(entry.exports)) servedBy.set(row.name, [...(servedBy.get(row.name) ?? []), { row, folder }])
+    for (const row of exportedRows(entry.exports))
+      servedBy.set(row.name, [...(servedBy.get(row.name) ?? []), { row, folder }])
   }
   if (servedBy.size === 0) return null
   const names = [...servedBy.keys()].sort((a, b) => a.localeCompare(b, 'en'))
@@ -93,12 +94,19 @@ function commandLine(name: string, places: readonly { row: Row; folder: string }
 
 /** `full`, or what is refused and what is silently lacking. */
 export function statusText({ missing, lacks }: Pick<Row, 'missing' | 'lacks'>): string {
-  const parts = [...(missing === undefined ? [] : [`refuses ${missing}`]), ...(lacks === undefined ? [] : [`**lacks** ${lacks}`])]
+  const parts = [
+    ...(missing === undefined ? [] : [`refuses ${missing}`]),
+    ...(lacks === undefined ? [] : [`**lacks** ${lacks}`]),
+  ]
   return parts.length === 0 ? 'full' : parts.join('; ')
 }
 
 /** Pages of docs/reference that people write; tests of their own know what has to be in them. */
-const writtenByHand: ReadonlySet<string> = new Set([`${referenceFolder}/README.md`, deviationsPath, `${referenceFolder}/events.md`])
+const writtenByHand: ReadonlySet<string> = new Set([
+  `${referenceFolder}/README.md`,
+  deviationsPath,
+  `${referenceFolder}/events.md`,
+])
 
 /** docs/reference holds the generated pages as they are now, and nothing else but those that people write. */
 export function findStalePages(repository: Repository, pages: readonly Page[]): Finding[] {
@@ -106,7 +114,8 @@ export function findStalePages(repository: Repository, pages: readonly Page[]): 
   const findings: Finding[] = []
   for (const { path, text } of pages) {
     const present = repository.files.get(path)?.text
-    if (present !== text) findings.push({ path, line: 0, message: `${present === undefined ? 'is missing' : 'is stale'}: ${regenerate}` })
+    if (present !== text)
+      findings.push({ path, line: 0, message: `${present === undefined ? 'is missing' : 'is stale'}: ${regenerate}` })
   }
   for (const path of repository.files.keys()) {
     if (!path.startsWith(`${referenceFolder}/`) || writtenByHand.has(path)) continue

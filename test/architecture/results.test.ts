@@ -20,7 +20,9 @@ const { TapResults } = (await import(pathToFileURL(join(findRoot(), 'scripts/lib
   TapResults: new (listeners: { onFailure(failure: Failure): void }) => Results
 }
 
-function count(tap: string): readonly [counts: readonly [passed: number, failed: number, skipped: number], failures: readonly Failure[]] {
+function count(
+  tap: string,
+): readonly [counts: readonly [passed: number, failed: number, skipped: number], failures: readonly Failure[]] {
   const failures: Failure[] = []
   const results = new TapResults({ onFailure: (failure) => failures.push(failure) })
   for (const line of tap.split('\n')) results.line(line)
@@ -52,7 +54,9 @@ not ok 1 - a.test.js # time=2ms
 ok 2 - b.test.js # time=3ms
 # { total: 5 }`)
   t.strictSame(counts, [2, 1, 2])
-  t.strictSame(failures, [{ path: ['a.test.js', 'one', 'should match'], diagnostics: ['diff: |', '  not ok 9 - this is no result'] }])
+  t.strictSame(failures, [
+    { path: ['a.test.js', 'one', 'should match'], diagnostics: ['diff: |', '  not ok 9 - this is no result'] },
+  ])
   t.end()
 })
 

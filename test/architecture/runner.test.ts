@@ -16,7 +16,10 @@ const { runTestFiles } = (await import(pathToFileURL(join(findRoot(), 'scripts/l
 const passes = "t.test('a', async (t) => t.pass())"
 
 /** @returns the exit code, and for each file whether it was ok and the results in it */
-async function outcomes(folder: string, sources: Readonly<Record<string, string>>): Promise<[code: number, lines: string[]]> {
+async function outcomes(
+  folder: string,
+  sources: Readonly<Record<string, string>>,
+): Promise<[code: number, lines: string[]]> {
   mkdirSync(folder, { recursive: true })
   const files = Object.entries(sources).map(([name, source]) => {
     const path = join(folder, `${name}.mjs`)
@@ -30,7 +33,8 @@ async function outcomes(folder: string, sources: Readonly<Record<string, string>
     env: {},
     onLine: (line) => {
       const [, indent, not, text] = /^( {4})?(not )?ok \d+ - (.*?)(?: # time=.*)?$/.exec(line) ?? []
-      if (text !== undefined) lines.push(`${indent ?? ''}${not ?? ''}ok ${text.split(/[/\\]/).at(-1)!.replace('.mjs', '')}`)
+      if (text !== undefined)
+        lines.push(`${indent ?? ''}${not ?? ''}ok ${text.split(/[/\\]/).at(-1)!.replace('.mjs', '')}`)
     },
   })
   return [code, lines]
@@ -62,7 +66,8 @@ t.test('a file that fails, in whatever way, fails alone; the next one has a new 
     wrong: "t.test('a', async (t) => t.equal(1, 2, 'one'))",
     fine: passes,
     unloadable: "throw new Error('boom')",
-    unhandled: "t.test('a', async (t) => { Promise.reject(new Error('nobody')); await new Promise(setImmediate); t.pass() })",
+    unhandled:
+      "t.test('a', async (t) => { Promise.reject(new Error('nobody')); await new Promise(setImmediate); t.pass() })",
     waiting: "t.test('a', async () => { await new Promise(() => {}) })",
     hanging: "t.test('a', async () => { setInterval(() => {}, 1000); await new Promise(() => {}) })",
     exiting: "t.test('a', async (t) => { t.pass(); setImmediate(() => process.exit(0)); await new Promise(() => {}) })",

@@ -7,7 +7,9 @@ const source = 'packages/bson/src/a.ts'
 const lines = (count: number): string => 'a\n'.repeat(count)
 
 t.test('canary: long files', (t) => {
-  t.strictSame(messagesOf(findLongFiles(new Repository({ [source]: lines(401) }))), ['has 401 lines, more than 400: split it by mechanism'])
+  t.strictSame(messagesOf(findLongFiles(new Repository({ [source]: lines(401) }))), [
+    'has 401 lines, more than 400: split it by mechanism',
+  ])
   t.strictSame(findLongFiles(new Repository({ [source]: lines(400) })), [])
   t.strictSame(findLongFiles(new Repository({ [source]: lines(401) }), { [source]: 'a reason' }), [])
   t.strictSame(messagesOf(findLongFiles(new Repository({ [source]: lines(2) }), { [source]: 'a reason' })), [
@@ -22,7 +24,9 @@ t.test('no file is too long', (t) => {
 })
 
 t.test('canary: packages without the five headings', (t) => {
-  const headings = ['Role', 'Where MongoDB does this', 'Entry points', 'Invariants', 'How to test'].map((heading) => `## ${heading}\n`)
+  const headings = ['Role', 'Where MongoDB does this', 'Entry points', 'Invariants', 'How to test'].map(
+    (heading) => `## ${heading}\n`,
+  )
   const readme = (text: string): string[] =>
     messagesOf(findIncompleteReadmes(new Repository({ [source]: '', 'packages/bson/README.md': text })))
   t.strictSame(readme(`# bson\n${headings.join('text\n')}## More\n`), [])
@@ -39,7 +43,11 @@ t.test('every package has its README', (t) => {
 
 t.test('canary: a worker entry that does more than bind', (t) => {
   const entry = (count: number): string[] =>
-    messagesOf(findLongWorkerEntries(new Repository({ 'packages/cluster/src/workers/a.worker.ts': `/** Why. */\n\n${lines(count)}` })))
+    messagesOf(
+      findLongWorkerEntries(
+        new Repository({ 'packages/cluster/src/workers/a.worker.ts': `/** Why. */\n\n${lines(count)}` }),
+      ),
+    )
   t.strictSame(entry(10), [])
   t.match(entry(11), ['has 11 lines of code, more than 10'])
   t.end()

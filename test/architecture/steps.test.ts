@@ -7,7 +7,8 @@ import { expectNoFindings, messagesOf } from './support.js'
 
 t.test('canary: steps that are not listed, not passed, or out of order', (t) => {
   const repository = new Repository({
-    'packages/shard/src/a.ts': "await context.reach('shard.a.one', { ns })\nawait this.#reach(done ? 'shard.a.two' : 'shard.a.three')\n",
+    'packages/shard/src/a.ts':
+      "await context.reach('shard.a.one', { ns })\nawait this.#reach(done ? 'shard.a.two' : 'shard.a.three')\n",
   })
   t.strictSame(messagesOf(findUnlistedSteps(repository, ['shard.a.one', 'shard.a.three', 'shard.a.two'])), [])
   t.match(messagesOf(findUnlistedSteps(repository, ['shard.a.two', 'shard.a.one', 'shard.b.gone'])), [

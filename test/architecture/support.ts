@@ -8,7 +8,8 @@ interface Assertions {
 /** One failed assertion for each finding, `path:line message`. */
 export function expectNoFindings(t: Assertions, findings: readonly Finding[], rule: string): void {
   if (findings.length === 0) t.pass(rule)
-  for (const { path, line, message } of findings) t.fail(`${path}${line > 0 ? `:${line}` : ''} ${message}`, { at: null, stack: null })
+  for (const { path, line, message } of findings)
+    t.fail(`${path}${line > 0 ? `:${line}` : ''} ${message}`, { at: null, stack: null })
 }
 
 /** The messages alone, as canaries compare them. */

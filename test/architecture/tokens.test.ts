@@ -17,7 +17,25 @@ t.test('comments, strings, templates and regular expressions are not code', (t) 
   const names = tokenize(source)
     .filter((token) => token.kind === 'name')
     .map((token) => token.text)
-  t.strictSame(names, ['const', 'a', 'const', 'b', 'const', 'c', 'd', 'e', 'e', 'const', 'f', 'test', 'g', 'const', 'h', 'i', 'j'])
+  t.strictSame(names, [
+    'const',
+    'a',
+    'const',
+    'b',
+    'const',
+    'c',
+    'd',
+    'e',
+    'e',
+    'const',
+    'f',
+    'test',
+    'g',
+    'const',
+    'h',
+    'i',
+    'j',
+  ])
   t.strictSame(
     tokenize(source)
       .filter((token) => token.kind === 'regex')

@@ -19,7 +19,11 @@ t.test('canary: comparisons of the emulated version', (t) => {
     'emulatedVersion.localeCompare(other)',
   ]
   for (const source of canaries)
-    t.match(comparing(source), [/^compares the emulated version .*: ask @shardlab\/sharding for a behaviour by name$/], source)
+    t.match(
+      comparing(source),
+      [/^compares the emulated version .*: ask @shardlab\/sharding for a behaviour by name$/],
+      source,
+    )
   t.strictSame(comparing("if (emulate === '4.4') a()", 'sharding'), [], 'the table itself is in sharding')
   t.end()
 })

@@ -29,7 +29,11 @@ interface Round {
 }
 
 export async function measure(): Promise<BenchResult> {
-  await using cluster = await ShardedCluster.start({ shards: 2, runtime: 'threads', balancerRoundIntervalMs: 1_000_000 })
+  await using cluster = await ShardedCluster.start({
+    shards: 2,
+    runtime: 'threads',
+    balancerRoundIntervalMs: 1_000_000,
+  })
   const clients = await Promise.all(Array.from({ length: writers + 1 }, () => RawClient.connect(cluster.mongos[0]!)))
   const copier = new Worker(new URL('copy-worker.js', import.meta.url))
   const taken: Round[] = []
@@ -60,7 +64,12 @@ export async function measure(): Promise<BenchResult> {
   }
 }
 
-async function oneRound(cluster: ShardedCluster, clients: readonly RawClient[], copier: Worker, round: number): Promise<Round> {
+async function oneRound(
+  cluster: ShardedCluster,
+  clients: readonly RawClient[],
+  copier: Worker,
+  round: number,
+): Promise<Round> {
   const admin = clients[0]!
   const quiet = `bench.quiet${round}`
   const written = `bench.written${round}`
@@ -74,7 +83,11 @@ async function oneRound(cluster: ShardedCluster, clients: readonly RawClient[], 
   const moveMs = await move(admin, quiet)
   const copyMs = await copy(copier)
   const critical = criticalSections(cluster, written)
-  const before = await updatesDuring(clients.slice(1), written, () => new Promise((resolve) => setTimeout(resolve, moveMs)))
+  const before = await updatesDuring(
+    clients.slice(1),
+    written,
+    () => new Promise((resolve) => setTimeout(resolve, moveMs)),
+  )
   const during = await updatesDuring(clients.slice(1), written, () => move(admin, written))
   for (const ns of [quiet, written]) await checked(admin, { drop: ns.slice('bench.'.length), $db: 'bench' })
   return {
@@ -142,7 +155,12 @@ async function copy(copier: Worker): Promise<number> {
     let bytes = 0
     let to = from
     while (to < count && bytes + documents[to]!.length <= batchBytes) bytes += documents[to++]!.length
-    writer.addReply(1, 2, 1, 'shard.migrate-clone', { documents: documents.slice(from, to), sizes: null, last: to === count, error: null })
+    writer.addReply(1, 2, 1, 'shard.migrate-clone', {
+      documents: documents.slice(from, to),
+      sizes: null,
+      last: to === count,
+      error: null,
+    })
     const packet = writer.take()
     copier.postMessage(packet.buffer, [packet.buffer])
     from = to
@@ -153,7 +171,11 @@ async function copy(copier: Worker): Promise<number> {
   return performance.now() - startedMs
 }
 
-async function checked(client: RawClient, command: Document, sequences?: readonly (readonly [string, readonly Uint8Array[]])[]) {
+async function checked(
+  client: RawClient,
+  command: Document,
+  sequences?: readonly (readonly [string, readonly Uint8Array[]])[],
+) {
   const reply = await client.command(command, sequences)
   if (reply['ok'] !== 1 || reply['writeErrors'] !== undefined)
     throw new Error(`${Object.keys(command)[0]} failed: ${JSON.stringify(reply)}`)

@@ -26,7 +26,14 @@ interface Row {
 
 const $db = 'bench'
 const text = 'a text of some length, as documents have them'
-const documentOf = (i: number) => ({ _id: i, group: i % 100, n: 0, name: `name ${i}`, text, nested: { a: i, b: [1, 2, 3] } })
+const documentOf = (i: number) => ({
+  _id: i,
+  group: i % 100,
+  n: 0,
+  name: `name ${i}`,
+  text,
+  nested: { a: i, b: [1, 2, 3] },
+})
 const fresh = { one: 10_000_000, many: 20_000_000, driver: 30_000_000 }
 
 async function checked(send: Send, command: Document, sequences?: Sequences): Promise<Document> {
@@ -55,7 +62,8 @@ const rows: readonly Row[] = [
   {
     name: 'insert of one document',
     count: 2000,
-    run: async (i, send) => void (await checked(send, { insert: 'rows' }, [['documents', [encode(documentOf(fresh.one + i))]]])),
+    run: async (i, send) =>
+      void (await checked(send, { insert: 'rows' }, [['documents', [encode(documentOf(fresh.one + i))]]])),
   },
   {
     name: 'insert of 1,000 documents',
@@ -76,7 +84,11 @@ const rows: readonly Row[] = [
     name: 'find of 100 documents by an index, all shards',
     count: 300,
     run: async (i, send) =>
-      void (await checked(send, { find: 'rows', filter: { _id: { $gte: i * 100, $lt: i * 100 + 100 } }, batchSize: 200 })),
+      void (await checked(send, {
+        find: 'rows',
+        filter: { _id: { $gte: i * 100, $lt: i * 100 + 100 } },
+        batchSize: 200,
+      })),
   },
   {
     name: 'update of one document by _id',
@@ -126,7 +138,10 @@ export async function measure(): Promise<BenchResult> {
   const measured: { name: string; value: string }[] = []
   for (const runtime of ['threads', 'inline'] as const) {
     for (const { name, perSecond, cpuUs } of await measureRuntime(runtime)) {
-      measured.push({ name: `${runtime}: ${name}`, value: `${Math.round(perSecond).toLocaleString('en')} /s, ${cpuUs.toFixed(0)} µs CPU` })
+      measured.push({
+        name: `${runtime}: ${name}`,
+        value: `${Math.round(perSecond).toLocaleString('en')} /s, ${cpuUs.toFixed(0)} µs CPU`,
+      })
     }
   }
   return {
@@ -136,7 +151,9 @@ export async function measure(): Promise<BenchResult> {
   }
 }
 
-async function measureRuntime(runtime: 'threads' | 'inline'): Promise<{ name: string; perSecond: number; cpuUs: number }[]> {
+async function measureRuntime(
+  runtime: 'threads' | 'inline',
+): Promise<{ name: string; perSecond: number; cpuUs: number }[]> {
   const cluster = await ShardedCluster.start({ shards: 3, runtime })
   const clients = await Promise.all(Array.from({ length: connections }, () => RawClient.connect(cluster.mongos[0]!)))
   const driver = await MongoClient.connect(`mongodb://${cluster.mongos[0]!}/?maxPoolSize=${connections}`)
@@ -157,7 +174,11 @@ async function measureRuntime(runtime: 'threads' | 'inline'): Promise<{ name: st
         samples[at]!.cpuUs.push((cpu.user + cpu.system) / row.count)
       }
     }
-    return rows.map(({ name }, at) => ({ name, perSecond: median(samples[at]!.perSecond), cpuUs: median(samples[at]!.cpuUs) }))
+    return rows.map(({ name }, at) => ({
+      name,
+      perSecond: median(samples[at]!.perSecond),
+      cpuUs: median(samples[at]!.cpuUs),
+    }))
   } finally {
     await driver.close()
     for (const client of clients) client.close()
@@ -165,7 +186,12 @@ async function measureRuntime(runtime: 'threads' | 'inline'): Promise<{ name: st
   }
 }
 
-async function runRow(row: Row, round: number, clients: readonly RawClient[], collection: Collection<{ _id: number }>): Promise<void> {
+async function runRow(
+  row: Row,
+  round: number,
+  clients: readonly RawClient[],
+  collection: Collection<{ _id: number }>,
+): Promise<void> {
   let next = 0
   const work = clients.map(async (client) => {
     const send: Send = (command, sequences) => client.command(command, sequences)

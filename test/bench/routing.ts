@@ -2,7 +2,13 @@
 import { cpus } from 'node:os'
 import { decode, encode, findField, toRawValue, type Document } from '@shardlab/bson'
 import { compileFilter } from '@shardlab/query'
-import { RoutingTable, ShardKeyPattern, targetFilter, type ChunkEntry, type CollectionPlacement } from '@shardlab/sharding'
+import {
+  RoutingTable,
+  ShardKeyPattern,
+  targetFilter,
+  type ChunkEntry,
+  type CollectionPlacement,
+} from '@shardlab/sharding'
 import { decodeRequest, encodeCommand } from '@shardlab/wire'
 import type { BenchResult } from './benches.js'
 import { interleaved, median, ratios, spread } from './interleaved.js'
@@ -40,7 +46,9 @@ function rowsFor(count: number): Row[] {
     defaultCollation: null,
     table,
   }
-  const keys = Array.from({ length: requestCount }, (_, i) => keyOf((i * 7919) % Math.floor(count / 10), (i * 37) % 10_000))
+  const keys = Array.from({ length: requestCount }, (_, i) =>
+    keyOf((i * 7919) % Math.floor(count / 10), (i * 37) % 10_000),
+  )
   const inserts = keys.map((key, i) =>
     encodeCommand(i, encode({ insert: 'c', $db: 'db' }), {
       sequences: [['documents', [encode({ _id: i, ...key, amount: i, name: `customer ${i}` })]]],
@@ -154,7 +162,9 @@ function placeOf({ tenant, ts }: Document): string {
 function tableOf(count: number): RoutingTable {
   const bounds = Array.from({ length: count - 1 }, (_, i) => placeOf(keyOf(Math.floor(i / 10), (i % 10) * 1000 + 500)))
   const edges = [shardKey.globalMinKeyString, ...bounds, shardKey.globalMaxKeyString]
-  const chunks: ChunkEntry[] = edges.slice(1).map((max, i) => ({ min: edges[i]!, max, shard: `shard${i % 100}`, major: 1, minor: i }))
+  const chunks: ChunkEntry[] = edges
+    .slice(1)
+    .map((max, i) => ({ min: edges[i]!, max, shard: `shard${i % 100}`, major: 1, minor: i }))
   const range = { globalMin: shardKey.globalMinKeyString, globalMax: shardKey.globalMaxKeyString }
   return RoutingTable.build(['64b7f0000000000000000001', 1, 1], range, chunks)
 }

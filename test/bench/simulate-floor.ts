@@ -2,7 +2,14 @@
  * What a cluster of so many members cannot do without: one member asks another, which notes a change in its log, waits for its disk and
  * answers. Nothing is decided, looked up or routed. In a process of its own; prints what one exchange costs as a line of JSON.
  */
-import { catalogue, type Actor, type ActorContext, type ActorFactory, type MessageKind, type ReplyOf } from '@shardlab/actor'
+import {
+  catalogue,
+  type Actor,
+  type ActorContext,
+  type ActorFactory,
+  type MessageKind,
+  type ReplyOf,
+} from '@shardlab/actor'
 import { DocumentWriter, emptyDocument, findField } from '@shardlab/bson'
 import { createCollection, StorageNode, type NodeRole } from '@shardlab/node'
 import { createSimulatedRuntime } from '@shardlab/runtime'
@@ -81,8 +88,17 @@ const asking: ActorFactory<never> = (context: ActorContext): Actor => ({
 })
 
 const runtime = createSimulatedRuntime({ roles: { noting, asking }, seed: 1 })
-const spec = (address: string, role: string) => ({ address, role, options: null, listen: null, diskLimitBytes: 256 * 1024 ** 2 })
-await runtime.start([spec('asker', 'asking'), ...Array.from({ length: members }, (_, i) => spec(`member${i}`, 'noting'))])
+const spec = (address: string, role: string) => ({
+  address,
+  role,
+  options: null,
+  listen: null,
+  diskLimitBytes: 256 * 1024 ** 2,
+})
+await runtime.start([
+  spec('asker', 'asking'),
+  ...Array.from({ length: members }, (_, i) => spec(`member${i}`, 'noting')),
+])
 const before = process.cpuUsage()
 await runtime.request('asker', 'node.command', request)
 const { user, system } = process.cpuUsage(before)

@@ -53,8 +53,15 @@ export async function metadataRows(isLong: boolean): Promise<Row[]> {
         ...(isGoal ? { goal: 'goal: at most 60 s' } : {}),
       },
       { name: '  processor time', value: `${(processorMs / 1000).toFixed(1)} s` },
-      { name: `  ${migrations.toLocaleString('en')} migrations, all for each`, value: `${(processorMs / migrations).toFixed(2)} ms` },
-      { name: '  memory', value: `${(peakBytes / 1024 ** 2).toFixed(0)} MB`, ...(isGoal ? { goal: 'goal: at most 2,048 MB' } : {}) },
+      {
+        name: `  ${migrations.toLocaleString('en')} migrations, all for each`,
+        value: `${(processorMs / migrations).toFixed(2)} ms`,
+      },
+      {
+        name: '  memory',
+        value: `${(peakBytes / 1024 ** 2).toFixed(0)} MB`,
+        ...(isGoal ? { goal: 'goal: at most 2,048 MB' } : {}),
+      },
     )
   }
   if (played.length > 1)
@@ -87,7 +94,9 @@ async function floorRows(): Promise<Row[]> {
   let exchangeMicros = 0
   for (const members of [10, 1100]) {
     const task: FloorTask = { members, atOnce: Math.min(members, 100), exchanges: 300_000 }
-    exchangeMicros = ((await apart('simulate-floor.js', JSON.stringify(task), ['--max-semi-space-size=64'])) as FloorResult).exchangeMicros
+    exchangeMicros = (
+      (await apart('simulate-floor.js', JSON.stringify(task), ['--max-semi-space-size=64'])) as FloorResult
+    ).exchangeMicros
     rows.push({
       name: `a request that notes a change in a log, and nothing else: ${members.toLocaleString('en')} members`,
       value: `${exchangeMicros.toFixed(1)} µs`,

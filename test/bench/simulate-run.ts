@@ -54,7 +54,11 @@ async function run(task: SimulateTask): Promise<SimulateResult> {
   const startMs = lap()
   await admin(cluster, { enableSharding: 'app' })
   await admin(cluster, { balancerStop: 1 })
-  await admin(cluster, { shardCollection: 'app.c', key: { k: 'hashed' }, numInitialChunks: isGrowth ? task.chunks : 2 * task.shards })
+  await admin(cluster, {
+    shardCollection: 'app.c',
+    key: { k: 'hashed' },
+    numInitialChunks: isGrowth ? task.chunks : 2 * task.shards,
+  })
   const chunksMs = lap()
   if (isGrowth) for (let i = 0; i < task.added; i++) await cluster.addShard()
   const virtualFromMs = cluster.now()

@@ -47,7 +47,11 @@ export async function measure(): Promise<BenchResult> {
           value: String((own['inprog'] as unknown[]).length),
           goal: 'goal: 3, the question itself on each shard',
         },
-        { name: 'sessions known', value: String(status['logicalSessionRecordCache'].activeSessionsCount), goal: 'those of the pool' },
+        {
+          name: 'sessions known',
+          value: String(status['logicalSessionRecordCache'].activeSessionsCount),
+          goal: 'those of the pool',
+        },
       ],
       note: 'Figures of the emulator, not of MongoDB. The driver is in the same process. Writes stay in the log, which is in memory, until a checkpoint at 64 MB.',
     }
@@ -90,7 +94,9 @@ async function work(client: MongoClient, db: Db, part: number, worker: number): 
           for await (const row of rows.find({}, { batchSize: 2 })) if (row._id >= 0) break
           break
         case 6:
-          await rows.aggregate([{ $match: { group: _id % 50 } }, { $group: { _id: '$group', n: { $sum: '$n' } } }]).toArray()
+          await rows
+            .aggregate([{ $match: { group: _id % 50 } }, { $group: { _id: '$group', n: { $sum: '$n' } } }])
+            .toArray()
           break
         case 7:
           await rows.distinct('group', { _id: { $lt: 50 } })

@@ -63,7 +63,10 @@ export async function measureProcesses(repetitions: number): Promise<BenchResult
   const ofJava = samples['java']
   if (ofJava === undefined) {
     const goals = `goals: start at most ${startGoal} ×, resident at most ${residentGoal} ×`
-    return [...rows, row('against mongo-java-server', 'not measured', `${goals}; MJS_CLASSPATH does not say where its classes are`)]
+    return [
+      ...rows,
+      row('against mongo-java-server', 'not measured', `${goals}; MJS_CLASSPATH does not say where its classes are`),
+    ]
   }
   const residentOfJava = await residentMb(() => startJavaServer(classpath))
   return [

@@ -21,7 +21,12 @@ interface Start {
 const clusters: Readonly<Record<string, Start>> = {
   threads: { shards: 3, runtime: 'threads', goal: 'goal: at most 250 ms' },
   inline: { shards: 3, runtime: 'inline', goal: 'goal: at most 40 ms' },
-  '20 shards on two threads': { shards: 20, runtime: 'threads', hosts: 2, goal: 'goal: at most twice as long as three shards' },
+  '20 shards on two threads': {
+    shards: 20,
+    runtime: 'threads',
+    hosts: 2,
+    goal: 'goal: at most twice as long as three shards',
+  },
   '20 shards, a thread for each member': { shards: 20, runtime: 'threads', hosts: 23, goal: 'goal: at most 450 ms' },
 }
 
@@ -32,7 +37,8 @@ export async function measure(): Promise<BenchResult> {
   const threads = median(samples[0]!)
   const processes = await measureProcesses(repetitions)
   return {
-    title: 'start: config server, one mongos, balancer and shards (three where it does not say), to the first ping of a raw client',
+    title:
+      'start: config server, one mongos, balancer and shards (three where it does not say), to the first ping of a raw client',
     rows: [
       ...Object.entries(clusters).map(([name, { shards, goal }], at) => ({
         name,

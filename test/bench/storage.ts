@@ -3,7 +3,14 @@ import { createRequire } from 'node:module'
 import { cpus } from 'node:os'
 import { encode, encodeKeyString, findField, ObjectId, type RawValue } from '@shardlab/bson'
 import { compileFilter } from '@shardlab/query'
-import { createMemoryEngine, executePlan, planQuery, type Collection, type LogEntry, type StorageEngine } from '@shardlab/storage'
+import {
+  createMemoryEngine,
+  executePlan,
+  planQuery,
+  type Collection,
+  type LogEntry,
+  type StorageEngine,
+} from '@shardlab/storage'
 import type { BenchResult } from './benches.js'
 
 type Row = BenchResult['rows'][number]
@@ -88,7 +95,12 @@ function filled(documents: readonly Uint8Array[]): StorageEngine {
   return engine
 }
 
-function pointReads(collection: Collection, documents: readonly Uint8Array[], ids: readonly RawValue[], order: readonly number[]): Row[] {
+function pointReads(
+  collection: Collection,
+  documents: readonly Uint8Array[],
+  ids: readonly RawValue[],
+  order: readonly number[],
+): Row[] {
   const keys = ids.map((id) => encodeKeyString([id]))
   const map = new Map(documents.map((document, i) => [keys[i]!, document]))
   const context = { nowMs: 0, random: (): number => 0 }
@@ -103,7 +115,9 @@ function pointReads(collection: Collection, documents: readonly Uint8Array[], id
       for (const i of order) sink += map.get(encodeKeyString([ids[i]]))!.length
     },
   ])
-  const filters = ids.slice(0, 20_000).map((id) => compileFilter(encode({ _id: new ObjectId(Buffer.from(id.slice())) }), context))
+  const filters = ids
+    .slice(0, 20_000)
+    .map((id) => compileFilter(encode({ _id: new ObjectId(Buffer.from(id.slice())) }), context))
   const planned = ratesOf(filters.length, [
     () => {
       for (const filter of filters) if (executePlan(planQuery(collection, { filter })).next() !== null) sink++
@@ -157,7 +171,8 @@ function indexes(engine: StorageEngine, collection: Collection, order: readonly 
     },
     () => {
       const keys: [string, number][] = []
-      for (const { document, recordId } of collection.scan()) keys.push([encodeKeyString([findField(document, 'b')]), recordId])
+      for (const { document, recordId } of collection.scan())
+        keys.push([encodeKeyString([findField(document, 'b')]), recordId])
       keys.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
       const tree = newTree()
       for (const [key, recordId] of keys) tree.set(key, recordId)

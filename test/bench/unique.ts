@@ -35,7 +35,10 @@ export async function measure(): Promise<BenchResult> {
       const collection = db.collection(`plain${i}`)
       plain.push(await timed(client, (n) => collection.insertOne({ email: n, handle: n })))
       for (const [name, given] of Object.entries(options)) {
-        const users = await uniqueCollection(db.collection(`unique${i}_${Object.keys(options).indexOf(name)}`), given).init()
+        const users = await uniqueCollection(
+          db.collection(`unique${i}_${Object.keys(options).indexOf(name)}`),
+          given,
+        ).init()
         layouts[name]!.push(await timed(client, (n) => users.insertOne({ email: n, handle: n })))
       }
     }

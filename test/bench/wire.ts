@@ -32,8 +32,18 @@ const rows: readonly Row[] = [
   { name: 'driver insertOne, 1 at a time', work: driver('insertOne', 1), goals: { threads: 0.6, inline: 0.6 } },
   { name: 'driver insertOne, 16 at a time', work: driver('insertOne', 16), goals: { threads: 0.9, inline: 0.9 } },
   { name: 'driver insertOne, 128 at a time', work: driver('insertOne', 128), goals: { threads: 0.9, inline: 0.9 } },
-  { name: 'driver insertMany of 1,000, 1 at a time', work: driver('insertMany', 1), goals: { threads: 0.85, inline: 0.85 }, javaGoal: 3 },
-  { name: 'driver insertMany of 1,000, 16 at a time', work: driver('insertMany', 16), goals: { threads: 0.85, inline: 0.85 }, javaGoal: 3 },
+  {
+    name: 'driver insertMany of 1,000, 1 at a time',
+    work: driver('insertMany', 1),
+    goals: { threads: 0.85, inline: 0.85 },
+    javaGoal: 3,
+  },
+  {
+    name: 'driver insertMany of 1,000, 16 at a time',
+    work: driver('insertMany', 16),
+    goals: { threads: 0.85, inline: 0.85 },
+    javaGoal: 3,
+  },
   {
     name: 'driver insertMany of 1,000, 128 at a time',
     work: driver('insertMany', 128),
@@ -41,8 +51,19 @@ const rows: readonly Row[] = [
     javaGoal: 3,
   },
   { name: 'raw find, 1 at a time', work: raw('find', 1, 1), hopGoalUs: 60 },
-  { name: 'raw find, 128 connections', work: raw('find', 128, 1), goals: { threads: 0.6, inline: 0.8 }, cpuGoal: 2.5, javaGoal: 0.9 },
-  { name: 'raw find, 16 connections, 16 deep', work: raw('find', 16, 16), goals: { threads: 0.2, inline: 0.2 }, javaGoal: 1.2 },
+  {
+    name: 'raw find, 128 connections',
+    work: raw('find', 128, 1),
+    goals: { threads: 0.6, inline: 0.8 },
+    cpuGoal: 2.5,
+    javaGoal: 0.9,
+  },
+  {
+    name: 'raw find, 16 connections, 16 deep',
+    work: raw('find', 16, 16),
+    goals: { threads: 0.2, inline: 0.2 },
+    javaGoal: 1.2,
+  },
   { name: 'raw insert, 128 connections', work: raw('insert', 128, 1), javaGoal: 1.1 },
   { name: 'raw insert, 16 connections, 16 deep', work: raw('insert', 16, 16), javaGoal: 5 },
 ]
@@ -57,9 +78,11 @@ export async function measure(): Promise<BenchResult> {
   const measured: { name: string; value: string; goal?: string }[] = []
   try {
     const refusal = java === null ? null : await refusalOfDriver(java)
-    if (refusal !== null) measured.push({ name: 'driver against mongo-java-server', value: 'not measured', goal: refusal })
+    if (refusal !== null)
+      measured.push({ name: 'driver against mongo-java-server', value: 'not measured', goal: refusal })
     for (const row of rows) {
-      const isAgainstJava = java !== null && row.javaGoal !== undefined && (refusal === null || row.name.startsWith('raw'))
+      const isAgainstJava =
+        java !== null && row.javaGoal !== undefined && (refusal === null || row.name.startsWith('raw'))
       const slices = await takeTurns([stub, threads, inline, ...(isAgainstJava ? [java] : [])], row.work)
       for (const runtime of ['threads', 'inline'] as const) {
         const ratio = ratios(slices.get(runtime)!, slices.get('stub')!, ({ perSecond }) => perSecond)
@@ -101,7 +124,11 @@ export async function measure(): Promise<BenchResult> {
     await Promise.all([stub, threads, inline, ...(java === null ? [] : [java])].map((server) => server.stop()))
   }
   if (java === null)
-    measured.push({ name: 'against mongo-java-server', value: 'not measured', goal: 'MJS_CLASSPATH does not say where its classes are' })
+    measured.push({
+      name: 'against mongo-java-server',
+      value: 'not measured',
+      goal: 'MJS_CLASSPATH does not say where its classes are',
+    })
   measured.push(...(await manyShards()))
   return {
     title: 'wire: five shards, a collection sharded by a hash, against a stub that only answers',

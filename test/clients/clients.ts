@@ -46,11 +46,18 @@ const environment = (workFolder: string, more: Record<string, string> = {}): Nod
 })
 
 /** A client that comes as packages of Debian and is one program with URI and database as arguments. */
-function debian(name: string, packages: string, works: () => Promise<boolean>, command: readonly string[], env = {}): Client {
+function debian(
+  name: string,
+  packages: string,
+  works: () => Promise<boolean>,
+  command: readonly string[],
+  env = {},
+): Client {
   return {
     name,
     missing: async () => ((await works()) ? null : `Debian's ${packages} are not installed`),
-    run: ({ uri, database, workFolder }) => run(command[0]!, [...command.slice(1), uri, database], { env: environment(workFolder, env) }),
+    run: ({ uri, database, workFolder }) =>
+      run(command[0]!, [...command.slice(1), uri, database], { env: environment(workFolder, env) }),
   }
 }
 
@@ -112,12 +119,19 @@ export const clients: readonly Client[] = [
     },
   },
   debian('PyMongo', 'python3-pymongo', () => answers(python, '-c', 'import pymongo'), [python, script('crud.py')]),
-  debian('MongoEngine', 'python3-mongoengine', () => answers(python, '-c', 'import mongoengine'), [python, script('models.py')]),
+  debian('MongoEngine', 'python3-mongoengine', () => answers(python, '-c', 'import mongoengine'), [
+    python,
+    script('models.py'),
+  ]),
   compiled(
     'libmongoc',
     'gcc, pkg-config and libmongoc-dev',
     async () => (await answers('gcc', '--version')) && answers('pkg-config', '--exists', 'libmongoc-1.0'),
-    (workFolder) => ['sh', '-c', `gcc -o '${workFolder}/crud' '${script('crud.c')}' $(pkg-config --cflags --libs libmongoc-1.0)`],
+    (workFolder) => [
+      'sh',
+      '-c',
+      `gcc -o '${workFolder}/crud' '${script('crud.c')}' $(pkg-config --cflags --libs libmongoc-1.0)`,
+    ],
   ),
   debian('PHP', 'php-cli and php-mongodb', () => answers('php', '-r', 'exit(extension_loaded("mongodb") ? 0 : 1);'), [
     'php',

@@ -59,7 +59,8 @@ if (values.help) {
 const chosen = clients.filter(
   ({ name }) => positionals.length === 0 || positionals.some((part) => name.toLowerCase().includes(part.toLowerCase())),
 )
-if (chosen.length === 0) fail(`no client is called ${positionals.join(', ')}; there are ${clients.map(({ name }) => name).join(', ')}`)
+if (chosen.length === 0)
+  fail(`no client is called ${positionals.join(', ')}; there are ${clients.map(({ name }) => name).join(', ')}`)
 
 const cluster = values.uri === undefined ? await startCluster() : undefined
 const rows: Row[] = []
@@ -67,7 +68,8 @@ try {
   for (const client of chosen) {
     const row = await rowOf(client, values.uri ?? cluster!.uri)
     rows.push(row)
-    if (!values.json) process.stdout.write(`${row.client.padEnd(24)} ${row.result}${row.why === undefined ? '' : `: ${row.why}`}\n`)
+    if (!values.json)
+      process.stdout.write(`${row.client.padEnd(24)} ${row.result}${row.why === undefined ? '' : `: ${row.why}`}\n`)
   }
 } finally {
   await cluster?.stop()

@@ -92,7 +92,8 @@ export class Entities implements MatchContext {
   async close(): Promise<void> {
     const all = [...this.#values.values()]
     const quietly = (work: Promise<unknown>) => work.catch(() => {})
-    for (const each of all) if (each instanceof AbstractCursor || each instanceof ChangeStream) await quietly(each.close())
+    for (const each of all)
+      if (each instanceof AbstractCursor || each instanceof ChangeStream) await quietly(each.close())
     for (const each of all) if (each instanceof ClientSession) await quietly(each.endSession())
     for (const each of all) if (each instanceof MongoClient) await quietly(each.close())
   }
@@ -102,14 +103,22 @@ export class Entities implements MatchContext {
       case 'client':
         return this.#makeClient(description)
       case 'database':
-        return this.get(description['client'], MongoClient).db(description['databaseName'], concerns(description['databaseOptions']))
+        return this.get(description['client'], MongoClient).db(
+          description['databaseName'],
+          concerns(description['databaseOptions']),
+        )
       case 'collection':
-        return this.get(description['database'], Db).collection(description['collectionName'], concerns(description['collectionOptions']))
+        return this.get(description['database'], Db).collection(
+          description['collectionName'],
+          concerns(description['collectionOptions']),
+        )
       case 'session': {
         const { defaultTransactionOptions, ...options } = (description['sessionOptions'] ?? {}) as Document
         return this.get(description['client'], MongoClient).startSession({
           ...options,
-          ...(defaultTransactionOptions === undefined ? {} : { defaultTransactionOptions: concerns(defaultTransactionOptions) }),
+          ...(defaultTransactionOptions === undefined
+            ? {}
+            : { defaultTransactionOptions: concerns(defaultTransactionOptions) }),
         })
       }
       case 'bucket':
@@ -155,7 +164,9 @@ export function concerns(options: Document | undefined): Document {
     ...rest,
     ...(readConcern === undefined ? {} : { readConcern: ReadConcern.fromOptions(readConcern) ?? readConcern }),
     ...(readPreference === undefined ? {} : { readPreference: readPreferenceOf(readPreference) }),
-    ...(writeConcern === undefined ? {} : { writeConcern: WriteConcern.fromOptions(writeConcern as WriteConcern) ?? writeConcern }),
+    ...(writeConcern === undefined
+      ? {}
+      : { writeConcern: WriteConcern.fromOptions(writeConcern as WriteConcern) ?? writeConcern }),
     ...(maxCommitTimeMS === undefined ? {} : { maxCommitTimeMS }),
   }
 }

@@ -50,7 +50,10 @@ export class Observer {
 
   /** `description` is the client entity of the test. */
   constructor(description: Document) {
-    this.#ignored = new Set(['configureFailPoint', ...((description['ignoreCommandMonitoringEvents'] as string[] | undefined) ?? [])])
+    this.#ignored = new Set([
+      'configureFailPoint',
+      ...((description['ignoreCommandMonitoringEvents'] as string[] | undefined) ?? []),
+    ])
     this.#observesSensitive = description['observeSensitiveCommands'] === true
   }
 
@@ -75,9 +78,16 @@ export class Observer {
   }
 
   /** Checks one list of `expectEvents`. @throws Mismatch */
-  checkEvents(expected: readonly Document[], family: ObservedEvent['family'], ignoreExtra: boolean, context: MatchContext): void {
+  checkEvents(
+    expected: readonly Document[],
+    family: ObservedEvent['family'],
+    ignoreExtra: boolean,
+    context: MatchContext,
+  ): void {
     const actual = this.events.filter((each) => each.family === family)
-    const names = actual.map(({ name, event }) => (event.commandName === undefined ? name : `${name} ${event.commandName}`))
+    const names = actual.map(({ name, event }) =>
+      event.commandName === undefined ? name : `${name} ${event.commandName}`,
+    )
     if (ignoreExtra ? actual.length < expected.length : actual.length !== expected.length)
       throw new Mismatch(
         'events',
@@ -101,7 +111,11 @@ export class Observer {
   }
 
   /** Checks one list of `expectLogMessages`. @throws Mismatch */
-  checkLogs(expected: readonly Document[], options: { ignoreExtra: boolean; ignored: readonly Document[] }, context: MatchContext): void {
+  checkLogs(
+    expected: readonly Document[],
+    options: { ignoreExtra: boolean; ignored: readonly Document[] },
+    context: MatchContext,
+  ): void {
     const actual = this.logs.filter((each) => !options.ignored.some((pattern) => isLike(each, pattern, context)))
     if (options.ignoreExtra ? actual.length < expected.length : actual.length !== expected.length)
       throw new Mismatch(
@@ -118,7 +132,8 @@ export class Observer {
       mongodbLogComponentSeverities: severities,
       mongodbLogMaxDocumentLength: 10_000,
       mongodbLogPath: {
-        write: ({ t: _time, c: component, s: level, ...data }: Document) => void this.logs.push({ component, level, data }),
+        write: ({ t: _time, c: component, s: level, ...data }: Document) =>
+          void this.logs.push({ component, level, data }),
       },
     }
   }
@@ -134,8 +149,18 @@ function isLike(actual: Document, expected: Document, context: MatchContext): bo
   }
 }
 
-function matchLog(actual: Document, { failureIsRedacted, ...expected }: Document, context: MatchContext, path: string): void {
-  matchNested({ component: actual['component'], level: actual['level'] }, pick(expected, ['component', 'level']), context, path)
+function matchLog(
+  actual: Document,
+  { failureIsRedacted, ...expected }: Document,
+  context: MatchContext,
+  path: string,
+): void {
+  matchNested(
+    { component: actual['component'], level: actual['level'] },
+    pick(expected, ['component', 'level']),
+    context,
+    path,
+  )
   matchRoot(actual['data'], expected['data'] ?? {}, context, path)
   if (failureIsRedacted === undefined) return
   const failure: unknown = actual['data'].failure
@@ -148,7 +173,8 @@ const pick = (document: Document, names: readonly string[]): Document =>
 
 function matchEvent({ name, event }: ObservedEvent, expected: Document, context: MatchContext, path: string): void {
   const [expectedName, fields] = Object.entries(expected)[0] as [string, Document]
-  if (name !== expectedName) throw new Mismatch(path, expectedName, event.commandName === undefined ? name : `${name} ${event.commandName}`)
+  if (name !== expectedName)
+    throw new Mismatch(path, expectedName, event.commandName === undefined ? name : `${name} ${event.commandName}`)
   for (const [field, value] of Object.entries(fields)) matchField(event, field, value, context, `${path}.${field}`)
 }
 
@@ -167,7 +193,8 @@ function matchField(event: any, field: string, value: any, context: MatchContext
     case 'newDescription':
       return matchRoot(event[field], value, context, path)
     default:
-      if (event[field] === undefined && !(field in event)) throw new Error(`the runner cannot see ${show({ [field]: value })} of an event`)
+      if (event[field] === undefined && !(field in event))
+        throw new Error(`the runner cannot see ${show({ [field]: value })} of an event`)
       return matchNested(event[field], value, context, path)
   }
 }

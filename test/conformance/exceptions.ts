@@ -54,12 +54,15 @@ export const exceptions: readonly Exception[] = [
     tests: ['network error in response to getnonce is not redacted'],
     reason: 'the driver hides why getnonce failed, network errors included',
   },
-  ...['listCollectionObjects', 'listCollectionObjects-serverErrors', 'listDatabaseObjects', 'listDatabaseObjects-serverErrors'].map(
-    (name) => ({
-      path: `retryable-reads/unified/${name}.json`,
-      reason: 'the driver has no helper of this name',
-    }),
-  ),
+  ...[
+    'listCollectionObjects',
+    'listCollectionObjects-serverErrors',
+    'listDatabaseObjects',
+    'listDatabaseObjects-serverErrors',
+  ].map((name) => ({
+    path: `retryable-reads/unified/${name}.json`,
+    reason: 'the driver has no helper of this name',
+  })),
   {
     path: 'retryable-reads/unified/mapReduce.json',
     reason: 'the driver has no mapReduce helper since version 5',
@@ -73,6 +76,8 @@ export const exceptions: readonly Exception[] = [
 
 /** The reason for this test, or null. */
 export function exceptionFor(path: string, description: string): string | null {
-  const found = exceptions.find((each) => each.path === path && (each.tests === undefined || each.tests.includes(description)))
+  const found = exceptions.find(
+    (each) => each.path === path && (each.tests === undefined || each.tests.includes(description)),
+  )
   return found?.reason ?? null
 }

@@ -27,10 +27,20 @@ export function matchError(error: unknown, expected: Document, context: MatchCon
       case 'isError':
         break
       case 'isClientError':
-        check((server === null) === value, 'origin', value === true ? 'the driver' : 'the server', `${error.name}: ${error.message}`)
+        check(
+          (server === null) === value,
+          'origin',
+          value === true ? 'the driver' : 'the server',
+          `${error.name}: ${error.message}`,
+        )
         break
       case 'isTimeoutError':
-        check(error instanceof MongoOperationTimeoutError === value, 'being a timeout', value, `${error.name}: ${error.message}`)
+        check(
+          error instanceof MongoOperationTimeoutError === value,
+          'being a timeout',
+          value,
+          `${error.name}: ${error.message}`,
+        )
         break
       case 'errorContains':
         check(error.message.toLowerCase().includes(String(value).toLowerCase()), 'message', value, error.message)
@@ -58,7 +68,12 @@ export function matchError(error: unknown, expected: Document, context: MatchCon
         matchRoot(writeErrorsOf(error), value, context, 'writeErrors')
         break
       case 'writeConcernErrors':
-        matchRoot(error instanceof MongoClientBulkWriteError ? error.writeConcernErrors : undefined, value, context, 'writeConcernErrors')
+        matchRoot(
+          error instanceof MongoClientBulkWriteError ? error.writeConcernErrors : undefined,
+          value,
+          context,
+          'writeConcernErrors',
+        )
         break
       default:
         throw new Error(`the runner does not know ${name} of expectError`)

@@ -51,7 +51,8 @@ if (wantsHelp) {
   process.stdout.write(help)
   process.exit(0)
 }
-if (dir === null || !existsSync(dir)) fail(`there is no folder ${dir ?? '../shared/conformance/spec'}: name one with --dir`)
+if (dir === null || !existsSync(dir))
+  fail(`there is no folder ${dir ?? '../shared/conformance/spec'}: name one with --dir`)
 if (uri !== undefined && emulate !== undefined) fail('--emulate is for the cluster that is started without --uri')
 
 const cluster = uri === undefined ? await startCluster().catch((error: Error) => fail(error.message)) : undefined
@@ -77,7 +78,9 @@ async function startCluster(): Promise<ShardedCluster> {
 
 function progress(done: number, total: number): void {
   if (!process.stderr.isTTY) return
-  process.stderr.write(`\r  ${'█'.repeat(Math.round((done / total) * 40)).padEnd(40, '░')} ${done}/${total}${done === total ? '\n' : ''}`)
+  process.stderr.write(
+    `\r  ${'█'.repeat(Math.round((done / total) * 40)).padEnd(40, '░')} ${done}/${total}${done === total ? '\n' : ''}`,
+  )
 }
 
 function textOf({ totals, folders, failures }: Report): string {

@@ -63,7 +63,13 @@ function matchArray(actual: unknown, expected: unknown[], context: MatchContext,
   expected.forEach((each, i) => match(actual[i], each, context, `${path}[${i}]`, isRoot))
 }
 
-function matchDocument(actual: unknown, expected: Document, context: MatchContext, path: string, isRoot: boolean): void {
+function matchDocument(
+  actual: unknown,
+  expected: Document,
+  context: MatchContext,
+  path: string,
+  isRoot: boolean,
+): void {
   if (!isDocument(actual)) throw new Mismatch(path, expected, actual)
   for (const [name, value] of Object.entries(expected)) {
     const at = path === '' ? name : `${path}.${name}`
@@ -85,7 +91,14 @@ function readable(actual: Document, name: string): unknown {
   return name in actual && !(name in Object.prototype) ? actual[name] : undefined
 }
 
-function matchOperator(name: string, argument: unknown, actual: unknown, context: MatchContext, path: string, isRoot: boolean): void {
+function matchOperator(
+  name: string,
+  argument: unknown,
+  actual: unknown,
+  context: MatchContext,
+  path: string,
+  isRoot: boolean,
+): void {
   const wrong = () => new Mismatch(path, { [name]: argument }, actual)
   switch (name) {
     case '$$exists':
@@ -102,7 +115,8 @@ function matchOperator(name: string, argument: unknown, actual: unknown, context
       return match(actual, context.entity(String(argument)), context, path, isRoot)
     case '$$matchesHexBytes': {
       const bytes = actual instanceof Binary ? actual.buffer : actual
-      if (!(bytes instanceof Uint8Array) || Buffer.from(bytes).toString('hex') !== String(argument).toLowerCase()) throw wrong()
+      if (!(bytes instanceof Uint8Array) || Buffer.from(bytes).toString('hex') !== String(argument).toLowerCase())
+        throw wrong()
       return
     }
     case '$$sessionLsid':
@@ -186,7 +200,8 @@ function isOfType(value: unknown, type: string): boolean {
     case 'objectId':
       return bsonType(value) === 'ObjectId'
     default: {
-      const name = { decimal: 'Decimal128', timestamp: 'Timestamp', dbPointer: 'DBRef', symbol: 'BSONSymbol' }[type] ?? type
+      const name =
+        { decimal: 'Decimal128', timestamp: 'Timestamp', dbPointer: 'DBRef', symbol: 'BSONSymbol' }[type] ?? type
       return bsonType(value).toLowerCase() === name.toLowerCase()
     }
   }

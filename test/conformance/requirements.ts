@@ -24,7 +24,8 @@ interface FeatureRow {
   readonly probe: (client: MongoClient) => Promise<unknown>
 }
 
-const uses = (operations: readonly Operation[], ...names: string[]): boolean => operations.some(({ name }) => names.includes(name))
+const uses = (operations: readonly Operation[], ...names: string[]): boolean =>
+  operations.some(({ name }) => names.includes(name))
 
 const features: Readonly<Record<Feature, FeatureRow>> = {
   failPoints: {
@@ -34,7 +35,8 @@ const features: Readonly<Record<Feature, FeatureRow>> = {
   },
   transactions: {
     reason: 'needs transactions',
-    isNeeded: (operations) => uses(operations, 'startTransaction', 'commitTransaction', 'abortTransaction', 'withTransaction'),
+    isNeeded: (operations) =>
+      uses(operations, 'startTransaction', 'commitTransaction', 'abortTransaction', 'withTransaction'),
     probe: (client) =>
       client.withSession(async (session) => {
         session.startTransaction()
@@ -64,7 +66,11 @@ function opensChangeStream({ arguments: args }: Operation): boolean {
 /** All operations of a test, with those that a loop, a thread or a transaction's callback runs. */
 export function operationsOf(operations: readonly Operation[]): Operation[] {
   return operations.flatMap((operation) => {
-    const inner = [operation.arguments?.['operations'], operation.arguments?.['callback'], operation.arguments?.['operation']]
+    const inner = [
+      operation.arguments?.['operations'],
+      operation.arguments?.['callback'],
+      operation.arguments?.['operation'],
+    ]
     return [operation, ...operationsOf(inner.flat().filter((each) => each !== undefined) as Operation[])]
   })
 }
@@ -94,16 +100,28 @@ function compareVersions(a: readonly number[], b: readonly number[]): number {
 }
 
 /** Why none of the alternatives holds; null when one does, or when there are none. */
-export function unmetRequirement(requirements: readonly RunOnRequirement[] | undefined, facts: ServerFacts): string | null {
+export function unmetRequirement(
+  requirements: readonly RunOnRequirement[] | undefined,
+  facts: ServerFacts,
+): string | null {
   if (requirements === undefined || requirements.length === 0) return null
   const reasons = requirements.map((each) => unmet(each, facts))
   return reasons.includes(null) ? null : [...new Set(reasons)].join(', or ')
 }
 
 function unmet(requirement: RunOnRequirement, facts: ServerFacts): string | null {
-  const { minServerVersion: min, maxServerVersion: max, topologies, serverParameters, serverless, auth, csfle } = requirement
+  const {
+    minServerVersion: min,
+    maxServerVersion: max,
+    topologies,
+    serverParameters,
+    serverless,
+    auth,
+    csfle,
+  } = requirement
   const ofSharded = facts.topology === 'sharded' ? ['sharded', 'sharded-replicaset'] : [facts.topology]
-  if (topologies !== undefined && !topologies.some((each) => ofSharded.includes(each))) return `is for topology ${topologies.join(', ')}`
+  if (topologies !== undefined && !topologies.some((each) => ofSharded.includes(each)))
+    return `is for topology ${topologies.join(', ')}`
   if (min !== undefined && compareVersions(facts.version, numbersOf(min)) < 0) return `is for servers from ${min}`
   // A maximum of 4.0 includes all of 4.0.x.
   if (max !== undefined) {

@@ -19,7 +19,12 @@ const things = {
   initialData: [{ databaseName: 'runner', collectionName: 'things', documents: [{ _id: 1 }, { _id: 2 }] }],
 }
 
-const find = (expectResult: unknown) => ({ object: 'things', name: 'find', arguments: { filter: {}, sort: { _id: 1 } }, expectResult })
+const find = (expectResult: unknown) => ({
+  object: 'things',
+  name: 'find',
+  arguments: { filter: {}, sort: { _id: 1 } },
+  expectResult,
+})
 
 const basics = {
   description: 'basics',
@@ -56,7 +61,11 @@ const basics = {
       operations: [{ object: 'things', name: 'find', arguments: { filter: {} }, expectError: { isError: true } }],
     },
     { description: 'wrong event', operations: [find([{}, {}])], expectEvents: [{ client: 'client', events: [] }] },
-    { description: 'wrong outcome', operations: [], outcome: [{ databaseName: 'runner', collectionName: 'things', documents: [] }] },
+    {
+      description: 'wrong outcome',
+      operations: [],
+      outcome: [{ databaseName: 'runner', collectionName: 'things', documents: [] }],
+    },
     { description: 'unknown operation', operations: [{ object: 'things', name: 'juggle', arguments: {} }] },
     { description: 'unknown assertion', operations: [{ object: 'testRunner', name: 'assertJuggled', arguments: {} }] },
     {
@@ -66,7 +75,10 @@ const basics = {
         {
           object: 'testRunner',
           name: 'runOnThread',
-          arguments: { thread: 'thread', operation: { object: 'things', name: 'insertOne', arguments: { document: { _id: 9 } } } },
+          arguments: {
+            thread: 'thread',
+            operation: { object: 'things', name: 'insertOne', arguments: { document: { _id: 9 } } },
+          },
         },
         { object: 'testRunner', name: 'waitForThread', arguments: { thread: 'thread' } },
         { object: 'things', name: 'createFindCursor', arguments: { filter: { _id: 9 } }, saveResultAsEntity: 'cursor' },
@@ -91,7 +103,11 @@ const basics = {
     },
     { description: 'future', runOnRequirements: [{ minServerVersion: '99.0' }], operations: [] },
     { description: 'replica sets only', runOnRequirements: [{ topologies: ['replicaset'] }], operations: [] },
-    { description: 'either', runOnRequirements: [{ topologies: ['replicaset'] }, { topologies: ['sharded'] }], operations: [] },
+    {
+      description: 'either',
+      runOnRequirements: [{ topologies: ['replicaset'] }, { topologies: ['sharded'] }],
+      operations: [],
+    },
     { description: 'with users', runOnRequirements: [{ auth: true }], operations: [] },
     { description: 'not now', skipReason: 'because', operations: [] },
   ],
@@ -126,7 +142,15 @@ t.test('counts, reasons and sentences', async (t) => {
     const all = await run(process.execPath, [main, '--uri', cluster.uri, '--dir', dir, '--json'])
     t.equal(all.code, 1)
     t.same(JSON.parse(all.stdout), JSON.parse(JSON.stringify(report)))
-    const some = await run(process.execPath, [main, '--uri', cluster.uri, '--dir', dir, '--only', 'basics.json > passes'])
+    const some = await run(process.execPath, [
+      main,
+      '--uri',
+      cluster.uri,
+      '--dir',
+      dir,
+      '--only',
+      'basics.json > passes',
+    ])
     t.equal(some.code, 0)
     t.match(some.stdout, /^all +1 passed +0 failed +0 skipped$/m)
     for (const [args, expected] of [

@@ -49,7 +49,8 @@ export async function runConformance({ uri, dir, only, onTest }: RunOptions): Pr
   const cases = loadSpecFiles(dir)
     .flatMap(({ folder, path, file }) => file.tests.map((test) => ({ folder, path, file, test })))
     .filter(({ path, test }) => only === undefined || `${path} > ${test.description}`.includes(only))
-  if (cases.length === 0) throw new Error(`${dir} holds no test${only === undefined ? '' : ` that matches ${JSON.stringify(only)}`}`)
+  if (cases.length === 0)
+    throw new Error(`${dir} holds no test${only === undefined ? '' : ` that matches ${JSON.stringify(only)}`}`)
   const address = parseAddress(uri)
   const internal = new MongoClient(uri, { serverSelectionTimeoutMS: 5_000 })
   const report: Report = { totals: { passed: 0, failed: 0, skipped: 0 }, folders: {}, failures: [] }

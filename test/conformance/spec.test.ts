@@ -9,7 +9,8 @@ import { runConformance } from './runner.js'
 import { defaultSpecFolder, loadSpecFiles } from './spec-files.js'
 
 const dir = defaultSpecFolder()
-const missing = dir === null ? `no test files in ${process.env['SHARDLAB_SPEC_DIR'] ?? '../shared/conformance/spec'}` : undefined
+const missing =
+  dir === null ? `no test files in ${process.env['SHARDLAB_SPEC_DIR'] ?? '../shared/conformance/spec'}` : undefined
 
 t.test('the test files of the drivers', { ...(missing === undefined ? {} : { skip: missing }) }, async (t) => {
   await using cluster = await ShardedCluster.start({ shards: 2, mongos: 2, runtime: 'inline' })
@@ -22,16 +23,22 @@ t.test('the test files of the drivers', { ...(missing === undefined ? {} : { ski
   t.ok(totals.passed > 0, `${totals.passed} passed`)
 })
 
-t.test('every exception names a test that is there', { ...(missing === undefined ? {} : { skip: missing }) }, async (t) => {
-  const files = new Map(loadSpecFiles(dir!).map(({ path, file }) => [path, file.tests.map(({ description }) => description)]))
-  for (const { path, tests = [] } of exceptions) {
-    // A folder that somebody names may hold a part of the files.
-    const there = files.get(path)
-    if (there === undefined) continue
-    t.same(
-      tests.filter((each) => !there.includes(each)),
-      [],
-      path,
+t.test(
+  'every exception names a test that is there',
+  { ...(missing === undefined ? {} : { skip: missing }) },
+  async (t) => {
+    const files = new Map(
+      loadSpecFiles(dir!).map(({ path, file }) => [path, file.tests.map(({ description }) => description)]),
     )
-  }
-})
+    for (const { path, tests = [] } of exceptions) {
+      // A folder that somebody names may hold a part of the files.
+      const there = files.get(path)
+      if (there === undefined) continue
+      t.same(
+        tests.filter((each) => !there.includes(each)),
+        [],
+        path,
+      )
+    }
+  },
+)

@@ -1,5 +1,14 @@
 /** One test of a file: its data, its entities, its operations, and what has to be true of all of them. */
-import { AbstractCursor, ChangeStream, ClientSession, Collection, Db, GridFSBucket, MongoClient, type Document } from 'mongodb'
+import {
+  AbstractCursor,
+  ChangeStream,
+  ClientSession,
+  Collection,
+  Db,
+  GridFSBucket,
+  MongoClient,
+  type Document,
+} from 'mongodb'
 import { Entities, type ClusterAddress } from './entities.js'
 import { matchError } from './expected-errors.js'
 import { matchNested, matchRoot, Mismatch, show } from './matching.js'
@@ -18,11 +27,19 @@ const testLimitMs = 30_000
 const majority = { writeConcern: { w: 'majority' } } as const
 
 /** Runs one test. Rejects with what was wrong: a {@link Mismatch}, or any other error that nobody expected. */
-export async function runTest(file: SpecFile, test: SpecTest, address: ClusterAddress, internal: MongoClient): Promise<void> {
+export async function runTest(
+  file: SpecFile,
+  test: SpecTest,
+  address: ClusterAddress,
+  internal: MongoClient,
+): Promise<void> {
   const run = new TestRun(address, internal)
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`the test did not end within ${testLimitMs / 1000} s, in ${run.at}`)), testLimitMs)
+    timer = setTimeout(
+      () => reject(new Error(`the test did not end within ${testLimitMs / 1000} s, in ${run.at}`)),
+      testLimitMs,
+    )
   })
   try {
     await Promise.race([run.all(file, test), late])
@@ -58,13 +75,20 @@ class TestRun {
     for (const [i, operation] of test.operations.entries()) {
       this.at = `operation ${i}, ${operation.name}`
       await this.#run(operation).catch((error: unknown) => {
-        throw new Error(`operation ${i}, ${operation.name}: ${error instanceof Error ? error.message : show(error)}`, { cause: error })
+        throw new Error(`operation ${i}, ${operation.name}: ${error instanceof Error ? error.message : show(error)}`, {
+          cause: error,
+        })
       })
     }
     this.at = 'its events'
     for (const { client, eventType = 'command', ignoreExtraEvents = false, events } of test.expectEvents ?? [])
       this.#entities.observer(client).checkEvents(events, eventType, ignoreExtraEvents, this.#entities)
-    for (const { client, messages, ignoreExtraMessages: ignoreExtra = false, ignoreMessages: ignored = [] } of test.expectLogMessages ?? [])
+    for (const {
+      client,
+      messages,
+      ignoreExtraMessages: ignoreExtra = false,
+      ignoreMessages: ignored = [],
+    } of test.expectLogMessages ?? [])
       this.#entities.observer(client).checkLogs(messages, { ignoreExtra, ignored }, this.#entities)
     this.at = 'its outcome'
     for (const each of test.outcome ?? []) await this.#checkOutcome(each)
@@ -84,8 +108,10 @@ class TestRun {
   async #fill({ databaseName, collectionName, documents, createOptions }: CollectionData): Promise<void> {
     const db = this.#internal.db(databaseName)
     await db.dropCollection(collectionName, majority)
-    if (createOptions !== undefined || documents.length === 0) await db.createCollection(collectionName, { ...createOptions, ...majority })
-    if (documents.length > 0) await db.collection(collectionName, majority).insertMany(documents.map((each) => ({ ...each })))
+    if (createOptions !== undefined || documents.length === 0)
+      await db.createCollection(collectionName, { ...createOptions, ...majority })
+    if (documents.length > 0)
+      await db.collection(collectionName, majority).insertMany(documents.map((each) => ({ ...each })))
   }
 
   /** A router that has not seen a collection before may answer the first `distinct` with StaleDbVersion inside a transaction. */
@@ -146,7 +172,8 @@ class TestRun {
   }
 
   async #setFailPoint(target: MongoClient | string, failPoint: Document): Promise<void> {
-    const client = typeof target === 'string' ? new MongoClient(`mongodb://${target}/?${this.#address.options}`) : target
+    const client =
+      typeof target === 'string' ? new MongoClient(`mongodb://${target}/?${this.#address.options}`) : target
     this.#failPoints.push({ client, name: failPoint['configureFailPoint'], close: typeof target === 'string' })
     await client.db('admin').command(failPoint, { readPreference: 'primary' })
   }
@@ -157,7 +184,8 @@ function methodsOf(target: unknown): Readonly<Record<string, Method<never>>> {
   if (target instanceof Db) return databaseMethods as Record<string, Method<never>>
   if (target instanceof Collection) return collectionMethods as Record<string, Method<never>>
   if (target instanceof ClientSession) return sessionMethods as Record<string, Method<never>>
-  if (target instanceof AbstractCursor || target instanceof ChangeStream) return cursorMethods as Record<string, Method<never>>
+  if (target instanceof AbstractCursor || target instanceof ChangeStream)
+    return cursorMethods as Record<string, Method<never>>
   if (target instanceof GridFSBucket) return bucketMethods as Record<string, Method<never>>
   return {}
 }

@@ -26,7 +26,9 @@ const client = await MongoClient.connect(cluster.uri)
 try {
   const collection = client.db('geo').collection<ZipCode>('zipcodes')
   await client.db('admin').command({ shardCollection: 'geo.zipcodes', key: { zip: 'hashed' } })
-  console.log(`Sharded geo.zipcodes on { zip: "hashed" } over ${cluster.shards.length} shards of an emulated MongoDB 7.0.`)
+  console.log(
+    `Sharded geo.zipcodes on { zip: "hashed" } over ${cluster.shards.length} shards of an emulated MongoDB 7.0.`,
+  )
   for (let at = 0; at < zipCodes.length; at += 5_000) {
     await collection.insertMany(zipCodes.slice(at, at + 5_000))
     progress(Math.min(at + 5_000, zipCodes.length), zipCodes.length)
@@ -94,5 +96,7 @@ function parseZipCodes(text: string): ZipCode[] {
 
 function progress(done: number, total: number): void {
   if (!process.stdout.isTTY) return
-  process.stdout.write(`\r  ${'█'.repeat(Math.round((done / total) * 40)).padEnd(40, '░')} ${done}/${total}${done === total ? '\n' : ''}`)
+  process.stdout.write(
+    `\r  ${'█'.repeat(Math.round((done / total) * 40)).padEnd(40, '░')} ${done}/${total}${done === total ? '\n' : ''}`,
+  )
 }

@@ -11,16 +11,65 @@ export interface FuzzedCommand {
 }
 
 const pipelines: readonly Document[][] = [
-  [{ $match: { a: { $gt: 1 } } }, { $group: { _id: '$a', n: { $sum: 1 }, all: { $push: '$$ROOT' } } }, { $sort: { _id: 1 } }],
-  [{ $project: { a: 1, b: { $add: ['$a', 1] }, c: { $cond: [{ $eq: ['$a', 1] }, 'x', 'y'] } } }, { $limit: 3 }, { $skip: 1 }],
+  [
+    { $match: { a: { $gt: 1 } } },
+    { $group: { _id: '$a', n: { $sum: 1 }, all: { $push: '$$ROOT' } } },
+    { $sort: { _id: 1 } },
+  ],
+  [
+    { $project: { a: 1, b: { $add: ['$a', 1] }, c: { $cond: [{ $eq: ['$a', 1] }, 'x', 'y'] } } },
+    { $limit: 3 },
+    { $skip: 1 },
+  ],
   [{ $unwind: { path: '$c', includeArrayIndex: 'i' } }, { $sortByCount: '$c' }],
-  [{ $lookup: { from: 'other', localField: 'a', foreignField: '_id', as: 'joined' } }, { $addFields: { n: { $size: '$joined' } } }],
-  [{ $lookup: { from: 'other', let: { x: '$a' }, pipeline: [{ $match: { $expr: { $eq: ['$_id', '$$x'] } } }], as: 'joined' } }],
-  [{ $graphLookup: { from: 'things', startWith: '$a', connectFromField: 'a', connectToField: '_id', as: 'way', maxDepth: 2 } }],
-  [{ $facet: { one: [{ $count: 'n' }], two: [{ $bucket: { groupBy: '$a', boundaries: [0, 5, 10], default: 'rest' } }] } }],
+  [
+    { $lookup: { from: 'other', localField: 'a', foreignField: '_id', as: 'joined' } },
+    { $addFields: { n: { $size: '$joined' } } },
+  ],
+  [
+    {
+      $lookup: {
+        from: 'other',
+        let: { x: '$a' },
+        pipeline: [{ $match: { $expr: { $eq: ['$_id', '$$x'] } } }],
+        as: 'joined',
+      },
+    },
+  ],
+  [
+    {
+      $graphLookup: {
+        from: 'things',
+        startWith: '$a',
+        connectFromField: 'a',
+        connectToField: '_id',
+        as: 'way',
+        maxDepth: 2,
+      },
+    },
+  ],
+  [
+    {
+      $facet: {
+        one: [{ $count: 'n' }],
+        two: [{ $bucket: { groupBy: '$a', boundaries: [0, 5, 10], default: 'rest' } }],
+      },
+    },
+  ],
   [{ $bucketAuto: { groupBy: '$a', buckets: 3, granularity: 'R5' } }, { $replaceRoot: { newRoot: '$_id' } }],
-  [{ $setWindowFields: { partitionBy: '$b', sortBy: { a: 1 }, output: { n: { $sum: '$a', window: { documents: [-1, 1] } } } } }],
-  [{ $densify: { field: 'a', range: { step: 1, bounds: [0, 20] } } }, { $fill: { sortBy: { a: 1 }, output: { b: { method: 'locf' } } } }],
+  [
+    {
+      $setWindowFields: {
+        partitionBy: '$b',
+        sortBy: { a: 1 },
+        output: { n: { $sum: '$a', window: { documents: [-1, 1] } } },
+      },
+    },
+  ],
+  [
+    { $densify: { field: 'a', range: { step: 1, bounds: [0, 20] } } },
+    { $fill: { sortBy: { a: 1 }, output: { b: { method: 'locf' } } } },
+  ],
   [{ $unionWith: { coll: 'other', pipeline: [{ $set: { from: 'other' } }] } }, { $unset: ['a', 'b.c'] }],
   [{ $redact: { $cond: [{ $gt: ['$a', 1] }, '$$KEEP', '$$PRUNE'] } }, { $sample: { size: 2 } }],
   [
@@ -66,7 +115,10 @@ const updates: readonly unknown[] = [
 
 const seeds: readonly FuzzedCommand[] = [
   ...replyRows.map(({ command, db = 'fuzz' }) => ({ command, db: db === 'types' ? 'fuzz' : db })),
-  ...pipelines.map((pipeline) => ({ db: 'fuzz', command: { aggregate: 'things', pipeline, cursor: { batchSize: 2 }, let: { x: 1 } } })),
+  ...pipelines.map((pipeline) => ({
+    db: 'fuzz',
+    command: { aggregate: 'things', pipeline, cursor: { batchSize: 2 }, let: { x: 1 } },
+  })),
   ...pipelines.map((pipeline) => ({
     db: 'fuzz',
     command: { explain: { aggregate: 'sharded', pipeline, cursor: {} }, verbosity: 'executionStats' },
@@ -74,27 +126,67 @@ const seeds: readonly FuzzedCommand[] = [
   ...filters.flatMap((filter) => [
     {
       db: 'fuzz',
-      command: { find: 'things', filter, sort: { a: -1, b: 1 }, projection: { a: 1, c: { $slice: 2 } }, limit: 5, skip: 1, batchSize: 2 },
+      command: {
+        find: 'things',
+        filter,
+        sort: { a: -1, b: 1 },
+        projection: { a: 1, c: { $slice: 2 } },
+        limit: 5,
+        skip: 1,
+        batchSize: 2,
+      },
     },
-    { db: 'fuzz', command: { find: 'sharded', filter, hint: { _id: 1 }, collation: { locale: 'en', strength: 2 }, singleBatch: true } },
-    { db: 'fuzz', command: { delete: 'things', deletes: [{ q: filter, limit: 1, collation: { locale: 'de' } }], ordered: false } },
+    {
+      db: 'fuzz',
+      command: {
+        find: 'sharded',
+        filter,
+        hint: { _id: 1 },
+        collation: { locale: 'en', strength: 2 },
+        singleBatch: true,
+      },
+    },
+    {
+      db: 'fuzz',
+      command: { delete: 'things', deletes: [{ q: filter, limit: 1, collation: { locale: 'de' } }], ordered: false },
+    },
     { db: 'fuzz', command: { count: 'sharded', query: filter, limit: 3, skip: 1 } },
     { db: 'fuzz', command: { distinct: 'things', key: 'c', query: filter } },
   ]),
   ...updates.flatMap((update) => [
     {
       db: 'fuzz',
-      command: { update: 'things', updates: [{ q: { a: 1 }, u: update, multi: false, upsert: true, arrayFilters: [{ x: 1 }] }] },
+      command: {
+        update: 'things',
+        updates: [{ q: { a: 1 }, u: update, multi: false, upsert: true, arrayFilters: [{ x: 1 }] }],
+      },
     },
-    { db: 'fuzz', command: { update: 'sharded', updates: [{ q: { _id: 1 }, u: update, hint: '_id_', c: { y: 1 } }], let: { y: 2 } } },
     {
       db: 'fuzz',
-      command: { findAndModify: 'things', query: { a: 1 }, update, new: true, upsert: true, fields: { a: 1 }, sort: { a: 1 } },
+      command: { update: 'sharded', updates: [{ q: { _id: 1 }, u: update, hint: '_id_', c: { y: 1 } }], let: { y: 2 } },
+    },
+    {
+      db: 'fuzz',
+      command: {
+        findAndModify: 'things',
+        query: { a: 1 },
+        update,
+        new: true,
+        upsert: true,
+        fields: { a: 1 },
+        sort: { a: 1 },
+      },
     },
   ]),
-  { db: 'fuzz', command: { create: 'made', validator: { a: { $gt: 0 } }, validationLevel: 'moderate', collation: { locale: 'fr' } } },
+  {
+    db: 'fuzz',
+    command: { create: 'made', validator: { a: { $gt: 0 } }, validationLevel: 'moderate', collation: { locale: 'fr' } },
+  },
   { db: 'fuzz', command: { create: 'view', viewOn: 'things', pipeline: [{ $match: { a: 1 } }] } },
-  { db: 'fuzz', command: { createIndexes: 'things', indexes: [{ key: { a: 1, b: -1 }, name: 'ab', unique: true, sparse: true }] } },
+  {
+    db: 'fuzz',
+    command: { createIndexes: 'things', indexes: [{ key: { a: 1, b: -1 }, name: 'ab', unique: true, sparse: true }] },
+  },
   {
     db: 'fuzz',
     command: {
@@ -107,11 +199,18 @@ const seeds: readonly FuzzedCommand[] = [
   },
   {
     db: 'fuzz',
-    command: { createIndexes: 'sharded', indexes: [{ key: { b: 1 }, name: 'b', partialFilterExpression: { b: { $gt: 1 } } }] },
+    command: {
+      createIndexes: 'sharded',
+      indexes: [{ key: { b: 1 }, name: 'b', partialFilterExpression: { b: { $gt: 1 } } }],
+    },
   },
   {
     db: 'fuzz',
-    command: { insert: 'things', documents: [{ a: 1, b: { c: [1, 2] }, c: [1, 2, 3], s: 'xyz' }], bypassDocumentValidation: true },
+    command: {
+      insert: 'things',
+      documents: [{ a: 1, b: { c: [1, 2] }, c: [1, 2, 3], s: 'xyz' }],
+      bypassDocumentValidation: true,
+    },
   },
   { db: 'fuzz', command: { getParameter: '*' } },
   { db: 'admin', command: { shardCollection: 'fuzz.keyed', key: { a: 1, b: 1 }, unique: false } },
@@ -136,7 +235,16 @@ const generic: readonly (readonly [string, unknown])[] = [
 ]
 
 /** Only what reads goes to the catalog: what a client spoils there is spoilt. */
-const readers = new Set(['find', 'count', 'distinct', 'listCollections', 'listIndexes', 'collStats', 'dbStats', 'dataSize'])
+const readers = new Set([
+  'find',
+  'count',
+  'distinct',
+  'listCollections',
+  'listIndexes',
+  'collStats',
+  'dbStats',
+  'dataSize',
+])
 
 /** The next command of this generator. */
 export function fuzzedCommand(random: Random): FuzzedCommand {
@@ -150,7 +258,15 @@ export function fuzzedCommand(random: Random): FuzzedCommand {
   }
   if (once(random, 60)) command = randomDocument(random, 4)
   const db = once(random, 12)
-    ? pick(random, ['other', 'admin', '', 'a.b', '$x', 'x'.repeat(70), ...(readers.has(Object.keys(command)[0] ?? '') ? ['config'] : [])])
+    ? pick(random, [
+        'other',
+        'admin',
+        '',
+        'a.b',
+        '$x',
+        'x'.repeat(70),
+        ...(readers.has(Object.keys(command)[0] ?? '') ? ['config'] : []),
+      ])
     : seed.db
   return { db, command }
 }
@@ -212,7 +328,8 @@ function collect(value: unknown, places: (readonly [Document | unknown[], string
 }
 
 const isContainer = (value: unknown): value is Document | unknown[] =>
-  Array.isArray(value) || (typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype)
+  Array.isArray(value) ||
+  (typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype)
 
 /** A field of any name: an assignment to `__proto__` would make it no field. */
 function setField(document: Document, name: string, value: unknown): void {
@@ -229,5 +346,7 @@ function renameField(document: Document, from: string, to: string): void {
 function copy(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copy)
   if (typeof value === 'symbol') return 1
-  return isContainer(value) ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, copy(each)])) : value
+  return isContainer(value)
+    ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, copy(each)]))
+    : value
 }

@@ -53,7 +53,10 @@ export function readReply(frame: Uint8Array): Document {
   if (buffer.readInt32LE(12) !== opcode) throw new Error('the answer is no reply')
   // A message whose damage gave it a checksum that fits is answered with one.
   const hasChecksum = opcode === OpCode.msg && (buffer.readUInt32LE(16) & MsgFlag.checksumPresent) !== 0
-  return BSON.deserialize(frame.subarray(documentAt, hasChecksum ? -4 : undefined), { validation: { utf8: false }, bsonRegExp: true })
+  return BSON.deserialize(frame.subarray(documentAt, hasChecksum ? -4 : undefined), {
+    validation: { utf8: false },
+    bsonRegExp: true,
+  })
 }
 
 const reply = { opcode: OpCode.msg, documentAt: 21 }

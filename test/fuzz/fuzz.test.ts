@@ -36,7 +36,8 @@ const allowedGrowthBytes = 24 * 1024 * 1024 + total * 300
 const mostFindings = 40
 
 /** Sentences of JavaScript itself: an error that nobody thought of. */
-const accident = /is not a function|not iterable|Cannot (read|set|mix|convert)|^Invalid (array|typed array|string) length$|call stack/
+const accident =
+  /is not a function|not iterable|Cannot (read|set|mix|convert)|^Invalid (array|typed array|string) length$|call stack/
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
@@ -146,7 +147,10 @@ t.test(`${total} messages (again: SHARDLAB_SEED=${seed} npm test -- fuzz/)`, { t
       ? await repliesTo(patient.endpoint(role), damaged(random, bytes)).catch((error: Error) => [asFinding(error)])
       : [await client.exchange(bytes).then(readReply).catch(asFinding)]
     errors += replies.filter((reply) => typeof reply !== 'string' && reply['ok'] === 0).length
-    for (const found of [...replies.map((reply) => (typeof reply === 'string' ? reply : findingIn(reply, command))), ...patient.crashes]) {
+    for (const found of [
+      ...replies.map((reply) => (typeof reply === 'string' ? reply : findingIn(reply, command))),
+      ...patient.crashes,
+    ]) {
       if (found === null || findings.has(found)) continue
       findings.set(
         found,

@@ -30,9 +30,15 @@ import {
 /** Whatever begins with a dollar and means something. */
 export const operatorNames: readonly string[] = [
   ...new Set(
-    [pathOperators, rootOperators, updateModifiers, expressionOperators, accumulatorOperators, windowFunctions, stageOperators].flatMap(
-      (table) => [...table.keys()],
-    ),
+    [
+      pathOperators,
+      rootOperators,
+      updateModifiers,
+      expressionOperators,
+      accumulatorOperators,
+      windowFunctions,
+      stageOperators,
+    ].flatMap((table) => [...table.keys()]),
   ),
 ]
 
@@ -104,7 +110,8 @@ export function randomName(random: Random): string {
 
 /** Any value. `depth`: how many levels may still follow. */
 export function randomValue(random: Random, depth = 3): unknown {
-  if (depth > 0 && once(random, 3)) return once(random, 2) ? randomDocument(random, depth - 1) : randomArray(random, depth - 1)
+  if (depth > 0 && once(random, 3))
+    return once(random, 2) ? randomDocument(random, depth - 1) : randomArray(random, depth - 1)
   const makers: readonly (() => unknown)[] = [
     () => pick(random, integers),
     () => new Int32(pick(random, integers)),
@@ -131,7 +138,9 @@ export function randomValue(random: Random, depth = 3): unknown {
 }
 
 export function randomDocument(random: Random, depth = 3): Document {
-  return Object.fromEntries(Array.from({ length: random.below(4) }, () => [randomName(random), randomValue(random, depth)]))
+  return Object.fromEntries(
+    Array.from({ length: random.below(4) }, () => [randomName(random), randomValue(random, depth)]),
+  )
 }
 
 function randomArray(random: Random, depth: number): unknown[] {

@@ -14,7 +14,9 @@ t.test('db.collection.analyzeShardKey() and configureQueryAnalyzer()', skipped, 
   t.teardown(() => cluster.stop())
   const blocks = blocksOf(guide)
   const untilSampled = blocks.slice(0, blocks.findIndex(({ code }) => code.includes("mode: 'full'")) + 1)
-  const code = untilSampled.map((block) => (block.output === null ? block.code : `console.log(${block.code})`)).join('\n')
+  const code = untilSampled
+    .map((block) => (block.output === null ? block.code : `console.log(${block.code})`))
+    .join('\n')
   const { stdout, stderr } = await mongoshOn(cluster.uri)!(`db = db.getSiblingDB('shop')\n${code}`)
   t.equal(stderr, '')
   t.equal(stdout.trim(), untilSampled.flatMap(({ output }) => output ?? []).join('\n'))

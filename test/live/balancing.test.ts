@@ -89,9 +89,15 @@ interface Chunk {
 }
 
 /** The chunks of the collection, and of each shard what it holds itself: all of it in its own ranges, and what is there together. */
-async function ownership(t: Test, cluster: ShardedCluster, client: MongoClient): Promise<{ chunks: Chunk[]; held: Map<string, number> }> {
+async function ownership(
+  t: Test,
+  cluster: ShardedCluster,
+  client: MongoClient,
+): Promise<{ chunks: Chunk[]; held: Map<string, number> }> {
   const config = client.db('config')
-  const { uuid } = (await config.collection<{ _id: string }>('collections').findOne({ _id: 'app.c' })) as unknown as { uuid: unknown }
+  const { uuid } = (await config.collection<{ _id: string }>('collections').findOne({ _id: 'app.c' })) as unknown as {
+    uuid: unknown
+  }
   // Before 5.0 chunks have their collection's name.
   const chunks = await config
     .collection<Chunk>('chunks')
@@ -147,7 +153,9 @@ async function balance(t: Test, emulate: '4.4' | '7.0'): Promise<void> {
   })
   // Runs after what is registered later: a client that closes when its cluster is gone may look for it for half a minute.
   t.teardown(() => cluster.stop())
-  const clients = await Promise.all(cluster.mongos.map((host) => MongoClient.connect(`mongodb://${host}/?directConnection=true`)))
+  const clients = await Promise.all(
+    cluster.mongos.map((host) => MongoClient.connect(`mongodb://${host}/?directConnection=true`)),
+  )
   t.teardown(() => Promise.all(clients.map((client) => client.close())))
   const admin = clients[0]!.db('admin')
   await admin.command({ enableSharding: 'app', primaryShard: 'shard01' })
@@ -163,11 +171,16 @@ async function balance(t: Test, emulate: '4.4' | '7.0'): Promise<void> {
     traffic.write(collections[i % 2]!, i),
     traffic.read(collections[(i + 1) % 2]!, i),
   ])
-  const settling = cluster.balancer.settle({ rangeDeletion: true, timeoutMs: isLong ? 600_000 : 60_000 }).finally(() => traffic.stop())
+  const settling = cluster.balancer
+    .settle({ rangeDeletion: true, timeoutMs: isLong ? 600_000 : 60_000 })
+    .finally(() => traffic.stop())
   await Promise.all([...working, settling])
   await cluster.balancer.settle({ rangeDeletion: true, timeoutMs: 60_000 })
   t.same(traffic.problems.slice(0, 5), [], 'no read and no write saw anything strange')
-  t.ok(migrations.length > 2 && rounds.length >= migrations.length, `${migrations.length} migrations in ${rounds.length} rounds`)
+  t.ok(
+    migrations.length > 2 && rounds.length >= migrations.length,
+    `${migrations.length} migrations in ${rounds.length} rounds`,
+  )
 
   const contents = new Map<number, number>()
   for await (const { _id, n } of collections[1]!.find({}, { projection: { n: 1 } })) contents.set(_id, n)
@@ -175,7 +188,8 @@ async function balance(t: Test, emulate: '4.4' | '7.0'): Promise<void> {
   for (let _id = 0; _id < count; _id++) if (!traffic.acknowledged.has(_id)) traffic.acknowledged.set(_id, 0)
   for (const [_id, n] of traffic.acknowledged) {
     if (n !== 'gone') total++
-    if (contents.get(_id) !== (n === 'gone' ? undefined : n)) t.fail(`${_id} is ${contents.get(_id)} and was acknowledged as ${n}`)
+    if (contents.get(_id) !== (n === 'gone' ? undefined : n))
+      t.fail(`${_id} is ${contents.get(_id)} and was acknowledged as ${n}`)
   }
   t.equal(contents.size, total)
   const explanation = await cluster.balancer.explain('app.c')
@@ -194,7 +208,12 @@ for (const emulate of ['4.4', '7.0'] as const)
   t.test(`${emulate}: balanced while clients work`, { timeout: isLong ? 900_000 : 90_000 }, (t) => balance(t, emulate))
 
 t.test('rounds by themselves, on worker threads', { timeout: 60_000 }, async (t) => {
-  const cluster = await ShardedCluster.start({ shards: 2, emulate: '7.0', chunkSize: '16KB', balancerRoundIntervalMs: 20 })
+  const cluster = await ShardedCluster.start({
+    shards: 2,
+    emulate: '7.0',
+    chunkSize: '16KB',
+    balancerRoundIntervalMs: 20,
+  })
   t.teardown(() => cluster.stop())
   const client = await MongoClient.connect(cluster.uri)
   t.teardown(() => client.close())

@@ -28,7 +28,9 @@ async function withCluster(emulate: EmulatedVersion, work: (world: World) => Pro
     const admin = client.db('admin')
     const config = client.db('config')
     const run = (command: Document) =>
-      admin.command(command).catch((error: { errorResponse?: Document }) => error.errorResponse ?? Promise.reject(error as Error))
+      admin
+        .command(command)
+        .catch((error: { errorResponse?: Document }) => error.errorResponse ?? Promise.reject(error as Error))
     await run({ enableSharding: 'db', primaryShard: 'shard01' })
     const chunks = async (ns: string) => {
       const collection = await config.collection<Document & { _id: string }>('collections').findOne({ _id: ns })
@@ -86,7 +88,10 @@ t.test('split by middle, find and bounds; merge', async (t) => {
     for (const { id, uri } of cluster.shards) {
       const shard = new MongoClient(uri)
       const version = await shard.db('admin').command({ getShardVersion: 'db.c' })
-      t.match(version, { configServer: /^config\//, global: id === 'shard01' ? new Timestamp({ t: 1, i: 7 }) : 'UNKNOWN' })
+      t.match(version, {
+        configServer: /^config\//,
+        global: id === 'shard01' ? new Timestamp({ t: 1, i: 7 }) : 'UNKNOWN',
+      })
       await shard.close()
     }
     t.ok(admin)
@@ -106,8 +111,14 @@ t.test('what split refuses, and that it changes nothing', async (t) => {
         [{ split: 'db.c' }, 'need to specify find/bounds or middle'],
         [{ split: 'db.c', find: {} }, 'need to specify find/bounds or middle'],
         [{ split: 'db.c', find: { a: 1 }, middle: { a: 1 } }, 'cannot specify find and middle together'],
-        [{ split: 'db.c', find: { a: 1 }, bounds: [{ a: 1 }, { a: 2 }] }, 'cannot specify bounds and find at the same time'],
-        [{ split: 'db.c', middle: { a: 1 }, bounds: [{ a: 1 }, { a: 2 }] }, 'cannot specify bounds and middle together'],
+        [
+          { split: 'db.c', find: { a: 1 }, bounds: [{ a: 1 }, { a: 2 }] },
+          'cannot specify bounds and find at the same time',
+        ],
+        [
+          { split: 'db.c', middle: { a: 1 }, bounds: [{ a: 1 }, { a: 2 }] },
+          'cannot specify bounds and middle together',
+        ],
         [{ split: 'db.c', bounds: [{ a: 1 }] }, 'upper bound not specified'],
         [{ split: 'db.c', find: 5 }, "wrong type for 'find' field, expected object, found find: 5"],
         [{ split: 'db.c', find: { b: 1 } }, 'no shard key found in chunk query { b: 1 }'],
@@ -115,8 +126,14 @@ t.test('what split refuses, and that it changes nothing', async (t) => {
         [{ split: 'db.c', middle: { b: 1 } }, 'new split key { b: 1 } is not valid for shard key pattern { a: 1 }'],
         [{ split: 'db.c', middle: { a: 1, b: 1 } }, /is not valid for shard key pattern/],
         [{ split: 'db.c', middle: { a: [1] } }, /is not valid for shard key pattern/],
-        [{ split: 'db.c', middle: { a: 2 } }, 'new split key { a: 2 } is a boundary key of existing chunk [{ a: 2 },{ a: MaxKey })'],
-        [{ split: 'db.c', bounds: [{ a: 0 }, { a: 2 }] }, 'no chunk found with the shard key bounds [{ a: 0 }, { a: 2 })'],
+        [
+          { split: 'db.c', middle: { a: 2 } },
+          'new split key { a: 2 } is a boundary key of existing chunk [{ a: 2 },{ a: MaxKey })',
+        ],
+        [
+          { split: 'db.c', bounds: [{ a: 0 }, { a: 2 }] },
+          'no chunk found with the shard key bounds [{ a: 0 }, { a: 2 })',
+        ],
         [
           { split: 'db.c', bounds: [{ b: 0 }, { a: 2 }] },
           'shard key bounds [{ b: 0 },{ a: 2 }) are not valid for shard key pattern { a: 1 }',
@@ -158,7 +175,11 @@ t.test('what split refuses, and that it changes nothing', async (t) => {
       t.match(await run({ split: 'db.c', find: { a: 3 } }), { ok: 1 })
       t.match(await run({ split: 'db.c', find: { a: 3 } }), { ok: 0, code: 87 }, 'one key cannot be divided')
       await run({ split: 'db.c', middle: { a: 100 } })
-      t.match(await run({ split: 'db.c', find: { a: 200 } }), { ok: 0, code: 96 }, 'an empty chunk of a collection with documents')
+      t.match(
+        await run({ split: 'db.c', find: { a: 200 } }),
+        { ok: 0, code: 96 },
+        'an empty chunk of a collection with documents',
+      )
     })
   }
 })
@@ -175,7 +196,10 @@ t.test('hashed keys: find takes the value, middle and bounds the hash', async (t
     t.match(await run({ split: 'db.h', middle: { a: Long.fromNumber(5) } }), { ok: 1 })
     t.match(await run({ split: 'db.h', find: { a: 'some value' } }), { ok: 1 })
     t.equal((await chunks('db.h')).length, 4)
-    t.match(await run({ split: 'db.h', bounds: [{ a: new MinKey() }, { a: Long.fromNumber(1) }] }), { ok: 0, errmsg: /^no chunk found/ })
+    t.match(await run({ split: 'db.h', bounds: [{ a: new MinKey() }, { a: Long.fromNumber(1) }] }), {
+      ok: 0,
+      errmsg: /^no chunk found/,
+    })
   })
 })
 
@@ -244,7 +268,11 @@ t.test('what clients may do to the catalog through a router', async (t) => {
       await settings.updateOne({ _id: 'chunksize' }, { $set: { value: 8 } }, { upsert: true })
       t.match(await settings.findOne({ _id: 'chunksize' }), { value: 8 })
       t.equal(
-        (await config.collection<{ _id: string }>('collections').updateOne({ _id: 'db.c' }, { $set: { noBalance: true } })).modifiedCount,
+        (
+          await config
+            .collection<{ _id: string }>('collections')
+            .updateOne({ _id: 'db.c' }, { $set: { noBalance: true } })
+        ).modifiedCount,
         1,
       )
       const refused = emulate === '4.4' ? 0 : 20

@@ -134,7 +134,10 @@ t.test('explain-balance', async (t) => {
   })
   const cases: [string[], RegExp][] = [
     [['--uri', uri, '--ns', 'shop.none'], /^shardlab: The cluster has no sharded collection shop\.none\.\n$/],
-    [['--uri', shards[0]!.uri, '--ns', 'shop.orders'], /is no Shardlab cluster: it does not know the command shardlab\.\n$/],
+    [
+      ['--uri', shards[0]!.uri, '--ns', 'shop.orders'],
+      /is no Shardlab cluster: it does not know the command shardlab\.\n$/,
+    ],
     [
       ['--uri', 'mongodb://127.0.0.1:1/', '--ns', 'shop.orders'],
       /^shardlab: No cluster answers at mongodb:\/\/127\.0\.0\.1:1\/ \(.+\)\.\n$/,

@@ -22,7 +22,8 @@ t.test('scripts', { timeout: 600_000 }, async (t) => {
   for (const [i, client] of clients.entries()) {
     if (client.name === smokeTests) continue
     await t.test(client.name, async (t) => {
-      if (slow.has(client.name) && process.env['SHARDLAB_LONG'] !== '1') return skipped(t, 'takes long: SHARDLAB_LONG=1 runs it')
+      if (slow.has(client.name) && process.env['SHARDLAB_LONG'] !== '1')
+        return skipped(t, 'takes long: SHARDLAB_LONG=1 runs it')
       const missing = await client.missing()
       if (missing !== null) return skipped(t, missing)
       running ??= await up('--port', '0', '--mongos', '2')

@@ -18,18 +18,26 @@ for (const runtime of ['threads', 'inline'] as const) {
     await collection.insertMany(Array.from({ length: 300 }, (_, i) => ({ _id: i, n: 0 })))
     await collection.updateMany({}, { $inc: { n: 1 } })
     const direct = await MongoClient.connect(cluster.shards[1]!.uri)
-    const onSecond = (await direct.db('app').collection<{ _id: number }>('things').find().toArray()).map(({ _id }) => _id)
+    const onSecond = (await direct.db('app').collection<{ _id: number }>('things').find().toArray()).map(
+      ({ _id }) => _id,
+    )
     await direct.close()
     const elsewhere = Array.from({ length: 300 }, (_, i) => i).filter((id) => !onSecond.includes(id))
 
     await cluster.crash('shard02')
     t.same(await collection.findOne({ _id: elsewhere[0]! }), { _id: elsewhere[0]!, n: 1 }, 'other shards answer')
     await t.rejects(collection.findOne({ _id: onSecond[0]! }), { code: 133, codeName: 'FailedToSatisfyReadPreference' })
-    await t.rejects(collection.find({}).toArray(), { name: 'MongoServerError', code: 133 }, 'a broadcast needs all of them')
+    await t.rejects(
+      collection.find({}).toArray(),
+      { name: 'MongoServerError', code: 133 },
+      'a broadcast needs all of them',
+    )
     await t.rejects(collection.insertOne({ _id: onSecond[0]! }), { name: 'MongoServerError', code: 133 })
     const bulk = await collection
       .bulkWrite(
-        [elsewhere[0]!, onSecond[0]!, elsewhere[1]!].map((_id) => ({ updateOne: { filter: { _id }, update: { $inc: { n: 1 } } } })),
+        [elsewhere[0]!, onSecond[0]!, elsewhere[1]!].map((_id) => ({
+          updateOne: { filter: { _id }, update: { $inc: { n: 1 } } },
+        })),
         { ordered: false },
       )
       .then(
@@ -64,7 +72,10 @@ t.test('a crashed config server: cached routes go on, new databases wait', async
   await things.insertOne({ _id: 1 })
   await cluster.crash('config')
   t.same(await things.findOne({ _id: 1 }), { _id: 1 })
-  await t.rejects(client.db('new').collection<{ _id: number }>('things').insertOne({ _id: 1 }), { name: 'MongoServerError', code: 133 })
+  await t.rejects(client.db('new').collection<{ _id: number }>('things').insertOne({ _id: 1 }), {
+    name: 'MongoServerError',
+    code: 133,
+  })
   await cluster.restart('config')
   await client.db('new').collection<{ _id: number }>('things').insertOne({ _id: 1 })
   t.equal(await client.db('new').collection('things').countDocuments(), 1)

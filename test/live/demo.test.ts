@@ -4,7 +4,9 @@ import { fileURLToPath } from 'node:url'
 import { run } from '../support/up.js'
 
 t.test('the demo', async (t) => {
-  const { code, stdout, stderr } = await run(process.execPath, [fileURLToPath(new URL('../demo/main.js', import.meta.url))])
+  const { code, stdout, stderr } = await run(process.execPath, [
+    fileURLToPath(new URL('../demo/main.js', import.meta.url)),
+  ])
   t.equal(code, 0, stderr)
   t.match(stdout, 'Loaded 42,049 postal codes')
   const held = [...stdout.matchAll(/^ {2}shard0\d +(\d+)/gm)].map(([, count]) => Number(count))

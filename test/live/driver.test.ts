@@ -16,7 +16,9 @@ t.test('100,000 documents over three shards', { timeout: 110_000 }, async (t) =>
   t.equal(reply['collectionsharded'], 'app.things')
   const total = 100_000
   for (let at = 0; at < total; at += 10_000) {
-    const { insertedCount } = await collection.insertMany(Array.from({ length: 10_000 }, (_, i) => ({ n: at + i, other: (at + i) % 1000 })))
+    const { insertedCount } = await collection.insertMany(
+      Array.from({ length: 10_000 }, (_, i) => ({ n: at + i, other: (at + i) % 1000 })),
+    )
     t.equal(insertedCount, 10_000)
   }
   t.equal(await collection.countDocuments(), total)

@@ -15,13 +15,29 @@ for (const runtime of ['threads', 'inline'] as const) {
     await client.db('admin').command({ shardCollection: 'shop.orders', key: { customer: 'hashed' } })
     const orders = client.db('shop').collection<{ _id: number; customer: string; total: number }>('orders')
     const documents = Array.from({ length: 30 }, (_, i) => ({ _id: i, customer: `c${i % 10}`, total: i }))
-    t.equal((await expectTargeted(cluster, 3, () => orders.insertMany(documents))).insertedCount, 30, 'the result is passed on')
-    t.equal((await expectTargeted(cluster, 1, () => orders.find({ customer: 'c3' }))).length, 3, 'a cursor is read to its end')
+    t.equal(
+      (await expectTargeted(cluster, 3, () => orders.insertMany(documents))).insertedCount,
+      30,
+      'the result is passed on',
+    )
+    t.equal(
+      (await expectTargeted(cluster, 1, () => orders.find({ customer: 'c3' }))).length,
+      3,
+      'a cursor is read to its end',
+    )
     t.equal((await expectTargeted(cluster, 1, () => orders.find({ customer: 'c3' }).batchSize(1).toArray())).length, 3)
     t.equal((await expectTargeted(cluster, 3, () => orders.find({ total: { $gt: 20 } }))).length, 9)
-    t.equal((await expectTargeted(cluster, 1, () => orders.updateOne({ customer: 'c3' }, { $inc: { total: 1 } }))).modifiedCount, 1)
+    t.equal(
+      (await expectTargeted(cluster, 1, () => orders.updateOne({ customer: 'c3' }, { $inc: { total: 1 } })))
+        .modifiedCount,
+      1,
+    )
     t.equal((await expectTargeted(cluster, 3, () => orders.deleteMany({ total: { $lt: 3 } }))).deletedCount, 3)
-    t.equal((await expectTargeted(cluster, 1, () => orders.aggregate([{ $match: { customer: 'c3' } }, { $count: 'n' }]))).length, 1)
+    t.equal(
+      (await expectTargeted(cluster, 1, () => orders.aggregate([{ $match: { customer: 'c3' } }, { $count: 'n' }])))
+        .length,
+      1,
+    )
     await expectTargeted(cluster, 1, () => client.db('shop').collection('plain').find())
 
     const failing: [TargetedOperation<unknown>, number, string | RegExp][] = [
@@ -68,16 +84,24 @@ t.test('the table of the guide', async (t) => {
   })
   await client.db('admin').command({ shardCollection: 'shop.orders', key: { customer: 'hashed' } })
   const orders = client.db('shop').collection<Document>('orders')
-  await orders.insertMany(Array.from({ length: 20 }, (_, i) => ({ _id: i, customer: i % 2 === 0 ? 'ada' : `c${i}`, total: i })) as never[])
+  await orders.insertMany(
+    Array.from({ length: 20 }, (_, i) => ({ _id: i, customer: i % 2 === 0 ? 'ada' : `c${i}`, total: i })) as never[],
+  )
   const paid = { $set: { paid: true } }
   const id = { customer: 'ada', _id: 7 } as Document
   const operations: Record<string, readonly [number, TargetedOperation<unknown>]> = {
     "find({ customer: 'ada' })": [1, () => orders.find({ customer: 'ada' })],
     "find({ customer: 'ada', total: { $gt: 5 } })": [1, () => orders.find({ customer: 'ada', total: { $gt: 5 } })],
-    "find({ $and: [{ customer: 'ada' }, { total: 5 }] })": [1, () => orders.find({ $and: [{ customer: 'ada' }, { total: 5 }] })],
+    "find({ $and: [{ customer: 'ada' }, { total: 5 }] })": [
+      1,
+      () => orders.find({ $and: [{ customer: 'ada' }, { total: 5 }] }),
+    ],
     "find({ $expr: { $eq: ['$customer', 'ada'] } })": [1, () => orders.find({ $expr: { $eq: ['$customer', 'ada'] } })],
     'find({ total: 5 })': [3, () => orders.find({ total: 5 })],
-    "find({ $or: [{ customer: 'ada' }, { total: 5 }] })": [3, () => orders.find({ $or: [{ customer: 'ada' }, { total: 5 }] })],
+    "find({ $or: [{ customer: 'ada' }, { total: 5 }] })": [
+      3,
+      () => orders.find({ $or: [{ customer: 'ada' }, { total: 5 }] }),
+    ],
     "find({ customer: { $gte: 'a' } })": [3, () => orders.find({ customer: { $gte: 'a' } })],
     "find({ customer: { $ne: 'ada' } })": [3, () => orders.find({ customer: { $ne: 'ada' } })],
     "find({ customer: 'ada' }).collation({ locale: 'en', strength: 2 })": [
@@ -105,7 +129,9 @@ t.test('the table of the guide', async (t) => {
     "findOneAndUpdate({ customer: 'ada', _id: 7 }, …)": [1, () => orders.findOneAndUpdate(id, paid)],
   }
   const guide = await readFile(new URL('../../../docs/guides/is-my-query-targeted.md', import.meta.url), 'utf8')
-  const rows = [...guide.matchAll(/^\| `(.+?)` \| (\d) \|/gm)].map(([, operation, count]) => [operation!, Number(count)] as const)
+  const rows = [...guide.matchAll(/^\| `(.+?)` \| (\d) \|/gm)].map(
+    ([, operation, count]) => [operation!, Number(count)] as const,
+  )
   t.same(
     rows.map(([operation]) => operation),
     Object.keys(operations),

@@ -1,7 +1,14 @@
 /** Fail points as drivers' tests use them: the driver retries, gives up, or does not notice. */
 import { readFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
-import { Long, MongoClient, MongoNetworkError, type Document, type MongoClientOptions, type MongoServerError } from 'mongodb'
+import {
+  Long,
+  MongoClient,
+  MongoNetworkError,
+  type Document,
+  type MongoClientOptions,
+  type MongoServerError,
+} from 'mongodb'
 import { failPointTable } from '@shardlab/node'
 import { ShardedCluster } from 'shardlab'
 
@@ -22,7 +29,13 @@ async function connect(t: Test, options: MongoClientOptions = {}, uri = cluster.
   const configure = (mode: Document | string, data: Document = {}, name = 'failCommand') =>
     admin.command({ configureFailPoint: name, mode, data })
   const count = (name: string) => sent.filter((each) => each === name).length
-  return { client, admin, configure, count, coll: client.db('test').collection<{ _id: number }>(t.name.replaceAll(/\W/g, '').slice(0, 40)) }
+  return {
+    client,
+    admin,
+    configure,
+    count,
+    coll: client.db('test').collection<{ _id: number }>(t.name.replaceAll(/\W/g, '').slice(0, 40)),
+  }
 }
 
 t.test('a retryable write survives a closed connection, and runs once', async (t) => {
@@ -46,7 +59,10 @@ t.test('labels decide whether a write is retried', async (t) => {
   await configure({ times: 1 }, { failCommands: ['insert'], errorCode: 262 })
   const error = await coll.insertOne({ _id: 2 }).catch((error: MongoServerError) => error)
   t.match(error, { code: 262, codeName: 'ExceededTimeLimit', message: "Failing command via 'failCommand' failpoint" })
-  t.notOk((error as MongoServerError).hasErrorLabel('RetryableWriteError'), 'a router that is not shutting down gives none')
+  t.notOk(
+    (error as MongoServerError).hasErrorLabel('RetryableWriteError'),
+    'a router that is not shutting down gives none',
+  )
   t.equal(count('insert'), 3)
 })
 
@@ -88,7 +104,11 @@ t.test('maxTimeMS ends a blocked command on a router', async (t) => {
 
 t.test('a write concern error beside a write that was done', async (t) => {
   const { coll, configure } = await connect(t, { retryWrites: false })
-  const writeConcernError = { code: 100, codeName: 'UnsatisfiableWriteConcern', errmsg: 'Not enough data-bearing nodes' }
+  const writeConcernError = {
+    code: 100,
+    codeName: 'UnsatisfiableWriteConcern',
+    errmsg: 'Not enough data-bearing nodes',
+  }
   await configure({ times: 1 }, { failCommands: ['insert', 'find'], writeConcernError })
   t.equal(await coll.findOne(), null, 'a read has no write concern')
   await t.rejects(coll.insertOne({ _id: 1 }), { code: 100 })
@@ -107,7 +127,10 @@ t.test('a labelled write concern error is retried, and the write runs once', asy
 t.test('a router whose hello fails is found again', async (t) => {
   const { coll, configure, client } = await connect(t, { appName: 'heart', heartbeatFrequencyMS: 500 })
   const failed = new Promise<void>((resolve) => client.once('serverHeartbeatFailed', () => resolve()))
-  await configure({ times: 2 }, { failCommands: ['hello', 'isMaster', 'ismaster'], closeConnection: true, appName: 'heart' })
+  await configure(
+    { times: 2 },
+    { failCommands: ['hello', 'isMaster', 'ismaster'], closeConnection: true, appName: 'heart' },
+  )
   await coll.insertOne({ _id: 1 })
   await failed
   await coll.insertOne({ _id: 2 })
@@ -146,7 +169,11 @@ t.test('D910 a migration waits at a step of its donor, and fails at another', as
   t.match(await configure('alwaysOn', {}, 'moveChunkHangAtStep4'), { count: 0 })
   const moving = move()
   await admin.command({ waitForFailPoint: 'moveChunkHangAtStep4', timesEntered: 1, maxTimeMS: 10_000 })
-  t.equal((await router.client.db('config').collection('chunks').findOne({}))!['shard'], owner, 'nothing has changed hands')
+  t.equal(
+    (await router.client.db('config').collection('chunks').findOne({}))!['shard'],
+    owner,
+    'nothing has changed hands',
+  )
   await configure({ times: 1 }, {}, 'failMigrationCommit')
   t.match(await configure('off', {}, 'moveChunkHangAtStep4'), { count: 1 })
   await t.rejects(moving, /commit clone failed :: caused by :: Failing _recvChunkCommit due to failpoint/)
@@ -162,7 +189,11 @@ t.test('D910 the coordinator of a resharding waits on the config server', async 
   const { client, admin } = await connect(t)
   await admin.command({ shardCollection: 'shop.r', key: { a: 1 } })
   const { map } = await admin.command({ getShardMap: 1 })
-  const { admin: config } = await connect(t, {}, `mongodb://${(map.config as string).split('/').at(-1)}/?directConnection=true`)
+  const { admin: config } = await connect(
+    t,
+    {},
+    `mongodb://${(map.config as string).split('/').at(-1)}/?directConnection=true`,
+  )
   const name = 'reshardingPauseCoordinatorBeforeCloning'
   await config.command({ configureFailPoint: name, mode: 'alwaysOn' })
   const resharding = admin.command({ reshardCollection: 'shop.r', key: { b: 1 }, numInitialChunks: 1 })
@@ -175,7 +206,10 @@ t.test('D910 the coordinator of a resharding waits on the config server', async 
 
 t.test('the guide names every fail point, with its step', async (t) => {
   const page = await readFile(new URL('../../../docs/guides/fail-points.md', import.meta.url), 'utf8')
-  const rows = [...page.matchAll(/^\| `(\w+)`(?: \([\d.]+\))? \| `([a-z.-]+)` \|$/gm)].map(([, name, step]) => [name, step])
+  const rows = [...page.matchAll(/^\| `(\w+)`(?: \([\d.]+\))? \| `([a-z.-]+)` \|$/gm)].map(([, name, step]) => [
+    name,
+    step,
+  ])
   t.same(
     rows,
     failPointTable.flatMap(({ name, step }) => (step === null ? [] : [[name, step]])),

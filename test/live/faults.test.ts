@@ -5,7 +5,12 @@ import t from 'tap'
 import { shardlab } from '../support/up.js'
 
 t.test('a driver and a command line', async (t) => {
-  const cluster = await ShardedCluster.start({ shards: 2, runtime: 'inline', seed: 3, findReplicaSetHostTimeoutMs: 200 })
+  const cluster = await ShardedCluster.start({
+    shards: 2,
+    runtime: 'inline',
+    seed: 3,
+    findReplicaSetHostTimeoutMs: 200,
+  })
   const client = await MongoClient.connect(cluster.uri)
   t.teardown(async () => {
     await client.close()
@@ -26,7 +31,10 @@ t.test('a driver and a command line', async (t) => {
   })
 
   await t.test('a shard that steps down is none of the driver’s business', async (t) => {
-    const primary = (await client.db('config').collection<{ _id: string; primary: string }>('databases').findOne({ _id: 'app' }))!.primary
+    const primary = (await client
+      .db('config')
+      .collection<{ _id: string; primary: string }>('databases')
+      .findOne({ _id: 'app' }))!.primary
     await cluster.faults.apply(`step down ${primary} for 100ms`)
     t.match(await things.insertOne({ _id: 5 }), { acknowledged: true }, 'the router waits for the election')
     t.same(cluster.faults.list(), [])
@@ -38,8 +46,14 @@ t.test('a driver and a command line', async (t) => {
     t.match(await fault('crash shard02 for 1h'), { code: 0, stdout: /^fault (\d+)\n$/, stderr: '' })
     t.match(applied, [{ fault: 'crash shard02 for 1h', target: 'shard02' }])
     const id = String(applied[0]!.id)
-    t.match((await fault('--list')).stdout, new RegExp(`^${id}  crash shard02 for 1h, since \\S+, heals itself \\S+\\n$`))
-    t.match(JSON.parse((await fault('--list', '--json')).stdout), { faults: [{ id: Number(id), state: 'active' }], ok: 1 })
+    t.match(
+      (await fault('--list')).stdout,
+      new RegExp(`^${id}  crash shard02 for 1h, since \\S+, heals itself \\S+\\n$`),
+    )
+    t.match(JSON.parse((await fault('--list', '--json')).stdout), {
+      faults: [{ id: Number(id), state: 'active' }],
+      ok: 1,
+    })
     t.equal((await fault('--heal', id)).stdout, `healed ${id}\n`)
     t.equal((await fault('--heal')).stdout, 'nothing was broken\n')
     t.equal(cluster.members().find(({ address }) => address === 'shard02')!.state, 'running')

@@ -34,7 +34,8 @@ for (const emulate of ['2.6', '7.0', '8.0'] as const satisfies readonly Emulated
     t.same(await placesOf(fork), before, 'every document is where it was')
     const status = await admin(fork, { serverStatus: 1 })
     const refreshes = status['shardingStatistics']?.catalogCache
-    if (emulate === '7.0') t.match(refreshes, { countFullRefreshesStarted: 0 }, 'its router has learned the routes of the original')
+    if (emulate === '7.0')
+      t.match(refreshes, { countFullRefreshesStarted: 0 }, 'its router has learned the routes of the original')
 
     t.same(await idsOf(theirs, { tags: 'b7' }), [7])
     t.match(await theirs.indexes(), [{ name: '_id_' }, { name: 'x_1' }, { name: 'y_1' }, { name: 'tags_1' }])
@@ -55,7 +56,9 @@ for (const emulate of ['2.6', '7.0', '8.0'] as const satisfies readonly Emulated
     await theirs.insertOne({ _id: 'new', x: 5 })
     t.same((await placesOf(original))['shard01'], before['shard01'], 'what moves in one does not move in the other')
 
-    const hosts = (await fork.client.db('config').collection('shards').find().toArray()).map(({ host }) => host.split('/')[1])
+    const hosts = (await fork.client.db('config').collection('shards').find().toArray()).map(
+      ({ host }) => host.split('/')[1],
+    )
     t.same(
       hosts,
       fork.cluster.shards.map(({ uri }) => uri.split('/')[2]),
@@ -108,7 +111,11 @@ t.test('under writers: what is acknowledged is in the fork, nothing twice', asyn
     t.equal(new Set(ids).size, ids.length)
     for (let writer = 0; writer < 4; writer++) {
       const numbers = ids.filter((id) => id.startsWith(`${writer}/`)).map((id) => Number(id.split('/')[1]))
-      t.equal(Math.max(...numbers, -1) + 1, numbers.length, 'each writer has come to some point, with nothing missing before')
+      t.equal(
+        Math.max(...numbers, -1) + 1,
+        numbers.length,
+        'each writer has come to some point, with nothing missing before',
+      )
     }
   }
 })
@@ -135,7 +142,11 @@ t.test('a copy knows what its original knew, and not more', async (t) => {
     const before = await statistics(stale)
     t.match(await stale.command(find), { cursor: { firstBatch: [{ _id: 12 }] } })
     const after = await statistics(stale)
-    t.equal(after['countStaleConfigErrors'] - before['countStaleConfigErrors'], 1, 'the other router has not heard of the migration')
+    t.equal(
+      after['countStaleConfigErrors'] - before['countStaleConfigErrors'],
+      1,
+      'the other router has not heard of the migration',
+    )
   }
 })
 
@@ -194,7 +205,8 @@ t.test('restore: the cluster is what it was, and clients stay connected', async 
 
   const patient = new MongoClient(cluster.uri, { heartbeatFrequencyMS: 2 ** 30, serverMonitoringMode: 'stream' })
   t.teardown(() => patient.close())
-  const awaiting = () => new Promise<void>((resolve) => patient.on('serverHeartbeatStarted', ({ awaited }) => awaited && resolve()))
+  const awaiting = () =>
+    new Promise<void>((resolve) => patient.on('serverHeartbeatStarted', ({ awaited }) => awaited && resolve()))
   const awaited = awaiting()
   await patient.connect()
   await awaited
@@ -264,7 +276,9 @@ t.test('restore: the cluster is what it was, and clients stay connected', async 
   const hosts = (await begun.client.db('config').collection('shards').find().toArray()).map(({ host }) => host)
   t.same(
     hosts,
-    begun.cluster.members().flatMap(({ role, address, endpoint }) => (role === 'shard' ? [`${address}/${endpoint}`] : [])),
+    begun.cluster
+      .members()
+      .flatMap(({ role, address, endpoint }) => (role === 'shard' ? [`${address}/${endpoint}`] : [])),
   )
 })
 
@@ -281,7 +295,11 @@ t.test('a member that is down is down in the fork, with its disk', async (t) => 
   const config = fork.client.db('config').collection<{ _id: string; host: string }>('shards')
   for (const shard of ['shard02', 'shard03']) {
     const { endpoint } = fork.cluster.members().find(({ address }) => address === shard)!
-    t.match(await config.findOne({ _id: shard }), { host: `${shard}/${endpoint}` }, 'its catalog knows where it listens now')
+    t.match(
+      await config.findOne({ _id: shard }),
+      { host: `${shard}/${endpoint}` },
+      'its catalog knows where it listens now',
+    )
   }
   await original.cluster.faults.heal()
   t.equal(await collectionOf(original).countDocuments({}), 30)
@@ -296,7 +314,11 @@ t.test('refused while something runs that no copy could carry on', async (t) => 
     const { id } = await cluster.faults.apply(`hold at ${step}`)
     const running = admin(world, command)
     while (cluster.faults.list()[0]?.strikes === 0) await new Promise(setImmediate)
-    const attempts: (() => Promise<unknown>)[] = [() => cluster.snapshot(), () => cluster.fork(), () => cluster.restore(snapshot)]
+    const attempts: (() => Promise<unknown>)[] = [
+      () => cluster.snapshot(),
+      () => cluster.fork(),
+      () => cluster.restore(snapshot),
+    ]
     for (const attempt of attempts) await t.rejects(attempt, Object.assign(new BusyWorldError([]), { message: says }))
     t.equal(cluster.faults.list().length, 1, 'nothing has changed')
     await cluster.faults.heal(id)
@@ -312,7 +334,11 @@ t.test('refused while something runs that no copy could carry on', async (t) => 
     { reshardCollection: 'app.things', key: { _id: 1 }, numInitialChunks: 2 },
     /^the cluster cannot be copied now: .*app\.things is being resharded/,
   )
-  await held('shard.move-primary.cloned', { movePrimary: 'app', to: 'shard02' }, /shard01 moves the database app to shard02/)
+  await held(
+    'shard.move-primary.cloned',
+    { movePrimary: 'app', to: 'shard02' },
+    /shard01 moves the database app to shard02/,
+  )
   const fork = await forked(t, world)
   t.equal(await collectionOf(fork).countDocuments({}), 30)
 })
@@ -332,11 +358,17 @@ t.test('what does not fit is refused in one sentence', async (t) => {
   await refused(() => ShardedCluster.start({ from: {} as never }), /that is no snapshot/)
   await refused(() => world.cluster.restore({} as never), /that is no snapshot/)
   const other = await ShardedCluster.start({ ...quiet, shards: 1, emulate: '4.4' })
-  await refused(() => other.restore(snapshot), /this cluster was started with emulate "4\.4", the snapshot is of one with "7\.0"/)
+  await refused(
+    () => other.restore(snapshot),
+    /this cluster was started with emulate "4\.4", the snapshot is of one with "7\.0"/,
+  )
   await other.stop()
   await refused(() => other.fork(), /has been stopped/)
   const threads = await ShardedCluster.start({ shards: 1 })
-  await refused(() => threads.fork(), /only a cluster in the caller's thread can be copied and restored: start it with runtime: 'inline'/)
+  await refused(
+    () => threads.fork(),
+    /only a cluster in the caller's thread can be copied and restored: start it with runtime: 'inline'/,
+  )
   await threads.stop()
   const stopped = await ShardedCluster.start({ from: snapshot, runtime: 'inline', shards: 1 })
   await stopped.stop()
@@ -386,7 +418,8 @@ t.test('copies share documents, indexes and what is on the disks', async (t) => 
   const world = await start(t)
   await fill(world)
   const text = 'x'.repeat(200_000)
-  for (let i = 0; i < 5; i++) await collectionOf(world).insertMany(Array.from({ length: 20 }, (_, j) => ({ x: (i + j) % 30, text })))
+  for (let i = 0; i < 5; i++)
+    await collectionOf(world).insertMany(Array.from({ length: 20 }, (_, j) => ({ x: (i + j) % 30, text })))
   const held = () => process.memoryUsage().arrayBuffers
   const before = held()
   const snapshots = []

@@ -7,7 +7,9 @@ import { MongoClient } from 'mongodb'
 import { expectTargeted, ShardedCluster, type ClusterOptions } from 'shardlab'
 import t, { type Test } from 'tap'
 
-const AsyncFunction = (async () => {}).constructor as new (...args: string[]) => (...args: unknown[]) => Promise<unknown>
+const AsyncFunction = (async () => {}).constructor as new (
+  ...args: string[]
+) => (...args: unknown[]) => Promise<unknown>
 
 /** What stands for what a guide leaves out, by the first words behind the mark of omission. */
 const leftOut: Record<string, string> = {
@@ -45,9 +47,16 @@ async function play(t: Test, page: string, options: ClusterOptions = {}): Promis
   const printed: string[] = []
   const cluster = await start(options)
   const scope: Record<string, any> = {
-    ...{ cluster, expectTargeted, ShardedCluster: { start }, MongoClient: { connect }, client: await connect(cluster.uri) },
+    ...{
+      cluster,
+      expectTargeted,
+      ShardedCluster: { start },
+      MongoClient: { connect },
+      client: await connect(cluster.uri),
+    },
     console: {
-      log: (...values: unknown[]) => printed.push(values.map((each) => (typeof each === 'string' ? each : inspect(each))).join(' ')),
+      log: (...values: unknown[]) =>
+        printed.push(values.map((each) => (typeof each === 'string' ? each : inspect(each))).join(' ')),
     },
     process: { env: {} },
     fill: async (uri: string) => {
@@ -56,7 +65,10 @@ async function play(t: Test, page: string, options: ClusterOptions = {}): Promis
       await own.close()
     },
     beforeEach: (prepare: () => unknown) => prepare(),
-    orders: { findOne: async (filter: object) => (await connect(scope['cluster'].uri)).db('shop').collection('orders').findOne(filter) },
+    orders: {
+      findOne: async (filter: object) =>
+        (await connect(scope['cluster'].uri)).db('shop').collection('orders').findOne(filter),
+    },
   }
   t.teardown(async () => {
     for (const client of clients) await client.close()

@@ -40,10 +40,14 @@ t.test('a document of 17 MB', async (t) => {
   )
   await client.close()
   const raw = await RawClient.connect(endpoint)
-  const reply = await raw.command({ insert: 'c', $db: 'app' }, [['documents', [encode({ _id: 1, text: 'x'.repeat(17 * 1024 * 1024) })]]])
+  const reply = await raw.command({ insert: 'c', $db: 'app' }, [
+    ['documents', [encode({ _id: 1, text: 'x'.repeat(17 * 1024 * 1024) })]],
+  ])
   t.equal(reply['ok'], 0)
   t.equal(reply['code'], 10334)
-  const nearly = await raw.command({ insert: 'c', $db: 'app' }, [['documents', [encode({ _id: 1, text: 'x'.repeat(16 * 1024 * 1024) })]]])
+  const nearly = await raw.command({ insert: 'c', $db: 'app' }, [
+    ['documents', [encode({ _id: 1, text: 'x'.repeat(16 * 1024 * 1024) })]],
+  ])
   t.equal(nearly['ok'], 1)
   t.match(nearly['writeErrors'], [{ index: 0, errmsg: /too large/ }])
   raw.close()
@@ -53,7 +57,9 @@ t.test('a document of 17 MB', async (t) => {
 t.test('100,001 writes in one batch', async (t) => {
   const raw = await RawClient.connect(endpoint)
   const one = encode({ q: { _id: 1 }, limit: 1 })
-  const reply = await raw.command({ delete: 'c', $db: 'app' }, [['deletes', Array.from({ length: 100_001 }, () => one)]])
+  const reply = await raw.command({ delete: 'c', $db: 'app' }, [
+    ['deletes', Array.from({ length: 100_001 }, () => one)],
+  ])
   t.match(reply, { ok: 0, code: 16, codeName: 'InvalidLength' })
   raw.close()
   await stillThere(t)
@@ -72,7 +78,11 @@ t.test('an unknown argument, a wrong type, a missing argument', async (t) => {
   t.match(await survivor.command({ find: 'c', shoe: 1, $db: 'app' }), { ok: 0, code: 40415 })
   t.match(await survivor.command({ find: 'c', filter: 'x', $db: 'app' }), { ok: 0, code: 14, codeName: 'TypeMismatch' })
   t.match(await survivor.command({ insert: 'c', $db: 'app' }), { ok: 0, code: 40414 })
-  t.match(await survivor.command({ find: 'c', filter: { a: { $foo: 1 } }, $db: 'app' }), { ok: 0, code: 2, codeName: 'BadValue' })
+  t.match(await survivor.command({ find: 'c', filter: { a: { $foo: 1 } }, $db: 'app' }), {
+    ok: 0,
+    code: 2,
+    codeName: 'BadValue',
+  })
   t.match(await survivor.command({ find: '', $db: 'app' }), { ok: 0, code: 73, codeName: 'InvalidNamespace' })
 })
 

@@ -49,7 +49,10 @@ t.test('a client that waits for a shard that is down does not wait for ever', as
   const { cluster, client } = await start(t)
   const things = client.db('app').collection<{ _id: number }>('things')
   await things.insertOne({ _id: 1 })
-  const { primary } = (await client.db('config').collection<{ _id: string; primary: string }>('databases').findOne({ _id: 'app' }))!
+  const { primary } = (await client
+    .db('config')
+    .collection<{ _id: string; primary: string }>('databases')
+    .findOne({ _id: 'app' }))!
   const before = cluster.now()
   await cluster.faults.apply(`crash ${primary}`)
   await t.rejects(things.findOne({ _id: 1 }), { code: 133 })
@@ -62,7 +65,10 @@ t.test('unless that is switched off', async (t) => {
   const { cluster, client } = await start(t, { autoAdvance: false })
   const things = client.db('app').collection<{ _id: number }>('things')
   await things.insertOne({ _id: 1 })
-  const { primary } = (await client.db('config').collection<{ _id: string; primary: string }>('databases').findOne({ _id: 'app' }))!
+  const { primary } = (await client
+    .db('config')
+    .collection<{ _id: string; primary: string }>('databases')
+    .findOne({ _id: 'app' }))!
   await cluster.faults.apply(`step down ${primary} for 5s`)
   const inserted = things.insertOne({ _id: 2 })
   while ((await cluster.describe('mongos01'))['inFlight'] === 0) await setImmediate()
@@ -91,7 +97,10 @@ t.test('who may have a manual clock', async (t) => {
     ShardedCluster.start({ clock: 'manual' }),
     new OptionError("clock manual goes only with runtime inline: set runtime: 'inline'."),
   )
-  await t.rejects(ShardedCluster.start({ runtime: 'inline', autoAdvance: false }), /autoAdvance goes only with clock manual/)
+  await t.rejects(
+    ShardedCluster.start({ runtime: 'inline', autoAdvance: false }),
+    /autoAdvance goes only with clock manual/,
+  )
   const { cluster } = await start(t, { clock: 'real' })
   await t.rejects(cluster.advance('1s'), /only a manual clock can be advanced/)
 })

@@ -53,7 +53,11 @@ t.test('a third shard joins, takes chunks, drains and leaves', async (t) => {
       cluster.shards.map(({ id }) => id),
       ['shard01', 'shard02', 'shard03'],
     )
-    t.match((await admin.command({ listShards: 1 }))['shards'], [{}, {}, { _id: 'shard03', host: /^shard03\/127\.0\.0\.1:\d+$/, state: 1 }])
+    t.match((await admin.command({ listShards: 1 }))['shards'], [
+      {},
+      {},
+      { _id: 'shard03', host: /^shard03\/127\.0\.0\.1:\d+$/, state: 1 },
+    ])
     await admin.command({ moveChunk: 'app.c', find: { k: 50 }, to: 'shard03' })
     const direct = await MongoClient.connect(shard.uri)
     t.equal(await direct.db('app').collection('c').countDocuments(), 50)
@@ -91,7 +95,10 @@ t.test('a third shard joins, takes chunks, drains and leaves', async (t) => {
     t.same(Object.keys(ongoing['remaining']), ['chunks', ...toMove, 'dbs', 'jumboChunks'])
     t.equal('note' in ongoing, emulate !== '8.0')
     t.equal('collectionsToMove' in ongoing, emulate === '8.0')
-    t.match(await admin.command({ balancerCollectionStatus: 'app.c' }), { balancerCompliant: false, firstComplianceViolation: 'draining' })
+    t.match(await admin.command({ balancerCollectionStatus: 'app.c' }), {
+      balancerCompliant: false,
+      firstComplianceViolation: 'draining',
+    })
     await admin.command({ moveChunk: 'app.c', find: { k: 50 }, to: 'shard02' })
     t.same(own(await admin.command({ removeShard: 'shard03' })), {
       msg: 'removeshard completed successfully',
@@ -131,7 +138,10 @@ t.test('a primary shard leaves: movePrimary, then moveChunk, then removeShard', 
   await admin.command({ shardCollection: 'app.c', key: { k: 1 } })
   await client.db('app').collection('c').insertOne({ k: 1 })
   await admin.command({ removeShard: 'shard02' })
-  t.match(await admin.command({ removeShard: 'shard02' }), { remaining: { chunks: 1, dbs: 1, jumboChunks: 0 }, dbsToMove: ['app'] })
+  t.match(await admin.command({ removeShard: 'shard02' }), {
+    remaining: { chunks: 1, dbs: 1, jumboChunks: 0 },
+    dbsToMove: ['app'],
+  })
   await admin.command({ movePrimary: 'app', to: 'shard01' })
   t.match(await admin.command({ removeShard: 'shard02' }), { remaining: { chunks: 1, dbs: 0 }, dbsToMove: [] })
   await admin.command({ moveChunk: 'app.c', find: { k: 1 }, to: 'shard01' })
@@ -153,7 +163,9 @@ t.test('balancerCollectionStatus: zones and imbalance', async (t) => {
     await admin.command({ enableSharding: 'app', primaryShard: 'shard01' })
     await admin.command({ shardCollection: 'app.c', key: { k: 1 } })
     const status = async () => own(await admin.command({ balancerCollectionStatus: 'app.c' }))
-    const chunkSize = { '4.4': {}, '6.0.2': { chunkSize: 128 }, '6.0': { chunkSize: 128 }, '8.0': { chunkSize: 128 } }[emulate]
+    const chunkSize = { '4.4': {}, '6.0.2': { chunkSize: 128 }, '6.0': { chunkSize: 128 }, '8.0': { chunkSize: 128 } }[
+      emulate
+    ]
     t.same(await status(), { ...chunkSize, balancerCompliant: true, ok: 1 }, emulate)
     await admin.command({ addShardToZone: 'shard02', zone: 'x' })
     await admin.command({ updateZoneKeyRange: 'app.c', min: { k: 100 }, max: { k: new MaxKey() }, zone: 'x' })
@@ -176,7 +188,11 @@ t.test('balancerCollectionStatus: zones and imbalance', async (t) => {
       .db('app')
       .collection('c')
       .insertMany(Array.from({ length: 35 }, (_, k) => ({ k, text })))
-    t.match(await status(), { chunkSize: 1, firstComplianceViolation: 'chunksImbalance' }, 'three chunks of data on one side')
+    t.match(
+      await status(),
+      { chunkSize: 1, firstComplianceViolation: 'chunksImbalance' },
+      'three chunks of data on one side',
+    )
     await client
       .db('app')
       .collection('c')
@@ -236,7 +252,8 @@ t.test('commands and the versions that have them', async (t) => {
       'setFeatureCompatibilityVersion',
     ]
     const absent: string[] = []
-    for (const command of commands) if ((await refusal(connected.admin, { [command]: {} }))?.code === 59) absent.push(command)
+    for (const command of commands)
+      if ((await refusal(connected.admin, { [command]: {} }))?.code === 59) absent.push(command)
     const families = new Set<string>(missing)
     const expected = commands.filter(
       (command) =>
@@ -276,7 +293,11 @@ t.test('D842: the feature compatibility version is the same on all members', asy
     const versions: unknown[] = []
     for (const { uri } of cluster.shards) {
       const direct = await MongoClient.connect(uri)
-      versions.push((await direct.db('admin').command({ getParameter: 1, featureCompatibilityVersion: 1 }))['featureCompatibilityVersion'])
+      versions.push(
+        (await direct.db('admin').command({ getParameter: 1, featureCompatibilityVersion: 1 }))[
+          'featureCompatibilityVersion'
+        ],
+      )
       await direct.close()
     }
     return versions
@@ -290,5 +311,9 @@ t.test('D842: the feature compatibility version is the same on all members', asy
   t.same(await told(), [{ version: '6.0' }, { version: '6.0' }, { version: '6.0' }], 'also on one that joins')
   t.match(await refusal(admin, { getParameter: 1, featureCompatibilityVersion: 1 }), { code: 72 }, 'a router has none')
   await using older = await connect('6.0', 1)
-  t.match(await older.admin.command({ setFeatureCompatibilityVersion: '5.0' }), { ok: 1 }, 'older versions ask for no confirmation')
+  t.match(
+    await older.admin.command({ setFeatureCompatibilityVersion: '5.0' }),
+    { ok: 1 },
+    'older versions ask for no confirmation',
+  )
 })

@@ -47,7 +47,11 @@ t.test('the primary shard joins, wherever it goes', async (t) => {
   t.equal((await orders.aggregate(one).explain())['splitPipeline'], null)
   t.same(await orders.aggregate(one).toArray(), [{ _id: 0, n: 1 }])
   await world.admin({ movePrimary: db.databaseName, to: primary })
-  t.same(await orders.aggregate(one).toArray(), [{ _id: 0, n: 1 }], 'the shard that had it alone is the primary one no more')
+  t.same(
+    await orders.aggregate(one).toArray(),
+    [{ _id: 0, n: 1 }],
+    'the shard that had it alone is the primary one no more',
+  )
   await world.admin({ shardCollection: `${db.databaseName}.things`, key: { _id: 1 } })
   t.same(await orders.aggregate(join).toArray(), joined, 'the router joins')
 })
@@ -67,7 +71,8 @@ t.test('sessions and snapshots', async (t) => {
     t.same(await orders.aggregate(join, { batchSize: 1, session }).toArray(), joined)
   })
   await world.client.withSession({ snapshot: true }, async (session) => {
-    const count = async () => (await orders.aggregate([{ $group: { _id: null, n: { $sum: 1 } } }], { session }).next())!['n'] as number
+    const count = async () =>
+      (await orders.aggregate([{ $group: { _id: null, n: { $sum: 1 } } }], { session }).next())!['n'] as number
     t.equal(await count(), 300)
     await orders.deleteMany({ k: 1 })
     t.equal(await count(), 300)

@@ -92,13 +92,19 @@ for (const version of ['7.0', '8.0'] as const) {
           ['namespace', 'collectionUUID', 'maxKeyObj', 'globalMax'],
         ],
       ])
-      t.match(found[0]!.details, { namespace: `${db.databaseName}.c`, chunkA: { max: { x: 5 } }, chunkB: { min: { x: 10 } } })
+      t.match(found[0]!.details, {
+        namespace: `${db.databaseName}.c`,
+        chunkA: { max: { x: 5 } },
+        chunkB: { min: { x: 10 } },
+      })
       t.match(found[2]!.details, { minKeyObj: { x: 0 }, globalMin: { x: new MinKey() } })
       t.match(found[3]!.details, { maxKeyObj: { x: 30 }, globalMax: { x: new MaxKey() } })
       t.same(await check(db), found)
       t.same(await check(admin), found, 'the check of the cluster finds the same')
       await chunks.deleteMany({ uuid })
-      t.match(await check(db, 'c'), [{ type: 'MissingRoutingTable', details: { namespace: `${db.databaseName}.c`, collectionUUID: uuid } }])
+      t.match(await check(db, 'c'), [
+        { type: 'MissingRoutingTable', details: { namespace: `${db.databaseName}.c`, collectionUUID: uuid } },
+      ])
       await collections.deleteOne({ _id: `${db.databaseName}.c` })
       await db.dropDatabase()
     })
@@ -143,7 +149,9 @@ for (const version of ['7.0', '8.0'] as const) {
           },
         },
       ])
-      t.match(found.slice(1), [{ type: 'CorruptedZoneShardKey', description: 'Found zone with a shard key pattern violation' }])
+      t.match(found.slice(1), [
+        { type: 'CorruptedZoneShardKey', description: 'Found zone with a shard key pattern violation' },
+      ])
       await tags.deleteMany({ ns })
       await db.dropDatabase()
     })
@@ -214,12 +222,18 @@ for (const version of ['7.0', '8.0'] as const) {
       await onSecond.collection('c').dropIndex('a')
       t.same(await check(db), [], 'indexes only where that is asked for')
       t.match(await check(db, 'c', { checkIndexes: true }), [
-        { type: 'InconsistentIndex', details: { info: { missingFromShards: [second], inconsistentProperties: [], indexName: 'a' } } },
+        {
+          type: 'InconsistentIndex',
+          details: { info: { missingFromShards: [second], inconsistentProperties: [], indexName: 'a' } },
+        },
       ])
       await onSecond.command({ collMod: 'c', validator: { a: { $exists: true } } })
       const [options] = await check(db)
       t.match(options, { type: 'CollectionOptionsMismatch', description: /mismatching options across shards/ })
-      t.match(options!.details['options'], [{ shards: [first] }, { shards: [second], options: { validator: { a: { $exists: true } } } }])
+      t.match(options!.details['options'], [
+        { shards: [first] },
+        { shards: [second], options: { validator: { a: { $exists: true } } } },
+      ])
       await db.dropDatabase()
     })
 

@@ -13,7 +13,12 @@ interface Numbered {
 }
 
 async function start(t: Test, options: { emulate?: EmulatedVersion; mongos?: number; shards?: number } = {}) {
-  const cluster = await ShardedCluster.start({ shards: 2, runtime: 'inline', balancerRoundIntervalMs: 100_000, ...options })
+  const cluster = await ShardedCluster.start({
+    shards: 2,
+    runtime: 'inline',
+    balancerRoundIntervalMs: 100_000,
+    ...options,
+  })
   const client = await MongoClient.connect(cluster.uri)
   t.teardown(async () => {
     await client.close()
@@ -21,7 +26,10 @@ async function start(t: Test, options: { emulate?: EmulatedVersion; mongos?: num
   })
   const admin = client.db('admin')
   await admin.command({ enableSharding: 'app' })
-  const { primary } = (await client.db('config').collection<{ _id: string; primary: string }>('databases').findOne({ _id: 'app' }))!
+  const { primary } = (await client
+    .db('config')
+    .collection<{ _id: string; primary: string }>('databases')
+    .findOne({ _id: 'app' }))!
   const other = cluster.shards.find(({ id }) => id !== primary)!.id
   return { cluster, client, admin, app: client.db('app'), config: client.db('config'), primary, other }
 }
@@ -96,7 +104,9 @@ t.test('readers and writers of two routers notice nothing', async (t) => {
     .collection('chunks')
     .distinct('shard', { min: { $gte: { k: 0 } } })
   t.ok(owners.includes(other))
-  const tasks = await direct(cluster, primary, (shard) => shard.db('config').collection('rangeDeletions').find().toArray())
+  const tasks = await direct(cluster, primary, (shard) =>
+    shard.db('config').collection('rangeDeletions').find().toArray(),
+  )
   t.equal(tasks.length, 3, 'the donor will delete what it gave away')
   t.ok(tasks.every((task) => task['pending'] === undefined && task['whenToClean'] === 'delayed'))
 })
@@ -107,7 +117,13 @@ t.test('a repeated write is done once, whichever shard it reaches', async (t) =>
   const raw = await RawClient.connect(cluster.mongos[0]!)
   t.teardown(() => raw.close())
   const lsid = { id: new Binary(randomBytes(16), 4) }
-  const update = { update: 'c', updates: [{ q: { k: 15 }, u: { $inc: { n: 1 } } }], lsid, txnNumber: Long.fromNumber(1), $db: 'app' }
+  const update = {
+    update: 'c',
+    updates: [{ q: { k: 15 }, u: { $inc: { n: 1 } } }],
+    lsid,
+    txnNumber: Long.fromNumber(1),
+    $db: 'app',
+  }
   const modify = {
     findAndModify: 'c',
     query: { k: 16 },
@@ -148,14 +164,27 @@ t.test('what the moved shard and the catalog look like', async (t) => {
     t.equal(await shard.db('app').collection('c').countDocuments(), 60)
     t.same(await shard.db('config').collection('rangeDeletions').find().toArray(), [])
   })
-  const [task] = await direct(cluster, primary, (shard) => shard.db('config').collection('rangeDeletions').find().toArray())
-  t.match(task, { nss: 'app.c', donorShardId: primary, whenToClean: 'delayed', range: { min: { k: 40 } }, keyPattern: { k: 1 } })
+  const [task] = await direct(cluster, primary, (shard) =>
+    shard.db('config').collection('rangeDeletions').find().toArray(),
+  )
+  t.match(task, {
+    nss: 'app.c',
+    donorShardId: primary,
+    whenToClean: 'delayed',
+    range: { min: { k: 40 } },
+    keyPattern: { k: 1 },
+  })
   t.equal(Number(task!['numOrphanDocs']), 60)
   const changes = await config
     .collection('changelog')
     .find({ what: /^moveChunk/ })
     .toArray()
-  t.same(changes.map(({ what }) => what as string).sort(), ['moveChunk.commit', 'moveChunk.from', 'moveChunk.start', 'moveChunk.to'])
+  t.same(changes.map(({ what }) => what as string).sort(), [
+    'moveChunk.commit',
+    'moveChunk.from',
+    'moveChunk.start',
+    'moveChunk.to',
+  ])
   const detailsOf = (what: string) => changes.find((change) => change['what'] === what)!['details'] as Document
   t.match(detailsOf('moveChunk.start'), { min: { k: 40 }, from: primary, to: other })
   t.match(detailsOf('moveChunk.commit'), { counts: { cloned: 60, catchup: 0, steady: 0 } })
@@ -165,25 +194,30 @@ t.test('what the moved shard and the catalog look like', async (t) => {
   t.equal(await config.collection('changelog').countDocuments({ what: 'moveChunk.start' }), 1, 'so nothing was done')
 })
 
-t.test('D831 orphans: kept for a while, seen by nobody who asks through a router, deleted when the time has come', async (t) => {
-  const { cluster, admin, app, primary, other } = await start(t)
-  await shard(admin, app, 'c', 40, 20)
-  const deleted = new Promise((resolve) => cluster.once('range-deleted', resolve))
-  await admin.command({ moveChunk: 'app.c', find: { k: 20 }, to: other })
-  t.equal(await direct(cluster, primary, (shard) => shard.db('app').collection('c').countDocuments()), 40)
-  t.equal(await app.collection('c').countDocuments({}), 40)
-  t.equal(await app.collection('c').countDocuments({ k: 25 }), 1)
-  t.equal((await app.command({ count: 'c' }))['n'], 60, 'a count without a query counts them')
-  t.equal((await app.collection('c').find({ k: 25 }, { readConcern: 'available' }).toArray()).length, 1)
-  t.equal(await codeOf(admin.command({ moveChunk: 'app.c', find: { k: 20 }, to: 'shard99' })), 70)
-  await direct(cluster, primary, (shard) => shard.db('admin').command({ setParameter: 1, orphanCleanupDelaySecs: 0 }))
-  await shard(admin, app, 'd', 40, 20)
-  await admin.command({ moveChunk: 'app.d', find: { k: 20 }, to: other, _waitForDelete: true })
-  t.match(await deleted, { ns: 'app.d', shard: primary, documents: 20 })
-  t.equal(await direct(cluster, primary, (shard) => shard.db('app').collection('d').countDocuments()), 20)
-  t.match(await direct(cluster, primary, (shard) => shard.db('admin').command({ cleanupOrphaned: 'app.d' })), { ok: 1 })
-  t.equal(await codeOf(admin.command({ cleanupOrphaned: 'app.d' })), 59, 'a router has no such command')
-})
+t.test(
+  'D831 orphans: kept for a while, seen by nobody who asks through a router, deleted when the time has come',
+  async (t) => {
+    const { cluster, admin, app, primary, other } = await start(t)
+    await shard(admin, app, 'c', 40, 20)
+    const deleted = new Promise((resolve) => cluster.once('range-deleted', resolve))
+    await admin.command({ moveChunk: 'app.c', find: { k: 20 }, to: other })
+    t.equal(await direct(cluster, primary, (shard) => shard.db('app').collection('c').countDocuments()), 40)
+    t.equal(await app.collection('c').countDocuments({}), 40)
+    t.equal(await app.collection('c').countDocuments({ k: 25 }), 1)
+    t.equal((await app.command({ count: 'c' }))['n'], 60, 'a count without a query counts them')
+    t.equal((await app.collection('c').find({ k: 25 }, { readConcern: 'available' }).toArray()).length, 1)
+    t.equal(await codeOf(admin.command({ moveChunk: 'app.c', find: { k: 20 }, to: 'shard99' })), 70)
+    await direct(cluster, primary, (shard) => shard.db('admin').command({ setParameter: 1, orphanCleanupDelaySecs: 0 }))
+    await shard(admin, app, 'd', 40, 20)
+    await admin.command({ moveChunk: 'app.d', find: { k: 20 }, to: other, _waitForDelete: true })
+    t.match(await deleted, { ns: 'app.d', shard: primary, documents: 20 })
+    t.equal(await direct(cluster, primary, (shard) => shard.db('app').collection('d').countDocuments()), 20)
+    t.match(await direct(cluster, primary, (shard) => shard.db('admin').command({ cleanupOrphaned: 'app.d' })), {
+      ok: 1,
+    })
+    t.equal(await codeOf(admin.command({ cleanupOrphaned: 'app.d' })), 59, 'a router has no such command')
+  },
+)
 
 t.test('too big, or forbidden', async (t) => {
   const { admin, app, config, other } = await start(t)
@@ -201,27 +235,59 @@ t.test('too big, or forbidden', async (t) => {
 
   await shard(admin, app, 'c', 20, 10)
   await config.collection('collections').updateOne({ _id: 'app.c' as never }, { $set: { permitMigrations: false } })
-  t.equal(await codeOf(admin.command({ moveChunk: 'app.c', find: { k: 10 }, to: other })), 117, 'migrations are forbidden')
+  t.equal(
+    await codeOf(admin.command({ moveChunk: 'app.c', find: { k: 10 }, to: other })),
+    117,
+    'migrations are forbidden',
+  )
   await config.collection('collections').updateOne({ _id: 'app.c' as never }, { $unset: { permitMigrations: '' } })
   t.equal(await codeOf(admin.command({ moveChunk: 'app.c', find: { k: 10 }, to: other })), 'ok')
 })
 
 t.test('wrong arguments', async (t) => {
-  const cases: readonly [what: string, command: Document, codes: Readonly<Record<'4.4' | '7.0', number | string | undefined>>][] = [
+  const cases: readonly [
+    what: string,
+    command: Document,
+    codes: Readonly<Record<'4.4' | '7.0', number | string | undefined>>,
+  ][] = [
     ['neither find nor bounds', { moveChunk: 'app.c', to: 'OTHER' }, { '4.4': undefined, '7.0': 72 }],
-    ['both', { moveChunk: 'app.c', find: { k: 1 }, bounds: [{ k: 1 }, { k: 2 }], to: 'OTHER' }, { '4.4': undefined, '7.0': 72 }],
+    [
+      'both',
+      { moveChunk: 'app.c', find: { k: 1 }, bounds: [{ k: 1 }, { k: 2 }], to: 'OTHER' },
+      { '4.4': undefined, '7.0': 72 },
+    ],
     ['no key in find', { moveChunk: 'app.c', find: { a: 1 }, to: 'OTHER' }, { '4.4': undefined, '7.0': 656450 }],
-    ['bounds of another key', { moveChunk: 'app.c', bounds: [{ a: 1 }, { a: 2 }], to: 'OTHER' }, { '4.4': undefined, '7.0': 656451 }],
-    ['bounds of no chunk', { moveChunk: 'app.c', bounds: [{ k: 1 }, { k: 2 }], to: 'OTHER' }, { '4.4': undefined, '7.0': 656452 }],
+    [
+      'bounds of another key',
+      { moveChunk: 'app.c', bounds: [{ a: 1 }, { a: 2 }], to: 'OTHER' },
+      { '4.4': undefined, '7.0': 656451 },
+    ],
+    [
+      'bounds of no chunk',
+      { moveChunk: 'app.c', bounds: [{ k: 1 }, { k: 2 }], to: 'OTHER' },
+      { '4.4': undefined, '7.0': 656452 },
+    ],
     ['one bound', { moveChunk: 'app.c', bounds: [{ k: 1 }], to: 'OTHER' }, { '4.4': 10065, '7.0': 72 }],
     ['no destination', { moveChunk: 'app.c', find: { k: 1 } }, { '4.4': 14, '7.0': 40414 }],
     ['a number as destination', { moveChunk: 'app.c', find: { k: 1 }, to: 1 }, { '4.4': 14, '7.0': 14 }],
     ['unknown shard', { moveChunk: 'app.c', find: { k: 1 }, to: 'nowhere' }, { '4.4': 70, '7.0': 70 }],
     ['not sharded', { moveChunk: 'app.plain', find: { k: 1 }, to: 'OTHER' }, { '4.4': 118, '7.0': 118 }],
     ['moveRange without min', { moveRange: 'app.c', toShard: 'OTHER' }, { '4.4': 59, '7.0': 72 }],
-    ['moveRange over two chunks', { moveRange: 'app.c', min: { k: 1 }, max: { k: 15 }, toShard: 'OTHER' }, { '4.4': 59, '7.0': 13388 }],
-    ['moveRange with another key', { moveRange: 'app.c', min: { a: 1 }, toShard: 'OTHER' }, { '4.4': 59, '7.0': 13388 }],
-    ['moveRange of what is not sharded', { moveRange: 'app.plain', min: { k: 1 }, toShard: 'OTHER' }, { '4.4': 59, '7.0': 26 }],
+    [
+      'moveRange over two chunks',
+      { moveRange: 'app.c', min: { k: 1 }, max: { k: 15 }, toShard: 'OTHER' },
+      { '4.4': 59, '7.0': 13388 },
+    ],
+    [
+      'moveRange with another key',
+      { moveRange: 'app.c', min: { a: 1 }, toShard: 'OTHER' },
+      { '4.4': 59, '7.0': 13388 },
+    ],
+    [
+      'moveRange of what is not sharded',
+      { moveRange: 'app.plain', min: { k: 1 }, toShard: 'OTHER' },
+      { '4.4': 59, '7.0': 26 },
+    ],
     ['moveRange to nowhere', { moveRange: 'app.c', min: { k: 1 }, toShard: 'nowhere' }, { '4.4': 59, '7.0': 70 }],
   ]
   for (const emulate of ['4.4', '7.0'] as const) {
@@ -230,7 +296,9 @@ t.test('wrong arguments', async (t) => {
     await app.collection<Numbered>('plain').insertOne({ _id: 1, k: 1, n: 1 })
     const before = await config.collection('chunks').find().toArray()
     for (const [what, command, codes] of cases) {
-      const filled = Object.fromEntries(Object.entries(command).map(([name, value]) => [name, value === 'OTHER' ? other : value]))
+      const filled = Object.fromEntries(
+        Object.entries(command).map(([name, value]) => [name, value === 'OTHER' ? other : value]),
+      )
       t.equal(await codeOf(admin.command(filled)), codes[emulate], `${emulate}: ${what}`)
     }
     t.same(await config.collection('chunks').find().toArray(), before, 'no metadata has changed')

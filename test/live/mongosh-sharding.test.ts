@@ -84,7 +84,9 @@ for (const version of ['4.4', '7.0'] as const) {
       t.equal(chunks.length, 3)
       const placed = await lab.placed(orders)
       const owners = Object.keys(placed)
-      const { primary } = (await lab.config.collection<Document & { _id: string }>('databases').findOne({ _id: 'shop' }))!
+      const { primary } = (await lab.config
+        .collection<Document & { _id: string }>('databases')
+        .findOne({ _id: 'shop' }))!
       t.same(new Set(owners), new Set([primary, 'shard02']))
 
       t.equal(results.getBalancerState, true)

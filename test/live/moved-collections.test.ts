@@ -9,7 +9,8 @@ let world: TestCluster
 t.before(async () => void (world = await TestCluster.start('8.0')))
 t.teardown(() => world.stop())
 
-const entryOf = (ns: string): Promise<Document | null> => world.config.collection<{ _id: string }>('collections').findOne({ _id: ns })
+const entryOf = (ns: string): Promise<Document | null> =>
+  world.config.collection<{ _id: string }>('collections').findOne({ _id: ns })
 const chunksOf = async (ns: string): Promise<Document[]> => {
   const { uuid } = (await entryOf(ns))!
   return world.config.collection('chunks').find({ uuid }).toArray()
@@ -58,7 +59,9 @@ t.test('a moved collection is elsewhere, and nobody notices', async (t) => {
   t.equal((await collection.findOneAndDelete({ x: 99 }))?.['y'], 2)
   t.same(await collection.distinct('n'), [1])
   t.equal((await collection.deleteOne({ x: 9 })).deletedCount, 1)
-  t.same(await collection.aggregate([{ $group: { _id: null, sum: { $sum: '$x' } } }]).toArray(), [{ _id: null, sum: 36 }])
+  t.same(await collection.aggregate([{ $group: { _id: null, sum: { $sum: '$x' } } }]).toArray(), [
+    { _id: null, sum: 36 },
+  ])
   await collection.createIndex({ x: 1 }, { unique: true })
   t.equal(await codeOf(collection.insertOne({ x: 1 })), 11000, 'an index may be unique on anything')
   t.same((await collection.indexes()).map(({ name }) => name).sort(), ['_id_', 'x_1'])
@@ -176,8 +179,14 @@ t.test('what is refused, D850', async (t) => {
       return [(error as { code: number }).code, (error as Error).message]
     }
   }
-  t.same(await refusal({ moveCollection: ns }), [40414, "BSON field 'moveCollection.toShard' is missing but a required field"])
-  t.same(await refusal({ moveCollection: `${db.databaseName}.none`, toShard: home }), [26, `Namespace ${db.databaseName}.none not found`])
+  t.same(await refusal({ moveCollection: ns }), [
+    40414,
+    "BSON field 'moveCollection.toShard' is missing but a required field",
+  ])
+  t.same(await refusal({ moveCollection: `${db.databaseName}.none`, toShard: home }), [
+    26,
+    `Namespace ${db.databaseName}.none not found`,
+  ])
   t.equal((await refusal({ moveCollection: 'nowhere.c', toShard: home }))[0], 26)
   t.same(await refusal({ moveCollection: ns, toShard: 'shard99' }), [70, 'Shard shard99 not found'])
   await world.admin({ shardCollection: `${db.databaseName}.s`, key: { k: 1 } })
@@ -256,7 +265,9 @@ t.test('renames, drops and moves of the database, D851', async (t) => {
   t.equal(await countOn(third, db, 'c'), 1)
   t.equal(await loose(db, 'd').countDocuments(), 10)
   await db.command({ collMod: 'd', validator: { x: { $exists: true } } })
-  t.match((await db.listCollections<CollectionInfo>({ name: 'd' }).toArray())[0]!.options, { validator: { x: { $exists: true } } })
+  t.match((await db.listCollections<CollectionInfo>({ name: 'd' }).toArray())[0]!.options, {
+    validator: { x: { $exists: true } },
+  })
   t.equal(await codeOf(loose(db, 'd').insertOne({ y: 1 })), 121)
   await loose(db, 'd').drop()
   t.equal(await entryOf(to), null)
@@ -279,7 +290,10 @@ t.test('a move can be watched, and given up by its own command only', async (t) 
   await collection.insertOne({ _id: 'meanwhile' })
   const operations = await world.client
     .db('admin')
-    .aggregate([{ $currentOp: { allUsers: true, localOps: false } }, { $match: { 'originatingCommand.reshardCollection': ns } }])
+    .aggregate([
+      { $currentOp: { allUsers: true, localOps: false } },
+      { $match: { 'originatingCommand.reshardCollection': ns } },
+    ])
     .toArray()
   t.same(new Set(operations.map(({ provenance }) => provenance)), new Set(['moveCollection']))
   t.match(await world.config.collection('reshardingOperations').findOne({ ns }), { provenance: 'moveCollection' })

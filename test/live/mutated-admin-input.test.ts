@@ -23,7 +23,8 @@ const dataInterval = 20
 const answerMs = 30_000
 
 /** Sentences of JavaScript itself. */
-const accident = /is not a function|not iterable|Cannot (read|set|mix|convert)|^Invalid (array|typed array|string) length$|call stack/
+const accident =
+  /is not a function|not iterable|Cannot (read|set|mix|convert)|^Invalid (array|typed array|string) length$|call stack/
 
 for (const version of ['4.4', '7.0'] as const) {
   t.test(`as ${version}, seed ${seed}`, { timeout: total * 100 }, async (t) => {
@@ -51,7 +52,10 @@ for (const version of ['4.4', '7.0'] as const) {
         continue
       }
       refused++
-      t.notOk(answer === 1 || answer === 8 || accident.test(String(reply['errmsg'])), `${text} → ${String(reply['errmsg'])}`)
+      t.notOk(
+        answer === 1 || answer === 8 || accident.test(String(reply['errmsg'])),
+        `${text} → ${String(reply['errmsg'])}`,
+      )
       t.same(await world.catalog(), catalog, `the catalog is as before ${text}`)
       if (i % dataInterval === 0) t.same(await world.data(), data, `the shards hold what they held before ${text}`)
     }

@@ -25,9 +25,18 @@ for (const [emulate, accepts] of [
     }
     for (const flags of [0, 4]) {
       for (const name of ['isMaster', 'ismaster'])
-        t.match(await ask({ [name]: 1 }, flags), { ismaster: true, msg: 'isdbgrid', maxBsonObjectSize: 16777216, minWireVersion: 0, ok: 1 })
+        t.match(await ask({ [name]: 1 }, flags), {
+          ismaster: true,
+          msg: 'isdbgrid',
+          maxBsonObjectSize: 16777216,
+          minWireVersion: 0,
+          ok: 1,
+        })
       t.match(await ask({ buildinfo: 1 }, flags), { version: String, ok: 1 })
     }
-    t.match(await ask({ listDatabases: 1 }, 4), accepts ? { ok: 1 } : { ok: 0, code: 352, codeName: 'UnsupportedOpQueryCommand' })
+    t.match(
+      await ask({ listDatabases: 1 }, 4),
+      accepts ? { ok: 1 } : { ok: 0, code: 352, codeName: 'UnsupportedOpQueryCommand' },
+    )
   })
 }

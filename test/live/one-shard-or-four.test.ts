@@ -11,7 +11,8 @@ import { keys, RandomOperations, type Operation } from './support/random-operati
 
 const { SHARDLAB_SEED, SHARDLAB_LONG } = process.env
 const isLong = SHARDLAB_LONG === '1'
-const seeds = SHARDLAB_SEED === undefined ? Array.from({ length: isLong ? 40 : 2 }, (_, i) => i + 1) : [Number(SHARDLAB_SEED)]
+const seeds =
+  SHARDLAB_SEED === undefined ? Array.from({ length: isLong ? 40 : 2 }, (_, i) => i + 1) : [Number(SHARDLAB_SEED)]
 const steps = isLong ? 150 : 50
 
 let one: TestCluster
@@ -33,7 +34,9 @@ async function answerOf({ run, ordered = true }: Operation, db: Db): Promise<unk
     const texts = answer.map((each) => EJSON.stringify(each))
     return ordered ? texts : texts.sort()
   } catch (error) {
-    const { code, writeErrors = [] } = error as MongoServerError & { readonly writeErrors?: readonly { readonly index: number }[] }
+    const { code, writeErrors = [] } = error as MongoServerError & {
+      readonly writeErrors?: readonly { readonly index: number }[]
+    }
     if (code === undefined) throw error
     return { code, index: writeErrors.map(({ index }) => index) }
   }
@@ -62,32 +65,37 @@ async function balance(random: Random, db: Db): Promise<void> {
 }
 
 for (const seed of seeds) {
-  t.test(`seed ${seed} (again: SHARDLAB_SEED=${seed} npm test -- one-shard-or-four)`, { timeout: 300_000 }, async (t) => {
-    const random = createRandom(`one or four ${seed}`)
-    const operations = new RandomOperations(random.fork('operations'))
-    const [small, large] = [await one.database(), await four.database()]
-    for (const [name, key] of Object.entries(keys)) {
-      for (const [world, db] of [[one, small] as const, [four, large] as const])
-        if (key !== null) await world.admin({ shardCollection: `${db.databaseName}.${name}`, key })
-    }
-    const same = async (operation: Operation): Promise<void> => {
-      const expected = await answerOf(operation, small)
-      const found = await answerOf(operation, large)
-      if (EJSON.stringify(found) !== EJSON.stringify(expected)) t.same(found, expected, operation.text)
-      if (operation.changes === undefined) return
-      const contents = (db: Db) => db.collection(operation.changes!).find().sort({ _id: 1 }).toArray()
-      const [before, after] = [await contents(small), await contents(large)]
-      if (EJSON.stringify(after) !== EJSON.stringify(before)) t.same(after, before, `what is there after ${operation.text}`)
-    }
-    for (const name of Object.keys(keys)) await same(operations.filling(name))
-    const placing = random.fork('placing')
-    for (let step = 0, moving = Promise.resolve(); step <= steps && t.passing(); step++) {
-      await moving
-      if (step === steps) break
-      moving = balance(placing, large)
-      if (placing.chance(1, 3)) await moving
-      await same(operations.next())
-    }
-    t.pass('the same all the way')
-  })
+  t.test(
+    `seed ${seed} (again: SHARDLAB_SEED=${seed} npm test -- one-shard-or-four)`,
+    { timeout: 300_000 },
+    async (t) => {
+      const random = createRandom(`one or four ${seed}`)
+      const operations = new RandomOperations(random.fork('operations'))
+      const [small, large] = [await one.database(), await four.database()]
+      for (const [name, key] of Object.entries(keys)) {
+        for (const [world, db] of [[one, small] as const, [four, large] as const])
+          if (key !== null) await world.admin({ shardCollection: `${db.databaseName}.${name}`, key })
+      }
+      const same = async (operation: Operation): Promise<void> => {
+        const expected = await answerOf(operation, small)
+        const found = await answerOf(operation, large)
+        if (EJSON.stringify(found) !== EJSON.stringify(expected)) t.same(found, expected, operation.text)
+        if (operation.changes === undefined) return
+        const contents = (db: Db) => db.collection(operation.changes!).find().sort({ _id: 1 }).toArray()
+        const [before, after] = [await contents(small), await contents(large)]
+        if (EJSON.stringify(after) !== EJSON.stringify(before))
+          t.same(after, before, `what is there after ${operation.text}`)
+      }
+      for (const name of Object.keys(keys)) await same(operations.filling(name))
+      const placing = random.fork('placing')
+      for (let step = 0, moving = Promise.resolve(); step <= steps && t.passing(); step++) {
+        await moving
+        if (step === steps) break
+        moving = balance(placing, large)
+        if (placing.chance(1, 3)) await moving
+        await same(operations.next())
+      }
+      t.pass('the same all the way')
+    },
+  )
 }

@@ -74,7 +74,11 @@ t.test('a critical section that lasts too long ends the resharding', async (t) =
   await config.db('admin').command({ setParameter: 1, reshardingCriticalSectionTimeoutMillis: 0 })
   t.equal(await codeOf(world.admin({ reshardCollection: 'app.c', key: { m: 1 }, numInitialChunks: 2 })), 342)
   t.same((await world.entry('app.c'))!['key'], { k: 1 })
-  t.equal((await world.app.collection('c').updateOne({ k: 1 }, { $set: { n: 1 } })).modifiedCount, 1, 'nobody waits any more')
+  t.equal(
+    (await world.app.collection('c').updateOne({ k: 1 }, { $set: { n: 1 } })).modifiedCount,
+    1,
+    'nobody waits any more',
+  )
 })
 
 t.test('D834 a write that was made before is not made again after', async (t) => {
@@ -83,9 +87,21 @@ t.test('D834 a write that was made before is not made again after', async (t) =>
   const raw = await RawClient.connect(world.cluster.mongos[0]!)
   t.teardown(() => raw.close())
   const lsid = { id: new Binary(randomBytes(16), 4) }
-  const update = { update: 'c', updates: [{ q: { k: 5 }, u: { $inc: { n: 1 } } }], lsid, txnNumber: Long.fromNumber(1), $db: 'app' }
+  const update = {
+    update: 'c',
+    updates: [{ q: { k: 5 }, u: { $inc: { n: 1 } } }],
+    lsid,
+    txnNumber: Long.fromNumber(1),
+    $db: 'app',
+  }
   t.equal((await raw.command(update))['nModified'], 1)
-  const insert = { insert: 'c', documents: [{ _id: 900, k: 900, m: 900, n: 0 }], lsid, txnNumber: Long.fromNumber(2), $db: 'app' }
+  const insert = {
+    insert: 'c',
+    documents: [{ _id: 900, k: 900, m: 900, n: 0 }],
+    lsid,
+    txnNumber: Long.fromNumber(2),
+    $db: 'app',
+  }
   t.equal((await raw.command(insert))['n'], 1)
   await world.admin({ reshardCollection: 'app.c', key: { m: 1 }, numInitialChunks: 6 })
   const repeated = await raw.command(insert)
@@ -133,7 +149,9 @@ t.test('readers and writers of two routers notice nothing', async (t) => {
     const collection = collections[number % 2]!
     while (working) {
       // In one batch: the commit closes cursors of the collection that was, as on the server.
-      const found = await collection.find({ _id: { $lt: firstMoving } }, { projection: { _id: 1 }, batchSize: 5000 }).toArray()
+      const found = await collection
+        .find({ _id: { $lt: firstMoving } }, { projection: { _id: 1 }, batchSize: 5000 })
+        .toArray()
       const ids = new Set(found.map(({ _id }) => _id))
       if (found.length !== ids.size) throw new Error('a document was seen twice')
       if (ids.size !== firstMoving) throw new Error(`${ids.size} documents were seen`)
@@ -179,8 +197,19 @@ t.test('D837 what the parties note of it', async (t) => {
   const resharded = world.admin({ reshardCollection: 'app.c', key: { m: 1 }, numInitialChunks: 2 })
   await world.untilState('app.c', 'applying')
   const operation = (await world.config.collection('reshardingOperations').findOne({}))!
-  t.match(operation, { ns: 'app.c', reshardingKey: { m: 1 }, state: 'applying', active: true, request: { reshardCollection: 'app.c' } })
-  const donor = (await (await world.direct('shard01')).db('config').collection('localReshardingOperations.donor').findOne({}))!
+  t.match(operation, {
+    ns: 'app.c',
+    reshardingKey: { m: 1 },
+    state: 'applying',
+    active: true,
+    request: { reshardCollection: 'app.c' },
+  })
+  const donor = (await (
+    await world.direct('shard01')
+  )
+    .db('config')
+    .collection('localReshardingOperations.donor')
+    .findOne({}))!
   t.match(donor, { ns: 'app.c', reshardingKey: { m: 1 }, recipientShards: ['shard01', 'shard02'] })
   t.ok('attempt' in donor)
   await world.admin({ commitReshardCollection: 'app.c' })

@@ -15,7 +15,8 @@ for (const emulate of ['5.0', '7.0', '8.0'] as const) {
     const after = (await world.entry('app.c'))!
     t.same(after['key'], { m: 1 })
     t.equal(after['unique'], false)
-    for (const name of ['uuid', 'lastmodEpoch', 'timestamp']) t.not(String(after[name]), String(before[name]), `another ${name}`)
+    for (const name of ['uuid', 'lastmodEpoch', 'timestamp'])
+      t.not(String(after[name]), String(before[name]), `another ${name}`)
     for (const name of ['reshardingFields', 'allowMigrations']) t.notOk(name in after, `no ${name}`)
     const chunks = await world.chunks('app.c')
     t.equal(chunks.length, 6)
@@ -67,7 +68,12 @@ for (const emulate of ['5.0', '7.0', '8.0'] as const) {
 
 t.test('there is no such command before 5.0', async (t) => {
   const world = await ReshardingWorld.start(t, { emulate: '4.4', shards: 2 })
-  for (const name of ['reshardCollection', 'abortReshardCollection', 'commitReshardCollection', 'cleanupReshardCollection'])
+  for (const name of [
+    'reshardCollection',
+    'abortReshardCollection',
+    'commitReshardCollection',
+    'cleanupReshardCollection',
+  ])
     t.equal(await codeOf(world.admin({ [name]: 'app.c', key: { m: 1 } })), 59, name)
 })
 
@@ -143,7 +149,8 @@ t.test('what is refused changes nothing', async (t) => {
   await world.shard('c', 200)
   await world.app.collection('plain').insertOne({ a: 1 })
   const before = JSON.stringify([await world.entry('app.c'), await world.chunks('app.c')])
-  const reshard = (more: Document) => codeOf(world.admin({ reshardCollection: 'app.c', key: { m: 1 }, numInitialChunks: 2, ...more }))
+  const reshard = (more: Document) =>
+    codeOf(world.admin({ reshardCollection: 'app.c', key: { m: 1 }, numInitialChunks: 2, ...more }))
   t.equal(await codeOf(world.admin({ reshardCollection: 'nowhere.c', key: { m: 1 } })), 26)
   t.equal(await codeOf(world.admin({ reshardCollection: 'app.plain', key: { m: 1 } })), 118)
   t.equal(await codeOf(world.admin({ reshardCollection: 'app.c' })), 40414)

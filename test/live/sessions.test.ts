@@ -17,7 +17,11 @@ t.test('a retryable write runs once', async (t) => {
   const insert = { insert: 'c', lsid, txnNumber: Long.fromNumber(1), $db: 'app' }
   const documents = Array.from({ length: 30 }, (_, i) => encode({ _id: i, n: 0 }))
   t.match(await raw.command(insert, [['documents', documents]]), { ok: 1, n: 30 })
-  t.match(await raw.command(insert, [['documents', documents]]), { ok: 1, n: 30 }, 'the same again is answered, not run')
+  t.match(
+    await raw.command(insert, [['documents', documents]]),
+    { ok: 1, n: 30 },
+    'the same again is answered, not run',
+  )
 
   const increment = {
     update: 'c',
@@ -31,14 +35,18 @@ t.test('a retryable write runs once', async (t) => {
   }
   t.match(await raw.command(increment), { ok: 1, n: 2, nModified: 2 })
   t.match(await raw.command(increment), { ok: 1, n: 2, nModified: 2 })
-  t.match(await raw.command({ find: 'c', filter: { _id: 3 }, $db: 'app' }), { cursor: { firstBatch: [{ _id: 3, n: 1 }] } })
+  t.match(await raw.command({ find: 'c', filter: { _id: 3 }, $db: 'app' }), {
+    cursor: { firstBatch: [{ _id: 3, n: 1 }] },
+  })
 
   for (const { id } of cluster.shards) {
     await cluster.crash(id)
     await cluster.restart(id)
   }
   t.match(await raw.command(increment), { ok: 1, n: 2, nModified: 2 }, 'also after every shard has restarted')
-  t.match(await raw.command({ find: 'c', filter: { _id: 3 }, $db: 'app' }), { cursor: { firstBatch: [{ _id: 3, n: 1 }] } })
+  t.match(await raw.command({ find: 'c', filter: { _id: 3 }, $db: 'app' }), {
+    cursor: { firstBatch: [{ _id: 3, n: 1 }] },
+  })
   t.match(
     await raw.command(insert, [['documents', documents.slice(3, 4)]]),
     { ok: 1, n: 0, writeErrors: [{ code: 225 }] },

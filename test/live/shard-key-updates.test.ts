@@ -36,7 +36,11 @@ t.test('replace, update, findOneAnd…, upsert and bulk', async (t) => {
   const [here, there] = (await placed(client, cluster)) as [string[], string[]]
   const [a, b] = [here[0]!, there[0]!]
   await orders.insertMany([0, 1, 2].map((_id) => ({ _id, region: a, n: _id })))
-  t.match(await orders.updateOne({ _id: 0, region: a }, { $set: { region: b } }), { matchedCount: 1, modifiedCount: 1, upsertedCount: 0 })
+  t.match(await orders.updateOne({ _id: 0, region: a }, { $set: { region: b } }), {
+    matchedCount: 1,
+    modifiedCount: 1,
+    upsertedCount: 0,
+  })
   t.match(await orders.replaceOne({ _id: 1, region: a }, { region: b, n: 10 }), { matchedCount: 1, modifiedCount: 1 })
   t.same(await orders.findOneAndUpdate({ _id: 2, region: a }, { $set: { region: b } }, { returnDocument: 'after' }), {
     _id: 2,

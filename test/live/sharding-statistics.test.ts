@@ -103,7 +103,14 @@ for (const version of ['4.4', '6.0.2', '8.0'] as const) {
     const [first] = lab.shardIds as [string]
     await noteOrphans(lab, first, collection, 2)
     const stats = await collection.db.command({ collStats: 'c' })
-    t.match(stats, { sharded: true, count: 60, size: 840, avgObjSize: 14, nindexes: 2, nchunks: version === '8.0' ? 3 : 6 })
+    t.match(stats, {
+      sharded: true,
+      count: 60,
+      size: 840,
+      avgObjSize: 14,
+      nindexes: 2,
+      nchunks: version === '8.0' ? 3 : 6,
+    })
     const orphans = version === '4.4' ? undefined : 2
     t.equal(stats['shards'][first].numOrphanDocs, orphans)
     const each = await collection.aggregate([{ $collStats: { storageStats: {} } }, { $sort: { shard: 1 } }]).toArray()
@@ -165,36 +172,40 @@ for (const version of ['2.6', '4.0', '4.4'] as const) {
 }
 
 for (const version of ['2.6', '4.0', '5.0', '6.0.2', '8.0'] as const) {
-  t.test(`${version}: serverStatus of shards counts migrations from 4.0 on, their bytes in patches of 5.0 and 6.0; D870`, async (t) => {
-    const lab = await clusters.at(version)
-    const collection: Loose = (await lab.database()).collection('moved')
-    await lab.admin({ shardCollection: collection.namespace, key: { _id: 1 } })
-    await collection.insertMany(Array.from({ length: 10 }, (_, _id) => ({ _id })))
-    const [chunk] = await lab.chunks(collection)
-    const to = lab.shardIds.find((id) => id !== chunk!['shard'])!
-    const of = async (id: string) => (await (await lab.shard(id)).db('admin').command({ serverStatus: 1 }))['shardingStatistics']
-    const before = [await of(chunk!['shard']), await of(to)]
-    await lab.admin({ moveChunk: collection.namespace, find: { _id: 1 }, to, _waitForDelete: true })
-    const after = [await of(chunk!['shard']), await of(to)]
-    const grown = (member: 0 | 1, name: string) => Number(after[member][name]) - Number(before[member][name])
-    if (version === '2.6') return t.notOk('countDonorMoveChunkStarted' in after[0])
-    const hasBytes = version === '5.0' || version === '8.0'
-    t.equal(grown(0, 'countDonorMoveChunkStarted'), 1)
-    t.equal(grown(0, 'countDocsClonedOnDonor'), 10)
-    t.equal(grown(1, 'countRecipientMoveChunkStarted'), 1)
-    t.equal(grown(1, 'countDocsClonedOnRecipient'), 10)
-    t.equal(grown(0, hasBytes ? 'countDocsDeletedByRangeDeleter' : 'countDocsDeletedOnDonor'), 10)
-    t.equal(after[0].rangeDeleterTasks, 0)
-    t.same(after[0].totalCriticalSectionCommitTimeMillis, after[0].totalCriticalSectionTimeMillis)
-    t.equal('catalogCache' in after[0], false)
-    t.equal('countDonorMoveChunkCommitted' in after[0], hasBytes)
-    if (hasBytes) {
-      t.equal(grown(0, 'countDonorMoveChunkCommitted'), 1)
-      t.equal(grown(1, 'countBytesClonedOnRecipient'), 140)
-      t.equal(grown(0, 'countBytesDeletedByRangeDeleter'), 140)
-    }
-    return undefined
-  })
+  t.test(
+    `${version}: serverStatus of shards counts migrations from 4.0 on, their bytes in patches of 5.0 and 6.0; D870`,
+    async (t) => {
+      const lab = await clusters.at(version)
+      const collection: Loose = (await lab.database()).collection('moved')
+      await lab.admin({ shardCollection: collection.namespace, key: { _id: 1 } })
+      await collection.insertMany(Array.from({ length: 10 }, (_, _id) => ({ _id })))
+      const [chunk] = await lab.chunks(collection)
+      const to = lab.shardIds.find((id) => id !== chunk!['shard'])!
+      const of = async (id: string) =>
+        (await (await lab.shard(id)).db('admin').command({ serverStatus: 1 }))['shardingStatistics']
+      const before = [await of(chunk!['shard']), await of(to)]
+      await lab.admin({ moveChunk: collection.namespace, find: { _id: 1 }, to, _waitForDelete: true })
+      const after = [await of(chunk!['shard']), await of(to)]
+      const grown = (member: 0 | 1, name: string) => Number(after[member][name]) - Number(before[member][name])
+      if (version === '2.6') return t.notOk('countDonorMoveChunkStarted' in after[0])
+      const hasBytes = version === '5.0' || version === '8.0'
+      t.equal(grown(0, 'countDonorMoveChunkStarted'), 1)
+      t.equal(grown(0, 'countDocsClonedOnDonor'), 10)
+      t.equal(grown(1, 'countRecipientMoveChunkStarted'), 1)
+      t.equal(grown(1, 'countDocsClonedOnRecipient'), 10)
+      t.equal(grown(0, hasBytes ? 'countDocsDeletedByRangeDeleter' : 'countDocsDeletedOnDonor'), 10)
+      t.equal(after[0].rangeDeleterTasks, 0)
+      t.same(after[0].totalCriticalSectionCommitTimeMillis, after[0].totalCriticalSectionTimeMillis)
+      t.equal('catalogCache' in after[0], false)
+      t.equal('countDonorMoveChunkCommitted' in after[0], hasBytes)
+      if (hasBytes) {
+        t.equal(grown(0, 'countDonorMoveChunkCommitted'), 1)
+        t.equal(grown(1, 'countBytesClonedOnRecipient'), 140)
+        t.equal(grown(0, 'countBytesDeletedByRangeDeleter'), 140)
+      }
+      return undefined
+    },
+  )
 }
 
 t.test('serverStatus counts refreshes of the catalog', async (t) => {
@@ -216,5 +227,9 @@ t.test('serverStatus counts refreshes of the catalog', async (t) => {
   ])
   t.ok(after.countFullRefreshesStarted > before.countFullRefreshesStarted)
   await collection.findOne({ _id: new Int32(1) })
-  t.equal((await cacheOf()).countFullRefreshesStarted, after.countFullRefreshesStarted, 'what is known is not read again')
+  t.equal(
+    (await cacheOf()).countFullRefreshesStarted,
+    after.countFullRefreshesStarted,
+    'what is known is not read again',
+  )
 })

@@ -15,9 +15,27 @@ function folder(t: Test): string {
 
 const everyType = {
   _id: 'every type',
-  ...{ double: 1.5, string: 'ä\0b', object: { a: { b: 1 } }, array: [1, 'x', null], date: new Date(1e12), null: null, bool: true },
-  ...{ regex: /a.b/i, int: 7, long: Long.fromString('9007199254740993'), decimal: Decimal128.fromString('1.10'), min: new MinKey() },
-  ...{ max: new MaxKey(), binary: new Binary(new Uint8Array([1, 2, 3]), 5), id: new ObjectId('65a000000000000000000001') },
+  ...{
+    double: 1.5,
+    string: 'ä\0b',
+    object: { a: { b: 1 } },
+    array: [1, 'x', null],
+    date: new Date(1e12),
+    null: null,
+    bool: true,
+  },
+  ...{
+    regex: /a.b/i,
+    int: 7,
+    long: Long.fromString('9007199254740993'),
+    decimal: Decimal128.fromString('1.10'),
+    min: new MinKey(),
+  },
+  ...{
+    max: new MaxKey(),
+    binary: new Binary(new Uint8Array([1, 2, 3]), 5),
+    id: new ObjectId('65a000000000000000000001'),
+  },
   timestamp: new Timestamp({ t: 5, i: 6 }),
 }
 
@@ -32,7 +50,10 @@ for (const emulate of ['2.6', '8.0'] as const satisfies readonly EmulatedVersion
       .collection('tags')
       .insertOne({ _id: { ns: zone.ns, min: zone.min } as never, ...zone })
     await original.client.db('other').collection<any>('types').insertOne(everyType)
-    const stored = await original.client.db('other').collection('types').findOne({}, { promoteLongs: false, promoteValues: false })
+    const stored = await original.client
+      .db('other')
+      .collection('types')
+      .findOne({}, { promoteLongs: false, promoteValues: false })
     const retried = {
       ...{ insert: 'plain', documents: [{ _id: 1 }], $db: 'app', txnNumber: Long.fromNumber(1) },
       lsid: { id: new Binary(new Uint8Array(16).fill(9), 4) },
@@ -45,7 +66,11 @@ for (const emulate of ['2.6', '8.0'] as const satisfies readonly EmulatedVersion
     const snapshot = await original.cluster.snapshot()
     await snapshot.save(path)
     await snapshot.save(path)
-    t.same(readdirSync(join(path, '..')), ['filled.shardlab'], 'it takes the place of the one before; nothing else is left')
+    t.same(
+      readdirSync(join(path, '..')),
+      ['filled.shardlab'],
+      'it takes the place of the one before; nothing else is left',
+    )
     await original.cluster.stop()
 
     const copy = await connected(t, await ShardedCluster.start({ from: path }))
@@ -64,13 +89,18 @@ for (const emulate of ['2.6', '8.0'] as const satisfies readonly EmulatedVersion
     await t.rejects(collectionOf(copy, 'unique').insertOne({ email: 'a' }), { code: 11000 })
     if (emulate !== '2.6') t.equal((await idsOf(collectionOf(copy, 'seen'))).length, 10, 'a view')
     t.match(await copy.client.db('config').collection('tags').findOne({}), zone)
-    t.same(await copy.client.db('other').collection('types').findOne({}, { promoteLongs: false, promoteValues: false }), stored)
+    t.same(
+      await copy.client.db('other').collection('types').findOne({}, { promoteLongs: false, promoteValues: false }),
+      stored,
+    )
     const again = await through(t, copy, 1)
     t.match(await again.command(retried), { n: 1 }, 'a write that was done is answered')
     t.same(await idsOf(collectionOf(copy, 'plain')), [1])
     await admin(copy, { moveChunk: 'app.things', find: { x: 0 }, to: 'shard03' })
     t.equal(await things.countDocuments({}), 30)
-    const hosts = (await copy.client.db('config').collection('shards').find().toArray()).map(({ host }) => host.split('/')[1])
+    const hosts = (await copy.client.db('config').collection('shards').find().toArray()).map(
+      ({ host }) => host.split('/')[1],
+    )
     t.same(
       hosts,
       copy.cluster.shards.map(({ uri }) => uri.split('/')[2]),
@@ -104,7 +134,11 @@ t.test('a file that is damaged, cut short, of another format or none of ours is 
     t.notMatch((error as Error).message, /\n/)
   }
   for (const length of [60, 300, whole.length - 200, whole.length - 1])
-    await refused(whole.subarray(0, length), /snapshot is cut short or damaged: it ends after \d+ bytes/, `${length} bytes`)
+    await refused(
+      whole.subarray(0, length),
+      /snapshot is cut short or damaged: it ends after \d+ bytes/,
+      `${length} bytes`,
+    )
   for (const at of [70, 500, whole.length >> 1, whole.length - 1]) {
     const changed = Buffer.from(whole)
     changed[at]! ^= 4

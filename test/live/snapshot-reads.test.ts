@@ -32,7 +32,8 @@ for (const version of ['5.0', '8.0'] as const) {
       const collection = await filled()
       const session = snapshot()
       t.same(await read(collection, session), keys)
-      const move = (k: number, to: string) => world.admin({ moveChunk: collection.namespace, find: { k }, to, _waitForDelete: true })
+      const move = (k: number, to: string) =>
+        world.admin({ moveChunk: collection.namespace, find: { k }, to, _waitForDelete: true })
       await move(5, first)
       await move(-5, second)
       await move(5, third)

@@ -5,7 +5,8 @@ import { ShardedCluster } from 'shardlab'
 import { RawClient } from '../support/raw-client.js'
 
 /** Its `close` tries to tell the cluster, which is gone by then: not for long. */
-const connect = (uri: string) => MongoClient.connect(uri, { retryReads: false, retryWrites: false, serverSelectionTimeoutMS: 500 })
+const connect = (uri: string) =>
+  MongoClient.connect(uri, { retryReads: false, retryWrites: false, serverSelectionTimeoutMS: 500 })
 
 /** Resolves when the monitors of that many clients wait in the mongos for a change. */
 async function untilAwaited(cluster: ShardedCluster, clients: number): Promise<void> {

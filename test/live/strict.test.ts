@@ -45,7 +45,8 @@ t.test('mongosh on a strict cluster', async (t) => {
   const running = await up('--port', '0', '--shards', '2', '--strict')
   t.teardown(() => running.stop())
   const evaluate = mongoshOn(running.ready.uri)
-  if (evaluate === null) return t.pass('skipped: mongosh is not installed in test/clients', { skip: 'mongosh is not installed' })
+  if (evaluate === null)
+    return t.pass('skipped: mongosh is not installed in test/clients', { skip: 'mongosh is not installed' })
   const { code, stdout, stderr } = await evaluate(`
     db.things.insertOne({ _id: 1 })
     print(JSON.stringify(db.things.find().toArray()))

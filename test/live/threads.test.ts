@@ -8,7 +8,14 @@ t.test('every member runs on a thread of its own', async (t) => {
   const cluster = await ShardedCluster.start({ shards: 3, runtime: 'threads' })
   t.teardown(() => cluster.stop())
   const threads = cluster.members().map(({ address, threadId }) => ({ address, threadId }))
-  t.same(threads.map(({ address }) => address).sort(), ['balancer', 'config', 'mongos01', 'shard01', 'shard02', 'shard03'])
+  t.same(threads.map(({ address }) => address).sort(), [
+    'balancer',
+    'config',
+    'mongos01',
+    'shard01',
+    'shard02',
+    'shard03',
+  ])
   t.equal(new Set(threads.map(({ threadId }) => threadId)).size, 6, 'all distinct')
   t.notOk(
     threads.some(({ threadId }) => threadId === 0),
@@ -40,7 +47,10 @@ t.test('inline: everything in the calling thread', async (t) => {
 
 t.test('the libraries that the plan names are imported by shipped source', async (t) => {
   const source = async (path: string) => readFile(new URL(`../../../packages/${path}`, import.meta.url), 'utf8')
-  t.match((await source('actor/src/codec/packet-reader.ts')) + (await source('actor/src/codec/packet-writer.ts')), /msgpackr/)
+  t.match(
+    (await source('actor/src/codec/packet-reader.ts')) + (await source('actor/src/codec/packet-writer.ts')),
+    /msgpackr/,
+  )
   t.match(await source('actor/src/ids.ts'), /from 'nanoid'/)
   t.match(await source('cluster/src/sharded-cluster.ts'), /from 'eventemitter3'/)
 })

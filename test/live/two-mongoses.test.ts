@@ -13,7 +13,13 @@ async function twoRouters(
   t: Test,
   emulate: '5.0' | '7.0' | '8.0',
 ): Promise<{ cluster: ShardedCluster; changing: MongoClient; behind: MongoClient }> {
-  const cluster = await ShardedCluster.start({ shards: 3, mongos: 2, emulate, runtime: 'inline', balancerRoundIntervalMs: 100_000 })
+  const cluster = await ShardedCluster.start({
+    shards: 3,
+    mongos: 2,
+    emulate,
+    runtime: 'inline',
+    balancerRoundIntervalMs: 100_000,
+  })
   const connect = (endpoint: string) => MongoClient.connect(`mongodb://${endpoint}/?directConnection=true`)
   const changing = await connect(cluster.mongos[0]!)
   const behind = await connect(cluster.mongos[1]!)

@@ -53,9 +53,14 @@ for (const version of ['4.4', '8.0'] satisfies EmulatedVersion[])
       await world.admin({ addShardToZone: shard, zone })
     await range('DE', 'EU')
     await range('US', 'US')
-    t.match(await outcome(world.admin({ shardCollection: users.namespace, key: { user: 1 } })), /^72 the proposed shard key/)
+    t.match(
+      await outcome(world.admin({ shardCollection: users.namespace, key: { user: 1 } })),
+      /^72 the proposed shard key/,
+    )
     await world.admin({ shardCollection: users.namespace, key: { country: 1, user: 1 } })
-    await users.insertMany(['DE', 'US', 'FR'].flatMap((country) => [1, 2, 3].map((user) => ({ _id: `${country}${user}`, country, user }))))
+    await users.insertMany(
+      ['DE', 'US', 'FR'].flatMap((country) => [1, 2, 3].map((user) => ({ _id: `${country}${user}`, country, user }))),
+    )
     const placed = await world.placed(users)
     t.same(
       placed[us]?.filter((id) => String(id).startsWith('US')),
@@ -105,68 +110,78 @@ for (const version of ['2.6', '8.0'] satisfies EmulatedVersion[])
   })
 
 for (const version of ['4.4', '8.0'] satisfies EmulatedVersion[])
-  t.test(`dropped and made anew by another key, while the other router knows the old one, under ${version}`, async (t) => {
-    const world = await clusters.at(version)
-    const db = await world.database()
-    const other = await MongoClient.connect(`mongodb://${world.cluster.mongos[1]}/?directConnection=true`)
-    t.teardown(() => other.close())
-    const first = await MongoClient.connect(`mongodb://${world.cluster.mongos[0]}/?directConnection=true`)
-    t.teardown(() => first.close())
-    const here: Loose = first.db(db.databaseName).collection('c')
-    const there: Loose = other.db(db.databaseName).collection('c')
-    const admin = first.db('admin')
-    const make = async (field: string) => {
-      await admin.command({ shardCollection: here.namespace, key: { [field]: 1 } })
-      await admin.command({ split: here.namespace, middle: { [field]: 20 } })
-      await admin.command({ moveChunk: here.namespace, find: { [field]: 20 }, to: world.shardIds[field === 'x' ? 1 : 2] })
-      await here.insertMany(numbered(40, (i) => ({ x: i, y: 39 - i })))
-    }
-    await make('x')
-    t.equal(await there.countDocuments(), 40)
-    await here.drop()
-    await make('y')
-    t.match(await there.find({ x: 30 }).toArray(), [{ _id: 30, y: 9 }])
-    t.match(await there.updateMany({ x: { $gte: 10 } }, { $set: { seen: true } }), { matchedCount: 30 })
-    await there.insertOne({ _id: 100, y: 25 })
-    t.ok((await world.placed(here))[world.shardIds[2]!]?.includes(100), 'where the new key has it')
-    t.equal(await there.drop(), true)
-    await here.insertOne({ _id: 1 })
-    t.same(await there.find().toArray(), [{ _id: 1 }])
-    await first.db(db.databaseName).dropDatabase()
-    t.same(await there.find().toArray(), [])
-  })
+  t.test(
+    `dropped and made anew by another key, while the other router knows the old one, under ${version}`,
+    async (t) => {
+      const world = await clusters.at(version)
+      const db = await world.database()
+      const other = await MongoClient.connect(`mongodb://${world.cluster.mongos[1]}/?directConnection=true`)
+      t.teardown(() => other.close())
+      const first = await MongoClient.connect(`mongodb://${world.cluster.mongos[0]}/?directConnection=true`)
+      t.teardown(() => first.close())
+      const here: Loose = first.db(db.databaseName).collection('c')
+      const there: Loose = other.db(db.databaseName).collection('c')
+      const admin = first.db('admin')
+      const make = async (field: string) => {
+        await admin.command({ shardCollection: here.namespace, key: { [field]: 1 } })
+        await admin.command({ split: here.namespace, middle: { [field]: 20 } })
+        await admin.command({
+          moveChunk: here.namespace,
+          find: { [field]: 20 },
+          to: world.shardIds[field === 'x' ? 1 : 2],
+        })
+        await here.insertMany(numbered(40, (i) => ({ x: i, y: 39 - i })))
+      }
+      await make('x')
+      t.equal(await there.countDocuments(), 40)
+      await here.drop()
+      await make('y')
+      t.match(await there.find({ x: 30 }).toArray(), [{ _id: 30, y: 9 }])
+      t.match(await there.updateMany({ x: { $gte: 10 } }, { $set: { seen: true } }), { matchedCount: 30 })
+      await there.insertOne({ _id: 100, y: 25 })
+      t.ok((await world.placed(here))[world.shardIds[2]!]?.includes(100), 'where the new key has it')
+      t.equal(await there.drop(), true)
+      await here.insertOne({ _id: 1 })
+      t.same(await there.find().toArray(), [{ _id: 1 }])
+      await first.db(db.databaseName).dropDatabase()
+      t.same(await there.find().toArray(), [])
+    },
+  )
 
 for (const version of ['4.4', '7.0'] satisfies EmulatedVersion[])
-  t.test(`retryable writes are done once, also when their documents have moved meanwhile, under ${version}`, async (t) => {
-    const world = await clusters.at(version)
-    const c = await world.spread('c', { x: 1 }, [{ x: 50 }], world.shardIds.slice(0, 2))
-    const run = await retryable(t, world, c)
-    await run(1, {
-      insert: 'c',
-      documents: [
-        { _id: 1, x: 10 },
-        { _id: 2, x: 60 },
-      ],
-    })
-    const statements = [
-      { q: { x: 10 }, u: { $inc: { n: 1 } } },
-      { q: { x: 60 }, u: { $inc: { n: 1 } } },
-      { q: { x: 10 }, u: { $inc: { n: 1 } } },
-    ]
-    t.match(await run(2, { update: 'c', updates: statements }), { n: 3, nModified: 3 })
-    await world.admin({ moveChunk: c.namespace, find: { x: 60 }, to: world.shardIds[2], _waitForDelete: true })
-    t.match(await run(2, { update: 'c', updates: statements }), { n: 3, nModified: 3, retriedStmtIds: [0, 1, 2] })
-    const modify = { findAndModify: 'c', query: { x: 60 }, update: { $inc: { n: 1 } }, new: true }
-    t.match((await run(3, modify))['value'], { _id: 2, n: 2 })
-    await world.admin({ moveChunk: c.namespace, find: { x: 60 }, to: world.shardIds[1], _waitForDelete: true })
-    t.match((await run(3, modify))['value'], { _id: 2, n: 2 }, 'the answer of the first time')
-    const late = await run(2, { update: 'c', updates: statements })
-    t.match(late['writeErrors'][0], { code: 225 }, 'an older number comes too late')
-    t.match(await c.find().sort({ _id: 1 }).toArray(), [
-      { _id: 1, n: 2 },
-      { _id: 2, n: 2 },
-    ])
-  })
+  t.test(
+    `retryable writes are done once, also when their documents have moved meanwhile, under ${version}`,
+    async (t) => {
+      const world = await clusters.at(version)
+      const c = await world.spread('c', { x: 1 }, [{ x: 50 }], world.shardIds.slice(0, 2))
+      const run = await retryable(t, world, c)
+      await run(1, {
+        insert: 'c',
+        documents: [
+          { _id: 1, x: 10 },
+          { _id: 2, x: 60 },
+        ],
+      })
+      const statements = [
+        { q: { x: 10 }, u: { $inc: { n: 1 } } },
+        { q: { x: 60 }, u: { $inc: { n: 1 } } },
+        { q: { x: 10 }, u: { $inc: { n: 1 } } },
+      ]
+      t.match(await run(2, { update: 'c', updates: statements }), { n: 3, nModified: 3 })
+      await world.admin({ moveChunk: c.namespace, find: { x: 60 }, to: world.shardIds[2], _waitForDelete: true })
+      t.match(await run(2, { update: 'c', updates: statements }), { n: 3, nModified: 3, retriedStmtIds: [0, 1, 2] })
+      const modify = { findAndModify: 'c', query: { x: 60 }, update: { $inc: { n: 1 } }, new: true }
+      t.match((await run(3, modify))['value'], { _id: 2, n: 2 })
+      await world.admin({ moveChunk: c.namespace, find: { x: 60 }, to: world.shardIds[1], _waitForDelete: true })
+      t.match((await run(3, modify))['value'], { _id: 2, n: 2 }, 'the answer of the first time')
+      const late = await run(2, { update: 'c', updates: statements })
+      t.match(late['writeErrors'][0], { code: 225 }, 'an older number comes too late')
+      t.match(await c.find().sort({ _id: 1 }).toArray(), [
+        { _id: 1, n: 2 },
+        { _id: 2, n: 2 },
+      ])
+    },
+  )
 
 for (const version of ['4.4', '8.0'] satisfies EmulatedVersion[])
   t.test(`waiting for orphans ends with maxTimeMS and with killOp, under ${version}`, async (t) => {
@@ -177,13 +192,21 @@ for (const version of ['4.4', '8.0'] satisfies EmulatedVersion[])
     await world.admin({ split: c.namespace, middle: { x: 5 } })
     await world.admin({ moveChunk: c.namespace, find: { x: 5 }, to: world.shardIds[1] })
     const admin = (await world.shard(donor)).db('admin')
-    t.equal(await (await world.shard(donor)).db(c.dbName).collection('c').countDocuments(), 10, 'orphans, for a quarter of an hour')
+    t.equal(
+      await (await world.shard(donor)).db(c.dbName).collection('c').countDocuments(),
+      10,
+      'orphans, for a quarter of an hour',
+    )
     t.equal(await c.countDocuments(), 10)
-    t.equal(await outcome(admin.command({ cleanupOrphaned: c.namespace, maxTimeMS: 10 })), '50 operation exceeded time limit')
+    t.equal(
+      await outcome(admin.command({ cleanupOrphaned: c.namespace, maxTimeMS: 10 })),
+      '50 operation exceeded time limit',
+    )
     const waiting = outcome(admin.command({ cleanupOrphaned: c.namespace, comment: 'patient' }))
     const filter = { 'command.cleanupOrphaned': c.namespace, 'command.comment': 'patient' }
     let operation: Document | undefined
-    while (operation === undefined) [operation] = await admin.aggregate([{ $currentOp: {} }, { $match: filter }]).toArray()
+    while (operation === undefined)
+      [operation] = await admin.aggregate([{ $currentOp: {} }, { $match: filter }]).toArray()
     await admin.command({ killOp: 1, op: operation['opid'] })
     t.equal(await waiting, '11601 operation was interrupted')
   })
@@ -197,7 +220,10 @@ t.test('a shard is emptied by hand, goes, and comes back', async (t) => {
   await c.insertMany(numbered(20, (i) => ({ x: i })))
   await db.collection('plain').insertOne({ a: 1 })
   t.match(await world.admin({ removeShard: goes }), { state: 'started', dbsToMove: [db.databaseName] })
-  t.match(await world.admin({ removeShard: goes }), { state: 'ongoing', remaining: { chunks: Number, dbs: 1, jumboChunks: 0 } })
+  t.match(await world.admin({ removeShard: goes }), {
+    state: 'ongoing',
+    remaining: { chunks: Number, dbs: 1, jumboChunks: 0 },
+  })
   for (const { uuid, min, max } of await world.config.collection('chunks').find({ shard: goes }).toArray()) {
     const { _id } = (await world.config.collection<Document>('collections').findOne({ uuid }))!
     await world.admin({ moveChunk: _id, bounds: [min, max], to: stays, _waitForDelete: true })

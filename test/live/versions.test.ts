@@ -23,10 +23,15 @@ for (const emulate of [...needEnableSharding, ...doNot]) {
     await other.db('app').collection<{ _id: number }>('plain').insertOne({ _id: 1 })
     if (needs) {
       const error =
-        emulate === '2.6' ? { message: 'sharding not enabled for db' } : { code: 20, message: 'sharding not enabled for db app' }
+        emulate === '2.6'
+          ? { message: 'sharding not enabled for db' }
+          : { code: 20, message: 'sharding not enabled for db app' }
       await t.rejects(shard(client, 'things'), error)
       await client.db('admin').command({ enableSharding: 'app' })
-      const entry = await client.db('config').collection<{ _id: string; partitioned: boolean }>('databases').findOne({ _id: 'app' })
+      const entry = await client
+        .db('config')
+        .collection<{ _id: string; partitioned: boolean }>('databases')
+        .findOne({ _id: 'app' })
       t.equal(entry?.partitioned, true)
     }
     await shard(client, 'things')

@@ -24,10 +24,22 @@ t.test('through a mongos', async (t) => {
       14,
       "BSON field 'delete.deletes.q' is the wrong type 'int', expected type 'object'",
     ],
-    [{ delete: 'things', deletes: [{ q: {} }] }, 40414, "BSON field 'delete.deletes.limit' is missing but a required field"],
-    [{ delete: 'things', deletes: [{ q: {}, limit: 2 }] }, 9, 'The limit field in delete objects must be 0 or 1. Got 2'],
+    [
+      { delete: 'things', deletes: [{ q: {} }] },
+      40414,
+      "BSON field 'delete.deletes.limit' is missing but a required field",
+    ],
+    [
+      { delete: 'things', deletes: [{ q: {}, limit: 2 }] },
+      9,
+      'The limit field in delete objects must be 0 or 1. Got 2',
+    ],
     [{ update: 'things', updates: [{ q: 1, u: { a: 1 } }] }, 14, /update\.updates\.q/],
-    [{ update: 'things', updates: [{ q: {}, u: 1, multi: true }] }, 9, 'Update argument must be either an object or an array'],
+    [
+      { update: 'things', updates: [{ q: {}, u: 1, multi: true }] },
+      9,
+      'Update argument must be either an object or an array',
+    ],
     [
       {
         update: 'things',
@@ -45,29 +57,56 @@ t.test('through a mongos', async (t) => {
       73,
       "{aggregate: 1} is not valid for '$group'; a collection is required.",
     ],
-    [{ create: 'c', capped: true, size: Decimal128.fromString('NaN') }, 51024, /^BSON field 'size' value must be >= 1, actual value '0'$/],
-    [{ create: 'c', capped: true, size: Decimal128.fromString('1E+6144') }, 51024, /^BSON field 'size' value must be <= /],
+    [
+      { create: 'c', capped: true, size: Decimal128.fromString('NaN') },
+      51024,
+      /^BSON field 'size' value must be >= 1, actual value '0'$/,
+    ],
+    [
+      { create: 'c', capped: true, size: Decimal128.fromString('1E+6144') },
+      51024,
+      /^BSON field 'size' value must be <= /,
+    ],
     [{ convertToCapped: 'plain', size: Decimal128.fromString('-Infinity') }, 72, /greater than zero/],
     [{ create: 'a$b' }, 73, 'Invalid collection name: a$b'],
     [{ create: 'system.things' }, 73, 'Invalid system namespace: app.system.things'],
     [{ create: 'x'.repeat(252) }, 73, /^Fully qualified namespace is too long\. Namespace: app\.x+ Max: 255$/],
   ]
-  for (const [command, code, errmsg] of refused) t.match(await run(command), { ok: 0, code, errmsg }, JSON.stringify(command).slice(0, 80))
-  const deep = (levels: number): Document => Array.from({ length: levels - 1 }).reduce<Document>((value) => ({ a: value }), { a: 1 })
+  for (const [command, code, errmsg] of refused)
+    t.match(await run(command), { ok: 0, code, errmsg }, JSON.stringify(command).slice(0, 80))
+  const deep = (levels: number): Document =>
+    Array.from({ length: levels - 1 }).reduce<Document>((value) => ({ a: value }), { a: 1 })
   const path = (names: number) => Array.from({ length: names }, () => 'a').join('.')
   const tooDeep: [Document, string][] = [
-    [{ insert: 'deep', documents: [{ _id: 1, a: deep(180) }] }, 'cannot insert document because it exceeds 180 levels of nesting'],
-    [{ update: 'deep', updates: [{ q: { _id: 1 }, u: { $set: { [path(181)]: 1 } } }] }, 'Document exceeds maximum nesting depth of 180'],
+    [
+      { insert: 'deep', documents: [{ _id: 1, a: deep(180) }] },
+      'cannot insert document because it exceeds 180 levels of nesting',
+    ],
+    [
+      { update: 'deep', updates: [{ q: { _id: 1 }, u: { $set: { [path(181)]: 1 } } }] },
+      'Document exceeds maximum nesting depth of 180',
+    ],
   ]
   t.match(await run({ insert: 'deep', documents: [{ _id: 1 }, { _id: 2, a: deep(179) }] }), { ok: 1, n: 2 })
-  for (const [command, errmsg] of tooDeep) t.match(await run(command), { ok: 1, n: 0, writeErrors: [{ code: 15, errmsg }] })
-  t.match(await run({ find: 'deep', projection: { [path(201)]: 1 } }), { ok: 0, code: 15, errmsg: 'FieldPath is too long' })
-  t.match(await run({ aggregate: 'deep', pipeline: [{ $project: { [path(100)]: { $literal: deep(101) } } }], cursor: {} }), {
+  for (const [command, errmsg] of tooDeep)
+    t.match(await run(command), { ok: 1, n: 0, writeErrors: [{ code: 15, errmsg }] })
+  t.match(await run({ find: 'deep', projection: { [path(201)]: 1 } }), {
     ok: 0,
     code: 15,
-    errmsg: /cannot convert document to BSON because it exceeds the limit of 200 levels of nesting$/,
+    errmsg: 'FieldPath is too long',
   })
-  t.match(await run({ cloneCollectionAsCapped: 'plain', toCollection: 'capped', size: Decimal128.fromString('Infinity') }), { ok: 1 })
+  t.match(
+    await run({ aggregate: 'deep', pipeline: [{ $project: { [path(100)]: { $literal: deep(101) } } }], cursor: {} }),
+    {
+      ok: 0,
+      code: 15,
+      errmsg: /cannot convert document to BSON because it exceeds the limit of 200 levels of nesting$/,
+    },
+  )
+  t.match(
+    await run({ cloneCollectionAsCapped: 'plain', toCollection: 'capped', size: Decimal128.fromString('Infinity') }),
+    { ok: 1 },
+  )
   t.match(await run({ insert: '$cmd', documents: [{}] }), { n: 0, writeErrors: [{ code: 73 }] })
   t.match(await run({ find: 'things', sort: { _id: 1 } }), { cursor: { firstBatch: [{ _id: 1 }, { _id: 2 }] } })
 
@@ -76,7 +115,8 @@ t.test('through a mongos', async (t) => {
     await run({ insert: 'collections', documents: [{ _id: 'app.spoilt' }] }, 'config')
     await run({ insert: 'shards', documents: [{ _id: 5 }] }, 'config')
     await run({ insert: 'chunks', documents: [{ _id: 5 }] }, 'config')
-    for (const db of ['spoilt', 'app', 'new']) t.match(await run({ insert: 'spoilt', documents: [{ _id: 1 }] }, db), { ok: 1, n: 1 })
+    for (const db of ['spoilt', 'app', 'new'])
+      t.match(await run({ insert: 'spoilt', documents: [{ _id: 1 }] }, db), { ok: 1, n: 1 })
     t.equal(((await run({ listShards: 1 }, 'admin'))['shards'] as Document[]).length, 2)
     for (const name of ['settings', 'chunks', 'databases', 'mongos']) await run({ drop: name }, 'config')
     t.match(await run({ balancerStop: 1 }, 'admin'), { ok: 1 })

@@ -21,7 +21,11 @@ t.test('a server of another kind, by URI alone', async (t) => {
   for (const engine of ['driver', 'wire'] as const) {
     const report = await runLoad({ ...options, engine })
     passed(t, report, engine)
-    t.match(report.measured, { server: 'a server that calls itself MongoDB 7.0.0', isEmulator: false, topology: 'single' })
+    t.match(report.measured, {
+      server: 'a server that calls itself MongoDB 7.0.0',
+      isEmulator: false,
+      topology: 'single',
+    })
     t.same(Object.keys(report.latencyUs.byRoutingClass), ['unrouted'])
     t.same(report.perShard, {})
   }
@@ -31,9 +35,15 @@ t.test('a server of another kind, by URI alone', async (t) => {
   t.equal(report.endCheck.ok, false)
   t.ok(report.endCheck.stale > 0, `${report.endCheck.stale} updates were lost`)
   await t.rejects(runLoad({ ...options, faults: ['crash shard01'] }), OptionError)
-  await t.rejects(runLoad({ ...options, uri: `${stub.uri}&w=0` }), { name: 'OptionError', message: /^w=0 acknowledges nothing/ })
+  await t.rejects(runLoad({ ...options, uri: `${stub.uri}&w=0` }), {
+    name: 'OptionError',
+    message: /^w=0 acknowledges nothing/,
+  })
   const withPassword = stub.uri.replace('//', '//user:secret@')
-  await t.rejects(runLoad({ ...options, uri: withPassword, engine: 'wire' }), { name: 'OptionError', message: /^mongodb:\/\/user:\*\*\*@/ })
+  await t.rejects(runLoad({ ...options, uri: withPassword, engine: 'wire' }), {
+    name: 'OptionError',
+    message: /^mongodb:\/\/user:\*\*\*@/,
+  })
 })
 
 t.test('a mongos that tells nothing of its cluster: the report names what it could not learn', async (t) => {
@@ -58,18 +68,26 @@ t.test('a mongos that tells nothing of its cluster: the report names what it cou
   t.match(htmlReport(report), /did not tell:<\/p><ul><li>the server's version/)
 })
 
-t.test('a server that stalls for a second: an open loop blames all that had to wait, not only the ones in flight', async (t) => {
-  const stub = await StubServer.start()
-  t.teardown(() => stub.stop())
-  stub.stallAfter = 100
-  const { operations: _, ...options } = { ...smallRun(stub.uri), workload: 'c', engine: 'wire' as const, concurrency: 2 }
-  const report = await runLoad({ ...options, rate: 200, durationSecs: 2 })
-  t.equal(report.operations + report.notBegun, 400, 'what was due has been done, or is told')
-  passed(t, report, 'stall')
-  t.ok(report.operations > 300, `${report.operations} of 400 operations`)
-  const { intended, service } = report.latencyUs.all
-  t.ok(service.max > 900_000 && intended.max > 900_000, 'both clocks saw the second')
-  // 200 operations were due in that second, and two were on their way.
-  t.ok(intended.p90 > 300_000, `a tenth of all waited for more than ${intended.p90} µs`)
-  t.ok(service.p90 < intended.p90 / 2, `the sending hides it: ${service.p90} µs`)
-})
+t.test(
+  'a server that stalls for a second: an open loop blames all that had to wait, not only the ones in flight',
+  async (t) => {
+    const stub = await StubServer.start()
+    t.teardown(() => stub.stop())
+    stub.stallAfter = 100
+    const { operations: _, ...options } = {
+      ...smallRun(stub.uri),
+      workload: 'c',
+      engine: 'wire' as const,
+      concurrency: 2,
+    }
+    const report = await runLoad({ ...options, rate: 200, durationSecs: 2 })
+    t.equal(report.operations + report.notBegun, 400, 'what was due has been done, or is told')
+    passed(t, report, 'stall')
+    t.ok(report.operations > 300, `${report.operations} of 400 operations`)
+    const { intended, service } = report.latencyUs.all
+    t.ok(service.max > 900_000 && intended.max > 900_000, 'both clocks saw the second')
+    // 200 operations were due in that second, and two were on their way.
+    t.ok(intended.p90 > 300_000, `a tenth of all waited for more than ${intended.p90} µs`)
+    t.ok(service.p90 < intended.p90 / 2, `the sending hides it: ${service.p90} µs`)
+  },
+)

@@ -36,7 +36,10 @@ t.test('stopped: what was done is checked and reported', async (t) => {
     t.match(report.marks, [{ text: 'interrupted', untilSecs: null }])
     t.match(textReport(report), /^INTERRUPTED: [^]*End check: all that was acknowledged is there/)
     t.match(htmlReport(report), /<p class="fail">Interrupted: /)
-    t.match(compareReports(report, { ...report, interrupted: false }, ['x', 'y']), /^a: x, .*, checked, INTERRUPTED\nb: y, .*, checked\n/)
+    t.match(
+      compareReports(report, { ...report, interrupted: false }, ['x', 'y']),
+      /^a: x, .*, checked, INTERRUPTED\nb: y, .*, checked\n/,
+    )
   }
 })
 
@@ -75,9 +78,19 @@ t.test('in a hurry: a mongos that has fallen silent is asked nothing any more th
       hurry.abort()
     })
   }
-  const report = await runLoad({ ...long(), uri: cluster.uri, workload: 'c', onProgress, stop: stop.signal, hurry: hurry.signal })
+  const report = await runLoad({
+    ...long(),
+    uri: cluster.uri,
+    workload: 'c',
+    onProgress,
+    stop: stop.signal,
+    hurry: hurry.signal,
+  })
   t.equal(faults.list().length, 1, 'it is silent still')
-  t.match(report, { interrupted: true, measured: { notLearned: [/^whether chunks have moved meanwhile .*: interrupted$/] } })
+  t.match(report, {
+    interrupted: true,
+    measured: { notLearned: [/^whether chunks have moved meanwhile .*: interrupted$/] },
+  })
   await faults.heal()
 })
 
@@ -85,13 +98,21 @@ t.test('before the first measured operation there is nothing to report', async (
   const stop = new AbortController()
   await t.rejects(runLoad({ ...long(), stop: AbortSignal.abort() }), { name: 'InterruptedError' })
   after('insert', 2, () => stop.abort())
-  await t.rejects(runLoad({ ...long(), records: 50_000, stop: stop.signal }), { name: 'InterruptedError' }, 'while records are loaded')
+  await t.rejects(
+    runLoad({ ...long(), records: 50_000, stop: stop.signal }),
+    { name: 'InterruptedError' },
+    'while records are loaded',
+  )
   const connecting = new AbortController()
   const silent = createServer(() => connecting.abort()).listen(0, '127.0.0.1')
   t.teardown(() => silent.close())
   await once(silent, 'listening')
   const uri = `mongodb://127.0.0.1:${(silent.address() as AddressInfo).port}/`
-  await t.rejects(runLoad({ ...long(), uri, stop: connecting.signal }), { name: 'InterruptedError' }, 'while nobody answers')
+  await t.rejects(
+    runLoad({ ...long(), uri, stop: connecting.signal }),
+    { name: 'InterruptedError' },
+    'while nobody answers',
+  )
 })
 
 t.test('a sweep keeps the steps that are done', async (t) => {
@@ -114,8 +135,23 @@ t.test('a sweep keeps the steps that are done', async (t) => {
 })
 
 t.test('on the command line: Ctrl-C, and once more from the launcher, is one', async (t) => {
-  const args = ['load', '--uri', stub.uri, '--workload', 'c', '--records', '100', '--warm-up', '0', '--duration', '1h', '--drop']
-  const child = spawn(process.execPath, [bin, ...args, '--expect', 'operations>1000000'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const args = [
+    'load',
+    '--uri',
+    stub.uri,
+    '--workload',
+    'c',
+    '--records',
+    '100',
+    '--warm-up',
+    '0',
+    '--duration',
+    '1h',
+    '--drop',
+  ]
+  const child = spawn(process.execPath, [bin, ...args, '--expect', 'operations>1000000'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   t.teardown(() => child.kill('SIGKILL'))
   after('find', 100, () => {
     child.kill('SIGINT')

@@ -78,12 +78,21 @@ t.test('the routing classes are those of the router', async (t) => {
     for (const shard of asked) shards[shard] = (shards[shard] ?? 0) + 1
   })
   const report = await runLoad({ ...options, check: false, onProgress: ({ phase }) => (loaded = phase === 'run') })
-  for (const router of world.cluster.members().filter(({ role }) => role === 'mongos')) await world.cluster.describe(router.address)
-  const classes = Object.fromEntries(Object.entries(report.latencyUs.byRoutingClass).map(([name, { count }]) => [name, count]))
+  for (const router of world.cluster.members().filter(({ role }) => role === 'mongos'))
+    await world.cluster.describe(router.address)
+  const classes = Object.fromEntries(
+    Object.entries(report.latencyUs.byRoutingClass).map(([name, { count }]) => [name, count]),
+  )
   // The events begin a little into the run, when the teller of progress has noticed it.
   for (const name of ['targeted', 'multi', 'broadcast'] as const) {
-    const [told, derived] = [kinds[name]! / Object.values(kinds).reduce((a, b) => a + b, 0), classes[name]! / report.operations]
-    t.ok(Math.abs(told - derived) < 0.05, `${name}: the router says ${told.toFixed(3)}, the report ${derived.toFixed(3)}`)
+    const [told, derived] = [
+      kinds[name]! / Object.values(kinds).reduce((a, b) => a + b, 0),
+      classes[name]! / report.operations,
+    ]
+    t.ok(
+      Math.abs(told - derived) < 0.05,
+      `${name}: the router says ${told.toFixed(3)}, the report ${derived.toFixed(3)}`,
+    )
   }
   const total = Object.values(shards).reduce((a, b) => a + b, 0)
   for (const [id, { share, opcounters }] of Object.entries(report.perShard)) {
@@ -95,19 +104,33 @@ t.test('the routing classes are those of the router', async (t) => {
 
 t.test('an open loop keeps its rate, and both clocks are told', async (t) => {
   const { operations: _, ...options } = small()
-  const report = await runLoad({ ...options, workload: 'c', rate: { from: 100, to: 300 }, durationSecs: 1, warmUpSecs: 0.1 })
+  const report = await runLoad({
+    ...options,
+    workload: 'c',
+    rate: { from: 100, to: 300 },
+    durationSecs: 1,
+    warmUpSecs: 0.1,
+  })
   passed(t, report, 'ramp')
   t.equal(report.operations, 200, 'as many as the rate gives, however long they took')
   t.ok(report.durationSecs >= 1 && report.throughput <= 200, 'the time after the last operation counts')
   t.equal(report.workload.loop, 'open')
-  t.ok(report.latencyUs.all.intended.max >= report.latencyUs.all.service.max, 'the intended start is never after the start')
+  t.ok(
+    report.latencyUs.all.intended.max >= report.latencyUs.all.service.max,
+    'the intended start is never after the start',
+  )
 })
 
 t.test('a sweep, and a file with phases', async (t) => {
   const { uri, ns } = small()
   const sweep = await runLoad({ ...small(), operations: 300, workload: 'b', sweep: 'concurrency=1,8' })
   t.same(
-    sweep.sweep!.steps.map(({ value, report }) => [value, report.operations, report.endCheck.ok, report.workload.concurrency]),
+    sweep.sweep!.steps.map(({ value, report }) => [
+      value,
+      report.operations,
+      report.endCheck.ok,
+      report.workload.concurrency,
+    ]),
     [
       [1, 300, true, 1],
       [8, 300, true, 8],
@@ -129,9 +152,16 @@ t.test('a sweep, and a file with phases', async (t) => {
     [],
     'a class that did not occur',
   )
-  t.match(failedExpectations(sweep, [parseExpectation('p99(broadcast)<1s')]), [/but there was no operation of that kind/, /concurrency=8/])
+  t.match(failedExpectations(sweep, [parseExpectation('p99(broadcast)<1s')]), [
+    /but there was no operation of that kind/,
+    /concurrency=8/,
+  ])
   const single = sweep.sweep!.steps[0]!.report
-  t.match(compareReports(sweep, sweep, ['a', 'b']), /^concurrency=1\n[^]*throughput[^]*\nconcurrency=8\n/, 'step by step')
+  t.match(
+    compareReports(sweep, sweep, ['a', 'b']),
+    /^concurrency=1\n[^]*throughput[^]*\nconcurrency=8\n/,
+    'step by step',
+  )
   t.throws(() => compareReports(sweep, single, ['a.json', 'b.json']), {
     name: 'OptionError',
     message: 'a.json is a sweep over concurrency, b.json one measurement: there is nothing to compare',
@@ -187,7 +217,10 @@ phases:
       ['reading', 'writing'],
     )
     const count = (name: string) => report.latencyUs.byOperation[name]!.count
-    t.same([report.operations, count('one') + count('region') + count('span') + count('sum') + count('dear')], [300, 150])
+    t.same(
+      [report.operations, count('one') + count('region') + count('span') + count('sum') + count('dear')],
+      [300, 150],
+    )
     t.equal(report.endCheck.documents, 100 + count('order') + count('orders') * 7)
     t.same(Object.keys(report.latencyUs.byRoutingClass).sort(), ['broadcast', 'multi', 'targeted'])
   }
@@ -201,7 +234,13 @@ t.test('a collection with documents is left alone', async (t) => {
 })
 
 t.test('chunks that move during the run', async (t) => {
-  const { operations: _, ...options } = { ...small(), workload: 'a', shardKey: '_id:1', engine: 'wire' as const, durationSecs: 1.5 }
+  const { operations: _, ...options } = {
+    ...small(),
+    workload: 'a',
+    shardKey: '_id:1',
+    engine: 'wire' as const,
+    durationSecs: 1.5,
+  }
   let resolve = (): void => {}
   const begun = new Promise<void>((begin) => (resolve = begin))
   const run = runLoad({ ...options, onProgress: ({ phase, done }) => phase === 'run' && done > 0 && resolve() })
@@ -219,8 +258,14 @@ t.test('what the server does not understand is refused before a record is writte
   const path = join(folder, 'w.yaml')
   const { uri, ns } = small()
   for (const [operation, message] of [
-    ['{ do: find, filter: { n: { $near2: 1 } } }', /^operations\.odd: the server refuses it: unknown operator: \$near2$/],
-    ['{ do: count, filter: { $and: [] } }', /^operations\.odd: the server refuses it: \$and\/\$or\/\$nor must be a nonempty array$/],
+    [
+      '{ do: find, filter: { n: { $near2: 1 } } }',
+      /^operations\.odd: the server refuses it: unknown operator: \$near2$/,
+    ],
+    [
+      '{ do: count, filter: { $and: [] } }',
+      /^operations\.odd: the server refuses it: \$and\/\$or\/\$nor must be a nonempty array$/,
+    ],
     [
       '{ do: aggregate, by: [_id], pipeline: [{ $odd: 1 }] }',
       /^operations\.odd: the server refuses it: Unrecognized pipeline stage name: '\$odd'$/,
@@ -243,7 +288,11 @@ t.test('errors by code, and what the driver repeats by itself', async (t) => {
   await failUpdates(3, { errorCode: 2 })
   const failed = await runLoad({ ...small(), workload: 'a', engine: 'wire' })
   t.same(failed.errors, { total: 3, byCode: { 'BadValue 2': { update: 3 } } })
-  t.match(failed, { retries: 0, endCheck: { ok: true, unknownOutcomes: 3 }, latencyUs: { byOperation: { update: { errors: 3 } } } })
+  t.match(failed, {
+    retries: 0,
+    endCheck: { ok: true, unknownOutcomes: 3 },
+    latencyUs: { byOperation: { update: { errors: 3 } } },
+  })
 })
 
 t.test('a shard crashes in the middle: errors with codes, nothing acknowledged is lost', async (t) => {
@@ -259,7 +308,10 @@ t.test('a shard crashes in the middle: errors with codes, nothing acknowledged i
   t.ok(report.latencyUs.failed)
   for (const code of Object.keys(report.errors.byCode)) t.match(code, /^[A-Z]\w+ \d+$/, code)
   const [crash, pause] = report.marks
-  t.match(report.marks, [{ text: 'crash shard02' }, { text: /^pause shard01: not applied, the operations had ended$/, untilSecs: null }])
+  t.match(report.marks, [
+    { text: 'crash shard02' },
+    { text: /^pause shard01: not applied, the operations had ended$/, untilSecs: null },
+  ])
   t.equal(crash!.untilSecs, report.durationSecs)
   t.equal(pause!.atSecs, report.durationSecs)
   t.match(textReport(report), /Errors\n[^]*On the timeline\n +\d+\.\d to \d+\.\d s +crash shard02/)
@@ -292,12 +344,19 @@ t.test("the guide's workload files are some", async (t) => {
   ] as const) {
     const folder = mkdtempSync(join(tmpdir(), 'shardlab-load-'))
     const path = join(folder, 'growing.yaml')
-    writeFileSync(path, guide.slice(guide.indexOf('name: growing'), guide.indexOf('```', guide.indexOf('name: growing'))))
+    writeFileSync(
+      path,
+      guide.slice(guide.indexOf('name: growing'), guide.indexOf('```', guide.indexOf('name: growing'))),
+    )
     const { fieldCount: _, fieldLength: __, ...options } = small()
     const report = await runLoad({ ...options, operations: 400, workload: path, shardKey, engine: 'wire' })
     rmSync(folder, { recursive: true })
     t.equal(report.workload.name, growing!.name)
-    t.equal(failedExpectations(report, [parseExpectation('share<50%')]).length === 1, isHot, JSON.stringify(report.perShard))
+    t.equal(
+      failedExpectations(report, [parseExpectation('share<50%')]).length === 1,
+      isHot,
+      JSON.stringify(report.perShard),
+    )
   }
 })
 
@@ -335,7 +394,10 @@ t.test('the command line', async (t) => {
     html,
   )
   t.equal(fine.code, 0, fine.stderr)
-  t.match(fine.stdout, /200 operations[^]*targeted[^]*End check: all that was acknowledged is there[^]*emulator's absolute speed/)
+  t.match(
+    fine.stdout,
+    /200 operations[^]*targeted[^]*End check: all that was acknowledged is there[^]*emulator's absolute speed/,
+  )
   t.match(readFileSync(html, 'utf8'), /^<!doctype html>[^]*<svg[^]*What was measured/)
   t.notMatch(readFileSync(html, 'utf8'), /https?:\/\//, 'nothing from a network')
   const report = JSON.parse(readFileSync(json, 'utf8')) as LoadReport
@@ -364,7 +426,14 @@ t.test('the command line', async (t) => {
       join(folder, 'none/a.json'),
     ),
     sentence(/^shardlab: shards is what the sweep changes: [^\n]*\n$/, '--up', '--shards 4', '--sweep', 'shards=1,2'),
-    sentence(/^shardlab: --compare reads two reports[^\n]*: leave out --uri\n$/, '--uri', world.cluster.uri, '--compare', json, json),
+    sentence(
+      /^shardlab: --compare reads two reports[^\n]*: leave out --uri\n$/,
+      '--uri',
+      world.cluster.uri,
+      '--compare',
+      json,
+      json,
+    ),
     sentence(
       /^shardlab: the fault "crash shard9" was refused: [^\n]*\n$/,
       '--uri',

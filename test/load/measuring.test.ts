@@ -5,26 +5,30 @@ import { up } from '../support/up.js'
 import { passed } from './small-run.js'
 
 const isLong = process.env['SHARDLAB_LONG'] === '1'
-t.test('YCSB A to F, 100,000 records, both engines', { skip: !isLong && 'takes minutes: SHARDLAB_LONG=1' }, async (t) => {
-  const running = await up('--port', '0', '--shards', '3')
-  t.teardown(() => running.stop())
-  for (const engine of ['driver', 'wire'] as const) {
-    for (const workload of ['a', 'b', 'c', 'd', 'e', 'f']) {
-      const report = await runLoad({
-        uri: running.ready.uri,
-        workload,
-        engine,
-        records: 100_000,
-        durationSecs: 5,
-        drop: true,
-        ...(engine === 'wire' ? { concurrency: 64 } : {}),
-      })
-      passed(t, report, `${workload}, ${engine}`)
-      t.ok(report.endCheck.documents >= 100_000)
-      t.comment(`${workload} ${engine}: ${report.throughput} a second, p99 ${report.latencyUs.all.intended.p99} µs`)
+t.test(
+  'YCSB A to F, 100,000 records, both engines',
+  { skip: !isLong && 'takes minutes: SHARDLAB_LONG=1' },
+  async (t) => {
+    const running = await up('--port', '0', '--shards', '3')
+    t.teardown(() => running.stop())
+    for (const engine of ['driver', 'wire'] as const) {
+      for (const workload of ['a', 'b', 'c', 'd', 'e', 'f']) {
+        const report = await runLoad({
+          uri: running.ready.uri,
+          workload,
+          engine,
+          records: 100_000,
+          durationSecs: 5,
+          drop: true,
+          ...(engine === 'wire' ? { concurrency: 64 } : {}),
+        })
+        passed(t, report, `${workload}, ${engine}`)
+        t.ok(report.endCheck.documents >= 100_000)
+        t.comment(`${workload} ${engine}: ${report.throughput} a second, p99 ${report.latencyUs.all.intended.p99} µs`)
+      }
     }
-  }
-})
+  },
+)
 
 t.test(
   'a sweep over shards: what a broadcast costs grows, what a targeted operation costs does not',

@@ -20,8 +20,16 @@ const lostTwice = 'net RetryableWriteError'
 
 /** Each operation meets the fault anew. */
 const table: readonly (readonly [fault: string, retrying: Seen, plain: Seen])[] = [
-  ['cut replies of mongos01 to clients only client.command first 1', ['ok 2', 'ok 2', 'ok 2', `${lostTwice} 1`], all('net 1')],
-  ['drop from clients to mongos01 only client.command first 1', ['ok 2', 'ok 2', 'ok 2', `${lostTwice} 1`], all('net 1')],
+  [
+    'cut replies of mongos01 to clients only client.command first 1',
+    ['ok 2', 'ok 2', 'ok 2', `${lostTwice} 1`],
+    all('net 1'),
+  ],
+  [
+    'drop from clients to mongos01 only client.command first 1',
+    ['ok 2', 'ok 2', 'ok 2', `${lostTwice} 1`],
+    all('net 1'),
+  ],
   // A router repeats reads, and writes that have a number, by itself.
   ['drop between mongos01 and shard02 first 1', ['ok 1', 'ok 1', 'ok 1', '6 1'], ['ok 1', '6 1', '6 1', '6 1']],
   // Its own errors carry no labels: a driver repeats what reads, and nothing that writes.
@@ -112,7 +120,11 @@ t.test('faults as an application sees them', async (t) => {
             `${fault}, ${['find', 'insert', 'findAndModify', 'deleteMany'][i]}: ${seen}, expected ${expected[i]}`,
           )
         }
-        t.equal(await things.countDocuments({ _id: { $in: acknowledged } }), acknowledged.length, 'each was written once')
+        t.equal(
+          await things.countDocuments({ _id: { $in: acknowledged } }),
+          acknowledged.length,
+          'each was written once',
+        )
       }
     })
   }
@@ -120,10 +132,15 @@ t.test('faults as an application sees them', async (t) => {
   await t.test('what waits is seen by currentOp, on the router and on the shard', async (t) => {
     const admin = clients[0]!.db('admin')
     await cluster.faults.apply('slow disk of shard02 by 1h')
-    void outcome(() => 0, clients[1]!.db('app').collection<Thing>('things').insertOne({ _id: ++last }, { comment: 'it waits' }))
+    void outcome(
+      () => 0,
+      clients[1]!.db('app').collection<Thing>('things').insertOne({ _id: ++last }, { comment: 'it waits' }),
+    )
     const operations = async (localOps: boolean) => {
       for (;;) {
-        const found = await admin.aggregate([{ $currentOp: { localOps } }, { $match: { 'command.comment': 'it waits' } }]).toArray()
+        const found = await admin
+          .aggregate([{ $currentOp: { localOps } }, { $match: { 'command.comment': 'it waits' } }])
+          .toArray()
         if (found.length > 0) return found
       }
     }

@@ -50,7 +50,15 @@ const noPrimary: Outcomes = {
 const silent: Outcomes = { ...noPrimary, insert: 'w6|w133' }
 
 /** Connections break, whatever is asked. */
-const broken: Outcomes = { ...unharmed, insert: 'w6', find: '6', broadcast: '6', retryable: 'w6', bulk: 'w6 after 1', getMore: '6' }
+const broken: Outcomes = {
+  ...unharmed,
+  insert: 'w6',
+  find: '6',
+  broadcast: '6',
+  retryable: 'w6',
+  bulk: 'w6 after 1',
+  getMore: '6',
+}
 
 const lost: Outcomes = {
   insert: 'lost',

@@ -1,7 +1,13 @@
 /** Clusters in all three worlds, broken on purpose and asked as a client would: documents in, outcomes out. */
 import { RequestFailedError } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
-import { createSimulatedCluster, ShardedCluster, type ClusterOptions, type Faults, type MemberInfo } from '@shardlab/cluster'
+import {
+  createSimulatedCluster,
+  ShardedCluster,
+  type ClusterOptions,
+  type Faults,
+  type MemberInfo,
+} from '@shardlab/cluster'
 import { RawClient } from '../support/raw-client.js'
 
 export interface FaultWorld {

@@ -77,7 +77,11 @@ for (const [name, start] of Object.entries(faultWorlds)) {
         t.ok(outcomes.split('|').includes(answer), `${fault}, ${question}: ${answer}, expected ${outcomes}`)
       }
     }
-    t.match(await world.ask({ shardlab: 'list', $db: 'admin' }), { faults: [], ok: 1 }, 'nothing is left, and the wire says so, too')
+    t.match(
+      await world.ask({ shardlab: 'list', $db: 'admin' }),
+      { faults: [], ok: 1 },
+      'nothing is left, and the wire says so, too',
+    )
   })
 }
 

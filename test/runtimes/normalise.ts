@@ -46,7 +46,8 @@ export class Normaliser {
     if (name === 'connectionId' && number !== undefined) return '<connection>'
     // explain's serverInfo: a host and a port apart.
     if ('host' in of && 'port' in of && (name === 'host' || name === 'port')) return `<${name}>`
-    if (name === 'id' && 'ns' in of && number !== undefined && number !== '0') return this.#named('cursor', String(number))
+    if (name === 'id' && 'ns' in of && number !== undefined && number !== '0')
+      return this.#named('cursor', String(number))
     return this.#value(value)
   }
 

@@ -13,7 +13,12 @@ export interface Answer {
 
 /** A command with `$db`, sent to the mongos unless another member is named. */
 export interface Say {
-  (step: string, command: Document, expected: Document, more?: { readonly sequences?: Sequences; readonly to?: string }): Promise<Document>
+  (
+    step: string,
+    command: Document,
+    expected: Document,
+    more?: { readonly sequences?: Sequences; readonly to?: string },
+  ): Promise<Document>
 }
 
 /** Plays the script. What is expected in every world is checked here, that the whole replies are equal by the caller. */
@@ -40,13 +45,19 @@ export async function play(t: Test, world: World): Promise<Answer[]> {
 }
 
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i)
-const documents = (count: number, make: (i: number) => Document): Sequences => [['documents', numbers(count).map((i) => encode(make(i)))]]
+const documents = (count: number, make: (i: number) => Document): Sequences => [
+  ['documents', numbers(count).map((i) => encode(make(i)))],
+]
 
 async function introduce(say: Say): Promise<void> {
   await say('hello of a mongos', { hello: 1, $db: 'admin' }, { ok: 1, msg: 'isdbgrid' })
   await say('hello of a shard', { hello: 1, $db: 'admin' }, { ok: 1, setName: 'shard02' }, { to: 'shard02' })
   await say('ping', { ping: 1, $db: 'admin' }, { ok: 1 })
-  await say('shard by a range', { shardCollection: 'app.ranged', key: { k: 1 }, $db: 'admin' }, { ok: 1, collectionsharded: 'app.ranged' })
+  await say(
+    'shard by a range',
+    { shardCollection: 'app.ranged', key: { k: 1 }, $db: 'admin' },
+    { ok: 1, collectionsharded: 'app.ranged' },
+  )
   await say('shard by a hash', { shardCollection: 'app.hashed', key: { _id: 'hashed' }, $db: 'admin' }, { ok: 1 })
   await say(
     'shard again by another key',
@@ -88,7 +99,11 @@ async function write(say: Say): Promise<void> {
 
 async function read(say: Say): Promise<void> {
   for (const ns of ['ranged', 'hashed']) {
-    await say(`find one in ${ns}`, { find: ns, filter: { _id: 5, k: 5 }, $db: 'app' }, { cursor: { id: 0, firstBatch: [{ _id: 5 }] } })
+    await say(
+      `find one in ${ns}`,
+      { find: ns, filter: { _id: 5, k: 5 }, $db: 'app' },
+      { cursor: { id: 0, firstBatch: [{ _id: 5 }] } },
+    )
     await say(
       `find sorted in ${ns}`,
       {
@@ -156,8 +171,16 @@ async function change(say: Say): Promise<void> {
       { ok: 1, n: 1, upserted: [{ index: 0, _id: 2000 }] },
     )
     await say(`delete one of ${ns}`, { delete: ns, deletes: [{ q: at(9), limit: 1 }], $db: 'app' }, { ok: 1, n: 1 })
-    await say(`delete many of ${ns}`, { delete: ns, deletes: [{ q: { group: 'g3' }, limit: 0 }], $db: 'app' }, { ok: 1, n: 15 })
-    await say(`${ns} afterwards`, { find: ns, filter: { _id: { $lt: 30 } }, sort: { _id: 1 }, $db: 'app' }, { ok: 1, cursor: { id: 0 } })
+    await say(
+      `delete many of ${ns}`,
+      { delete: ns, deletes: [{ q: { group: 'g3' }, limit: 0 }], $db: 'app' },
+      { ok: 1, n: 15 },
+    )
+    await say(
+      `${ns} afterwards`,
+      { find: ns, filter: { _id: { $lt: 30 } }, sort: { _id: 1 }, $db: 'app' },
+      { ok: 1, cursor: { id: 0 } },
+    )
   }
   await say(
     'upsert with a generated _id',
@@ -174,13 +197,25 @@ async function administer(say: Say): Promise<void> {
     await say(`listIndexes of ${ns}`, { listIndexes: ns, $db: 'app' }, { ok: 1, cursor: { id: 0 } })
   await say('listIndexes of nothing', { listIndexes: 'nothing', $db: 'app' }, { ok: 0, codeName: 'NamespaceNotFound' })
   await say('listCollections', { listCollections: 1, $db: 'app' }, { ok: 1, cursor: { id: 0 } })
-  await say('listDatabases', { listDatabases: 1, nameOnly: true, $db: 'admin' }, { ok: 1, databases: [{ name: 'admin' }, { name: 'app' }] })
-  await say('listShards', { listShards: 1, $db: 'admin' }, { ok: 1, shards: [{ _id: 'shard01' }, { _id: 'shard02' }, { _id: 'shard03' }] })
+  await say(
+    'listDatabases',
+    { listDatabases: 1, nameOnly: true, $db: 'admin' },
+    { ok: 1, databases: [{ name: 'admin' }, { name: 'app' }] },
+  )
+  await say(
+    'listShards',
+    { listShards: 1, $db: 'admin' },
+    { ok: 1, shards: [{ _id: 'shard01' }, { _id: 'shard02' }, { _id: 'shard03' }] },
+  )
 }
 
 async function fail(say: Say): Promise<void> {
   await say('an unknown command', { frobnicate: 1, $db: 'app' }, { ok: 0, code: 59, codeName: 'CommandNotFound' })
-  await say('an unknown operator', { find: 'hashed', filter: { n: { $frob: 1 } }, $db: 'app' }, { ok: 0, code: 2, codeName: 'BadValue' })
+  await say(
+    'an unknown operator',
+    { find: 'hashed', filter: { n: { $frob: 1 } }, $db: 'app' },
+    { ok: 0, code: 2, codeName: 'BadValue' },
+  )
   await say('an unknown field', { find: 'hashed', frob: 1, $db: 'app' }, { ok: 0, code: 40415 })
   await say(
     'a cursor that is not there',
@@ -209,7 +244,10 @@ async function crash(say: Say, world: World): Promise<void> {
   await say('other commands without a shard', { ping: 1, $db: 'admin' }, { ok: 1 })
   await world.restart('shard02')
   const first = { ...all, filter: { _id: { $lt: 3000 } } }
-  await say('everything after the restart', first, { ok: 1, cursor: { id: 0, firstBatch: before['cursor'].firstBatch } })
+  await say('everything after the restart', first, {
+    ok: 1,
+    cursor: { id: 0, firstBatch: before['cursor'].firstBatch },
+  })
   await say(
     'what the batch left out',
     { insert: 'hashed', ordered: false, $db: 'app' },
@@ -221,9 +259,17 @@ async function crash(say: Say, world: World): Promise<void> {
 
 async function drop(say: Say): Promise<void> {
   await say('drop', { drop: 'ranged', $db: 'app' }, { ok: 1, ns: 'app.ranged' })
-  await say('find in what was dropped', { find: 'ranged', filter: {}, $db: 'app' }, { ok: 1, cursor: { id: 0, firstBatch: [] } })
+  await say(
+    'find in what was dropped',
+    { find: 'ranged', filter: {}, $db: 'app' },
+    { ok: 1, cursor: { id: 0, firstBatch: [] } },
+  )
   await say('drop again', { drop: 'ranged', $db: 'app' }, { ok: 1 })
   await say('dropDatabase', { dropDatabase: 1, $db: 'app' }, { ok: 1, dropped: 'app' })
-  await say('find in the dropped database', { find: 'hashed', filter: {}, $db: 'app' }, { ok: 1, cursor: { id: 0, firstBatch: [] } })
+  await say(
+    'find in the dropped database',
+    { find: 'hashed', filter: {}, $db: 'app' },
+    { ok: 1, cursor: { id: 0, firstBatch: [] } },
+  )
   await say('listDatabases at the end', { listDatabases: 1, nameOnly: true, $db: 'admin' }, { ok: 1 })
 }

@@ -15,7 +15,13 @@ export interface World {
 }
 
 /** What the worlds are started with: one seed, so that what is drawn is the same as well. */
-const options = { shards: 3, seed: 20, findReplicaSetHostTimeoutMs: 200, serverTimings: true, emulate: '8.0' } satisfies ClusterOptions
+const options = {
+  shards: 3,
+  seed: 20,
+  findReplicaSetHostTimeoutMs: 200,
+  serverTimings: true,
+  emulate: '8.0',
+} satisfies ClusterOptions
 
 export const worlds: Readonly<Record<string, () => Promise<World>>> = {
   threads: () => startLive('threads'),

@@ -95,7 +95,11 @@ duration: 60s
     parentPort.postMessage(new (require('node:vm').Script)(source, { cachedData }).cachedDataRejected)`,
     { eval: true, workerData },
   )
-  t.same(await once(worker, 'message'), [false], 'code that was compiled before is taken: flags of the engine are as they were')
+  t.same(
+    await once(worker, 'message'),
+    [false],
+    'code that was compiled before is taken: flags of the engine are as they were',
+  )
   t.ok(run!.result.migrations.total > 0)
   t.same(run!.result, (await runVariant(file.variants[0]!)).result)
   t.equal(shares.at(-1), 1)
@@ -115,7 +119,10 @@ t.test('a run that is stopped tells what it knows', async (t) => {
   t.equal(durationMs, run!.samples.at(-1)!.atMs)
   t.ok(migrations.total > 0)
   t.same(failedExpectations, [], 'they are about the whole time')
-  t.match(textReport(file, [run!]), /scenario was interrupted after .* of 30m; what it expects has not been looked at\./)
+  t.match(
+    textReport(file, [run!]),
+    /scenario was interrupted after .* of 30m; what it expects has not been looked at\./,
+  )
   t.match(htmlReport(file, [run!]), 'scenario was interrupted after')
   t.match(reportOf(file, [run!]).variants, [{ interrupted: true, durationMs }])
   const before = new AbortController()
@@ -164,7 +171,10 @@ t.test('equal files and seeds give equal results; another seed gives another', a
 
 t.test('what a cluster refuses before the beginning is told', async (t) => {
   const file = parseScenario(small.replace('key: { k: 1 }', 'key: { k: hashed }, unique: true'), 'small.yaml')
-  await t.rejects(runVariant(file.variants[0]!), { name: 'ScenarioError', message: /^shardCollection failed: .*unique/i })
+  await t.rejects(runVariant(file.variants[0]!), {
+    name: 'ScenarioError',
+    message: /^shardCollection failed: .*unique/i,
+  })
 })
 
 t.test('the package that is published has them all', async (t) => {
@@ -181,12 +191,22 @@ t.test('on the command line: page, numbers and tables as files; what is wrong en
   const directory = mkdtempSync(join(tmpdir(), 'shardlab-simulate-'))
   t.teardown(() => rmSync(directory, { recursive: true }))
   const at = (name: string): string => join(directory, name)
-  const shardlab = (...args: string[]): { readonly code: number | null; readonly out: string; readonly error: string } => {
+  const shardlab = (
+    ...args: string[]
+  ): { readonly code: number | null; readonly out: string; readonly error: string } => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [cli, 'simulate', ...args], { encoding: 'utf8' })
     return { code: status, out: stdout, error: stderr }
   }
   const files = ['--report', at('page.html'), '--json', at('numbers.json'), '--csv', at('some/tables')]
-  const { code, out, error } = shardlab('same-id-twice', '--variant', 'another key', '--seed', '9', '--explain', ...files)
+  const { code, out, error } = shardlab(
+    'same-id-twice',
+    '--variant',
+    'another key',
+    '--seed',
+    '9',
+    '--explain',
+    ...files,
+  )
   t.match([code, error], [0, ''])
   t.match(out, /refused as expected: .*\(code 96\)/)
   t.match(readFileSync(at('page.html'), 'utf8'), '<h1>same-id-twice</h1>')

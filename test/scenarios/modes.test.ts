@@ -1,7 +1,15 @@
 /** Mode `metadata`: shards have sizes of ranges instead of documents, and balancing goes as it goes with documents. */
 import { decode, encode, type Document } from '@shardlab/bson'
 import { createSimulatedCluster } from '@shardlab/cluster'
-import { findScenario, htmlReport, parseScenario, runVariant, textReport, type Scenario, type VariantRun } from '@shardlab/scenario'
+import {
+  findScenario,
+  htmlReport,
+  parseScenario,
+  runVariant,
+  textReport,
+  type Scenario,
+  type VariantRun,
+} from '@shardlab/scenario'
 import t from 'tap'
 
 /** Migrations of both modes differ by that share, or by that many where there are few. */
@@ -84,7 +92,10 @@ t.test('zones, faults, draining, another load: no document is lost', async (t) =
   t.match(
     result.failedSteps.map(({ step, error }) => [step.split(' ', 2).join(' '), error]),
     [
-      ['command {"find":"orders"}', /^shop\.orders is measured: it has sizes of ranges instead of documents, and no find \(code 115\)/],
+      [
+        'command {"find":"orders"}',
+        /^shop\.orders is measured: it has sizes of ranges instead of documents, and no find \(code 115\)/,
+      ],
       ['command {"moveChunk":"shop.orders","find":{"customer":5},"to":"shard01"}', /zone/],
     ].slice(0, result.failedSteps.length),
   )
@@ -114,7 +125,8 @@ duration: 1h
   const converged = async (bandwidth: string) => {
     const { result, decisions } = await runVariant(parseScenario(text(bandwidth), 'a.yaml').variants[0]!)
     t.ok(result.migrations.total > 4)
-    const inUnits = /chunksImbalance: shard01 has [\d.]+ GB, shard02 [\d.]+ \wB?: [\d.]+ \wB more, at least 3 chunks of 128 MB; moved$/
+    const inUnits =
+      /chunksImbalance: shard01 has [\d.]+ GB, shard02 [\d.]+ \wB?: [\d.]+ \wB more, at least 3 chunks of 128 MB; moved$/
     t.match(decisions.find(({ kind }) => kind === 'migration')?.text, inUnits, 'sizes as people read them')
     hashes.push(result.traceHash)
     return result.convergedAtMs! / result.migrations.total
@@ -133,7 +145,9 @@ for (const emulate of ['4.0', '8.0'] as const)
     const cluster = await createSimulatedCluster({ seed: 1, shards: 2, emulate, measured })
     t.teardown(() => cluster.stop())
     const ask = async (command: Document): Promise<Document> =>
-      decode(await cluster.command(encode({ ...command, $db: command['$db'] ?? 'shop' }), { to: 'mongos01' }), { promoteLongs: true })
+      decode(await cluster.command(encode({ ...command, $db: command['$db'] ?? 'shop' }), { to: 'mongos01' }), {
+        promoteLongs: true,
+      })
     const admin = { $db: 'admin' }
     for (const command of [
       { enableSharding: 'shop', primaryShard: 'shard01', ...admin },
@@ -145,17 +159,29 @@ for (const emulate of ['4.0', '8.0'] as const)
     t.match(await ask({ collStats: 'orders' }), { ok: 1, count: 0, size: 0 }, 'nothing yet')
     // From 0 to 200, a thousand documents of 64 bytes to each hundred keys.
     for (const shard of ['shard01', 'shard02']) {
-      const ranges = new Uint8Array(Float64Array.of(0, Number.NEGATIVE_INFINITY, 200, Number.NEGATIVE_INFINITY, 2000, 128_000).buffer)
-      t.match(await cluster.request(shard, 'shard.measure', { ns: 'shop.orders', ranges }, 1000), { documents: 1000, bytes: 64_000 })
+      const ranges = new Uint8Array(
+        Float64Array.of(0, Number.NEGATIVE_INFINITY, 200, Number.NEGATIVE_INFINITY, 2000, 128_000).buffer,
+      )
+      t.match(await cluster.request(shard, 'shard.measure', { ns: 'shop.orders', ranges }, 1000), {
+        documents: 1000,
+        bytes: 64_000,
+      })
     }
     t.match(await ask({ collStats: 'orders' }), {
       ...{ ok: 1, sharded: true, count: 2000, size: 128_000, avgObjSize: 64, storageSize: 128_000 },
       shards: { shard01: { count: 1000, size: 64_000 }, shard02: { count: 1000 } },
     })
     t.match(await ask({ collStats: 'orders', scale: 1000 }), { size: 128, avgObjSize: 64 })
-    const perShard = await ask({ aggregate: 'orders', pipeline: [{ $collStats: { storageStats: {}, count: {} } }], cursor: {} })
+    const perShard = await ask({
+      aggregate: 'orders',
+      pipeline: [{ $collStats: { storageStats: {}, count: {} } }],
+      cursor: {},
+    })
     t.match(
-      (perShard['cursor'].firstBatch as Document[]).map(({ count, storageStats }) => [count as number, storageStats.size as number]),
+      (perShard['cursor'].firstBatch as Document[]).map(({ count, storageStats }) => [
+        count as number,
+        storageStats.size as number,
+      ]),
       [
         [1000, 64_000],
         [1000, 64_000],
@@ -171,7 +197,11 @@ for (const emulate of ['4.0', '8.0'] as const)
     t.match(await ask(bounded), { size: 64_000, numObjects: 1000 })
     t.match(await ask({ ...bounded, maxObjects: 9 }), { size: 1280, numObjects: 20 }, 'ten documents of each shard')
     const other = { keyPattern: { _id: 1 }, min: { _id: 0 }, max: { _id: 1 } }
-    t.match(await ask({ dataSize: 'shop.orders', ...other }), { ok: 0, code: 115, errmsg: /only ranges of its shard key have sizes/ })
+    t.match(await ask({ dataSize: 'shop.orders', ...other }), {
+      ok: 0,
+      code: 115,
+      errmsg: /only ranges of its shard key have sizes/,
+    })
     const collStats = { $collStats: { count: {} } }
     // Before 5.1 no pipeline joins what is sharded.
     const join = { $lookup: { from: 'orders', pipeline: [], as: 'all' } }
@@ -196,20 +226,23 @@ ${tick}
   }
 })
 
-t.test('chunks of hashes are split wherever their bounds lie, also where these have more digits than a position', async (t) => {
-  const { samples } = await runVariant(
-    parseScenario(
-      `version: 1
+t.test(
+  'chunks of hashes are split wherever their bounds lie, also where these have more digits than a position',
+  async (t) => {
+    const { samples } = await runVariant(
+      parseScenario(
+        `version: 1
 emulate: "6.0.2"
 cluster: { shards: 3, chunkSize: 128MB }
 collections: [{ ns: a.b, key: { k: hashed }, mode: metadata }]
 data: [{ ns: a.b, size: 8GB, keys: { distribution: uniform } }]
 duration: 1s
 `,
-      'hashes.yaml',
-    ).variants[0]!,
-  )
-  const counts = Object.values(samples[0]!.shards).map(({ chunks }) => chunks)
-  t.ok(Math.min(...counts) * 128 >= 8192 / 3, `${counts.join(', ')} chunks of at most 128 MB`)
-  t.ok(Math.max(...counts) < 1.5 * Math.min(...counts), 'none has many more than another')
-})
+        'hashes.yaml',
+      ).variants[0]!,
+    )
+    const counts = Object.values(samples[0]!.shards).map(({ chunks }) => chunks)
+    t.ok(Math.min(...counts) * 128 >= 8192 / 3, `${counts.join(', ')} chunks of at most 128 MB`)
+    t.ok(Math.max(...counts) < 1.5 * Math.min(...counts), 'none has many more than another')
+  },
+)

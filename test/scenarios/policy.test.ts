@@ -24,31 +24,38 @@ let files = 0
 function runWith(source: string, more = '', policy: { answerMs?: number; loadMs?: number } = {}): Promise<VariantRun> {
   const name = `policy-${++files}.mjs`
   writeFileSync(join(directory, name), source)
-  return runVariant(parseScenario(scenario(`policy: ./${name}\n${more}`), join(directory, 'own.yaml')).variants[0]!, () => {}, {
-    policy,
-  })
+  return runVariant(
+    parseScenario(scenario(`policy: ./${name}\n${more}`), join(directory, 'own.yaml')).variants[0]!,
+    () => {},
+    {
+      policy,
+    },
+  )
 }
 
-t.test('the example of the guide evens out what the policy of the server leaves alone, in versions that count too', async (t) => {
-  const guide = readFileSync(new URL('../../../docs/guides/simulate.md', import.meta.url), 'utf8')
-  const [, example] = /```js\n(.*?)```/s.exec(guide)!
-  const server = await runVariant(parseScenario(scenario(''), 'server.yaml').variants[0]!)
-  t.equal(server.result.migrations.total, 0)
-  for (const emulate of ['7.0', '4.4']) {
-    const run = await runWith(example!, `emulate: "${emulate}"\n`)
-    t.match(run.result.migrations, { total: 2, byReason: { chunksImbalance: 2 } }, emulate)
-    t.same(
-      Object.values(run.result.shards).map(({ chunks }) => chunks),
-      [2, 2, 2],
-    )
-    t.ok(
-      run.decisions.some(({ text }) => /shard0\d has 3 chunks, shard03 0; moved$/.test(text)),
-      'it says why',
-    )
-  }
-  const again = [await runWith(example!), await runWith(example!)]
-  t.equal(again[0]!.result.traceHash, again[1]!.result.traceHash)
-})
+t.test(
+  'the example of the guide evens out what the policy of the server leaves alone, in versions that count too',
+  async (t) => {
+    const guide = readFileSync(new URL('../../../docs/guides/simulate.md', import.meta.url), 'utf8')
+    const [, example] = /```js\n(.*?)```/s.exec(guide)!
+    const server = await runVariant(parseScenario(scenario(''), 'server.yaml').variants[0]!)
+    t.equal(server.result.migrations.total, 0)
+    for (const emulate of ['7.0', '4.4']) {
+      const run = await runWith(example!, `emulate: "${emulate}"\n`)
+      t.match(run.result.migrations, { total: 2, byReason: { chunksImbalance: 2 } }, emulate)
+      t.same(
+        Object.values(run.result.shards).map(({ chunks }) => chunks),
+        [2, 2, 2],
+      )
+      t.ok(
+        run.decisions.some(({ text }) => /shard0\d has 3 chunks, shard03 0; moved$/.test(text)),
+        'it says why',
+      )
+    }
+    const again = [await runWith(example!), await runWith(example!)]
+    t.equal(again[0]!.result.traceHash, again[1]!.result.traceHash)
+  },
+)
 
 t.test('a policy gets bounds, sizes and zones, and its reasons are counted', async (t) => {
   writeFileSync(
@@ -70,25 +77,60 @@ t.test('a policy gets bounds, sizes and zones, and its reasons are counted', asy
   const { result, decisions } = await runVariant(parseScenario(text, join(directory, 'zones.yaml')).variants[0]!)
   t.equal(result.migrations.total, result.migrations.byReason.zoneViolation)
   const [move] = decisions.filter(({ kind }) => kind === 'migration')
-  t.match(move!.text, 'zoneViolation: ["shop.orders",16384,true,["eu"],null,"{\\"customer\\":0}","{\\"customer\\":100}","eu"]')
+  t.match(
+    move!.text,
+    'zoneViolation: ["shop.orders",16384,true,["eu"],null,"{\\"customer\\":0}","{\\"customer\\":100}","eu"]',
+  )
 })
 
 const wrong: readonly (readonly [what: string, source: string, message: RegExp])[] = [
   ['syntax', 'export default (', /^the policy \/.*\.mjs cannot be loaded: SyntaxError: /],
   ['no function', 'export default 5', /^the policy \/.*\.mjs exports no function: write export default/],
-  ['throws', 'export default () => { null.x }', /^the policy \/.*\.mjs, asked about shop\.orders: it threw TypeError: /],
+  [
+    'throws',
+    'export default () => { null.x }',
+    /^the policy \/.*\.mjs, asked about shop\.orders: it threw TypeError: /,
+  ],
   ['no list', 'export default () => 5', /: it answers with a number, not with a list of moves\.$/],
   ['throws what is no error', 'export default () => { throw Object.create(null) }', /: it threw an object\.$/],
   ['a promise', 'export default async () => []', /: it answers with a promise, not/],
   ['a promise that fails', 'export default async () => { throw new Error() }', /: it answers with a promise, not/],
-  ['no number', 'export default () => [{ chunk: 5n, to: "shard02" }]', /: move 0 names chunk a bigint; chunk is an index/],
-  ['sorts in place', 'export default ({ chunks }) => chunks.sort(() => 1).slice(99)', /: it threw TypeError: .*read only/],
-  ['changes a shard', 'export default ({ shards }) => { shards[0].isDraining = true; return [] }', /: it threw TypeError: .*read only/],
-  ['changes zones', 'export default ({ shards }) => { shards[0].zones.push("eu"); return [] }', /: it threw TypeError: .*not extensible/],
-  ['changes a chunk', 'export default ({ chunks }) => { chunks[0].isJumbo = true; return [] }', /: it threw TypeError: .*read only/],
+  [
+    'no number',
+    'export default () => [{ chunk: 5n, to: "shard02" }]',
+    /: move 0 names chunk a bigint; chunk is an index/,
+  ],
+  [
+    'sorts in place',
+    'export default ({ chunks }) => chunks.sort(() => 1).slice(99)',
+    /: it threw TypeError: .*read only/,
+  ],
+  [
+    'changes a shard',
+    'export default ({ shards }) => { shards[0].isDraining = true; return [] }',
+    /: it threw TypeError: .*read only/,
+  ],
+  [
+    'changes zones',
+    'export default ({ shards }) => { shards[0].zones.push("eu"); return [] }',
+    /: it threw TypeError: .*not extensible/,
+  ],
+  [
+    'changes a chunk',
+    'export default ({ chunks }) => { chunks[0].isJumbo = true; return [] }',
+    /: it threw TypeError: .*read only/,
+  ],
   ['no move', 'export default () => [7]', /: move 0 is a number, not \{ chunk, to \}\.$/],
-  ['no chunk', 'export default () => [{ chunk: 99, to: "shard02" }]', /: move 0 names chunk 99; chunk is an index from 0 to 5\.$/],
-  ['no shard', 'export default () => [{ chunk: 0, to: "shard09" }]', /: move 0 goes to "shard09"; to is one of shard01, shard02\.$/],
+  [
+    'no chunk',
+    'export default () => [{ chunk: 99, to: "shard02" }]',
+    /: move 0 names chunk 99; chunk is an index from 0 to 5\.$/,
+  ],
+  [
+    'no shard',
+    'export default () => [{ chunk: 0, to: "shard09" }]',
+    /: move 0 goes to "shard09"; to is one of shard01, shard02\.$/,
+  ],
   [
     'the same shard',
     'export default ({ chunks }) => [{ chunk: 0, to: chunks[0].shard }]',
@@ -99,7 +141,11 @@ const wrong: readonly (readonly [what: string, source: string, message: RegExp])
     'export default ({ chunks }) => [0, 1].map((chunk) => ({ chunk, to: chunks[1 - chunk].shard }))',
     /: move 1 has shard0\d take part a second time; a shard gives or takes one chunk a round\.$/,
   ],
-  ['a misspelt setting', 'export default () => [{ chunk: 0, to: "shard02", why: "" }]', /: move 0 has why, which means nothing/],
+  [
+    'a misspelt setting',
+    'export default () => [{ chunk: 0, to: "shard02", why: "" }]',
+    /: move 0 has why, which means nothing/,
+  ],
   [
     'an unknown reason',
     'export default ({ chunks }) => [{ chunk: 0, to: chunks[0].shard === "shard01" ? "shard02" : "shard01", reason: "whim" }]',
@@ -130,7 +176,10 @@ t.test('tables: a row for each shard and tick, for each decision, for each varia
   const [first, last] = [run.samples[0]!, run.samples.at(-1)!]
   t.equal(lines('samples.csv')[0], 'variant,atMs,shard,bytes,orphans,chunks,operations,draining')
   t.equal(lines('samples.csv')[1], `scenario,0,shard01,${first.shards['shard01']!.bytes},0,3,0,false`)
-  t.equal(lines('samples.csv').at(-2), `"the ""other"", one",30000,shard03,${last.shards['shard03']!.bytes},0,0,0,false`)
+  t.equal(
+    lines('samples.csv').at(-2),
+    `"the ""other"", one",30000,shard03,${last.shards['shard03']!.bytes},0,0,0,false`,
+  )
   t.equal(lines('decisions.csv')[1], 'scenario,1000,timeline,addShard')
   const [names, values, others] = lines('results.csv').map((line) => line.split(','))
   t.equal(values![names!.indexOf('imbalance.bytes.last.maxToMean')], String(run.result.imbalance.bytes.last.maxToMean))
@@ -142,7 +191,8 @@ t.test('a policy that never ends is ended', async (t) => {
   const endless = 'export default () => { for (;;); }'
   await t.rejects(runWith(endless, '', { answerMs: 100 }), {
     name: 'ScenarioError',
-    message: /^the policy .*policy-\d+\.mjs, asked about shop\.orders: it has not answered within 100 ms; it may run without an end\.$/,
+    message:
+      /^the policy .*policy-\d+\.mjs, asked about shop\.orders: it has not answered within 100 ms; it may run without an end\.$/,
   })
   for (const [top, limits, message] of [
     ['for (;;);', { loadMs: 200 }, /has not ended within 200 ms; it may run without an end\.$/],

@@ -2,7 +2,8 @@
 import { parseScenario, runVariant, type VariantRun } from '@shardlab/scenario'
 import t from 'tap'
 
-const run = (text: string): Promise<VariantRun> => runVariant(parseScenario(`version: 1\n${text}`, 'timeline.yaml').variants[0]!)
+const run = (text: string): Promise<VariantRun> =>
+  runVariant(parseScenario(`version: 1\n${text}`, 'timeline.yaml').variants[0]!)
 
 t.test('a rate holds from when it is set, also after one at which hardly anything comes', async (t) => {
   for (const rate of ['1/h', '0/s']) {

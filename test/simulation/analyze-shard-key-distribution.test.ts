@@ -25,7 +25,10 @@ t.test('reads and writes by where they would go', async (t) => {
     },
     'nothing sampled',
   )
-  t.match(await analyze({ few: 1 }), { code: 4952606, errmsg: /required number of chunks of 4, it can only make \d chunks$/ })
+  t.match(await analyze({ few: 1 }), {
+    code: 4952606,
+    errmsg: /required number of chunks of 4, it can only make \d chunks$/,
+  })
   await world.sample(ns)
   const variable = { $expr: { $eq: ['$y', '$$v'] } }
   await world.slowly([
@@ -60,9 +63,18 @@ t.test('reads and writes by where they would go', async (t) => {
   await world.samples()
   const reply = await analyze({ y: 1 })
   t.same(Object.keys(reply), ['readDistribution', 'writeDistribution', 'ok'])
-  const { readDistribution: reads, writeDistribution: writes } = reply as { readDistribution: Document; writeDistribution: Document }
+  const { readDistribution: reads, writeDistribution: writes } = reply as {
+    readDistribution: Document
+    writeDistribution: Document
+  }
   t.same(Object.keys(reads), [
-    ...['sampleSize', 'percentageOfSingleShardReads', 'percentageOfMultiShardReads', 'percentageOfScatterGatherReads', 'numReadsByRange'],
+    ...[
+      'sampleSize',
+      'percentageOfSingleShardReads',
+      'percentageOfMultiShardReads',
+      'percentageOfScatterGatherReads',
+      'numReadsByRange',
+    ],
   ])
   t.match(reads, {
     sampleSize: { total: 10, find: 7, aggregate: 1, count: 1, distinct: 1 },
@@ -82,7 +94,11 @@ t.test('reads and writes by where they would go', async (t) => {
       'percentageOfScatterGatherWrites',
       'numWritesByRange',
     ],
-    ...['percentageOfShardKeyUpdates', 'percentageOfSingleWritesWithoutShardKey', 'percentageOfMultiWritesWithoutShardKey'],
+    ...[
+      'percentageOfShardKeyUpdates',
+      'percentageOfSingleWritesWithoutShardKey',
+      'percentageOfMultiWritesWithoutShardKey',
+    ],
   ])
   t.match(writes, {
     sampleSize: { total: 8, update: 5, delete: 2, findAndModify: 1 },
@@ -125,7 +141,11 @@ t.test('fewer documents than ranges, and keys without an index', async (t) => {
     'orders',
     numbers(1000).map((i) => ({ x: 500 + i })),
   )
-  t.same(Object.keys(await analyze({ x: 1 })), ['readDistribution', 'writeDistribution', 'ok'], 'no index, no characteristics')
+  t.same(
+    Object.keys(await analyze({ x: 1 })),
+    ['readDistribution', 'writeDistribution', 'ok'],
+    'no index, no characteristics',
+  )
   await world.index('orders', { x: 1 })
   t.same(Object.keys(await analyze({ x: 1 })), ['keyCharacteristics', 'readDistribution', 'writeDistribution', 'ok'])
 })

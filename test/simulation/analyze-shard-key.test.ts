@@ -41,7 +41,11 @@ t.test('what it refuses', async (t) => {
       [{ analyzeShardKey: ns, key: { x: -1 } }, 2, /./],
       [{ analyzeShardKey: ns, key: { x: 'hashed', y: 'hashed' } }, 2, /./],
       [{ analyzeShardKey: ns, key: { tags: 1 } }, 2, /array/],
-      [{ analyzeShardKey: ns, key, keyCharacteristics: false, readWriteDistribution: false }, 72, /Cannot skip analyzing all metrics/],
+      [
+        { analyzeShardKey: ns, key, keyCharacteristics: false, readWriteDistribution: false },
+        72,
+        /Cannot skip analyzing all metrics/,
+      ],
       [{ analyzeShardKey: ns, key, sampleRate: 0.5, sampleSize: 10 }, 72, /both 'sampleRate' and 'sampleSize'/],
       [{ analyzeShardKey: ns, key, sampleRate: 0 }, 2, /'sampleRate' value must be > 0, actual value '0'/],
       [{ analyzeShardKey: ns, key, sampleRate: 1.5 }, 2, /'sampleRate' value must be <= 1/],
@@ -55,7 +59,10 @@ t.test('what it refuses', async (t) => {
       t.match(await world.admin(command), { ok: 0, code, errmsg: message }, `${emulate} ${JSON.stringify(command)}`)
     t.match(await world.run({ analyzeShardKey: ns, key }), { code: 13 }, 'only on admin')
     await world.index('orders', key)
-    t.match(await world.admin({ analyzeShardKey: ns, key, sampleSize: 4 }), { code: 72, errmsg: /most common values is 5 but .* is 4$/ })
+    t.match(await world.admin({ analyzeShardKey: ns, key, sampleSize: 4 }), {
+      code: 72,
+      errmsg: /most common values is 5 but .* is 4$/,
+    })
   }
 })
 
@@ -77,12 +84,23 @@ t.test('cardinality and frequency', async (t) => {
   await world.index('orders', { late: 1 })
   const shop = await characteristics({ shop: 1 })
   t.same(Object.keys(shop), [
-    ...['numDocsTotal', 'avgDocSizeBytes', 'numDocsSampled', 'isUnique', 'numDistinctValues', 'mostCommonValues', 'monotonicity'],
+    ...[
+      'numDocsTotal',
+      'avgDocSizeBytes',
+      'numDocsSampled',
+      'isUnique',
+      'numDistinctValues',
+      'mostCommonValues',
+      'monotonicity',
+    ],
   ])
   t.match(shop, { numDocsTotal: 1000, numDocsSampled: 1000, isUnique: false, numDistinctValues: 4 })
   t.ok(shop['avgDocSizeBytes'] > 140 && shop['avgDocSizeBytes'] < 170)
   t.same(shop['mostCommonValues'][0], { value: { shop: 'main' }, frequency: 700 })
-  t.same(new Set(shop['mostCommonValues'].map(({ value }: Document) => value.shop)), new Set(['main', 's7', 's8', 's9']))
+  t.same(
+    new Set(shop['mostCommonValues'].map(({ value }: Document) => value.shop)),
+    new Set(['main', 's7', 's8', 's9']),
+  )
   t.same((await characteristics({ late: 1 }))['mostCommonValues'], [
     { value: { late: true }, frequency: 995 },
     { value: { late: null }, frequency: 5 },
@@ -110,7 +128,9 @@ t.test('values that are too large are told by their type', async (t) => {
   await world.run({ insert: 'orders', documents: [{ name: large, id: 1 }] })
   await world.run({ insert: 'orders', documents: [{ name: { id: 2, text: large }, id: 2 }] })
   await world.index('orders', { id: 1, name: 1 })
-  const values = (await characteristics({ id: 1, name: 1 }))['mostCommonValues'].map(({ value }: Document) => value) as Document[]
+  const values = (await characteristics({ id: 1, name: 1 }))['mostCommonValues'].map(
+    ({ value }: Document) => value,
+  ) as Document[]
   t.same(
     values.find(({ id }) => id === 1),
     { id: 1, name: { type: 'string', value: 'truncated', sizeBytes: 4_000_005 } },
@@ -128,7 +148,10 @@ t.test('which index tells of a key', async (t) => {
     'orders',
     numbers(10).map((i) => ({ a: i, b: i % 2, list: [i, i + 1], c: -i })),
   )
-  const none = { code: 20, errmsg: 'Cannot analyze the characteristics of a shard key that does not have a supporting index' }
+  const none = {
+    code: 20,
+    errmsg: 'Cannot analyze the characteristics of a shard key that does not have a supporting index',
+  }
   await world.index('orders', { a: 1 }, { sparse: true })
   t.match(await analyze({ a: 1 }), none, 'sparse')
   await world.index('orders', { b: 1 }, { partialFilterExpression: { a: { $gt: 5 } } })
@@ -143,7 +166,10 @@ t.test('which index tells of a key', async (t) => {
     { numDistinctValues: 10, monotonicity: { type: 'unknown' } },
     'a hashed index counts, but has no order',
   )
-  t.same((await characteristics({ c: 'hashed' }))['monotonicity'], { recordIdCorrelationCoefficient: 0, type: 'not monotonic' })
+  t.same((await characteristics({ c: 'hashed' }))['monotonicity'], {
+    recordIdCorrelationCoefficient: 0,
+    type: 'not monotonic',
+  })
   await world.index('orders', { b: 1, a: 'hashed' })
   t.same((await characteristics({ b: 1, a: 'hashed' }))['monotonicity'], { type: 'unknown' }, 'hashed, but not first')
   t.same((await characteristics({ b: 1 }))['mostCommonValues'].length, 2)
@@ -157,11 +183,27 @@ t.test('monotonicity', async (t) => {
   const spread = (i: number) => (i * 7919) % 2003
   await world.insert(
     'orders',
-    numbers(1000).map((i) => ({ up: i, down: -i, spread: spread(i), same: 1, half: i % 2 === 0 ? i : spread(i), d: { up: i } })),
+    numbers(1000).map((i) => ({
+      up: i,
+      down: -i,
+      spread: spread(i),
+      same: 1,
+      half: i % 2 === 0 ? i : spread(i),
+      d: { up: i },
+    })),
   )
-  for (const key of [{ up: 1 }, { down: 1 }, { spread: 1 }, { same: 1 }, { half: 1 }, { same: 1, up: 1 }, { 'd.up': 1 }])
+  for (const key of [
+    { up: 1 },
+    { down: 1 },
+    { spread: 1 },
+    { same: 1 },
+    { half: 1 },
+    { same: 1, up: 1 },
+    { 'd.up': 1 },
+  ])
     await world.index('orders', key)
-  const monotonicity = async (key: Document, options: Document = {}) => (await characteristics(key, options))['monotonicity'] as Document
+  const monotonicity = async (key: Document, options: Document = {}) =>
+    (await characteristics(key, options))['monotonicity'] as Document
   t.same(await monotonicity({ up: 1 }), { recordIdCorrelationCoefficient: 1, type: 'monotonic' })
   t.same(await monotonicity({ down: 1 }), { recordIdCorrelationCoefficient: -1, type: 'monotonic' })
   t.same(await monotonicity({ 'd.up': 1 }), { recordIdCorrelationCoefficient: 1, type: 'monotonic' })
@@ -172,7 +214,10 @@ t.test('monotonicity', async (t) => {
   t.equal(type, 'not monotonic')
   t.ok(half > 0 && half < 0.7, `${half}`)
   t.match(await monotonicity({ up: 1 }, { sampleSize: 100 }), { type: 'monotonic' })
-  await world.admin({ setParameter: 1, analyzeShardKeyMonotonicityCorrelationCoefficientThreshold: half / 2 }, 'shard01')
+  await world.admin(
+    { setParameter: 1, analyzeShardKeyMonotonicityCorrelationCoefficientThreshold: half / 2 },
+    'shard01',
+  )
   t.match(await monotonicity({ half: 1 }), { type: 'monotonic' })
   await world.run({ create: 'orders2', clusteredIndex: { key: { _id: 1 }, unique: true } })
   await world.insert('orders2', [{ _id: 1, x: 1 }])
@@ -196,7 +241,15 @@ t.test('a collection on two shards', async (t) => {
   const { characteristics } = analyser(world)
   const parity = await characteristics({ parity: 1 })
   t.same(Object.keys(parity), [
-    ...['numDocsTotal', 'numOrphanDocs', 'avgDocSizeBytes', 'numDocsSampled', 'isUnique', 'numDistinctValues', 'mostCommonValues'],
+    ...[
+      'numDocsTotal',
+      'numOrphanDocs',
+      'avgDocSizeBytes',
+      'numDocsSampled',
+      'isUnique',
+      'numDistinctValues',
+      'mostCommonValues',
+    ],
     ...['monotonicity', 'note'],
   ])
   const orphans = parity['numOrphanDocs'] as number

@@ -28,7 +28,9 @@ t.test('D890: writes split chunks until 6.0.2, and nothing splits afterwards', a
       const full = emulate === '2.6' ? 16 : 32
       const counts = chunks.map(
         ({ min, max }) =>
-          range(300).filter((k) => (typeof min.k !== 'number' || min.k <= k) && (typeof max.k !== 'number' || k < max.k)).length,
+          range(300).filter(
+            (k) => (typeof min.k !== 'number' || min.k <= k) && (typeof max.k !== 'number' || k < max.k),
+          ).length,
       )
       t.ok(
         counts.every((count) => count <= full * 2.2),
@@ -48,7 +50,11 @@ t.test('updates count, too; the switch autosplit is heeded', async (t) => {
   await world.writeConfig('settings', { _id: 'autosplit' }, { $set: { enabled: false } })
   const pad = 'x'.repeat(400)
   const grow = (q: object) =>
-    world.admin.write({ command: { update: 'c', $db: 'app' }, documents: [{ q, u: { $set: { pad } }, multi: true }], field: 'updates' })
+    world.admin.write({
+      command: { update: 'c', $db: 'app' },
+      documents: [{ q, u: { $set: { pad } }, multi: true }],
+      field: 'updates',
+    })
   await grow({ k: { $lt: 50 } })
   await world.cluster.advance(1000)
   t.equal((await world.chunks(ns)).length, 1, 'switched off')

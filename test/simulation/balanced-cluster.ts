@@ -1,7 +1,12 @@
 /** A simulated cluster whose balancer a test drives: rounds only when it asks for them, unless it says otherwise. */
 import { createRandom } from '@shardlab/actor'
 import { Binary, decode, encode, Long, type Document } from '@shardlab/bson'
-import { createSimulatedCluster, type BalancerRoundEvent, type SimulatedCluster, type SimulatedClusterOptions } from '@shardlab/cluster'
+import {
+  createSimulatedCluster,
+  type BalancerRoundEvent,
+  type SimulatedCluster,
+  type SimulatedClusterOptions,
+} from '@shardlab/cluster'
 import type { Test } from 'tap'
 import { PatientClient } from './patient-client.js'
 
@@ -23,7 +28,9 @@ export class BalancedCluster {
 
   /** Chunks of 16 KB by default. */
   static async start(options: SimulatedClusterOptions): Promise<BalancedCluster> {
-    return new BalancedCluster(await createSimulatedCluster({ seed: 1, chunkSize: '16KB', balancerRoundIntervalMs: neverMs, ...options }))
+    return new BalancedCluster(
+      await createSimulatedCluster({ seed: 1, chunkSize: '16KB', balancerRoundIntervalMs: neverMs, ...options }),
+    )
   }
 
   client(name: string): PatientClient {
@@ -48,7 +55,12 @@ export class BalancedCluster {
   }
 
   /** Documents of about `bytes` bytes with these keys as `_id` and `k`. */
-  async insert(name: string, keys: readonly number[], bytes = 512, fields: (key: number) => Document = () => ({})): Promise<void> {
+  async insert(
+    name: string,
+    keys: readonly number[],
+    bytes = 512,
+    fields: (key: number) => Document = () => ({}),
+  ): Promise<void> {
     const pad = new Binary(Buffer.alloc(Math.max(0, bytes - 50)))
     for (let at = 0; at < keys.length; at += 100) {
       const documents = keys.slice(at, at + 100).map((key) => ({ _id: key, k: key, pad, ...fields(key) }))
@@ -61,7 +73,13 @@ export class BalancedCluster {
   }
 
   async find(collection: string, filter: Document = {}, db = 'config'): Promise<Document[]> {
-    const { cursor } = await this.admin.untilDone({ find: collection, filter, sort: { $natural: 1 }, batchSize: 100_000, $db: db })
+    const { cursor } = await this.admin.untilDone({
+      find: collection,
+      filter,
+      sort: { $natural: 1 },
+      batchSize: 100_000,
+      $db: db,
+    })
     return cursor.firstBatch as Document[]
   }
 
@@ -69,7 +87,13 @@ export class BalancedCluster {
   async chunks(ns: string): Promise<Document[]> {
     const [collection] = await this.find('collections', { _id: ns })
     const filter = collection!['timestamp'] === undefined ? { ns } : { uuid: collection!['uuid'] }
-    const { cursor } = await this.admin.untilDone({ find: 'chunks', filter, sort: { min: 1 }, batchSize: 100_000, $db: 'config' })
+    const { cursor } = await this.admin.untilDone({
+      find: 'chunks',
+      filter,
+      sort: { min: 1 },
+      batchSize: 100_000,
+      $db: 'config',
+    })
     return cursor.firstBatch as Document[]
   }
 
@@ -84,9 +108,12 @@ export class BalancedCluster {
     const placed: number[][] = []
     for (const to of this.cluster.shards) {
       const reply = decode(
-        await this.cluster.command(encode({ find: name, projection: { _id: 1 }, sort: { _id: 1 }, batchSize: 100_000, $db: 'app' }), {
-          to,
-        }),
+        await this.cluster.command(
+          encode({ find: name, projection: { _id: 1 }, sort: { _id: 1 }, batchSize: 100_000, $db: 'app' }),
+          {
+            to,
+          },
+        ),
       )
       placed.push((reply['cursor'].firstBatch as { _id: number }[]).map(({ _id }) => _id))
     }

@@ -18,10 +18,15 @@ t.test('zones: first splits, then moves', async (t) => {
       splits: [{ shard: 'shard01', points: ['{"k":10}', '{"k":30}'] }],
       candidates: [],
     })
-    t.match(await world.command({ balancerCollectionStatus: ns }), { balancerCompliant: false, firstComplianceViolation: 'zoneViolation' })
+    t.match(await world.command({ balancerCollectionStatus: ns }), {
+      balancerCompliant: false,
+      firstComplianceViolation: 'zoneViolation',
+    })
     const first = await world.cluster.balancer.runRound()
     t.match(first.splits, [{ ns, shard: 'shard01', points: ['{"k":10}', '{"k":30}'], error: null }])
-    t.match(first.migrations, [{ from: 'shard01', to: 'shard03', min: '{"k":10}', reason: 'zoneViolation', outcome: 'moved' }])
+    t.match(first.migrations, [
+      { from: 'shard01', to: 'shard03', min: '{"k":10}', reason: 'zoneViolation', outcome: 'moved' },
+    ])
     await world.cluster.balancer.settle(settled)
     t.ok((await world.chunks(ns)).find(({ min, shard }) => min.k === 10 && shard === 'shard03'))
     t.match(await world.command({ balancerCollectionStatus: ns }), { balancerCompliant: true })
@@ -39,7 +44,10 @@ t.test('a shard that drains is empty in the end, and can be removed', async (t) 
       await world.command({ moveChunk: ns, find: { k }, to: world.cluster.shards[i + 1], _waitForDelete: true })
     t.match(await world.command({ removeShard: 'shard03' }), { state: 'started' })
     t.match(await world.command({ removeShard: 'shard03' }), { state: 'ongoing', remaining: { chunks: 1 } })
-    t.match(await world.command({ balancerCollectionStatus: ns }), { balancerCompliant: false, firstComplianceViolation: 'draining' })
+    t.match(await world.command({ balancerCollectionStatus: ns }), {
+      balancerCompliant: false,
+      firstComplianceViolation: 'draining',
+    })
     t.match((await world.cluster.balancer.explain(ns)).candidates, [{ from: 'shard03', reason: 'draining' }])
     await world.cluster.balancer.settle(settled)
     t.match(await world.command({ removeShard: 'shard03' }), { state: 'completed' })
@@ -69,8 +77,14 @@ t.test('one key value that is too frequent becomes a jumbo chunk', async (t) => 
     t.equal((await world.cluster.balancer.explain(ns)).shards[0]!.jumboChunks, 1)
     await world.command({ removeShard: 'shard01' })
     await world.cluster.balancer.settle(settled)
-    t.match(await world.command({ removeShard: 'shard01' }), { state: 'ongoing', remaining: { chunks: 1, jumboChunks: 1 } })
-    t.match((await world.cluster.balancer.explain(ns)).answer, /^1 jumbo chunk of app\.c cannot leave shard01: split it, clear the mark/)
+    t.match(await world.command({ removeShard: 'shard01' }), {
+      state: 'ongoing',
+      remaining: { chunks: 1, jumboChunks: 1 },
+    })
+    t.match(
+      (await world.cluster.balancer.explain(ns)).answer,
+      /^1 jumbo chunk of app\.c cannot leave shard01: split it, clear the mark/,
+    )
     await world.command({ clearJumboFlag: ns, find: { k: 'one' } })
     await world.cluster.balancer.settle(settled)
     t.equal((await world.placed('c'))[1]!.length, 300, 'off a draining shard it moves whatever its size')

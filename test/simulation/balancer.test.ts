@@ -45,7 +45,11 @@ t.test('4.4 evens out the number of chunks', async (t) => {
     answer: 'Nothing has to move: shard02 has 3 chunks outside of all zones already, and the ideal is 3.',
   })
   const [entry] = await world.find('actionlog')
-  t.match(entry, { what: 'balancer.round', ns: '', details: { errorOccured: false, candidateChunks: 1, chunksMoved: 1 } })
+  t.match(entry, {
+    what: 'balancer.round',
+    ns: '',
+    details: { errorOccured: false, candidateChunks: 1, chunksMoved: 1 },
+  })
   t.notOk(entry!['details'].times)
   await world.stop()
 })
@@ -68,12 +72,20 @@ t.test('7.0 evens out bytes, and splits while it moves', async (t) => {
   for (const [i, id] of world.cluster.shards.entries()) {
     const owned = chunks.filter(({ shard }) => shard === id)
     const isIn = (k: number) =>
-      owned.some(({ min, max }) => (typeof min.k !== 'number' || min.k <= k) && (typeof max.k !== 'number' || k < max.k))
+      owned.some(
+        ({ min, max }) => (typeof min.k !== 'number' || min.k <= k) && (typeof max.k !== 'number' || k < max.k),
+      )
     t.ok(placed[i]!.every(isIn), `${id} holds what it owns`)
   }
   const actions = await world.find('actionlog')
   t.match(actions[0], {
-    details: { errorOccurred: false, candidateChunks: 1, chunksMoved: 1, imbalancedCachedCollections: 1, times: { throttleTimeMillis: 0 } },
+    details: {
+      errorOccurred: false,
+      candidateChunks: 1,
+      chunksMoved: 1,
+      imbalancedCachedCollections: 1,
+      times: { throttleTimeMillis: 0 },
+    },
   })
   await world.stop()
 })
@@ -108,10 +120,17 @@ t.test('switches: stopped, outside of the window, one collection switched off', 
     name: 'NotSettledError',
     message: 'the balancer does not settle: the balancer is stopped',
   })
-  t.equal((await world.cluster.balancer.explain(ns)).answer, 'A round would change something, but the balancer is stopped.')
+  t.equal(
+    (await world.cluster.balancer.explain(ns)).answer,
+    'A round would change something, but the balancer is stopped.',
+  )
   await world.command({ balancerStart: 1 })
   // A simulation begins at midnight.
-  await world.writeConfig('settings', { _id: 'balancer' }, { $set: { activeWindow: { start: '03:00', stop: '04:00' } } })
+  await world.writeConfig(
+    'settings',
+    { _id: 'balancer' },
+    { $set: { activeWindow: { start: '03:00', stop: '04:00' } } },
+  )
   t.equal(await decided(), 'it is outside of the active window 03:00 to 04:00 (UTC)')
   await world.cluster.advance(3.5 * 3_600_000)
   t.equal(await decided(), 1)
@@ -201,7 +220,10 @@ t.test('balancerMigrationsThrottlingMs and autoMergerIntervalSecs of the config 
   t.ok((await world.chunks(ns)).length < before)
   await world.stop()
   const old = await BalancedCluster.start({ emulate: '5.0', shards: 1 })
-  const answer = await old.cluster.command(encode({ setParameter: 1, balancerMigrationsThrottlingMs: 1, $db: 'admin' }), { to: 'config' })
+  const answer = await old.cluster.command(
+    encode({ setParameter: 1, balancerMigrationsThrottlingMs: 1, $db: 'admin' }),
+    { to: 'config' },
+  )
   t.match(decode(answer), { ok: 0, code: 72 })
   await old.stop()
 })
@@ -293,7 +315,11 @@ t.test('the guide has every answer that explain gives', async (t) => {
   await world.command({ balancerStop: 1 })
   await ask()
   await world.command({ balancerStart: 1 })
-  await world.writeConfig('settings', { _id: 'balancer' }, { $set: { activeWindow: { start: '03:00', stop: '04:00' } } })
+  await world.writeConfig(
+    'settings',
+    { _id: 'balancer' },
+    { $set: { activeWindow: { start: '03:00', stop: '04:00' } } },
+  )
   await ask()
   await world.writeConfig('settings', { _id: 'balancer' }, { $unset: { activeWindow: 1 } })
   await world.writeConfig('collections', { _id: ns }, { $set: { noBalance: true } })

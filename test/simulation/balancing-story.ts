@@ -95,8 +95,12 @@ async function work(client: PatientClient, ledger: Ledger, random: Random, numbe
 async function misplaced(world: BalancedCluster, ns: string): Promise<string[]> {
   const chunks = await world.chunks(ns)
   const ownerOf = (k: number) =>
-    chunks.find(({ min, max }) => (typeof min.k !== 'number' || min.k <= k) && (typeof max.k !== 'number' || k < max.k))!['shard'] as string
+    chunks.find(
+      ({ min, max }) => (typeof min.k !== 'number' || min.k <= k) && (typeof max.k !== 'number' || k < max.k),
+    )!['shard'] as string
   return (await world.placed('c')).flatMap((ids, i) =>
-    ids.filter((id) => ownerOf(id) !== world.cluster.shards[i]).map((id) => `${world.cluster.shards[i]} keeps the orphan ${id}`),
+    ids
+      .filter((id) => ownerOf(id) !== world.cluster.shards[i])
+      .map((id) => `${world.cluster.shards[i]} keeps the orphan ${id}`),
   )
 }

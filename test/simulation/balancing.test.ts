@@ -15,14 +15,17 @@ for (const emulate of ['4.4', '7.0'] as const) {
   for (const victims of [[], everybody]) {
     for (const seed of seeds) {
       const trouble = victims.length === 0 ? 'undisturbed' : 'with crashes'
-      t.test(`${emulate} ${trouble}, seed ${seed} (again: SHARDLAB_SEED=${seed} npm test -- simulation/balancing)`, async (t) => {
-        const first = await playBalancing({ seed, emulate, victims })
-        t.same(first.violations, [])
-        t.ok(first.migrations > 1, `${first.migrations} migrations, ${first.crashes} crashes`)
-        if (seed > 1 || victims.length === 0) return
-        const second = await playBalancing({ seed, emulate, victims })
-        t.equal(second.traceHash, first.traceHash, 'the same again')
-      })
+      t.test(
+        `${emulate} ${trouble}, seed ${seed} (again: SHARDLAB_SEED=${seed} npm test -- simulation/balancing)`,
+        async (t) => {
+          const first = await playBalancing({ seed, emulate, victims })
+          t.same(first.violations, [])
+          t.ok(first.migrations > 1, `${first.migrations} migrations, ${first.crashes} crashes`)
+          if (seed > 1 || victims.length === 0) return
+          const second = await playBalancing({ seed, emulate, victims })
+          t.equal(second.traceHash, first.traceHash, 'the same again')
+        },
+      )
     }
   }
 }

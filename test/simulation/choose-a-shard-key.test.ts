@@ -8,7 +8,9 @@ const guide = await readFile(new URL('../../../docs/guides/choose-a-shard-key.md
 
 /** Lists of a hundred numbers are left out of the guide; how many split points a random sample gives may change. */
 const comparable = (text: string) =>
-  text.replace(/(num(?:Reads|Writes)ByRange): \[[^\]]*\]/g, '$1: [ … ]').replace(/only make \d+ chunks/, 'only make … chunks')
+  text
+    .replace(/(num(?:Reads|Writes)ByRange): \[[^\]]*\]/g, '$1: [ … ]')
+    .replace(/only make \d+ chunks/, 'only make … chunks')
 
 t.test('the story of the guide', async (t) => {
   await using cluster = await createSimulatedCluster({ seed: 7, emulate: '7.0', shards: 3, mongos: 1 })
@@ -17,7 +19,8 @@ t.test('the story of the guide', async (t) => {
   t.equal(rows.length, 4)
   for (const { code, output } of blocksOf(guide)) {
     const value = await shell.run(code).catch((error: Error) => error)
-    if (output !== null) t.equal(comparable(value instanceof Error ? value.message : shown(value)), comparable(output), code)
+    if (output !== null)
+      t.equal(comparable(value instanceof Error ? value.message : shown(value)), comparable(output), code)
     else if (value instanceof Error) throw value
     if (!code.includes("mode: 'off'")) continue
     // The samples are there still.
@@ -26,8 +29,16 @@ t.test('the story of the guide', async (t) => {
         `db.orders.analyzeShardKey(${key}, { keyCharacteristics: false })`,
       )) as Record<string, Record<string, number>>
       const figures = [
-        ...[reads!['percentageOfSingleShardReads'], reads!['percentageOfMultiShardReads'], reads!['percentageOfScatterGatherReads']],
-        ...[writes!['percentageOfSingleShardWrites'], writes!['percentageOfMultiShardWrites'], writes!['percentageOfScatterGatherWrites']],
+        ...[
+          reads!['percentageOfSingleShardReads'],
+          reads!['percentageOfMultiShardReads'],
+          reads!['percentageOfScatterGatherReads'],
+        ],
+        ...[
+          writes!['percentageOfSingleShardWrites'],
+          writes!['percentageOfMultiShardWrites'],
+          writes!['percentageOfScatterGatherWrites'],
+        ],
       ]
       const byRange = reads!['numReadsByRange'] as unknown as number[]
       if (key.startsWith('{ customer')) t.ok(byRange[5]! > 1.8 * byRange[60]!, 'the ranges of acme are hot')

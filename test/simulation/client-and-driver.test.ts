@@ -58,7 +58,11 @@ class Script {
   }
 
   /** Each kind of command once; `under` is called before each of them. */
-  async every(title: string, under: () => Promise<unknown> = async () => {}, isAsked = (_what: string): boolean => true): Promise<void> {
+  async every(
+    title: string,
+    under: () => Promise<unknown> = async () => {},
+    isAsked = (_what: string): boolean => true,
+  ): Promise<void> {
     const key = (): number => this.nextKey()
     const commands: Record<string, Document> = {
       'find by key': { find: coll, filter: { x: 1 } },
@@ -101,9 +105,14 @@ class Script {
 /** `data` of failCommand for every command of the script. */
 const failing = (data: Document): Document => ({
   ...data,
-  failCommands: 'find aggregate distinct count listCollections insert update delete findAndModify bulkWrite getMore'.split(' '),
+  failCommands:
+    'find aggregate distinct count listCollections insert update delete findAndModify bulkWrite getMore'.split(' '),
 })
-const failPoint = (mode: Document | string, data: Document = {}): Document => ({ configureFailPoint: 'failCommand', mode, data })
+const failPoint = (mode: Document | string, data: Document = {}): Document => ({
+  configureFailPoint: 'failCommand',
+  mode,
+  data,
+})
 
 /** Commands that a mongos fails, answers with an error of its choice, or leaves without an answer. */
 async function playFailPoints(script: Script, speaker: Speaker, mongos: number): Promise<void> {
@@ -122,7 +131,11 @@ async function playFailPoints(script: Script, speaker: Speaker, mongos: number):
     await calm()
     await arm({ times: 1 }, { closeConnection: true })
   }
-  await script.every('closed once', closed, (what) => mongos === 1 || ['find by key', 'insert one', 'update many'].includes(what))
+  await script.every(
+    'closed once',
+    closed,
+    (what) => mongos === 1 || ['find by key', 'insert one', 'update many'].includes(what),
+  )
   for (const errorCode of mongos === 1 ? [10_107, 91, 262, 134, 11_000] : [10_107, 262]) {
     await calm()
     await script.note(`find after ${errorCode}`, async () => {
@@ -148,7 +161,9 @@ async function playFailPoints(script: Script, speaker: Speaker, mongos: number):
   }
   for (const data of [{ errorCode: 6 }, { closeConnection: true }]) {
     await calm()
-    await script.note(`getMore with ${JSON.stringify(data)}`, () => speaker.read(batches, () => arm({ times: 1 }, data)))
+    await script.note(`getMore with ${JSON.stringify(data)}`, () =>
+      speaker.read(batches, () => arm({ times: 1 }, data)),
+    )
   }
   await calm()
 }
@@ -164,7 +179,9 @@ async function playCalmly(script: Script, speaker: Speaker): Promise<void> {
   await script.note('a cursor', () => speaker.read(batches, async () => {}))
   await script.note('a cursor that is closed', () => speaker.read(batches, async () => {}, 3))
   const session = speaker.session()
-  await script.note('session: write', () => speaker.run({ insert: coll, documents: [{ _id: 4000, x: 4000 }], $db }, { session }))
+  await script.note('session: write', () =>
+    speaker.run({ insert: coll, documents: [{ _id: 4000, x: 4000 }], $db }, { session }),
+  )
   await script.note('session: read', () => speaker.run({ find: coll, filter: { x: 4000 }, $db }, { session }))
   await speaker.end(session)
   await script.note('the session is used again', () => speaker.run({ find: coll, filter: { x: 4000 }, $db }))
@@ -183,7 +200,8 @@ async function playFault(script: Script, speaker: Speaker, fault: string): Promi
     commands['find elsewhere'] = { find: coll, filter: { x: -1 } }
     commands['update many'] = { update: coll, updates: [{ q: {}, u: { $inc: { n: 1 } }, multi: true }] }
   }
-  for (const [what, command] of Object.entries(commands)) await script.note(`${fault}: ${what}`, () => speaker.run({ ...command, $db }))
+  for (const [what, command] of Object.entries(commands))
+    await script.note(`${fault}: ${what}`, () => speaker.run({ ...command, $db }))
   await speaker.heal(id)
   await script.note(`${fault}, healed`, () => speaker.run({ find: coll, filter: { x: 1 }, $db }))
 }
@@ -249,7 +267,8 @@ for (const [i, [name, world]] of Object.entries(worlds).entries()) {
     const simulated = await playWith(speakSimulated, world)
     // The driver's clock is the machine's: a pause longer than a timeout shows in one play, not in three.
     let driver = first.status === 'fulfilled' ? first.value : await playWith(speakThroughDriver, world)
-    for (let more = 2; more > 0 && !isDeepStrictEqual(driver, simulated); more--) driver = await playWith(speakThroughDriver, world)
+    for (let more = 2; more > 0 && !isDeepStrictEqual(driver, simulated); more--)
+      driver = await playWith(speakThroughDriver, world)
     t.equal(simulated.length, driver.length)
     for (const [i, { what, result, sent }] of driver.entries()) {
       t.same(simulated[i]!.result, result, `${what}: the same result`)

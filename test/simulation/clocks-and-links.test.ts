@@ -6,10 +6,13 @@ import t, { type Test } from 'tap'
 const ns = 'app.things'
 
 async function ask(cluster: SimulatedCluster, command: Document, to = 'mongos01'): Promise<Document> {
-  return decode(await cluster.command(encode({ ...command, $db: command['$db'] ?? 'app' }), { to }), { promoteLongs: true })
+  return decode(await cluster.command(encode({ ...command, $db: command['$db'] ?? 'app' }), { to }), {
+    promoteLongs: true,
+  })
 }
 
-const admin = (cluster: SimulatedCluster, command: Document, to = 'mongos01') => ask(cluster, { ...command, $db: 'admin' }, to)
+const admin = (cluster: SimulatedCluster, command: Document, to = 'mongos01') =>
+  ask(cluster, { ...command, $db: 'admin' }, to)
 
 /** Two shards; keys below 0 on the first, others on the second. */
 async function start(t: Test, options: SimulatedClusterOptions = {}): Promise<SimulatedCluster> {
@@ -85,9 +88,15 @@ function timeOf({ operationTime }: Document): bigint {
 t.test('a narrow link makes a migration take as long as its bytes need', async (t) => {
   const cluster = await start(t)
   const padding = 'x'.repeat(10_000)
-  t.match(await ask(cluster, { insert: 'things', documents: Array.from({ length: 100 }, (_, i) => ({ _id: i + 1, x: i + 1, padding })) }), {
-    n: 100,
-  })
+  t.match(
+    await ask(cluster, {
+      insert: 'things',
+      documents: Array.from({ length: 100 }, (_, i) => ({ _id: i + 1, x: i + 1, padding })),
+    }),
+    {
+      n: 100,
+    },
+  )
   const tookMs = async (to: string): Promise<number> => {
     const began = cluster.now()
     t.match(await admin(cluster, { moveChunk: ns, find: { x: 1 }, to, _waitForDelete: true }), { ok: 1 })

@@ -13,7 +13,9 @@ t.test('servers before 7.0 know nothing of it', async (t) => {
   t.match(await world.admin({ aggregate: 1, pipeline: [{ $listSampledQueries: {} }], cursor: {} }), { code: 40324 })
   t.match(await world.admin({ getParameter: 1, queryAnalysisWriterIntervalSecs: 1 }), { code: 72 })
   t.notOk('queryAnalyzers' in (await world.admin({ serverStatus: 1 })))
-  t.match(await world.run({ update: 'orders', updates: [{ q: {}, u: { $set: { a: 1 } }, sampleId: 1 }] }), { code: 40415 })
+  t.match(await world.run({ update: 'orders', updates: [{ q: {}, u: { $set: { a: 1 } }, sampleId: 1 }] }), {
+    code: 40415,
+  })
 })
 
 t.test('what configureQueryAnalyzer refuses', async (t) => {
@@ -57,7 +59,11 @@ t.test('the configuration: its document, its replies, its end', async (t) => {
   await world.insert('orders', [{ x: 1 }])
   const configure = (configuration: Document) => world.admin({ configureQueryAnalyzer: ns, ...configuration })
   const document = async () => (await world.find('queryAnalyzers'))[0]!
-  t.same(await configure({ mode: 'off' }), { newConfiguration: { mode: 'off' }, ok: 1 }, 'there is nothing to switch off')
+  t.same(
+    await configure({ mode: 'off' }),
+    { newConfiguration: { mode: 'off' }, ok: 1 },
+    'there is nothing to switch off',
+  )
   t.same(await world.find('queryAnalyzers'), [])
   t.same(await configure({ mode: 'full', samplesPerSecond: 50, unknown: 1 }), {
     newConfiguration: { mode: 'full', samplesPerSecond: 50 },
@@ -81,13 +87,18 @@ t.test('the configuration: its document, its replies, its end', async (t) => {
   await world.cluster.advance(1000)
   t.same(await configure({ mode: 'off' }), { newConfiguration: { mode: 'off' }, ok: 1 })
   t.same((await document())['stopTime'], stopped['stopTime'], 'the first stop counts')
-  t.match(await configure({ mode: 'full', samplesPerSecond: 1 }), { oldConfiguration: { mode: 'off', samplesPerSecond: 0.2 } })
+  t.match(await configure({ mode: 'full', samplesPerSecond: 1 }), {
+    oldConfiguration: { mode: 'off', samplesPerSecond: 0.2 },
+  })
   t.ok((await document())['startTime'] > first['startTime'])
   t.notOk('stopTime' in (await document()))
   await world.run({ drop: 'orders' })
   t.same(await world.find('queryAnalyzers'), [], 'a drop ends it')
   await world.insert('orders', [{ x: 1 }])
-  t.notOk('oldConfiguration' in (await configure({ mode: 'full', samplesPerSecond: 1 })), 'another collection of the same name')
+  t.notOk(
+    'oldConfiguration' in (await configure({ mode: 'full', samplesPerSecond: 1 })),
+    'another collection of the same name',
+  )
   await world.admin({ renameCollection: ns, to: 'shop.others' })
   t.same(await world.find('queryAnalyzers'), [], 'a rename ends it')
   await world.shardedOrders()

@@ -24,7 +24,13 @@ const stepsOfWorker = 60
 
 /** Plays one seed from the start of the cluster to its end. @throws Error when a client got a wrong answer */
 export async function playDataPlane(seed: number): Promise<Outcome> {
-  const cluster = await createSimulatedCluster({ seed, shards: 3, mongos: 2, emulate: '8.0', findReplicaSetHostTimeoutMs: 1000 })
+  const cluster = await createSimulatedCluster({
+    seed,
+    shards: 3,
+    mongos: 2,
+    emulate: '8.0',
+    findReplicaSetHostTimeoutMs: 1000,
+  })
   const random = createRandom(seed).fork('data plane')
   const documents = new Documents()
   const activities: readonly Activity[] = [

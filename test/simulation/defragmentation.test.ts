@@ -11,7 +11,9 @@ import { BalancedCluster, onceEach, range } from './balanced-cluster.js'
 const settled = { rangeDeletion: true, timeoutMs: 600_000 }
 const { SHARDLAB_SEED, SHARDLAB_LONG } = process.env
 const seeds =
-  SHARDLAB_SEED === undefined ? Array.from({ length: SHARDLAB_LONG === '1' ? 60 : 2 }, (_, i) => i + 2) : [Number(SHARDLAB_SEED)]
+  SHARDLAB_SEED === undefined
+    ? Array.from({ length: SHARDLAB_LONG === '1' ? 60 : 2 }, (_, i) => i + 2)
+    : [Number(SHARDLAB_SEED)]
 
 /** A collection whose chunks of ten small documents lie on the shards by turns. */
 async function fragmented(world: BalancedCluster, chunks = 12): Promise<string> {
@@ -47,7 +49,9 @@ t.test('many small chunks on every shard become few', async (t) => {
     const ns = await fragmented(world)
     t.same(await world.chunkCounts(ns), [4, 4, 4], emulate)
     await world.command({ configureCollectionBalancing: ns, defragmentCollection: true })
-    t.match(await world.find('collections', { _id: ns }), [{ defragmentCollection: true, defragmentationPhase: undefined }])
+    t.match(await world.find('collections', { _id: ns }), [
+      { defragmentCollection: true, defragmentationPhase: undefined },
+    ])
     t.match(await world.reply({ balancerCollectionStatus: ns }), {
       balancerCompliant: false,
       firstComplianceViolation: 'defragmentingChunks',
@@ -55,7 +59,12 @@ t.test('many small chunks on every shard become few', async (t) => {
     })
     t.match((await world.cluster.balancer.explain(ns)).answer, /^A defragmentation of app\.c begins in the next round/)
     const first = await world.cluster.balancer.runRound()
-    t.match(first.migrations[0], { ns, reason: 'defragment', outcome: 'moved', because: /has the neighbour of a chunk of \d+ bytes/ })
+    t.match(first.migrations[0], {
+      ns,
+      reason: 'defragment',
+      outcome: 'moved',
+      because: /has the neighbour of a chunk of \d+ bytes/,
+    })
     t.match(first.defragmenting, [{ ns, phase: 'moveAndMergeChunks' }])
     t.match(await world.find('collections', { _id: ns }), [{ defragmentationPhase: 'moveAndMergeChunks' }])
     const status = await world.reply({ balancerCollectionStatus: ns })
@@ -73,7 +82,9 @@ t.test('many small chunks on every shard become few', async (t) => {
       (await world.placed('c')).flat().toSorted((a, b) => a - b),
       range(120),
     )
-    t.match((await world.find('changelog', { what: 'configureCollectionBalancing' }))[0], { details: { defragmentCollection: true } })
+    t.match((await world.find('changelog', { what: 'configureCollectionBalancing' }))[0], {
+      details: { defragmentCollection: true },
+    })
     await world.stop()
   }
 })
@@ -94,8 +105,15 @@ t.test('chunks that are not small stay where they are; 6.0.2 splits them, later 
     t.same(before, [2, 1])
     await world.command({ configureCollectionBalancing: ns, defragmentCollection: true })
     let round: Promise<BalancerRoundEvent> | undefined
-    const { fault } = await secondTime(world, 'balancer.defragmentation.phase', 'hold', () => (round = world.cluster.balancer.runRound()))
-    const sizes = (await world.chunks(ns)).map((chunk) => Long.fromValue(chunk['estimatedDataSizeBytes'] as Long).toString())
+    const { fault } = await secondTime(
+      world,
+      'balancer.defragmentation.phase',
+      'hold',
+      () => (round = world.cluster.balancer.runRound()),
+    )
+    const sizes = (await world.chunks(ns)).map((chunk) =>
+      Long.fromValue(chunk['estimatedDataSizeBytes'] as Long).toString(),
+    )
     t.equal(sizes.length, 2, 'two neighbours of one shard have become one')
     if (splits)
       t.ok(
@@ -139,7 +157,12 @@ t.test('it ends while a phase begins: the end counts', async (t) => {
   const ns = await fragmented(world)
   await world.command({ configureCollectionBalancing: ns, defragmentCollection: true })
   let round: Promise<BalancerRoundEvent> | undefined
-  const { fault } = await secondTime(world, 'balancer.defragmentation.phase', 'hold', () => (round = world.cluster.balancer.runRound()))
+  const { fault } = await secondTime(
+    world,
+    'balancer.defragmentation.phase',
+    'hold',
+    () => (round = world.cluster.balancer.runRound()),
+  )
   await world.command({ configureCollectionBalancing: ns, defragmentCollection: false })
   await world.cluster.steps.heal(fault)
   t.same((await round!).defragmenting, [])
@@ -173,44 +196,48 @@ t.test('a balancer that crashes, or whose steps fail, goes on where the catalog 
 
 for (const seed of seeds) {
   const emulate = (['6.0.2', '6.0', '7.0', '8.0'] as const)[seed % 4]!
-  t.test(`${emulate} with crashes, seed ${seed} (again: SHARDLAB_SEED=${seed} npm test -- simulation/defragmentation)`, async (t) => {
-    const random = createRandom(seed)
-    const world = await BalancedCluster.start({ emulate, shards: 3, seed, balancerRoundIntervalMs: 500 })
-    const { cluster } = world
-    const ns = await world.shard('c')
-    await world.command({ balancerStop: 1 })
-    await world.insert('c', range(200), 60 + random.below(600))
-    const points = new Set(Array.from({ length: 15 }, () => 1 + random.below(199)))
-    await world.split(
-      ns,
-      [...points].sort((a, b) => a - b),
-    )
-    for (const { min, max } of await world.chunks(ns)) {
-      const to = cluster.shards[random.below(3)]
-      await world.command({ moveChunk: ns, bounds: [min, max], to, _waitForDelete: true, forceJumbo: true })
-    }
-    const before = (await world.chunks(ns)).length
-    await world.command({ balancerStart: 1 })
-    await world.command({ configureCollectionBalancing: ns, defragmentCollection: true })
-    for (let i = 0; i < 12; i++) {
-      await cluster.advance(random.below(900))
-      if (random.chance(1, 10)) await world.command({ configureCollectionBalancing: ns, defragmentCollection: random.chance(1, 2) })
-      if (!random.chance(1, 2)) continue
-      const victim = ['shard01', 'shard02', 'shard03', 'config', 'balancer', 'mongos01'][random.below(6)]!
-      await cluster.crash(victim)
-      await cluster.advance(random.below(400))
-      await cluster.restart(victim)
-    }
-    for (let i = 0; i < 100 && 'defragmentCollection' in (await world.find('collections', { _id: ns }))[0]!; i++)
-      await cluster.advance(5000)
-    await cluster.balancer.settle(settled)
-    const chunks = await world.chunks(ns)
-    t.notOk('defragmentCollection' in (await world.find('collections', { _id: ns }))[0]!)
-    t.notOk(chunks.some((chunk) => 'estimatedDataSizeBytes' in chunk))
-    t.ok(chunks.length <= before + 2, `${before} chunks, then ${chunks.length}`)
-    onceEach(t, await world.placed('c'), range(200))
-    await world.stop()
-  })
+  t.test(
+    `${emulate} with crashes, seed ${seed} (again: SHARDLAB_SEED=${seed} npm test -- simulation/defragmentation)`,
+    async (t) => {
+      const random = createRandom(seed)
+      const world = await BalancedCluster.start({ emulate, shards: 3, seed, balancerRoundIntervalMs: 500 })
+      const { cluster } = world
+      const ns = await world.shard('c')
+      await world.command({ balancerStop: 1 })
+      await world.insert('c', range(200), 60 + random.below(600))
+      const points = new Set(Array.from({ length: 15 }, () => 1 + random.below(199)))
+      await world.split(
+        ns,
+        [...points].sort((a, b) => a - b),
+      )
+      for (const { min, max } of await world.chunks(ns)) {
+        const to = cluster.shards[random.below(3)]
+        await world.command({ moveChunk: ns, bounds: [min, max], to, _waitForDelete: true, forceJumbo: true })
+      }
+      const before = (await world.chunks(ns)).length
+      await world.command({ balancerStart: 1 })
+      await world.command({ configureCollectionBalancing: ns, defragmentCollection: true })
+      for (let i = 0; i < 12; i++) {
+        await cluster.advance(random.below(900))
+        if (random.chance(1, 10))
+          await world.command({ configureCollectionBalancing: ns, defragmentCollection: random.chance(1, 2) })
+        if (!random.chance(1, 2)) continue
+        const victim = ['shard01', 'shard02', 'shard03', 'config', 'balancer', 'mongos01'][random.below(6)]!
+        await cluster.crash(victim)
+        await cluster.advance(random.below(400))
+        await cluster.restart(victim)
+      }
+      for (let i = 0; i < 100 && 'defragmentCollection' in (await world.find('collections', { _id: ns }))[0]!; i++)
+        await cluster.advance(5000)
+      await cluster.balancer.settle(settled)
+      const chunks = await world.chunks(ns)
+      t.notOk('defragmentCollection' in (await world.find('collections', { _id: ns }))[0]!)
+      t.notOk(chunks.some((chunk) => 'estimatedDataSizeBytes' in chunk))
+      t.ok(chunks.length <= before + 2, `${before} chunks, then ${chunks.length}`)
+      onceEach(t, await world.placed('c'), range(200))
+      await world.stop()
+    },
+  )
 }
 
 t.test('zones and draining shards: nothing goes where it does not belong', async (t) => {
@@ -268,6 +295,7 @@ t.test('chunkDefragmentationThrottlingMS keeps merges apart', async (t) => {
   await world.command({ configureCollectionBalancing: ns, defragmentCollection: true })
   await world.cluster.balancer.settle(settled)
   t.equal(merges.length, 3)
-  for (const [i, atMs] of merges.entries()) if (i > 0) t.ok(atMs - merges[i - 1]! >= 4900, `${atMs - merges[i - 1]!} ms apart`)
+  for (const [i, atMs] of merges.entries())
+    if (i > 0) t.ok(atMs - merges[i - 1]! >= 4900, `${atMs - merges[i - 1]!} ms apart`)
   await world.stop()
 })

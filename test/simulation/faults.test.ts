@@ -12,10 +12,13 @@ import t, { type Test } from 'tap'
 const ns = 'app.things'
 
 async function ask(cluster: SimulatedCluster, command: Document, to = 'mongos01'): Promise<Document> {
-  return decode(await cluster.command(encode({ ...command, $db: command['$db'] ?? 'app' }), { to }), { promoteLongs: true })
+  return decode(await cluster.command(encode({ ...command, $db: command['$db'] ?? 'app' }), { to }), {
+    promoteLongs: true,
+  })
 }
 
-const admin = (cluster: SimulatedCluster, command: Document, to = 'mongos01') => ask(cluster, { ...command, $db: 'admin' }, to)
+const admin = (cluster: SimulatedCluster, command: Document, to = 'mongos01') =>
+  ask(cluster, { ...command, $db: 'admin' }, to)
 
 /** Two shards; keys below 0 on the first, others on the second. */
 async function start(t: Test, options: SimulatedClusterOptions = {}): Promise<SimulatedCluster> {
@@ -33,7 +36,8 @@ async function start(t: Test, options: SimulatedClusterOptions = {}): Promise<Si
   return cluster
 }
 
-const find = (cluster: SimulatedCluster, x: number, to = 'mongos01') => ask(cluster, { find: 'things', filter: { x } }, to)
+const find = (cluster: SimulatedCluster, x: number, to = 'mongos01') =>
+  ask(cluster, { find: 'things', filter: { x } }, to)
 const insert = (cluster: SimulatedCluster, x: number, rest: Document = {}, to = 'mongos01') =>
   ask(cluster, { insert: 'things', documents: [{ _id: x, x }], ...rest }, to)
 
@@ -60,8 +64,14 @@ t.test('a member, link, step or fault that does not exist is named in one senten
       'hold at shard.migration.nowhere',
       /^shard\.migration\.nowhere is no step that members pass; this protocol has shard\.migration\.begun, /,
     ],
-    ['hold at nowhere', /^nowhere is no step that members pass; protocols are balancer\.defragmentation, .*shard\.migration/],
-    ['hold at shard.migration.committing on mongos01', /^mongos01 is a mongos and never passes shard\.migration\.committing\.$/],
+    [
+      'hold at nowhere',
+      /^nowhere is no step that members pass; protocols are balancer\.defragmentation, .*shard\.migration/,
+    ],
+    [
+      'hold at shard.migration.committing on mongos01',
+      /^mongos01 is a mongos and never passes shard\.migration\.committing\.$/,
+    ],
     ['step down mongos01', /^stepDown is a fault of a shard or the config server, and mongos01 is a mongos\.$/],
     ['freeze routes of shard01', /^freezeRoutes is a fault of a mongos, and shard01 is a shard\.$/],
     ['fill disk of balancer', /^fullDisk is a fault of a shard or the config server/],
@@ -70,13 +80,23 @@ t.test('a member, link, step or fault that does not exist is named in one senten
     const error = await cluster.faults.apply(fault).catch((thrown: unknown) => thrown)
     t.ok(error instanceof OptionError, fault)
     t.match((error as Error).message, message)
-    t.match(await admin(cluster, { shardlab: 'apply', fault }), { ok: 0, code: 2, codeName: 'BadValue', errmsg: message })
+    t.match(await admin(cluster, { shardlab: 'apply', fault }), {
+      ok: 0,
+      code: 2,
+      codeName: 'BadValue',
+      errmsg: message,
+    })
   }
   t.same(cluster.faults.list(), [])
-  await t.rejects(cluster.faults.heal(7), /^OptionError: there is no fault 7; nothing is broken\.$|there is no fault 7; nothing is broken/)
+  await t.rejects(
+    cluster.faults.heal(7),
+    /^OptionError: there is no fault 7; nothing is broken\.$|there is no fault 7; nothing is broken/,
+  )
   await cluster.crash('shard02')
   for (const verb of ['crash', 'pause'])
-    await t.rejects(cluster.faults.apply(`${verb} shard02`), { message: `${verb} shard02 wants a member that runs: shard02 is crashed.` })
+    await t.rejects(cluster.faults.apply(`${verb} shard02`), {
+      message: `${verb} shard02 wants a member that runs: shard02 is crashed.`,
+    })
 })
 
 t.test('faults begin and end by themselves, are listed and told of', async (t) => {
@@ -129,10 +149,16 @@ t.test('all are healed at once; a fault that has not begun never does', async (t
 t.test('over the wire: apply, list, heal', async (t) => {
   const cluster = await start(t)
   t.match(await admin(cluster, { shardlab: 'apply', fault: 'crash shard02 for 1h' }, 'mongos02'), { id: 1, ok: 1 })
-  t.match(await admin(cluster, { shardlab: 'apply', fault: { verb: 'drop', link: { from: 'mongos02', to: 'config' }, first: 3 } }), {
-    id: 2,
-    ok: 1,
-  })
+  t.match(
+    await admin(cluster, {
+      shardlab: 'apply',
+      fault: { verb: 'drop', link: { from: 'mongos02', to: 'config' }, first: 3 },
+    }),
+    {
+      id: 2,
+      ok: 1,
+    },
+  )
   t.match(await admin(cluster, { shardlab: 'list' }), {
     faults: [
       { id: 1, fault: 'crash shard02 for 1h', state: 'active', healsAt: Date, strikes: null },
@@ -142,7 +168,11 @@ t.test('over the wire: apply, list, heal', async (t) => {
   t.match(await admin(cluster, { shardlab: 'heal', id: 2 }), { healed: [2], ok: 1 })
   t.match(await admin(cluster, { shardlab: 'heal' }), { healed: [1], ok: 1 })
   t.match(await find(cluster, 1), { ok: 1 })
-  t.match(await admin(cluster, { shardlab: 'heal', id: 2 }), { ok: 0, code: 2, errmsg: 'there is no fault 2; nothing is broken.' })
+  t.match(await admin(cluster, { shardlab: 'heal', id: 2 }), {
+    ok: 0,
+    code: 2,
+    errmsg: 'there is no fault 2; nothing is broken.',
+  })
   t.match(await admin(cluster, { shardlab: 'apply' }), { ok: 0, code: 2, errmsg: /^apply wants a fault/ })
   t.match(await admin(cluster, { shardlab: 'explode' }), {
     ok: 0,
@@ -181,11 +211,15 @@ for (const emulate of ['4.0', '8.0'] as const) {
     t.match(await insert(cluster, 10, {}, 'shard02'), { ok: 0, code: 10107, errmsg: words })
     const unread = emulate === '4.0' ? 'not master and slaveOk=false' : 'not primary and secondaryOk=false'
     t.match(await ask(cluster, { count: 'things' }, 'shard02'), { ok: 0, code: 13435, errmsg: unread })
-    t.match(await ask(cluster, { count: 'things', $readPreference: { mode: 'secondaryPreferred' } }, 'shard02'), { ok: 1 })
+    t.match(await ask(cluster, { count: 'things', $readPreference: { mode: 'secondaryPreferred' } }, 'shard02'), {
+      ok: 1,
+    })
     // Routers since 5.0 do not let drivers think that they are the one who has stepped down.
     const code = emulate === '4.0' ? 10107 : 6
     t.match(await insert(cluster, 10), { ok: 1, n: 0, writeErrors: [{ code, errmsg: words }] }, 'the router learns it')
-    const waitedMs = await tookMs(cluster, async () => t.match(await insert(cluster, 10), { n: 1 }, 'and waits for the election'))
+    const waitedMs = await tookMs(cluster, async () =>
+      t.match(await insert(cluster, 10), { n: 1 }, 'and waits for the election'),
+    )
     t.ok(waitedMs > 5_000 && waitedMs < 12_000, `${waitedMs} ms`)
     t.match(await admin(cluster, { replSetGetStatus: 1 }, 'shard02'), { term: 2, myState: 1 })
     await cluster.faults.apply('step down shard02 for 1m')
@@ -200,11 +234,19 @@ t.test('a router with frozen routes believes what it knows', async (t) => {
   t.match(await admin(cluster, { moveChunk: ns, find: { x: 1 }, to: 'shard01' }), { ok: 1 })
   t.match(await find(cluster, 1), { ok: 1 }, 'the other router is fine')
   t.match(await find(cluster, 1, 'mongos02'), { ok: 0, code: 13388, codeName: 'StaleConfig' })
-  t.match(await find(cluster, -1, 'mongos02'), { ok: 0, code: 13388 }, 'so is the shard that was not concerned: its version has moved on')
+  t.match(
+    await find(cluster, -1, 'mongos02'),
+    { ok: 0, code: 13388 },
+    'so is the shard that was not concerned: its version has moved on',
+  )
   const later = { insert: 'things', documents: [{ _id: 1 }], $db: 'later' }
   t.match(await ask(cluster, { count: 'things', $db: 'later' }, 'mongos02'), { n: 0 })
   t.match(await ask(cluster, later), { n: 1 })
-  t.match(await ask(cluster, { count: 'things', $db: 'later' }, 'mongos02'), { n: 1 }, 'nobody would tell it of a new database')
+  t.match(
+    await ask(cluster, { count: 'things', $db: 'later' }, 'mongos02'),
+    { n: 1 },
+    'nobody would tell it of a new database',
+  )
   await cluster.faults.heal()
   t.match(await find(cluster, 1, 'mongos02'), { ok: 1, cursor: { firstBatch: [{ x: 1 }] } })
 })
@@ -263,7 +305,11 @@ t.test('a destroyed shard comes back empty, and is no part of the cluster', asyn
   await cluster.faults.heal()
   t.match(await find(cluster, 1), { ok: 0, code: 203, codeName: 'ShardingStateNotInitialized' })
   t.match(await insert(cluster, 1), { n: 0, writeErrors: [{ code: 203 }] })
-  t.match(await ask(cluster, { find: 'things' }, 'shard02'), { ok: 1, cursor: { firstBatch: [] } }, 'alone it serves whoever asks')
+  t.match(
+    await ask(cluster, { find: 'things' }, 'shard02'),
+    { ok: 1, cursor: { firstBatch: [] } },
+    'alone it serves whoever asks',
+  )
 })
 
 t.test('slow disks and slow members, D904', async (t) => {
@@ -317,11 +363,16 @@ async function startWriting(
   t.match(await ask(cluster, { insert: 'things', documents: many }), { n: 200 })
   const block = { failCommands: [command], blockConnection: true, blockTimeMS: 5000, failInternalCommands: true }
   t.match(
-    await cluster.command(encode({ configureFailPoint: 'failCommand', mode: { times: 1 }, data: block, $db: 'admin' }), { to: shard }),
+    await cluster.command(
+      encode({ configureFailPoint: 'failCommand', mode: { times: 1 }, data: block, $db: 'admin' }),
+      { to: shard },
+    ),
     {},
   )
   const writing = cluster
-    .commandInBackground(encode({ aggregate: 'things', pipeline: plainSource, cursor: {}, $db: 'app' }), { to: 'mongos01' })
+    .commandInBackground(encode({ aggregate: 'things', pipeline: plainSource, cursor: {}, $db: 'app' }), {
+      to: 'mongos01',
+    })
     .then(
       (reply) => decode(reply),
       (error: Error) => ({ lost: error.message }),
@@ -337,7 +388,9 @@ async function besides(cluster: SimulatedCluster): Promise<Document[]> {
 }
 
 const copied = async (cluster: SimulatedCluster) =>
-  ((await ask(cluster, { find: 'copy' }, 'mongos02'))['cursor'].firstBatch as Document[]).map(({ _id }) => _id as unknown)
+  ((await ask(cluster, { find: 'copy' }, 'mongos02'))['cursor'].firstBatch as Document[]).map(
+    ({ _id }) => _id as unknown,
+  )
 
 for (const emulate of ['4.4', '8.0'] as const) {
   t.test(`$out that meets a full disk leaves nothing behind, ${emulate}`, async (t) => {
@@ -375,20 +428,23 @@ t.test('D905 the temporary collection of a router that is gone goes when its sha
   }
 })
 
-t.test('$out whose shard drops the temporary collection meanwhile does not replace its target with a part', async (t) => {
-  for (const waitsFor of [
-    ['insert', 'shard01'],
-    ['getMore', 'shard02'],
-  ] as const) {
-    const { cluster, writing } = await startWriting(t, {}, waitsFor)
-    await cluster.faults.apply('step down shard01')
-    await cluster.faults.heal()
-    await cluster.advance(20_000)
-    t.match(await writing, { ok: 0, code: 6, errmsg: 'operation was interrupted' })
-    t.same(await besides(cluster), [])
-    t.same(await copied(cluster), ['old'])
-  }
-})
+t.test(
+  '$out whose shard drops the temporary collection meanwhile does not replace its target with a part',
+  async (t) => {
+    for (const waitsFor of [
+      ['insert', 'shard01'],
+      ['getMore', 'shard02'],
+    ] as const) {
+      const { cluster, writing } = await startWriting(t, {}, waitsFor)
+      await cluster.faults.apply('step down shard01')
+      await cluster.faults.heal()
+      await cluster.advance(20_000)
+      t.match(await writing, { ok: 0, code: 6, errmsg: 'operation was interrupted' })
+      t.same(await besides(cluster), [])
+      t.same(await copied(cluster), ['old'])
+    }
+  },
+)
 
 t.test('clients make no temporary collections', async (t) => {
   const cluster = await start(t)

@@ -12,11 +12,17 @@ import { blocksOf, GuideError, GuideShell, shown } from '../support/guide-shell.
 const page = (path: string) => readFile(new URL(`../../../docs/${path}.md`, import.meta.url), 'utf8')
 
 /** Times and ports are other ones each time. */
-const comparable = (text: string) => text.replace(/millis: \d+/g, 'millis: …').replace(/(shard\d\d)\/[\w.]+:\d+/g, '$1/…')
+const comparable = (text: string) =>
+  text.replace(/millis: \d+/g, 'millis: …').replace(/(shard\d\d)\/[\w.]+:\d+/g, '$1/…')
 
-async function play(t: Test, shell: GuideShell, { code, output }: { code: string; output: string | null }): Promise<void> {
+async function play(
+  t: Test,
+  shell: GuideShell,
+  { code, output }: { code: string; output: string | null },
+): Promise<void> {
   const value = await shell.run(code).catch((error: Error) => error)
-  if (output !== null) t.equal(comparable(value instanceof Error ? value.message : shown(value)), comparable(output), code)
+  if (output !== null)
+    t.equal(comparable(value instanceof Error ? value.message : shown(value)), comparable(output), code)
   else if (value instanceof Error) throw value
 }
 
@@ -50,7 +56,8 @@ t.test('add and remove shards', async (t) => {
   for (const { code, output } of blocksOf(text)) {
     if (code.includes('config')) {
       t.equal(await cluster.addShard(), 'shard03')
-      host = ((await shell.run(`db.getSiblingDB('config').shards.findOne({ _id: 'shard02' })`)) as { host: string }).host
+      host = ((await shell.run(`db.getSiblingDB('config').shards.findOne({ _id: 'shard02' })`)) as { host: string })
+        .host
     }
     if (code === 'sh.addShard(host)') {
       const reply = decode(await cluster.command(encode({ dropDatabase: 1, $db: 'shop' }), { to: 'shard02' }))
@@ -64,7 +71,12 @@ t.test('add and remove shards', async (t) => {
 t.test('watch the balancer: what it prints', async (t) => {
   const text = await page('guides/watch-the-balancer')
   const [because, answer] = [...text.matchAll(/^console\.log\(.+\)\n\/\/ (.+)$/gm)].map(([, line]) => line)
-  await using cluster = await createSimulatedCluster({ emulate: '7.0', chunkSize: '64KB', balancerRoundIntervalMs: 2 ** 31 - 1, seed: 7 })
+  await using cluster = await createSimulatedCluster({
+    emulate: '7.0',
+    chunkSize: '64KB',
+    balancerRoundIntervalMs: 2 ** 31 - 1,
+    seed: 7,
+  })
   const shell = new GuideShell(cluster, 'shop')
   await shell.run(`sh.enableSharding('shop', 'shard01'); sh.shardCollection('shop.orders', { customer: 1 })`)
   // An _id, a number, and a text that fills 512 bytes.
@@ -85,8 +97,18 @@ t.test('break a shard', async (t) => {
 })
 
 t.test('the steps of migrations and document moves', async (t) => {
-  const stepsIn = (text: string) => [...text.matchAll(/^\| `([\w.-]+)` \| (?:donor|recipient|config server) \|/gm)].map(([, step]) => step)
+  const stepsIn = (text: string) =>
+    [...text.matchAll(/^\| `([\w.-]+)` \| (?:donor|recipient|config server) \|/gm)].map(([, step]) => step)
   t.same(stepsIn(await page('internals/migrations')), migrationSteps)
-  const moves = ['begun', 'preparing', 'insert-prepared', 'prepared', 'decided', 'deciding', 'insert-decided', 'finished']
+  const moves = [
+    'begun',
+    'preparing',
+    'insert-prepared',
+    'prepared',
+    'decided',
+    'deciding',
+    'insert-decided',
+    'finished',
+  ]
   t.same(stepsIn(await page('internals/document-moves')), moves)
 })

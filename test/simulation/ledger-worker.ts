@@ -54,22 +54,40 @@ export class LedgerWorker {
   /** What it knows to be there it finds, once. @throws Error when it does not */
   async find(filter: Document = { _id: { $in: this.#keys } }, expected: readonly number[] = this.#keys): Promise<void> {
     const wanted = expected.toSorted((a, b) => a - b).join()
-    const reply = await this.client.once({ find: 'c', filter, projection: { _id: 1 }, sort: { _id: 1 }, batchSize: 1000, $db: 'app' })
+    const reply = await this.client.once({
+      find: 'c',
+      filter,
+      projection: { _id: 1 },
+      sort: { _id: 1 },
+      batchSize: 1000,
+      $db: 'app',
+    })
     if (reply === null || reply['ok'] !== 1) return
     const found = (reply['cursor'].firstBatch as { _id: number }[]).map(({ _id }) => _id).join()
     if (found !== wanted) throw new Error(`find gave ${found} where ${wanted} had been acknowledged`)
   }
 
   async #write(command: string, field: 'updates' | 'documents' | 'deletes', statement: Document): Promise<boolean> {
-    const { done } = await this.client.writeRetryably({ command: { [command]: 'c', $db: 'app' }, documents: [statement], field })
+    const { done } = await this.client.writeRetryably({
+      command: { [command]: 'c', $db: 'app' },
+      documents: [statement],
+      field,
+    })
     return done[0]!
   }
 }
 
 /** What `app.c` holds, for {@link Ledger.violations}. */
 export async function contents(client: PatientClient): Promise<Map<number, Found>> {
-  const { cursor } = await client.untilDone({ find: 'c', filter: {}, projection: { n: 1 }, batchSize: 10_000, $db: 'app' })
+  const { cursor } = await client.untilDone({
+    find: 'c',
+    filter: {},
+    projection: { n: 1 },
+    batchSize: 10_000,
+    $db: 'app',
+  })
   const found = new Map<number, Found>()
-  for (const { _id, n } of cursor.firstBatch as { _id: number; n: number }[]) found.set(_id, { count: (found.get(_id)?.count ?? 0) + 1, n })
+  for (const { _id, n } of cursor.firstBatch as { _id: number; n: number }[])
+    found.set(_id, { count: (found.get(_id)?.count ?? 0) + 1, n })
   return found
 }

@@ -50,7 +50,8 @@ export class Ledger {
       }
       if (presence === 'no') wrong.push(`${name} ${key} was deleted and is there`)
       if (found.count !== 1) wrong.push(`${name} ${key} is there ${found.count} times`)
-      if (found.n < least || found.n > most) wrong.push(`${name} ${key} was incremented to ${found.n}, not to ${least}–${most}`)
+      if (found.n < least || found.n > most)
+        wrong.push(`${name} ${key} was incremented to ${found.n}, not to ${least}–${most}`)
     }
     return wrong
   }

@@ -13,10 +13,18 @@ async function start(
   shards: number,
   emulate: EmulatedVersion = '7.0',
 ): Promise<{ cluster: SimulatedCluster; run: (command: Document, to?: string) => Promise<Document> }> {
-  const cluster = await createSimulatedCluster({ seed: 1, shards, mongos: 1, emulate, findReplicaSetHostTimeoutMs: 1000 })
+  const cluster = await createSimulatedCluster({
+    seed: 1,
+    shards,
+    mongos: 1,
+    emulate,
+    findReplicaSetHostTimeoutMs: 1000,
+  })
   t.teardown(() => cluster.stop())
   const run = async (command: Document, to?: string) =>
-    decode(await cluster.command(encode({ ...command, $db: command['$db'] ?? 'admin' }), to === undefined ? {} : { to }))
+    decode(
+      await cluster.command(encode({ ...command, $db: command['$db'] ?? 'admin' }), to === undefined ? {} : { to }),
+    )
   const admin = new PatientClient(cluster, createRandom(1))
   await admin.untilDone({ enableSharding: 'app', primaryShard: donor, $db: 'admin' })
   for (const name of ['c', 'e']) {
@@ -59,7 +67,11 @@ t.test('writers who never pause do not keep a range from moving', async (t) => {
     let updates = 0
     const writing = Array.from({ length: writers }, async (_, writer) => {
       for (let i = writer; isMoving; i += writers) {
-        const reply = await run({ update: 'c', updates: [{ q: { k: 10 + (i % 10) }, u: { $inc: { n: 1 } } }], $db: 'app' })
+        const reply = await run({
+          update: 'c',
+          updates: [{ q: { k: 10 + (i % 10) }, u: { $inc: { n: 1 } } }],
+          $db: 'app',
+        })
         updates += reply['n'] as number
       }
     })
@@ -67,16 +79,30 @@ t.test('writers who never pause do not keep a range from moving', async (t) => {
     isMoving = false
     await Promise.all(writing)
     t.ok(cluster.now() - begunAtMs < 60_000, `${version}: moved after ${cluster.now() - begunAtMs} ms`)
-    const { cursor } = await run({ aggregate: 'c', pipeline: [{ $group: { _id: null, n: { $sum: '$n' } } }], cursor: {}, $db: 'app' })
+    const { cursor } = await run({
+      aggregate: 'c',
+      pipeline: [{ $group: { _id: null, n: { $sum: '$n' } } }],
+      cursor: {},
+      $db: 'app',
+    })
     t.equal(cursor.firstBatch[0].n, updates, 'no update is lost')
   }
 })
 
 t.test('how a busy shard refuses, by version', async (t) => {
   for (const [version, text] of [
-    ['4.0', 'migration because this shard is currently donating chunk [{ k: 10 }, { k: MaxKey }) for namespace app.c to shard02'],
-    ['4.4', 'migration because this shard is currently donating chunk [{ k: 10 }, { k: MaxKey }) for namespace app.c to shard02'],
-    ['5.0', 'balancer operation because this shard is currently donating chunk [{ k: 10 }, { k: MaxKey }) for namespace app.c to shard02'],
+    [
+      '4.0',
+      'migration because this shard is currently donating chunk [{ k: 10 }, { k: MaxKey }) for namespace app.c to shard02',
+    ],
+    [
+      '4.4',
+      'migration because this shard is currently donating chunk [{ k: 10 }, { k: MaxKey }) for namespace app.c to shard02',
+    ],
+    [
+      '5.0',
+      'balancer operation because this shard is currently donating chunk [{ k: 10 }, { k: MaxKey }) for namespace app.c to shard02',
+    ],
     [
       '6.0.2',
       "balancer operation because this shard is currently donating range 'min: { k: 10 } - max: { k: MaxKey }' for namespace app.c to shard shard02",
@@ -95,7 +121,10 @@ t.test('a shard takes part in one migration at a time; an equal request joins', 
   const { reply, release } = await heldAt(cluster, 'shard.migration.caught-up', () => run(move('c', 10, recipient)))
   const busy = await run(move('e', 10, recipient))
   t.match(busy, { ok: 0, code: 117, codeName: 'ConflictingOperationInProgress' })
-  t.match(busy['errmsg'], /currently donating range 'min: \{ k: 10 \} - max: \{ k: MaxKey \}' for namespace app\.c to shard shard02/)
+  t.match(
+    busy['errmsg'],
+    /currently donating range 'min: \{ k: 10 \} - max: \{ k: MaxKey \}' for namespace app\.c to shard shard02/,
+  )
   const joined = run(move('c', 10, recipient))
   await run({ split: 'app.e', middle: { k: 15 } })
   await cluster.advance(5)
@@ -141,7 +170,9 @@ t.test('a change of the collection ends its migration, which leaves nothing behi
 
 t.test('in the critical section writes wait, reads go on until the commit', async (t) => {
   const { cluster, run } = await start(t, 2)
-  const { reply, release } = await heldAt(cluster, 'shard.migration.writes-blocked', () => run(move('c', 10, recipient)))
+  const { reply, release } = await heldAt(cluster, 'shard.migration.writes-blocked', () =>
+    run(move('c', 10, recipient)),
+  )
   let written = false
   const write = run({ update: 'c', updates: [{ q: { k: 12 }, u: { $inc: { n: 1 } } }], $db: 'app' }).then((done) => {
     written = true
@@ -158,7 +189,11 @@ t.test('in the critical section writes wait, reads go on until the commit', asyn
   t.match(await write, { n: 1, nModified: 1 })
   t.match(await reply, { ok: 1 })
   t.equal((await run({ find: 'c', filter: { k: 12 }, $db: 'app' }))['cursor']['firstBatch'][0].n, 1)
-  t.equal((await run({ find: 'c', filter: { k: 12 }, $db: 'app' }, recipient))['cursor']['firstBatch'][0].n, 1, 'on its new shard')
+  t.equal(
+    (await run({ find: 'c', filter: { k: 12 }, $db: 'app' }, recipient))['cursor']['firstBatch'][0].n,
+    1,
+    'on its new shard',
+  )
 })
 
 t.test('a range is deleted when the cursors are gone that were open before it moved', async (t) => {
@@ -231,27 +266,30 @@ t.test('a document with the same _id elsewhere on the recipient stops the migrat
 })
 
 // Seed 56 of the swarm: the donor took the old name for a collection that was gone, and the recipient deleted what it owned by then.
-t.test('a commit whose answer was lost stands, though the collection has another name by the time the donor asks', async (t) => {
-  for (const [version, unheard] of [
-    ['5.0', 'config.ensure-chunk-version-is-greater-than'],
-    ['8.0', 'config.get-collection'],
-  ] as const) {
-    const { cluster, run } = await start(t, 3, version)
-    t.match(await run(move('c', 10, recipient)), { ok: 1 })
-    await cluster.advance(1_000_000)
-    await cluster.faults.apply(`cut replies of config to ${recipient} only config.commit-chunk-migration first 1`)
-    await cluster.faults.apply(`drop from ${recipient} to config only ${unheard} for 10s`)
-    const moving = run(move('c', 10, third))
-    while ((cluster.faults.list()[0]!.strikes ?? 0) === 0) await cluster.advance(1)
-    await cluster.advance(100)
-    t.match(await run({ renameCollection: 'app.c', to: 'app.d' }), { ok: 1 })
-    await cluster.faults.heal()
-    await moving
-    await cluster.advance(1_000_000)
-    t.match(await run({ count: 'd', $db: 'app' }), { n: 20 }, version)
-    t.match(await run({ count: 'd', $db: 'app' }, third), { n: 10 }, 'the recipient has its part')
-  }
-})
+t.test(
+  'a commit whose answer was lost stands, though the collection has another name by the time the donor asks',
+  async (t) => {
+    for (const [version, unheard] of [
+      ['5.0', 'config.ensure-chunk-version-is-greater-than'],
+      ['8.0', 'config.get-collection'],
+    ] as const) {
+      const { cluster, run } = await start(t, 3, version)
+      t.match(await run(move('c', 10, recipient)), { ok: 1 })
+      await cluster.advance(1_000_000)
+      await cluster.faults.apply(`cut replies of config to ${recipient} only config.commit-chunk-migration first 1`)
+      await cluster.faults.apply(`drop from ${recipient} to config only ${unheard} for 10s`)
+      const moving = run(move('c', 10, third))
+      while ((cluster.faults.list()[0]!.strikes ?? 0) === 0) await cluster.advance(1)
+      await cluster.advance(100)
+      t.match(await run({ renameCollection: 'app.c', to: 'app.d' }), { ok: 1 })
+      await cluster.faults.heal()
+      await moving
+      await cluster.advance(1_000_000)
+      t.match(await run({ count: 'd', $db: 'app' }), { n: 20 }, version)
+      t.match(await run({ count: 'd', $db: 'app' }, third), { n: 10 }, 'the recipient has its part')
+    }
+  },
+)
 
 // Seed 434 of the swarm: the primary shard made the collection anew for what it was about to receive, after its drop.
 t.test('what a drop finds on its way to a shard does not stay there', async (t) => {
@@ -283,7 +321,8 @@ t.test('a range waits for what is noted in config.rangeDeletions, whoever has wr
   for (const version of ['4.4', '7.0'] as const) {
     const { run } = await start(t, 2, version)
     t.match(await run(move('c', 10, recipient)), { ok: 1 }, version)
-    const tasks = async () => (await run({ find: 'rangeDeletions', $db: 'config' }, donor))['cursor']['firstBatch'] as Document[]
+    const tasks = async () =>
+      (await run({ find: 'rangeDeletions', $db: 'config' }, donor))['cursor']['firstBatch'] as Document[]
     const [task] = await tasks()
     t.match(task, { nss: 'app.c', donorShardId: donor })
     const back = () => run(move('c', 10, donor))
@@ -293,7 +332,10 @@ t.test('a range waits for what is noted in config.rangeDeletions, whoever has wr
     await run({ insert: 'rangeDeletions', documents: [task!], $db: 'config' }, donor)
     t.match(await back(), { ok: 0 }, 'it is noted again')
     const elsewhere = { range: { min: { k: -2 }, max: { k: -1 } } }
-    await run({ update: 'rangeDeletions', updates: [{ q: { _id: task!['_id'] }, u: { $set: elsewhere } }], $db: 'config' }, donor)
+    await run(
+      { update: 'rangeDeletions', updates: [{ q: { _id: task!['_id'] }, u: { $set: elsewhere } }], $db: 'config' },
+      donor,
+    )
     t.match(await back(), { ok: 1 }, 'it is about another range')
     t.equal((await tasks()).length, 2)
     t.match(await run(move('c', 0, donor)), { ok: 0 })

@@ -66,7 +66,13 @@ const cleanupMs = 920_000
 export async function playMigration({ seed, step, crash, loss }: Scene): Promise<Outcome> {
   // Rounds of the balancer would take half of the time.
   const balancerRoundIntervalMs = 2 * cleanupMs
-  const cluster = await createSimulatedCluster({ seed, shards: 2, mongos: 2, findReplicaSetHostTimeoutMs: 1000, balancerRoundIntervalMs })
+  const cluster = await createSimulatedCluster({
+    seed,
+    shards: 2,
+    mongos: 2,
+    findReplicaSetHostTimeoutMs: 1000,
+    balancerRoundIntervalMs,
+  })
   const random = createRandom(seed).fork('migration')
   const admin = new PatientClient(cluster, random.fork('admin'))
   const ledger = new Ledger()
@@ -101,7 +107,8 @@ export async function playMigration({ seed, step, crash, loss }: Scene): Promise
   if (step.startsWith('shard.range-deleter.')) await cluster.advance(cleanupMs)
   const violations = [...ledger.violations('document', await contents(admin)), ...(await leftovers(cluster, admin))]
   const owner = await ownerOf(admin)
-  if (reply !== null && reply['ok'] === 1 && owner !== recipient) violations.push('the move was acknowledged and has not happened')
+  if (reply !== null && reply['ok'] === 1 && owner !== recipient)
+    violations.push('the move was acknowledged and has not happened')
   await cluster.stop()
   return { violations, struck, moved: owner === recipient }
 }
@@ -150,13 +157,16 @@ async function leftovers(cluster: SimulatedCluster, admin: PatientClient): Promi
   const moved = (await ownerOf(admin)) === cluster.shards[1]
   for (const [i, shard] of cluster.shards.entries()) {
     const direct = async (collection: string, db: string): Promise<Document[]> => {
-      const reply = decode(await cluster.command(encode({ find: collection, batchSize: 10_000, $db: db }), { to: shard }))
+      const reply = decode(
+        await cluster.command(encode({ find: collection, batchSize: 10_000, $db: db }), { to: shard }),
+      )
       return reply['cursor']['firstBatch'] as Document[]
     }
     const owns = (k: number) => (k >= cut && moved ? i === 1 : i === 0)
     for (const { k } of await direct('c', 'app')) if (!owns(k)) wrong.push(`${shard} keeps the orphan ${k}`)
     for (const name of ['rangeDeletions', 'migrationCoordinators'])
-      for (const document of await direct(name, 'config')) wrong.push(`${shard} has in ${name} ${JSON.stringify(document)}`)
+      for (const document of await direct(name, 'config'))
+        wrong.push(`${shard} has in ${name} ${JSON.stringify(document)}`)
   }
   const { cursor } = await admin.untilDone({ find: 'chunks', filter: {}, $db: 'config' })
   if (cursor.firstBatch.length !== 2) wrong.push(`there are ${cursor.firstBatch.length} chunks`)

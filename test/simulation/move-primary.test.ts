@@ -50,7 +50,8 @@ async function play({ step, crash }: Scene): Promise<string[]> {
   if (reply?.['ok'] === 1 && primary !== recipient) problems.push('the move was acknowledged and has not happened')
   const next = primary === donor ? recipient : donor
   const again = await admin.untilDone({ movePrimary: 'app', to: next, $db: 'admin' })
-  if (again['ok'] !== 1 || (await primaryOf(admin)) !== next) problems.push(`another move fails: ${JSON.stringify(again)}`)
+  if (again['ok'] !== 1 || (await primaryOf(admin)) !== next)
+    problems.push(`another move fails: ${JSON.stringify(again)}`)
   return [...problems, ...(await check(cluster, admin, inserted))]
 }
 
@@ -59,7 +60,11 @@ async function prepare(admin: PatientClient, donor: string): Promise<void> {
   await admin.untilDone({ shardCollection: 'app.sharded', key: { _id: 1 }, $db: 'admin' })
   const rows = Array.from({ length: documents }, (_, _id) => ({ _id, x: _id % 5, padding: 'x'.repeat(60_000) }))
   await admin.writeRetryably({ command: { insert: 'plain', $db: 'app' }, documents: rows, field: 'documents' })
-  await admin.writeRetryably({ command: { insert: 'sharded', $db: 'app' }, documents: [{ _id: 1 }, { _id: 2 }], field: 'documents' })
+  await admin.writeRetryably({
+    command: { insert: 'sharded', $db: 'app' },
+    documents: [{ _id: 1 }, { _id: 2 }],
+    field: 'documents',
+  })
   await admin.untilDone({ createIndexes: 'plain', indexes: [{ key: { x: 1 }, name: 'x_1' }], $db: 'app' })
   await admin.untilDone({ create: 'view', viewOn: 'plain', pipeline: [{ $match: { x: 0 } }], $db: 'app' })
   await admin.untilDone({ create: 'capped', capped: true, size: 4096, $db: 'app' })
@@ -84,7 +89,8 @@ async function insertMeanwhile(client: PatientClient): Promise<number[]> {
 
 async function check(cluster: SimulatedCluster, admin: PatientClient, inserted: readonly number[]): Promise<string[]> {
   const problems: string[] = []
-  const batch = async (command: Document) => ((await admin.untilDone(command))['cursor'] as Document)['firstBatch'] as Document[]
+  const batch = async (command: Document) =>
+    ((await admin.untilDone(command))['cursor'] as Document)['firstBatch'] as Document[]
   const ids = (await batch({ find: 'plain', projection: { _id: 1 }, batchSize: 10_000, $db: 'app' })).map(
     (document) => document['_id'] as number,
   )
@@ -100,7 +106,9 @@ async function check(cluster: SimulatedCluster, admin: PatientClient, inserted: 
   if (names.join() !== 'capped,plain,sharded,system.views,view') problems.push(`collections are ${names.join()}`)
   const holders = []
   for (const shard of cluster.shards) {
-    const reply = decode(await cluster.command(encode({ listCollections: 1, nameOnly: true, $db: 'app' }), { to: shard }))
+    const reply = decode(
+      await cluster.command(encode({ listCollections: 1, nameOnly: true, $db: 'app' }), { to: shard }),
+    )
     const local = (reply['cursor'] as Document)['firstBatch'] as Document[]
     if (local.some(({ name }) => name === 'plain')) holders.push(shard)
   }
@@ -115,7 +123,8 @@ async function primaryOf(admin: PatientClient): Promise<string> {
 
 for (const step of steps) {
   t.test(step, async (t) => {
-    for (const crash of parties) t.same(await play({ step, crash }), [], crash === null ? 'the step fails' : `the ${crash} crashes`)
+    for (const crash of parties)
+      t.same(await play({ step, crash }), [], crash === null ? 'the step fails' : `the ${crash} crashes`)
   })
 }
 
@@ -147,7 +156,8 @@ t.test('while copies are made, reads go on and changes do not', async (t) => {
       { create: 'another', $db: 'app' },
       { createIndexes: 'plain', indexes: [{ key: { y: 1 }, name: 'y_1' }], $db: 'app' },
     ]
-    const codeOf = (reply: Document | null) => ((reply?.['writeErrors'] ?? []) as Document[])[0]?.['code'] ?? reply?.['code']
+    const codeOf = (reply: Document | null) =>
+      ((reply?.['writeErrors'] ?? []) as Document[])[0]?.['code'] ?? reply?.['code']
     const answers = changes.map((change) => admin.once(change))
     const sharding = admin.once({ shardCollection: 'app.later', key: { _id: 1 }, $db: 'admin' })
     if (refused)
@@ -200,7 +210,11 @@ t.test('a second movePrimary of the database joins the first or fails, and befor
       errmsg: 'Another movePrimary operation with different arguments is already running ont the same database',
     })
     t.equal(await primaryOf(admin), 'shard02')
-    t.match(await admin.once({ movePrimary: 'app', to: 'shard03', $db: 'admin' }), { ok: 1 }, 'afterwards it can move on')
+    t.match(
+      await admin.once({ movePrimary: 'app', to: 'shard03', $db: 'admin' }),
+      { ok: 1 },
+      'afterwards it can move on',
+    )
   }
 })
 
@@ -238,9 +252,24 @@ t.test('until 6.0 a shard moves one database at a time', async (t) => {
 
 t.test('what movePrimary refuses', async (t) => {
   for (const [emulate, missing, unknownReply, replies] of [
-    ['2.6', "Could not move database 'app' to shard 'nope' :: caused by :: Shard nope not found", { code: 26 }, [['primary'], ['primary']]],
-    ['4.0', "Could not move database 'app' to shard 'nope' :: caused by :: Shard nope not found", { code: 26 }, [[], ['primary']]],
-    ['6.0', "Could not move database 'app' to shard 'nope' :: caused by :: Shard nope not found", { code: 26 }, [[], []]],
+    [
+      '2.6',
+      "Could not move database 'app' to shard 'nope' :: caused by :: Shard nope not found",
+      { code: 26 },
+      [['primary'], ['primary']],
+    ],
+    [
+      '4.0',
+      "Could not move database 'app' to shard 'nope' :: caused by :: Shard nope not found",
+      { code: 26 },
+      [[], ['primary']],
+    ],
+    [
+      '6.0',
+      "Could not move database 'app' to shard 'nope' :: caused by :: Shard nope not found",
+      { code: 26 },
+      [[], []],
+    ],
     ['7.0', 'Requested primary shard nope does not exist', { code: 26 }, [[], []]],
   ] as const) {
     await using cluster = await createSimulatedCluster({ seed: 1, shards: 3, emulate })
@@ -254,11 +283,17 @@ t.test('what movePrimary refuses', async (t) => {
     t.match(await move({ movePrimary: 'app', to: 1 }), { code: 14 })
     t.match(await move({ movePrimary: 1, to: 'shard02' }), { code: 73 })
     for (const db of ['admin', 'config'])
-      t.match(await move({ movePrimary: db, to: 'shard02' }), { code: 72, errmsg: `Can't move primary for ${db} database` })
+      t.match(await move({ movePrimary: db, to: 'shard02' }), {
+        code: 72,
+        errmsg: `Can't move primary for ${db} database`,
+      })
     t.equal(await primaryOf(admin), 'shard01', 'nothing of that changed anything')
-    const fields = (reply: Document) => Object.keys(reply).filter((name) => !['ok', '$clusterTime', 'operationTime'].includes(name))
+    const fields = (reply: Document) =>
+      Object.keys(reply).filter((name) => !['ok', '$clusterTime', 'operationTime'].includes(name))
     t.same(
-      [await move({ movePrimary: 'app', to: 'shard02' }), await move({ movePrimary: 'app', to: 'shard02' })].map(fields),
+      [await move({ movePrimary: 'app', to: 'shard02' }), await move({ movePrimary: 'app', to: 'shard02' })].map(
+        fields,
+      ),
       replies,
       emulate,
     )

@@ -21,7 +21,13 @@ const unknownCodes: ReadonlySet<number> = new Set([6, 133, 217])
 const refusedCodes: ReadonlySet<number> = new Set([112])
 
 export async function playMoves(seed: number): Promise<Outcome> {
-  const cluster = await createSimulatedCluster({ seed, shards: 3, mongos: 2, emulate: '8.0', findReplicaSetHostTimeoutMs: 1000 })
+  const cluster = await createSimulatedCluster({
+    seed,
+    shards: 3,
+    mongos: 2,
+    emulate: '8.0',
+    findReplicaSetHostTimeoutMs: 1000,
+  })
   const random = createRandom(seed).fork('moves')
   const counts = { acknowledged: new Array<number>(documents).fill(0), unknown: new Array<number>(documents).fill(0) }
   await send(cluster, random, { shardCollection: 'app.c', key: { k: 'hashed' }, $db: 'admin' })
@@ -51,7 +57,12 @@ interface Counts {
   readonly unknown: number[]
 }
 
-async function client(cluster: SimulatedCluster, random: Random, { acknowledged, unknown }: Counts, trouble: Trouble): Promise<void> {
+async function client(
+  cluster: SimulatedCluster,
+  random: Random,
+  { acknowledged, unknown }: Counts,
+  trouble: Trouble,
+): Promise<void> {
   const lsid = { id: new Binary(random.bytes(16), 4) }
   for (let i = 1; i <= updatesOfClient; i++) {
     const _id = random.below(documents)
@@ -66,7 +77,8 @@ async function client(cluster: SimulatedCluster, random: Random, { acknowledged,
     const n = reply?.['lastErrorObject']?.n ?? reply?.['n']
     if (error === undefined) acknowledged[_id]! += n as number
     else if (unknownCodes.has(error.code)) unknown[_id]!++
-    else if (!refusedCodes.has(error.code)) throw new Error(`${Object.keys(command)[0]} failed with ${error.code} ${error.errmsg}`)
+    else if (!refusedCodes.has(error.code))
+      throw new Error(`${Object.keys(command)[0]} failed with ${error.code} ${error.errmsg}`)
     await cluster.advance(random.fraction() * 5)
   }
 }
@@ -86,7 +98,8 @@ async function violationsOf(cluster: SimulatedCluster, { acknowledged, unknown }
   const find = encode({ find: 'c', $db: 'app' })
   const lists = await Promise.all(
     [...cluster.shards, 'mongos01'].map(
-      async (to) => decode(await cluster.command(find, { to }), { promoteLongs: true })['cursor'].firstBatch as Document[],
+      async (to) =>
+        decode(await cluster.command(find, { to }), { promoteLongs: true })['cursor'].firstBatch as Document[],
     ),
   )
   const routed = lists.pop()!

@@ -85,7 +85,12 @@ const stories: Record<MutationName, (story: Story) => Promise<unknown>> = {
   /** A write that the client repeats where the document is now was done once. */
   async sessionMigrationOff(story) {
     const { lsid } = story.client.startSession()
-    const increment = { update: 'c', updates: [{ q: { k: 15 }, u: { $inc: { n: 1 } } }], lsid, txnNumber: Long.fromNumber(100) }
+    const increment = {
+      update: 'c',
+      updates: [{ q: { k: 15 }, u: { $inc: { n: 1 } } }],
+      lsid,
+      txnNumber: Long.fromNumber(100),
+    }
     await story.do(increment)
     await story.move()
     await story.do(increment)

@@ -111,13 +111,18 @@ export class PatientClient {
    * now and then once more for nothing, which `did` compares: what was done, null for nothing. Who did nothing leaves nothing in the
    * history and may do something when repeated. `settled` are codes of errors that are answers.
    */
-  async retryably(command: Document, did: (reply: Document) => number | string | null, settled: readonly number[] = []): Promise<Document> {
+  async retryably(
+    command: Document,
+    did: (reply: Document) => number | string | null,
+    settled: readonly number[] = [],
+  ): Promise<Document> {
     const numbered = this.#numbered(command)
     const reply = await this.untilDone(numbered, settled)
     if (!this.#random.chance(1, 3)) return reply
     const again = await this.untilDone(numbered, settled)
     const [first, second] = [did(reply), did(again)]
-    if (first !== null && first !== second) throw new Error(`a repeated ${firstName(command)} did ${second} where it did ${first} before`)
+    if (first !== null && first !== second)
+      throw new Error(`a repeated ${firstName(command)} did ${second} where it did ${first} before`)
     return again
   }
 }
@@ -149,7 +154,11 @@ function mustBeUnavailable(error: Document, command: Document): void {
   const { code, errmsg } = error
   // Several members are away, each in its own way.
   const parts = code === 65 ? (errmsg as string).split(' :: and :: ') : []
-  if (parts.length > 0 && parts.every((part) => /Write results unavailable from|Could not find host matching/.test(part))) return
+  if (
+    parts.length > 0 &&
+    parts.every((part) => /Write results unavailable from|Could not find host matching/.test(part))
+  )
+    return
   if (!unavailable.has(code)) throw new Error(`${firstName(command)} failed with ${code} ${errmsg}`)
 }
 

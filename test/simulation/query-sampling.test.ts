@@ -5,108 +5,136 @@ import { AnalysedCluster, refreshMs, writeMs } from './analysed-cluster.js'
 
 const ns = 'shop.orders'
 
-t.test('every kind of query is sampled and kept on a shard that it went to; D860 variables as they were written', async (t) => {
-  await using world = await AnalysedCluster.start({ emulate: '8.0' })
-  await world.shardedOrders()
-  await world.insert('orders', [
-    { _id: 1, x: -1, s: { a: 1, b: 2 } },
-    { _id: 2, x: 1 },
-    { _id: 3, x: 2 },
-  ])
-  await world.sample(ns)
-  const collation = { locale: 'en_US', strength: 2 }
-  await world.slowly([
-    { find: 'orders', filter: { x: -1 }, collation },
-    { find: 'orders', filter: { $expr: { $eq: ['$x', '$$v'] } }, let: { v: 1 } },
-    { count: 'orders', query: { x: { $gte: 1 } } },
-    { distinct: 'orders', key: 'x', query: { x: 2 } },
-    { aggregate: 'orders', pipeline: [{ $sort: { x: -1 } }, { $match: { x: 1 } }], cursor: {} },
-    { aggregate: 'orders', pipeline: [{ $match: { x: 1 } }], cursor: {}, collation },
-    { update: 'orders', updates: [{ q: { x: -1 }, u: { $set: { 's.a': 5, n: 1 }, $unset: { 's.b': 1 } } }], let: { v: 1 } },
-    { delete: 'orders', deletes: [{ q: { x: 2 }, limit: 1, hint: { _id: 1 } }] },
-    { findAndModify: 'orders', query: { x: 1 }, sort: { x: 1 }, update: { $inc: { n: 1 } }, new: true },
-    { update: 'orders', updates: [{ q: { n: 1 }, u: { $set: { m: 1 } }, multi: true }] },
-  ])
-  await world.admin({ bulkWrite: 1, ops: [{ update: 0, filter: { x: 1 }, updateMods: { $set: { q: 1 } } }], nsInfo: [{ ns }] })
-  await world.run({ explain: { find: 'orders', filter: { x: 5 } } })
-  await world.run({ insert: 'orders', documents: [{ x: 9 }] })
-  const samples = await world.samples()
-  const shownAs = (sample: Document) => {
-    const { _id, collectionUuid, expireAt, ...rest } = sample
-    t.ok(_id !== undefined && collectionUuid !== undefined && expireAt instanceof Date)
-    return JSON.parse(JSON.stringify(rest).replaceAll(String(_id), 'ID')) as Document
-  }
-  const bySample = samples.map(shownAs).map(({ ns: sampled, cmdName, cmd }) => {
-    t.equal(sampled, ns)
-    return [cmdName, cmd] as [string, Document]
-  })
-  const of = (name: string) => bySample.filter(([cmdName]) => cmdName === name).map(([, cmd]) => cmd)
-  t.strictSame(
-    of('find').toSorted((a) => ('let' in a ? 1 : -1)),
-    [
-      { filter: { x: -1 }, collation },
-      { filter: { $expr: { $eq: ['$x', '$$v'] } }, collation: {}, let: { v: 1 } },
-    ],
-  )
-  t.strictSame(of('count'), [{ filter: { x: { $gte: 1 } }, collation: {} }])
-  t.strictSame(of('distinct'), [{ filter: { x: 2 }, collation: {} }])
-  t.match(
-    new Set(of('aggregate').map(({ filter, collation: { locale } }) => JSON.stringify([filter, locale]))),
-    new Set(['[{"x":1},"simple"]', '[{"x":1},"en_US"]']),
-  )
-  t.equal(
-    Object.keys(of('aggregate').find((cmd) => cmd['collation'].locale === 'en_US')!['collation']).length > 5,
-    true,
-    'a whole collation',
-  )
-  t.strictSame(of('delete'), [
-    {
-      delete: 'orders',
-      bypassDocumentValidation: false,
-      ordered: true,
-      deletes: [{ q: { x: 2 }, limit: 1, hint: { _id: 1 }, sampleId: 'ID' }],
-      $db: 'shop',
-    },
-  ])
-  t.strictSame(of('findAndModify'), [
-    { findAndModify: 'orders', query: { x: 1 }, sort: { x: 1 }, update: { $inc: { n: 1 } }, new: true, sampleId: 'ID', $db: 'shop' },
-  ])
-  t.strictSame(
-    of('update').map((cmd) => cmd['updates'][0]),
-    [
-      { q: { x: -1 }, u: { $set: { 's.a': 5, n: 1 }, $unset: { 's.b': 1 } }, multi: false, upsert: false, sampleId: 'ID' },
-      { q: { n: 1 }, u: { $set: { m: 1 } }, multi: true, upsert: false, sampleId: 'ID' },
-    ].toSorted(
-      (a, b) =>
-        of('update').findIndex((cmd) => cmd['updates'][0].multi === a.multi) -
-        of('update').findIndex((cmd) => cmd['updates'][0].multi === b.multi),
-    ),
-  )
-  t.strictSame(of('bulkWrite'), [
-    {
+t.test(
+  'every kind of query is sampled and kept on a shard that it went to; D860 variables as they were written',
+  async (t) => {
+    await using world = await AnalysedCluster.start({ emulate: '8.0' })
+    await world.shardedOrders()
+    await world.insert('orders', [
+      { _id: 1, x: -1, s: { a: 1, b: 2 } },
+      { _id: 2, x: 1 },
+      { _id: 3, x: 2 },
+    ])
+    await world.sample(ns)
+    const collation = { locale: 'en_US', strength: 2 }
+    await world.slowly([
+      { find: 'orders', filter: { x: -1 }, collation },
+      { find: 'orders', filter: { $expr: { $eq: ['$x', '$$v'] } }, let: { v: 1 } },
+      { count: 'orders', query: { x: { $gte: 1 } } },
+      { distinct: 'orders', key: 'x', query: { x: 2 } },
+      { aggregate: 'orders', pipeline: [{ $sort: { x: -1 } }, { $match: { x: 1 } }], cursor: {} },
+      { aggregate: 'orders', pipeline: [{ $match: { x: 1 } }], cursor: {}, collation },
+      {
+        update: 'orders',
+        updates: [{ q: { x: -1 }, u: { $set: { 's.a': 5, n: 1 }, $unset: { 's.b': 1 } } }],
+        let: { v: 1 },
+      },
+      { delete: 'orders', deletes: [{ q: { x: 2 }, limit: 1, hint: { _id: 1 } }] },
+      { findAndModify: 'orders', query: { x: 1 }, sort: { x: 1 }, update: { $inc: { n: 1 } }, new: true },
+      { update: 'orders', updates: [{ q: { n: 1 }, u: { $set: { m: 1 } }, multi: true }] },
+    ])
+    await world.admin({
       bulkWrite: 1,
-      ops: [{ update: 0, filter: { x: 1 }, updateMods: { $set: { q: 1 } }, sampleId: 'ID' }],
+      ops: [{ update: 0, filter: { x: 1 }, updateMods: { $set: { q: 1 } } }],
       nsInfo: [{ ns }],
-      $db: 'admin',
-    },
-  ])
-  t.equal(samples.length, 11, 'neither explain nor insert is sampled')
-  const diffs = [...(await world.find('sampledQueriesDiff', 'shard01')), ...(await world.find('sampledQueriesDiff', 'shard02'))]
-  t.same(
-    new Set(diffs.map(({ diff }) => JSON.stringify(diff))),
-    new Set(['{"s":{"a":"u","b":"d"},"n":"i"}', '{"n":"i"}', '{"m":"i"}', '{"q":"i"}']),
-  )
-  t.same(Object.keys(diffs[0]!), ['_id', 'ns', 'collectionUuid', 'diff', 'expireAt'])
-  const onFirst = await world.find('sampledQueries', 'shard01')
-  t.ok(
-    onFirst.every(({ cmd }) => JSON.stringify(cmd) !== JSON.stringify({ filter: { x: 2 }, collation: {} })),
-    'x: 2 is on shard02',
-  )
-  t.ok(onFirst.some(({ cmd }) => JSON.stringify(cmd.filter) === '{"x":-1}'))
-  t.same(await world.find('sampledQueries'), [], 'through a router config is the config server')
-  t.equal((await world.samples('shop.other')).length, 0)
-  t.equal((await world.samples(ns)).length, 11)
-})
+    })
+    await world.run({ explain: { find: 'orders', filter: { x: 5 } } })
+    await world.run({ insert: 'orders', documents: [{ x: 9 }] })
+    const samples = await world.samples()
+    const shownAs = (sample: Document) => {
+      const { _id, collectionUuid, expireAt, ...rest } = sample
+      t.ok(_id !== undefined && collectionUuid !== undefined && expireAt instanceof Date)
+      return JSON.parse(JSON.stringify(rest).replaceAll(String(_id), 'ID')) as Document
+    }
+    const bySample = samples.map(shownAs).map(({ ns: sampled, cmdName, cmd }) => {
+      t.equal(sampled, ns)
+      return [cmdName, cmd] as [string, Document]
+    })
+    const of = (name: string) => bySample.filter(([cmdName]) => cmdName === name).map(([, cmd]) => cmd)
+    t.strictSame(
+      of('find').toSorted((a) => ('let' in a ? 1 : -1)),
+      [
+        { filter: { x: -1 }, collation },
+        { filter: { $expr: { $eq: ['$x', '$$v'] } }, collation: {}, let: { v: 1 } },
+      ],
+    )
+    t.strictSame(of('count'), [{ filter: { x: { $gte: 1 } }, collation: {} }])
+    t.strictSame(of('distinct'), [{ filter: { x: 2 }, collation: {} }])
+    t.match(
+      new Set(of('aggregate').map(({ filter, collation: { locale } }) => JSON.stringify([filter, locale]))),
+      new Set(['[{"x":1},"simple"]', '[{"x":1},"en_US"]']),
+    )
+    t.equal(
+      Object.keys(of('aggregate').find((cmd) => cmd['collation'].locale === 'en_US')!['collation']).length > 5,
+      true,
+      'a whole collation',
+    )
+    t.strictSame(of('delete'), [
+      {
+        delete: 'orders',
+        bypassDocumentValidation: false,
+        ordered: true,
+        deletes: [{ q: { x: 2 }, limit: 1, hint: { _id: 1 }, sampleId: 'ID' }],
+        $db: 'shop',
+      },
+    ])
+    t.strictSame(of('findAndModify'), [
+      {
+        findAndModify: 'orders',
+        query: { x: 1 },
+        sort: { x: 1 },
+        update: { $inc: { n: 1 } },
+        new: true,
+        sampleId: 'ID',
+        $db: 'shop',
+      },
+    ])
+    t.strictSame(
+      of('update').map((cmd) => cmd['updates'][0]),
+      [
+        {
+          q: { x: -1 },
+          u: { $set: { 's.a': 5, n: 1 }, $unset: { 's.b': 1 } },
+          multi: false,
+          upsert: false,
+          sampleId: 'ID',
+        },
+        { q: { n: 1 }, u: { $set: { m: 1 } }, multi: true, upsert: false, sampleId: 'ID' },
+      ].toSorted(
+        (a, b) =>
+          of('update').findIndex((cmd) => cmd['updates'][0].multi === a.multi) -
+          of('update').findIndex((cmd) => cmd['updates'][0].multi === b.multi),
+      ),
+    )
+    t.strictSame(of('bulkWrite'), [
+      {
+        bulkWrite: 1,
+        ops: [{ update: 0, filter: { x: 1 }, updateMods: { $set: { q: 1 } }, sampleId: 'ID' }],
+        nsInfo: [{ ns }],
+        $db: 'admin',
+      },
+    ])
+    t.equal(samples.length, 11, 'neither explain nor insert is sampled')
+    const diffs = [
+      ...(await world.find('sampledQueriesDiff', 'shard01')),
+      ...(await world.find('sampledQueriesDiff', 'shard02')),
+    ]
+    t.same(
+      new Set(diffs.map(({ diff }) => JSON.stringify(diff))),
+      new Set(['{"s":{"a":"u","b":"d"},"n":"i"}', '{"n":"i"}', '{"m":"i"}', '{"q":"i"}']),
+    )
+    t.same(Object.keys(diffs[0]!), ['_id', 'ns', 'collectionUuid', 'diff', 'expireAt'])
+    const onFirst = await world.find('sampledQueries', 'shard01')
+    t.ok(
+      onFirst.every(({ cmd }) => JSON.stringify(cmd) !== JSON.stringify({ filter: { x: 2 }, collation: {} })),
+      'x: 2 is on shard02',
+    )
+    t.ok(onFirst.some(({ cmd }) => JSON.stringify(cmd.filter) === '{"x":-1}'))
+    t.same(await world.find('sampledQueries'), [], 'through a router config is the config server')
+    t.equal((await world.samples('shop.other')).length, 0)
+    t.equal((await world.samples(ns)).length, 11)
+  },
+)
 
 t.test('D861 a batch for two shards: its queries on either, what was changed where it was', async (t) => {
   await using world = await AnalysedCluster.start()
@@ -119,9 +147,10 @@ t.test('D861 a batch for two shards: its queries on either, what was changed whe
   t.same(new Set(samples.map(({ cmd }) => cmd.updates[0].q.x)), new Set([-1, 1]))
   t.match(await world.find('sampledQueriesDiff', 'shard01'), [{ diff: { below: 'i' } }])
   t.match(await world.find('sampledQueriesDiff', 'shard02'), [{ diff: { above: 'i' } }])
-  const ids = [...(await world.find('sampledQueriesDiff', 'shard01')), ...(await world.find('sampledQueriesDiff', 'shard02'))].map(
-    ({ _id }) => String(_id),
-  )
+  const ids = [
+    ...(await world.find('sampledQueriesDiff', 'shard01')),
+    ...(await world.find('sampledQueriesDiff', 'shard02')),
+  ].map(({ _id }) => String(_id))
   t.same(new Set(ids), new Set(samples.map(({ _id }) => String(_id))), 'a change has the id of its query')
 })
 
@@ -187,7 +216,8 @@ t.test('samples are written every 90 seconds, and live for seven days', async (t
   const livesMs = (sample!['expireAt'] as Date).getTime() - (localTime as Date).getTime()
   t.ok(Math.abs(livesMs - 7 * 24 * 3_600_000) < writeMs + 10_000, `${livesMs}`)
   await world.run({ delete: 'sampledQueries', deletes: [{ q: {}, limit: 0 }], $db: 'config' }, 'shard01')
-  for (const to of ['mongos01', 'shard01']) await world.admin({ setParameter: 1, queryAnalysisSamplerConfigurationRefreshSecs: 1 }, to)
+  for (const to of ['mongos01', 'shard01'])
+    await world.admin({ setParameter: 1, queryAnalysisSamplerConfigurationRefreshSecs: 1 }, to)
   await world.admin({ setParameter: 1, queryAnalysisWriterIntervalSecs: 2 }, 'shard01')
   await world.admin({ setParameter: 1, queryAnalysisSampleExpirationSecs: 60 }, 'shard01')
   await world.run({ find: 'orders' })
@@ -195,8 +225,14 @@ t.test('samples are written every 90 seconds, and live for seven days', async (t
   t.equal((await world.find('sampledQueries', 'shard01')).length, 1)
   await world.cluster.advance(130_000)
   t.same(await world.find('sampledQueries', 'shard01'), [])
-  t.match(await world.admin({ setParameter: 1, queryAnalysisWriterIntervalSecs: 0 }), { code: 2, errmsg: /is not greater than 0/ })
-  t.match(await world.admin({ setParameter: 1, queryAnalysisQueryStatsSmoothingFactor: 1 }), { code: 2, errmsg: /is not less than 1/ })
+  t.match(await world.admin({ setParameter: 1, queryAnalysisWriterIntervalSecs: 0 }), {
+    code: 2,
+    errmsg: /is not greater than 0/,
+  })
+  t.match(await world.admin({ setParameter: 1, queryAnalysisQueryStatsSmoothingFactor: 1 }), {
+    code: 2,
+    errmsg: /is not less than 1/,
+  })
   t.match(await world.admin({ setParameter: 1, analyzeShardKeyNumRanges: 1 }), { code: 2 }, 'D862')
 })
 
@@ -205,7 +241,8 @@ t.test('a bucket of tokens: the rate, and a burst of two seconds', async (t) => 
   await world.insert('orders', [{ x: 1 }])
   await world.run({ find: 'orders' })
   await world.sample(ns, 5)
-  const sampled = async () => (await world.admin({ serverStatus: 1 }))['queryAnalyzers'].totalSampledReadsCount as number
+  const sampled = async () =>
+    (await world.admin({ serverStatus: 1 }))['queryAnalyzers'].totalSampledReadsCount as number
   for (let i = 0; i < 30; i++) await world.run({ find: 'orders' })
   t.equal(await sampled(), 10, 'two seconds are saved up')
   await world.cluster.advance(1000)
@@ -216,7 +253,12 @@ t.test('a bucket of tokens: the rate, and a burst of two seconds', async (t) => 
   for (let i = 0; i < 30; i++) await world.run({ find: 'orders' })
   t.equal(await sampled(), 15, 'off is off')
   t.match(await world.admin({ serverStatus: 1 }), {
-    queryAnalyzers: { activeCollections: 0, totalCollections: 1, totalSampledReadsCount: 15, totalSampledWritesCount: 0 },
+    queryAnalyzers: {
+      activeCollections: 0,
+      totalCollections: 1,
+      totalSampledReadsCount: 15,
+      totalSampledWritesCount: 0,
+    },
   })
 })
 
@@ -226,7 +268,13 @@ t.test('D863 the rate is shared by what each router serves', async (t) => {
   const rates = async () => {
     const entries: Document[] = []
     for (const to of ['mongos01', 'mongos02'])
-      entries.push(...(await world.aggregate([{ $currentOp: { localOps: true } }, { $match: { desc: 'query analyzer' } }], 'admin', to)))
+      entries.push(
+        ...(await world.aggregate(
+          [{ $currentOp: { localOps: true } }, { $match: { desc: 'query analyzer' } }],
+          'admin',
+          to,
+        )),
+      )
     return entries.map(({ samplesPerSecond }) => samplesPerSecond as number)
   }
   await world.sample(ns, 30)
@@ -248,7 +296,15 @@ t.test('currentOp and serverStatus of routers and shards', async (t) => {
   await world.slowly([{ find: 'orders' }, { update: 'orders', updates: [{ q: { x: 1 }, u: { $set: { y: 1 } } }] }])
   const mine = { $match: { desc: 'query analyzer' } }
   const [router] = await world.aggregate([{ $currentOp: { allUsers: true, localOps: true } }, mine])
-  t.same(Object.keys(router!), ['desc', 'ns', 'collUuid', 'samplesPerSecond', 'startTime', 'sampledReadsCount', 'sampledWritesCount'])
+  t.same(Object.keys(router!), [
+    'desc',
+    'ns',
+    'collUuid',
+    'samplesPerSecond',
+    'startTime',
+    'sampledReadsCount',
+    'sampledWritesCount',
+  ])
   // Nothing had been served when the rates were shared: the shard has the other half.
   t.match(router, { ns, samplesPerSecond: 25, sampledReadsCount: 1, sampledWritesCount: 1 })
   const [shard] = await world.aggregate([{ $currentOp: { allUsers: true } }, mine])
@@ -286,7 +342,10 @@ t.test('members that keep together what they know: placements and samples are th
     const samples = await world.samples()
     await world.admin({ moveChunk: ns, find: { x: 1 }, to: 'shard01' })
     const found = await world.run({ find: 'orders', projection: { _id: 0 }, sort: { x: 1 } }, 'mongos02')
-    return [samples.map(({ cmdName, cmd }) => [cmdName, (cmd as Document)['filter']]), (found['cursor'] as Document)['firstBatch']]
+    return [
+      samples.map(({ cmdName, cmd }) => [cmdName, (cmd as Document)['filter']]),
+      (found['cursor'] as Document)['firstBatch'],
+    ]
   }
   const [samples, found] = await seen(true)
   t.same([samples, found], await seen(false))

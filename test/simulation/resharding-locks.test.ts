@@ -17,7 +17,13 @@ interface World {
 
 async function begin(emulate: '5.0' | '6.0' | '7.0' | '8.0'): Promise<World> {
   const seed = 1
-  const cluster = await createSimulatedCluster({ seed, emulate, shards: 2, mongos: 1, balancerRoundIntervalMs: 100 * minuteMs })
+  const cluster = await createSimulatedCluster({
+    seed,
+    emulate,
+    shards: 2,
+    mongos: 1,
+    balancerRoundIntervalMs: 100 * minuteMs,
+  })
   const [primary, other] = cluster.shards as [string, string]
   const random = createRandom(seed)
   const client = (name: string): PatientClient => new PatientClient(cluster, random.fork(name))
@@ -32,7 +38,8 @@ const reshard: Document = { reshardCollection: 'app.c', key: { m: 1 }, numInitia
 const texts = {
   '5.0': 'Failed to acquire dist lock app locally',
   '6.0': 'Failed to acquire dist lock app locally',
-  '7.0': "Failed to acquire DDL lock for namespace 'app' after 300000ms that is currently locked with reason 'reshardCollection'",
+  '7.0':
+    "Failed to acquire DDL lock for namespace 'app' after 300000ms that is currently locked with reason 'reshardCollection'",
   '8.0': `Failed to acquire DDL lock for 'app' in mode X after 300000ms that is currently locked by '{"{ operation: "reshardCollection", lock mode: "IX" }"}'`,
 } as const
 

@@ -4,7 +4,9 @@ import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster
 import t from 'tap'
 
 async function admin(cluster: SimulatedCluster, command: Document, to = 'mongos01'): Promise<Document> {
-  return decode(await cluster.command(encode({ ...command, $db: command['$db'] ?? 'admin' }), { to }), { promoteLongs: true })
+  return decode(await cluster.command(encode({ ...command, $db: command['$db'] ?? 'admin' }), { to }), {
+    promoteLongs: true,
+  })
 }
 
 for (const emulate of ['5.0', '6.0.2', '7.0', '8.0'] as const) {
@@ -16,7 +18,14 @@ for (const emulate of ['5.0', '6.0.2', '7.0', '8.0'] as const) {
     const ns = 'app.things'
     t.match(await admin(cluster, { enableSharding: 'app', primaryShard: 'shard01' }), { ok: 1 })
     t.match(await admin(cluster, { shardCollection: ns, key: { x: 1 } }), { ok: 1 })
-    t.match(await admin(cluster, { insert: 'things', documents: [1, 2, 3, 4].map((x) => ({ _id: x, x, y: -x })), $db: 'app' }), { n: 4 })
+    t.match(
+      await admin(cluster, {
+        insert: 'things',
+        documents: [1, 2, 3, 4].map((x) => ({ _id: x, x, y: -x })),
+        $db: 'app',
+      }),
+      { n: 4 },
+    )
     t.notOk('resharding' in (await sections('config')), 'nothing is told before the first one')
     t.match(await admin(cluster, { addShardToZone: 'shard02', zone: 'far' }), { ok: 1 })
     const zones = [{ min: { y: -100 }, max: { y: 100 }, zone: 'far' }]
@@ -32,16 +41,26 @@ for (const emulate of ['5.0', '6.0.2', '7.0', '8.0'] as const) {
     t.match(await given, { ok: 0, code: 341 })
     const [config, recipient] = [await sections('config'), await sections('shard02')]
     if (emulate === '5.0') return t.notOk('resharding' in config)
-    t.match(during['resharding'], { countStarted: 2, countSucceeded: 1, currentInSteps: { countInstancesInCoordinatorState3Cloning: 1 } })
+    t.match(during['resharding'], {
+      countStarted: 2,
+      countSucceeded: 1,
+      currentInSteps: { countInstancesInCoordinatorState3Cloning: 1 },
+    })
     t.match(config['resharding'], {
       ...{ countStarted: 2, countSucceeded: 1, countFailed: 0, countCanceled: 1 },
       currentInSteps: { countInstancesInCoordinatorState3Cloning: 0 },
     })
     t.match(recipient['resharding'], { countStarted: 0, active: { documentsCopied: 4, oplogEntriesApplied: 0 } })
     const fields = Object.keys(config['resharding'].active as Document)
-    t.equal(fields.indexOf('oplogEntriesFetched') < fields.indexOf('countWritesToStashCollections'), emulate === '6.0.2')
+    t.equal(
+      fields.indexOf('oplogEntriesFetched') < fields.indexOf('countWritesToStashCollections'),
+      emulate === '6.0.2',
+    )
     t.equal('countSameKeyStarted' in config['resharding'], emulate === '8.0')
-    t.equal(config['resharding'].oldestActive.recipientRemainingOperationTimeEstimatedMillis, emulate === '8.0' ? -1 : 0)
+    t.equal(
+      config['resharding'].oldestActive.recipientRemainingOperationTimeEstimatedMillis,
+      emulate === '8.0' ? -1 : 0,
+    )
     const building = 'countInstancesInRecipientState4BuildingIndex'
     t.equal(building in config['resharding'].currentInSteps, emulate === '8.0')
     if (emulate !== '8.0') return undefined

@@ -16,7 +16,13 @@ for (const [i, step] of [...reshardingSteps, ...abortSteps].entries()) {
   t.test(`D833 ${step}`, async (t) => {
     for (const seed of seeds) {
       for (const trouble of met) {
-        const { violations, struck } = await playResharding({ seed, step, trouble, command: 'reshardCollection', loss: false })
+        const { violations, struck } = await playResharding({
+          seed,
+          step,
+          trouble,
+          command: 'reshardCollection',
+          loss: false,
+        })
         const scene = `${trouble}, seed ${seed}`
         t.ok(struck, `${scene}: the step is passed`)
         t.same(violations, [], scene)
@@ -31,7 +37,13 @@ const sample = SHARDLAB_LONG === '1' ? scenes : scenes.filter((_, i) => i % 29 =
 
 t.test('a collection is gathered on one shard', async (t) => {
   for (const { step, trouble } of sample) {
-    const { violations, struck } = await playResharding({ seed: seeds[0]!, step, trouble, command: 'unshardCollection', loss: false })
+    const { violations, struck } = await playResharding({
+      seed: seeds[0]!,
+      step,
+      trouble,
+      command: 'unshardCollection',
+      loss: false,
+    })
     t.ok(struck, `${step}, ${trouble}, seed ${seeds[0]}: the step is passed`)
     t.same(violations, [], `${step}, ${trouble}, seed ${seeds[0]}`)
   }
@@ -39,7 +51,13 @@ t.test('a collection is gathered on one shard', async (t) => {
 
 t.test('one of twenty messages is lost', async (t) => {
   for (const { step, trouble } of sample) {
-    const { violations } = await playResharding({ seed: seeds[0]!, step, trouble, command: 'reshardCollection', loss: true })
+    const { violations } = await playResharding({
+      seed: seeds[0]!,
+      step,
+      trouble,
+      command: 'reshardCollection',
+      loss: true,
+    })
     t.same(violations, [], `${step}, ${trouble}, seed ${seeds[0]}`)
   }
 })

@@ -36,7 +36,11 @@ export const reshardingSteps = [
 ] as const
 
 /** Those that only one that is given up passes. */
-export const abortSteps = ['config.resharding.aborting', 'config.resharding.participants-aborted', 'config.resharding.aborted'] as const
+export const abortSteps = [
+  'config.resharding.aborting',
+  'config.resharding.participants-aborted',
+  'config.resharding.aborted',
+] as const
 
 export type ReshardingStep = (typeof reshardingSteps)[number] | (typeof abortSteps)[number]
 
@@ -78,9 +82,19 @@ const settleMs = 30_000
 export async function playResharding({ seed, step, trouble, command, loss }: Scene): Promise<Outcome> {
   const balancerRoundIntervalMs = 10 * settleMs
   const emulate = command === 'reshardCollection' ? '7.0' : '8.0'
-  const options = { seed, emulate, shards: 3, mongos: 2, findReplicaSetHostTimeoutMs: 1000, balancerRoundIntervalMs } as const
+  const options = {
+    seed,
+    emulate,
+    shards: 3,
+    mongos: 2,
+    findReplicaSetHostTimeoutMs: 1000,
+    balancerRoundIntervalMs,
+  } as const
   const cluster = await createSimulatedCluster(options)
-  const abort = { [command === 'reshardCollection' ? 'abortReshardCollection' : 'abortUnshardCollection']: 'app.c', $db: 'admin' }
+  const abort = {
+    [command === 'reshardCollection' ? 'abortReshardCollection' : 'abortUnshardCollection']: 'app.c',
+    $db: 'admin',
+  }
   const random = createRandom(seed).fork('resharding')
   const admin = new PatientClient(cluster, random.fork('admin'))
   const ledger = new Ledger()
@@ -133,7 +147,10 @@ export async function playResharding({ seed, step, trouble, command, loss }: Sce
   if (struck) await played
   const entry = await entryOf(admin)
   const committed = Object.keys(entry['key'] as object)[0] !== 'k'
-  const violations = [...ledger.violations('document', await contents(admin)), ...(await leftovers(cluster, admin, entry))]
+  const violations = [
+    ...ledger.violations('document', await contents(admin)),
+    ...(await leftovers(cluster, admin, entry)),
+  ]
   const code = reply === null ? null : reply['ok'] === 1 ? 0 : (reply['code'] as number)
   if (code === 0 && !committed) violations.push('it was acknowledged and has not happened')
   if (code === 341 && committed) violations.push('it was given up and has happened')
@@ -149,7 +166,12 @@ async function severAtRandom(cluster: SimulatedCluster, members: readonly string
   }
 }
 
-async function abortSoon(cluster: SimulatedCluster, client: PatientClient, abort: Document, random: Random): Promise<void> {
+async function abortSoon(
+  cluster: SimulatedCluster,
+  client: PatientClient,
+  abort: Document,
+  random: Random,
+): Promise<void> {
   for (let attempt = 0; attempt < 40; attempt++) {
     await cluster.advance(random.fraction() * 8)
     const reply = await client.once(abort)
@@ -157,7 +179,13 @@ async function abortSoon(cluster: SimulatedCluster, client: PatientClient, abort
   }
 }
 
-async function prepare(cluster: SimulatedCluster, admin: PatientClient, ledger: Ledger, primary: string, donor: string): Promise<void> {
+async function prepare(
+  cluster: SimulatedCluster,
+  admin: PatientClient,
+  ledger: Ledger,
+  primary: string,
+  donor: string,
+): Promise<void> {
   await admin.untilDone({ enableSharding: 'app', primaryShard: primary, $db: 'admin' })
   await admin.untilDone({ shardCollection: 'app.c', key: { k: 1 }, $db: 'admin' })
   await admin.untilDone({ split: 'app.c', middle: { k: documents / 2 }, $db: 'admin' })
@@ -204,14 +232,18 @@ async function leftovers(cluster: SimulatedCluster, admin: PatientClient, entry:
     (await admin.untilDone({ find: collection, filter, batchSize: 10_000, $db: 'config' }))['cursor'].firstBatch
   const chunks = (await find('chunks')).filter(({ uuid }) => String(uuid) === String(entry['uuid']))
   if ((await find('chunks')).length !== chunks.length) wrong.push('chunks of another collection are left')
-  for (const document of await find('reshardingOperations')) wrong.push(`config.reshardingOperations has ${JSON.stringify(document)}`)
+  for (const document of await find('reshardingOperations'))
+    wrong.push(`config.reshardingOperations has ${JSON.stringify(document)}`)
   const entries = await find('collections')
   if (entries.length !== 1) wrong.push(`config.collections has ${entries.map(({ _id }) => _id).join()}`)
-  for (const name of ['reshardingFields', 'allowMigrations']) if (name in entry) wrong.push(`the collection's entry has ${name}`)
+  for (const name of ['reshardingFields', 'allowMigrations'])
+    if (name in entry) wrong.push(`the collection's entry has ${name}`)
   const path = Object.keys(entry['key'] as object)[0]!
   for (const shard of cluster.shards) {
     const direct = async (collection: string, db: string): Promise<Document[]> => {
-      const reply = decode(await cluster.command(encode({ find: collection, batchSize: 10_000, $db: db }), { to: shard }))
+      const reply = decode(
+        await cluster.command(encode({ find: collection, batchSize: 10_000, $db: db }), { to: shard }),
+      )
       return reply['cursor']['firstBatch'] as Document[]
     }
     const bound = (value: unknown, end: number) => (typeof value === 'number' ? value : end)
@@ -220,10 +252,16 @@ async function leftovers(cluster: SimulatedCluster, admin: PatientClient, entry:
       .map(({ min, max }) => [bound(min[path], -Infinity), bound(max[path], Infinity)] as const)
     for (const document of await direct('c', 'app')) {
       const value = document[path] as number
-      if (!owned.some(([min, max]) => value >= min && value < max)) wrong.push(`${shard} keeps the orphan ${document['_id']}`)
+      if (!owned.some(([min, max]) => value >= min && value < max))
+        wrong.push(`${shard} keeps the orphan ${document['_id']}`)
     }
-    for (const name of ['localReshardingOperations.donor', 'localReshardingOperations.recipient', 'system.sharding_ddl_coordinators'])
-      for (const document of await direct(name, 'config')) wrong.push(`${shard} has in ${name} ${JSON.stringify(document)}`)
+    for (const name of [
+      'localReshardingOperations.donor',
+      'localReshardingOperations.recipient',
+      'system.sharding_ddl_coordinators',
+    ])
+      for (const document of await direct(name, 'config'))
+        wrong.push(`${shard} has in ${name} ${JSON.stringify(document)}`)
     const listed = decode(await cluster.command(encode({ listCollections: 1, $db: 'app' }), { to: shard }))
     for (const { name } of listed['cursor']['firstBatch'] as { name: string }[])
       if (name !== 'c') wrong.push(`${shard} has a collection ${name}`)

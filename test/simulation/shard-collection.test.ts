@@ -33,7 +33,10 @@ t.test('a refined key: both routers find everything, with the new key and withou
   for (const version of ['4.4', '8.0'] as const) {
     await inCluster(version, async ({ run, find }) => {
       t.match(await run({ shardCollection: 'app.c', key: { a: 'hashed' }, ...admin }), { ok: 1 })
-      await run({ insert: 'c', documents: Array.from({ length: 20 }, (_, i) => ({ _id: i, a: i % 5, ...(i % 2 === 0 ? { b: i } : {}) })) })
+      await run({
+        insert: 'c',
+        documents: Array.from({ length: 20 }, (_, i) => ({ _id: i, a: i % 5, ...(i % 2 === 0 ? { b: i } : {}) })),
+      })
       t.match(await run({ find: 'c', filter: { a: 3 } }, 'mongos02'), { ok: 1 }, 'the other router knows the old key')
       const refine = { refineCollectionShardKey: 'app.c', key: { a: 'hashed', b: 1 }, ...admin }
       t.match(await run(refine), { ok: 0, code: 72 }, 'an index comes first')
@@ -43,30 +46,49 @@ t.test('a refined key: both routers find everything, with the new key and withou
       for (const router of ['mongos01', 'mongos02']) {
         const { cursor } = await run({ find: 'c', filter: { _id: { $lt: 100 } }, batchSize: 100 }, router)
         t.equal((cursor.firstBatch as Document[]).length, 20, router)
-        t.equal(((await run({ find: 'c', filter: { a: 2, b: 2 } }, router))['cursor'].firstBatch as Document[]).length, 1)
+        t.equal(
+          ((await run({ find: 'c', filter: { a: 2, b: 2 } }, router))['cursor'].firstBatch as Document[]).length,
+          1,
+        )
         t.match(await run({ insert: 'c', documents: [{ a: 1, b: router }] }, router), { n: 1 })
       }
       t.equal((await find('app.c', { a: 1 })).length, 6, 'a prefix of the key')
-      t.match(await run({ update: 'c', updates: [{ q: { a: 2, b: 2 }, u: { $set: { x: 1 } } }] }, 'mongos02'), { n: 1, nModified: 1 })
+      t.match(await run({ update: 'c', updates: [{ q: { a: 2, b: 2 }, u: { $set: { x: 1 } } }] }, 'mongos02'), {
+        n: 1,
+        nModified: 1,
+      })
       t.match(await find('config.collections', { _id: 'app.c' }), [{ key: { a: 'hashed', b: 1 } }])
       t.equal((await find('config.changelog', { what: /^refineCollectionShardKey/ })).length, 2)
     })
   }
   await inCluster('4.0', async ({ run }) => {
-    t.match(await run({ refineCollectionShardKey: 'app.c', key: { a: 1 }, ...admin }), { ok: 0, code: 59 }, 'new in 4.4')
+    t.match(
+      await run({ refineCollectionShardKey: 'app.c', key: { a: 1 }, ...admin }),
+      { ok: 0, code: 59 },
+      'new in 4.4',
+    )
   })
 })
 
 t.test('what refineCollectionShardKey is refused with', async (t) => {
   await inCluster('7.0', async ({ run }) => {
-    const refine = (ns: unknown, rest: Document = { key: { a: 1 } }) => run({ refineCollectionShardKey: ns, ...rest, ...admin })
+    const refine = (ns: unknown, rest: Document = { key: { a: 1 } }) =>
+      run({ refineCollectionShardKey: ns, ...rest, ...admin })
     t.match(await refine('nowhere.c'), { code: 26, errmsg: 'database nowhere not found' })
     t.match(await refine('app.c'), { code: 118, errmsg: 'Expected collection app.c to be sharded' })
     t.match(await refine({ _id: 1 }), { code: 14 })
     t.match(await refine('app.c', {}), { code: 40414 })
     t.match(await refine('app.c', { key: 'blah' }), { code: 14 })
-    t.match(await refine('app.c', { key: { a: 1 }, nonsense: 1 }), { code: 118 }, 'what it does not know it does not look at')
-    t.match(await run({ refineCollectionShardKey: 'app.c', key: { a: 1 } }), { code: 13, codeName: 'Unauthorized' }, 'on admin only')
+    t.match(
+      await refine('app.c', { key: { a: 1 }, nonsense: 1 }),
+      { code: 118 },
+      'what it does not know it does not look at',
+    )
+    t.match(
+      await run({ refineCollectionShardKey: 'app.c', key: { a: 1 } }),
+      { code: 13, codeName: 'Unauthorized' },
+      'on admin only',
+    )
   })
 })
 
@@ -87,7 +109,10 @@ t.test('zones are extended with the key', async (t) => {
 t.test('zones first: documents are where they belong from the start', async (t) => {
   await inCluster('7.0', async ({ run, find }) => {
     await run({ addShardToZone: 'shard02', zone: 'eu', ...admin })
-    t.match(await run({ updateZoneKeyRange: 'app.c', min: { country: 'DE' }, max: { country: 'DF' }, zone: 'eu', ...admin }), { ok: 1 })
+    t.match(
+      await run({ updateZoneKeyRange: 'app.c', min: { country: 'DE' }, max: { country: 'DF' }, zone: 'eu', ...admin }),
+      { ok: 1 },
+    )
     t.match(await run({ shardCollection: 'app.c', key: { country: 1, n: 1 }, ...admin }), {
       code: 72,
       errmsg: /does not match with the shard key/,
@@ -95,7 +120,12 @@ t.test('zones first: documents are where they belong from the start', async (t) 
     t.match(await run({ shardCollection: 'app.c', key: { country: 1 }, ...admin }), { ok: 1 })
     t.equal((await find('config.chunks')).length, 3)
     await run({ insert: 'c', documents: [{ country: 'DE' }, { country: 'DE' }] })
-    t.equal(((await run({ find: 'c' }, 'shard02'))['cursor'].firstBatch as Document[]).filter(({ country }) => country === 'DE').length, 2)
+    t.equal(
+      ((await run({ find: 'c' }, 'shard02'))['cursor'].firstBatch as Document[]).filter(
+        ({ country }) => country === 'DE',
+      ).length,
+      2,
+    )
   })
 })
 
@@ -134,12 +164,17 @@ t.test('_id is unique on each shard only', async (t) => {
     for (let a = 0; owners.size < 2; a++) {
       await run({ insert: 'c', documents: [{ _id: `probe ${a}`, a }] })
       for (const shard of ['shard01', 'shard02'])
-        if (((await run({ find: 'c', filter: { a } }, shard))['cursor'].firstBatch as Document[]).length > 0 && !owners.has(shard))
+        if (
+          ((await run({ find: 'c', filter: { a } }, shard))['cursor'].firstBatch as Document[]).length > 0 &&
+          !owners.has(shard)
+        )
           owners.set(shard, a)
     }
     for (const a of owners.values()) t.match(await run({ insert: 'c', documents: [{ _id: 'same', a }] }), { n: 1 })
     t.equal((await find('app.c', { _id: 'same' })).length, 2)
-    t.match(await run({ insert: 'c', documents: [{ _id: 'same', a: owners.get('shard01')! }] }), { writeErrors: [{ code: 11000 }] })
+    t.match(await run({ insert: 'c', documents: [{ _id: 'same', a: owners.get('shard01')! }] }), {
+      writeErrors: [{ code: 11000 }],
+    })
     t.ok(cluster)
   })
 })
@@ -150,7 +185,11 @@ t.test('the words of 2.6', async (t) => {
     const unknown = await run({ shardCollection: 'other.c', key: { a: 1 }, ...admin })
     t.match(unknown, { ok: 0, errmsg: 'sharding not enabled for db' })
     t.notOk('code' in unknown)
-    t.match(await run({ shardCollection: 'app.c', ...admin }), { collectionsharded: 'app.c', ok: 1 }, 'without a key: on _id')
+    t.match(
+      await run({ shardCollection: 'app.c', ...admin }),
+      { collectionsharded: 'app.c', ok: 1 },
+      'without a key: on _id',
+    )
     t.match(await find('config.collections', { _id: 'app.c' }), [{ key: { _id: 1 } }])
     const again = await run({ shardCollection: 'app.c', key: { _id: 1 }, ...admin })
     t.match(again, { ok: 0, errmsg: 'already sharded' })
@@ -159,7 +198,10 @@ t.test('the words of 2.6', async (t) => {
   await inCluster('4.0', async ({ run }) => {
     t.match(await run({ enableSharding: 'app', ...admin }), { ok: 1 })
     t.match(await run({ shardCollection: 'app.c', ...admin }), { code: 40414 })
-    t.match(await run({ shardCollection: 'other.c', key: { a: 1 }, ...admin }), { code: 26, errmsg: 'database other not found' })
+    t.match(await run({ shardCollection: 'other.c', key: { a: 1 }, ...admin }), {
+      code: 26,
+      errmsg: 'database other not found',
+    })
   })
 })
 

@@ -29,12 +29,15 @@ class World {
       world.on[shard].push(...(cursor.firstBatch as Document[]).map((document) => document['_id'] as number))
     }
     // The second halves are keys without documents.
-    for (const keys of Object.values(world.on)) await world.run({ delete: 'c', deletes: [{ q: { k: { $in: keys.slice(5) } }, limit: 0 }] })
+    for (const keys of Object.values(world.on))
+      await world.run({ delete: 'c', deletes: [{ q: { k: { $in: keys.slice(5) } }, limit: 0 }] })
     return world
   }
 
   async run(command: Document, to = 'mongos01'): Promise<Document> {
-    return decode(await this.cluster.command(encode({ ...command, $db: command['$db'] ?? 'app' }), { to }), { promoteLongs: true })
+    return decode(await this.cluster.command(encode({ ...command, $db: command['$db'] ?? 'app' }), { to }), {
+      promoteLongs: true,
+    })
   }
 
   /** As a retryable write. */
@@ -73,7 +76,10 @@ for (const emulate of ['2.6', '4.0'] as const) {
       await world.update({ k }, { k: other }),
       error(66, `After applying the update, the (immutable) field 'k' was found to have been altered to k: ${other}`),
     )
-    t.match(await world.update({ k }, { n: 1 }), error(61, /^A single update on a sharded collection must contain an exact match on _id/))
+    t.match(
+      await world.update({ k }, { n: 1 }),
+      error(61, /^A single update on a sharded collection must contain an exact match on _id/),
+    )
     t.match(
       await world.update({ _id: k }, { n: 1 }),
       error(66, /^After applying the update, the \(immutable\) field 'k' was found to have been removed --\{/),
@@ -103,10 +109,16 @@ for (const emulate of ['4.4', '6.0', '7.0', '8.0'] as const) {
       }
       t.match(
         await world.update({ k }, { $set: { k: [next] } }),
-        error(54, "After applying the update to the document, the field 'k' was found to be an array or array descendant."),
+        error(
+          54,
+          "After applying the update to the document, the field 'k' was found to be an array or array descendant.",
+        ),
       )
       const many = { update: 'c', updates: [{ q: { k }, u: { $set: { k: next } }, multi: true }] }
-      t.match(await world.run(many), error(72, 'Multi-update operations are not allowed when updating the shard key field.'))
+      t.match(
+        await world.run(many),
+        error(72, 'Multi-update operations are not allowed when updating the shard key field.'),
+      )
       const manyWithoutKey = { update: 'c', updates: [{ q: { _id: k }, u: { $set: { k: next } }, multi: true }] }
       t.match(await world.run(manyWithoutKey), error(emulate === '4.4' || emulate === '6.0' ? 31025 : 72))
     }
@@ -122,11 +134,20 @@ for (const emulate of ['4.4', '6.0', '7.0', '8.0'] as const) {
     const [a, b, c, d] = world.on.shard01 as [number, number, number, number]
     const [a2, b2, c2, d2, e2, f2] = world.on.shard02.slice(10) as [number, number, number, number, number, number]
     const plain = await world.update({ k: b }, { $set: { n: 0, seen: 1 } })
-    t.same(Object.keys(await world.update({ k: a }, { $set: { k: a2 } })), Object.keys(plain), 'the reply is that of any update')
+    t.same(
+      Object.keys(await world.update({ k: a }, { $set: { k: a2 } })),
+      Object.keys(plain),
+      'the reply is that of any update',
+    )
     t.match(await world.find({ k: a2 }), [{ _id: a, k: a2, n: 0 }])
     t.match(await world.update({ k: b }, { _id: b, k: b2, replaced: true }), { n: 1, nModified: 1 })
     t.match(await world.update({ k: c }, [{ $set: { k: c2 } }]), { n: 1, nModified: 1 })
-    const old = await world.retryably({ findAndModify: 'c', query: { k: d }, update: { $set: { k: d2 } }, fields: { _id: 1 } })
+    const old = await world.retryably({
+      findAndModify: 'c',
+      query: { k: d },
+      update: { $set: { k: d2 } },
+      fields: { _id: 1 },
+    })
     t.match(
       old,
       { lastErrorObject: { n: 1, updatedExisting: true }, value: { _id: d, k: d, n: 0 }, ok: 1 },
@@ -144,7 +165,11 @@ for (const emulate of ['4.4', '6.0', '7.0', '8.0'] as const) {
     for (const shard of ['shard01', 'shard02']) {
       const direct = (await world.run({ find: 'c', projection: { _id: 1 } }, shard))['cursor'].firstBatch as Document[]
       const owned = (
-        await world.run({ aggregate: 'c', pipeline: [{ $match: { _id: { $in: direct.map(({ _id }) => _id) } } }], cursor: {} })
+        await world.run({
+          aggregate: 'c',
+          pipeline: [{ $match: { _id: { $in: direct.map(({ _id }) => _id) } } }],
+          cursor: {},
+        })
       )['cursor']
       t.equal(owned.firstBatch.length, direct.length, `nothing on ${shard} that nobody sees`)
     }
@@ -186,8 +211,12 @@ for (const emulate of ['4.4', '6.0', '7.0', '8.0'] as const) {
       { q: { k: b }, u: { $set: { k: other } } },
       { q: { k: a }, u: { $set: { n: 1 } } },
     ]
-    const alone = 'Document shard key value updates that cause the doc to move shards must be sent with write batch of size 1'
-    t.match(await world.retryably({ update: 'c', updates: two }), { n: 0, writeErrors: [{ index: 0, code: 72, errmsg: alone }] })
+    const alone =
+      'Document shard key value updates that cause the doc to move shards must be sent with write batch of size 1'
+    t.match(await world.retryably({ update: 'c', updates: two }), {
+      n: 0,
+      writeErrors: [{ index: 0, code: 72, errmsg: alone }],
+    })
     t.match(await world.retryably({ update: 'c', updates: two.toReversed(), ordered: false }), {
       n: 1,
       writeErrors: [{ index: 1, code: 72, errmsg: alone }],
@@ -197,8 +226,15 @@ for (const emulate of ['4.4', '6.0', '7.0', '8.0'] as const) {
       { q: { k: b }, u: { $set: { k: here } } },
       { q: { k: a }, u: { $set: { n: 2 } } },
     ]
-    t.match(await world.retryably({ update: 'c', updates: stays }), { n: 2, nModified: 2 }, 'what stays may come with others')
-    const unretried = await world.run({ update: 'c', updates: [{ q: { k: 1002 }, u: { $set: { k: other } }, upsert: true }] })
+    t.match(
+      await world.retryably({ update: 'c', updates: stays }),
+      { n: 2, nModified: 2 },
+      'what stays may come with others',
+    )
+    const unretried = await world.run({
+      update: 'c',
+      updates: [{ q: { k: 1002 }, u: { $set: { k: other } }, upsert: true }],
+    })
     const place = await world.run({ find: 'c', filter: { k: other } })
     if (place['cursor'].firstBatch.length === 0)
       t.match(unretried, error(20, /^The upsert document could not be inserted onto the shard targeted by the query/))
@@ -209,7 +245,10 @@ for (const emulate of ['4.4', '6.0', '7.0', '8.0'] as const) {
 t.test('a missing value is null: giving it is no change', async (t) => {
   const world = await World.start('7.0')
   await world.run({ insert: 'c', documents: [{ _id: 'missing' }] })
-  t.match(await world.run({ update: 'c', updates: [{ q: { _id: 'missing', k: null }, u: { $set: { k: null } } }] }), { n: 1, nModified: 1 })
+  t.match(await world.run({ update: 'c', updates: [{ q: { _id: 'missing', k: null }, u: { $set: { k: null } } }] }), {
+    n: 1,
+    nModified: 1,
+  })
   t.match(await world.find({ k: null }), [{ _id: 'missing', k: null }])
   await world.stop()
 })
@@ -238,10 +277,19 @@ t.test('8.0: bulkWrite moves too, one at a time', async (t) => {
   const [there, other] = world.on.shard02.slice(10) as [number, number]
   const bulk = (ops: Document[]) => world.retryably({ bulkWrite: 1, ops, nsInfo: [{ ns: 'app.c' }], $db: 'admin' })
   const move = { update: 0, filter: { k: a }, updateMods: { $set: { k: there } } }
-  t.match(await bulk([move]), { nErrors: 0, nMatched: 1, nModified: 1, cursor: { firstBatch: [{ ok: 1, idx: 0, n: 1, nModified: 1 }] } })
+  t.match(await bulk([move]), {
+    nErrors: 0,
+    nMatched: 1,
+    nModified: 1,
+    cursor: { firstBatch: [{ ok: 1, idx: 0, n: 1, nModified: 1 }] },
+  })
   t.match(await world.find({ k: there }), [{ _id: a }])
   const upsert = { update: 0, filter: { k: 1000 }, updateMods: { $set: { k: world.on.shard02[12]! } }, upsert: true }
-  t.match(await bulk([upsert]), { nErrors: 0, nUpserted: 1, cursor: { firstBatch: [{ ok: 1, idx: 0, n: 1, nModified: 0, upserted: {} }] } })
+  t.match(await bulk([upsert]), {
+    nErrors: 0,
+    nUpserted: 1,
+    cursor: { firstBatch: [{ ok: 1, idx: 0, n: 1, nModified: 0, upserted: {} }] },
+  })
   const second = { update: 0, filter: { k: b }, updateMods: { $set: { k: other } } }
   t.match(await bulk([second, { insert: 0, document: { k: 1 } }]), {
     nErrors: 1,

@@ -61,19 +61,22 @@ t.test('a migration waits for a split of its collection', async (t) => {
   t.match(await moving, { ok: 1 })
 })
 
-t.test('no collection is created between the moment at which movePrimary looks what there is and its end', async (t) => {
-  const cluster = await start(t)
-  const fault = await cluster.steps.arm('shard.move-primary.started', 'hold', { times: 1 })
-  const moving = run(cluster, { movePrimary: 'app', to: recipient, $db: 'admin' })
-  await cluster.steps.struck(fault)
-  const insert = () => run(cluster, { insert: 'fresh', documents: [{ _id: 1 }], $db: 'app' })
-  t.match(await insert(), { n: 0, writeErrors: [{ code: 319 }] })
-  await cluster.steps.heal(fault)
-  t.match(await moving, { ok: 1 })
-  t.match(await insert(), { n: 1 })
-  t.match(await run(cluster, { count: 'fresh', $db: 'app' }, recipient), { n: 1 })
-  t.match(await run(cluster, { count: 'fresh', $db: 'app' }, donor), { n: 0 })
-})
+t.test(
+  'no collection is created between the moment at which movePrimary looks what there is and its end',
+  async (t) => {
+    const cluster = await start(t)
+    const fault = await cluster.steps.arm('shard.move-primary.started', 'hold', { times: 1 })
+    const moving = run(cluster, { movePrimary: 'app', to: recipient, $db: 'admin' })
+    await cluster.steps.struck(fault)
+    const insert = () => run(cluster, { insert: 'fresh', documents: [{ _id: 1 }], $db: 'app' })
+    t.match(await insert(), { n: 0, writeErrors: [{ code: 319 }] })
+    await cluster.steps.heal(fault)
+    t.match(await moving, { ok: 1 })
+    t.match(await insert(), { n: 1 })
+    t.match(await run(cluster, { count: 'fresh', $db: 'app' }, recipient), { n: 1 })
+    t.match(await run(cluster, { count: 'fresh', $db: 'app' }, donor), { n: 0 })
+  },
+)
 
 t.test('a write that was on its way when movePrimary began is copied, or waits', async (t) => {
   const cluster = await start(t)
@@ -84,7 +87,11 @@ t.test('a write that was on its way when movePrimary began is copied, or waits',
   const acknowledged: number[] = []
   const writers = Array.from({ length: 20 }, async (_, i) => {
     await cluster.advance(i / 4)
-    const { n } = await run(cluster, { insert: i % 2 === 0 ? 'plain' : 'fresh', documents: [{ _id: 1 + i }], $db: 'app' })
+    const { n } = await run(cluster, {
+      insert: i % 2 === 0 ? 'plain' : 'fresh',
+      documents: [{ _id: 1 + i }],
+      $db: 'app',
+    })
     if (n === 1) acknowledged.push(1 + i)
   })
   const moving = run(cluster, { movePrimary: 'app', to: recipient, $db: 'admin' })
@@ -92,7 +99,8 @@ t.test('a write that was on its way when movePrimary began is copied, or waits',
   t.match(await moving, { ok: 1 })
   const found: number[] = []
   for (const ns of ['plain', 'fresh'])
-    for (const { _id } of (await run(cluster, { find: ns, $db: 'app' }))['cursor'].firstBatch as { _id: number }[]) found.push(_id)
+    for (const { _id } of (await run(cluster, { find: ns, $db: 'app' }))['cursor'].firstBatch as { _id: number }[])
+      found.push(_id)
   t.same(
     found.toSorted((a, b) => a - b),
     [0, ...acknowledged.toSorted((a, b) => a - b)],

@@ -26,7 +26,9 @@ for (const crashes of [true, false]) {
     await run(cluster, { split: 'app.c', middle: { k: cut }, $db: 'admin' })
     await run(cluster, { moveChunk: 'app.c', find: { k: cut }, to: donor, _waitForDelete: true, $db: 'admin' })
 
-    const fault = await cluster.steps.arm(`shard.migration.${crashes ? 'committing' : 'caught-up'}`, 'hold', { times: 1 })
+    const fault = await cluster.steps.arm(`shard.migration.${crashes ? 'committing' : 'caught-up'}`, 'hold', {
+      times: 1,
+    })
     const moving = run(cluster, { moveChunk: 'app.c', find: { k: cut }, to: recipient, $db: 'admin' })
     await cluster.steps.struck(fault)
     if (crashes) await cluster.crash(donor)
@@ -37,7 +39,8 @@ for (const crashes of [true, false]) {
     await cluster.advance(cleanupMs)
 
     const found = async (to?: string) =>
-      (await run(cluster, { find: 'c', batchSize: 1000, sort: { k: 1 }, $db: 'app' }, to))['cursor'].firstBatch as Document[]
+      (await run(cluster, { find: 'c', batchSize: 1000, sort: { k: 1 }, $db: 'app' }, to))['cursor']
+        .firstBatch as Document[]
     t.same(await found(), all)
     t.same(await found(donor), all.slice(cut))
     t.same(await found(recipient), all.slice(0, cut))

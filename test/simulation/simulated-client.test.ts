@@ -12,7 +12,11 @@ interface World {
   readonly sent: CommandEvent[]
 }
 
-async function start(t: Test, options: SimulatedClusterOptions = {}, clientOptions: ClientOptions = {}): Promise<World> {
+async function start(
+  t: Test,
+  options: SimulatedClusterOptions = {},
+  clientOptions: ClientOptions = {},
+): Promise<World> {
   const cluster = await createSimulatedCluster({ seed: 1, shards: 1, mongos: 2, ...options })
   t.teardown(() => cluster.stop())
   const sent: CommandEvent[] = []
@@ -81,7 +85,13 @@ t.test('a connection that cannot be made is tried again after a pause, for comma
   const { cluster, client } = await start(t, { mongos: 1 })
   const { id } = await cluster.faults.apply('refuse connections to mongos01 from clients')
   const outcome = await cluster.during(client.run({ insert: 'c', documents: [{ _id: 1 }], $db }))
-  t.match(outcome, { ok: false, kind: 'network', attempts: 3, mayHaveActed: false, labels: ['SystemOverloadedError', 'RetryableError'] })
+  t.match(outcome, {
+    ok: false,
+    kind: 'network',
+    attempts: 3,
+    mayHaveActed: false,
+    labels: ['SystemOverloadedError', 'RetryableError'],
+  })
   await cluster.faults.heal(id)
   t.match(await cluster.during(client.run({ insert: 'c', documents: [{ _id: 1 }], $db })), { ok: true, attempts: 1 })
 })
@@ -183,7 +193,10 @@ t.test('connections are known to the mongos, and their end is', async (t) => {
   const { cluster, client } = await start(t, { mongos: 1 }, { appName: 'till' })
   await cluster.during(client.run({ ping: 1, $db: 'admin' }))
   const clients = async (): Promise<string[]> => {
-    const pipeline = [{ $currentOp: { allUsers: true, idleConnections: true, localOps: true } }, { $match: { appName: 'till' } }]
+    const pipeline = [
+      { $currentOp: { allUsers: true, idleConnections: true, localOps: true } },
+      { $match: { appName: 'till' } },
+    ]
     const reply = decode(await cluster.command(encode({ aggregate: 1, pipeline, cursor: {}, $db: 'admin' })))
     return (reply['cursor'].firstBatch as Document[]).map(({ client: remote }) => remote as string)
   }

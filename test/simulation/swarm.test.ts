@@ -10,7 +10,8 @@ import { failureText, isClean, KnownVersions, planOf, runSwarm, swarmText, type 
 
 const { SHARDLAB_SEED, SHARDLAB_LONG } = process.env
 const isLong = SHARDLAB_LONG === '1'
-const options = SHARDLAB_SEED === undefined ? { seed: 1, runs: isLong ? 500 : 60 } : { seed: Number(SHARDLAB_SEED), runs: 1 }
+const options =
+  SHARDLAB_SEED === undefined ? { seed: 1, runs: isLong ? 500 : 60 } : { seed: Number(SHARDLAB_SEED), runs: 1 }
 const again = { seed: options.seed, runs: Math.min(options.runs, isLong ? 10 : 2) }
 
 /** Seeds of runs that have found something, and what it was. */
@@ -38,7 +39,8 @@ t.test('no run fails, and a seed tells the whole story', { timeout: 600_000 }, a
   t.equal(report.runs, options.runs)
   t.ok(report.acknowledged > 30 * report.runs, `${report.acknowledged} writes acknowledged, ${report.unknown} not`)
   const second = await runSwarm({ ...again, threads: 1 })
-  for (const [seed, hash] of Object.entries(second.traceHashes)) t.equal(hash, report.traceHashes[seed], `seed ${seed} again`)
+  for (const [seed, hash] of Object.entries(second.traceHashes))
+    t.equal(hash, report.traceHashes[seed], `seed ${seed} again`)
   t.equal(new Set(Object.values(report.traceHashes)).size, report.runs, 'different seeds, different stories')
 })
 
@@ -54,7 +56,14 @@ for (const mutation of mutationNames) {
   const seed = canaries[mutation] ?? 1
   if (!isLong && canaries[mutation] === undefined) continue
   t.test(`${mutation} is found`, { timeout: 300_000 }, async (t) => {
-    const report = await runSwarm({ mutation, seed, runs: 200, untilFailure: true, shrink: false, threads: isLong ? 2 : 1 })
+    const report = await runSwarm({
+      mutation,
+      seed,
+      runs: 200,
+      untilFailure: true,
+      shrink: false,
+      threads: isLong ? 2 : 1,
+    })
     const [first] = report.failed
     t.ok(first !== undefined, `in ${report.runs} runs`)
     t.match(first!.replay, new RegExp(`^shardlab swarm --seed ${first!.seed} --runs 1 --mutation ${mutation}$`))
@@ -64,13 +73,17 @@ for (const mutation of mutationNames) {
   })
 }
 
-t.test('a run that fails is played again with fewer faults, until every verb that is left is needed', { timeout: 300_000 }, async (t) => {
-  const report = await runSwarm({ mutation: 'retryDedupeOff', seed: 2, runs: 1, threads: 1 })
-  const [{ replay, plan, checker }] = report.failed as [SwarmReport['failed'][number]]
-  t.equal(checker, 'answers')
-  t.same(plan.faults, [], 'it fails without any')
-  t.match(replay, `--without ${planOf(2).faults.join(' ')} --mutation retryDedupeOff`)
-})
+t.test(
+  'a run that fails is played again with fewer faults, until every verb that is left is needed',
+  { timeout: 300_000 },
+  async (t) => {
+    const report = await runSwarm({ mutation: 'retryDedupeOff', seed: 2, runs: 1, threads: 1 })
+    const [{ replay, plan, checker }] = report.failed as [SwarmReport['failed'][number]]
+    t.equal(checker, 'answers')
+    t.same(plan.faults, [], 'it fails without any')
+    t.match(replay, `--without ${planOf(2).faults.join(' ')} --mutation retryDedupeOff`)
+  },
+)
 
 t.test('coverage: steps and verbs that were never reached are named', async (t) => {
   const report = await runSwarm({ runs: 1, seed: 3, threads: 1 })
@@ -93,7 +106,10 @@ t.test('plans differ, and leaving verbs out changes nothing else', (t) => {
     ['chunkSizeBytes', 4],
   ] as const)
     t.ok(new Set(plans.map((plan) => plan[name])).size >= least, `${name} varies`)
-  t.same(planOf(7, ['crash', 'drop']), { ...planOf(7), faults: planOf(7).faults.filter((verb) => verb !== 'crash' && verb !== 'drop') })
+  t.same(planOf(7, ['crash', 'drop']), {
+    ...planOf(7),
+    faults: planOf(7).faults.filter((verb) => verb !== 'crash' && verb !== 'drop'),
+  })
   t.end()
 })
 
@@ -102,7 +118,8 @@ t.test('what a member knows of a collection never gets older', (t) => {
   const version = (major: number, minor: number, epoch = 'e'): Readonly<Record<string, PlacementVersion>> => ({
     'app.c': [epoch, 1, 1, major, minor],
   })
-  for (const seen of [version(2, 1), version(2, 1), version(3, 0), version(1, 0, 'another')]) t.same(known.seen('shard01', seen), [])
+  for (const seen of [version(2, 1), version(2, 1), version(3, 0), version(1, 0, 'another')])
+    t.same(known.seen('shard01', seen), [])
   t.same(known.seen('mongos01', version(2, 0)), [], 'another member')
   t.same(known.seen('shard01', version(2, 9)), ['shard01 went back from version 3|0 of app.c to 2|9'])
   known.forget('shard01')

@@ -1,7 +1,14 @@
 /** One script for two clients: the official driver on an inline cluster, and the simulated client on a simulated one. */
 import { decode, encode, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, ShardedCluster, type ClusterOptions, type Faults } from '@shardlab/cluster'
-import { createClient, errorsOf, type Client, type ClientSession, type Failed, type RunOptions } from '@shardlab/scenario'
+import {
+  createClient,
+  errorsOf,
+  type Client,
+  type ClientSession,
+  type Failed,
+  type RunOptions,
+} from '@shardlab/scenario'
 import {
   MongoBulkWriteError,
   MongoClient,
@@ -127,7 +134,12 @@ export async function speakSimulated(options: ClusterOptions, retries: boolean):
     const [error] = errorsOf(reply)
     if (error !== undefined) return { ok: false, kind: 'command', code: error['code'] as number, labels: [] }
     if (reply['writeConcernError'] !== undefined)
-      return { ok: false, kind: 'command', code: reply['writeConcernError'].code, labels: labels(reply['errorLabels'] ?? []) }
+      return {
+        ok: false,
+        kind: 'command',
+        code: reply['writeConcernError'].code,
+        labels: labels(reply['errorLabels'] ?? []),
+      }
     return { ok: true, value: reply['value'] ?? reply['values'] ?? reply['n'] ?? null }
   }
   const optionsOf = (session: SpokenSession | undefined, runCommand = false): RunOptions => ({
@@ -151,7 +163,11 @@ export async function speakSimulated(options: ClusterOptions, retries: boolean):
       const cursor = await cluster.during(client.cursor(command))
       if ('kind' in cursor) return failure(cursor)
       let count = 0
-      for (let batch = await cluster.during(cursor.next()); batch !== null; batch = await cluster.during(cursor.next())) {
+      for (
+        let batch = await cluster.during(cursor.next());
+        batch !== null;
+        batch = await cluster.during(cursor.next())
+      ) {
         count += batch.length
         if (cursor.exhausted || count >= most) break
         await between()
@@ -247,14 +263,20 @@ export async function speakThroughDriver(options: ClusterOptions, retries: boole
 }
 
 /** The driver's helper for a command. */
-async function helped(db: Db, command: Document, options: { session?: DriverSession }, runCommand: boolean): Promise<unknown> {
+async function helped(
+  db: Db,
+  command: Document,
+  options: { session?: DriverSession },
+  runCommand: boolean,
+): Promise<unknown> {
   const [name, target] = Object.entries(command)[0]! as [string, string]
   const coll: Collection = db.collection(String(target))
   const write = command['writeConcern'] === undefined ? options : { ...options, writeConcern: command['writeConcern'] }
   if (runCommand) return (await db.command(command, options))['n']
   switch (name) {
     case 'find':
-      return (await coll.find(command['filter'] ?? {}, { ...options, batchSize: command['batchSize'] }).toArray()).length
+      return (await coll.find(command['filter'] ?? {}, { ...options, batchSize: command['batchSize'] }).toArray())
+        .length
     case 'aggregate':
       return (await coll.aggregate(command['pipeline'], options).toArray()).length
     case 'distinct':
@@ -264,8 +286,10 @@ async function helped(db: Db, command: Document, options: { session?: DriverSess
     case 'listCollections':
       return (await db.listCollections({}, options).toArray()).length
     case 'insert':
-      if (command['documents'].length === 1) return (await coll.insertOne(command['documents'][0], write)).acknowledged ? 1 : 0
-      return (await coll.insertMany(command['documents'], { ordered: command['ordered'] ?? true, ...write })).insertedCount
+      if (command['documents'].length === 1)
+        return (await coll.insertOne(command['documents'][0], write)).acknowledged ? 1 : 0
+      return (await coll.insertMany(command['documents'], { ordered: command['ordered'] ?? true, ...write }))
+        .insertedCount
     case 'update': {
       const { q, u, multi } = command['updates'][0]
       const done = multi === true ? await coll.updateMany(q, u, write) : await coll.updateOne(q, u, write)
@@ -287,7 +311,12 @@ function bulkModels({ ops, nsInfo }: Document): AnyClientBulkWriteModel<Document
   return (ops as Document[]).map((op) => {
     const namespace = nsInfo[0].ns as string
     if (op['insert'] !== undefined) return { name: 'insertOne', namespace, document: op['document'] }
-    return { name: op['multi'] === true ? 'updateMany' : 'updateOne', namespace, filter: op['filter'], update: op['updateMods'] }
+    return {
+      name: op['multi'] === true ? 'updateMany' : 'updateOne',
+      namespace,
+      filter: op['filter'],
+      update: op['updateMods'],
+    }
   })
 }
 
@@ -295,12 +324,14 @@ function resultOf(error: unknown): Result {
   // So does this one.
   if (error instanceof MongoClientBulkWriteError && error.cause instanceof Error) return resultOf(error.cause)
   if (error instanceof MongoServerSelectionError) return { ok: false, kind: 'selection', code: null, labels: [] }
-  if (error instanceof MongoNetworkError) return { ok: false, kind: 'network', code: null, labels: labels(error.errorLabels) }
+  if (error instanceof MongoNetworkError)
+    return { ok: false, kind: 'network', code: null, labels: labels(error.errorLabels) }
   if (error instanceof MongoBulkWriteError && error.code === undefined) {
     // It keeps the labels of what was no answer, and loses its class.
     const kind = error.errorLabels.length > 0 ? 'network' : 'selection'
     return { ok: false, kind, code: null, labels: labels(error.errorLabels) }
   }
-  if (error instanceof MongoServerError) return { ok: false, kind: 'command', code: Number(error.code), labels: labels(error.errorLabels) }
+  if (error instanceof MongoServerError)
+    return { ok: false, kind: 'command', code: Number(error.code), labels: labels(error.errorLabels) }
   throw error
 }

@@ -1,7 +1,14 @@
 /** Clients that want the same values, on a simulated cluster whose members crash; some clients stop for good in the middle of a write. */
 import { createRandom, type Random } from '@shardlab/actor'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
-import { isExpected, Stop, uniquePort, uniqueSpecs as specs, uniqueValueViolations, UniqueWriter } from '@shardlab/scenario'
+import {
+  isExpected,
+  Stop,
+  uniquePort,
+  uniqueSpecs as specs,
+  uniqueValueViolations,
+  UniqueWriter,
+} from '@shardlab/scenario'
 import { Maintenance, UniqueProtocol, type World } from '@shardlab/unique'
 import { PatientClient } from './patient-client.js'
 import { Trouble } from './trouble.js'
@@ -58,9 +65,11 @@ export class UniqueStory {
       // Values have to lie on several shards.
       const middle = i === 0 ? { email: 'v3' } : { tenant: 1, handle: 'v3' }
       await admin.untilDone({ split: `${db}.proxy${i}`, middle, $db: 'admin' })
-      const [{ shard }] = (await admin.untilDone({ find: 'databases', filter: { _id: db }, $db: 'config' }))['cursor'].firstBatch.map(
-        ({ primary }: { primary: string }) => ({ shard: this.#cluster.shards.find((each) => each !== primary)! }),
-      )
+      const [{ shard }] = (await admin.untilDone({ find: 'databases', filter: { _id: db }, $db: 'config' }))[
+        'cursor'
+      ].firstBatch.map(({ primary }: { primary: string }) => ({
+        shard: this.#cluster.shards.find((each) => each !== primary)!,
+      }))
       await admin.untilDone({ moveChunk: `${db}.proxy${i}`, find: middle, to: shard, $db: 'admin' })
     }
   }
@@ -84,7 +93,10 @@ export class UniqueStory {
     await this.#cluster.advance(reservationMs + 1)
     const maintenance = new Maintenance(world, new UniqueProtocol(world))
     const { left } = await maintenance.repair()
-    wrong.push(...left.map((finding) => `left after the repair: ${JSON.stringify(finding)}`), ...(await uniqueValueViolations(world)))
+    wrong.push(
+      ...left.map((finding) => `left after the repair: ${JSON.stringify(finding)}`),
+      ...(await uniqueValueViolations(world)),
+    )
     const { findings, inFlight } = await maintenance.verify()
     wrong.push(...findings.map((finding) => `found after the repair: ${JSON.stringify(finding)}`))
     if (inFlight > 0) wrong.push(`${inFlight} reservations are left`)

@@ -10,13 +10,17 @@ import { mustBeExpected, playUnique, UniqueStory, type Outcome } from './unique-
 const { SHARDLAB_SEED, SHARDLAB_LONG } = process.env
 const long = SHARDLAB_LONG === '1'
 const schedules = 25
-const seeds = SHARDLAB_SEED === undefined ? Array.from({ length: long ? 80 : 4 }, (_, i) => i + 1) : [Number(SHARDLAB_SEED)]
+const seeds =
+  SHARDLAB_SEED === undefined ? Array.from({ length: long ? 80 : 4 }, (_, i) => i + 1) : [Number(SHARDLAB_SEED)]
 
 const document = { _id: 1, email: 'v1', tenant: 1, handle: 'v5', region: 1 }
 const insert = (writer: UniqueWriter): Promise<void> => writer.insert(document)
 
 const writes: Readonly<
-  Record<string, { readonly before: 'inserted' | 'past' | null; readonly write: (writer: UniqueWriter) => Promise<void> }>
+  Record<
+    string,
+    { readonly before: 'inserted' | 'past' | null; readonly write: (writer: UniqueWriter) => Promise<void> }
+  >
 > = {
   insert: { before: null, write: insert },
   update: { before: 'inserted', write: (writer) => writer.update(1, { email: 'v3', handle: 'v0' }) },
@@ -58,7 +62,8 @@ async function crashAtEveryStep(name: string): Promise<{ violations: readonly st
         if (step === 1) steps = Math.max(steps, sent)
         // Whoever wants the value of a document that is not reserved yet gets it: a backfill comes first.
         const rival = new UniqueWriter(story.world(random.fork(`${title}, rival`), null))
-        if (before !== 'past') await rival.insert({ _id: 2, email: 'v1', tenant: 1, handle: 'v4', region: 2 }).catch(mustBeExpected)
+        if (before !== 'past')
+          await rival.insert({ _id: 2, email: 'v1', tenant: 1, handle: 'v4', region: 2 }).catch(mustBeExpected)
         await story.settle(title, before !== 'past')
       }
     }
@@ -75,13 +80,17 @@ for (const name of Object.keys(writes)) crashed.set(name, await crashAtEveryStep
 const { default: t } = await import('tap')
 
 for (const [seed, day] of days) {
-  t.test(`seed ${seed} (again: SHARDLAB_SEED=${seed} npm test -- simulation/unique)`, { timeout: 120_000 }, async (t) => {
-    t.same(day.violations, [])
-    t.ok(day.crashes >= schedules, `${day.crashes} crashes`)
-    t.ok(day.stopped >= 3, `${day.stopped} clients stopped`)
-    t.ok(day.acknowledged >= schedules * 3, `${day.acknowledged} writes acknowledged`)
-    if (long) t.equal((await playUnique(seed, schedules)).traceHash, day.traceHash, 'the same again')
-  })
+  t.test(
+    `seed ${seed} (again: SHARDLAB_SEED=${seed} npm test -- simulation/unique)`,
+    { timeout: 120_000 },
+    async (t) => {
+      t.same(day.violations, [])
+      t.ok(day.crashes >= schedules, `${day.crashes} crashes`)
+      t.ok(day.stopped >= 3, `${day.stopped} clients stopped`)
+      t.ok(day.acknowledged >= schedules * 3, `${day.acknowledged} writes acknowledged`)
+      if (long) t.equal((await playUnique(seed, schedules)).traceHash, day.traceHash, 'the same again')
+    },
+  )
 }
 
 for (const [name, { violations, steps }] of crashed) {

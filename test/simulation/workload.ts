@@ -64,7 +64,11 @@ class Day {
     await client.untilDone({ shardCollection: 'app.counters', key: { _id: 'hashed' }, $db: 'admin' })
     await client.untilDone({ shardCollection: 'app.ranged', key: { k: 1 }, $db: 'admin' })
     const counters = Array.from({ length: sharedCounters }, (_, i) => ({ _id: i, n: 0 }))
-    await client.writeRetryably({ command: { insert: 'counters', $db: 'app' }, documents: counters, field: 'documents' })
+    await client.writeRetryably({
+      command: { insert: 'counters', $db: 'app' },
+      documents: counters,
+      field: 'documents',
+    })
     for (const { _id } of counters) this.#ledgers.counters.inserted(_id, true)
   }
 
@@ -96,7 +100,11 @@ class Day {
       } else if (choice < 9) {
         const key = own[ns].splice(random.below(own[ns].length), 1)[0]!
         const { done } = this.#count(
-          await send({ command: { delete: ns, $db: 'app' }, documents: [{ q: { _id: key, k: key }, limit: 1 }], field: 'deletes' }),
+          await send({
+            command: { delete: ns, $db: 'app' },
+            documents: [{ q: { _id: key, k: key }, limit: 1 }],
+            field: 'deletes',
+          }),
         )
         this.#ledgers[ns].deleted(key, done[0]!)
       } else {
@@ -113,8 +121,13 @@ class Day {
     ordered: boolean,
     send: (write: Write) => Promise<WriteResult>,
   ): Promise<void> {
-    const updates = keys.map((key) => ({ q: ns === 'counters' ? { _id: key } : { _id: key, k: key }, u: { $inc: { n: by } } }))
-    const { done } = this.#count(await send({ command: { update: ns, ordered, $db: 'app' }, documents: updates, field: 'updates' }))
+    const updates = keys.map((key) => ({
+      q: ns === 'counters' ? { _id: key } : { _id: key, k: key },
+      u: { $inc: { n: by } },
+    }))
+    const { done } = this.#count(
+      await send({ command: { update: ns, ordered, $db: 'app' }, documents: updates, field: 'updates' }),
+    )
     keys.forEach((key, i) => this.#ledgers[ns].incremented(key, by, done[i]!))
   }
 

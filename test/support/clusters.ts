@@ -95,7 +95,8 @@ export class TestCluster {
     for (const middle of points) await this.admin({ split: collection.namespace, middle })
     for (const [i, { min, max, shard }] of (await this.chunks(collection)).entries()) {
       const to = owners[i % owners.length]
-      if (to !== shard) await this.admin({ moveChunk: collection.namespace, bounds: [min, max], to, _waitForDelete: true })
+      if (to !== shard)
+        await this.admin({ moveChunk: collection.namespace, bounds: [min, max], to, _waitForDelete: true })
     }
     return collection
   }
@@ -129,7 +130,9 @@ export class TestCluster {
 
   /** The config.chunks documents of a collection in key order. */
   async chunks(collection: Loose): Promise<Document[]> {
-    const entry = await this.config.collection<Document & { _id: string }>('collections').findOne({ _id: collection.namespace })
+    const entry = await this.config
+      .collection<Document & { _id: string }>('collections')
+      .findOne({ _id: collection.namespace })
     const filter = entry?.['timestamp'] === undefined ? { ns: collection.namespace } : { uuid: entry['uuid'] }
     return this.config.collection('chunks').find(filter).sort({ min: 1 }).toArray()
   }

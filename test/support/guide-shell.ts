@@ -53,9 +53,12 @@ export class GuideShell {
         $clusterTime: _,
         operationTime: __,
         ...rest
-      } = decode(await this.#cluster.command(encode({ ...((await settled(command)) as Document), $db: db }), { to: 'mongos01' }), {
-        promoteLongs: false,
-      })
+      } = decode(
+        await this.#cluster.command(encode({ ...((await settled(command)) as Document), $db: db }), { to: 'mongos01' }),
+        {
+          promoteLongs: false,
+        },
+      )
       if (rest['ok'] !== 1 || 'writeErrors' in rest) throw failure(rest)
       return rest
     })
@@ -126,16 +129,25 @@ export class GuideShell {
       drop: () => run({ drop: name }).then(() => true),
       find: (filter: Document = {}, projection: Document = {}) => find({ filter, projection }),
       findOne: (filter: Document = {}, projection: Document = {}) =>
-        chained(run({ find: name, filter, projection, limit: 1, singleBatch: true }).then((reply) => firstBatch(reply)[0] ?? null)),
+        chained(
+          run({ find: name, filter, projection, limit: 1, singleBatch: true }).then(
+            (reply) => firstBatch(reply)[0] ?? null,
+          ),
+        ),
       aggregate: (pipeline: Document[]) => ({ toArray: () => aggregate(pipeline) }),
       countDocuments: (filter: Document = {}) =>
         chained(
-          aggregate([{ $match: filter }, { $group: { _id: 1, n: { $sum: 1 } } }]).then((groups) => (groups as Document[])[0]?.['n'] ?? 0),
+          aggregate([{ $match: filter }, { $group: { _id: 1, n: { $sum: 1 } } }]).then(
+            (groups) => (groups as Document[])[0]?.['n'] ?? 0,
+          ),
         ),
       updateOne: (q: Document, u: Document, options?: Document) => update(q, u, options),
-      updateMany: (q: Document, u: Document, options?: Document) => update(q, u, { ...options, retryWrites: false }, true),
-      deleteMany: (q: Document) => this.#write(db, { delete: name, deletes: [{ q, limit: 0 }] }, { retryWrites: false }),
-      configureQueryAnalyzer: (options: Document) => this.#command('admin', { configureQueryAnalyzer: `${db}.${name}`, ...options }),
+      updateMany: (q: Document, u: Document, options?: Document) =>
+        update(q, u, { ...options, retryWrites: false }, true),
+      deleteMany: (q: Document) =>
+        this.#write(db, { delete: name, deletes: [{ q, limit: 0 }] }, { retryWrites: false }),
+      configureQueryAnalyzer: (options: Document) =>
+        this.#command('admin', { configureQueryAnalyzer: `${db}.${name}`, ...options }),
       analyzeShardKey: (key: Document, options: Document = {}) =>
         this.#command('admin', { analyzeShardKey: `${db}.${name}`, key, ...options }),
     }
@@ -162,7 +174,9 @@ async function settled(value: unknown): Promise<unknown> {
   if (value instanceof Promise) return await value
   if (Array.isArray(value)) return Promise.all(value.map(settled))
   if (typeof value !== 'object' || value === null || '_bsontype' in value || !isPlain(value)) return value
-  const fields = await Promise.all(Object.entries(value).map(async ([name, field]) => [name, await settled(field)] as const))
+  const fields = await Promise.all(
+    Object.entries(value).map(async ([name, field]) => [name, await settled(field)] as const),
+  )
   return Object.fromEntries(fields)
 }
 
@@ -211,7 +225,9 @@ export function blocksOf(guide: string): { readonly code: string; readonly outpu
 
 /** As mongosh shows it. */
 export function shown(value: unknown): string {
-  return typeof value === 'string' ? value : inspect(inShell(value), { depth: null, breakLength: 80, maxArrayLength: null })
+  return typeof value === 'string'
+    ? value
+    : inspect(inShell(value), { depth: null, breakLength: 80, maxArrayLength: null })
 }
 
 function inShell(value: unknown): unknown {
@@ -229,7 +245,10 @@ function isLong(value: unknown): boolean {
 
 function isKey(value: unknown): value is MinKey | MaxKey {
   return (
-    typeof value === 'object' && value !== null && '_bsontype' in value && (value._bsontype === 'MinKey' || value._bsontype === 'MaxKey')
+    typeof value === 'object' &&
+    value !== null &&
+    '_bsontype' in value &&
+    (value._bsontype === 'MinKey' || value._bsontype === 'MaxKey')
   )
 }
 

@@ -18,7 +18,8 @@ export class RawClient {
     this.#socket = socket
     socket.on('data', (chunk) => {
       this.#reader.push(chunk)
-      for (let frame = this.#reader.next(); frame !== null; frame = this.#reader.next()) this.#waiting.shift()?.resolve(frame)
+      for (let frame = this.#reader.next(); frame !== null; frame = this.#reader.next())
+        this.#waiting.shift()?.resolve(frame)
     })
     socket.on('error', () => {})
     socket.on('close', () => {
@@ -48,11 +49,17 @@ export class RawClient {
   }
 
   /** Sends a command and resolves with the reply document's bytes. */
-  async commandBytes(body: Uint8Array, sequences: readonly (readonly [string, readonly Uint8Array[]])[] = []): Promise<Uint8Array> {
+  async commandBytes(
+    body: Uint8Array,
+    sequences: readonly (readonly [string, readonly Uint8Array[]])[] = [],
+  ): Promise<Uint8Array> {
     return decodeReply(await this.exchange(encodeCommand(++this.#requestId, body, { sequences }))).body
   }
 
-  async command(command: Document, sequences: readonly (readonly [string, readonly Uint8Array[]])[] = []): Promise<Document> {
+  async command(
+    command: Document,
+    sequences: readonly (readonly [string, readonly Uint8Array[]])[] = [],
+  ): Promise<Document> {
     return decode(await this.commandBytes(encode(command), sequences), { promoteLongs: true })
   }
 
@@ -63,7 +70,9 @@ export class RawClient {
 
   /** Resolves when the other side has closed the connection. */
   closed(): Promise<void> {
-    return this.#socket.closed ? Promise.resolve() : new Promise((resolve) => this.#socket.once('close', () => resolve()))
+    return this.#socket.closed
+      ? Promise.resolve()
+      : new Promise((resolve) => this.#socket.once('close', () => resolve()))
   }
 
   close(): void {

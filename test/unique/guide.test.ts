@@ -9,7 +9,9 @@ import { shardlab } from '../support/up.js'
 const clusters = new TestClusters()
 t.teardown(() => clusters.stop())
 
-const AsyncFunction = (async () => {}).constructor as new (...args: string[]) => (...args: unknown[]) => Promise<unknown>
+const AsyncFunction = (async () => {}).constructor as new (
+  ...args: string[]
+) => (...args: unknown[]) => Promise<unknown>
 
 t.test('the guide', async (t) => {
   const { client } = await clusters.at('7.0')
@@ -47,7 +49,9 @@ t.test('the command line', async (t) => {
   const early = await unique('verify')
   t.same([early.code, early.stdout], [2, ''])
   t.equal(early.stderr, 'shardlab: there is no proxy collection cli.information.unique.email: init makes it.\n')
-  t.same(await client.db('cli').listCollections({}, { nameOnly: true }).toArray(), [{ name: 'information', type: 'collection' }])
+  t.same(await client.db('cli').listCollections({}, { nameOnly: true }).toArray(), [
+    { name: 'information', type: 'collection' },
+  ])
   t.same(await report('init'), { code: 0, ok: true, findings: [] })
   t.match(await report('verify'), {
     code: 1,
@@ -56,7 +60,15 @@ t.test('the command line', async (t) => {
     reservations: 0,
     findings: [{ kind: 'unreserved' }, { kind: 'unreserved' }],
   })
-  t.same(await report('backfill'), { code: 0, ok: true, documents: 2, reserved: 2, already: 0, changed: 0, findings: [] })
+  t.same(await report('backfill'), {
+    code: 0,
+    ok: true,
+    documents: 2,
+    reserved: 2,
+    already: 0,
+    changed: 0,
+    findings: [],
+  })
   await main.insertOne({ _id: 3, email: 'a' })
   t.same(await report('repair'), {
     code: 1,
@@ -65,7 +77,10 @@ t.test('the command line', async (t) => {
     findings: [{ kind: 'duplicate', owner: 3, field: 'email', value: 'a', holder: 1 }],
   })
   const wrong: [string[], RegExp][] = [
-    [['unique', 'flap', '--uri', 'x', '--ns', 'a.b', '--field', 'c'], /'flap' is invalid for argument 'action': allowed choices are init/],
+    [
+      ['unique', 'flap', '--uri', 'x', '--ns', 'a.b', '--field', 'c'],
+      /'flap' is invalid for argument 'action': allowed choices are init/,
+    ],
     [['unique', 'init', '--uri', 'nowhere', '--ns', 'a.b', '--field', 'c'], /no deployment answers at nowhere/],
     [
       ['unique', 'init', '--uri', cluster.uri.replace('//', '//ada:se:cr%40et@'), '--ns', 'a.b', '--field', 'c'],

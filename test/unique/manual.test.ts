@@ -11,8 +11,13 @@ import { leave, mainCollection, places, type Loose } from './support/places.js'
 
 t.teardown(leave)
 
-const isDuplicate = (t: Test, promise: Promise<unknown>, field: string, value: unknown, owner: unknown): Promise<unknown> =>
-  t.rejects(promise, { name: 'DuplicateValueError', code: 11000, field, value, owner })
+const isDuplicate = (
+  t: Test,
+  promise: Promise<unknown>,
+  field: string,
+  value: unknown,
+  owner: unknown,
+): Promise<unknown> => t.rejects(promise, { name: 'DuplicateValueError', code: 11000, field, value, owner })
 
 const config = (main: Loose, name: string) =>
   main.db.client
@@ -30,9 +35,19 @@ for (const place of await places()) {
       await users.init()
       const { insertedId } = await users.insertOne({ email: 'example@example.net', region: 1 })
       const proxy = main.db.collection('proxy')
-      t.match(await proxy.findOne({ email: 'example@example.net' }), { _id: insertedId, state: 'confirmed', expiresAt: undefined })
+      t.match(await proxy.findOne({ email: 'example@example.net' }), {
+        _id: insertedId,
+        state: 'confirmed',
+        expiresAt: undefined,
+      })
       t.match(await main.findOne({ _id: insertedId }), { email: 'example@example.net', region: 1 })
-      await isDuplicate(t, users.insertOne({ email: 'example@example.net', region: 2 }), 'email', 'example@example.net', insertedId)
+      await isDuplicate(
+        t,
+        users.insertOne({ email: 'example@example.net', region: 2 }),
+        'email',
+        'example@example.net',
+        insertedId,
+      )
       t.equal(await main.countDocuments(), 1, 'the second document was not written')
       if (place.sharded) {
         const entry = await config(main, 'proxy')
@@ -46,7 +61,10 @@ for (const place of await places()) {
 
     t.test(`${place.title}, ${proxies} proxies: several fields, compound fields`, async (t) => {
       const main = await mainCollection(place)
-      const users = await uniqueCollection(main, { unique: ['email', { fields: ['tenant', 'handle'] }, 'contact.phone'], proxies }).init()
+      const users = await uniqueCollection(main, {
+        unique: ['email', { fields: ['tenant', 'handle'] }, 'contact.phone'],
+        proxies,
+      }).init()
       const names = (await main.db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name).sort()
       t.same(
         names,
@@ -69,10 +87,22 @@ for (const place of await places()) {
         [1, 'x'],
         1,
       )
-      await isDuplicate(t, users.insertOne({ _id: 3, email: 'c', tenant: 3, handle: 'x', contact: { phone: 2 } }), 'contact.phone', 2, 2)
+      await isDuplicate(
+        t,
+        users.insertOne({ _id: 3, email: 'c', tenant: 3, handle: 'x', contact: { phone: 2 } }),
+        'contact.phone',
+        2,
+        2,
+      )
       await users.insertOne({ _id: 3, email: 'c', tenant: 3, handle: 'x', contact: { phone: 3 } })
       t.equal((await users.updateOne({ _id: 1 }, { $set: { handle: 'y' }, $inc: { changes: 1 } })).modifiedCount, 1)
-      await isDuplicate(t, users.updateOne({ _id: 2 }, { $set: { tenant: 1, handle: 'y' } }), 'tenant,handle', [1, 'y'], 1)
+      await isDuplicate(
+        t,
+        users.updateOne({ _id: 2 }, { $set: { tenant: 1, handle: 'y' } }),
+        'tenant,handle',
+        [1, 'y'],
+        1,
+      )
       await users.updateOne({ _id: 2 }, { $set: { tenant: 1, handle: 'x' } })
       t.equal((await users.deleteOne({ _id: 1 })).deletedCount, 1)
       await users.insertOne({ _id: 4, email: 'a', tenant: 1, handle: 'y', contact: { phone: 1 }, region: 9 })
@@ -95,7 +125,10 @@ for (const place of await places()) {
       )
       t.same((await users.verify()).findings, [])
 
-      const some = await uniqueCollection(await mainCollection(place), { unique: [{ fields: 'email', missing: 'skip' }], proxies }).init()
+      const some = await uniqueCollection(await mainCollection(place), {
+        unique: [{ fields: 'email', missing: 'skip' }],
+        proxies,
+      }).init()
       await some.insertMany([{ _id: 1 }, { _id: 2 }, { _id: 3, email: 'a' }])
       await isDuplicate(t, some.insertOne({ _id: 4, email: 'a' }), 'email', 'a', 3)
       await some.updateOne({ _id: 3 }, { $unset: { email: '' } })
@@ -107,7 +140,10 @@ for (const place of await places()) {
   t.test(`${place.title}: a collation, and normal forms`, async (t) => {
     const main = await mainCollection(place)
     const collation = { locale: 'en', strength: 2 }
-    const users = await uniqueCollection(main, { unique: [{ fields: 'email', collation }], proxies: 'unsharded' }).init()
+    const users = await uniqueCollection(main, {
+      unique: [{ fields: 'email', collation }],
+      proxies: 'unsharded',
+    }).init()
     await users.insertOne({ _id: 1, email: 'Bob' })
     await isDuplicate(t, users.insertOne({ _id: 2, email: 'bob' }), 'email', 'bob', 1)
     await users.updateOne({ _id: 1 }, { $set: { email: 'BOB' } })
@@ -137,13 +173,18 @@ for (const place of await places()) {
       message: RegExp,
       unique: readonly string[] = ['email'],
     ): Promise<unknown> =>
-      t.rejects(uniqueCollection(main, { unique, proxies, proxy }).init(), { name: MisconfiguredProxyError.name, message })
+      t.rejects(uniqueCollection(main, { unique, proxies, proxy }).init(), {
+        name: MisconfiguredProxyError.name,
+        message,
+      })
     await db.collection('plain').createIndex({ email: 1 })
     await refused('plain', 'unsharded', /is not unique/)
     await refused('plain', 'sharded', /is not unique/)
     await db.collection('ttl').createIndex({ expiresAt: 1 }, { expireAfterSeconds: 60 })
     await refused('ttl', 'unsharded', /TTL/)
-    await db.collection('partial').createIndex({ email: 1 }, { unique: true, partialFilterExpression: { email: { $gt: 1 } } })
+    await db
+      .collection('partial')
+      .createIndex({ email: 1 }, { unique: true, partialFilterExpression: { email: { $gt: 1 } } })
     await refused('partial', 'unsharded', /partial/)
     await db.collection('dense').createIndex({ email: 1 }, { unique: true })
     await refused('dense', 'unsharded', /not sparse/, ['email', 'handle'])
@@ -153,7 +194,8 @@ for (const place of await places()) {
     await refused('collated', 'unsharded', /default collation/)
     if (place.sharded) {
       const admin = place.client.db('admin')
-      const shard = (name: string, options: object) => admin.command({ shardCollection: `${db.databaseName}.${name}`, ...options })
+      const shard = (name: string, options: object) =>
+        admin.command({ shardCollection: `${db.databaseName}.${name}`, ...options })
       await shard('byid', { key: { _id: 1 } })
       await refused('byid', 'sharded', /is sharded by \{"_id":1\}/)
       await refused('byid', 'unsharded', /Use proxies: 'sharded'/)
@@ -163,7 +205,10 @@ for (const place of await places()) {
       await refused('hashed', 'sharded', /is sharded by/)
     }
     await db.createCollection('folded', { collation: { locale: 'en' } })
-    await t.rejects(uniqueCollection(db.collection('folded'), { unique: ['email'], proxies: 'unsharded' }).init(), /default collation/)
+    await t.rejects(
+      uniqueCollection(db.collection('folded'), { unique: ['email'], proxies: 'unsharded' }).init(),
+      /default collation/,
+    )
     await db.collection('byhand').createIndex({ email: 1 }, { unique: true })
     await db.collection<any>('byhand').insertOne({ _id: 7, email: 'old' })
     await main.insertOne({ _id: 7, email: 'old' })
@@ -191,7 +236,10 @@ for (const place of await places()) {
     await refused(users.updateOne({ _id: 1 }, { $set: { 'email.part': 1 } }), /whole of email/)
     await refused(users.updateOne({ _id: 1 }, [{ $set: { email: '$n' } }]), /pipeline/)
     await refused(users.updateOne({ _id: 1 }, [{ $replaceWith: { a: 1 } }]), /pipeline/)
-    await refused(users.updateOne({ email: 'A' }, { $set: { email: 'b' } }, { collation: { locale: 'en' } }), /collation/)
+    await refused(
+      users.updateOne({ email: 'A' }, { $set: { email: 'b' } }, { collation: { locale: 'en' } }),
+      /collation/,
+    )
     await refused(
       users.bulkWrite([
         { insertOne: { document: { _id: 5, email: 'e' } } },
@@ -208,11 +256,18 @@ for (const place of await places()) {
     await session.endSession()
     t.throws(() => uniqueCollection(main, { unique: [] }), RefusedOperationError)
     for (const wrong of [{ transactions: 'always' as never }, { busyMs: Number.NaN }, { reservationMs: 1 }])
-      t.throws(() => uniqueCollection(main, { unique: ['email'], ...wrong }), RefusedOperationError, JSON.stringify(wrong))
+      t.throws(
+        () => uniqueCollection(main, { unique: ['email'], ...wrong }),
+        RefusedOperationError,
+        JSON.stringify(wrong),
+      )
     t.throws(() => uniqueCollection(main, { unique: ['_id'] }), /_id is unique by itself/)
     t.throws(() => uniqueCollection(main, { unique: ['state'] }), /proxy documents use/)
     t.throws(() => uniqueCollection(main, { unique: ['email', 'handle'], proxy: 'one' }), /one collection for each/)
-    t.throws(() => uniqueCollection(main, { unique: ['a', { fields: ['a', 'b'] }], proxies: 'unsharded' }), /use proxies: 'sharded'/)
+    t.throws(
+      () => uniqueCollection(main, { unique: ['a', { fields: ['a', 'b'] }], proxies: 'unsharded' }),
+      /use proxies: 'sharded'/,
+    )
     t.equal((await users.updateMany({}, { $set: { n: 2 } })).modifiedCount, 1, 'other fields may be written as ever')
     t.equal((await users.updateOne({ _id: 1 }, [{ $set: { n: 3 } }])).modifiedCount, 1)
     t.same((await users.verify()).findings, [])

@@ -15,7 +15,9 @@ for (const place of await places()) {
     t.test(`${place.title}, ${proxies} proxies: every write`, async (t) => {
       const main = await mainCollection(place)
       const users = await uniqueCollection(main, { unique: ['email', 'handle'], proxies }).init()
-      const inserted = await users.insertMany([1, 2, 3, 4].map((n) => ({ _id: n, email: `e${n}`, handle: `h${n}`, region: n })))
+      const inserted = await users.insertMany(
+        [1, 2, 3, 4].map((n) => ({ _id: n, email: `e${n}`, handle: `h${n}`, region: n })),
+      )
       t.same(inserted, { acknowledged: true, insertedCount: 4, insertedIds: { 0: 1, 1: 2, 2: 3, 3: 4 } })
       const failed = await users
         .insertMany(
@@ -24,7 +26,11 @@ for (const place of await places()) {
         )
         .catch((error: unknown) => error)
       t.type(failed, UniqueBulkWriteError)
-      t.match(failed, { code: 11000, writeErrors: [{ index: 1, error: { ...duplicate, owner: 1 } }], result: { insertedCount: 2 } })
+      t.match(failed, {
+        code: 11000,
+        writeErrors: [{ index: 1, error: { ...duplicate, owner: 1 } }],
+        result: { insertedCount: 2 },
+      })
 
       t.same(await users.updateOne({ _id: 9 }, { $set: { email: 'x' } }), {
         acknowledged: true,
@@ -33,11 +39,21 @@ for (const place of await places()) {
         upsertedCount: 0,
         upsertedId: null,
       })
-      t.match(await users.updateOne({ email: 'e1' }, { $set: { email: 'x1' }, $inc: { n: 1 } }), { matchedCount: 1, modifiedCount: 1 })
+      t.match(await users.updateOne({ email: 'e1' }, { $set: { email: 'x1' }, $inc: { n: 1 } }), {
+        matchedCount: 1,
+        modifiedCount: 1,
+      })
       t.match(await users.updateOne({ email: 'x1' }, { $set: { email: 'x1' } }), { matchedCount: 1, modifiedCount: 0 })
       await t.rejects(users.updateOne({ email: 'x1' }, { $set: { email: 'e2' } }), { ...duplicate, owner: 2 })
-      await t.rejects(users.replaceOne({ _id: 2 }, { email: 'e2', handle: 'h3', region: 2 }), { ...duplicate, field: 'handle', owner: 3 })
-      t.match(await users.replaceOne({ _id: 2 }, { email: 'e1', handle: 'h2', region: 2 }), { matchedCount: 1, modifiedCount: 1 })
+      await t.rejects(users.replaceOne({ _id: 2 }, { email: 'e2', handle: 'h3', region: 2 }), {
+        ...duplicate,
+        field: 'handle',
+        owner: 3,
+      })
+      t.match(await users.replaceOne({ _id: 2 }, { email: 'e1', handle: 'h2', region: 2 }), {
+        matchedCount: 1,
+        modifiedCount: 1,
+      })
       t.match(await users.findOneAndUpdate({ email: 'e3' }, { $set: { handle: 'new' } }), { _id: 3, handle: 'h3' })
       t.match(
         await users.findOneAndUpdate(
@@ -47,9 +63,16 @@ for (const place of await places()) {
         ),
         { handle: 'newer', email: undefined },
       )
-      t.match(await users.findOneAndReplace({ _id: 3 }, { email: 'e3', handle: 'h3', region: 3 }, { returnDocument: 'after' }), {
-        handle: 'h3',
-      })
+      t.match(
+        await users.findOneAndReplace(
+          { _id: 3 },
+          { email: 'e3', handle: 'h3', region: 3 },
+          { returnDocument: 'after' },
+        ),
+        {
+          handle: 'h3',
+        },
+      )
       t.equal(await users.findOneAndUpdate({ _id: 99 }, { $set: { email: 'none' } }), null)
       t.match(await users.findOneAndDelete({ _id: 4 }), { _id: 4, email: 'e4' })
       t.equal(await users.findOneAndDelete({ _id: 4 }), null)
@@ -94,7 +117,12 @@ for (const place of await places()) {
         { _id: 3, email: 'a' },
         { _id: 4, email: ['x'] },
       ])
-      const users = await uniqueCollection(main, { unique: ['email'], proxies, proxy: 'proxy', reservationMs: 1000 }).init()
+      const users = await uniqueCollection(main, {
+        unique: ['email'],
+        proxies,
+        proxy: 'proxy',
+        reservationMs: 1000,
+      }).init()
       t.match(await users.verify(), { documents: 4, reservations: 0, findings: { length: 4 } })
       const looked: number[] = []
       const report = await users.backfill(({ looked: count }) => looked.push(count))
@@ -118,7 +146,13 @@ for (const place of await places()) {
       await proxy.insertOne({ _id: 8, email: 'left', state: 'reserved', attempt: 1, expiresAt: past })
       await main.insertOne({ _id: 9, email: 'written' })
       await proxy.insertOne({ _id: 9, email: 'written', state: 'reserved', attempt: 2, expiresAt: past })
-      await proxy.insertOne({ _id: 7, email: 'held', state: 'reserved', attempt: 3, expiresAt: new Date(Date.now() + 3_600_000) })
+      await proxy.insertOne({
+        _id: 7,
+        email: 'held',
+        state: 'reserved',
+        attempt: 3,
+        expiresAt: new Date(Date.now() + 3_600_000),
+      })
       await main.insertOne({ _id: 6, email: 'taken' })
       await proxy.insertOne({ _id: 5, email: 'taken', state: 'confirmed', attempt: 4 })
       const { findings, inFlight } = await users.verify()
@@ -156,7 +190,15 @@ for (const place of await places()) {
     const hasTransactions = events.every(({ event }) => event === 'conflict')
     if (!hasTransactions) {
       t.same(events[0], { event: 'reserved', owner: 1, fields: ['email'] })
-      t.same(users.counters, { reserved: 2, confirmed: 2, released: 2, compensated: 0, conflict: 1, swept: 0, unsettled: 0 })
+      t.same(users.counters, {
+        reserved: 2,
+        confirmed: 2,
+        released: 2,
+        compensated: 0,
+        conflict: 1,
+        swept: 0,
+        unsettled: 0,
+      })
     }
     t.same((await users.verify()).findings, [])
   })

@@ -41,7 +41,8 @@ t.test('every command', async (t) => {
   const client = await RawClient.connect(cluster.mongos[0]!)
   t.teardown(() => client.close())
   let cursor: unknown
-  const filledIn = (value: unknown): unknown => (value === lastCursor ? cursor : Array.isArray(value) ? value.map(filledIn) : value)
+  const filledIn = (value: unknown): unknown =>
+    value === lastCursor ? cursor : Array.isArray(value) ? value.map(filledIn) : value
   for (const { command, db = 'types', types } of replyRows) {
     const complete = Object.fromEntries(Object.entries(command).map(([name, value]) => [name, filledIn(value)]))
     const reply = await client.commandBytes(encode({ ...complete, $db: db }))

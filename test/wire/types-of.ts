@@ -11,13 +11,21 @@ export function typesOf(document: Uint8Array): Map<string, Set<string>> {
   return types
 }
 
-function collect(bytes: Uint8Array, start: number, prefix: string, isArray: boolean, types: Map<string, Set<string>>): void {
-  if (start + readInt32(bytes, start) > bytes.length) throw new Error(`the document at ${prefix} is longer than the message`)
+function collect(
+  bytes: Uint8Array,
+  start: number,
+  prefix: string,
+  isArray: boolean,
+  types: Map<string, Set<string>>,
+): void {
+  if (start + readInt32(bytes, start) > bytes.length)
+    throw new Error(`the document at ${prefix} is longer than the message`)
   for (const it = new FieldIterator(bytes, start); it.next();) {
     const path = isArray ? `${prefix}[]` : prefix === '' ? it.name() : `${prefix}.${it.name()}`
     let known = types.get(path)
     if (known === undefined) types.set(path, (known = new Set()))
     known.add(typeName(it.type))
-    if (it.type === BsonType.object || it.type === BsonType.array) collect(bytes, it.valueStart, path, it.type === BsonType.array, types)
+    if (it.type === BsonType.object || it.type === BsonType.array)
+      collect(bytes, it.valueStart, path, it.type === BsonType.array, types)
   }
 }

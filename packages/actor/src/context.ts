@@ -36,7 +36,12 @@ export interface ActorContext {
    * @throws {@link RequestFailedError} reason `unreachable` (nothing answers at that address, or it went away
    *   before it answered), `timed-out` or `cancelled`. Whether the peer acted is unknown in all three.
    */
-  request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, options?: RequestOptions): Promise<ReplyOf<K>>
+  request<K extends MessageKind>(
+    to: Address,
+    kind: K,
+    request: RequestOf<K>,
+    options?: RequestOptions,
+  ): Promise<ReplyOf<K>>
 
   /** Sends without waiting. Lost when the peer cannot be reached; its answer is dropped. */
   send<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>): void

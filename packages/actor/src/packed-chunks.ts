@@ -92,7 +92,11 @@ export class PackedChunkCursor {
 
   /** The chunk by itself; its bounds are views. */
   get chunk(): ChunkAssignment {
-    return [this.bytes.subarray(this.minStart, this.maxStart), this.bytes.subarray(this.maxStart, this.maxEnd), this.shard]
+    return [
+      this.bytes.subarray(this.minStart, this.maxStart),
+      this.bytes.subarray(this.maxStart, this.maxEnd),
+      this.shard,
+    ]
   }
 
   #endOf(start: number): number {

@@ -65,7 +65,8 @@ class RandomTree implements Random {
   }
 
   below(limit: number): number {
-    if (!Number.isInteger(limit) || limit < 1 || limit > 2 ** 32) throw new RangeError(`below() takes 1 to 2^32, not ${limit}`)
+    if (!Number.isInteger(limit) || limit < 1 || limit > 2 ** 32)
+      throw new RangeError(`below() takes 1 to 2^32, not ${limit}`)
     let draw = this.uint32()
     // The draws of the last, incomplete stretch would favour small numbers. Few are near it, and a remainder of 2^32 is dear.
     if (draw >= 2 ** 32 - limit) {

@@ -5,7 +5,8 @@ import { CommandError, findField } from '@shardlab/bson'
 
 type Reply = ReplyOf<'shard.receive-range'>
 
-const codeOf = ({ error }: Reply): number | undefined => (error === null ? undefined : findField(error, 'code')?.asNumber())
+const codeOf = ({ error }: Reply): number | undefined =>
+  error === null ? undefined : findField(error, 'code')?.asNumber()
 
 t.test('what is answered at once is answered in the same turn, a refusal as well', (t) => {
   const reply: Reply = { error: null }

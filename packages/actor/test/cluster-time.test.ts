@@ -4,7 +4,8 @@ import { encode, Timestamp } from '@shardlab/bson'
 import { ClusterClock } from '../src/index.js'
 
 const nowSeconds = 1_800_000_000
-const sent = (seconds: number) => encode({ ping: 1, $clusterTime: { clusterTime: new Timestamp({ t: seconds, i: 7 }) } })
+const sent = (seconds: number) =>
+  encode({ ping: 1, $clusterTime: { clusterTime: new Timestamp({ t: seconds, i: 7 }) } })
 
 t.test('a tick is later than all known times', async (t) => {
   const clock = new ClusterClock(() => nowSeconds * 1000)

@@ -76,12 +76,32 @@ const scalar = fc.oneof(
   fc.boolean(),
   fc.integer(),
   fc.maxSafeInteger(),
-  fc.constantFrom(0, -1, -32, -33, 127, 128, -128, -129, 255, 256, 65_535, 65_536, -32_769, 2 ** 31, 2 ** 32 - 1, 2 ** 32, -(2 ** 31) - 1),
+  fc.constantFrom(
+    0,
+    -1,
+    -32,
+    -33,
+    127,
+    128,
+    -128,
+    -129,
+    255,
+    256,
+    65_535,
+    65_536,
+    -32_769,
+    2 ** 31,
+    2 ** 32 - 1,
+    2 ** 32,
+    -(2 ** 31) - 1,
+  ),
   fc.string({ unit: 'grapheme', maxLength: 80 }),
   fc.string({ maxLength: 300 }),
   fc.uint8Array({ maxLength: 300 }),
 )
-const value = fc.letrec((tie) => ({ value: fc.oneof({ maxDepth: 3 }, scalar, fc.array(tie('value'), { maxLength: 20 })) })).value
+const value = fc.letrec((tie) => ({
+  value: fc.oneof({ maxDepth: 3 }, scalar, fc.array(tie('value'), { maxLength: 20 })),
+})).value
 
 t.test('values take the bytes that msgpackr gives them', async (test) => {
   const packr = new Packr({ useRecords: false })
@@ -91,7 +111,9 @@ t.test('values take the bytes that msgpackr gives them', async (test) => {
       addBody(writer, body)
       const packet = writer.take()
       deepStrictEqual(bodyOf(packet), body)
-      const payload = catalogue['node.command'].requestFields.map((field) => (field === 'body' ? body : nodeExample.request[field]))
+      const payload = catalogue['node.command'].requestFields.map((field) =>
+        field === 'body' ? body : nodeExample.request[field],
+      )
       const bytes = packr.pack([[0, 1, 0, 1, kindShape('node.command').index, payload]])
       if (!containsLongText(body)) deepStrictEqual(Buffer.from(packet).toString('hex'), bytes.toString('hex'))
     }),
@@ -148,7 +170,10 @@ t.test('what may not travel is refused, and the packet stays whole', async (test
     test.throws(() => addBody(writer, body), UnpackableValueError)
     test.throws(() => addBody(writer, body), message)
   }
-  test.throws(() => writer.addReply(1, 1, 1, 'node.command', undefined as never), /node.command reply: undefined cannot travel/)
+  test.throws(
+    () => writer.addReply(1, 1, 1, 'node.command', undefined as never),
+    /node.command reply: undefined cannot travel/,
+  )
   addBody(writer, 'after')
   test.equal(writer.messageCount, 2)
   const packet = writer.take()
@@ -182,27 +207,42 @@ t.test('a value that cannot be read at all leaves the packet whole', async (test
   test.same([bodyOf(packet, 0), bodyOf(packet, 1), readPacket(packet).length], ['before', 'after', 2])
 })
 
-t.test('a packet with what no writer of ours writes is read as any msgpack, and half a packet is refused', async (test) => {
-  const packr = new Packr({ useRecords: false })
-  const { index } = kindShape('node.command')
-  for (const body of [{ a: 1 }, 0.1, new Date(0), [1n << 60n], 'x']) {
-    const [first, second] = readPacket(
-      packr.pack([
-        [0, 1, 0, 1, index, [body]],
-        [1, 2, 0, 1, index, [body, 7]],
-      ]),
-    )
-    test.same([first![5], second![5]], [[body], [body, 7]])
-  }
-  const writer = new PacketWriter()
-  for (const body of [new Uint8Array(300), 'x'.repeat(300), [2 ** 40, -70_000, 70_000, -5]]) addBody(writer, body)
-  const packet = writer.take()
-  for (let length = 0; length < packet.length; length += 7) test.throws(() => readPacket(packet.subarray(0, length)), `${length} bytes`)
-  test.equal(readPacket(packet).length, 3, 'and leaves nothing behind')
-})
+t.test(
+  'a packet with what no writer of ours writes is read as any msgpack, and half a packet is refused',
+  async (test) => {
+    const packr = new Packr({ useRecords: false })
+    const { index } = kindShape('node.command')
+    for (const body of [{ a: 1 }, 0.1, new Date(0), [1n << 60n], 'x']) {
+      const [first, second] = readPacket(
+        packr.pack([
+          [0, 1, 0, 1, index, [body]],
+          [1, 2, 0, 1, index, [body, 7]],
+        ]),
+      )
+      test.same([first![5], second![5]], [[body], [body, 7]])
+    }
+    const writer = new PacketWriter()
+    for (const body of [new Uint8Array(300), 'x'.repeat(300), [2 ** 40, -70_000, 70_000, -5]]) addBody(writer, body)
+    const packet = writer.take()
+    for (let length = 0; length < packet.length; length += 7)
+      test.throws(() => readPacket(packet.subarray(0, length)), `${length} bytes`)
+    test.equal(readPacket(packet).length, 3, 'and leaves nothing behind')
+  },
+)
 
 t.test('texts that come again, and those that only look like them', async (test) => {
-  const texts = ['test', 'tesu', '\uFEFFtest', '', 'x'.repeat(64), 'x'.repeat(65), 'tést', 't\u0000st', '\uD800', 'test']
+  const texts = [
+    'test',
+    'tesu',
+    '\uFEFFtest',
+    '',
+    'x'.repeat(64),
+    'x'.repeat(65),
+    'tést',
+    't\u0000st',
+    '\uD800',
+    'test',
+  ]
   for (const text of [...texts, ...texts]) {
     const writer = new PacketWriter()
     addBody(writer, text)
@@ -240,9 +280,13 @@ t.test('pooled writers that take turns write the packets that others write', asy
   })
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-      const pairs = Array.from({ length: 4 }, () => ({ pooled: new PacketWriter({ pooled: true }), plain: new PacketWriter() }))
+      const pairs = Array.from({ length: 4 }, () => ({
+        pooled: new PacketWriter({ pooled: true }),
+        plain: new PacketWriter(),
+      }))
       const taken: { readonly packet: Packet; readonly expected: Uint8Array }[] = []
-      const take = ({ pooled, plain }: (typeof pairs)[number]) => taken.push({ packet: pooled.takeInPlace(), expected: plain.take() })
+      const take = ({ pooled, plain }: (typeof pairs)[number]) =>
+        taken.push({ packet: pooled.takeInPlace(), expected: plain.take() })
       for (const [i, { writer, what }] of steps.entries()) {
         const pair = pairs[writer]!
         if (what === 'take') take(pair)

@@ -4,7 +4,13 @@ import { encode, Int32, Long, UUID, type Document } from '@shardlab/bson'
 import t from 'tap'
 import fc from 'fast-check'
 
-const specs = { filter: 'object', limit: 'number', sort: 'object', tailable: 'bool', txnNumber: 'int64' } as const satisfies FieldSpecs
+const specs = {
+  filter: 'object',
+  limit: 'number',
+  sort: 'object',
+  tailable: 'bool',
+  txnNumber: 'int64',
+} as const satisfies FieldSpecs
 const names = ['filter', 'limit', 'sort', 'tailable', 'txnNumber', 'lsid', '$db', 'comment'] as const
 
 /** Specifications that nothing has been parsed with. */
@@ -61,7 +67,10 @@ t.test('what was parsed before makes no difference', async () => {
       }
       return true
     }),
-    { numRuns: 300, ...(process.env['SHARDLAB_SEED'] === undefined ? {} : { seed: Number(process.env['SHARDLAB_SEED']) }) },
+    {
+      numRuns: 300,
+      ...(process.env['SHARDLAB_SEED'] === undefined ? {} : { seed: Number(process.env['SHARDLAB_SEED']) }),
+    },
   )
 })
 
@@ -77,11 +86,15 @@ t.test('what is worked out once for all sees what each command says', async () =
     fc.property(fc.array(command, { minLength: 1, maxLength: 20 }), (commands) => {
       for (const each of commands) {
         const args = CommandArguments.parse(encode(each), used)
-        if (JSON.stringify(args.fixed(toldOfFixed, used, toldOfFixed)) !== JSON.stringify(toldOfFixed(args))) return false
+        if (JSON.stringify(args.fixed(toldOfFixed, used, toldOfFixed)) !== JSON.stringify(toldOfFixed(args)))
+          return false
       }
       return true
     }),
-    { numRuns: 200, ...(process.env['SHARDLAB_SEED'] === undefined ? {} : { seed: Number(process.env['SHARDLAB_SEED']) }) },
+    {
+      numRuns: 200,
+      ...(process.env['SHARDLAB_SEED'] === undefined ? {} : { seed: Number(process.env['SHARDLAB_SEED']) }),
+    },
   )
 })
 
@@ -122,10 +135,14 @@ t.test('what does not follow from the values is worked out once', async (t) => {
   const scope = {}
   let worked = 0
   const limitOf = (limit: number, filter: Document, within: object = scope): number | undefined =>
-    CommandArguments.parse(encode({ find: 'c', filter, limit: new Int32(limit), $db: 'test' }), used).fixed(key, within, (args) => {
-      worked++
-      return args.number('limit')
-    })
+    CommandArguments.parse(encode({ find: 'c', filter, limit: new Int32(limit), $db: 'test' }), used).fixed(
+      key,
+      within,
+      (args) => {
+        worked++
+        return args.number('limit')
+      },
+    )
   t.equal(limitOf(1, { a: 'x' }), 1)
   t.equal(limitOf(1, { b: 'some other text' }), 1)
   t.equal(worked, 1)
@@ -153,7 +170,9 @@ t.test('commands that come once do not drive out those that come often', async (
 
 t.test('work that is done once cannot look at what differs', async (t) => {
   const args = CommandArguments.parse(encode({ find: 'c', filter: {}, $db: 'test' }), fresh())
-  t.throws(() => args.fixed({}, {}, (fixed) => fixed.document('filter')), { message: 'filter differs from command to command' })
+  t.throws(() => args.fixed({}, {}, (fixed) => fixed.document('filter')), {
+    message: 'filter differs from command to command',
+  })
   t.ok(args.document('filter'))
   const more = CommandArguments.parse(encode({ getMore: Long.fromNumber(7), $db: 'test' }), fresh())
   t.throws(() => more.fixed({}, {}, (fixed) => fixed.target), { message: 'getMore differs from command to command' })

@@ -1,5 +1,13 @@
 import t from 'tap'
-import { createDeferred, createObjectIdFactory, createRandom, createTextId, cursorId, objectIdAfter, uuidV4 } from '../src/index.js'
+import {
+  createDeferred,
+  createObjectIdFactory,
+  createRandom,
+  createTextId,
+  cursorId,
+  objectIdAfter,
+  uuidV4,
+} from '../src/index.js'
 
 t.test('object ids', async (test) => {
   const create = createObjectIdFactory(createRandom(1))
@@ -71,6 +79,12 @@ t.test('the id after an id', async (test) => {
   const create = createObjectIdFactory(createRandom(3))
   const first = create(1000)
   test.same(objectIdAfter(first), create(1000))
-  test.same([...objectIdAfter(new Uint8Array([1, 1, 1, 1, 2, 2, 2, 2, 2, 7, 255, 255]))], [1, 1, 1, 1, 2, 2, 2, 2, 2, 8, 0, 0])
-  test.same([...objectIdAfter(new Uint8Array([1, 1, 1, 1, 2, 2, 2, 2, 2, 255, 255, 255]))], [1, 1, 1, 1, 2, 2, 2, 2, 2, 0, 0, 0])
+  test.same(
+    [...objectIdAfter(new Uint8Array([1, 1, 1, 1, 2, 2, 2, 2, 2, 7, 255, 255]))],
+    [1, 1, 1, 1, 2, 2, 2, 2, 2, 8, 0, 0],
+  )
+  test.same(
+    [...objectIdAfter(new Uint8Array([1, 1, 1, 1, 2, 2, 2, 2, 2, 255, 255, 255]))],
+    [1, 1, 1, 1, 2, 2, 2, 2, 2, 0, 0, 0],
+  )
 })

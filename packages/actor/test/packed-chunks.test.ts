@@ -7,7 +7,10 @@ import { packChunks, packedCount, unpackChunks, type ChunkAssignment } from '../
 t.test('chunks come out as they went in', async () => {
   await check(
     fc.asyncProperty(
-      fc.array(fc.tuple(fc.string({ maxLength: 40 }), fc.integer({ min: 0, max: 300 })), { minLength: 1, maxLength: 80 }),
+      fc.array(fc.tuple(fc.string({ maxLength: 40 }), fc.integer({ min: 0, max: 300 })), {
+        minLength: 1,
+        maxLength: 80,
+      }),
       async (parts) => {
         const bounds = ['', ...parts.map(([text]) => text)].map((text) => encode({ k: text }))
         const chunks = parts.map(([, shard], i): ChunkAssignment => [bounds[i]!, bounds[i + 1]!, `shard${shard}`])
@@ -15,7 +18,11 @@ t.test('chunks come out as they went in', async () => {
         if (packedCount(packed) !== chunks.length) throw new Error(`${packedCount(packed)} of ${chunks.length}`)
         const text = (all: Iterable<ChunkAssignment>) =>
           JSON.stringify(
-            Array.from(all, ([min, max, shard]) => [Buffer.from(min).toString('hex'), Buffer.from(max).toString('hex'), shard]),
+            Array.from(all, ([min, max, shard]) => [
+              Buffer.from(min).toString('hex'),
+              Buffer.from(max).toString('hex'),
+              shard,
+            ]),
           )
         if (text(unpackChunks(packed)) !== text(chunks)) throw new Error('other chunks')
       },

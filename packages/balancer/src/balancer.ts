@@ -96,7 +96,15 @@ class Balancer implements Actor {
     this.#pacing = new Pacing(context, { behaviours, settings, roundIntervalMs: options.roundIntervalMs, stopping })
     this.#log = new RoundLog(context, behaviours, stopping)
     const mayWork = () => isActiveBetweenRounds(settings.last, context.now())
-    this.#defragmentations = new Defragmentations({ context, behaviours, view, operations, settings, stopping, mayWork })
+    this.#defragmentations = new Defragmentations({
+      context,
+      behaviours,
+      view,
+      operations,
+      settings,
+      stopping,
+      mayWork,
+    })
     this.#autoMerger = new AutoMerger(context, view, settings, stopping)
     this.#random = context.random.fork('rounds')
   }
@@ -176,7 +184,8 @@ class Balancer implements Actor {
       const settings = await this.#settings.read()
       this.#armAutoMerger(false)
       skipped = typeof settings === 'string' ? settings : reasonForRest(settings, startedAtMs)
-      if (typeof settings === 'string') this.#context.log('warn', 'the balancer does not understand its settings', { reason: settings })
+      if (typeof settings === 'string')
+        this.#context.log('warn', 'the balancer does not understand its settings', { reason: settings })
       else if (skipped === null) {
         await this.#context.reach('balancer.round.started')
         result = await this.#look(settings, isPaced)
@@ -232,7 +241,10 @@ class Balancer implements Actor {
 
   #collectionStatus(ns: string): Promise<ReplyOf<'balancer.collection-status'>> {
     return answering('balancer.collection-status', async () => ({
-      ...(await collectionStatus({ view: this.#view, behaviours: this.#behaviours, defragmentations: this.#defragmentations }, ns)),
+      ...(await collectionStatus(
+        { view: this.#view, behaviours: this.#behaviours, defragmentations: this.#defragmentations },
+        ns,
+      )),
       error: null,
     }))
   }
@@ -260,7 +272,11 @@ class Balancer implements Actor {
     return answering('balancer.rebalance-chunk', async () => {
       const settings = await this.#settings.read()
       if (typeof settings !== 'string')
-        await rebalanceChunk({ view: this.#view, operations: this.#operations, settings, nowMs: this.#context.now() }, ns, min)
+        await rebalanceChunk(
+          { view: this.#view, operations: this.#operations, settings, nowMs: this.#context.now() },
+          ns,
+          min,
+        )
       return { error: null }
     })
   }
@@ -284,7 +300,10 @@ class Balancer implements Actor {
     if (this.#stopping.signal.aborted) return
     if (!isOver && (this.#autoMergerIntervalMs === null || this.#autoMergerIntervalMs === autoMergerIntervalMs)) return
     this.#autoMergerIntervalMs = autoMergerIntervalMs
-    this.#context.setTimer(autoMergerTimer, Math.max(0, this.#autoMergerStartedAtMs + autoMergerIntervalMs - this.#context.now()))
+    this.#context.setTimer(
+      autoMergerTimer,
+      Math.max(0, this.#autoMergerStartedAtMs + autoMergerIntervalMs - this.#context.now()),
+    )
   }
 
   async #status(): Promise<ReplyOf<'balancer.status'>> {
@@ -303,6 +322,7 @@ class Balancer implements Actor {
 
 /** @throws whatever is none of the failures that a cluster has */
 function reasonOf(error: unknown): string {
-  if (error instanceof RequestFailedError || error instanceof StepFailedError || error instanceof CommandError) return error.message
+  if (error instanceof RequestFailedError || error instanceof StepFailedError || error instanceof CommandError)
+    return error.message
   throw error
 }

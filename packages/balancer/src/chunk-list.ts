@@ -70,7 +70,11 @@ export class ChunkListDraft<C extends ChunkPlace> {
     let to = from
     while (to < around.length && around[to]!.min < chunk.max) to++
     const block = to === from + 1 ? around.with(from, chunk) : around.toSpliced(from, to - from, chunk)
-    this.#replace(first, last - first + 1, block.length <= 2 * blockSize ? [block] : [block.slice(0, blockSize), block.slice(blockSize)])
+    this.#replace(
+      first,
+      last - first + 1,
+      block.length <= 2 * blockSize ? [block] : [block.slice(0, blockSize), block.slice(blockSize)],
+    )
     this.#length += 1 - (to - from)
     return around.slice(from, to)
   }

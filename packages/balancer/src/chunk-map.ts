@@ -36,7 +36,8 @@ export class ChunkMap {
     const generation = generationOf(collection)
     const base = full || known === null || !sameGeneration(known.version, [...generation, 0, 0]) ? null : known
     if (base !== null && chunks.length === 0) return base
-    const shardKey = base?.shardKey ?? ShardKeyPattern.parse(findField(collection, 'key')!.slice(), { compoundHashed: true })
+    const shardKey =
+      base?.shardKey ?? ShardKeyPattern.parse(findField(collection, 'key')!.slice(), { compoundHashed: true })
     const { changed, newest } = new AnswerReader(shardKey, base, table).read(chunks)
     const own: PlacementVersionTuple = [...generation, ...newest]
     if (base === null) return new ChunkMap(shardKey, own, placesOf(inKeyOrder(changed)))
@@ -105,7 +106,10 @@ class AnswerReader {
   }
 
   /** What clients have written into config.chunks need not be a chunk; of what is known already, some have a new version only. */
-  read(documents: readonly Uint8Array[]): { readonly changed: PackedChunk[]; readonly newest: readonly [major: number, minor: number] } {
+  read(documents: readonly Uint8Array[]): {
+    readonly changed: PackedChunk[]
+    readonly newest: readonly [major: number, minor: number]
+  } {
     const changed: PackedChunk[] = []
     const bounds = new BoundsWriter(documents.length)
     let newest: readonly [major: number, minor: number] = [0, 0]
@@ -114,7 +118,8 @@ class AnswerReader {
       const fields = readChunk(document)
       const { bytes, minAt, maxAt, major, minor } = fields
       // Most chunks of a whole answer begin where the one before them ends.
-      const continues: boolean = before !== null && sameDocuments(before.fields.bytes, before.fields.maxAt, bytes, minAt)
+      const continues: boolean =
+        before !== null && sameDocuments(before.fields.bytes, before.fields.maxAt, bytes, minAt)
       const min: string | undefined = continues ? before!.max : this.#shardKey.keyStringOfBound(bytes, minAt)
       if (min === undefined) continue
       if (major > newest[0] || (major === newest[0] && minor > newest[1])) newest = [major, minor]

@@ -81,13 +81,20 @@ export class ChunkOperations {
     const { collection, chunk, to, force } = move
     const { ns } = collection
     const max = this.movesWholeChunks ? chunk.maxDocument : null
-    const { error } = await this.attempt({ ns, from: chunk.shard, to, min: chunk.minDocument, max, force }, waitForDelete)
+    const { error } = await this.attempt(
+      { ns, from: chunk.shard, to, min: chunk.minDocument, max, force },
+      waitForDelete,
+    )
     if (error === null) return { outcome: 'moved', error: null }
     const code = findField(error, 'code')?.asNumber()
     const message = findField(error, 'errmsg')?.asString() ?? ''
     if (code === chunkTooBig || code === exceededMemoryLimit)
       return { outcome: await this.#splitOrMarkJumbo(collection, chunk), error: message }
-    if (code === indexNotFound && this.#behaviours.balancerStopsAtMissingHashedIndex && collection.chunks.shardKey.isHashed)
+    if (
+      code === indexNotFound &&
+      this.#behaviours.balancerStopsAtMissingHashedIndex &&
+      collection.chunks.shardKey.isHashed
+    )
       await this.#context.request(configAddress, 'config.disable-balancing', { ns }, { timeoutMs: configTimeoutMs })
     return { outcome: 'failed', error: message }
   }
@@ -112,7 +119,11 @@ export class ChunkOperations {
   }
 
   /** @returns why it was not split; null: it was */
-  async split({ ns, chunks: { version } }: CollectionView, chunk: KnownChunk, points: readonly Uint8Array[]): Promise<string | null> {
+  async split(
+    { ns, chunks: { version } }: CollectionView,
+    chunk: KnownChunk,
+    points: readonly Uint8Array[],
+  ): Promise<string | null> {
     const [epoch, seconds, increment] = version
     const request = {
       ns,
@@ -133,7 +144,10 @@ export class ChunkOperations {
     }
   }
 
-  async #splitOrMarkJumbo({ ns, maxChunkSizeBytes }: CollectionView, moved: KnownChunk): Promise<'split' | 'jumbo' | 'failed'> {
+  async #splitOrMarkJumbo(
+    { ns, maxChunkSizeBytes }: CollectionView,
+    moved: KnownChunk,
+  ): Promise<'split' | 'jumbo' | 'failed'> {
     const collection = await this.#view.collection(ns)
     const chunk = collection?.chunks.holding(moved.min)
     if (collection === null || chunk === undefined) return 'failed'
@@ -156,7 +170,11 @@ export class ChunkOperations {
     return 'jumbo'
   }
 
-  async #markJumbo(ns: string, version: PlacementVersion, { minDocument, maxDocument, min }: KnownChunk): Promise<void> {
+  async #markJumbo(
+    ns: string,
+    version: PlacementVersion,
+    { minDocument, maxDocument, min }: KnownChunk,
+  ): Promise<void> {
     this.#context.log('info', 'a chunk is too large to move and cannot be split: it is jumbo', { ns })
     await this.#context.request(
       configAddress,

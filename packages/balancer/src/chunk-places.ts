@@ -45,7 +45,8 @@ export class ChunkPlacesDraft<C extends ChunkPlace> {
 
   #on(shard: string): ChunkListDraft<C> {
     let draft = this.#byShard.get(shard)
-    if (draft === undefined) this.#byShard.set(shard, (draft = (this.#before.byShard.get(shard) ?? ChunkList.of<C>([])).draft()))
+    if (draft === undefined)
+      this.#byShard.set(shard, (draft = (this.#before.byShard.get(shard) ?? ChunkList.of<C>([])).draft()))
     return draft
   }
 }

@@ -79,7 +79,12 @@ export class ClusterView {
 
   /** In the order of config.shards. */
   async shards(): Promise<ShardStatistics[]> {
-    const { shards } = await this.#context.request(configAddress, 'config.get-shards', {}, { timeoutMs: configTimeoutMs })
+    const { shards } = await this.#context.request(
+      configAddress,
+      'config.get-shards',
+      {},
+      { timeoutMs: configTimeoutMs },
+    )
     this.#shards = shards.map((document, i) => {
       const known = this.#shards[i]
       if (known !== undefined && sameBytes(known.document, document)) return known
@@ -91,7 +96,12 @@ export class ClusterView {
 
   /** All sharded collections; what was known of others is forgotten. */
   async collections(): Promise<CollectionSwitches[]> {
-    const { collections } = await this.#context.request(configAddress, 'config.get-collections', {}, { timeoutMs: configTimeoutMs })
+    const { collections } = await this.#context.request(
+      configAddress,
+      'config.get-collections',
+      {},
+      { timeoutMs: configTimeoutMs },
+    )
     const switches = collections.map(switchesOf)
     const names = new Set(switches.map(({ ns }) => ns))
     for (const ns of this.#known.keys()) if (!names.has(ns)) this.#forget(ns)
@@ -102,7 +112,8 @@ export class ClusterView {
   async collection(ns: string, isNew = false): Promise<CollectionView | null> {
     const options = { timeoutMs: configTimeoutMs }
     const known = isNew ? null : (this.#known.get(ns) ?? null)
-    const ask = (since: PlacementVersion | null) => this.#context.request(configAddress, 'config.get-collection', { ns, since }, options)
+    const ask = (since: PlacementVersion | null) =>
+      this.#context.request(configAddress, 'config.get-collection', { ns, since }, options)
     let answer = wholeAnswer(this.#context, ns, await ask(versionToAskWith(this.#context, known)))
     // They did not travel, and have been given back meanwhile: the clocks of members may differ. Without chunks it would seem balanced.
     if (this.#context.shared !== undefined && answer.full && answer.collection !== null && answer.chunks.length === 0)
@@ -141,12 +152,19 @@ export class ClusterView {
   }
 
   /** Bytes of these collections by shard, in their order; shards that do not answer are missing. */
-  async sizes(shards: readonly ShardStatistics[], namespaces: readonly string[]): Promise<Map<string, readonly number[]>> {
+  async sizes(
+    shards: readonly ShardStatistics[],
+    namespaces: readonly string[],
+  ): Promise<Map<string, readonly number[]>> {
     const sizes = new Map<string, readonly number[]>()
     await this.#context.all(
       shards.map(async ({ id }) => {
         try {
-          sizes.set(id, (await this.#context.request(id, 'shard.collection-sizes', { namespaces }, { timeoutMs: sizeTimeoutMs })).sizes)
+          sizes.set(
+            id,
+            (await this.#context.request(id, 'shard.collection-sizes', { namespaces }, { timeoutMs: sizeTimeoutMs }))
+              .sizes,
+          )
         } catch (error) {
           if (!(error instanceof RequestFailedError)) throw error
         }
@@ -192,7 +210,8 @@ export function zoneSplitsOf({ chunks, ranges }: Pick<CollectionView, 'chunks' |
   const documents = new Map<string, Uint8Array>()
   for (const { min, max, minDocument, maxDocument } of ranges) documents.set(min, minDocument).set(max, maxDocument)
   const splits: ZoneSplit[] = []
-  for (const [chunk, points] of splitsAtZones(chunks, ranges)) splits.push({ chunk, points: points.map((point) => documents.get(point)!) })
+  for (const [chunk, points] of splitsAtZones(chunks, ranges))
+    splits.push({ chunk, points: points.map((point) => documents.get(point)!) })
   return splits
 }
 
@@ -201,7 +220,10 @@ export function statisticsOf(document: Uint8Array): ShardStatistics {
   return {
     id: findField(document, '_id')!.asName(),
     isDraining: findField(document, 'draining')?.isTruthy() === true,
-    zones: tags?.type === BsonType.array ? elementsOf(tags).flatMap((tag) => (tag.type === BsonType.string ? [tag.asString()] : [])) : [],
+    zones:
+      tags?.type === BsonType.array
+        ? elementsOf(tags).flatMap((tag) => (tag.type === BsonType.string ? [tag.asString()] : []))
+        : [],
     isFull: false,
   }
 }
@@ -235,5 +257,7 @@ export function rangeOf(shardKey: ShardKeyPattern, document: Uint8Array): KnownZ
   const maxDocument = max.slice()
   const from = shardKey.keyStringOfBound(minDocument)
   const to = shardKey.keyStringOfBound(maxDocument)
-  return from === undefined || to === undefined ? [] : [{ min: from, max: to, zone: tag.asString(), minDocument, maxDocument }]
+  return from === undefined || to === undefined
+    ? []
+    : [{ min: from, max: to, zone: tag.asString(), minDocument, maxDocument }]
 }

@@ -32,7 +32,13 @@ export async function collectionStatus(
   const bytes = behaviours.balancerMovesDataBySize ? await bytesOf(view, shards, ns) : new Map<string, number>()
   const load = view.load(shards, collection, bytes, maxChunkSizeBytes)
   const available = new Set(shards.map(({ id }) => id))
-  const { migrations } = selectMigrations({ shards, distribution: collection.distribution, load, available, attemptJumbo: false })
+  const { migrations } = selectMigrations({
+    shards,
+    distribution: collection.distribution,
+    load,
+    available,
+    attemptJumbo: false,
+  })
   return status(migrations[0]?.reason ?? null)
 }
 
@@ -50,12 +56,18 @@ export async function requireSharded(view: ClusterView, behaviours: Behaviours, 
   if (collection !== null) return collection
   throw new CommandError(
     'NamespaceNotSharded',
-    behaviours.balancerCollectionStatusTellsChunkSize ? 'Collection unsharded or undefined' : `Collection ${ns} is not sharded.`,
+    behaviours.balancerCollectionStatusTellsChunkSize
+      ? 'Collection unsharded or undefined'
+      : `Collection ${ns} is not sharded.`,
   )
 }
 
 /** Bytes of one collection by shard; shards that do not answer are missing. */
-export async function bytesOf(view: ClusterView, shards: Parameters<ClusterView['sizes']>[0], ns: string): Promise<Map<string, number>> {
+export async function bytesOf(
+  view: ClusterView,
+  shards: Parameters<ClusterView['sizes']>[0],
+  ns: string,
+): Promise<Map<string, number>> {
   const sizes = await view.sizes(shards, [ns])
   return new Map([...sizes].map(([shard, [bytes]]) => [shard, bytes!]))
 }

@@ -36,7 +36,12 @@ export interface BalancerExplanation {
   readonly shards: readonly ExplainedShard[]
   readonly zones: readonly { readonly zone: string; readonly chunks: number; readonly shards: readonly string[] }[]
   /** Splits at the bounds of zones; before they are done nothing of the collection moves. */
-  readonly splits: readonly { readonly shard: string; readonly min: string; readonly max: string; readonly points: readonly string[] }[]
+  readonly splits: readonly {
+    readonly shard: string
+    readonly min: string
+    readonly max: string
+    readonly points: readonly string[]
+  }[]
   /** What a round would move, the strongest reason first. */
   readonly candidates: readonly {
     readonly from: string
@@ -102,7 +107,11 @@ export async function explainCollection(parts: ExplainParts, ns: string): Promis
     resting,
     activeWindow: typeof settings === 'string' || settings.activeWindow === null ? null : windowText(settings),
     attemptToBalanceJumboChunks: attemptJumbo,
-    collection: { noBalance: collection.isSwitchedOff, allowMigrations: collection.mayMigrate, defragmenting: collection.isDefragmenting },
+    collection: {
+      noBalance: collection.isSwitchedOff,
+      allowMigrations: collection.mayMigrate,
+      defragmenting: collection.isDefragmenting,
+    },
     defragmentation,
     shards: shards.map(({ id, isDraining, zones }) => ({
       id,
@@ -141,7 +150,10 @@ interface Findings {
 }
 
 /** The first thing that stands in the way, or what happens next. */
-function answerOf(collection: CollectionView, { shards, splits, selection, resting, defragmentation }: Findings): string {
+function answerOf(
+  collection: CollectionView,
+  { shards, splits, selection, resting, defragmentation }: Findings,
+): string {
   const { ns } = collection
   if (collection.isDefragmenting) return defragmentationSentence(ns, resting, defragmentation)
   const wanted = splits.length + selection.migrations.length > 0
@@ -161,9 +173,14 @@ function answerOf(collection: CollectionView, { shards, splits, selection, resti
   return `Nothing has to move: ${selection.notes.at(-1) ?? 'no chunk is where it does not belong'}.`
 }
 
-function defragmentationSentence(ns: string, resting: string | null, defragmentation: BalancerExplanation['defragmentation']): string {
+function defragmentationSentence(
+  ns: string,
+  resting: string | null,
+  defragmentation: BalancerExplanation['defragmentation'],
+): string {
   if (resting !== null) return `A defragmentation of ${ns} is to be made, but ${resting}.`
-  if (defragmentation === null) return `A defragmentation of ${ns} begins in the next round; until it is over nothing is balanced.`
+  if (defragmentation === null)
+    return `A defragmentation of ${ns} begins in the next round; until it is over nothing is balanced.`
   const { phase, remainingChunks } = defragmentation
   return `A defragmentation of ${ns} is in phase ${phase}, with ${count(remainingChunks, 'chunk')} to go; until it is over nothing is balanced.`
 }
@@ -171,7 +188,9 @@ function defragmentationSentence(ns: string, resting: string | null, defragmenta
 /** Chunks that should go and cannot. */
 function stuckSentence({ ns, distribution }: CollectionView, shards: readonly ShardStatistics[]): string | null {
   for (const { id, isDraining, zones } of shards) {
-    const misplaced = distribution.chunksOn(id).filter(({ zone }) => isDraining || (zone !== noZone && !zones.includes(zone)))
+    const misplaced = distribution
+      .chunksOn(id)
+      .filter(({ zone }) => isDraining || (zone !== noZone && !zones.includes(zone)))
     const jumbo = misplaced.filter(({ chunk }) => chunk.isJumbo).length
     if (jumbo > 0)
       return `${count(jumbo, 'jumbo chunk')} of ${ns} cannot leave ${id}: split ${jumbo === 1 ? 'it' : 'them'}, clear the mark with clearJumboFlag, or use moveChunk with forceJumbo.`

@@ -77,7 +77,13 @@ export class BoundsWriter {
   }
 
   /** @param continues does it begin where the last one ends that was written? */
-  chunk(min: string, max: string, facts: ChunkFacts, { bytes, minAt, maxAt }: ChunkFields, continues: boolean): PackedChunk {
+  chunk(
+    min: string,
+    max: string,
+    facts: ChunkFacts,
+    { bytes, minAt, maxAt }: ChunkFields,
+    continues: boolean,
+  ): PackedChunk {
     const at = continues ? this.#lastAt : this.#add(bytes, minAt)
     this.#lastAt = this.#add(bytes, maxAt)
     return new PackedChunk(min, max, facts, this.#bounds, at)

@@ -17,7 +17,11 @@ export interface RebalanceParts {
  * balancer may not touch the collection now.
  * @throws CommandError 96 OperationFailed when it was not moved; RequestFailedError when nobody knows
  */
-export async function rebalanceChunk({ view, operations, settings, nowMs }: RebalanceParts, ns: string, min: Uint8Array): Promise<void> {
+export async function rebalanceChunk(
+  { view, operations, settings, nowMs }: RebalanceParts,
+  ns: string,
+  min: Uint8Array,
+): Promise<void> {
   if (!isActiveBetweenRounds(settings, nowMs)) return
   const collection = await view.collection(ns)
   if (collection === null || collection.isSwitchedOff || !collection.mayMigrate) return

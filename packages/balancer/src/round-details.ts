@@ -4,7 +4,12 @@ import type { Behaviours } from '@shardlab/sharding'
 import type { RoundResult } from './round.js'
 
 /** @param cached how many collections were out of balance in the last rounds */
-export function roundDetails(behaviours: Behaviours, durationMs: number, result: RoundResult, cached: number): Uint8Array {
+export function roundDetails(
+  behaviours: Behaviours,
+  durationMs: number,
+  result: RoundResult,
+  cached: number,
+): Uint8Array {
   const { migrations, selectionMs, pauseMs, migrationMs } = result
   const writer = detailsBegin(behaviours, durationMs, false)
     .int32('candidateChunks', migrations.length)

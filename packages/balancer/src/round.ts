@@ -152,7 +152,9 @@ export class Round {
     settings: BalancerSettings,
   ): Promise<Candidate[]> {
     if (shards.length < 2) return []
-    const balanced = collections.filter((each) => !each.isSwitchedOff && each.mayMigrate && !each.isDefragmenting && !each.isUnsplittable)
+    const balanced = collections.filter(
+      (each) => !each.isSwitchedOff && each.mayMigrate && !each.isDefragmenting && !each.isUnsplittable,
+    )
     const names = new Set(balanced.map(({ ns }) => ns))
     for (const ns of this.#imbalanced) if (!names.has(ns)) this.#imbalanced.delete(ns)
     const first = balanced.filter(({ ns }) => this.#imbalanced.has(ns))
@@ -243,12 +245,24 @@ export class Round {
     ])
   }
 
-  async #moveToNeighbour(wanted: WantedMove, results: Map<WantedMove, AttemptedMove>, { waitForDelete }: BalancerSettings): Promise<void> {
+  async #moveToNeighbour(
+    wanted: WantedMove,
+    results: Map<WantedMove, AttemptedMove>,
+    { waitForDelete }: BalancerSettings,
+  ): Promise<void> {
     const { ns } = wanted.defragmentation
     const { range, from, to, because } = wanted.move
     const { minDocument: min, maxDocument: max } = range
     const force = !this.#behaviours.defragmentationEstimatesSizes
-    const planned = { ns, from, to, min: toExtendedJson(min), max: toExtendedJson(max), reason: 'defragment', because } as const
+    const planned = {
+      ns,
+      from,
+      to,
+      min: toExtendedJson(min),
+      max: toExtendedJson(max),
+      reason: 'defragment',
+      because,
+    } as const
     try {
       const result = await this.#operations.attempt({ ns, from, to, min, max, force }, waitForDelete)
       results.set(wanted, result)
@@ -264,7 +278,14 @@ export class Round {
     const { ns } = candidate.collection
     try {
       const { outcome, error } = await this.#operations.move(candidate, waitForDelete)
-      if (error !== null) this.#context.log('info', 'a chunk was not moved', { ns, from: candidate.from, to: candidate.to, outcome, error })
+      if (error !== null)
+        this.#context.log('info', 'a chunk was not moved', {
+          ns,
+          from: candidate.from,
+          to: candidate.to,
+          outcome,
+          error,
+        })
       this.#note(candidate, outcome, error)
     } catch (error) {
       if (!(error instanceof RequestFailedError) || error.reason === 'cancelled') throw error
@@ -272,7 +293,11 @@ export class Round {
     }
   }
 
-  #note({ collection, chunk, from, to, reason, because }: Candidate, outcome: PlannedMigration['outcome'], error: string | null): void {
+  #note(
+    { collection, chunk, from, to, reason, because }: Candidate,
+    outcome: PlannedMigration['outcome'],
+    error: string | null,
+  ): void {
     this.#migrations.push({
       ns: collection.ns,
       from,

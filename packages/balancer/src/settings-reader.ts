@@ -22,7 +22,12 @@ export class SettingsReader {
   readonly #stopping: CancelSignal
   /** What they said last: the answer while the config server is away. */
   last: BalancerSettings = defaultSettings
-  pauses: BalancerPauses = { migrationsMs: null, defragmentationMs: 0, autoMergerIntervalMs: 3_600_000, autoMergerMs: 15_000 }
+  pauses: BalancerPauses = {
+    migrationsMs: null,
+    defragmentationMs: 0,
+    autoMergerIntervalMs: 3_600_000,
+    autoMergerMs: 15_000,
+  }
 
   constructor(context: ActorContext, stopping: CancelSignal) {
     this.#context = context

@@ -33,7 +33,12 @@ export function parseSettings(document: Uint8Array | null): BalancerSettings | s
     const activeWindow = windowOf(document)
     checkSecondaryThrottle(document)
     const waitForDelete = switchOf(document, '_waitForDelete')
-    return { mode, activeWindow, waitForDelete, attemptToBalanceJumboChunks: switchOf(document, 'attemptToBalanceJumboChunks') }
+    return {
+      mode,
+      activeWindow,
+      waitForDelete,
+      attemptToBalanceJumboChunks: switchOf(document, 'attemptToBalanceJumboChunks'),
+    }
   } catch (error) {
     if (error instanceof WrongSettings) return error.message
     throw error
@@ -77,9 +82,11 @@ function windowOf(document: Uint8Array): BalancerSettings['activeWindow'] {
     const time = findField(window, name)
     return time?.type === BsonType.string ? time.asString() : ''
   })
-  if (texts.includes('')) throw new WrongSettings(`must specify both start and stop of balancing window: ${toExtendedJson(window)}`)
+  if (texts.includes(''))
+    throw new WrongSettings(`must specify both start and stop of balancing window: ${toExtendedJson(window)}`)
   const [start, stop] = texts.map(minuteOfDay)
-  if (start === null || stop === null) throw new WrongSettings('activeWindow format is  { start: "hh:mm" , stop: "hh:mm" }')
+  if (start === null || stop === null)
+    throw new WrongSettings('activeWindow format is  { start: "hh:mm" , stop: "hh:mm" }')
   if (start === stop) throw new WrongSettings('start and stop times must be different')
   return { start: start!, stop: stop! }
 }
@@ -117,6 +124,7 @@ function isInWindow({ activeWindow }: BalancerSettings, nowMs: number): boolean 
 /** `01:00 to 05:30`; empty without a window. */
 export function windowText({ activeWindow }: BalancerSettings): string {
   if (activeWindow === null) return ''
-  const text = (minutes: number) => `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`
+  const text = (minutes: number) =>
+    `${String(Math.floor(minutes / 60)).padStart(2, '0')}:${String(minutes % 60).padStart(2, '0')}`
   return `${text(activeWindow.start)} to ${text(activeWindow.stop)}`
 }

@@ -116,7 +116,11 @@ t.test('off: rounds that look at nothing, and count all the same', async (t) => 
     const balancer = new Round()
     balancer.settings = settings
     await balancer.next()
-    t.same(await balancer.status(), { mode: 'off', inBalancerRound: false, numBalancerRounds: 1 }, JSON.stringify(settings))
+    t.same(
+      await balancer.status(),
+      { mode: 'off', inBalancerRound: false, numBalancerRounds: 1 },
+      JSON.stringify(settings),
+    )
     t.same(balancer.reached, [])
     balancer.settings = { _id: 'balancer', mode: 'full', stopped: false }
     await balancer.next()

@@ -30,7 +30,9 @@ const told = (map: ChunkMap) =>
     map.version,
     map.count,
     map.chunks.map(chunkTold),
-    [...map.byShard].sort(([a], [b]) => (a < b ? -1 : 1)).map(([shard, own]) => [shard, own.length, [...own].map(chunkTold)]),
+    [...map.byShard]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([shard, own]) => [shard, own.length, [...own].map(chunkTold)]),
   ])
 const chunkTold = ({ min, max, shard, isJumbo, estimatedBytes, minDocument, maxDocument }: KnownChunk) => [
   ...[min, max, shard, isJumbo, estimatedBytes],
@@ -52,7 +54,12 @@ t.test('splits, merges and moves of some chunks: as if all were read anew', asyn
       async (count, answers) => {
         let minor = 0
         const cuts = Array.from({ length: count - 1 }, (_, i) => i * 2 - count)
-        let chunks = [ends[0], ...cuts].map((min, i): Chunk => ({ min, max: cuts[i] ?? ends[1], shard: shards[i % 3]!, minor: ++minor }))
+        let chunks = [ends[0], ...cuts].map((min, i): Chunk => ({
+          min,
+          max: cuts[i] ?? ends[1],
+          shard: shards[i % 3]!,
+          minor: ++minor,
+        }))
         let map = mapOf(null, chunks)
         for (const changes of answers) {
           const before = minor
@@ -91,11 +98,18 @@ t.test('splits, merges and moves of some chunks: as if all were read anew', asyn
 
 t.test('a whole answer may come in any order, and not all of it need be chunks', async (t) => {
   const cuts = Array.from({ length: 300 }, (_, i) => i)
-  const chunks = [ends[0], ...cuts].map((min, i): Chunk => ({ min, max: cuts[i] ?? ends[1], shard: `s${i % 7}`, minor: i }))
+  const chunks = [ends[0], ...cuts].map((min, i): Chunk => ({
+    min,
+    max: cuts[i] ?? ends[1],
+    shard: `s${i % 7}`,
+    minor: i,
+  }))
   const map = mapOf(null, chunks)
   t.equal(told(mapOf(null, [...chunks.slice(200).reverse(), ...chunks.slice(0, 200)])), told(map))
   t.same(
-    map.chunks.map(({ minDocument, maxDocument }) => [minDocument, maxDocument].map((each) => Buffer.from(each).toString('hex'))),
+    map.chunks.map(({ minDocument, maxDocument }) =>
+      [minDocument, maxDocument].map((each) => Buffer.from(each).toString('hex')),
+    ),
     chunks.map(({ min, max }) => [min, max].map((each) => Buffer.from(encode(bound(each))).toString('hex'))),
   )
   const strange = encode({ min: { b: 1 }, max: { b: 2 }, shard: 's0', lastmod: new Timestamp({ t: 9, i: 1 }) })
@@ -137,7 +151,10 @@ t.test('a chunk becomes jumbo; what was known before stays as it was', async (t)
   ])
   const { min } = map.chunks[1]!
   const marked = map.withJumbo(min)
-  t.same([map.at(min)!.isJumbo, marked.at(min)!.isJumbo, [...marked.byShard.get('b')!][0]!.isJumbo], [false, true, true])
+  t.same(
+    [map.at(min)!.isJumbo, marked.at(min)!.isJumbo, [...marked.byShard.get('b')!][0]!.isJumbo],
+    [false, true, true],
+  )
   t.equal(marked.byShard.get('a'), map.byShard.get('a'), 'what has not changed is shared')
   t.equal(map.withJumbo('nowhere'), map)
 })

@@ -35,7 +35,9 @@ function chunksOf(text: string): KnownChunk[] {
 }
 
 function loads(text: string): ShardLoad[] {
-  return text.split(' ').map((each) => ({ id: each[0]!, bytes: Number(each.slice(1).replace('!', '')), isDraining: each.endsWith('!') }))
+  return text
+    .split(' ')
+    .map((each) => ({ id: each[0]!, bytes: Number(each.slice(1).replace('!', '')), isDraining: each.endsWith('!') }))
 }
 
 const phaseOf = (chunks: string, shards: string, zoneOf: (range: { min: string }) => string = noZones) =>
@@ -57,7 +59,11 @@ t.test('a small chunk has up to a quarter of what a chunk may have', async (t) =
 t.test('the fullest shard gives its smallest chunk', async (t) => {
   t.equal(next(phaseOf('a9 b90 a5 b90 c3 b90', 'a90 b10 c3'), 'abc'), 'a>b 2')
   t.equal(next(phaseOf('a9 b90 a5 b90 c3 b90', 'a9 b10 c30'), 'abc'), 'c>b 4')
-  t.equal(next(phaseOf('a9 b90 a5 b90 c3 b90', 'a90 b10 c3'), 'bc'), 'c>b 4', 'shards that take part in something are left alone')
+  t.equal(
+    next(phaseOf('a9 b90 a5 b90 c3 b90', 'a90 b10 c3'), 'bc'),
+    'c>b 4',
+    'shards that take part in something are left alone',
+  )
 })
 
 t.test('of two neighbours', async (t) => {
@@ -91,7 +97,11 @@ t.test('what joined is one chunk, which may be small still', async (t) => {
   phase.applied(action, { status: 'done', points: [] })
   t.equal(phase.remaining, 2)
   t.equal(next(phase, 'abc'), null)
-  t.match(phase.nextAction(), { kind: 'merge', range: { min: '01', max: '04' } }, 'what is on the same shard now needs no migration')
+  t.match(
+    phase.nextAction(),
+    { kind: 'merge', range: { min: '01', max: '04' } },
+    'what is on the same shard now needs no migration',
+  )
 })
 
 t.test('migrations that fail', async (t) => {
@@ -140,7 +150,10 @@ t.test('the phases that only merge, measure and split', async (t) => {
   const again = new MergeAndMeasureChunksPhase(chunks, noZones)
   again.applied(again.nextAction()!, { status: 'failed', points: [] })
   t.same([again.isComplete, again.next, again.nextAction()], [true, 'mergeAndMeasureChunks', null])
-  t.same([new MergeChunksPhase(chunks, noZones, false).remaining, new MergeChunksPhase(chunks, noZones, false).next], [2, 'finished'])
+  t.same(
+    [new MergeChunksPhase(chunks, noZones, false).remaining, new MergeChunksPhase(chunks, noZones, false).next],
+    [2, 'finished'],
+  )
   t.equal(new MergeChunksPhase(chunks, noZones, true).next, 'splitChunks')
   const split = new SplitChunksPhase(chunksOf('a- b100 b101'), maxChunkSizeBytes)
   t.equal(split.remaining, 2)

@@ -10,7 +10,11 @@ t.test('chunk count: basic', async (t) => {
 t.test('chunk count: small cluster', async (t) => {
   t.same(byCount([{ chunks: 1 }, { chunks: 0 }]), [], 'one chunk is moved nowhere')
   t.same(byCount([{ chunks: 2 }, { chunks: 0 }]), ['a>b 0 chunksImbalance'])
-  t.same(byCount([{ chunks: 0 }, { chunks: 2 }, { chunks: 0 }, { chunks: 0 }]), ['b>a 0 chunksImbalance'], 'the first of equal receivers')
+  t.same(
+    byCount([{ chunks: 0 }, { chunks: 2 }, { chunks: 0 }, { chunks: 0 }]),
+    ['b>a 0 chunksImbalance'],
+    'the first of equal receivers',
+  )
 })
 
 t.test('chunk count: thresholds', async (t) => {
@@ -21,8 +25,15 @@ t.test('chunk count: thresholds', async (t) => {
 })
 
 t.test('chunk count: parallel', async (t) => {
-  t.same(byCount([{ chunks: 4 }, { chunks: 4 }, { chunks: 0 }, { chunks: 0 }]), ['a>c 0 chunksImbalance', 'b>d 4 chunksImbalance'])
-  t.same(byCount([{ chunks: 8 }, { chunks: 0 }, { chunks: 0 }, { chunks: 0 }]), ['a>b 0 chunksImbalance'], 'each shard once')
+  t.same(byCount([{ chunks: 4 }, { chunks: 4 }, { chunks: 0 }, { chunks: 0 }]), [
+    'a>c 0 chunksImbalance',
+    'b>d 4 chunksImbalance',
+  ])
+  t.same(
+    byCount([{ chunks: 8 }, { chunks: 0 }, { chunks: 0 }, { chunks: 0 }]),
+    ['a>b 0 chunksImbalance'],
+    'each shard once',
+  )
   t.same(byCount([{ chunks: 4 }, { chunks: 4 }, { chunks: 1 }]), ['a>c 0 chunksImbalance'])
 })
 
@@ -54,7 +65,11 @@ t.test('chunk count: draining', async (t) => {
   t.same(byCount([{ chunks: 0, draining: true }, { chunks: 6 }, { chunks: 5 }]), [], 'a draining shard gets nothing')
   t.same(byCount([{ chunks: ['jumbo', 'chunk'], draining: true }, { chunks: 0 }]), ['a>b 1 draining'])
   t.same(byCount([{ chunks: ['jumbo', 'jumbo'], draining: true }, { chunks: 0 }]), [], 'flagged ones stay even there')
-  t.same(byCount([{ chunks: 4 }, { chunks: 0, full: true }, { chunks: 1 }]), ['a>c 0 chunksImbalance'], 'nor does a full one')
+  t.same(
+    byCount([{ chunks: 4 }, { chunks: 0, full: true }, { chunks: 1 }]),
+    ['a>c 0 chunksImbalance'],
+    'nor does a full one',
+  )
 })
 
 t.test('chunk count: draining within zones', async (t) => {
@@ -70,7 +85,9 @@ t.test('chunk count: zones', async (t) => {
     ['c>a 2 draining'],
     'draining comes first',
   )
-  t.same(byCount([{ chunks: ['jumbo', 'chunk'] }, { chunks: 0, zones: ['x'] }], [zone(0, 2, 'x')]), ['a>b 1 zoneViolation'])
+  t.same(byCount([{ chunks: ['jumbo', 'chunk'] }, { chunks: 0, zones: ['x'] }], [zone(0, 2, 'x')]), [
+    'a>b 1 zoneViolation',
+  ])
   t.same(
     byCount([{ chunks: 4, zones: ['x'] }, { chunks: 0 }, { chunks: 0, zones: ['x'] }], [zone(0, 4, 'x')]),
     ['a>c 0 chunksImbalance'],

@@ -20,8 +20,15 @@ const maxKey = 99_999
 const megachunk = 100
 
 /** Chunks and, in the size of a chunk, bytes. */
-const shard = (chunks: number | Kinds, size = 0, zones: readonly string[] = []): Shard => ({ chunks, bytes: size * megachunk, zones })
-const draining = (chunks: number, size = 0, zones: readonly string[] = []): Shard => ({ ...shard(chunks, size, zones), draining: true })
+const shard = (chunks: number | Kinds, size = 0, zones: readonly string[] = []): Shard => ({
+  chunks,
+  bytes: size * megachunk,
+  zones,
+})
+const draining = (chunks: number, size = 0, zones: readonly string[] = []): Shard => ({
+  ...shard(chunks, size, zones),
+  draining: true,
+})
 const full = (chunks: number): Shard => ({ ...shard(chunks), full: true })
 const counts = (...chunks: number[]): Shard[] => chunks.map((n) => shard(n, n))
 const onlyFree = (at: number, length: number): Kinds => Array.from({ length }, (_, i) => (i === at ? 'chunk' : 'jumbo'))
@@ -37,14 +44,25 @@ const common: Readonly<Record<string, Case>> = {
   Basic: { shards: counts(4, 0, 3), expected: [`a>b 0 ${one}`] },
   BalanceThresholdObeyed: { shards: counts(2, 2, 1, 1), expected: [] },
   ParallelBalancing: { shards: counts(4, 4, 0, 0), expected: [`a>c 0 ${one}`, `b>d 4 ${one}`] },
-  ParallelBalancingDoesNotMoveChunksFromShardsBelowOptimal: { shards: counts(100, 30, 5, 0), expected: [`a>d 0 ${one}`] },
+  ParallelBalancingDoesNotMoveChunksFromShardsBelowOptimal: {
+    shards: counts(100, 30, 5, 0),
+    expected: [`a>d 0 ${one}`],
+  },
   ParallelBalancingNotSchedulingOnInUseSourceShardsWithMoveNecessary: {
     shards: counts(8, 4, 0, 0),
     used: ['a'],
     expected: [`b>c 8 ${one}`],
   },
-  ParallelBalancingNotSchedulingOnInUseSourceShardsWithMoveNotNecessary: { shards: counts(12, 4, 0, 0), used: ['a'], expected: [] },
-  ParallelBalancingNotSchedulingOnInUseDestinationShards: { shards: counts(4, 4, 0, 1), used: ['c'], expected: [`a>d 0 ${one}`] },
+  ParallelBalancingNotSchedulingOnInUseSourceShardsWithMoveNotNecessary: {
+    shards: counts(12, 4, 0, 0),
+    used: ['a'],
+    expected: [],
+  },
+  ParallelBalancingNotSchedulingOnInUseDestinationShards: {
+    shards: counts(4, 4, 0, 1),
+    used: ['c'],
+    expected: [`a>d 0 ${one}`],
+  },
   JumboChunksNotMoved: { shards: [shard(onlyFree(1, 4), 4), shard(0)], expected: [`a>b 1 ${one}`] },
   JumboChunksNotMovedParallel: {
     shards: [shard(onlyFree(1, 4), 4), shard(0), shard(onlyFree(2, 4), 4), shard(0)],
@@ -56,7 +74,10 @@ const common: Readonly<Record<string, Case>> = {
     expected: ['a>b 0 draining', 'c>d 6 draining'],
   },
   DrainingWithTwoChunksFirstOneSelected: { shards: [draining(2, 2), shard(5)], expected: ['a>b 0 draining'] },
-  DrainingMultipleShardsFirstOneSelected: { shards: [draining(1, 5), draining(2, 5), shard(16, 5)], expected: ['a>c 0 draining'] },
+  DrainingMultipleShardsFirstOneSelected: {
+    shards: [draining(1, 5), draining(2, 5), shard(16, 5)],
+    expected: ['a>c 0 draining'],
+  },
   DrainingMultipleShardsWontAcceptChunks: { shards: [shard(4, 2), draining(0), draining(0)], expected: [] },
   DrainingSingleAppropriateShardFoundDueToTag: {
     shards: [shard(4, 2, ['NYC']), shard(4, 2, ['LAX']), draining(1, 1, ['LAX'])],
@@ -88,7 +109,11 @@ const common: Readonly<Record<string, Case>> = {
     ranges: [zone(0, 10, 'a')],
     expected: ['c>a 6 zoneViolation'],
   },
-  BalancerTagAlreadyBalanced: { shards: [shard(2, 2, ['a']), shard(2, 2, ['a'])], ranges: everything('a'), expected: [] },
+  BalancerTagAlreadyBalanced: {
+    shards: [shard(2, 2, ['a']), shard(2, 2, ['a'])],
+    ranges: everything('a'),
+    expected: [],
+  },
   BalancerMostOverLoadShardHasMultipleTags: {
     shards: [shard(5, 5, ['a', 'b', 'c']), shard(1, 1, ['b']), shard(1, 1, ['c'])],
     ranges: threeZones,
@@ -105,7 +130,11 @@ const common: Readonly<Record<string, Case>> = {
     ranges: [zone(0, 20, 'a')],
     expected: ['c>a 10 zoneViolation', 'd>b 15 zoneViolation'],
   },
-  BalancerHandlesNoShardsWithTag: { shards: [shard(2, 5), shard(2, 5)], ranges: [zone(0, 7, 'NonExistentZone')], expected: [] },
+  BalancerHandlesNoShardsWithTag: {
+    shards: [shard(2, 5), shard(2, 5)],
+    ranges: [zone(0, 7, 'NonExistentZone')],
+    expected: [],
+  },
 }
 
 const counted: Readonly<Record<string, Case>> = {
@@ -126,9 +155,16 @@ const counted: Readonly<Record<string, Case>> = {
     expected: ['a>b 0 draining'],
   },
   NoBalancingDueToAllNodesEitherDrainingOrMaxedOut: { shards: [draining(1), full(6), draining(1)], expected: [] },
-  BalancerRespectsMaxShardSizeOnlyBalanceToNonMaxed: { shards: [full(2), shard(5), shard(10)], expected: [`c>b 7 ${one}`] },
+  BalancerRespectsMaxShardSizeOnlyBalanceToNonMaxed: {
+    shards: [full(2), shard(5), shard(10)],
+    expected: [`c>b 7 ${one}`],
+  },
   BalancerRespectsMaxShardSizeWhenAllBalanced: { shards: [full(4), shard(4), shard(4)], expected: [] },
-  OverloadedShardCannotDonateDueToTags: { shards: [shard(5, 0, ['a']), shard(0), shard(0)], ranges: everything('a'), expected: [] },
+  OverloadedShardCannotDonateDueToTags: {
+    shards: [shard(5, 0, ['a']), shard(0), shard(0)],
+    ranges: everything('a'),
+    expected: [],
+  },
   BalancerFixesIncorrectTagsInOtherwiseBalancedCluster: {
     shards: [shard(4), shard(2, 0, both), shard(2, 0, both), shard(2)],
     ranges: fourZones,
@@ -158,7 +194,10 @@ const sized: Readonly<Record<string, Case>> = {
     expected: [`a>d 0 ${one}`],
   },
   DrainingFromShardWithFewData: { shards: [shard(1, 20), draining(1, 1)], expected: ['b>a 1 draining'] },
-  DrainingMultipleShardsAtLeastOneSelected: { shards: [shard(1, 50), draining(1, 5), draining(1, 5)], expected: ['b>a 1 draining'] },
+  DrainingMultipleShardsAtLeastOneSelected: {
+    shards: [shard(1, 50), draining(1, 5), draining(1, 5)],
+    expected: ['b>a 1 draining'],
+  },
   NoBalancingDueToAllNodesDraining: { shards: [draining(1, 5), draining(1, 1)], expected: [] },
   ScheduleMigrationForChunkViolatingZone: {
     shards: [shard(1, 2, ['a']), shard(1, 2, ['b'])],
@@ -182,7 +221,11 @@ t.test('chunks are counted', async (t) => {
     t.same(byCount(shards, ranges, used), expected, name)
   for (const free of [0, 1, 2]) {
     const shards = [shard(onlyFree(free, 3)), shard(onlyFree(-1, 3), 0, ['a'])]
-    t.same(byCount(shards, everything('a')), [`a>b ${free} zoneViolation`], 'JumboChunksNotMovedWhileEnforcingZonesRandom')
+    t.same(
+      byCount(shards, everything('a')),
+      [`a>b ${free} zoneViolation`],
+      'JumboChunksNotMovedWhileEnforcingZonesRandom',
+    )
   }
   for (const free of [0, 1, 2, 3])
     t.same(byCount([shard(onlyFree(free, 4)), shard(0)]), [`a>b ${free} ${one}`], 'JumboChunksNotMovedRandom')

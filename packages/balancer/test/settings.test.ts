@@ -18,7 +18,10 @@ t.test('settings of the wrong kind', async (t) => {
     [{ mode: 1 }, '"mode" had the wrong type. Expected string, found int'],
     [{ stopped: 'yes' }, 'Expected boolean or number type for field "stopped", found string'],
     [{ _waitForDelete: 'yes' }, 'Expected boolean or number type for field "_waitForDelete", found string'],
-    [{ attemptToBalanceJumboChunks: {} }, 'Expected boolean or number type for field "attemptToBalanceJumboChunks", found object'],
+    [
+      { attemptToBalanceJumboChunks: {} },
+      'Expected boolean or number type for field "attemptToBalanceJumboChunks", found object',
+    ],
     [{ _secondaryThrottle: 1 }, '"_secondaryThrottle" had the wrong type. Expected object, found int'],
     [{ activeWindow: null }, '"activeWindow" had the wrong type. Expected object, found null'],
     [{ activeWindow: {} }, 'activeWindow not specified'],
@@ -39,7 +42,13 @@ t.test('D841: the window, in the time of Greenwich', async (t) => {
   t.equal(active('09:00', '17:30', '08:59'), false)
   t.equal(active('23:00', '6:00', '02:00'), true, 'over midnight')
   t.equal(active('23:00', '6:00', '12:00'), false)
-  t.equal(isActive(parse({ activeWindow: { start: '09:00', stop: '17:30' }, stopped: true }) as BalancerSettings, at('10:00')), false)
+  t.equal(
+    isActive(
+      parse({ activeWindow: { start: '09:00', stop: '17:30' }, stopped: true }) as BalancerSettings,
+      at('10:00'),
+    ),
+    false,
+  )
 })
 
 t.test('windows that are none', async (t) => {

@@ -11,7 +11,9 @@ export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
 const shortBytes = 64
 
 /** As a function of any array of bytes: making a Buffer of it costs more than the digits. */
-const { hexSlice } = Buffer.prototype as unknown as { readonly hexSlice: (this: Uint8Array, start: number, end: number) => string }
+const { hexSlice } = Buffer.prototype as unknown as {
+  readonly hexSlice: (this: Uint8Array, start: number, end: number) => string
+}
 
 /** Bytes as hexadecimal digits, small letters. */
 export function hexOf(bytes: Uint8Array): string {

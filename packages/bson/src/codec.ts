@@ -80,9 +80,15 @@ export function fromRawValue(value: RawValue, options: { promoteLongs?: boolean 
 export function toExtendedJson(bytes: Uint8Array, options: { canonical?: boolean } = {}): string {
   const plain = options.canonical === true ? undefined : relaxedTextOfPlain(bytes)
   if (plain !== undefined) return plain
-  const document = BSON.deserialize(bytes, { promoteValues: false, promoteBuffers: false, bsonRegExp: true, validation: { utf8: false } })
+  const document = BSON.deserialize(bytes, {
+    promoteValues: false,
+    promoteBuffers: false,
+    bsonRegExp: true,
+    validation: { utf8: false },
+  })
   if (options.canonical) return BSON.EJSON.stringify(document, { relaxed: false })
-  const marked = !Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(largeLong) && markLargeLongs(document)
+  const marked =
+    !Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(largeLong) && markLargeLongs(document)
   const text = BSON.EJSON.stringify(document, { relaxed: true })
   return marked ? text.replace(markedLongs, '$1') : text
 }

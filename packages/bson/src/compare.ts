@@ -88,7 +88,11 @@ function compareSameRank(
     case BsonType.regex:
       return compareBytes(a, aStart, aEnd, b, bStart, bEnd)
     case BsonType.dbPointer:
-      return aEnd - aStart === bEnd - bStart ? compareBytes(a, aStart, aEnd, b, bStart, bEnd) : aEnd - aStart < bEnd - bStart ? -1 : 1
+      return aEnd - aStart === bEnd - bStart
+        ? compareBytes(a, aStart, aEnd, b, bStart, bEnd)
+        : aEnd - aStart < bEnd - bStart
+          ? -1
+          : 1
     case BsonType.codeWithScope: {
       const aScope = aStart + 8 + readInt32(a, aStart + 4)
       const bScope = bStart + 8 + readInt32(b, bStart + 4)
@@ -141,7 +145,14 @@ function compareUint32(a: Uint8Array, aAt: number, b: Uint8Array, bAt: number): 
 }
 
 /** Byte order; of two that agree as far as the shorter goes, the shorter is smaller. */
-export function compareBytes(a: Uint8Array, aStart: number, aEnd: number, b: Uint8Array, bStart: number, bEnd: number): number {
+export function compareBytes(
+  a: Uint8Array,
+  aStart: number,
+  aEnd: number,
+  b: Uint8Array,
+  bStart: number,
+  bEnd: number,
+): number {
   const aLength = aEnd - aStart
   const bLength = bEnd - bStart
   const length = aLength < bLength ? aLength : bLength

@@ -22,7 +22,8 @@ export function readDecimal128(bytes: Uint8Array, start: number): Decimal {
   if (combination === 0x1e) return { kind: 'infinity', negative }
   // With the two top bits of the combination set, exponent and coefficient lie two bits lower and the
   // coefficient is always too large to be one.
-  if (combination >>> 3 === 3) return { kind: 'finite', negative, coefficient: 0n, exponent: ((top >>> 15) & 0x3fff) - exponentBias }
+  if (combination >>> 3 === 3)
+    return { kind: 'finite', negative, coefficient: 0n, exponent: ((top >>> 15) & 0x3fff) - exponentBias }
   const exponent = ((top >>> 17) & 0x3fff) - exponentBias
   const high = BigInt.asUintN(64, readInt64(bytes, start + 8)) & 0x1_ffff_ffff_ffffn
   const coefficient = (high << 64n) | BigInt.asUintN(64, readInt64(bytes, start))

@@ -69,7 +69,9 @@ export class FieldFinder {
   /** Its value, `undefined` where there is none. */
   valueOf(field: number): RawValue | undefined {
     const start = this.#starts[field]!
-    return start < 0 ? undefined : new RawValue(this.#types[field]!, this.#bytes, this.#start + start, this.#start + this.#ends[field]!)
+    return start < 0
+      ? undefined
+      : new RawValue(this.#types[field]!, this.#bytes, this.#start + start, this.#start + this.#ends[field]!)
   }
 
   /**

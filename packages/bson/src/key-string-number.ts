@@ -17,7 +17,8 @@ export function keyStringNumber(key: string, start: number): number {
   const rank = key.charCodeAt(start)
   if (rank !== numberRank) return rank < numberRank ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
   const isPositive = key.charCodeAt(start + 1) >= 0x80
-  for (let i = 0; i < 8; i++) view.setUint8(i, isPositive ? key.charCodeAt(start + 1 + i) : ~key.charCodeAt(start + 1 + i))
+  for (let i = 0; i < 8; i++)
+    view.setUint8(i, isPositive ? key.charCodeAt(start + 1 + i) : ~key.charCodeAt(start + 1 + i))
   if (isPositive) view.setUint8(0, key.charCodeAt(start + 1) ^ 0x80)
   const floor = view.getFloat64(0)
   // NaN is all zeros.

@@ -88,7 +88,22 @@ export function keyStringUpperBound(prefix: string): string {
 function finished(): string {
   const b = buffer
   if (at === 10) return String.fromCharCode(b[0]!, b[1]!, b[2]!, b[3]!, b[4]!, b[5]!, b[6]!, b[7]!, b[8]!, b[9]!)
-  if (at === 13) return String.fromCharCode(b[0]!, b[1]!, b[2]!, b[3]!, b[4]!, b[5]!, b[6]!, b[7]!, b[8]!, b[9]!, b[10]!, b[11]!, b[12]!)
+  if (at === 13)
+    return String.fromCharCode(
+      b[0]!,
+      b[1]!,
+      b[2]!,
+      b[3]!,
+      b[4]!,
+      b[5]!,
+      b[6]!,
+      b[7]!,
+      b[8]!,
+      b[9]!,
+      b[10]!,
+      b[11]!,
+      b[12]!,
+    )
   return b.latin1Slice(0, at)
 }
 

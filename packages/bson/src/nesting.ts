@@ -18,7 +18,11 @@ export function nestsDeeperThan(document: Uint8Array, levels: number, start = 0)
   if (levels === 0) return bytes > emptyBytes
   if (bytes < levels * levelBytesMin) return false
   for (const it = new FieldIterator(document, start); it.next();) {
-    if ((it.type === BsonType.object || it.type === BsonType.array) && nestsDeeperThan(document, levels - 1, it.valueStart)) return true
+    if (
+      (it.type === BsonType.object || it.type === BsonType.array) &&
+      nestsDeeperThan(document, levels - 1, it.valueStart)
+    )
+      return true
   }
   return false
 }

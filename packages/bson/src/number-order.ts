@@ -77,7 +77,12 @@ export function floorOf(type: number, bytes: Uint8Array, start: number): NumberF
       const value = readInt64(bytes, start)
       const rounded = BigInt(nearest)
       if (rounded === value) return { floor: nearest, exact: null }
-      const exact: Finite = { kind: 'finite', negative: value < 0n, coefficient: value < 0n ? -value : value, exponent: 0 }
+      const exact: Finite = {
+        kind: 'finite',
+        negative: value < 0n,
+        coefficient: value < 0n ? -value : value,
+        exponent: 0,
+      }
       return { floor: rounded < value ? nearest : nextBelow(nearest), exact }
     }
     default:
@@ -125,7 +130,8 @@ export function compareNumbers(
   const bFloor = floorOf(bType, bBytes, bStart)
   const order = compareDoubles(aFloor.floor, bFloor.floor)
   if (order !== 0) return order
-  if (aFloor.exact === null || bFloor.exact === null) return aFloor.exact === bFloor.exact ? 0 : aFloor.exact === null ? -1 : 1
+  if (aFloor.exact === null || bFloor.exact === null)
+    return aFloor.exact === bFloor.exact ? 0 : aFloor.exact === null ? -1 : 1
   return compareFinite(aFloor.exact, bFloor.exact)
 }
 

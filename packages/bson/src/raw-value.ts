@@ -36,7 +36,9 @@ export class RawValue {
 
   isNumber(): boolean {
     const type = this.type
-    return type === BsonType.int32 || type === BsonType.double || type === BsonType.int64 || type === BsonType.decimal128
+    return (
+      type === BsonType.int32 || type === BsonType.double || type === BsonType.int64 || type === BsonType.decimal128
+    )
   }
 
   isNullish(): boolean {
@@ -182,5 +184,7 @@ export interface SlicingBuffer extends Buffer {
 
 /** The same memory as a Buffer: its slicing to strings is the fastest there is. */
 export function asBuffer(bytes: Uint8Array): SlicingBuffer {
-  return (bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)) as SlicingBuffer
+  return (
+    bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  ) as SlicingBuffer
 }

@@ -42,7 +42,8 @@ export function findField(bytes: Uint8Array, name: string, documentStart = 0): R
       // A NUL in the wanted name must not match the end of a stored one.
       if (code > 0x7f || bytes[nameStart + i] !== code || code === 0) break
     }
-    const matches = i === length ? bytes[nameStart + i] === 0 : bytes[nameStart + i]! > 0x7f && namesEqual(bytes, nameStart, name)
+    const matches =
+      i === length ? bytes[nameStart + i] === 0 : bytes[nameStart + i]! > 0x7f && namesEqual(bytes, nameStart, name)
     const start = matches && i === length ? nameStart + length + 1 : cstringEnd(bytes, nameStart + i)
     const end = valueEnd(type, bytes, start)
     if (matches) return new RawValue(type, bytes, start, end)

@@ -54,7 +54,12 @@ let element = -1
  * Checks that the document at `start` fills the bytes up to `end` exactly and is well-formed throughout.
  * Returns null, or the reason with the field it was found in; `validationErrorCode` gives the code that goes with it.
  */
-export function validateBson(bytes: Uint8Array, start = 0, end = bytes.length, options: { maxDepth?: number } = {}): string | null {
+export function validateBson(
+  bytes: Uint8Array,
+  start = 0,
+  end = bytes.length,
+  options: { maxDepth?: number } = {},
+): string | null {
   const maxDepth = options.maxDepth ?? defaultMaxDepth
   if (ends.length < maxDepth + 2) {
     ends = new Int32Array(maxDepth + 2)
@@ -130,7 +135,13 @@ function validateDocument(bytes: Uint8Array, start: number, end: number, maxDept
 }
 
 const unknownType = -5
-const reasons = ['', outOfRange, 'BSON bool is neither false nor true', 'Not null terminated string', 'incorrect BSON length'] as const
+const reasons = [
+  '',
+  outOfRange,
+  'BSON bool is neither false nor true',
+  'Not null terminated string',
+  'incorrect BSON length',
+] as const
 
 /** One past a length, that many bytes and their NUL, or the negative index of the reason why there is none. */
 function stringEnd(bytes: Uint8Array, start: number, end: number): number {

@@ -47,7 +47,13 @@ t.test('Extended JSON has all digits of an int64', async (t) => {
 })
 
 t.test('Extended JSON of what bounds of chunks are made of is that of an object', async (t) => {
-  const bound = { _id: new MinKey(), 'a.b': new MaxKey(), n: -7, text: 'a "quoted"\n\u2028\u{1f600}', long: Long.fromNumber(5) }
+  const bound = {
+    _id: new MinKey(),
+    'a.b': new MaxKey(),
+    n: -7,
+    text: 'a "quoted"\n\u2028\u{1f600}',
+    long: Long.fromNumber(5),
+  }
   t.equal(
     toExtendedJson(encode(bound)),
     '{"_id":{"$minKey":1},"a.b":{"$maxKey":1},"n":-7,"text":"a \\"quoted\\"\\n\u2028\u{1f600}","long":5}',

@@ -41,7 +41,10 @@ t.test('is an order', async () => {
     fc.property(fc.array(valueModel, { minLength: 3, maxLength: 3 }), (models) => {
       const [a, b, c] = models.map(rawValue).sort(compareValues) as [RawValue, RawValue, RawValue]
       return (
-        compareValues(a, b) <= 0 && compareValues(b, c) <= 0 && compareValues(a, c) <= 0 && compareValues(a, c) === 0 - compareValues(c, a)
+        compareValues(a, b) <= 0 &&
+        compareValues(b, c) <= 0 &&
+        compareValues(a, c) <= 0 &&
+        compareValues(a, c) === 0 - compareValues(c, a)
       )
     }),
   )
@@ -53,7 +56,8 @@ t.test('documents compare as objects', async () => {
       fieldModels,
       fieldModels,
       (a, b) =>
-        compareDocuments(documentBytes(a), documentBytes(b)) === slowCompare({ kind: 'object', fields: a }, { kind: 'object', fields: b }),
+        compareDocuments(documentBytes(a), documentBytes(b)) ===
+        slowCompare({ kind: 'object', fields: a }, { kind: 'object', fields: b }),
     ),
   )
 })
@@ -104,7 +108,8 @@ t.test('field order and names count', async (t) => {
 })
 
 t.test('a collation orders strings, also inside, but no names and no code', async (t) => {
-  const fold = (a: string, b: string): number => (a.toLowerCase() < b.toLowerCase() ? -7 : a.toLowerCase() > b.toLowerCase() ? 7 : 0)
+  const fold = (a: string, b: string): number =>
+    a.toLowerCase() < b.toLowerCase() ? -7 : a.toLowerCase() > b.toLowerCase() ? 7 : 0
   t.ok(valuesEqual(toRawValue('ABC'), toRawValue('abc'), fold))
   t.notOk(valuesEqual(toRawValue('ABC'), toRawValue('abc')))
   t.equal(compareValues(toRawValue('B'), toRawValue('a'), fold), 1)

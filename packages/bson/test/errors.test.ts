@@ -1,5 +1,13 @@
 import t from 'tap'
-import { CommandError, decode, encode, errorCodeName, ErrorCodes, errorDocument, isRetriableErrorCode } from '@shardlab/bson'
+import {
+  CommandError,
+  decode,
+  encode,
+  errorCodeName,
+  ErrorCodes,
+  errorDocument,
+  isRetriableErrorCode,
+} from '@shardlab/bson'
 
 t.test('codes and names', async (t) => {
   for (const [name, code] of [
@@ -35,7 +43,9 @@ t.test('no number stands twice', async (t) => {
 })
 
 t.test('retriable codes', async (t) => {
-  for (const code of [6, 7, 89, 91, 134, 189, 262, 358, 402, 406, 412, 453, 462, 9001, 10107, 11600, 11602, 13435, 13436])
+  for (const code of [
+    6, 7, 89, 91, 134, 189, 262, 358, 402, 406, 412, 453, 462, 9001, 10107, 11600, 11602, 13435, 13436,
+  ])
     t.ok(isRetriableErrorCode(code), errorCodeName(code))
   for (const code of [0, 1, 2, 50, 61, 112, 133, 202, 251, 11000, 11601, 13388, 12345])
     t.notOk(isRetriableErrorCode(code), errorCodeName(code))

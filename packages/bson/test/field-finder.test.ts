@@ -1,6 +1,15 @@
 import t from 'tap'
 import fc from 'fast-check'
-import { encode, FieldFinder, fieldsOf, Int32, ObjectId, Timestamp, type Document, type RawValue } from '../src/index.js'
+import {
+  encode,
+  FieldFinder,
+  fieldsOf,
+  Int32,
+  ObjectId,
+  Timestamp,
+  type Document,
+  type RawValue,
+} from '../src/index.js'
 
 const names = ['a', 'min', 'shard', 'missing']
 
@@ -38,7 +47,14 @@ function strung(parts: readonly Document[]): Uint8Array {
 
 const value = fc.oneof(
   fc.integer({ max: 3, min: 0 }).map((n) => new Int32(n)),
-  fc.constantFrom<unknown>(1.5, 2.5, true, null, new Timestamp({ t: 1, i: 2 }), new ObjectId('0123456789abcdef01234567')),
+  fc.constantFrom<unknown>(
+    1.5,
+    2.5,
+    true,
+    null,
+    new Timestamp({ t: 1, i: 2 }),
+    new ObjectId('0123456789abcdef01234567'),
+  ),
   fc.constantFrom<unknown>('', 'x', 'y', 'longer', /a/, /b/i, /bc/, Buffer.from('x'), Buffer.from('yz')),
   fc.constantFrom<unknown>({}, { a: 1 }, { b: 2 }, { a: 'x' }, [], [1], ['a', 'b']),
 )
@@ -49,7 +65,10 @@ const field = fc
 t.test('a finder says the same whatever it has looked at before', async () => {
   // Few different ones, each several times: many are laid out like the one before.
   const documents = fc.array(fc.array(field, { maxLength: 7 }), { minLength: 1, maxLength: 4 })
-  const sequence = fc.tuple(documents, fc.array(fc.tuple(fc.nat(), fc.nat(), value, fc.nat(9)), { minLength: 4, maxLength: 30 }))
+  const sequence = fc.tuple(
+    documents,
+    fc.array(fc.tuple(fc.nat(), fc.nat(), value, fc.nat(9)), { minLength: 4, maxLength: 30 }),
+  )
   fc.assert(
     fc.property(sequence, ([kinds, looks]) => {
       const finder = new FieldFinder(names)
@@ -68,7 +87,17 @@ t.test('large documents, and those with many fields', async (test) => {
   const finder = new FieldFinder(names)
   const large = { x: 'x'.repeat(100_000), a: 1 }
   const many = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`field${i}`, i]))
-  for (const document of [large, large, large, many, many, many, { ...many, min: 1 }, { ...many, min: 2 }, { ...many, min: 3 }])
+  for (const document of [
+    large,
+    large,
+    large,
+    many,
+    many,
+    many,
+    { ...many, min: 1 },
+    { ...many, min: 2 },
+    { ...many, min: 3 },
+  ])
     test.ok(isRight(finder, encode(document)))
 })
 

@@ -270,7 +270,11 @@ t.test('strings around the length of an MD5 block hash as MD5 says', (t) => {
   for (let length = 0; length <= 140; length++) {
     const value = toRawValue('é'.repeat(length >> 1) + 'x'.repeat(length & 1))
     // Seed 0, then the canonical type of strings.
-    const message = Buffer.concat([Buffer.alloc(4), Buffer.from([15, 0, 0, 0]), value.bytes.subarray(value.start, value.end)])
+    const message = Buffer.concat([
+      Buffer.alloc(4),
+      Buffer.from([15, 0, 0, 0]),
+      value.bytes.subarray(value.start, value.end),
+    ])
     t.equal(hashValue(value), createHash('md5').update(message).digest().readBigInt64LE(0), `${message.length} bytes`)
   }
   t.end()

@@ -18,7 +18,10 @@ const order = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 t.test('string order is the canonical order', async () => {
   check(
-    fc.property(valuePair, ([a, b]) => order(encodeKeyString([rawValue(a)]), encodeKeyString([rawValue(b)])) === slowCompare(a, b)),
+    fc.property(
+      valuePair,
+      ([a, b]) => order(encodeKeyString([rawValue(a)]), encodeKeyString([rawValue(b)])) === slowCompare(a, b),
+    ),
     5000,
   )
 })
@@ -124,11 +127,17 @@ t.test('numbers that lie within one step of a double', async (t) => {
     const models: Model[] = []
     for (let delta = -1100n; delta <= 1100n; delta += delta > -4n && delta < 4n ? 1n : 183n) {
       const whole = edge + delta
-      models.push({ kind: 'int64', value: whole }, { kind: 'decimal128', text: `${whole}` }, { kind: 'double', value: Number(whole) })
+      models.push(
+        { kind: 'int64', value: whole },
+        { kind: 'decimal128', text: `${whole}` },
+        { kind: 'double', value: Number(whole) },
+      )
       for (const part of ['25', '5', '75']) models.push({ kind: 'decimal128', text: `${whole}.${part}` })
     }
     const keys = models.map((model) => encodeKeyString([rawValue(model)]))
-    const wrong = models.flatMap((a, i) => models.filter((b, j) => order(keys[i]!, keys[j]!) !== slowCompare(a, b)).map((b) => [a, b]))
+    const wrong = models.flatMap((a, i) =>
+      models.filter((b, j) => order(keys[i]!, keys[j]!) !== slowCompare(a, b)).map((b) => [a, b]),
+    )
     t.same(wrong, [], `around ${edge}`)
   }
 })

@@ -49,25 +49,30 @@ import { rawValue } from './support/model.js'
 
 t.test('numbers are read and written little-endian', async () => {
   check(
-    fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), fc.double(), fc.nat({ max: 7 }), (integer, double, at) => {
-      const expected = Buffer.alloc(16)
-      const bytes = new Uint8Array(16)
-      expected.writeBigInt64LE(integer, at)
-      writeInt64(bytes, at, integer)
-      const low = expected.readInt32LE(at)
-      const integers =
-        Buffer.compare(bytes, expected) === 0 &&
-        readInt64(bytes, at) === integer &&
-        readInt64Number(bytes, at) === Number(integer) &&
-        readInt32(bytes, at) === low &&
-        readUint32(bytes, at) === low >>> 0
-      expected.writeDoubleLE(double, at)
-      writeDouble(bytes, at, double)
-      const doubles = Object.is(readDouble(bytes, at), expected.readDoubleLE(at))
-      expected.writeInt32LE(low, at)
-      writeInt32(bytes, at, low)
-      return integers && doubles && readInt32(bytes, at) === low
-    }),
+    fc.property(
+      fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+      fc.double(),
+      fc.nat({ max: 7 }),
+      (integer, double, at) => {
+        const expected = Buffer.alloc(16)
+        const bytes = new Uint8Array(16)
+        expected.writeBigInt64LE(integer, at)
+        writeInt64(bytes, at, integer)
+        const low = expected.readInt32LE(at)
+        const integers =
+          Buffer.compare(bytes, expected) === 0 &&
+          readInt64(bytes, at) === integer &&
+          readInt64Number(bytes, at) === Number(integer) &&
+          readInt32(bytes, at) === low &&
+          readUint32(bytes, at) === low >>> 0
+        expected.writeDoubleLE(double, at)
+        writeDouble(bytes, at, double)
+        const doubles = Object.is(readDouble(bytes, at), expected.readDoubleLE(at))
+        expected.writeInt32LE(low, at)
+        writeInt32(bytes, at, low)
+        return integers && doubles && readInt32(bytes, at) === low
+      },
+    ),
   )
 })
 
@@ -238,7 +243,9 @@ t.test('binary values and identity', async (t) => {
 t.test('a name is read the same however often, whatever was read before', async () => {
   check(
     fc.property(
-      fc.array(fc.oneof(fc.string({ maxLength: 40 }), fc.constantFrom('é', 'a', 'filter', '\u{1f600}')), { maxLength: 30 }),
+      fc.array(fc.oneof(fc.string({ maxLength: 40 }), fc.constantFrom('é', 'a', 'filter', '\u{1f600}')), {
+        maxLength: 30,
+      }),
       (texts) =>
         [...texts, ...texts].every((text) => {
           const bytes = Buffer.from(text)

@@ -48,7 +48,11 @@ t.test('findField finds the first of a name, anywhere in an array of bytes', asy
       const names = new Set(fields.map(([name]) => name))
       return (
         [...names].every(
-          (name) => Buffer.compare(findField(bytes, name, shift)!.slice(), payload(fields.find(([other]) => other === name)![1])) === 0,
+          (name) =>
+            Buffer.compare(
+              findField(bytes, name, shift)!.slice(),
+              payload(fields.find(([other]) => other === name)![1]),
+            ) === 0,
         ) &&
         (names.has(absent) || findField(bytes, absent, shift) === undefined)
       )
@@ -63,7 +67,8 @@ t.test('values read as the bson package reads the document', async () => {
       const whole = BSON.deserialize(bytes, options)
       // Of fields with the same name an object keeps the last.
       const last = new Map(fieldsOf(bytes))
-      for (const name of names) if (JSON.stringify(fromRawValue(last.get(name)!)) !== JSON.stringify(whole[name])) return false
+      for (const name of names)
+        if (JSON.stringify(fromRawValue(last.get(name)!)) !== JSON.stringify(whole[name])) return false
       return Object.keys(whole).length === names.size
     }),
   )

@@ -30,7 +30,8 @@ function one(type: number, ...value: number[]): Uint8Array {
 
 function nest(levels: number): Uint8Array {
   let model: Model = { kind: 'int32', value: 1 }
-  for (let i = 0; i < levels; i++) model = i % 2 === 0 ? { kind: 'array', elements: [model] } : { kind: 'object', fields: [['d', model]] }
+  for (let i = 0; i < levels; i++)
+    model = i % 2 === 0 ? { kind: 'array', elements: [model] } : { kind: 'object', fields: [['d', model]] }
   return documentBytes([['d', model]])
 }
 
@@ -53,23 +54,28 @@ const mutation = fc.record({
 t.test('never throws, and what it accepts can be read', async () => {
   let accepted = 0
   check(
-    fc.property(documentArbitrary, fc.array(mutation, { minLength: 1, maxLength: 4 }), fc.boolean(), (document, mutations, fixLength) => {
-      let bytes = Buffer.from(document)
-      for (const { at, byte, kind } of mutations) {
-        const place = at % bytes.length
-        if (kind === 'set') bytes[place] = byte
-        else if (kind === 'cut') bytes = Buffer.concat([bytes.subarray(0, place), bytes.subarray(place + 1)])
-        else bytes = Buffer.concat([bytes.subarray(0, place), Buffer.from([byte]), bytes.subarray(place)])
-        if (bytes.length === 0) return validateBson(bytes) !== null
-      }
-      if (fixLength && bytes.length >= 4) bytes.writeInt32LE(bytes.length)
-      const reason = validateBson(bytes)
-      if (reason !== null) return validationErrorCode(reason) === 'InvalidBSON'
-      accepted++
-      readAll(bytes)
-      hashValue(documentValue(bytes))
-      return compareDocuments(bytes, Buffer.from(bytes)) === 0 && keyStringOfDocument(bytes).length >= 0
-    }),
+    fc.property(
+      documentArbitrary,
+      fc.array(mutation, { minLength: 1, maxLength: 4 }),
+      fc.boolean(),
+      (document, mutations, fixLength) => {
+        let bytes = Buffer.from(document)
+        for (const { at, byte, kind } of mutations) {
+          const place = at % bytes.length
+          if (kind === 'set') bytes[place] = byte
+          else if (kind === 'cut') bytes = Buffer.concat([bytes.subarray(0, place), bytes.subarray(place + 1)])
+          else bytes = Buffer.concat([bytes.subarray(0, place), Buffer.from([byte]), bytes.subarray(place)])
+          if (bytes.length === 0) return validateBson(bytes) !== null
+        }
+        if (fixLength && bytes.length >= 4) bytes.writeInt32LE(bytes.length)
+        const reason = validateBson(bytes)
+        if (reason !== null) return validationErrorCode(reason) === 'InvalidBSON'
+        accepted++
+        readAll(bytes)
+        hashValue(documentValue(bytes))
+        return compareDocuments(bytes, Buffer.from(bytes)) === 0 && keyStringOfDocument(bytes).length >= 0
+      },
+    ),
     20000,
   )
   t.ok(accepted > 500, `${accepted} mutated documents were still fine`)
@@ -100,15 +106,22 @@ t.test('never throws on random bytes', async () => {
 
 t.test('no byte outside the range is looked at', async () => {
   check(
-    fc.property(documentArbitrary, fc.nat(), fc.nat({ max: 255 }), fc.nat({ max: 255 }), (document, at, byte, outside) => {
-      const inner = Buffer.from(document)
-      inner[at % inner.length] = byte
-      const framed = (fill: number): Buffer => Buffer.concat([Buffer.alloc(8, fill), inner, Buffer.alloc(40, fill)])
-      const end = 8 + inner.length
-      return (
-        validateBson(framed(outside), 8, end) === validateBson(framed(0), 8, end) && validateBson(framed(0), 8, end) === validateBson(inner)
-      )
-    }),
+    fc.property(
+      documentArbitrary,
+      fc.nat(),
+      fc.nat({ max: 255 }),
+      fc.nat({ max: 255 }),
+      (document, at, byte, outside) => {
+        const inner = Buffer.from(document)
+        inner[at % inner.length] = byte
+        const framed = (fill: number): Buffer => Buffer.concat([Buffer.alloc(8, fill), inner, Buffer.alloc(40, fill)])
+        const end = 8 + inner.length
+        return (
+          validateBson(framed(outside), 8, end) === validateBson(framed(0), 8, end) &&
+          validateBson(framed(0), 8, end) === validateBson(inner)
+        )
+      },
+    ),
     3000,
   )
 })
@@ -175,7 +188,11 @@ t.test('values', async (t) => {
     ['code with scope, scope wrong', one(0x0f, 14, 0, 0, 0, 1, 0, 0, 0, 0, 6, 0, 0, 0, 0), badLength],
     ['code with scope, code wrong', one(0x0f, 14, 0, 0, 0, 1, 0, 0, 0, 1, 5, 0, 0, 0, 0), noNul],
     ['code with scope, no scope', one(0x0f, 9, 0, 0, 0, 1, 0, 0, 0, 0), outOfRange],
-    ['code with scope, small scope', one(0x0f, 14, 0, 0, 0, 1, 0, 0, 0, 0, 4, 0, 0, 0, 0), 'Nested BSON object has to be at least 5 bytes'],
+    [
+      'code with scope, small scope',
+      one(0x0f, 14, 0, 0, 0, 1, 0, 0, 0, 0, 4, 0, 0, 0, 0),
+      'Nested BSON object has to be at least 5 bytes',
+    ],
     ['a name without end', new Uint8Array([7, 0, 0, 0, 0x0a, 0x61, 0]), outOfRange],
   ]
   for (const [what, bytes, reason] of cases)

@@ -38,7 +38,9 @@ function write(writer: DocumentWriter, name: string, model: Model): void {
       model.elements.forEach((value, i) => write(writer, arrayIndexName(i), value))
       return void writer.end()
     case 'binary':
-      return void (model.subtype === 2 ? writer.value(name, rawValue(model)) : writer.binary(name, model.subtype, model.bytes))
+      return void (model.subtype === 2
+        ? writer.value(name, rawValue(model))
+        : writer.binary(name, model.subtype, model.bytes))
     case 'regex':
     case 'code':
       return void writer.raw(name, BsonType[model.kind], payload(model))
@@ -118,27 +120,45 @@ t.test('length counts what is written', async (t) => {
 
 t.test('writers that are at work at the same time do not meet', async () => {
   check(
-    fc.property(fc.array(fc.tuple(fieldModels, fc.integer({ min: 0, max: 3000 })), { minLength: 2, maxLength: 6 }), (documents) => {
-      const writers = documents.map(([, sizeHint]) => new DocumentWriter(sizeHint))
-      const longest = Math.max(...documents.map(([fields]) => fields.length))
-      for (let i = 0; i < longest; i++) {
-        // One that is given up in between.
-        new DocumentWriter().startDocument('left')
-        documents.forEach(([fields], writer) => {
-          const field = fields[i]
-          if (field !== undefined) write(writers[writer]!, field[0], field[1])
-        })
-      }
-      const finished = writers.map((writer) => writer.finish())
-      return documents.every(([fields], i) => Buffer.compare(finished[i]!, documentBytes(fields)) === 0)
-    }),
+    fc.property(
+      fc.array(fc.tuple(fieldModels, fc.integer({ min: 0, max: 3000 })), { minLength: 2, maxLength: 6 }),
+      (documents) => {
+        const writers = documents.map(([, sizeHint]) => new DocumentWriter(sizeHint))
+        const longest = Math.max(...documents.map(([fields]) => fields.length))
+        for (let i = 0; i < longest; i++) {
+          // One that is given up in between.
+          new DocumentWriter().startDocument('left')
+          documents.forEach(([fields], writer) => {
+            const field = fields[i]
+            if (field !== undefined) write(writers[writer]!, field[0], field[1])
+          })
+        }
+        const finished = writers.map((writer) => writer.finish())
+        return documents.every(([fields], i) => Buffer.compare(finished[i]!, documentBytes(fields)) === 0)
+      },
+    ),
     300,
   )
 })
 
 t.test('whole numbers as int64', async (t) => {
-  for (const value of [0, -1, 1, -(2 ** 32), 2 ** 32, -(2 ** 31), 2 ** 31, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 2 ** 60])
-    t.same(new DocumentWriter().int64('n', value).finish(), new DocumentWriter().int64('n', BigInt(value)).finish(), String(value))
+  for (const value of [
+    0,
+    -1,
+    1,
+    -(2 ** 32),
+    2 ** 32,
+    -(2 ** 31),
+    2 ** 31,
+    Number.MAX_SAFE_INTEGER,
+    Number.MIN_SAFE_INTEGER,
+    2 ** 60,
+  ])
+    t.same(
+      new DocumentWriter().int64('n', value).finish(),
+      new DocumentWriter().int64('n', BigInt(value)).finish(),
+      String(value),
+    )
   t.throws(() => new DocumentWriter().int64('n', 0.5), RangeError)
 })
 

@@ -58,14 +58,19 @@ export class BalancerControls {
     let last: BalancerRoundEvent | null = null
     for (;;) {
       const leftMs = deadlineMs - this.#clock.now()
-      if (leftMs <= 0) throw new NotSettledError(`the balancer has not settled within ${timeoutMs} ms: ${goingOn(last)}`, last)
+      if (leftMs <= 0)
+        throw new NotSettledError(`the balancer has not settled within ${timeoutMs} ms: ${goingOn(last)}`, last)
       try {
         const worked = await this.#finishShards(rangeDeletion, leftMs)
         last = await this.#round(deadlineMs - this.#clock.now())
         if (last.skipped !== null) throw new NotSettledError(`the balancer does not settle: ${last.skipped}`, last)
         const isQuiet = last.splits.length + last.migrations.length + last.defragmenting.length === 0
         if (isQuiet && !worked) return
-        if (!isQuiet && !last.splits.some(({ error }) => error === null) && !last.migrations.some(({ outcome }) => isDone(outcome)))
+        if (
+          !isQuiet &&
+          !last.splits.some(({ error }) => error === null) &&
+          !last.migrations.some(({ outcome }) => isDone(outcome))
+        )
           await this.#clock.sleep(pauseMs)
       } catch (error) {
         if (!(error instanceof RequestFailedError) || error.reason !== 'timed-out') throw error
@@ -105,7 +110,9 @@ export class BalancerControls {
   async #finishShards(rangeDeletions: boolean, timeoutMs: number): Promise<boolean> {
     const shards = this.#runtime.members().filter(({ role, state }) => role === 'shard' && state === 'running')
     const answers = await Promise.all(
-      shards.map(({ address }) => this.#runtime.request(address, 'shard.finish-balancing', { rangeDeletions }, { timeoutMs })),
+      shards.map(({ address }) =>
+        this.#runtime.request(address, 'shard.finish-balancing', { rangeDeletions }, { timeoutMs }),
+      ),
     )
     return answers.some(({ worked }) => worked)
   }
@@ -119,11 +126,16 @@ function isDone(outcome: BalancerRoundEvent['migrations'][number]['outcome']): b
 function goingOn(round: BalancerRoundEvent | null): string {
   if (round === null) return 'no round has ended, or a shard is still splitting or deleting'
   const decided = [
-    ...round.splits.map(({ ns, shard, error }) => `split of a chunk of ${ns} on ${shard}${error === null ? '' : ` (${error})`}`),
+    ...round.splits.map(
+      ({ ns, shard, error }) => `split of a chunk of ${ns} on ${shard}${error === null ? '' : ` (${error})`}`,
+    ),
     ...round.migrations.map(
-      ({ ns, from, to, because, error }) => `${ns} from ${from} to ${to}, as ${because}${error === null ? '' : ` (${error})`}`,
+      ({ ns, from, to, because, error }) =>
+        `${ns} from ${from} to ${to}, as ${because}${error === null ? '' : ` (${error})`}`,
     ),
   ]
   for (const { ns, phase } of round.defragmenting) decided.push(`defragmentation of ${ns} (${phase})`)
-  return decided.length === 0 ? 'a shard is still splitting or deleting' : `the last round decided on ${decided.join('; ')}`
+  return decided.length === 0
+    ? 'a shard is still splitting or deleting'
+    : `the last round decided on ${decided.join('; ')}`
 }

@@ -1,5 +1,12 @@
 /** What clusters in every world have in common: how their members start and get to know each other. */
-import { configAddress, createObjectIdFactory, createRandom, RequestFailedError, shardAddress, type Address } from '@shardlab/actor'
+import {
+  configAddress,
+  createObjectIdFactory,
+  createRandom,
+  RequestFailedError,
+  shardAddress,
+  type Address,
+} from '@shardlab/actor'
 import { decode } from '@shardlab/bson'
 import type { MemberInfo, Runtime } from '@shardlab/runtime'
 import { OptionError } from './option-error.js'
@@ -10,7 +17,12 @@ import { shardSpec, type Topology } from './topology.js'
  * Starts every member and introduces shards and config server to each other; resolves when the cluster answers clients.
  * `nowMs` goes into the cluster's id.
  */
-export async function startMembers(runtime: Runtime, options: ResolvedOptions, topology: Topology, nowMs: number): Promise<MemberInfo[]> {
+export async function startMembers(
+  runtime: Runtime,
+  options: ResolvedOptions,
+  topology: Topology,
+  nowMs: number,
+): Promise<MemberInfo[]> {
   // The catalog is introduced to the shards as soon as they listen; mongoses wait for that by themselves.
   const others = runtime.start(topology.others)
   others.catch(() => {})
@@ -20,7 +32,12 @@ export async function startMembers(runtime: Runtime, options: ResolvedOptions, t
 }
 
 /** Tells the config server of the shards, and the shards who they are. */
-async function initialise(runtime: Runtime, options: ResolvedOptions, storage: readonly MemberInfo[], nowMs: number): Promise<void> {
+async function initialise(
+  runtime: Runtime,
+  options: ResolvedOptions,
+  storage: readonly MemberInfo[],
+  nowMs: number,
+): Promise<void> {
   const clusterId = createObjectIdFactory(createRandom(options.seed).fork('cluster-id'))(nowMs)
   const hostOf = ({ address, endpoint }: MemberInfo) => `${address}/${endpoint}`
   const config = storage.find(({ address }) => address === configAddress)!
@@ -31,7 +48,9 @@ async function initialise(runtime: Runtime, options: ResolvedOptions, storage: r
       shards: shards.map((shard) => [shard.address, hostOf(shard)] as const),
       chunkSizeBytes: options.chunkSizeBytes,
     }),
-    ...shards.map((shard) => runtime.request(shard.address, 'shard.initialise', { clusterId, configHost: hostOf(config) })),
+    ...shards.map((shard) =>
+      runtime.request(shard.address, 'shard.initialise', { clusterId, configHost: hostOf(config) }),
+    ),
   ])
 }
 
@@ -58,7 +77,11 @@ export async function addShardMember(runtime: Runtime, options: ResolvedOptions)
 /** @returns why the config server does not take the shard in; null: it has */
 async function introduce(runtime: Runtime, connectionString: string): Promise<string | null> {
   try {
-    const { error } = await runtime.request(configAddress, 'config.add-shard', { connectionString, name: null, maxSizeMb: 0 })
+    const { error } = await runtime.request(configAddress, 'config.add-shard', {
+      connectionString,
+      name: null,
+      maxSizeMb: 0,
+    })
     return error === null ? null : String(decode(error)['errmsg'])
   } catch (error) {
     if (!(error instanceof RequestFailedError)) throw error

@@ -27,7 +27,11 @@ export class TargetingError extends Error {
  * @returns what the operation gives; of a cursor its documents
  * @throws TargetingError a sentence that tells which shards were asked and why; also when nothing was routed at all
  */
-export async function expectTargeted<T>(cluster: ShardedCluster, shardCount: number, operation: TargetedOperation<T>): Promise<T> {
+export async function expectTargeted<T>(
+  cluster: ShardedCluster,
+  shardCount: number,
+  operation: TargetedOperation<T>,
+): Promise<T> {
   const routed: RoutedEvent[] = []
   const listen = (event: RoutedEvent): void => {
     routed.push(event)
@@ -39,9 +43,13 @@ export async function expectTargeted<T>(cluster: ShardedCluster, shardCount: num
     const result = await ('toArray' in running ? running.toArray() : running)
     await settle(cluster)
     const wrong = routed.find((event) => event.shards.length !== shardCount)
-    if (wrong !== undefined) throw new TargetingError(`${sentence(wrong)}; expected ${plural(shardCount, 'shard')}`, routed)
+    if (wrong !== undefined)
+      throw new TargetingError(`${sentence(wrong)}; expected ${plural(shardCount, 'shard')}`, routed)
     if (routed.length === 0)
-      throw new TargetingError(`nothing was routed to a collection; expected an operation on ${plural(shardCount, 'shard')}`, routed)
+      throw new TargetingError(
+        `nothing was routed to a collection; expected an operation on ${plural(shardCount, 'shard')}`,
+        routed,
+      )
     return result
   } finally {
     cluster.off('routed', listen)

@@ -83,7 +83,15 @@ export interface ResolvedOptions {
 /** Options that say how members run and listen: a simulated cluster has none of them. */
 export type LiveOnly = 'runtime' | 'clock' | 'autoAdvance' | 'hosts' | 'port' | 'host' | 'from'
 
-const liveOnly: ReadonlySet<string> = new Set<LiveOnly>(['runtime', 'clock', 'autoAdvance', 'hosts', 'port', 'host', 'from'])
+const liveOnly: ReadonlySet<string> = new Set<LiveOnly>([
+  'runtime',
+  'clock',
+  'autoAdvance',
+  'hosts',
+  'port',
+  'host',
+  'from',
+])
 
 const known: Record<keyof ClusterOptions, true> = {
   shards: true,
@@ -118,21 +126,27 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
   const mongos = integer('mongos', options.mongos, 1, 1, 100)
   const port = integer('port', options.port, 0, 0, 65_535)
   if (port > 0 && port + mongos - 1 > 65_535)
-    throw new OptionError(`port ${port} leaves no room for ${mongos} mongoses: they take consecutive ports up to 65535.`)
+    throw new OptionError(
+      `port ${port} leaves no room for ${mongos} mongoses: they take consecutive ports up to 65535.`,
+    )
   const emulate = options.emulate ?? defaultVersion
   if (parseEmulatedVersion(emulate) === undefined)
     throw new OptionError(`emulate is ${JSON.stringify(emulate)}; use one of ${emulatedVersions.join(', ')}.`)
   const runtime = options.runtime ?? 'threads'
-  if (runtime !== 'threads' && runtime !== 'inline') throw new OptionError(`runtime is ${JSON.stringify(runtime)}; use threads or inline.`)
+  if (runtime !== 'threads' && runtime !== 'inline')
+    throw new OptionError(`runtime is ${JSON.stringify(runtime)}; use threads or inline.`)
   const clock = options.clock ?? 'real'
-  if (clock !== 'real' && clock !== 'manual') throw new OptionError(`clock is ${JSON.stringify(clock)}; use real or manual.`)
+  if (clock !== 'real' && clock !== 'manual')
+    throw new OptionError(`clock is ${JSON.stringify(clock)}; use real or manual.`)
   if (clock === 'manual' && runtime !== 'inline')
     throw new OptionError("clock manual goes only with runtime inline: set runtime: 'inline'.")
   if (options.autoAdvance !== undefined && clock !== 'manual')
     throw new OptionError('autoAdvance goes only with clock manual: leave it out.')
-  if (options.hosts !== undefined && runtime !== 'threads') throw new OptionError('hosts goes only with runtime threads: leave it out.')
+  if (options.hosts !== undefined && runtime !== 'threads')
+    throw new OptionError('hosts goes only with runtime threads: leave it out.')
   const host = options.host ?? '127.0.0.1'
-  if (typeof host !== 'string' || host === '') throw new OptionError('host must be an address to listen on, such as 127.0.0.1.')
+  if (typeof host !== 'string' || host === '')
+    throw new OptionError('host must be an address to listen on, such as 127.0.0.1.')
   const chunkSizeBytes = options.chunkSize === undefined ? 0 : parseSize('chunkSize', options.chunkSize)
   if (options.chunkSize !== undefined && (chunkSizeBytes < 1024 || chunkSizeBytes > 1024 ** 3))
     throw new OptionError(`chunkSize is ${options.chunkSize}; it must be from 1KB to 1GB.`)
@@ -157,7 +171,13 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
       1,
       2 ** 31 - 1,
     ),
-    findReplicaSetHostTimeoutMs: integer('findReplicaSetHostTimeoutMs', options.findReplicaSetHostTimeoutMs, 15_000, 0, 2 ** 31 - 1),
+    findReplicaSetHostTimeoutMs: integer(
+      'findReplicaSetHostTimeoutMs',
+      options.findReplicaSetHostTimeoutMs,
+      15_000,
+      0,
+      2 ** 31 - 1,
+    ),
     networkTimeoutMs: integer('networkTimeoutMs', options.networkTimeoutMs, 10_000, 1, 2 ** 31 - 1),
     nativeWire: options.nativeWire ?? false,
     strict: options.strict ?? false,
@@ -177,7 +197,8 @@ export function resolveSimulatedOptions(options: Omit<ClusterOptions, LiveOnly>)
 
 function checkNames(what: string, options: object, names: readonly string[]): void {
   for (const name of Object.keys(options)) {
-    if (!names.includes(name)) throw new OptionError(`${name} is not an option of ${what}; the options are ${names.join(', ')}.`)
+    if (!names.includes(name))
+      throw new OptionError(`${name} is not an option of ${what}; the options are ${names.join(', ')}.`)
   }
 }
 

@@ -55,7 +55,11 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   #shards: ShardInfo[]
   #stopping: Promise<void> | null = null
 
-  private constructor({ runtime, relocation, faults }: ClusterParts, options: ResolvedOptions, members: readonly MemberInfo[]) {
+  private constructor(
+    { runtime, relocation, faults }: ClusterParts,
+    options: ResolvedOptions,
+    members: readonly MemberInfo[],
+  ) {
     super()
     this.#runtime = runtime
     this.#relocation = relocation
@@ -149,7 +153,9 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
     const { options, runtime } = this.#copyable()
     const content = contentOf(snapshot)
     if (content.isFromFile)
-      throw new OptionError('a cluster cannot go back to what a file holds: start one from it, ShardedCluster.start({ from: snapshot }).')
+      throw new OptionError(
+        'a cluster cannot go back to what a file holds: start one from it, ShardedCluster.start({ from: snapshot }).',
+      )
     checkFits(options, content.options)
     runtime.checkIdle()
     await this.faults.heal()
@@ -195,10 +201,14 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
    */
   async advance(duration: number | string): Promise<void> {
     if (this.#options.clock !== 'manual')
-      throw new OptionError("only a manual clock can be advanced: start the cluster with runtime: 'inline' and clock: 'manual'.")
+      throw new OptionError(
+        "only a manual clock can be advanced: start the cluster with runtime: 'inline' and clock: 'manual'.",
+      )
     const durationMs = parseDuration('the time to advance', duration)
-    if (durationMs > longestMs) throw new OptionError(`the time to advance is ${JSON.stringify(duration)}; at most 36525d, 100 years.`)
-    if (durationMs < 0) throw new OptionError(`the time to advance is ${JSON.stringify(duration)}: time does not go back.`)
+    if (durationMs > longestMs)
+      throw new OptionError(`the time to advance is ${JSON.stringify(duration)}; at most 36525d, 100 years.`)
+    if (durationMs < 0)
+      throw new OptionError(`the time to advance is ${JSON.stringify(duration)}: time does not go back.`)
     await (this.#runtime as InlineRuntime).advance(durationMs)
   }
 
@@ -212,17 +222,29 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
     return this.stop()
   }
 
-  override on<E extends keyof ClusterEvents>(event: E, listener: (...args: ClusterEvents[E]) => void, context?: unknown): this {
+  override on<E extends keyof ClusterEvents>(
+    event: E,
+    listener: (...args: ClusterEvents[E]) => void,
+    context?: unknown,
+  ): this {
     super.on(event, listener, context)
     this.#watch()
     return this
   }
 
-  override addListener<E extends keyof ClusterEvents>(event: E, listener: (...args: ClusterEvents[E]) => void, context?: unknown): this {
+  override addListener<E extends keyof ClusterEvents>(
+    event: E,
+    listener: (...args: ClusterEvents[E]) => void,
+    context?: unknown,
+  ): this {
     return this.on(event, listener, context)
   }
 
-  override once<E extends keyof ClusterEvents>(event: E, listener: (...args: ClusterEvents[E]) => void, context?: unknown): this {
+  override once<E extends keyof ClusterEvents>(
+    event: E,
+    listener: (...args: ClusterEvents[E]) => void,
+    context?: unknown,
+  ): this {
     super.once(event, listener, context)
     this.#watch()
     return this
@@ -257,7 +279,9 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   #copyable(): { readonly options: ResolvedOptions; readonly runtime: InlineRuntime } {
     if (this.#stopping !== null) throw new OptionError('the cluster has been stopped: it cannot be copied or restored.')
     if (this.#runtime.kind !== 'inline')
-      throw new OptionError("only a cluster in the caller's thread can be copied and restored: start it with runtime: 'inline'.")
+      throw new OptionError(
+        "only a cluster in the caller's thread can be copied and restored: start it with runtime: 'inline'.",
+      )
     return { options: this.#options, runtime: this.#runtime as InlineRuntime }
   }
 
@@ -296,12 +320,18 @@ function readable(error: unknown, options: ResolvedOptions): unknown {
   const { code, port } = error as { code?: string; port?: number }
   switch (code) {
     case 'EADDRINUSE':
-      return new OptionError(`port ${port ?? options.port} on ${options.host} is taken: stop what listens there or choose another port.`)
+      return new OptionError(
+        `port ${port ?? options.port} on ${options.host} is taken: stop what listens there or choose another port.`,
+      )
     case 'EACCES':
-      return new OptionError(`port ${port ?? options.port} on ${options.host} may not be opened by this user: choose a port above 1023.`)
+      return new OptionError(
+        `port ${port ?? options.port} on ${options.host} may not be opened by this user: choose a port above 1023.`,
+      )
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return new OptionError(`${options.host} is no address of this machine: choose one to listen on, such as 127.0.0.1.`)
+      return new OptionError(
+        `${options.host} is no address of this machine: choose one to listen on, such as 127.0.0.1.`,
+      )
     default:
       return error
   }

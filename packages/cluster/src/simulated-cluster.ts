@@ -16,7 +16,13 @@ import {
   type RequestOf,
 } from '@shardlab/actor'
 import type { BalancePolicy, BalancerOptions } from '@shardlab/balancer'
-import { createSimulatedRuntime, type LatencyOption, type MemberInfo, type SimulatedRuntime, type StepControls } from '@shardlab/runtime'
+import {
+  createSimulatedRuntime,
+  type LatencyOption,
+  type MemberInfo,
+  type SimulatedRuntime,
+  type StepControls,
+} from '@shardlab/runtime'
 import type { ShardOptions } from '@shardlab/shard'
 import type { Sharing } from '@shardlab/sharding'
 import { BalancerControls } from './balancer-controls.js'
@@ -127,7 +133,13 @@ export class SimulatedCluster {
   /** {@link command} for one of many clients: it makes no time pass, somebody else has to. */
   async commandInBackground(document: Uint8Array, options: SimulatedCommandOptions = {}): Promise<Uint8Array> {
     const { to = this.mongos[0]!, sequences = [], connectionId = 1 } = options
-    const command: ClientCommand = { connectionId, body: document, sequences, legacy: false, remote: `simulated-client:${connectionId}` }
+    const command: ClientCommand = {
+      connectionId,
+      body: document,
+      sequences,
+      legacy: false,
+      remote: `simulated-client:${connectionId}`,
+    }
     const { body } = await this.#runtime.background.request(knownMember(this.#runtime, to), 'client.command', command)
     if (body.length === noAnswer.length) throw new RequestFailedError('unreachable', to, 'the connection was closed')
     return body
@@ -157,7 +169,12 @@ export class SimulatedCluster {
   }
 
   /** {@link request} while somebody else makes time pass. */
-  requestInBackground<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, timeoutMs: number): Promise<ReplyOf<K>> {
+  requestInBackground<K extends MessageKind>(
+    to: Address,
+    kind: K,
+    request: RequestOf<K>,
+    timeoutMs: number,
+  ): Promise<ReplyOf<K>> {
     return this.#runtime.background.request(knownMember(this.#runtime, to), kind, request, { timeoutMs })
   }
 
@@ -228,11 +245,15 @@ export class SimulatedCluster {
 export async function createSimulatedCluster(options: SimulatedClusterOptions = {}): Promise<SimulatedCluster> {
   const { latency, mutations = [], sharesPlacements = false, measured, policy, ...others } = options
   for (const name of mutations)
-    if (!mutationNames.includes(name)) throw new OptionError(`${name} is not a mutation; the mutations are ${mutationNames.join(', ')}.`)
+    if (!mutationNames.includes(name))
+      throw new OptionError(`${name} is not a mutation; the mutations are ${mutationNames.join(', ')}.`)
   const resolved = resolveSimulatedOptions(others)
   const topology = describeTopology(resolved)
   const runtime = createSimulatedRuntime({
-    roles: withPolicy(measured === undefined ? await loadRoles() : await withMeasured(await loadRoles(), measured), policy),
+    roles: withPolicy(
+      measured === undefined ? await loadRoles() : await withMeasured(await loadRoles(), measured),
+      policy,
+    ),
     seed: resolved.seed,
     outside: faultsActor(() => faults),
     mutations,
@@ -251,11 +272,20 @@ async function withMeasured(
 ): Promise<Record<string, ActorFactory>> {
   const { createShard, MeasuredDisks } = await import('@shardlab/shard')
   const option = { ...measured, disks: new MeasuredDisks() }
-  return { ...roles, shard: (context, options) => createShard(context, { ...(options as ShardOptions), measured: option }) }
+  return {
+    ...roles,
+    shard: (context, options) => createShard(context, { ...(options as ShardOptions), measured: option }),
+  }
 }
 
-function withPolicy(roles: Record<string, ActorFactory>, policy: BalancePolicy | undefined): Record<string, ActorFactory> {
+function withPolicy(
+  roles: Record<string, ActorFactory>,
+  policy: BalancePolicy | undefined,
+): Record<string, ActorFactory> {
   const createBalancer = roles['balancer']!
   if (policy === undefined) return roles
-  return { ...roles, balancer: (context, options) => createBalancer(context, { ...(options as BalancerOptions), policy }) }
+  return {
+    ...roles,
+    balancer: (context, options) => createBalancer(context, { ...(options as BalancerOptions), policy }),
+  }
 }

@@ -27,12 +27,25 @@ function maxWireVersionOf({ emulate, nativeWire }: ResolvedOptions): number {
 
 /** How a shard is started, at the beginning or later. */
 export function shardSpec(options: ResolvedOptions, address: Address): MemberSpec {
-  const shard: ShardOptions = { emulate: options.emulate, maxWireVersion: maxWireVersionOf(options), strict: options.strict }
-  return { address, role: 'shard', options: shard, listen: { host: options.host, port: 0 }, diskLimitBytes: options.diskSizeBytes }
+  const shard: ShardOptions = {
+    emulate: options.emulate,
+    maxWireVersion: maxWireVersionOf(options),
+    strict: options.strict,
+  }
+  return {
+    address,
+    role: 'shard',
+    options: shard,
+    listen: { host: options.host, port: 0 },
+    diskLimitBytes: options.diskSizeBytes,
+  }
 }
 
 /** Where a member of a copied cluster listens; `spec` is that of its original. */
-export function listenOfCopy({ address, role, listen }: MemberSpec, { host, port, mongos }: ResolvedOptions): MemberSpec['listen'] {
+export function listenOfCopy(
+  { address, role, listen }: MemberSpec,
+  { host, port, mongos }: ResolvedOptions,
+): MemberSpec['listen'] {
   if (listen === null) return null
   const number = role === 'mongos' ? Array.from({ length: mongos }, (_, i) => mongosAddress(i)).indexOf(address) : -1
   return { host, port: port === 0 || number < 0 ? 0 : port + number }
@@ -55,7 +68,13 @@ export function describeTopology(options: ResolvedOptions): Topology {
     shards,
     mongos,
     storage: [
-      { address: configAddress, role: 'config-server', options: storageNode, listen: anyPort, diskLimitBytes: options.diskSizeBytes },
+      {
+        address: configAddress,
+        role: 'config-server',
+        options: storageNode,
+        listen: anyPort,
+        diskLimitBytes: options.diskSizeBytes,
+      },
       ...shards.map((address) => shardSpec(options, address)),
     ],
     others: [

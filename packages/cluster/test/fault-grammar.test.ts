@@ -30,12 +30,25 @@ const faults: readonly (readonly [string, FaultInput])[] = [
   ['freeze routes of mongos01', { verb: 'freezeRoutes', target: 'mongos01' }],
   ['stall range deleter of shard01', { verb: 'stallRangeDeleter', target: 'shard01' }],
   ['partition shard01 from shard02', { verb: 'partition', link: { from: 'shard01', to: 'shard02', bothWays: true } }],
-  ['partition shard01 from clients one way', { verb: 'partition', link: { from: 'shard01', to: 'clients', bothWays: false } }],
+  [
+    'partition shard01 from clients one way',
+    { verb: 'partition', link: { from: 'shard01', to: 'clients', bothWays: false } },
+  ],
   [
     'delay between mongos01 and shard02 by 20ms..40ms with probability 50% seed 7',
-    { verb: 'delay', link: { from: 'mongos01', to: 'shard02', bothWays: true }, by: 20, upTo: 40, probability: 0.5, seed: 7 },
+    {
+      verb: 'delay',
+      link: { from: 'mongos01', to: 'shard02', bothWays: true },
+      by: 20,
+      upTo: 40,
+      probability: 0.5,
+      seed: 7,
+    },
   ],
-  ['delay from mongos01 to shard02 by 1.5s', { verb: 'delay', link: { from: 'mongos01', to: 'shard02', bothWays: false }, by: 1500 }],
+  [
+    'delay from mongos01 to shard02 by 1.5s',
+    { verb: 'delay', link: { from: 'mongos01', to: 'shard02', bothWays: false }, by: 1500 },
+  ],
   [
     'drop between mongos01 and shard02 only node.command, client.command first 10 with probability 0.1%',
     {
@@ -48,7 +61,10 @@ const faults: readonly (readonly [string, FaultInput])[] = [
   ],
   ['refuse connections to shard02 from mongos01', { verb: 'refuse', link: { from: 'mongos01', to: 'shard02' } }],
   ['cut replies of mongos01 to clients', { verb: 'cut', link: { from: 'mongos01', to: 'clients' } }],
-  ['hold at shard.migration.committing on shard01', { verb: 'hold', step: 'shard.migration.committing', target: 'shard01' }],
+  [
+    'hold at shard.migration.committing on shard01',
+    { verb: 'hold', step: 'shard.migration.committing', target: 'shard01' },
+  ],
   ['fail at shard.migration.committing first 1', { verb: 'fail', step: 'shard.migration.committing', first: 1 }],
   ['crash at shard.migration.committing', { verb: 'crashAt', step: 'shard.migration.committing' }],
 ]
@@ -63,11 +79,23 @@ t.test('a text and its data are the same fault, and it is written as it is read'
 })
 
 t.test('times may be text in data, too; short forms fill in what is usual', async (t) => {
-  t.same(await parseFault({ verb: 'crash', target: 'shard01', for: '90s' }), { verb: 'crash', target: 'shard01', for: 90_000 })
+  t.same(await parseFault({ verb: 'crash', target: 'shard01', for: '90s' }), {
+    verb: 'crash',
+    target: 'shard01',
+    for: 90_000,
+  })
   t.same(await parseFault('at 2h crash shard01'), { verb: 'crash', target: 'shard01', after: 7_200_000 })
   t.match(await parseFault('partition shard01'), { link: { from: 'shard01', to: 'everybody', bothWays: true } })
-  t.match(await parseFault('config unavailable for 1m'), { verb: 'refuse', link: { from: 'everybody', to: 'config' }, for: 60_000 })
-  t.match(await parseFault('  drop   5% between mongos01 and shard02   first 10 '), { verb: 'drop', probability: 0.05, first: 10 })
+  t.match(await parseFault('config unavailable for 1m'), {
+    verb: 'refuse',
+    link: { from: 'everybody', to: 'config' },
+    for: 60_000,
+  })
+  t.match(await parseFault('  drop   5% between mongos01 and shard02   first 10 '), {
+    verb: 'drop',
+    probability: 0.05,
+    first: 10,
+  })
 })
 
 t.test('every form that is shown can be read', async (t) => {
@@ -88,7 +116,10 @@ t.test('what is not understood is said in one sentence', async (t) => {
     ['slow disk of shard02 by -5ms', /the fault slowDisk is wrong: by: a time must not be negative\.$/],
     ['crash shard02 first 3', /the fault crash is wrong: .*first/],
     ['drop 0% between a and b', /the fault drop is wrong: probability: /],
-    ['limit between a and b to 10MB', /the fault limit is wrong: to: a rate is "10MB"; give bytes in a second or a rate such as 64KB\/s/],
+    [
+      'limit between a and b to 10MB',
+      /the fault limit is wrong: to: a rate is "10MB"; give bytes in a second or a rate such as 64KB\/s/,
+    ],
     ['limit between a and b to 0MB/s', /the fault limit is wrong: to: a rate is "0MB\/s"; give bytes in a second/],
     ['drop between a and b with probability 200%', /probability: a probability is more than 0% and at most 100%\.$/],
     ['drop 5% between a and b with probability 5%', /says probability twice\.$/],
@@ -103,13 +134,19 @@ t.test('what is not understood is said in one sentence', async (t) => {
       /the fault duplicate is wrong: kinds: node\.command is no kind of message that this strikes; there are config\.commit-/,
     ],
     ['drop between a and b only nonsense', /the fault drop is wrong: kinds: nonsense is no kind/],
-    ['drop between a and b only config.such', /config\.such is no kind of message that this strikes; there are (config\.[a-z-]+(, )?)+\.$/],
+    [
+      'drop between a and b only config.such',
+      /config\.such is no kind of message that this strikes; there are (config\.[a-z-]+(, )?)+\.$/,
+    ],
     [{ verb: 'crash' } as FaultInput, /the fault crash is wrong: target: /],
     [
       { verb: 'crash', target: 'shard01', for: 'long' },
       /the fault crash is wrong: for: a time is "long"; give milliseconds or a time such as 500ms/,
     ],
-    [{ verb: 'explode', target: 'shard01' } as unknown as FaultInput, /^"explode" is no verb of a fault; the verbs are crash, /],
+    [
+      { verb: 'explode', target: 'shard01' } as unknown as FaultInput,
+      /^"explode" is no verb of a fault; the verbs are crash, /,
+    ],
     [{} as FaultInput, /^the fault has no verb; the verbs are crash, /],
     [null as unknown as FaultInput, /^a fault is a text such as 'crash shard02 for 5s', or data/],
     [

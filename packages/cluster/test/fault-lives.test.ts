@@ -14,7 +14,8 @@ async function admin(cluster: SimulatedCluster, command: Document, to = 'mongos0
 }
 
 const listed = (cluster: SimulatedCluster) => cluster.faults.list().map(({ fault }) => fault)
-const stateOf = (cluster: SimulatedCluster, name: string) => cluster.members().find(({ address }) => address === name)!.state
+const stateOf = (cluster: SimulatedCluster, name: string) =>
+  cluster.members().find(({ address }) => address === name)!.state
 
 t.test('a crash is over when somebody starts the member, and does not end a later one', async (t) => {
   const cluster = await start(t)
@@ -135,8 +136,15 @@ t.test('a member that crashes while it opens its port gets it in its next life',
 t.test('over the wire: what a verb does not take is refused, and whole numbers may be of any type', async (t) => {
   const cluster = await start(t)
   const forever = { shardlab: 'apply', fault: 'crash shard02', for: '5s' }
-  t.match(await admin(cluster, forever), { ok: 0, code: 2, errmsg: 'shardlab apply takes no for; it takes fault alone.' })
-  t.match(await admin(cluster, { shardlab: 'list', id: 2 }), { code: 2, errmsg: 'shardlab list takes no id; it takes nothing.' })
+  t.match(await admin(cluster, forever), {
+    ok: 0,
+    code: 2,
+    errmsg: 'shardlab apply takes no for; it takes fault alone.',
+  })
+  t.match(await admin(cluster, { shardlab: 'list', id: 2 }), {
+    code: 2,
+    errmsg: 'shardlab list takes no id; it takes nothing.',
+  })
   t.same(cluster.faults.list(), [])
   const slow = { shardlab: 'apply', fault: { verb: 'slow', target: 'shard02', factor: 2n, for: 5000n } }
   t.match(await admin(cluster, slow), { id: 1, ok: 1 })

@@ -103,15 +103,24 @@ const wrong: readonly [Record<string, unknown>, string][] = [
   [{ seed: -1 }, 'seed is -1; it must be a whole number from 0 to 4294967295.'],
   [{ seed: 2 ** 32 }, 'seed is 4294967296; it must be a whole number from 0 to 4294967295.'],
   [{ balancerRoundIntervalMs: 0 }, 'balancerRoundIntervalMs is 0; it must be a whole number from 1 to 2147483647.'],
-  [{ findReplicaSetHostTimeoutMs: -1 }, 'findReplicaSetHostTimeoutMs is -1; it must be a whole number from 0 to 2147483647.'],
+  [
+    { findReplicaSetHostTimeoutMs: -1 },
+    'findReplicaSetHostTimeoutMs is -1; it must be a whole number from 0 to 2147483647.',
+  ],
 ]
 
 t.test('wrong options are answered by one sentence each', async (t) => {
-  for (const [options, sentence] of wrong) t.throws(() => resolveOptions(options), new OptionError(sentence), JSON.stringify(options))
+  for (const [options, sentence] of wrong)
+    t.throws(() => resolveOptions(options), new OptionError(sentence), JSON.stringify(options))
 })
 
 t.test('a simulated cluster: the server’s timings, nothing that listens', async (t) => {
-  t.match(resolveSimulatedOptions({ seed: 7, shards: 2 }), { seed: 7, shards: 2, port: 0, balancerRoundIntervalMs: 10_000 })
+  t.match(resolveSimulatedOptions({ seed: 7, shards: 2 }), {
+    seed: 7,
+    shards: 2,
+    port: 0,
+    balancerRoundIntervalMs: 10_000,
+  })
   t.equal(resolveSimulatedOptions({ serverTimings: false }).balancerRoundIntervalMs, 1000)
   const simulatedNames =
     'shards, mongos, emulate, chunkSize, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, networkTimeoutMs, nativeWire, strict, diskSize'
@@ -119,5 +128,8 @@ t.test('a simulated cluster: the server’s timings, nothing that listens', asyn
     const sentence = `${name} is not an option of a simulated cluster; the options are ${simulatedNames}.`
     t.throws(() => resolveSimulatedOptions({ [name]: 1 }), new OptionError(sentence))
   }
-  t.throws(() => resolveSimulatedOptions({ shards: 0 }), new OptionError('shards is 0; it must be a whole number from 1 to 1000.'))
+  t.throws(
+    () => resolveSimulatedOptions({ shards: 0 }),
+    new OptionError('shards is 0; it must be a whole number from 1 to 1000.'),
+  )
 })

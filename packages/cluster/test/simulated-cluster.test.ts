@@ -7,7 +7,12 @@ const ping = Buffer.from('1e0000001070696e67000100000002246462000600000061646d69
 const okOne = Buffer.from('016f6b00000000000000f03f', 'hex')
 
 t.test('it answers, crashes, comes back, and time passes only when asked', async (t) => {
-  await using cluster = await createSimulatedCluster({ seed: 1, shards: 2, mongos: 2, latency: { minMicros: 100, maxMicros: 100 } })
+  await using cluster = await createSimulatedCluster({
+    seed: 1,
+    shards: 2,
+    mongos: 2,
+    latency: { minMicros: 100, maxMicros: 100 },
+  })
   t.same(cluster.shards, ['shard01', 'shard02'])
   t.same(cluster.mongos, ['mongos01', 'mongos02'])
   t.same(
@@ -62,5 +67,8 @@ t.test('a seed replays', async (t) => {
 })
 
 t.test('wrong options are refused', async (t) => {
-  await t.rejects(createSimulatedCluster({ shards: 0 }), new OptionError('shards is 0; it must be a whole number from 1 to 1000.'))
+  await t.rejects(
+    createSimulatedCluster({ shards: 0 }),
+    new OptionError('shards is 0; it must be a whole number from 1 to 1000.'),
+  )
 })

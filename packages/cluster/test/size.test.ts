@@ -48,9 +48,13 @@ t.test('anything else is refused', async (t) => {
 t.test('a text means the same as its number', async (t) => {
   const units = { B: 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 }
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 100_000 }), fc.constantFrom(...Object.entries(units)), (count, [unit, factor]) => {
-      return parseSize('x', `${count}${unit}`) === parseSize('x', count * factor)
-    }),
+    fc.property(
+      fc.integer({ min: 1, max: 100_000 }),
+      fc.constantFrom(...Object.entries(units)),
+      (count, [unit, factor]) => {
+        return parseSize('x', `${count}${unit}`) === parseSize('x', count * factor)
+      },
+    ),
   )
   t.pass()
 })

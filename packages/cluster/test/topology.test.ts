@@ -44,7 +44,8 @@ t.test('only storage nodes have a disk', async (t) => {
 })
 
 t.test('old profiles announce a wire version that drivers accept, unless they are native', async (t) => {
-  const wireVersion = (options: ClusterOptions) => (topologyOf(options).storage[1]!.options as { maxWireVersion: number }).maxWireVersion
+  const wireVersion = (options: ClusterOptions) =>
+    (topologyOf(options).storage[1]!.options as { maxWireVersion: number }).maxWireVersion
   t.equal(wireVersion({ emulate: '4.0' }), 9)
   t.equal(wireVersion({ emulate: '4.0', nativeWire: true }), 7)
   t.equal(wireVersion({ emulate: '7.0' }), wireVersion({ emulate: '7.0', nativeWire: true }))
@@ -62,5 +63,6 @@ t.test('roles get their options', async (t) => {
   for (const { options } of storage) t.match(options, { emulate: '6.0' })
   t.match(others[0]!.options, { emulate: '6.0', findReplicaSetHostTimeoutMs: 77, nativeWire: true })
   t.same(others[1]!.options, { roundIntervalMs: 88, emulate: '6.0' })
-  for (const spec of [...storage, ...others]) t.same(structuredClone(spec), spec, `${spec.address} can cross to a worker`)
+  for (const spec of [...storage, ...others])
+    t.same(structuredClone(spec), spec, `${spec.address} can cross to a worker`)
 })

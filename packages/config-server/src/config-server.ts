@@ -50,7 +50,11 @@ class ConfigServer implements Actor {
     this.#context = context
     this.#node = new StorageNode(
       context,
-      { behaviours: behavioursOf(options.emulate), maxWireVersion: options.maxWireVersion, strict: options.strict ?? false },
+      {
+        behaviours: behavioursOf(options.emulate),
+        maxWireVersion: options.maxWireVersion,
+        strict: options.strict ?? false,
+      },
       () => ({
         name: 'config-server',
         setName: context.address,
@@ -76,7 +80,9 @@ class ConfigServer implements Actor {
 
   unfinished(): UnfinishedWork[] {
     const operations = this.#catalog.store.find(operationsNs, {}).map((document) => parseOperation(document))
-    return operations.flatMap((operation) => (operation === null ? [] : [{ what: `${operation.ns} is being resharded`, isBrief: false }]))
+    return operations.flatMap((operation) =>
+      operation === null ? [] : [{ what: `${operation.ns} is being resharded`, isBrief: false }],
+    )
   }
 
   exportState(): NodeState {
@@ -103,7 +109,8 @@ class ConfigServer implements Actor {
   receive<K extends MessageKind>(kind: K, request: RequestOf<K>, from: Address): Promise<ReplyOf<K>> | ReplyOf<K> {
     if (kind === 'config.initialise') return this.#initialise(kind, request)
     // Whoever measures changes nothing, and may find time standing still.
-    if (tellsPlacement.has(kind) && !this.#node.isWritten && from !== clusterAddress) return this.#serveWritten(kind, request)
+    if (tellsPlacement.has(kind) && !this.#node.isWritten && from !== clusterAddress)
+      return this.#serveWritten(kind, request)
     this.#isInitialised ||= this.#catalog.isInitialised
     return this.#isInitialised ? this.#serve(kind, request) : this.#serveLater(kind, request)
   }
@@ -137,7 +144,9 @@ class ConfigServer implements Actor {
 
   /** What needs no waiting is answered at once. */
   #answer<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
-    const handler = (configHandlers as Partial<Record<MessageKind, (catalog: ShardingCatalog, request: unknown) => unknown>>)[kind]
+    const handler = (
+      configHandlers as Partial<Record<MessageKind, (catalog: ShardingCatalog, request: unknown) => unknown>>
+    )[kind]
     if (handler === undefined) throw new UnservedMessageError(this.#context.address, kind)
     const refused = (error: unknown) => answering<K>(kind, () => Promise.reject(error))
     try {
@@ -150,6 +159,9 @@ class ConfigServer implements Actor {
   }
 
   describe(): Record<string, unknown> {
-    return { collections: this.#node.engine.collections().map(({ ns, count }) => ({ ns, count })), cursors: this.#node.cursors.size }
+    return {
+      collections: this.#node.engine.collections().map(({ ns, count }) => ({ ns, count })),
+      cursors: this.#node.cursors.size,
+    }
   }
 }

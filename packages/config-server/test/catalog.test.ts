@@ -24,9 +24,9 @@ t.test('initialise: once, and again without harm', async (t) => {
     'a shard has a new host after a restart; new ones join',
   )
   t.equal(
-    Buffer.from((await config.send('config.mongos-ping', { host: 'h', version: '', createdMs: 0, upSeconds: 0 })).clusterId).toString(
-      'hex',
-    ),
+    Buffer.from(
+      (await config.send('config.mongos-ping', { host: 'h', version: '', createdMs: 0, upSeconds: 0 })).clusterId,
+    ).toString('hex'),
     clusterId.toString('hex'),
     'the cluster keeps its id',
   )
@@ -66,7 +66,10 @@ t.test('indexes of the chunks', async (t) => {
       clusterTime: [1, 1],
     })
     t.same(
-      (decode(body) as { cursor: { firstBatch: Document[] } }).cursor.firstBatch.map((index) => [index['key'], index['unique'] ?? false]),
+      (decode(body) as { cursor: { firstBatch: Document[] } }).cursor.firstBatch.map((index) => [
+        index['key'],
+        index['unique'] ?? false,
+      ]),
       [
         [{ _id: 1 }, false],
         [{ [field]: 1, min: 1 }, true],
@@ -99,21 +102,33 @@ t.test('create-database', async (t) => {
   t.match((await config.createDatabase('x', 'nobody')).error, { code: 70 })
   for (const db of ['admin', 'config', 'local']) t.match((await config.createDatabase(db)).error, { code: 72 })
   config.sizes.delete('shard02')
-  t.match((await config.createDatabase('y')).database, { primary: 'shard03' }, 'shards that do not answer are passed over')
+  t.match(
+    (await config.createDatabase('y')).database,
+    { primary: 'shard03' },
+    'shards that do not answer are passed over',
+  )
   config.sizes.clear()
   t.match((await config.createDatabase('z')).error, { code: 133 })
-  t.match((await (await new ConfigUnderTest().initialised([])).createDatabase('db')).error, { code: 70, errmsg: 'No shards found' })
+  t.match((await (await new ConfigUnderTest().initialised([])).createDatabase('db')).error, {
+    code: 70,
+    errmsg: 'No shards found',
+  })
   t.same(
     (await config.all('databases')).map((each) => each['_id']),
     ['Sales', 'other', 'y'],
   )
   t.equal((await config.send('config.get-database', { db: 'nothing' })).database, null)
-  t.match(config.context.events, [{ type: 'catalog', change: 'database-created', ns: 'Sales' }, { ns: 'other' }, { ns: 'y' }])
+  t.match(config.context.events, [
+    { type: 'catalog', change: 'database-created', ns: 'Sales' },
+    { ns: 'other' },
+    { ns: 'y' },
+  ])
 })
 
 t.test('enableSharding marks the database, where the version has the mark', async (t) => {
   const old = await new ConfigUnderTest('4.4').initialised()
-  const partitioned = async (db: string) => (await old.all('databases')).find((each) => each['_id'] === db)?.['partitioned']
+  const partitioned = async (db: string) =>
+    (await old.all('databases')).find((each) => each['_id'] === db)?.['partitioned']
   await old.createDatabase('implicit')
   t.equal(await partitioned('implicit'), false)
   t.match((await old.createDatabase('implicit', null, true)).database, { _id: 'implicit', partitioned: true })
@@ -127,7 +142,11 @@ t.test('enableSharding marks the database, where the version has the mark', asyn
   )
   for (const version of ['6.0.2', '7.0'] as const) {
     const later = await new ConfigUnderTest(version).initialised()
-    t.match((await later.createDatabase('db', null, true)).database, { partitioned: false }, 'it means nothing any more')
+    t.match(
+      (await later.createDatabase('db', null, true)).database,
+      { partitioned: false },
+      'it means nothing any more',
+    )
   }
   const today = await new ConfigUnderTest('8.0').initialised()
   t.notOk('partitioned' in (await today.createDatabase('db', null, true)).database!)
@@ -135,7 +154,11 @@ t.test('enableSharding marks the database, where the version has the mark', asyn
 
 t.test('creations at once: one database, and no twin in another case', async (t) => {
   const config = await new ConfigUnderTest().initialised()
-  const [a, b, c] = await Promise.all([config.createDatabase('db'), config.createDatabase('db'), config.createDatabase('DB')])
+  const [a, b, c] = await Promise.all([
+    config.createDatabase('db'),
+    config.createDatabase('db'),
+    config.createDatabase('DB'),
+  ])
   t.equal(a.error, null)
   t.same(b, a)
   t.match(c.error, { code: 13297 })
@@ -222,14 +245,25 @@ t.test('drops', async (t) => {
     ['db2'],
   )
   t.same(
-    [...new Set((await config.all('chunks')).map((each) => Buffer.from((each['uuid'] as { buffer: Uint8Array }).buffer).toString('hex')))],
+    [
+      ...new Set(
+        (await config.all('chunks')).map((each) =>
+          Buffer.from((each['uuid'] as { buffer: Uint8Array }).buffer).toString('hex'),
+        ),
+      ),
+    ],
     ['03'.repeat(16)],
   )
 })
 
 t.test('changelog and pings', async (t) => {
   const config = await new ConfigUnderTest().initialised()
-  await config.send('config.log-change', { what: 'split', ns: 'db.c', details: encode({ x: 1 }), from: 'shard01:10.0.0.1:27018' })
+  await config.send('config.log-change', {
+    what: 'split',
+    ns: 'db.c',
+    details: encode({ x: 1 }),
+    from: 'shard01:10.0.0.1:27018',
+  })
   const [entry] = await config.all('changelog')
   t.match(entry, {
     server: '10.0.0.1:27018',
@@ -240,7 +274,8 @@ t.test('changelog and pings', async (t) => {
     time: new Date(config.context.nowMs),
   })
   t.match(entry!['_id'], /^10\.0\.0\.1:27018-2023-11-14T22:13:20\.000\+00:00-[0-9a-f]{24}$/)
-  for (const upSeconds of [1, 31]) await config.send('config.mongos-ping', { host: 'h:27017', version: '7.0.25', createdMs: 5, upSeconds })
+  for (const upSeconds of [1, 31])
+    await config.send('config.mongos-ping', { host: 'h:27017', version: '7.0.25', createdMs: 5, upSeconds })
   t.match(
     (await config.all('mongos')).map((each) => ({ ...each, up: Number(each['up']) })),
     [{ _id: 'h:27017', up: 31, waiting: true, created: new Date(5), ping: new Date(config.context.nowMs) }],
@@ -287,11 +322,22 @@ t.test('the catalog survives a restart', async (t) => {
     const before = await Promise.all(names.map((name) => config.all(name)))
     const again = config.restarted()
     t.same(await Promise.all(names.map((name) => again.all(name))), before, 'nobody has to initialise it again')
-    const known = applyPlacementAnswer('db.c', null, await config.send('config.get-collection', { ns: 'db.c', since: null }))
-    t.match(await again.send('config.get-collection', { ns: 'db.c', since: knownVersion(known) }), { full: false, chunks: [] })
+    const known = applyPlacementAnswer(
+      'db.c',
+      null,
+      await config.send('config.get-collection', { ns: 'db.c', since: null }),
+    )
+    t.match(await again.send('config.get-collection', { ns: 'db.c', since: knownVersion(known) }), {
+      full: false,
+      chunks: [],
+    })
     await again.send('config.commit-drop-collection', { ns: 'db.c' })
     t.equal(await again.createCollection('db.c'), null)
-    const next = applyPlacementAnswer('db.c', null, await again.send('config.get-collection', { ns: 'db.c', since: null }))!
+    const next = applyPlacementAnswer(
+      'db.c',
+      null,
+      await again.send('config.get-collection', { ns: 'db.c', since: null }),
+    )!
     t.not(next.table.version[0], known!.table.version[0], 'another epoch')
   }
 })
@@ -350,7 +396,13 @@ t.test('what clients of the config server itself may not do', async (t) => {
   for (const version of ['4.4', '5.0', '8.0'] as const) {
     const config = await new ConfigUnderTest(version).initialised()
     const run = async (db: string, command: Document) => {
-      const request = { connectionId: 1, body: encode({ ...command, $db: db }), sequences: [], legacy: false, remote: '' }
+      const request = {
+        connectionId: 1,
+        body: encode({ ...command, $db: db }),
+        sequences: [],
+        legacy: false,
+        remote: '',
+      }
       return decode((await config.send('client.command', request)).body)
     }
     const before = await config.collections()

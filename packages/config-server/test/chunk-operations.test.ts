@@ -10,13 +10,27 @@ t.test('a split: new minors of the collection version, the left part keeps its i
   t.same(await chunks.lines(), ['min shard01 1|0', '0 shard02 1|1', '100 shard01 1|2'])
   const before = await chunks.at(50)
   t.equal(await chunks.split(50, [10, 20]), null)
-  t.same(await chunks.lines(), ['min shard01 1|0', '0 shard02 1|3', '10 shard02 1|4', '20 shard02 1|5', '100 shard01 1|2'])
+  t.same(await chunks.lines(), [
+    'min shard01 1|0',
+    '0 shard02 1|3',
+    '10 shard02 1|4',
+    '20 shard02 1|5',
+    '100 shard01 1|2',
+  ])
   const [, left, middle] = await chunks.all()
   t.same(left!['_id'], before['_id'])
   t.notSame(middle!['_id'], before['_id'])
   for (const part of [left!, middle!]) t.same(part['history'], before['history'], 'the history goes along')
   t.match(await chunks.changelog('multi-split'), [
-    { details: { before: { min: { a: 0 }, max: { a: 100 } }, number: 1, of: 3, chunk: { max: { a: 10 } }, owningShard: 'shard02' } },
+    {
+      details: {
+        before: { min: { a: 0 }, max: { a: 100 } },
+        number: 1,
+        of: 3,
+        chunk: { max: { a: 10 } },
+        owningShard: 'shard02',
+      },
+    },
     { details: { number: 2, chunk: { min: { a: 10 } } } },
     { details: { number: 3, chunk: { min: { a: 20 } } } },
   ])
@@ -25,12 +39,19 @@ t.test('a split: new minors of the collection version, the left part keeps its i
     {
       shard: 'config',
       ns,
-      details: { before: { lastmod: { v: new Timestamp({ t: 1, i: 5 }) } }, left: { max: { a: -5 } }, right: { min: { a: -5 } } },
+      details: {
+        before: { lastmod: { v: new Timestamp({ t: 1, i: 5 }) } },
+        left: { max: { a: -5 } },
+        right: { min: { a: -5 } },
+      },
     },
   ])
   t.match(
     chunks.config.context.events.filter(({ type }) => type === 'split'),
-    [{ ns, shard: 'shard02', min: '{"a":0}', max: '{"a":100}', points: ['{"a":10}', '{"a":20}'] }, { points: ['{"a":-5}'] }],
+    [
+      { ns, shard: 'shard02', min: '{"a":0}', max: '{"a":100}', points: ['{"a":10}', '{"a":20}'] },
+      { points: ['{"a":-5}'] },
+    ],
   )
 })
 
@@ -50,18 +71,38 @@ t.test('splits that are refused change nothing', async (t) => {
   const chunks = await Chunks.make([0, 100])
   const before = await chunks.all()
   const cases: [name: string, work: Promise<Document | null>, error: Document][] = [
-    ['outside', chunks.split(50, [200]), { code: 72, errmsg: 'Split key { a: 200 } not contained within chunk [{ a: 0 }, { a: 100 })' }],
+    [
+      'outside',
+      chunks.split(50, [200]),
+      { code: 72, errmsg: 'Split key { a: 200 } not contained within chunk [{ a: 0 }, { a: 100 })' },
+    ],
     ['below', chunks.split(50, [-200]), { code: 72 }],
-    ['the lower bound', chunks.split(50, [0]), { code: 72, errmsg: 'Split on lower bound of chunk [{ a: 0 }, { a: 0 }] is not allowed' }],
+    [
+      'the lower bound',
+      chunks.split(50, [0]),
+      { code: 72, errmsg: 'Split on lower bound of chunk [{ a: 0 }, { a: 0 }] is not allowed' },
+    ],
     [
       'descending',
       chunks.split(50, [20, 10]),
-      { code: 72, errmsg: 'Split keys must be specified in strictly increasing order. Key { a: 10 } was specified after { a: 20 }.' },
+      {
+        code: 72,
+        errmsg:
+          'Split keys must be specified in strictly increasing order. Key { a: 10 } was specified after { a: 20 }.',
+      },
     ],
     ['twice', chunks.split(50, [20, 20]), { code: 72 }],
-    ['a key that cannot be stored', chunks.split(500, [/x/]), { code: 2, errmsg: 'Shard key element a: /x/ is not valid for storage' }],
+    [
+      'a key that cannot be stored',
+      chunks.split(500, [/x/]),
+      { code: 2, errmsg: 'Shard key element a: /x/ is not valid for storage' },
+    ],
     ['a document with $', chunks.split(500, [{ $x: 1 }]), { code: 2 }],
-    ['another epoch', chunks.split(50, [20], { epoch: '0123456789abcdef01234567' }), { code: 150, codeName: 'StaleEpoch' }],
+    [
+      'another epoch',
+      chunks.split(50, [20], { epoch: '0123456789abcdef01234567' }),
+      { code: 150, codeName: 'StaleEpoch' },
+    ],
     ['another shard', chunks.split(50, [20], { shard: 'shard03' }), { code: 2, errmsg: /expected chunk with range/ }],
     ['other bounds', chunks.split(50, [20], { max: { a: 90 } }), { code: 2 }],
     ['no such chunk', chunks.split(50, [20], { min: { a: 5 } }), { code: 105 }],
@@ -95,7 +136,13 @@ t.test('a merge: one minor more, the first id, one history', async (t) => {
   t.same(merged['onCurrentShardSince'], newest!['validAfter'])
   t.match(await chunks.changelog('merge'), [
     {
-      details: { mergedVersion: { v: new Timestamp({ t: 3, i: 1 }) }, owningShard: 'shard01', min: { a: 0 }, max: { a: 20 }, numChunks: 2 },
+      details: {
+        mergedVersion: { v: new Timestamp({ t: 3, i: 1 }) },
+        owningShard: 'shard01',
+        min: { a: 0 },
+        max: { a: 20 },
+        numChunks: 2,
+      },
     },
   ])
   t.match(
@@ -110,13 +157,19 @@ t.test('a merge: one minor more, the first id, one history', async (t) => {
 t.test('a merge before 7.0 counts from its own time', async (t) => {
   const chunks = await Chunks.make([0, 10], ['shard01'], '6.0')
   t.equal(await chunks.merge(0, 15), null)
-  t.match((await chunks.at(0))['history'], [{ validAfter: new Timestamp({ t: 2_000_000_000, i: 1 }), shard: 'shard01' }])
+  t.match((await chunks.at(0))['history'], [
+    { validAfter: new Timestamp({ t: 2_000_000_000, i: 1 }), shard: 'shard01' },
+  ])
   const [{ details }] = (await chunks.changelog('merge')) as [{ details: Document }]
-  t.match(details, { merged: [{ min: { a: 0 } }, { min: { a: 10 } }], mergedVersion: { v: new Timestamp({ t: 1, i: 3 }) } })
+  t.match(details, {
+    merged: [{ min: { a: 0 } }, { min: { a: 10 } }],
+    mergedVersion: { v: new Timestamp({ t: 1, i: 3 }) },
+  })
 })
 
 t.test('merges that are refused, with codes in 2.6 as well (D820)', async (t) => {
-  const message = /^Failed to commit chunk merge :: caused by :: could not merge chunks, shard shard01 does not contain a sequence/
+  const message =
+    /^Failed to commit chunk merge :: caused by :: could not merge chunks, shard shard01 does not contain a sequence/
   for (const version of ['5.0', '8.0'] as const) {
     const chunks = await Chunks.make([0, 10, 20], ['shard01', 'shard01', 'shard02', 'shard01'], version)
     const before = await chunks.all()
@@ -138,9 +191,13 @@ t.test('merges that are refused, with codes in 2.6 as well (D820)', async (t) =>
     })
     t.match(await chunks.merge(0, 25), {
       code: 20,
-      errmsg: 'could not merge chunks, collection db.c has a hole in the range [{ a: 0 }, { a: MaxKey }) at [{ a: 10 }, { a: 20 })',
+      errmsg:
+        'could not merge chunks, collection db.c has a hole in the range [{ a: 0 }, { a: MaxKey }) at [{ a: 10 }, { a: 20 })',
     })
-    t.match(await chunks.merge(10, 10, { shard: 'shard03' }), { code: 20, errmsg: /range starting at { a: 10 } and ending at/ })
+    t.match(await chunks.merge(10, 10, { shard: 'shard03' }), {
+      code: 20,
+      errmsg: /range starting at { a: 10 } and ending at/,
+    })
   }
 })
 
@@ -148,7 +205,13 @@ t.test('moves: next major for the chunk, minors for what is left and a control c
   const chunks = await Chunks.make([0, 100], ['shard01'])
   const whole = await chunks.at(50)
   t.equal(await chunks.move(50, 'shard02', { min: { a: 20 }, max: { a: 30 } }), null)
-  t.same(await chunks.lines(), ['min shard01 2|3', '0 shard01 2|1', '20 shard02 2|0', '30 shard01 2|2', '100 shard01 1|2'])
+  t.same(await chunks.lines(), [
+    'min shard01 2|3',
+    '0 shard01 2|1',
+    '20 shard02 2|0',
+    '30 shard01 2|2',
+    '100 shard01 1|2',
+  ])
   const moved = await chunks.at(25)
   t.same(moved['_id'], whole['_id'])
   t.match(moved['history'], [{ shard: 'shard02' }, { shard: 'shard01' }])
@@ -162,7 +225,10 @@ t.test('moves: next major for the chunk, minors for what is left and a control c
 })
 
 t.test('all mergeable chunks of a shard', async (t) => {
-  const chunks = await Chunks.make([0, 10, 20, 30, 40], ['shard01', 'shard01', 'shard01', 'shard02', 'shard01', 'shard01'])
+  const chunks = await Chunks.make(
+    [0, 10, 20, 30, 40],
+    ['shard01', 'shard01', 'shard01', 'shard02', 'shard01', 'shard01'],
+  )
   const merge = async (chunksMax: number | null) =>
     (await chunks.config.send('config.commit-merge-all-chunks', { ns, shard: 'shard01', chunksMax })).chunksMerged
   t.equal(await merge(null), 0, 'what is that young may still be read where it was')
@@ -179,7 +245,11 @@ t.test('all mergeable chunks of a shard', async (t) => {
   )
   t.same(merged!['history'], before[0]!['history'])
   t.equal((await chunks.changelog('merge')).length, 3)
-  const { error } = await chunks.config.send('config.commit-merge-all-chunks', { ns: 'db.none', shard: 'shard01', chunksMax: null })
+  const { error } = await chunks.config.send('config.commit-merge-all-chunks', {
+    ns: 'db.none',
+    shard: 'shard01',
+    chunksMax: null,
+  })
   t.match(decode(error!), { code: 117, errmsg: "Sharded collection 'db.none' no longer exists" })
 })
 
@@ -209,7 +279,8 @@ t.test('the mark jumbo', async (t) => {
   }
   await mark(5)
   t.equal(
-    (await chunks.config.send('config.commit-merge-all-chunks', { ns, shard: 'shard01', chunksMax: null })).chunksMerged,
+    (await chunks.config.send('config.commit-merge-all-chunks', { ns, shard: 'shard01', chunksMax: null }))
+      .chunksMerged,
     0,
     'it is merged with none',
   )
@@ -232,9 +303,19 @@ t.test('the shapes that splits and moves leave', async (t) => {
   const expected: [EmulatedVersion, split: string, moved: string, control: string][] = [
     ['2.6', `_id:string lastmod:timestamp lastmodEpoch:objectId ns:string ${bounds}`, '', ''],
     ['4.0', `_id:string lastmod:timestamp lastmodEpoch:objectId ns:string ${bounds} ${history}`, '', ''],
-    ['4.4', `_id:objectId lastmod:timestamp lastmodEpoch:objectId ns:string ${bounds} ${history}`, 'history', `${bounds} jumbo:bool`],
+    [
+      '4.4',
+      `_id:objectId lastmod:timestamp lastmodEpoch:objectId ns:string ${bounds} ${history}`,
+      'history',
+      `${bounds} jumbo:bool`,
+    ],
     ['5.0', `_id:objectId uuid:binData ${bounds} lastmod:timestamp ${history}`, moved, ''],
-    ['7.0', `_id:objectId uuid:binData ${bounds} lastmod:timestamp jumbo:bool onCurrentShardSince:timestamp ${history}`, moved, ''],
+    [
+      '7.0',
+      `_id:objectId uuid:binData ${bounds} lastmod:timestamp jumbo:bool onCurrentShardSince:timestamp ${history}`,
+      moved,
+      '',
+    ],
   ]
   for (const [version, splitShape, movedPart, controlPart] of expected) {
     const chunks = await Chunks.make([0, 100], ['shard01'], version)
@@ -262,13 +343,20 @@ t.test('without the indexes of config.chunks, which clients may drop, all is fou
     await chunks.move(15, 'shard01'),
     await chunks.move(0, 'shard03', { min: { a: 2 }, max: { a: 5 } }),
     await chunks.merge(20, 50),
-    (await chunks.config.send('config.get-collection', { ns, since: [...(await chunks.generation()), 1, 4] })).chunks.length,
+    (await chunks.config.send('config.get-collection', { ns, since: [...(await chunks.generation()), 1, 4] })).chunks
+      .length,
     await chunks.lines(),
   ]
   const indexed = await Chunks.make([0, 100])
   const bare = await Chunks.make([0, 100])
   const body = encode({ dropIndexes: 'chunks', index: '*', $db: 'config' })
-  const reply = await bare.config.send('client.command', { connectionId: 1, body, sequences: [], legacy: false, remote: '' })
+  const reply = await bare.config.send('client.command', {
+    connectionId: 1,
+    body,
+    sequences: [],
+    legacy: false,
+    remote: '',
+  })
   t.match(decode(reply.body), { ok: 1 })
   t.same(await play(bare), await play(indexed))
 })

@@ -14,7 +14,12 @@ import fc from 'fast-check'
 import t from 'tap'
 import { Chunks, ns } from './support/chunks.js'
 
-type Operation = readonly [kind: 'split' | 'merge' | 'move' | 'cut' | 'merge-all' | 'wait', at: number, width: number, shard: number]
+type Operation = readonly [
+  kind: 'split' | 'merge' | 'move' | 'cut' | 'merge-all' | 'wait',
+  at: number,
+  width: number,
+  shard: number,
+]
 
 const operations = fc.array(
   fc.tuple(
@@ -29,43 +34,63 @@ const operations = fc.array(
 t.test('any sequence: chunks fill the key space once, versions grow, refreshes add up', async (t) => {
   const versionOf = ({ lastmod }: Document) => (lastmod as Timestamp).t * 100_000 + (lastmod as Timestamp).i
   await check(
-    fc.asyncProperty(operations, fc.constantFrom<EmulatedVersion>('4.4', '5.0', '7.0', '8.0'), fc.boolean(), async (...drawn) => {
-      const [sequence, version, configShares] = drawn
-      const shared = new Map<string, unknown>()
-      const chunks = await Chunks.make([-10, 0, 10], ['shard01', 'shard02'], version, configShares ? shared : undefined)
-      const ask = async (known: CollectionPlacement | null) =>
-        applyPlacementAnswer(ns, known, await chunks.config.send('config.get-collection', { ns, since: knownVersion(known) }))!
-      let routed = await ask(null)
-      let rarely = routed
-      const sharing = [1, 2, 3].map(() => new Member(chunks, shared))
-      for (const member of sharing) await member.refresh()
-      for (const [i, [kind, at, width, shard]] of sequence.entries()) {
-        const before = await chunks.all()
-        const error = await perform(chunks, kind, at, width, `shard0${shard}`)
-        const after = await chunks.all()
-        const newest = Math.max(...before.map(versionOf))
-        const old = new Set(before.map((chunk) => JSON.stringify([chunk['min'], chunk['max'], chunk['shard'], chunk['lastmod']])))
-        const changed = after.filter((chunk) => !old.has(JSON.stringify([chunk['min'], chunk['max'], chunk['shard'], chunk['lastmod']])))
-        if (error !== null && changed.length > 0) throw new Error(`${kind} failed and changed something`)
-        if (changed.some((chunk) => versionOf(chunk) <= newest)) throw new Error(`${kind}: a version that is not new`)
-        if (new Set(after.map(versionOf)).size !== after.length) throw new Error(`${kind}: two chunks of one version`)
-        if (new Set(after.map((chunk) => String(chunk['_id']))).size !== after.length) throw new Error(`${kind}: two chunks of one id`)
-        const majors = changed.map((chunk) => (chunk['lastmod'] as Timestamp).t)
-        const moves = kind === 'move' || kind === 'cut'
-        if (majors.some((major) => major !== Math.floor(newest / 100_000) + (moves ? 1 : 0))) throw new Error(`${kind}: a wrong major`)
-        // Building checks that there is no gap and no overlap.
-        const whole = await ask(null)
-        routed = await ask(routed)
-        if (i % 4 === 3) rarely = await ask(rarely)
-        assertSame(routed, whole)
-        // One asks and is answered later, one asks each time, one now and then.
-        if (i % 3 === 0) await sharing[0]!.ask()
-        assertSame(await sharing[1]!.refresh(), whole)
-        if (i % 3 === 2) assertSame(sharing[0]!.hear(), sharing[0]!.asOf!)
-        if (i % 5 === 4) assertSame(await sharing[2]!.refresh(), whole)
-      }
-      assertSame(await ask(rarely), await ask(null))
-    }),
+    fc.asyncProperty(
+      operations,
+      fc.constantFrom<EmulatedVersion>('4.4', '5.0', '7.0', '8.0'),
+      fc.boolean(),
+      async (...drawn) => {
+        const [sequence, version, configShares] = drawn
+        const shared = new Map<string, unknown>()
+        const chunks = await Chunks.make(
+          [-10, 0, 10],
+          ['shard01', 'shard02'],
+          version,
+          configShares ? shared : undefined,
+        )
+        const ask = async (known: CollectionPlacement | null) =>
+          applyPlacementAnswer(
+            ns,
+            known,
+            await chunks.config.send('config.get-collection', { ns, since: knownVersion(known) }),
+          )!
+        let routed = await ask(null)
+        let rarely = routed
+        const sharing = [1, 2, 3].map(() => new Member(chunks, shared))
+        for (const member of sharing) await member.refresh()
+        for (const [i, [kind, at, width, shard]] of sequence.entries()) {
+          const before = await chunks.all()
+          const error = await perform(chunks, kind, at, width, `shard0${shard}`)
+          const after = await chunks.all()
+          const newest = Math.max(...before.map(versionOf))
+          const old = new Set(
+            before.map((chunk) => JSON.stringify([chunk['min'], chunk['max'], chunk['shard'], chunk['lastmod']])),
+          )
+          const changed = after.filter(
+            (chunk) => !old.has(JSON.stringify([chunk['min'], chunk['max'], chunk['shard'], chunk['lastmod']])),
+          )
+          if (error !== null && changed.length > 0) throw new Error(`${kind} failed and changed something`)
+          if (changed.some((chunk) => versionOf(chunk) <= newest)) throw new Error(`${kind}: a version that is not new`)
+          if (new Set(after.map(versionOf)).size !== after.length) throw new Error(`${kind}: two chunks of one version`)
+          if (new Set(after.map((chunk) => String(chunk['_id']))).size !== after.length)
+            throw new Error(`${kind}: two chunks of one id`)
+          const majors = changed.map((chunk) => (chunk['lastmod'] as Timestamp).t)
+          const moves = kind === 'move' || kind === 'cut'
+          if (majors.some((major) => major !== Math.floor(newest / 100_000) + (moves ? 1 : 0)))
+            throw new Error(`${kind}: a wrong major`)
+          // Building checks that there is no gap and no overlap.
+          const whole = await ask(null)
+          routed = await ask(routed)
+          if (i % 4 === 3) rarely = await ask(rarely)
+          assertSame(routed, whole)
+          // One asks and is answered later, one asks each time, one now and then.
+          if (i % 3 === 0) await sharing[0]!.ask()
+          assertSame(await sharing[1]!.refresh(), whole)
+          if (i % 3 === 2) assertSame(sharing[0]!.hear(), sharing[0]!.asOf!)
+          if (i % 5 === 4) assertSame(await sharing[2]!.refresh(), whole)
+        }
+        assertSame(await ask(rarely), await ask(null))
+      },
+    ),
     process.env['SHARDLAB_LONG'] === '1' ? 2000 : 60,
   )
   t.pass()
@@ -88,27 +113,30 @@ t.test('where members share, whoever asks after a move knows it already', async 
   t.equal(placements.before(ns, null), known)
 })
 
-t.test('where members share: a later commit that is not on the disk yet takes nothing from what is published', async (t) => {
-  const shared = new Map<string, unknown>()
-  const disk = new FakeDisk()
-  const chunks = await Chunks.make([-10, 0, 10], ['shard01', 'shard02'], '7.0', shared, disk)
-  const placements = new SharedPlacements({ shared })
-  await new Member(chunks, shared).refresh()
-  t.equal((await chunks.at(-10))['shard'], 'shard02')
-  disk.held = true
-  const first = chunks.move(-10, 'shard03')
-  while (disk.waiting === 0) await Promise.resolve()
-  const second = chunks.move(-10, 'shard01')
-  while ((await chunks.at(-10))['shard'] !== 'shard01') await Promise.resolve()
-  disk.release()
-  disk.held = true
-  t.equal(await first, null)
-  const { table } = placements.before(ns, null)!
-  t.same(table.version.slice(3), [2, 1])
-  t.equal(table.shardOf(keyStringOfDocument(encode({ a: -10 }))), 'shard03')
-  disk.release()
-  t.equal(await second, null)
-})
+t.test(
+  'where members share: a later commit that is not on the disk yet takes nothing from what is published',
+  async (t) => {
+    const shared = new Map<string, unknown>()
+    const disk = new FakeDisk()
+    const chunks = await Chunks.make([-10, 0, 10], ['shard01', 'shard02'], '7.0', shared, disk)
+    const placements = new SharedPlacements({ shared })
+    await new Member(chunks, shared).refresh()
+    t.equal((await chunks.at(-10))['shard'], 'shard02')
+    disk.held = true
+    const first = chunks.move(-10, 'shard03')
+    while (disk.waiting === 0) await Promise.resolve()
+    const second = chunks.move(-10, 'shard01')
+    while ((await chunks.at(-10))['shard'] !== 'shard01') await Promise.resolve()
+    disk.release()
+    disk.held = true
+    t.equal(await first, null)
+    const { table } = placements.before(ns, null)!
+    t.same(table.version.slice(3), [2, 1])
+    t.equal(table.shardOf(keyStringOfDocument(encode({ a: -10 }))), 'shard03')
+    disk.release()
+    t.equal(await second, null)
+  },
+)
 
 t.test('where members share: what commits that overtake each other change is published as a whole', async (t) => {
   const shared = new Map<string, unknown>()
@@ -176,12 +204,23 @@ class Member {
 
 function assertSame(a: CollectionPlacement, b: CollectionPlacement): void {
   const told = ({ table }: CollectionPlacement) =>
-    JSON.stringify([table.version, [...table.chunks()], table.owners(), table.owners().map((shard) => table.versionOn(shard))])
+    JSON.stringify([
+      table.version,
+      [...table.chunks()],
+      table.owners(),
+      table.owners().map((shard) => table.versionOn(shard)),
+    ])
   if (told(a) !== told(b)) throw new Error(`refreshed: ${told(a)}\nbuilt: ${told(b)}`)
 }
 
 /** @returns the error, null for success */
-async function perform(chunks: Chunks, kind: Operation[0], at: number, width: number, shard: string): Promise<Document | null> {
+async function perform(
+  chunks: Chunks,
+  kind: Operation[0],
+  at: number,
+  width: number,
+  shard: string,
+): Promise<Document | null> {
   switch (kind) {
     case 'split':
       return chunks.split(at, width > 6 ? [at + 0.5, at + 0.5 + width / 100] : [at + 0.5])

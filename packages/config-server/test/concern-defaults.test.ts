@@ -20,8 +20,11 @@ async function configOf(version: EmulatedVersion = '7.0') {
   }
   const set = (fields: Document) => run({ setDefaultRWConcern: 1, ...fields })
   const kept = async () =>
-    ((await run({ find: 'settings', filter: { _id: 'ReadWriteConcernDefaults' } }, 'config'))['cursor'] as { firstBatch: Document[] })
-      .firstBatch[0]
+    (
+      (await run({ find: 'settings', filter: { _id: 'ReadWriteConcernDefaults' } }, 'config'))['cursor'] as {
+        firstBatch: Document[]
+      }
+    ).firstBatch[0]
   return { config, run, set, kept }
 }
 
@@ -54,17 +57,34 @@ t.test('what was set is kept in config.settings, and told', async (t) => {
     'ok',
   ])
   const settings = await kept()
-  t.same(Object.keys(settings!), ['_id', 'defaultReadConcern', 'defaultWriteConcern', 'updateOpTime', 'updateWallClockTime'])
+  t.same(Object.keys(settings!), [
+    '_id',
+    'defaultReadConcern',
+    'defaultWriteConcern',
+    'updateOpTime',
+    'updateWallClockTime',
+  ])
   t.same(settings!['defaultWriteConcern'], { w: 1, j: true, wtimeout: 0 }, 'what is not named stays')
-  t.match(await run({ getDefaultRWConcern: 1, inMemory: true }), { inMemory: true, defaultReadConcern: { level: 'majority' } })
-  t.match(await set({ defaultReadConcern: {} }), { defaultReadConcern: { level: 'local' }, defaultReadConcernSource: 'implicit' })
+  t.match(await run({ getDefaultRWConcern: 1, inMemory: true }), {
+    inMemory: true,
+    defaultReadConcern: { level: 'majority' },
+  })
+  t.match(await set({ defaultReadConcern: {} }), {
+    defaultReadConcern: { level: 'local' },
+    defaultReadConcernSource: 'implicit',
+  })
   t.notOk('defaultReadConcern' in (await kept())!, 'nothing takes the read concern back')
 })
 
 t.test('routers hear of it when they tell that they live, and after a restart', async (t) => {
   const { config, set } = await configOf()
   const ping = async (of: ConfigUnderTest) => {
-    const { concernDefaults } = await of.send('config.mongos-ping', { host: 'h:1', version: '7.0.31', createdMs: 1, upSeconds: 1 })
+    const { concernDefaults } = await of.send('config.mongos-ping', {
+      host: 'h:1',
+      version: '7.0.31',
+      createdMs: 1,
+      upSeconds: 1,
+    })
     return concernDefaults === null ? null : decode(concernDefaults)
   }
   t.equal(await ping(config), null)
@@ -80,10 +100,18 @@ t.test('what is no default is refused, and changes nothing', async (t) => {
     [{}, 2, 'At least one of the "defaultReadConcern" or "defaultWriteConcern" fields must be present'],
     [{ defaultReadConcern: { level: 'snapshot' } }, 2, notSuitable("level: 'snapshot'")],
     [{ defaultReadConcern: { level: 'linearizable' } }, 2, notSuitable("level: 'linearizable'")],
-    [{ defaultReadConcern: { level: 'local', provenance: 'x' } }, 2, "'provenance' must be unset in default read concern"],
+    [
+      { defaultReadConcern: { level: 'local', provenance: 'x' } },
+      2,
+      "'provenance' must be unset in default read concern",
+    ],
     [{ defaultReadConcern: { level: 'nonsense' } }, 9],
     [{ defaultReadConcern: 'local' }, 14],
-    [{ defaultWriteConcern: { w: 0 } }, 2, 'Unacknowledged write concern is not suitable for the default write concern'],
+    [
+      { defaultWriteConcern: { w: 0 } },
+      2,
+      'Unacknowledged write concern is not suitable for the default write concern',
+    ],
     [{ defaultWriteConcern: { w: 1, provenance: 'x' } }, 2, "'provenance' must be unset in default write concern"],
     [{ defaultWriteConcern: { w: 51 } }, 9],
     [{ defaultReadConcern: { level: 'local' }, nonsense: 1 }, 40415],
@@ -106,7 +134,12 @@ t.test('a write concern that was set stays, from 5.0 on', async (t) => {
   }
   const { set } = await configOf('4.4')
   await set({ defaultWriteConcern: { w: 1 } })
-  t.same(Object.keys(await set({ defaultWriteConcern: {} })), ['updateOpTime', 'updateWallClockTime', 'localUpdateWallClockTime', 'ok'])
+  t.same(Object.keys(await set({ defaultWriteConcern: {} })), [
+    'updateOpTime',
+    'updateWallClockTime',
+    'localUpdateWallClockTime',
+    'ok',
+  ])
 })
 
 t.test('there are the commands since 4.4', async (t) => {

@@ -23,7 +23,11 @@ t.test('commit-create-collection: versions from 1|0, one generation', async (t) 
   )
   const placement = applyPlacementAnswer('db.c', null, { collection, chunks, full })!
   t.same(placement.table.version.slice(3), [1, 2])
-  t.same(await config.send('config.get-collection', { ns: 'db.nothing', since: null }), { collection: null, chunks: [], full: true })
+  t.same(await config.send('config.get-collection', { ns: 'db.nothing', since: null }), {
+    collection: null,
+    chunks: [],
+    full: true,
+  })
 })
 
 t.test('commit-create-collection: chunks in a row on one shard have documents of their own', async (t) => {
@@ -31,8 +35,21 @@ t.test('commit-create-collection: chunks in a row on one shard have documents of
     const config = await new ConfigUnderTest(version).initialised()
     await config.createDatabase('db')
     // Some bounds are as long as those before them, some are not.
-    const bounds = [MinKey, 1, 2, 3, 'a', 'b', 'longer', 4n, 5n, 6n, MaxKey].map((a) => ({ a: typeof a === 'function' ? new a() : a }))
-    const shards = ['shard01', 'shard01', 'shard01', 'shard01', 'shard02', 'shard02', 'shard02', 'shard01', 'shard01', 'shard01']
+    const bounds = [MinKey, 1, 2, 3, 'a', 'b', 'longer', 4n, 5n, 6n, MaxKey].map((a) => ({
+      a: typeof a === 'function' ? new a() : a,
+    }))
+    const shards = [
+      'shard01',
+      'shard01',
+      'shard01',
+      'shard01',
+      'shard02',
+      'shard02',
+      'shard02',
+      'shard01',
+      'shard01',
+      'shard01',
+    ]
     const { error } = await config.send('config.commit-create-collection', {
       ns: 'db.c',
       uuid,

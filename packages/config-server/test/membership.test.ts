@@ -4,7 +4,10 @@ import t from 'tap'
 import { clusterId, ConfigUnderTest } from './support/config.js'
 
 /** A config server to which shards introduce themselves; `databases`: what each new one brings along. */
-async function cluster(version: EmulatedVersion = '7.0', databases: Record<string, string[]> = {}): Promise<ConfigUnderTest> {
+async function cluster(
+  version: EmulatedVersion = '7.0',
+  databases: Record<string, string[]> = {},
+): Promise<ConfigUnderTest> {
   const config = await new ConfigUnderTest(version).initialised(['shard01', 'shard02'])
   config.answers.set('shard.introduce', (to) =>
     /^shard\d\d$/.test(to) ? { setName: to, host: `${to}.net:1`, databases: databases[to] ?? [] } : undefined,
@@ -40,7 +43,10 @@ t.test('a shard joins', async (t) => {
   t.equal(await add(config, 'shard03/shard03.net:1'), 'shard03')
   t.match(await config.all('shards'), [{}, {}, { _id: 'shard03', host: 'shard03/shard03.net:1', state: 1 }])
   t.match(await config.all('databases'), [{ _id: 'own', primary: 'shard03' }], 'with its databases')
-  t.match((await config.all('changelog')).at(-1), { what: 'addShard', details: { name: 'shard03', host: 'shard03/shard03.net:1' } })
+  t.match((await config.all('changelog')).at(-1), {
+    what: 'addShard',
+    details: { name: 'shard03', host: 'shard03/shard03.net:1' },
+  })
   const before = await config.all('shards')
   t.equal(await add(config, 'shard03/shard03.net:1'), 'shard03', 'again is no change')
   t.same(await config.all('shards'), before)
@@ -74,7 +80,10 @@ t.test('D840, D843: who cannot become a shard', async (t) => {
     code: 96,
     errmsg: "can't add shard 'shard03/other:1' because a local database 'taken' exists in another shard01",
   })
-  t.match(await add(config, 'shard04/other:1', 'config'), { code: 2, errmsg: "use of shard replica set with name 'config' is not allowed" })
+  t.match(await add(config, 'shard04/other:1', 'config'), {
+    code: 2,
+    errmsg: "use of shard replica set with name 'config' is not allowed",
+  })
   t.match(await add(config, 'shard04/other:1', 'another'), { code: 115 }, 'the name is that of the replica set')
   t.same(await shards(config), ['shard01', 'shard02'])
 })
@@ -105,7 +114,9 @@ t.test('a shard leaves: started, ongoing, completed', async (t) => {
   t.match(await remove(config, 'shard02'), { state: 'completed', shard: 'shard02' })
   t.same(await shards(config), ['shard01'])
   t.same(
-    (await config.all('changelog')).map(({ what, details }) => [what, details]).filter(([what]) => String(what).startsWith('removeShard')),
+    (await config.all('changelog'))
+      .map(({ what, details }) => [what, details])
+      .filter(([what]) => String(what).startsWith('removeShard')),
     [
       ['removeShard.start', { shard: 'shard02' }],
       ['removeShard', { shard: 'shard02' }],
@@ -152,7 +163,12 @@ t.test('the only shard of a zone with ranges stays', async (t) => {
   ] as const) {
     const config = await cluster(version)
     await config.send('config.add-shard-to-zone', { shard: 'shard01', zone: 'EU' })
-    await config.send('config.update-zone-key-range', { ns: 'db.c', min: encode({ a: 0 }), max: encode({ a: 1 }), zone: 'EU' })
+    await config.send('config.update-zone-key-range', {
+      ns: 'db.c',
+      min: encode({ a: 0 }),
+      max: encode({ a: 1 }),
+      zone: 'EU',
+    })
     t.equal((await remove(config, 'shard01'))['code'], code, version)
   }
 })
@@ -163,7 +179,11 @@ t.test('another primary shard', async (t) => {
   const { uuid, timestamp, lastMod } = (database as Document)['version']
   const version = [uuid.toString('hex'), timestamp.t, timestamp.i, lastMod] as const
   const commit = async (to: string, databaseVersion = version) => {
-    const reply = await config.send('config.commit-move-primary', { db: 'db', to, databaseVersion: databaseVersion as never })
+    const reply = await config.send('config.commit-move-primary', {
+      db: 'db',
+      to,
+      databaseVersion: databaseVersion as never,
+    })
     return reply.error === null ? decode(reply.database!) : decode(reply.error)
   }
   t.match(await commit('shard09'), { code: 70, errmsg: 'Requested primary shard shard09 does not exist' })

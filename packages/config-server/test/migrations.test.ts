@@ -9,7 +9,15 @@ import { Chunks, ns } from './support/chunks.js'
 type Move = RequestOf<'config.move-range'>
 
 async function ask(chunks: Chunks, over: Partial<Move> = {}): Promise<Document | null> {
-  const request = { ns, min: encode({ a: 0 }), max: encode({ a: 100 }), to: 'shard01', forceJumbo: false, waitForDelete: false, ...over }
+  const request = {
+    ns,
+    min: encode({ a: 0 }),
+    max: encode({ a: 100 }),
+    to: 'shard01',
+    forceJumbo: false,
+    waitForDelete: false,
+    ...over,
+  }
   const { error } = await chunks.config.send('config.move-range', request)
   return error === null ? null : decode(error)
 }
@@ -101,7 +109,10 @@ t.test('commits that are refused change nothing', async (t) => {
   }
   t.match(await commit({ to: 'shard09' }), { code: 70, errmsg: 'Shard shard09 does not exist' })
   t.match(await commit({ ns: 'db.other' }), { code: 117, errmsg: 'Collection does not exist' })
-  t.match(await commit({ chunkVersion: ['0123456789abcdef01234567', seconds, increment, 1, 1] }), { code: 150, codeName: 'StaleEpoch' })
+  t.match(await commit({ chunkVersion: ['0123456789abcdef01234567', seconds, increment, 1, 1] }), {
+    code: 150,
+    codeName: 'StaleEpoch',
+  })
   t.match(await commit({ max: encode({ a: 200 }) }), { code: 40165 })
   t.match(await commit({ from: 'shard03', to: 'shard01' }), { code: 4914702 })
   t.match(await commit({ chunkVersion: [epoch, seconds, increment, 1, 0] }), {
@@ -122,7 +133,10 @@ t.test('a commit finds what has become of the chunk since its move was asked for
     'it was split behind the range': (chunks) => chunks.split(50, [50]),
     'it was split and merged again': async (chunks) => [await chunks.split(50, [50]), await chunks.merge(0, 50)],
     'it was moved away': (chunks) => chunks.move(50, 'shard03'),
-    'it was moved away and back': async (chunks) => [await chunks.move(50, 'shard03'), await chunks.move(50, 'shard02')],
+    'it was moved away and back': async (chunks) => [
+      await chunks.move(50, 'shard03'),
+      await chunks.move(50, 'shard02'),
+    ],
     'a part of it was moved': (chunks) => chunks.move(50, 'shard03', { min: { a: 0 }, max: { a: 50 } }),
     'another one was moved': (chunks) => chunks.move(200, 'shard03'),
     'the collection is another one': async ({ config }) => [
@@ -186,29 +200,32 @@ t.test('what is still on its way cannot commit after the donor has asked', async
   t.equal(((await chunks.at(50))['lastmod'] as Timestamp).t, 2)
 })
 
-t.test('members hear of a commit when it is on the disk; as long as the disk is full they hear what there is', async (t) => {
-  const disk = new FakeDisk()
-  const chunks = await Chunks.make([0], ['shard01', 'shard02'], '7.0', undefined, disk)
-  const owners = async (from?: string) => {
-    const { chunks: documents } = await chunks.config.send('config.get-collection', { ns, since: null }, from)
-    return documents.map((document) => decode(document)['shard']).sort()
-  }
-  disk.held = true
-  const moved = chunks.move(0, 'shard03')
-  while (disk.waiting === 0) await Promise.resolve()
-  let heard: readonly unknown[] | null = null
-  const hears = owners().then((all) => (heard = all))
-  t.same(await owners(clusterAddress), ['shard01', 'shard03'], 'whoever only measures does not wait')
-  t.equal(heard, null)
-  disk.release()
-  t.equal(await moved, null)
-  await hears
-  t.same(heard, ['shard01', 'shard03'])
-  disk.held = true
-  const refused = chunks.move(0, 'shard01')
-  while (disk.waiting === 0) await Promise.resolve()
-  disk.limitBytes = 0
-  disk.release()
-  t.match(await refused, { code: 14031 })
-  t.same(await owners(), ['shard01', 'shard01'])
-})
+t.test(
+  'members hear of a commit when it is on the disk; as long as the disk is full they hear what there is',
+  async (t) => {
+    const disk = new FakeDisk()
+    const chunks = await Chunks.make([0], ['shard01', 'shard02'], '7.0', undefined, disk)
+    const owners = async (from?: string) => {
+      const { chunks: documents } = await chunks.config.send('config.get-collection', { ns, since: null }, from)
+      return documents.map((document) => decode(document)['shard']).sort()
+    }
+    disk.held = true
+    const moved = chunks.move(0, 'shard03')
+    while (disk.waiting === 0) await Promise.resolve()
+    let heard: readonly unknown[] | null = null
+    const hears = owners().then((all) => (heard = all))
+    t.same(await owners(clusterAddress), ['shard01', 'shard03'], 'whoever only measures does not wait')
+    t.equal(heard, null)
+    disk.release()
+    t.equal(await moved, null)
+    await hears
+    t.same(heard, ['shard01', 'shard03'])
+    disk.held = true
+    const refused = chunks.move(0, 'shard01')
+    while (disk.waiting === 0) await Promise.resolve()
+    disk.limitBytes = 0
+    disk.release()
+    t.match(await refused, { code: 14031 })
+    t.same(await owners(), ['shard01', 'shard01'])
+  },
+)

@@ -32,7 +32,11 @@ async function withCollection(version: EmulatedVersion): Promise<ConfigUnderTest
 }
 
 const refine = async (config: ConfigUnderTest, epoch: string, ns = 'db.c') => {
-  const { error } = await config.send('config.commit-refine-shard-key', { ns, key: encode({ a: 1, b: 1, 'c.d': 1 }), epoch })
+  const { error } = await config.send('config.commit-refine-shard-key', {
+    ns,
+    key: encode({ a: 1, b: 1, 'c.d': 1 }),
+    epoch,
+  })
   return error === null ? null : decode(error)
 }
 
@@ -72,7 +76,8 @@ for (const version of ['4.4', '7.0'] as const) {
       chunks.map((chunk) => [chunk['_id'], chunk['lastmod'], chunk['shard'], chunk['history']]),
       chunksBefore.map((chunk) => [chunk['_id'], chunk['lastmod'], chunk['shard'], chunk['history']]),
     )
-    if (version === '4.4') t.same(new Set(chunks.map((chunk) => String(chunk['lastmodEpoch']))), new Set([String(after!['lastmodEpoch'])]))
+    if (version === '4.4')
+      t.same(new Set(chunks.map((chunk) => String(chunk['lastmodEpoch']))), new Set([String(after!['lastmodEpoch'])]))
     t.same(
       (await config.all('tags')).map((tag) => [tag['min'], tag['max'], tag['tag']]),
       [
@@ -82,7 +87,11 @@ for (const version of ['4.4', '7.0'] as const) {
     )
     const changes = (await config.all('changelog')).filter((change) => String(change['what']).startsWith('refine'))
     t.match(changes, [
-      { what: 'refineCollectionShardKey.start', ns: 'db.c', details: { oldKey: { a: 1 }, newKey: { a: 1, b: 1, 'c.d': 1 } } },
+      {
+        what: 'refineCollectionShardKey.start',
+        ns: 'db.c',
+        details: { oldKey: { a: 1 }, newKey: { a: 1, b: 1, 'c.d': 1 } },
+      },
       { what: 'refineCollectionShardKey.end', ns: 'db.c', details: {} },
     ])
     t.same((changes[0]!['details'] as Document)['newEpoch'], after!['lastmodEpoch'])

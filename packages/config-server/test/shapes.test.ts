@@ -20,9 +20,20 @@ async function shapes(version: EmulatedVersion): Promise<Record<string, string>>
     from: 'shard01:h:1',
   })
   const found: Record<string, string> = {}
-  for (const collection of ['shards', 'databases', 'collections', 'chunks', 'version', 'settings', 'mongos', 'changelog']) {
+  for (const collection of [
+    'shards',
+    'databases',
+    'collections',
+    'chunks',
+    'version',
+    'settings',
+    'mongos',
+    'changelog',
+  ]) {
     const documents = await config.raw(collection)
-    const all = [...new Set(documents.map((document) => shape(document).replace(/min:\{[^}]*\} max:\{[^}]*\}/, bounds)))]
+    const all = [
+      ...new Set(documents.map((document) => shape(document).replace(/min:\{[^}]*\} max:\{[^}]*\}/, bounds))),
+    ]
     t.equal(all.length, 1, `${version} ${collection}: one shape`)
     found[collection] = all[0]!
   }
@@ -37,7 +48,8 @@ const common = {
 }
 const changelog4 = '_id:string server:string clientAddr:string time:date what:string ns:string details:{}'
 const version6 = '_id:int minCompatibleVersion:int currentVersion:int clusterId:objectId'
-const collections5 = '_id:string lastmodEpoch:objectId lastmod:date timestamp:timestamp uuid:binData key:{a:int} unique:bool noBalance:bool'
+const collections5 =
+  '_id:string lastmodEpoch:objectId lastmod:date timestamp:timestamp uuid:binData key:{a:int} unique:bool noBalance:bool'
 const history = 'history:[0:{validAfter:timestamp shard:string}]'
 
 t.test('2.6 (D821)', async (t) => {
@@ -72,7 +84,8 @@ t.test('4.4', async (t) => {
     shards: '_id:string host:string state:int',
     mongos: '_id:string advisoryHostFQDNs:[] mongoVersion:string ping:date up:long waiting:bool',
     databases: '_id:string primary:string partitioned:bool version:{uuid:binData lastMod:int}',
-    collections: '_id:string lastmodEpoch:objectId lastmod:date dropped:bool key:{a:int} unique:bool uuid:binData distributionMode:string',
+    collections:
+      '_id:string lastmodEpoch:objectId lastmod:date dropped:bool key:{a:int} unique:bool uuid:binData distributionMode:string',
     chunks: `_id:objectId ns:string ${bounds} shard:string lastmod:timestamp lastmodEpoch:objectId ${history}`,
     version: version6,
   })
@@ -130,27 +143,42 @@ t.test('ids of chunks tell their range before 4.4', async (t) => {
   }
 })
 
-t.test('the collections of the catalog, no placement history among them (D822), and the size of its logs', async (t) => {
-  const expected: [EmulatedVersion, names: string[], megabytes: [changelog: number, actionlog: number]][] = [
-    ['2.6', ['lockpings', 'locks'], [10, 2]],
-    ['4.0', ['lockpings', 'locks', 'migrations'], [10, 2]],
-    ['5.0', ['lockpings', 'locks', 'migrations'], [200, 20]],
-    ['6.0', ['lockpings', 'locks'], [200, 20]],
-    ['7.0', [], [200, 20]],
-  ]
-  const always = ['actionlog', 'changelog', 'chunks', 'collections', 'databases', 'mongos', 'settings', 'shards', 'tags', 'version']
-  for (const [version, names, megabytes] of expected) {
-    const config = await new ConfigUnderTest(version).initialised()
-    const collections = await config.collections()
-    t.same(
-      collections.map(({ name }) => name),
-      [...always, ...names].sort(),
-      version,
-    )
-    const size = (name: string) => (collections.find((each) => each.name === name)!.options['size'] as number) / 1024 / 1024
-    t.same([size('changelog'), size('actionlog')], megabytes, version)
-  }
-})
+t.test(
+  'the collections of the catalog, no placement history among them (D822), and the size of its logs',
+  async (t) => {
+    const expected: [EmulatedVersion, names: string[], megabytes: [changelog: number, actionlog: number]][] = [
+      ['2.6', ['lockpings', 'locks'], [10, 2]],
+      ['4.0', ['lockpings', 'locks', 'migrations'], [10, 2]],
+      ['5.0', ['lockpings', 'locks', 'migrations'], [200, 20]],
+      ['6.0', ['lockpings', 'locks'], [200, 20]],
+      ['7.0', [], [200, 20]],
+    ]
+    const always = [
+      'actionlog',
+      'changelog',
+      'chunks',
+      'collections',
+      'databases',
+      'mongos',
+      'settings',
+      'shards',
+      'tags',
+      'version',
+    ]
+    for (const [version, names, megabytes] of expected) {
+      const config = await new ConfigUnderTest(version).initialised()
+      const collections = await config.collections()
+      t.same(
+        collections.map(({ name }) => name),
+        [...always, ...names].sort(),
+        version,
+      )
+      const size = (name: string) =>
+        (collections.find((each) => each.name === name)!.options['size'] as number) / 1024 / 1024
+      t.same([size('changelog'), size('actionlog')], megabytes, version)
+    }
+  },
+)
 
 t.test('a collection that is not sharded can be in the catalog, and be sharded', async (t) => {
   const config = await new ConfigUnderTest('8.0').initialised()
@@ -162,7 +190,15 @@ t.test('a collection that is not sharded can be in the catalog, and be sharded',
   t.match(await config.all('collections'), [{ _id: 'db.c', key: { _id: 1 }, unique: false, unsplittable: true }])
   t.match(await config.all('chunks'), [{ shard: 'shard02' }])
   const chunks = packChunks([[encode({ a: 0 }), encode({ a: 1 }), 'shard02']])
-  const sharding = { ns: 'db.c', uuid, key: encode({ a: 1 }), unique: false, defaultCollation: null, chunks, wasTracked: true }
+  const sharding = {
+    ns: 'db.c',
+    uuid,
+    key: encode({ a: 1 }),
+    unique: false,
+    defaultCollation: null,
+    chunks,
+    wasTracked: true,
+  }
   const other = await config.send('config.commit-create-collection', { ...sharding, uuid: Buffer.alloc(16, 9) })
   t.match(decode(other.error!), { code: 26 }, 'it has been dropped and made anew')
   t.match(await config.all('collections'), [{ unsplittable: true }])

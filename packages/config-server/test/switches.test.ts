@@ -33,7 +33,11 @@ t.test('balancer mode', async (t) => {
     await config.send('config.set-balancer-mode', { mode: 'off' })
     const settings = Object.fromEntries((await config.all('settings')).map(({ _id, ...setting }) => [_id, setting]))
     t.same(settings['balancer'], { mode: 'off', stopped: true }, version)
-    t.same(settings['autosplit'], version === '4.4' || version === '5.0' || version === '6.0.2' ? { enabled: false } : undefined, version)
+    t.same(
+      settings['autosplit'],
+      version === '4.4' || version === '5.0' || version === '6.0.2' ? { enabled: false } : undefined,
+      version,
+    )
   }
 })
 
@@ -64,7 +68,10 @@ t.test('configure-collection-balancing', async (t) => {
 })
 
 t.test('nothing to configure', async (t) => {
-  t.match(await configure(await sharded('6.0.2'), 'db.c', null), { code: 72, errmsg: 'invalid configure collection balancing update' })
+  t.match(await configure(await sharded('6.0.2'), 'db.c', null), {
+    code: 72,
+    errmsg: 'invalid configure collection balancing update',
+  })
   t.match(await configure(await sharded('6.0'), 'db.c', null), { code: 72 })
   t.equal(await configure(await sharded('7.0'), 'db.c', null), null)
 })
@@ -157,6 +164,9 @@ t.test('feature compatibility version', async (t) => {
   })
   t.same(told.splice(0), [])
   t.match(await stored(), { cursor: { firstBatch: [{ version: '6.0' }] } })
-  t.match(await set(await sharded('5.0'), '4.2'), { code: 4926900, errmsg: /value, expected '4\.4' or '4\.9' or '5\.0\. / })
+  t.match(await set(await sharded('5.0'), '4.2'), {
+    code: 4926900,
+    errmsg: /value, expected '4\.4' or '4\.9' or '5\.0\. /,
+  })
   t.match(await set(await sharded('4.4'), '4.0'), { code: 2 })
 })

@@ -23,15 +23,23 @@ const remove = async (config: ConfigUnderTest, shard: string, zone: string) =>
   read((await config.send('config.remove-shard-from-zone', { shard, zone })).error)
 
 const assign = async (config: ConfigUnderTest, ns: string, range: [Document, Document], zone: string | null) =>
-  read((await config.send('config.update-zone-key-range', { ns, min: encode(range[0]), max: encode(range[1]), zone })).error)
+  read(
+    (await config.send('config.update-zone-key-range', { ns, min: encode(range[0]), max: encode(range[1]), zone }))
+      .error,
+  )
 
-const tags = async (config: ConfigUnderTest) => (await config.all('tags')).map(({ ns, min, max, tag }) => ({ ns, min, max, tag }))
+const tags = async (config: ConfigUnderTest) =>
+  (await config.all('tags')).map(({ ns, min, max, tag }) => ({ ns, min, max, tag }))
 
 t.test('zones of shards', async (t) => {
   const config = await zoned()
   t.equal(await add(config, 'shard01', 'EU'), null, 'again is no change')
   t.equal(await add(config, 'shard01', 'US'), null)
-  t.match(await config.all('shards'), [{ _id: 'shard01', tags: ['EU', 'US'] }, { _id: 'shard02', tags: ['US'] }, { _id: 'shard03' }])
+  t.match(await config.all('shards'), [
+    { _id: 'shard01', tags: ['EU', 'US'] },
+    { _id: 'shard02', tags: ['US'] },
+    { _id: 'shard03' },
+  ])
   t.equal(await remove(config, 'shard01', 'US'), null)
   t.equal(await remove(config, 'shard03', 'EU'), null, 'a zone that it does not carry')
   t.same(
@@ -62,7 +70,11 @@ t.test('ranges of a sharded collection', async (t) => {
   await config.createCollection('db.c')
   t.equal(await assign(config, 'db.c', [{ a: 0 }, { a: 10 }], 'EU'), null)
   t.equal(await assign(config, 'db.c', [{ a: 0 }, { a: 10 }], 'EU'), null, 'again is no change')
-  t.equal(await assign(config, 'db.c', [{ a: 10 }, { a: max }], 'US'), null, 'the next one may begin where this one ends')
+  t.equal(
+    await assign(config, 'db.c', [{ a: 10 }, { a: max }], 'US'),
+    null,
+    'the next one may begin where this one ends',
+  )
   t.equal((await tags(config)).length, 2)
   const refused: [string, [Document, Document], string, number, RegExp][] = [
     [
@@ -75,13 +87,20 @@ t.test('ranges of a sharded collection', async (t) => {
     ['the same range in another zone', [{ a: 0 }, { a: 10 }], 'US', 178, /overlapping/],
     ['around another', [{ a: -5 }, { a: 20 }], 'EU', 178, /overlapping/],
     ['no such zone', [{ a: -5 }, { a: 0 }], 'ASIA', 177, /^zone ASIA does not exist$/],
-    ['another field', [{ b: -5 }, { b: 0 }], 'EU', 61, /^min: { b: -5 } is not a prefix of the shard key { a: 1 } of ns: db\.c$/],
+    [
+      'another field',
+      [{ b: -5 }, { b: 0 }],
+      'EU',
+      61,
+      /^min: { b: -5 } is not a prefix of the shard key { a: 1 } of ns: db\.c$/,
+    ],
     ['too many fields', [{ a: -5 }, { a: 0, b: 0 }], 'EU', 61, /^max: /],
     ['an array', [{ a: [1] }, { a: max }], 'EU', 2, /is not valid for storage$/],
     ['an operator', [{ a: min }, { a: { $gt: 1 } }], 'EU', 2, /is not valid for storage$/],
   ]
   const before = await tags(config)
-  for (const [name, range, zone, code, errmsg] of refused) t.match(await assign(config, 'db.c', range, zone), { code, errmsg }, name)
+  for (const [name, range, zone, code, errmsg] of refused)
+    t.match(await assign(config, 'db.c', range, zone), { code, errmsg }, name)
   t.same(await tags(config), before, 'nothing of that changed anything')
   t.equal(await assign(config, 'db.c', [{ a: 0 }, { a: 11 }], null), null, 'a range that is not there')
   t.same(await tags(config), before)

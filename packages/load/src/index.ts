@@ -1,4 +1,11 @@
-export { distributionNames, distributionOf, zetaOf, zipfian, type Distribution, type DistributionName } from './data/distributions.js'
+export {
+  distributionNames,
+  distributionOf,
+  zetaOf,
+  zipfian,
+  type Distribution,
+  type DistributionName,
+} from './data/distributions.js'
 export { EndCheck } from './check/end-check.js'
 export { nearest } from './input/nearest.js'
 export { YamlFile, type SettingPath, type YamlFileOptions } from './input/yaml-file.js'

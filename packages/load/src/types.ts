@@ -214,7 +214,10 @@ export interface LoadReport {
   readonly workload: WorkloadReport
   /** Measured, the failed ones included. */
   readonly operations: number
-  readonly errors: { readonly total: number; readonly byCode: Readonly<Record<string, Readonly<Record<string, number>>>> }
+  readonly errors: {
+    readonly total: number
+    readonly byCode: Readonly<Record<string, Readonly<Record<string, number>>>>
+  }
   /** Attempts that the driver repeated by itself. */
   readonly retries: number
   /** Operations that succeeded, a second. */
@@ -242,5 +245,8 @@ export interface LoadReport {
   readonly marks: readonly Mark[]
   readonly endCheck: EndCheckReport
   /** Of a sweep: what was swept, and a report for each step; the fields above are those of the last step. */
-  readonly sweep: { readonly of: string; readonly steps: readonly { readonly value: number; readonly report: LoadReport }[] } | null
+  readonly sweep: {
+    readonly of: string
+    readonly steps: readonly { readonly value: number; readonly report: LoadReport }[]
+  } | null
 }

@@ -6,7 +6,10 @@ const widthOf = (text: string): number => text.length * 7.2
 
 t.test('labels of marks: beside their line, in rows of their own where they are close', (t) => {
   const room = { from: 90, to: 830, rows: 14 }
-  const marks = Array.from({ length: 12 }, (_, i) => ({ x: 90 + i * 66, text: `delay between mongos01 and shard0${i} by 50ms` }))
+  const marks = Array.from({ length: 12 }, (_, i) => ({
+    x: 90 + i * 66,
+    text: `delay between mongos01 and shard0${i} by 50ms`,
+  }))
   const placed = placeLabels(marks, room)
   const boxes = placed.map((label) => {
     const from = label!.anchor === 'start' ? label!.x : label!.x - widthOf(label!.text)
@@ -16,7 +19,9 @@ t.test('labels of marks: beside their line, in rows of their own where they are 
   boxes.forEach((box, i) =>
     boxes
       .slice(i + 1)
-      .forEach((other) => t.notOk(box.row === other.row && box.from < other.to && other.from < box.to, 'none covers another')),
+      .forEach((other) =>
+        t.notOk(box.row === other.row && box.from < other.to && other.from < box.to, 'none covers another'),
+      ),
   )
   const long = placeLabels([{ x: 460, text: 'x'.repeat(200) }], room)[0]!
   t.ok(long.text.endsWith('…') && widthOf(long.text) <= 370, 'what is too long for either side is shortened')
@@ -57,7 +62,11 @@ t.test('ticks whose texts would touch are left out', (t) => {
 t.test('a line that runs on another one has gaps', (t) => {
   const line = (y: number, points = 8) => Array.from({ length: points }, (_, i) => [i * 10, y] as const)
   t.same(coveringLines([line(50), line(50.5), line(90)]), [false, true, false])
-  t.same(coveringLines([line(50), [...line(50, 1), ...line(70).slice(1)]]), [false, false], 'a place where they cross is none')
+  t.same(
+    coveringLines([line(50), [...line(50, 1), ...line(70).slice(1)]]),
+    [false, false],
+    'a place where they cross is none',
+  )
   const series = ['all', 'targeted'].map((name, i) => ({
     name,
     tone: `s${i}`,

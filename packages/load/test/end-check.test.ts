@@ -1,7 +1,16 @@
 /** The end check against a model collection that tells the truth, and against one that lies in each way that counts. */
 import t from 'tap'
 import { encode, type Document } from '@shardlab/bson'
-import { compileWorkload, builtInWorkload, EndCheck, Journal, LaneJournal, Schedule, type EndCheckReport, type Plan } from '@shardlab/load'
+import {
+  compileWorkload,
+  builtInWorkload,
+  EndCheck,
+  Journal,
+  LaneJournal,
+  Schedule,
+  type EndCheckReport,
+  type Plan,
+} from '@shardlab/load'
 
 const cycles = 1200
 const workload = compileWorkload({
@@ -23,7 +32,8 @@ interface World {
 
 /** All cycles one after the other, each acknowledged at once, unless `outcome` says otherwise. */
 function play(
-  outcome: (cycle: number) => 'acknowledged' | 'unknown and done' | 'unknown and not done' | 'none' = () => 'acknowledged',
+  outcome: (cycle: number) => 'acknowledged' | 'unknown and done' | 'unknown and not done' | 'none' = () =>
+    'acknowledged',
 ): World {
   const schedule = new Schedule(workload)
   schedule.begin(0, null)
@@ -125,9 +135,17 @@ t.test('what is lost, made up, doubled, undone or wrong is found', async (t) => 
 
 t.test('two updates at the same time may end in either order', async (t) => {
   const world = play((cycle) => (cycle < 10 ? 'acknowledged' : 'none'))
-  const plans = Array.from({ length: cycles - 10 }, (_, i) => world.schedule.plan(i + 10)).filter(({ operation }) => operation.fields > 0)
+  const plans = Array.from({ length: cycles - 10 }, (_, i) => world.schedule.plan(i + 10)).filter(
+    ({ operation }) => operation.fields > 0,
+  )
   const [first, second] = plans
-    .map((plan) => [plan, plans.find(({ cycle, key, field }) => cycle > plan.cycle && key === plan.key && field === plan.field)] as const)
+    .map(
+      (plan) =>
+        [
+          plan,
+          plans.find(({ cycle, key, field }) => cycle > plan.cycle && key === plan.key && field === plan.field),
+        ] as const,
+    )
     .find((pair) => pair[1] !== undefined) as [Plan, Plan]
   const text = template.texts[first.field]!
   for (const [startOfSecond, stale] of [
@@ -137,7 +155,9 @@ t.test('two updates at the same time may end in either order', async (t) => {
     const journal = new LaneJournal(0, 1)
     journal.note(first.cycle, true, null, 500, 600)
     journal.note(second.cycle, true, null, startOfSecond, startOfSecond + 100)
-    const documents = new Map(Array.from({ length: workload.records }, (_, key) => [key, template.record(key, 0) as Document]))
+    const documents = new Map(
+      Array.from({ length: workload.records }, (_, key) => [key, template.record(key, 0) as Document]),
+    )
     documents.get(first.key)![text.name] = template.text(text, first.key, first.cycle + 1)
     t.equal(check({ ...world, journal, documents }).stale, stale, `the second begins at ${startOfSecond}`)
   }

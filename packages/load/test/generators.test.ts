@@ -193,7 +193,14 @@ t.test('each block holds the operations in their proportion, and every record ha
           t.fail(`cycle ${cycle} asks for record ${key}, which is not there yet`)
       }
       for (const { name: operation, weight } of workload.operations) {
-        const share = first < 3000 ? weight / total : operation === 'insert' ? 0.75 : operation === workload.operations[0]!.name ? 0.25 : 0
+        const share =
+          first < 3000
+            ? weight / total
+            : operation === 'insert'
+              ? 0.75
+              : operation === workload.operations[0]!.name
+                ? 0.25
+                : 0
         t.equal(counts[operation] ?? 0, Math.round(share * blockCycles), `${name} ${first}: ${operation}`)
       }
     }
@@ -204,7 +211,8 @@ t.test('each block holds the operations in their proportion, and every record ha
 })
 
 t.test('ids and texts lead back to records and writes', async (t) => {
-  const text = 'name: n\nrecord: { _id: { $key: {} }, a: { $text: 12 }, b: { $text: 40 } }\noperations: { r: { do: findOne, by: [_id] } }'
+  const text =
+    'name: n\nrecord: { _id: { $key: {} }, a: { $text: 12 }, b: { $text: 40 } }\noperations: { r: { do: findOne, by: [_id] } }'
   const numbered = parseWorkload(text, 'w.yaml')
   t.equal(numbered.template.keyOfId(12), 12)
   t.equal(numbered.template.keyOfId('user0000000012'), null)
@@ -222,7 +230,11 @@ t.test('ids and texts lead back to records and writes', async (t) => {
   for (const [name, value] of Object.entries(record)) if (name !== '_id') t.equal(String(value).length, 100)
   t.notSame(record, named.template.record(4, 0))
   t.notSame(record['field0'], named.template.record(3, 1)['field0'])
-  t.not(String(record['field0']).slice(11), String(record['field1']).slice(11), 'the same write, another field, another text')
+  t.not(
+    String(record['field0']).slice(11),
+    String(record['field1']).slice(11),
+    'the same write, another field, another text',
+  )
 })
 
 t.test('an open loop knows when each operation begins', async (t) => {

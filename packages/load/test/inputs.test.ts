@@ -1,6 +1,14 @@
 /** What people write: workload files, sweeps, faults, expectations, shard keys. Wrong ones get one sentence that names place and rule. */
 import t from 'tap'
-import { OptionError, parseExpectation, parseFault, parseShardKey, parseSweep, parseWorkload, runLoad } from '@shardlab/load'
+import {
+  OptionError,
+  parseExpectation,
+  parseFault,
+  parseShardKey,
+  parseSweep,
+  parseWorkload,
+  runLoad,
+} from '@shardlab/load'
 
 const valid = `name: orders
 ns: shop.orders
@@ -50,7 +58,10 @@ const wrong: readonly [change: readonly [string, string], said: RegExp][] = [
   [['records: 500', 'rows: 500'], /^w\.yaml:3: rows: there is no such setting$/],
   [['ns: shop.orders', 'ns: orders'], /^w\.yaml:2: ns: is database\.collection$/],
   [['shardKey: { customer: 1', 'shardKey: { customer: -1'], /^w\.yaml:4: shardKey\.customer: is 1 or hashed$/],
-  [['shardKey: { customer: 1', 'shardKey: { owner: 1'], /^w\.yaml:4: shardKey\.owner: shardKey names owner, which records do not have$/],
+  [
+    ['shardKey: { customer: 1', 'shardKey: { owner: 1'],
+    /^w\.yaml:4: shardKey\.owner: shardKey names owner, which records do not have$/,
+  ],
   [['shardKey: { customer: 1', 'shardKey: { note: 1'], /^w\.yaml:4: shardKey\.note: .* a text that updates change$/],
   [['_id: { $keyName: {} }', '_id: 5'], /^w\.yaml:6: record\._id: _id is \{ \$keyName/],
   [['$int: [0, 1000]', '$int: [9, 3]'], /^w\.yaml:7: record\.customer: \$int is \[from, to\]/],
@@ -64,14 +75,23 @@ const wrong: readonly [change: readonly [string, string], said: RegExp][] = [
   [['weight: 3', 'weight: -1'], /^w\.yaml:14: operations\.one\.weight: is a number from 0 on$/],
   [['field: customer, width', 'field: kind, width'], /^w\.yaml:15: operations\.span\.range: width is for a number/],
   [['limit: [1, 10]', 'limit: [10, 1]'], /^w\.yaml:15: operations\.span\.limit: limit is/],
-  [['by: [kind], pipeline', 'by: [colour], pipeline'], /^w\.yaml:16: operations\.kinds\.by: names colour, which records do not have$/],
+  [
+    ['by: [kind], pipeline', 'by: [colour], pipeline'],
+    /^w\.yaml:16: operations\.kinds\.by: names colour, which records do not have$/,
+  ],
   [
     ['by: [kind], pipeline', 'filter: { customer: 3 }, pipeline'],
     /^w\.yaml:16: operations\.kinds\.filter: filter names customer, the shard key/,
   ],
-  [['update, by: [customer, _id]', 'update, by: [customer]'], /^w\.yaml:17: operations\.change\.do: an update names its record/],
+  [
+    ['update, by: [customer, _id]', 'update, by: [customer]'],
+    /^w\.yaml:17: operations\.change\.do: an update names its record/,
+  ],
   [['documents: 5', 'documents: 0'], /^w\.yaml:18: operations\.more\.documents: is at least 1$/],
-  [['documents: 5', 'by: [_id]'], /^w\.yaml:18: operations\.more\.do: an operation that makes records has neither by nor range$/],
+  [
+    ['documents: 5', 'by: [_id]'],
+    /^w\.yaml:18: operations\.more\.do: an operation that makes records has neither by nor range$/,
+  ],
   [['durationSecs: 2, rate', 'rate'], /^w\.yaml:20: phases\.0: has either durationSecs or operations$/],
   [['ns: shop.orders', 'ns: config.chunks'], /^w\.yaml:2: ns: is one of the server's own$/],
   [['ns: shop.orders', 'ns: shop.system.views'], /^w\.yaml:2: ns: is one of the server's own$/],
@@ -99,7 +119,8 @@ for (const [[from, to], said] of wrong) {
 t.test('an empty file, a list, an alias bomb', async (t) => {
   const bomb = `name: x\na: &a [1,1,1,1,1,1,1,1,1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c]`
   t.throws(() => parseWorkload('', 'w.yaml'), { message: /^w\.yaml:1: the workload: is settings with their values/ })
-  for (const text of ['', '[]', '42', bomb]) t.throws(() => parseWorkload(text, 'w.yaml'), { name: 'OptionError', message: /^w\.yaml/ })
+  for (const text of ['', '[]', '42', bomb])
+    t.throws(() => parseWorkload(text, 'w.yaml'), { name: 'OptionError', message: /^w\.yaml/ })
 })
 
 t.test('sweeps', async (t) => {
@@ -107,7 +128,16 @@ t.test('sweeps', async (t) => {
   t.same(parseSweep('shards=3..10'), { of: 'shards', values: [3, 6, 10] })
   t.same(parseSweep('rate=1000..2500:500'), { of: 'rate', values: [1000, 1500, 2000, 2500] })
   t.same(parseSweep('mongos=1, 2,4'), { of: 'mongos', values: [1, 2, 4] })
-  for (const text of ['', 'shards', 'wings=1..2', 'shards=0..4', 'shards=4..1', 'rate=1..100000:1', 'shards=1..4:0', 'shards=a..b']) {
+  for (const text of [
+    '',
+    'shards',
+    'wings=1..2',
+    'shards=0..4',
+    'shards=4..1',
+    'rate=1..100000:1',
+    'shards=1..4:0',
+    'shards=a..b',
+  ]) {
     t.throws(() => parseSweep(text), OptionError, text)
   }
 })
@@ -121,7 +151,12 @@ t.test('faults', async (t) => {
 
 t.test('expectations', async (t) => {
   t.match(parseExpectation('p99<20ms'), { metric: 'p99', scope: null, operator: '<', value: 20_000 })
-  t.match(parseExpectation(' p99.9 ( read ) <= 1.5s'), { metric: 'p99.9', scope: 'read', operator: '<=', value: 1_500_000 })
+  t.match(parseExpectation(' p99.9 ( read ) <= 1.5s'), {
+    metric: 'p99.9',
+    scope: 'read',
+    operator: '<=',
+    value: 1_500_000,
+  })
   t.match(parseExpectation('errors==0'), { metric: 'errors', operator: '==', value: 0 })
   t.match(parseExpectation('share(shard01)<40%'), { metric: 'share', scope: 'shard01', value: 0.4 })
   for (const text of [
@@ -143,7 +178,8 @@ t.test('expectations', async (t) => {
 t.test('shard keys', async (t) => {
   t.same(parseShardKey('customer:1, _id:hashed'), { customer: 1, _id: 'hashed' })
   t.equal(parseShardKey('none'), null)
-  for (const text of ['', 'a', 'a:2', 'a:-1', 'a:1,', 'a:1,a:hashed']) t.throws(() => parseShardKey(text), OptionError, text)
+  for (const text of ['', 'a', 'a:2', 'a:-1', 'a:1,', 'a:1,a:hashed'])
+    t.throws(() => parseShardKey(text), OptionError, text)
 })
 
 t.test('options', async (t) => {
@@ -158,7 +194,10 @@ t.test('options', async (t) => {
     [{ pipeline: 2 }, /^pipeline is for the engine wire/],
     [{ sweep: 'concurrency=1..4', concurrency: 8 }, /^concurrency is what the sweep changes: leave out --concurrency$/],
     [{ sweep: 'concurrency=1,30000' }, /^concurrency is 30000/],
-    [{ faults: ['crash shard02 at 50s'], durationSecs: 1 }, /^the fault "crash shard02" is due at 50 s, but the operations take 1 s$/],
+    [
+      { faults: ['crash shard02 at 50s'], durationSecs: 1 },
+      /^the fault "crash shard02" is due at 50 s, but the operations take 1 s$/,
+    ],
     [{ expectations: [parseExpectation('p99(flight)<1s')] }, /names flight: there are read, update, targeted/],
     [{ ns: 'admin.records' }, /^ns: is one of the server's own$/],
     [{ fieldLength: 3 }, /^fieldLength is 3: it is at least 12$/],

@@ -77,7 +77,8 @@ t.test('by ranges', async (t) => {
   ]
   for (const [name, key, routingClass, shards] of cases) {
     // Twice: the second time from the cache.
-    for (let i = 0; i < 2; i++) t.same(placement.targetOf(planOf(name, key)), { routingClass, shards }, `${name} ${key}`)
+    for (let i = 0; i < 2; i++)
+      t.same(placement.targetOf(planOf(name, key)), { routingClass, shards }, `${name} ${key}`)
   }
 })
 
@@ -95,9 +96,19 @@ t.test('by a hash, unsharded, unrouted', async (t) => {
     const hash = hashedKeyValue(toRawValue(key / 10)).asBigInt()
     t.same(hashed.targetOf(planOf('group', key)), { routingClass: 'targeted', shards: [hash < 0n ? 0 : 1] })
   }
-  t.same(hashed.targetOf(planOf('near', 0)), { routingClass: 'broadcast', shards: [0, 1] }, 'a range of a hashed field goes everywhere')
-  t.same(new Placement({ ...data, key: null }, workload).targetOf(planOf('id', 0)), { routingClass: 'targeted', shards: [3] })
-  t.same(new Placement({ ...data, isRouted: false }, workload).targetOf(planOf('id', 0)), { routingClass: 'unrouted', shards: [] })
+  t.same(
+    hashed.targetOf(planOf('near', 0)),
+    { routingClass: 'broadcast', shards: [0, 1] },
+    'a range of a hashed field goes everywhere',
+  )
+  t.same(new Placement({ ...data, key: null }, workload).targetOf(planOf('id', 0)), {
+    routingClass: 'targeted',
+    shards: [3],
+  })
+  t.same(new Placement({ ...data, isRouted: false }, workload).targetOf(planOf('id', 0)), {
+    routingClass: 'unrouted',
+    shards: [],
+  })
 })
 
 t.test('operations in a critical section', async (t) => {
@@ -116,9 +127,15 @@ t.test('operations in a critical section', async (t) => {
     const group = Math.floor(key / 10)
     if (cycle % 3 === 1 && (!byKey || (group >= 10 && group < 20))) wanted++
   }
-  const histogram = latenciesInCriticalSections(sections, schedule, new Journal([journal.data()]), data, { from: 0, to: 1000 })
+  const histogram = latenciesInCriticalSections(sections, schedule, new Journal([journal.data()]), data, {
+    from: 0,
+    to: 1000,
+  })
   t.ok(wanted > 0)
   t.equal(histogram.totalCount, wanted)
   t.equal(histogram.maxValue, 600)
-  t.equal(latenciesInCriticalSections([], schedule, new Journal([journal.data()]), data, { from: 0, to: 1000 }).totalCount, 0)
+  t.equal(
+    latenciesInCriticalSections([], schedule, new Journal([journal.data()]), data, { from: 0, to: 1000 }).totalCount,
+    0,
+  )
 })

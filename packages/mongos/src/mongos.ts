@@ -45,7 +45,13 @@ import { commandTable } from './command-table.js'
 import { dispatch } from './command/dispatcher.js'
 import type { Operation } from './command/operation.js'
 import { ClusterCursorManager } from './cursors/cluster-cursor-manager.js'
-import { exportMongosState, resumeMongos, type ConcernDefaults, type MongosClients, type MongosState } from './mongos-state.js'
+import {
+  exportMongosState,
+  resumeMongos,
+  type ConcernDefaults,
+  type MongosClients,
+  type MongosState,
+} from './mongos-state.js'
 import { defaultMongosLimits, defaultPingIntervalMs, type MongosLimits, type MongosOptions } from './options.js'
 import { QuerySampler, samplerTimer } from './query-analysis/query-sampler.js'
 import { Remote } from './remote/remote.js'
@@ -136,7 +142,12 @@ export class Mongos implements Actor, CommonHost {
 
   /** Asks the config server for them. @throws CommandError of the way to it */
   async refreshConcernDefaults(operation: Operation | null): Promise<void> {
-    const { setting } = await this.remote.request(configAddress, 'config.get-setting', { id: concernDefaultsId }, operation)
+    const { setting } = await this.remote.request(
+      configAddress,
+      'config.get-setting',
+      { id: concernDefaultsId },
+      operation,
+    )
     this.#learnConcernDefaults(setting)
   }
 
@@ -148,7 +159,8 @@ export class Mongos implements Actor, CommonHost {
   }
 
   receive<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
-    if (kind === 'client.command') return dispatch(this, request as RequestOf<'client.command'>) as Promise<ReplyOf<K>> | ReplyOf<K>
+    if (kind === 'client.command')
+      return dispatch(this, request as RequestOf<'client.command'>) as Promise<ReplyOf<K>> | ReplyOf<K>
     return this.#serve(kind, request)
   }
 
@@ -231,7 +243,12 @@ export class Mongos implements Actor, CommonHost {
 
   /** What evaluating expressions may use. */
   evaluation(): EvaluationContext {
-    const { queryLanguage: languageVersion, undefinedMatchesNull, exprComparisonsGiveBounds, emptyInIsFalse } = this.behaviours
+    const {
+      queryLanguage: languageVersion,
+      undefinedMatchesNull,
+      exprComparisonsGiveBounds,
+      emptyInIsFalse,
+    } = this.behaviours
     return {
       nowMs: this.context.now(),
       random: this.#fraction,
@@ -246,7 +263,9 @@ export class Mongos implements Actor, CommonHost {
 
   /** `host:port` of a member, as far as it is known. */
   hostOf(member: Address): string {
-    return member === configAddress ? (this.options.configHost ?? configAddress).split('/').at(-1)! : this.shards.hostOf(member)
+    return member === configAddress
+      ? (this.options.configHost ?? configAddress).split('/').at(-1)!
+      : this.shards.hostOf(member)
   }
 
   limitReached(limit: string, value: number): void {
@@ -315,7 +334,8 @@ export class Mongos implements Actor, CommonHost {
       if (!(error instanceof CommandError)) throw error
       this.context.log('warn', 'the config server does not answer', { error: error.message })
     }
-    if (!this.stopping.signal.aborted) this.context.setTimer(pingTimer, this.options.pingIntervalMs ?? defaultPingIntervalMs)
+    if (!this.stopping.signal.aborted)
+      this.context.setTimer(pingTimer, this.options.pingIntervalMs ?? defaultPingIntervalMs)
   }
 }
 

@@ -1,5 +1,16 @@
 import t from 'tap'
-import { BsonType, CommandError, decode, encode, fieldsOf, findField, Long, ObjectId, Timestamp, type Document } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  decode,
+  encode,
+  fieldsOf,
+  findField,
+  Long,
+  ObjectId,
+  Timestamp,
+  type Document,
+} from '@shardlab/bson'
 import { cursorReply, errorReply, FakeCluster } from './support/fake-cluster.js'
 
 const admin = { $db: 'admin' }
@@ -14,12 +25,17 @@ t.test('shardCollection goes to the primary shard, with the client body, and the
   }
   cluster.script(() => cursorReply([]))
   await cluster.run({ find: 'c' })
-  t.match(await cluster.run({ shardCollection: 'test.c', key: { x: 1 }, ...admin }), { collectionsharded: 'test.c', ok: 1 })
+  t.match(await cluster.run({ shardCollection: 'test.c', key: { x: 1 }, ...admin }), {
+    collectionsharded: 'test.c',
+    ok: 1,
+  })
   t.match(asked, [{ shard: 'shard01', kind: 'shard.create-sharded-collection', ns: 'test.c' }])
   t.match(decode(asked[0]!['body']), { key: { x: 1 } })
   await cluster.run({ find: 'c' })
   t.same(
-    cluster.commandsTo('shard01').map(({ command }) => (command.shardVersion === 'UNSHARDED' ? 'UNSHARDED' : 'placement')),
+    cluster
+      .commandsTo('shard01')
+      .map(({ command }) => (command.shardVersion === 'UNSHARDED' ? 'UNSHARDED' : 'placement')),
     ['UNSHARDED', 'placement'],
   )
 })
@@ -39,13 +55,17 @@ t.test('shardCollection refuses', async (t) => {
   t.match(await cluster.run({ shardCollection: 'test', key: { x: 1 }, ...admin }), { code: 73 })
   t.match(await cluster.run({ shardCollection: 'test.c', key: { x: 1 } }), { code: 13 })
   const old = new FakeCluster({ emulate: '4.4' })
-  t.match(await old.run({ shardCollection: 'fresh.c', key: { x: 1 }, ...admin }), { code: 26, errmsg: 'database fresh not found' })
+  t.match(await old.run({ shardCollection: 'fresh.c', key: { x: 1 }, ...admin }), {
+    code: 26,
+    errmsg: 'database fresh not found',
+  })
 })
 
 t.test('a database that moved while a command went to its primary shard', async (t) => {
   const cluster = new FakeCluster()
   cluster.onShardExchange = (shard, kind) => {
-    if (shard === 'shard02') return kind === 'shard.drop-database' ? { error: null } : { existed: true, indexCount: 2, error: null }
+    if (shard === 'shard02')
+      return kind === 'shard.drop-database' ? { error: null } : { existed: true, indexCount: 2, error: null }
     cluster.databases.set('test', { primary: 'shard02', lastMod: 2 })
     const error = encode({ ok: 0, code: 249, errmsg: 'stale' })
     return kind === 'shard.drop-database' ? { error } : { existed: false, indexCount: 0, error }
@@ -72,7 +92,10 @@ t.test('createIndexes goes to every owner', async (t) => {
   cluster.script(() => ({ numIndexesBefore: 1, numIndexesAfter: 2, ok: 1 }))
   await cluster.run({ listShards: 1, ...admin })
   const reply = await cluster.run({ createIndexes: 'c', indexes: [{ key: { y: 1 }, name: 'y_1' }] })
-  t.match(reply, { raw: { 'shard01/127.0.0.1:5000': { numIndexesAfter: 2, ok: 1 }, 'shard03/127.0.0.1:5002': { ok: 1 } }, ok: 1 })
+  t.match(reply, {
+    raw: { 'shard01/127.0.0.1:5000': { numIndexesAfter: 2, ok: 1 }, 'shard03/127.0.0.1:5002': { ok: 1 } },
+    ok: 1,
+  })
   cluster.scripts.set('shard03', () => errorReply(new CommandError('CannotCreateIndex', 'bad')))
   t.match(await cluster.run({ createIndexes: 'c', indexes: [{ key: { y: 1 }, name: 'y_1' }] }), {
     ok: 0,
@@ -99,10 +122,18 @@ t.test('listDatabases adds sizes up and takes config and admin from the config s
   const cluster = new FakeCluster()
   const entry = (name: string, size: number) => ({ name, sizeOnDisk: Long.fromNumber(size), empty: false })
   cluster.script((shard) => ({
-    databases: [entry('config', 5), entry('local', 5), entry('test', 3_000_000), ...(shard === 'shard02' ? [entry('b', 1)] : [])],
+    databases: [
+      entry('config', 5),
+      entry('local', 5),
+      entry('test', 3_000_000),
+      ...(shard === 'shard02' ? [entry('b', 1)] : []),
+    ],
     ok: 1,
   }))
-  cluster.scripts.set('config', () => ({ databases: [entry('admin', 7), entry('config', 9), entry('local', 1)], ok: 1 }))
+  cluster.scripts.set('config', () => ({
+    databases: [entry('admin', 7), entry('config', 9), entry('local', 1)],
+    ok: 1,
+  }))
   const reply = await cluster.runRaw({ listDatabases: 1, ...admin })
   const { databases, totalSize, totalSizeMb } = decode(reply)
   t.same(
@@ -140,8 +171,15 @@ t.test('what the router knows of the cluster', async (t) => {
     ok: 1,
   })
   t.match(await cluster.run({ getShardVersion: 'test.plain', ...admin }), { code: 118 })
-  t.match(await cluster.run({ getShardVersion: 'test', ...admin }), { primaryShard: 'shard01', version: { lastMod: 1 }, ok: 1 })
-  t.match(await cluster.run({ getShardVersion: 'nowhere', ...admin }), { code: 26, errmsg: 'database nowhere not found' })
+  t.match(await cluster.run({ getShardVersion: 'test', ...admin }), {
+    primaryShard: 'shard01',
+    version: { lastMod: 1 },
+    ok: 1,
+  })
+  t.match(await cluster.run({ getShardVersion: 'nowhere', ...admin }), {
+    code: 26,
+    errmsg: 'database nowhere not found',
+  })
   t.match(await cluster.run({ getShardVersion: 1, ...admin }), { code: 2, errmsg: 'namespace has invalid type int' })
   t.match(await cluster.run({ getShardVersion: 'test.c', fullMetadata: true, ...admin }), { ok: 1, chunks: [[{}, {}]] })
   t.ok((await cluster.run({ getShardVersion: 'test.c', ...admin }))['versionEpoch'] instanceof ObjectId)
@@ -184,14 +222,21 @@ t.test('enableSharding and create make databases', async (t) => {
   t.equal(cluster.databases.get('one')!.primary, 'shard02')
   cluster.script(() => ({ ok: 1 }))
   t.match(await cluster.run({ create: 'c', capped: false, $db: 'two' }), { ok: 1 })
-  t.match(cluster.commandsTo('shard01')[0]!, { body: { create: 'c', capped: false }, command: { databaseVersion: Array } })
+  t.match(cluster.commandsTo('shard01')[0]!, {
+    body: { create: 'c', capped: false },
+    command: { databaseVersion: Array },
+  })
 })
 
 t.test('the router tells the config server that it lives, and goes on when it does not answer', async (t) => {
   const cluster = new FakeCluster()
   await cluster.mongos.start!()
   await cluster.world.fire(cluster.mongos, 'ping')
-  t.match(cluster.world.sent[0], { to: 'config', kind: 'config.mongos-ping', request: { host: '127.0.0.1:27017', upSeconds: 0 } })
+  t.match(cluster.world.sent[0], {
+    to: 'config',
+    kind: 'config.mongos-ping',
+    request: { host: '127.0.0.1:27017', upSeconds: 0 },
+  })
   t.equal(cluster.world.timers.get('ping'), cluster.world.nowMs + 30_000)
   const answer = cluster.world.members.get('config')!
   cluster.world.members.delete('config')
@@ -215,12 +260,18 @@ t.test('serverStatus has the types that suites read', async (t) => {
   t.equal(findField(reply, 'uptime')!.type, BsonType.double)
   const status = decode(reply)
   t.match(status['opcounters'], { insert: Long.ONE, query: Long.ONE })
-  t.match(status['shardingStatistics'].numHostsTargeted, { find: { unsharded: Long.ONE }, insert: { unsharded: Long.ONE } })
+  t.match(status['shardingStatistics'].numHostsTargeted, {
+    find: { unsharded: Long.ONE },
+    insert: { unsharded: Long.ONE },
+  })
   t.ok(status['metrics'].cursor.open.total instanceof Long)
   t.equal(status['connections'].current, 1)
 })
 
 t.test('what is no command of a router never arrives', async (t) => {
   const cluster = new FakeCluster()
-  await t.rejects(async () => cluster.mongos.receive('config.get-shards', {}, 'shard01'), /does not serve config.get-shards/)
+  await t.rejects(
+    async () => cluster.mongos.receive('config.get-shards', {}, 'shard01'),
+    /does not serve config.get-shards/,
+  )
 })

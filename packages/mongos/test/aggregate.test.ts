@@ -12,7 +12,10 @@ t.test('a leading $match that targets one shard sends the whole pipeline there',
   const cluster = twoShards()
   cluster.script(() => cursorReply([{ _id: null, n: 3 }]))
   const pipeline = [{ $match: { x: 7 } }, { $group: { _id: null, n: { $sum: 1 } } }]
-  t.match(await cluster.run({ aggregate: 'c', pipeline, cursor: {} }), { cursor: { firstBatch: [{ _id: null, n: 3 }] }, ok: 1 })
+  t.match(await cluster.run({ aggregate: 'c', pipeline, cursor: {} }), {
+    cursor: { firstBatch: [{ _id: null, n: 3 }] },
+    ok: 1,
+  })
   t.same(cluster.commandsTo('shard02')[0]!.body, { aggregate: 'c', pipeline, cursor: {}, $db: 'test' })
   t.equal(cluster.commandsTo('shard01').length, 0)
 })

@@ -90,7 +90,9 @@ t.test('results beyond the first batch stay behind a cursor', async (t) => {
   let { cursor } = await cluster.run(bulk(ops, { cursor: { batchSize: 3 } }))
   const indexes = cursor.firstBatch.map(({ idx }: Document) => idx)
   while (!cursor.id.isZero()) {
-    cursor = (await cluster.run({ getMore: cursor.id, collection: '$cmd.bulkWrite', batchSize: 3, $db: 'admin' }))['cursor']
+    cursor = (await cluster.run({ getMore: cursor.id, collection: '$cmd.bulkWrite', batchSize: 3, $db: 'admin' }))[
+      'cursor'
+    ]
     indexes.push(...cursor.nextBatch.map(({ idx }: Document) => idx))
   }
   t.same(indexes, [0, 1, 2, 3, 4, 5, 6])

@@ -9,7 +9,9 @@ const admin = { $db: 'admin' }
 /** A router that knows what was set. */
 async function withDefaults(defaults: Document, options = {}) {
   const cluster = threeShards(options)
-  cluster.script((_shard, _command, name) => (name === 'insert' ? { n: 1, ok: 1 } : name === 'count' ? { n: 1, ok: 1 } : cursorReply([])))
+  cluster.script((_shard, _command, name) =>
+    name === 'insert' ? { n: 1, ok: 1 } : name === 'count' ? { n: 1, ok: 1 } : cursorReply([]),
+  )
   cluster.settings.set('ReadWriteConcernDefaults', defaults)
   await cluster.mongos.start!()
   await cluster.world.fire(cluster.mongos, 'ping')
@@ -22,7 +24,10 @@ async function withDefaults(defaults: Document, options = {}) {
 
 t.test('commands that name no concern go to the shards with the default one', async (t) => {
   const provenance = 'customDefault'
-  const { sent } = await withDefaults({ defaultReadConcern: { level: 'available' }, defaultWriteConcern: { w: 1, wtimeout: 5 } })
+  const { sent } = await withDefaults({
+    defaultReadConcern: { level: 'available' },
+    defaultWriteConcern: { w: 1, wtimeout: 5 },
+  })
   const read = { readConcern: { level: 'available', provenance } }
   for (const command of [
     { find: 'c' },
@@ -39,7 +44,10 @@ t.test('commands that name no concern go to the shards with the default one', as
     { level: 'majority' },
     'a command may name its own',
   )
-  t.same((await sent({ insert: 'c', documents: [{ _id: 1, x: -1 }], writeConcern: { w: 'majority' } }))['writeConcern'], { w: 'majority' })
+  t.same(
+    (await sent({ insert: 'c', documents: [{ _id: 1, x: -1 }], writeConcern: { w: 'majority' } }))['writeConcern'],
+    { w: 'majority' },
+  )
 })
 
 t.test('without any, commands go as they come', async (t) => {

@@ -10,7 +10,10 @@ function withOpenCursors(options = {}): FakeCluster {
   cluster.shardByRange('test.c', 'x', [0], ['shard01', 'shard02'])
   cluster.script((_shard, _command, name) => {
     if (name === 'killCursors') return { ok: 1 }
-    return cursorReply([{ _id: 1 }, { _id: 2 }], { id: 5n, ...(name === 'getMore' ? { batch: 'nextBatch' as const } : {}) })
+    return cursorReply([{ _id: 1 }, { _id: 2 }], {
+      id: 5n,
+      ...(name === 'getMore' ? { batch: 'nextBatch' as const } : {}),
+    })
   })
   return cluster
 }

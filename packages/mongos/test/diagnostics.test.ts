@@ -84,22 +84,40 @@ t.test('dbStats sums the shards and shows each', async (t) => {
     ok: 1,
   }))
   const stats = await cluster.run({ dbStats: 1 })
-  t.match(stats, { db: 'test', collections: 3, objects: 6, avgObjSize: 50, dataSize: 300, totalSize: 330, scaleFactor: 1 })
-  t.same(Object.keys(stats['raw'] as Document), ['shard01/127.0.0.1:5000', 'shard02/127.0.0.1:5001', 'shard03/127.0.0.1:5002'])
+  t.match(stats, {
+    db: 'test',
+    collections: 3,
+    objects: 6,
+    avgObjSize: 50,
+    dataSize: 300,
+    totalSize: 330,
+    scaleFactor: 1,
+  })
+  t.same(Object.keys(stats['raw'] as Document), [
+    'shard01/127.0.0.1:5000',
+    'shard02/127.0.0.1:5001',
+    'shard03/127.0.0.1:5002',
+  ])
   t.match(await cluster.run({ dbStats: 1, scale: 0 }), { code: 2, errmsg: 'Scale must be greater than zero' })
 })
 
 t.test('dataSize goes to the owners of the namespace, whatever the database of the command', async (t) => {
   const cluster = sharded()
   cluster.script(() => ({ size: Long.fromNumber(5), numObjects: Long.ONE, millis: Long.ZERO, ok: 1 }))
-  t.match(await cluster.run({ dataSize: 'test.c', ...admin }), { size: Long.fromNumber(10), numObjects: Long.fromNumber(2) })
+  t.match(await cluster.run({ dataSize: 'test.c', ...admin }), {
+    size: Long.fromNumber(10),
+    numObjects: Long.fromNumber(2),
+  })
   t.match(await cluster.run({ dataSize: 'nowhere.c' }), { code: 26 })
 })
 
 t.test('validate: what each shard said, valid only if all are', async (t) => {
   const cluster = sharded()
   cluster.script((shard) => ({ ns: 'test.c', valid: shard === 'shard01', ok: 1 }))
-  t.match(await cluster.run({ validate: 'c' }), { valid: false, raw: { shard01: { valid: true }, shard02: { valid: false } } })
+  t.match(await cluster.run({ validate: 'c' }), {
+    valid: false,
+    raw: { shard01: { valid: true }, shard02: { valid: false } },
+  })
   t.match(await cluster.run({ validate: 'other' }), { ns: 'test.c', valid: true, raw: { shard01: { valid: true } } })
   cluster.script((shard) => (shard === 'shard01' ? { ok: 1, valid: true } : { ok: 0, code: 26, errmsg: 'gone' }))
   t.match(await cluster.run({ validate: 'c' }), { ok: 0, code: 26, raw: { shard02: { errmsg: 'gone' } } })
@@ -108,7 +126,9 @@ t.test('validate: what each shard said, valid only if all are', async (t) => {
 t.test('currentOp asks the shards; killOp reaches them', async (t) => {
   const cluster = new FakeCluster()
   cluster.script((shard, _command, name) =>
-    name === 'currentOp' ? { inprog: [{ shard, type: 'op', opid: `${shard}:7` }], ok: 1 } : { info: 'attempting to kill op', ok: 1 },
+    name === 'currentOp'
+      ? { inprog: [{ shard, type: 'op', opid: `${shard}:7` }], ok: 1 }
+      : { info: 'attempting to kill op', ok: 1 },
   )
   const { inprog } = await cluster.run({ currentOp: 1, ...admin })
   t.same(
@@ -135,7 +155,9 @@ t.test('an operation that waits for a shard ends when it is killed; D707: the sh
     { aggregate: 1, pipeline: [{ $currentOp: { localOps: true } }], cursor: {}, ...admin },
     { connectionId: 2 },
   )
-  const [found] = (list['cursor'].firstBatch as Document[]).filter(({ command }) => (command as Document)['comment'] === 'slow')
+  const [found] = (list['cursor'].firstBatch as Document[]).filter(
+    ({ command }) => (command as Document)['comment'] === 'slow',
+  )
   t.match(found, { type: 'op', op: 'query', ns: 'test.c', desc: 'conn1', client: '127.0.0.1:1' })
   t.notOk('locks' in found!)
   t.match(await cluster.run({ killOp: 1, op: found!['opid'], ...admin }, { connectionId: 2 }), { ok: 1 })
@@ -163,7 +185,12 @@ t.test('the sessions of a router; D703: its own', async (t) => {
   const { id } = await cluster.run({ startSession: 1 })
   const local = await cluster.run({ aggregate: 1, pipeline: [{ $listLocalSessions: {} }], cursor: {}, ...admin })
   t.same(local['cursor'].firstBatch[0]._id.id, id.id)
-  const all = await cluster.run({ aggregate: 'system.sessions', pipeline: [{ $listSessions: {} }], cursor: {}, $db: 'config' })
+  const all = await cluster.run({
+    aggregate: 'system.sessions',
+    pipeline: [{ $listSessions: {} }],
+    cursor: {},
+    $db: 'config',
+  })
   t.same(all['cursor'].firstBatch[0]._id.id, id.id)
 })
 
@@ -180,7 +207,10 @@ t.test('serverStatus of a router', async (t) => {
     process: 'mongos',
     asserts: { user: 1 },
     opcounters: { query: Long.ONE },
-    sharding: { configsvrConnectionString: 'csrs/127.0.0.1:27019', maxChunkSizeInBytes: Long.fromNumber(128 * 1024 * 1024) },
+    sharding: {
+      configsvrConnectionString: 'csrs/127.0.0.1:27019',
+      maxChunkSizeInBytes: Long.fromNumber(128 * 1024 * 1024),
+    },
     metrics: { commands: { find: { total: Long.ONE }, ping: { failed: Long.ONE }, '<UNKNOWN>': Long.ONE } },
   })
   t.notOk('repl' in status)
@@ -227,7 +257,9 @@ t.test('what a router alone answers', async (t) => {
     localUpdateWallClockTime: Date,
   })
   t.notOk('ttlMonitorEnabled' in (await cluster.run({ getParameter: '*', ...admin })), 'routers have no storage')
-  t.match(await cluster.run({ listCommands: 1 }), { commands: { isdbgrid: { help: String }, hello: { apiVersions: ['1'] } } })
+  t.match(await cluster.run({ listCommands: 1 }), {
+    commands: { isdbgrid: { help: String }, hello: { apiVersions: ['1'] } },
+  })
 })
 
 t.test('fsync asks every shard', async (t) => {
@@ -263,7 +295,9 @@ t.test('checkMetadataConsistency finds indexes that differ', async (t) => {
   const cluster = consistent()
   const id = { v: 2, key: { _id: 1 }, name: '_id_' }
   const ttl = (expireAfterSeconds: number) => ({ v: 2, key: { t: 1 }, name: 't_1', expireAfterSeconds })
-  cluster.script((shard) => cursorReply(shard === 'shard01' ? [id, { v: 2, key: { a: 1 }, name: 'a_1' }, ttl(60)] : [id, ttl(90)]))
+  cluster.script((shard) =>
+    cursorReply(shard === 'shard01' ? [id, { v: 2, key: { a: 1 }, name: 'a_1' }, ttl(60)] : [id, ttl(90)]),
+  )
   const { cursor } = await cluster.run({ checkMetadataConsistency: 1, checkIndexes: true })
   const inconsistent = (info: Document) => ({
     type: 'InconsistentIndex',

@@ -25,7 +25,11 @@ t.test('what is checked for every command', async (t) => {
       'transactions',
       { insert: 'c', documents: [{}], lsid, txnNumber: Long.ONE, autocommit: false, startTransaction: true },
       // D504
-      { code: 20, codeName: 'IllegalOperation', errmsg: 'Multi-document transactions are not supported by this cluster' },
+      {
+        code: 20,
+        codeName: 'IllegalOperation',
+        errmsg: 'Multi-document transactions are not supported by this cluster',
+      },
     ],
     ['txnNumber on a read', { find: 'c', lsid, txnNumber: Long.ONE }, { code: 50768 }],
     ['negative txnNumber', { insert: 'c', documents: [{}], lsid, txnNumber: Long.fromNumber(-1) }, { code: 72 }],
@@ -36,7 +40,11 @@ t.test('what is checked for every command', async (t) => {
     [
       'batch size',
       { insert: 'c', documents: [] },
-      { code: 16, codeName: 'InvalidLength', errmsg: 'Write batch sizes must be between 1 and 100000. Got 0 operations.' },
+      {
+        code: 16,
+        codeName: 'InvalidLength',
+        errmsg: 'Write batch sizes must be between 1 and 100000. Got 0 operations.',
+      },
     ],
     ['no cursor', { aggregate: 'c', pipeline: [] }, { code: 9 }],
   ]

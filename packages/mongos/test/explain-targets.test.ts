@@ -34,7 +34,10 @@ function shown({ stage, shards, inputStage }: RouterPlan): string {
 const searched = 'SHARD_WRITE shard03 over SHARD_MERGE shard01 shard02 shard03'
 
 const u = { $set: { a: 1 } }
-const update = (collection: string, q: Document, rest: Document = {}): Document => ({ update: collection, updates: [{ q, u, ...rest }] })
+const update = (collection: string, q: Document, rest: Document = {}): Document => ({
+  update: collection,
+  updates: [{ q, u, ...rest }],
+})
 const remove = (q: Document, limit: number): Document => ({ delete: 'c', deletes: [{ q, limit }] })
 const modify = (query: Document): Document => ({ findAndModify: 'c', query, update: u })
 
@@ -60,7 +63,10 @@ const always: readonly [Document, string][] = [
   [modify({ x: 5 }), 'SINGLE_SHARD shard02'],
 ]
 
-const byVersion: readonly { readonly command: Document; readonly targets: Readonly<Partial<Record<EmulatedVersion, string>>> }[] = [
+const byVersion: readonly {
+  readonly command: Document
+  readonly targets: Readonly<Partial<Record<EmulatedVersion, string>>>
+}[] = [
   {
     command: update('c', { a: 1 }),
     targets: { '4.0': 'error 61', '4.4': 'error 72', '6.0': 'error 72', '7.0': searched, '8.0': searched },
@@ -81,7 +87,8 @@ const byVersion: readonly { readonly command: Document; readonly targets: Readon
 for (const emulate of ['4.0', '4.4', '6.0', '7.0', '8.0'] as const) {
   t.test(emulate, async (t) => {
     const cluster = await filled(emulate)
-    for (const [command, targets] of always) t.equal(await targetsOf(cluster, command), targets, JSON.stringify(command))
+    for (const [command, targets] of always)
+      t.equal(await targetsOf(cluster, command), targets, JSON.stringify(command))
     for (const { command, targets } of byVersion) {
       const wanted = targets[emulate]
       if (wanted !== undefined) t.equal(await targetsOf(cluster, command), wanted, JSON.stringify(command))

@@ -16,14 +16,18 @@ const namesOf = (document: unknown) => Object.keys(document as Document)
 
 t.test('one shard, several shards, several shards with a sort', async (t) => {
   const cluster = await filled()
-  const explained = async (command: Document, verbosity = 'queryPlanner') => cluster.run({ explain: { find: 'c', ...command }, verbosity })
+  const explained = async (command: Document, verbosity = 'queryPlanner') =>
+    cluster.run({ explain: { find: 'c', ...command }, verbosity })
   const one = await explained({ filter: { x: 5 } })
   t.equal(one['queryPlanner'].winningPlan.stage, 'SINGLE_SHARD')
   t.same(
     one['queryPlanner'].winningPlan.shards.map((shard: Document) => shard['shardName']),
     ['shard02'],
   )
-  t.match(one['queryPlanner'].winningPlan.shards[0], { connectionString: 'shard02/127.0.0.1:5001', namespace: 'test.c' })
+  t.match(one['queryPlanner'].winningPlan.shards[0], {
+    connectionString: 'shard02/127.0.0.1:5001',
+    namespace: 'test.c',
+  })
   t.same(namesOf(one['queryPlanner'].winningPlan.shards[0]).slice(0, 5), [
     'explainVersion',
     'shardName',
@@ -38,7 +42,10 @@ t.test('one shard, several shards, several shards with a sort', async (t) => {
     several['queryPlanner'].winningPlan.shards.map((shard: Document) => shard['shardName']),
     ['shard02', 'shard03'],
   )
-  t.match(several['queryPlanner'].winningPlan.shards[0].winningPlan, { stage: 'SHARDING_FILTER', inputStage: { stage: 'COLLSCAN' } })
+  t.match(several['queryPlanner'].winningPlan.shards[0].winningPlan, {
+    stage: 'SHARDING_FILTER',
+    inputStage: { stage: 'COLLSCAN' },
+  })
   t.equal((await explained({ sort: { _id: 1 } }))['queryPlanner'].winningPlan.stage, 'SHARD_MERGE_SORT')
   t.same(namesOf(several), [
     'queryPlanner',
@@ -85,7 +92,10 @@ t.test('execution statistics are summed up', async (t) => {
     'allPlansExecution',
   ])
   t.match(
-    executionStats.executionStages.shards.map(({ shardName, executionSuccess }: Document) => [shardName, executionSuccess]),
+    executionStats.executionStages.shards.map(({ shardName, executionSuccess }: Document) => [
+      shardName,
+      executionSuccess,
+    ]),
     [
       ['shard01', true],
       ['shard02', true],
@@ -102,7 +112,12 @@ t.test('execution statistics are summed up', async (t) => {
 t.test('the command is shown with the generic arguments of the explain', async (t) => {
   const cluster = await filled()
   const lsid = { id: new UUID(Buffer.alloc(16, 7)) }
-  const { command } = await cluster.run({ explain: { find: 'c', comment: 'inner' }, verbosity: 'queryPlanner', lsid, comment: 'outer' })
+  const { command } = await cluster.run({
+    explain: { find: 'c', comment: 'inner' },
+    verbosity: 'queryPlanner',
+    lsid,
+    comment: 'outer',
+  })
   t.same(namesOf(command), ['find', 'comment', 'lsid', '$db'])
   t.equal(command.comment, 'inner')
 })
@@ -153,14 +168,21 @@ for (const emulate of ['7.0', '8.0'] as const) {
       for (const [name, value] of Object.entries(command)) t.same(shown[name], value, text)
       t.notOk('executionStats' in (await explained(command, 'queryPlanner')))
     }
-    const upsert = await explained({ update: 'c', updates: [{ q: { even: 'no' }, u: { $set: { a: 1 } }, upsert: true }] })
+    const upsert = await explained({
+      update: 'c',
+      updates: [{ q: { even: 'no' }, u: { $set: { a: 1 } }, upsert: true }],
+    })
     t.match(upsert['executionStats'].executionStages.shards[0].executionStages, { nWouldModify: 0, nWouldUpsert: 1 })
     t.equal(upsert['executionStats'].inputStage.nReturned, 0)
     const position = await explained(
       { update: 'c', updates: [{ q: { even: true, list: 1 }, u: { $set: { 'list.$': 2 } } }] },
       'queryPlanner',
     )
-    t.match(JSON.stringify(position['queryPlanner'].winningPlan.shards[0].parsedQuery), /list/, 'the filter that finds the element stays')
+    t.match(
+      JSON.stringify(position['queryPlanner'].winningPlan.shards[0].parsedQuery),
+      /list/,
+      'the filter that finds the element stays',
+    )
     const single = await explained({ findAndModify: 'c', query: { x: { $gt: 150 } }, remove: true }, 'queryPlanner')
     t.equal(single['queryPlanner'].winningPlan.stage, 'SINGLE_SHARD', 'what leads to one shard needs no search')
     t.equal((await cluster.run({ count: 'c' }))['n'], 7, 'nothing was written')
@@ -172,7 +194,14 @@ t.test('aggregate: what shards run, what is done with it; D605', async (t) => {
   const pipeline = [{ $match: { even: true } }, { $group: { _id: null, n: { $sum: 1 } } }]
   const split = await cluster.run({ explain: { aggregate: 'c', pipeline, cursor: {} }, verbosity: 'executionStats' })
   t.equal(split['mergeType'], 'anyShard')
-  t.same(namesOf(split).slice(0, 6), ['serverInfo', 'serverParameters', 'mergeType', 'splitPipeline', 'shards', 'command'])
+  t.same(namesOf(split).slice(0, 6), [
+    'serverInfo',
+    'serverParameters',
+    'mergeType',
+    'splitPipeline',
+    'shards',
+    'command',
+  ])
   t.same(
     split['splitPipeline'].shardsPart.map((stage: Document) => namesOf(stage)[0]),
     ['$match', '$group'],
@@ -184,9 +213,13 @@ t.test('aggregate: what shards run, what is done with it; D605', async (t) => {
   t.same(namesOf(split['shards']), ['shard01', 'shard02', 'shard03'])
   t.same(namesOf(split['shards'].shard01), ['host', 'explainVersion', 'stages'])
   t.equal(split['shards'].shard01.stages[0].$cursor.executionStats.nReturned, 1)
-  const sorted = await cluster.run({ explain: { aggregate: 'c', pipeline: [{ $sort: { _id: 1 } }, { $limit: 2 }], cursor: {} } })
+  const sorted = await cluster.run({
+    explain: { aggregate: 'c', pipeline: [{ $sort: { _id: 1 } }, { $limit: 2 }], cursor: {} },
+  })
   t.same(sorted['splitPipeline'].mergerPart[0].$mergeCursors.sort, { _id: 1 })
-  const whole = await cluster.run({ explain: { aggregate: 'c', pipeline: [{ $match: { x: 5 } }, ...pipeline], cursor: {} } })
+  const whole = await cluster.run({
+    explain: { aggregate: 'c', pipeline: [{ $match: { x: 5 } }, ...pipeline], cursor: {} },
+  })
   t.equal(whole['splitPipeline'], null)
   t.same(namesOf(whole['shards']), ['shard02'])
   const unsharded = await cluster.run({ explain: { aggregate: 'plain', pipeline, cursor: {} } })
@@ -202,9 +235,15 @@ t.test('aggregate: what shards run, what is done with it; D605', async (t) => {
 
 t.test('a query for one shard key needs no shard filter, and writes have none', async (t) => {
   const cluster = await filled('7.0')
-  const stagesOf = (plan: Document): string[] => [plan['stage'], ...(plan['inputStage'] === undefined ? [] : stagesOf(plan['inputStage']))]
+  const stagesOf = (plan: Document): string[] => [
+    plan['stage'],
+    ...(plan['inputStage'] === undefined ? [] : stagesOf(plan['inputStage'])),
+  ]
   const planOf = async (command: Document) =>
-    stagesOf((await cluster.run({ explain: command, verbosity: 'queryPlanner' }))['queryPlanner'].winningPlan.shards[0].winningPlan)
+    stagesOf(
+      (await cluster.run({ explain: command, verbosity: 'queryPlanner' }))['queryPlanner'].winningPlan.shards[0]
+        .winningPlan,
+    )
   t.notMatch((await planOf({ find: 'c', filter: { x: 5 } })).join(), 'SHARDING_FILTER')
   t.match((await planOf({ find: 'c', filter: { x: { $gte: 5, $lt: 6 } } })).join(), 'SHARDING_FILTER')
   t.notMatch((await planOf({ count: 'c', query: { x: 5 } })).join(), 'SHARDING_FILTER')
@@ -214,9 +253,15 @@ t.test('a query for one shard key needs no shard filter, and writes have none', 
 
 t.test('what cannot be explained', async (t) => {
   const cluster = await filled()
-  t.match(await cluster.run({ explain: { insert: 'c', documents: [] } }), { code: 20, errmsg: 'Cannot explain cmd: insert' })
+  t.match(await cluster.run({ explain: { insert: 'c', documents: [] } }), {
+    code: 20,
+    errmsg: 'Cannot explain cmd: insert',
+  })
   t.match(await cluster.run({ explain: { nonsense: 1 } }), { code: 59 })
-  t.match(await cluster.run({ explain: { find: 'c' }, $db: 'missing' }), { code: 26, errmsg: 'database missing not found' })
+  t.match(await cluster.run({ explain: { find: 'c' }, $db: 'missing' }), {
+    code: 26,
+    errmsg: 'database missing not found',
+  })
   t.match(await cluster.run({ explain: { find: 'c', filter: { $nope: 1 } } }), { ok: 0, code: 2 })
   t.match(await cluster.run({ explain: { find: 'c', hint: 'nope' } }), { ok: 0, code: 2 })
 })
@@ -224,9 +269,16 @@ t.test('what cannot be explained', async (t) => {
 t.test('an aggregate where nothing is sharded: what its shard says is the answer', async (t) => {
   const cluster = await filled('7.0')
   const pipeline = [{ $match: { even: true } }, { $group: { _id: null, n: { $sum: 1 } } }]
-  const explained = await cluster.run({ explain: { aggregate: 'plain', pipeline, cursor: {} }, verbosity: 'executionStats' })
+  const explained = await cluster.run({
+    explain: { aggregate: 'plain', pipeline, cursor: {} },
+    verbosity: 'executionStats',
+  })
   for (const name of ['splitPipeline', 'shards', 'mergeType']) t.notOk(name in explained, `no ${name}`)
   t.equal(explained['stages'][0].$cursor.executionStats.nReturned, 4)
   t.equal(explained['ok'], 1)
-  t.same(Object.keys(explained).filter((name) => name === 'ok' || name === '$clusterTime').length, 2, 'the times are given once')
+  t.same(
+    Object.keys(explained).filter((name) => name === 'ok' || name === '$clusterTime').length,
+    2,
+    'the times are given once',
+  )
 })

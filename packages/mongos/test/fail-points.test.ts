@@ -56,7 +56,12 @@ t.test('a router before 4.2 has no failCommand', async (t) => {
 t.test('a getMore that has found its cursor', async (t) => {
   const cluster = await RealCluster.create()
   await cluster.run({ insert: 'c', documents: [1, 2, 3].map((_id) => ({ _id, x: _id })) })
-  await cluster.run({ configureFailPoint: 'failGetMoreAfterCursorCheckout', mode: { times: 1 }, data: { errorCode: 280 }, ...admin })
+  await cluster.run({
+    configureFailPoint: 'failGetMoreAfterCursorCheckout',
+    mode: { times: 1 },
+    data: { errorCode: 280 },
+    ...admin,
+  })
   const { cursor } = await cluster.run({ find: 'c', batchSize: 1 })
   const getMore = { getMore: cursor.id, collection: 'c' }
   t.match(await cluster.run(getMore), { code: 280 })

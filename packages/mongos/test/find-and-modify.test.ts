@@ -53,18 +53,28 @@ t.test('without it: refused before 7.0, unless the filter leads to one shard, in
 
 t.test('from 7.0 on one document of the cluster, the first in the order that is asked for', async (t) => {
   const cluster = await filled()
-  t.match(await cluster.run({ findAndModify: 'c', query: { _id: 3 }, update: { $set: { w: 1 } } }), { value: { _id: 3 } })
+  t.match(await cluster.run({ findAndModify: 'c', query: { _id: 3 }, update: { $set: { w: 1 } } }), {
+    value: { _id: 3 },
+  })
   t.match(await cluster.run({ findAndModify: 'c', sort: { v: 1 }, update: { $set: { w: 2 } } }), { value: { _id: 2 } })
-  t.match(await cluster.run({ findAndModify: 'c', sort: { v: -1 }, remove: true }), { value: { _id: 1 }, lastErrorObject: { n: 1 } })
+  t.match(await cluster.run({ findAndModify: 'c', sort: { v: -1 }, remove: true }), {
+    value: { _id: 1 },
+    lastErrorObject: { n: 1 },
+  })
   t.same(
     await cluster
       .run({ findAndModify: 'c', query: { none: 1 }, update: { $set: { w: 3 } } })
       .then(({ lastErrorObject, value }) => [lastErrorObject, value]),
     [{ n: 0, updatedExisting: false }, null],
   )
-  t.same(await cluster.run({ findAndModify: 'c', query: { none: 1 }, remove: true }).then(({ lastErrorObject }) => lastErrorObject), {
-    n: 0,
-  })
+  t.same(
+    await cluster
+      .run({ findAndModify: 'c', query: { none: 1 }, remove: true })
+      .then(({ lastErrorObject }) => lastErrorObject),
+    {
+      n: 0,
+    },
+  )
   t.match(await cluster.all(), [
     { _id: 2, w: 2 },
     { _id: 3, w: 1 },
@@ -89,7 +99,13 @@ t.test('the order is that of the collation', async (t) => {
 
 t.test('an upsert goes where its document belongs', async (t) => {
   const cluster = await filled()
-  const reply = await cluster.run({ findAndModify: 'c', query: { k: 1 }, update: { $set: { x: 500 } }, upsert: true, new: true })
+  const reply = await cluster.run({
+    findAndModify: 'c',
+    query: { k: 1 },
+    update: { $set: { x: 500 } },
+    upsert: true,
+    new: true,
+  })
   t.match(reply, { lastErrorObject: { n: 1, updatedExisting: false }, value: { x: 500, k: 1 } })
   t.equal(cluster.nodes.get('shard03')!.collection('test.c')!.count, 2)
 })
@@ -107,7 +123,10 @@ t.test('a repeated one is answered by the shard that executed it', async (t) => 
     const first = await cluster.run(retryable)
     const before = await cluster.all()
     const again = await cluster.run(retryable)
-    t.same([again['lastErrorObject'], again['value'], again['retriedStmtId']], [first['lastErrorObject'], first['value'], 0])
+    t.same(
+      [again['lastErrorObject'], again['value'], again['retriedStmtId']],
+      [first['lastErrorObject'], first['value'], 0],
+    )
     t.same(await cluster.all(), before)
   }
 })
@@ -120,7 +139,11 @@ t.test('on an unsharded collection', async (t) => {
   t.equal(cluster.nodes.get('shard01')!.collection('test.u')!.count, 1)
   t.match(await cluster.run({ findAndModify: 'u', query: {}, remove: true, writeConcern: { w: 5 } }), {
     value: { a: 1 },
-    writeConcernError: { code: 100, errmsg: 'Not enough data-bearing nodes at shard01', errInfo: { writeConcern: { w: 5 } } },
+    writeConcernError: {
+      code: 100,
+      errmsg: 'Not enough data-bearing nodes at shard01',
+      errInfo: { writeConcern: { w: 5 } },
+    },
   })
   t.match(await cluster.run({ findAndModify: 'u', remove: true, update: {} }), { ok: 0, code: 9 })
 })

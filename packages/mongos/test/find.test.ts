@@ -35,12 +35,24 @@ t.test('the routed event tells what was targeted', async (t) => {
   await cluster.run({ find: 'c', filter: { x: { $gte: 50 } } })
   await cluster.run({ find: 'c' })
   t.match(cluster.routed(), [
-    { ns: 'test.c', command: 'find', kind: 'targeted', shards: ['shard02'], chunks: 1, bounds: [['{"x":5}', '{"x":5}']] },
+    {
+      ns: 'test.c',
+      command: 'find',
+      kind: 'targeted',
+      shards: ['shard02'],
+      chunks: 1,
+      bounds: [['{"x":5}', '{"x":5}']],
+    },
     { kind: 'multi', shards: ['shard02', 'shard03'], chunks: 2 },
     { kind: 'broadcast', shards: ['shard01', 'shard02', 'shard03'], chunks: 3 },
   ])
   const { numHostsTargeted } = (await cluster.run({ serverStatus: 1 }))['shardingStatistics']
-  t.match(numHostsTargeted.find, { allShards: Long.ONE, manyShards: Long.ONE, oneShard: Long.ONE, unsharded: Long.ZERO })
+  t.match(numHostsTargeted.find, {
+    allShards: Long.ONE,
+    manyShards: Long.ONE,
+    oneShard: Long.ONE,
+    unsharded: Long.ZERO,
+  })
 })
 
 t.test('nobody watching, nothing built', async (t) => {
@@ -67,7 +79,10 @@ t.test('unsharded collections live on the primary shard, config and admin on the
 
 t.test('a database that is not there reads as empty', async (t) => {
   const cluster = threeShards()
-  t.match(await cluster.run({ find: 'c', $db: 'nowhere' }), { cursor: { firstBatch: [], id: Long.ZERO, ns: 'nowhere.c' }, ok: 1 })
+  t.match(await cluster.run({ find: 'c', $db: 'nowhere' }), {
+    cursor: { firstBatch: [], id: Long.ZERO, ns: 'nowhere.c' },
+    ok: 1,
+  })
   t.match(await cluster.run({ count: 'c', $db: 'nowhere' }), { n: 0, ok: 1 })
   t.equal(cluster.countSent('config.create-database'), 0)
 })
@@ -96,32 +111,38 @@ t.test('several shards: sorted streams merge, skip and limit come last, the sort
 
 t.test('limit and skip that do not fit together', async (t) => {
   const cluster = threeShards()
-  t.match(await cluster.run({ find: 'c', skip: Long.MAX_VALUE, limit: Long.MAX_VALUE }), { code: 15, codeName: 'Overflow' })
+  t.match(await cluster.run({ find: 'c', skip: Long.MAX_VALUE, limit: Long.MAX_VALUE }), {
+    code: 15,
+    codeName: 'Overflow',
+  })
   t.match(await cluster.run({ find: 'c', limit: -1 }), { code: 51024 })
 })
 
-t.test('batches: the first holds 101 documents, 0 opens the cursor only, later ones are asked of the shards', async (t) => {
-  const cluster = threeShards()
-  cluster.script((shard, _command, name) => {
-    const base = { shard01: -1000, shard02: 1, shard03: 1000 }[shard]!
-    const ids = Array.from({ length: 60 }, (_, i) => base + i)
-    if (name === 'find') return cursorReply(documents(...ids.slice(0, 40)), { id: 7n })
-    return cursorReply(documents(...ids.slice(40)), { batch: 'nextBatch' })
-  })
-  const first = (await cluster.run({ find: 'c' }))['cursor']
-  t.equal(first.firstBatch.length, 101)
-  t.ok(first.id.toBigInt() > 0n)
-  const second = (await cluster.run({ getMore: first.id, collection: 'c' }))['cursor']
-  t.equal(second.nextBatch.length, 79)
-  t.same(second.id, Long.ZERO)
-  t.equal(second.ns, 'test.c')
-  t.match(await cluster.run({ getMore: first.id, collection: 'c' }), { code: 43, codeName: 'CursorNotFound' })
+t.test(
+  'batches: the first holds 101 documents, 0 opens the cursor only, later ones are asked of the shards',
+  async (t) => {
+    const cluster = threeShards()
+    cluster.script((shard, _command, name) => {
+      const base = { shard01: -1000, shard02: 1, shard03: 1000 }[shard]!
+      const ids = Array.from({ length: 60 }, (_, i) => base + i)
+      if (name === 'find') return cursorReply(documents(...ids.slice(0, 40)), { id: 7n })
+      return cursorReply(documents(...ids.slice(40)), { batch: 'nextBatch' })
+    })
+    const first = (await cluster.run({ find: 'c' }))['cursor']
+    t.equal(first.firstBatch.length, 101)
+    t.ok(first.id.toBigInt() > 0n)
+    const second = (await cluster.run({ getMore: first.id, collection: 'c' }))['cursor']
+    t.equal(second.nextBatch.length, 79)
+    t.same(second.id, Long.ZERO)
+    t.equal(second.ns, 'test.c')
+    t.match(await cluster.run({ getMore: first.id, collection: 'c' }), { code: 43, codeName: 'CursorNotFound' })
 
-  const opened = (await cluster.run({ find: 'c', batchSize: 0 }))['cursor']
-  t.same(opened.firstBatch, [])
-  const all = (await cluster.run({ getMore: opened.id, collection: 'c' }))['cursor']
-  t.equal(all.nextBatch.length, 180)
-})
+    const opened = (await cluster.run({ find: 'c', batchSize: 0 }))['cursor']
+    t.same(opened.firstBatch, [])
+    const all = (await cluster.run({ getMore: opened.id, collection: 'c' }))['cursor']
+    t.equal(all.nextBatch.length, 180)
+  },
+)
 
 t.test('no reply grows beyond 16 MB', async (t) => {
   const cluster = threeShards()
@@ -142,7 +163,9 @@ t.test('no reply grows beyond 16 MB', async (t) => {
 t.test('a cursor on one shard: its batches go on, under the id of the router', async (t) => {
   const cluster = threeShards()
   cluster.scripts.set('shard02', (_command, name) =>
-    name === 'find' ? cursorReply(documents(1, 2), { id: 77n }) : cursorReply(documents(3), { id: 0n, batch: 'nextBatch' }),
+    name === 'find'
+      ? cursorReply(documents(1, 2), { id: 77n })
+      : cursorReply(documents(3), { id: 0n, batch: 'nextBatch' }),
   )
   const { cursor } = await cluster.run({ find: 'c', filter: { x: { $gte: 1, $lt: 10 } }, batchSize: 2 })
   t.not(cursor.id.toBigInt(), 77n)
@@ -151,7 +174,11 @@ t.test('a cursor on one shard: its batches go on, under the id of the router', a
     cursor: { nextBatch: documents(3), id: Long.ZERO },
     ok: 1,
   })
-  t.match(cluster.commandsTo('shard02')[1]!.body, { getMore: Long.fromNumber(77), collection: 'c', batchSize: Long.fromNumber(2) })
+  t.match(cluster.commandsTo('shard02')[1]!.body, {
+    getMore: Long.fromNumber(77),
+    collection: 'c',
+    batchSize: Long.fromNumber(2),
+  })
 })
 
 t.test('one shard fails: the find fails and the cursors of the others are closed', async (t) => {

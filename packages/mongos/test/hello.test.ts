@@ -45,7 +45,12 @@ t.test('hello has the fields of a router in order, with the types that clients c
 t.test('legacy names answer with ismaster; other spellings are no command', async (t) => {
   const cluster = new FakeCluster()
   for (const name of ['isMaster', 'ismaster']) t.equal((await cluster.run({ [name]: 1 }))['ismaster'], true)
-  t.match(await cluster.run({ HELLO: 1 }), { ok: 0, code: 59, codeName: 'CommandNotFound', errmsg: "no such command: 'HELLO'" })
+  t.match(await cluster.run({ HELLO: 1 }), {
+    ok: 0,
+    code: 59,
+    codeName: 'CommandNotFound',
+    errmsg: "no such command: 'HELLO'",
+  })
   const plain = await cluster.run({ hello: 1 })
   t.notOk('helloOk' in plain)
   t.notOk('compression' in plain)
@@ -68,9 +73,16 @@ t.test('awaitable hello waits its time and answers', async (t) => {
   t.match(await cluster.run({ hello: 1, topologyVersion, maxAwaitTimeMS: -1 }), { code: 51759 })
   t.match(await cluster.run({ hello: 1, topologyVersion }), { code: 51760 })
   t.match(await cluster.run({ hello: 1, maxAwaitTimeMS: 1 }), { code: 51760 })
-  t.match(await cluster.run({ hello: 1, topologyVersion: { ...topologyVersion, counter: Long.fromNumber(-1) }, maxAwaitTimeMS: 1 }), {
-    code: 51758,
-  })
+  t.match(
+    await cluster.run({
+      hello: 1,
+      topologyVersion: { ...topologyVersion, counter: Long.fromNumber(-1) },
+      maxAwaitTimeMS: 1,
+    }),
+    {
+      code: 51758,
+    },
+  )
   t.match(await cluster.run({ hello: 1, topologyVersion: other, maxAwaitTimeMS: 1 }), { code: 51761 })
 })
 

@@ -11,9 +11,17 @@ const hosts = [0, 1, 2].map((i) => `shard0${i + 1}/127.0.0.1:${5000 + i}`)
 t.test('indexes of a sharded collection: a reply of each shard', async (t) => {
   const cluster = await realCluster([sharded])
   await cluster.run({ insert: 'c', documents })
-  const created = await cluster.run({ createIndexes: 'c', indexes: [{ key: { at: 1 }, name: 'at_1', expireAfterSeconds: 3600 }] })
+  const created = await cluster.run({
+    createIndexes: 'c',
+    indexes: [{ key: { at: 1 }, name: 'at_1', expireAfterSeconds: 3600 }],
+  })
   t.same(Object.keys(created['raw']), hosts)
-  t.match(created['raw'][hosts[1]!], { numIndexesBefore: 1, numIndexesAfter: 2, createdCollectionAutomatically: false, ok: 1 })
+  t.match(created['raw'][hosts[1]!], {
+    numIndexesBefore: 1,
+    numIndexesAfter: 2,
+    createdCollectionAutomatically: false,
+    ok: 1,
+  })
   const modified = await cluster.run({ collMod: 'c', index: { name: 'at_1', hidden: true } })
   t.same(Object.keys(modified['raw']), hosts)
   for (const host of hosts) t.match(modified['raw'][host], { hidden_old: false, hidden_new: true, ok: 1 })
@@ -25,32 +33,35 @@ t.test('indexes of a sharded collection: a reply of each shard', async (t) => {
   t.match(missing['raw'][hosts[2]!], { ok: 0, code: 27, codeName: 'IndexNotFound' })
 })
 
-t.test('routing that was stale on one shard: dropIndexes does not ask the others again, what can be repeated does', async (t) => {
-  for (const [command, asked] of [
-    [{ dropIndexes: 'c', index: 'a_1' }, [1, 2, 1]],
-    [{ createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a_1' }] }, [2, 2, 2]],
-    [{ collMod: 'c', index: { name: 'a_1', hidden: true } }, [2, 2, 2]],
-  ] as const) {
-    const cluster = threeShards()
-    const stale = new Set(['shard02'])
-    const dropped = new Set<string>()
-    cluster.script((shard, _command, name) => {
-      if (stale.delete(shard)) return staleReply()
-      if (name === 'dropIndexes' && dropped.has(shard))
-        return { ok: 0, code: 27, codeName: 'IndexNotFound', errmsg: 'index not found with name [a_1]' }
-      dropped.add(shard)
-      return { nIndexesWas: 2, ok: 1 }
-    })
-    const reply = await cluster.run(command)
-    t.match(reply, { ok: 1 }, JSON.stringify(command))
-    t.same(Object.keys(reply['raw']).toSorted(), hosts)
-    for (const host of hosts) t.match(reply['raw'][host], { nIndexesWas: 2, ok: 1 })
-    t.same(
-      ['shard01', 'shard02', 'shard03'].map((shard) => cluster.commandsTo(shard).length),
-      asked,
-    )
-  }
-})
+t.test(
+  'routing that was stale on one shard: dropIndexes does not ask the others again, what can be repeated does',
+  async (t) => {
+    for (const [command, asked] of [
+      [{ dropIndexes: 'c', index: 'a_1' }, [1, 2, 1]],
+      [{ createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a_1' }] }, [2, 2, 2]],
+      [{ collMod: 'c', index: { name: 'a_1', hidden: true } }, [2, 2, 2]],
+    ] as const) {
+      const cluster = threeShards()
+      const stale = new Set(['shard02'])
+      const dropped = new Set<string>()
+      cluster.script((shard, _command, name) => {
+        if (stale.delete(shard)) return staleReply()
+        if (name === 'dropIndexes' && dropped.has(shard))
+          return { ok: 0, code: 27, codeName: 'IndexNotFound', errmsg: 'index not found with name [a_1]' }
+        dropped.add(shard)
+        return { nIndexesWas: 2, ok: 1 }
+      })
+      const reply = await cluster.run(command)
+      t.match(reply, { ok: 1 }, JSON.stringify(command))
+      t.same(Object.keys(reply['raw']).toSorted(), hosts)
+      for (const host of hosts) t.match(reply['raw'][host], { nIndexesWas: 2, ok: 1 })
+      t.same(
+        ['shard01', 'shard02', 'shard03'].map((shard) => cluster.commandsTo(shard).length),
+        asked,
+      )
+    }
+  },
+)
 
 t.test('an unsharded collection', async (t) => {
   const cluster = await realCluster([])
@@ -59,7 +70,10 @@ t.test('an unsharded collection', async (t) => {
   const modified = await cluster.run({ collMod: 'u', index: { name: 'at_1', expireAfterSeconds: 60 } })
   t.match(modified, { ok: 1 })
   t.notOk('raw' in modified, 'the reply of the shard itself')
-  t.match(await cluster.run({ dropIndexes: 'u', index: '*' }), { raw: { [hosts[0]!]: { nIndexesWas: 2, ok: 1 } }, ok: 1 })
+  t.match(await cluster.run({ dropIndexes: 'u', index: '*' }), {
+    raw: { [hosts[0]!]: { nIndexesWas: 2, ok: 1 } },
+    ok: 1,
+  })
   t.match(await cluster.run({ deleteIndexes: 'u', index: '*' }), { ok: 1 })
   t.match(await cluster.run({ dropIndexes: 'none', index: '*' }), { ok: 0, code: 26 })
   t.match(await cluster.run({ collMod: 'none' }), { ok: 0, code: 26 })
@@ -69,14 +83,20 @@ t.test('validators hold on every shard', async (t) => {
   const cluster = await realCluster([sharded])
   await cluster.run({ insert: 'c', documents })
   t.match(await cluster.run({ collMod: 'c', validator: { x: { $type: 'int' } } }), { ok: 1 })
-  const { writeErrors, n } = await cluster.run({ insert: 'c', documents: [-1.5, 1.5, 101.5, 7].map((x) => ({ x })), ordered: false })
+  const { writeErrors, n } = await cluster.run({
+    insert: 'c',
+    documents: [-1.5, 1.5, 101.5, 7].map((x) => ({ x })),
+    ordered: false,
+  })
   t.equal(n, 1)
   t.same(
-    writeErrors.map(({ index, code, errInfo }: { index: number; code: number; errInfo: { details: { operatorName: string } } }) => [
-      index,
-      code,
-      errInfo.details.operatorName,
-    ]),
+    writeErrors.map(
+      ({ index, code, errInfo }: { index: number; code: number; errInfo: { details: { operatorName: string } } }) => [
+        index,
+        code,
+        errInfo.details.operatorName,
+      ],
+    ),
     [0, 1, 2].map((index) => [index, 121, '$type']),
   )
 })
@@ -85,8 +105,13 @@ t.test('convertToCapped', async (t) => {
   const cluster = await realCluster([sharded])
   await cluster.run({ insert: 'u', documents })
   t.match(await cluster.run({ convertToCapped: 'u', size: 4096 }), { ok: 1 })
-  t.match((await cluster.run({ listCollections: 1, filter: { name: 'u' } }))['cursor'].firstBatch[0].options, { capped: true })
-  t.match(await cluster.run({ convertToCapped: 'c', size: 4096 }), { code: 20, errmsg: "You can't convertToCapped a sharded collection" })
+  t.match((await cluster.run({ listCollections: 1, filter: { name: 'u' } }))['cursor'].firstBatch[0].options, {
+    capped: true,
+  })
+  t.match(await cluster.run({ convertToCapped: 'c', size: 4096 }), {
+    code: 20,
+    errmsg: "You can't convertToCapped a sharded collection",
+  })
   t.match(await cluster.run({ cloneCollectionAsCapped: 'u', toCollection: 'k', size: 4096 }), { ok: 1 })
   t.match(await cluster.run({ count: 'k' }), { n: 3 })
 })
@@ -104,7 +129,10 @@ t.test('renameCollection', async (t) => {
   t.equal(cluster.databases.get('new')!.primary, 'shard01')
   t.match(await cluster.run({ count: 'w', $db: 'new' }), { n: 3 })
   cluster.databases.set('far', { primary: 'shard02', lastMod: 1 })
-  t.match(await rename('new.w', 'far.w'), { code: 125, errmsg: 'Source and destination collections must be on same shard' })
+  t.match(await rename('new.w', 'far.w'), {
+    code: 125,
+    errmsg: 'Source and destination collections must be on same shard',
+  })
 })
 
 t.test('drop of what is not there', async (t) => {

@@ -25,7 +25,9 @@ t.test('one document: one shard, body and sequences untouched, the types that dr
   t.same(sent!.body, { ...command, $db: 'test' })
   t.same(statementsOf(sent!.command, 'documents'), [{ _id: 1, x: 5 }])
   t.equal(sent!.command.stmtIds, null)
-  t.match(cluster.routed(), [{ command: 'insert', kind: 'targeted', shards: ['shard02'], chunks: 1, bounds: [['{"x":5}', '{"x":5}']] }])
+  t.match(cluster.routed(), [
+    { command: 'insert', kind: 'targeted', shards: ['shard02'], chunks: 1, bounds: [['{"x":5}', '{"x":5}']] },
+  ])
 })
 
 t.test('documents in the body pass as they are; an _id is added where it is missing', async (t) => {
@@ -51,10 +53,17 @@ t.test('ordered: runs for the same shard travel together, and the first error en
     }
   })
   const xs = [-1, -2, 5, 200, 300, 6]
-  const reply = await cluster.run({ insert: 'c', documents: xs.map((x, _id) => ({ _id, x })), lsid, txnNumber: Long.ONE })
+  const reply = await cluster.run({
+    insert: 'c',
+    documents: xs.map((x, _id) => ({ _id, x })),
+    lsid,
+    txnNumber: Long.ONE,
+  })
   t.match(reply, { n: 4, writeErrors: [{ index: 4, code: 11000, keyPattern: { _id: 1 } }], ok: 1 })
   t.same(
-    cluster.world.sent.filter(({ kind }) => kind === 'node.command').map(({ to, request }) => [to, (request as NodeCommand).stmtIds]),
+    cluster.world.sent
+      .filter(({ kind }) => kind === 'node.command')
+      .map(({ to, request }) => [to, (request as NodeCommand).stmtIds]),
     [
       ['shard01', [0, 1]],
       ['shard02', [2]],
@@ -70,7 +79,11 @@ t.test('unordered: grouped by shard, errors collected in the order of the client
     writeErrors: [{ index: 0, code: 11000, errmsg: shard }],
     ok: 1,
   }))
-  const reply = await cluster.run({ insert: 'c', ordered: false, documents: [200, -1, 5, -2, 300, 6].map((x, _id) => ({ _id, x })) })
+  const reply = await cluster.run({
+    insert: 'c',
+    ordered: false,
+    documents: [200, -1, 5, -2, 300, 6].map((x, _id) => ({ _id, x })),
+  })
   t.same(
     reply['writeErrors'].map(({ index, errmsg }: Document) => [index, errmsg]),
     [
@@ -112,7 +125,10 @@ t.test('missing shard key fields are null from 4.4 on, an error before', async (
     n: 0,
     writeErrors: [{ code: 61, errmsg: 'document { _id: 1 } does not contain shard key for pattern { x: 1 }' }],
   })
-  t.match(await old.run({ insert: 'c', documents: [{ _id: 1, x: 'y'.repeat(600) }] }), { n: 0, writeErrors: [{ code: 13334 }] })
+  t.match(await old.run({ insert: 'c', documents: [{ _id: 1, x: 'y'.repeat(600) }] }), {
+    n: 0,
+    writeErrors: [{ code: 13334 }],
+  })
   const upsert = { q: { x: 'y'.repeat(600) }, u: { $set: { y: 1 } }, upsert: true }
   t.match(await old.run({ update: 'c', updates: [upsert] }), { n: 0, writeErrors: [{ code: 13334 }] })
 })
@@ -128,7 +144,11 @@ t.test('the database is made when there is none', async (t) => {
 t.test('batches to a shard stay below the limit', async (t) => {
   const cluster = threeShards({ limits: { shardBatchBytesMax: 1000 } })
   cluster.script((_shard, command) => inserted(command))
-  const documents = Array.from({ length: 10 }, (_, _id) => ({ _id, x: _id % 2 === 0 ? 1 : 200, filler: 'x'.repeat(300) }))
+  const documents = Array.from({ length: 10 }, (_, _id) => ({
+    _id,
+    x: _id % 2 === 0 ? 1 : 200,
+    filler: 'x'.repeat(300),
+  }))
   t.match(await cluster.run({ insert: 'c', ordered: false, documents }), { n: 10, ok: 1 })
   for (const { to, request } of cluster.world.sent.filter(({ kind }) => kind === 'node.command')) {
     t.ok(statementsOf(request, 'documents').length <= 2, to)
@@ -138,13 +158,20 @@ t.test('batches to a shard stay below the limit', async (t) => {
 t.test('a shard that miscounts is a broken invariant: the client hears of it', async (t) => {
   const cluster = threeShards()
   cluster.script(() => ({ n: 5, ok: 1 }))
-  t.match(await cluster.run({ insert: 'c', documents: [{ _id: 1, x: 1 }] }), { ok: 0, code: 1, errmsg: /says that it inserted 5/ })
+  t.match(await cluster.run({ insert: 'c', documents: [{ _id: 1, x: 1 }] }), {
+    ok: 0,
+    code: 1,
+    errmsg: /says that it inserted 5/,
+  })
 })
 
 t.test('indexes of errors are those of the client, whatever the grouping (property)', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(fc.record({ x: fc.integer({ min: -200, max: 300 }), fails: fc.boolean() }), { minLength: 1, maxLength: 12 }),
+      fc.array(fc.record({ x: fc.integer({ min: -200, max: 300 }), fails: fc.boolean() }), {
+        minLength: 1,
+        maxLength: 12,
+      }),
       fc.boolean(),
       async (rows, ordered) => {
         const cluster = threeShards()
@@ -164,7 +191,9 @@ t.test('indexes of errors are those of the client, whatever the grouping (proper
         const expected = ordered ? failing.slice(0, 1) : failing
         const actual = (reply['writeErrors'] ?? []).map(({ index, errmsg }: Document) => [index, errmsg])
         const n = ordered && failing.length > 0 ? failing[0]! : rows.length - failing.length
-        return JSON.stringify(actual) === JSON.stringify(expected.map((index) => [index, String(index)])) && reply['n'] === n
+        return (
+          JSON.stringify(actual) === JSON.stringify(expected.map((index) => [index, String(index)])) && reply['n'] === n
+        )
       },
     ),
     { numRuns: 100 },

@@ -20,6 +20,9 @@ t.test('the error of the shard, with its host', async (t) => {
     t.match(reply['errmsg'], /^Error on remote shard [^ ]+ :: caused by :: collection dropped\. UUID [0-9a-f-]{36}$/)
   }
   const between = 'collection dropped between getMore calls'
-  t.match(await readOnAfterDrop('4.0'), { code: 96, errmsg: new RegExp(`^Error on remote shard [^ ]+ :: caused by :: ${between}$`) })
+  t.match(await readOnAfterDrop('4.0'), {
+    code: 96,
+    errmsg: new RegExp(`^Error on remote shard [^ ]+ :: caused by :: ${between}$`),
+  })
   t.match(await readOnAfterDrop('2.6'), { code: 17356, errmsg: between })
 })

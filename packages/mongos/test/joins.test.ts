@@ -88,12 +88,24 @@ t.test('$unionWith, $graphLookup and joins inside $facet', async (t) => {
   )
   t.same(await ids([{ $unionWith: 'nothing' }, { $sort: { _id: -1 } }, { $limit: 1 }]), [4])
   const graph = {
-    $graphLookup: { from: 'items', startWith: '$k', connectFromField: 'next', connectToField: 'k', as: 'g', depthField: 'd' },
+    $graphLookup: {
+      from: 'items',
+      startWith: '$k',
+      connectFromField: 'next',
+      connectToField: 'k',
+      as: 'g',
+      depthField: 'd',
+    },
   }
   const [found] = await run(cluster, [{ $match: { _id: 3 } }, graph])
   t.same(found!['g'], [{ _id: 'i3', k: 3, price: 30, d: Long.ZERO }])
   const [facets] = await run(cluster, [
-    { $facet: { n: [{ $count: 'n' }], joined: [{ $sort: { _id: 1 } }, lookup, { $limit: 1 }, { $project: { n: { $size: '$item' } } }] } },
+    {
+      $facet: {
+        n: [{ $count: 'n' }],
+        joined: [{ $sort: { _id: 1 } }, lookup, { $limit: 1 }, { $project: { n: { $size: '$item' } } }],
+      },
+    },
   ])
   t.same(facets, { n: [{ n: 5 }], joined: [{ _id: 0, n: 1 }] })
 })
@@ -120,21 +132,35 @@ t.test('before 5.1 $lookup reads no sharded collection', async (t) => {
 t.test('cursors over joins: batches, and closing', async (t) => {
   const cluster = await filled([orders, items])
   t.same(await drain(cluster, { aggregate: 'orders', pipeline: priced, cursor: { batchSize: 1 } }, 2), expected)
-  const union = { aggregate: 'orders', pipeline: [{ $match: { x: 3 } }, { $unionWith: 'items' }], cursor: { batchSize: 2 } }
+  const union = {
+    aggregate: 'orders',
+    pipeline: [{ $match: { x: 3 } }, { $unionWith: 'items' }],
+    cursor: { batchSize: 2 },
+  }
   t.equal((await drain(cluster, union, 1)).length, 7)
   const open = await cluster.run(union)
-  t.same((await cluster.run({ killCursors: 'orders', cursors: [open['cursor'].id] }))['cursorsKilled'], [open['cursor'].id])
+  t.same((await cluster.run({ killCursors: 'orders', cursors: [open['cursor'].id] }))['cursorsKilled'], [
+    open['cursor'].id,
+  ])
 })
 
 t.test('sources', async (t) => {
   const cluster = await filled([orders])
   const documents = [{ $documents: [{ a: 1 }, { a: 2 }, { a: 3 }] }, { $match: { a: { $gt: 1 } } }]
   t.same(await drain(cluster, { aggregate: 1, pipeline: documents, cursor: {} }), [{ a: 2 }, { a: 3 }])
-  t.same(await drain(cluster, { aggregate: 1, pipeline: documents, cursor: {}, $db: 'unheard-of' }), [{ a: 2 }, { a: 3 }])
+  t.same(await drain(cluster, { aggregate: 1, pipeline: documents, cursor: {}, $db: 'unheard-of' }), [
+    { a: 2 },
+    { a: 3 },
+  ])
   t.match(await cluster.run({ aggregate: 'orders', pipeline: documents, cursor: {} }), { code: 73 })
-  t.match(await cluster.run({ aggregate: 1, pipeline: [{ $documents: 1 }], cursor: {} }), { code: 5858203, errmsg: 'an array is expected' })
+  t.match(await cluster.run({ aggregate: 1, pipeline: [{ $documents: 1 }], cursor: {} }), {
+    code: 5858203,
+    errmsg: 'an array is expected',
+  })
   t.match(await cluster.run({ aggregate: 1, pipeline: [{ $documents: [1] }], cursor: {} }), { code: 40228 })
-  t.match(await cluster.run({ aggregate: 'orders', pipeline: [{ $listSearchIndexes: {} }], cursor: {} }), { code: 31082 })
+  t.match(await cluster.run({ aggregate: 'orders', pipeline: [{ $listSearchIndexes: {} }], cursor: {} }), {
+    code: 31082,
+  })
   const stats = await run(cluster, [{ $collStats: { count: {} } }, { $group: { _id: null, n: { $sum: '$count' } } }])
   t.same(
     stats.map(({ n }) => Number(n)),
@@ -148,9 +174,13 @@ t.test('let and collation reach shards, merges and joins', async (t) => {
   const cluster = await filled([orders])
   t.same(
     (
-      await run(cluster, [{ $match: { $expr: { $gt: ['$x', '$$least'] } } }, { $sort: { _id: 1 } }, { $project: { _id: 1 } }], {
-        let: { least: 60 },
-      })
+      await run(
+        cluster,
+        [{ $match: { $expr: { $gt: ['$x', '$$least'] } } }, { $sort: { _id: 1 } }, { $project: { _id: 1 } }],
+        {
+          let: { least: 60 },
+        },
+      )
     ).map(({ _id }) => _id as unknown),
     [3, 4],
   )

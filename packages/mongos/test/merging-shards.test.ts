@@ -28,14 +28,23 @@ function mergers(cluster: RealCluster): string[] {
   return ['shard01', 'shard02', 'shard03'].flatMap((shard) =>
     cluster
       .commandsTo(shard)
-      .flatMap(({ name, body }) => (name === 'aggregate' && '$mergeCursors' in (body['pipeline'][0] ?? {}) ? [shard] : [])),
+      .flatMap(({ name, body }) =>
+        name === 'aggregate' && '$mergeCursors' in (body['pipeline'][0] ?? {}) ? [shard] : [],
+      ),
   )
 }
 
 const group = [{ $group: { _id: '$k', n: { $sum: 1 } } }]
 const lookup = (from: string) => ({ $lookup: { from, localField: 'k', foreignField: 'k', as: 'found' } })
-const graph = { $graphLookup: { from: 'things', startWith: '$k', connectFromField: 'none', connectToField: 'k', as: 'found' } }
-const window = { $setWindowFields: { sortBy: { x: 1 }, output: { sum: { $sum: '$k', window: { documents: ['unbounded', 'current'] } } } } }
+const graph = {
+  $graphLookup: { from: 'things', startWith: '$k', connectFromField: 'none', connectToField: 'k', as: 'found' },
+}
+const window = {
+  $setWindowFields: {
+    sortBy: { x: 1 },
+    output: { sum: { $sum: '$k', window: { documents: ['unbounded', 'current'] } } },
+  },
+}
 const deep = { $lookup: { from: 'sharded', pipeline: group, as: 'found' } }
 
 type Where = 'mongos' | 'anyShard' | 'primaryShard' | `specificShard shard0${1 | 2}` | 'not split'
@@ -54,25 +63,79 @@ const table: readonly (readonly [
   ['a group in memory', group, { allowDiskUse: false }, ['4.0', 'mongos'], ['8.0', 'mongos']],
   ['a count', [{ $count: 'n' }], {}, ['5.0', 'mongos'], ['7.0', 'anyShard']],
   ['facets', [{ $facet: { a: [{ $limit: 1 }], b: group } }], {}, ['5.0', 'mongos'], ['7.0', 'anyShard']],
-  ['facets in memory', [{ $facet: { a: [{ $limit: 1 }], b: [{ $skip: 1 }] } }], {}, ['4.0', 'mongos'], ['8.0', 'mongos']],
+  [
+    'facets in memory',
+    [{ $facet: { a: [{ $limit: 1 }], b: [{ $skip: 1 }] } }],
+    {},
+    ['4.0', 'mongos'],
+    ['8.0', 'mongos'],
+  ],
   ['buckets', [{ $bucketAuto: { groupBy: '$k', buckets: 2 } }], {}, ['5.0', 'mongos'], ['7.0', 'anyShard']],
   ['a window', [window], {}, ['5.0', 'mongos'], ['7.0', 'anyShard']],
-  ['filling in what is between', [{ $fill: { sortBy: { x: 1 }, output: { k: { method: 'locf' } } } }], {}, ['6.0.2', 'anyShard']],
-  ['a join', [lookup('things')], {}, ['4.0', 'primaryShard'], ['7.0', 'primaryShard'], ['8.0', 'specificShard shard01']],
-  ['a join, after a group', [...group, lookup('things')], {}, ['4.0', 'primaryShard'], ['8.0', 'specificShard shard01']],
-  ['a join inside a facet', [{ $facet: { a: [lookup('things')] } }], {}, ['4.0', 'primaryShard'], ['8.0', 'specificShard shard01']],
+  [
+    'filling in what is between',
+    [{ $fill: { sortBy: { x: 1 }, output: { k: { method: 'locf' } } } }],
+    {},
+    ['6.0.2', 'anyShard'],
+  ],
+  [
+    'a join',
+    [lookup('things')],
+    {},
+    ['4.0', 'primaryShard'],
+    ['7.0', 'primaryShard'],
+    ['8.0', 'specificShard shard01'],
+  ],
+  [
+    'a join, after a group',
+    [...group, lookup('things')],
+    {},
+    ['4.0', 'primaryShard'],
+    ['8.0', 'specificShard shard01'],
+  ],
+  [
+    'a join inside a facet',
+    [{ $facet: { a: [lookup('things')] } }],
+    {},
+    ['4.0', 'primaryShard'],
+    ['8.0', 'specificShard shard01'],
+  ],
   ['a recursive join', [graph], {}, ['4.0', 'primaryShard'], ['7.0', 'primaryShard'], ['8.0', 'specificShard shard01']],
   ['a union', [{ $unionWith: 'things' }], {}, ['4.4', 'anyShard'], ['8.0', 'anyShard']],
   ['D605 a join with a sharded collection', [lookup('sharded')], {}, ['6.0', 'mongos'], ['8.0', 'mongos']],
   ['D605 a join with a group of one', [deep], {}, ['6.0', 'mongos'], ['8.0', 'mongos']],
   ['$out', [{ $out: 'o' }], {}, ['4.0', 'primaryShard'], ['7.0', 'primaryShard'], ['8.0', 'specificShard shard01']],
-  ['$out to another database', [{ $out: { db: 'far', coll: 'o' } }], {}, ['4.4', 'primaryShard'], ['8.0', 'specificShard shard02']],
+  [
+    '$out to another database',
+    [{ $out: { db: 'far', coll: 'o' } }],
+    {},
+    ['4.4', 'primaryShard'],
+    ['8.0', 'specificShard shard02'],
+  ],
   ['$merge', [{ $merge: 'o' }], {}, ['4.4', 'primaryShard'], ['8.0', 'specificShard shard01']],
   ['$merge into a sharded collection', [{ $merge: 'sharded' }], {}, ['4.4', 'anyShard'], ['8.0', 'anyShard']],
   ['one shard', [{ $match: { x: 50 } }, ...group], {}, ['4.0', 'not split'], ['8.0', 'not split']],
-  ['one shard, and a join', [{ $match: { x: 50 } }, lookup('things')], {}, ['4.0', 'primaryShard'], ['8.0', 'specificShard shard01']],
-  ['the primary shard, and a join', [{ $match: { x: -50 } }, lookup('things')], {}, ['4.0', 'not split'], ['8.0', 'not split']],
-  ['one shard, and $out', [{ $match: { x: 50 } }, { $out: 'o' }], {}, ['4.0', 'primaryShard'], ['8.0', 'specificShard shard01']],
+  [
+    'one shard, and a join',
+    [{ $match: { x: 50 } }, lookup('things')],
+    {},
+    ['4.0', 'primaryShard'],
+    ['8.0', 'specificShard shard01'],
+  ],
+  [
+    'the primary shard, and a join',
+    [{ $match: { x: -50 } }, lookup('things')],
+    {},
+    ['4.0', 'not split'],
+    ['8.0', 'not split'],
+  ],
+  [
+    'one shard, and $out',
+    [{ $match: { x: 50 } }, { $out: 'o' }],
+    {},
+    ['4.0', 'primaryShard'],
+    ['8.0', 'specificShard shard01'],
+  ],
 ]
 
 t.test('where pipelines are merged, by version', async (t) => {
@@ -87,11 +150,18 @@ t.test('where pipelines are merged, by version', async (t) => {
       })
       const { mergeType, mergeShardId, splitPipeline } = explained
       const told =
-        mergeType === undefined ? (splitPipeline === null ? 'not split' : explained) : [mergeType, mergeShardId].filter(Boolean).join(' ')
+        mergeType === undefined
+          ? splitPipeline === null
+            ? 'not split'
+            : explained
+          : [mergeType, mergeShardId].filter(Boolean).join(' ')
       t.same(told, where, `${name}, ${version}`)
     }
   const old = await filled('2.6')
-  const explained = await old.run({ explain: { aggregate: 'orders', pipeline: group, cursor: {} }, verbosity: 'queryPlanner' })
+  const explained = await old.run({
+    explain: { aggregate: 'orders', pipeline: group, cursor: {} },
+    verbosity: 'queryPlanner',
+  })
   t.notOk('mergeType' in explained)
   await drain(old, { aggregate: 'orders', pipeline: group, cursor: {} })
   t.same(mergers(old), ['shard01'], 'always the primary shard')
@@ -107,7 +177,12 @@ t.test('one of the shards gets the cursors, reads them to the end and answers in
   const [merger, ...others] = mergers(cluster)
   t.same(others, [])
   const [sent] = cluster.commandsTo(merger!).filter(({ body }) => '$mergeCursors' in (body['pipeline']?.[0] ?? {}))
-  t.match(sent!.body, { aggregate: 'orders', cursor: { batchSize: 2 }, fromMongos: true, collation: { locale: 'simple' } })
+  t.match(sent!.body, {
+    aggregate: 'orders',
+    cursor: { batchSize: 2 },
+    fromMongos: true,
+    collation: { locale: 'simple' },
+  })
   const { remotes } = sent!.body['pipeline'][0].$mergeCursors
   t.same(
     remotes.map(({ shardId }: Document) => shardId as string),
@@ -125,7 +200,10 @@ t.test('a router that may not merge has a shard do it, whatever it is', async (t
   const pipeline = [{ $sort: { w: 1, _id: 1 } }, { $project: { w: 1 } }]
   const here = await drain(cluster, { aggregate: 'orders', pipeline, cursor: { batchSize: 7 } }, 9)
   t.same(mergers(cluster), [])
-  t.match(await cluster.run({ setParameter: 1, internalQueryProhibitMergingOnMongoS: true, $db: 'admin' }), { was: false, ok: 1 })
+  t.match(await cluster.run({ setParameter: 1, internalQueryProhibitMergingOnMongoS: true, $db: 'admin' }), {
+    was: false,
+    ok: 1,
+  })
   t.same(await drain(cluster, { aggregate: 'orders', pipeline, cursor: { batchSize: 7 } }, 9), here)
   t.equal(mergers(cluster).length, 1)
   t.equal(open(cluster), 0)
@@ -139,7 +217,9 @@ t.test('from 5.3 on the merging part shows where its documents come from', async
     ['6.0.2', ['$mergeCursors', '$limit']],
   ] as const) {
     const cluster = await filled(version)
-    const { splitPipeline } = await cluster.run({ explain: { aggregate: 'orders', pipeline: [{ $limit: 1 }], cursor: {} } })
+    const { splitPipeline } = await cluster.run({
+      explain: { aggregate: 'orders', pipeline: [{ $limit: 1 }], cursor: {} },
+    })
     t.same(
       splitPipeline.mergerPart.map((stage: Document) => Object.keys(stage)[0]),
       shown,
@@ -203,7 +283,10 @@ t.test('a merge is asked for once: what was read of the cursors does not come ag
     const shard = cluster.world.members.get('shard01')!
     cluster.world.members.set('shard01', async (kind, request) => {
       const reply = await shard(kind, request)
-      if (kind === 'node.command' && '$mergeCursors' in (decode((request as { body: Uint8Array }).body)['pipeline']?.[0] ?? {}))
+      if (
+        kind === 'node.command' &&
+        '$mergeCursors' in (decode((request as { body: Uint8Array }).body)['pipeline']?.[0] ?? {})
+      )
         throw new Gone()
       return reply
     })
@@ -223,9 +306,12 @@ t.test('a merge that waits for another shard can be seen and killed', async (t) 
   })
   const pipeline = [lookup('things')]
   const running = cluster.start({ aggregate: 'orders', pipeline, cursor: { batchSize: 2 } })
-  while (!cluster.commandsTo('shard03').some(({ name }) => name === 'getMore')) await cluster.run({ ping: 1 }, { connectionId: 2 })
+  while (!cluster.commandsTo('shard03').some(({ name }) => name === 'getMore'))
+    await cluster.run({ ping: 1 }, { connectionId: 2 })
   const { inprog } = await cluster.run({ currentOp: 1, $db: 'admin' }, { connectionId: 2 })
-  const merging = (inprog as Document[]).filter(({ command }) => '$mergeCursors' in ((command as Document)['pipeline']?.[0] ?? {}))
+  const merging = (inprog as Document[]).filter(
+    ({ command }) => '$mergeCursors' in ((command as Document)['pipeline']?.[0] ?? {}),
+  )
   t.match(merging, [{ shard: 'shard01', op: 'command', ns: 'test.orders' }])
   t.match(await cluster.run({ killOp: 1, op: merging[0]!['opid'], $db: 'admin' }, { connectionId: 2 }), { ok: 1 })
   t.match(decode(await cluster.world.settle(running)), { ok: 0, code: 11601 })
@@ -238,7 +324,9 @@ t.test('maxTimeMS holds for the merging shard, too', async (t) => {
   const cluster = await filled()
   const shard = cluster.world.members.get('shard03')!
   cluster.world.members.set('shard03', (kind, request) =>
-    kind === 'node.command' && 'getMore' in decode((request as { body: Uint8Array }).body) ? new Promise(() => {}) : shard(kind, request),
+    kind === 'node.command' && 'getMore' in decode((request as { body: Uint8Array }).body)
+      ? new Promise(() => {})
+      : shard(kind, request),
   )
   const pipeline = [{ $unionWith: 'things' }]
   t.match(await cluster.run({ aggregate: 'orders', pipeline, cursor: {}, maxTimeMS: 500 }), { code: 50 })
@@ -253,7 +341,11 @@ t.test('only members hand over cursors', async (t) => {
     t.match(await cluster.run({ aggregate: 'orders', pipeline: [{ $facet: { a: pipeline } }], cursor: {} }), refused)
     const body = encode({ aggregate: 'orders', pipeline, cursor: {}, $db: 'test' })
     const asked = { connectionId: 1, remote: 'x', legacy: false, body, sequences: [] }
-    t.match(decode((await cluster.nodes.get('shard01')!.clientCommand(asked)).body), refused, 'nor does a shard take them')
+    t.match(
+      decode((await cluster.nodes.get('shard01')!.clientCommand(asked)).body),
+      refused,
+      'nor does a shard take them',
+    )
   }
   t.match(await (await filled('4.4')).run({ aggregate: 'orders', pipeline, cursor: {} }), { code: 40324 })
 })
@@ -261,7 +353,9 @@ t.test('only members hand over cursors', async (t) => {
 t.test('what every shard tells is merged on one of them; the Stable API knows of nothing else', async (t) => {
   const cluster = await filled()
   const told = [{ $currentOp: {} }, { $group: { _id: '$shard', n: { $sum: 1 } } }, { $sort: { _id: 1 } }]
-  const shards = (await drain(cluster, { aggregate: 1, pipeline: told, cursor: {}, $db: 'admin' })).map(({ _id }) => _id as unknown)
+  const shards = (await drain(cluster, { aggregate: 1, pipeline: told, cursor: {}, $db: 'admin' })).map(
+    ({ _id }) => _id as unknown,
+  )
   t.same(shards, ['shard01', 'shard02', 'shard03'])
   t.equal(mergers(cluster).length, 1)
   const strict = { aggregate: 'orders', pipeline: group, cursor: {}, apiVersion: '1', apiStrict: true, comment: 'mine' }
@@ -274,7 +368,11 @@ t.test('routing that is stale while merging', async (t) => {
   const expected = await drain(cluster, { aggregate: 'orders', pipeline, cursor: { batchSize: 100 } })
   t.same(mergers(cluster), ['shard01'])
   await cluster.shard({ ns: 'test.things', field: 'k', splits: [10, 20] }, ['shard01', 'shard01', 'shard01'])
-  t.same(await drain(cluster, { aggregate: 'orders', pipeline, cursor: { batchSize: 100 } }), expected, 'the router joins now')
+  t.same(
+    await drain(cluster, { aggregate: 'orders', pipeline, cursor: { batchSize: 100 } }),
+    expected,
+    'the router joins now',
+  )
   await cluster.world.drain()
   t.equal(open(cluster), 0)
   t.same(
@@ -291,7 +389,10 @@ t.test('results that are written', async (t) => {
   ] as const) {
     const cluster = await filled(version)
     const write = { $merge: { into: target, whenMatched: 'merge' } }
-    t.match(await cluster.run({ aggregate: 'orders', pipeline: [...group, { $set: { k: '$_id' } }, write], cursor: {} }), { ok: 1 })
+    t.match(
+      await cluster.run({ aggregate: 'orders', pipeline: [...group, { $set: { k: '$_id' } }, write], cursor: {} }),
+      { ok: 1 },
+    )
     t.equal(mergers(cluster).length, 1)
     t.match(
       await cluster.all(target),
@@ -320,7 +421,12 @@ t.test('a shard merges as the router does (property)', async () => {
     [graph],
     [{ $sortByCount: '$w' }],
   )
-  const after = fc.constantFrom<Document[]>([], [{ $match: { _id: { $ne: 3 } } }], [{ $project: { found: 0 } }], [{ $count: 'n' }])
+  const after = fc.constantFrom<Document[]>(
+    [],
+    [{ $match: { _id: { $ne: 3 } } }],
+    [{ $project: { found: 0 } }],
+    [{ $count: 'n' }],
+  )
   const options = fc.record({
     batchSize: fc.constantFrom(0, 1, 3, 100),
     collation: fc.constantFrom({ locale: 'simple' }, { locale: 'en', strength: 2 }),
@@ -331,7 +437,11 @@ t.test('a shard merges as the router does (property)', async () => {
       const command = { aggregate: 'orders', pipeline, collation, cursor: { batchSize } }
       const onShard = await drain(cluster, { ...command, allowDiskUse: true }, batchSize)
       // A join with a sharded collection that finds nothing keeps the pipeline on the router.
-      const here = [...pipeline, { $lookup: { from: 'sharded', localField: 'none', foreignField: 'k', as: 'none' } }, { $unset: 'none' }]
+      const here = [
+        ...pipeline,
+        { $lookup: { from: 'sharded', localField: 'none', foreignField: 'k', as: 'none' } },
+        { $unset: 'none' },
+      ]
       const onRouter = await drain(cluster, { ...command, pipeline: here }, batchSize)
       await cluster.world.drain()
       return JSON.stringify(onShard) === JSON.stringify(onRouter) && open(cluster) === 0

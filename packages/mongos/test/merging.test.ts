@@ -10,7 +10,10 @@ import { RefreshingMap } from '../src/catalog/refreshing-map.js'
 
 function exhausted(documents: readonly Document[]): BufferedCursor {
   const reply = encode({ batch: documents })
-  return new BufferedCursor(new RemoteCursor({ shard: 'shard01', db: 'test', ns: 'test.c', id: 0n }), findField(reply, 'batch')!)
+  return new BufferedCursor(
+    new RemoteCursor({ shard: 'shard01', db: 'test', ns: 'test.c', id: 0n }),
+    findField(reply, 'batch')!,
+  )
 }
 
 function takeAll(stream: { take(): Uint8Array | null }): Document[] {
@@ -25,7 +28,8 @@ t.test('merging sorted streams gives the sorted whole, by any number of keys and
     b: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constant(null), fc.constantFrom('x', 'yy')),
   })
   const rank = (value: unknown) => (value === null ? 0 : typeof value === 'number' ? 1 : 2)
-  const compare = (x: unknown, y: unknown) => rank(x) - rank(y) || (x === y ? 0 : (x as number) < (y as number) ? -1 : 1)
+  const compare = (x: unknown, y: unknown) =>
+    rank(x) - rank(y) || (x === y ? 0 : (x as number) < (y as number) ? -1 : 1)
   fc.assert(
     fc.property(
       fc.array(fc.array(row, { maxLength: 12 }), { minLength: 1, maxLength: 6 }),
@@ -42,7 +46,12 @@ t.test('merging sorted streams gives the sorted whole, by any number of keys and
         const merged = takeAll(merger)
         const sorted = merged.every((document, i) => i === 0 || order(merged[i - 1]!, document) <= 0)
         const stripped = merged.every((document) => Object.keys(document).join() === '_id,a,b')
-        return sorted && stripped && merger.done && new Set(merged.map((document) => document['_id'])).size === shards.flat().length
+        return (
+          sorted &&
+          stripped &&
+          merger.done &&
+          new Set(merged.map((document) => document['_id'])).size === shards.flat().length
+        )
       },
     ),
     { numRuns: 200 },
@@ -63,7 +72,11 @@ t.test('the sort key is cut out wherever it stands', (t) => {
 })
 
 t.test('without an order one shard is emptied after the other, nothing is lost', (t) => {
-  const merger = new ResultsMerger([exhausted([{ _id: 1 }, { _id: 2 }]), exhausted([]), exhausted([{ _id: 3 }])], null, 0)
+  const merger = new ResultsMerger(
+    [exhausted([{ _id: 1 }, { _id: 2 }]), exhausted([]), exhausted([{ _id: 3 }])],
+    null,
+    0,
+  )
   t.same(takeAll(merger), [{ _id: 1 }, { _id: 2 }, { _id: 3 }])
   t.equal(merger.done, true)
   t.end()

@@ -6,7 +6,13 @@ import { threeShards } from './support/three-shards.js'
 
 const lsid = { id: new UUID(Buffer.alloc(16, 1)) }
 const update = { update: 'c', updates: [{ q: { x: 5 }, u: { $set: { x: 500 } } }], lsid, txnNumber: Long.fromNumber(1) }
-const change = { preImage: { _id: 1, x: 5 }, postImage: { _id: 1, x: 500 }, shouldUpsert: false, ns: 'test.c', uuid: new UUID() }
+const change = {
+  preImage: { _id: 1, x: 5 },
+  postImage: { _id: 1, x: 500 },
+  shouldUpsert: false,
+  ns: 'test.c',
+  uuid: new UUID(),
+}
 
 /** Shards refuse updates; the answers to requests to move are given one after the other. */
 function refusing(answers: (CommandError | null)[]): { cluster: FakeCluster; requests: Document[] } {
@@ -17,7 +23,11 @@ function refusing(answers: (CommandError | null)[]): { cluster: FakeCluster; req
       ? { n: 0, nModified: 0, writeErrors: [{ index: 0, code: 283, ...change, errmsg: 'it moves' }], ok: 1 }
       : { ok: 0, code: 283, errmsg: 'it moves', ...change },
   )
-  cluster.onShardExchange = (shard, kind, request: { before: Uint8Array; after: Uint8Array; session: Uint8Array; requestId: string }) => {
+  cluster.onShardExchange = (
+    shard,
+    kind,
+    request: { before: Uint8Array; after: Uint8Array; session: Uint8Array; requestId: string },
+  ) => {
     const { before, after, session, requestId } = request
     requests.push({ shard, kind, before: decode(before), after: decode(after), session: decode(session), requestId })
     const answer = answers.shift()
@@ -54,21 +64,28 @@ t.test('a document that is not what it was: the statement runs again, so often a
   t.match(await never.cluster.run(update), {
     n: 0,
     writeErrors: [
-      { code: 112, errmsg: /^Update operation was converted into a distributed transaction .* :: caused by :: WriteConflict error/ },
+      {
+        code: 112,
+        errmsg: /^Update operation was converted into a distributed transaction .* :: caused by :: WriteConflict error/,
+      },
     ],
   })
   t.equal(never.requests.length, 10)
 })
 
 t.test('stale routing is refreshed', async (t) => {
-  const stale = new CommandError('StaleConfig', 'stale', { extra: new DocumentWriter().string('ns', 'test.c').finish() })
+  const stale = new CommandError('StaleConfig', 'stale', {
+    extra: new DocumentWriter().string('ns', 'test.c').finish(),
+  })
   const { cluster, requests } = refusing([stale, null])
   t.match(await cluster.run(update), { n: 1, nModified: 1 })
   t.equal(requests.length, 2)
 })
 
 t.test('errors of the move get the words of the server', async (t) => {
-  const duplicate = new CommandError('DuplicateKey', 'E11000', { extra: encode({ keyPattern: { y: 1 }, keyValue: { y: 2 } }) })
+  const duplicate = new CommandError('DuplicateKey', 'E11000', {
+    extra: encode({ keyPattern: { y: 1 }, keyValue: { y: 2 } }),
+  })
   const { cluster } = refusing([duplicate, duplicate])
   const words =
     'Update operation was converted into a distributed transaction because the document being updated would move shards and that transaction failed.'
@@ -81,7 +98,13 @@ t.test('errors of the move get the words of the server', async (t) => {
       },
     ],
   })
-  const command = { findAndModify: 'c', query: { x: 5 }, update: { $set: { x: 500 } }, lsid, txnNumber: Long.fromNumber(2) }
+  const command = {
+    findAndModify: 'c',
+    query: { x: 5 },
+    update: { $set: { x: 500 } },
+    lsid,
+    txnNumber: Long.fromNumber(2),
+  }
   t.match(await cluster.run(command), {
     ok: 0,
     code: 11000,
@@ -90,7 +113,13 @@ t.test('errors of the move get the words of the server', async (t) => {
 })
 
 t.test('findAndModify: again, conflict, images', async (t) => {
-  const command = { findAndModify: 'c', query: { x: 5 }, update: { $set: { x: 500 } }, lsid, txnNumber: Long.fromNumber(3) }
+  const command = {
+    findAndModify: 'c',
+    query: { x: 5 },
+    update: { $set: { x: 500 } },
+    lsid,
+    txnNumber: Long.fromNumber(3),
+  }
   const { cluster, requests } = refusing([gone(), null, null])
   t.match(await cluster.run(command), { lastErrorObject: { n: 1, updatedExisting: true }, value: change.preImage })
   t.equal(requests.length, 2)

@@ -45,7 +45,11 @@ t.test('reads but distinct see none, those with readConcern available see all', 
   t.same((await cluster.run({ distinct: 'c', key: 'x', ...available }))['values'], [-5, 5, 500, 501])
   const pipeline = [{ $sort: { x: 1 } }, { $skip: 3 }]
   t.match(idsOf(await cluster.run({ aggregate: 'c', pipeline, cursor: {}, ...available })), ['orphan'])
-  t.same(idsOf(await cluster.run({ find: 'c', filter: { x: 501 }, ...available })), [], 'a targeted read asks the owner only')
+  t.same(
+    idsOf(await cluster.run({ find: 'c', filter: { x: 501 }, ...available })),
+    [],
+    'a targeted read asks the owner only',
+  )
 })
 
 t.test('a count without a filter is that of the records, orphans included', async (t) => {

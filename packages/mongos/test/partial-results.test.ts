@@ -24,7 +24,8 @@ t.test('a shard that goes between two batches', async (t) => {
     if (shard === 'shard02' && isGone) throw new Gone()
     return cursorReply([{ _id: `${shard} second` }], { batch: 'nextBatch' })
   })
-  const open = async (allowPartialResults: boolean) => (await cluster.run({ find: 'c', batchSize: 3, allowPartialResults }))['cursor']
+  const open = async (allowPartialResults: boolean) =>
+    (await cluster.run({ find: 'c', batchSize: 3, allowPartialResults }))['cursor']
   const first = await open(true)
   t.equal(first.firstBatch.length, 3)
   t.notOk('partialResultsReturned' in first)
@@ -42,7 +43,9 @@ t.test('a shard that goes between two batches', async (t) => {
 
 t.test('what a shard refuses is not passed over', async (t) => {
   const cluster = threeShards()
-  cluster.script((shard) => (shard === 'shard02' ? { ok: 0, code: 96, codeName: 'OperationFailed', errmsg: 'no' } : cursorReply([])))
+  cluster.script((shard) =>
+    shard === 'shard02' ? { ok: 0, code: 96, codeName: 'OperationFailed', errmsg: 'no' } : cursorReply([]),
+  )
   t.match(await cluster.run({ find: 'c', allowPartialResults: true }), { ok: 0, code: 96 })
 })
 
@@ -56,7 +59,11 @@ t.test('a shard that is late: an error before 6.2, left out since', async (t) =>
       t.match(reply, { ok: 0, code: 50 }, emulate)
       t.equal(cluster.world.nowMs - before, 200)
     } else {
-      t.match(reply, { cursor: { firstBatch: [{ _id: 'shard01' }, { _id: 'shard03' }], partialResultsReturned: true }, ok: 1 }, emulate)
+      t.match(
+        reply,
+        { cursor: { firstBatch: [{ _id: 'shard01' }, { _id: 'shard03' }], partialResultsReturned: true }, ok: 1 },
+        emulate,
+      )
       t.equal(cluster.world.nowMs - before, 150)
     }
     t.match(await cluster.run({ find: 'c', maxTimeMS: 200 }), { ok: 0, code: 50 }, `${emulate} without the option`)

@@ -37,7 +37,10 @@ t.test('streams are merged under the collation of the command or of the collecti
   const plain = await filled(words)
   t.same(await sorted(plain), [2, 4, 3, 1, 5], 'by bytes')
   t.same(await sorted(plain, { collation: { locale: 'en', strength: 2 } }), [2, 3, 1, 4, 5])
-  t.same(await sorted(plain, { collation: { locale: 'en', strength: 2 }, sort: { w: -1, _id: -1 }, skip: 1, limit: 3 }), [4, 1, 3])
+  t.same(
+    await sorted(plain, { collation: { locale: 'en', strength: 2 }, sort: { w: -1, _id: -1 }, skip: 1, limit: 3 }),
+    [4, 1, 3],
+  )
   t.same(await sorted(plain, { collation: { locale: 'en', strength: 2 }, batchSize: 2 }), [2, 3])
 })
 
@@ -82,13 +85,22 @@ t.test('options of find go where they belong', async (t) => {
   t.match(await cluster.run({ find: 'c', awaitData: true }), { code: 9 })
   t.match(await cluster.run({ find: 'c', tailable: true }), { ok: 0, code: 2 }, 'no sharded collection is capped')
   t.match(await cluster.run({ find: 'c', hint: 'nope' }), { ok: 0, code: 2 })
-  const shown = cursorOf(await cluster.run({ find: 'c', showRecordId: true, sort: { _id: 1 }, limit: 1 })).firstBatch[0]!
+  const shown = cursorOf(await cluster.run({ find: 'c', showRecordId: true, sort: { _id: 1 }, limit: 1 }))
+    .firstBatch[0]!
   t.same(Object.keys(shown), ['_id', 'x', 'w', '$recordId'])
-  t.same(cursorOf(await cluster.run({ find: 'c', sort: { w: 1 }, projection: { _id: 0, w: 1, k: { $meta: 'sortKey' } } })).firstBatch[0], {
-    w: 'A',
-    k: ['A'],
-  })
-  t.match(await cluster.run({ find: 'c', filter: { $nope: 1 }, $db: 'missing' }), { code: 2 }, 'checked where there is no database')
+  t.same(
+    cursorOf(await cluster.run({ find: 'c', sort: { w: 1 }, projection: { _id: 0, w: 1, k: { $meta: 'sortKey' } } }))
+      .firstBatch[0],
+    {
+      w: 'A',
+      k: ['A'],
+    },
+  )
+  t.match(
+    await cluster.run({ find: 'c', filter: { $nope: 1 }, $db: 'missing' }),
+    { code: 2 },
+    'checked where there is no database',
+  )
 })
 
 t.test('tailable cursors on a capped collection: getMore waits on the shard', async (t) => {
@@ -120,7 +132,10 @@ t.test("what is left of maxTimeMS is the cursor's", async (t) => {
   cluster.shardByRange('test.c', 'x', [], ['shard01'])
   cluster.script((_shard, _command, name) => {
     if (name === 'find') cluster.world.nowMs += 30
-    return cursorReply([{ _id: 1 }, { _id: 2 }], { id: 5n, ...(name === 'getMore' ? { batch: 'nextBatch' as const } : {}) })
+    return cursorReply([{ _id: 1 }, { _id: 2 }], {
+      id: 5n,
+      ...(name === 'getMore' ? { batch: 'nextBatch' as const } : {}),
+    })
   })
   const { id } = cursorOf(await cluster.run({ find: 'c', maxTimeMS: 100, batchSize: 2 }))
   cluster.script(() => new Promise(() => {}))
@@ -160,7 +175,9 @@ t.test('count: added up over shards, then skipped and limited', async (t) => {
 t.test('a getMore has the API parameters of the command that opened the cursor, or none', async (t) => {
   const cluster = await filled(words)
   const { id } = cursorOf(await cluster.run({ find: 'c', batchSize: 1, apiVersion: '1' }))
-  t.match(await cluster.run({ getMore: id, collection: 'c', batchSize: 1, apiVersion: '1', apiStrict: true }), { code: 347 })
+  t.match(await cluster.run({ getMore: id, collection: 'c', batchSize: 1, apiVersion: '1', apiStrict: true }), {
+    code: 347,
+  })
   t.match(await cluster.run({ getMore: id, collection: 'c', batchSize: 1, apiVersion: '1' }), { ok: 1 })
   t.match(await cluster.run({ getMore: id, collection: 'c', batchSize: 1 }), { ok: 1 })
 })

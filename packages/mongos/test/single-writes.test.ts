@@ -21,13 +21,23 @@ t.test('an update with a sort takes the first document of the cluster', async (t
 
 t.test('a repeated statement without shard key is executed once', async (t) => {
   const cluster = await filled()
-  const update = { update: 'c', updates: [{ q: { done: null }, u: { $set: { done: 1 } } }], lsid, txnNumber: Long.fromNumber(1) }
+  const update = {
+    update: 'c',
+    updates: [{ q: { done: null }, u: { $set: { done: 1 } } }],
+    lsid,
+    txnNumber: Long.fromNumber(1),
+  }
   t.match(await cluster.run(update), { n: 1, nModified: 1 })
   t.match(await cluster.run(update), { n: 1, nModified: 1, retriedStmtIds: [0] })
   const remove = { delete: 'c', deletes: [{ q: { v: { $gt: 0 } }, limit: 1 }], lsid, txnNumber: Long.fromNumber(2) }
   t.match(await cluster.run(remove), { n: 1 })
   t.match(await cluster.run(remove), { n: 1, retriedStmtIds: [0] })
-  const upsert = { update: 'c', updates: [{ q: { k: 1 }, u: { $set: { x: 7 } }, upsert: true }], lsid, txnNumber: Long.fromNumber(3) }
+  const upsert = {
+    update: 'c',
+    updates: [{ q: { k: 1 }, u: { $set: { x: 7 } }, upsert: true }],
+    lsid,
+    txnNumber: Long.fromNumber(3),
+  }
   const first = await cluster.run(upsert)
   t.same((await cluster.run(upsert))['upserted'], first['upserted'])
   t.equal((await cluster.all()).length, 3)
@@ -51,11 +61,24 @@ t.test('D500 a document that changes between search and write makes place for an
 t.test('let and collation reach shards, and count where documents are looked for', async (t) => {
   const cluster = await filled()
   t.match(
-    await cluster.run({ update: 'c', updates: [{ q: { $expr: { $eq: ['$v', '$$nine'] } }, u: { $set: { hit: 1 } } }], let: { nine: 9 } }),
+    await cluster.run({
+      update: 'c',
+      updates: [{ q: { $expr: { $eq: ['$v', '$$nine'] } }, u: { $set: { hit: 1 } } }],
+      let: { nine: 9 },
+    }),
     { n: 1 },
   )
-  t.match(await cluster.run({ delete: 'c', deletes: [{ q: { s: 'C' }, limit: 1, collation: { locale: 'en', strength: 2 } }] }), { n: 1 })
-  t.match(await cluster.run({ update: 'c', updates: [{ q: {}, u: {}, sort: { v: 1 }, multi: true }] }), { ok: 0, code: 9 })
+  t.match(
+    await cluster.run({
+      delete: 'c',
+      deletes: [{ q: { s: 'C' }, limit: 1, collation: { locale: 'en', strength: 2 } }],
+    }),
+    { n: 1 },
+  )
+  t.match(await cluster.run({ update: 'c', updates: [{ q: {}, u: {}, sort: { v: 1 }, multi: true }] }), {
+    ok: 0,
+    code: 9,
+  })
   t.match(await cluster.all(), [{ _id: 0 }, { _id: 1, hit: 1 }])
 })
 
@@ -66,7 +89,10 @@ t.test('concerns that no command takes are refused by the router', async (t) => 
   t.match(await cluster.run({ find: 'c', writeConcern: { w: 1 } }), { ok: 0, code: 72 })
   t.match(await cluster.run({ insert: 'c', documents: [{ x: 1 }], writeConcern: { w: 'other' } }), {
     n: 1,
-    writeConcernError: { code: 79, errmsg: "No write concern mode named 'other' found in replica set configuration at shard02" },
+    writeConcernError: {
+      code: 79,
+      errmsg: "No write concern mode named 'other' found in replica set configuration at shard02",
+    },
   })
   t.match(await cluster.run({ createIndexes: 'u', indexes: [{ key: { a: 1 }, name: 'a' }], writeConcern: { w: 2 } }), {
     ok: 1,
@@ -84,9 +110,14 @@ t.test('a snapshot is one time on all shards', async (t) => {
   await cluster.run({ update: 'c', updates: [{ q: {}, u: { $inc: { v: 100 } }, multi: true }] })
   const readConcern = { level: 'snapshot', atClusterTime }
   t.same(values((await cluster.run({ ...find, readConcern }))['cursor'] as Document), [10, 9, 8])
-  t.same(values((await cluster.run({ ...find, readConcern: { level: 'snapshot' } }))['cursor'] as Document), [110, 109, 108])
+  t.same(
+    values((await cluster.run({ ...find, readConcern: { level: 'snapshot' } }))['cursor'] as Document),
+    [110, 109, 108],
+  )
   const pipeline = [{ $group: { _id: null, v: { $sum: '$v' } } }]
-  t.match(await cluster.run({ aggregate: 'c', pipeline, cursor: {}, readConcern }), { cursor: { firstBatch: [{ v: 27 }], atClusterTime } })
+  t.match(await cluster.run({ aggregate: 'c', pipeline, cursor: {}, readConcern }), {
+    cursor: { firstBatch: [{ v: 27 }], atClusterTime },
+  })
   const distinct = await cluster.run({ distinct: 'c', key: 'v', readConcern })
   t.same([(distinct['values'] as number[]).sort(), distinct['atClusterTime']], [[10, 8, 9], atClusterTime])
 })
@@ -95,7 +126,10 @@ t.test('a router that shuts down says that a retryable write may be repeated', a
   const cluster = await filled()
   await cluster.mongos.stop!()
   const insert = { insert: 'c', documents: [{ x: 1 }] }
-  t.match(await cluster.run({ ...insert, lsid, txnNumber: Long.fromNumber(9) }), { code: 91, errorLabels: ['RetryableWriteError'] })
+  t.match(await cluster.run({ ...insert, lsid, txnNumber: Long.fromNumber(9) }), {
+    code: 91,
+    errorLabels: ['RetryableWriteError'],
+  })
   t.notOk('errorLabels' in (await cluster.run(insert)))
 })
 

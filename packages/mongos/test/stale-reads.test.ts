@@ -12,7 +12,9 @@ function twoShards(options = {}): FakeCluster {
 
 t.test('a stale read refreshes what changed and goes to the new owner', async (t) => {
   const cluster = twoShards()
-  cluster.script((shard, command) => (cluster.isCurrent('test.c', shard, command) ? cursorReply([{ from: shard }]) : staleReply()))
+  cluster.script((shard, command) =>
+    cluster.isCurrent('test.c', shard, command) ? cursorReply([{ from: shard }]) : staleReply(),
+  )
   await cluster.run({ find: 'c', filter: { x: 5 } })
   cluster.move('test.c', 1, 'shard03')
   t.same((await cluster.run({ find: 'c', filter: { x: 5 } }))['cursor'].firstBatch, [{ from: 'shard03' }])
@@ -27,7 +29,12 @@ t.test('a stale read refreshes what changed and goes to the new owner', async (t
 t.test('after ten attempts the stale error is the answer', async (t) => {
   const cluster = twoShards()
   cluster.script(() => staleReply())
-  t.match(await cluster.run({ find: 'c', filter: { x: 5 } }), { ok: 0, code: 13388, codeName: 'StaleConfig', ns: 'test.c' })
+  t.match(await cluster.run({ find: 'c', filter: { x: 5 } }), {
+    ok: 0,
+    code: 13388,
+    codeName: 'StaleConfig',
+    ns: 'test.c',
+  })
   t.equal(cluster.countSent('node.command'), 10)
   t.match(
     cluster.world.events.filter((event) => event.type === 'limit'),
@@ -40,14 +47,18 @@ t.test('many operations, one refresh', async (t) => {
   cluster.script((shard, command) => (cluster.isCurrent('test.c', shard, command) ? cursorReply([]) : staleReply()))
   await cluster.run({ find: 'c' })
   cluster.move('test.c', 0, 'shard03')
-  await cluster.world.settle(Promise.all(Array.from({ length: 20 }, () => cluster.start({ find: 'c', filter: { x: -5 } }))))
+  await cluster.world.settle(
+    Promise.all(Array.from({ length: 20 }, () => cluster.start({ find: 'c', filter: { x: -5 } }))),
+  )
   t.equal(cluster.countSent('config.get-collection'), 2)
 })
 
 t.test('an unsharded collection that was sharded meanwhile', async (t) => {
   const cluster = new FakeCluster()
   cluster.script((shard, command) =>
-    command.shardVersion === 'UNSHARDED' && cluster.collections.has('test.c') ? staleReply() : cursorReply([{ from: shard }]),
+    command.shardVersion === 'UNSHARDED' && cluster.collections.has('test.c')
+      ? staleReply()
+      : cursorReply([{ from: shard }]),
   )
   t.same((await cluster.run({ find: 'c' }))['cursor'].firstBatch, [{ from: 'shard01' }])
   cluster.shardByRange('test.c', 'x', [0], ['shard02', 'shard03'])
@@ -57,7 +68,9 @@ t.test('an unsharded collection that was sharded meanwhile', async (t) => {
 t.test('a database that moved', async (t) => {
   const cluster = new FakeCluster()
   cluster.script((shard) =>
-    shard === 'shard01' ? { ok: 0, code: 249, errmsg: 'db version mismatch', db: 'test' } : cursorReply([{ from: shard }]),
+    shard === 'shard01'
+      ? { ok: 0, code: 249, errmsg: 'db version mismatch', db: 'test' }
+      : cursorReply([{ from: shard }]),
   )
   await cluster.run({ ping: 1 })
   const reading = cluster.start({ find: 'c' })
@@ -73,10 +86,14 @@ t.test('flushRouterConfig forgets', async (t) => {
   await cluster.run({ find: 'c' })
   await cluster.run({ find: 'c' })
   t.equal(cluster.countSent('config.get-collection'), 1)
-  for (const what of ['test.c', 'test', 1]) t.match(await cluster.run({ flushRouterConfig: what, $db: 'admin' }), { flushed: true, ok: 1 })
+  for (const what of ['test.c', 'test', 1])
+    t.match(await cluster.run({ flushRouterConfig: what, $db: 'admin' }), { flushed: true, ok: 1 })
   await cluster.run({ find: 'c' })
   t.equal(cluster.countSent('config.get-collection'), 2)
-  t.equal((cluster.world.sent.findLast(({ kind }) => kind === 'config.get-collection')!.request as { since: unknown }).since, null)
+  t.equal(
+    (cluster.world.sent.findLast(({ kind }) => kind === 'config.get-collection')!.request as { since: unknown }).since,
+    null,
+  )
 })
 
 t.test('unreachable shards', async (t) => {
@@ -141,7 +158,9 @@ t.test('unreachable shards', async (t) => {
   t.test('retriable errors of a shard are tried again for reads', async (t) => {
     const cluster = twoShards()
     let calls = 0
-    cluster.script(() => (++calls < 3 ? { ok: 0, code: 11600, codeName: 'InterruptedAtShutdown', errmsg: 'bye' } : cursorReply([])))
+    cluster.script(() =>
+      ++calls < 3 ? { ok: 0, code: 11600, codeName: 'InterruptedAtShutdown', errmsg: 'bye' } : cursorReply([]),
+    )
     t.match(await cluster.run({ find: 'c', filter: { x: 1 } }), { ok: 1 })
     t.equal(calls, 3)
   })
@@ -174,7 +193,9 @@ t.test('a copy of a router knows what its original knew to be missing: a shard t
   const shards = ['shard01']
   const cluster = new FakeCluster({}, shards)
   const script = (_: unknown, name: string) =>
-    name === 'find' ? { cursor: { id: Long.ZERO, ns: 'test.c', firstBatch: [] }, ok: 1 } : { databases: [], totalSize: Long.ZERO, ok: 1 }
+    name === 'find'
+      ? { cursor: { id: Long.ZERO, ns: 'test.c', firstBatch: [] }, ok: 1 }
+      : { databases: [], totalSize: Long.ZERO, ok: 1 }
   cluster.scripts.set('shard01', script).set('shard02', script)
   await cluster.run({ listDatabases: 1, $db: 'admin' })
   shards.push('shard02')
@@ -183,7 +204,11 @@ t.test('a copy of a router knows what its original knew to be missing: a shard t
   await cluster.run({ find: 'c' })
   t.equal(cluster.countSent('config.get-shards'), 1)
   t.equal(cluster.commandsTo('shard02').length, 1)
-  const copy = createMongos(cluster.world.context(), { emulate: '7.0', findReplicaSetHostTimeoutMs: 15_000, nativeWire: false })
+  const copy = createMongos(cluster.world.context(), {
+    emulate: '7.0',
+    findReplicaSetHostTimeoutMs: 15_000,
+    nativeWire: false,
+  })
   copy.resume!(cluster.mongos.exportState!(), null)
   const body = encode({ listDatabases: 1, $db: 'admin' })
   const request = { connectionId: 1, body, sequences: [], legacy: false, remote: '127.0.0.1:1' }
@@ -196,7 +221,10 @@ t.test('a chunk of a shard key that was refined since the placement was read', a
   const cluster = twoShards()
   const refine = (): void => {
     const before = cluster.collections.get('test.c')!
-    const refined = (bound: Document): Document => ({ ...bound, y: bound['x'] instanceof MaxKey ? new MaxKey() : new MinKey() })
+    const refined = (bound: Document): Document => ({
+      ...bound,
+      y: bound['x'] instanceof MaxKey ? new MaxKey() : new MinKey(),
+    })
     const chunks = before.chunks.map((chunk) => ({ ...chunk, min: refined(chunk.min), max: refined(chunk.max) }))
     cluster.collections.set('test.c', { ...before, epoch: new ObjectId(), key: { x: 1, y: 1 }, chunks })
   }

@@ -40,7 +40,11 @@ t.test('a batch that turns stale in its middle goes on from there', async (t) =>
       ok: 1,
     }
   })
-  const reply = await cluster.run({ insert: 'c', ordered: false, documents: [1, 2, 3, 4].map((_id) => ({ _id, x: 1 })) })
+  const reply = await cluster.run({
+    insert: 'c',
+    ordered: false,
+    documents: [1, 2, 3, 4].map((_id) => ({ _id, x: 1 })),
+  })
   t.match(reply, { n: 3, writeErrors: [{ index: 0, code: 11000 }], ok: 1 })
   t.equal(reply['writeErrors'].length, 1)
   t.same(
@@ -75,7 +79,8 @@ t.test('rounds without progress end', async (t) => {
       {
         index: 0,
         code: 82,
-        errmsg: 'no progress was made executing batch write op in test.c after 5 rounds (0 ops completed in 6 rounds total)',
+        errmsg:
+          'no progress was made executing batch write op in test.c after 5 rounds (0 ops completed in 6 rounds total)',
       },
     ],
     ok: 1,

@@ -17,7 +17,9 @@ type Counts = Record<string, Record<string, number>>
 
 async function countsOf(cluster: RealCluster): Promise<Counts> {
   const { numHostsTargeted } = (await cluster.run({ serverStatus: 1 }))['shardingStatistics']
-  return JSON.parse(JSON.stringify(numHostsTargeted, (_, value: unknown) => (Long.isLong(value) ? value.toNumber() : value))) as Counts
+  return JSON.parse(
+    JSON.stringify(numHostsTargeted, (_, value: unknown) => (Long.isLong(value) ? value.toNumber() : value)),
+  ) as Counts
 }
 
 /** What a command adds, as `find.oneShard`. */
@@ -28,7 +30,9 @@ async function added(cluster: RealCluster, command: Document): Promise<string> {
   const after = await countsOf(cluster)
   return Object.keys(after)
     .flatMap((name) =>
-      Object.keys(after[name]!).flatMap((hosts) => Array<string>(after[name]![hosts]! - before[name]![hosts]!).fill(`${name}.${hosts}`)),
+      Object.keys(after[name]!).flatMap((hosts) =>
+        Array<string>(after[name]![hosts]! - before[name]![hosts]!).fill(`${name}.${hosts}`),
+      ),
     )
     .join()
 }
@@ -37,7 +41,11 @@ const update = (collection: string, q: Document, multi = false): Document => ({
   update: collection,
   updates: [{ q, u: { $set: { a: 1 } }, multi }],
 })
-const aggregate = (collection: string, ...pipeline: Document[]): Document => ({ aggregate: collection, pipeline, cursor: {} })
+const aggregate = (collection: string, ...pipeline: Document[]): Document => ({
+  aggregate: collection,
+  pipeline,
+  cursor: {},
+})
 const join = (from: string): Document => ({ $lookup: { from, localField: 'x', foreignField: 'x', as: 'found' } })
 
 for (const emulate of ['4.4', '8.0'] as const) {
@@ -131,7 +139,10 @@ t.test('the routed event of reads and writes', async (t) => {
       { find: 'c', filter: { x: { $gte: -1 } } },
       { kind: 'multi', shards: all, chunks: 3 },
     ],
-    [{ find: 'c' }, { kind: 'broadcast', shards: all, chunks: 3, bounds: [['{"x":{"$minKey":1}}', '{"x":{"$maxKey":1}}']] }],
+    [
+      { find: 'c' },
+      { kind: 'broadcast', shards: all, chunks: 3, bounds: [['{"x":{"$minKey":1}}', '{"x":{"$maxKey":1}}']] },
+    ],
     [
       { count: 'c', query: { x: 5 } },
       { command: 'count', kind: 'targeted', shards: ['shard02'] },

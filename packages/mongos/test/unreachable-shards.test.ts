@@ -21,7 +21,11 @@ t.test('nobody there: inside writeErrors after the timeout, other shards unharme
     ],
   })
   await cluster.world.drain()
-  t.match(await cluster.run({ insert: 'c', documents: [{ _id: 4, x: -1 }] }), { n: 1 }, 'another operation is not held up')
+  t.match(
+    await cluster.run({ insert: 'c', documents: [{ _id: 4, x: -1 }] }),
+    { n: 1 },
+    'another operation is not held up',
+  )
   const reply = decode(await cluster.world.settle(blocked))
   t.equal(cluster.world.nowMs - before, 15_000)
   const errmsg =
@@ -66,7 +70,13 @@ t.test('gone in the middle: a retryable write is repeated, another is not', asyn
     }),
     {
       n: 0,
-      writeErrors: [{ index: 0, code: 6, errmsg: /^Write results unavailable from 127\.0\.0\.1:5001 :: caused by :: network error/ }],
+      writeErrors: [
+        {
+          index: 0,
+          code: 6,
+          errmsg: /^Write results unavailable from 127\.0\.0\.1:5001 :: caused by :: network error/,
+        },
+      ],
       ok: 1,
     },
   )

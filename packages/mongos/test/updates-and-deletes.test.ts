@@ -21,7 +21,10 @@ t.test('by shard key: one shard, counts in the order of the router', async (t) =
     ],
   )
   t.equal(cluster.countSent('node.command'), 1)
-  t.equal(findField(await cluster.runRaw({ delete: 'c', deletes: [{ q: { x: 5 }, limit: 1 }] }), 'nModified'), undefined)
+  t.equal(
+    findField(await cluster.runRaw({ delete: 'c', deletes: [{ q: { x: 5 }, limit: 1 }] }), 'nModified'),
+    undefined,
+  )
 })
 
 t.test('upserted ids keep the positions of the client', async (t) => {
@@ -50,7 +53,10 @@ t.test('multi beyond one shard goes to every shard without regard to placement',
   const cluster = new FakeCluster()
   cluster.shardByRange('test.c', 'x', [0], ['shard01', 'shard02'])
   cluster.script(() => updated(2))
-  t.match(await cluster.run({ update: 'c', updates: [{ q: { y: 1 }, u: { $set: { z: 1 } }, multi: true }] }), { n: 6, nModified: 6 })
+  t.match(await cluster.run({ update: 'c', updates: [{ q: { y: 1 }, u: { $set: { z: 1 } }, multi: true }] }), {
+    n: 6,
+    nModified: 6,
+  })
   t.same(
     ['shard01', 'shard02', 'shard03'].map((shard) => cluster.commandsTo(shard)[0]!.command.shardVersion),
     ['IGNORED', 'IGNORED', 'IGNORED'],
@@ -115,7 +121,10 @@ t.test('up to 4.0 a replacement goes by its own key alone', async (t) => {
 t.test('7.0, exact _id: shards are asked in turn until one has it', async (t) => {
   const cluster = threeShards()
   cluster.script((shard) => updated(shard === 'shard02' ? 1 : 0))
-  t.match(await cluster.run({ update: 'c', updates: [{ q: { _id: 1 }, u: { $inc: { z: 1 } } }] }), { n: 1, nModified: 1 })
+  t.match(await cluster.run({ update: 'c', updates: [{ q: { _id: 1 }, u: { $inc: { z: 1 } } }] }), {
+    n: 1,
+    nModified: 1,
+  })
   t.same(
     ['shard01', 'shard02', 'shard03'].map((shard) => cluster.commandsTo(shard).length),
     [1, 1, 0],
@@ -128,7 +137,10 @@ t.test('7.0, any filter: a match is found first, then changed where it is', asyn
     if (name === 'find') return cursorReply(shard === 'shard02' ? [{ _id: 42 }] : [])
     return name === 'update' ? updated(1) : { n: 1, ok: 1 }
   })
-  t.match(await cluster.run({ update: 'c', updates: [{ q: { y: 1 }, u: { $inc: { z: 1 } }, upsert: true }] }), { n: 1, nModified: 1 })
+  t.match(await cluster.run({ update: 'c', updates: [{ q: { y: 1 }, u: { $inc: { z: 1 } }, upsert: true }] }), {
+    n: 1,
+    nModified: 1,
+  })
   t.same(
     cluster.commandsTo('shard02').map(({ name }) => name),
     ['find', 'update'],
@@ -217,7 +229,9 @@ t.test('how errors of statements are told, by version', async (t) => {
           ? errorReply(new CommandError('BadValue', 'two'))
           : updated(1),
     )
-    return (await cluster.run({ update: 'c', updates: [{ q: {}, u: { $set: { z: 1 } }, multi: true }] }))['writeErrors'][0] as Document
+    return (await cluster.run({ update: 'c', updates: [{ q: {}, u: { $set: { z: 1 } }, multi: true }] }))[
+      'writeErrors'
+    ][0] as Document
   }
   const fields = async (emulate: EmulatedVersion) => Object.keys(await told(emulate, 1)).join(' ')
   t.equal(await fields('2.6'), 'index code keyPattern errInfo errmsg')
@@ -225,12 +239,20 @@ t.test('how errors of statements are told, by version', async (t) => {
     t.equal(await fields(emulate), 'index code codeName errmsg errInfo')
     t.same((await told(emulate, 2))['errInfo'], {
       causedBy: [
-        { index: 0, code: 11000, codeName: 'DuplicateKey', errmsg: 'E11000', keyPattern: { _id: 1 }, errInfo: { why: 1 } },
+        {
+          index: 0,
+          code: 11000,
+          codeName: 'DuplicateKey',
+          errmsg: 'E11000',
+          keyPattern: { _id: 1 },
+          errInfo: { why: 1 },
+        },
         { index: 0, code: 2, codeName: 'BadValue', errmsg: 'two' },
       ],
     })
   }
-  for (const emulate of ['6.0.2', '8.0'] as const) t.equal(await fields(emulate), 'index code errmsg keyPattern errInfo')
+  for (const emulate of ['6.0.2', '8.0'] as const)
+    t.equal(await fields(emulate), 'index code errmsg keyPattern errInfo')
 })
 
 t.test('concern errors of several shards come together', async (t) => {
@@ -243,6 +265,7 @@ t.test('concern errors of several shards come together', async (t) => {
   t.same((await cluster.run(update))['writeConcernError'], {
     code: 64,
     codeName: 'WriteConcernTimeout',
-    errmsg: 'multiple errors reported : WriteConcernTimeout: late at shard01 :: and :: WriteConcernTimeout: late at shard03',
+    errmsg:
+      'multiple errors reported : WriteConcernTimeout: late at shard01 :: and :: WriteConcernTimeout: late at shard03',
   })
 })

@@ -31,15 +31,24 @@ t.test('views of sharded and unsharded collections', async (t) => {
       { _id: 2 },
       { _id: 1 },
     ])
-    t.same(batch(await cluster.run({ find: 'w', filter: { x: { $gte: 150 } }, sort: { x: 1 }, limit: 1 })), [{ _id: 3, x: 150 }])
+    t.same(batch(await cluster.run({ find: 'w', filter: { x: { $gte: 150 } }, sort: { x: 1 }, limit: 1 })), [
+      { _id: 3, x: 150 },
+    ])
     t.match(await cluster.run({ count: 'v' }), { n: 4, ok: 1 })
     t.match(await cluster.run({ count: 'v', query: { x: { $lt: 100 } }, skip: 1 }), { n: 1, ok: 1 })
     t.match(await cluster.run({ count: 'v', query: { x: -1 } }), { n: 0, ok: 1 })
-    t.same(((await cluster.run({ distinct: 'v', key: 'tags' }))['values'] as string[]).sort(), ['t', 't1', 't2', 't3', 't4'])
-    t.same((await cluster.run({ distinct: 'w', key: 'x', query: { x: { $lt: 100 } } }))['values'].sort(), [10, 20])
-    t.same(await drain(cluster, { aggregate: 'w', pipeline: [{ $group: { _id: null, sum: { $sum: '$x' } } }], cursor: {} }), [
-      { _id: null, sum: 430 },
+    t.same(((await cluster.run({ distinct: 'v', key: 'tags' }))['values'] as string[]).sort(), [
+      't',
+      't1',
+      't2',
+      't3',
+      't4',
     ])
+    t.same((await cluster.run({ distinct: 'w', key: 'x', query: { x: { $lt: 100 } } }))['values'].sort(), [10, 20])
+    t.same(
+      await drain(cluster, { aggregate: 'w', pipeline: [{ $group: { _id: null, sum: { $sum: '$x' } } }], cursor: {} }),
+      [{ _id: null, sum: 430 }],
+    )
     t.match(await cluster.run({ explain: { find: 'v', filter: { x: 10 } }, verbosity: 'queryPlanner' }), { ok: 1 })
   }
 })
@@ -57,7 +66,11 @@ t.test('views are neither written nor sharded', async (t) => {
   const cluster = await withViews()
   const refused = { code: 166, errmsg: 'Namespace test.v is a view, not a collection' }
   t.match(await cluster.run({ insert: 'v', documents: [{ x: 1 }] }), { ok: 1, n: 0, writeErrors: [refused] })
-  t.match(await cluster.run({ update: 'v', updates: [{ q: { x: 1 }, u: { $set: { a: 1 } } }] }), { ok: 1, n: 0, writeErrors: [refused] })
+  t.match(await cluster.run({ update: 'v', updates: [{ q: { x: 1 }, u: { $set: { a: 1 } } }] }), {
+    ok: 1,
+    n: 0,
+    writeErrors: [refused],
+  })
   t.match(await cluster.run({ delete: 'v', deletes: [{ q: {}, limit: 0 }] }), { ok: 1, n: 0, writeErrors: [refused] })
   t.match(await cluster.run({ findAndModify: 'v', query: {}, remove: true }), refused)
   t.match(await cluster.run({ createIndexes: 'v', indexes: [{ key: { a: 1 }, name: 'a_1' }] }), { ok: 0, code: 166 })
@@ -65,7 +78,10 @@ t.test('views are neither written nor sharded', async (t) => {
 
 t.test('options that a view cannot have', async (t) => {
   const cluster = await withViews()
-  t.match(await cluster.run({ find: 'v', returnKey: true }), { code: 168, errmsg: 'Option returnKey not supported in aggregation.' })
+  t.match(await cluster.run({ find: 'v', returnKey: true }), {
+    code: 168,
+    errmsg: 'Option returnKey not supported in aggregation.',
+  })
   t.match(await cluster.run({ find: 'v', collation: { locale: 'fr' } }), { code: 167 })
 })
 
@@ -99,7 +115,11 @@ t.test('joins with views, of sharded and unsharded collections', async (t) => {
       [0, 1, 1].map((n, _id) => ({ _id, n })),
     )
     t.same(
-      await drain(cluster, { aggregate: 'u', pipeline: [{ $unionWith: 'v' }, { $group: { _id: null, n: { $sum: 1 } } }], cursor: {} }),
+      await drain(cluster, {
+        aggregate: 'u',
+        pipeline: [{ $unionWith: 'v' }, { $group: { _id: null, n: { $sum: 1 } } }],
+        cursor: {},
+      }),
       [{ _id: null, n: 7 }],
     )
   }

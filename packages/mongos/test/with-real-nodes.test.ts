@@ -38,7 +38,12 @@ t.test('what goes in comes out: sorted, skipped, limited, in batches of any size
           },
           batchSize,
         )
-        const counted = await cluster.run({ count: 'c', query: { x: { $gte: least } }, skip, ...(limit > 0 ? { limit } : {}) })
+        const counted = await cluster.run({
+          count: 'c',
+          query: { x: { $gte: least } },
+          skip,
+          ...(limit > 0 ? { limit } : {}),
+        })
         return JSON.stringify(found) === JSON.stringify(expected) && counted['n'] === expected.length
       },
     ),
@@ -48,7 +53,10 @@ t.test('what goes in comes out: sorted, skipped, limited, in batches of any size
 
 t.test('groups over several shards are those of all documents', async (t) => {
   const cluster = await realCluster(byX, '7.0')
-  await cluster.run({ insert: 'c', documents: Array.from({ length: 90 }, (_, i) => ({ _id: i, x: (i % 30) * 10 - 100, k: i % 3 })) })
+  await cluster.run({
+    insert: 'c',
+    documents: Array.from({ length: 90 }, (_, i) => ({ _id: i, x: (i % 30) * 10 - 100, k: i % 3 })),
+  })
   const pipeline = [{ $group: { _id: '$k', n: { $sum: 1 }, mean: { $avg: '$_id' } } }, { $sort: { _id: 1 } }]
   t.same(await drain(cluster, { aggregate: 'c', pipeline, cursor: { batchSize: 1 } }, 1), [
     { _id: 0, n: 30, mean: 43.5 },
@@ -72,8 +80,15 @@ t.test('writes', async (t) => {
     }),
     { n: 2, writeErrors: [{ index: 1, code: 11000, keyPattern: { _id: 1 } }] },
   )
-  t.match(await cluster.run({ update: 'c', updates: [{ q: { y: 1 }, u: { $inc: { n: 1 } }, multi: true }] }), { n: 3, nModified: 3, ok: 1 })
-  t.match(await cluster.run({ update: 'c', updates: [{ q: { _id: 2 }, u: { $inc: { n: 1 } } }] }), { n: 1, nModified: 1 })
+  t.match(await cluster.run({ update: 'c', updates: [{ q: { y: 1 }, u: { $inc: { n: 1 } }, multi: true }] }), {
+    n: 3,
+    nModified: 3,
+    ok: 1,
+  })
+  t.match(await cluster.run({ update: 'c', updates: [{ q: { _id: 2 }, u: { $inc: { n: 1 } } }] }), {
+    n: 1,
+    nModified: 1,
+  })
   t.match(await cluster.run({ update: 'c', updates: [{ q: { n: 2 }, u: { $set: { z: 1 } } }] }), { n: 1, nModified: 1 })
   t.match(await cluster.run({ update: 'c', updates: [{ q: { z: 5 }, u: { $set: { x: 300 } }, upsert: true }] }), {
     n: 1,

@@ -22,9 +22,12 @@ async function ok(cluster: RealCluster, command: Document): Promise<Document> {
 
 const aggregate = (cluster: RealCluster, stage: Document, before: readonly Document[] = []) =>
   cluster.run({ aggregate: 'source', pipeline: [...before, stage], cursor: {} })
-const all = (cluster: RealCluster, collection = 'target', db = 'test') => drain(cluster, { find: collection, sort: { _id: 1 }, $db: db })
+const all = (cluster: RealCluster, collection = 'target', db = 'test') =>
+  drain(cluster, { find: collection, sort: { _id: 1 }, $db: db })
 const names = async (cluster: RealCluster) =>
-  ((await ok(cluster, { listCollections: 1, nameOnly: true }))['cursor'].firstBatch as Document[]).map(({ name }) => name as string).sort()
+  ((await ok(cluster, { listCollections: 1, nameOnly: true }))['cursor'].firstBatch as Document[])
+    .map(({ name }) => name as string)
+    .sort()
 
 t.test('$out replaces a collection', async (t) => {
   for (const sharded of [[], [source]]) {
@@ -79,7 +82,10 @@ t.test('$out into the collection that is read', async (t) => {
 
 t.test('what $out does not replace', async (t) => {
   const cluster = await filled([target])
-  t.match(await aggregate(cluster, { $out: 'target' }), { code: 28769, errmsg: '$out to a sharded collection is not allowed' })
+  t.match(await aggregate(cluster, { $out: 'target' }), {
+    code: 28769,
+    errmsg: '$out to a sharded collection is not allowed',
+  })
   await ok(cluster, { create: 'round', capped: true, size: 4096 })
   t.match(await aggregate(cluster, { $out: 'round' }), {
     code: 17152,
@@ -120,7 +126,10 @@ t.test('$merge: what happens to a document that is there, and to one that is not
 t.test('$merge tells documents apart by unique fields', async (t) => {
   const cluster = await filled([source])
   const on = (fields: unknown, more: Document = {}) => ({ $merge: { into: 'target', on: fields, ...more } })
-  t.match(await aggregate(cluster, on('k')), { code: 51190, errmsg: 'Cannot find index to verify that join fields will be unique' })
+  t.match(await aggregate(cluster, on('k')), {
+    code: 51190,
+    errmsg: 'Cannot find index to verify that join fields will be unique',
+  })
   await ok(cluster, {
     createIndexes: 'target',
     indexes: [{ key: { k: 1 }, name: 'partly', unique: true, partialFilterExpression: { k: 1 } }],
@@ -140,22 +149,31 @@ t.test('$merge tells documents apart by unique fields', async (t) => {
   t.same(await all(cluster), [{ _id: 'mine', k: 1, l: 1, s: 9, v: 'new1' }])
   t.match(await aggregate(cluster, on(['k', 'l']), [{ $match: { _id: 1 } }, { $set: { l: 1 } }]), {
     code: 66,
-    errmsg: /^\$merge failed to update the matching document, did you attempt to modify the _id or the shard key\? :: caused by :: /,
+    errmsg:
+      /^\$merge failed to update the matching document, did you attempt to modify the _id or the shard key\? :: caused by :: /,
   })
   t.match(await aggregate(cluster, on(['k', 'l']), [{ $set: { l: [1] } }]), {
     code: 51185,
     errmsg: "$merge write error: 'on' field 'l' is an array",
   })
   t.match(await aggregate(cluster, on('s'), [{ $project: { _id: 0, k: 1 } }]), { code: 51132 })
-  t.match(await aggregate(cluster, on('_id', { whenMatched: 'fail' }), [{ $match: { _id: 1 } }, { $set: { _id: 'mine' } }]), {
-    code: 11000,
-    errmsg: /^\$merge with whenMatched: fail found an existing document with the same values for the 'on' fields :: caused by :: E11000/,
-  })
+  t.match(
+    await aggregate(cluster, on('_id', { whenMatched: 'fail' }), [{ $match: { _id: 1 } }, { $set: { _id: 'mine' } }]),
+    {
+      code: 11000,
+      errmsg:
+        /^\$merge with whenMatched: fail found an existing document with the same values for the 'on' fields :: caused by :: E11000/,
+    },
+  )
 })
 
 t.test('documents without _id get one', async (t) => {
   const cluster = await filled([])
-  await ok(cluster, { aggregate: 'source', pipeline: [{ $project: { _id: 0, x: 1 } }, { $merge: 'target' }], cursor: {} })
+  await ok(cluster, {
+    aggregate: 'source',
+    pipeline: [{ $project: { _id: 0, x: 1 } }, { $merge: 'target' }],
+    cursor: {},
+  })
   const written = await all(cluster)
   t.equal(written.length, 4)
   t.ok(written.every(({ _id }) => (_id as Document)['_bsontype'] === 'ObjectId'))

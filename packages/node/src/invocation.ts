@@ -26,7 +26,10 @@ export interface NodeInvocation extends CommonInvocation {
 }
 
 /** Documents of an argument that may come in the body or as a document sequence. */
-export function documentsArgument(invocation: Pick<NodeInvocation, 'args' | 'sequences'>, name: string): readonly Uint8Array[] {
+export function documentsArgument(
+  invocation: Pick<NodeInvocation, 'args' | 'sequences'>,
+  name: string,
+): readonly Uint8Array[] {
   for (const [id, documents] of invocation.sequences) if (id === name) return documents
   return invocation.args.documents(name) ?? []
 }

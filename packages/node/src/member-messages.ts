@@ -18,7 +18,11 @@ import type { StorageNode } from './storage-node.js'
 // Not methods of the node: one as it was at a past time has those of the live one, but not its private state.
 
 /** Serves the messages that every storage node serves; undefined for other kinds. */
-export function serveMessage(node: StorageNode, kind: MessageKind, request: unknown): Promise<unknown> | object | undefined {
+export function serveMessage(
+  node: StorageNode,
+  kind: MessageKind,
+  request: unknown,
+): Promise<unknown> | object | undefined {
   switch (kind) {
     case 'node.command':
       return node.nodeCommand(request as NodeCommand)
@@ -50,7 +54,9 @@ export function answerClient(node: StorageNode, command: ClientCommand): Promise
     routed: null,
     client: command,
   })
-  return writer instanceof Promise ? writer.then((written) => replyToClient(node, command, written)) : replyToClient(node, command, writer)
+  return writer instanceof Promise
+    ? writer.then((written) => replyToClient(node, command, written))
+    : replyToClient(node, command, writer)
 }
 
 /** A command of another member. */
@@ -63,18 +69,29 @@ export function answerMember(node: StorageNode, command: NodeCommand): Promise<N
     routed: command,
     client: null,
   })
-  return writer instanceof Promise ? writer.then((written) => replyToMember(node, command, written)) : replyToMember(node, command, writer)
+  return writer instanceof Promise
+    ? writer.then((written) => replyToMember(node, command, written))
+    : replyToMember(node, command, writer)
 }
 
-function replyToClient({ clock, statistics }: StorageNode, command: ClientCommand, writer: DocumentWriter | null): ClientReply {
+function replyToClient(
+  { clock, statistics }: StorageNode,
+  command: ClientCommand,
+  writer: DocumentWriter | null,
+): ClientReply {
   if (writer === null) return { body: noAnswer }
   const reply = writeTimes(writer, clock.time, clock.time).finish()
   statistics.exchanged(bytesOfMessage(command.body, command.sequences), reply.length)
   return { body: reply }
 }
 
-function replyToMember({ clock, statistics }: StorageNode, command: NodeCommand, writer: DocumentWriter | null): NodeReply {
-  const body = writer === null ? errorDocument(new CommandError('HostUnreachable', 'Connection closed by peer')) : writer.finish()
+function replyToMember(
+  { clock, statistics }: StorageNode,
+  command: NodeCommand,
+  writer: DocumentWriter | null,
+): NodeReply {
+  const body =
+    writer === null ? errorDocument(new CommandError('HostUnreachable', 'Connection closed by peer')) : writer.finish()
   statistics.exchanged(bytesOfMessage(command.body, command.sequences), body.length)
   return { body, operationTime: clock.time, clusterTime: clock.time }
 }

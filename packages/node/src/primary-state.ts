@@ -63,9 +63,11 @@ export class PrimaryState {
   checkMayRun(row: CommandRow<never>, body: Uint8Array): void {
     if (this.#isPrimary || row.access === 'none' || row.routing === 'local' || anywhere.has(row.name)) return
     const { notPrimaryIsCalled } = this.#node.behaviours
-    if (row.access !== 'read') throw new CommandError('NotWritablePrimary', notPrimaryIsCalled === 'primary' ? 'not primary' : 'not master')
+    if (row.access !== 'read')
+      throw new CommandError('NotWritablePrimary', notPrimaryIsCalled === 'primary' ? 'not primary' : 'not master')
     if (mayReadFromSecondaries(body)) return
-    const message = notPrimaryIsCalled === 'primary' ? 'not primary and secondaryOk=false' : 'not master and slaveOk=false'
+    const message =
+      notPrimaryIsCalled === 'primary' ? 'not primary and secondaryOk=false' : 'not master and slaveOk=false'
     throw new CommandError('NotPrimaryNoSecondaryOk', message)
   }
 }

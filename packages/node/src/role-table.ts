@@ -10,7 +10,11 @@ const tables = new WeakMap<NodeRole['rows'], CommandTable<NodeInvocation>>()
 export function tableOf(rows: NodeRole['rows']): CommandTable<NodeInvocation> {
   let table = tables.get(rows)
   if (table === undefined) {
-    table = new CommandTable<NodeInvocation>([...(commonRows as readonly CommandRow<NodeInvocation>[]), ...nodeRows, ...rows])
+    table = new CommandTable<NodeInvocation>([
+      ...(commonRows as readonly CommandRow<NodeInvocation>[]),
+      ...nodeRows,
+      ...rows,
+    ])
     tables.set(rows, table)
   }
   return table

@@ -55,7 +55,13 @@ export interface NodeRole {
    * Called with each document about to be stored by an update, before and after.
    * @throws CommandError for a change of the shard key value that is not allowed, 283 WouldChangeOwningShard for one that moves the document
    */
-  checkReplacement(access: Access, before: Uint8Array, after: Uint8Array, invocation: NodeInvocation, statement: UpdateStatement): void
+  checkReplacement(
+    access: Access,
+    before: Uint8Array,
+    after: Uint8Array,
+    invocation: NodeInvocation,
+    statement: UpdateStatement,
+  ): void
   /**
    * Called with each document about to be inserted by an upsert. Absent: every one may be.
    * @throws CommandError for one that belongs to another member, 283 WouldChangeOwningShard where it can go there

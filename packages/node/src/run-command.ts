@@ -1,12 +1,24 @@
 /** From a command that has reached a node to its reply. Server: service_entry_point_shard_role.cpp. */
-import { CommandArguments, commandErrorOf, refuseLacking, type ClientCommand, type CommandRow, type NodeCommand } from '@shardlab/actor'
+import {
+  CommandArguments,
+  commandErrorOf,
+  refuseLacking,
+  type ClientCommand,
+  type CommandRow,
+  type NodeCommand,
+} from '@shardlab/actor'
 import { CommandError, DocumentWriter, firstFieldName, writeError } from '@shardlab/bson'
 import { checkOpQueryCommand } from '@shardlab/wire'
 import { checkApiVersion } from './common/api-version.js'
 import { helpOf } from './common/help.js'
 import { finishOperation } from './common/member-log.js'
 import { checkConcerns, checkReadTime, takesWriteConcern, writeConcernErrorOf, type Concerns } from './crud/concerns.js'
-import { ConnectionClosedError, evaluateFailCommand, withFailedWriteConcern, type FailableCommand } from './fail-points/fail-command.js'
+import {
+  ConnectionClosedError,
+  evaluateFailCommand,
+  withFailedWriteConcern,
+  type FailableCommand,
+} from './fail-points/fail-command.js'
 import { maxTimeMsAtFailPoints } from './fail-points/max-time.js'
 import type { NodeInvocation, RetryableWrite } from './invocation.js'
 import { RunningOperation } from './operations/running-operation.js'
@@ -30,7 +42,10 @@ export interface CommandRequest {
  * Runs a command; what a client did wrong is in the reply, which lacks the times. Null: there is no answer, and the client's connection is to be
  * closed. Answers at once where the command has nothing to wait for.
  */
-export function runCommand(node: StorageNode, request: CommandRequest): Promise<DocumentWriter | null> | DocumentWriter | null {
+export function runCommand(
+  node: StorageNode,
+  request: CommandRequest,
+): Promise<DocumentWriter | null> | DocumentWriter | null {
   return new CommandRun(node, request).begin()
 }
 
@@ -100,7 +115,8 @@ class CommandRun {
     else {
       const concernError = write === null ? null : writeConcernErrorOf(write)
       if (concernError !== null) writer.document('writeConcernError', concernError)
-      if (this.#failable !== null && takesWriteConcern(this.#row!, args)) reply = withFailedWriteConcern(this.#failable, writer)
+      if (this.#failable !== null && takesWriteConcern(this.#row!, args))
+        reply = withFailedWriteConcern(this.#failable, writer)
     }
     reply.double('ok', 1)
     this.#end(null)
@@ -138,7 +154,11 @@ function findRow(node: StorageNode, { body, client }: CommandRequest): CommandRo
   return row
 }
 
-function newOperation(node: StorageNode, { body, client, db }: CommandRequest, row: CommandRow<NodeInvocation>): RunningOperation {
+function newOperation(
+  node: StorageNode,
+  { body, client, db }: CommandRequest,
+  row: CommandRow<NodeInvocation>,
+): RunningOperation {
   return new RunningOperation(node.operations.nextId(), {
     command: row.name,
     db,
@@ -199,11 +219,17 @@ function concernsOf(node: StorageNode, row: CommandRow<NodeInvocation>, args: Co
   const { read } = concerns
   checkReadTime(read, node.clock.time)
   checkSnapshotReads(read, node.behaviours)
-  return read.level === 'snapshot' ? { ...concerns, read: { ...read, atClusterTime: read.atClusterTime ?? node.clock.time } } : concerns
+  return read.level === 'snapshot'
+    ? { ...concerns, read: { ...read, atClusterTime: read.atClusterTime ?? node.clock.time } }
+    : concerns
 }
 
 /** The retryable write of a command, which begins with it. @throws CommandError 225 TransactionTooOld */
-function retryableWriteOf(node: StorageNode, { session, txnNumber }: SessionOptions, routed: NodeCommand | null): RetryableWrite | null {
+function retryableWriteOf(
+  node: StorageNode,
+  { session, txnNumber }: SessionOptions,
+  routed: NodeCommand | null,
+): RetryableWrite | null {
   if (txnNumber === null || session === null) return null
   node.retries.begin(session.key, txnNumber)
   const stmtIds = routed?.stmtIds ?? null

@@ -20,7 +20,13 @@ import {
 } from '@shardlab/actor'
 import type { EvaluationContext } from '@shardlab/query'
 import type { Behaviours } from '@shardlab/sharding'
-import { createMemoryEngine, type Collection, type LogEntry, type LogSession, type StorageEngine } from '@shardlab/storage'
+import {
+  createMemoryEngine,
+  type Collection,
+  type LogEntry,
+  type LogSession,
+  type StorageEngine,
+} from '@shardlab/storage'
 import type { CommonHost } from './common/common-invocation.js'
 import { ConnectionTable } from './common/connection-table.js'
 import { LogBuffer } from './common/log-buffer.js'
@@ -115,7 +121,9 @@ export class StorageNode implements CommonHost {
       now: () => context.now(),
       detach: (work) => context.detach(work),
       retries: this.retries,
-      options: { checkpointAfterBytes: options.checkpointAfterBytes ?? (context.shared === undefined ? 64 * 1024 : 64) * 1024 },
+      options: {
+        checkpointAfterBytes: options.checkpointAfterBytes ?? (context.shared === undefined ? 64 * 1024 : 64) * 1024,
+      },
     })
     this.role = makeRole(this)
     this.table = tableOf(this.role.rows)
@@ -137,7 +145,12 @@ export class StorageNode implements CommonHost {
 
   /** See {@link Actor.exportClients}. */
   exportClients(): NodeClients {
-    return { connections: this.connections, cursorIds: this.#cursorIds, term: this.primary.term, processId: this.processId }
+    return {
+      connections: this.connections,
+      cursorIds: this.#cursorIds,
+      term: this.primary.term,
+      processId: this.processId,
+    }
   }
 
   /** See {@link Actor.resume}. What the node counts begins anew, as after a restart. */

@@ -27,8 +27,15 @@ t.test('listCollections and listDatabases', async (t) => {
   const list = batch(await node.ok({ listCollections: 1 }))
   t.same(list.map((each) => each['name']).sort(), ['a.x', 'b'])
   t.same(Object.keys(list[0]!), ['name', 'type', 'options', 'info', 'idIndex'])
-  t.match(list[0], { type: 'collection', options: {}, info: { readOnly: false }, idIndex: { v: 2, key: { _id: 1 }, name: '_id_' } })
-  t.same(batch(await node.ok({ listCollections: 1, nameOnly: true, filter: { name: 'b' } })), [{ name: 'b', type: 'collection' }])
+  t.match(list[0], {
+    type: 'collection',
+    options: {},
+    info: { readOnly: false },
+    idIndex: { v: 2, key: { _id: 1 }, name: '_id_' },
+  })
+  t.same(batch(await node.ok({ listCollections: 1, nameOnly: true, filter: { name: 'b' } })), [
+    { name: 'b', type: 'collection' },
+  ])
   const reply = await node.raw({ listDatabases: 1 }, { db: 'admin' })
   t.equal(shape(reply), 'databases:array totalSize:long totalSizeMb:long ok:double')
   t.equal(shape(reply, 'databases.0'), 'name:string sizeOnDisk:long empty:bool')
@@ -36,7 +43,10 @@ t.test('listCollections and listDatabases', async (t) => {
     (decode(reply)['databases'] as Document[]).map((each) => each['name']),
     ['other', 'test'],
   )
-  t.same(await node.ok({ listDatabases: 1, nameOnly: true }, { db: 'admin' }), { databases: [{ name: 'other' }, { name: 'test' }], ok: 1 })
+  t.same(await node.ok({ listDatabases: 1, nameOnly: true }, { db: 'admin' }), {
+    databases: [{ name: 'other' }, { name: 'test' }],
+    ok: 1,
+  })
 })
 
 t.test('createIndexes builds all of its indexes or none', async (t) => {
@@ -67,7 +77,10 @@ t.test('createIndexes', async (t) => {
   const node = new NodeUnderTest()
   const index = { key: { a: 1 }, name: 'a_1' }
   const made = await node.raw({ createIndexes: 'c', indexes: [index] })
-  t.equal(shape(made), 'numIndexesBefore:int numIndexesAfter:int createdCollectionAutomatically:bool commitQuorum:string ok:double')
+  t.equal(
+    shape(made),
+    'numIndexesBefore:int numIndexesAfter:int createdCollectionAutomatically:bool commitQuorum:string ok:double',
+  )
   t.same(decode(made), {
     numIndexesBefore: 1,
     numIndexesAfter: 2,
@@ -94,7 +107,11 @@ t.test('createIndexes', async (t) => {
   ] as const) {
     const name = `q${String(commitQuorum)}`
     const reply = await node.run({ createIndexes: 'q', indexes: [{ key: { [name]: 1 }, name }], commitQuorum })
-    t.match(reply, code === null ? { ok: 1, commitQuorum } : { ok: 0, code }, `commitQuorum ${JSON.stringify(commitQuorum)}`)
+    t.match(
+      reply,
+      code === null ? { ok: 1, commitQuorum } : { ok: 0, code },
+      `commitQuorum ${JSON.stringify(commitQuorum)}`,
+    )
   }
   t.equal(node.node.collection('test.q')?.indexes().length, 4, 'and nothing is built')
   t.match(await new NodeUnderTest({ version: '4.0' }).run({ createIndexes: 'q', indexes: [index], commitQuorum: 1 }), {
@@ -114,7 +131,15 @@ t.test('createIndexes', async (t) => {
 t.test('what a client asks at first, with the types of the server', async (t) => {
   const node = new NodeUnderTest()
   const client = async (command: Document) =>
-    (await node.node.clientCommand({ connectionId: 7, body: encode(command), sequences: [], legacy: false, remote: '10.0.0.1:5000' })).body
+    (
+      await node.node.clientCommand({
+        connectionId: 7,
+        body: encode(command),
+        sequences: [],
+        legacy: false,
+        remote: '10.0.0.1:5000',
+      })
+    ).body
   const hello = await client({ hello: 1, helloOk: true, $db: 'admin' })
   t.equal(
     shape(hello),
@@ -142,13 +167,20 @@ t.test('what a client asks at first, with the types of the server', async (t) =>
   t.equal(decode(await client({ hello: 1, maxAwaitTimeMS: 500, $db: 'admin' }))['code'], 31368)
   t.equal(decode(await client({ hello: 1, topologyVersion, $db: 'admin' }))['code'], 31368)
   t.equal(decode(await client({ hello: 1, topologyVersion, maxAwaitTimeMS: -1, $db: 'admin' }))['code'], 31373)
-  t.match(decode(await client({ buildInfo: 1, $db: 'admin' })), { version: '7.0.25', versionArray: [7, 0, 25, 0], bits: 64, ok: 1 })
+  t.match(decode(await client({ buildInfo: 1, $db: 'admin' })), {
+    version: '7.0.25',
+    versionArray: [7, 0, 25, 0],
+    bits: 64,
+    ok: 1,
+  })
   t.match(decode(await client({ whatsmyuri: 1, $db: 'admin' })), { you: '10.0.0.1:5000' })
   t.match(decode(await client({ getParameter: 1, featureCompatibilityVersion: 1, $db: 'admin' })), {
     featureCompatibilityVersion: { version: '7.0' },
   })
   t.equal(decode(await client({ getParameter: 1, nonsense: 1, $db: 'admin' }))['code'], 72)
-  t.match(decode(await client({ connectionStatus: 1, $db: 'admin' })), { authInfo: { authenticatedUsers: [], authenticatedUserRoles: [] } })
+  t.match(decode(await client({ connectionStatus: 1, $db: 'admin' })), {
+    authInfo: { authenticatedUsers: [], authenticatedUserRoles: [] },
+  })
   t.equal(decode(await client({ getLog: 'nonsense', $db: 'admin' }))['code'], 96)
   t.match(decode(await client({ getLog: '*', $db: 'admin' })), { names: ['global', 'startupWarnings'] })
   t.equal(node.node.connections.current, 1)

@@ -18,12 +18,20 @@ async function run(node: NodeUnderTest, pipeline: Document[], options: Document 
 
 t.test('leading stages are planned: an index gives the order', async (t) => {
   const node = await filled()
-  const pipeline = [{ $match: { b: { $gt: 3 } } }, { $sort: { b: -1 } }, { $skip: 1 }, { $limit: 3 }, { $project: { b: 1 } }]
+  const pipeline = [
+    { $match: { b: { $gt: 3 } } },
+    { $sort: { b: -1 } },
+    { $skip: 1 },
+    { $limit: 3 },
+    { $project: { b: 1 } },
+  ]
   const expected = [1, 2, 3].map((_id) => ({ _id, b: 19 - _id }))
   t.same(await run(node, pipeline), expected)
   await node.ok({ createIndexes: 'c', indexes: [{ key: { b: 1 }, name: 'b_1' }] })
   t.same(await run(node, pipeline), expected)
-  const plan = JSON.stringify(await node.ok({ explain: { aggregate: 'c', pipeline, cursor: {} }, verbosity: 'queryPlanner' }))
+  const plan = JSON.stringify(
+    await node.ok({ explain: { aggregate: 'c', pipeline, cursor: {} }, verbosity: 'queryPlanner' }),
+  )
   t.match(plan, /IXSCAN/)
   t.notMatch(plan, /"stage":"SORT"/)
 })
@@ -33,7 +41,10 @@ t.test('a filter behind other stages is planned, too', async (t) => {
   await node.ok({ createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a_1' }] })
   const pipeline = [{ $addFields: { z: 1 } }, { $match: { a: 2, z: 1 } }, { $count: 'n' }]
   t.same(await run(node, pipeline), [{ n: 5 }])
-  t.match(JSON.stringify(await node.ok({ explain: { aggregate: 'c', pipeline, cursor: {} }, verbosity: 'queryPlanner' })), /IXSCAN/)
+  t.match(
+    JSON.stringify(await node.ok({ explain: { aggregate: 'c', pipeline, cursor: {} }, verbosity: 'queryPlanner' })),
+    /IXSCAN/,
+  )
 })
 
 t.test('options: let, collation, hint, allowDiskUse', async (t) => {
@@ -100,9 +111,12 @@ t.test('joins', async (t) => {
     ],
   })
   const joined = async (from: string) =>
-    (await run(node, [{ $match: { _id: { $lt: 4 } } }, { $lookup: { from, localField: 'a', foreignField: 'a', as: 'j' } }])).map(({ j }) =>
-      (j as Document[]).map(({ _id }) => _id as unknown),
-    )
+    (
+      await run(node, [
+        { $match: { _id: { $lt: 4 } } },
+        { $lookup: { from, localField: 'a', foreignField: 'a', as: 'j' } },
+      ])
+    ).map(({ j }) => (j as Document[]).map(({ _id }) => _id as unknown))
   t.same(await joined('f'), [[], ['p', 'q'], [], ['r']])
   t.same(await joined('v'), [[], ['p', 'q'], [], []], 'a view')
   t.same(await joined('nothing'), [[], [], [], []])
@@ -136,7 +150,8 @@ t.test('sources and empty targets', async (t) => {
     [{ aggregate: 'c', pipeline: [{ $documents: [] }] }, 73],
     [{ aggregate: 'c', pipeline: [{ $match: {} }, { $indexStats: {} }] }, 40602],
   ]
-  for (const [command, code] of cases) t.equal((await node.run({ ...command, cursor: {} }))['code'], code, JSON.stringify(command))
+  for (const [command, code] of cases)
+    t.equal((await node.run({ ...command, cursor: {} }))['code'], code, JSON.stringify(command))
   t.match(await (await filled('5.0')).run({ aggregate: 1, pipeline: [{ $documents: [] }], cursor: {} }), {
     code: 40324,
     errmsg: "Unrecognized pipeline stage name: '$documents'",
@@ -172,9 +187,14 @@ t.test('$out and $merge', async (t) => {
     (await node.all('o')).map(({ _id }) => _id as unknown),
     [1, 5, 9, 13, 17],
   )
-  t.match(await write({ $merge: { into: 'o', whenMatched: [{ $set: { b: { $add: ['$b', '$$new.b', '$$n'] } } }], let: { n: 100 } } }), {
-    ok: 1,
-  })
+  t.match(
+    await write({
+      $merge: { into: 'o', whenMatched: [{ $set: { b: { $add: ['$b', '$$new.b', '$$n'] } } }], let: { n: 100 } },
+    }),
+    {
+      ok: 1,
+    },
+  )
   t.same((await node.all('o'))[0], { _id: 1, b: 136 })
   t.match(await write({ $merge: { into: 'o', on: 'b' } }), { code: 51183 })
   t.match(await write({ $merge: { into: 'o', whenMatched: 'fail' } }), { code: 11000 })
@@ -194,7 +214,8 @@ t.test('a result that the server could not build', async (t) => {
   t.match(await node.run({ aggregate: 'c', pipeline: pipeline(3), cursor: {} }), {
     code: 10334,
     codeName: 'BSONObjectTooLarge',
-    errmsg: /BSONObj size: 18000022 \(0x112A896\) is invalid\. Size must be between 0 and 16793600\(16MB\) First element: _id: 1$/,
+    errmsg:
+      /BSONObj size: 18000022 \(0x112A896\) is invalid\. Size must be between 0 and 16793600\(16MB\) First element: _id: 1$/,
   })
   t.match(await node.run({ aggregate: 'c', pipeline: pipeline(2), cursor: {} }), { ok: 1 })
   const kept = [...pipeline(3), { $project: { n: { $strLenBytes: '$s' } } }]

@@ -6,7 +6,9 @@ const strict = { apiVersion: '1', apiStrict: true }
 
 async function client(node: NodeUnderTest, command: Document): Promise<Document> {
   const body = encode({ ...command, $db: (command['$db'] as string | undefined) ?? 'test' })
-  return decode((await node.node.clientCommand({ connectionId: 1, body, sequences: [], legacy: false, remote: '' })).body)
+  return decode(
+    (await node.node.clientCommand({ connectionId: 1, body, sequences: [], legacy: false, remote: '' })).body,
+  )
 }
 
 t.test('the parameters themselves', async (t) => {
@@ -36,7 +38,10 @@ t.test('apiStrict refuses commands, arguments and stages that are in no version'
   ])
     t.match(await client(node, { ...command, ...strict }), { ok: 1 }, Object.keys(command)[0]!)
   const refused: readonly (readonly [Document, RegExp])[] = [
-    [{ serverStatus: 1 }, /^Provided apiStrict:true, but the command serverStatus is not in API Version 1\. Information/],
+    [
+      { serverStatus: 1 },
+      /^Provided apiStrict:true, but the command serverStatus is not in API Version 1\. Information/,
+    ],
     [{ distinct: 'c', key: 'a' }, /the command distinct is not in API Version 1/],
     [{ find: 'c', tailable: true }, /^BSON field 'find.tailable' is not allowed with apiStrict:true\.$/],
     [{ create: 'd', capped: true, size: 1000 }, /'create.capped' is not allowed/],
@@ -46,7 +51,10 @@ t.test('apiStrict refuses commands, arguments and stages that are in no version'
       /^\$indexStats is not allowed with 'apiStrict: true' in API Version 1$/,
     ],
     [{ aggregate: 1, pipeline: [{ $listLocalSessions: {} }], cursor: {} }, /^\$listLocalSessions is not allowed/],
-    [{ aggregate: 'c', pipeline: [{ $collStats: { storageStats: {} } }], cursor: {} }, /^only the 'count' option to \$collStats/],
+    [
+      { aggregate: 'c', pipeline: [{ $collStats: { storageStats: {} } }], cursor: {} },
+      /^only the 'count' option to \$collStats/,
+    ],
     [{ insert: 'system.js', documents: [{ _id: 'f' }] }, /attempts to write to system\.js/],
   ]
   for (const [command, errmsg] of refused)

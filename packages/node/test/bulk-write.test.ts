@@ -5,7 +5,9 @@ import { long, NodeUnderTest, session, shape } from './support/harness.js'
 const admin = { db: 'admin' }
 const newNode = () => new NodeUnderTest({ version: '8.0' })
 const nsInfo = [{ ns: 'test.c' }, { ns: 'other.d' }]
-const summary = (counts: Partial<Record<'nErrors' | 'nInserted' | 'nMatched' | 'nModified' | 'nUpserted' | 'nDeleted', number>>) => ({
+const summary = (
+  counts: Partial<Record<'nErrors' | 'nInserted' | 'nMatched' | 'nModified' | 'nUpserted' | 'nDeleted', number>>,
+) => ({
   nErrors: 0,
   nInserted: 0,
   nMatched: 0,
@@ -55,7 +57,10 @@ t.test('ops on several collections', async (t) => {
 t.test('types of the reply', async (t) => {
   const node = newNode()
   const body = await node.raw({ bulkWrite: 1, ops: [{ insert: 0, document: { _id: 1 } }], nsInfo }, admin)
-  t.equal(shape(body), 'cursor:object nErrors:int nInserted:int nMatched:int nModified:int nUpserted:int nDeleted:int ok:double')
+  t.equal(
+    shape(body),
+    'cursor:object nErrors:int nInserted:int nMatched:int nModified:int nUpserted:int nDeleted:int ok:double',
+  )
   t.equal(shape(body, 'cursor'), 'id:long firstBatch:array ns:string')
   t.equal(shape(body, 'cursor.firstBatch.0'), 'ok:double idx:int n:int')
 })
@@ -133,7 +138,8 @@ t.test('each op is executed once', async (t) => {
     txnNumber: long(1),
   }
   const first = await node.ok(command, admin)
-  for (const member of [node, node.restarted()]) t.same(await member.ok(command, admin), { ...first, retriedStmtIds: [0, 1, 2, 3] })
+  for (const member of [node, node.restarted()])
+    t.same(await member.ok(command, admin), { ...first, retriedStmtIds: [0, 1, 2, 3] })
   t.equal((await node.all('c')).length, 1)
 })
 
@@ -146,12 +152,24 @@ t.test('what is wrong with an op is wrong with the command', async (t) => {
       ...(errmsg === undefined ? {} : { errmsg }),
     })
   await fails({ ops: [] }, 16, 'Write batch sizes must be between 1 and 100000. Got 0 operations.')
-  await fails({ ops: [{ insert: 5, document: {} }] }, 2, 'BulkWrite ops entry { insert: 5, document: {} } has an invalid nsInfo index.')
+  await fails(
+    { ops: [{ insert: 5, document: {} }] },
+    2,
+    'BulkWrite ops entry { insert: 5, document: {} } has an invalid nsInfo index.',
+  )
   await fails({ ops: [{ insert: -1, document: {} }] }, 2, "BSON field 'insert' value must be >= 0, actual value '-1'")
   await fails({ ops: [{ insert: '0', document: {} }] }, 14)
-  await fails({ ops: [{ frobnicate: 0, document: {} }] }, 40415, "BSON field 'bulkWrite.frobnicate' is an unknown field.")
+  await fails(
+    { ops: [{ frobnicate: 0, document: {} }] },
+    40415,
+    "BSON field 'bulkWrite.frobnicate' is an unknown field.",
+  )
   await fails({ ops: [{ insert: 0 }] }, 40414, "BSON field 'bulkWrite.ops.document' is missing but a required field")
-  await fails({ ops: [{ update: 0, filter: {} }] }, 40414, "BSON field 'bulkWrite.ops.updateMods' is missing but a required field")
+  await fails(
+    { ops: [{ update: 0, filter: {} }] },
+    40414,
+    "BSON field 'bulkWrite.ops.updateMods' is missing but a required field",
+  )
   await fails({ nsInfo: [{ ns: 'nodot' }] }, 73, "Invalid namespace specified for bulkWrite: 'nodot'")
   await fails({ nsInfo: [{ ns: 'a.b', x: 1 }] }, 40415, "BSON field 'bulkWrite.nsInfo.x' is an unknown field.")
   await fails({ bogus: 1 }, 40415)
@@ -159,5 +177,8 @@ t.test('what is wrong with an op is wrong with the command', async (t) => {
     code: 13,
     errmsg: 'bulkWrite may only be run against the admin database.',
   })
-  t.match(await new NodeUnderTest({ version: '7.0' }).run({ bulkWrite: 1 }, admin), { code: 59, errmsg: "no such command: 'bulkWrite'" })
+  t.match(await new NodeUnderTest({ version: '7.0' }).run({ bulkWrite: 1 }, admin), {
+    code: 59,
+    errmsg: "no such command: 'bulkWrite'",
+  })
 })

@@ -29,7 +29,11 @@ t.test('a clustered collection lists its index', async (t) => {
 t.test('what a clustered collection cannot be', async (t) => {
   const node = new NodeUnderTest({ version: '8.0' })
   const refused = async (clusteredIndex: unknown, code: number, more: Document = {}) =>
-    t.match(await node.run({ create: 'c', clusteredIndex, ...more }), { code }, JSON.stringify({ clusteredIndex, ...more }))
+    t.match(
+      await node.run({ create: 'c', clusteredIndex, ...more }),
+      { code },
+      JSON.stringify({ clusteredIndex, ...more }),
+    )
   await refused(true, 5979703)
   await refused('x', 14)
   await refused({ key: { _id: 1 } }, 40414)
@@ -55,7 +59,8 @@ t.test('the clustered index can neither be dropped nor hidden nor made twice', a
   const node = new NodeUnderTest({ version: '8.0' })
   await node.ok({ create: 'c', clusteredIndex: { ...byId, name: 'by id' } })
   const listed = batch(await node.ok({ listIndexes: 'c' }))[0]!
-  for (const index of ['by id', { _id: 1 }, ['by id']]) t.match(await node.run({ dropIndexes: 'c', index }), { code: 5979800 })
+  for (const index of ['by id', { _id: 1 }, ['by id']])
+    t.match(await node.run({ dropIndexes: 'c', index }), { code: 5979800 })
   t.match(await node.run({ collMod: 'c', index: { name: 'by id', hidden: true } }), { code: 6011800 })
   const create = (...indexes: Document[]) => node.run({ createIndexes: 'c', indexes })
   t.match(await create(listed), { ok: 1, note: 'all indexes already exist' })
@@ -66,9 +71,15 @@ t.test('the clustered index can neither be dropped nor hidden nor made twice', a
   t.match(await create({ key: { _id: 1 }, name: 'x', unique: false }), { code: 6100909 })
   t.match(await create({ key: { _id: 1, a: 1 }, name: 'both' }), { ok: 1, numIndexesAfter: 2 })
   await node.ok({ create: 'plain' })
-  t.match(await node.run({ createIndexes: 'plain', indexes: [{ key: { _id: 1 }, name: 'x', clustered: true, unique: true }] }), {
-    code: 6479600,
-  })
+  t.match(
+    await node.run({
+      createIndexes: 'plain',
+      indexes: [{ key: { _id: 1 }, name: 'x', clustered: true, unique: true }],
+    }),
+    {
+      code: 6479600,
+    },
+  )
   await node.ok({ dropIndexes: 'c', index: '*' })
   t.same(batch(await node.ok({ listIndexes: 'c' })), [listed])
 })

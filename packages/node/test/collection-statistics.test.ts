@@ -7,7 +7,10 @@ const admin = { db: 'admin' }
 
 async function filled(version: EmulatedVersion = '7.0'): Promise<NodeUnderTest> {
   const node = new NodeUnderTest({ version })
-  await node.ok({ insert: 'c', documents: Array.from({ length: 10 }, (_, i) => ({ _id: i, a: i, text: 'x'.repeat(100) })) })
+  await node.ok({
+    insert: 'c',
+    documents: Array.from({ length: 10 }, (_, i) => ({ _id: i, a: i, text: 'x'.repeat(100) })),
+  })
   await node.ok({ createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a_1' }] })
   return node
 }
@@ -41,10 +44,13 @@ t.test('$collStats: one document with what was asked for', async (t) => {
   const node = await filled()
   const stage = async (argument: unknown, collection = 'c') =>
     node.run({ aggregate: collection, pipeline: [{ $collStats: argument }], cursor: {} })
-  const one = async (argument: unknown) => ((await stage(argument))['cursor'] as { firstBatch: Document[] }).firstBatch[0]!
+  const one = async (argument: unknown) =>
+    ((await stage(argument))['cursor'] as { firstBatch: Document[] }).firstBatch[0]!
   t.same(Object.keys(await one({})), ['ns', 'shard', 'host', 'localTime'])
   t.match(await one({ count: {} }), { count: 10 })
-  t.match(await one({ storageStats: { scale: 10 } }), { storageStats: { size: bytes / 10, count: 10, scaleFactor: 10 } })
+  t.match(await one({ storageStats: { scale: 10 } }), {
+    storageStats: { size: bytes / 10, count: 10, scaleFactor: 10 },
+  })
   const { latencyStats } = await one({ latencyStats: { histograms: true } })
   t.match(latencyStats, {
     writes: { ops: Long.ONE, histogram: [{ micros: Long.ZERO, count: Long.ONE }] },
@@ -52,8 +58,15 @@ t.test('$collStats: one document with what was asked for', async (t) => {
   })
   await node.ok({ drop: 'c' })
   await node.ok({ create: 'c' })
-  t.match(await one({ latencyStats: {} }), { latencyStats: { writes: { ops: Long.ZERO } } }, 'another collection of that name')
-  t.match(await stage({ storageStats: {} }, 'missing'), { code: 26, errmsg: /^Unable to retrieve storageStats in \$collStats stage/ })
+  t.match(
+    await one({ latencyStats: {} }),
+    { latencyStats: { writes: { ops: Long.ZERO } } },
+    'another collection of that name',
+  )
+  t.match(await stage({ storageStats: {} }, 'missing'), {
+    code: 26,
+    errmsg: /^Unable to retrieve storageStats in \$collStats stage/,
+  })
   t.match(await stage(1), { code: 5447000 })
   t.match(await stage({ nonsense: {} }), { code: 40415 })
   t.match(await stage({ count: 1 }), { code: 14 })
@@ -62,9 +75,19 @@ t.test('$collStats: one document with what was asked for', async (t) => {
 t.test('$indexStats counts what plans used', async (t) => {
   const node = await filled()
   await node.ok({ find: 'c', filter: { a: 3 } })
-  const { cursor } = await node.ok({ aggregate: 'c', pipeline: [{ $indexStats: {} }, { $sort: { name: 1 } }], cursor: {} })
+  const { cursor } = await node.ok({
+    aggregate: 'c',
+    pipeline: [{ $indexStats: {} }, { $sort: { name: 1 } }],
+    cursor: {},
+  })
   const [, a] = (cursor as { firstBatch: Document[] }).firstBatch
-  t.match(a, { name: 'a_1', key: { a: 1 }, accesses: { ops: Long.ONE, since: Date }, shard: 'shard01', spec: { v: 2, name: 'a_1' } })
+  t.match(a, {
+    name: 'a_1',
+    key: { a: 1 },
+    accesses: { ops: Long.ONE, since: Date },
+    shard: 'shard01',
+    spec: { v: 2, name: 'a_1' },
+  })
   t.match(await node.run({ aggregate: 'c', pipeline: [{ $indexStats: { a: 1 } }], cursor: {} }), { code: 28803 })
   const again = new NodeUnderTest({ checkpointAfterBytes: 1 })
   await again.ok({ insert: 'c', documents: [{ _id: 1 }] })
@@ -97,7 +120,10 @@ t.test('dbStats', async (t) => {
 
 t.test('dataSize: all, an estimate, a range of an index', async (t) => {
   const node = await filled()
-  t.equal(shape(await node.raw({ dataSize: 'test.c' })), 'size:long numObjects:long millis:long estimate:bool ok:double')
+  t.equal(
+    shape(await node.raw({ dataSize: 'test.c' })),
+    'size:long numObjects:long millis:long estimate:bool ok:double',
+  )
   const size = async (command: Document) => {
     const { size: total, numObjects } = await node.ok({ dataSize: 'test.c', ...command })
     return [Number(total), Number(numObjects)]
@@ -109,7 +135,10 @@ t.test('dataSize: all, an estimate, a range of an index', async (t) => {
   t.match(await node.ok({ dataSize: 'test.c', maxObjects: 4 }), { maxReached: true, numObjects: Long.fromNumber(5) })
   t.same(await size({ keyPattern: { a: 1 } }), [bytes, 10])
   t.match(await node.run({ dataSize: 'test.c', keyPattern: { b: 1 }, min: { b: 1 }, max: { b: 2 } }), { code: 96 })
-  t.match(await node.run({ dataSize: 'test.c', min: { a: 1 } }), { code: 2, errmsg: 'Only one of min or max specified' })
+  t.match(await node.run({ dataSize: 'test.c', min: { a: 1 } }), {
+    code: 2,
+    errmsg: 'Only one of min or max specified',
+  })
   t.match(await node.run({ dataSize: 'nothing' }), { code: 73 })
   t.match(await node.run({ dataSize: 1 }), { code: 14 })
 })
@@ -134,7 +163,10 @@ t.test('validate', async (t) => {
     missingIndexEntries: [],
     corruptRecords: [],
   })
-  t.match(await node.run({ validate: 'missing' }), { code: 26, errmsg: "Collection 'test.missing' does not exist to validate." })
+  t.match(await node.run({ validate: 'missing' }), {
+    code: 26,
+    errmsg: "Collection 'test.missing' does not exist to validate.",
+  })
   await node.ok({ create: 'v', viewOn: 'c', pipeline: [] })
   t.match(await node.run({ validate: 'v' }), { code: 166, errmsg: 'Cannot validate a view' })
   const refused = async (options: Document) => node.run({ validate: 'c', ...options })
@@ -266,10 +298,17 @@ t.test('sessions that a member has heard of', async (t) => {
 t.test('the other commands of a member; D704: no JavaScript', async (t) => {
   const node = new NodeUnderTest()
   const { commands } = await node.ok({ listCommands: 1 })
-  t.match(commands, { find: { requiresAuth: true, adminOnly: false, apiVersions: ['1'] }, killOp: { adminOnly: true, apiVersions: [] } })
+  t.match(commands, {
+    find: { requiresAuth: true, adminOnly: false, apiVersions: ['1'] },
+    killOp: { adminOnly: true, apiVersions: [] },
+  })
   t.equal(shape(await node.raw({ features: 1 })), 'oidMachine:int ok:double')
   t.match(await node.ok({ connPoolStats: 1 }), { totalInUse: 0, hosts: {} })
-  t.match(await node.ok({ replSetGetStatus: 1 }, admin), { set: 'shard01', myState: 1, members: [{ stateStr: 'PRIMARY', self: true }] })
+  t.match(await node.ok({ replSetGetStatus: 1 }, admin), {
+    set: 'shard01',
+    myState: 1,
+    members: [{ stateStr: 'PRIMARY', self: true }],
+  })
   t.match(await node.run({ getDefaultRWConcern: 1 }, admin), { code: 51301 })
   for (const command of [
     { createSearchIndexes: 'c', indexes: [] },
@@ -297,7 +336,12 @@ t.test('metrics count documents that commands touched', async (t) => {
   await node.ok({ getMore: cursor.id, collection: 'c', batchSize: 3 })
   t.match(await node.ok({ serverStatus: 1 }), {
     metrics: {
-      document: { deleted: Long.ONE, inserted: Long.fromNumber(10), returned: Long.fromNumber(5), updated: Long.fromNumber(10) },
+      document: {
+        deleted: Long.ONE,
+        inserted: Long.fromNumber(10),
+        returned: Long.fromNumber(5),
+        updated: Long.fromNumber(10),
+      },
       ttl: { deletedDocuments: Long.ZERO, passes: Long.ZERO },
       cursor: { open: { total: Long.ONE } },
     },

@@ -49,9 +49,11 @@ t.test('a command for another collection is refused and changes nothing', async 
   t.same(await node.all('a'), dataBefore)
   t.match(await node.run({ find: 'view', collectionUUID: own }), mismatch(own, 'view', null))
   t.match(await node.run({ insert: 'missing', documents: [{}], collectionUUID: own }), mismatch(own, 'missing', 'a'))
-  const rename = (collectionUUID: UUID) => node.run({ renameCollection: 'test.a', to: 'test.c', collectionUUID }, { db: 'admin' })
+  const rename = (collectionUUID: UUID) =>
+    node.run({ renameCollection: 'test.a', to: 'test.c', collectionUUID }, { db: 'admin' })
   t.match(await rename(other), mismatch(other, 'a', 'b'))
-  for (const command of commands) t.match(await node.run({ ...command, collectionUUID: own }), { ok: 1 }, Object.keys(command)[0]!)
+  for (const command of commands)
+    t.match(await node.run({ ...command, collectionUUID: own }), { ok: 1 }, Object.keys(command)[0]!)
 })
 
 t.test('each namespace of a bulkWrite may name its UUID', async (t) => {
@@ -71,7 +73,11 @@ t.test('each namespace of a bulkWrite may name its UUID', async (t) => {
     },
     { db: 'admin' },
   )
-  t.match(reply, { nInserted: 1, nErrors: 1, cursor: { firstBatch: [{ ok: 1 }, { ok: 0, code: 361, actualCollection: 'b' }] } })
+  t.match(reply, {
+    nInserted: 1,
+    nErrors: 1,
+    cursor: { firstBatch: [{ ok: 1 }, { ok: 0, code: 361, actualCollection: 'b' }] },
+  })
 })
 
 t.test('what is no UUID, and what servers before 6.0 say', async (t) => {

@@ -6,7 +6,8 @@ import { long, NodeUnderTest, shape } from './support/harness.js'
 const batch = (reply: Document) => (reply['cursor'] as { firstBatch: Document[] }).firstBatch
 const listed = async (node: NodeUnderTest, name: string): Promise<Document | undefined> =>
   batch(await node.ok({ listCollections: 1, filter: { name } }))[0]
-const indexNames = async (node: NodeUnderTest, name = 'c') => batch(await node.ok({ listIndexes: name })).map((spec) => spec['name'])
+const indexNames = async (node: NodeUnderTest, name = 'c') =>
+  batch(await node.ok({ listIndexes: name })).map((spec) => spec['name'])
 
 t.test('create checks its options', async (t) => {
   const node = new NodeUnderTest({ version: '8.0' })
@@ -17,22 +18,34 @@ t.test('create checks its options', async (t) => {
     { size: 100 },
     { code: 72, errmsg: "the 'capped' field needs to be true when either the 'size' or 'max' fields are present" },
   )
-  await refused({ capped: true, size: 0 }, { code: 51024, errmsg: "BSON field 'size' value must be >= 1, actual value '0'" })
+  await refused(
+    { capped: true, size: 0 },
+    { code: 51024, errmsg: "BSON field 'size' value must be >= 1, actual value '0'" },
+  )
   await refused({ capped: true, size: 1, max: 2 ** 31 }, { code: 51024 })
   await refused({ nope: 1 }, { code: 40415 })
   await refused({ autoIndexId: false }, { code: 50001 })
   await refused({ expireAfterSeconds: 1 }, { code: 72 })
   await refused({ collation: {} }, { code: 2 })
   await refused({ collation: { locale: 'xx-nope' } }, { ok: 0 })
-  await refused({ storageEngine: { nope: {} } }, { code: 72, errmsg: 'nope is not a registered storage engine for this server' })
+  await refused(
+    { storageEngine: { nope: {} } },
+    { code: 72, errmsg: 'nope is not a registered storage engine for this server' },
+  )
   await refused({ storageEngine: { wiredTiger: 1 } }, { code: 2 })
   await refused({ indexOptionDefaults: { x: 1 } }, { code: 40415 })
   await refused({ idIndex: { key: { a: 1 }, name: '_id_' } }, { code: 2 })
   await refused({ changeStreamPreAndPostImages: { enabled: 1 } }, { code: 14 })
-  t.match(await node.run({ create: 'x'.repeat(251) }), { code: 73, errmsg: /^Fully qualified namespace is too long\. .* Max: 255$/ })
-  t.match(await new NodeUnderTest({ version: '5.0' }).run({ create: 'c', changeStreamPreAndPostImages: { enabled: true } }), {
-    code: 40415,
+  t.match(await node.run({ create: 'x'.repeat(251) }), {
+    code: 73,
+    errmsg: /^Fully qualified namespace is too long\. .* Max: 255$/,
   })
+  t.match(
+    await new NodeUnderTest({ version: '5.0' }).run({ create: 'c', changeStreamPreAndPostImages: { enabled: true } }),
+    {
+      code: 40415,
+    },
+  )
   t.equal(await listed(node, 'c'), undefined, 'nothing was created')
 })
 
@@ -42,7 +55,10 @@ t.test('D400 time series and encrypted collections are refused', async (t) => {
     timeseries: { timeField: 't' },
     encryptedFields: { fields: [] },
   })) {
-    t.match(await node.run({ create: 'c', [name]: value }), { code: 72, errmsg: `'${name}' collections are not supported` })
+    t.match(await node.run({ create: 'c', [name]: value }), {
+      code: 72,
+      errmsg: `'${name}' collections are not supported`,
+    })
   }
   t.match(await node.run({ create: 'c', expireAfterSeconds: 1 }), { code: 72 })
   t.equal(await listed(node, 'c'), undefined)
@@ -69,7 +85,8 @@ t.test('options are stored as the server stores them', async (t) => {
   t.same(await node.ok({ create: 'c', capped: true, size: 1024, max: 5, validationAction: 'warn' }), { ok: 1 })
   t.match(await node.run({ create: 'c', capped: true, size: 4096 }), {
     code: 48,
-    errmsg: /^namespace test\.c already exists, but with different options: \{ uuid: UUID\(".{36}"\), capped: true, size: 1024, max: 5, /,
+    errmsg:
+      /^namespace test\.c already exists, but with different options: \{ uuid: UUID\(".{36}"\), capped: true, size: 1024, max: 5, /,
   })
   await node.ok({ create: 'collated', collation: { locale: 'fr', strength: 1 } })
   const collated = (await listed(node, 'collated')) as { options: { collation: Document }; idIndex: Document }
@@ -141,7 +158,8 @@ t.test('dropIndexes', async (t) => {
       ],
     })
   await make()
-  const refused = async (index: unknown, expected: Document) => t.match(await node.run({ dropIndexes: 'c', index }), { ok: 0, ...expected })
+  const refused = async (index: unknown, expected: Document) =>
+    t.match(await node.run({ dropIndexes: 'c', index }), { ok: 0, ...expected })
   await refused('none', { code: 27, errmsg: 'index not found with name [none]' })
   await refused({ z: 1 }, { code: 27, errmsg: "can't find index with key: { z: 1 }" })
   await refused({ b: 1 }, { code: 181 })
@@ -159,7 +177,11 @@ t.test('dropIndexes', async (t) => {
   t.same(await node.ok({ deleteIndexes: 'c', index: ['b_1', 'sparse'] }), { nIndexesWas: 4, ok: 1 })
   await node.ok({ dropIndexes: 'c', index: { d: 1 } })
   await make()
-  t.same(await node.ok({ dropIndexes: 'c', index: '*' }), { nIndexesWas: 5, msg: 'non-_id indexes dropped for collection', ok: 1 })
+  t.same(await node.ok({ dropIndexes: 'c', index: '*' }), {
+    nIndexesWas: 5,
+    msg: 'non-_id indexes dropped for collection',
+    ok: 1,
+  })
   t.same(await indexNames(node.restarted()), ['_id_'])
 })
 
@@ -196,12 +218,19 @@ t.test('collMod of indexes', async (t) => {
   t.match(await mod({ name: 'none', hidden: true }), { code: 27, errmsg: 'cannot find index none for ns test.c' })
   t.match(await mod({ hidden: true }), { code: 72, errmsg: 'Must specify either index name or key pattern.' })
   t.match(await mod({ name: null, hidden: true }), { code: 72 }, 'null stands for absent')
-  t.match(await mod({ name: 'a_1' }), { code: 72, errmsg: 'no expireAfterSeconds, hidden, unique, or prepareUnique field' })
+  t.match(await mod({ name: 'a_1' }), {
+    code: 72,
+    errmsg: 'no expireAfterSeconds, hidden, unique, or prepareUnique field',
+  })
   t.match(await mod({ name: 'a_1', nope: 1 }), { code: 40415 })
   t.match(await mod({ name: 'a_1', unique: true }), { code: 72, errmsg: /prepareUnique=false/ })
   t.match(await mod({ name: 'a_1', prepareUnique: true, hidden: true }), { code: 72 })
   t.same(await mod({ name: 'a_1', prepareUnique: true }), { prepareUnique_old: false, prepareUnique_new: true, ok: 1 })
-  t.match(await node.run({ insert: 'c', documents: [{ _id: 3, a: 1 }] }), { writeErrors: [{ code: 11000 }] }, 'no new duplicates')
+  t.match(
+    await node.run({ insert: 'c', documents: [{ _id: 3, a: 1 }] }),
+    { writeErrors: [{ code: 11000 }] },
+    'no new duplicates',
+  )
   t.match(await mod({ name: 'a_1', unique: true }), { code: 359, violations: [{ ids: [1, 2] }] })
   await node.ok({ delete: 'c', deletes: [{ q: { _id: 2 }, limit: 1 }] })
   t.same(await mod({ name: 'a_1', unique: true }), { unique_new: true, ok: 1 })
@@ -211,7 +240,10 @@ t.test('collMod of indexes', async (t) => {
     { unique: true },
   )
   t.notOk('prepareUnique' in specs.find((spec) => spec['name'] === 'a_1')!)
-  t.match(await node.run({ collMod: 'none', index: { name: 'a', hidden: true } }), { code: 26, errmsg: 'ns does not exist' })
+  t.match(await node.run({ collMod: 'none', index: { name: 'a', hidden: true } }), {
+    code: 26,
+    errmsg: 'ns does not exist',
+  })
   t.match(await node.run({ collMod: 'c', cappedSize: 1 }), { code: 72 })
   const old = new NodeUnderTest({ version: '4.4' })
   await old.ok({ createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a_1' }] })
@@ -224,7 +256,8 @@ t.test('collMod of indexes', async (t) => {
 
 t.test('renameCollection', async (t) => {
   const node = new NodeUnderTest()
-  const rename = (from: string, to: string, more: Document = {}) => node.run({ renameCollection: from, to, ...more }, { db: 'admin' })
+  const rename = (from: string, to: string, more: Document = {}) =>
+    node.run({ renameCollection: from, to, ...more }, { db: 'admin' })
   await node.ok({ insert: 'a', documents: [{ _id: 1 }] })
   await node.ok({ createIndexes: 'a', indexes: [{ key: { x: 1 }, name: 'x_1' }] })
   await node.ok({ insert: 'b', documents: [{ _id: 2 }] })

@@ -6,7 +6,15 @@ const insert = (writeConcern: Document) => ({ insert: 'c', documents: [{}], writ
 
 t.test('write concerns that a set of one member meets', async (t) => {
   const node = new NodeUnderTest()
-  for (const writeConcern of [{}, { w: 1 }, { w: 0 }, { w: 'majority', wtimeout: 100 }, { w: 1, j: true }, { fsync: true }, { w: long(1) }])
+  for (const writeConcern of [
+    {},
+    { w: 1 },
+    { w: 0 },
+    { w: 'majority', wtimeout: 100 },
+    { w: 1, j: true },
+    { fsync: true },
+    { w: long(1) },
+  ])
     t.same(await node.run(insert(writeConcern)), { n: 1, ok: 1 }, JSON.stringify(writeConcern))
 })
 
@@ -26,7 +34,9 @@ t.test('those that it cannot meet: the write is done', async (t) => {
     n: 1,
     writeConcernError: { code: 79, errmsg: "No write concern mode named 'eastern' found in replica set configuration" },
   })
-  t.match(await node.run({ findAndModify: 'c', update: { a: 1 }, writeConcern: { w: 3 } }), { writeConcernError: { code: 100 } })
+  t.match(await node.run({ findAndModify: 'c', update: { a: 1 }, writeConcern: { w: 3 } }), {
+    writeConcernError: { code: 100 },
+  })
   t.equal((await node.all('c')).length, 2)
 })
 
@@ -42,8 +52,13 @@ t.test('malformed ones', async (t) => {
   await fails({ j: 'x' }, 14)
   await fails({ j: true, fsync: true }, 9)
   await fails({ wtimeout: 'x' }, 9)
-  t.match(await node.run({ find: 'c', writeConcern: { w: 1 } }), { code: 72, errmsg: 'Command does not support writeConcern' })
-  t.match(await node.run(insert({ colour: 1 })), { errmsg: "BSON field 'WriteConcernOptions.colour' is an unknown field." })
+  t.match(await node.run({ find: 'c', writeConcern: { w: 1 } }), {
+    code: 72,
+    errmsg: 'Command does not support writeConcern',
+  })
+  t.match(await node.run(insert({ colour: 1 })), {
+    errmsg: "BSON field 'WriteConcernOptions.colour' is an unknown field.",
+  })
   t.same(await node.all('c'), [])
 })
 
@@ -78,7 +93,10 @@ t.test('read concerns', async (t) => {
     errmsg:
       'Command insert does not support { readConcern: { level: "majority", provenance: "clientSupplied" } } :: caused by :: read concern not supported',
   })
-  t.match(await node.run({ find: 'c', readConcern: { level: 'available', afterClusterTime: new Timestamp({ t: 1, i: 1 }) } }), { code: 72 })
+  t.match(
+    await node.run({ find: 'c', readConcern: { level: 'available', afterClusterTime: new Timestamp({ t: 1, i: 1 }) } }),
+    { code: 72 },
+  )
   t.match(await node.run({ find: 'c', readConcern: { atClusterTime: new Timestamp({ t: 1, i: 1 }) } }), { code: 72 })
   t.match(await node.run({ find: 'c', readConcern: { afterClusterTime: new Timestamp({ t: 0, i: 0 }) } }), { code: 72 })
 })
@@ -94,7 +112,10 @@ t.test('a time that nobody has told of', async (t) => {
   t.match(await node.run(at(time[0], time[1])), { ok: 1 })
   const reply = await node.run(at(time[0], time[1] + 9))
   t.match(reply, { code: 72 })
-  t.match(reply['errmsg'], `Requested clusterTime: { ts: Timestamp(${time[0]}, ${time[1] + 9}) }; current clusterTime: { ts: Timestamp(`)
+  t.match(
+    reply['errmsg'],
+    `Requested clusterTime: { ts: Timestamp(${time[0]}, ${time[1] + 9}) }; current clusterTime: { ts: Timestamp(`,
+  )
 })
 
 t.test('D502 read preferences are checked, and all find the one member', async (t) => {
@@ -108,7 +129,13 @@ t.test('D502 read preferences are checked, and all find the one member', async (
   await fails({ mode: 'nearest', maxStalenessSeconds: 10 }, 160)
   for (const mode of ['primary', 'primaryPreferred', 'secondary', 'secondaryPreferred', 'nearest'])
     t.match(await node.run({ find: 'c', $readPreference: { mode } }), { ok: 1 })
-  t.match(await node.run({ find: 'c', $readPreference: { mode: 'nearest', tags: [{ a: 'b' }, {}], maxStalenessSeconds: 90 } }), { ok: 1 })
+  t.match(
+    await node.run({
+      find: 'c',
+      $readPreference: { mode: 'nearest', tags: [{ a: 'b' }, {}], maxStalenessSeconds: 90 },
+    }),
+    { ok: 1 },
+  )
 })
 
 t.test('sessions and transactions that do not fit together', async (t) => {
@@ -157,7 +184,9 @@ t.test('reads at a cluster time', async (t) => {
   t.same((await read({ atClusterTime: second['atClusterTime'] }))['firstBatch'], [{ _id: 1, x: 12 }])
   t.same(await read({ atClusterTime }).then((cursor) => cursor['atClusterTime']), atClusterTime)
   const aggregate = { aggregate: 'c', pipeline: [{ $group: { _id: null, x: { $sum: '$x' } } }], cursor: {} }
-  t.match(await node.ok({ ...aggregate, readConcern: { level: 'snapshot', atClusterTime } }), { cursor: { firstBatch: [{ x: 11 }] } })
+  t.match(await node.ok({ ...aggregate, readConcern: { level: 'snapshot', atClusterTime } }), {
+    cursor: { firstBatch: [{ x: 11 }] },
+  })
   const distinct = await node.ok({ distinct: 'c', key: 'x', readConcern: { level: 'snapshot', atClusterTime } })
   t.same([distinct['values'], distinct['atClusterTime']], [[11], atClusterTime])
 })
@@ -175,7 +204,8 @@ t.test('what is read at a cluster time is written now', async (t) => {
   const readConcern = { level: 'snapshot', atClusterTime: cursor['atClusterTime'] }
   await node.ok({ update: 'c', updates: [{ q: { _id: 1 }, u: { $inc: { x: 1 } } }] })
   await node.ok({ insert: 'later', documents: [{ _id: 11, seen: true }] })
-  const write = (stage: Document) => node.ok({ aggregate: 'c', pipeline: [{ $project: { _id: '$x' } }, stage], cursor: {}, readConcern })
+  const write = (stage: Document) =>
+    node.ok({ aggregate: 'c', pipeline: [{ $project: { _id: '$x' } }, stage], cursor: {}, readConcern })
   await write({ $merge: { into: 'later' } })
   t.same(await node.all('later'), [{ _id: 11, seen: true }], 'two documents of then and one of now are the same one')
   await node.ok({ aggregate: 'c', pipeline: [{ $out: 'copy' }], cursor: {}, readConcern })
@@ -196,7 +226,9 @@ t.test('D501 a past that nobody asked for in time is gone', async (t) => {
     codeName: 'SnapshotTooOld',
     errmsg: `Read timestamp Timestamp(${seconds}, ${increment}) is older than the oldest available timestamp.`,
   })
-  const kept = ((await node.ok({ find: 'c', readConcern: { level: 'snapshot' } }))['cursor'] as Document)['atClusterTime']
+  const kept = ((await node.ok({ find: 'c', readConcern: { level: 'snapshot' } }))['cursor'] as Document)[
+    'atClusterTime'
+  ]
   await node.ok({ insert: 'c', documents: [{ _id: 3 }] })
   t.match(await node.run({ find: 'c', readConcern: { level: 'snapshot', atClusterTime: kept } }), { ok: 1 })
   node.context.nowMs += 301_000

@@ -6,7 +6,10 @@ import { NodeUnderTest } from './support/harness.js'
 async function indexed(): Promise<NodeUnderTest> {
   const node = new NodeUnderTest({ version: '8.0' })
   await node.ok({ createIndexes: 'c', indexes: [{ key: { a: 1, b: 1 }, name: 'a_1_b_1' }] })
-  await node.ok({ insert: 'c', documents: [...Array(40).keys()].map((i) => ({ _id: i, a: i % 4, b: i % 5, c: { d: i } })) })
+  await node.ok({
+    insert: 'c',
+    documents: [...Array(40).keys()].map((i) => ({ _id: i, a: i % 4, b: i % 5, c: { d: i } })),
+  })
   return node
 }
 
@@ -15,7 +18,9 @@ const stagesOf = (plan: Document | undefined): string[] =>
 
 async function planOf(node: NodeUnderTest, pipeline: Document[]): Promise<Document> {
   const reply = await node.ok({ explain: { aggregate: 'c', pipeline, cursor: {} }, verbosity: 'queryPlanner' })
-  const [first] = (reply['stages'] ?? [{ $cursor: reply }]) as { $cursor: { queryPlanner: { winningPlan: Document } } }[]
+  const [first] = (reply['stages'] ?? [{ $cursor: reply }]) as {
+    $cursor: { queryPlanner: { winningPlan: Document } }
+  }[]
   return first!.$cursor.queryPlanner.winningPlan
 }
 
@@ -27,17 +32,28 @@ t.test('stages that need only fields of an index do without documents', async (t
     [[match, group], ['PROJECTION_COVERED', 'IXSCAN'], { b: 1, _id: 0 }],
     [[match, { $project: { b: 1, _id: 0 } }], ['PROJECTION_COVERED', 'IXSCAN'], { b: true, _id: false }],
     [[match, { $project: { b: 1 } }], ['PROJECTION_SIMPLE', 'FETCH', 'IXSCAN'], { _id: true, b: true }],
-    [[match, { $group: { _id: '$b', d: { $max: '$c.d' } } }], ['PROJECTION_DEFAULT', 'FETCH', 'IXSCAN'], { b: 1, 'c.d': 1, _id: 0 }],
+    [
+      [match, { $group: { _id: '$b', d: { $max: '$c.d' } } }],
+      ['PROJECTION_DEFAULT', 'FETCH', 'IXSCAN'],
+      { b: 1, 'c.d': 1, _id: 0 },
+    ],
     [[group], ['PROJECTION_SIMPLE', 'COLLSCAN'], { b: 1, _id: 0 }],
     [[match, { $addFields: { x: 1 } }], ['FETCH', 'IXSCAN'], undefined],
-    [[match, { $project: { x: { $add: ['$b', 1] } } }], ['PROJECTION_DEFAULT', 'FETCH', 'IXSCAN'], { x: { $add: ['$b', 1] } }],
+    [
+      [match, { $project: { x: { $add: ['$b', 1] } } }],
+      ['PROJECTION_DEFAULT', 'FETCH', 'IXSCAN'],
+      { x: { $add: ['$b', 1] } },
+    ],
   ]
   for (const [pipeline, stages, transformBy] of cases) {
     const plan = await planOf(node, pipeline)
     t.same(stagesOf(plan), stages, JSON.stringify(pipeline))
     t.same(plan['transformBy'], transformBy)
   }
-  const { stages } = await node.ok({ explain: { aggregate: 'c', pipeline: [match, group], cursor: {} }, verbosity: 'executionStats' })
+  const { stages } = await node.ok({
+    explain: { aggregate: 'c', pipeline: [match, group], cursor: {} },
+    verbosity: 'executionStats',
+  })
   t.match((stages as Document[])[0], { $cursor: { executionStats: { totalDocsExamined: 0, totalKeysExamined: 10 } } })
 })
 
@@ -84,7 +100,10 @@ t.test('where only the number of documents matters, keys are counted', async (t)
     const { cursor } = await node.ok({ aggregate: 'c', pipeline, cursor: {} })
     t.equal((cursor as { firstBatch: Document[] }).firstBatch[0]!['n'], n, JSON.stringify(pipeline))
   }
-  const { stages } = await node.ok({ explain: { aggregate: 'c', pipeline: cases[0]![0], cursor: {} }, verbosity: 'executionStats' })
+  const { stages } = await node.ok({
+    explain: { aggregate: 'c', pipeline: cases[0]![0], cursor: {} },
+    verbosity: 'executionStats',
+  })
   t.match((stages as Document[])[0], { $cursor: { executionStats: { totalDocsExamined: 0, totalKeysExamined: 11 } } })
   await node.ok({ insert: 'c', documents: [{ _id: 'm', a: [1, 2, 3] }] })
   const { cursor } = await node.ok({ aggregate: 'c', pipeline: [{ $match: { a: { $gte: 1 } } }, count], cursor: {} })

@@ -15,7 +15,10 @@ t.test('replies of writes have the types of the server', async (t) => {
     'index:int code:int keyPattern:object keyValue:object errmsg:string',
     'up to 5.0 the message comes last',
   )
-  t.equal(shape(await node.raw({ update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { a: 1 } } }] })), 'n:int nModified:int ok:double')
+  t.equal(
+    shape(await node.raw({ update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { a: 1 } } }] })),
+    'n:int nModified:int ok:double',
+  )
   const upsert = await node.raw({ update: 'c', updates: [{ q: { _id: 9 }, u: { $set: { a: 1 } }, upsert: true }] })
   t.equal(shape(upsert), 'n:int nModified:int upserted:array ok:double')
   t.equal(shape(upsert, 'upserted.0'), 'index:int _id:int')
@@ -30,7 +33,10 @@ t.test('replies of reads have the types of the server', async (t) => {
   t.equal(shape(find, 'cursor'), 'firstBatch:array id:long ns:string')
   const { id } = (decode(find) as { cursor: { id: Long } }).cursor
   t.equal(shape(await node.raw({ getMore: id, collection: 'c' }), 'cursor'), 'nextBatch:array id:long ns:string')
-  t.equal(shape(await node.raw({ aggregate: 'c', pipeline: [], cursor: {} }), 'cursor'), 'firstBatch:array id:long ns:string')
+  t.equal(
+    shape(await node.raw({ aggregate: 'c', pipeline: [], cursor: {} }), 'cursor'),
+    'firstBatch:array id:long ns:string',
+  )
   t.equal(shape(await node.raw({ count: 'c' })), 'n:int ok:double')
   t.equal(
     shape(await node.raw({ killCursors: 'c', cursors: [Long.fromNumber(5)] })),
@@ -81,7 +87,11 @@ t.test('arguments that are refused', async (t) => {
     t.equal(reply['code'], code, `${what}: ${JSON.stringify(command)} ${String(reply['errmsg'])}`)
     t.equal(reply['ok'], 0)
   }
-  t.same(await node.ok({ listDatabases: 1 }, { db: 'admin' }).then((reply) => reply['databases']), [], 'nothing was created')
+  t.same(
+    await node.ok({ listDatabases: 1 }, { db: 'admin' }).then((reply) => reply['databases']),
+    [],
+    'nothing was created',
+  )
 })
 
 t.test('statements that are refused end up in writeErrors', async (t) => {
@@ -113,7 +123,12 @@ t.test('one statement that cannot be parsed: nothing of the command is run', asy
   const cases: ['update' | 'delete', Document, number, RegExp][] = [
     ['update', {}, 40414, /^BSON field 'update\.updates\.q' is missing but a required field$/],
     ['update', { q: {} }, 40414, /updates\.u' is missing/],
-    ['update', { q: 1, u: {} }, 14, /^BSON field 'update\.updates\.q' is the wrong type 'int', expected type 'object'$/],
+    [
+      'update',
+      { q: 1, u: {} },
+      14,
+      /^BSON field 'update\.updates\.q' is the wrong type 'int', expected type 'object'$/,
+    ],
     ['update', { q: {}, u: 1 }, 9, /^Update argument must be either an object or an array$/],
     ['update', { q: {}, u: {}, multi: 'yes' }, 14, /updates\.multi/],
     ['update', { q: {}, u: {}, hint: 1 }, 9, /^Hint must be/],
@@ -176,7 +191,10 @@ t.test('duplicate keys tell index, pattern and value', async (t) => {
     keyValue: { a: 1, b: 'x' },
     errmsg: 'E11000 duplicate key error collection: test.c index: a_1_b_1 dup key: { a: 1, b: "x" }',
   }
-  t.match(await node.ok({ insert: 'c', documents: [{ _id: 3, a: 1, b: 'x' }] }), { n: 0, writeErrors: [{ index: 0, ...expected }] })
+  t.match(await node.ok({ insert: 'c', documents: [{ _id: 3, a: 1, b: 'x' }] }), {
+    n: 0,
+    writeErrors: [{ index: 0, ...expected }],
+  })
   t.match(await node.ok({ update: 'c', updates: [{ q: { _id: 2 }, u: { $set: { a: 1 } } }] }), {
     n: 0,
     nModified: 0,
@@ -199,14 +217,22 @@ t.test('duplicate keys tell index, pattern and value', async (t) => {
   t.equal((await node.ok({ count: 'c' }))['n'], 2)
   const build = await node.run({ createIndexes: 'c', indexes: [{ key: { b: 1 }, name: 'b_1', unique: true }] })
   t.equal(build['code'], 11000)
-  t.equal(((await node.ok({ listIndexes: 'c' }))['cursor'] as Document)['firstBatch'].length, 2, 'the index that failed is not there')
+  t.equal(
+    ((await node.ok({ listIndexes: 'c' }))['cursor'] as Document)['firstBatch'].length,
+    2,
+    'the index that failed is not there',
+  )
 })
 
 t.test('documents are stored with _id first, made when it is missing, and empty timestamps filled in', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({
     insert: 'c',
-    documents: [{ a: 1, _id: 5, b: 2 }, { a: 1 }, { _id: 6, t: new Timestamp({ t: 0, i: 0 }), n: { t: new Timestamp({ t: 0, i: 0 }) } }],
+    documents: [
+      { a: 1, _id: 5, b: 2 },
+      { a: 1 },
+      { _id: 6, t: new Timestamp({ t: 0, i: 0 }), n: { t: new Timestamp({ t: 0, i: 0 }) } },
+    ],
   })
   const stored = await node.all('c')
   t.same(Object.keys(stored[0]!), ['_id', 'a', 'b'])
@@ -219,7 +245,9 @@ t.test('documents are stored with _id first, made when it is missing, and empty 
   const exact = { _id: 7, d: new Double(1), l: Long.fromNumber(2), i: new Int32(3), x: new Binary(Buffer.from('z'), 5) }
   await node.ok({ insert: 'c', documents: [exact] })
   t.same(
-    await node.raw({ find: 'c', filter: { _id: 7 }, limit: 1 }).then((reply) => Buffer.from(reply).includes(Buffer.from(encode(exact)))),
+    await node
+      .raw({ find: 'c', filter: { _id: 7 }, limit: 1 })
+      .then((reply) => Buffer.from(reply).includes(Buffer.from(encode(exact)))),
     true,
     'bytes are kept',
   )
@@ -228,16 +256,27 @@ t.test('documents are stored with _id first, made when it is missing, and empty 
 t.test('documents may come as a sequence', async (t) => {
   const node = new NodeUnderTest()
   t.equal((await node.ok({ insert: 'c' }, { sequences: [['documents', [{ _id: 1 }, { _id: 2 }]]] }))['n'], 2)
-  t.equal((await node.ok({ update: 'c' }, { sequences: [['updates', [{ q: { _id: 1 }, u: { $set: { a: 1 } } }]]] }))['nModified'], 1)
+  t.equal(
+    (await node.ok({ update: 'c' }, { sequences: [['updates', [{ q: { _id: 1 }, u: { $set: { a: 1 } } }]]] }))[
+      'nModified'
+    ],
+    1,
+  )
   t.equal((await node.ok({ delete: 'c' }, { sequences: [['deletes', [{ q: { a: 1 }, limit: 1 }]]] }))['n'], 1)
 })
 
 t.test('too large', async (t) => {
   const node = new NodeUnderTest()
   const half = 'x'.repeat(9 * 1024 * 1024)
-  t.match(await node.ok({ insert: 'c', documents: [{ _id: 1, a: half, b: half }] }), { n: 0, writeErrors: [{ code: 2 }] })
+  t.match(await node.ok({ insert: 'c', documents: [{ _id: 1, a: half, b: half }] }), {
+    n: 0,
+    writeErrors: [{ code: 2 }],
+  })
   await node.ok({ insert: 'c', documents: [{ _id: 2, a: half }] })
-  t.match(await node.ok({ update: 'c', updates: [{ q: { _id: 2 }, u: { $set: { b: half } } }] }), { n: 0, writeErrors: [{ code: 10334 }] })
+  t.match(await node.ok({ update: 'c', updates: [{ q: { _id: 2 }, u: { $set: { b: half } } }] }), {
+    n: 0,
+    writeErrors: [{ code: 10334 }],
+  })
   t.equal((await node.ok({ count: 'c', query: { b: { $exists: true } } }))['n'], 0)
 })
 
@@ -256,9 +295,15 @@ t.test('updates', async (t) => {
     { n: 2, nModified: 2 },
     'a changed document is not met again',
   )
-  t.match(await node.ok({ update: 'c', updates: [{ q: {}, u: { $set: { a: 2 } }, multi: true }] }), { n: 3, nModified: 0 })
+  t.match(await node.ok({ update: 'c', updates: [{ q: {}, u: { $set: { a: 2 } }, multi: true }] }), {
+    n: 3,
+    nModified: 0,
+  })
   t.match(await node.ok({ update: 'c', updates: [{ q: { _id: 1 }, u: { b: 1 } }] }), { n: 1, nModified: 1 })
-  t.match(await node.ok({ update: 'c', updates: [{ q: { _id: 2 }, u: [{ $set: { c: '$a' } }] }] }), { n: 1, nModified: 1 })
+  t.match(await node.ok({ update: 'c', updates: [{ q: { _id: 2 }, u: [{ $set: { c: '$a' } }] }] }), {
+    n: 1,
+    nModified: 1,
+  })
   t.match(await node.ok({ update: 'missing', updates: [{ q: {}, u: { $set: { a: 1 } } }] }), { n: 0, nModified: 0 })
   t.same(await node.all('c'), [
     { _id: 1, b: 1 },
@@ -269,7 +314,9 @@ t.test('updates', async (t) => {
   t.equal(upsert['n'], 1)
   const { _id: id } = (upsert['upserted'] as { _id: ObjectId }[])[0]!
   t.ok(id instanceof ObjectId)
-  t.same(((await node.ok({ find: 'c', filter: { _id: id } }))['cursor'] as Document)['firstBatch'], [{ _id: id, x: 5, y: 6 }])
+  t.same(((await node.ok({ find: 'c', filter: { _id: id } }))['cursor'] as Document)['firstBatch'], [
+    { _id: id, x: 5, y: 6 },
+  ])
 })
 
 t.test('count', async (t) => {
@@ -289,7 +336,19 @@ t.test('count', async (t) => {
 t.test('a statement by _id alone does what the same statement does when its filter says so another way', async (t) => {
   const [plain, spelt] = [new NodeUnderTest(), new NodeUnderTest()]
   const documents = [
-    ...[1, 2, 3, 'x', 'X', null, new ObjectId('0'.repeat(24)), new Long(2n ** 53n + 1n), Number.NaN, true, { a: 1 }].map((_id) => ({
+    ...[
+      1,
+      2,
+      3,
+      'x',
+      'X',
+      null,
+      new ObjectId('0'.repeat(24)),
+      new Long(2n ** 53n + 1n),
+      Number.NaN,
+      true,
+      { a: 1 },
+    ].map((_id) => ({
       _id,
       n: 0,
       arr: [1, 2],
@@ -322,7 +381,11 @@ t.test('a statement by _id alone does what the same statement does when its filt
       }
       for (const more of [{ limit: 1 }, { limit: 0, collation }]) {
         const run = (node: NodeUnderTest, q: Document) => node.run({ delete: name, deletes: [{ q, ...more }] })
-        t.same(await run(plain, { _id }), await run(spelt, { $and: [{ _id }] }), `${name} ${String(_id)} ${JSON.stringify(more)}`)
+        t.same(
+          await run(plain, { _id }),
+          await run(spelt, { $and: [{ _id }] }),
+          `${name} ${String(_id)} ${JSON.stringify(more)}`,
+        )
       }
     }
     const left = (node: NodeUnderTest) => node.run({ find: name, sort: { _id: 1 } })

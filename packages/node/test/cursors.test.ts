@@ -36,33 +36,36 @@ t.test('batches of find and getMore', async (t) => {
   t.equal(third.id.toNumber(), 0)
 })
 
-t.test('a batch that ends exactly with the last document leaves the cursor open unless the plan knows its end', async (t) => {
-  const node = await filled(4)
-  for (const command of [
-    { find: 'c', batchSize: 4 },
-    { find: 'c', filter: { _id: { $gte: 0 } }, batchSize: 4 },
-    { find: 'c', sort: { x: 1 }, limit: 4, batchSize: 4 },
-    { aggregate: 'c', pipeline: [{ $match: {} }], cursor: { batchSize: 4 } },
-  ]) {
-    const first = cursorOf(await node.ok(command))
-    t.equal(first.firstBatch.length, 4)
-    t.not(first.id.toNumber(), 0, `${JSON.stringify(command)} reads on to find out`)
-    const last = cursorOf(await node.ok({ getMore: first.id, collection: 'c', batchSize: 4 }))
-    t.same([last.nextBatch.length, last.id.toNumber()], [0, 0])
-  }
-  for (const command of [
-    { find: 'c', limit: 4, batchSize: 4 },
-    { find: 'c', limit: 2, skip: 1, batchSize: 2 },
-    { find: 'c', filter: { _id: 1 }, batchSize: 1 },
-    { find: 'c', sort: { _id: -1 }, limit: 3, batchSize: 3 },
-  ]) {
-    t.equal(cursorOf(await node.ok(command)).id.toNumber(), 0, `${JSON.stringify(command)} knows`)
-  }
-  const two = cursorOf(await node.ok({ find: 'c', limit: 3, batchSize: 2 }))
-  const one = cursorOf(await node.ok({ getMore: two.id, collection: 'c', batchSize: 1 }))
-  t.same([one.nextBatch.length, one.id.toNumber()], [1, 0], 'a limit is known in getMore, too')
-  t.equal(node.node.cursors.size, 0)
-})
+t.test(
+  'a batch that ends exactly with the last document leaves the cursor open unless the plan knows its end',
+  async (t) => {
+    const node = await filled(4)
+    for (const command of [
+      { find: 'c', batchSize: 4 },
+      { find: 'c', filter: { _id: { $gte: 0 } }, batchSize: 4 },
+      { find: 'c', sort: { x: 1 }, limit: 4, batchSize: 4 },
+      { aggregate: 'c', pipeline: [{ $match: {} }], cursor: { batchSize: 4 } },
+    ]) {
+      const first = cursorOf(await node.ok(command))
+      t.equal(first.firstBatch.length, 4)
+      t.not(first.id.toNumber(), 0, `${JSON.stringify(command)} reads on to find out`)
+      const last = cursorOf(await node.ok({ getMore: first.id, collection: 'c', batchSize: 4 }))
+      t.same([last.nextBatch.length, last.id.toNumber()], [0, 0])
+    }
+    for (const command of [
+      { find: 'c', limit: 4, batchSize: 4 },
+      { find: 'c', limit: 2, skip: 1, batchSize: 2 },
+      { find: 'c', filter: { _id: 1 }, batchSize: 1 },
+      { find: 'c', sort: { _id: -1 }, limit: 3, batchSize: 3 },
+    ]) {
+      t.equal(cursorOf(await node.ok(command)).id.toNumber(), 0, `${JSON.stringify(command)} knows`)
+    }
+    const two = cursorOf(await node.ok({ find: 'c', limit: 3, batchSize: 2 }))
+    const one = cursorOf(await node.ok({ getMore: two.id, collection: 'c', batchSize: 1 }))
+    t.same([one.nextBatch.length, one.id.toNumber()], [1, 0], 'a limit is known in getMore, too')
+    t.equal(node.node.cursors.size, 0)
+  },
+)
 
 t.test('cursors that end at once', async (t) => {
   const node = await filled(5)
@@ -128,7 +131,10 @@ t.test('a limit that does not fit 16 MB leaves a cursor on its snapshot', async 
   const first = cursorOf(await node.ok({ find: 'c', limit: 25 }))
   t.equal(first.firstBatch.length, 15)
   await node.ok({ delete: 'c', deletes: [{ q: {}, limit: 0 }] })
-  t.same(ids(cursorOf(await node.ok({ getMore: first.id, collection: 'c' })).nextBatch), [15, 16, 17, 18, 19, 20, 21, 22, 23, 24])
+  t.same(
+    ids(cursorOf(await node.ok({ getMore: first.id, collection: 'c' })).nextBatch),
+    [15, 16, 17, 18, 19, 20, 21, 22, 23, 24],
+  )
 })
 
 t.test('one document always fits', async (t) => {
@@ -148,7 +154,11 @@ t.test('killCursors', async (t) => {
   t.match(reply, { cursorsKilled: [id], cursorsNotFound: [long(12345)], cursorsAlive: [], cursorsUnknown: [] })
   const open = cursorOf(await node.ok({ find: 'c', batchSize: 1 }))
   t.match(await node.run({ killCursors: 'c', cursors: [open.id, 1] }), { code: 14 })
-  t.match(await node.run({ getMore: open.id, collection: 'c' }), { ok: 1 }, 'nothing is closed by a command that is refused')
+  t.match(
+    await node.run({ getMore: open.id, collection: 'c' }),
+    { ok: 1 },
+    'nothing is closed by a command that is refused',
+  )
   t.equal((await node.run({ getMore: id, collection: 'c' }))['code'], 43)
 })
 
@@ -160,7 +170,11 @@ t.test('a cursor belongs to its namespace and its session', async (t) => {
   t.equal((await node.run({ getMore: id, collection: 'c', lsid: session(2) }))['code'], 50738)
   const free = cursorOf(await node.ok({ find: 'c', batchSize: 1 })).id
   t.equal((await node.run({ getMore: free, collection: 'c', lsid: session(1) }))['code'], 50736)
-  t.equal((await node.run({ getMore: id, collection: 'c', lsid: session(1) }))['ok'], 1, 'the refused ones did it no harm')
+  t.equal(
+    (await node.run({ getMore: id, collection: 'c', lsid: session(1) }))['ok'],
+    1,
+    'the refused ones did it no harm',
+  )
 })
 
 t.test('idleness and the end of its session close a cursor; noCursorTimeout keeps it', async (t) => {

@@ -20,7 +20,11 @@ t.test('dbHash is the MD5 of the documents in the order of their _id', async (t)
     shape(await node.raw({ dbhash: 1 })),
     'host:string collections:object capped:array uuids:object md5:string timeMillis:int ok:double',
   )
-  t.match(await node.ok({ dbHash: 1, collections: ['b', 'missing'] }), { collections: { b: ofB }, capped: [], md5: md5(Buffer.from(ofB)) })
+  t.match(await node.ok({ dbHash: 1, collections: ['b', 'missing'] }), {
+    collections: { b: ofB },
+    capped: [],
+    md5: md5(Buffer.from(ofB)),
+  })
   t.notOk('a' in ((await node.ok({ dbHash: 1, collections: ['b'] }))['collections'] as Document))
   t.match(await node.ok({ dbHash: 1 }, { db: 'nothing' }), { collections: {}, md5: md5() })
   t.match(await node.run({ dbHash: 1, collections: [1] }), { ok: 0, errmsg: 'collections entries have to be strings' })
@@ -41,7 +45,17 @@ t.test('top counts by collection and kind of operation', async (t) => {
   t.equal(totals['note'] as unknown, 'all times in microseconds')
   const usage = totals['test.c']!
   const counts = Object.entries(usage).map(([kind, { count }]) => `${kind} ${Number(count)}`)
-  t.same(counts, ['total 6', 'readLock 3', 'writeLock 3', 'queries 1', 'getmore 1', 'insert 1', 'update 1', 'remove 1', 'commands 1'])
+  t.same(counts, [
+    'total 6',
+    'readLock 3',
+    'writeLock 3',
+    'queries 1',
+    'getmore 1',
+    'insert 1',
+    'update 1',
+    'remove 1',
+    'commands 1',
+  ])
   t.equal(shape(await node.raw({ top: 1 }, admin), 'totals'), 'note:string test.c:object')
   await node.ok({ drop: 'c' })
   await node.ok({ insert: 'd', documents: [{}] })

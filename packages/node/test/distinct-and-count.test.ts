@@ -27,10 +27,18 @@ t.test('distinct: paths, arrays and positions as the server reads them', async (
     ['a.0', [{ a: 0 }, { a: [1, 2] }, { a: [1, 3] }, { a: [[2, 3], 'x'] }, { a: [[[4]], null] }], [1, 2, 3, [4]]],
     [
       'a.b.c',
-      [{ a: [{ b: { c: 1 } }, { b: { c: [2, 20] } }] }, { a: { b: [{ c: [3, 30] }, { c: [4] }] } }, { a: { b: { c: [1, 10] } } }],
+      [
+        { a: [{ b: { c: 1 } }, { b: { c: [2, 20] } }] },
+        { a: { b: [{ c: [3, 30] }, { c: [4] }] } },
+        { a: { b: { c: [1, 10] } } },
+      ],
       [1, 2, 3, 4, 10, 20, 30],
     ],
-    ['a.0.b.1.c', [{ a: [{ b: [{ c: 2 }, { c: [1, 10] }] }, { b: [{ c: 3 }, { c: 4 }] }] }, { a: { b: { c: 7 } } }], [1, 10]],
+    [
+      'a.0.b.1.c',
+      [{ a: [{ b: [{ c: 2 }, { c: [1, 10] }] }, { b: [{ c: 3 }, { c: 4 }] }] }, { a: { b: { c: 7 } } }],
+      [1, 10],
+    ],
     ['a.b', [{ a: 1 }, { a: null }, { a: { x: 2 } }, { a: { b: 3 } }], [3]],
   ]
   for (const [key, documents, expected] of cases) {
@@ -82,19 +90,23 @@ t.test('an index changes nothing about distinct (property)', async () => {
   const value = fc.oneof(fc.integer({ min: 0, max: 4 }), fc.constantFrom(null, 'x', { b: 1 }))
   const document = fc.record({ a: value, b: fc.integer({ min: 0, max: 3 }) }, { requiredKeys: ['b'] })
   await check(
-    fc.asyncProperty(fc.array(document, { maxLength: 25 }), fc.constantFrom({}, { b: 1 }, { b: { $gte: 1 } }), async (documents, query) => {
-      const plain = await filled(documents)
-      const indexed = await filled(documents)
-      await indexed.ok({
-        createIndexes: 'c',
-        indexes: [
-          { key: { a: 1 }, name: 'a_1' },
-          { key: { b: 1, a: -1 }, name: 'b_1_a_-1' },
-        ],
-      })
-      const [one, other] = [await valuesOf(plain, 'a', { query }), await valuesOf(indexed, 'a', { query })]
-      return JSON.stringify(one) === JSON.stringify(other)
-    }),
+    fc.asyncProperty(
+      fc.array(document, { maxLength: 25 }),
+      fc.constantFrom({}, { b: 1 }, { b: { $gte: 1 } }),
+      async (documents, query) => {
+        const plain = await filled(documents)
+        const indexed = await filled(documents)
+        await indexed.ok({
+          createIndexes: 'c',
+          indexes: [
+            { key: { a: 1 }, name: 'a_1' },
+            { key: { b: 1, a: -1 }, name: 'b_1_a_-1' },
+          ],
+        })
+        const [one, other] = [await valuesOf(plain, 'a', { query }), await valuesOf(indexed, 'a', { query })]
+        return JSON.stringify(one) === JSON.stringify(other)
+      },
+    ),
     60,
   )
 })
@@ -127,11 +139,17 @@ t.test('what count refuses', async (t) => {
   t.match(await node.run({ count: 'c', hint: 'nope' }), { code: 2 })
   t.match(await node.run({ count: 'c', hint: 5 }), { code: 9 })
   t.match(await node.run({ count: 'c', query: { $nope: 1 } }), { code: 2 })
-  t.match(await node.run({ count: 'missing', query: { $nope: 1 } }), { code: 2 }, 'also where there is nothing to count')
+  t.match(
+    await node.run({ count: 'missing', query: { $nope: 1 } }),
+    { code: 2 },
+    'also where there is nothing to count',
+  )
 })
 
 t.test('orphans: count without a query and distinct have them, count with a query has not', async (t) => {
-  const pattern = ShardKeyPattern.parse(new Uint8Array(Buffer.from('0c0000001061000100000000', 'hex')), { compoundHashed: true })
+  const pattern = ShardKeyPattern.parse(new Uint8Array(Buffer.from('0c0000001061000100000000', 'hex')), {
+    compoundHashed: true,
+  })
   t.equal(decode(pattern.document)['a'], 1)
   // The shard owns nothing below 3.
   const ownership = {
@@ -140,7 +158,14 @@ t.test('orphans: count without a query and distinct have them, count with a quer
     owns: (document: Uint8Array) => (decode(document)['a'] as number) >= 3,
   } as unknown as OwnershipFilter
   const node = new NodeUnderTest({
-    role: { name: 'shard', setName: 'shard01', rows: [], enter: () => ({ ownership }), checkReplacement() {}, checkImplicitCreate() {} },
+    role: {
+      name: 'shard',
+      setName: 'shard01',
+      rows: [],
+      enter: () => ({ ownership }),
+      checkReplacement() {},
+      checkImplicitCreate() {},
+    },
   })
   await node.ok({ insert: 'c', documents: [1, 2, 3, 4].map((a) => ({ a })) })
   t.equal((await node.ok({ count: 'c' }))['n'], 4)

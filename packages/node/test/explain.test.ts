@@ -20,7 +20,16 @@ function stages(plan: Document): string[] {
 t.test('the fields and their order by version; D604', async (t) => {
   const find = { find: 'c', filter: { a: 2 } }
   const planner: Record<string, string[]> = {
-    '4.4': ['plannerVersion', 'namespace', 'indexFilterSet', 'parsedQuery', 'queryHash', 'planCacheKey', 'winningPlan', 'rejectedPlans'],
+    '4.4': [
+      'plannerVersion',
+      'namespace',
+      'indexFilterSet',
+      'parsedQuery',
+      'queryHash',
+      'planCacheKey',
+      'winningPlan',
+      'rejectedPlans',
+    ],
     '6.0': [
       'namespace',
       'indexFilterSet',
@@ -107,13 +116,18 @@ t.test('find: plan, execution and number types; D603', async (t) => {
     'executionSuccess:bool nReturned:int executionTimeMillis:int totalKeysExamined:int totalDocsExamined:int executionStages:object allPlansExecution:array',
   )
   t.equal('executionStats' in (await node.ok({ explain: { find: 'c' }, verbosity: 'queryPlanner' })), false)
-  t.equal('allPlansExecution' in (await node.ok({ explain: { find: 'c' }, verbosity: 'executionStats' }))['executionStats'], false)
+  t.equal(
+    'allPlansExecution' in (await node.ok({ explain: { find: 'c' }, verbosity: 'executionStats' }))['executionStats'],
+    false,
+  )
 })
 
 t.test('what stands in the plan follows the command', async (t) => {
   const node = await filled('7.0')
   const plan = async (command: Document) =>
-    stages((await node.ok({ explain: { find: 'c', ...command }, verbosity: 'queryPlanner' }))['queryPlanner'].winningPlan)
+    stages(
+      (await node.ok({ explain: { find: 'c', ...command }, verbosity: 'queryPlanner' }))['queryPlanner'].winningPlan,
+    )
   t.same(await plan({}), ['COLLSCAN'])
   t.same(await plan({ filter: { _id: 3 } }), ['IDHACK'])
   t.same(await plan({ limit: 2, skip: 1 }), ['LIMIT', 'SKIP', 'COLLSCAN'])
@@ -124,12 +138,17 @@ t.test('what stands in the plan follows the command', async (t) => {
   const missing = await node.ok({ explain: { find: 'missing' } })
   t.same(missing['queryPlanner'].winningPlan, { stage: 'EOF' })
   t.equal('queryHash' in missing['queryPlanner'], false)
-  t.match(missing['executionStats'], { executionSuccess: true, nReturned: 0, executionStages: { stage: 'EOF', isEOF: 1 } })
+  t.match(missing['executionStats'], {
+    executionSuccess: true,
+    nReturned: 0,
+    executionStages: { stage: 'EOF', isEOF: 1 },
+  })
 })
 
 t.test('D601: the hash of a query is of its shape', async (t) => {
   const node = await filled()
-  const hashOf = async (command: Document) => (await node.ok({ explain: { find: 'c', ...command } }))['queryPlanner'].queryHash as string
+  const hashOf = async (command: Document) =>
+    (await node.ok({ explain: { find: 'c', ...command } }))['queryPlanner'].queryHash as string
   const hash = await hashOf({ filter: { a: 1 } })
   t.match(hash, /^[0-9A-F]{8}$/)
   t.equal(await hashOf({ filter: { a: 2 } }), hash, 'values are no part of it')
@@ -187,14 +206,24 @@ t.test('allPlansExecution: what the plans did while they were tried', async (t) 
   for (const version of ['5.0', '8.0'] as const) {
     const { queryPlanner, executionStats } = await explained(version, find)
     const scored = version === '8.0' ? ['score'] : []
-    const names = ['nReturned', 'executionTimeMillisEstimate', 'totalKeysExamined', 'totalDocsExamined', ...scored, 'executionStages']
+    const names = [
+      'nReturned',
+      'executionTimeMillisEstimate',
+      'totalKeysExamined',
+      'totalDocsExamined',
+      ...scored,
+      'executionStages',
+    ]
     t.same(executionStats.allPlansExecution.map(namesOf), [names, names], version)
     const scans = executionStats.allPlansExecution.map((plan: Document) => plan['executionStages'].inputStage.indexName)
     t.same(scans, [queryPlanner.winningPlan.inputStage.indexName, queryPlanner.rejectedPlans[0].inputStage.indexName])
     t.equal(executionStats.allPlansExecution[0].totalKeysExamined > 0, true)
     t.equal('isCached' in queryPlanner.rejectedPlans[0], version === '8.0')
   }
-  const update = await explained('8.0', { update: 'c', updates: [{ q: find.filter, u: { $set: { z: 1 } }, multi: true }] })
+  const update = await explained('8.0', {
+    update: 'c',
+    updates: [{ q: find.filter, u: { $set: { z: 1 } }, multi: true }],
+  })
   t.equal(update['queryPlanner'].winningPlan.stage, 'UPDATE')
   t.equal(update['queryPlanner'].rejectedPlans[0].stage, 'FETCH', 'the writing stage is above the trial')
   t.equal(update['executionStats'].allPlansExecution.length, 2)
@@ -215,7 +244,9 @@ t.test('8.0: what goes without a planner', async (t) => {
   t.equal(await find({ filter: { a: 1 } }), 'FETCH')
   t.equal(await find({ filter: { a: 1 }, limit: 1 }), 'EXPRESS_IXSCAN')
   const update = async (more: Document) =>
-    (await node.ok({ explain: { update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { b: 1000 } }, ...more }] } })) as Document
+    (await node.ok({
+      explain: { update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { b: 1000 } }, ...more }] },
+    })) as Document
   t.same((await update({}))['executionStats'].executionStages, {
     isCached: false,
     stage: 'EXPRESS_UPDATE',
@@ -236,7 +267,9 @@ t.test('8.0: what goes without a planner', async (t) => {
 
 t.test('collation stands in the plan', async (t) => {
   const node = await filled()
-  const { queryPlanner } = await node.ok({ explain: { find: 'c', filter: { a: 'x' }, collation: { locale: 'en', strength: 2 } } })
+  const { queryPlanner } = await node.ok({
+    explain: { find: 'c', filter: { a: 'x' }, collation: { locale: 'en', strength: 2 } },
+  })
   t.match(queryPlanner.collation, { locale: 'en', strength: 2, caseLevel: false })
 })
 
@@ -255,12 +288,22 @@ t.test('count and distinct', async (t) => {
 
 t.test('writes: what would be changed, without changing it', async (t) => {
   const node = await filled('7.0')
-  const update = await node.ok({ explain: { update: 'c', updates: [{ q: { a: 2 }, u: { $set: { b: 7 } }, multi: true }] } })
+  const update = await node.ok({
+    explain: { update: 'c', updates: [{ q: { a: 2 }, u: { $set: { b: 7 } }, multi: true }] },
+  })
   t.same(stages(update['queryPlanner'].winningPlan), ['UPDATE', 'FETCH', 'IXSCAN'])
-  t.match(update['executionStats'].executionStages, { stage: 'UPDATE', nReturned: 0, nMatched: 4, nWouldModify: 3, nWouldUpsert: 0 })
+  t.match(update['executionStats'].executionStages, {
+    stage: 'UPDATE',
+    nReturned: 0,
+    nMatched: 4,
+    nWouldModify: 3,
+    nWouldUpsert: 0,
+  })
   const one = await node.ok({ explain: { update: 'c', updates: [{ q: { a: 2 }, u: { $set: { z: 1 } } }] } })
   t.match(one['executionStats'].executionStages, { nMatched: 1, nWouldModify: 1 })
-  const upsert = await node.ok({ explain: { update: 'c', updates: [{ q: { a: 99 }, u: { $set: { z: 1 } }, upsert: true }] } })
+  const upsert = await node.ok({
+    explain: { update: 'c', updates: [{ q: { a: 99 }, u: { $set: { z: 1 } }, upsert: true }] },
+  })
   t.match(upsert['executionStats'].executionStages, { nMatched: 0, nWouldUpsert: 1 })
   const removal = await node.ok({ explain: { delete: 'c', deletes: [{ q: { a: 2 }, limit: 0 }] } })
   t.match(removal['executionStats'].executionStages, { stage: 'DELETE', nWouldDelete: 4 })
@@ -282,7 +325,10 @@ t.test('writes: what would be changed, without changing it', async (t) => {
     }),
     { code: 16 },
   )
-  t.same((await node.ok({ explain: { delete: 'missing', deletes: [{ q: {}, limit: 0 }] } }))['queryPlanner'].winningPlan, { stage: 'EOF' })
+  t.same(
+    (await node.ok({ explain: { delete: 'missing', deletes: [{ q: {}, limit: 0 }] } }))['queryPlanner'].winningPlan,
+    { stage: 'EOF' },
+  )
 })
 
 t.test('aggregate: what the plan does, then the other stages', async (t) => {
@@ -297,7 +343,9 @@ t.test('aggregate: what the plan does, then the other stages', async (t) => {
   t.equal(group!['nReturned'].toNumber(), 1)
   t.same(namesOf(group), ['$group', 'nReturned', 'executionTimeMillisEstimate'])
   t.match(sort, { $sort: { sortKey: { n: 1 } } })
-  const pushed = await node.ok({ explain: { aggregate: 'c', pipeline: [{ $match: { a: 2 } }, { $limit: 1 }], cursor: {} } })
+  const pushed = await node.ok({
+    explain: { aggregate: 'c', pipeline: [{ $match: { a: 2 } }, { $limit: 1 }], cursor: {} },
+  })
   t.same(stages(pushed['queryPlanner'].winningPlan), ['LIMIT', 'FETCH', 'IXSCAN'], 'a pipeline that a plan does alone')
   const joined = await node.ok({
     explain: {
@@ -328,10 +376,14 @@ t.test('aggregate: what the plan does, then the other stages', async (t) => {
     unwinding: { preserveNullAndEmptyArrays: false },
   })
   t.same(joined['stages'][2].$project, { _id: true, b: true })
-  const ofNothing = await node.ok({ explain: { aggregate: 'missing', pipeline: [{ $group: { _id: null } }], cursor: {} } })
+  const ofNothing = await node.ok({
+    explain: { aggregate: 'missing', pipeline: [{ $group: { _id: null } }], cursor: {} },
+  })
   t.equal(ofNothing['stages'][0].$cursor.queryPlanner.winningPlan.stage, 'EOF')
   t.equal(ofNothing['stages'][1].nReturned.toNumber(), 0)
-  const source = await node.ok({ explain: { aggregate: 1, pipeline: [{ $documents: [{ x: 1 }, { x: 2 }] }, { $limit: 1 }], cursor: {} } })
+  const source = await node.ok({
+    explain: { aggregate: 1, pipeline: [{ $documents: [{ x: 1 }, { x: 2 }] }, { $limit: 1 }], cursor: {} },
+  })
   t.same(
     (source['stages'] as Document[]).map((stage) => [namesOf(stage)[0], stage['nReturned'].toNumber()]),
     [
@@ -341,7 +393,11 @@ t.test('aggregate: what the plan does, then the other stages', async (t) => {
   )
   t.match(
     await node.run({
-      explain: { aggregate: 'c', pipeline: [{ $project: { x: { $divide: ['$a', 0] } } }, { $group: { _id: 1 } }], cursor: {} },
+      explain: {
+        aggregate: 'c',
+        pipeline: [{ $project: { x: { $divide: ['$a', 0] } } }, { $group: { _id: 1 } }],
+        cursor: {},
+      },
     }),
     { ok: 0, code: 2 },
     'what fails behind the plan fails the explain',
@@ -354,13 +410,22 @@ t.test('aggregate: what the plan does, then the other stages', async (t) => {
   t.equal('executionStats' in own['stages'][0].$cursor, false, 'explain: true is queryPlanner')
   t.match(await node.run({ explain: { aggregate: 'c', pipeline, cursor: {}, explain: true } }), { code: 9 })
   t.match(await node.run({ explain: { aggregate: 'c', pipeline: [{ $out: 'o' }], cursor: {} } }), { code: 51184 })
-  t.match(await node.run({ explain: { aggregate: 'c', pipeline: [{ $out: 'o' }], cursor: {} }, verbosity: 'queryPlanner' }), { ok: 1 })
+  t.match(
+    await node.run({ explain: { aggregate: 'c', pipeline: [{ $out: 'o' }], cursor: {} }, verbosity: 'queryPlanner' }),
+    { ok: 1 },
+  )
 })
 
 t.test('what cannot be explained', async (t) => {
   const node = await filled('7.0')
-  t.match(await node.run({ explain: { insert: 'c', documents: [] } }), { code: 20, errmsg: 'Cannot explain cmd: insert' })
-  t.match(await node.run({ explain: { nonsense: 1 } }), { code: 59, errmsg: 'Explain failed due to unknown command: nonsense' })
+  t.match(await node.run({ explain: { insert: 'c', documents: [] } }), {
+    code: 20,
+    errmsg: 'Cannot explain cmd: insert',
+  })
+  t.match(await node.run({ explain: { nonsense: 1 } }), {
+    code: 59,
+    errmsg: 'Explain failed due to unknown command: nonsense',
+  })
   t.match(await node.run({ explain: 'c' }), { code: 14 })
   t.match(await node.run({ explain: { find: 'c' }, verbosity: 'loud' }), { code: 2 })
   t.match(await (await filled('4.4')).run({ explain: { find: 'c' }, verbosity: 'loud' }), { code: 9 })
@@ -371,7 +436,9 @@ t.test('what cannot be explained', async (t) => {
 
 t.test('a plan that fails says so in its statistics', async (t) => {
   const node = await filled('7.0')
-  const { executionStats } = await node.ok({ explain: { find: 'c', filter: { $expr: { $gt: [{ $add: ['$a', 'x'] }, 0] } } } })
+  const { executionStats } = await node.ok({
+    explain: { find: 'c', filter: { $expr: { $gt: [{ $add: ['$a', 'x'] }, 0] } } },
+  })
   t.match(executionStats, { executionSuccess: false, errorCode: 14 })
   t.equal(typeof executionStats.errorMessage, 'string')
 })

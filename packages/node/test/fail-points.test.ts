@@ -11,7 +11,9 @@ function client(node: NodeUnderTest, appName?: string) {
   const connectionId = ++connections
   const bytes = async (command: Document) => {
     const body = encode({ ...command, $db: command['$db'] ?? 'test' })
-    return (await node.node.clientCommand({ connectionId, body, sequences: [], legacy: false, remote: '127.0.0.1:5000' })).body
+    return (
+      await node.node.clientCommand({ connectionId, body, sequences: [], legacy: false, remote: '127.0.0.1:5000' })
+    ).body
   }
   const run = async (command: Document): Promise<Document> => decode(await bytes(command))
   return {
@@ -19,7 +21,8 @@ function client(node: NodeUnderTest, appName?: string) {
     bytes,
     run,
     greet: () => run({ hello: 1, client: { application: { name: appName ?? '' } } }),
-    failCommand: (mode: unknown, data: Document = {}) => run({ configureFailPoint: 'failCommand', mode, data, ...admin }),
+    failCommand: (mode: unknown, data: Document = {}) =>
+      run({ configureFailPoint: 'failCommand', mode, data, ...admin }),
   }
 }
 
@@ -72,7 +75,10 @@ t.test('what is no mode changes nothing', async (t) => {
   }
   t.same(await pings(run, 2), [0, 1], 'what was set is still set')
   t.match(await run({ configureFailPoint: 'failCommand', mode: 'off' }), { code: 13 }, 'admin only')
-  t.match(await run({ configureFailPoint: 'failUnheardOf', mode: 'off', ...admin }), { code: 266, errmsg: 'failUnheardOf not found' })
+  t.match(await run({ configureFailPoint: 'failUnheardOf', mode: 'off', ...admin }), {
+    code: 266,
+    errmsg: 'failUnheardOf not found',
+  })
 })
 
 t.test('failCommand by version', async (t) => {
@@ -108,14 +114,20 @@ t.test('which version has which', async (t) => {
     for (const name of names) {
       const command = { configureFailPoint: name, mode: 'off', ...admin }
       if (without !== null) t.match(await newClient(without).run(command), { code: 266 }, `${name} under ${without}`)
-      for (const version of [first, '8.0'] as const) t.match(await newClient(version).run(command), { ok: 1 }, `${name} under ${version}`)
+      for (const version of [first, '8.0'] as const)
+        t.match(await newClient(version).run(command), { ok: 1 }, `${name} under ${version}`)
     }
   }
 })
 
 t.test('D912 the error, its labels and what it carries', async (t) => {
   const { bytes, run, failCommand } = newClient()
-  await failCommand('alwaysOn', { failCommands: ['ping'], errorCode: 13388, errorExtraInfo: { ns: 'a.b' }, errorLabels: ['One', 'Two'] })
+  await failCommand('alwaysOn', {
+    failCommands: ['ping'],
+    errorCode: 13388,
+    errorExtraInfo: { ns: 'a.b' },
+    errorLabels: ['One', 'Two'],
+  })
   const reply = await bytes({ ping: 1 })
   t.equal(
     shape(reply),
@@ -133,7 +145,12 @@ t.test('D912 the error, its labels and what it carries', async (t) => {
   t.match(await run(write), { code: 91, errorLabels: ['RetryableWriteError'] })
   await failCommand('alwaysOn', { failCommands: ['insert'], errorCode: 91, errorLabels: [] })
   t.notOk('errorLabels' in (await run(write)), 'an empty array is none')
-  await failCommand('alwaysOn', { failCommands: ['insert'], blockConnection: true, blockTimeMS: 1, errorLabels: ['Mine'] })
+  await failCommand('alwaysOn', {
+    failCommands: ['insert'],
+    blockConnection: true,
+    blockTimeMS: 1,
+    errorLabels: ['Mine'],
+  })
   t.match(await run({ ...write, documents: 1 }), { ok: 0, errorLabels: undefined }, 'arguments are read first')
   t.match(await run({ ...write, insert: '' }), { ok: 0, errorLabels: ['Mine'] }, 'another failure has them, too')
   const old = newClient('4.0')
@@ -206,16 +223,23 @@ t.test('a getMore that has found its cursor', async (t) => {
   const { run } = newClient()
   await run({ insert: 'c', documents: [{ _id: 1 }, { _id: 2 }, { _id: 3 }] })
   const open = async () => ((await run({ find: 'c', batchSize: 1 }))['cursor'] as Document)['id'] as Long
-  const set = (data: Document) => run({ configureFailPoint: 'failGetMoreAfterCursorCheckout', mode: { times: 1 }, data, ...admin })
+  const set = (data: Document) =>
+    run({ configureFailPoint: 'failGetMoreAfterCursorCheckout', mode: { times: 1 }, data, ...admin })
   await set({ errorCode: 280 })
   const id = await open()
-  t.match(await run({ getMore: Long.fromNumber(5), collection: 'c' }), { code: 43 }, 'without a cursor there is nothing to fail')
+  t.match(
+    await run({ getMore: Long.fromNumber(5), collection: 'c' }),
+    { code: 43 },
+    'without a cursor there is nothing to fail',
+  )
   const getMore = { getMore: id, collection: 'c' }
   t.match(await run(getMore), { code: 280, errmsg: "Hit the 'failGetMoreAfterCursorCheckout' failpoint" })
   t.match(await run(getMore), { code: 43 }, 'the cursor is gone')
   await set({})
   t.match(await run({ getMore: await open(), collection: 'c' }), { code: 1 })
-  t.match(await newClient('4.0').run({ configureFailPoint: 'failGetMoreAfterCursorCheckout', mode: 'off', ...admin }), { code: 266 })
+  t.match(await newClient('4.0').run({ configureFailPoint: 'failGetMoreAfterCursorCheckout', mode: 'off', ...admin }), {
+    code: 266,
+  })
 })
 
 t.test('waiting for a fail point, and reading it', async (t) => {
@@ -223,13 +247,19 @@ t.test('waiting for a fail point, and reading it', async (t) => {
   await failCommand({ times: 1 }, fails)
   const wait = { waitForFailPoint: 'failCommand', timesEntered: 1, ...admin }
   t.match(await run({ ...wait, maxTimeMS: 50 }), { code: 50 })
-  t.match(await run(wait), { code: 40414, errmsg: "BSON field 'waitForFailPoint.maxTimeMS' is missing but a required field" })
+  t.match(await run(wait), {
+    code: 40414,
+    errmsg: "BSON field 'waitForFailPoint.maxTimeMS' is missing but a required field",
+  })
   t.match(await run({ ...wait, waitForFailPoint: 'unheardOf', maxTimeMS: 50 }), { code: 266 })
   await run({ ping: 1 })
   t.match(await run({ ...wait, maxTimeMS: 50 }), { ok: 1 })
   const read = { getParameter: 1, 'failpoint.failCommand': 1, ...admin }
   t.match(await run(read), { 'failpoint.failCommand': { mode: 3, data: fails, timesEntered: Long.fromNumber(1) } })
-  t.equal(shape(findField(await bytes(read), 'failpoint.failCommand')!.slice()), 'mode:int data:object timesEntered:long')
+  t.equal(
+    shape(findField(await bytes(read), 'failpoint.failCommand')!.slice()),
+    'mode:int data:object timesEntered:long',
+  )
   t.match(await run({ setParameter: 1, 'failpoint.failCommand': {}, ...admin }), { code: 20 })
 })
 
@@ -252,7 +282,10 @@ t.test('a named step holds, and fails', async (t) => {
   t.same(passed, ['shard.migration.caught-up', 'shard.migration.recipient-asked'])
 
   await set('failMigrationCommit', { times: 1 })
-  await t.rejects(reach('shard.migration.recipient-committed'), { code: 1, message: /Failing _recvChunkCommit due to failpoint/ })
+  await t.rejects(reach('shard.migration.recipient-committed'), {
+    code: 1,
+    message: /Failing _recvChunkCommit due to failpoint/,
+  })
   await reach('shard.migration.recipient-committed')
 
   await set('hangBeforeSendingAbortDecision', 'alwaysOn')

@@ -22,7 +22,13 @@ t.test('updates, and answers with the document before or after', async (t) => {
     value: { _id: 1, a: 3, s: 'b' },
     ok: 1,
   })
-  const after = await node.ok({ findandmodify: 'c', query: { _id: 1 }, update: { $inc: { a: 1 } }, new: true, fields: { a: 1 } })
+  const after = await node.ok({
+    findandmodify: 'c',
+    query: { _id: 1 },
+    update: { $inc: { a: 1 } },
+    new: true,
+    fields: { a: 1 },
+  })
   t.same(after['value'], { _id: 1, a: 5 })
   const body = await node.raw({ findAndModify: 'c', query: { _id: 1 }, update: { a: 9 }, new: true })
   t.equal(shape(body), 'lastErrorObject:object value:object ok:double')
@@ -33,16 +39,34 @@ t.test('sort chooses, also under a collation', async (t) => {
   const node = await filled()
   t.match(await node.ok({ findAndModify: 'c', sort: { a: 1 }, update: { $set: { x: 1 } } }), { value: { _id: 2 } })
   t.match(await node.ok({ findAndModify: 'c', sort: { a: -1 }, remove: true }), { value: { _id: 1 } })
-  t.match(await node.ok({ findAndModify: 'c', query: { s: 'b' }, collation: { locale: 'en', strength: 2 }, update: { $set: { y: 1 } } }), {
-    value: { _id: 2 },
-  })
+  t.match(
+    await node.ok({
+      findAndModify: 'c',
+      query: { s: 'b' },
+      collation: { locale: 'en', strength: 2 },
+      update: { $set: { y: 1 } },
+    }),
+    {
+      value: { _id: 2 },
+    },
+  )
 })
 
 t.test('removes', async (t) => {
   const node = await filled()
-  const body = await node.raw({ findAndModify: 'c', query: { a: { $gt: 0 } }, sort: { a: 1 }, remove: true, fields: { _id: 0, a: 1 } })
+  const body = await node.raw({
+    findAndModify: 'c',
+    query: { a: { $gt: 0 } },
+    sort: { a: 1 },
+    remove: true,
+    fields: { _id: 0, a: 1 },
+  })
   t.equal(shape(body, 'lastErrorObject'), 'n:int')
-  t.same(await node.ok({ findAndModify: 'c', query: { _id: 2 }, remove: true }), { lastErrorObject: { n: 0 }, value: null, ok: 1 })
+  t.same(await node.ok({ findAndModify: 'c', query: { _id: 2 }, remove: true }), {
+    lastErrorObject: { n: 0 },
+    value: null,
+    ok: 1,
+  })
   t.same(
     (await node.all('c')).map(({ _id }) => _id),
     [1, 3],
@@ -62,7 +86,14 @@ t.test('upserts', async (t) => {
     ok: 1,
   })
   t.same(
-    await node.ok({ findAndModify: 'c', query: { _id: 6 }, update: [{ $set: { a: '$$v' } }], upsert: true, new: true, let: { v: 4 } }),
+    await node.ok({
+      findAndModify: 'c',
+      query: { _id: 6 },
+      update: [{ $set: { a: '$$v' } }],
+      upsert: true,
+      new: true,
+      let: { v: 4 },
+    }),
     {
       lastErrorObject: { n: 1, updatedExisting: false, upserted: 6 },
       value: { _id: 6, a: 4 },
@@ -91,13 +122,25 @@ t.test('array filters, positional projection, hint', async (t) => {
 t.test('what does not go together', async (t) => {
   const node = await filled()
   const fails = async (command: Document, code: number, errmsg?: string) =>
-    t.match(await node.run({ findAndModify: 'c', ...command }), { ok: 0, code, ...(errmsg === undefined ? {} : { errmsg }) })
+    t.match(await node.run({ findAndModify: 'c', ...command }), {
+      ok: 0,
+      code,
+      ...(errmsg === undefined ? {} : { errmsg }),
+    })
   await fails({}, 9, 'Either an update or remove=true must be specified')
   await fails({ remove: true, update: {} }, 9, 'Cannot specify both an update and remove=true')
   await fails({ remove: true, upsert: true }, 9)
-  await fails({ remove: true, new: true }, 9, "Cannot specify both new=true and remove=true; 'remove' always returns the deleted document")
+  await fails(
+    { remove: true, new: true },
+    9,
+    "Cannot specify both new=true and remove=true; 'remove' always returns the deleted document",
+  )
   await fails({ remove: true, arrayFilters: [] }, 9, 'Cannot specify arrayFilters and remove=true')
-  await fails({ update: [{ $set: { a: 1 } }], arrayFilters: [{ x: 1 }] }, 9, 'Cannot specify arrayFilters and a pipeline update')
+  await fails(
+    { update: [{ $set: { a: 1 } }], arrayFilters: [{ x: 1 }] },
+    9,
+    'Cannot specify arrayFilters and a pipeline update',
+  )
   await fails({ update: 5 }, 9, 'Update argument must be either an object or an array')
   await fails({ update: {}, colour: 1 }, 40415)
   await fails({ update: { $nonsense: { a: 1 } } }, 9)
@@ -119,7 +162,14 @@ t.test('a repeated one is answered with the same document, before and after a re
     await node.ok({ insert: 'c', documents: [1, 2, 3, 4].map((_id) => ({ _id, a: 0 })) })
     const commands: Document[] = [
       { findAndModify: 'c', query: { _id: 1 }, update: { $inc: { a: 1 } }, lsid: session(1), txnNumber: long(1) },
-      { findAndModify: 'c', query: { _id: 2 }, update: { $inc: { a: 1 } }, new: true, lsid: session(2), txnNumber: long(1) },
+      {
+        findAndModify: 'c',
+        query: { _id: 2 },
+        update: { $inc: { a: 1 } },
+        new: true,
+        lsid: session(2),
+        txnNumber: long(1),
+      },
       {
         findAndModify: 'c',
         query: { a: 0 },
@@ -129,15 +179,31 @@ t.test('a repeated one is answered with the same document, before and after a re
         lsid: session(3),
         txnNumber: long(1),
       },
-      { findAndModify: 'c', query: { _id: 9 }, update: { $set: { b: 1 } }, upsert: true, new: true, lsid: session(4), txnNumber: long(1) },
-      { findAndModify: 'c', query: { _id: 10 }, update: { $set: { b: 1 } }, upsert: true, lsid: session(5), txnNumber: long(1) },
+      {
+        findAndModify: 'c',
+        query: { _id: 9 },
+        update: { $set: { b: 1 } },
+        upsert: true,
+        new: true,
+        lsid: session(4),
+        txnNumber: long(1),
+      },
+      {
+        findAndModify: 'c',
+        query: { _id: 10 },
+        update: { $set: { b: 1 } },
+        upsert: true,
+        lsid: session(5),
+        txnNumber: long(1),
+      },
     ]
     const before: Document[] = []
     for (const command of commands) before.push(await node.ok(command))
     // What is answered later is what was there then.
     await node.ok({ update: 'c', updates: [{ q: {}, u: { $set: { a: 'later' } }, multi: true }] })
     for (const member of [node, node.restarted()]) {
-      for (const [i, command] of commands.entries()) t.same(await member.ok(command), { ...before[i], retriedStmtId: 0 })
+      for (const [i, command] of commands.entries())
+        t.same(await member.ok(command), { ...before[i], retriedStmtId: 0 })
       t.match(await member.run({ ...commands[0], remove: true, update: undefined }), { code: 40609 })
       t.match(await member.run({ ...commands[0], new: true }), { code: 40611 })
       t.match(await member.run({ ...commands[1], new: false }), { code: 40612 })

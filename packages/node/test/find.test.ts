@@ -37,7 +37,8 @@ t.test('arguments that cannot be are refused as the server does', async (t) => {
 
 t.test('natural order both ways, asked for by sort or hint', async (t) => {
   const node = await filled([{ _id: 3 }, { _id: 1 }, { _id: 2 }])
-  const ids = async (command: Document) => batchOf(await node.ok({ find: 'c', ...command })).map((document) => document['_id'])
+  const ids = async (command: Document) =>
+    batchOf(await node.ok({ find: 'c', ...command })).map((document) => document['_id'])
   t.same(await ids({ sort: { $natural: -1 } }), [2, 1, 3])
   t.same(await ids({ hint: { $natural: -1 } }), [2, 1, 3])
   t.same(await ids({ hint: { $natural: -1 }, sort: { _id: 1 } }), [1, 2, 3], 'a sort goes on top')
@@ -56,11 +57,20 @@ t.test('let and collation reach filter, sort and projection', async (t) => {
   t.same(names(await found({ sort: { name: 1, _id: 1 } })), [3, 2, 1], 'by bytes')
   t.same(names(await found({ sort: { name: 1, _id: 1 }, collation: { locale: 'en', strength: 2 } })), [1, 3, 2])
   t.same(names(await found({ filter: { $expr: { $eq: ['$_id', '$$wanted'] } }, let: { wanted: 2 } })), [2])
-  t.same(await found({ filter: { _id: 1 }, projection: { _id: 0, sum: { $add: ['$_id', '$$n'] } }, let: { n: 5 } }), [{ sum: 6 }])
+  t.same(await found({ filter: { _id: 1 }, projection: { _id: 0, sum: { $add: ['$_id', '$$n'] } }, let: { n: 5 } }), [
+    { sum: 6 },
+  ])
   await node.ok({ create: 'loose', collation: { locale: 'en', strength: 1 } })
   await node.ok({ insert: 'loose', documents: [{ _id: 1, name: 'ÀPPLE' }] })
-  t.equal(batchOf(await node.ok({ find: 'loose', filter: { name: 'apple' } })).length, 1, "the collection's own collation")
-  t.equal(batchOf(await node.ok({ find: 'loose', filter: { name: 'apple' }, collation: { locale: 'simple' } })).length, 0)
+  t.equal(
+    batchOf(await node.ok({ find: 'loose', filter: { name: 'apple' } })).length,
+    1,
+    "the collection's own collation",
+  )
+  t.equal(
+    batchOf(await node.ok({ find: 'loose', filter: { name: 'apple' }, collation: { locale: 'simple' } })).length,
+    0,
+  )
 })
 
 t.test('showRecordId, $recordId and sort keys come after the document', async (t) => {
@@ -71,7 +81,9 @@ t.test('showRecordId, $recordId and sort keys come after the document', async (t
   const raw = await node.raw({ find: 'c', showRecordId: true })
   t.equal(shape(raw, 'cursor.firstBatch.0'), '_id:string a:int $recordId:long')
   t.same(
-    batchOf(await node.ok({ find: 'c', projection: { _id: 1, rid: { $meta: 'recordId' } } })).map((each) => each['rid'].toNumber()),
+    batchOf(await node.ok({ find: 'c', projection: { _id: 1, rid: { $meta: 'recordId' } } })).map((each) =>
+      each['rid'].toNumber(),
+    ),
     [1, 2],
   )
   t.same(batchOf(await node.ok({ find: 'c', sort: { a: 1 }, projection: { _id: 1, key: { $meta: 'sortKey' } } })), [
@@ -109,7 +121,9 @@ t.test('min, max and returnKey', async (t) => {
 
 t.test('the positional projection shows the element that matched', async (t) => {
   const node = await filled([{ _id: 1, items: [{ n: 1 }, { n: 2 }, { n: 3 }] }])
-  t.same(batchOf(await node.ok({ find: 'c', filter: { 'items.n': 2 }, projection: { 'items.$': 1 } })), [{ _id: 1, items: [{ n: 2 }] }])
+  t.same(batchOf(await node.ok({ find: 'c', filter: { 'items.n': 2 }, projection: { 'items.$': 1 } })), [
+    { _id: 1, items: [{ n: 2 }] },
+  ])
 })
 
 t.test('errors while documents are read say so', async (t) => {
@@ -147,7 +161,11 @@ for (const version of ['4.4', '8.0'] as const) {
       const [indexStats] = batchOf(await node.ok({ aggregate: 'c', pipeline: [{ $indexStats: {} }], cursor: {} }))
       const { scanned, scannedObjects } = queryExecutor as Document
       const counts = [(document as Document)['returned'], scanned, scannedObjects, (opcounters as Document)['query']]
-      return [...counts, ((commands as Document)['find'] as Document)['total'], (indexStats!['accesses'] as Document)['ops']].map(Number)
+      return [
+        ...counts,
+        ((commands as Document)['find'] as Document)['total'],
+        (indexStats!['accesses'] as Document)['ops'],
+      ].map(Number)
     }
     const answered = async (command: Document) => {
       const before = await costs()
@@ -157,7 +175,13 @@ for (const version of ['4.4', '8.0'] as const) {
       return { rest, stays: id.toString() !== '0', costs: (await costs()).map((cost, i) => cost - before[i]!) }
     }
     for (const _id of [...ids, 'b']) {
-      for (const rest of [{}, { batchSize: 0 }, { batchSize: 1 }, { limit: 1, singleBatch: true }, { maxTimeMS: 1000, comment: 'x' }]) {
+      for (const rest of [
+        {},
+        { batchSize: 0 },
+        { batchSize: 1 },
+        { limit: 1, singleBatch: true },
+        { maxTimeMS: 1000, comment: 'x' },
+      ]) {
         // The parser sees to the second.
         const byId = await answered({ find: 'c', filter: { _id }, ...rest })
         t.same(byId, await answered({ find: 'c', filter: { _id: { $eq: _id } }, ...rest }), JSON.stringify([_id, rest]))

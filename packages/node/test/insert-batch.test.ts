@@ -29,7 +29,10 @@ t.test('a batch of inserts does what they do one by one', async () => {
         for (const [i, { node }] of [whole, single].entries()) {
           const log = heard[i]!
           if (isWatched)
-            node.observe(({ op, object, session }) => void log.push(`${op} ${JSON.stringify(decode(object))} ${session?.stmtIds.join()}`))
+            node.observe(
+              ({ op, object, session }) =>
+                void log.push(`${op} ${JSON.stringify(decode(object))} ${session?.stmtIds.join()}`),
+            )
         }
         for (const node of [whole, single]) {
           await node.ok({
@@ -55,9 +58,12 @@ t.test('a batch of inserts does what they do one by one', async () => {
         }
         const expected = { n, ...(writeErrors.length === 0 ? {} : { writeErrors }), ok: 1 }
         const statements = isRetryable ? await whole.ok({ insert: 'c', documents: batch, ordered, ...retryable }) : null
-        const isRepeated = statements === null || (statements['n'] === n && (statements['retriedStmtIds']?.length ?? 0) === n)
+        const isRepeated =
+          statements === null || (statements['n'] === n && (statements['retriedStmtIds']?.length ?? 0) === n)
         const states = await Promise.all(
-          [whole, single, whole.restarted()].map(async (node) => JSON.stringify([await node.all('c'), await node.ok({ validate: 'c' })])),
+          [whole, single, whole.restarted()].map(async (node) =>
+            JSON.stringify([await node.all('c'), await node.ok({ validate: 'c' })]),
+          ),
         )
         const inserted = await Promise.all(
           [whole, single].map(async (node) => (await node.ok({ serverStatus: 1 }))['metrics'].document.inserted),
@@ -77,24 +83,27 @@ t.test('a batch of inserts does what they do one by one', async () => {
   )
 })
 
-t.test('statements of a batch are answered with what they inserted, also to a client that repeats them as updates', async (t) => {
-  const node = new NodeUnderTest()
-  const statement = { lsid: session(1), txnNumber: long(1) }
-  const ids = [7, 'a string', { of: ['a', 'document'] }, true, 2.5]
-  await node.ok({ insert: 'c', documents: ids.map((_id) => ({ _id })), ...statement })
-  const repeated = {
-    update: 'c',
-    updates: ids.map((_id) => ({ q: { _id }, u: { $set: { x: 1 } }, upsert: true })),
-    ...statement,
-  }
-  const expected = {
-    n: ids.length,
-    nModified: 0,
-    upserted: ids.map((_id, index) => ({ index, _id })),
-    retriedStmtIds: ids.map((_, index) => index),
-    ok: 1,
-  }
-  t.same(await node.ok(repeated), expected)
-  t.same(await node.restarted().ok(repeated), expected, 'after a restart')
-  t.equal((await node.all('c')).filter(({ x }) => x === 1).length, 0)
-})
+t.test(
+  'statements of a batch are answered with what they inserted, also to a client that repeats them as updates',
+  async (t) => {
+    const node = new NodeUnderTest()
+    const statement = { lsid: session(1), txnNumber: long(1) }
+    const ids = [7, 'a string', { of: ['a', 'document'] }, true, 2.5]
+    await node.ok({ insert: 'c', documents: ids.map((_id) => ({ _id })), ...statement })
+    const repeated = {
+      update: 'c',
+      updates: ids.map((_id) => ({ q: { _id }, u: { $set: { x: 1 } }, upsert: true })),
+      ...statement,
+    }
+    const expected = {
+      n: ids.length,
+      nModified: 0,
+      upserted: ids.map((_id, index) => ({ index, _id })),
+      retriedStmtIds: ids.map((_, index) => index),
+      ok: 1,
+    }
+    t.same(await node.ok(repeated), expected)
+    t.same(await node.restarted().ok(repeated), expected, 'after a restart')
+    t.equal((await node.all('c')).filter(({ x }) => x === 1).length, 0)
+  },
+)

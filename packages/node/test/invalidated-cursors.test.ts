@@ -17,7 +17,11 @@ async function filled(version: EmulatedVersion, count = 40): Promise<NodeUnderTe
 const idOf = (reply: Document): Long => (reply['cursor'] as { id: Long }).id
 
 /** Opens a cursor, does something to the collection, and reads on. */
-async function readOn(node: NodeUnderTest, open: Document, meanwhile: (node: NodeUnderTest) => Promise<unknown>): Promise<Document> {
+async function readOn(
+  node: NodeUnderTest,
+  open: Document,
+  meanwhile: (node: NodeUnderTest) => Promise<unknown>,
+): Promise<Document> {
   const id = idOf(await node.ok(open))
   await meanwhile(node)
   return node.run({ getMore: id, collection: 'c' })
@@ -41,10 +45,18 @@ const replace = async (node: NodeUnderTest) => {
 for (const version of following) {
   t.test(`${version}: a cursor does not outlive its collection, nor an index that it scans`, async (t) => {
     for (const open of [find, sorted, scan, pipeline]) {
-      const dropped = { code: 175, codeName: 'QueryPlanKilled', errmsg: new RegExp(`^collection dropped\\. UUID ${uuid}$`) }
+      const dropped = {
+        code: 175,
+        codeName: 'QueryPlanKilled',
+        errmsg: new RegExp(`^collection dropped\\. UUID ${uuid}$`),
+      }
       const about = JSON.stringify(open)
       t.match(await readOn(await filled(version), open, drop), dropped, about)
-      t.match(await readOn(await filled(version), open, replace), dropped, `${about}: another collection of the same name`)
+      t.match(
+        await readOn(await filled(version), open, replace),
+        dropped,
+        `${about}: another collection of the same name`,
+      )
       t.match(await readOn(await filled(version), open, (node) => node.ok({ dropDatabase: 1 })), dropped, about)
       t.match(await readOn(await filled(version), open, rename), {
         code: 175,
@@ -86,22 +98,30 @@ t.test('D609: stages go on with what has been read ahead', async (t) => {
     t.match(await readOn(await filled(version), grouped, drop), { ok: 1 }, `${version}: all of it was read`)
   for (const version of ['2.6', '4.0', '7.0'] as const)
     t.match(await readOn(await filled(version), growing, drop), { ok: 1 }, `${version}: 4 MB were read`)
-  const killed = { code: 175, errmsg: new RegExp(`^Executor error during getMore :: caused by :: collection dropped\\. UUID ${uuid}$`) }
+  const killed = {
+    code: 175,
+    errmsg: new RegExp(`^Executor error during getMore :: caused by :: collection dropped\\. UUID ${uuid}$`),
+  }
   t.match(await readOn(await filled('8.0'), growing, drop), killed, 'the first batch has 32 documents')
   t.match(await readOn(await filled('8.0', 20), growing, drop), { ok: 1 })
   const limited = { ...growing, pipeline: [{ $limit: 40 }, ...growing.pipeline] }
   t.match(await readOn(await filled('8.0'), limited, drop), { ok: 1 }, 'a limit lifts that')
   const large = async (version: EmulatedVersion) => {
     const node = await filled(version)
-    for (let i = 0; i < 6; i++) await node.ok({ insert: 'c', documents: [{ _id: `l${i}`, x: 100 + i, pad: 'x'.repeat(1024 * 1024) }] })
+    for (let i = 0; i < 6; i++)
+      await node.ok({ insert: 'c', documents: [{ _id: `l${i}`, x: 100 + i, pad: 'x'.repeat(1024 * 1024) }] })
     return node
   }
   t.match(await readOn(await large('7.0'), growing, drop), killed)
   t.match(await readOn(await large('4.0'), growing, drop), {
     code: 175,
-    errmsg: /^Executor error during getMore :: caused by :: renamed collection 'test\.c' to 'test\.system\.drop\.\d+i\d+t1\.c'$/,
+    errmsg:
+      /^Executor error during getMore :: caused by :: renamed collection 'test\.c' to 'test\.system\.drop\.\d+i\d+t1\.c'$/,
   })
-  t.match(await readOn(await large('4.0'), growing, rename), { code: 175, errmsg: /renamed collection 'test\.c' to 'test\.d'$/ })
+  t.match(await readOn(await large('4.0'), growing, rename), {
+    code: 175,
+    errmsg: /renamed collection 'test\.c' to 'test\.d'$/,
+  })
   t.match(await readOn(await large('2.6'), growing, drop), { code: 16950 })
 })
 
@@ -129,5 +149,8 @@ t.test('who waits at the end of a capped collection hears of its drop', async (t
   node.context.holdSleeps = true
   const waiting = node.run({ getMore: id, collection: 'c' })
   await drop(node)
-  t.match(await waiting, { code: 175, errmsg: /^Executor error during getMore :: caused by :: collection dropped\. UUID/ })
+  t.match(await waiting, {
+    code: 175,
+    errmsg: /^Executor error during getMore :: caused by :: collection dropped\. UUID/,
+  })
 })

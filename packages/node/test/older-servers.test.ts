@@ -18,7 +18,10 @@ t.test('let before 5.0 is refused in the words of each command', async (t) => {
     { code: 9, errmsg: 'Failed to parse: { find: "c", let: { x: 1 }, $db: "test" }. Unrecognized field \'let\'.' },
   )
   await refused({ findAndModify: 'c', remove: true }, { code: 40415, errmsg: "BSON field 'let' is an unknown field." })
-  await refused({ delete: 'c', deletes: [{ q: {}, limit: 0 }] }, { code: 40415, errmsg: "BSON field 'delete.let' is an unknown field." })
+  await refused(
+    { delete: 'c', deletes: [{ q: {}, limit: 0 }] },
+    { code: 40415, errmsg: "BSON field 'delete.let' is an unknown field." },
+  )
   const later = new NodeUnderTest({ version: '5.0' })
   await later.ok({ find: 'c', ...variables })
 })
@@ -29,7 +32,8 @@ t.test('a getMore of 4.4 wants a positive batchSize', async (t) => {
     await node.ok({ insert: 'c', documents: [{ _id: 1 }, { _id: 2 }, { _id: 3 }] })
     const { id } = (await node.ok({ find: 'c', batchSize: 1 }))['cursor'] as { id: Long }
     const more = await node.run({ getMore: id, collection: 'c', batchSize: 0 })
-    if (version === '4.4') t.match(more, { code: 2, errmsg: 'Batch size for getMore must be positive, but received: 0' })
+    if (version === '4.4')
+      t.match(more, { code: 2, errmsg: 'Batch size for getMore must be positive, but received: 0' })
     else t.match(more, { ok: 1, cursor: { nextBatch: [{ _id: 2 }, { _id: 3 }] } })
   }
 })
@@ -37,8 +41,8 @@ t.test('a getMore of 4.4 wants a positive batchSize', async (t) => {
 t.test('a returned key stands alone', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'c', documents: [{ _id: 1, a: 2 }] })
-  const { firstBatch } = (await node.ok({ find: 'c', filter: { _id: 1 }, sort: { _id: 1 }, returnKey: true, showRecordId: true }))[
-    'cursor'
-  ] as { firstBatch: Document[] }
+  const { firstBatch } = (
+    await node.ok({ find: 'c', filter: { _id: 1 }, sort: { _id: 1 }, returnKey: true, showRecordId: true })
+  )['cursor'] as { firstBatch: Document[] }
   t.same(firstBatch, [{ _id: 1 }])
 })

@@ -34,7 +34,14 @@ function waitingRole(): { role: NodeRole; letGo: () => void } {
 }
 
 function operation(id: number): RunningOperation {
-  return new RunningOperation(id, { command: 'find', db: 'test', body: encode({ find: 'c' }), connectionId: 1, remote: '', startedAtMs: 0 })
+  return new RunningOperation(id, {
+    command: 'find',
+    db: 'test',
+    body: encode({ find: 'c' }),
+    connectionId: 1,
+    remote: '',
+    startedAtMs: 0,
+  })
 }
 
 t.test('an operation that waits ends when it is killed, whatever it waits for', async (t) => {
@@ -63,7 +70,9 @@ t.test('what is made of the answer is not made for an operation that has been ki
     throw new Error('of its use')
   }
   await t.rejects(answered.interruptible(Promise.resolve(1), failing), { message: 'of its use' })
-  await t.rejects(answered.interruptible(Promise.reject(new Error('no')), undefined, failing), { message: 'of its use' })
+  await t.rejects(answered.interruptible(Promise.reject(new Error('no')), undefined, failing), {
+    message: 'of its use',
+  })
 
   const killed = operation(2)
   const [good, bad] = [createDeferred<number>(), createDeferred<number>()]
@@ -153,7 +162,12 @@ t.test('currentOp shows what runs and killOp ends it; D705: time in milliseconds
     waitingForLock: false,
   })
   t.same(await node.ok({ killOp: 1, op: inprog[0]!['opid'] }, admin), { info: 'attempting to kill op', ok: 1 })
-  t.match(decode((await running).body), { ok: 0, code: 11601, codeName: 'Interrupted', errmsg: 'operation was interrupted' })
+  t.match(decode((await running).body), {
+    ok: 0,
+    code: 11601,
+    codeName: 'Interrupted',
+    errmsg: 'operation was interrupted',
+  })
   t.equal(node.node.operations.size, 0)
 })
 
@@ -161,7 +175,9 @@ t.test('currentOp for a router bears the shard in its ids; D702: and no client',
   const { role } = waitingRole()
   const node = new NodeUnderTest({ role })
   void node.run({ waitForever: 1 })
-  const { inprog } = (await node.ok({ currentOp: 1, op: 'command', 'command.waitForever': 1 }, admin)) as { inprog: Document[] }
+  const { inprog } = (await node.ok({ currentOp: 1, op: 'command', 'command.waitForever': 1 }, admin)) as {
+    inprog: Document[]
+  }
   t.match(inprog[0], { shard: 'shard01', opid: /^shard01:\d+$/ })
   t.notOk('client_s' in inprog[0]!)
 })
@@ -171,12 +187,22 @@ t.test('idle connections, long commands', async (t) => {
   const node = new NodeUnderTest({ role })
   const client = async (command: Document, connectionId: number) =>
     decode(
-      (await node.node.clientCommand({ connectionId, body: encode(command), sequences: [], legacy: false, remote: '10.0.0.1:1' })).body,
+      (
+        await node.node.clientCommand({
+          connectionId,
+          body: encode(command),
+          sequences: [],
+          legacy: false,
+          remote: '10.0.0.1:1',
+        })
+      ).body,
     )
   await client({ hello: 1, client: { application: { name: 'shop' }, driver: { name: 'x' } }, $db: 'admin' }, 4)
   t.same((await client({ currentOp: 1, active: false, $db: 'admin' }, 5))['inprog'], [])
   const idle = (await client({ currentOp: 1, $all: true, active: false, $db: 'admin' }, 5))['inprog'] as Document[]
-  t.match(idle, [{ type: 'op', desc: 'conn4', client: '10.0.0.1:1', appName: 'shop', clientMetadata: { driver: { name: 'x' } } }])
+  t.match(idle, [
+    { type: 'op', desc: 'conn4', client: '10.0.0.1:1', appName: 'shop', clientMetadata: { driver: { name: 'x' } } },
+  ])
   t.notOk('opid' in idle[0]!)
   void client({ waitForever: 1, text: 'x'.repeat(2000), comment: 'long', $db: 'test' }, 6)
   const [long] = (await client({ currentOp: 1, desc: 'conn6', $db: 'admin' }, 5))['inprog'] as Document[]
@@ -229,13 +255,22 @@ t.test('getLog tells of connections and slow operations', async (t) => {
   const { role, letGo } = waitingRole()
   const node = new NodeUnderTest({ role })
   const client = (command: Document) =>
-    node.node.clientCommand({ connectionId: 9, body: encode(command), sequences: [], legacy: false, remote: '10.0.0.1:9' })
+    node.node.clientCommand({
+      connectionId: 9,
+      body: encode(command),
+      sequences: [],
+      legacy: false,
+      remote: '10.0.0.1:9',
+    })
   const running = client({ waitForever: 1, $db: 'test' })
   node.context.nowMs += 150
   letGo()
   await running
   await node.node.serve('client.disconnected', { connectionId: 9 })
-  const { log, totalLinesWritten } = (await node.ok({ getLog: 'global' }, admin)) as { log: string[]; totalLinesWritten: number }
+  const { log, totalLinesWritten } = (await node.ok({ getLog: 'global' }, admin)) as {
+    log: string[]
+    totalLinesWritten: number
+  }
   const lines = log.map((line) => JSON.parse(line) as Document)
   t.equal(totalLinesWritten, lines.length)
   t.same(
@@ -261,7 +296,8 @@ t.test('profile sets what is slow; D706: levels that need a collection are refus
 
 t.test('the fields of the command are the stage of the same name', async (t) => {
   const node = new NodeUnderTest()
-  const stage = async (argument: unknown) => node.run({ aggregate: 1, pipeline: [{ $currentOp: argument }], cursor: {} }, admin)
+  const stage = async (argument: unknown) =>
+    node.run({ aggregate: 1, pipeline: [{ $currentOp: argument }], cursor: {} }, admin)
   t.match(await stage({}), { cursor: { firstBatch: [{ type: 'op', command: { aggregate: 1 } }] } })
   t.match(await stage({ allUsers: 1 }), { code: 14 })
   t.match(await stage({ idleCursors: 1 }), { code: 9 })

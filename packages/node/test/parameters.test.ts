@@ -6,13 +6,24 @@ const admin = { db: 'admin' }
 
 t.test('getParameter: by name, all of them, with details, by when they can be set', async (t) => {
   const node = new NodeUnderTest()
-  t.same(await node.ok({ getParameter: 1, ttlMonitorEnabled: 1, quiet: 1 }, admin), { quiet: false, ttlMonitorEnabled: true, ok: 1 })
+  t.same(await node.ok({ getParameter: 1, ttlMonitorEnabled: 1, quiet: 1 }, admin), {
+    quiet: false,
+    ttlMonitorEnabled: true,
+    ok: 1,
+  })
   t.equal(
-    shape(await node.raw({ getParameter: 1, cursorTimeoutMillis: 1, ttlMonitorSleepSecs: 1, enableTestCommands: 1 }, admin)),
+    shape(
+      await node.raw({ getParameter: 1, cursorTimeoutMillis: 1, ttlMonitorSleepSecs: 1, enableTestCommands: 1 }, admin),
+    ),
     'cursorTimeoutMillis:long enableTestCommands:bool ttlMonitorSleepSecs:int ok:double',
   )
   const all = await node.ok({ getParameter: '*' }, admin)
-  t.match(all, { enableTestCommands: true, requireApiVersion: false, authenticationMechanisms: Array, featureCompatibilityVersion: Object })
+  t.match(all, {
+    enableTestCommands: true,
+    requireApiVersion: false,
+    authenticationMechanisms: Array,
+    featureCompatibilityVersion: Object,
+  })
   t.same(await node.ok({ getParameter: { allParameters: true } }, admin), all)
   t.same(await node.ok({ getParameter: { showDetails: true }, logLevel: 1 }, admin), {
     logLevel: { value: 0, settableAtRuntime: true, settableAtStartup: true },
@@ -43,8 +54,14 @@ t.test('setParameter: types, bounds, and what cannot be set', async (t) => {
     errmsg: 'Invalid value for parameter ttlMonitorSleepSecs: 0 is not greater than or equal to 1',
   })
   t.match(await set({ ttlMonitorSleepSecs: 'soon' }), { code: 2, errmsg: 'Unable to coerce value to integral type' })
-  t.match(await set({ ttlMonitorSleepSecs: Number.NaN }), { code: 2, errmsg: 'Unable to coerce NaN/Inf to integral type' })
-  t.match(await set({ ttlMonitorSleepSecs: Long.fromNumber(2 ** 40) }), { code: 2, errmsg: 'Out of bounds coercing to integral value' })
+  t.match(await set({ ttlMonitorSleepSecs: Number.NaN }), {
+    code: 2,
+    errmsg: 'Unable to coerce NaN/Inf to integral type',
+  })
+  t.match(await set({ ttlMonitorSleepSecs: Long.fromNumber(2 ** 40) }), {
+    code: 2,
+    errmsg: 'Out of bounds coercing to integral value',
+  })
   t.match(await set({ quiet: 'no' }), { code: 2, errmsg: 'Unable to coerce value to correct type' })
   t.match(await set({ maxSessions: 1 }), { code: 20, errmsg: 'not allowed to change [maxSessions] at runtime' })
   t.match(await set({ requireApiVersion: true }), { code: 20 })
@@ -69,9 +86,15 @@ t.test('cursorTimeoutMillis closes idle cursors', async (t) => {
 t.test('D713 the verbosity of the log is told, not set', async (t) => {
   const node = new NodeUnderTest()
   const { logComponentVerbosity } = await node.ok({ getParameter: 1, logComponentVerbosity: 1 }, admin)
-  t.match(logComponentVerbosity, { verbosity: 0, command: { verbosity: -1 }, storage: { verbosity: -1, journal: { verbosity: -1 } } })
+  t.match(logComponentVerbosity, {
+    verbosity: 0,
+    command: { verbosity: -1 },
+    storage: { verbosity: -1, journal: { verbosity: -1 } },
+  })
   await node.ok({ setParameter: 1, logLevel: 1 }, admin)
-  t.match(await node.ok({ getParameter: 1, logComponentVerbosity: 1 }, admin), { logComponentVerbosity: { verbosity: 1 } })
+  t.match(await node.ok({ getParameter: 1, logComponentVerbosity: 1 }, admin), {
+    logComponentVerbosity: { verbosity: 1 },
+  })
   t.match(await node.run({ setParameter: 1, logComponentVerbosity: { verbosity: 2 } }, admin), { code: 20 })
 })
 
@@ -97,7 +120,12 @@ t.test('notablescan refuses queries that no index helps', async (t) => {
     code: 291,
     errmsg: /hint \$natural is not allowed, because 'notablescan' is enabled$/,
   })
-  for (const command of [{ find: 'c' }, { find: 'c', filter: { a: 1, b: 1 } }, { find: 'c', filter: { _id: 1 } }, { find: 'none', filter }])
+  for (const command of [
+    { find: 'c' },
+    { find: 'c', filter: { a: 1, b: 1 } },
+    { find: 'c', filter: { _id: 1 } },
+    { find: 'none', filter },
+  ])
     await node.ok(command)
   await node.ok({ find: 'system.version', filter }, admin)
   await node.ok({ setParameter: 1, notablescan: false }, admin)

@@ -24,8 +24,14 @@ t.test('keys and documents examined, collection scans and sorts in memory', asyn
   t.same(await costs({ find: 'c', filter: { b: 1 } }), [0, 10, 1, 1, 0])
   t.same(await costs({ find: 'c', filter: { _id: 1 } }), [1, 1, 0, 0, 0])
   t.same(await costs({ find: 'c', filter: { a: 1 }, sort: { b: -1 } }), [5, 5, 0, 0, 1])
-  t.same(await costs({ aggregate: 'c', pipeline: [{ $match: { a: 1 } }, { $group: { _id: '$a' } }], cursor: {} }), [5, 0, 0, 0, 0])
-  t.same(await costs({ update: 'c', updates: [{ q: { b: { $gte: 5 } }, u: { $set: { x: 1 } }, multi: true }] }), [0, 10, 1, 1, 0])
+  t.same(
+    await costs({ aggregate: 'c', pipeline: [{ $match: { a: 1 } }, { $group: { _id: '$a' } }], cursor: {} }),
+    [5, 0, 0, 0, 0],
+  )
+  t.same(
+    await costs({ update: 'c', updates: [{ q: { b: { $gte: 5 } }, u: { $set: { x: 1 } }, multi: true }] }),
+    [0, 10, 1, 1, 0],
+  )
   t.same(await costs({ update: 'c', updates: [{ q: { _id: 3 }, u: { $set: { x: 1 } } }] }), [1, 1, 0, 0, 0])
   t.same(await costs({ count: 'c', query: { b: 1 } }), [0, 10, 1, 1, 0])
   t.same(await costs({ distinct: 'c', key: 'b', query: { b: { $lt: 3 } } }), [0, 10, 1, 1, 0])

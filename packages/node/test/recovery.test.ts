@@ -10,7 +10,10 @@ import { long, NodeUnderTest, session } from './support/harness.js'
 async function contents(node: NodeUnderTest): Promise<string> {
   const seen: unknown[] = []
   for (const collection of node.node.engine.collections()) {
-    const [db, name] = [collection.ns.slice(0, collection.ns.indexOf('.')), collection.ns.slice(collection.ns.indexOf('.') + 1)]
+    const [db, name] = [
+      collection.ns.slice(0, collection.ns.indexOf('.')),
+      collection.ns.slice(collection.ns.indexOf('.') + 1),
+    ]
     const indexes = ((await node.ok({ listIndexes: name }, { db }))['cursor'] as Document)['firstBatch'] as Document[]
     seen.push([collection.ns, Buffer.from(collection.uuid).toString('hex'), await node.all(name, db), indexes])
   }
@@ -20,17 +23,27 @@ async function contents(node: NodeUnderTest): Promise<string> {
 const id = fc.integer({ min: 0, max: 9 })
 const name = fc.constantFrom('a', 'b')
 const command: fc.Arbitrary<Document> = fc.oneof(
-  { weight: 5, arbitrary: fc.record({ insert: name, documents: fc.array(fc.record({ _id: id, v: id }), { minLength: 1, maxLength: 3 }) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      insert: name,
+      documents: fc.array(fc.record({ _id: id, v: id }), { minLength: 1, maxLength: 3 }),
+    }),
+  },
   {
     weight: 4,
     arbitrary: fc
       .tuple(name, id, fc.boolean())
       .map(([update, q, upsert]) => ({ update, updates: [{ q: { _id: q }, u: { $inc: { v: 1 } }, upsert }] })),
   },
-  { weight: 3, arbitrary: fc.tuple(name, id).map(([name, v]) => ({ delete: name, deletes: [{ q: { v: { $lt: v } }, limit: 0 }] })) },
-  fc
-    .tuple(name, fc.boolean())
-    .map(([name, unique]) => ({ createIndexes: name, indexes: [{ key: { v: 1 }, name: 'v_1', ...(unique ? { unique } : {}) }] })),
+  {
+    weight: 3,
+    arbitrary: fc.tuple(name, id).map(([name, v]) => ({ delete: name, deletes: [{ q: { v: { $lt: v } }, limit: 0 }] })),
+  },
+  fc.tuple(name, fc.boolean()).map(([name, unique]) => ({
+    createIndexes: name,
+    indexes: [{ key: { v: 1 }, name: 'v_1', ...(unique ? { unique } : {}) }],
+  })),
   name.map((name) => ({ drop: name })),
   fc.constant({ dropDatabase: 1 }),
 )
@@ -47,14 +60,19 @@ class PromptDisk extends FakeDisk {
 t.test('checkpoint and log give back what was acknowledged', async () => {
   const checkpointAt = fc.integer({ min: 1, max: 3000 })
   await check(
-    fc.asyncProperty(fc.array(command, { maxLength: 30 }), checkpointAt, fc.boolean(), async (commands, checkpointAfterBytes, isPrompt) => {
-      const node = new NodeUnderTest({ checkpointAfterBytes, disk: isPrompt ? new PromptDisk() : new FakeDisk() })
-      for (const each of commands) await node.run(each)
-      const before = await contents(node)
-      const again = node.restarted()
-      const after = await contents(again)
-      if (after !== before) throw new Error(`recovered ${after}, was ${before}`)
-    }),
+    fc.asyncProperty(
+      fc.array(command, { maxLength: 30 }),
+      checkpointAt,
+      fc.boolean(),
+      async (commands, checkpointAfterBytes, isPrompt) => {
+        const node = new NodeUnderTest({ checkpointAfterBytes, disk: isPrompt ? new PromptDisk() : new FakeDisk() })
+        for (const each of commands) await node.run(each)
+        const before = await contents(node)
+        const again = node.restarted()
+        const after = await contents(again)
+        if (after !== before) throw new Error(`recovered ${after}, was ${before}`)
+      },
+    ),
     100,
   )
 })
@@ -66,7 +84,10 @@ t.test('a checkpoint replaces the log and is not written all the time', async (t
   t.equal(node.context.disk.records.length, 0)
   for (let i = 0; i < 20; i++) await node.ok({ update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { y: i } } }] })
   const { checkpointCount } = node.context.disk
-  t.ok(checkpointCount > 1 && checkpointCount < 15, `${checkpointCount} checkpoints: only when the log has outgrown the last one twice`)
+  t.ok(
+    checkpointCount > 1 && checkpointCount < 15,
+    `${checkpointCount} checkpoints: only when the log has outgrown the last one twice`,
+  )
   t.match(await node.restarted().all('c'), [{ _id: 1, y: 19 }])
 })
 
@@ -148,7 +169,10 @@ t.test('a disk without any room refuses whatever changes something, and answers 
 
 t.test('a copy of a collection is refused before it begins, where there is room for a part of it', async (t) => {
   for (const size of [20, 400]) {
-    const insert = { insert: 'c', documents: Array.from({ length: 20_000 / (size + 100) }, (_, _id) => ({ _id, x: 'x'.repeat(size) })) }
+    const insert = {
+      insert: 'c',
+      documents: Array.from({ length: 20_000 / (size + 100) }, (_, _id) => ({ _id, x: 'x'.repeat(size) })),
+    }
     const measured = new NodeUnderTest()
     await measured.ok(insert)
     const node = new NodeUnderTest({ disk: new FakeDisk(measured.context.disk.usage().logBytes * 1.5) })
@@ -201,7 +225,14 @@ t.test('of changes that meet a full disk together none is acknowledged before it
     const refuse = () => Promise.reject(new DiskFullError(0))
     Object.assign(disk, { append: refuse, writeCheckpoint: refuse })
     const insert = (_id: number): Promise<boolean> => {
-      node.node.apply({ op: 'i', ns: 'test.c', uuid, object: encode({ _id, x: 'x'.repeat(500) }), id: null, session: null })
+      node.node.apply({
+        op: 'i',
+        ns: 'test.c',
+        uuid,
+        object: encode({ _id, x: 'x'.repeat(500) }),
+        id: null,
+        session: null,
+      })
       return node.node.flush().then(
         () => true,
         () => false,
@@ -246,30 +277,33 @@ t.test('cluster time goes on after a restart and follows what it hears of', asyn
   t.ok(later.clusterTime[0] === 1_900_000_000 && later.clusterTime[1] > reply.clusterTime[1])
 })
 
-t.test('documents that are inserted all at once: a record of the log, or a checkpoint when they are many', async (t) => {
-  for (const [checkpointAfterBytes, checkpoints, records] of [
-    [1_000_000, 0, 1],
-    [2000, 1, 0],
-  ] as const) {
-    const node = new NodeUnderTest({ checkpointAfterBytes })
-    await node.ok({ create: 'c' })
-    await node.ok({ createIndexes: 'c', indexes: [{ key: { v: 1 }, name: 'v_1', unique: true }] })
-    const { disk } = node.context
-    const before = disk.records.length
-    const seen: number[] = []
-    node.node.observe(({ op }) => seen.push(op === 'i' ? 1 : 0))
-    const collection = node.node.collection('test.c')!
-    node.node.insertAll(
-      collection,
-      Array.from({ length: 50 }, (_, i) => encode({ _id: i, v: i })),
-    )
-    t.throws(() => node.node.insertAll(collection, [encode({ _id: 50, v: 50 }), encode({ _id: 51, v: 3 })]), /E11000/)
-    await node.node.flush()
-    t.equal(seen.length, 50)
-    t.equal(disk.checkpointCount, checkpoints)
-    t.equal(disk.records.length, checkpoints > 0 ? records : before + records)
-    await node.ok({ insert: 'c', documents: [{ _id: 99, v: 99 }] })
-    t.equal((await node.all('c')).length, 51)
-    t.equal(await contents(node.restarted()), await contents(node))
-  }
-})
+t.test(
+  'documents that are inserted all at once: a record of the log, or a checkpoint when they are many',
+  async (t) => {
+    for (const [checkpointAfterBytes, checkpoints, records] of [
+      [1_000_000, 0, 1],
+      [2000, 1, 0],
+    ] as const) {
+      const node = new NodeUnderTest({ checkpointAfterBytes })
+      await node.ok({ create: 'c' })
+      await node.ok({ createIndexes: 'c', indexes: [{ key: { v: 1 }, name: 'v_1', unique: true }] })
+      const { disk } = node.context
+      const before = disk.records.length
+      const seen: number[] = []
+      node.node.observe(({ op }) => seen.push(op === 'i' ? 1 : 0))
+      const collection = node.node.collection('test.c')!
+      node.node.insertAll(
+        collection,
+        Array.from({ length: 50 }, (_, i) => encode({ _id: i, v: i })),
+      )
+      t.throws(() => node.node.insertAll(collection, [encode({ _id: 50, v: 50 }), encode({ _id: 51, v: 3 })]), /E11000/)
+      await node.node.flush()
+      t.equal(seen.length, 50)
+      t.equal(disk.checkpointCount, checkpoints)
+      t.equal(disk.records.length, checkpoints > 0 ? records : before + records)
+      await node.ok({ insert: 'c', documents: [{ _id: 99, v: 99 }] })
+      t.equal((await node.all('c')).length, 51)
+      t.equal(await contents(node.restarted()), await contents(node))
+    }
+  },
+)

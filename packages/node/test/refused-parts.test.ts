@@ -32,9 +32,16 @@ const refused: readonly (readonly [name: string, commands: readonly object[], db
 ]
 
 t.test('D714: $listClusterCatalog is for routers', async (t) => {
-  t.match(await new NodeUnderTest({ version: '8.0' }).run({ aggregate: 1, pipeline: [{ $listClusterCatalog: {} }], cursor: {} }), {
-    code: 40324,
-  })
+  t.match(
+    await new NodeUnderTest({ version: '8.0' }).run({
+      aggregate: 1,
+      pipeline: [{ $listClusterCatalog: {} }],
+      cursor: {},
+    }),
+    {
+      code: 40324,
+    },
+  )
 })
 
 t.test('missing parts are refused', async (t) => {

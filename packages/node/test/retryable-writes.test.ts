@@ -12,7 +12,12 @@ t.test('a repeated statement is answered, not run', async (t) => {
   const update = { update: 'c', updates: [{ q: { _id: 1 }, u: { $inc: { a: 1 } } }], lsid, txnNumber: long(2) }
   t.same(await node.ok(update), { n: 1, nModified: 1, ok: 1 })
   t.same(await node.ok(update), { n: 1, nModified: 1, retriedStmtIds: [0], ok: 1 })
-  const upsert = { update: 'c', updates: [{ q: { _id: 9 }, u: { $inc: { a: 1 } }, upsert: true }], lsid, txnNumber: long(3) }
+  const upsert = {
+    update: 'c',
+    updates: [{ q: { _id: 9 }, u: { $inc: { a: 1 } }, upsert: true }],
+    lsid,
+    txnNumber: long(3),
+  }
   t.same(await node.ok(upsert), { n: 1, nModified: 0, upserted: [{ index: 0, _id: 9 }], ok: 1 })
   t.same(await node.ok(upsert), { n: 1, nModified: 0, upserted: [{ index: 0, _id: 9 }], retriedStmtIds: [0], ok: 1 })
   const remove = { delete: 'c', deletes: [{ q: {}, limit: 1 }], lsid, txnNumber: long(4) }
@@ -30,7 +35,10 @@ t.test('writes of many documents cannot be retryable', async (t) => {
   }
   const update = { update: 'c', updates: [{ q: {}, u: { $set: { a: 1 } }, multi: true }] }
   t.equal(await refusal(update, 1), '72 Cannot use (or request) retryable writes with multi=true')
-  t.equal(await refusal({ delete: 'c', deletes: [{ q: {}, limit: 0 }] }, 2), '72 Cannot use (or request) retryable writes with limit=0')
+  t.equal(
+    await refusal({ delete: 'c', deletes: [{ q: {}, limit: 0 }] }, 2),
+    '72 Cannot use (or request) retryable writes with limit=0',
+  )
   for (const op of [
     { update: 0, filter: {}, updateMods: { $set: { a: 1 } }, multi: true },
     { delete: 0, filter: {}, multi: true },
@@ -45,17 +53,24 @@ t.test('the rest of a batch that was cut off is run', async (t) => {
   const node = new NodeUnderTest()
   const [first, second] = [{ _id: 1 }, { _id: 2 }]
   await node.ok({ insert: 'c', documents: [first], lsid, txnNumber: long(1) })
-  t.same(await node.ok({ insert: 'c', documents: [first, second], lsid, txnNumber: long(1) }), { n: 2, retriedStmtIds: [0], ok: 1 })
+  t.same(await node.ok({ insert: 'c', documents: [first, second], lsid, txnNumber: long(1) }), {
+    n: 2,
+    retriedStmtIds: [0],
+    ok: 1,
+  })
 })
 
 t.test("a router's statement ids count", async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'c', documents: [{ _id: 1 }], lsid, txnNumber: long(1) }, { stmtIds: [7] })
-  t.same(await node.ok({ insert: 'c', documents: [{ _id: 5 }, { _id: 1 }], lsid, txnNumber: long(1) }, { stmtIds: [0, 7] }), {
-    n: 2,
-    retriedStmtIds: [7],
-    ok: 1,
-  })
+  t.same(
+    await node.ok({ insert: 'c', documents: [{ _id: 5 }, { _id: 1 }], lsid, txnNumber: long(1) }, { stmtIds: [0, 7] }),
+    {
+      n: 2,
+      retriedStmtIds: [7],
+      ok: 1,
+    },
+  )
   t.same(await node.all('c'), [{ _id: 1 }, { _id: 5 }])
 })
 
@@ -65,7 +80,12 @@ t.test('what was executed is known after a restart, from log and checkpoint', as
     const commands: Document[] = [
       { insert: 'c', documents: [{ _id: 1 }, { _id: 2 }], lsid, txnNumber: long(5) },
       { update: 'c', updates: [{ q: { _id: 1 }, u: { $inc: { a: 1 } } }], lsid: session(2), txnNumber: long(1) },
-      { update: 'c', updates: [{ q: { _id: 'new' }, u: { $inc: { a: 1 } }, upsert: true }], lsid: session(3), txnNumber: long(1) },
+      {
+        update: 'c',
+        updates: [{ q: { _id: 'new' }, u: { $inc: { a: 1 } }, upsert: true }],
+        lsid: session(3),
+        txnNumber: long(1),
+      },
       { delete: 'c', deletes: [{ q: { _id: 2 }, limit: 1 }], lsid: session(4), txnNumber: long(1) },
     ]
     const before: Document[] = []
@@ -95,7 +115,11 @@ t.test('numbers only go up', async (t) => {
   })
   await node.ok({ insert: 'c', documents: [{ _id: 3 }], lsid, txnNumber: long(6) })
   t.equal((await node.run({ insert: 'c', documents: [{ _id: 1 }], lsid, txnNumber: long(5) }))['code'], 225)
-  t.same(await node.ok({ insert: 'c', documents: [{ _id: 4 }], lsid: session(2), txnNumber: long(1) }), { n: 1, ok: 1 }, 'of each session')
+  t.same(
+    await node.ok({ insert: 'c', documents: [{ _id: 4 }], lsid: session(2), txnNumber: long(1) }),
+    { n: 1, ok: 1 },
+    'of each session',
+  )
 })
 
 t.test('what cannot be retried', async (t) => {

@@ -33,7 +33,13 @@ t.test('a tailable cursor stays open at the end and goes on with what is added',
 t.test('filters, projections, skip and limit hold on the way', async (t) => {
   const node = await capped(4)
   const first = cursorOf(
-    await node.ok({ find: 'c', filter: { _id: { $ne: 1 } }, projection: { double: { $add: ['$_id', '$_id'] } }, skip: 1, tailable: true }),
+    await node.ok({
+      find: 'c',
+      filter: { _id: { $ne: 1 } },
+      projection: { double: { $add: ['$_id', '$_id'] } },
+      skip: 1,
+      tailable: true,
+    }),
   )
   t.same(first.firstBatch, [
     { _id: 2, double: 4 },
@@ -59,11 +65,17 @@ t.test('awaitData waits for the time that getMore names, a second without one', 
 
 t.test('an insert ends the wait, one that does not match lets it go on', async (t) => {
   const node = await capped(1)
-  const { id } = cursorOf(await node.ok({ find: 'c', filter: { wanted: { $ne: false } }, tailable: true, awaitData: true }))
+  const { id } = cursorOf(
+    await node.ok({ find: 'c', filter: { wanted: { $ne: false } }, tailable: true, awaitData: true }),
+  )
   node.context.holdSleeps = true
   const waiting = node.run({ getMore: id, collection: 'c', maxTimeMS: 5000 })
   await node.ok({ insert: 'c', documents: [{ _id: 'no', wanted: false }] })
-  t.match(await node.run({ getMore: id, collection: 'c' }), { code: 143, codeName: 'CursorInUse' }, 'one getMore at a time')
+  t.match(
+    await node.run({ getMore: id, collection: 'c' }),
+    { code: 143, codeName: 'CursorInUse' },
+    'one getMore at a time',
+  )
   await node.ok({ insert: 'c', documents: [{ _id: 'yes' }] })
   t.same(ids(cursorOf(await waiting).nextBatch), ['yes'])
 })
@@ -103,7 +115,8 @@ t.test('a cursor whose place has been overwritten is lost', async (t) => {
 t.test('D606: a tailable cursor wants a capped collection; messages show the query as a tree', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'plain', documents: [{ a: 1 }] })
-  const message = async (filter: Document) => (await node.run({ find: 'plain', filter, tailable: true }))['errmsg'] as string
+  const message = async (filter: Document) =>
+    (await node.run({ find: 'plain', filter, tailable: true }))['errmsg'] as string
   const end = ' tailable cursor requested on non capped collection'
   t.equal(await message({}), `error processing query: ns=test.plainTree: $and\nSort: {}\nProj: {}\n${end}`)
   t.equal(await message({ a: 1 }), `error processing query: ns=test.plainTree: a $eq 1\nSort: {}\nProj: {}\n${end}`)

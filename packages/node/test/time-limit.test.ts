@@ -16,7 +16,15 @@ async function filled(count: number): Promise<NodeUnderTest> {
 t.test('D607: what takes too long ends when its time is over', async (t) => {
   const it = await filled(500)
   const filter = { a: { $gte: 0 } }
-  const self = { $lookup: { from: 'c', localField: 'x', foreignField: 'y', pipeline: [{ $match: { a: { $gt: 99 } } }], as: 'joined' } }
+  const self = {
+    $lookup: {
+      from: 'c',
+      localField: 'x',
+      foreignField: 'y',
+      pipeline: [{ $match: { a: { $gt: 99 } } }],
+      as: 'joined',
+    },
+  }
   const commands = {
     find: { find: 'c', filter },
     count: { count: 'c', query: filter },
@@ -55,7 +63,12 @@ t.test('an update that runs out of time keeps what it has written, and the batch
 
 t.test('a cursor has what its command left of the time, while it is read from', async (t) => {
   const it = await filled(600)
-  const { cursor } = (await it.ok({ find: 'c', filter: { a: { $gte: 0 } }, batchSize: 100, maxTimeMS: 400 })) as unknown as {
+  const { cursor } = (await it.ok({
+    find: 'c',
+    filter: { a: { $gte: 0 } },
+    batchSize: 100,
+    maxTimeMS: 400,
+  })) as unknown as {
     cursor: { id: Long }
   }
   for (let i = 0; i < 1000; i++) it.context.now()
@@ -69,6 +82,7 @@ t.test('a cursor has what its command left of the time, while it is read from', 
 t.test('malformed limits', async (t) => {
   const it = await filled(1)
   const message = (value: number) => `${value} value for maxTimeMS is out of range [0, 2147483647]`
-  for (const value of [-1, 2 ** 31]) t.match(await it.run({ find: 'c', maxTimeMS: value }), { code: 2, errmsg: message(value) })
+  for (const value of [-1, 2 ** 31])
+    t.match(await it.run({ find: 'c', maxTimeMS: value }), { code: 2, errmsg: message(value) })
   t.match(await it.run({ find: 'c', maxTimeMS: 1.5 }), { code: 2, errmsg: 'maxTimeMS has non-integral value' })
 })

@@ -52,7 +52,8 @@ t.test('expired documents are deleted', async (t) => {
 t.test('a pass finds the collections that have a time limit by then', async (t) => {
   const node = new NodeUnderTest()
   const pass = async (): Promise<unknown[]> => {
-    for (const name of ['a', 'b']) await node.ok({ update: name, updates: [{ q: { _id: 1 }, u: { at: new Date(0) }, upsert: true }] })
+    for (const name of ['a', 'b'])
+      await node.ok({ update: name, updates: [{ q: { _id: 1 }, u: { at: new Date(0) }, upsert: true }] })
     await node.node.wake('ttl-monitor')
     const found = []
     for (const name of ['a', 'b']) if ((await node.all(name)).length === 0) found.push(name)

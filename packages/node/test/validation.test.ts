@@ -34,8 +34,12 @@ t.test('a document that fails is refused with errInfo', async (t) => {
   t.same(Object.keys(error), ['index', 'code', 'errmsg', 'errInfo'])
   t.same((await node.ok({ insert: 'c', documents: [{ _id: 8, a: 2 }] }))['n'], 1)
   t.same((await node.ok({ insert: 'c', documents: [{ _id: 9 }], bypassDocumentValidation: true }))['n'], 1)
-  t.match(await node.run({ update: 'c', updates: [{ q: { _id: 8 }, u: { $set: { a: 0 } } }] }), { writeErrors: [{ code: 121 }] })
-  t.match(await node.run({ update: 'c', updates: [{ q: { _id: 10 }, u: { a: 0 }, upsert: true }] }), { writeErrors: [{ code: 121 }] })
+  t.match(await node.run({ update: 'c', updates: [{ q: { _id: 8 }, u: { $set: { a: 0 } } }] }), {
+    writeErrors: [{ code: 121 }],
+  })
+  t.match(await node.run({ update: 'c', updates: [{ q: { _id: 10 }, u: { a: 0 }, upsert: true }] }), {
+    writeErrors: [{ code: 121 }],
+  })
 })
 
 t.test('4.4 has no details', async (t) => {
@@ -49,8 +53,14 @@ t.test('levels and actions', async (t) => {
   const moderate = await collection({ a: 1 }, { validationLevel: 'moderate' })
   await moderate.ok({ insert: 'c', documents: [{ _id: 1, b: 1 }], bypassDocumentValidation: true })
   await moderate.ok({ insert: 'c', documents: [{ _id: 2, a: 1 }] })
-  t.equal((await moderate.ok({ update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { b: 2 } } }] }))['nModified'], 1, 'bad stays bad')
-  t.match(await moderate.run({ update: 'c', updates: [{ q: { _id: 2 }, u: { $set: { a: 2 } } }] }), { writeErrors: [{ code: 121 }] })
+  t.equal(
+    (await moderate.ok({ update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { b: 2 } } }] }))['nModified'],
+    1,
+    'bad stays bad',
+  )
+  t.match(await moderate.run({ update: 'c', updates: [{ q: { _id: 2 }, u: { $set: { a: 2 } } }] }), {
+    writeErrors: [{ code: 121 }],
+  })
   t.match(await moderate.run({ insert: 'c', documents: [{ _id: 3 }] }), { writeErrors: [{ code: 121 }] })
 
   const warn = await collection({ a: 1 }, { validationAction: 'warn' })
@@ -64,8 +74,14 @@ t.test('levels and actions', async (t) => {
     errmsg: "Enumeration value 'some' for field 'create.validationLevel' is not a valid value.",
   })
   t.match(await node.run({ create: 'system.js', validator: { a: 1 } }), { code: 72 })
-  t.match(await node.run({ create: 'c', validator: { a: { $nope: 1 } } }), { code: 2, errmsg: 'unknown operator: $nope' })
-  t.match(await node.run({ create: 'c', validator: { $where: 'true' } }), { code: 2, errmsg: '$where is not allowed in this context' })
+  t.match(await node.run({ create: 'c', validator: { a: { $nope: 1 } } }), {
+    code: 2,
+    errmsg: 'unknown operator: $nope',
+  })
+  t.match(await node.run({ create: 'c', validator: { $where: 'true' } }), {
+    code: 2,
+    errmsg: '$where is not allowed in this context',
+  })
   t.match(await node.run({ create: 'c', validator: { a: { $near: [1, 2] } } }), { code: 5626500 })
 })
 
@@ -83,21 +99,39 @@ t.test('collMod changes the validator, and a restart keeps it', async (t) => {
 })
 
 t.test('query operators', async (t) => {
-  const comparison = (operatorName: string, specifiedAs: Document, considered: Document, reason = 'comparison failed') => ({
+  const comparison = (
+    operatorName: string,
+    specifiedAs: Document,
+    considered: Document,
+    reason = 'comparison failed',
+  ) => ({
     operatorName,
     specifiedAs,
     reason,
     ...considered,
   })
-  t.same(await details({ a: { $eq: 2 } }, { b: 1 }), { operatorName: '$eq', specifiedAs: { a: { $eq: 2 } }, reason: 'field was missing' })
-  t.same(await details({ a: { $eq: 2 } }, { a: [3, 4, 5] }), comparison('$eq', { a: { $eq: 2 } }, { consideredValues: [3, 4, 5] }))
+  t.same(await details({ a: { $eq: 2 } }, { b: 1 }), {
+    operatorName: '$eq',
+    specifiedAs: { a: { $eq: 2 } },
+    reason: 'field was missing',
+  })
+  t.same(
+    await details({ a: { $eq: 2 } }, { a: [3, 4, 5] }),
+    comparison('$eq', { a: { $eq: 2 } }, { consideredValues: [3, 4, 5] }),
+  )
   t.same(await details({ 'a.b': 2 }, { a: [{ b: 3 }] }), comparison('$eq', { 'a.b': 2 }, { consideredValue: 3 }))
   t.same(
     await details({ 'a.b': 0 }, { a: [{ b: [1, 2] }, { b: [3, 4] }] }),
     comparison('$eq', { 'a.b': 0 }, { consideredValues: [1, 2, 3, 4] }),
   )
-  t.same(await details({ a: { $eq: [1, 2] } }, { a: [] }), comparison('$eq', { a: { $eq: [1, 2] } }, { consideredValues: [] }))
-  t.same(await details({ a: { $ne: 2 } }, { a: 2 }), comparison('$ne', { a: { $ne: 2 } }, { consideredValue: 2 }, 'comparison succeeded'))
+  t.same(
+    await details({ a: { $eq: [1, 2] } }, { a: [] }),
+    comparison('$eq', { a: { $eq: [1, 2] } }, { consideredValues: [] }),
+  )
+  t.same(
+    await details({ a: { $ne: 2 } }, { a: 2 }),
+    comparison('$ne', { a: { $ne: 2 } }, { consideredValue: 2 }, 'comparison succeeded'),
+  )
   t.same(await details({ a: { $nin: [2] } }, { a: 2 }), {
     operatorName: '$nin',
     specifiedAs: { a: { $nin: [2] } },
@@ -152,7 +186,10 @@ t.test('query operators', async (t) => {
 
 t.test('logical operators, and what is below a negation', async (t) => {
   t.same(
-    await details({ $and: [{ $or: [{ p: { $gt: 50 } }, { p: { $lt: 20 } }] }, { q: { $gt: 0 } }, { q: { $lt: 10 } }] }, { p: 30, q: 30 }),
+    await details(
+      { $and: [{ $or: [{ p: { $gt: 50 } }, { p: { $lt: 20 } }] }, { q: { $gt: 0 } }, { q: { $lt: 10 } }] },
+      { p: 30, q: 30 },
+    ),
     {
       operatorName: '$and',
       clausesNotSatisfied: [
@@ -163,16 +200,34 @@ t.test('logical operators, and what is below a negation', async (t) => {
             clausesNotSatisfied: [
               {
                 index: 0,
-                details: { operatorName: '$gt', specifiedAs: { p: { $gt: 50 } }, reason: 'comparison failed', consideredValue: 30 },
+                details: {
+                  operatorName: '$gt',
+                  specifiedAs: { p: { $gt: 50 } },
+                  reason: 'comparison failed',
+                  consideredValue: 30,
+                },
               },
               {
                 index: 1,
-                details: { operatorName: '$lt', specifiedAs: { p: { $lt: 20 } }, reason: 'comparison failed', consideredValue: 30 },
+                details: {
+                  operatorName: '$lt',
+                  specifiedAs: { p: { $lt: 20 } },
+                  reason: 'comparison failed',
+                  consideredValue: 30,
+                },
               },
             ],
           },
         },
-        { index: 2, details: { operatorName: '$lt', specifiedAs: { q: { $lt: 10 } }, reason: 'comparison failed', consideredValue: 30 } },
+        {
+          index: 2,
+          details: {
+            operatorName: '$lt',
+            specifiedAs: { q: { $lt: 10 } },
+            reason: 'comparison failed',
+            consideredValue: 30,
+          },
+        },
       ],
     },
   )
@@ -183,7 +238,12 @@ t.test('logical operators, and what is below a negation', async (t) => {
         index: 1,
         details: {
           operatorName: '$not',
-          details: { operatorName: '$lt', specifiedAs: { q: { $lt: 20 } }, reason: 'comparison failed', consideredValue: 25 },
+          details: {
+            operatorName: '$lt',
+            specifiedAs: { q: { $lt: 20 } },
+            reason: 'comparison failed',
+            consideredValue: 25,
+          },
         },
       },
     ],
@@ -191,7 +251,15 @@ t.test('logical operators, and what is below a negation', async (t) => {
   t.same(await details({ a: { $gt: 1, $lt: 5 } }, { a: 7 }), {
     operatorName: '$and',
     clausesNotSatisfied: [
-      { index: 1, details: { operatorName: '$lt', specifiedAs: { a: { $lt: 5 } }, reason: 'comparison failed', consideredValue: 7 } },
+      {
+        index: 1,
+        details: {
+          operatorName: '$lt',
+          specifiedAs: { a: { $lt: 5 } },
+          reason: 'comparison failed',
+          consideredValue: 7,
+        },
+      },
     ],
   })
   t.same(await details({ $nor: [{ $jsonSchema: { minimum: 1 } }] }, { a: 2 }), {
@@ -237,26 +305,32 @@ t.test('$jsonSchema keywords', async (t) => {
       consideredType: 'int',
     }),
   )
-  t.same(await rules({ required: ['b', 'a'], title: 'T', properties: { a: { description: 'an a', minLength: 4 } } }, { a: 'foo' }), [
-    {
-      operatorName: 'properties',
-      propertiesNotSatisfied: [
-        {
-          propertyName: 'a',
-          description: 'an a',
-          details: [
-            {
-              operatorName: 'minLength',
-              specifiedAs: { minLength: 4 },
-              reason: 'specified string length was not satisfied',
-              consideredValue: 'foo',
-            },
-          ],
-        },
-      ],
-    },
-    { operatorName: 'required', specifiedAs: { required: ['b', 'a'] }, missingProperties: ['b'] },
-  ])
+  t.same(
+    await rules(
+      { required: ['b', 'a'], title: 'T', properties: { a: { description: 'an a', minLength: 4 } } },
+      { a: 'foo' },
+    ),
+    [
+      {
+        operatorName: 'properties',
+        propertiesNotSatisfied: [
+          {
+            propertyName: 'a',
+            description: 'an a',
+            details: [
+              {
+                operatorName: 'minLength',
+                specifiedAs: { minLength: 4 },
+                reason: 'specified string length was not satisfied',
+                consideredValue: 'foo',
+              },
+            ],
+          },
+        ],
+      },
+      { operatorName: 'required', specifiedAs: { required: ['b', 'a'] }, missingProperties: ['b'] },
+    ],
+  )
   t.same(await rules({ properties: { _id: {}, a: {} }, additionalProperties: false }, { a: 1, z: 2 }), [
     { operatorName: 'additionalProperties', specifiedAs: { additionalProperties: false }, additionalProperties: ['z'] },
   ])
@@ -281,7 +355,10 @@ t.test('$jsonSchema keywords', async (t) => {
     },
   ])
   t.same(
-    await rules({ properties: { a: { minItems: 3, uniqueItems: true, items: { bsonType: 'int' } } } }, { a: ['x', 'x'] }),
+    await rules(
+      { properties: { a: { minItems: 3, uniqueItems: true, items: { bsonType: 'int' } } } },
+      { a: ['x', 'x'] },
+    ),
     property(
       'a',
       {
@@ -315,10 +392,17 @@ t.test('$jsonSchema keywords', async (t) => {
     ),
   )
   t.same(await rules({ properties: { a: { oneOf: [{ minimum: 1 }, { maximum: 3 }] } } }, { a: 2 }), [
-    ...property('a', { operatorName: 'oneOf', reason: 'more than one subschema matched', matchingSchemaIndexes: [0, 1] }),
+    ...property('a', {
+      operatorName: 'oneOf',
+      reason: 'more than one subschema matched',
+      matchingSchemaIndexes: [0, 1],
+    }),
   ])
   t.same(
-    await rules({ properties: { a: { allOf: [{ bsonType: 'int' }, { oneOf: [{ minimum: 1 }, { enum: [6, 7] }] }] } } }, { a: 0 }),
+    await rules(
+      { properties: { a: { allOf: [{ bsonType: 'int' }, { oneOf: [{ minimum: 1 }, { enum: [6, 7] }] }] } } },
+      { a: 0 },
+    ),
     property('a', {
       operatorName: 'allOf',
       schemasNotSatisfied: [
@@ -330,12 +414,24 @@ t.test('$jsonSchema keywords', async (t) => {
               schemasNotSatisfied: [
                 {
                   index: 0,
-                  details: [{ operatorName: 'minimum', specifiedAs: { minimum: 1 }, reason: 'comparison failed', consideredValue: 0 }],
+                  details: [
+                    {
+                      operatorName: 'minimum',
+                      specifiedAs: { minimum: 1 },
+                      reason: 'comparison failed',
+                      consideredValue: 0,
+                    },
+                  ],
                 },
                 {
                   index: 1,
                   details: [
-                    { operatorName: 'enum', specifiedAs: { enum: [6, 7] }, reason: 'value was not found in enum', consideredValue: 0 },
+                    {
+                      operatorName: 'enum',
+                      specifiedAs: { enum: [6, 7] },
+                      reason: 'value was not found in enum',
+                      consideredValue: 0,
+                    },
                   ],
                 },
               ],

@@ -5,7 +5,10 @@ import { NodeUnderTest } from './support/harness.js'
 
 const batch = (reply: Document) => (reply['cursor'] as { firstBatch: Document[] }).firstBatch
 
-async function withView(pipeline: Document[] = [{ $match: { a: { $gt: 1 } } }], options: Document = {}): Promise<NodeUnderTest> {
+async function withView(
+  pipeline: Document[] = [{ $match: { a: { $gt: 1 } } }],
+  options: Document = {},
+): Promise<NodeUnderTest> {
   const node = new NodeUnderTest({ version: '8.0' })
   await node.ok({ insert: 'c', documents: [1, 2, 3].map((a) => ({ _id: a, a, tags: ['x', `t${a}`] })) })
   await node.ok({ create: 'v', viewOn: 'c', pipeline, ...options })
@@ -34,15 +37,21 @@ t.test('a client of the node reads a view', async (t) => {
   t.match(await direct(node, { count: 'v', skip: 1, limit: 5 }), { n: 1, ok: 1 })
   t.same(((await direct(node, { distinct: 'v', key: 'tags' }))['values'] as string[]).sort(), ['t2', 't3', 'x'])
   t.same((await direct(node, { distinct: 'v', key: 'tags', query: { a: 9 } }))['values'], [])
-  t.same(batch(await direct(node, { aggregate: 'v', pipeline: [{ $group: { _id: null, sum: { $sum: '$a' } } }], cursor: {} })), [
-    { _id: null, sum: 5 },
-  ])
+  t.same(
+    batch(
+      await direct(node, { aggregate: 'v', pipeline: [{ $group: { _id: null, sum: { $sum: '$a' } } }], cursor: {} }),
+    ),
+    [{ _id: null, sum: 5 }],
+  )
   const first = await direct(node, { find: 'v', sort: { a: 1 }, batchSize: 1 })
   const { id, ns } = first['cursor'] as { id: unknown; ns: string }
   t.equal(ns, 'test.v')
   const more = await direct(node, { getMore: id, collection: 'v' })
   t.match((more['cursor'] as Document)['nextBatch'], [{ a: 3 }])
-  t.match(await direct(node, { find: 'v', returnKey: true }), { code: 168, errmsg: 'Option returnKey not supported in aggregation.' })
+  t.match(await direct(node, { find: 'v', returnKey: true }), {
+    code: 168,
+    errmsg: 'Option returnKey not supported in aggregation.',
+  })
 })
 
 t.test('a router is told what the view stands for', async (t) => {
@@ -72,7 +81,11 @@ t.test('definitions: list, change, drop, restart', async (t) => {
   const view = (await list(node))[2]!
   t.same(view['options'], { viewOn: 'c', pipeline: [{ $match: { a: { $gt: 1 } } }] })
   t.same(view['info'], { readOnly: true })
-  t.same(await node.ok({ create: 'v', viewOn: 'c', pipeline: [{ $match: { a: { $gt: 1 } } }] }), { ok: 1 }, 'the same again')
+  t.same(
+    await node.ok({ create: 'v', viewOn: 'c', pipeline: [{ $match: { a: { $gt: 1 } } }] }),
+    { ok: 1 },
+    'the same again',
+  )
   t.match(await node.run({ create: 'v', viewOn: 'c', pipeline: [] }), { code: 48 })
   t.match(await node.run({ create: 'v' }), { code: 48 })
   t.match(await node.run({ create: 'c', viewOn: 'd' }), { code: 48 })
@@ -88,15 +101,24 @@ t.test('what no view can be', async (t) => {
   const node = await withView()
   const create = (name: string, viewOn: string, pipeline: Document[] = [], more: Document = {}) =>
     node.run({ create: name, viewOn, pipeline, ...more })
-  t.match(await create('x', 'c', [{ $out: 'o' }]), { code: 167, errmsg: /^Invalid pipeline for view test.x :: caused by :: / })
+  t.match(await create('x', 'c', [{ $out: 'o' }]), {
+    code: 167,
+    errmsg: /^Invalid pipeline for view test.x :: caused by :: /,
+  })
   t.match(await create('x', 'c', [{ $nope: 1 }]), { code: 40324 })
   t.match(await create('x', ''), { code: 2 })
-  t.match(await node.run({ create: 'x', pipeline: [] }), { code: 72, errmsg: "'pipeline' requires 'viewOn' to also be specified" })
+  t.match(await node.run({ create: 'x', pipeline: [] }), {
+    code: 72,
+    errmsg: "'pipeline' requires 'viewOn' to also be specified",
+  })
   t.match(await create('self', 'self'), { code: 5, errmsg: 'View cycle detected: test.self => test.self => test.self' })
   await node.ok({ create: 'b', viewOn: 'a' })
   t.match(await create('a', 'b'), { code: 5, errmsg: 'View cycle detected: test.a => test.a => test.b => test.a' })
-  t.match(await create('x', 'c', [{ $lookup: { from: 'x', localField: 'a', foreignField: 'a', as: 'j' } }]), { code: 5 })
-  for (let depth = 1; depth <= 20; depth++) await node.ok({ create: `d${depth}`, viewOn: depth === 1 ? 'c' : `d${depth - 1}` })
+  t.match(await create('x', 'c', [{ $lookup: { from: 'x', localField: 'a', foreignField: 'a', as: 'j' } }]), {
+    code: 5,
+  })
+  for (let depth = 1; depth <= 20; depth++)
+    await node.ok({ create: `d${depth}`, viewOn: depth === 1 ? 'c' : `d${depth - 1}` })
   t.match(await create('d21', 'd20'), { code: 165, errmsg: 'View depth limit exceeded; maximum depth is 20' })
   t.match(await create('fr', 'v', [], { collation: { locale: 'fr' } }), {
     code: 167,
@@ -108,7 +130,10 @@ t.test('views cannot be written, indexed or renamed', async (t) => {
   const node = await withView()
   const refused = { code: 166, errmsg: 'Namespace test.v is a view, not a collection' }
   t.match(await node.run({ insert: 'v', documents: [{}] }), { n: 0, writeErrors: [refused] })
-  t.match(await node.run({ update: 'v', updates: [{ q: {}, u: { $set: { a: 1 } } }] }), { n: 0, writeErrors: [refused] })
+  t.match(await node.run({ update: 'v', updates: [{ q: {}, u: { $set: { a: 1 } } }] }), {
+    n: 0,
+    writeErrors: [refused],
+  })
   t.match(await node.run({ delete: 'v', deletes: [{ q: {}, limit: 1 }] }), { n: 0, writeErrors: [refused] })
   t.match(await node.run({ findAndModify: 'v', query: {}, remove: true }), refused)
   t.match(await node.run({ createIndexes: 'v', indexes: [{ key: { a: 1 }, name: 'a_1' }] }), {
@@ -121,8 +146,14 @@ t.test('views cannot be written, indexed or renamed', async (t) => {
     code: 166,
     errmsg: 'cannot rename view: test.v',
   })
-  t.match(await node.run({ collMod: 'v', validator: {} }), { code: 72, errmsg: 'option not supported on a view: validator' })
-  t.match(await node.run({ collMod: 'c', viewOn: 'd' }), { code: 72, errmsg: "'viewOn' option only supported on a view" })
+  t.match(await node.run({ collMod: 'v', validator: {} }), {
+    code: 72,
+    errmsg: 'option not supported on a view: validator',
+  })
+  t.match(await node.run({ collMod: 'c', viewOn: 'd' }), {
+    code: 72,
+    errmsg: "'viewOn' option only supported on a view",
+  })
 })
 
 t.test("a view's collation is that of all operations on it", async (t) => {

@@ -28,7 +28,10 @@ t.test("collation of a statement, and the collection's own", async (t) => {
   const folded = await filled('8.0', { collation: caseless })
   t.match(await folded.ok({ update: 'c', updates: [{ q: { s: 'A' }, u: { $set: { x: 1 } }, multi: true }] }), { n: 2 })
   t.match(
-    await folded.ok({ update: 'c', updates: [{ q: { s: 'A' }, u: { $set: { x: 2 } }, multi: true, collation: { locale: 'simple' } }] }),
+    await folded.ok({
+      update: 'c',
+      updates: [{ q: { s: 'A' }, u: { $set: { x: 2 } }, multi: true, collation: { locale: 'simple' } }],
+    }),
     { n: 1 },
   )
 })
@@ -42,10 +45,13 @@ t.test('sort of an update, from 8.0 on', async (t) => {
     code: 9,
     errmsg: 'Cannot specify sort with multi=true',
   })
-  t.match(await (await filled('7.0')).run({ update: 'c', updates: [{ q: {}, u: { $set: { a: 1 } }, sort: { n: 1 } }] }), {
-    code: 40415,
-    errmsg: "BSON field 'update.updates.sort' is an unknown field.",
-  })
+  t.match(
+    await (await filled('7.0')).run({ update: 'c', updates: [{ q: {}, u: { $set: { a: 1 } }, sort: { n: 1 } }] }),
+    {
+      code: 40415,
+      errmsg: "BSON field 'update.updates.sort' is an unknown field.",
+    },
+  )
 })
 
 t.test('let and constants', async (t) => {
@@ -58,8 +64,13 @@ t.test('let and constants', async (t) => {
     }),
     { n: 1, nModified: 1 },
   )
-  t.match(await node.ok({ delete: 'c', deletes: [{ q: { $expr: { $eq: ['$x', '$$nine'] } }, limit: 0 }], let: { nine: 9 } }), { n: 1 })
-  t.match(firstError(await node.ok({ update: 'c', updates: [{ q: {}, u: { $set: { a: 1 } }, c: { k: 1 } }] })), { code: 51198 })
+  t.match(
+    await node.ok({ delete: 'c', deletes: [{ q: { $expr: { $eq: ['$x', '$$nine'] } }, limit: 0 }], let: { nine: 9 } }),
+    { n: 1 },
+  )
+  t.match(firstError(await node.ok({ update: 'c', updates: [{ q: {}, u: { $set: { a: 1 } }, c: { k: 1 } }] })), {
+    code: 51198,
+  })
   t.match(await (await filled('4.4')).run({ delete: 'c', deletes: [{ q: {}, limit: 1 }], let: { a: 1 } }), {
     code: 40415,
     errmsg: "BSON field 'delete.let' is an unknown field.",
@@ -72,11 +83,18 @@ t.test('let and constants', async (t) => {
 
 t.test('a supplied document is upserted as it is', async (t) => {
   const node = await filled()
-  const upsert = (statement: Document) => node.ok({ update: 'c', updates: [{ q: { _id: 50 }, u: [{ $set: { n: 0 } }], ...statement }] })
-  t.match(await upsert({ upsert: true, upsertSupplied: true, c: { new: { _id: 50, v: 1 } } }), { n: 1, upserted: [{ _id: 50 }] })
+  const upsert = (statement: Document) =>
+    node.ok({ update: 'c', updates: [{ q: { _id: 50 }, u: [{ $set: { n: 0 } }], ...statement }] })
+  t.match(await upsert({ upsert: true, upsertSupplied: true, c: { new: { _id: 50, v: 1 } } }), {
+    n: 1,
+    upserted: [{ _id: 50 }],
+  })
   t.same((await node.all('c'))[3], { _id: 50, v: 1 })
   t.match(firstError(await upsert({ upsertSupplied: true })), { code: 9, errmsg: /non-upsert operation/ })
-  t.match(firstError(await upsert({ upsert: true, upsertSupplied: true })), { code: 9, errmsg: /no document was supplied/ })
+  t.match(firstError(await upsert({ upsert: true, upsertSupplied: true })), {
+    code: 9,
+    errmsg: /no document was supplied/,
+  })
 })
 
 t.test('validators', async (t) => {
@@ -86,13 +104,25 @@ t.test('validators', async (t) => {
     code: 121,
     errInfo: { failingDocumentId: 9 },
   })
-  t.match(firstError(await node.ok({ update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { n: 11 } } }] })), { code: 121 })
-  t.match(firstError(await node.ok({ update: 'c', updates: [{ q: { _id: 8 }, u: { $set: { n: 11 } }, upsert: true }] })), { code: 121 })
+  t.match(firstError(await node.ok({ update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { n: 11 } } }] })), {
+    code: 121,
+  })
+  t.match(
+    firstError(await node.ok({ update: 'c', updates: [{ q: { _id: 8 }, u: { $set: { n: 11 } }, upsert: true }] })),
+    { code: 121 },
+  )
   t.match(await node.run({ findAndModify: 'c', query: { _id: 1 }, update: { $set: { n: 11 } } }), { ok: 0, code: 121 })
   t.match(await node.ok({ insert: 'c', documents: [{ _id: 9, n: 10 }], bypassDocumentValidation: true }), { n: 1 })
-  t.match(await node.ok({ update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { n: 11 } } }], bypassDocumentValidation: true }), {
-    nModified: 1,
-  })
+  t.match(
+    await node.ok({
+      update: 'c',
+      updates: [{ q: { _id: 1 }, u: { $set: { n: 11 } } }],
+      bypassDocumentValidation: true,
+    }),
+    {
+      nModified: 1,
+    },
+  )
 })
 
 t.test('nothing is written to a view', async (t) => {
@@ -122,7 +152,9 @@ t.test('capped collections keep their limits', async (t) => {
     code: 20,
     errmsg: 'cannot remove from a capped collection: test.c',
   })
-  t.match(firstError(await old.ok({ update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { longer: 1 } } }] })), { code: 10003 })
+  t.match(firstError(await old.ok({ update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { longer: 1 } } }] })), {
+    code: 10003,
+  })
   t.match(await old.ok({ update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { n: 4 } } }] }), { nModified: 1 })
 })
 
@@ -137,7 +169,8 @@ t.test('documents that are too large', async (t) => {
   })
   t.match(firstError(await grow('x'.repeat(9 * 1024 * 1024))), {
     code: 10334,
-    errmsg: /^BSONObj size: \d+ \(0x[0-9A-F]+\) is invalid\. Size must be between 0 and 16793600\(16MB\) First element: _id: 1$/,
+    errmsg:
+      /^BSONObj size: \d+ \(0x[0-9A-F]+\) is invalid\. Size must be between 0 and 16793600\(16MB\) First element: _id: 1$/,
   })
   const upsert = { q: { _id: 70, a: half }, u: { $set: { b: 'x'.repeat(8 * 1024 * 1024) } }, upsert: true }
   t.match(firstError(await node.ok({ update: 'c', updates: [upsert] })), {
@@ -157,7 +190,9 @@ t.test('names with a dollar sign, before 5.0', async (t) => {
     code: 52,
     errmsg: "The dollar ($) prefixed field '$a' in 'a.0.$a' is not valid for storage.",
   })
-  t.match(await old.ok({ update: 'c', updates: [{ q: { _id: 1 }, u: { a: { $ref: 'c', $id: 1 } } }] }), { nModified: 1 })
+  t.match(await old.ok({ update: 'c', updates: [{ q: { _id: 1 }, u: { a: { $ref: 'c', $id: 1 } } }] }), {
+    nModified: 1,
+  })
   t.match(await (await filled()).ok({ insert: 'c', documents: [{ _id: 9, $a: 1 }] }), { n: 1 })
 })
 
@@ -169,6 +204,8 @@ t.test('empty timestamps', async (t) => {
   await node.ok({ insert: 'c', documents: [{ _id: 21, t: empty }], bypassEmptyTsReplacement: true })
   await node.ok({ update: 'c', updates: [{ q: { _id: 1 }, u: { t: empty } }] })
   await node.ok({ update: 'c', updates: [{ q: { _id: 2 }, u: { t: empty } }], bypassEmptyTsReplacement: true })
-  const isEmpty = new Map((await node.all('c')).map(({ _id, t: time }) => [_id, (time as typeof empty | undefined)?.equals(empty)]))
+  const isEmpty = new Map(
+    (await node.all('c')).map(({ _id, t: time }) => [_id, (time as typeof empty | undefined)?.equals(empty)]),
+  )
   t.same([isEmpty.get(20), isEmpty.get(21), isEmpty.get(1), isEmpty.get(2)], [false, true, false, true])
 })

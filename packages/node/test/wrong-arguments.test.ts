@@ -8,7 +8,10 @@ t.test('cursor arguments', async (t) => {
   await it.ok({ insert: 'c', documents: [{ _id: 1 }] })
   const aggregate = { aggregate: 'c', pipeline: [] }
   t.match(await it.run({ ...aggregate, cursor: 1 }), { code: 14, errmsg: 'cursor field must be missing or an object' })
-  t.match(await it.run({ ...aggregate, cursor: { size: 1 } }), { code: 40415, errmsg: "BSON field 'cursor.size' is an unknown field." })
+  t.match(await it.run({ ...aggregate, cursor: { size: 1 } }), {
+    code: 40415,
+    errmsg: "BSON field 'cursor.size' is an unknown field.",
+  })
   t.match(await it.run({ ...aggregate, cursor: { batchSize: 'x' } }), {
     code: 14,
     errmsg: "BSON field 'cursor.batchSize' is the wrong type 'string', expected types '[long, int, decimal, double]'",
@@ -29,7 +32,10 @@ t.test('namespaces of cursor commands', async (t) => {
   const cursors = [Long.fromNumber(7)]
   t.match(await it.run({ killCursors: 1, cursors }), { ok: 0, errmsg: 'collection name has invalid type int' })
   t.match(await it.run({ killCursors: '', cursors }), { code: 73 })
-  t.match(await it.run({ getMore: cursors[0], collection: '' }), { code: 73, errmsg: 'Invalid namespace for getMore: test.' })
+  t.match(await it.run({ getMore: cursors[0], collection: '' }), {
+    code: 73,
+    errmsg: 'Invalid namespace for getMore: test.',
+  })
 })
 
 t.test('help instead of work', async (t) => {

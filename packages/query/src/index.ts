@@ -14,7 +14,14 @@ export type { SchemaTest } from './filter/json-schema/keyword.js'
 export { compilePattern } from './filter/pattern.js'
 export { fieldPath, type FieldPath, type PathPart } from './path/field-path.js'
 export { keyTuplesOf, type KeyTuple } from './path/key-tuples.js'
-export { parseSort, sortKeyOf, sortKeyOfValues, sortKeyValues, type SortPart, type SortPattern } from './sort/sort-pattern.js'
+export {
+  parseSort,
+  sortKeyOf,
+  sortKeyOfValues,
+  sortKeyValues,
+  type SortPart,
+  type SortPattern,
+} from './sort/sort-pattern.js'
 export { sortOrder, type SortKey, type SortOrder } from './sort/sort-order.js'
 export { valueClasses } from './values/value-classes.js'
 export { compileExpression, type DocumentExpression } from './aggregation/expressions/compile.js'
@@ -37,7 +44,13 @@ export { parseMerge, type MergeSpecification } from './aggregation/stages/merge.
 export { mergeNeeds, type MergeNeed } from './aggregation/merge-needs.js'
 export { splitBeforeJoins, splitPipeline, type SplitPipeline } from './aggregation/split.js'
 export { compileProjection, type Projection, type ProjectionOptions } from './projection/compile.js'
-export { compileUpdate, type ApplyOptions, type Update, type UpdateOptions, type UpdateSpecification } from './update/compile.js'
+export {
+  compileUpdate,
+  type ApplyOptions,
+  type Update,
+  type UpdateOptions,
+  type UpdateSpecification,
+} from './update/compile.js'
 export { updateModifiers } from './update/modifiers/table.js'
 export { pathOperators, rootOperators } from './filter/operators/table.js'
 export { expressionOperators } from './aggregation/expressions/table.js'

@@ -21,8 +21,11 @@ function grouped(accumulators: Document, over: EvaluationContext = context): Doc
     run(shardsPart, documents.filter(({ _id }) => Math.floor((_id - 1) / 2) === shard).map(encode), over),
   )
   const merged = run(mergerPart, parts, over).map((document) => decode(document))
-  if (JSON.stringify(whole) !== JSON.stringify(merged)) throw new Error(`${JSON.stringify(merged)} instead of ${JSON.stringify(whole)}`)
-  return Object.fromEntries(whole.map(({ _id, ...fields }) => [_id, Object.keys(fields).length === 1 ? Object.values(fields)[0] : fields]))
+  if (JSON.stringify(whole) !== JSON.stringify(merged))
+    throw new Error(`${JSON.stringify(merged)} instead of ${JSON.stringify(whole)}`)
+  return Object.fromEntries(
+    whole.map(({ _id, ...fields }) => [_id, Object.keys(fields).length === 1 ? Object.values(fields)[0] : fields]),
+  )
 }
 
 t.test('several values of a group, whole and merged', (t) => {
@@ -48,7 +51,10 @@ t.test('several values of a group, whole and merged', (t) => {
     ],
     [{ $bottom: { output: '$_id', sortBy: { n: 1 } } }, { a: 1, b: 6 }],
     [{ $bottomN: { n: 2, output: '$_id', sortBy: { s: 1, _id: 1 } } }, { a: [3, 5], b: [2, 6] }],
-    [{ $mergeObjects: { $cond: ['$n', { last: '$n', [`x`]: '$_id' }, null] } }, { a: { last: 2, x: 3 }, b: { last: 9, x: 6 } }],
+    [
+      { $mergeObjects: { $cond: ['$n', { last: '$n', [`x`]: '$_id' }, null] } },
+      { a: { last: 2, x: 3 }, b: { last: 9, x: 6 } },
+    ],
     [{ $count: {} }, { a: 4, b: 2 }],
     [{ $push: '$n' }, { a: [5, 2, null], b: [1, 9] }],
     [{ $median: { input: '$n', method: 'approximate' } }, { a: 2, b: 1 }],
@@ -57,7 +63,8 @@ t.test('several values of a group, whole and merged', (t) => {
     [{ $stdDevPop: '$n' }, { a: 1.5, b: 4 }],
     [{ $avg: '$s' }, { a: null, b: null }],
   ]
-  for (const [accumulator, expected] of table) t.same(grouped({ v: accumulator }), expected, JSON.stringify(accumulator))
+  for (const [accumulator, expected] of table)
+    t.same(grouped({ v: accumulator }), expected, JSON.stringify(accumulator))
   t.end()
 })
 
@@ -67,13 +74,21 @@ t.test('under a collation', (t) => {
   t.same(grouped({ v: { $addToSet: '$s' } }, over), { a: ['x', 'y', 'z'], b: ['Y'] })
   t.same(grouped({ v: { $min: '$s' } }, over), { a: 'x', b: 'Y' })
   t.same(grouped({ v: { $maxN: { n: 2, input: '$s' } } }, over), { a: ['z', 'y'], b: ['y', 'Y'] })
-  t.same(grouped({ v: { $bottomN: { n: 2, output: '$_id', sortBy: { s: 1, _id: 1 } } } }, over), { a: [3, 5], b: [2, 6] })
+  t.same(grouped({ v: { $bottomN: { n: 2, output: '$_id', sortBy: { s: 1, _id: 1 } } } }, over), {
+    a: [3, 5],
+    b: [2, 6],
+  })
   t.end()
 })
 
 t.test('n may come from the key of the group', (t) => {
   const stages = [
-    { $group: { _id: { k: '$k', n: { $cond: [{ $eq: ['$k', 'a'] }, 1, 2] } }, v: { $firstN: { n: '$n', input: '$_id' } } } },
+    {
+      $group: {
+        _id: { k: '$k', n: { $cond: [{ $eq: ['$k', 'a'] }, 1, 2] } },
+        v: { $firstN: { n: '$n', input: '$_id' } },
+      },
+    },
     { $sort: { _id: 1 } },
   ]
   t.same(
@@ -86,9 +101,10 @@ t.test('n may come from the key of the group', (t) => {
 t.test('D101 percentiles are exact', (t) => {
   const many = Array.from({ length: 5000 }, (_, index) => ({ _id: index, n: (index * 7919) % 5000 }))
   const percentile = { $percentile: { input: '$n', p: [0, 0.001, 0.5, 0.9999, 1], method: 'approximate' } }
-  t.same(aggregate([{ $group: { _id: null, p: percentile, m: { $median: { input: '$n', method: 'approximate' } } } }], many), [
-    { _id: null, p: [0, 4, 2499, 4999, 4999], m: 2499 },
-  ])
+  t.same(
+    aggregate([{ $group: { _id: null, p: percentile, m: { $median: { input: '$n', method: 'approximate' } } } }], many),
+    [{ _id: null, p: [0, 4, 2499, 4999, 4999], m: 2499 }],
+  )
   const median = (input: unknown) =>
     aggregate([{ $project: { _id: 0, v: { $median: { input, method: 'approximate' } } } }], [{ _id: 1 }])[0]?.v
   t.equal(median([3, 1, 'x', 2]), 2)
@@ -96,9 +112,10 @@ t.test('D101 percentiles are exact', (t) => {
   t.equal(median('x'), null)
   t.equal(median(Decimal128.fromString('1.5')), 1.5)
   t.same(
-    aggregate([{ $project: { v: { $percentile: { input: '$list', p: [0.5, 1], method: 'approximate' } } } }], [{ list: [1, 2] }, {}]).map(
-      ({ v }) => v,
-    ),
+    aggregate(
+      [{ $project: { v: { $percentile: { input: '$list', p: [0.5, 1], method: 'approximate' } } } }],
+      [{ list: [1, 2] }, {}],
+    ).map(({ v }) => v),
     [
       [1, 2],
       [null, null],
@@ -152,7 +169,12 @@ t.test('refused accumulators', (t) => {
 })
 
 t.test('$bucketAuto by preferred numbers', (t) => {
-  const table: [granularity: string, numbers: unknown[], buckets: number, expected: [min: number, max: number, count: number][]][] = [
+  const table: [
+    granularity: string,
+    numbers: unknown[],
+    buckets: number,
+    expected: [min: number, max: number, count: number][],
+  ][] = [
     [
       'R5',
       [1, 2, 3, 10, 25, 60],

@@ -67,14 +67,23 @@ t.test('expressions', (t) => {
     [{ $map: { input: '$a', as: 'x', in: { $add: ['$$x', '$b'] } } }, { a: [1, 2], b: 10 }, v([11, 12])],
     [{ $filter: { input: '$a', cond: { $gt: ['$$this', 1] } } }, { a: [1, 2, 3] }, v([2, 3])],
     [{ $reduce: { input: '$a', initialValue: 0, in: { $add: ['$$value', '$$this'] } } }, { a: [1, 2, 3] }, v(6)],
-    [{ $let: { vars: { x: '$a' }, in: { $let: { vars: { y: { $add: ['$$x', 1] } }, in: ['$$x', '$$y'] } } } }, { a: 1 }, v([1, 2])],
-    [{ $map: { input: [1, 2], as: 'x', in: { $map: { input: [10], as: 'y', in: { $add: ['$$x', '$$y'] } } } } }, {}, v([[11], [12]])],
+    [
+      { $let: { vars: { x: '$a' }, in: { $let: { vars: { y: { $add: ['$$x', 1] } }, in: ['$$x', '$$y'] } } } },
+      { a: 1 },
+      v([1, 2]),
+    ],
+    [
+      { $map: { input: [1, 2], as: 'x', in: { $map: { input: [10], as: 'y', in: { $add: ['$$x', '$$y'] } } } } },
+      {},
+      v([[11], [12]]),
+    ],
     [{ $mergeObjects: ['$a', { b: 2 }] }, { a: { b: 1, c: 1 } }, v({ b: 2, c: 1 })],
     [{ $toHashedIndexKey: 'string to hash' }, {}, v(Long.fromString('763543691661428748'))],
     [{ $toHashedIndexKey: '$q' }, {}, v(Long.fromBigInt(hashValue(toRawValue(null))))],
     [{ $rand: {} }, {}, v(0.5)],
   ]
-  for (const [expression, document, expected] of table) t.equal(evaluate(expression, document), expected, JSON.stringify(expression))
+  for (const [expression, document, expected] of table)
+    t.equal(evaluate(expression, document), expected, JSON.stringify(expression))
   const errors: [expression: unknown, code: number, message?: string][] = [
     [{ $nope: 1 }, 168, "Unrecognized expression '$nope'"],
     ['$$nope', 17276, 'Use of undefined variable: nope'],
@@ -168,7 +177,8 @@ t.test('stages', (t) => {
     ],
     [[{ $match: { _id: 1 } }, { $set: { k: '$$REMOVE', tags: 1 } }], [{ _id: 1, n: 5, tags: 1 }]],
   ]
-  for (const [stages, expected] of table) t.same(aggregate(stages, sales).map(json), expected.map(json), JSON.stringify(stages))
+  for (const [stages, expected] of table)
+    t.same(aggregate(stages, sales).map(json), expected.map(json), JSON.stringify(stages))
   t.end()
 })
 
@@ -193,7 +203,11 @@ t.test('errors of stages', (t) => {
     [[{ $group: {} }], 15955, 'a group specification must include an _id'],
     [[{ $group: { _id: 1, a: { $foo: 1 } } }], 15952, "unknown group operator '$foo'"],
     [[{ $group: { _id: 1, a: 5 } }], 40234],
-    [[{ $project: { a: 1, b: 0 } }], 31254, 'Invalid $project :: caused by :: Cannot do exclusion on field b in inclusion projection'],
+    [
+      [{ $project: { a: 1, b: 0 } }],
+      31254,
+      'Invalid $project :: caused by :: Cannot do exclusion on field b in inclusion projection',
+    ],
     [[{ $project: {} }], 51272],
     [[{ $unwind: 'a' }], 28818],
     [[{ $count: '' }], 40157],
@@ -214,7 +228,10 @@ t.test('errors of stages', (t) => {
 })
 
 t.test('runs tell when they have enough, and what to plan by', (t) => {
-  const pipeline = compilePipeline([encode({ $match: { a: 1 } }), encode({ $match: { b: 1 } }), encode({ $limit: 2 })], context)
+  const pipeline = compilePipeline(
+    [encode({ $match: { a: 1 } }), encode({ $match: { b: 1 } }), encode({ $limit: 2 })],
+    context,
+  )
   t.equal(toExtendedJson(pipeline.leadingFilter!), json({ $and: [{ a: 1 }, { b: 1 }] }))
   const open = pipeline.open()
   for (let i = 0; i < 2; i++) {
@@ -299,7 +316,10 @@ t.test('property: a split pipeline over any distribution gives what the whole on
   ]
   fc.assert(
     fc.property(documents, fc.constantFrom(...pipelines), (given, stages) => {
-      const all = given.map((document, index) => ({ shard: document.shard, bytes: encode({ _id: index, k: document.k, n: document.n }) }))
+      const all = given.map((document, index) => ({
+        shard: document.shard,
+        bytes: encode({ _id: index, k: document.k, n: document.n }),
+      }))
       const encoded = stages.map((stage) => encode(stage))
       const whole = run(
         encoded,

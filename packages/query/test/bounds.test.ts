@@ -34,7 +34,10 @@ function text(bounds: KeyBounds): string {
     .map(
       ({ intervals }) =>
         intervals
-          .map((i) => `${i.lowInclusive ? '[' : '('}${formatValue(i.low)}, ${formatValue(i.high)}${i.highInclusive ? ']' : ')'}`)
+          .map(
+            (i) =>
+              `${i.lowInclusive ? '[' : '('}${formatValue(i.low)}, ${formatValue(i.high)}${i.highInclusive ? ']' : ')'}`,
+          )
           .join(' ') || 'nothing',
     )
     .join(' | ')
@@ -193,10 +196,9 @@ t.test('hashed fields', (t) => {
   t.equal(boundsFor(root({ a: null }), parseKeyPattern(encode(hashed))).fields[0]!.intervals.length, 2)
   t.ok(
     compareValues(
-      ...(boundsFor(root({ a: { $in: [1, 2] } }), parseKeyPattern(encode(hashed))).fields[0]!.intervals.map((i) => i.low) as [
-        RawValue,
-        RawValue,
-      ]),
+      ...(boundsFor(root({ a: { $in: [1, 2] } }), parseKeyPattern(encode(hashed))).fields[0]!.intervals.map(
+        (i) => i.low,
+      ) as [RawValue, RawValue]),
     ) < 0,
   )
   t.end()
@@ -212,7 +214,22 @@ t.test('a collation takes strings, objects and arrays out', (t) => {
 })
 
 t.test('an equality that is the whole filter is told from its bytes, as parsing tells it', (t) => {
-  const values: unknown[] = [1, 1.5, int64Value(7n), 'x', '', true, new Date(5), Buffer.from('ab'), null, undefined, /x/, [1], {}, { b: 1 }]
+  const values: unknown[] = [
+    1,
+    1.5,
+    int64Value(7n),
+    'x',
+    '',
+    true,
+    new Date(5),
+    Buffer.from('ab'),
+    null,
+    undefined,
+    /x/,
+    [1],
+    {},
+    { b: 1 },
+  ]
   values.push({ $gt: 1 }, { $eq: 1 }, { $in: [1] }, { $exists: true })
   const filterWith = (...fields: [name: string, value: unknown][]): Uint8Array => {
     const writer = new DocumentWriter(128)
@@ -239,7 +256,8 @@ t.test('an equality that is the whole filter is told from its bytes, as parsing 
   }
   // Eight plain values on three paths of ASCII that are names, too.
   t.equal(told, 24)
-  const none = (...fields: [name: string, value: unknown][]) => t.equal(soleEquality(documentValue(filterWith(...fields)), 'a'), null)
+  const none = (...fields: [name: string, value: unknown][]) =>
+    t.equal(soleEquality(documentValue(filterWith(...fields)), 'a'), null)
   none()
   none(['a', 1], ['b', 1])
   none(['a', 1], ['a', 2])
@@ -269,7 +287,10 @@ t.test('equality values', (t) => {
 
 t.test('upsert base', (t) => {
   const base = (filter: Document) => formatDocument(upsertBase(compileFilter(encode(filter), context)))
-  t.equal(base({ a: 1, _id: 5, b: { $gt: 1 }, 'c.d': 2, 'c.e': { $in: [3] }, f: /x/ }), '{ _id: 5, a: 1, c: { d: 2, e: 3 } }')
+  t.equal(
+    base({ a: 1, _id: 5, b: { $gt: 1 }, 'c.d': 2, 'c.e': { $in: [3] }, f: /x/ }),
+    '{ _id: 5, a: 1, c: { d: 2, e: 3 } }',
+  )
   t.equal(base({ $or: [{ a: 1 }] }), '{ a: 1 }')
   t.equal(base({ $or: [{ a: 1 }, { a: 2 }] }), '{}')
   t.equal(base({ a: { $all: [4] } }), '{ a: 4 }')

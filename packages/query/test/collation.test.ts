@@ -24,7 +24,8 @@ const sorted = (specification: Document, ...texts: string[]) => {
   return texts.toSorted(compare).join(' ')
 }
 
-const compared = (specification: Document, a: string, b: string) => Math.sign(compileCollation(encode(specification))!.compare(a, b))
+const compared = (specification: Document, a: string, b: string) =>
+  Math.sign(compileCollation(encode(specification))!.compare(a, b))
 
 t.test('strengths', (t) => {
   const rows: [options: Document, a: string, b: string, order: number][] = [
@@ -123,13 +124,21 @@ t.test('specifications that are refused', (t) => {
     [{ locale: 'en', strength: -1 }, 51024],
     [{ locale: 'en', strength: 0 }, 9],
     [{ locale: 'en', strength: 2.5 }, 0],
-    [{ locale: 'en', caseFirst: 'x' }, 2, "Enumeration value 'x' for field 'collation.caseFirst' is not a valid value."],
+    [
+      { locale: 'en', caseFirst: 'x' },
+      2,
+      "Enumeration value 'x' for field 'collation.caseFirst' is not a valid value.",
+    ],
     [{ locale: 'en', caseLevel: 1 }, 14],
     [{ locale: 'en', backwards: null }, 14],
     [{ locale: '' }, 2],
     [{ locale: 'xx' }, 2, 'Field \'locale\' is invalid in: { locale: "xx" }'],
     [{ locale: 'en-US' }, 2, "Field 'locale' is invalid in: { locale: \"en-US\" }. Did you mean 'en_US'?"],
-    [{ locale: 'en_GB', strength: 2 }, 2, "Field 'locale' is invalid in: { locale: \"en_GB\", strength: 2 }. Did you mean 'en'?"],
+    [
+      { locale: 'en_GB', strength: 2 },
+      2,
+      "Field 'locale' is invalid in: { locale: \"en_GB\", strength: 2 }. Did you mean 'en'?",
+    ],
     [{ locale: 'de@collation=foo' }, 2],
     [{ locale: 'simple', strength: 1 }, 9],
     [{ locale: 'en', strength: 1, backwards: true }, 2],
@@ -179,7 +188,10 @@ t.test('expressions', (t) => {
     [{ $setDifference: [['a', 'b'], ['A']] }, ['b']],
     [{ $max: ['a', 'B'] }, 'B'],
     [{ $sortArray: { input: ['b', 'A', 'a'], sortBy: 1 } }, ['A', 'a', 'b']],
-    [{ $sortArray: { input: [{ s: 'b' }, { s: 'A' }, { s: 'C' }], sortBy: { s: -1 } } }, [{ s: 'C' }, { s: 'b' }, { s: 'A' }]],
+    [
+      { $sortArray: { input: [{ s: 'b' }, { s: 'A' }, { s: 'C' }], sortBy: { s: -1 } } },
+      [{ s: 'C' }, { s: 'b' }, { s: 'A' }],
+    ],
     [{ $minN: { n: 2, input: ['b', 'A', 'C'] } }, ['A', 'b']],
     [{ $strcasecmp: ['a', 'A'] }, 0],
     [{ $indexOfCP: ['aX', 'x'] }, -1],
@@ -193,7 +205,8 @@ t.test('expressions', (t) => {
 
 t.test('stages', (t) => {
   const input = ['b', 'A', 'B', 'a', 'c'].map((s, _id) => encode({ _id, s }))
-  const aggregate = (...stages: Document[]) => run(stages.map(encode), input, caseless).map((document) => decode(document))
+  const aggregate = (...stages: Document[]) =>
+    run(stages.map(encode), input, caseless).map((document) => decode(document))
   t.same(
     aggregate({ $sort: { s: 1 } }).map((document) => document.s),
     ['A', 'a', 'b', 'B', 'c'],
@@ -210,7 +223,14 @@ t.test('stages', (t) => {
   )
   t.same(aggregate({ $sortByCount: '$s' })[0]!.count, 2)
   t.same(
-    aggregate({ $group: { _id: null, set: { $addToSet: '$s' }, min: { $min: '$s' }, top: { $top: { sortBy: { s: -1 }, output: '$s' } } } }),
+    aggregate({
+      $group: {
+        _id: null,
+        set: { $addToSet: '$s' },
+        min: { $min: '$s' },
+        top: { $top: { sortBy: { s: -1 }, output: '$s' } },
+      },
+    }),
     [{ _id: null, set: ['b', 'A', 'c'], min: 'A', top: 'c' }],
   )
   t.same(aggregate({ $bucket: { groupBy: '$s', boundaries: ['a', 'B', 'd'] } }), [
@@ -226,9 +246,11 @@ t.test('stages', (t) => {
 
 t.test('updates', (t) => {
   const update = (specification: Document, document: Document, arrayFilters: Document[] = []) => {
-    const result = compileUpdate({ document: encode(specification) }, { arrayFilters: arrayFilters.map(encode) }, caseless).apply(
-      encode(document),
-    )
+    const result = compileUpdate(
+      { document: encode(specification) },
+      { arrayFilters: arrayFilters.map(encode) },
+      caseless,
+    ).apply(encode(document))
     return result === null ? null : decode(result)
   }
   t.same(update({ $pull: { a: 'x' } }, { a: ['X', 'y'] }), { a: ['y'] })
@@ -237,7 +259,9 @@ t.test('updates', (t) => {
   t.same(update({ $pullAll: { a: ['x'] } }, { a: ['X', 'y'] }), { a: ['y'] })
   t.same(update({ $addToSet: { a: 'x' } }, { a: ['X'] }), null)
   t.same(update({ $push: { a: { $each: ['A'], $sort: 1 } } }, { a: ['b', 'a'] }), { a: ['a', 'A', 'b'] })
-  t.same(update({ $push: { a: { $each: [{ s: 'A' }], $sort: { s: 1 } } } }, { a: [{ s: 'b' }] }), { a: [{ s: 'A' }, { s: 'b' }] })
+  t.same(update({ $push: { a: { $each: [{ s: 'A' }], $sort: { s: 1 } } } }, { a: [{ s: 'b' }] }), {
+    a: [{ s: 'A' }, { s: 'b' }],
+  })
   t.same(update({ $min: { a: 'B' } }, { a: 'b' }), null)
   t.same(update({ $max: { a: 'B' } }, { a: 'a' }), { a: 'B' })
   t.same(update({ $set: { 'a.$[e]': 1 } }, { a: ['X', 'y'] }, [{ e: 'x' }]), { a: [1, 'y'] })

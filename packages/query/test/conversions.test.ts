@@ -10,7 +10,8 @@ type Row = [expression: unknown, expected: unknown]
 type Failure = [expression: unknown, code: number, message?: string]
 
 function check(t: Test, rows: Row[], failures: Failure[]): void {
-  for (const [expression, expected] of rows) t.equal(evaluate(expression), json({ v: expected }), JSON.stringify(expression))
+  for (const [expression, expected] of rows)
+    t.equal(evaluate(expression), json({ v: expected }), JSON.stringify(expression))
   for (const [expression, code, message] of failures) {
     const error = failure(() => evaluate(expression))
     t.equal(error?.code ?? 0, code, JSON.stringify(expression))
@@ -104,7 +105,11 @@ t.test('binary data', (t) =>
     ],
     [
       [{ $convert: { input: 'x', to: 'binData' } }, 4341115],
-      [{ $convert: { input: 'x', to: 'binData', format: 'nope' } }, 4341125, "Invalid 'format' argument for $convert: nope"],
+      [
+        { $convert: { input: 'x', to: 'binData', format: 'nope' } },
+        4341125,
+        "Invalid 'format' argument for $convert: nope",
+      ],
       [{ $convert: { input: 'x', to: 'binData', format: 'hex' } }, 241],
       [{ $convert: { input: 'x', to: { type: 'binData', subtype: 9 }, format: 'hex' } }, 4341107],
       [{ $convert: { input: bytes('ff'), to: 'string', format: 'utf8' } }, 241],

@@ -107,7 +107,11 @@ const text = (operator: string, ...operands: string[]) => String(compute(operato
 
 /** Digits and power of ten, without zeros behind: equal for equal numbers. */
 function normal(decimal: string): string {
-  const [, sign, whole, fraction = '', exponent = '0'] = /^(-?)(\d+)\.?(\d*)(?:E([+-]?\d+))?$/.exec(decimal) ?? [decimal, '?', decimal]
+  const [, sign, whole, fraction = '', exponent = '0'] = /^(-?)(\d+)\.?(\d*)(?:E([+-]?\d+))?$/.exec(decimal) ?? [
+    decimal,
+    '?',
+    decimal,
+  ]
   const digits = `${whole}${fraction}`.replace(/^0+/, '')
   const kept = digits.replace(/0+$/, '')
   return `${sign}${kept}e${Number(exponent) - fraction.length + digits.length - kept.length}`
@@ -165,7 +169,8 @@ t.test('infinities, zeros and what is undefined', (t) => {
     ['$pow', ['3', '-1E+40'], '0E-6176'],
     ['$pow', ['1', 'NaN'], '1.000000000000000000000000000000000'],
   ]
-  for (const [operator, operands, result] of cases) t.equal(text(operator, ...operands), result, `${operator} ${operands.join(', ')}`)
+  for (const [operator, operands, result] of cases)
+    t.equal(text(operator, ...operands), result, `${operator} ${operands.join(', ')}`)
   const refused: readonly (readonly [operator: string, operands: readonly string[], code: number])[] = [
     ['$sqrt', ['-1E-6000'], 28714],
     ['$ln', ['0'], 28766],

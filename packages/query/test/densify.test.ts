@@ -42,7 +42,11 @@ t.test('bounds given: the upper one is not reached', (t) => {
 })
 
 t.test('bounds given, in partitions', (t) => {
-  const within = (low: number, high: number) => ({ field: 'x', partitionByFields: ['g'], range: { step: 1, bounds: [low, high] } })
+  const within = (low: number, high: number) => ({
+    field: 'x',
+    partitionByFields: ['g'],
+    range: { step: 1, bounds: [low, high] },
+  })
   t.equal(
     steps(
       within(4, 8),
@@ -72,7 +76,10 @@ t.test('bounds that are equal', (t) => {
 
 t.test('dates by units', (t) => {
   const range = { step: 1, unit: 'hour', bounds: [hour(0), hour(4)] }
-  t.equal(steps({ field: 'x', range }, xs(hour(0), hour(3))), '2021-05-18T00 2021-05-18T01* 2021-05-18T02* 2021-05-18T03')
+  t.equal(
+    steps({ field: 'x', range }, xs(hour(0), hour(3))),
+    '2021-05-18T00 2021-05-18T01* 2021-05-18T02* 2021-05-18T03',
+  )
   const months = { step: 1, unit: 'month', bounds: 'full' }
   t.equal(
     steps({ field: 'x', range: months }, xs(new Date(Date.UTC(2020, 0, 31)), new Date(Date.UTC(2020, 3, 30)))),
@@ -111,10 +118,13 @@ t.test('partitions: the example of the manual', (t) => {
 })
 
 t.test('made documents have the fields of their partition', (t) => {
-  const made = densify({ field: 'a.x', partitionByFields: ['a.g', 'h'], range: { step: Long.fromNumber(1), bounds: 'partition' } }, [
-    { _id: 1, h: 1, a: { g: 'p', x: 1 } },
-    { _id: 2, h: 1, a: { g: 'p', x: 3 } },
-  ]).filter((document) => document._id === undefined)
+  const made = densify(
+    { field: 'a.x', partitionByFields: ['a.g', 'h'], range: { step: Long.fromNumber(1), bounds: 'partition' } },
+    [
+      { _id: 1, h: 1, a: { g: 'p', x: 1 } },
+      { _id: 2, h: 1, a: { g: 'p', x: 3 } },
+    ],
+  ).filter((document) => document._id === undefined)
   t.same(made.map(json), [json({ a: { g: 'p', x: Long.fromNumber(2) }, h: 1 })])
   t.end()
 })

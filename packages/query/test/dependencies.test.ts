@@ -10,7 +10,10 @@ function leading(stages: readonly Document[]) {
     stages.map((stage) => encode(stage)),
     context,
   )
-  return { projection: leading.projection === null ? null : decode(leading.projection.document), stageCount: leading.stageCount }
+  return {
+    projection: leading.projection === null ? null : decode(leading.projection.document),
+    stageCount: leading.stageCount,
+  }
 }
 
 t.test('what the stages look at', async (t) => {
@@ -32,7 +35,10 @@ t.test('what the stages look at', async (t) => {
     [[{ $unwind: { path: '$list', includeArrayIndex: 'i' } }, group], { g: 1, list: 1, _id: 0 }],
     [[{ $addFields: { x: '$a', 'y.z': 1 } }, group], { a: 1, g: 1, y: 1, _id: 0 }],
     [[{ $lookup: { from: 'o', localField: 'l', foreignField: 'f', as: 'r' } }, group], { g: 1, l: 1, _id: 0 }],
-    [[{ $unwind: '$list' }, { $match: { 'list.m': 1, $or: [{ 'list.o': 1 }, { $expr: '$p' }] } }, group], { g: 1, list: 1, p: 1, _id: 0 }],
+    [
+      [{ $unwind: '$list' }, { $match: { 'list.m': 1, $or: [{ 'list.o': 1 }, { $expr: '$p' }] } }, group],
+      { g: 1, list: 1, p: 1, _id: 0 },
+    ],
     [[{ $unwind: '$list' }, { $sort: { s: 1 } }, group], { g: 1, list: 1, s: 1, _id: 0 }],
     [[{ $unwind: '$list' }, { $project: { a: 1, 'b.c': '$d' } }], { a: 1, b: 1, d: 1, list: 1, _id: 1 }],
     [[{ $unwind: '$list' }, { $project: { a: 0 } }, group], { g: 1, list: 1, _id: 0 }],

@@ -14,7 +14,9 @@ import { runs } from './support/runs.js'
 
 /** Numbers and the order of fields count, the sign of zero does not. */
 function text(value: unknown): string {
-  return JSON.stringify(value, (_key, each: unknown) => (typeof each === 'number' && !Number.isFinite(each) ? String(each) : each))
+  return JSON.stringify(value, (_key, each: unknown) =>
+    typeof each === 'number' && !Number.isFinite(each) ? String(each) : each,
+  )
 }
 
 /** What the action gives as text, or that it was refused. */
@@ -56,7 +58,8 @@ t.test('property: updates reach the elements that a slow evaluator reaches', (t)
       const matched = (given['e'] as Plain[]).findIndex((element) => referenceMatches({ n: placed.match }, element))
       const filter = compileFilter(encode({ e: { $elemMatch: { n: placed.match } } }), context)
       const options = { arrayFilters: Object.values(placed.arrayFilters).map((each) => encode(each as Document)) }
-      const actual = () => decode(compileUpdate({ document: encode(placed.update) }, options, context).apply(bytes, { filter }) ?? bytes)
+      const actual = () =>
+        decode(compileUpdate({ document: encode(placed.update) }, options, context).apply(bytes, { filter }) ?? bytes)
       const places = { arrayFilters: placed.arrayFilters, ...(matched < 0 ? {} : { matched }) }
       const result = same(actual, () => referenceUpdate(given, placed.update, places))
       seen[result === 'refused' ? 'refused' : result === text(given) ? 'unchanged' : 'changed']++
@@ -69,7 +72,11 @@ t.test('property: updates reach the elements that a slow evaluator reaches', (t)
 
 const sortPath = path.filter((dotted) => !/\d/.test(dotted))
 const sort: fc.Arbitrary<PlainSort> = fc
-  .uniqueArray(fc.tuple(sortPath, fc.constantFrom<1 | -1>(1, -1)), { minLength: 1, maxLength: 3, selector: ([name]) => name })
+  .uniqueArray(fc.tuple(sortPath, fc.constantFrom<1 | -1>(1, -1)), {
+    minLength: 1,
+    maxLength: 3,
+    selector: ([name]) => name,
+  })
   .map((fields) => Object.fromEntries(fields))
 
 t.test('property: documents are sorted as a slow evaluator sorts them', (t) => {
@@ -109,13 +116,19 @@ t.test('property: projections keep and drop what a slow evaluator does', (t) => 
 })
 
 t.test('property: windows hold what slicing anew gives', (t) => {
-  const row = fc.record({ g: fc.constantFrom('a', 'b'), t: fc.nat(6), v: fc.oneof(fc.integer({ min: -3, max: 5 }), fc.constant(null)) })
+  const row = fc.record({
+    g: fc.constantFrom('a', 'b'),
+    t: fc.nat(6),
+    v: fc.oneof(fc.integer({ min: -3, max: 5 }), fc.constant(null)),
+  })
   const end = fc.oneof(fc.integer({ min: -3, max: 3 }), fc.constantFrom('current' as const))
   const ends = fc
     .tuple(fc.oneof(end, fc.constant('unbounded' as const)), fc.oneof(end, fc.constant('unbounded' as const)))
     .filter(
       ([low, high]) =>
-        low === 'unbounded' || high === 'unbounded' || Number(low === 'current' ? 0 : low) <= Number(high === 'current' ? 0 : high),
+        low === 'unbounded' ||
+        high === 'unbounded' ||
+        Number(low === 'current' ? 0 : low) <= Number(high === 'current' ? 0 : high),
     )
   const window: fc.Arbitrary<PlainWindow> = fc.oneof(
     fc.constant({}),
@@ -123,20 +136,25 @@ t.test('property: windows hold what slicing anew gives', (t) => {
     ends.map((range) => ({ range })),
   )
   fc.assert(
-    fc.property(fc.array(row, { maxLength: 9 }), window, fc.constantFrom(...Object.keys(windowFunctionsOfRows)), (given, where, name) => {
-      const rows = given.map((each, index): Row => ({ _id: index, ...each }))
-      // Rows of one place are ordered by _id; a range wants the place alone.
-      const sortBy = where.range === undefined ? { t: 1, _id: 1 } : { t: 1 }
-      const output = { w: { [name]: '$v', ...(Object.keys(where).length === 0 ? {} : { window: where }) } }
-      const stages = [{ $setWindowFields: { partitionBy: '$g', sortBy, output } }, { $sort: { _id: 1 } }]
-      same(
-        () =>
-          aggregate(stages, rows as unknown as Document[]).map(({ w }) =>
-            name === '$addToSet' ? w.toSorted((a: number, b: number) => (a ?? -99) - (b ?? -99)) : w,
-          ),
-        () => referenceWindow(rows, name, where),
-      )
-    }),
+    fc.property(
+      fc.array(row, { maxLength: 9 }),
+      window,
+      fc.constantFrom(...Object.keys(windowFunctionsOfRows)),
+      (given, where, name) => {
+        const rows = given.map((each, index): Row => ({ _id: index, ...each }))
+        // Rows of one place are ordered by _id; a range wants the place alone.
+        const sortBy = where.range === undefined ? { t: 1, _id: 1 } : { t: 1 }
+        const output = { w: { [name]: '$v', ...(Object.keys(where).length === 0 ? {} : { window: where }) } }
+        const stages = [{ $setWindowFields: { partitionBy: '$g', sortBy, output } }, { $sort: { _id: 1 } }]
+        same(
+          () =>
+            aggregate(stages, rows as unknown as Document[]).map(({ w }) =>
+              name === '$addToSet' ? w.toSorted((a: number, b: number) => (a ?? -99) - (b ?? -99)) : w,
+            ),
+          () => referenceWindow(rows, name, where),
+        )
+      },
+    ),
     { numRuns: runs(2000) },
   )
   t.pass()

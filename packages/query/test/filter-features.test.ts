@@ -34,7 +34,14 @@ t.test('what a filter may use depends on its place', (t) => {
   const index = [27, 'text index required for $text query']
   const script = [6108304, 'no globalScriptEngine in $where parsing']
   const geo = [291, 'unable to find index for $geoNear query']
-  t.same(errors(allFilterFeatures), { near: geo, where: script, text: index, expr: null, schema: null, sampleRate: null })
+  t.same(errors(allFilterFeatures), {
+    near: geo,
+    where: script,
+    text: index,
+    expr: null,
+    schema: null,
+    sampleRate: null,
+  })
   t.same(errors(pipelineFilterFeatures), { near, where, text: index, expr: null, schema: null, sampleRate: null })
   t.same(errors(validatorFilterFeatures), { near, where, text, expr: null, schema: null, sampleRate: null })
   t.same(errors(noFilterFeatures), { near, where, text, expr, schema, sampleRate: null })

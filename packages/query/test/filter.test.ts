@@ -1,4 +1,16 @@
-import { Binary, BSONRegExp, Decimal128, Double, Int32, Long, MaxKey, MinKey, ObjectId, Timestamp, type Document } from '@shardlab/bson'
+import {
+  Binary,
+  BSONRegExp,
+  Decimal128,
+  Double,
+  Int32,
+  Long,
+  MaxKey,
+  MinKey,
+  ObjectId,
+  Timestamp,
+  type Document,
+} from '@shardlab/bson'
 import t from 'tap'
 import { codeOf, context, failure, matches } from './support/helpers.js'
 
@@ -200,7 +212,8 @@ t.test('errors of parsing', (t) => {
 })
 
 t.test('collation compares strings only', (t) => {
-  const strings = (a: string, b: string) => (a.toLowerCase() < b.toLowerCase() ? -1 : a.toLowerCase() > b.toLowerCase() ? 1 : 0)
+  const strings = (a: string, b: string) =>
+    a.toLowerCase() < b.toLowerCase() ? -1 : a.toLowerCase() > b.toLowerCase() ? 1 : 0
   const over = { ...context, strings }
   t.ok(matches({ a: 'X' }, { a: 'x' }, over))
   t.ok(matches({ a: { $in: ['X'] } }, { a: ['x'] }, over))
@@ -222,7 +235,11 @@ t.test('a tree too deep is refused', (t) => {
 t.test('a path may have 180 names', (t) => {
   const path = (names: number) => Array.from({ length: names }, () => 'a').join('.')
   t.notOk(matches({ [path(180)]: 1 }, {}))
-  for (const filter of [{ [path(181)]: 1 }, { $or: [{ [path(181)]: { $gt: 1 } }] }, { b: { $elemMatch: { [path(181)]: 1 } } }])
+  for (const filter of [
+    { [path(181)]: 1 },
+    { $or: [{ [path(181)]: { $gt: 1 } }] },
+    { b: { $elemMatch: { [path(181)]: 1 } } },
+  ])
     t.equal(
       codeOf(() => matches(filter, {})),
       5729100,

@@ -38,7 +38,12 @@ t.test('$lookup matches by the rules of equality', (t) => {
       'a missing field is null',
     ],
     [{ a: null }, [{ _id: 0 }, { _id: 1, b: null }, { _id: 2, b: 0 }], [0, 1], 'null matches missing'],
-    [{ a: [] }, [{ _id: 0 }, { _id: 1, b: [] }, { _id: 2, b: null }], [0, 2], 'an empty array has no value: it counts as null'],
+    [
+      { a: [] },
+      [{ _id: 0 }, { _id: 1, b: [] }, { _id: 2, b: null }],
+      [0, 2],
+      'an empty array has no value: it counts as null',
+    ],
     [
       { a: [1, 3] },
       [
@@ -120,7 +125,11 @@ t.test('$lookup follows dotted paths through arrays', (t) => {
     'a number is a place',
   )
   t.same(
-    texts(join([{ $lookup: { from: 'f', localField: 'k', foreignField: 'k', as: 'p.q' } }], [{ k: 1, p: { r: 1 } }], { f: [{ k: 1 }] })),
+    texts(
+      join([{ $lookup: { from: 'f', localField: 'k', foreignField: 'k', as: 'p.q' } }], [{ k: 1, p: { r: 1 } }], {
+        f: [{ k: 1 }],
+      }),
+    ),
     [json({ k: 1, p: { r: 1, q: [{ k: 1 }] } })],
   )
   t.end()
@@ -146,27 +155,47 @@ t.test('$lookup with a pipeline', (t) => {
     { _id: 11, item: 'b', n: 8 },
     { _id: 12, item: 'a', n: 1 },
   ]
-  const run = (lookup: Document) => join([{ $lookup: { from: 'stock', as: 's', ...lookup } }], orders, { stock }).map(({ s }) => s)
-  const enough = [{ $match: { $expr: { $and: [{ $eq: ['$item', '$$item'] }, { $gte: ['$n', '$$qty'] }] } } }, { $project: { n: 1 } }]
+  const run = (lookup: Document) =>
+    join([{ $lookup: { from: 'stock', as: 's', ...lookup } }], orders, { stock }).map(({ s }) => s)
+  const enough = [
+    { $match: { $expr: { $and: [{ $eq: ['$item', '$$item'] }, { $gte: ['$n', '$$qty'] }] } } },
+    { $project: { n: 1 } },
+  ]
   t.same(run({ let: { item: '$item', qty: '$qty' }, pipeline: enough }), [[{ _id: 10, n: 5 }], [], []])
-  t.same(run({ let: { m: '$nothing' }, pipeline: [{ $project: { _id: 0, t: { $type: '$$m' } } }, { $limit: 1 }] })[0], [{ t: 'missing' }])
+  t.same(run({ let: { m: '$nothing' }, pipeline: [{ $project: { _id: 0, t: { $type: '$$m' } } }, { $limit: 1 }] })[0], [
+    { t: 'missing' },
+  ])
   t.same(
-    run({ localField: 'item', foreignField: 'item', pipeline: [{ $match: { n: { $gt: 1 } } }, { $project: { _id: 1 } }] }),
+    run({
+      localField: 'item',
+      foreignField: 'item',
+      pipeline: [{ $match: { n: { $gt: 1 } } }, { $project: { _id: 1 } }],
+    }),
     [[{ _id: 10 }], [{ _id: 11 }], []],
     'both forms together',
   )
   t.same(
-    run({ localField: 'item', foreignField: 'item', let: { q: '$qty' }, pipeline: [{ $project: { _id: 0, q: '$$q' } }] })[1],
+    run({
+      localField: 'item',
+      foreignField: 'item',
+      let: { q: '$qty' },
+      pipeline: [{ $project: { _id: 0, q: '$$q' } }],
+    })[1],
     [{ q: 9 }],
     'with variables',
   )
-  t.same(run({ from: undefined, pipeline: [{ $documents: [{ x: 1 }, { x: 2 }] }, { $match: { x: 2 } }] })[2], [{ x: 2 }])
+  t.same(run({ from: undefined, pipeline: [{ $documents: [{ x: 1 }, { x: 2 }] }, { $match: { x: 2 } }] })[2], [
+    { x: 2 },
+  ])
   const nested = [
     {
       $lookup: {
         from: 'stock',
         let: { inner: '$item' },
-        pipeline: [{ $match: { $expr: { $and: [{ $eq: ['$item', '$$inner'] }, { $eq: ['$$qty', 2] }] } } }, { $count: 'n' }],
+        pipeline: [
+          { $match: { $expr: { $and: [{ $eq: ['$item', '$$inner'] }, { $eq: ['$$qty', 2] }] } } },
+          { $count: 'n' },
+        ],
         as: 'deep',
       },
     },
@@ -223,7 +252,11 @@ t.test('$lookup and $unwind', (t) => {
     [1, 10, undefined],
     [1, 11, undefined],
   ])
-  const counted = join([lookup, { $unwind: { path: '$j', includeArrayIndex: 'i', preserveNullAndEmptyArrays: true } }], local, { f })
+  const counted = join(
+    [lookup, { $unwind: { path: '$j', includeArrayIndex: 'i', preserveNullAndEmptyArrays: true } }],
+    local,
+    { f },
+  )
   t.same(texts(counted), [
     json({ _id: 1, k: 1, j: f[0], i: Long.fromNumber(0) }),
     json({ _id: 1, k: 1, j: f[1], i: Long.fromNumber(1) }),
@@ -242,9 +275,14 @@ t.test('what joins read is known before they run', (t) => {
   const inner = { $lookup: { from: 'b', pipeline: [{ $unionWith: 'c' }], as: 'x' } }
   t.same(names({ $match: {} }), [])
   t.same(names({ $lookup: { from: 'a', pipeline: [inner], as: 'y' } }), ['a', 'b', 'c'])
-  t.same(names({ $facet: { f: [{ $graphLookup: { from: 'g', startWith: 1, connectFromField: 'x', connectToField: 'y', as: 'z' } }] } }), [
-    'g',
-  ])
+  t.same(
+    names({
+      $facet: {
+        f: [{ $graphLookup: { from: 'g', startWith: 1, connectFromField: 'x', connectToField: 'y', as: 'z' } }],
+      },
+    }),
+    ['g'],
+  )
   t.same(names({ $unionWith: { pipeline: [{ $documents: [] }, { $unionWith: 'd' }] } }), ['d'])
   t.end()
 })
@@ -258,8 +296,16 @@ t.test('wrong arguments', (t) => {
     [{ $lookup: 1 }, 9, 'the $lookup stage specification must be an object, but found int'],
     [lookup({}), 9, "$lookup requires either 'pipeline' or both 'localField' and 'foreignField' to be specified"],
     [lookup({ localField: 'a' }), 9],
-    [lookup({ localField: 'a', pipeline: [] }), 9, "$lookup requires both or neither of 'localField' and 'foreignField' to be specified"],
-    [lookup({ localField: 'a', foreignField: 'b', let: { x: 1 } }), 9, "$lookup with a 'let' argument must also specify 'pipeline'"],
+    [
+      lookup({ localField: 'a', pipeline: [] }),
+      9,
+      "$lookup requires both or neither of 'localField' and 'foreignField' to be specified",
+    ],
+    [
+      lookup({ localField: 'a', foreignField: 'b', let: { x: 1 } }),
+      9,
+      "$lookup with a 'let' argument must also specify 'pipeline'",
+    ],
     [lookup({ localField: 'a', foreignField: 'b', nope: '1' }), 9, 'unknown argument to $lookup: nope'],
     [{ $lookup: { from: 'f', localField: 'a', foreignField: 'b' } }, 9, "must specify 'as' field for a $lookup"],
     [{ $lookup: { as: 'x', pipeline: [{ $match: {} }] } }, 9],
@@ -279,7 +325,11 @@ t.test('wrong arguments', (t) => {
     [{ $unionWith: {} }, 9],
     [{ $unionWith: { coll: 'f', nope: 1 } }, 40415, "BSON field '$unionWith.nope' is an unknown field."],
     [{ $unionWith: { coll: 1 } }, 14],
-    [{ $unionWith: { coll: 'f', pipeline: [{ $merge: 'x' }] } }, 31441, "$merge is not allowed within a $unionWith's sub-pipeline"],
+    [
+      { $unionWith: { coll: 'f', pipeline: [{ $merge: 'x' }] } },
+      31441,
+      "$merge is not allowed within a $unionWith's sub-pipeline",
+    ],
     [{ $graphLookup: {} }, 9],
     [graph({ maxDepth: 'x' }), 40100],
     [graph({ maxDepth: -1 }), 40101, 'maxDepth requires a nonnegative argument, found: -1'],
@@ -298,7 +348,9 @@ t.test('wrong arguments', (t) => {
   }
   const old = { ...context, languageVersion: 4.4 }
   t.equal(
-    codeOf(() => compilePipeline([encode(lookup({ localField: 'a', foreignField: 'b', pipeline: [] }))], old, { db: 'x' })),
+    codeOf(() =>
+      compilePipeline([encode(lookup({ localField: 'a', foreignField: 'b', pipeline: [] }))], old, { db: 'x' }),
+    ),
     9,
   )
   t.equal(
@@ -333,17 +385,25 @@ const isObject = (value: unknown): value is Document =>
 
 t.test('$lookup is a nested loop', (t) => {
   fc.assert(
-    fc.property(collection, collection, fc.constantFrom('a', 'a.x', 'b'), fc.constantFrom('a', 'b', 'b.x'), (local, foreign, from, to) => {
-      const expected = local.map((document) => {
-        const values = reference(document, from.split('.'))
-        const wanted = values.length === 0 ? [null] : values
-        return foreign
-          .filter((each) => wanted.some((each1) => compileFilter(encode({ [to]: { $eq: each1 } }), context).matches(encode(each))))
-          .map(({ _id }) => _id)
-      })
-      const found = joined(local, foreign, { localField: from, foreignField: to })
-      return JSON.stringify(found) === JSON.stringify(expected)
-    }),
+    fc.property(
+      collection,
+      collection,
+      fc.constantFrom('a', 'a.x', 'b'),
+      fc.constantFrom('a', 'b', 'b.x'),
+      (local, foreign, from, to) => {
+        const expected = local.map((document) => {
+          const values = reference(document, from.split('.'))
+          const wanted = values.length === 0 ? [null] : values
+          return foreign
+            .filter((each) =>
+              wanted.some((each1) => compileFilter(encode({ [to]: { $eq: each1 } }), context).matches(encode(each))),
+            )
+            .map(({ _id }) => _id)
+        })
+        const found = joined(local, foreign, { localField: from, foreignField: to })
+        return JSON.stringify(found) === JSON.stringify(expected)
+      },
+    ),
     { numRuns: process.env.SHARDLAB_LONG === '1' ? 20_000 : 500 },
   )
   t.end()

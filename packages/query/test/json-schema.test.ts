@@ -9,7 +9,11 @@ t.test('$jsonSchema', (t) => {
     [{ required: ['a'] }, [{ a: null }], [{}]],
     [{ properties: { a: { bsonType: 'int' } } }, [{ a: 1 }, {}], [{ a: 'x' }, { a: [1] }]],
     [{ properties: { a: { type: 'number' } } }, [{ a: 1.5 }], [{ a: 'x' }]],
-    [{ properties: { a: { minimum: 1, maximum: 3, exclusiveMaximum: true } } }, [{ a: 1 }, { a: 'x' }], [{ a: 3 }, { a: 0 }]],
+    [
+      { properties: { a: { minimum: 1, maximum: 3, exclusiveMaximum: true } } },
+      [{ a: 1 }, { a: 'x' }],
+      [{ a: 3 }, { a: 0 }],
+    ],
     [{ properties: { a: { minLength: 2, pattern: '^x' } } }, [{ a: 'xñ' }, { a: 1 }], [{ a: 'x' }, { a: 'yy' }]],
     [{ properties: { a: { enum: [1, 'b'] } } }, [{ a: 'b' }], [{ a: 2 }]],
     [
@@ -22,7 +26,11 @@ t.test('$jsonSchema', (t) => {
       [{ a: [1, 2] }],
       [{ a: [] }, { a: ['x'] }, { a: [1, 1] }],
     ],
-    [{ properties: { a: { items: [{ bsonType: 'int' }], additionalItems: false } } }, [{ a: [1] }, { a: [] }], [{ a: [1, 2] }]],
+    [
+      { properties: { a: { items: [{ bsonType: 'int' }], additionalItems: false } } },
+      [{ a: [1] }, { a: [] }],
+      [{ a: [1, 2] }],
+    ],
     [{ properties: { a: { multipleOf: 3 } } }, [{ a: 9 }], [{ a: 10 }]],
     [{ oneOf: [{ required: ['a'] }, { required: ['b'] }] }, [{ a: 1 }], [{ a: 1, b: 1 }, {}]],
     [{ anyOf: [{ required: ['a'] }, { required: ['b'] }] }, [{ a: 1, b: 1 }], [{}]],
@@ -93,7 +101,8 @@ t.test('$jsonSchema: equality, dots and kinds', (t) => {
     [{ $jsonSchema: { title: 'x', description: 'y' } }, {}, true],
     [{ $jsonSchema: { bsonType: 'array' } }, {}, false],
   ]
-  for (const [filter, document, expected] of table) t.equal(matches(filter, document), expected, JSON.stringify([filter, document]))
+  for (const [filter, document, expected] of table)
+    t.equal(matches(filter, document), expected, JSON.stringify([filter, document]))
   t.notOk(matches(property({ enum: ['x'] }), { a: 'X' }, collated), 'a collation says nothing')
   t.end()
 })
@@ -122,24 +131,48 @@ t.test('$jsonSchema: mistakes', (t) => {
     [{ maxItems: NaN }, 9, 'Expected an integer, but found NaN in: maxItems: nan.0'],
     [{ uniqueItems: 1 }, 14, "$jsonSchema keyword 'uniqueItems' must be a boolean"],
     [{ items: 1 }, 14, "$jsonSchema keyword 'items' must be an array or an object, not int"],
-    [{ items: [1] }, 14, "$jsonSchema keyword 'items' requires that each element of the array is an object, but found a int"],
-    [{ additionalItems: 1 }, 14, "$jsonSchema keyword 'additionalItems' must be either an object or a boolean, but got a int"],
+    [
+      { items: [1] },
+      14,
+      "$jsonSchema keyword 'items' requires that each element of the array is an object, but found a int",
+    ],
+    [
+      { additionalItems: 1 },
+      14,
+      "$jsonSchema keyword 'additionalItems' must be either an object or a boolean, but got a int",
+    ],
     [{ required: 1 }, 14, "$jsonSchema keyword 'required' must be an array, but found an element of type int"],
-    [{ required: [1] }, 14, "$jsonSchema keyword 'required' must be an array of strings, but found an element of type: int"],
+    [
+      { required: [1] },
+      14,
+      "$jsonSchema keyword 'required' must be an array of strings, but found an element of type: int",
+    ],
     [{ required: ['a', 'a'] }, 9, "$jsonSchema keyword 'required' array cannot contain duplicate values"],
     [{ required: [] }, 9, "$jsonSchema keyword 'required' cannot be an empty array"],
     [{ properties: 1 }, 14, "$jsonSchema keyword 'properties' must be an object"],
     [{ properties: { a: 1 } }, 14, "Nested schema for $jsonSchema property 'a' must be an object"],
-    [{ patternProperties: { a: 1 } }, 14, "$jsonSchema keyword 'patternProperties' has property 'a' which is not an object"],
+    [
+      { patternProperties: { a: 1 } },
+      14,
+      "$jsonSchema keyword 'patternProperties' has property 'a' which is not an object",
+    ],
     [{ additionalProperties: 1 }, 14, "$jsonSchema keyword 'additionalProperties' must be an object or a boolean"],
-    [{ dependencies: { a: 1 } }, 14, "property 'a' in $jsonSchema keyword 'dependencies' must be either an object or an array"],
+    [
+      { dependencies: { a: 1 } },
+      14,
+      "property 'a' in $jsonSchema keyword 'dependencies' must be either an object or an array",
+    ],
     [{ dependencies: { a: [] } }, 9, "property 'a' in $jsonSchema keyword 'dependencies' cannot be an empty array"],
     [
       { dependencies: { a: [1] } },
       14,
       "array 'a' in $jsonSchema keyword 'dependencies' can only contain strings, but found element of type: int",
     ],
-    [{ dependencies: { a: ['b', 'b'] } }, 9, "array 'a' in $jsonSchema keyword 'dependencies' contains duplicate element: b"],
+    [
+      { dependencies: { a: ['b', 'b'] } },
+      9,
+      "array 'a' in $jsonSchema keyword 'dependencies' contains duplicate element: b",
+    ],
     [{ allOf: 1 }, 14, "$jsonSchema keyword 'allOf' must be an array"],
     [{ anyOf: [] }, 2, "$jsonSchema keyword 'anyOf' must be a non-empty array"],
     [{ oneOf: [1] }, 14, "$jsonSchema keyword 'oneOf' must be an array of objects, but found an element of type int"],
@@ -163,7 +196,12 @@ t.test('$jsonSchema: mistakes', (t) => {
     const error = failure(() => matches({ $jsonSchema: schema }, {}))
     t.same([error?.code, error?.message], [code, message], JSON.stringify(schema))
   }
-  const twice = new DocumentWriter().startDocument('$jsonSchema').string('title', 'a').string('title', 'b').end().finish()
+  const twice = new DocumentWriter()
+    .startDocument('$jsonSchema')
+    .string('title', 'a')
+    .string('title', 'b')
+    .end()
+    .finish()
   t.equal(failure(() => compileFilter(twice, context))?.message, 'Duplicate $jsonSchema keyword: title')
   t.end()
 })

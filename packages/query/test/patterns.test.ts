@@ -4,7 +4,12 @@ import { compilePattern } from '../src/index.js'
 import { codeOf } from './support/helpers.js'
 
 /** `pattern`, `options`, texts that match, texts that do not. Facts: the pcre2pattern manual. */
-const patterns: readonly (readonly [pattern: string, options: string, matching: readonly string[], others: readonly string[]])[] = [
+const patterns: readonly (readonly [
+  pattern: string,
+  options: string,
+  matching: readonly string[],
+  others: readonly string[],
+])[] = [
   ['a$', '', ['a', 'a\n'], ['a\nb', 'a\n\n', 'ab']],
   ['a$', 'm', ['a', 'a\nb'], ['a\rb']],
   ['^b', 'm', ['b', 'a\nb'], ['ab', 'a\r']],
@@ -71,7 +76,8 @@ t.test('what patterns match', (t) => {
   for (const [pattern, options, matching, others] of patterns) {
     const expression = compilePattern(pattern, options)
     for (const text of matching) t.ok(expression.test(text), `/${pattern}/${options} matches ${encodeURI(text)}`)
-    for (const text of others) t.notOk(expression.test(text), `/${pattern}/${options} does not match ${encodeURI(text)}`)
+    for (const text of others)
+      t.notOk(expression.test(text), `/${pattern}/${options} does not match ${encodeURI(text)}`)
   }
   t.end()
 })

@@ -14,7 +14,12 @@ const order = (...stages: Document[]) => compile(stages).stages.map((stage) => d
 
 t.test('stages stand where they may', (t) => {
   const table: [stages: Document[], target: 'collection' | 'none', code: number, message?: string][] = [
-    [[{ $match: {} }, { $collStats: {} }], 'collection', 40602, '$collStats is only valid as the first stage in a pipeline'],
+    [
+      [{ $match: {} }, { $collStats: {} }],
+      'collection',
+      40602,
+      '$collStats is only valid as the first stage in a pipeline',
+    ],
     [[{ $out: 'x' }, { $match: {} }], 'collection', 40601, '$out can only be the final stage in the pipeline'],
     [[{ $merge: 'x' }, { $match: {} }], 'collection', 40601],
     [[{ $facet: { a: [{ $out: 'x' }] } }], 'collection', 40600, '$out is not allowed to be used within a $facet stage'],
@@ -32,7 +37,12 @@ t.test('stages stand where they may', (t) => {
     [[{ $changeStream: {} }], 'none', 40573],
     [[{ $search: {} }], 'collection', 31082],
     [[{ $listSearchIndexes: {} }], 'collection', 31082],
-    [Array.from({ length: 1001 }, () => ({ $match: {} })), 'collection', 9, 'Pipeline length must be no longer than 1000 stages'],
+    [
+      Array.from({ length: 1001 }, () => ({ $match: {} })),
+      'collection',
+      9,
+      'Pipeline length must be no longer than 1000 stages',
+    ],
   ]
   for (const [stages, target, code, message] of table) {
     const error = failure(() => compile(stages, target))
@@ -65,8 +75,16 @@ t.test('arguments of $out and $merge', (t) => {
     [{ $merge: { into: 'x', on: [] } }, 51187],
     [{ $merge: { into: 'x', on: ['a', 'a'] } }, 31465, "Found a duplicate field 'a'"],
     [{ $merge: { into: 'x', whenMatched: 1 } }, 51191],
-    [{ $merge: { into: 'x', whenMatched: 'pipeline' } }, 2, "Enumeration value 'pipeline' for field 'whenMatched' is not a valid value."],
-    [{ $merge: { into: 'x', whenNotMatched: 'x' } }, 2, "Enumeration value 'x' for field '$merge.whenNotMatched' is not a valid value."],
+    [
+      { $merge: { into: 'x', whenMatched: 'pipeline' } },
+      2,
+      "Enumeration value 'pipeline' for field 'whenMatched' is not a valid value.",
+    ],
+    [
+      { $merge: { into: 'x', whenNotMatched: 'x' } },
+      2,
+      "Enumeration value 'x' for field '$merge.whenNotMatched' is not a valid value.",
+    ],
     [
       { $merge: { into: 'x', whenMatched: 'fail', whenNotMatched: 'discard' } },
       51181,
@@ -101,18 +119,30 @@ t.test('filters move to the front as far as they see the same', (t) => {
   t.same(order({ $addFields: { 'a.x': 2 } }, match), [{ $addFields: { 'a.x': 2 } }, match])
   t.same(order({ $unset: 'b' }, match), [match, { $unset: 'b' }])
   t.same(order({ $unwind: '$b' }, match), [match, { $unwind: '$b' }])
-  t.same(order({ $unwind: { path: '$b', includeArrayIndex: 'a' } }, match), [{ $unwind: { path: '$b', includeArrayIndex: 'a' } }, match])
+  t.same(order({ $unwind: { path: '$b', includeArrayIndex: 'a' } }, match), [
+    { $unwind: { path: '$b', includeArrayIndex: 'a' } },
+    match,
+  ])
   t.same(order({ $project: { a: 1 } }, match), [match, { $project: { a: 1 } }])
   t.same(order({ $project: { b: 1 } }, match), [{ $project: { b: 1 } }, match])
   t.same(order({ $project: { a: '$b' } }, match), [{ $project: { a: '$b' } }, match])
-  t.same(order({ $project: { _id: '$b' } }, { $match: { _id: 1 } }), [{ $project: { _id: '$b' } }, { $match: { _id: 1 } }])
+  t.same(order({ $project: { _id: '$b' } }, { $match: { _id: 1 } }), [
+    { $project: { _id: '$b' } },
+    { $match: { _id: 1 } },
+  ])
   t.same(order({ $project: { b: 0 } }, match), [match, { $project: { b: 0 } }])
   t.same(order({ $limit: 2 }, match), [{ $limit: 2 }, match])
   t.same(order({ $group: { _id: '$a' } }, match).length, 2)
   const lookup = { $lookup: { from: 'f', localField: 'x', foreignField: 'y', as: 'j' } }
-  t.same(order(lookup, { $match: { a: 1, 'j.0.b': 2 } }), [match, lookup, { $match: { 'j.0.b': 2 } }], 'a filter is split')
+  t.same(
+    order(lookup, { $match: { a: 1, 'j.0.b': 2 } }),
+    [match, lookup, { $match: { 'j.0.b': 2 } }],
+    'a filter is split',
+  )
   t.same(order({ $set: { b: 1 } }, { $match: { $or: [{ a: 1 }, { b: 1 }] } }).length, 2)
-  t.same(order({ $set: { c: 1 } }, { $match: { $or: [{ a: 1 }, { b: 1 }] } })[0], { $match: { $or: [{ a: 1 }, { b: 1 }] } })
+  t.same(order({ $set: { c: 1 } }, { $match: { $or: [{ a: 1 }, { b: 1 }] } })[0], {
+    $match: { $or: [{ a: 1 }, { b: 1 }] },
+  })
   t.same(order({ $set: { c: 1 } }, { $match: { $expr: { $eq: ['$a', 1] } } })[0], { $set: { c: 1 } })
   t.end()
 })
@@ -131,7 +161,13 @@ t.test('limits move before what gives one document for each', (t) => {
 t.test('what a plan can do', (t) => {
   const leading = (...stages: Document[]) => {
     const { filter, sort, skip, limit, stageCount } = compile(stages).leading
-    return [filter === null ? null : json(decode(filter)), sort === null ? null : json(decode(sort)), skip, limit, stageCount]
+    return [
+      filter === null ? null : json(decode(filter)),
+      sort === null ? null : json(decode(sort)),
+      skip,
+      limit,
+      stageCount,
+    ]
   }
   const a = { $match: { a: 1 } }
   t.same(leading(a, { $sort: { b: 1 } }, { $skip: 5 }, { $limit: 10 }, { $group: { _id: null } }), [
@@ -144,7 +180,13 @@ t.test('what a plan can do', (t) => {
   t.same(leading({ $limit: 10 }, { $skip: 4 }, { $limit: 3 }), [null, null, 4, 3, 3])
   t.same(leading({ $limit: 10 }, { $skip: 4 }), [null, null, 4, 6, 2])
   t.same(leading({ $limit: 3 }, { $skip: 4 }), [null, null, 0, 3, 1], 'a limit of nothing is no limit')
-  t.same(leading(a, { $sort: { b: 1 } }, { $match: { c: 2 } }), [json({ $and: [{ a: 1 }, { c: 2 }] }), json({ b: 1 }), 0, 0, 3])
+  t.same(leading(a, { $sort: { b: 1 } }, { $match: { c: 2 } }), [
+    json({ $and: [{ a: 1 }, { c: 2 }] }),
+    json({ b: 1 }),
+    0,
+    0,
+    3,
+  ])
   t.same(leading({ $group: { _id: 1 } }, { $sort: { _id: 1 } }), [null, null, 0, 0, 0])
   t.end()
 })
@@ -166,11 +208,15 @@ t.test('splitting before joins', (t) => {
 
 const field = fc.constantFrom('a', 'b', 'c')
 const stage: fc.Arbitrary<Document> = fc.oneof(
-  fc.record({ name: field, value: fc.integer({ min: 0, max: 2 }) }).map(({ name, value }): Document => ({ $match: { [name]: value } })),
+  fc
+    .record({ name: field, value: fc.integer({ min: 0, max: 2 }) })
+    .map(({ name, value }): Document => ({ $match: { [name]: value } })),
   fc.record({ x: field, y: field }).map(({ x, y }): Document => ({ $match: { $or: [{ [x]: 0 }, { [`${y}.a`]: 1 }] } })),
   fc.record({ name: field, from: field }).map(({ name, from }): Document => ({ $addFields: { [name]: `$${from}` } })),
   field.map((name): Document => ({ $unset: name })),
-  fc.record({ x: field, y: field }).map(({ x, y }): Document => ({ $project: { [x]: 1, ...(x === y ? {} : { [y]: '$a' }) } })),
+  fc
+    .record({ x: field, y: field })
+    .map(({ x, y }): Document => ({ $project: { [x]: 1, ...(x === y ? {} : { [y]: '$a' }) } })),
   field.map((name): Document => ({ $project: { [name]: 0 } })),
   field.map((name): Document => ({ $unwind: { path: `$${name}`, preserveNullAndEmptyArrays: true } })),
   field.map((name): Document => ({ $sort: { [name]: 1, _id: 1 } })),

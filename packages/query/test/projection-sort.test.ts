@@ -1,6 +1,14 @@
 import { decode, encode, fromRawValue, type Document } from '@shardlab/bson'
 import t from 'tap'
-import { compileFilter, compileProjection, keyTuplesOf, fieldPath, parseSort, sortKeyOf, sortKeyValues } from '../src/index.js'
+import {
+  compileFilter,
+  compileProjection,
+  keyTuplesOf,
+  fieldPath,
+  parseSort,
+  sortKeyOf,
+  sortKeyValues,
+} from '../src/index.js'
 import { codeOf, context, failure, json, project } from './support/helpers.js'
 
 t.test('projections', (t) => {
@@ -23,7 +31,11 @@ t.test('projections', (t) => {
     ],
     [{ 'a.b': 1 }, { _id: 1, a: { b: 1, c: 2 }, d: 3 }, { _id: 1, a: { b: 1 } }],
     [{ a: { b: 1 } }, { _id: 1, a: { b: 1, c: 2 } }, { _id: 1, a: { b: 1 } }],
-    [{ 'a.b': 1 }, { _id: 1, a: [{ b: 1, c: 2 }, 5, { c: 1 }, [{ b: 3, c: 4 }]] }, { _id: 1, a: [{ b: 1 }, {}, [{ b: 3 }]] }],
+    [
+      { 'a.b': 1 },
+      { _id: 1, a: [{ b: 1, c: 2 }, 5, { c: 1 }, [{ b: 3, c: 4 }]] },
+      { _id: 1, a: [{ b: 1 }, {}, [{ b: 3 }]] },
+    ],
     [{ 'a.b': 1 }, { _id: 1, a: 5 }, { _id: 1 }],
     [{ 'a.b': 0 }, { _id: 1, a: [{ b: 1, c: 2 }, 5] }, { _id: 1, a: [{ c: 2 }, 5] }],
     [
@@ -52,7 +64,11 @@ t.test('projections', (t) => {
     t.equal(json(project(projection, document)), json(expected), JSON.stringify(projection))
   const filter = compileFilter(encode({ a: { $gt: 1 } }), context)
   t.equal(
-    json(decode(compileProjection(encode({ 'a.$': 1 }), context, { filter }).apply(encode({ _id: 1, a: [1, 2, 3], b: 1 })))),
+    json(
+      decode(
+        compileProjection(encode({ 'a.$': 1 }), context, { filter }).apply(encode({ _id: 1, a: [1, 2, 3], b: 1 })),
+      ),
+    ),
     json({ _id: 1, a: [2] }),
   )
   const sort = parseSort(encode({ a: -1, b: 1 }))
@@ -89,7 +105,10 @@ t.test('sort keys', (t) => {
   const ordered = (sort: Document, ...documents: Document[]) => {
     const keys = documents.map((document) => key(sort, document))
     for (let i = 1; i < keys.length; i++)
-      t.ok(keys[i - 1]! < keys[i]!, `${JSON.stringify(sort)}: ${JSON.stringify(documents[i - 1])} < ${JSON.stringify(documents[i])}`)
+      t.ok(
+        keys[i - 1]! < keys[i]!,
+        `${JSON.stringify(sort)}: ${JSON.stringify(documents[i - 1])} < ${JSON.stringify(documents[i])}`,
+      )
   }
   ordered({ a: 1 }, { a: [] }, { a: null }, { a: 1 }, { a: 'x' }, { a: { b: 1 } }, { a: new Date(0) })
   ordered({ a: 1 }, { a: [7, 1] }, { a: 2 }, { a: [9, 3] })
@@ -113,7 +132,9 @@ t.test('sort keys', (t) => {
     2,
   )
   t.same(
-    sortKeyValues(encode({ a: [3, 1], b: 'x' }), parseSort(encode({ a: -1, b: 1 }))).map((value) => fromRawValue(value!)),
+    sortKeyValues(encode({ a: [3, 1], b: 'x' }), parseSort(encode({ a: -1, b: 1 }))).map((value) =>
+      fromRawValue(value!),
+    ),
     [3, 'x'],
   )
   for (const [bad, code] of [

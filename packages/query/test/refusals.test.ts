@@ -1,6 +1,12 @@
 import { encode, toRawValue, type Document } from '@shardlab/bson'
 import t, { type Test } from 'tap'
-import { compileExpression, compileFilter, compilePipeline, compileProjection, type EvaluationContext } from '../src/index.js'
+import {
+  compileExpression,
+  compileFilter,
+  compilePipeline,
+  compileProjection,
+  type EvaluationContext,
+} from '../src/index.js'
 import { aggregate, codeOf, context, evaluate, failure, json, matches, update } from './support/helpers.js'
 
 const v = (value: unknown) => json({ v: value })
@@ -22,7 +28,12 @@ t.test('the language of older releases', (t) => {
   refuses(t, expression(6, { $median: { input: 1, method: 'approximate' } }), 168)
   refuses(t, expression(6, { $bitAnd: [1] }), 168)
   refuses(t, expression(7, { $toUUID: 'x' }), 168)
-  refuses(t, expression(7, { $convert: { input: 'x', to: 'binData', format: 'hex' } }), 9, '$convert found an unknown argument: format')
+  refuses(
+    t,
+    expression(7, { $convert: { input: 'x', to: 'binData', format: 'hex' } }),
+    9,
+    '$convert found an unknown argument: format',
+  )
   refuses(t, stage(4.4, { $setWindowFields: { output: {} } }), 40324)
   refuses(t, stage(5, { $densify: {} }), 40324)
   refuses(t, stage(5.2, { $fill: { output: {} } }), 40324, "Unrecognized pipeline stage name: '$fill'")
@@ -40,7 +51,8 @@ t.test('the language of older releases', (t) => {
 
 t.test('null and undefined', (t) => {
   const bytes = new Uint8Array([8, 0, 0, 0, 6, 97, 0, 0])
-  const test = (filter: Document, over: EvaluationContext = context) => compileFilter(encode(filter), over).matches(bytes)
+  const test = (filter: Document, over: EvaluationContext = context) =>
+    compileFilter(encode(filter), over).matches(bytes)
   const before = { ...context, undefinedMatchesNull: true }
   for (const filter of [{ a: null }, { a: { $in: [null] } }, { a: { $lte: null } }]) {
     t.notOk(test(filter), JSON.stringify(filter))
@@ -70,7 +82,8 @@ t.test('JavaScript in the server', (t) => {
 
 t.test('$sampleRate and $rand', (t) => {
   const dice = (random: number) => ({ ...context, random: () => random })
-  const drawn = (rate: unknown, random: number) => compileFilter(encode({ $sampleRate: rate }), dice(random)).matches(encode({}))
+  const drawn = (rate: unknown, random: number) =>
+    compileFilter(encode({ $sampleRate: rate }), dice(random)).matches(encode({}))
   t.equal(drawn(0.5, 0.4), true)
   t.equal(drawn(0.5, 0.6), false)
   t.equal(drawn(0, 0), false)
@@ -83,7 +96,11 @@ t.test('$sampleRate and $rand', (t) => {
 
 t.test('projections', (t) => {
   const project = (projection: Document, filter?: Document) => () =>
-    compileProjection(encode(projection), context, filter === undefined ? {} : { filter: compileFilter(encode(filter), context) })
+    compileProjection(
+      encode(projection),
+      context,
+      filter === undefined ? {} : { filter: compileFilter(encode(filter), context) },
+    )
   refuses(t, project({ 'a.$': 1 }, { b: 1 }), 31277, "Positional projection 'a.$' does not match the query document.")
   refuses(t, project({ 'a.$.$': 1 }, { a: 1 }), 31287)
   refuses(t, project({ 'a.$': { $slice: 1 } }, { a: 1 }), 31271)
@@ -107,7 +124,11 @@ t.test('operators and options', (t) => {
     [{ a: { $bitsAllSet: [-1] } }, 2, 'Failed to parse bit position. Expected a non-negative number in: 0: -1'],
     [{ a: { $bitsAllSet: [1, 'x'] } }, 2, 'Failed to parse bit position. Expected a number in: 1: "x"'],
     [{ a: { $bitsAllSet: 1.5 } }, 9, 'Expected an integer: $bitsAllSet: 1.5'],
-    [{ a: { $bitsAllSet: 'x' } }, 2, '$bitsAllSet takes an Array, a number, or a BinData but received: $bitsAllSet: "x"'],
+    [
+      { a: { $bitsAllSet: 'x' } },
+      2,
+      '$bitsAllSet takes an Array, a number, or a BinData but received: $bitsAllSet: "x"',
+    ],
   ]
   for (const [filter, code, message] of filters) refuses(t, () => matches(filter, {}), code, message)
   const expressions: [expression: unknown, code: number, message?: string][] = [
@@ -178,7 +199,12 @@ t.test('D105 text search and places', (t) => {
 })
 
 t.test('D107 $meta', (t) => {
-  refuses(t, () => evaluate({ $meta: 'textScore' }), 40218, 'query requires text score metadata, but it is not available')
+  refuses(
+    t,
+    () => evaluate({ $meta: 'textScore' }),
+    40218,
+    'query requires text score metadata, but it is not available',
+  )
   refuses(t, () => evaluate({ $meta: 'sortKey' }), 40218)
   refuses(t, () => evaluate({ $meta: 'nope' }), 17308, 'Unsupported argument to $meta: nope')
   refuses(t, () => evaluate({ $meta: 1 }), 17307)

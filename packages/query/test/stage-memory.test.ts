@@ -45,7 +45,11 @@ t.test('an accumulator of several values keeps no more than 100 MB', async (t) =
       const run = open([{ $group: { _id: null, kept: { [name]: { ...argument, n } } } }], Infinity)
       for (let i = 0; i < 60; i++) run.push(encode({ n: i % 7, s }))
     }
-    t.throws(() => pushed(30), { code: 146, message: new RegExp(`^\\${name} used too much memory and cannot spill to disk`) }, name)
+    t.throws(
+      () => pushed(30),
+      { code: 146, message: new RegExp(`^\\${name} used too much memory and cannot spill to disk`) },
+      name,
+    )
     t.doesNotThrow(() => pushed(20), `${name}: what gives way does not count`)
   }
 })

@@ -153,7 +153,8 @@ t.test('buckets, facets, redaction', (t) => {
     [[{ $sample: { size: 9 } }, { $count: 'n' }], [{ n: 5 }]],
     [[{ $sample: { size: 2 } }, { $count: 'n' }], [{ n: 2 }]],
   ]
-  for (const [stages, expected] of table) t.same(aggregate(stages, scores).map(json), expected.map(json), JSON.stringify(stages))
+  for (const [stages, expected] of table)
+    t.same(aggregate(stages, scores).map(json), expected.map(json), JSON.stringify(stages))
   const secret = { _id: 1, level: 1, a: { level: 5, x: 1 }, list: [{ level: 1, y: 2 }, { level: 5 }, 3], plain: 0 }
   const redact = { $redact: { $cond: [{ $lte: ['$level', 3] }, '$$DESCEND', '$$PRUNE'] } }
   t.same(aggregate([redact], [secret, { level: 9 }]), [{ _id: 1, level: 1, list: [{ level: 1, y: 2 }, 3], plain: 0 }])

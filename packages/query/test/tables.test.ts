@@ -39,7 +39,8 @@ t.test('every operator has a row that says where it is described and how far it 
 t.test('no operator lacks anything silently; one that did would be refused where evaluation is strict', (t) => {
   const row: OperatorRow = { name: '$a', manualPage: 'aggregation/a', status: 'partial', lacks: 'b', since: 6 }
   const refusing: OperatorRow = { name: '$b', manualPage: 'aggregation/b', status: 'partial', missing: 'c' }
-  const find = (over: { languageVersion?: number; strict?: boolean }) => findOperator(new Map([['$a', row]]), '$a', over)
+  const find = (over: { languageVersion?: number; strict?: boolean }) =>
+    findOperator(new Map([['$a', row]]), '$a', over)
   t.equal(find({}), row)
   t.throws(() => find({ strict: true }), { code: 115, message: '$a is refused in strict mode, as it lacks b' })
   t.equal(find({ languageVersion: 5, strict: true }), undefined, 'an unknown one is unknown first')

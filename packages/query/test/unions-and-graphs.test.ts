@@ -8,7 +8,10 @@ t.test('$unionWith', (t) => {
   const f = [{ _id: 1 }, { _id: 2 }, { _id: 3 }]
   const ids = (...stages: Document[]) => join(stages, [{ _id: 0 }], { f }).map(({ _id }) => _id)
   t.same(ids({ $unionWith: 'f' }), [0, 1, 2, 3])
-  t.same(ids({ $unionWith: { coll: 'f', pipeline: [{ $match: { _id: { $gt: 1 } } }] } }, { $sort: { _id: -1 } }), [3, 2, 0])
+  t.same(
+    ids({ $unionWith: { coll: 'f', pipeline: [{ $match: { _id: { $gt: 1 } } }] } }, { $sort: { _id: -1 } }),
+    [3, 2, 0],
+  )
   t.same(ids({ $unionWith: 'missing' }), [0])
   t.same(ids({ $unionWith: { pipeline: [{ $documents: [{ _id: 9 }] }] } }), [0, 9])
   t.same(ids({ $unionWith: { coll: 'f', pipeline: [{ $unionWith: 'f' }, { $match: { _id: 1 } }] } }), [0, 1, 1])
@@ -29,8 +32,19 @@ t.test('$graphLookup', (t) => {
     { _id: 6, name: 'loop', boss: 'loop' },
   ]
   const search = (graph: Document, start: Document = { who: 'asya' }) => {
-    const stage = { $graphLookup: { from: 'p', startWith: '$who', connectFromField: 'boss', connectToField: 'name', as: 'up', ...graph } }
-    return (join([stage], [start], { p: people })[0]!.up as Document[]).map(({ _id, d }) => (d === undefined ? _id : [_id, Number(d)]))
+    const stage = {
+      $graphLookup: {
+        from: 'p',
+        startWith: '$who',
+        connectFromField: 'boss',
+        connectToField: 'name',
+        as: 'up',
+        ...graph,
+      },
+    }
+    return (join([stage], [start], { p: people })[0]!.up as Document[]).map(({ _id, d }) =>
+      d === undefined ? _id : [_id, Number(d)],
+    )
   }
   t.same(search({ depthField: 'd' }), [
     [5, 0],
@@ -45,11 +59,27 @@ t.test('$graphLookup', (t) => {
   t.same(search({}, {}), [], 'a missing start leads nowhere')
   t.same(search({ startWith: null, connectToField: 'boss' }), [], 'null is not a missing field')
   t.same(
-    search({ startWith: 'dev', connectFromField: 'name', connectToField: 'boss', restrictSearchWithMatch: { away: { $ne: true } } }),
+    search({
+      startWith: 'dev',
+      connectFromField: 'name',
+      connectToField: 'boss',
+      restrictSearchWithMatch: { away: { $ne: true } },
+    }),
     [2, 3, 5],
   )
   const [result] = join(
-    [{ $graphLookup: { from: 'p', startWith: 'dev', connectFromField: 'x', connectToField: 'name', as: 'up', depthField: 'd' } }],
+    [
+      {
+        $graphLookup: {
+          from: 'p',
+          startWith: 'dev',
+          connectFromField: 'x',
+          connectToField: 'name',
+          as: 'up',
+          depthField: 'd',
+        },
+      },
+    ],
     [{}],
     { p: people },
   )
@@ -77,6 +107,8 @@ t.test('joins inside facets', (t) => {
     ],
     { f: [{ _id: 5, k: 2 }] },
   )
-  t.same(result, [{ all: [{ n: 2 }], joined: [{ _id: 2, j: [{ _id: 5, k: 2 }] }], more: [{ k: 1 }, { k: 2 }, { k: 2 }], done: true }])
+  t.same(result, [
+    { all: [{ n: 2 }], joined: [{ _id: 2, j: [{ _id: 5, k: 2 }] }], more: [{ k: 1 }, { k: 2 }, { k: 2 }], done: true },
+  ])
   t.end()
 })

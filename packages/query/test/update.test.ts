@@ -48,10 +48,22 @@ t.test('field operators', (t) => {
   ]
   for (const [specification, before, after] of table)
     t.equal(update(specification, before), after === null ? null : json(after), JSON.stringify(specification))
-  t.equal(update({ $setOnInsert: { a: 1 }, $set: { b: 2 } }, { _id: 1 }, { isInsert: true }), json({ _id: 1, a: 1, b: 2 }))
+  t.equal(
+    update({ $setOnInsert: { a: 1 }, $set: { b: 2 } }, { _id: 1 }, { isInsert: true }),
+    json({ _id: 1, a: 1, b: 2 }),
+  )
   t.equal(update({ $set: { _id: 7 } }, { a: 1 }, { isInsert: true }), json({ a: 1, _id: 7 }))
-  for (const change of [{ $set: { _id: 7 } }, { $setOnInsert: { _id: 7 } }, { $inc: { _id: 6 } }, { $unset: { _id: 1 } }])
-    t.throws(() => update(change, { _id: 1 }, { isInsert: true }), { code: 66 }, 'the _id that the query names is the one to be inserted')
+  for (const change of [
+    { $set: { _id: 7 } },
+    { $setOnInsert: { _id: 7 } },
+    { $inc: { _id: 6 } },
+    { $unset: { _id: 1 } },
+  ])
+    t.throws(
+      () => update(change, { _id: 1 }, { isInsert: true }),
+      { code: 66 },
+      'the _id that the query names is the one to be inserted',
+    )
   t.equal(update({ $setOnInsert: { _id: 1, a: 2 } }, { _id: 1 }, { isInsert: true }), json({ _id: 1, a: 2 }))
   t.end()
 })
@@ -113,14 +125,21 @@ t.test('arrays', (t) => {
     [{ $unset: { 'a.$[].b': '' } }, [{ b: 1, c: 1 }, {}], [{ c: 1 }, {}]],
   ]
   for (const [specification, before, after] of table)
-    t.equal(update(specification, { _id: 1, a: before }), after === null ? null : json({ _id: 1, a: after }), JSON.stringify(specification))
+    t.equal(
+      update(specification, { _id: 1, a: before }),
+      after === null ? null : json({ _id: 1, a: after }),
+      JSON.stringify(specification),
+    )
   t.equal(update({ $push: { 'a.b': 1 } }, { _id: 1 }), json({ _id: 1, a: { b: [1] } }))
   t.equal(update({ $pop: { a: 1 } }, { _id: 1 }), null)
   t.end()
 })
 
 t.test('positional operators and array filters', (t) => {
-  t.equal(update({ $set: { 'a.$': 9 } }, { _id: 1, a: [1, 2, 3] }, { filter: { a: 2 } }), json({ _id: 1, a: [1, 9, 3] }))
+  t.equal(
+    update({ $set: { 'a.$': 9 } }, { _id: 1, a: [1, 2, 3] }, { filter: { a: 2 } }),
+    json({ _id: 1, a: [1, 9, 3] }),
+  )
   t.equal(
     update({ $set: { 'a.$.v': 9 } }, { _id: 1, a: [{ k: 1 }, { k: 2 }] }, { filter: { 'a.k': 2 } }),
     json({ _id: 1, a: [{ k: 1 }, { k: 2, v: 9 }] }),
@@ -153,7 +172,10 @@ t.test('positional operators and array filters', (t) => {
     update({ $set: { 'a.$[x].b': 0 } }, { _id: 1, a: [{ b: 5 }, { b: 1 }] }, { arrayFilters: [{ 'x.b': { $gt: 2 } }] }),
     json({ _id: 1, a: [{ b: 0 }, { b: 1 }] }),
   )
-  t.equal(update({ $set: { 'a.$[x]': 0 } }, { _id: 1, a: [5, 1] }, { arrayFilters: [{ x: { $gt: 2 } }] }), json({ _id: 1, a: [0, 1] }))
+  t.equal(
+    update({ $set: { 'a.$[x]': 0 } }, { _id: 1, a: [5, 1] }, { arrayFilters: [{ x: { $gt: 2 } }] }),
+    json({ _id: 1, a: [0, 1] }),
+  )
   t.equal(update({ $set: { 'a.$[x]': 0 } }, { _id: 1, a: [1] }, { arrayFilters: [{ x: { $gt: 2 } }] }), null)
   t.equal(
     codeOf(() => update({ $set: { 'a.$[x]': 0 } }, { _id: 1, a: [1] })),
@@ -174,7 +196,11 @@ t.test('pipeline updates', (t) => {
   t.equal(update([{ $replaceWith: { x: '$a' } }], { _id: 1, a: 1 }), json({ _id: 1, x: 1 }))
   t.equal(update([{ $project: { a: 1 } }], { _id: 1, a: 1, b: 1 }), json({ _id: 1, a: 1 }))
   t.equal(update([{ $set: { a: 1 } }], { _id: 1, a: 1 }), null)
-  t.equal(update([{ $replaceWith: { x: '$a', _id: '$_id' } }], { _id: 1, a: 1 }), json({ _id: 1, x: 1 }), '_id comes first')
+  t.equal(
+    update([{ $replaceWith: { x: '$a', _id: '$_id' } }], { _id: 1, a: 1 }),
+    json({ _id: 1, x: 1 }),
+    '_id comes first',
+  )
   t.equal(
     codeOf(() => update([{ $match: {} }], { _id: 1 })),
     72,
@@ -188,7 +214,12 @@ t.test('pipeline updates', (t) => {
 
 t.test('errors', (t) => {
   const table: [update: Document, before: Document, code: number, message?: string][] = [
-    [{ $foo: { a: 1 } }, {}, 9, 'Unknown modifier: $foo. Expected a valid update modifier or pipeline-style update specified as an array'],
+    [
+      { $foo: { a: 1 } },
+      {},
+      9,
+      'Unknown modifier: $foo. Expected a valid update modifier or pipeline-style update specified as an array',
+    ],
     [
       { $set: { a: 1 }, b: 1 },
       {},
@@ -196,7 +227,12 @@ t.test('errors', (t) => {
       'Unknown modifier: b. Expected a valid update modifier or pipeline-style update specified as an array',
     ],
     [{ b: 1, $set: { a: 1 } }, {}, 52],
-    [{ $set: 5 }, {}, 9, 'Modifiers operate on fields but we found type int instead. For example: {$mod: {<field>: ...}} not {$set: 5}'],
+    [
+      { $set: 5 },
+      {},
+      9,
+      'Modifiers operate on fields but we found type int instead. For example: {$mod: {<field>: ...}} not {$set: 5}',
+    ],
     [{ $set: { a: 1 }, $inc: { a: 1 } }, {}, 40, "Updating the path 'a' would create a conflict at 'a'"],
     [{ $set: { a: 1 }, $inc: { 'a.b': 1 } }, {}, 40, "Updating the path 'a.b' would create a conflict at 'a'"],
     [{ $set: { 'a.b': 1, a: 1 } }, {}, 40, "Updating the path 'a' would create a conflict at 'a'"],
@@ -204,9 +240,19 @@ t.test('errors', (t) => {
     [{ $set: { 'a.b': 1 } }, { _id: 1, a: 5 }, 28, "Cannot create field 'b' in element {a: 5}"],
     [{ $set: { 'a.b': 1 } }, { _id: 1, a: [5] }, 28, "Cannot create field 'b' in element {a: [ 5 ]}"],
     [{ $set: { 'a.b.c': 1 } }, { _id: 1, a: { b: 'x' } }, 28, 'Cannot create field \'c\' in element {b: "x"}'],
-    [{ $set: { _id: 2 } }, { _id: 1 }, 66, "Performing an update on the path '_id' would modify the immutable field '_id'"],
+    [
+      { $set: { _id: 2 } },
+      { _id: 1 },
+      66,
+      "Performing an update on the path '_id' would modify the immutable field '_id'",
+    ],
     [{ $unset: { _id: 1 } }, { _id: 1 }, 66],
-    [{ _id: 2, a: 1 }, { _id: 1 }, 66, "After applying the update, the (immutable) field '_id' was found to have been altered to _id: 2"],
+    [
+      { _id: 2, a: 1 },
+      { _id: 1 },
+      66,
+      "After applying the update, the (immutable) field '_id' was found to have been altered to _id: 2",
+    ],
     [{ $inc: { a: 'x' } }, { _id: 1 }, 14, 'Cannot increment with non-numeric argument: {a: "x"}'],
     [
       { $inc: { a: 1 } },
@@ -214,7 +260,12 @@ t.test('errors', (t) => {
       14,
       "Cannot apply $inc to a value of non-numeric type. {_id: 1} has the field 'a' of non-numeric type string",
     ],
-    [{ $push: { a: 1 } }, { _id: 1, a: 'x' }, 2, "The field 'a' must be an array but is of type string in document {_id: 1}"],
+    [
+      { $push: { a: 1 } },
+      { _id: 1, a: 'x' },
+      2,
+      "The field 'a' must be an array but is of type string in document {_id: 1}",
+    ],
     [{ $addToSet: { a: 1 } }, { _id: 1, a: 'x' }, 2],
     [{ $pull: { a: 1 } }, { _id: 1, a: 'x' }, 2, 'Cannot apply $pull to a non-array value'],
     [{ $pop: { a: 2 } }, { _id: 1, a: [] }, 9, '$pop expects 1 or -1, found: 2'],
@@ -222,17 +273,52 @@ t.test('errors', (t) => {
     [{ $set: { '': 1 } }, { _id: 1 }, 56],
     [{ $set: { 'a..b': 1 } }, { _id: 1 }, 56],
     [{ $set: { $a: 1 } }, { _id: 1 }, 52],
-    [{ $set: { 'a.$[]': 1 } }, { _id: 1 }, 2, "The path 'a' must exist in the document in order to apply array updates."],
+    [
+      { $set: { 'a.$[]': 1 } },
+      { _id: 1 },
+      2,
+      "The path 'a' must exist in the document in order to apply array updates.",
+    ],
     [{ $set: { 'a.$[]': 1 } }, { _id: 1, a: 5 }, 2, 'Cannot apply array updates to non-array element a: 5'],
     [{ $set: { 'a.2000000': 1 } }, { _id: 1, a: [] }, 34],
-    [{ $unset: { 'a.$[].b': 1 } }, { _id: 1 }, 2, "The path 'a' must exist in the document in order to apply array updates."],
-    [{ $set: { 'a.b.$[].c': 1 } }, { _id: 1, a: 5 }, 2, "The path 'a.b' must exist in the document in order to apply array updates."],
-    [{ $unset: { 'a.$.b': 1 } }, { _id: 1 }, 2, 'The positional operator did not find the match needed from the query.'],
-    [{ $set: { '$[].a': 1 } }, {}, 2, "Cannot have array filter identifier (i.e. '$[<id>]') element in the first position in path '$[].a'"],
+    [
+      { $unset: { 'a.$[].b': 1 } },
+      { _id: 1 },
+      2,
+      "The path 'a' must exist in the document in order to apply array updates.",
+    ],
+    [
+      { $set: { 'a.b.$[].c': 1 } },
+      { _id: 1, a: 5 },
+      2,
+      "The path 'a.b' must exist in the document in order to apply array updates.",
+    ],
+    [
+      { $unset: { 'a.$.b': 1 } },
+      { _id: 1 },
+      2,
+      'The positional operator did not find the match needed from the query.',
+    ],
+    [
+      { $set: { '$[].a': 1 } },
+      {},
+      2,
+      "Cannot have array filter identifier (i.e. '$[<id>]') element in the first position in path '$[].a'",
+    ],
     [{ $set: { '$.a': 1 } }, {}, 2, "Cannot have positional (i.e. '$') element in the first position in path '$.a'"],
     [{ $set: { 'a.$[].b': 1, 'a.0.c': 1 } }, {}, 40, "Updating the path 'a.0.c' would create a conflict at 'a'"],
-    [{ $pull: { 'a.b': 1 } }, { _id: 1, a: 5 }, 28, 'Cannot use the part (b) of (a.b) to traverse the element ({a: 5})'],
-    [{ $pop: { 'a.b.c': 1 } }, { _id: 1, a: [5] }, 28, 'Cannot use the part (b) of (a.b.c) to traverse the element ({a: [ 5 ]})'],
+    [
+      { $pull: { 'a.b': 1 } },
+      { _id: 1, a: 5 },
+      28,
+      'Cannot use the part (b) of (a.b) to traverse the element ({a: 5})',
+    ],
+    [
+      { $pop: { 'a.b.c': 1 } },
+      { _id: 1, a: [5] },
+      28,
+      'Cannot use the part (b) of (a.b.c) to traverse the element ({a: [ 5 ]})',
+    ],
     [{ $pullAll: { 'a.1.b': [1] } }, { _id: 1, a: [5] }, 0],
     [{ $unset: { 'a.b': 1 } }, { _id: 1, a: 5 }, 0],
     [
@@ -243,8 +329,18 @@ t.test('errors', (t) => {
     ],
     [{ $push: { a: { $each: 1 } } }, {}, 2, 'The argument to $each in $push must be an array but it was of type: int'],
     [{ $push: { a: { $each: [], $nope: 1 } } }, {}, 2, 'Unrecognized clause in $push: $nope'],
-    [{ $push: { a: { $each: [], $position: 'x' } } }, {}, 2, 'The value for $position must be an integer value, not of type: string'],
-    [{ $push: { a: { $each: [], $slice: 1.5 } } }, {}, 2, 'The value for $slice must be an integer value but was given type: double'],
+    [
+      { $push: { a: { $each: [], $position: 'x' } } },
+      {},
+      2,
+      'The value for $position must be an integer value, not of type: string',
+    ],
+    [
+      { $push: { a: { $each: [], $slice: 1.5 } } },
+      {},
+      2,
+      'The value for $slice must be an integer value but was given type: double',
+    ],
     [
       { $push: { a: { $position: 'x', $each: [], $slice: 'y' } } },
       {},
@@ -253,13 +349,38 @@ t.test('errors', (t) => {
     ],
     [{ $push: { a: { $each: [], $sort: { b: 2 } } } }, {}, 2, 'The $sort element value must be either 1 or -1'],
     [{ $push: { a: { $each: [], $sort: { '': 1 } } } }, {}, 2, 'The $sort field cannot be empty'],
-    [{ $push: { a: { $each: [], $sort: { 'b.': 1 } } } }, {}, 2, 'The $sort field is a dotted field but has an empty part: b.'],
+    [
+      { $push: { a: { $each: [], $sort: { 'b.': 1 } } } },
+      {},
+      2,
+      'The $sort field is a dotted field but has an empty part: b.',
+    ],
     [{ $push: { a: 1 } }, { a: 'x' }, 2, "The field 'a' must be an array but is of type string in document {no id}"],
-    [{ $addToSet: { a: { $each: 1 } } }, {}, 14, 'The argument to $each in $addToSet must be an array but it was of type int'],
-    [{ $addToSet: { a: { $each: [], x: 1 } } }, {}, 2, 'Found unexpected fields after $each in $addToSet: { $each: [], x: 1 }'],
+    [
+      { $addToSet: { a: { $each: 1 } } },
+      {},
+      14,
+      'The argument to $each in $addToSet must be an array but it was of type int',
+    ],
+    [
+      { $addToSet: { a: { $each: [], x: 1 } } },
+      {},
+      2,
+      'Found unexpected fields after $each in $addToSet: { $each: [], x: 1 }',
+    ],
     [{ $pop: { a: 'x' } }, {}, 9, 'Expected a number in: a: "x"'],
-    [{ $rename: { a: 'a.b' } }, {}, 2, 'The source and target field for $rename must not be on the same path: a: "a.b"'],
-    [{ $rename: { 'a.b': 'c' } }, { _id: 1, a: 5 }, 28, 'cannot use the part (b of a.b) to traverse the element ({a: 5})'],
+    [
+      { $rename: { a: 'a.b' } },
+      {},
+      2,
+      'The source and target field for $rename must not be on the same path: a: "a.b"',
+    ],
+    [
+      { $rename: { 'a.b': 'c' } },
+      { _id: 1, a: 5 },
+      28,
+      'cannot use the part (b of a.b) to traverse the element ({a: 5})',
+    ],
     [
       { $rename: { 'a.0': 'c' } },
       { _id: 1, a: [5] },
@@ -318,7 +439,10 @@ t.test('several positional parts', (t) => {
 
 t.test('property: an update of top-level fields does what the same update does one level down', (t) => {
   const name = fc.constantFrom('a', 'b', 'c', '10', '9', 'é')
-  const value = fc.oneof(fc.integer({ min: -3, max: 3 }), fc.constantFrom<unknown>('x', null, 1.5, [1, 2], { q: 1 }, Long.fromNumber(2)))
+  const value = fc.oneof(
+    fc.integer({ min: -3, max: 3 }),
+    fc.constantFrom<unknown>('x', null, 1.5, [1, 2], { q: 1 }, Long.fromNumber(2)),
+  )
   const number = fc.constantFrom<unknown>(1, 2.5, Long.fromNumber(3))
   const operation = fc.oneof(
     fc.tuple(fc.constantFrom('$set', '$min', '$max', '$addToSet', '$push', '$pull', '$setOnInsert'), name, value),
@@ -340,7 +464,8 @@ t.test('property: an update of top-level fields does what the same update does o
       (operations, fields, isInsert) => {
         const specification = (prefix: string) => {
           const result: Record<string, Document> = {}
-          for (const [operator, field, argument] of operations) result[operator] = { ...result[operator], [prefix + field]: argument }
+          for (const [operator, field, argument] of operations)
+            result[operator] = { ...result[operator], [prefix + field]: argument }
           return result
         }
         const document = new Map(fields)

@@ -12,7 +12,11 @@ const documents: Document[] = [
 ]
 
 /** The output field of every document by `_id`, in the order of the stage. */
-function column(output: Document, input: Document[] = documents, rest: Document = { partitionBy: '$g', sortBy: { t: 1 } }): Document {
+function column(
+  output: Document,
+  input: Document[] = documents,
+  rest: Document = { partitionBy: '$g', sortBy: { t: 1 } },
+): Document {
   const results = aggregate([{ $setWindowFields: { ...rest, output: { r: output } } }], input)
   return Object.fromEntries(results.map((result) => [`#${result._id}`, result.r]))
 }
@@ -76,7 +80,10 @@ t.test('accumulators over windows of documents', (t) =>
       { $first: '$v', window: { documents: [1, 1] } },
       { '#1': 5, '#4': 20, '#3': null, '#2': 3, '#6': null, '#5': null },
     ],
-    [{ $firstN: { n: 2, input: '$v' } }, { '#1': [10, 5], '#4': [10, 5], '#3': [10, 5], '#2': [1, 3], '#6': [1, 3], '#5': [1, 3] }],
+    [
+      { $firstN: { n: 2, input: '$v' } },
+      { '#1': [10, 5], '#4': [10, 5], '#3': [10, 5], '#2': [1, 3], '#6': [1, 3], '#5': [1, 3] },
+    ],
     [
       { $maxN: { n: 2, input: '$v' }, window: { documents: ['unbounded', 0] } },
       { '#1': [10], '#4': [10, 5], '#3': [20, 10], '#2': [1], '#6': [3, 1], '#5': [3, 1] },
@@ -96,13 +103,23 @@ t.test('accumulators over windows of documents', (t) =>
 t.test('places and ranks', (t) => {
   check(t, [
     [{ $shift: { output: '$v', by: 1 } }, { '#1': 5, '#4': 20, '#3': null, '#2': 3, '#6': null, '#5': null }],
-    [{ $shift: { output: '$v', by: -2, default: 'none' } }, { '#1': 'none', '#4': 'none', '#3': 10, '#2': 'none', '#6': 'none', '#5': 1 }],
+    [
+      { $shift: { output: '$v', by: -2, default: 'none' } },
+      { '#1': 'none', '#4': 'none', '#3': 10, '#2': 'none', '#6': 'none', '#5': 1 },
+    ],
     [{ $documentNumber: {} }, { '#1': 1, '#4': 2, '#3': 3, '#2': 1, '#6': 2, '#5': 3 }],
   ])
 })
 
 t.test('ranks share a place for equal values, and null equals missing', (t) => {
-  const scores = [{ _id: 1, s: 5 }, { _id: 2 }, { _id: 3, s: 7 }, { _id: 4, s: 5 }, { _id: 5, s: null }, { _id: 6, s: [5, 9] }]
+  const scores = [
+    { _id: 1, s: 5 },
+    { _id: 2 },
+    { _id: 3, s: 7 },
+    { _id: 4, s: 5 },
+    { _id: 5, s: null },
+    { _id: 6, s: [5, 9] },
+  ]
   const rest = { sortBy: { s: 1 } }
   t.same(column({ $rank: {} }, scores, rest), { '#2': 1, '#5': 1, '#1': 3, '#4': 3, '#6': 3, '#3': 6 })
   t.same(column({ $denseRank: {} }, scores, rest), { '#2': 1, '#5': 1, '#1': 2, '#4': 2, '#6': 2, '#3': 3 })
@@ -112,12 +129,19 @@ t.test('ranks share a place for equal values, and null equals missing', (t) => {
 t.test('ranges of numbers and of dates', (t) => {
   const points = [1, 2, 4, 4, 9].map((x, index) => ({ _id: index, x, v: 1 }))
   const rest = { sortBy: { x: 1 } }
-  const count = (range: unknown[], unit?: string) => ({ $sum: '$v', window: { range, ...(unit === undefined ? {} : { unit }) } })
+  const count = (range: unknown[], unit?: string) => ({
+    $sum: '$v',
+    window: { range, ...(unit === undefined ? {} : { unit }) },
+  })
   t.same(column(count([-2, 0]), points, rest), { '#0': 1, '#1': 2, '#2': 3, '#3': 3, '#4': 1 })
   t.same(column(count(['unbounded', 'current']), points, rest), { '#0': 1, '#1': 2, '#2': 3, '#3': 4, '#4': 5 })
   t.same(column(count([0.5, 5]), points, rest), { '#0': 3, '#1': 2, '#2': 1, '#3': 1, '#4': 0 })
   t.same(column(count([-1, 'unbounded']), points, rest), { '#0': 5, '#1': 5, '#2': 3, '#3': 3, '#4': 1 })
-  const dates = [1, 1.5, 2, 4].map((number, index) => ({ _id: index, x: day(Math.floor(number), (number % 1) * 24), v: 1 }))
+  const dates = [1, 1.5, 2, 4].map((number, index) => ({
+    _id: index,
+    x: day(Math.floor(number), (number % 1) * 24),
+    v: 1,
+  }))
   t.same(column(count([-1, 0], 'day'), dates, rest), { '#0': 1, '#1': 2, '#2': 3, '#3': 1 })
   t.same(column(count([-12, 12], 'hour'), dates, rest), { '#0': 2, '#1': 3, '#2': 2, '#3': 1 })
   t.same(column(count(['unbounded', 'unbounded'], 'month'), dates, rest), { '#0': 4, '#1': 4, '#2': 4, '#3': 4 })
@@ -148,11 +172,14 @@ t.test('derivatives and integrals', (t) => {
     '#2': 10,
     '#3': 30,
   })
-  t.same(column({ $integral: { input: '$km', unit: 'hour' }, window: { documents: ['unbounded', 'current'] } }, moves, rest), {
-    '#1': 0,
-    '#2': 220,
-    '#3': 355,
-  })
+  t.same(
+    column({ $integral: { input: '$km', unit: 'hour' }, window: { documents: ['unbounded', 'current'] } }, moves, rest),
+    {
+      '#1': 0,
+      '#2': 220,
+      '#3': 355,
+    },
+  )
   const numbers = [1, 2, 4].map((x) => ({ _id: x, x, y: x * x }))
   t.same(column({ $derivative: { input: '$y' }, window: { documents: [-1, 0] } }, numbers, { sortBy: { x: 1 } }), {
     '#1': null,
@@ -169,11 +196,17 @@ t.test('derivatives and integrals', (t) => {
     5624901,
   )
   t.equal(
-    codeOf(() => column({ $derivative: { input: '$y', unit: 'day' }, window: { documents: [-1, 0] } }, numbers, { sortBy: { x: 1 } })),
+    codeOf(() =>
+      column({ $derivative: { input: '$y', unit: 'day' }, window: { documents: [-1, 0] } }, numbers, {
+        sortBy: { x: 1 },
+      }),
+    ),
     5624900,
   )
   t.equal(
-    codeOf(() => column({ $derivative: { input: '$q' }, window: { documents: [-1, 0] } }, numbers, { sortBy: { x: 1 } })),
+    codeOf(() =>
+      column({ $derivative: { input: '$q' }, window: { documents: [-1, 0] } }, numbers, { sortBy: { x: 1 } }),
+    ),
     5624903,
   )
   t.equal(
@@ -190,7 +223,11 @@ t.test('derivatives and integrals', (t) => {
 t.test('moving averages and covariance', (t) => {
   const prices = [13, 15.4, 12].map((v, index) => ({ _id: index, t: index, v }))
   const rest = { sortBy: { t: 1 } }
-  t.same(column({ $expMovingAvg: { input: '$v', N: 2 } }, prices, rest), { '#0': 13, '#1': 14.6, '#2': 12.866666666666667 })
+  t.same(column({ $expMovingAvg: { input: '$v', N: 2 } }, prices, rest), {
+    '#0': 13,
+    '#1': 14.6,
+    '#2': 12.866666666666667,
+  })
   t.same(column({ $expMovingAvg: { input: '$v', alpha: 0.75 } }, prices, rest), { '#0': 13, '#1': 14.8, '#2': 12.7 })
   const pairs = [
     { _id: 1, t: 1, x: 1, y: 2 },
@@ -199,8 +236,18 @@ t.test('moving averages and covariance', (t) => {
     { _id: 4, t: 4, x: 4, y: 9 },
   ]
   const running = { documents: ['unbounded', 'current'] }
-  t.same(column({ $covariancePop: ['$x', '$y'], window: running }, pairs, rest), { '#1': 0, '#2': 0.5, '#3': 0.5, '#4': 11 / 3 })
-  t.same(column({ $covarianceSamp: ['$x', '$y'], window: running }, pairs, rest), { '#1': null, '#2': 1, '#3': 1, '#4': 5.5 })
+  t.same(column({ $covariancePop: ['$x', '$y'], window: running }, pairs, rest), {
+    '#1': 0,
+    '#2': 0.5,
+    '#3': 0.5,
+    '#4': 11 / 3,
+  })
+  t.same(column({ $covarianceSamp: ['$x', '$y'], window: running }, pairs, rest), {
+    '#1': null,
+    '#2': 1,
+    '#3': 1,
+    '#4': 5.5,
+  })
   t.end()
 })
 
@@ -271,7 +318,10 @@ t.test('filling', (t) => {
 
 t.test('number types are the server’s', (t) => {
   const typed = (output: Document, values: unknown[]) => {
-    const stages = [encode({ $setWindowFields: { sortBy: { _id: 1 }, output: { r: output } } }), encode({ $project: { _id: 0, r: 1 } })]
+    const stages = [
+      encode({ $setWindowFields: { sortBy: { _id: 1 }, output: { r: output } } }),
+      encode({ $project: { _id: 0, r: 1 } }),
+    ]
     return run(
       stages,
       values.map((v, _id) => encode({ _id, v })),
@@ -281,7 +331,9 @@ t.test('number types are the server’s', (t) => {
   const r = (value: unknown) => toExtendedJson(encode({ r: value }), { canonical: true })
   t.same(typed({ $sum: '$v' }, [long]), [r(long)], 'a window that nothing leaves keeps the long')
   t.same(typed({ $sum: '$v', window: { documents: [-1, 0] } }, [long]), [r(5)], 'one that values leave gives an int')
-  t.same(typed({ $sum: '$v', window: { documents: [0, 0] } }, [Decimal128.fromString('1.5')]), [r(Decimal128.fromString('1.5'))])
+  t.same(typed({ $sum: '$v', window: { documents: [0, 0] } }, [Decimal128.fromString('1.5')]), [
+    r(Decimal128.fromString('1.5')),
+  ])
   t.same(typed({ $documentNumber: {} }, [1]), [r(1)])
   t.end()
 })
@@ -316,7 +368,9 @@ t.test('output paths and order', (t) => {
 
 t.test('partitions and ranks obey the collation', (t) => {
   const strings = new Intl.Collator('en', { sensitivity: 'base' }).compare
-  const stage = encode({ $setWindowFields: { partitionBy: '$g', sortBy: { s: 1 }, output: { r: { $rank: {} }, n: { $sum: 1 } } } })
+  const stage = encode({
+    $setWindowFields: { partitionBy: '$g', sortBy: { s: 1 }, output: { r: { $rank: {} }, n: { $sum: 1 } } },
+  })
   const input = [
     { _id: 1, g: 'X', s: 'b' },
     { _id: 2, g: 'x', s: 'B' },
@@ -355,10 +409,18 @@ t.test('what is refused', (t) => {
     [{ sortBy: { x: 1 }, output: { a: { $sum: 1, window: { documents: [0.5, 1] } } } }, 9],
     [{ sortBy: { x: 1, y: 1 }, output: { a: { $sum: 1, window: { range: [0, 1] } } } }, 5339902],
     [{ sortBy: { x: -1 }, output: { a: { $sum: 1, window: { range: [0, 1] } } } }, 8947401],
-    [{ sortBy: { x: 1 }, output: { a: { $sum: 1, window: { range: [0, 1], unit: 'eon' } } } }, 9, 'unknown time unit value: eon'],
+    [
+      { sortBy: { x: 1 }, output: { a: { $sum: 1, window: { range: [0, 1], unit: 'eon' } } } },
+      9,
+      'unknown time unit value: eon',
+    ],
     [{ sortBy: { x: 1 }, output: { a: { $sum: 1, window: { documents: [0, 1], unit: 'day' } } } }, 9],
     [{ output: { a: { $derivative: { input: '$x' } } } }, 9, '$derivative requires a sortBy'],
-    [{ sortBy: { x: 1 }, output: { a: { $derivative: { input: '$x' } } } }, 9, '$derivative requires explicit window bounds'],
+    [
+      { sortBy: { x: 1 }, output: { a: { $derivative: { input: '$x' } } } },
+      9,
+      '$derivative requires explicit window bounds',
+    ],
     [{ output: { a: { $shift: { output: '$x', by: 1 } } } }, 9, "'$shift' requires a sortBy"],
     [{ sortBy: { x: 1 }, output: { a: { $shift: { output: '$x', by: 0.5 } } } }, 9],
     [{ sortBy: { x: 1 }, output: { a: { $expMovingAvg: { input: '$x', alpha: 2 } } } }, 9],

@@ -81,7 +81,12 @@ export interface Runtime {
    */
   start(members: readonly MemberSpec[]): Promise<MemberInfo[]>
   /** A request from outside, from the address `cluster`. @throws RequestFailedError like `ActorContext.request`. */
-  request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, options?: RequestOptions): Promise<ReplyOf<K>>
+  request<K extends MessageKind>(
+    to: Address,
+    kind: K,
+    request: RequestOf<K>,
+    options?: RequestOptions,
+  ): Promise<ReplyOf<K>>
   /** Stops a member at once and without warning; its disk stays. No error when it is down already. */
   crash(address: Address): Promise<void>
   /** Ends a member in order; its disk stays. Resolves when it is down; no error when it is already. */

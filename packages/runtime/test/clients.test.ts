@@ -20,30 +20,33 @@ const worlds: Record<string, () => Runtime> = {
 }
 
 for (const [name, create] of Object.entries(worlds)) {
-  t.test(`${name}: a member listens, a crash ends its connections, a restart listens on the same port`, async (test) => {
-    const runtime = create()
-    test.teardown(() => runtime.stop())
-    const [info] = await runtime.start([spec('a', 'echo', { listen }), spec('b', 'echo')])
-    const { endpoint } = info!
-    test.match(endpoint, /^127\.0\.0\.1:[1-9]\d+$/)
-    test.equal(await ask(runtime, 'a', 'endpoint'), endpoint)
-    const socket = await connected(endpoint)
-    const ended = new Promise((resolve) => socket.on('error', () => {}).on('close', resolve))
-    await runtime.crash('a')
-    await ended
-    await test.rejects(connected(endpoint), { code: 'ECONNREFUSED' })
-    test.equal((await runtime.restart('a')).endpoint, endpoint)
-    const again = await connected(endpoint)
-    await test.rejects(
-      runtime.start([spec('c', 'echo', { listen: { host: '127.0.0.1', port: Number(endpoint.split(':')[1]) } })]),
-      /EADDRINUSE/,
-    )
-    const over = new Promise((resolve) => again.on('close', resolve))
-    again.end()
-    await runtime.stop()
-    await over
-    await test.rejects(connected(endpoint), { code: 'ECONNREFUSED' })
-  })
+  t.test(
+    `${name}: a member listens, a crash ends its connections, a restart listens on the same port`,
+    async (test) => {
+      const runtime = create()
+      test.teardown(() => runtime.stop())
+      const [info] = await runtime.start([spec('a', 'echo', { listen }), spec('b', 'echo')])
+      const { endpoint } = info!
+      test.match(endpoint, /^127\.0\.0\.1:[1-9]\d+$/)
+      test.equal(await ask(runtime, 'a', 'endpoint'), endpoint)
+      const socket = await connected(endpoint)
+      const ended = new Promise((resolve) => socket.on('error', () => {}).on('close', resolve))
+      await runtime.crash('a')
+      await ended
+      await test.rejects(connected(endpoint), { code: 'ECONNREFUSED' })
+      test.equal((await runtime.restart('a')).endpoint, endpoint)
+      const again = await connected(endpoint)
+      await test.rejects(
+        runtime.start([spec('c', 'echo', { listen: { host: '127.0.0.1', port: Number(endpoint.split(':')[1]) } })]),
+        /EADDRINUSE/,
+      )
+      const over = new Promise((resolve) => again.on('close', resolve))
+      again.end()
+      await runtime.stop()
+      await over
+      await test.rejects(connected(endpoint), { code: 'ECONNREFUSED' })
+    },
+  )
 }
 
 t.test('clients wait for a member that is starting and are refused by one that is down', async (test) => {
@@ -84,7 +87,10 @@ t.test('clients wait for a member that is starting and are refused by one that i
     reason: 'unreachable',
   })
   test.match(await crashed, { member: 'a', error: /on purpose, later/ })
-  test.throws(() => a!.request('node.command', toyRequest('echo')), { name: 'RequestFailedError', reason: 'unreachable' })
+  test.throws(() => a!.request('node.command', toyRequest('echo')), {
+    name: 'RequestFailedError',
+    reason: 'unreachable',
+  })
   await runtime.stop()
   test.same(ends, ['destroy', 'close', 'destroy'])
 })

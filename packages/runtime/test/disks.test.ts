@@ -38,7 +38,11 @@ for (const kind of kinds) {
     const { disk, reopen } = kind.create(10_000)
     test.same(contents(disk), { checkpoint: null, records: [] })
     test.same(disk.usage(), { logBytes: 0, checkpointBytes: 0, limitBytes: 10_000 })
-    await Promise.all([disk.append(Buffer.from('one')), disk.append(Buffer.from('')), disk.append(Buffer.from('three'))])
+    await Promise.all([
+      disk.append(Buffer.from('one')),
+      disk.append(Buffer.from('')),
+      disk.append(Buffer.from('three')),
+    ])
     test.same(contents(reopen()), { checkpoint: null, records: ['one', '', 'three'] })
     await disk.writeCheckpoint(Buffer.from('all'))
     test.same(contents(reopen()), { checkpoint: 'all', records: [] })
@@ -81,7 +85,11 @@ for (const kind of kinds) {
 }
 
 t.test('both disks always agree', async (test) => {
-  const action = fc.record({ checkpoint: fc.boolean(), isPrompt: fc.boolean(), bytes: fc.uint8Array({ maxLength: 200 }) })
+  const action = fc.record({
+    checkpoint: fc.boolean(),
+    isPrompt: fc.boolean(),
+    bytes: fc.uint8Array({ maxLength: 200 }),
+  })
   await fc.assert(
     fc.asyncProperty(fc.array(action, { maxLength: 40 }), async (actions) => {
       const disks = kinds.map((kind) => kind.create(1500))
@@ -132,7 +140,10 @@ for (const kind of kinds) {
     await disk.append(Buffer.from('after'))
     test.same(contents(reopen()), { checkpoint: 'all', records: ['after'] })
     test.equal(disk.usage().checkpointBytes, 3)
-    await test.rejects(disk.writeCheckpoint({ length: 1001, copyTo: () => test.fail('nobody reads it') }), DiskFullError)
+    await test.rejects(
+      disk.writeCheckpoint({ length: 1001, copyTo: () => test.fail('nobody reads it') }),
+      DiskFullError,
+    )
     test.same(contents(reopen()), { checkpoint: 'all', records: ['after'] })
   })
 }
@@ -155,8 +166,11 @@ t.test('copies of a memory disk go on alone, whoever of them writes, checkpoints
         if (what === 'checkpoint') one.records.length = 0
       }
       return disks.every(({ disk, records }) => {
-        const found = Array.from(disk.read().records, (record) => (record.every((byte) => byte === record[0]) ? record : new Uint8Array(0)))
-        const isSame = (record: Uint8Array, text: string) => text === `${record.length} of ${record[0] ?? text.split(' ').at(-1)!}`
+        const found = Array.from(disk.read().records, (record) =>
+          record.every((byte) => byte === record[0]) ? record : new Uint8Array(0),
+        )
+        const isSame = (record: Uint8Array, text: string) =>
+          text === `${record.length} of ${record[0] ?? text.split(' ').at(-1)!}`
         return found.length === records.length && found.every((record, i) => isSame(record, records[i]!))
       })
     }),

@@ -32,13 +32,19 @@ for (const compressors of [null, 'snappy', 'zlib', 'snappy,zlib']) {
   t.test(`the official driver connects and runs commands (compressors: ${compressors ?? 'none'})`, async (t) => {
     const target = new FakeTarget((command) => (command.ping ? Promise.resolve(answer(command)) : answer(command)))
     const { gateway, lines } = await open(target)
-    const client = new MongoClient(`mongodb://127.0.0.1:${gateway.port}/${compressors === null ? '' : `?compressors=${compressors}`}`, {
-      serverSelectionTimeoutMS: 5000,
-    })
+    const client = new MongoClient(
+      `mongodb://127.0.0.1:${gateway.port}/${compressors === null ? '' : `?compressors=${compressors}`}`,
+      {
+        serverSelectionTimeoutMS: 5000,
+      },
+    )
     try {
       await client.connect()
       const admin = client.db('admin')
-      t.match(await Promise.all(Array.from({ length: 20 }, () => admin.command({ ping: 1 }))), Array(20).fill({ ok: 1, you: 'ping' }))
+      t.match(
+        await Promise.all(Array.from({ length: 20 }, () => admin.command({ ping: 1 }))),
+        Array(20).fill({ ok: 1, you: 'ping' }),
+      )
       const inserted = await client
         .db('test')
         .collection('c')

@@ -41,7 +41,9 @@ t.test('answers follow one another, each to the one before', async (t) => {
 })
 
 t.test('an answer that comes at once leaves time for others', async (t) => {
-  const target = new FakeTarget((command) => ('hello' in command ? { topologyVersion: topologyVersion(0), ok: 1 } : { ok: 1 }))
+  const target = new FakeTarget((command) =>
+    'hello' in command ? { topologyVersion: topologyVersion(0), ok: 1 } : { ok: 1 },
+  )
   const { gateway } = await open(target)
   t.teardown(() => gateway.close())
   const streaming = await RawClient.open(gateway)

@@ -206,6 +206,8 @@ t.test('a port that is taken', async (t) => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
-  await t.rejects(openGateway({ host: '127.0.0.1', port, target: new FakeTarget(() => ({})), log: () => {} }), { code: 'EADDRINUSE' })
+  await t.rejects(openGateway({ host: '127.0.0.1', port, target: new FakeTarget(() => ({})), log: () => {} }), {
+    code: 'EADDRINUSE',
+  })
   server.close()
 })

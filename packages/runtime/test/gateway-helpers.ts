@@ -43,7 +43,9 @@ export class FakeTarget implements GatewayTarget {
     const command = request as ClientCommand
     this.commands.push(command)
     const answer = this.#answer(decode(command.body), command)
-    return answer instanceof Promise ? answer.then((document) => ({ body: encode(document) })) : { body: encode(answer) }
+    return answer instanceof Promise
+      ? answer.then((document) => ({ body: encode(document) }))
+      : { body: encode(answer) }
   }
 }
 
@@ -53,7 +55,10 @@ export interface LogLine {
   readonly fields: Record<string, unknown>
 }
 
-export async function open(target: GatewayTarget, options: Partial<GatewayOptions> = {}): Promise<{ gateway: Gateway; lines: LogLine[] }> {
+export async function open(
+  target: GatewayTarget,
+  options: Partial<GatewayOptions> = {},
+): Promise<{ gateway: Gateway; lines: LogLine[] }> {
   const lines: LogLine[] = []
   const gateway = await openGateway({
     host: '127.0.0.1',

@@ -59,11 +59,15 @@ t.test('connections do not wait for each other; what the target is told', async 
 
 for (const mode of ['synchronous', 'microtask'] as const) {
   t.test(`pipelined: the answers of one turn leave in one write (${mode})`, async (t) => {
-    const target = new FakeTarget((command) => (mode === 'synchronous' ? { n: command.n } : Promise.resolve({ n: command.n })))
+    const target = new FakeTarget((command) =>
+      mode === 'synchronous' ? { n: command.n } : Promise.resolve({ n: command.n }),
+    )
     const { gateway } = await open(target)
     t.teardown(() => gateway.close())
     const client = await RawClient.open(gateway)
-    client.write(Buffer.concat(Array.from({ length: 50 }, (_, n) => encodeCommand(n, encode({ test: 1, n, $db: 'x' })))))
+    client.write(
+      Buffer.concat(Array.from({ length: 50 }, (_, n) => encodeCommand(n, encode({ test: 1, n, $db: 'x' })))),
+    )
     for (let n = 0; n < 50; n++) t.match(decode((await client.reply()).body), { n })
     t.equal(client.chunks.length, 1)
     client.socket.destroy()
@@ -148,7 +152,9 @@ t.test('big answers, slow reader: nothing is lost, reading stops', async (t) => 
   const client = await RawClient.open(gateway)
   client.socket.pause()
   const count = 20
-  client.write(Buffer.concat(Array.from({ length: count }, (_, n) => encodeCommand(n, encode({ test: 1, n, $db: 'x' })))))
+  client.write(
+    Buffer.concat(Array.from({ length: count }, (_, n) => encodeCommand(n, encode({ test: 1, n, $db: 'x' })))),
+  )
   const other = await RawClient.open(gateway)
   await other.run({ n: -1 })
   t.ok(target.commands.length < count, `only ${target.commands.length} ran while nobody took the answers`)

@@ -89,7 +89,11 @@ t.test('a copy of a world', async (test) => {
   const began = runtime.now()
   const drawn = await ask(runtime, 'd', 'random')
 
-  const look = async (world: InlineRuntime) => [world.now(), (await world.describe('a'))['ticks'], await ask(world, 'b', 'sum')]
+  const look = async (world: InlineRuntime) => [
+    world.now(),
+    (await world.describe('a'))['ticks'],
+    await ask(world, 'b', 'sum'),
+  ]
   await runtime.advance(10_000)
   await ask(runtime, 'b', 'add', 10)
   await runtime.restart('c')
@@ -151,7 +155,9 @@ t.test('a world is copied when nobody works on anything', async (test) => {
   test.teardown(() => runtime.stop())
   await runtime.start([spec('a', 'ticker'), spec('b', 'forwarder'), spec('c', 'echo')])
   const says = (message: string) =>
-    Object.assign(new BusyWorldError([]), { message: new RegExp(`^the cluster cannot be copied now: ${message}\\. Wait`) })
+    Object.assign(new BusyWorldError([]), {
+      message: new RegExp(`^the cluster cannot be copied now: ${message}\\. Wait`),
+    })
   let ended = false
   const slow = ask(runtime, 'b', 'forward', { to: 'c', operation: 'after', argument: 700 }).then(() => (ended = true))
   await runtime.copy()

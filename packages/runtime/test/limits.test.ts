@@ -40,7 +40,10 @@ t.test('requests without an answer', async (test) => {
 t.test('the size of a packet', async (test) => {
   const { runtime, reached } = limited({ packetBytes: 2000 })
   await runtime.start([spec('a', 'forwarder'), spec('c', 'collector')])
-  const { values, packets } = (await ask(runtime, 'a', 'burst', { to: 'c', count: 100 })) as { values: number[]; packets: number }
+  const { values, packets } = (await ask(runtime, 'a', 'burst', { to: 'c', count: 100 })) as {
+    values: number[]
+    packets: number
+  }
   test.same(
     values,
     Array.from({ length: 100 }, (_, i) => i),

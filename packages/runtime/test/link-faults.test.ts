@@ -1,5 +1,11 @@
 import t from 'tap'
-import { createSimulatedRuntime, type LinkEffect, type LinkFault, type NewLinkFault, type SimulatedRuntime } from '../src/index.js'
+import {
+  createSimulatedRuntime,
+  type LinkEffect,
+  type LinkFault,
+  type NewLinkFault,
+  type SimulatedRuntime,
+} from '../src/index.js'
 import { toyRoles } from './support/toy-roles.js'
 import { ask, spec } from './support/toy-world.js'
 
@@ -10,8 +16,24 @@ async function world(seed = 1): Promise<SimulatedRuntime> {
   return runtime
 }
 
-function link(from: LinkFault['from'], to: LinkFault['to'], effect: LinkEffect, rest: Partial<NewLinkFault> = {}): NewLinkFault {
-  return { scope: 'link', effect, from, to, bothWays: true, kinds: null, times: null, probability: 1, seed: null, ...rest }
+function link(
+  from: LinkFault['from'],
+  to: LinkFault['to'],
+  effect: LinkEffect,
+  rest: Partial<NewLinkFault> = {},
+): NewLinkFault {
+  return {
+    scope: 'link',
+    effect,
+    from,
+    to,
+    bothWays: true,
+    kinds: null,
+    times: null,
+    probability: 1,
+    seed: null,
+    ...rest,
+  }
 }
 
 const forward = (runtime: SimulatedRuntime, operation = 'echo', argument: unknown = 1, from = 'a') =>
@@ -21,26 +43,32 @@ const lost = { failed: 'unreachable', undelivered: false, to: 'b' }
 const refused = { failed: 'unreachable', undelivered: true, to: 'b' }
 const fine = { value: 1, from: 'a' }
 
-t.test('a lost message breaks the connection: every request on it fails, and the next one connects anew', async (test) => {
-  const runtime = await world()
-  const waiting = forward(runtime, 'after', 1000)
-  await runtime.advance(10)
-  const id = await runtime.faults.apply(link(['a'], ['b'], { type: 'drop' }, { times: 1 }))
-  const elsewhere = forward(runtime, 'echo', 1, 'c')
-  test.same(await forward(runtime), lost)
-  test.same(await waiting, lost, 'both ends know')
-  test.same(await elsewhere, { value: 1, from: 'c' }, 'another link is fine')
-  test.same(await forward(runtime), fine, 'it struck once')
-  test.equal(runtime.faults.strikes(id), 1)
-  await runtime.faults.heal(id)
-})
+t.test(
+  'a lost message breaks the connection: every request on it fails, and the next one connects anew',
+  async (test) => {
+    const runtime = await world()
+    const waiting = forward(runtime, 'after', 1000)
+    await runtime.advance(10)
+    const id = await runtime.faults.apply(link(['a'], ['b'], { type: 'drop' }, { times: 1 }))
+    const elsewhere = forward(runtime, 'echo', 1, 'c')
+    test.same(await forward(runtime), lost)
+    test.same(await waiting, lost, 'both ends know')
+    test.same(await elsewhere, { value: 1, from: 'c' }, 'another link is fine')
+    test.same(await forward(runtime), fine, 'it struck once')
+    test.equal(runtime.faults.strikes(id), 1)
+    await runtime.faults.heal(id)
+  },
+)
 
 t.test('messages are lost with the probability given, and the seed says which', async (test) => {
   const story = async (seed: number): Promise<string> => {
     const runtime = await world(seed)
-    const id = await runtime.faults.apply(link('members', 'members', { type: 'drop' }, { probability: 0.1, bothWays: false }))
+    const id = await runtime.faults.apply(
+      link('members', 'members', { type: 'drop' }, { probability: 0.1, bothWays: false }),
+    )
     let outcomes = ''
-    for (let i = 0; i < 200; i++) outcomes += JSON.stringify(await forward(runtime)) === JSON.stringify(fine) ? '.' : 'x'
+    for (let i = 0; i < 200; i++)
+      outcomes += JSON.stringify(await forward(runtime)) === JSON.stringify(fine) ? '.' : 'x'
     await runtime.faults.heal(id)
     test.same(await forward(runtime), fine, 'healed')
     return outcomes
@@ -54,7 +82,9 @@ t.test('messages are lost with the probability given, and the seed says which', 
 
 t.test('a partition holds what is on its way; healed in time, it arrives in order', async (test) => {
   const runtime = await world()
-  const id = await runtime.faults.apply(link(['a'], ['b'], { type: 'partition', silenceMs: 10_000 }, { bothWays: false }))
+  const id = await runtime.faults.apply(
+    link(['a'], ['b'], { type: 'partition', silenceMs: 10_000 }, { bothWays: false }),
+  )
   const answers = [forward(runtime, 'echo', 1), forward(runtime, 'echo', 2)]
   await runtime.advance(5000)
   await runtime.faults.heal(id)
@@ -97,7 +127,9 @@ t.test('a delay makes messages late and keeps their order; slow members take one
   await runtime.faults.heal(id)
   test.ok((await took(() => forward(runtime))) < 10)
   await runtime.faults.apply(link('everybody', ['b'], { type: 'slow', perMessageMs: 50 }, { bothWays: false }))
-  test.ok((await took(() => Promise.all([forward(runtime), forward(runtime), forward(runtime, 'echo', 1, 'c')]))) >= 150)
+  test.ok(
+    (await took(() => Promise.all([forward(runtime), forward(runtime), forward(runtime, 'echo', 1, 'c')]))) >= 150,
+  )
 })
 
 t.test('a member that refuses connections is told from one that is gone only by what it still says', async (test) => {
@@ -126,7 +158,8 @@ t.test('a fault that strikes so many times strikes that often on all its links t
     ['a', 'b'],
     ['c', 'd'],
   ] as const
-  for (const [from, to] of [...links, ...links]) outcomes.push(await ask(runtime, from, 'forward', { to, operation: 'echo', argument: 1 }))
+  for (const [from, to] of [...links, ...links])
+    outcomes.push(await ask(runtime, from, 'forward', { to, operation: 'echo', argument: 1 }))
   test.match(outcomes, [{ failed: 'unreachable' }, { failed: 'unreachable' }, { failed: 'unreachable' }, { value: 1 }])
   test.equal(runtime.faults.strikes(id), 3)
 })
@@ -139,7 +172,9 @@ t.test('a limit lets so many bytes through in a second, in each direction of eac
     return runtime.now() - began
   }
   const long = 'x'.repeat(100_000)
-  const id = await runtime.faults.apply(link(['a'], ['b'], { type: 'limit', bytesPerSecond: 100_000 }, { bothWays: false }))
+  const id = await runtime.faults.apply(
+    link(['a'], ['b'], { type: 'limit', bytesPerSecond: 100_000 }, { bothWays: false }),
+  )
   const onceMs = await took(() => forward(runtime, 'echo', long))
   test.ok(onceMs >= 1000 && onceMs < 1020, `${onceMs} ms: the answer is not limited`)
   const twiceMs = await took(

@@ -14,7 +14,9 @@ t.test('now is an integer that never goes back', async (test) => {
 })
 
 /** Timers as a list, with a time that the test moves. */
-function withFakeTimers(run: (timers: { delayMs: number; fire: () => void }[], advance: (ms: number) => void) => void): void {
+function withFakeTimers(
+  run: (timers: { delayMs: number; fire: () => void }[], advance: (ms: number) => void) => void,
+): void {
   const real = { setTimeout: globalThis.setTimeout, now: performance.now.bind(performance) }
   const timers: { delayMs: number; fire: () => void }[] = []
   let nowMs = 1000

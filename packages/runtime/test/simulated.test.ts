@@ -49,7 +49,11 @@ t.test('time passes only while somebody waits, and then at once', async (test) =
   await runtime.advance(week)
   test.equal(runtime.now(), before + week)
   test.match(await ask(runtime, 'a', 'woken'), [{ name: 'early' }, { name: 'week' }])
-  const [early, late] = await Promise.all([ask(runtime, 'b', 'after', 10), ask(runtime, 'b', 'after', 1000), runtime.advance(100)])
+  const [early, late] = await Promise.all([
+    ask(runtime, 'b', 'after', 10),
+    ask(runtime, 'b', 'after', 1000),
+    runtime.advance(100),
+  ])
   test.same([early, late], ['slept', 'slept'], 'several can wait at once')
 })
 
@@ -133,7 +137,10 @@ t.test('runUntilIdle runs out of events or of time', async (test) => {
 t.test('a request that nothing can answer is told so', async (test) => {
   const runtime = create('deaf')
   await runtime.start([spec('a', 'echo')])
-  await test.rejects(ask(runtime, 'a', 'never'), /seed deaf: a has not answered node.command, and nothing is left to happen/)
+  await test.rejects(
+    ask(runtime, 'a', 'never'),
+    /seed deaf: a has not answered node.command, and nothing is left to happen/,
+  )
 })
 
 t.test('an exception of a handler ends the simulation with its seed', async (test) => {
@@ -152,7 +159,10 @@ t.test('an exception of a handler ends the simulation with its seed', async (tes
 t.test('a value that may not travel is found where it is sent', async (test) => {
   const runtime = create()
   await runtime.start([spec('a', 'careless')])
-  await test.rejects(ask(runtime, 'a', ''), /seed 1: a failed at .*: node.command reply.body: an object \(Date\) cannot travel/)
+  await test.rejects(
+    ask(runtime, 'a', ''),
+    /seed 1: a failed at .*: node.command reply.body: an object \(Date\) cannot travel/,
+  )
 })
 
 t.test('links have their own latency and keep their order', async (test) => {
@@ -211,10 +221,18 @@ t.test('what a slow disk has to write stays in order when it is healed', async (
           },
         }
       }
-      const runtime = createSimulatedRuntime({ roles: { writer }, seed: 1, latency: { minMicros: 1000, maxMicros: 1000 } })
+      const runtime = createSimulatedRuntime({
+        roles: { writer },
+        seed: 1,
+        latency: { minMicros: 1000, maxMicros: 1000 },
+      })
       await runtime.start([spec('a', 'writer')])
       const before = runtime.now()
-      const id = await runtime.faults.apply({ scope: 'member', address: 'a', effect: { type: 'slow-disk', perAppendMs: 10 } })
+      const id = await runtime.faults.apply({
+        scope: 'member',
+        address: 'a',
+        effect: { type: 'slow-disk', perAppendMs: 10 },
+      })
       await runtime.advance(first)
       const asked = [ask(runtime, 'a', 'append')]
       await runtime.advance(2)
@@ -260,17 +278,20 @@ t.test('members that have crashed do not stay in memory', async (test) => {
   test.equal(lives.filter((life) => life.deref() !== undefined).length, addresses.length)
 })
 
-t.test('a world that nobody holds any more does not stay in memory, though the last message in it was refused', async (test) => {
-  const lost = async (): Promise<WeakRef<SimulatedRuntime>> => {
-    const runtime = create()
-    await runtime.start([spec('a', 'echo')])
-    await ask(runtime, 'a', 'echo')
-    const refused = runtime.request('a', 'node.command', { ...toyRequest('echo'), body: (() => {}) as never })
-    await test.rejects(refused, { name: 'UnpackableValueError' })
-    return new WeakRef(runtime)
-  }
-  const world = await lost()
-  for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate)
-  collectGarbage()
-  test.equal(world.deref() === undefined, true)
-})
+t.test(
+  'a world that nobody holds any more does not stay in memory, though the last message in it was refused',
+  async (test) => {
+    const lost = async (): Promise<WeakRef<SimulatedRuntime>> => {
+      const runtime = create()
+      await runtime.start([spec('a', 'echo')])
+      await ask(runtime, 'a', 'echo')
+      const refused = runtime.request('a', 'node.command', { ...toyRequest('echo'), body: (() => {}) as never })
+      await test.rejects(refused, { name: 'UnpackableValueError' })
+      return new WeakRef(runtime)
+    }
+    const world = await lost()
+    for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate)
+    collectGarbage()
+    test.equal(world.deref() === undefined, true)
+  },
+)

@@ -8,7 +8,8 @@ import { runtimeSuite } from './support/runtime-suite.js'
 import { ask, nextEvent, spec } from './support/toy-world.js'
 
 const workerEntry = new URL('./support/worker-entry.js', import.meta.url)
-const create = (hosts?: HostsOption) => createThreadsRuntime({ workerEntry, seed: 1, ...(hosts === undefined ? {} : { hosts }) })
+const create = (hosts?: HostsOption) =>
+  createThreadsRuntime({ workerEntry, seed: 1, ...(hosts === undefined ? {} : { hosts }) })
 
 const world = { name: 'threads', create: () => create() }
 
@@ -58,7 +59,11 @@ t.test('a worker that dies by itself takes its members down, and they can be res
   const [, before] = await runtime.start([spec('a', 'forwarder'), spec('b', 'echo')])
   const crashed = nextEvent(runtime, (event) => event.type === 'member' && event.state === 'crashed')
   const outside = ask(runtime, 'b', 'never').catch((error: unknown) => error)
-  test.same(await ask(runtime, 'a', 'forward', { to: 'b', operation: 'float' }), { failed: 'unreachable', undelivered: false, to: 'b' })
+  test.same(await ask(runtime, 'a', 'forward', { to: 'b', operation: 'float' }), {
+    failed: 'unreachable',
+    undelivered: false,
+    to: 'b',
+  })
   test.match(await outside, { reason: 'unreachable', undelivered: false })
   test.match(await crashed, { member: 'b', error: /floating on purpose/ })
   const after = await runtime.restart('b')

@@ -24,7 +24,11 @@ export function listScenarios(): ListedScenario[] {
     .sort()
     .map((file) => {
       const path = join(directory, file)
-      return { name: file.slice(0, -'.yaml'.length), shows: String(parseDocument(readFileSync(path, 'utf8')).get('shows') ?? ''), path }
+      return {
+        name: file.slice(0, -'.yaml'.length),
+        shows: String(parseDocument(readFileSync(path, 'utf8')).get('shows') ?? ''),
+        path,
+      }
     })
 }
 
@@ -41,7 +45,9 @@ export function findScenario(nameOrPath: string): { readonly path: string; reado
     const names = listScenarios().map(({ name }) => name)
     const known = names.length === 0 ? '' : `, and it is not the name of one (${names.join(', ')})`
     throw new OptionError(
-      why === 'ENOENT' ? `there is no scenario file ${nameOrPath}${known}.` : `${nameOrPath} cannot be read: ${why ?? String(error)}.`,
+      why === 'ENOENT'
+        ? `there is no scenario file ${nameOrPath}${known}.`
+        : `${nameOrPath} cannot be read: ${why ?? String(error)}.`,
     )
   }
 }

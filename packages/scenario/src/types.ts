@@ -78,7 +78,9 @@ export interface VariantResult {
   readonly migrations: {
     readonly total: number
     /** `other`: by a command, or by a shard that made a chunk at the end of the key space. */
-    readonly byReason: Readonly<Record<'draining' | 'zoneViolation' | 'chunksImbalance' | 'defragment' | 'other', number>>
+    readonly byReason: Readonly<
+      Record<'draining' | 'zoneViolation' | 'chunksImbalance' | 'defragment' | 'other', number>
+    >
     readonly aborted: number
     /** Of a chunk, told by its lower bound, that had moved before. */
     readonly repeated: number

@@ -31,7 +31,11 @@ t.test('distributions of key values', async (t) => {
   const hotspot = new Map(counted({ distribution: 'hotspot', cardinality: 100, hotKeys: 0.1, hotOperations: 0.9 }))
   const hot = [...hotspot].filter(([key]) => (key as number) < 10).reduce((sum, [, count]) => sum + count, 0)
   t.ok(Math.abs(hot / draws - 0.9) < 0.01)
-  t.ok(counted({ distribution: 'hotspot', cardinality: 10, hotKeys: 1, hotOperations: 0.5 }).every(([key]) => (key as number) < 10))
+  t.ok(
+    counted({ distribution: 'hotspot', cardinality: 10, hotKeys: 1, hotOperations: 0.5 }).every(
+      ([key]) => (key as number) < 10,
+    ),
+  )
   const monotonic = keysOf({ distribution: 'monotonic' })
   t.equal(monotonic.ofDocument(0.5, { documents: 3, nextKey: 1000 }), 1000)
   t.equal(monotonic.drawn(0.999, { documents: 3, nextKey: 1000 }), 999)
@@ -45,8 +49,14 @@ t.test('distributions of key values', async (t) => {
       .sort(),
     [42, '7', 'Asia'].sort(),
   )
-  t.throws(() => keysOf({ distribution: 'file', path: `${file}/empty.txt` }), { name: 'OptionError', message: /is empty/ })
-  t.throws(() => keysOf({ distribution: 'file', path: `${file}/none.txt` }), { name: 'OptionError', message: /cannot be read: ENOENT/ })
+  t.throws(() => keysOf({ distribution: 'file', path: `${file}/empty.txt` }), {
+    name: 'OptionError',
+    message: /is empty/,
+  })
+  t.throws(() => keysOf({ distribution: 'file', path: `${file}/none.txt` }), {
+    name: 'OptionError',
+    message: /cannot be read: ENOENT/,
+  })
 })
 
 t.test('weights of distributions are what is drawn', async (t) => {
@@ -64,21 +74,32 @@ t.test('weights of distributions are what is drawn', async (t) => {
   ]
   for (const source of sources) {
     const [keys, weights] = [keysOf(source), keyWeightsOf(source, 1000).ofOperations(progress)]
-    t.ok(Math.abs(weights.reduce((sum, { weight }) => sum + weight, 0) - 1) < 1e-9, `${source.distribution}: all weights are 1`)
+    t.ok(
+      Math.abs(weights.reduce((sum, { weight }) => sum + weight, 0) - 1) < 1e-9,
+      `${source.distribution}: all weights are 1`,
+    )
     const drawn = Array.from({ length: draws }, () => keys.drawn(random.fraction(), progress) as number)
     const end = Math.max(...weights.map(({ to }) => to))
     for (const share of [0.01, 0.1, 0.3, 0.5, 0.9, 0.99]) {
       const bound = Math.floor(end * share)
-      const below = weights.reduce((sum, { from, to, weight }) => sum + weight * Math.min(1, Math.max(0, (bound - from) / (to - from))), 0)
+      const below = weights.reduce(
+        (sum, { from, to, weight }) => sum + weight * Math.min(1, Math.max(0, (bound - from) / (to - from))),
+        0,
+      )
       const counted = drawn.filter((key) => key < bound).length / draws
       t.ok(Math.abs(below - counted) < 0.02, `${source.distribution}: ${below} below ${share}, drawn ${counted}`)
     }
   }
-  t.same(keyWeightsOf({ distribution: 'monotonic' }, 1000).ofDocuments(progress, 10), [{ from: 5000, to: 5010, weight: 1 }])
-  t.throws(() => keyWeightsOf({ distribution: 'file', path: `${t.testdir({ 'names.txt': 'Asia\n' })}/names.txt` }, 10), {
-    name: 'OptionError',
-    message: /"Asia": in mode metadata values are whole numbers/,
-  })
+  t.same(keyWeightsOf({ distribution: 'monotonic' }, 1000).ofDocuments(progress, 10), [
+    { from: 5000, to: 5010, weight: 1 },
+  ])
+  t.throws(
+    () => keyWeightsOf({ distribution: 'file', path: `${t.testdir({ 'names.txt': 'Asia\n' })}/names.txt` }, 10),
+    {
+      name: 'OptionError',
+      message: /"Asia": in mode metadata values are whole numbers/,
+    },
+  )
 })
 
 t.test('scattering is a bijection', async (t) => {

@@ -11,7 +11,13 @@ import {
 } from '@shardlab/scenario'
 import t from 'tap'
 
-const file: ScenarioFile = { path: 'big.yaml', shows: 'A <b> scenario.', about: 'Why <i> it is so.', seed: 1, variants: [] }
+const file: ScenarioFile = {
+  path: 'big.yaml',
+  shows: 'A <b> scenario.',
+  about: 'Why <i> it is so.',
+  seed: 1,
+  variants: [],
+}
 const even = { maxToMean: 1, deviation: 0 }
 const always = { first: even, worst: even, last: even }
 
@@ -21,7 +27,10 @@ function runOf(shards: number, instants: number, operations = 0): VariantRun {
   const samples = Array.from({ length: instants }, (_, at): Sample => ({
     atMs: at * 60_000,
     shards: Object.fromEntries(
-      names.map((name, i) => [name, { bytes: (shards - i) * 1024 * at, orphans: 0, chunks: 1, operations, draining: false }]),
+      names.map((name, i) => [
+        name,
+        { bytes: (shards - i) * 1024 * at, orphans: 0, chunks: 1, operations, draining: false },
+      ]),
     ),
     succeeded: operations,
     failed: 0,
@@ -129,7 +138,9 @@ t.test('plots mark what happened: faults as long as they lasted, and as many ste
     { atMs: i * 60_000, kind: 'fault', text: `crash shard0${i} for 30s` },
     { atMs: i * 60_000 + 30_000, kind: 'fault', text: `over: crash shard0${i} for 30s` },
   ]).flat()
-  const page = htmlReport(file, [{ ...runOf(2, 21), decisions: [...faults, { atMs: 900_000, kind: 'timeline', text: 'addShard' }] }])
+  const page = htmlReport(file, [
+    { ...runOf(2, 21), decisions: [...faults, { atMs: 900_000, kind: 'timeline', text: 'addShard' }] },
+  ])
   const [plot] = page.split('Bytes that each shard owns').slice(2)[0]!.split('</svg>')
   t.equal(plot!.match(/class="band"/g)!.length, 12)
   t.equal(plot!.match(/class="mark"/g)!.length, 13)

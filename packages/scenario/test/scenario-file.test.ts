@@ -28,7 +28,9 @@ t.test('a scenario: quantities become numbers, defaults are filled in', async (t
     name: 'scenario',
     cluster: { shards: 2, mongos: 1, chunkSize: 1048576 },
     collections: [{ ns: 'shop.orders', key: { customer: 1 }, mode: 'documents', unique: false, splitAt: [] }],
-    data: [{ size: 2097152, documentSize: 1024, keys: { distribution: 'zipfian', theta: 0.9, cardinality: 5_000_000 } }],
+    data: [
+      { size: 2097152, documentSize: 1024, keys: { distribution: 'zipfian', theta: 0.9, cardinality: 5_000_000 } },
+    ],
     workload: [{ rate: 0.5, from: 10_000, to: 3_600_000, mix: { insert: 0.2, findByKey: 0.8, findOther: 0 } }],
     timeline: [
       { at: 7_200_000, do: 'addShard', shard: 'shard03', count: 1 },
@@ -67,9 +69,17 @@ t.test('broken rules are told with their line', async (t) => {
     ['"7.0"', '"7.1"', 'a.yaml:3: emulate: is one of 2.6, 4.0, 4.4, 5.0, 6.0.2, 6.0, 7.0, 8.0, in quotes'],
     ['seed: 7', 'seeds: 7', 'a.yaml:2: seeds: there is no such setting'],
     ['shards: 2', 'shards: 0', 'a.yaml:4: cluster.shards: is a whole number from 1 to 1000'],
-    ['eu: [shard01]', 'eu: [shard09]', 'a.yaml:4: cluster.zones.eu.0: shard09 is not a shard by then; there are shard01 to shard02'],
+    [
+      'eu: [shard01]',
+      'eu: [shard09]',
+      'a.yaml:4: cluster.zones.eu.0: shard09 is not a shard by then; there are shard01 to shard02',
+    ],
     ['key: { customer: 1 }', 'key: { customer: -1 }', 'a.yaml:6: collections.0.key.customer: is 1 or hashed'],
-    ['key: { customer: 1 }', 'key: { customer: 1 }, mode: sizes', 'a.yaml:6: collections.0.mode: is documents or metadata'],
+    [
+      'key: { customer: 1 }',
+      'key: { customer: 1 }, mode: sizes',
+      'a.yaml:6: collections.0.mode: is documents or metadata',
+    ],
     [
       'key: { customer: 1 }',
       'key: { a: 1, b: 1, c: 1 }, mode: metadata',
@@ -86,17 +96,29 @@ t.test('broken rules are told with their line', async (t) => {
       'a.yaml:4: cluster.migrationBandwidth: is "5MB"; write a bandwidth such as 100MB/s',
     ],
     ['key: { customer: 1 }', 'key: { _id: 1 }', 'a.yaml:8: data.0.keys: an _id cannot repeat'],
-    ['size: 2MB', 'size: 2 pounds', 'a.yaml:8: data.0.size: is "2 pounds"; give bytes or a size such as 64KB, 128MB or 1GB'],
+    [
+      'size: 2MB',
+      'size: 2 pounds',
+      'a.yaml:8: data.0.size: is "2 pounds"; give bytes or a size such as 64KB, 128MB or 1GB',
+    ],
     ['size: 2MB, ', '', 'a.yaml:8: data.0.size: is missing'],
     ['distribution: zipfian', 'distribution: normal', 'a.yaml:8: data.0.keys.distribution: is one of uniform, zipfian'],
     ['theta: 0.9', 'theta: 1', 'a.yaml:8: data.0.keys.theta: is above 0 and below 1'],
-    ['ns: shop.orders, rate', 'ns: shop.other, rate', 'a.yaml:10: workload.0.ns: shop.other is not among the collections, shop.orders'],
+    [
+      'ns: shop.orders, rate',
+      'ns: shop.other, rate',
+      'a.yaml:10: workload.0.ns: shop.other is not among the collections, shop.orders',
+    ],
     ['rate: 30/m', 'rate: 30', 'a.yaml:10: workload.0.rate: is a rate such as 50/s, or { low, high, period }'],
     ['insert: 0.2', 'insert: 0.3', 'a.yaml:10: workload.0.mix: has shares whose sum is 1'],
     ['from: 10s', 'from: 2h', 'a.yaml:10: workload.0.from: is not before its end'],
     ['at: 2h', 'at: 3d', 'a.yaml:12: timeline.0.at: is behind the end'],
     ['shard: shard03', 'shard: shard04', 'a.yaml:12: timeline.0.shard: the next shard is shard03'],
-    ['do: addShard', 'do: addShrad', 'a.yaml:12: timeline.0.do: addShrad is neither a fault nor one of addShard, removeShard'],
+    [
+      'do: addShard',
+      'do: addShrad',
+      'a.yaml:12: timeline.0.do: addShrad is neither a fault nor one of addShard, removeShard',
+    ],
     ['crash shard02 for 10m', 'crash', "a.yaml:13: timeline.1.do: 'crash' is not understood"],
     ['crash shard02 for 10m', 'crash shard07', 'a.yaml:13: timeline.1.do: shard07 is not a member'],
     [
@@ -117,8 +139,16 @@ t.test('broken rules are told with their line', async (t) => {
       'imbalance.lst < 1.2',
       'a.yaml:16: expect.0: the result has no number imbalance.lst; did you mean imbalance.last?',
     ],
-    ['imbalance.last < 1.2', 'imbalance.last < 5MB', 'a.yaml:16: expect.0: "imbalance.last < 5MB" compares with 5MB: give a number'],
-    ['imbalance.last < 1.2', 'bytesMoved < 5m', 'a.yaml:16: expect.0: "bytesMoved < 5m" compares with 5m: give bytes or a size'],
+    [
+      'imbalance.last < 1.2',
+      'imbalance.last < 5MB',
+      'a.yaml:16: expect.0: "imbalance.last < 5MB" compares with 5MB: give a number',
+    ],
+    [
+      'imbalance.last < 1.2',
+      'bytesMoved < 5m',
+      'a.yaml:16: expect.0: "bytesMoved < 5m" compares with 5m: give bytes or a size',
+    ],
     ['imbalance.last < 1.2', 'shards.shard04.bytes < 5', 'a.yaml:16: expect.0: there never is a shard shard04'],
     ['shards: 2', 'shard: 2', 'a.yaml:4: cluster.shard: there is no such setting; did you mean shards?'],
     ['size: 2MB', 'sizes: 2MB', 'a.yaml:8: data.0.sizes: there is no such setting; did you mean size?'],
@@ -127,7 +157,11 @@ t.test('broken rules are told with their line', async (t) => {
     ['size: 2MB', 'size: 900000TB', 'a.yaml:8: data: is 900000 TB of documents, more than the memory'],
     ['size: 2MB', 'size: 1000', 'a.yaml:8: data.0.size: is less than one document'],
     ['documentSize: 1KB', 'documentSize: 17MB', 'a.yaml:8: data.0.documentSize: is from 64 bytes to 16MB'],
-    ['rate: 30/m', 'rate: 1e9/s', 'a.yaml:10: workload.0.rate: makes 3,590,000,000,000 operations, each of them played'],
+    [
+      'rate: 30/m',
+      'rate: 1e9/s',
+      'a.yaml:10: workload.0.rate: makes 3,590,000,000,000 operations, each of them played',
+    ],
     ['rate: 30/m', 'rate: { low: 9/s, high: 1/s }', 'a.yaml:10: workload.0.rate.low: is more than high'],
     ['rate: 30/m', 'rate: { low: 1/s, high: 9/s, period: 0s }', 'a.yaml:10: workload.0.rate.period: is at least 1s'],
     [
@@ -135,18 +169,42 @@ t.test('broken rules are told with their line', async (t) => {
       'do: workload, ns: shop.orders, name: a, rate: 1/s',
       'a.yaml:13: timeline.1.name: there is no such workload',
     ],
-    ['do: crash shard02 for 10m', 'do: chunkSize, size: 64KB', 'a.yaml:13: timeline.1.size: is whole megabytes from 1MB to 1GB'],
-    ['do: crash shard02 for 10m', 'do: balancerWindow, start: "2:00", stop: "02:00"', 'a.yaml:13: timeline.1.stop: is the same as start'],
-    ['key: { customer: 1 }', 'key: { customer: 1 }, splitAt: [5, 5]', 'a.yaml:6: collections.0.splitAt.1: 5 is there twice'],
-    ['key: { customer: 1 }', 'key: { customer: 1 }, sharded: false, splitAt: [5]', 'a.yaml:6: collections.0.splitAt: goes only with'],
+    [
+      'do: crash shard02 for 10m',
+      'do: chunkSize, size: 64KB',
+      'a.yaml:13: timeline.1.size: is whole megabytes from 1MB to 1GB',
+    ],
+    [
+      'do: crash shard02 for 10m',
+      'do: balancerWindow, start: "2:00", stop: "02:00"',
+      'a.yaml:13: timeline.1.stop: is the same as start',
+    ],
+    [
+      'key: { customer: 1 }',
+      'key: { customer: 1 }, splitAt: [5, 5]',
+      'a.yaml:6: collections.0.splitAt.1: 5 is there twice',
+    ],
+    [
+      'key: { customer: 1 }',
+      'key: { customer: 1 }, sharded: false, splitAt: [5]',
+      'a.yaml:6: collections.0.splitAt: goes only with',
+    ],
     ['key: { customer: 1 }', 'key: { a.b: 1 }', 'a.yaml:6: collections.0.key: names fields without dots'],
     ['key: { customer: 1 }', 'key: { pad: 1 }', 'a.yaml:6: collections.0.key: has fields other than other and pad'],
-    ['key: { customer: 1 }', 'key: { a: hashed, b: hashed }', 'a.yaml:6: collections.0.key: has at most one hashed field'],
+    [
+      'key: { customer: 1 }',
+      'key: { a: hashed, b: hashed }',
+      'a.yaml:6: collections.0.key: has at most one hashed field',
+    ],
     ['duration: 48h', 'duration: 48h\nduration: 1h', 'a.yaml:15: Map keys must be unique'],
   ]
   for (const [find, replace, message] of rules) {
     const text = base.replace(find, replace)
-    t.throws(() => parseScenario(text, 'a.yaml'), { name: 'OptionError', message: new RegExp(`^${escaped(message)}`) }, message)
+    t.throws(
+      () => parseScenario(text, 'a.yaml'),
+      { name: 'OptionError', message: new RegExp(`^${escaped(message)}`) },
+      message,
+    )
   }
   const inVariant = (variant: string, message: string) =>
     t.throws(
@@ -167,11 +225,24 @@ t.test('the comment at the beginning tells what it is about', (t) => {
 })
 
 t.test('expectations: numbers of the result by their path', async (t) => {
-  const result = { imbalance: { last: 1.5 }, migrations: { byReason: { draining: 3 } }, bytesMoved: 2048, convergedAtMs: null }
-  const met = ['imbalance.last <= 1.5', 'migrations.byReason.draining == 3', 'bytesMoved < 3KB', 'imbalance.last > 140%']
+  const result = {
+    imbalance: { last: 1.5 },
+    migrations: { byReason: { draining: 3 } },
+    bytesMoved: 2048,
+    convergedAtMs: null,
+  }
+  const met = [
+    'imbalance.last <= 1.5',
+    'migrations.byReason.draining == 3',
+    'bytesMoved < 3KB',
+    'imbalance.last > 140%',
+  ]
   t.same(failedExpectations(result, met), [])
   t.same(
-    failedExpectations(result, ['imbalance.last < 1.2', 'convergedAtMs < 2h']).map(({ message, actual }) => [message, actual]),
+    failedExpectations(result, ['imbalance.last < 1.2', 'convergedAtMs < 2h']).map(({ message, actual }) => [
+      message,
+      actual,
+    ]),
     [
       ['expected imbalance.last < 1.2, but it is 1.5', 1.5],
       ['expected convergedAtMs < 2h, but there is no number convergedAtMs', null],
@@ -184,8 +255,15 @@ t.test('expectations: numbers of the result by their path', async (t) => {
 
 t.test('times, as reports print them, too', async (t) => {
   const [minute, hour] = [60_000, 3_600_000]
-  t.same(['90m', '1h 30m', '1d12h', '2h 05m', '12m 30s'].map(parseTime), [90 * minute, 1.5 * hour, 36 * hour, 125 * minute, 12.5 * minute])
-  for (const wrong of ['30m 1h', '1h 1h', '1h and', 'soon']) t.throws(() => parseTime(wrong), /give milliseconds or a time/, wrong)
+  t.same(['90m', '1h 30m', '1d12h', '2h 05m', '12m 30s'].map(parseTime), [
+    90 * minute,
+    1.5 * hour,
+    36 * hour,
+    125 * minute,
+    12.5 * minute,
+  ])
+  for (const wrong of ['30m 1h', '1h 1h', '1h and', 'soon'])
+    t.throws(() => parseTime(wrong), /give milliseconds or a time/, wrong)
 })
 
 t.test('rates', async (t) => {

@@ -18,7 +18,12 @@ import { orphanCountOf } from './statistics/orphans.js'
  * @param shard its address, which is its id in config.shards, too
  * @param parts of the same shard; called only when the node is there
  */
-export function shardRole(shard: string, behaviours: Behaviours, state: PlacementState, parts: () => ShardParts): NodeRole {
+export function shardRole(
+  shard: string,
+  behaviours: Behaviours,
+  state: PlacementState,
+  parts: () => ShardParts,
+): NodeRole {
   const shardKeys = { behaviours, shard, state }
   /** Once it is, it stays one. */
   let isShard = false
@@ -47,12 +52,17 @@ export function shardRole(shard: string, behaviours: Behaviours, state: Placemen
       if (samples?.isActive === true) samples.noteReplacement(before, after, invocation)
       checkShardKeyUpdate(shardKeys, access, { before, after, statement }, invocation)
     },
-    checkUpsert: (access, document, invocation, statement) => checkShardKeyOfUpsert(shardKeys, access, document, invocation, statement),
+    checkUpsert: (access, document, invocation, statement) =>
+      checkShardKeyOfUpsert(shardKeys, access, document, invocation, statement),
     checkImplicitCreate(ns, { routed }) {
       if (routed !== null && typeof routed.shardVersion !== 'string') {
-        throw new CommandError('CannotImplicitlyCreateCollection', "request doesn't allow collection to be created implicitly", {
-          extra: new DocumentWriter().string('ns', ns).finish(),
-        })
+        throw new CommandError(
+          'CannotImplicitlyCreateCollection',
+          "request doesn't allow collection to be created implicitly",
+          {
+            extra: new DocumentWriter().string('ns', ns).finish(),
+          },
+        )
       }
     },
     checkDefinitionChange: (ns) => parts().reshardings.checkDefinitionChange(ns),

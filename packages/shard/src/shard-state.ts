@@ -23,7 +23,10 @@ export function unfinishedWork({ node, migrations, reshardings, ddl, documentMov
   const { address } = node.context
   return [
     ...migrations.names().map((what) => ({ what: `${address} ${what}`, isBrief: false })),
-    ...[...reshardings.all()].map(({ facts }) => ({ what: `${address} takes part in the resharding of ${facts.ns}`, isBrief: false })),
+    ...[...reshardings.all()].map(({ facts }) => ({
+      what: `${address} takes part in the resharding of ${facts.ns}`,
+      isBrief: false,
+    })),
     ...ddl.records
       .all()
       .map((record) =>
@@ -31,12 +34,21 @@ export function unfinishedWork({ node, migrations, reshardings, ddl, documentMov
           ? { what: `${address} moves the database ${record.ns} to ${record.to}`, isBrief: false }
           : { what: `${address} carries out ${record.operation} on ${record.ns}`, isBrief: true },
       ),
-    ...(documentMoves.isBusy ? [{ what: `${address} moves documents whose shard key has changed`, isBrief: true }] : []),
+    ...(documentMoves.isBusy
+      ? [{ what: `${address} moves documents whose shard key has changed`, isBrief: true }]
+      : []),
     ...migrations.deleter.atWork().map((ns) => ({ what: `${address} deletes a range of ${ns}`, isBrief: true })),
   ]
 }
 
-export function exportShardState({ node, state, migrations, documentMoves, autoSplitter, samples }: ShardParts): ShardState {
+export function exportShardState({
+  node,
+  state,
+  migrations,
+  documentMoves,
+  autoSplitter,
+  samples,
+}: ShardParts): ShardState {
   return {
     node: node.exportState(),
     placements: state.export(),

@@ -114,7 +114,9 @@ class Shard implements Actor {
   }
 
   receive<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
-    const handler = (shardHandlers as Partial<Record<MessageKind, (shard: ShardParts, request: unknown) => unknown>>)[kind]
+    const handler = (shardHandlers as Partial<Record<MessageKind, (shard: ShardParts, request: unknown) => unknown>>)[
+      kind
+    ]
     if (handler === undefined) return this.#serveAsNode(kind, request)
     return answering(
       kind,

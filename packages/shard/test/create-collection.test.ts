@@ -5,7 +5,9 @@ import { Shards } from './support/shards.js'
 
 const indexNames = async (shards: Shards, shard: string, collection = 'c') => {
   const reply = await shards.direct(shard, { listIndexes: collection })
-  return reply['ok'] === 1 ? ((reply['cursor'] as Document)['firstBatch'] as Document[]).map((index) => index['name']) : null
+  return reply['ok'] === 1
+    ? ((reply['cursor'] as Document)['firstBatch'] as Document[]).map((index) => index['name'])
+    : null
 }
 
 t.test('an empty collection on a ranged key: one chunk on the primary shard, index made', async (t) => {
@@ -52,7 +54,8 @@ t.test('an empty collection on a hashed key: chunks on every shard, with collect
     const list = await shards.direct(shard, { listCollections: 1, filter: { name: 'c' } })
     t.same(
       Buffer.from(
-        (list as { cursor: { firstBatch: { info: { uuid: { buffer: Uint8Array } } }[] } }).cursor.firstBatch[0]!.info.uuid.buffer,
+        (list as { cursor: { firstBatch: { info: { uuid: { buffer: Uint8Array } } }[] } }).cursor.firstBatch[0]!.info
+          .uuid.buffer,
       ),
       Buffer.from(uuid),
       'one UUID everywhere',
@@ -136,13 +139,29 @@ t.test('a collection that exists', async (t) => {
   const full = [{ _id: 1, a: 1 }]
   t.equal(await outcome([], full, { key: { a: 1 } }), 72, 'documents and no index')
   t.equal(await outcome([a1], full, { key: { a: 1 } }), null, 'the index is there')
-  t.equal(await outcome([{ key: { a: 1, b: 1 }, name: 'x' }], full, { key: { a: 1 } }), null, 'one that begins with the key will do')
-  t.equal(await outcome([{ key: { a: -1 }, name: 'x' }], full, { key: { a: 1 } }), 72, 'the other direction does not serve')
+  t.equal(
+    await outcome([{ key: { a: 1, b: 1 }, name: 'x' }], full, { key: { a: 1 } }),
+    null,
+    'one that begins with the key will do',
+  )
+  t.equal(
+    await outcome([{ key: { a: -1 }, name: 'x' }], full, { key: { a: 1 } }),
+    72,
+    'the other direction does not serve',
+  )
   t.equal(await outcome([{ key: { a: 'hashed' }, name: 'x' }], full, { key: { a: 1 } }), 72, 'nor does a hashed one')
   t.equal(await outcome([{ ...a1, sparse: true }], full, { key: { a: 1 } }), 72, 'nor a sparse one')
-  t.equal(await outcome([{ ...a1, partialFilterExpression: { a: { $gt: 0 } } }], full, { key: { a: 1 } }), 72, 'nor a partial one')
+  t.equal(
+    await outcome([{ ...a1, partialFilterExpression: { a: { $gt: 0 } } }], full, { key: { a: 1 } }),
+    72,
+    'nor a partial one',
+  )
   t.equal(await outcome([a1], [{ _id: 1, a: [1, 2] }], { key: { a: 1 } }), 72, 'nor a multikey one')
-  t.equal(await outcome([{ key: { b: 1 }, name: 'b', unique: true }], [], { key: { a: 1 } }), 72, 'a unique index on something else')
+  t.equal(
+    await outcome([{ key: { b: 1 }, name: 'b', unique: true }], [], { key: { a: 1 } }),
+    72,
+    'a unique index on something else',
+  )
   t.equal(
     await outcome([{ key: { a: 1, b: 1 }, name: 'b', unique: true }], full, { key: { a: 1 } }),
     null,
@@ -187,7 +206,11 @@ t.test('only the primary shard of the database', async (t) => {
   shards.config.databases.set('db', { primary: 'shard02', version: [version[0], version[1], version[2], 2] })
   const body = Buffer.from([5, 0, 0, 0, 0])
   for (const databaseVersion of [version, shards.config.databases.get('db')!.version]) {
-    const { error } = await shards.send('shard01', 'shard.create-sharded-collection', { ns: 'db.c', body, databaseVersion })
+    const { error } = await shards.send('shard01', 'shard.create-sharded-collection', {
+      ns: 'db.c',
+      body,
+      databaseVersion,
+    })
     t.equal(decode(error!)['code'], 249)
   }
 })
@@ -203,12 +226,20 @@ t.test('commands wait while the collection is being sharded, then learn that the
   while (!shards.contexts.get('shard01')!.reached.includes('shard.create-collection.validated')) await Promise.resolve()
   let answered = false
   const write = shards
-    .routed('shard01', { insert: 'c', documents: [{ _id: 2, a: 2 }] }, { shardVersion: 'UNSHARDED', databaseVersion: version })
+    .routed(
+      'shard01',
+      { insert: 'c', documents: [{ _id: 2, a: 2 }] },
+      { shardVersion: 'UNSHARDED', databaseVersion: version },
+    )
     .then((reply) => {
       answered = true
       return reply
     })
-  const other = await shards.routed('shard01', { find: 'other' }, { shardVersion: 'UNSHARDED', databaseVersion: version })
+  const other = await shards.routed(
+    'shard01',
+    { find: 'other' },
+    { shardVersion: 'UNSHARDED', databaseVersion: version },
+  )
   t.equal(other['ok'], 1, 'other collections go on')
   t.equal(answered, false)
   gate.resolve()
@@ -232,7 +263,10 @@ t.test('interrupted: nothing is committed, and it can be done again', async (t) 
     const shards = new Shards()
     const context = shards.contexts.get('shard01')!
     context.failing.add(step)
-    t.match((await shards.shardCollection('db.c', { key: { a: 'hashed' } })).error, { code: 96, errmsg: new RegExp(step) })
+    t.match((await shards.shardCollection('db.c', { key: { a: 'hashed' } })).error, {
+      code: 96,
+      errmsg: new RegExp(step),
+    })
     t.equal(shards.config.collections.size, 0)
     const { version } = shards.config.databases.get('db')!
     t.match(

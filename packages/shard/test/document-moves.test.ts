@@ -19,7 +19,8 @@ async function sharded(): Promise<Shards> {
 }
 
 const versionOf = (shards: Shards, shard: string) => ({ shardVersion: shards.config.version('db.c', shard) })
-const write = (shards: Shards, shard: string, command: Document) => shards.routed(shard, command, versionOf(shards, shard))
+const write = (shards: Shards, shard: string, command: Document) =>
+  shards.routed(shard, command, versionOf(shards, shard))
 const seen = async (shards: Shards) => [
   await shards.ids('shard01', { find: 'c' }, versionOf(shards, 'shard01')),
   await shards.ids('shard02', { find: 'c' }, versionOf(shards, 'shard02')),
@@ -71,10 +72,19 @@ t.test('D800 before the decision the old document is seen, and the new one only 
   const moved = move(shards, 'r1', { _id: 1, a: -1 }, { _id: 1, a: 1, b: 1 })
   await reached(shards, 'shard.document-move.insert-prepared')
   t.same(await seen(shards), [[1], [2]])
-  t.same(await shards.ids('shard02', { find: 'c', filter: { a: 1 } }, versionOf(shards, 'shard02')), [], 'nor who asks for its key')
+  t.same(
+    await shards.ids('shard02', { find: 'c', filter: { a: 1 } }, versionOf(shards, 'shard02')),
+    [],
+    'nor who asks for its key',
+  )
   t.same(await shards.ids('shard02', { find: 'c' }, 'direct'), [2, 1])
-  t.match(await write(shards, 'shard02', { update: 'c', updates: [{ q: { b: 1 }, u: { $set: { c: 1 } }, multi: true }] }), { n: 0 })
-  t.match(await write(shards, 'shard02', { insert: 'c', documents: [{ _id: 1, a: 3 }] }), { writeErrors: [{ code: 11000 }] })
+  t.match(
+    await write(shards, 'shard02', { update: 'c', updates: [{ q: { b: 1 }, u: { $set: { c: 1 } }, multi: true }] }),
+    { n: 0 },
+  )
+  t.match(await write(shards, 'shard02', { insert: 'c', documents: [{ _id: 1, a: 3 }] }), {
+    writeErrors: [{ code: 11000 }],
+  })
   pause.resolve()
   t.same(await moved, { error: null })
   t.same(await seen(shards), [[], [2, 1]])
@@ -95,21 +105,24 @@ t.test('D801 a change meanwhile wins: the statement has to run again', async (t)
   t.same(await shards.ids('shard02', { find: 'c' }, 'direct'), [2], 'what was prepared is gone')
 })
 
-t.test('a recipient that comes back asks what has become of it, at the latest before a command enters the collection', async (t) => {
-  for (const committed of [true, false]) {
-    const shards = await sharded()
-    const step = committed ? 'shard.document-move.decided' : 'shard.document-move.prepared'
-    shards.contexts.get('shard01')!.failing.add(step)
-    if (!committed) shards.contexts.get('shard02')!.failing.add('shard.document-move.deciding')
-    await move(shards, 'r1', { _id: 1, a: -1 }, { _id: 1, a: 1 })
-    shards.restart('shard02')
-    t.same(await seen(shards), committed ? [[], [2, 1]] : [[1], [2]])
-    shards.contexts.get('shard02')!.failing.clear()
-    await shards.wake('shard02', 'document-moves')
-    t.same(await seen(shards), committed ? [[], [2, 1]] : [[1], [2]])
-    t.same(await shards.ids('shard02', { find: 'c' }, 'direct'), committed ? [2, 1] : [2])
-  }
-})
+t.test(
+  'a recipient that comes back asks what has become of it, at the latest before a command enters the collection',
+  async (t) => {
+    for (const committed of [true, false]) {
+      const shards = await sharded()
+      const step = committed ? 'shard.document-move.decided' : 'shard.document-move.prepared'
+      shards.contexts.get('shard01')!.failing.add(step)
+      if (!committed) shards.contexts.get('shard02')!.failing.add('shard.document-move.deciding')
+      await move(shards, 'r1', { _id: 1, a: -1 }, { _id: 1, a: 1 })
+      shards.restart('shard02')
+      t.same(await seen(shards), committed ? [[], [2, 1]] : [[1], [2]])
+      shards.contexts.get('shard02')!.failing.clear()
+      await shards.wake('shard02', 'document-moves')
+      t.same(await seen(shards), committed ? [[], [2, 1]] : [[1], [2]])
+      t.same(await shards.ids('shard02', { find: 'c' }, 'direct'), committed ? [2, 1] : [2])
+    }
+  },
+)
 
 t.test('what is decided is found and changed, though the recipient has not been told', async (t) => {
   const shards = await sharded()
@@ -150,5 +163,9 @@ t.test('a donor that comes back tells what it has decided', async (t) => {
   t.same(await seen(shards), [[], [2, 1]])
   shards.contexts.get('shard01')!.nowMs += 60_000
   await shards.wake('shard01', 'document-moves')
-  t.same(await shards.ids('shard01', { find: 'transaction_coordinators', $db: 'config' }, 'direct'), [], 'in time it is forgotten')
+  t.same(
+    await shards.ids('shard01', { find: 'transaction_coordinators', $db: 'config' }, 'direct'),
+    [],
+    'in time it is forgotten',
+  )
 })

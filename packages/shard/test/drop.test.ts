@@ -5,7 +5,11 @@ import { Shards } from './support/shards.js'
 
 async function drop(shards: Shards, ns: string): Promise<Document> {
   const { primary, version } = shards.config.databases.get(ns.split('.', 1)[0]!)!
-  const { error, ...rest } = await shards.send(primary, 'shard.drop-collection', { ns, collectionUuid: null, databaseVersion: version })
+  const { error, ...rest } = await shards.send(primary, 'shard.drop-collection', {
+    ns,
+    collectionUuid: null,
+    databaseVersion: version,
+  })
   return { ...rest, error: error === null ? null : decode(error) }
 }
 
@@ -39,9 +43,16 @@ t.test('an unsharded collection, and one that is not there', async (t) => {
 t.test('only by the primary shard, with its version', async (t) => {
   const shards = new Shards()
   const { version } = shards.config.databases.get('db')!
-  const { error } = await shards.send('shard02', 'shard.drop-collection', { ns: 'db.c', collectionUuid: null, databaseVersion: version })
+  const { error } = await shards.send('shard02', 'shard.drop-collection', {
+    ns: 'db.c',
+    collectionUuid: null,
+    databaseVersion: version,
+  })
   t.match(decode(error!), { code: 249, db: 'db', vReceived: { lastMod: 1 }, vWanted: { lastMod: 1 } })
-  const stale = await shards.send('shard01', 'shard.drop-database', { db: 'db', databaseVersion: [version[0], version[1], version[2], 7] })
+  const stale = await shards.send('shard01', 'shard.drop-database', {
+    db: 'db',
+    databaseVersion: [version[0], version[1], version[2], 7],
+  })
   t.match(decode(stale.error!), { code: 249 })
 })
 
@@ -53,9 +64,13 @@ async function pausing(shards: Shards): Promise<void> {
 }
 
 const begun = async (shards: Shards) =>
-  (await shards.direct('shard01', { count: 'system.sharding_ddl_coordinators', query: { _id: { $exists: true } }, $db: 'config' }))[
-    'n'
-  ] as number
+  (
+    await shards.direct('shard01', {
+      count: 'system.sharding_ddl_coordinators',
+      query: { _id: { $exists: true } },
+      $db: 'config',
+    })
+  )['n'] as number
 
 t.test('interrupted after the commit: the drop goes on', async (t) => {
   const shards = new Shards()
@@ -74,7 +89,11 @@ t.test('interrupted after the commit: the drop goes on', async (t) => {
 async function withShardDown(): Promise<Shards> {
   const shards = new Shards()
   await shards.shardCollection('db.c', { key: { a: 'hashed' } })
-  await shards.routed('shard02', { insert: 'c', documents: [{ _id: 1, a: 1 }] }, { shardVersion: shards.config.version('db.c', 'shard02') })
+  await shards.routed(
+    'shard02',
+    { insert: 'c', documents: [{ _id: 1, a: 1 }] },
+    { shardVersion: shards.config.version('db.c', 'shard02') },
+  )
   shards.down.add('shard02')
   return shards
 }
@@ -105,7 +124,9 @@ t.test('a coordinator that restarts goes on, and nobody touches the collection b
   await pausing(shards)
   const { version: databaseVersion } = shards.config.databases.get('db')!
   let answered = false
-  void shards.routed('shard01', { find: 'c' }, { shardVersion: 'UNSHARDED', databaseVersion }).then(() => (answered = true))
+  void shards
+    .routed('shard01', { find: 'c' }, { shardVersion: 'UNSHARDED', databaseVersion })
+    .then(() => (answered = true))
   for (let turns = 0; turns < 1000; turns++) await Promise.resolve()
   t.equal(answered, false)
   shards.down.clear()
@@ -159,7 +180,9 @@ t.test('a database', async (t) => {
     const list = await shards.direct(shard, { listCollections: 1 })
     t.same((list['cursor'] as Document)['firstBatch'], [])
   }
-  t.match(await shards.routed('shard01', { find: 'u' }, { shardVersion: 'UNSHARDED', databaseVersion: version }), { code: 249 })
+  t.match(await shards.routed('shard01', { find: 'u' }, { shardVersion: 'UNSHARDED', databaseVersion: version }), {
+    code: 249,
+  })
   t.same(
     shards.config.changes.slice(-2).map(([what]) => what),
     ['dropDatabase.start', 'dropDatabase'],
@@ -176,7 +199,11 @@ t.test('commands on a database wait while it is dropped', async (t) => {
   context.pausing.set('shard.drop-database.committed', gate.promise)
   const dropping = shards.send('shard01', 'shard.drop-database', { db: 'db', databaseVersion: version })
   while (!context.reached.includes('shard.drop-database.committed')) await Promise.resolve()
-  const write = shards.routed('shard01', { insert: 'u', documents: [{ _id: 2 }] }, { shardVersion: 'UNSHARDED', databaseVersion: version })
+  const write = shards.routed(
+    'shard01',
+    { insert: 'u', documents: [{ _id: 2 }] },
+    { shardVersion: 'UNSHARDED', databaseVersion: version },
+  )
   gate.resolve()
   t.match(await write, { code: 249 })
   t.same(await dropping, { error: null })

@@ -51,14 +51,17 @@ t.test('one chunk for each range, round-robin over the shards of its zone; gaps 
     'nor with documents',
   )
   t.same(
-    (await shardZoned('6.0', [{ min: { a: minKey }, max: { a: maxKey }, tag: 'y' }], carriers, { key: { a: 1 } })).chunks,
+    (await shardZoned('6.0', [{ min: { a: minKey }, max: { a: maxKey }, tag: 'y' }], carriers, { key: { a: 1 } }))
+      .chunks,
     ['MinKey shard03'],
     'no gaps',
   )
 })
 
 t.test('hashed keys follow zones instead of the number of shards', async (t) => {
-  const { chunks } = await shardZoned('6.0', [{ min: { a: long(-5) }, max: { a: long(5) }, tag: 'y' }], carriers, { key: { a: 'hashed' } })
+  const { chunks } = await shardZoned('6.0', [{ min: { a: long(-5) }, max: { a: long(5) }, tag: 'y' }], carriers, {
+    key: { a: 'hashed' },
+  })
   t.same(chunks, ['MinKey shard01', '-5 shard03', '5 shard02'])
 })
 
@@ -78,15 +81,25 @@ t.test('zones that do not fit the key', async (t) => {
   const ofA = { min: { a: 0 }, max: { a: 10 } }
   t.match(await outcome(ofA, { b: 1 }), {
     code: 72,
-    errmsg: 'the proposed shard key { b: 1 } does not match with the shard key of the existing zone { a: 0 } -->> { a: 10 }',
+    errmsg:
+      'the proposed shard key { b: 1 } does not match with the shard key of the existing zone { a: 0 } -->> { a: 10 }',
   })
   t.match(await outcome(ofA, { a: 1, b: 1 }), { code: 72, errmsg: /does not match/ })
-  t.match(await outcome({ min: { a: 0, b: 0 }, max: { a: 10, b: 0 } }, { a: 1 }), { code: 72, errmsg: /does not match/ })
+  t.match(await outcome({ min: { a: 0, b: 0 }, max: { a: 10, b: 0 } }, { a: 1 }), {
+    code: 72,
+    errmsg: /does not match/,
+  })
   t.match(await outcome({ min: { a: 0 }, max: { b: 10 } }, { a: 1 }), { code: 72, errmsg: /have non-matching keys$/ })
-  t.match(await outcome(ofA, { a: 'hashed' }), { code: 72, errmsg: /whose boundaries are not of type NumberLong, MinKey or MaxKey$/ })
+  t.match(await outcome(ofA, { a: 'hashed' }), {
+    code: 72,
+    errmsg: /whose boundaries are not of type NumberLong, MinKey or MaxKey$/,
+  })
   const open = { min: { a: minKey }, max: { a: long(0) } }
   t.equal(await outcome(open, { a: 'hashed' }, '4.4'), null)
-  t.match(await outcome(open, { a: 'hashed' }, '4.0'), { code: 72, errmsg: /whose boundaries are not of type NumberLong$/ })
+  t.match(await outcome(open, { a: 'hashed' }, '4.0'), {
+    code: 72,
+    errmsg: /whose boundaries are not of type NumberLong$/,
+  })
   t.equal(await outcome(ofA, { b: 1 }, '2.6'), null)
 })
 
@@ -95,13 +108,20 @@ t.test('a zone that no shard carries', async (t) => {
     (await shardZoned(version, ranges, { shard02: ['x'] }, { key: { a: 1 } }, documents)).error
   t.match(await outcome('6.0'), {
     code: 50973,
-    errmsg: 'Cannot shard collection db.c due to zone y which is not assigned to a shard. Please assign this zone to a shard.',
+    errmsg:
+      'Cannot shard collection db.c due to zone y which is not assigned to a shard. Please assign this zone to a shard.',
   })
   t.match(await outcome('7.0'), { code: 405, codeName: 'CannotCreateChunkDistribution' })
   t.equal(await outcome('7.0', [{ _id: 1, a: 1 }]), null, 'of no account when there are documents')
 })
 
-const country = (from: unknown, to: unknown, tag: string, lowHash: unknown = minKey, highHash: unknown = minKey): Zone => ({
+const country = (
+  from: unknown,
+  to: unknown,
+  tag: string,
+  lowHash: unknown = minKey,
+  highHash: unknown = minKey,
+): Zone => ({
   min: { country: from, h: lowHash },
   max: { country: to, h: highHash },
   tag,
@@ -128,10 +148,16 @@ t.test('presplitHashedZones: a prefix', async (t) => {
     'one for each shard',
   )
   t.equal(
-    (await shardZoned('6.0', zones, carriers, { ...body, numInitialChunks: 8 })).chunks.filter((line) => /^[AM],/.test(line)).length,
+    (await shardZoned('6.0', zones, carriers, { ...body, numInitialChunks: 8 })).chunks.filter((line) =>
+      /^[AM],/.test(line),
+    ).length,
     4 + 2 + 2,
   )
-  t.equal((await shardZoned('4.0', [], {}, { key: { h: 'hashed' }, presplitHashedZones: true })).error, null, 'unknown to 4.0, and ignored')
+  t.equal(
+    (await shardZoned('4.0', [], {}, { key: { h: 'hashed' }, presplitHashedZones: true })).error,
+    null,
+    'unknown to 4.0, and ignored',
+  )
 })
 
 t.test('presplitHashedZones: the whole of a key that begins with its hash', async (t) => {

@@ -14,7 +14,14 @@ const at = (x: number) => ({ x, y: none })
 const spread = (x0: number, x1: number, documents: number, bytes = documents * 100): SizedRange => ({
   ...{ x0, y0: none, x1, y1: none, documents, bytes },
 })
-const oneKey = (x: number, documents: number): SizedRange => ({ x0: x, y0: none, x1: x, y1: none, documents, bytes: documents * 100 })
+const oneKey = (x: number, documents: number): SizedRange => ({
+  x0: x,
+  y0: none,
+  x1: x,
+  y1: none,
+  documents,
+  bytes: documents * 100,
+})
 
 /** Documents by key, as fractions. */
 class Model {
@@ -83,7 +90,8 @@ for (const seed of seeds) {
     let before: SizedRange | null = null
     for (const range of sizes.ranges()) {
       t.ok(range.documents > 0 && Number.isInteger(range.documents) && Number.isInteger(range.bytes))
-      if (before !== null) t.ok(before.x1 < range.x0 || (before.x1 === range.x0 && before.y1 <= range.y0), 'they are in order')
+      if (before !== null)
+        t.ok(before.x1 < range.x0 || (before.x1 === range.x0 && before.y1 <= range.y0), 'they are in order')
       before = range
     }
   })
@@ -103,7 +111,8 @@ t.test('what lies within an interval is what would be taken out of it', async (t
       const [min, max] = [position(), position()].sort((a, b) => a.x - b.x || a.y - b.y) as [Position, Position]
       const { documents } = sizes.sizeOf({ min, max })
       const within = sizes.within({ min, max })
-      if (within.reduce((sum, each) => sum + each.documents, 0) !== documents) t.equal(within, documents, `seed ${seed}, round ${round}`)
+      if (within.reduce((sum, each) => sum + each.documents, 0) !== documents)
+        t.equal(within, documents, `seed ${seed}, round ${round}`)
       const taken = sizes.take({ min, max })
       if (JSON.stringify(within) !== JSON.stringify(taken)) return t.same(within, taken, `seed ${seed}, round ${round}`)
     }
@@ -190,7 +199,14 @@ async function found(
   }
   const { points } = await ask()
   const size = await shards.send('shard01', 'shard.measure-range', {
-    ...{ ns: 'db.c', keyPattern: encode(key), min: encode({ a: 20 }), max: encode({ a: 150 }), estimate: false, sizeMaxBytes: null },
+    ...{
+      ns: 'db.c',
+      keyPattern: encode(key),
+      min: encode({ a: 20 }),
+      max: encode({ a: 150 }),
+      estimate: false,
+      sizeMaxBytes: null,
+    },
   })
   const { sizes } = await shards.send('shard01', 'shard.collection-sizes', { namespaces: ['db.c'] })
   return { points: points.map((point) => decode(point)['a']), size: [size.sizeBytes, sizes] }
@@ -204,7 +220,9 @@ for (const seed of seeds.slice(0, 3)) {
       const [from, to] = interval(random)
       const count = 1 + random.below(400)
       sizes.grow(
-        random.chance(1, 3) ? { ...oneKey(from, count), bytes: count * documentBytes } : spread(from, to, count, count * documentBytes),
+        random.chance(1, 3)
+          ? { ...oneKey(from, count), bytes: count * documentBytes }
+          : spread(from, to, count, count * documentBytes),
       )
     }
     const all = new MeasuredKeys([...sizes.ranges()], false)
@@ -224,7 +242,9 @@ for (const seed of seeds.slice(0, 3)) {
 }
 
 t.test('clients cannot ask for documents', async (t) => {
-  const shards = new Shards({ measured: { namespaces: ['db.c'], cloneBytesPerSecond: 1e9, disks: new MeasuredDisks() } })
+  const shards = new Shards({
+    measured: { namespaces: ['db.c'], cloneBytesPerSecond: 1e9, disks: new MeasuredDisks() },
+  })
   for (const command of [
     { find: 'c' },
     { count: 'c' },

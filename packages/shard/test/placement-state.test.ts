@@ -39,39 +39,45 @@ const atOnce = () => {
 }
 const later = () => Promise.reject(new RequestFailedError('unreachable', 'config', 'no answer')) as never
 
-t.test('after a question that has failed, however early, the next one is asked, whether something was known or not', async (t) => {
-  for (const isKnown of [false, true]) {
-    for (const [failure, message] of [
-      [atOnce, /^at once$/],
-      [later, /^Could not find host matching read preference/],
-    ] as const) {
-      const { state, failWith } = start()
-      const collection = () => attempt(() => state.refreshCollection(ns))
-      const databaseOf = () => attempt(() => state.refreshDatabase('db'))
-      if (isKnown) t.equal(await collection(), 'known')
-      failWith(failure)
-      t.match(await collection(), message)
-      t.equal(state.collection(ns) === undefined, !isKnown)
-      t.equal([...state.collections()].length, isKnown ? 1 : 0)
-      t.equal(await collection(), 'known')
-      failWith(failure)
-      t.match(await databaseOf(), message)
-      t.equal(await databaseOf(), 'unsharded')
+t.test(
+  'after a question that has failed, however early, the next one is asked, whether something was known or not',
+  async (t) => {
+    for (const isKnown of [false, true]) {
+      for (const [failure, message] of [
+        [atOnce, /^at once$/],
+        [later, /^Could not find host matching read preference/],
+      ] as const) {
+        const { state, failWith } = start()
+        const collection = () => attempt(() => state.refreshCollection(ns))
+        const databaseOf = () => attempt(() => state.refreshDatabase('db'))
+        if (isKnown) t.equal(await collection(), 'known')
+        failWith(failure)
+        t.match(await collection(), message)
+        t.equal(state.collection(ns) === undefined, !isKnown)
+        t.equal([...state.collections()].length, isKnown ? 1 : 0)
+        t.equal(await collection(), 'known')
+        failWith(failure)
+        t.match(await databaseOf(), message)
+        t.equal(await databaseOf(), 'unsharded')
+      }
     }
-  }
-})
+  },
+)
 
-t.test('who asks while a question is on its way gets its answer, also when the collection is forgotten meanwhile', async (t) => {
-  const { asked, state } = start()
-  const both = [state.refreshCollection(ns), state.refreshCollection(ns)]
-  state.forgetCollection(ns)
-  t.same([...state.collections()], [], 'nothing is known yet')
-  both.push(state.refreshCollection(ns))
-  const [first, ...others] = await Promise.all(both)
-  t.ok(others.every((other) => other === first))
-  t.equal(state.collection(ns), first)
-  t.same(asked, ['config.get-collection'])
-  await state.refreshCollection(ns)
-  state.forgetDatabase('db')
-  t.same([state.collection(ns), asked.length], [undefined, 2])
-})
+t.test(
+  'who asks while a question is on its way gets its answer, also when the collection is forgotten meanwhile',
+  async (t) => {
+    const { asked, state } = start()
+    const both = [state.refreshCollection(ns), state.refreshCollection(ns)]
+    state.forgetCollection(ns)
+    t.same([...state.collections()], [], 'nothing is known yet')
+    both.push(state.refreshCollection(ns))
+    const [first, ...others] = await Promise.all(both)
+    t.ok(others.every((other) => other === first))
+    t.equal(state.collection(ns), first)
+    t.same(asked, ['config.get-collection'])
+    await state.refreshCollection(ns)
+    state.forgetDatabase('db')
+    t.same([state.collection(ns), asked.length], [undefined, 2])
+  },
+)

@@ -19,7 +19,15 @@ function start() {
   const node = new StorageNode(context, { behaviours: behavioursOf('7.0'), maxWireVersion: 21 }, () => role)
   const deleter = new RangeDeleter(node, { noteDeleted: () => {} } as never)
   const add = (n: number, [low, high] = [n, n + 1], pending = false) => {
-    const task = { id: idOf(n), ns: 'db.c', collectionUuid, donorShard: 'shard02', range: rangeOf(low, high), pending, processing: false }
+    const task = {
+      id: idOf(n),
+      ns: 'db.c',
+      collectionUuid,
+      donorShard: 'shard02',
+      range: rangeOf(low, high),
+      pending,
+      processing: false,
+    }
     deleter.add({ ...task, whenToClean: 'delayed', numOrphanDocs: 0, keyPattern: encode({ a: 1 }) })
   }
   return { context, node, deleter, add }
@@ -40,87 +48,102 @@ t.test('a range that is noted after the clock was set has the timer armed anew f
   t.end()
 })
 
-t.test('the timer is left alone while it is armed for the range that is due first, and armed for one that is due earlier', (t) => {
-  const { context, deleter, add } = start()
-  add(1)
-  context.timers.delete(rangeDeleterTimer)
-  context.nowMs += 1000
-  add(2)
-  t.equal(context.timers.get(rangeDeleterTimer), undefined)
-  add(3, [3, 4], true)
-  deleter.release(idOf(3), 'now')
-  t.equal(context.timers.get(rangeDeleterTimer), context.nowMs)
-  t.end()
-})
+t.test(
+  'the timer is left alone while it is armed for the range that is due first, and armed for one that is due earlier',
+  (t) => {
+    const { context, deleter, add } = start()
+    add(1)
+    context.timers.delete(rangeDeleterTimer)
+    context.nowMs += 1000
+    add(2)
+    t.equal(context.timers.get(rangeDeleterTimer), undefined)
+    add(3, [3, 4], true)
+    deleter.release(idOf(3), 'now')
+    t.equal(context.timers.get(rangeDeleterTimer), context.nowMs)
+    t.end()
+  },
+)
 
-t.test('a copy has the timers of the original at first; what it notes afterwards has the timer armed for what is due in the copy', (t) => {
-  const { context, deleter, add } = start()
-  const [soonMs, laterMs] = [context.nowMs + 100_000, context.nowMs + 500_000]
-  deleter.import([
-    { id: '01', dueAtMs: soonMs, cursors: [5n], delayMs: 0 },
-    { id: '02', dueAtMs: laterMs, cursors: [], delayMs: 0 },
-  ])
-  context.timers.set(rangeDeleterTimer, laterMs)
-  add(1)
-  t.equal(context.timers.get(rangeDeleterTimer), soonMs, 'the copy does not have the cursor that kept it')
-  t.end()
-})
+t.test(
+  'a copy has the timers of the original at first; what it notes afterwards has the timer armed for what is due in the copy',
+  (t) => {
+    const { context, deleter, add } = start()
+    const [soonMs, laterMs] = [context.nowMs + 100_000, context.nowMs + 500_000]
+    deleter.import([
+      { id: '01', dueAtMs: soonMs, cursors: [5n], delayMs: 0 },
+      { id: '02', dueAtMs: laterMs, cursors: [], delayMs: 0 },
+    ])
+    context.timers.set(rangeDeleterTimer, laterMs)
+    add(1)
+    t.equal(context.timers.get(rangeDeleterTimer), soonMs, 'the copy does not have the cursor that kept it')
+    t.end()
+  },
+)
 
-t.test('which ranges have tasks left: as a look at all documents says, also at those that clients have written', (t) => {
-  const ns = 'config.rangeDeletions'
-  const written = (n: number, low: number, high: number): Document => ({
-    ...{ _id: new UUID(Buffer.from(idOf(n))), nss: 'db.c', collectionUuid: new UUID(Buffer.from(collectionUuid)), donorShardId: 'shard02' },
-    ...{ range: { min: { a: low }, max: { a: high } }, keyPattern: { a: 1 } },
-  })
-  for (const seed of seeds) {
-    const random = createRandom(seed)
-    const { node, deleter, add } = start()
-    /** Null: it is no task. */
-    const model = new Map<number, readonly [low: number, high: number] | null>()
-    for (let step = 0; step < 400; step++) {
-      const [n, low] = [random.below(8), random.below(30)]
-      const high = low + 1 + random.below(5)
-      const collection = node.collection(ns)
-      const apply = (op: 'i' | 'u' | 'd', object: Uint8Array) =>
-        node.apply({ op, ns, uuid: collection!.uuid, object, id: findField(object, '_id')!, session: null })
-      const client = (document: Document) => {
-        if (collection !== undefined) apply(collection.findById(uuidValue(idOf(n))) === undefined ? 'i' : 'u', encode(document))
-        return collection !== undefined
+t.test(
+  'which ranges have tasks left: as a look at all documents says, also at those that clients have written',
+  (t) => {
+    const ns = 'config.rangeDeletions'
+    const written = (n: number, low: number, high: number): Document => ({
+      ...{
+        _id: new UUID(Buffer.from(idOf(n))),
+        nss: 'db.c',
+        collectionUuid: new UUID(Buffer.from(collectionUuid)),
+        donorShardId: 'shard02',
+      },
+      ...{ range: { min: { a: low }, max: { a: high } }, keyPattern: { a: 1 } },
+    })
+    for (const seed of seeds) {
+      const random = createRandom(seed)
+      const { node, deleter, add } = start()
+      /** Null: it is no task. */
+      const model = new Map<number, readonly [low: number, high: number] | null>()
+      for (let step = 0; step < 400; step++) {
+        const [n, low] = [random.below(8), random.below(30)]
+        const high = low + 1 + random.below(5)
+        const collection = node.collection(ns)
+        const apply = (op: 'i' | 'u' | 'd', object: Uint8Array) =>
+          node.apply({ op, ns, uuid: collection!.uuid, object, id: findField(object, '_id')!, session: null })
+        const client = (document: Document) => {
+          if (collection !== undefined)
+            apply(collection.findById(uuidValue(idOf(n))) === undefined ? 'i' : 'u', encode(document))
+          return collection !== undefined
+        }
+        switch (random.below(7)) {
+          case 0:
+            add(n, [low, high], true)
+            model.set(n, [low, high])
+            break
+          case 1:
+            deleter.release(idOf(n), 'delayed', low)
+            break
+          case 2:
+            deleter.countOrphans(idOf(n), low)
+            break
+          case 3:
+            deleter.cancel(idOf(n))
+            model.delete(n)
+            break
+          case 4:
+            if (client(written(n, low, high))) model.set(n, [low, high])
+            break
+          case 5:
+            if (client({ ...written(n, low, high), range: 5 })) model.set(n, null)
+            break
+          case 6:
+            if (model.has(n)) apply('d', encode({ _id: new UUID(Buffer.from(idOf(n))) }))
+            model.delete(n)
+            break
+        }
+        const [from, to] = [random.below(30), 31]
+        const isClean = ![...model.values()].some((range) => range !== null && range[0] < to && range[1] > from)
+        if (deleter.isClean(collectionUuid, rangeOf(from, to)) !== isClean) {
+          t.fail(`seed ${seed}, step ${step}: ${isClean ? 'nothing is' : 'something is'} left from ${from} on`)
+          break
+        }
       }
-      switch (random.below(7)) {
-        case 0:
-          add(n, [low, high], true)
-          model.set(n, [low, high])
-          break
-        case 1:
-          deleter.release(idOf(n), 'delayed', low)
-          break
-        case 2:
-          deleter.countOrphans(idOf(n), low)
-          break
-        case 3:
-          deleter.cancel(idOf(n))
-          model.delete(n)
-          break
-        case 4:
-          if (client(written(n, low, high))) model.set(n, [low, high])
-          break
-        case 5:
-          if (client({ ...written(n, low, high), range: 5 })) model.set(n, null)
-          break
-        case 6:
-          if (model.has(n)) apply('d', encode({ _id: new UUID(Buffer.from(idOf(n))) }))
-          model.delete(n)
-          break
-      }
-      const [from, to] = [random.below(30), 31]
-      const isClean = ![...model.values()].some((range) => range !== null && range[0] < to && range[1] > from)
-      if (deleter.isClean(collectionUuid, rangeOf(from, to)) !== isClean) {
-        t.fail(`seed ${seed}, step ${step}: ${isClean ? 'nothing is' : 'something is'} left from ${from} on`)
-        break
-      }
+      t.pass(`seed ${seed}`)
     }
-    t.pass(`seed ${seed}`)
-  }
-  t.end()
-})
+    t.end()
+  },
+)

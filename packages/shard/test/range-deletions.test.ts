@@ -49,43 +49,53 @@ t.test('which ranges of a collection have keys in common with another one: as a 
   t.end()
 })
 
-t.test('the next range that is due: the earliest, of equals the one that was scheduled first, none that cursors keep', (t) => {
-  for (const seed of seeds) {
-    const random = createRandom(seed)
-    const due = new DueRanges()
-    const model = new Map<string, Scheduled>()
-    for (let step = 0; step < steps; step++) {
-      const id = String(random.below(40))
-      if (random.below(3) === 0) {
-        due.delete(id)
-        model.delete(id)
-      } else {
-        const scheduled = { id, dueAtMs: random.below(20), cursors: random.below(4) === 0 ? [1n] : [], delayMs: 0 }
-        due.put(scheduled)
-        model.set(id, scheduled)
+t.test(
+  'the next range that is due: the earliest, of equals the one that was scheduled first, none that cursors keep',
+  (t) => {
+    for (const seed of seeds) {
+      const random = createRandom(seed)
+      const due = new DueRanges()
+      const model = new Map<string, Scheduled>()
+      for (let step = 0; step < steps; step++) {
+        const id = String(random.below(40))
+        if (random.below(3) === 0) {
+          due.delete(id)
+          model.delete(id)
+        } else {
+          const scheduled = { id, dueAtMs: random.below(20), cursors: random.below(4) === 0 ? [1n] : [], delayMs: 0 }
+          due.put(scheduled)
+          model.set(id, scheduled)
+        }
+        let next: Scheduled | undefined
+        for (const each of model.values())
+          if (each.cursors.length === 0 && (next === undefined || each.dueAtMs < next.dueAtMs)) next = each
+        const kept = [...model.values()].filter(({ cursors }) => cursors.length > 0).map((each) => each.id)
+        const found = [due.next()?.id, due.get(id)?.dueAtMs, [...due.kept()].map((each) => each.id).toSorted()]
+        const expected = [next?.id, model.get(id)?.dueAtMs, kept.toSorted()]
+        if (JSON.stringify(found) !== JSON.stringify(expected)) {
+          t.same(found, expected, `seed ${seed}, step ${step}`)
+          break
+        }
       }
-      let next: Scheduled | undefined
-      for (const each of model.values()) if (each.cursors.length === 0 && (next === undefined || each.dueAtMs < next.dueAtMs)) next = each
-      const kept = [...model.values()].filter(({ cursors }) => cursors.length > 0).map((each) => each.id)
-      const found = [due.next()?.id, due.get(id)?.dueAtMs, [...due.kept()].map((each) => each.id).toSorted()]
-      const expected = [next?.id, model.get(id)?.dueAtMs, kept.toSorted()]
-      if (JSON.stringify(found) !== JSON.stringify(expected)) {
-        t.same(found, expected, `seed ${seed}, step ${step}`)
-        break
-      }
+      t.same(
+        [...due.all()].map(({ id }) => id),
+        [...model.keys()],
+        `seed ${seed}: all, in the order in which they were scheduled`,
+      )
     }
-    t.same(
-      [...due.all()].map(({ id }) => id),
-      [...model.keys()],
-      `seed ${seed}: all, in the order in which they were scheduled`,
-    )
-  }
-  t.end()
-})
+    t.end()
+  },
+)
 
 const taskOf = (collectionUuid: UUID, more: Document = {}): Document => ({
   ...{ _id: new UUID(), nss: 'db.c', collectionUuid, donorShardId: 'shard02', range: { min: { a: 0 }, max: { a: 9 } } },
-  ...{ whenToClean: 'now', timestamp: new Timestamp({ t: 1, i: 1 }), numOrphanDocs: Long.fromNumber(0), keyPattern: { a: 1 }, ...more },
+  ...{
+    whenToClean: 'now',
+    timestamp: new Timestamp({ t: 1, i: 1 }),
+    numOrphanDocs: Long.fromNumber(0),
+    keyPattern: { a: 1 },
+    ...more,
+  },
 })
 
 const inConfig = async (shards: Shards, collection: string, document: Document) =>
@@ -99,7 +109,11 @@ t.test('nobody waits for what clients have written into config.rangeDeletions th
   shards.config.shard('db.c', { a: 1 }, [], ['shard01'], uuid.buffer)
   const cleaned = () => shards.direct('shard01', { cleanupOrphaned: 'db.c', maxTimeMS: 1, $db: 'admin' })
   const missing = ['nss', 'donorShardId', 'keyPattern', 'collectionUuid', 'range']
-  const strange = [taskOf(uuid, { _id: 1 }), taskOf(uuid, { range: { min: 1 } }), ...missing.map((name) => taskOf(uuid, { [name]: 5 }))]
+  const strange = [
+    taskOf(uuid, { _id: 1 }),
+    taskOf(uuid, { range: { min: 1 } }),
+    ...missing.map((name) => taskOf(uuid, { [name]: 5 })),
+  ]
   await inConfig(shards, 'rangeDeletions', strange[0]!)
   for (const document of strange.slice(1)) {
     t.match(await cleaned(), { ok: 1 })
@@ -110,56 +124,81 @@ t.test('nobody waits for what clients have written into config.rangeDeletions th
   t.match(await shards.direct('shard01', { collStats: 'c' }), { ok: 1, numOrphanDocs: 2 })
 })
 
-t.test('the documents that a collection does not own are those of its tasks, whatever clients change in them', async (t) => {
-  for (const seed of seeds) {
-    const random = createRandom(seed)
-    const shards = new Shards()
-    const names = ['c', 'd']
-    for (const name of names) await shards.direct('shard01', { insert: name, documents: [{ _id: 1 }] })
-    const listed = await shards.direct('shard01', { listCollections: 1 })
-    const { firstBatch } = (listed as { cursor: { firstBatch: { name: string; info: { uuid: UUID } }[] } }).cursor
-    const uuids = names.map((name) => firstBatch.find((each) => each.name === name)!.info.uuid)
-    const any = () => ({ collectionUuid: [...uuids, 5][random.below(3)]!, numOrphanDocs: [0, 3, 4, 'x'][random.below(4)]! })
-    const tasks = new Map<number, ReturnType<typeof any>>()
-    for (let step = 0; step < 80; step++) {
-      const [_id, task] = [random.below(6), any()]
-      const rangeDeletions = { $db: 'config', ordered: true }
-      if (!tasks.has(_id)) await shards.direct('shard01', { insert: 'rangeDeletions', documents: [{ _id, ...task }], ...rangeDeletions })
-      else if (random.below(3) > 0)
-        await shards.direct('shard01', { update: 'rangeDeletions', updates: [{ q: { _id }, u: { $set: task } }], ...rangeDeletions })
-      else await shards.direct('shard01', { delete: 'rangeDeletions', deletes: [{ q: { _id }, limit: 1 }], ...rangeDeletions })
-      const left = await shards.direct('shard01', { find: 'rangeDeletions', filter: { _id }, $db: 'config' })
-      if ((left as { cursor: { firstBatch: unknown[] } }).cursor.firstBatch.length > 0) tasks.set(_id, task)
-      else tasks.delete(_id)
-      for (const [i, name] of names.entries()) {
-        let numOrphanDocs = 0
-        for (const each of tasks.values()) if (each.collectionUuid === uuids[i]) numOrphanDocs += Number(each.numOrphanDocs) || 0
-        const stats = (await shards.direct('shard01', { collStats: name })) as { numOrphanDocs: number }
-        if (stats.numOrphanDocs !== numOrphanDocs) t.equal(stats.numOrphanDocs, numOrphanDocs, `seed ${seed}, step ${step}, ${name}`)
+t.test(
+  'the documents that a collection does not own are those of its tasks, whatever clients change in them',
+  async (t) => {
+    for (const seed of seeds) {
+      const random = createRandom(seed)
+      const shards = new Shards()
+      const names = ['c', 'd']
+      for (const name of names) await shards.direct('shard01', { insert: name, documents: [{ _id: 1 }] })
+      const listed = await shards.direct('shard01', { listCollections: 1 })
+      const { firstBatch } = (listed as { cursor: { firstBatch: { name: string; info: { uuid: UUID } }[] } }).cursor
+      const uuids = names.map((name) => firstBatch.find((each) => each.name === name)!.info.uuid)
+      const any = () => ({
+        collectionUuid: [...uuids, 5][random.below(3)]!,
+        numOrphanDocs: [0, 3, 4, 'x'][random.below(4)]!,
+      })
+      const tasks = new Map<number, ReturnType<typeof any>>()
+      for (let step = 0; step < 80; step++) {
+        const [_id, task] = [random.below(6), any()]
+        const rangeDeletions = { $db: 'config', ordered: true }
+        if (!tasks.has(_id))
+          await shards.direct('shard01', { insert: 'rangeDeletions', documents: [{ _id, ...task }], ...rangeDeletions })
+        else if (random.below(3) > 0)
+          await shards.direct('shard01', {
+            update: 'rangeDeletions',
+            updates: [{ q: { _id }, u: { $set: task } }],
+            ...rangeDeletions,
+          })
+        else
+          await shards.direct('shard01', {
+            delete: 'rangeDeletions',
+            deletes: [{ q: { _id }, limit: 1 }],
+            ...rangeDeletions,
+          })
+        const left = await shards.direct('shard01', { find: 'rangeDeletions', filter: { _id }, $db: 'config' })
+        if ((left as { cursor: { firstBatch: unknown[] } }).cursor.firstBatch.length > 0) tasks.set(_id, task)
+        else tasks.delete(_id)
+        for (const [i, name] of names.entries()) {
+          let numOrphanDocs = 0
+          for (const each of tasks.values())
+            if (each.collectionUuid === uuids[i]) numOrphanDocs += Number(each.numOrphanDocs) || 0
+          const stats = (await shards.direct('shard01', { collStats: name })) as { numOrphanDocs: number }
+          if (stats.numOrphanDocs !== numOrphanDocs)
+            t.equal(stats.numOrphanDocs, numOrphanDocs, `seed ${seed}, step ${step}, ${name}`)
+        }
       }
+      t.ok(tasks.size > 0)
     }
-    t.ok(tasks.size > 0)
-  }
-})
+  },
+)
 
-t.test('after a restart: tasks of collections that are gone end, whatever is their key; what is no migration is none', async (t) => {
-  const shards = new Shards()
-  for (const more of [{ keyPattern: { a: 'x' } }, { whenToClean: 5 }, { numOrphanDocs: NaN }])
-    await inConfig(shards, 'rangeDeletions', taskOf(new UUID(), more))
-  const preMigrationChunkVersion = { e: new ObjectId(), t: new Timestamp({ t: 1, i: 1 }), v: new Timestamp({ t: 1, i: 0 }) }
-  const record = {
-    ...{ nss: 'db.c', collectionUuid: new UUID(), donorShardId: 'shard01', recipientShardId: 'shard02' },
-    ...{ range: { min: { a: 0 }, max: { a: 9 } }, preMigrationChunkVersion },
-  }
-  for (const more of [
-    { range: { min: { a: 0 } } },
-    { preMigrationChunkVersion: {} },
-    { preMigrationChunkVersion: { ...preMigrationChunkVersion, e: 1 } },
-  ])
-    await inConfig(shards, 'migrationCoordinators', { _id: new UUID(), ...record, ...more })
-  shards.restart('shard01')
-  await shards.wake('shard01', 'range-deleter')
-  const left = (collection: string) => shards.ids('shard01', { find: collection, $db: 'config' }, 'direct')
-  t.same((await left('rangeDeletions')).length, 1, 'one that does not say when it is due has its delay')
-  t.same((await left('migrationCoordinators')).length, 3, 'they stay as clients have written them')
-})
+t.test(
+  'after a restart: tasks of collections that are gone end, whatever is their key; what is no migration is none',
+  async (t) => {
+    const shards = new Shards()
+    for (const more of [{ keyPattern: { a: 'x' } }, { whenToClean: 5 }, { numOrphanDocs: NaN }])
+      await inConfig(shards, 'rangeDeletions', taskOf(new UUID(), more))
+    const preMigrationChunkVersion = {
+      e: new ObjectId(),
+      t: new Timestamp({ t: 1, i: 1 }),
+      v: new Timestamp({ t: 1, i: 0 }),
+    }
+    const record = {
+      ...{ nss: 'db.c', collectionUuid: new UUID(), donorShardId: 'shard01', recipientShardId: 'shard02' },
+      ...{ range: { min: { a: 0 }, max: { a: 9 } }, preMigrationChunkVersion },
+    }
+    for (const more of [
+      { range: { min: { a: 0 } } },
+      { preMigrationChunkVersion: {} },
+      { preMigrationChunkVersion: { ...preMigrationChunkVersion, e: 1 } },
+    ])
+      await inConfig(shards, 'migrationCoordinators', { _id: new UUID(), ...record, ...more })
+    shards.restart('shard01')
+    await shards.wake('shard01', 'range-deleter')
+    const left = (collection: string) => shards.ids('shard01', { find: collection, $db: 'config' }, 'direct')
+    t.same((await left('rangeDeletions')).length, 1, 'one that does not say when it is due has its delay')
+    t.same((await left('migrationCoordinators')).length, 3, 'they stay as clients have written them')
+  },
+)

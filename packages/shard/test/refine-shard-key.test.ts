@@ -43,13 +43,22 @@ t.test('fields are appended; documents without them stay where they are', async 
   const after = shards.config.version('db.c', 'shard01')
   t.not(after[0], before[0], 'another generation')
   t.same(await shards.ids('shard01', { find: 'c', sort: { _id: 1 } }, { shardVersion: after }), [1, 2])
-  t.match(await shards.routed('shard01', { find: 'c' }, { shardVersion: before }), { code: 13388 }, 'routers that do not know are told')
+  t.match(
+    await shards.routed('shard01', { find: 'c' }, { shardVersion: before }),
+    { code: 13388 },
+    'routers that do not know are told',
+  )
   t.equal(await refine(shards, { a: 1, b: 1 }), null, 'again: nothing happens')
   t.same(shards.config.version('db.c', 'shard01'), after)
 })
 
 t.test('what is refused, and changes nothing', async (t) => {
-  const outcome = async (key: Document, to: Document, prepare: (shards: Shards) => Promise<unknown> = async () => {}, options = {}) => {
+  const outcome = async (
+    key: Document,
+    to: Document,
+    prepare: (shards: Shards) => Promise<unknown> = async () => {},
+    options = {},
+  ) => {
     const shards = await sharded(key, options)
     await prepare(shards)
     const { epoch } = shards.config.collections.get('db.c')!
@@ -67,8 +76,13 @@ t.test('what is refused, and changes nothing', async (t) => {
   t.match(await outcome({ a: 1, b: 1 }, { a: 1 }), { code: 72, errmsg: /does not extend/ })
   t.match(await outcome({ a: 1, b: 1 }, { b: 1, a: 1, c: 1 }), { code: 72, errmsg: /does not extend/ })
   const wanted = { a: 1, b: 1 }
-  const please = "Please create an index that starts with the proposed shard key before refining the collection's shard key. "
-  t.match(await outcome({ a: 1 }, wanted), { code: 72, errmsg: please }, 'never made by itself, even when the collection is empty')
+  const please =
+    "Please create an index that starts with the proposed shard key before refining the collection's shard key. "
+  t.match(
+    await outcome({ a: 1 }, wanted),
+    { code: 72, errmsg: please },
+    'never made by itself, even when the collection is empty',
+  )
   for (const version of ['6.0.2', '6.0'] as const)
     t.match(await outcome({ a: 1 }, wanted, async () => {}, { version }), {
       code: 72,
@@ -76,12 +90,19 @@ t.test('what is refused, and changes nothing', async (t) => {
     })
   t.match(await outcome({ a: 1 }, wanted, async () => {}, { version: '5.0' }), {
     code: 72,
-    errmsg: 'Please create an index that starts with the proposed shard key before refining the shard key of the collection',
+    errmsg:
+      'Please create an index that starts with the proposed shard key before refining the shard key of the collection',
   })
-  t.match(await outcome({ a: 1 }, wanted, (shards) => index(shards, wanted, { sparse: true })), { code: 72, errmsg: /Index key is sparse/ })
+  t.match(await outcome({ a: 1 }, wanted, (shards) => index(shards, wanted, { sparse: true })), {
+    code: 72,
+    errmsg: /Index key is sparse/,
+  })
   const partial = (shards: Shards) => index(shards, wanted, { partialFilterExpression: { a: 1 } })
   t.match(await outcome({ a: 1 }, wanted, partial), { code: 72, errmsg: /Index key is partial/ })
-  t.match(await outcome({ a: 1 }, wanted, partial, { version: '4.4' }), { code: 96, errmsg: "couldn't find valid index for shard key" })
+  t.match(await outcome({ a: 1 }, wanted, partial, { version: '4.4' }), {
+    code: 96,
+    errmsg: "couldn't find valid index for shard key",
+  })
   const multikey = async (shards: Shards) => {
     await index(shards, wanted)
     await shards.direct('shard01', { insert: 'c', documents: [{ _id: 1, a: 1, b: [1, 2] }] })
@@ -89,7 +110,10 @@ t.test('what is refused, and changes nothing', async (t) => {
   t.match(await outcome({ a: 1 }, wanted, multikey), { code: 72, errmsg: /Index key is multikey/ })
   const unsharded = new Shards()
   t.match(await refine(unsharded, wanted), { code: 118, errmsg: 'Expected collection db.c to be sharded' })
-  t.match(await refine(new Shards({ version: '4.4' }), wanted), { code: 118, errmsg: 'Collection db.c is not sharded.' })
+  t.match(await refine(new Shards({ version: '4.4' }), wanted), {
+    code: 118,
+    errmsg: 'Collection db.c is not sharded.',
+  })
 })
 
 t.test('a unique key stays unique', async (t) => {
@@ -101,7 +125,11 @@ t.test('a unique key stays unique', async (t) => {
     'that of the old key is in the way',
   )
   t.equal((await shards.direct('shard01', { dropIndexes: 'c', index: 'a_1' }))['ok'], 1)
-  t.match(await refine(shards, { a: 1, b: 1 }), { code: 72, errmsg: /before refining/ }, 'an index on exactly the new key is wanted')
+  t.match(
+    await refine(shards, { a: 1, b: 1 }),
+    { code: 72, errmsg: /before refining/ },
+    'an index on exactly the new key is wanted',
+  )
   await shards.direct('shard01', { createIndexes: 'c', indexes: [{ key: { a: 1, b: 1 }, name: 'ab', unique: true }] })
   t.equal(await refine(shards, { a: 1, b: 1 }), null)
   t.equal(shards.config.collections.get('db.c')!.unique, true)
@@ -129,7 +157,11 @@ t.test('the owner of the lowest chunk is asked for its indexes', async (t) => {
   await shards.direct('shard03', { createIndexes: 'c', indexes: [{ key: { a: 'hashed', b: 1 }, name: 'i' }] })
   t.equal(await refine(shards, { a: 'hashed', b: 1 }), null)
   for (const shard of shards.config.shards)
-    t.match(await shards.routed(shard, { find: 'c' }, { shardVersion: shards.config.version('db.c', shard) }), { ok: 1 }, shard)
+    t.match(
+      await shards.routed(shard, { find: 'c' }, { shardVersion: shards.config.version('db.c', shard) }),
+      { ok: 1 },
+      shard,
+    )
 })
 
 t.test('interrupted', async (t) => {
@@ -142,6 +174,8 @@ t.test('interrupted', async (t) => {
     context.failing.clear()
     t.same(decode(shards.config.collections.get('db.c')!.key), step === 'committed' ? { a: 1, b: 1 } : { a: 1 })
     t.equal(await refine(shards, { a: 1, b: 1 }), null, 'a repetition finds it done, or does it')
-    t.match(await shards.routed('shard01', { find: 'c' }, { shardVersion: shards.config.version('db.c', 'shard01') }), { ok: 1 })
+    t.match(await shards.routed('shard01', { find: 'c' }, { shardVersion: shards.config.version('db.c', 'shard01') }), {
+      ok: 1,
+    })
   }
 })

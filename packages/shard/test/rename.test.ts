@@ -18,7 +18,11 @@ async function rename(shards: Shards, ns: string, to: string, dropTarget = false
 async function sharded(version: '4.4' | '6.0' = '6.0'): Promise<Shards> {
   const shards = new Shards({ version })
   await shards.shardCollection('db.c', { key: { a: 'hashed' } })
-  await shards.routed('shard02', { insert: 'c', documents: [{ _id: 1, a: 3 }] }, { shardVersion: shards.config.version('db.c', 'shard02') })
+  await shards.routed(
+    'shard02',
+    { insert: 'c', documents: [{ _id: 1, a: 3 }] },
+    { shardVersion: shards.config.version('db.c', 'shard02') },
+  )
   return shards
 }
 
@@ -33,7 +37,11 @@ t.test('a sharded collection has its new name in the catalog and on all shards, 
     t.match(await shards.direct(shard, { listIndexes: 'c' }), { code: 26 })
     t.match(await shards.direct(shard, { listIndexes: 'd' }), { ok: 1 })
   }
-  t.match(await shards.routed('shard02', { find: 'c' }, { shardVersion: old }), { code: 13388 }, 'routers learn that it is gone')
+  t.match(
+    await shards.routed('shard02', { find: 'c' }, { shardVersion: old }),
+    { code: 13388 },
+    'routers learn that it is gone',
+  )
   const shardVersion = shards.config.version('db.d', 'shard02')
   t.same(await shards.ids('shard02', { find: 'd' }, { shardVersion }), [1])
   t.same(
@@ -63,7 +71,11 @@ t.test('renaming, dropping and sharding for a collection with a UUID', async (t)
   const { primary, version: databaseVersion } = shards.config.databases.get('db')!
   const mismatch = { code: 361, expectedCollection: 'plain', actualCollection: 'c' }
   const collectionUuid = uuid
-  const dropped = await shards.send(primary, 'shard.drop-collection', { ns: 'db.plain', collectionUuid, databaseVersion })
+  const dropped = await shards.send(primary, 'shard.drop-collection', {
+    ns: 'db.plain',
+    collectionUuid,
+    databaseVersion,
+  })
   t.match(decode(dropped.error!), mismatch)
   const renamed = await shards.send(primary, 'shard.rename-collection', {
     ns: 'db.plain',
@@ -73,7 +85,9 @@ t.test('renaming, dropping and sharding for a collection with a UUID', async (t)
     databaseVersion,
   })
   t.match(decode(renamed.error!), mismatch)
-  t.match(await shards.shardCollection('db.plain', { key: { a: 1 }, collectionUUID: new UUID(uuid) }), { error: mismatch })
+  t.match(await shards.shardCollection('db.plain', { key: { a: 1 }, collectionUUID: new UUID(uuid) }), {
+    error: mismatch,
+  })
   t.match(await shards.send(primary, 'shard.drop-collection', { ns: 'db.c', collectionUuid, databaseVersion }), {
     existed: true,
     error: null,
@@ -87,18 +101,21 @@ async function pausing(shards: Shards): Promise<void> {
   while (sleeps.length === before) await Promise.resolve()
 }
 
-t.test('the rename waits for a shard that is down; a router that knows of it finds the copy there by its UUID', async (t) => {
-  const shards = await sharded()
-  shards.down.add('shard02')
-  const renaming = rename(shards, 'db.c', 'db.d')
-  await pausing(shards)
-  t.match(await shards.direct('shard02', { count: 'c' }), { n: 1 })
-  const shardVersion = shards.config.version('db.d', 'shard02')
-  t.same(await shards.ids('shard02', { find: 'd' }, { shardVersion }), [1])
-  t.match(await shards.direct('shard02', { count: 'c' }), { n: 0 })
-  shards.down.clear()
-  t.same(await renaming, { ok: 1 })
-})
+t.test(
+  'the rename waits for a shard that is down; a router that knows of it finds the copy there by its UUID',
+  async (t) => {
+    const shards = await sharded()
+    shards.down.add('shard02')
+    const renaming = rename(shards, 'db.c', 'db.d')
+    await pausing(shards)
+    t.match(await shards.direct('shard02', { count: 'c' }), { n: 1 })
+    const shardVersion = shards.config.version('db.d', 'shard02')
+    t.same(await shards.ids('shard02', { find: 'd' }, { shardVersion }), [1])
+    t.match(await shards.direct('shard02', { count: 'c' }), { n: 0 })
+    shards.down.clear()
+    t.same(await renaming, { ok: 1 })
+  },
+)
 
 t.test('interrupted after the commit: the rename goes on, after a restart too', async (t) => {
   for (const restarts of [false, true]) {
@@ -135,7 +152,10 @@ t.test('an unsharded collection', async (t) => {
 t.test('an unsharded collection takes the place of a sharded one', async (t) => {
   const shards = await sharded()
   await shards.direct('shard01', { insert: 'u', documents: [{ _id: 7 }] })
-  t.match(await rename(shards, 'db.u', 'db.c'), { code: 48, errmsg: 'Target collection db.c exists but dropTarget is not set' })
+  t.match(await rename(shards, 'db.u', 'db.c'), {
+    code: 48,
+    errmsg: 'Target collection db.c exists but dropTarget is not set',
+  })
   t.same(await rename(shards, 'db.u', 'db.c', true), { ok: 1 })
   t.equal(shards.config.collections.size, 0)
   t.same(await shards.ids('shard01', { find: 'c' }, 'direct'), [7])
@@ -155,5 +175,8 @@ t.test('what is refused', async (t) => {
     errmsg: "Can't rename to target collection db.z because it must not have associated tags",
   })
   t.same([...shards.config.collections.keys()], ['db.c'])
-  t.match(await rename(await sharded('4.4'), 'db.c', 'db.d'), { code: 13138, errmsg: "You can't rename a sharded collection" })
+  t.match(await rename(await sharded('4.4'), 'db.c', 'db.d'), {
+    code: 13138,
+    errmsg: "You can't rename a sharded collection",
+  })
 })

@@ -4,7 +4,11 @@ import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
 import { Shards } from './support/shards.js'
 
-async function shardIt(version: EmulatedVersion, body: Document, prepare: (shards: Shards) => Promise<unknown> = async () => {}) {
+async function shardIt(
+  version: EmulatedVersion,
+  body: Document,
+  prepare: (shards: Shards) => Promise<unknown> = async () => {},
+) {
   const shards = new Shards({ version })
   await prepare(shards)
   const { error } = await shards.shardCollection('db.c', body)
@@ -31,7 +35,8 @@ t.test('errors of 2.6 have no code', async (t) => {
   const { error } = await shardIt('2.6', { key: { a: -1 } })
   t.same(error, {
     ok: 0,
-    errmsg: 'Unsupported shard key pattern.  Pattern must either be a single hashed field, or a list of ascending fields.',
+    errmsg:
+      'Unsupported shard key pattern.  Pattern must either be a single hashed field, or a list of ascending fields.',
   })
   for (const [body, errmsg] of [
     [{ key: { a: 1.5 } }, /^Unsupported shard key pattern/],
@@ -56,7 +61,8 @@ t.test('paths with parts that begin with $', async (t) => {
     t.match((await shardIt('4.4', { key })).error, { code: 2, errmsg: /contains parts that start with '\$'$/ })
     t.match((await shardIt('4.0', { key })).error, { code: 67 }, 'the index is refused')
   }
-  for (const version of ['4.0', '8.0'] as const) t.equal((await shardIt(version, { key: { 'a.$id': 1 } })).error, null, version)
+  for (const version of ['4.0', '8.0'] as const)
+    t.equal((await shardIt(version, { key: { 'a.$id': 1 } })).error, null, version)
 })
 
 t.test('D810 chunks of a hashed key are made where they belong, even in 2.6', async (t) => {
@@ -84,8 +90,12 @@ t.test('again', async (t) => {
   t.match(await again('4.4', { key: { b: 1 } }), {
     errmsg: /^sharding already enabled for collection db\.c with options \{ _id: "db\.c", lastmodEpoch: ObjectId\(/,
   })
-  t.match(await again('7.0', { key: { a: 1 }, unique: true }), { errmsg: 'sharding already enabled for collection db.c' })
-  t.match(await again('8.0', { key: { b: 1 } }), { errmsg: 'collection already tracked with different options for collection db.c' })
+  t.match(await again('7.0', { key: { a: 1 }, unique: true }), {
+    errmsg: 'sharding already enabled for collection db.c',
+  })
+  t.match(await again('8.0', { key: { b: 1 } }), {
+    errmsg: 'collection already tracked with different options for collection db.c',
+  })
 })
 
 t.test('system collections, views and collections with a collation', async (t) => {
@@ -95,11 +105,18 @@ t.test('system collections, views and collections with a collation', async (t) =
   t.match(await system('8.0'), { code: 20, errmsg: "Special collection 'db.system.js' cannot be sharded" })
   const created = (version: EmulatedVersion, options: Document) =>
     shardIt(version, { key: { a: 1 } }, (shards) => shards.direct('shard01', { create: 'c', ...options }))
-  t.match((await created('4.4', { viewOn: 'x', pipeline: [] })).error, { code: 166, errmsg: 'Views cannot be sharded.' })
-  t.match((await created('5.0', { viewOn: 'x', pipeline: [] })).error, { code: 166, errmsg: 'Namespace db.c is a view, not a collection' })
+  t.match((await created('4.4', { viewOn: 'x', pipeline: [] })).error, {
+    code: 166,
+    errmsg: 'Views cannot be sharded.',
+  })
+  t.match((await created('5.0', { viewOn: 'x', pipeline: [] })).error, {
+    code: 166,
+    errmsg: 'Namespace db.c is a view, not a collection',
+  })
   t.match((await created('4.4', { collation: { locale: 'de' } })).error, {
     code: 2,
-    errmsg: /^Collection has default collation: collation: \{ locale: "de", .* \}\. Must specify collation \{locale: 'simple'\}$/,
+    errmsg:
+      /^Collection has default collation: collation: \{ locale: "de", .* \}\. Must specify collation \{locale: 'simple'\}$/,
   })
 })
 
@@ -109,11 +126,15 @@ t.test('numInitialChunks', async (t) => {
   const hashed = { key: { a: 'hashed' } }
   const tooMany = { ...hashed, numInitialChunks: 8192 * 3 + 1 }
   const limits = 'numInitialChunks cannot be more than either: 24576, 8192 * number of shards; or 1000000'
-  for (const version of ['4.0', '7.0'] as const) t.match(await outcome(version, tooMany), { code: 72, errmsg: limits }, version)
+  for (const version of ['4.0', '7.0'] as const)
+    t.match(await outcome(version, tooMany), { code: 72, errmsg: limits }, version)
   t.equal(await outcome('8.0', tooMany), null, 'ignored since 7.2')
   const ranged = { key: { a: 1 }, numInitialChunks: 4 }
   t.equal(await outcome('2.6', ranged), null)
-  t.match(await outcome('4.0', ranged), { code: 72, errmsg: 'numInitialChunks is not supported when the collection is not hashed' })
+  t.match(await outcome('4.0', ranged), {
+    code: 72,
+    errmsg: 'numInitialChunks is not supported when the collection is not hashed',
+  })
   t.match(await outcome('7.0', ranged), {
     code: 72,
     errmsg: /^numInitialChunks is only supported when the collection is empty and has a hashed field/,
@@ -134,8 +155,11 @@ t.test('numInitialChunks', async (t) => {
 })
 
 t.test('indexes that do not serve', async (t) => {
-  const outcome = async (version: EmulatedVersion, prepare: (shards: Shards) => Promise<unknown>, body: Document = {}) =>
-    (await shardIt(version, { key: { a: 1 }, ...body }, prepare)).error
+  const outcome = async (
+    version: EmulatedVersion,
+    prepare: (shards: Shards) => Promise<unknown>,
+    body: Document = {},
+  ) => (await shardIt(version, { key: { a: 1 }, ...body }, prepare)).error
   const multikey = async (shards: Shards) => {
     await index(shards, { a: 1 })
     await insert(shards, { _id: 1, a: [1, 2] })
@@ -146,7 +170,11 @@ t.test('indexes that do not serve', async (t) => {
     "couldn't find valid index for shard key\nIndex _id_ cannot be used for sharding because: Shard key is not a prefix of index key.\nIndex i cannot be used for sharding because: "
   t.equal((await outcome('7.0', multikey))!['errmsg'], `${why}Index key is multikey.`)
   const partial = (shards: Shards) => index(shards, { a: 1 }, { partialFilterExpression: { a: { $gt: 0 } } })
-  t.match(await outcome('7.0', partial), { code: 72, errmsg: `${why}Index key is partial.` }, 'even when the collection is empty')
+  t.match(
+    await outcome('7.0', partial),
+    { code: 72, errmsg: `${why}Index key is partial.` },
+    'even when the collection is empty',
+  )
   const sparse = async (shards: Shards) => {
     await index(shards, { a: 1 }, { sparse: true })
     await insert(shards, { _id: 1, a: 1 })
@@ -187,7 +215,10 @@ t.test('a unique key needs an index on exactly the key', async (t) => {
     await longer(from)
     await insert(from, { _id: 1, a: 1 })
   }
-  t.match((await shardIt('7.0', { key: { a: 1 }, unique: true }, full)).error, { code: 72, errmsg: /^Please create an index/ })
+  t.match((await shardIt('7.0', { key: { a: 1 }, unique: true }, full)).error, {
+    code: 72,
+    errmsg: /^Please create an index/,
+  })
 })
 
 t.test('documents without a field of the key, before 4.4', async (t) => {
@@ -222,7 +253,8 @@ t.test('documents that are there are split by size up to 6.0.2', async (t) => {
 
 t.test('the changelog', async (t) => {
   const log = async (version: EmulatedVersion) => (await shardIt(version, { key: { a: 1 } })).shards.config.changes
-  const fieldsOf = (changes: [string, string, Document][]) => changes.map(([what, , details]) => [what, Object.keys(details)])
+  const fieldsOf = (changes: [string, string, Document][]) =>
+    changes.map(([what, , details]) => [what, Object.keys(details)])
   const [start, end] = ['shardCollection.start', 'shardCollection.end']
   t.same(fieldsOf(await log('2.6')), [
     [start, ['shardKey', 'collection', 'primary', 'numChunks']],
@@ -241,6 +273,10 @@ t.test('the changelog', async (t) => {
     [end, ['uuid', 'version', 'empty', 'numChunks']],
   ])
   const now = await log('8.0')
-  t.match(now[1]![2], { placementVersion: /^1\|0\|\|[0-9]{24}\|\|Timestamp\(\d+, 1\)$/, empty: true, numChunks: Long.fromNumber(1) })
+  t.match(now[1]![2], {
+    placementVersion: /^1\|0\|\|[0-9]{24}\|\|Timestamp\(\d+, 1\)$/,
+    empty: true,
+    numChunks: Long.fromNumber(1),
+  })
   t.match((await log('4.4'))[1]![2], { version: /^1\|0\|\|[0-9]{24}$/ })
 })

@@ -45,9 +45,17 @@ t.test('a hashed one may go but in 6.0.2, and in old versions any', async (t) =>
     ['8.0', 0, 1],
   ] as [EmulatedVersion, number, number][]) {
     const withRanged = await sharded({ a: 1 }, version)
-    t.match(await withRanged.run({ dropIndexes: 'c', index: 'a_1' }), ranged === 1 ? { ok: 1 } : { code: 370 }, `${version} ranged`)
+    t.match(
+      await withRanged.run({ dropIndexes: 'c', index: 'a_1' }),
+      ranged === 1 ? { ok: 1 } : { code: 370 },
+      `${version} ranged`,
+    )
     const withHashed = await sharded({ a: 'hashed' }, version)
-    t.match(await withHashed.run({ dropIndexes: 'c', index: 'a_hashed' }), hashed === 1 ? { ok: 1 } : { code: 370 }, `${version} hashed`)
+    t.match(
+      await withHashed.run({ dropIndexes: 'c', index: 'a_hashed' }),
+      hashed === 1 ? { ok: 1 } : { code: 370 },
+      `${version} hashed`,
+    )
   }
 })
 
@@ -58,7 +66,11 @@ t.test('before 6.0.3 the last one may be hidden', async (t) => {
     ['6.0', false],
   ] as [EmulatedVersion, boolean][]) {
     const { run } = await sharded({ a: 1 }, version)
-    t.match(await run({ collMod: 'c', index: { name: 'a_1', hidden: true } }), mayBeHidden ? { ok: 1 } : { code: 72 }, version)
+    t.match(
+      await run({ collMod: 'c', index: { name: 'a_1', hidden: true } }),
+      mayBeHidden ? { ok: 1 } : { code: 72 },
+      version,
+    )
   }
 })
 
@@ -92,7 +104,11 @@ t.test('what cannot be sharded', async (t) => {
     [
       { collation: { locale: 'de' } },
       {},
-      { code: 2, errmsg: /^If no collation was specified, the collection collation must be {locale: 'simple'}, but found: { locale: "de"/ },
+      {
+        code: 2,
+        errmsg:
+          /^If no collation was specified, the collection collation must be {locale: 'simple'}, but found: { locale: "de"/,
+      },
     ],
   ]
   for (const [create, body, error] of cases) {
@@ -107,7 +123,8 @@ t.test('what cannot be sharded', async (t) => {
     errmsg: /^The _id index must have the same collation as the collection/,
   })
   t.equal((await shards.shardCollection('db.c', { key: { a: 1 }, collation: { locale: 'simple' } })).error, null)
-  const made = ((await shards.direct('shard01', { listIndexes: 'c' }))['cursor'] as { firstBatch: Document[] }).firstBatch[1]
+  const made = ((await shards.direct('shard01', { listIndexes: 'c' }))['cursor'] as { firstBatch: Document[] })
+    .firstBatch[1]
   t.same(made, { v: 2, key: { a: 1 }, name: 'a_1' }, 'of the simple collation')
 })
 

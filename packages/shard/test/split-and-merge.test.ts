@@ -84,7 +84,10 @@ t.test('split points on hashed fields are hashes', async (t) => {
       '4.0',
       'splitChunk cannot split chunk [{ a: 0 }, { a: 10 }), split point a: 5 must be of type NumberLong for hashed shard key patterns',
     ],
-    ['4.4', "splitChunk cannot split chunk [{ a: 0 }, { a: 10 }), split point a: 5Value of type 'int' is not allowed for hashed fields"],
+    [
+      '4.4',
+      "splitChunk cannot split chunk [{ a: 0 }, { a: 10 }), split point a: 5Value of type 'int' is not allowed for hashed fields",
+    ],
   ] as const) {
     const shards = splitting(() => ({ error: null }), version, { a: 'hashed' })
     t.match(await split(shards), { code: 87, codeName: 'CannotSplit', errmsg })
@@ -121,8 +124,17 @@ t.test('a merge over what the shard does not own as chunks', async (t) => {
       const error = await merge(shards, min, max)
       t.equal(error?.['code'] ?? 0, code, `${version} ${JSON.stringify([min, max])}`)
       if (error !== null)
-        t.match(error, { ns: 'db.c', shardId: 'shard01', vWanted: {}, errmsg: /^Range with bounds .* is not owned by this shard\.$/ })
+        t.match(error, {
+          ns: 'db.c',
+          shardId: 'shard01',
+          vWanted: {},
+          errmsg: /^Range with bounds .* is not owned by this shard\.$/,
+        })
     }
-    t.equal((await merge(shards, { a: 0 }, { a: 10 }, '0123456789abcdef01234567'))?.['code'] ?? 0, code, 'another creation')
+    t.equal(
+      (await merge(shards, { a: 0 }, { a: 10 }, '0123456789abcdef01234567'))?.['code'] ?? 0,
+      code,
+      'another creation',
+    )
   }
 })

@@ -83,7 +83,10 @@ t.test('hashed keys', async (t) => {
 
 t.test('without an index there are no points', async (t) => {
   const shards = new Shards()
-  await shards.direct('shard01', { insert: 'c', documents: upTo(200).map((_id) => ({ _id, filler: 'x'.repeat(1000) })) })
+  await shards.direct('shard01', {
+    insert: 'c',
+    documents: upTo(200).map((_id) => ({ _id, filler: 'x'.repeat(1000) })),
+  })
   const request = {
     keyPattern: encode({ a: 1 }),
     min: encode({ a: new MinKey() }),
@@ -91,7 +94,8 @@ t.test('without an index there are no points', async (t) => {
     maxChunkSizeBytes: chunkBytes,
     pointsMax: null,
   }
-  const ask = async (ns: string) => decode((await shards.send('shard01', 'shard.find-split-points', { ns, ...request })).error!)
+  const ask = async (ns: string) =>
+    decode((await shards.send('shard01', 'shard.find-split-points', { ns, ...request })).error!)
   t.match(await ask('db.c'), { code: 27, errmsg: "couldn't find index over splitting key { a: 1 }" })
   t.match(await ask('db.none'), { code: 26, errmsg: 'namespace db.none does not exists' })
 })
@@ -99,7 +103,13 @@ t.test('without an index there are no points', async (t) => {
 t.test('bytes that are written to chunks: by version of a chunk, of many chunks', async (t) => {
   const shardKey = ShardKeyPattern.parse(encode({ a: 1 }), { compoundHashed: true })
   const written = new WrittenBytes({ ns: 'db.c', uuid: new Uint8Array(16), shardKey, globalMax: 'z' }, true)
-  const chunk = (n: number, minor = 0) => ({ min: `k${n}`, max: n === 99 ? 'z' : `k${n + 1}`, shard: 'shard01', major: 1, minor })
+  const chunk = (n: number, minor = 0) => ({
+    min: `k${n}`,
+    max: n === 99 ? 'z' : `k${n + 1}`,
+    shard: 'shard01',
+    major: 1,
+    minor,
+  })
   const places = Array.from({ length: 100 }, (_, n) => written.add(chunk(n), null, n))
   t.same(
     [...written.all()],

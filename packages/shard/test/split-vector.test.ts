@@ -14,7 +14,8 @@ async function collectionOf(
   await shards.direct('shard01', { create: 'c' })
   await shards.direct('shard01', { createIndexes: 'c', indexes: [{ key: index, name: 'i' }] })
   const documents = values.map((a, _id) => ({ _id, a, filler: 'x'.repeat(1000) }))
-  if (documents.length > 0) t.match(await shards.direct('shard01', { insert: 'c', documents }), { ok: 1, n: documents.length })
+  if (documents.length > 0)
+    t.match(await shards.direct('shard01', { insert: 'c', documents }), { ok: 1, n: documents.length })
   return (command) => shards.direct('shard01', { splitVector: 'db.c', keyPattern: { a: 1 }, ...command })
 }
 
@@ -23,7 +24,11 @@ const upTo = (count: number) => Array.from({ length: count }, (_, i) => i)
 t.test('the middle of a range, with force', async (t) => {
   const split = await collectionOf(upTo(10))
   t.match(await split({ force: true }), { splitKeys: [{ a: 5 }], ok: 1 })
-  t.match(await split({ min: { a: 2 }, max: { a: 7 }, force: true }), { splitKeys: [{ a: 4 }] }, 'of five keys the third')
+  t.match(
+    await split({ min: { a: 2 }, max: { a: 7 }, force: true }),
+    { splitKeys: [{ a: 4 }] },
+    'of five keys the third',
+  )
   t.match(await split({ min: { a: 2 }, max: { a: new MaxKey() }, force: true }), { splitKeys: [{ a: 6 }] })
   t.same((await split({ min: { a: 3 }, max: { a: 4 }, force: true }))['splitKeys'], [], 'one key cannot be divided')
 })
@@ -42,7 +47,11 @@ t.test('parts of half the chunk size', async (t) => {
   t.same(splitKeys, [{ a: 507 }, { a: 1015 }, { a: 1523 }, { a: 2031 }, { a: 2539 }])
   t.same((await split({ maxChunkSizeBytes: 1024 * 1024 }))['splitKeys'], splitKeys)
   t.same((await split({ maxChunkSize: 1, maxSplitPoints: 2 }))['splitKeys'], [{ a: 507 }, { a: 1015 }])
-  t.same(((await split({ maxChunkSize: 1, maxChunkObjects: 1000 }))['splitKeys'] as unknown[]).length, 5, 'the lower limit holds')
+  t.same(
+    ((await split({ maxChunkSize: 1, maxChunkObjects: 1000 }))['splitKeys'] as unknown[]).length,
+    5,
+    'the lower limit holds',
+  )
   t.same((await split({ maxChunkSize: 1, maxChunkObjects: 400, maxSplitPoints: 1 }))['splitKeys'], [{ a: 400 }])
   t.same((await split({ maxChunkSize: 4 }))['splitKeys'], [], 'all of it is smaller than one chunk')
 })
@@ -66,12 +75,18 @@ t.test('what is refused', async (t) => {
   const split = await collectionOf(upTo(3))
   t.same(Object.keys(await split({ keyPattern: {} })).includes('code'), false)
   t.match(await split({ keyPattern: {} }), { ok: 0, errmsg: 'no key pattern found in splitVector' })
-  t.match(await split({ min: { a: 1 }, force: true }), { ok: 0, errmsg: 'either provide both min and max or leave both empty' })
+  t.match(await split({ min: { a: 1 }, force: true }), {
+    ok: 0,
+    errmsg: 'either provide both min and max or leave both empty',
+  })
   t.match(await split({}), { code: 72, errmsg: 'need to specify the desired max chunk size' })
   t.match(await split({ maxChunkSize: 0 }), { code: 72 })
   t.match(await split({ maxChunkSize: 1025 }), { code: 72 })
   t.match(await split({ maxChunkSize: 1, maxChunkObjects: 0 }), { code: 72 })
-  t.match(await split({ keyPattern: { b: 1 }, force: true }), { code: 27, errmsg: "couldn't find index over splitting key { b: 1 }" })
+  t.match(await split({ keyPattern: { b: 1 }, force: true }), {
+    code: 27,
+    errmsg: "couldn't find index over splitting key { b: 1 }",
+  })
   t.match(await split({ keyPattern: { a: -1 }, force: true }), { code: 27 }, 'the directions must agree')
   t.match(await split({ min: { b: 1 }, max: { b: 2 }, force: true }), { code: 16634 })
   t.match(await split({ min: { a: 1, b: 1 }, max: { a: 2, b: 1 }, force: true }), { code: 349 })

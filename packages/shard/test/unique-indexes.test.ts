@@ -35,7 +35,9 @@ t.test('unique indexes begin with the names of the shard key, or with _id', asyn
     t.match(reply, allowed ? { ok: 1 } : { code: 67, codeName: 'CannotCreateIndex' }, JSON.stringify(index))
   }
   const { routed, shards } = await sharded({ a: 1 })
-  t.match(await routed({ z: 1 }), { errmsg: 'cannot create unique index over { z: 1 } with shard key pattern { a: 1 }' })
+  t.match(await routed({ z: 1 }), {
+    errmsg: 'cannot create unique index over { z: 1 } with shard key pattern { a: 1 }',
+  })
   const list = await shards.direct('shard01', { listIndexes: 'c' })
   t.equal(((list['cursor'] as Document)['firstBatch'] as Document[]).length, 2, 'nothing was made')
   t.match(await routed({ z: 1 }, { unique: false }), { ok: 1 })
@@ -55,8 +57,10 @@ t.test('prepareUnique counts as unique from 8.0 on', async (t) => {
 })
 
 t.test('a client of the shard itself: refused up to 4.4', async (t) => {
-  for (const version of ['2.6', '4.4'] as const) t.match(await (await sharded({ a: 1 }, version)).direct({ z: 1 }), { code: 67 }, version)
-  for (const version of ['5.0', '8.0'] as const) t.match(await (await sharded({ a: 1 }, version)).direct({ z: 1 }), { ok: 1 }, version)
+  for (const version of ['2.6', '4.4'] as const)
+    t.match(await (await sharded({ a: 1 }, version)).direct({ z: 1 }), { code: 67 }, version)
+  for (const version of ['5.0', '8.0'] as const)
+    t.match(await (await sharded({ a: 1 }, version)).direct({ z: 1 }), { ok: 1 }, version)
 })
 
 t.test('two shards may hold the same _id; missing counts as null, once', async (t) => {
@@ -65,12 +69,15 @@ t.test('two shards may hold the same _id; missing counts as null, once', async (
     t.match(await shards.direct(shard, { insert: 'c', documents: [{ _id: 1, a: shard }] }), { n: 1 })
   t.match(await routed({ a: 1, u: 1 }), { ok: 1 })
   t.match(await shards.direct('shard01', { insert: 'c', documents: [{ _id: 2, a: 5 }] }), { n: 1 })
-  t.match(await shards.direct('shard01', { insert: 'c', documents: [{ _id: 3, a: 5, u: null }] }), { writeErrors: [{ code: 11000 }] })
+  t.match(await shards.direct('shard01', { insert: 'c', documents: [{ _id: 3, a: 5, u: null }] }), {
+    writeErrors: [{ code: 11000 }],
+  })
 })
 
 t.test('checkShardingIndex', async (t) => {
   const shards = new Shards({ version: '7.0' })
-  const run = (keyPattern: unknown, from = shards) => from.direct('shard01', { checkShardingIndex: 'db.c', keyPattern, $db: 'admin' })
+  const run = (keyPattern: unknown, from = shards) =>
+    from.direct('shard01', { checkShardingIndex: 'db.c', keyPattern, $db: 'admin' })
   /** Its errors have no code. */
   const failure = async (keyPattern: unknown, from = shards) => {
     const { errmsg, code } = await run(keyPattern, from)

@@ -45,22 +45,25 @@ t.test('a fitting version: orphans are hidden', async (t) => {
   t.same(shards.config.asked, ['config.get-collection'])
 })
 
-t.test('who names an orphan does not see it, nor what another shard owns by now, however often the same command came before', async (t) => {
-  const shards = new Shards()
-  await shards.direct('shard01', { insert: 'c', documents: [{ _id: -1 }, { _id: 5 }] })
-  shards.config.shard('db.c', { _id: 1 }, [0], ['shard01', 'shard02'])
-  const byId = (_id: number) => ({ find: 'c', filter: { _id } })
-  const before = { shardVersion: shards.config.version('db.c', 'shard01') }
-  for (let i = 0; i < 2; i++) {
-    t.same(await shards.ids('shard01', byId(-1), before), [-1])
-    t.same(await shards.ids('shard01', byId(5), before), [])
-    t.same(await shards.ids('shard01', byId(5), 'direct'), [5])
-  }
-  shards.config.move('db.c', 1, 'shard01')
-  const after = { shardVersion: shards.config.version('db.c', 'shard01') }
-  t.same(await shards.ids('shard01', byId(5), after), [5])
-  t.match(await shards.routed('shard01', byId(5), before), { ok: 0, code: 13388 })
-})
+t.test(
+  'who names an orphan does not see it, nor what another shard owns by now, however often the same command came before',
+  async (t) => {
+    const shards = new Shards()
+    await shards.direct('shard01', { insert: 'c', documents: [{ _id: -1 }, { _id: 5 }] })
+    shards.config.shard('db.c', { _id: 1 }, [0], ['shard01', 'shard02'])
+    const byId = (_id: number) => ({ find: 'c', filter: { _id } })
+    const before = { shardVersion: shards.config.version('db.c', 'shard01') }
+    for (let i = 0; i < 2; i++) {
+      t.same(await shards.ids('shard01', byId(-1), before), [-1])
+      t.same(await shards.ids('shard01', byId(5), before), [])
+      t.same(await shards.ids('shard01', byId(5), 'direct'), [5])
+    }
+    shards.config.move('db.c', 1, 'shard01')
+    const after = { shardVersion: shards.config.version('db.c', 'shard01') }
+    t.same(await shards.ids('shard01', byId(5), after), [5])
+    t.match(await shards.routed('shard01', byId(5), before), { ok: 0, code: 13388 })
+  },
+)
 
 t.test('IGNORED for a collection that is not sharded', async (t) => {
   const shards = new Shards()
@@ -75,7 +78,11 @@ t.test('minors do not matter, majors do', async (t) => {
   shards.config.move('db.c', 1, 'shard01')
   shards.config.asked.length = 0
   const newer = shards.config.version('db.c', 'shard01')
-  t.same(await shards.ids('shard01', find, { shardVersion: newer }), [1, 2, 3], 'a newer router makes the shard look: it owns more now')
+  t.same(
+    await shards.ids('shard01', find, { shardVersion: newer }),
+    [1, 2, 3],
+    'a newer router makes the shard look: it owns more now',
+  )
   t.same(shards.config.asked, ['config.get-collection'])
   const stale = await shards.routed('shard01', find, { shardVersion: [epoch, seconds, increment, major, 0] })
   t.equal(shards.config.asked.length, 1, 'an outdated router is told at once')
@@ -106,17 +113,26 @@ t.test('a shard that owns nothing is at 0|0', async (t) => {
   t.same(version.slice(3), [0, 0])
   await shards.direct('shard03', { insert: 'c', documents: [{ _id: 9, a: 9 }] })
   t.same(await shards.ids('shard03', find, { shardVersion: version }), [])
-  t.match(await shards.routed('shard03', find, { shardVersion: shards.config.version('db.c', 'shard01') }), { code: 13388 })
+  t.match(await shards.routed('shard03', find, { shardVersion: shards.config.version('db.c', 'shard01') }), {
+    code: 13388,
+  })
 })
 
 t.test('unsharded here, sharded there', async (t) => {
   const shards = await sharded()
   const unsharded = await shards.routed('shard01', find, { shardVersion: 'UNSHARDED' })
-  t.match(unsharded, { code: 13388, vReceived: { v: new Timestamp({ t: 0, i: 0 }) }, vWanted: { v: new Timestamp({ t: 1, i: 0 }) } })
+  t.match(unsharded, {
+    code: 13388,
+    vReceived: { v: new Timestamp({ t: 0, i: 0 }) },
+    vWanted: { v: new Timestamp({ t: 1, i: 0 }) },
+  })
   const version = shards.config.version('db.c', 'shard01')
   shards.config.collections.delete('db.c')
   const gone = await shards.routed('shard01', find, { shardVersion: [...version.slice(0, 3), 9, 0] as never })
-  t.match(gone, { code: 13388, vWanted: { e: new ObjectId('000000000000000000000000'), v: new Timestamp({ t: 0, i: 0 }) } })
+  t.match(gone, {
+    code: 13388,
+    vWanted: { e: new ObjectId('000000000000000000000000'), v: new Timestamp({ t: 0, i: 0 }) },
+  })
 })
 
 t.test('a drop that the shard has not heard of: a router that comes with UNSHARDED makes it look', async (t) => {
@@ -157,7 +173,13 @@ t.test('database versions', async (t) => {
   t.match(await enter('shard01', newer), { ok: 1 }, 'a newer router makes the shard look')
   const stale = await enter('shard01', version)
   t.same(Object.keys(stale), ['ok', 'errmsg', 'code', 'codeName', 'db', 'vReceived', 'vWanted'])
-  t.match(stale, { code: 249, codeName: 'StaleDbVersion', db: 'db', vReceived: { lastMod: 1 }, vWanted: { lastMod: 2 } })
+  t.match(stale, {
+    code: 249,
+    codeName: 'StaleDbVersion',
+    db: 'db',
+    vReceived: { lastMod: 1 },
+    vWanted: { lastMod: 2 },
+  })
   t.match(await enter('shard02', newer), { code: 249 }, 'not its primary shard')
   t.match(await enter('shard02', newer), { code: 249 }, 'nor when it has looked it up')
   shards.config.databases.delete('db')
@@ -188,7 +210,11 @@ t.test('a shard that must look and cannot', async (t) => {
     codeName: 'FailedToSatisfyReadPreference',
   })
   shards.config.silent.clear()
-  t.same(await shards.ids('shard01', find, { shardVersion: shards.config.version('db.c', 'shard01') }), [1, 2], 'and then can')
+  t.same(
+    await shards.ids('shard01', find, { shardVersion: shards.config.version('db.c', 'shard01') }),
+    [1, 2],
+    'and then can',
+  )
 })
 
 t.test('what versioned commands may touch', async (t) => {
@@ -197,8 +223,19 @@ t.test('what versioned commands may touch', async (t) => {
   const run = (command: Document) => shards.routed('shard01', command, { shardVersion })
   t.match(await run({ count: 'c', query: { a: { $exists: true } } }), { n: 2 })
   t.match(await run({ count: 'c' }), { n: 3 }, 'a count of everything takes the number of records, orphans included')
-  t.same(await shards.ids('shard01', { aggregate: 'c', pipeline: [{ $match: { a: { $gt: -10 } } }], cursor: {} }, { shardVersion }), [1, 2])
-  t.same(await shards.ids('shard01', { find: 'c', sort: { a: -1 }, limit: 1 }, { shardVersion }), [1], 'a limit counts what is owned')
+  t.same(
+    await shards.ids(
+      'shard01',
+      { aggregate: 'c', pipeline: [{ $match: { a: { $gt: -10 } } }], cursor: {} },
+      { shardVersion },
+    ),
+    [1, 2],
+  )
+  t.same(
+    await shards.ids('shard01', { find: 'c', sort: { a: -1 }, limit: 1 }, { shardVersion }),
+    [1],
+    'a limit counts what is owned',
+  )
   t.match(await run({ update: 'c', updates: [{ q: {}, u: { $set: { x: 1 } }, multi: true }] }), { n: 2, nModified: 2 })
   t.match(await run({ delete: 'c', deletes: [{ q: { a: 5 }, limit: 0 }] }), { n: 0 })
   t.match(await run({ delete: 'c', deletes: [{ q: {}, limit: 0 }] }), { n: 2 })
@@ -216,14 +253,22 @@ t.test('a write does not create a sharded collection', async (t) => {
   t.match(reply, { n: 0, writeErrors: [{ code: 227 }] })
   const { version } = shards.config.databases.get('db')!
   t.match(
-    await shards.routed('shard01', { insert: 'u', documents: [{ _id: 1 }] }, { shardVersion: 'UNSHARDED', databaseVersion: version }),
+    await shards.routed(
+      'shard01',
+      { insert: 'u', documents: [{ _id: 1 }] },
+      { shardVersion: 'UNSHARDED', databaseVersion: version },
+    ),
     { n: 1, ok: 1 },
   )
 })
 
 t.test('open cursors keep their ownership', async (t) => {
   const shards = await sharded()
-  const first = await shards.routed('shard01', { find: 'c', batchSize: 1 }, { shardVersion: shards.config.version('db.c', 'shard01') })
+  const first = await shards.routed(
+    'shard01',
+    { find: 'c', batchSize: 1 },
+    { shardVersion: shards.config.version('db.c', 'shard01') },
+  )
   shards.config.move('db.c', 0, 'shard02')
   t.match(await shards.routed('shard01', find, { shardVersion: shards.config.version('db.c', 'shard01') }), {
     ok: 1,
@@ -235,7 +280,10 @@ t.test('open cursors keep their ownership', async (t) => {
 
 t.test('shard keys of documents', async (t) => {
   const lsid = { id: new UUID(Buffer.alloc(16, 1)) }
-  const moves = { n: 0, writeErrors: [{ code: 283, preImage: { _id: 1, a: -1 }, postImage: { _id: 1, a: 7 }, shouldUpsert: false }] }
+  const moves = {
+    n: 0,
+    writeErrors: [{ code: 283, preImage: { _id: 1, a: -1 }, postImage: { _id: 1, a: 7 }, shouldUpsert: false }],
+  }
   const cases: [version: '4.0' | '7.0', u: Document, retryably: boolean, expected: Document][] = [
     ['7.0', { $set: { a: -7 } }, true, { n: 1, nModified: 1 }],
     ['7.0', { $set: { a: -7 } }, false, { n: 0, writeErrors: [{ code: 20 }] }],
@@ -253,20 +301,34 @@ t.test('shard keys of documents', async (t) => {
     await shards.direct('shard01', { insert: 'c', documents: [{ _id: 1, a: -1 }] })
     const direct = { update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { a: 99 } } }] }
     shards.config.shard('db.c', { a: 1 }, [0], ['shard01', 'shard02'])
-    const command = { update: 'c', updates: [{ q: { _id: 1, a: -1 }, u }], ...(retryably ? { lsid, txnNumber: Long.fromNumber(1) } : {}) }
+    const command = {
+      update: 'c',
+      updates: [{ q: { _id: 1, a: -1 }, u }],
+      ...(retryably ? { lsid, txnNumber: Long.fromNumber(1) } : {}),
+    }
     const reply = await shards.routed('shard01', command, { shardVersion: shards.config.version('db.c', 'shard01') })
     t.match(reply, expected, `${version} ${JSON.stringify(u)}`)
-    t.match(await shards.direct('shard01', direct), { n: 0, writeErrors: [{ code: 66 }] }, 'never by a client of the shard itself')
+    t.match(
+      await shards.direct('shard01', direct),
+      { n: 0, writeErrors: [{ code: 66 }] },
+      'never by a client of the shard itself',
+    )
   }
 })
 
 t.test('shardingState and identity', async (t) => {
   const shards = new Shards({ strangers: true })
   const versions = { shardVersion: 'UNSHARDED' as const }
-  t.match(await shards.routed('shard01', { find: 'c' }, versions), { code: 203, codeName: 'ShardingStateNotInitialized' })
+  t.match(await shards.routed('shard01', { find: 'c' }, versions), {
+    code: 203,
+    codeName: 'ShardingStateNotInitialized',
+  })
   t.same((await shards.direct('shard01', { shardingState: 1, $db: 'admin' }))['enabled'], false)
   for (let i = 0; i < 2; i++)
-    t.same(await shards.send('shard01', 'shard.initialise', { clusterId: Buffer.alloc(12, 3), configHost: 'config/h:1' }), {})
+    t.same(
+      await shards.send('shard01', 'shard.initialise', { clusterId: Buffer.alloc(12, 3), configHost: 'config/h:1' }),
+      {},
+    )
   t.match(await shards.routed('shard01', { find: 'c' }, versions), { ok: 1 })
   t.match(await shards.direct('shard01', { shardingState: 1, $db: 'admin' }), {
     enabled: true,
@@ -274,7 +336,11 @@ t.test('shardingState and identity', async (t) => {
     shardName: 'shard01',
     clusterId: new ObjectId(Buffer.alloc(12, 3)),
   })
-  t.same((await shards.send('shard01', 'shard.data-size', {})).sizeBytes, 0, 'what the server keeps for itself does not count')
+  t.same(
+    (await shards.send('shard01', 'shard.data-size', {})).sizeBytes,
+    0,
+    'what the server keeps for itself does not count',
+  )
   await shards.direct('shard01', { insert: 'c', documents: [{ _id: 1 }] })
   t.ok((await shards.send('shard01', 'shard.data-size', {})).sizeBytes > 0)
 })
@@ -285,7 +351,8 @@ for (const version of ['6.0', '7.0'] as const) {
     await shards.direct('shard01', { insert: 'c', documents: [{ _id: 1, a: -1 }] })
     shards.config.shard('db.c', { a: 1 }, [0], ['shard01', 'shard02'])
     await shards.send('shard01', 'shard.initialise', { clusterId: Buffer.alloc(12, 3), configHost: 'config/h:1' })
-    const versions = async () => (await shards.direct('shard01', { shardingState: 1, $db: 'admin' }))['versions'] as Document
+    const versions = async () =>
+      (await shards.direct('shard01', { shardingState: 1, $db: 'admin' }))['versions'] as Document
     t.same(await versions(), {})
     const known = shards.config.version('db.c', 'shard01')
     await shards.routed('shard01', find, { shardVersion: known })

@@ -10,5 +10,11 @@ export * from './routing/ownership-filter.js'
 export * from './routing/placement.js'
 export * from './routing/placement-history.js'
 export * from './routing/routing-table.js'
-export { leaveAnswer, SharedPlacements, versionToAskWith, wholeAnswer, type Sharing } from './routing/shared-placements.js'
+export {
+  leaveAnswer,
+  SharedPlacements,
+  versionToAskWith,
+  wholeAnswer,
+  type Sharing,
+} from './routing/shared-placements.js'
 export * from './routing/targeting.js'

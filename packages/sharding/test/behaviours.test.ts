@@ -47,7 +47,12 @@ t.test('columns', async (t) => {
     ],
     [
       '4.0',
-      { nativeWireVersion: 7, missingShardKeyFieldsAreNull: false, shardCollectionReplyHasUuid: true, shardKeyValuesAreImmutable: true },
+      {
+        nativeWireVersion: 7,
+        missingShardKeyFieldsAreNull: false,
+        shardCollectionReplyHasUuid: true,
+        shardKeyValuesAreImmutable: true,
+      },
     ],
     [
       '4.4',
@@ -108,8 +113,12 @@ t.test('versions by their names', async (t) => {
 })
 
 t.test('no two subjects decide the same behaviour', async (t) => {
-  const sources = readdirSync(new URL('../src/behaviours/subjects/', import.meta.url)).filter((name) => name.endsWith('.js'))
-  const modules = await Promise.all(sources.map(async (name) => (await import(`../src/behaviours/subjects/${name}`)) as object))
+  const sources = readdirSync(new URL('../src/behaviours/subjects/', import.meta.url)).filter((name) =>
+    name.endsWith('.js'),
+  )
+  const modules = await Promise.all(
+    sources.map(async (name) => (await import(`../src/behaviours/subjects/${name}`)) as object),
+  )
   const names = modules.flatMap((module) => Object.values(module).flatMap((rows: object) => Object.keys(rows)))
   t.strictSame([...names].sort(), Object.keys(behaviourTable).sort())
 })

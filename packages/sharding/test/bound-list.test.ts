@@ -15,21 +15,32 @@ const bounds = fc.uniqueArray(
 
 function agrees(list: BoundList, expected: readonly string[], keys: readonly string[]): boolean {
   const position = (key: string): number => Math.max(0, expected.filter((each) => each <= key).length - 1)
-  return list.bounds.join('|') === expected.join('|') && [...keys, ...expected].every((key) => list.position(key) === position(key))
+  return (
+    list.bounds.join('|') === expected.join('|') &&
+    [...keys, ...expected].every((key) => list.position(key) === position(key))
+  )
 }
 
-t.test('a key lies behind the last bound that is not above it, whatever bounds begin with and after any change', async () => {
-  check(
-    fc.property(bounds, bounds, fc.nat(), fc.nat(3), (all, keys, at, count) => {
-      const sorted = all.toSorted((a, b) => (a < b ? -1 : 1))
-      const list = BoundList.of(sorted)
-      const start = at % sorted.length
-      const [above, below] = [sorted[start - 1], sorted[start + count]]
-      const fitting = keys.filter((key) => (above === undefined || key > above) && (below === undefined || key < below))
-      const others = fitting.toSorted((a, b) => (a < b ? -1 : 1))
-      const after = sorted.toSpliced(start, count, ...others)
-      return agrees(list, sorted, keys) && (after.length === 0 || agrees(list.toSpliced(start, count, ...others), after, keys))
-    }),
-    300,
-  )
-})
+t.test(
+  'a key lies behind the last bound that is not above it, whatever bounds begin with and after any change',
+  async () => {
+    check(
+      fc.property(bounds, bounds, fc.nat(), fc.nat(3), (all, keys, at, count) => {
+        const sorted = all.toSorted((a, b) => (a < b ? -1 : 1))
+        const list = BoundList.of(sorted)
+        const start = at % sorted.length
+        const [above, below] = [sorted[start - 1], sorted[start + count]]
+        const fitting = keys.filter(
+          (key) => (above === undefined || key > above) && (below === undefined || key < below),
+        )
+        const others = fitting.toSorted((a, b) => (a < b ? -1 : 1))
+        const after = sorted.toSpliced(start, count, ...others)
+        return (
+          agrees(list, sorted, keys) &&
+          (after.length === 0 || agrees(list.toSpliced(start, count, ...others), after, keys))
+        )
+      }),
+      300,
+    )
+  },
+)

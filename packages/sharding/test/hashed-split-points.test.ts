@@ -3,7 +3,8 @@ import t from 'tap'
 import { hashedSplitPoints } from '../src/index.js'
 import { check } from '@shardlab/bson/testing'
 
-const both = (...values: bigint[]) => values.flatMap((value) => (value === 0n ? [0n] : [value, -value])).sort((a, b) => (a < b ? -1 : 1))
+const both = (...values: bigint[]) =>
+  values.flatMap((value) => (value === 0n ? [0n] : [value, -value])).sort((a, b) => (a < b ? -1 : 1))
 
 t.test('published values', async (t) => {
   t.same(hashedSplitPoints(1), [])
@@ -14,7 +15,10 @@ t.test('published values', async (t) => {
   t.same(hashedSplitPoints(6), both(0n, 3074457345618258602n, 6148914691236517204n))
   t.same(hashedSplitPoints(7), both(1317624576693539401n, 3952873730080618203n, 6588122883467697005n))
   t.same(hashedSplitPoints(8), both(0n, 2305843009213693950n, 4611686018427387900n, 6917529027641081850n))
-  t.same(hashedSplitPoints(10), both(0n, 1844674407370955160n, 3689348814741910320n, 5534023222112865480n, 7378697629483820640n))
+  t.same(
+    hashedSplitPoints(10),
+    both(0n, 1844674407370955160n, 3689348814741910320n, 5534023222112865480n, 7378697629483820640n),
+  )
   t.same(hashedSplitPoints(12).slice(-1), [7686143364045646500n])
 })
 
@@ -24,7 +28,8 @@ t.test('any count: ascending, symmetric, inside int64', async () => {
       const points = hashedSplitPoints(count)
       if (points.length !== count - 1) return false
       return points.every(
-        (point, i) => point === -points[points.length - 1 - i]! && point < 2n ** 63n && (i === 0 || points[i - 1]! < point),
+        (point, i) =>
+          point === -points[points.length - 1 - i]! && point < 2n ** 63n && (i === 0 || points[i - 1]! < point),
       )
     }),
     100,

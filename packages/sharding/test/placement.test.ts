@@ -47,11 +47,19 @@ t.test('from the catalog to a placement and on with changes', async (t) => {
     changed,
     'nothing new, same placement',
   )
-  t.equal(applyPlacementAnswer('db.c', changed, { collection: null, chunks: [], full: true }), null, 'no longer sharded')
+  t.equal(
+    applyPlacementAnswer('db.c', changed, { collection: null, chunks: [], full: true }),
+    null,
+    'no longer sharded',
+  )
 })
 
 t.test('changes need the placement they build on', async (t) => {
-  const answer = { collection: collectionDocument({ a: 1 }, { timestamp: new Timestamp({ t: 101, i: 1 }) }), chunks: [], full: false }
+  const answer = {
+    collection: collectionDocument({ a: 1 }, { timestamp: new Timestamp({ t: 101, i: 1 }) }),
+    chunks: [],
+    full: false,
+  }
   t.throws(() => applyPlacementAnswer('db.c', null, answer), /not known/)
   t.throws(() => applyPlacementAnswer('db.c', placementOf({ a: 1 }, []), answer), /not known/, 'another generation')
   t.throws(() => parseChunk(encode({ min: {}, max: {}, shard: 'A' })), /lacks/)
@@ -76,7 +84,11 @@ t.test('bounds that are none of the shard key are refused when they come, not wh
       chunkDocument(from, to, 's0', 1, 1),
       chunkDocument(to, { a: max }, 's0', 1, 2),
     ]
-    t.throws(() => applyPlacementAnswer('db.c', null, { collection, chunks, full: true }), { code: 117 }, JSON.stringify([from, to]))
+    t.throws(
+      () => applyPlacementAnswer('db.c', null, { collection, chunks, full: true }),
+      { code: 117 },
+      JSON.stringify([from, to]),
+    )
   }
 })
 
@@ -91,11 +103,11 @@ t.test('catalogs before 5.0 have no timestamp', async (t) => {
 })
 
 t.test('versions', async (t) => {
-  const version = (major: number, minor: number, generation: [string, number, number] = ['e', 1, 1]): PlacementVersion => [
-    ...generation,
-    major,
-    minor,
-  ]
+  const version = (
+    major: number,
+    minor: number,
+    generation: [string, number, number] = ['e', 1, 1],
+  ): PlacementVersion => [...generation, major, minor]
   t.equal(comparePlacement(version(1, 5), version(2, 0)), -1)
   t.equal(comparePlacement(version(2, 1), version(2, 0)), 1)
   t.equal(comparePlacement(version(2, 1), version(2, 1)), 0)
@@ -115,7 +127,9 @@ t.test('versions as documents', async (t) => {
   t.same(decode(writePlacementVersion(new DocumentWriter(), 'v', [e, 100, 1, 3, 4]).finish()), {
     v: { e: epoch, t: new Timestamp({ t: 100, i: 1 }), v: new Timestamp({ t: 3, i: 4 }) },
   })
-  const database = decode(writeDatabaseVersion(new DocumentWriter(), 'v', ['00'.repeat(16), 7, 1, 2]).finish()) as { v: Document }
+  const database = decode(writeDatabaseVersion(new DocumentWriter(), 'v', ['00'.repeat(16), 7, 1, 2]).finish()) as {
+    v: Document
+  }
   t.same(Object.keys(database.v), ['uuid', 'timestamp', 'lastMod'])
   t.equal(database.v['lastMod'], 2)
 })
@@ -140,7 +154,11 @@ function decodeLong(value: bigint): unknown {
 
 t.test('who owned what before', (t) => {
   const chunks = [chunkDocument({ a: min }, { a: 0 }, 'A', 1, 0), chunkDocument({ a: 0 }, { a: max }, 'C', 3, 0)]
-  const placement = applyPlacementAnswer('db.c', null, { collection: collectionDocument({ a: 1 }), chunks, full: true })!
+  const placement = applyPlacementAnswer('db.c', null, {
+    collection: collectionDocument({ a: 1 }),
+    chunks,
+    full: true,
+  })!
   const past = (i: number, shard: string) => ({ validAfter: new Timestamp({ t: 10, i }), shard })
   const withHistory = (chunk: Uint8Array, ...history: Document[]) => encode({ ...decode(chunk), history })
   const history = new PlacementHistory(placement, [
@@ -159,7 +177,11 @@ t.test('who owned what before', (t) => {
     message: 'Cannot find shardId the chunk belonged to at cluster time Timestamp(10, 1)',
   })
   t.throws(
-    () => new PlacementHistory(placement, [withHistory(chunks[0]!, past(2, 'A')), withHistory(chunks[1]!, past(3, 'C'))]).at([10, 2]),
+    () =>
+      new PlacementHistory(placement, [
+        withHistory(chunks[0]!, past(2, 'A')),
+        withHistory(chunks[1]!, past(3, 'C')),
+      ]).at([10, 2]),
     {
       code: 250,
     },
@@ -204,7 +226,11 @@ t.test('many chunks that did not travel are kept as long as anybody may wait for
   const sharing = { shared: new Map<string, unknown>(), now: () => nowMs }
   const placements = new SharedPlacements(sharing)
   const since = versionToAskWith(sharing, null)
-  const sent = { collection, chunks: leaveAnswer(sharing, 'db.c', since, { collection, chunks, full: true }), full: true }
+  const sent = {
+    collection,
+    chunks: leaveAnswer(sharing, 'db.c', since, { collection, chunks, full: true }),
+    full: true,
+  }
   const begin = placements.after('db.c', null, sent)!
   nowMs += 60_000
   const moved = placements.after('db.c', begin, { collection, chunks: [chunk(1, 'B', 2)], full: false })!
@@ -215,7 +241,11 @@ t.test('many chunks that did not travel are kept as long as anybody may wait for
   t.same(placements.left('db.c'), [])
   t.equal(placements.after('db.c', null, sent), newest, 'who comes too late begins with what others know')
   const again = collectionDocument({ a: 1 }, { timestamp: new Timestamp({ t: 101, i: 1 }) })
-  t.throws(() => placements.after('db.c', null, { ...sent, collection: again }), { code: 117 }, 'but not of another creation')
+  t.throws(
+    () => placements.after('db.c', null, { ...sent, collection: again }),
+    { code: 117 },
+    'but not of another creation',
+  )
 })
 
 t.test('members that share: an answer that others have overtaken goes on from what fits it', async (t) => {
@@ -229,7 +259,11 @@ t.test('members that share: an answer that others have overtaken goes on from wh
   const second = one!.after('db.c', begin, { collection, chunks: [moves[0]!], full: false })!
   const newest = other!.after('db.c', begin, { collection, chunks: [...moves, last], full: false })!
   t.same(newest.table.owners(), ['C'])
-  t.equal(third!.after('db.c', begin, { collection, chunks: [moves[0]!], full: false }), second, 'no more than it was told')
+  t.equal(
+    third!.after('db.c', begin, { collection, chunks: [moves[0]!], full: false }),
+    second,
+    'no more than it was told',
+  )
   const between = third!.after('db.c', begin, { collection, chunks: moves, full: false })!
   t.same(between.table.owners(), ['B', 'C'])
   t.same(between.table.version.slice(3), [3, 0])

@@ -6,11 +6,20 @@ import { linesOf } from './support/placements.js'
 
 const generation = ['64b7f0000000000000000001', 100, 1] as const
 const bounds = { globalMin: '0000', globalMax: '9999' }
-const entry = (min: string, max: string, shard: string, major: number, minor: number): ChunkEntry => ({ min, max, shard, major, minor })
+const entry = (min: string, max: string, shard: string, major: number, minor: number): ChunkEntry => ({
+  min,
+  max,
+  shard,
+  major,
+  minor,
+})
 const one = () => RoutingTable.build(generation, bounds, [entry('0000', '9999', 'a', 1, 0)])
 
 t.test('build', async (t) => {
-  const table = RoutingTable.build(generation, bounds, [entry('5000', '9999', 'b', 1, 1), entry('0000', '5000', 'a', 1, 0)])
+  const table = RoutingTable.build(generation, bounds, [
+    entry('5000', '9999', 'b', 1, 1),
+    entry('0000', '5000', 'a', 1, 0),
+  ])
   t.same(linesOf(table), ['0000..5000 a 1|0', '5000..9999 b 1|1'])
   t.same(table.version, [...generation, 1, 1])
   t.equal(table.chunkCount, 2)
@@ -33,7 +42,10 @@ t.test('build', async (t) => {
 })
 
 t.test('a lower bound belongs to its chunk, an upper one to the next', async (t) => {
-  const table = RoutingTable.build(generation, bounds, [entry('0000', '5000', 'a', 1, 0), entry('5000', '9999', 'b', 1, 1)])
+  const table = RoutingTable.build(generation, bounds, [
+    entry('0000', '5000', 'a', 1, 0),
+    entry('5000', '9999', 'b', 1, 1),
+  ])
   t.equal(table.shardOf('0000'), 'a')
   t.equal(table.shardOf('4999'), 'a')
   t.equal(table.shardOf('5000'), 'b')
@@ -82,7 +94,11 @@ t.test('a change that cuts chunks leaves their remainders', async (t) => {
     entry('4000', '8000', 'b', 1, 1),
     entry('8000', '9999', 'c', 1, 2),
   ])
-  t.same(linesOf(table.withChanges([entry('2000', '9000', 'd', 2, 0)])), ['0000..2000 a 1|0', '2000..9000 d 2|0', '9000..9999 c 1|2'])
+  t.same(linesOf(table.withChanges([entry('2000', '9000', 'd', 2, 0)])), [
+    '0000..2000 a 1|0',
+    '2000..9000 d 2|0',
+    '9000..9999 c 1|2',
+  ])
   t.same(linesOf(table.withChanges([entry('5000', '6000', 'd', 2, 0)])), [
     '0000..4000 a 1|0',
     '4000..5000 b 1|1',
@@ -137,9 +153,15 @@ type Action =
   | { kind: 'move'; chunk: number; to: number; control: boolean }
   | { kind: 'moveRange'; a: string; b: string; to: number }
 const action: fc.Arbitrary<Action> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('split' as const), at: fc.array(key, { minLength: 1, maxLength: 40 }) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant('split' as const), at: fc.array(key, { minLength: 1, maxLength: 40 }) }),
+  },
   fc.record({ kind: fc.constant('merge' as const), from: fc.nat(), count: fc.integer({ min: 2, max: 60 }) }),
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('move' as const), chunk: fc.nat(), to: fc.nat(3), control: fc.boolean() }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant('move' as const), chunk: fc.nat(), to: fc.nat(3), control: fc.boolean() }),
+  },
   fc.record({ kind: fc.constant('moveRange' as const), a: key, b: key, to: fc.nat(3) }),
 )
 
@@ -178,9 +200,12 @@ function changesOf(oracle: Oracle, action: Action): ChunkEntry[] {
 }
 
 function sameAsOracle(table: RoutingTable, oracle: Oracle): void {
-  const expected = oracle.chunks.map((chunk) => `${chunk.min}..${chunk.max} ${chunk.shard} ${chunk.major}|${chunk.minor}`)
+  const expected = oracle.chunks.map(
+    (chunk) => `${chunk.min}..${chunk.max} ${chunk.shard} ${chunk.major}|${chunk.minor}`,
+  )
   const found = linesOf(table)
-  if (found.join('\n') !== expected.join('\n')) throw new Error(`chunks differ:\n${found.join('\n')}\nexpected:\n${expected.join('\n')}`)
+  if (found.join('\n') !== expected.join('\n'))
+    throw new Error(`chunks differ:\n${found.join('\n')}\nexpected:\n${expected.join('\n')}`)
   equal(table.chunkCount, expected.length, 'chunkCount')
   const nextBound = table.upperBounds()
   for (const { max } of oracle.chunks) equal(nextBound(), max, 'upperBounds')
@@ -200,28 +225,37 @@ function equal(found: unknown, expected: unknown, what: string): void {
 
 t.test('random splits, merges and moves agree with a plain array; older tables stay unchanged', async () => {
   check(
-    fc.property(fc.array(action, { maxLength: 40 }), fc.array(fc.tuple(key, key), { maxLength: 6 }), (actions, ranges) => {
-      let table = one()
-      const oracle = new Oracle([entry('0000', '9999', 'a', 1, 0)])
-      const history: [RoutingTable, string][] = []
-      for (const step of actions) {
-        const changes = changesOf(oracle, step)
-        for (const change of changes) oracle.place(change)
-        history.push([table, linesOf(table).join()])
-        // The catalog answers in no particular order.
-        table = table.withChanges(changes.toReversed())
-        sameAsOracle(table, oracle)
-      }
-      for (const [older, lines] of history) equal(linesOf(older).join(), lines, 'an older table')
-      const rebuilt = RoutingTable.build(generation, bounds, [...table.chunks()])
-      equal(linesOf(rebuilt).join(), linesOf(table).join(), 'rebuilt')
-      const sorted = ranges.map(([a, b]) => (a < b ? ([a, b] as const) : ([b, a] as const))).sort((a, b) => (a[0] < b[0] ? -1 : 1))
-      const touched = oracle.chunks.filter((chunk) => sorted.some(([low, high]) => chunk.min <= high && low < chunk.max))
-      const found = table.shardsInRanges(sorted)
-      equal(found.shards.join(), [...new Set(touched.map((chunk) => chunk.shard))].sort().join(), 'shardsInRanges')
-      equal(found.chunks, touched.length, 'chunks of the ranges')
-      for (const [low] of ranges) equal(table.shardOf(low), oracle.chunks.findLast((chunk) => chunk.min <= low)!.shard, 'shardOf')
-    }),
+    fc.property(
+      fc.array(action, { maxLength: 40 }),
+      fc.array(fc.tuple(key, key), { maxLength: 6 }),
+      (actions, ranges) => {
+        let table = one()
+        const oracle = new Oracle([entry('0000', '9999', 'a', 1, 0)])
+        const history: [RoutingTable, string][] = []
+        for (const step of actions) {
+          const changes = changesOf(oracle, step)
+          for (const change of changes) oracle.place(change)
+          history.push([table, linesOf(table).join()])
+          // The catalog answers in no particular order.
+          table = table.withChanges(changes.toReversed())
+          sameAsOracle(table, oracle)
+        }
+        for (const [older, lines] of history) equal(linesOf(older).join(), lines, 'an older table')
+        const rebuilt = RoutingTable.build(generation, bounds, [...table.chunks()])
+        equal(linesOf(rebuilt).join(), linesOf(table).join(), 'rebuilt')
+        const sorted = ranges
+          .map(([a, b]) => (a < b ? ([a, b] as const) : ([b, a] as const)))
+          .sort((a, b) => (a[0] < b[0] ? -1 : 1))
+        const touched = oracle.chunks.filter((chunk) =>
+          sorted.some(([low, high]) => chunk.min <= high && low < chunk.max),
+        )
+        const found = table.shardsInRanges(sorted)
+        equal(found.shards.join(), [...new Set(touched.map((chunk) => chunk.shard))].sort().join(), 'shardsInRanges')
+        equal(found.chunks, touched.length, 'chunks of the ranges')
+        for (const [low] of ranges)
+          equal(table.shardOf(low), oracle.chunks.findLast((chunk) => chunk.min <= low)!.shard, 'shardOf')
+      },
+    ),
     150,
   )
 })
@@ -287,26 +321,32 @@ t.test('tables of many blocks: thousands of chunks, merges across blocks', async
 t.test('runs, chunks from a key on, and places at even distances are those of all chunks', async () => {
   const name = (i: number) => String(i).padStart(4, '0')
   await check(
-    fc.asyncProperty(fc.integer({ min: 1, max: 1500 }), fc.integer({ min: 1, max: 4 }), fc.nat(), async (count, width, at) => {
-      const chunks = Array.from({ length: count }, (_, i) =>
-        entry(name(i), i + 1 === count ? '9999' : name(i + 1), `s${Math.floor(i / width) % 3}`, 1, i),
-      )
-      const table = RoutingTable.build(generation, bounds, chunks)
-      const begins = chunks.filter(({ shard }, i) => chunks[i - 1]?.shard !== shard)
-      const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
-      if (
-        !same(
-          [...table.runs()],
-          begins.map(({ min, shard }) => [min, shard]),
+    fc.asyncProperty(
+      fc.integer({ min: 1, max: 1500 }),
+      fc.integer({ min: 1, max: 4 }),
+      fc.nat(),
+      async (count, width, at) => {
+        const chunks = Array.from({ length: count }, (_, i) =>
+          entry(name(i), i + 1 === count ? '9999' : name(i + 1), `s${Math.floor(i / width) % 3}`, 1, i),
         )
-      )
-        throw new Error('other runs')
-      const from = at % count
-      if (!same([...table.chunks(`${name(from)}x`)], chunks.slice(from))) throw new Error(`other chunks from ${from} on`)
-      const places = Math.min(count, 1 + (at % 50))
-      const expected = Array.from({ length: places }, (_, i) => chunks[Math.floor((i * count) / places)]!.min)
-      if (!same(table.evenlySpread(places), expected)) throw new Error(`other ${places} places`)
-    }),
+        const table = RoutingTable.build(generation, bounds, chunks)
+        const begins = chunks.filter(({ shard }, i) => chunks[i - 1]?.shard !== shard)
+        const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
+        if (
+          !same(
+            [...table.runs()],
+            begins.map(({ min, shard }) => [min, shard]),
+          )
+        )
+          throw new Error('other runs')
+        const from = at % count
+        if (!same([...table.chunks(`${name(from)}x`)], chunks.slice(from)))
+          throw new Error(`other chunks from ${from} on`)
+        const places = Math.min(count, 1 + (at % 50))
+        const expected = Array.from({ length: places }, (_, i) => chunks[Math.floor((i * count) / places)]!.min)
+        if (!same(table.evenlySpread(places), expected)) throw new Error(`other ${places} places`)
+      },
+    ),
     60,
   )
 })

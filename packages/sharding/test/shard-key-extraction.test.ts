@@ -49,7 +49,9 @@ t.test('keys are those of the model', async () => {
   check(
     fc.property(pattern, value.document, fc.boolean(), (key, document, missingIsNull) => {
       const extracted = patternOf(key).extract(encode(document), { missingIsNull })
-      return (typeof extracted === 'string' ? extracted : extracted.keyString) === expected(key, document, missingIsNull)
+      return (
+        (typeof extracted === 'string' ? extracted : extracted.keyString) === expected(key, document, missingIsNull)
+      )
     }),
     process.env['SHARDLAB_LONG'] === '1' ? 20_000 : 2000,
   )
@@ -60,7 +62,10 @@ t.test('the key of a document is a bound at which its chunk could begin', async 
     fc.property(pattern, value.document, (key, document) => {
       const shardKey = patternOf(key)
       const extracted = shardKey.extract(encode(document))
-      return typeof extracted === 'string' || shardKey.keyStringOfBound(shardKey.boundDocument(extracted.values)) === extracted.keyString
+      return (
+        typeof extracted === 'string' ||
+        shardKey.keyStringOfBound(shardKey.boundDocument(extracted.values)) === extracted.keyString
+      )
     }),
     500,
   )
@@ -72,9 +77,13 @@ t.test('a key with more fields keeps the order of the fields before it', async (
       if (Object.hasOwn(key, further)) return true
       const short = patternOf(key)
       const long = patternOf({ ...key, [further]: 1 })
-      const [a, b] = [one, other].map((document) => ({ short: short.extract(encode(document)), long: long.extract(encode(document)) }))
+      const [a, b] = [one, other].map((document) => ({
+        short: short.extract(encode(document)),
+        long: long.extract(encode(document)),
+      }))
       if ([a!, b!].some((keys) => typeof keys.short === 'string' || typeof keys.long === 'string')) return true
-      const place = (keys: NonNullable<typeof a>, which: 'short' | 'long') => (keys[which] as { keyString: string }).keyString
+      const place = (keys: NonNullable<typeof a>, which: 'short' | 'long') =>
+        (keys[which] as { keyString: string }).keyString
       return place(a!, 'short') >= place(b!, 'short') || place(a!, 'long') < place(b!, 'long')
     }),
     1000,

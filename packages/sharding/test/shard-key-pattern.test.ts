@@ -61,7 +61,10 @@ t.test('illegal patterns are BadValue, whatever is wrong with them', async (t) =
     [{ 'a.$x': 1 }, /contains parts that start with/],
     [{ $id: 1 }, /contains parts that start with/],
     [{ '$**': 1 }, /contains parts that start with/],
-    [{ a: -1 }, /can contain at most one 'hashed' field, and\/or multiple numerical fields set to a value of 1\. Failed to parse field a$/],
+    [
+      { a: -1 },
+      /can contain at most one 'hashed' field, and\/or multiple numerical fields set to a value of 1\. Failed to parse field a$/,
+    ],
     [{ a: 0 }, /Failed to parse field a/],
     [{ a: 2 }, /Failed to parse field a/],
     [{ a: 0.9 }, /Failed to parse field a/],
@@ -122,7 +125,9 @@ t.test('what follows from a pattern', async (t) => {
 
 function valuesOf(key: Document, document: Document, missingIsNull = true): unknown {
   const extracted = patternOf(key).extract(encode(document), { missingIsNull })
-  return typeof extracted === 'string' ? extracted : extracted.values.map((value) => fromRawValue(value, { promoteLongs: true }))
+  return typeof extracted === 'string'
+    ? extracted
+    : extracted.values.map((value) => fromRawValue(value, { promoteLongs: true }))
 }
 
 t.test('extraction', async (t) => {
@@ -188,9 +193,13 @@ t.test('order of keys is the order of their KeyStrings', async (t) => {
     { a: new Date(0) },
   ]
   for (let i = 1; i < ascending.length; i++)
-    t.ok(place(ascending[i - 1]!) < place(ascending[i]!), `${JSON.stringify(ascending[i - 1])} < ${JSON.stringify(ascending[i])}`)
+    t.ok(
+      place(ascending[i - 1]!) < place(ascending[i]!),
+      `${JSON.stringify(ascending[i - 1])} < ${JSON.stringify(ascending[i])}`,
+    )
   t.equal(place({ a: 1, b: 2 }), place({ a: new Int32(1), b: Decimal128.fromString('2.0') }))
-  for (const document of ascending) t.ok(pattern.globalMinKeyString < place(document) && place(document) < pattern.globalMaxKeyString)
+  for (const document of ascending)
+    t.ok(pattern.globalMinKeyString < place(document) && place(document) < pattern.globalMaxKeyString)
 })
 
 t.test('keys from fixed values', async (t) => {
@@ -223,7 +232,10 @@ t.test('bounds: every field, in any order, no arrays; hashed values are already 
   t.equal(pattern.keyStringOfBound(encode({ a: 1, 'b.c': 2, d: 3 })), undefined)
   t.equal(pattern.keyStringOfBound(encode({ a: 1, 'b.c': [2] })), undefined)
   const hashed = patternOf({ a: 'hashed' })
-  t.equal(hashed.keyStringOfBound(encode({ a: long('5902408780260971510') })), (hashed.extract(encode({ a: 1 })) as ExtractedKey).keyString)
+  t.equal(
+    hashed.keyStringOfBound(encode({ a: long('5902408780260971510') })),
+    (hashed.extract(encode({ a: 1 })) as ExtractedKey).keyString,
+  )
   t.same(decode(pattern.boundDocument([toRawValue(1), toRawValue('x')])), { a: 1, 'b.c': 'x' })
 })
 

@@ -2,7 +2,13 @@
 import { decode, encode, keyStringOfDocument, MaxKey, MinKey, type Document } from '@shardlab/bson'
 import fc from 'fast-check'
 import t from 'tap'
-import { behavioursOf, emulatedVersions, OwnershipFilter, targetFilter, type CollectionPlacement } from '../src/index.js'
+import {
+  behavioursOf,
+  emulatedVersions,
+  OwnershipFilter,
+  targetFilter,
+  type CollectionPlacement,
+} from '../src/index.js'
 import { check } from '@shardlab/bson/testing'
 import { filterOf, long, patternOf, placementOf } from './support/placements.js'
 
@@ -70,7 +76,10 @@ const { filter } = fc.letrec<{ filter: Document }>((tie) => ({
   filter: fc.oneof(
     { maxDepth: 3, depthSize: 'small' },
     { weight: 4, arbitrary: predicate },
-    { weight: 2, arbitrary: fc.array(predicate, { maxLength: 3 }).map((parts) => Object.assign({}, ...parts) as Document) },
+    {
+      weight: 2,
+      arbitrary: fc.array(predicate, { maxLength: 3 }).map((parts) => Object.assign({}, ...parts) as Document),
+    },
     fc.array(tie('filter'), { minLength: 1, maxLength: 3 }).map((parts) => ({ $and: parts })),
     fc.array(tie('filter'), { minLength: 1, maxLength: 3 }).map((parts) => ({ $or: parts })),
     fc.array(tie('filter'), { minLength: 1, maxLength: 2 }).map((parts) => ({ $nor: parts })),
@@ -84,11 +93,17 @@ const caseInsensitive = (a: string, b: string) => {
 }
 
 /** What a filter is compiled and routed with: a version, and sometimes a collation. */
-const setting = fc.record({ version: fc.constantFrom(...emulatedVersions), collated: fc.boolean() }).map(({ version, collated }) => {
-  const { undefinedMatchesNull, exprComparisonsGiveBounds, emptyInIsFalse } = behavioursOf(version)
-  const strings = collated ? { strings: caseInsensitive } : {}
-  return { version, evaluation: { undefinedMatchesNull, exprComparisonsGiveBounds, emptyInIsFalse, ...strings }, strings }
-})
+const setting = fc
+  .record({ version: fc.constantFrom(...emulatedVersions), collated: fc.boolean() })
+  .map(({ version, collated }) => {
+    const { undefinedMatchesNull, exprComparisonsGiveBounds, emptyInIsFalse } = behavioursOf(version)
+    const strings = collated ? { strings: caseInsensitive } : {}
+    return {
+      version,
+      evaluation: { undefinedMatchesNull, exprComparisonsGiveBounds, emptyInIsFalse, ...strings },
+      strings,
+    }
+  })
 
 const runs = process.env['SHARDLAB_LONG'] === '1' ? 10_000 : 1_000
 
@@ -104,7 +119,9 @@ const placement: fc.Arbitrary<CollectionPlacement> = fc
     const pattern = patternOf(key)
     const cuts = new Map<string, Document>()
     values.forEach((row, i) => {
-      const cut = Object.fromEntries(pattern.fields.map((field, f) => [field.path, field.hashed ? long(hashes[i]!) : row[f]]))
+      const cut = Object.fromEntries(
+        pattern.fields.map((field, f) => [field.path, field.hashed ? long(hashes[i]!) : row[f]]),
+      )
       const place = keyStringOfDocument(encode(cut))
       if (place > pattern.globalMinKeyString && place < pattern.globalMaxKeyString) cuts.set(place, cut)
     })
@@ -119,7 +136,10 @@ const placement: fc.Arbitrary<CollectionPlacement> = fc
 function describe(placement: CollectionPlacement): string {
   return JSON.stringify({
     key: decode(placement.shardKey.document),
-    owners: [...placement.table.chunks()].map((chunk) => [Buffer.from(chunk.min, 'latin1').toString('hex'), chunk.shard]),
+    owners: [...placement.table.chunks()].map((chunk) => [
+      Buffer.from(chunk.min, 'latin1').toString('hex'),
+      chunk.shard,
+    ]),
   })
 }
 
@@ -134,8 +154,10 @@ t.test('every shard that holds a match is asked', async () => {
         const compiled = filterOf(query, evaluation)
         const { shards, kind, exactKey } = targetFilter(where, compiled, strings)
         if (shards.length === 0) throw new Error('nobody is asked')
-        if (shards.some((shard) => where.table.chunksOn(shard) === 0)) throw new Error('a shard without chunks is asked')
-        if (kind === 'broadcast' && shards.length !== where.table.owners().length) throw new Error('a broadcast that leaves shards out')
+        if (shards.some((shard) => where.table.chunksOn(shard) === 0))
+          throw new Error('a shard without chunks is asked')
+        if (kind === 'broadcast' && shards.length !== where.table.owners().length)
+          throw new Error('a broadcast that leaves shards out')
         for (const found of documents) {
           const bytes = encode(found)
           const key = where.shardKey.extract(bytes)

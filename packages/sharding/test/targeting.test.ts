@@ -1,7 +1,22 @@
-import { BsonType, decode, documentValue, encode, hashedKeyValue, RawValue, toRawValue, type Document } from '@shardlab/bson'
+import {
+  BsonType,
+  decode,
+  documentValue,
+  encode,
+  hashedKeyValue,
+  RawValue,
+  toRawValue,
+  type Document,
+} from '@shardlab/bson'
 import type { EvaluationContext } from '@shardlab/query'
 import t from 'tap'
-import { behavioursOf, targetFilter, targetSoleEquality, type CollectionPlacement, type EmulatedVersion } from '../src/index.js'
+import {
+  behavioursOf,
+  targetFilter,
+  targetSoleEquality,
+  type CollectionPlacement,
+  type EmulatedVersion,
+} from '../src/index.js'
 import { filterOf, long, max, min, placementOf } from './support/placements.js'
 
 const collated = { strings: (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0) }
@@ -100,7 +115,11 @@ t.test('compound keys', async (t) => {
     { a: 5, b: 10 },
     { a: 5, b: 20 },
   ])
-  t.equal(shardsOf(ab, { a: { $in: [0, 5, 10] }, b: { $in: [0, 5, 25] } }), '0,1,2', 'behind an $in later fields only widen')
+  t.equal(
+    shardsOf(ab, { a: { $in: [0, 5, 10] }, b: { $in: [0, 5, 25] } }),
+    '0,1,2',
+    'behind an $in later fields only widen',
+  )
   t.equal(shardsOf(ab, { a: 5, b: { $in: [0, 5, 25] } }), '0,2', 'behind a point they expand')
   t.equal(shardsOf(ab, { a: 5, b: 15 }), '1')
   t.equal(shardsOf(ab, { a: 5, b: { $gt: 5, $lt: 8 } }), '0')
@@ -148,7 +167,11 @@ t.test('collations', async (t) => {
   t.equal(shardsOf(xyz, { a: { x: 1 } }, collated), '0,1,2,3')
   t.equal(shardsOf(xyz, { a: 'y' }), '2')
   t.equal(shardsOf(xyz, { a: null }, collated), '0')
-  t.equal(shardsOf(placementOf({ a: 1, b: 1 }, [{ a: 5, b: 'm' }]), { a: 4, b: 'z' }, collated), '0', 'the other fields still help')
+  t.equal(
+    shardsOf(placementOf({ a: 1, b: 1 }, [{ a: 5, b: 'm' }]), { a: 4, b: 'z' }, collated),
+    '0',
+    'the other fields still help',
+  )
 })
 
 t.test('hashed keys: equalities target, the rest does not', async (t) => {
@@ -174,7 +197,13 @@ t.test('hashed keys: equalities target, the rest does not', async (t) => {
       .join(),
   )
   t.equal(shardsOf(placement, { a: 1.9 }), String(ascending.indexOf(1) + 1), 'fractions are cut off before hashing')
-  for (const filter of [{ a: { $gt: 1 } }, { a: { $gt: 1, $lt: 2 } }, { a: { $ne: 1 } }, { a: { $exists: true } }, { a: /^a/ }]) {
+  for (const filter of [
+    { a: { $gt: 1 } },
+    { a: { $gt: 1, $lt: 2 } },
+    { a: { $ne: 1 } },
+    { a: { $exists: true } },
+    { a: /^a/ },
+  ]) {
     t.equal(shardsOf(placement, filter), '0,1,2,3,4,5', JSON.stringify(filter))
   }
   t.equal(shardsOf(placement, { $and: [{ a: 1 }, { a: 2 }] }), '0', 'a contradiction')
@@ -216,7 +245,11 @@ function shardsUnder(
   filter: Document,
   over: Partial<EvaluationContext> = {},
 ): string {
-  return targetFilter(placement, filterOf(filter, { ...rulesOf(version), ...over }), over.strings === undefined ? {} : collated)
+  return targetFilter(
+    placement,
+    filterOf(filter, { ...rulesOf(version), ...over }),
+    over.strings === undefined ? {} : collated,
+  )
     .shards.map((shard) => shard.slice(1))
     .join(',')
 }
@@ -249,7 +282,8 @@ t.test('null beside other values: before 8.0 the place of undefined counts too',
   const shardOfHash = (value: bigint) => ascending.indexOf(value) + 1
   const both = [hash(null), hash(5)].map(shardOfHash).sort().join()
   t.equal(shardsUnder('8.0', hashed, { a: { $in: [null, 5] } }), both)
-  for (const version of ['2.6', '7.0'] as const) t.equal(shardsUnder(version, hashed, { a: { $in: [null, 5] } }), '1,2,3', version)
+  for (const version of ['2.6', '7.0'] as const)
+    t.equal(shardsUnder(version, hashed, { a: { $in: [null, 5] } }), '1,2,3', version)
   for (const version of ['2.6', '7.0', '8.0'] as const) {
     t.equal(shardsUnder(version, hashed, { a: null }), String(shardOfHash(hash(null))), `${version}: one key`)
   }
@@ -291,8 +325,16 @@ t.test('$expr: equality gives bounds from 4.0 on, the other comparisons from 5.0
     for (const version of ['5.0', '8.0'] as const)
       t.equal(shardsUnder(version, xyz, filter, { variables }), comparisons, `${version} ${JSON.stringify(filter)}`)
   }
-  t.equal(targetFilter(xyz, filterOf({ $expr: { $eq: ['$a', 'y'] } })).exactKey, null, 'no key for writes that need one')
-  t.equal(shardsUnder('8.0', xyz, { $expr: { $eq: ['$a', 'y'] } }, { strings: collated.strings }), all, 'under a collation')
+  t.equal(
+    targetFilter(xyz, filterOf({ $expr: { $eq: ['$a', 'y'] } })).exactKey,
+    null,
+    'no key for writes that need one',
+  )
+  t.equal(
+    shardsUnder('8.0', xyz, { $expr: { $eq: ['$a', 'y'] } }, { strings: collated.strings }),
+    all,
+    'under a collation',
+  )
   t.equal(shardsUnder('8.0', xyz, { $expr: false }), all, 'false by its form')
   const hashed = placementOf({ a: 'hashed' }, [{ a: long(0) }])
   const place = hashedKeyValue(toRawValue(7)).asBigInt() < 0n ? '0' : '1'
@@ -346,7 +388,16 @@ t.test(
         )
         t.same(found.bounds, bounds)
       }
-      for (const filter of [{}, { b: 1 }, { a: 1, b: 1 }, { a: { $gt: 1 } }, { a: null }, { a: [1] }, { a: { b: 1 } }, { a: /x/ }])
+      for (const filter of [
+        {},
+        { b: 1 },
+        { a: 1, b: 1 },
+        { a: { $gt: 1 } },
+        { a: null },
+        { a: [1] },
+        { a: { b: 1 } },
+        { a: /x/ },
+      ])
         t.equal(byBytes(placement, filter), null, JSON.stringify(filter))
       t.equal(byBytes(placement, { a: 'x' }, collated), null, 'under a collation strings may lie anywhere')
       t.same(byBytes(placement, { a: 5 }, collated)!.shards, byBytes(placement, { a: 5 })!.shards)

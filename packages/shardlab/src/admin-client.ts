@@ -38,7 +38,8 @@ export async function runAdminCommand(uri: string, command: Document): Promise<D
 
 function hostsOf(uri: string): { readonly host: string; readonly port: number }[] {
   const [, authority] = /^mongodb:\/\/(?:[^@/]*@)?([^/?]+)/.exec(uri) ?? []
-  if (authority === undefined) throw new ConnectError(`The URI is "${uri}"; it must be like mongodb://127.0.0.1:27017/.`)
+  if (authority === undefined)
+    throw new ConnectError(`The URI is "${uri}"; it must be like mongodb://127.0.0.1:27017/.`)
   return authority.split(',').map((text) => {
     const [, bracketed, plain, port = '27017'] = /^(?:\[(.+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(text) ?? []
     const host = bracketed ?? plain
@@ -56,7 +57,9 @@ function exchange(host: string, port: number, message: Uint8Array): Promise<Docu
       socket.destroy()
       finish()
     }
-    socket.setTimeout(answerTimeoutMs, () => end(() => reject(new Error(`no answer within ${answerTimeoutMs / 1000} s`))))
+    socket.setTimeout(answerTimeoutMs, () =>
+      end(() => reject(new Error(`no answer within ${answerTimeoutMs / 1000} s`))),
+    )
     socket.once('connect', () => socket.write(message))
     socket.once('error', ({ message: why }) => end(() => reject(new Error(why))))
     socket.once('close', () => reject(new Error('it closed the connection')))

@@ -11,7 +11,15 @@ import { createProgram } from '../src/program.js'
 
 /** Where an unexpected call goes. */
 const nothing = async (): Promise<void> => {}
-const runners = { up: nothing, load: nothing, fault: nothing, unique: nothing, explainBalance: nothing, simulate: nothing, swarm: nothing }
+const runners = {
+  up: nothing,
+  load: nothing,
+  fault: nothing,
+  unique: nothing,
+  explainBalance: nothing,
+  simulate: nothing,
+  swarm: nothing,
+}
 
 async function helpOf(...args: string[]): Promise<string> {
   let text = ''
@@ -32,14 +40,19 @@ t.test('every command tells its exit codes, and has examples that it understands
   }
   for (const help of [first, ...(await Promise.all(names.map((name) => helpOf(name))))])
     for (const [, line = ''] of help.matchAll(/^  shardlab (.+?)(?: {2,}.+)?$/gm)) {
-      const words = [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(([, single, double, plain]) => single ?? double ?? plain!)
+      const words = [...line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
+        ([, single, double, plain]) => single ?? double ?? plain!,
+      )
       await t.resolves(createProgram(runners).parseAsync(words, { from: 'user' }), line)
     }
 })
 
 t.test('simulate: a variant may stand before the scenario, and another one behind it', async (t) => {
   const seen: [string | undefined, SimulateOptions][] = []
-  const program = createProgram({ ...runners, simulate: async (scenario, options) => void seen.push([scenario, options]) })
+  const program = createProgram({
+    ...runners,
+    simulate: async (scenario, options) => void seen.push([scenario, options]),
+  })
   await program.parseAsync(['simulate', '--variant', 'a b', 'growth.yaml', '--variant', 'c'], { from: 'user' })
   t.same(seen, [['growth.yaml', { variant: ['a b', 'c'] }]])
 })

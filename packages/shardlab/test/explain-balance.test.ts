@@ -67,7 +67,14 @@ t.test('chunks, and everything that can be said', (t) => {
       ],
       splits: [{ shard: 'a', min: '{"k":0}', max: '{"k":9}', points: ['{"k":4}', '{"k":6}'] }],
       candidates: [
-        { from: 'a', to: 'c', min: '{"k":0}', max: '{"k":9}', reason: 'draining', because: 'a is draining, and c has the least: 0 chunks' },
+        {
+          from: 'a',
+          to: 'c',
+          min: '{"k":0}',
+          max: '{"k":9}',
+          reason: 'draining',
+          because: 'a is draining, and c has the least: 0 chunks',
+        },
       ],
       notes: ['no shard carries zone XX'],
     }),

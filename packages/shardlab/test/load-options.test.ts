@@ -33,7 +33,15 @@ t.test('options of load', async (t) => {
       '--json',
     ),
     {
-      ...{ up: '--shards 2', rate: { from: 100, to: 5000 }, concurrency: 8, duration: 0.5, warmUp: 120, check: false, json: true },
+      ...{
+        up: '--shards 2',
+        rate: { from: 100, to: 5000 },
+        concurrency: 8,
+        duration: 0.5,
+        warmUp: 120,
+        check: false,
+        json: true,
+      },
     },
   )
   t.match(await parse('--uri', 'x', '--expect', 'a', '--expect', 'b', '--fault', 'c', '--json', 'r.json'), {
@@ -53,7 +61,18 @@ t.test('options of up in one text', async (t) => {
 })
 
 t.test('the live line', async (t) => {
-  const progress = { phase: 'run', done: 12_000, total: 50_000, perSecond: 4012, errors: 3, p99Us: 3149, step: null } as const
+  const progress = {
+    phase: 'run',
+    done: 12_000,
+    total: 50_000,
+    perSecond: 4012,
+    errors: 3,
+    p99Us: 3149,
+    step: null,
+  } as const
   t.equal(lineOf(progress), 'run 12,000 of 50,000 · 4,012 a second · p99 3.1 ms · 3 errors')
-  t.equal(lineOf({ ...progress, phase: 'load', total: null, p99Us: null, step: 'shards=4' }), 'shards=4 load 12,000 · 4,012 a second')
+  t.equal(
+    lineOf({ ...progress, phase: 'load', total: null, p99Us: null, step: 'shards=4' }),
+    'shards=4 load 12,000 · 4,012 a second',
+  )
 })

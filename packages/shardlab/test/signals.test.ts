@@ -69,7 +69,8 @@ t.test('a signal while it starts ends it without a word', async (t) => {
   const program = `import(${JSON.stringify(upModule)}).then(({ up }) => up(${JSON.stringify(options)}, Promise.resolve()))`
   const child = start(t, ['-e', program])
   let output = ''
-  for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  for (const stream of [child.stdout!, child.stderr!])
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString()))
   t.equal(await exitCode(child), 0)
   t.equal(output, '')
 })

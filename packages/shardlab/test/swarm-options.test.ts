@@ -15,12 +15,25 @@ async function parse(...args: string[]): Promise<SwarmCommandOptions> {
 
 t.test('options of swarm', async (t) => {
   t.same(await parse(), {})
-  t.same(await parse('--runs', '500', '--seed', '0', '--minutes', '0.5', '--json'), { runs: 500, seed: 0, minutes: 0.5, json: true })
+  t.same(await parse('--runs', '500', '--seed', '0', '--minutes', '0.5', '--json'), {
+    runs: 500,
+    seed: 0,
+    minutes: 0.5,
+    json: true,
+  })
   t.same(await parse('--without', 'crash', 'drop', '--mutation', 'retryDedupeOff', '--json', 'r.json'), {
     without: ['crash', 'drop'],
     mutation: 'retryDedupeOff',
     json: 'r.json',
   })
-  for (const args of [['--runs', '0'], ['--runs', 'many'], ['--seed', '-1'], ['--seed', '1.5'], ['--minutes', '0'], ['--wings'], ['more']])
+  for (const args of [
+    ['--runs', '0'],
+    ['--runs', 'many'],
+    ['--seed', '-1'],
+    ['--seed', '1.5'],
+    ['--minutes', '0'],
+    ['--wings'],
+    ['more'],
+  ])
     await t.rejects(parse(...args), CommanderError, args.join(' '))
 })

@@ -6,7 +6,9 @@ import type { UpOptions } from '../src/commands/up-options.js'
 import { createProgram } from '../src/program.js'
 
 /** What a command line comes to: the options that `up` gets, or commander's error, and what was written. */
-async function parse(...args: string[]): Promise<{ options: UpOptions | null; error: unknown; stdout: string; stderr: string }> {
+async function parse(
+  ...args: string[]
+): Promise<{ options: UpOptions | null; error: unknown; stdout: string; stderr: string }> {
   const seen = { options: null as UpOptions | null, error: undefined as unknown, stdout: '', stderr: '' }
   const program = createProgram({
     up: async (options) => {
@@ -38,7 +40,10 @@ t.test('without options: the defaults that --help shows', async (t) => {
   const { options, error, stderr } = await parse('up')
   t.equal(error, undefined)
   t.equal(stderr, '')
-  t.strictSame({ ...options }, { shards: 3, mongos: 1, port: 27017, host: '127.0.0.1', emulate: '7.0', runtime: 'threads' })
+  t.strictSame(
+    { ...options },
+    { shards: 3, mongos: 1, port: 27017, host: '127.0.0.1', emulate: '7.0', runtime: 'threads' },
+  )
   t.strictSame(clusterOptions(options!), {
     shards: 3,
     mongos: 1,
@@ -95,7 +100,8 @@ t.test('the last of an option given twice counts', async (t) => {
 })
 
 t.test('wrong usage: one sentence on standard error, and up does not run', async (t) => {
-  const number = (option: string, text: string): string => `option '${option}' argument '${text}' is invalid: it must be a whole number`
+  const number = (option: string, text: string): string =>
+    `option '${option}' argument '${text}' is invalid: it must be a whole number`
   const cases: [string[], string][] = [
     [['up', '--wings'], "unknown option '--wings'"],
     [['up', '--share', '3'], "unknown option '--share'"],
@@ -124,7 +130,9 @@ t.test('--help and --version are no errors', async (t) => {
   const help = await parse('up', '--help')
   t.equal((help.error as CommanderError).exitCode, 0)
   t.match(help.stdout, /Examples:/)
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string
+  }
   const shown = await parse('--version')
   t.equal((shown.error as CommanderError).exitCode, 0)
   t.equal(shown.stdout, `${version}\n`)

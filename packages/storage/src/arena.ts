@@ -34,7 +34,10 @@ export class Arena {
     if (length >= aloneFromBytes) return -1
     if (this.#used + length > this.#slab.length) {
       // A collection of few documents must not cost a full slab.
-      const sizeBytes = Math.min(slabSizeBytes, Math.max(slabSizeBytesMin, Math.min(this.#slab.length * 2, aliveBytes), length))
+      const sizeBytes = Math.min(
+        slabSizeBytes,
+        Math.max(slabSizeBytesMin, Math.min(this.#slab.length * 2, aliveBytes), length),
+      )
       this.#slab = Buffer.allocUnsafeSlow(sizeBytes)
       this.#used = 0
     }

@@ -22,11 +22,18 @@ export function cappedMaxDocuments(asked: number): number {
 export function cappedLimitsOf(options: Uint8Array): CappedLimits | null {
   if (findField(options, 'capped')?.isTruthy() !== true) return null
   const max = findField(options, 'max')
-  return { sizeBytes: findField(options, 'size')?.asNumber() ?? 0, documents: max === undefined ? null : max.asNumber() }
+  return {
+    sizeBytes: findField(options, 'size')?.asNumber() ?? 0,
+    documents: max === undefined ? null : max.asNumber(),
+  }
 }
 
 /** The oldest records beyond the limits; the newest one always stays. */
-export function overflowOf(records: RecordTable, dataSizeBytes: number, { sizeBytes, documents }: CappedLimits): StoredRecord[] {
+export function overflowOf(
+  records: RecordTable,
+  dataSizeBytes: number,
+  { sizeBytes, documents }: CappedLimits,
+): StoredRecord[] {
   let bytesToFree = dataSizeBytes - sizeBytes
   let documentsToFree = documents === null ? 0 : records.count - documents
   const overflow: StoredRecord[] = []

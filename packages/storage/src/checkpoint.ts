@@ -47,9 +47,17 @@ export function readCheckpoint(checkpoint: Uint8Array): MemoryCollection[] {
   return documentsOf(findField(header, 'collections')!).map((about) => {
     const uuid = findField(about, 'uuid')!
     const count = findField(about, 'count')!.asNumber()
-    const collection = MemoryCollection.create(findField(about, 'ns')!.asString(), uuid.asBinary(), findField(about, 'options')!.slice())
+    const collection = MemoryCollection.create(
+      findField(about, 'ns')!.asString(),
+      uuid.asBinary(),
+      findField(about, 'options')!.slice(),
+    )
     const records = recordsAt(bytes, at, count)
-    collection.restore(findField(about, 'nextRecordId')!.asNumber(), records, documentsOf(findField(about, 'indexes')!).map(readIndex))
+    collection.restore(
+      findField(about, 'nextRecordId')!.asNumber(),
+      records,
+      documentsOf(findField(about, 'indexes')!).map(readIndex),
+    )
     at += collection.dataSizeBytes + count * recordIdBytes
     return collection
   })
@@ -58,7 +66,11 @@ export function readCheckpoint(checkpoint: Uint8Array): MemoryCollection[] {
 function headerOf(collections: readonly MemoryCollection[]): Uint8Array {
   const writer = new DocumentWriter(4096).int32('version', formatVersion).startArray('collections')
   collections.forEach((collection, i) => {
-    writer.startDocument(String(i)).string('ns', collection.ns).uuid('uuid', collection.uuid).document('options', collection.options)
+    writer
+      .startDocument(String(i))
+      .string('ns', collection.ns)
+      .uuid('uuid', collection.uuid)
+      .document('options', collection.options)
     writer.int64('nextRecordId', collection.nextRecordId).int64('count', collection.count).startArray('indexes')
     collection.indexes().forEach((index, j) => {
       writer.startDocument(String(j)).document('spec', index.spec).startArray('multikeyPaths')

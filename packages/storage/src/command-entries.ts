@@ -2,7 +2,16 @@
  * Log entries of kind c: changes of the catalog. Their commands are those of the server's oplog.
  * Server: oplog.cpp (applyCommand_inlock).
  */
-import { BsonType, CommandError, DocumentWriter, FieldIterator, findField, firstFieldName, sameBytes, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  FieldIterator,
+  findField,
+  firstFieldName,
+  sameBytes,
+  type RawValue,
+} from '@shardlab/bson'
 import { isIdKey, parseIndexSpec } from './index-spec.js'
 import type { LogEntry } from './log-entry.js'
 import { MemoryCollection } from './memory-collection.js'
@@ -52,7 +61,10 @@ function create(collections: Collections, ns: string, entry: LogEntry): void {
   if (collections.has(ns)) throw new CommandError('NamespaceExists', `Collection ${ns} already exists.`)
   const uuid = entry.uuid ?? uuidOf(findField(entry.object, 'uuid'))
   if (uuid === null) throw new Error(`a collection without a uuid was created: ${ns}`)
-  collections.set(ns, MemoryCollection.create(ns, uuid, without(entry.object, ['create', 'uuid', 'idIndex']), entry.wallMs))
+  collections.set(
+    ns,
+    MemoryCollection.create(ns, uuid, without(entry.object, ['create', 'uuid', 'idIndex']), entry.wallMs),
+  )
 }
 
 /** `{ createIndexes: name, v, key, name, … }`: one index. One that exists is left as it is. */
@@ -91,7 +103,9 @@ function modify(collection: MemoryCollection, command: Uint8Array): void {
 function modifyIndex(collection: MemoryCollection, change: Uint8Array): void {
   const name = findField(change, 'name')?.asString()
   const key = findField(change, 'keyPattern')?.slice()
-  const index = collection.indexes().find((candidate) => (name === undefined ? sameBytes(candidate.key, key!) : candidate.name === name))
+  const index = collection
+    .indexes()
+    .find((candidate) => (name === undefined ? sameBytes(candidate.key, key!) : candidate.name === name))
   if (index === undefined) {
     throw new CommandError('IndexNotFound', `cannot find index ${name ?? ''} for ns ${collection.ns}`)
   }
@@ -109,14 +123,17 @@ function uuidOf(value: RawValue | undefined): Uint8Array | null {
 
 function without(document: Uint8Array, names: readonly string[]): Uint8Array {
   const writer = new DocumentWriter(document.length)
-  for (const it = new FieldIterator(document); it.next();) if (!names.includes(it.name())) writer.value(it.name(), it.value())
+  for (const it = new FieldIterator(document); it.next();)
+    if (!names.includes(it.name())) writer.value(it.name(), it.value())
   return writer.finish()
 }
 
 /** The fields of `base` in their places, with the values that `changes` has; new ones at the end. */
 function merged(base: Uint8Array, changes: Uint8Array): Uint8Array {
   const writer = new DocumentWriter(base.length + changes.length)
-  for (const it = new FieldIterator(base); it.next();) writer.value(it.name(), findField(changes, it.name()) ?? it.value())
-  for (const it = new FieldIterator(changes); it.next();) if (findField(base, it.name()) === undefined) writer.value(it.name(), it.value())
+  for (const it = new FieldIterator(base); it.next();)
+    writer.value(it.name(), findField(changes, it.name()) ?? it.value())
+  for (const it = new FieldIterator(changes); it.next();)
+    if (findField(base, it.name()) === undefined) writer.value(it.name(), it.value())
   return writer.finish()
 }

@@ -9,7 +9,8 @@ export function idOf(bytes: Uint8Array, start = 0): RawValue {
 
 /** Has the document these very bytes as its `_id`? False also where the field is not the first one, as it is wherever it was stored. */
 export function beginsWithId(document: Uint8Array, { type, bytes, start, end }: RawValue): boolean {
-  if (document[4] !== type || document[5] !== 0x5f || document[6] !== 0x69 || document[7] !== 0x64 || document[8] !== 0) return false
+  if (document[4] !== type || document[5] !== 0x5f || document[6] !== 0x69 || document[7] !== 0x64 || document[8] !== 0)
+    return false
   const shift = valueAt - start
   for (let i = start; i < end; i++) if (document[i + shift] !== bytes[i]) return false
   return true

@@ -13,7 +13,10 @@ export function duplicateKeyError(index: Index, ns: string, document: Uint8Array
   index.pattern.forEach(({ path }, i) => {
     const value = tuple[i] ?? nullValue
     values.value(path, value)
-    shown.value(path, labels === null || !isCollatable(value.type) ? value : stringValue(collationKeyText(value, labels)))
+    shown.value(
+      path,
+      labels === null || !isCollatable(value.type) ? value : stringValue(collationKeyText(value, labels)),
+    )
   })
   const extra = new DocumentWriter().document('keyPattern', index.key).document('keyValue', values.finish())
   if (collation !== null) extra.document('collation', collation)

@@ -42,7 +42,11 @@ export function executePlan(plan: QueryPlan, options: ExecuteOptions = {}): Plan
 }
 
 /** Runs a plan of `planCount` to its end; `done` is told what it cost. @returns the number that it counted */
-export function runCount(plan: QueryPlan, options: ExecuteOptions = {}, done?: (stats: ExecutionStats) => void): number {
+export function runCount(
+  plan: QueryPlan,
+  options: ExecuteOptions = {},
+  done?: (stats: ExecutionStats) => void,
+): number {
   const executor = executePlan(plan, options)
   while (executor.next() !== null) continue
   done?.(executor.stats)
@@ -91,7 +95,12 @@ class Executor implements PlanExecutor {
 function countUses({ root, collection }: QueryPlan): void {
   const used: { ops: number }[] = []
   for (const stage of stagesOf(root)) {
-    const usage = 'scan' in stage ? stage.scan.entry.index.usage : stage.stage === 'IDHACK' ? collection.indexes()[0]!.usage : undefined
+    const usage =
+      'scan' in stage
+        ? stage.scan.entry.index.usage
+        : stage.stage === 'IDHACK'
+          ? collection.indexes()[0]!.usage
+          : undefined
     if (usage === undefined || used.includes(usage)) continue
     used.push(usage)
     usage.ops++

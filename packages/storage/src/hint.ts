@@ -14,7 +14,9 @@ export function resolveHint(collection: Collection, hint: string | Uint8Array, q
     if (natural !== undefined) return { natural: natural.asNumber() < 0 ? -1 : 1 }
   }
   const visible = collection.indexes().filter(({ hidden }) => !hidden)
-  const matching = visible.filter(({ name, key }) => (typeof hint === 'string' ? name === hint : compareDocuments(key, hint) === 0))
+  const matching = visible.filter(({ name, key }) =>
+    typeof hint === 'string' ? name === hint : compareDocuments(key, hint) === 0,
+  )
   if (matching.length > 1) {
     throw new CommandError(
       'IndexNotFound',
@@ -22,6 +24,7 @@ export function resolveHint(collection: Collection, hint: string | Uint8Array, q
     )
   }
   const index = matching[0]
-  if (index === undefined) throw noPlan(collection, query, 'BadValue', 'hint provided does not correspond to an existing index')
+  if (index === undefined)
+    throw noPlan(collection, query, 'BadValue', 'hint provided does not correspond to an existing index')
   return { index }
 }

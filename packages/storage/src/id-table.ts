@@ -129,7 +129,8 @@ export class IdTable {
     this.#slots = new Uint32Array(slots * slotWords)
     this.#mask = slots - 1
     this.#used = this.#live
-    for (let at = 0; at < before.length; at += slotWords) if (before[at]! > deleted) this.#put(recordAt(before, at), before[at]!)
+    for (let at = 0; at < before.length; at += slotWords)
+      if (before[at]! > deleted) this.#put(recordAt(before, at), before[at]!)
   }
 }
 

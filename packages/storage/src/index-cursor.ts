@@ -40,7 +40,8 @@ export class IndexCursor {
     }
     this.#leaf = leaf
     const { length } = leaf.keys
-    this.#at = start === undefined ? (reverse ? length : 0) : firstNotBelow(leaf, start, headIn(leaf, start, alike), length)
+    this.#at =
+      start === undefined ? (reverse ? length : 0) : firstNotBelow(leaf, start, headIn(leaf, start, alike), length)
     if (reverse) this.#at--
     this.#enter()
   }
@@ -105,7 +106,9 @@ export class IndexCursor {
   #enter(): void {
     const { keys } = this.#leaf
     const bound = this.#bound
-    this.#isWithin = bound === undefined || (keys.length > 0 && (this.#step === 1 ? keys[keys.length - 1]! < bound : keys[0]! >= bound))
+    this.#isWithin =
+      bound === undefined ||
+      (keys.length > 0 && (this.#step === 1 ? keys[keys.length - 1]! < bound : keys[0]! >= bound))
   }
 
   *[Symbol.iterator](): Generator<number, void, void> {

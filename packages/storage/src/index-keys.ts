@@ -83,8 +83,14 @@ export class KeyGenerator implements IndexKeyMaker {
 
   constructor(pattern: KeyPattern, sparse: boolean, labels: StringLabels | null = null) {
     this.#labels = labels
-    this.#fields = pattern.map(({ path, direction }) => ({ path, parts: path.split('.'), hashed: direction === 'hashed' }))
-    this.#descending = pattern.some(({ direction }) => direction === -1) ? pattern.map(({ direction }) => direction === -1) : undefined
+    this.#fields = pattern.map(({ path, direction }) => ({
+      path,
+      parts: path.split('.'),
+      hashed: direction === 'hashed',
+    }))
+    this.#descending = pattern.some(({ direction }) => direction === -1)
+      ? pattern.map(({ direction }) => direction === -1)
+      : undefined
     this.#sparse = sparse
     this.#hashed = pattern.some(({ direction }) => direction === 'hashed')
     const isPlain = pattern.length > 1 && this.#fields.every(({ parts }) => parts.length === 1)
@@ -94,7 +100,8 @@ export class KeyGenerator implements IndexKeyMaker {
   /** The string of a tuple of this index. */
   encode(tuple: KeyTuple): string {
     const labels = this.#labels
-    const values = labels === null ? tuple : tuple.map((value) => (value === undefined ? undefined : labelled(value, labels)))
+    const values =
+      labels === null ? tuple : tuple.map((value) => (value === undefined ? undefined : labelled(value, labels)))
     return this.#descending === undefined ? encodeKeyString(values) : encodeKeyString(values, this.#descending)
   }
 
@@ -124,7 +131,8 @@ export class KeyGenerator implements IndexKeyMaker {
 
   needsCheck(bytes: Uint8Array, start = 0): boolean {
     if (this.#labels !== null) return true
-    for (const { parts } of this.#fields) if (this.#extract(bytes, start, parts, 0)?.type === BsonType.array) return true
+    for (const { parts } of this.#fields)
+      if (this.#extract(bytes, start, parts, 0)?.type === BsonType.array) return true
     return false
   }
 
@@ -156,7 +164,10 @@ export class KeyGenerator implements IndexKeyMaker {
       const value = this.#extract(bytes, start, parts, 0)
       if (value?.type === BsonType.array) {
         const prefix = parts.slice(0, this.#stoppedAt).join('.')
-        throw new CommandError(16766, `Error: hashed indexes do not currently support array values. Found array at path: ${prefix || path}`)
+        throw new CommandError(
+          16766,
+          `Error: hashed indexes do not currently support array values. Found array at path: ${prefix || path}`,
+        )
       }
       if (value === undefined) missing++
       if (!hashed) return value
@@ -284,7 +295,15 @@ export class KeyGenerator implements IndexKeyMaker {
         return { at: walk.at, value: ends ? (elementsStandAlone ? element : array) : walk.value }
       })
       const isDocument = element.type === BsonType.object
-      this.#collect(next, isDocument ? element.bytes : null, element.start, missing, isEmpty ? undefined : selected, tuples, arrays)
+      this.#collect(
+        next,
+        isDocument ? element.bytes : null,
+        element.start,
+        missing,
+        isEmpty ? undefined : selected,
+        tuples,
+        arrays,
+      )
     }
     if (isEmpty) {
       elementsStandAlone = true

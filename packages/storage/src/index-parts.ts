@@ -26,12 +26,16 @@ export interface RestoredIndex {
 }
 
 /** @param sinceMs from when on the index's uses are counted */
-export function indexParts({ collation, partialFilter, wildcard, pattern, sparse }: IndexSpec, sinceMs: number): IndexParts {
+export function indexParts(
+  { collation, partialFilter, wildcard, pattern, sparse }: IndexSpec,
+  sinceMs: number,
+): IndexParts {
   const strings = collation === null ? undefined : compileCollation(collation)?.compare
   const context = strings === undefined ? inertContext : { ...inertContext, strings }
   const labels = strings === undefined ? null : new StringLabels(strings)
   return {
-    generator: wildcard === null ? new KeyGenerator(pattern, sparse, labels) : new WildcardKeyGenerator(wildcard, labels),
+    generator:
+      wildcard === null ? new KeyGenerator(pattern, sparse, labels) : new WildcardKeyGenerator(wildcard, labels),
     filter: partialFilter === null ? null : compileFilter(partialFilter, context),
     labels,
     usage: { ops: 0, sinceMs },

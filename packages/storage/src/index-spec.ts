@@ -2,7 +2,15 @@
  * Index specifications as they are stored, and when two of them are the same index.
  * Server: index_descriptor.cpp. Manual page: reference/command/createIndexes.
  */
-import { BsonType, DocumentWriter, FieldIterator, compareDocuments, findField, readInt32, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  DocumentWriter,
+  FieldIterator,
+  compareDocuments,
+  findField,
+  readInt32,
+  type RawValue,
+} from '@shardlab/bson'
 import type { KeyPattern } from '@shardlab/query'
 import { normalizedProjection, wildcardPathsOf, type WildcardPaths } from './wildcard/wildcard-spec.js'
 
@@ -47,7 +55,8 @@ export function isIdKey(key: Uint8Array): boolean {
 export function idIndexSpec(options: Uint8Array): Uint8Array {
   const collation = findField(options, 'collation')
   const clusteredIndex = findField(options, 'clusteredIndex')
-  const name = clusteredIndex === undefined ? undefined : findField(clusteredIndex.bytes, 'name', clusteredIndex.start)?.asString()
+  const name =
+    clusteredIndex === undefined ? undefined : findField(clusteredIndex.bytes, 'name', clusteredIndex.start)?.asString()
   const writer = new DocumentWriter(64)
     .int32('v', 2)
     .startDocument('key')
@@ -124,7 +133,8 @@ function furtherOptions(document: Uint8Array): Uint8Array {
     'dropDups',
   ]
   const fields: [string, RawValue][] = []
-  for (const it = new FieldIterator(document); it.next();) if (!passedOver.includes(it.name())) fields.push([it.name(), it.value()])
+  for (const it = new FieldIterator(document); it.next();)
+    if (!passedOver.includes(it.name())) fields.push([it.name(), it.value()])
   fields.sort(([a], [b]) => (a < b ? -1 : 1))
   const writer = new DocumentWriter()
   for (const [name, value] of fields) writer.value(name, value)

@@ -6,7 +6,14 @@ export { executePlan, runCount, type ExecuteOptions, type ExecutionStats, type P
 export { IndexCursor } from './index-cursor.js'
 export { KeyGenerator, type DocumentKeys, type KeyTuple, type MultikeyPaths } from './index-keys.js'
 export { defaultIndexName, idIndexSpec, isIdKey, parseIndexSpec, type IndexSpec } from './index-spec.js'
-export { decodeLogEntry, encodeLogEntry, type LogEntry, type LogOperation, type LogSession, type RetryImage } from './log-entry.js'
+export {
+  decodeLogEntry,
+  encodeLogEntry,
+  type LogEntry,
+  type LogOperation,
+  type LogSession,
+  type RetryImage,
+} from './log-entry.js'
 export { encodeInsertEntries, type InsertEntries } from './insert-entries.js'
 export type { InsertedDocuments } from './inserted-documents.js'
 export { createMemoryEngine } from './memory-engine.js'
@@ -30,5 +37,14 @@ export { prepareIndex } from './prepare-index.js'
 export type { RecordScan } from './record-table.js'
 export { sortMemoryLimitBytes } from './sorter.js'
 export { allStages, type Stage } from './stages/stage.js'
-export type { CappedLimits, CheckpointImage, Collection, Index, IndexUsage, KeyRange, StorageEngine, StoredRecord } from './types.js'
+export type {
+  CappedLimits,
+  CheckpointImage,
+  Collection,
+  Index,
+  IndexUsage,
+  KeyRange,
+  StorageEngine,
+  StoredRecord,
+} from './types.js'
 export { validateIndexSpec, type IndexRules } from './validate-index-spec.js'

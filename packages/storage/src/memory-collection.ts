@@ -35,7 +35,14 @@ export class MemoryCollection implements Collection {
   /** The snapshot of this very state, until the next change. */
   #snapshot: MemoryCollection | null = null
 
-  private constructor(ns: string, uuid: Uint8Array, options: Uint8Array, records: RecordTable, indexes: MemoryIndex[], frozen: boolean) {
+  private constructor(
+    ns: string,
+    uuid: Uint8Array,
+    options: Uint8Array,
+    records: RecordTable,
+    indexes: MemoryIndex[],
+    frozen: boolean,
+  ) {
     this.#ns = ns
     this.uuid = uuid
     this.#options = options
@@ -160,7 +167,8 @@ export class MemoryCollection implements Collection {
       for (const document of documents) {
         const id = idOf(document)
         const hash = table.hashOf(id)
-        if (table.find(id, hash) !== undefined) throw duplicateKeyError(this.#idIndex, this.#ns, document, this.#keyOf(id))
+        if (table.find(id, hash) !== undefined)
+          throw duplicateKeyError(this.#idIndex, this.#ns, document, this.#keyOf(id))
         const recordId = this.#nextRecordId++
         this.#documents.put(recordId, document)
         table.add(recordId, hash)

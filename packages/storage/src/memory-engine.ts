@@ -89,7 +89,8 @@ class MemoryEngine implements StorageEngine {
 
   #written({ ns }: Pick<LogEntry, 'ns'>): MemoryCollection {
     const collection = this.#collections.get(ns)
-    if (collection === undefined) throw new CommandError('NamespaceNotFound', `the log writes to a collection that does not exist: ${ns}`)
+    if (collection === undefined)
+      throw new CommandError('NamespaceNotFound', `the log writes to a collection that does not exist: ${ns}`)
     return collection
   }
 }

@@ -51,7 +51,13 @@ export class MemoryIndex implements Index {
   /** An index on these records, {@link build} still to be called where there are any. `sinceMs`: from when on its uses are counted. */
   static create(specDocument: Uint8Array, records: RecordTable, sinceMs = 0): MemoryIndex {
     const spec = parseIndexSpec(specDocument)
-    return new MemoryIndex(spec, new KeyTree(), records, indexParts(spec, sinceMs), KnownArrays.none(spec.pattern.length))
+    return new MemoryIndex(
+      spec,
+      new KeyTree(),
+      records,
+      indexParts(spec, sinceMs),
+      KnownArrays.none(spec.pattern.length),
+    )
   }
 
   get spec(): Uint8Array {
@@ -152,7 +158,8 @@ export class MemoryIndex implements Index {
   prepare(ns: string, document: Uint8Array, recordId: number): DocumentKeys | null {
     if (this.#mayWaitFor(document, recordId)) return null
     const generated = this.generate(document)
-    for (const key of generated.keys) if (this.#isDuplicate(key, recordId)) throw duplicateKeyError(this, ns, document, key)
+    for (const key of generated.keys)
+      if (this.#isDuplicate(key, recordId)) throw duplicateKeyError(this, ns, document, key)
     return generated
   }
 
@@ -170,10 +177,12 @@ export class MemoryIndex implements Index {
     const before = this.generate(previous)
     const own = before.keys.length > 1 ? new Set(before.keys) : null
     const isSame = this.#spec.prepareUnique ? hasSameTypes(this, previous, document) : null
-    const isKept = (key: string): boolean => (own === null ? key === before.keys[0] : own.has(key)) && isSame?.(key) !== false
+    const isKept = (key: string): boolean =>
+      (own === null ? key === before.keys[0] : own.has(key)) && isSame?.(key) !== false
     const hasNoArrays = after.arrays === null && after.arrayPaths === undefined
     if (hasNoArrays && own === null && after.keys.length === 1 && isKept(after.keys[0]!)) return null
-    for (const key of after.keys) if (!isKept(key) && this.#isDuplicate(key, recordId)) throw duplicateKeyError(this, ns, document, key)
+    for (const key of after.keys)
+      if (!isKept(key) && this.#isDuplicate(key, recordId)) throw duplicateKeyError(this, ns, document, key)
     return { before, after }
   }
 

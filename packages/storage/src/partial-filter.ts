@@ -4,7 +4,15 @@
  * Manual page: core/index-partial.
  */
 import { compareValues, type StringComparator } from '@shardlab/bson'
-import { boundsFor, compileFilter, formatDocument, formatValue, noFilterFeatures, type FilterNode, type Interval } from '@shardlab/query'
+import {
+  boundsFor,
+  compileFilter,
+  formatDocument,
+  formatValue,
+  noFilterFeatures,
+  type FilterNode,
+  type Interval,
+} from '@shardlab/query'
 import { describeFilter } from './explain/describe-filter.js'
 import { containsNull } from './planner/intervals.js'
 import type { Fail } from './validate-index-spec.js'
@@ -57,13 +65,23 @@ export function implies(query: FilterNode, partial: FilterNode, strings?: String
   if (partial.kind === 'or') return partial.children.some((child) => implies(query, child, strings))
   switch (partial.kind) {
     case 'exists':
-      return pathOf(query) === partial.path && (query.kind === 'exists' || !intervalsOf(query, partial.path, strings).some(containsNull))
+      return (
+        pathOf(query) === partial.path &&
+        (query.kind === 'exists' || !intervalsOf(query, partial.path, strings).some(containsNull))
+      )
     case 'comparison':
     case 'in':
       // One predicate against one: two of the query's on an array may hold for different elements.
-      return pathOf(query) === partial.path && isWithin(intervalsOf(query, partial.path, strings), intervalsOf(partial, partial.path))
+      return (
+        pathOf(query) === partial.path &&
+        isWithin(intervalsOf(query, partial.path, strings), intervalsOf(partial, partial.path))
+      )
     case 'type':
-      return query.kind === 'type' && query.path === partial.path && query.types.every((type) => partial.types.includes(type))
+      return (
+        query.kind === 'type' &&
+        query.path === partial.path &&
+        query.types.every((type) => partial.types.includes(type))
+      )
     case 'always':
       return partial.value
     default:

@@ -27,7 +27,11 @@ export function plainEntryLength({ op, ns, uuid, object, id, session }: LogEntry
 }
 
 /** Writes the bytes that {@link encodeLogEntry} gives. */
-export function writePlainEntry({ op, ns, uuid, object, id, ts, wallMs }: LogEntry, target: Uint8Array, start: number): void {
+export function writePlainEntry(
+  { op, ns, uuid, object, id, ts, wallMs }: LogEntry,
+  target: Uint8Array,
+  start: number,
+): void {
   const head = headOf(ns)
   target.set(head, start)
   target[start + operationAt] = op.charCodeAt(0)

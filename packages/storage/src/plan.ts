@@ -53,14 +53,30 @@ export type ProjectionStage = 'PROJECTION_SIMPLE' | 'PROJECTION_COVERED' | 'PROJ
 
 export type PlanStage =
   | { readonly stage: 'EOF' }
-  | { readonly stage: 'COLLSCAN'; readonly filter: Filter | null; readonly reverse: boolean; readonly after: number | null }
+  | {
+      readonly stage: 'COLLSCAN'
+      readonly filter: Filter | null
+      readonly reverse: boolean
+      readonly after: number | null
+    }
   | { readonly stage: 'IDHACK'; readonly id: RawValue }
   | { readonly stage: 'IXSCAN'; readonly scan: IndexScan; readonly filter: Filter | null }
   | { readonly stage: 'FETCH'; readonly filter: Filter | null; readonly input: PlanStage }
   | { readonly stage: 'OR'; readonly inputs: readonly PlanStage[] }
-  | { readonly stage: 'SORT_MERGE'; readonly sort: SortPattern; readonly dedup: boolean; readonly inputs: readonly PlanStage[] }
+  | {
+      readonly stage: 'SORT_MERGE'
+      readonly sort: SortPattern
+      readonly dedup: boolean
+      readonly inputs: readonly PlanStage[]
+    }
   | { readonly stage: 'SHARDING_FILTER'; readonly shardFilter: ShardFilter; readonly input: PlanStage }
-  | { readonly stage: 'SORT'; readonly sort: SortPattern; readonly limit: number; readonly simple: boolean; readonly input: PlanStage }
+  | {
+      readonly stage: 'SORT'
+      readonly sort: SortPattern
+      readonly limit: number
+      readonly simple: boolean
+      readonly input: PlanStage
+    }
   | { readonly stage: 'SKIP'; readonly amount: number; readonly input: PlanStage }
   | { readonly stage: 'LIMIT'; readonly amount: number; readonly input: PlanStage }
   | { readonly stage: ProjectionStage; readonly projection: RowProjection; readonly input: PlanStage }
@@ -68,7 +84,12 @@ export type PlanStage =
   | { readonly stage: 'COUNT'; readonly skip: number; readonly limit: number; readonly input: PlanStage }
   | { readonly stage: 'COUNT_SCAN'; readonly scan: IndexScan }
   | { readonly stage: 'RECORD_STORE_FAST_COUNT'; readonly skip: number; readonly limit: number }
-  | { readonly stage: 'DISTINCT_SCAN'; readonly scan: IndexScan; readonly fieldCount: number; readonly shardFilter: ShardFilter | null }
+  | {
+      readonly stage: 'DISTINCT_SCAN'
+      readonly scan: IndexScan
+      readonly fieldCount: number
+      readonly shardFilter: ShardFilter | null
+    }
 
 /** One query on one collection, ready to be executed once or more. */
 export interface QueryPlan {

@@ -10,8 +10,12 @@ const maxIndexes = 64
 
 function withCollation(asked: Uint8Array, document: Uint8Array, inherited: Uint8Array | null): Uint8Array {
   // One of version 1, and one that asks for the simple collation, has none.
-  if (inherited === null || findField(asked, 'collation') !== undefined || findField(document, 'v')!.asNumber() === 1) return document
-  return new DocumentWriter(document.length + inherited.length).fields(document).document('collation', inherited).finish()
+  if (inherited === null || findField(asked, 'collation') !== undefined || findField(document, 'v')!.asNumber() === 1)
+    return document
+  return new DocumentWriter(document.length + inherited.length)
+    .fields(document)
+    .document('collation', inherited)
+    .finish()
 }
 
 function sameCollation(a: Uint8Array | null, b: Uint8Array | null): boolean {
@@ -75,10 +79,16 @@ export function prepareIndex(
     if (comparison === 'identical')
       throw new CommandError('IndexOptionsConflict', `Index already exists with a different name: ${other.name}`)
     if (comparison === 'equivalent') {
-      throw new CommandError('IndexOptionsConflict', `An equivalent index already exists with a different name and options. ${both(other)}`)
+      throw new CommandError(
+        'IndexOptionsConflict',
+        `An equivalent index already exists with a different name and options. ${both(other)}`,
+      )
     }
   }
   if (existing.length >= maxIndexes)
-    throw new CommandError('CannotCreateIndex', `add index fails, too many indexes for ${collection.ns} key:${formatDocument(wanted.key)}`)
+    throw new CommandError(
+      'CannotCreateIndex',
+      `add index fails, too many indexes for ${collection.ns} key:${formatDocument(wanted.key)}`,
+    )
   return document
 }

@@ -125,7 +125,13 @@ export class RecordTable {
   /** Cursor over all records in order of ids, or against it; forward from the id behind `after`. The table must not be written meanwhile. */
   scan(reverse = false, after = -1): RecordScan {
     if (after < this.#firstPage * pageSize) return new RecordScan(this.#pages, this.#firstPage, reverse)
-    return new RecordScan(this.#pages, this.#firstPage, reverse, Math.floor(after / pageSize) - this.#firstPage, after & pageMask)
+    return new RecordScan(
+      this.#pages,
+      this.#firstPage,
+      reverse,
+      Math.floor(after / pageSize) - this.#firstPage,
+      after & pageMask,
+    )
   }
 
   #pageOf(recordId: number): Page | undefined {
@@ -150,7 +156,8 @@ export class RecordTable {
       this.#ownsDirectory = true
     }
     if (this.#pages.length === 0) this.#firstPage = number
-    if (number < this.#firstPage) throw new Error(`record id below the table's first page ${this.#firstPage}: ${number}`)
+    if (number < this.#firstPage)
+      throw new Error(`record id below the table's first page ${this.#firstPage}: ${number}`)
     if (number >= this.#firstPage + this.#pages.length) this.#addPages(number)
     const index = number - this.#firstPage
     const page = this.#pages[index]

@@ -2,7 +2,15 @@
  * What createIndexes may ask for, with the server's words for what it may not.
  * Server: index_key_validate.cpp, index_catalog_impl.cpp. Manual page: reference/command/createIndexes.
  */
-import { BsonType, CommandError, DocumentWriter, FieldIterator, findField, typeName, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  FieldIterator,
+  findField,
+  typeName,
+  type RawValue,
+} from '@shardlab/bson'
 import { compileCollation, formatDocument, formatValue } from '@shardlab/query'
 import { isIdKey, isSet } from './index-spec.js'
 import { checkPartialFilter } from './partial-filter.js'
@@ -81,8 +89,10 @@ export function validateIndexSpec(spec: Uint8Array, rules: IndexRules = {}): Uin
   for (const it = new FieldIterator(spec); it.next();) checkOption(spec, it.name(), it.value(), fail)
   const key = findField(spec, 'key')?.slice()
   const name = findField(spec, 'name')
-  if (key === undefined) return fail('FailedToParse', "The 'key' field is a required property of an index specification")
-  if (name === undefined) return fail('FailedToParse', "The 'name' field is a required property of an index specification")
+  if (key === undefined)
+    return fail('FailedToParse', "The 'key' field is a required property of an index specification")
+  if (name === undefined)
+    return fail('FailedToParse', "The 'name' field is a required property of an index specification")
   if (name.asString() === '') fail('CannotCreateIndex', 'index name cannot be empty')
   if (name.asString().includes('\0')) fail('CannotCreateIndex', 'index name cannot contain NUL bytes')
   if (name.asString() === '*') throw new CommandError('BadValue', "The index name '*' is not valid.")
@@ -106,7 +116,8 @@ export function validateIndexSpec(spec: Uint8Array, rules: IndexRules = {}): Uin
       `Invalid index specification ${formatDocument(spec)}; cannot create an index with the 'collation' option and v=1`,
     )
   const firstName = new FieldIterator(key)
-  if (firstName.next() && firstName.name() === '_id' && !firstName.next() && firstFieldIsNumber(key)) checkIdSpec(spec, key)
+  if (firstName.next() && firstName.name() === '_id' && !firstName.next() && firstFieldIsNumber(key))
+    checkIdSpec(spec, key)
   else if (name.asString() === '_id_') {
     throw new CommandError(
       'BadValue',
@@ -120,7 +131,8 @@ export type Fail = (code: ConstructorParameters<typeof CommandError>[0], message
 
 function checkOption(spec: Uint8Array, name: string, value: RawValue, fail: Fail): void {
   const mustBe = (type: number, description: string): void => {
-    if (value.type !== type) fail('TypeMismatch', `The field '${name}' must be ${description}, but got ${typeName(value.type)}`)
+    if (value.type !== type)
+      fail('TypeMismatch', `The field '${name}' must be ${description}, but got ${typeName(value.type)}`)
   }
   switch (name) {
     case 'key':
@@ -136,7 +148,10 @@ function checkOption(spec: Uint8Array, name: string, value: RawValue, fail: Fail
       if (!Number.isInteger(version) || Math.abs(version) > 0x7fff_ffff)
         fail('BadValue', `Index version must be representable as a 32-bit integer, but got ${formatValue(value)}`)
       if (version !== 1 && version !== 2)
-        fail('CannotCreateIndex', `Invalid index specification ${formatDocument(spec)}; cannot create an index with v=${version}`)
+        fail(
+          'CannotCreateIndex',
+          `Invalid index specification ${formatDocument(spec)}; cannot create an index with v=${version}`,
+        )
       return
     }
     case 'partialFilterExpression':
@@ -160,7 +175,10 @@ function checkOption(spec: Uint8Array, name: string, value: RawValue, fail: Fail
       return
     default:
       if (booleanFields.has(name) && !value.isNumber() && value.type !== BsonType.bool) {
-        fail('TypeMismatch', `The field '${name} has value ${name}: ${formatValue(value)}, which is not convertible to bool`)
+        fail(
+          'TypeMismatch',
+          `The field '${name} has value ${name}: ${formatValue(value)}, which is not convertible to bool`,
+        )
       }
   }
 }
@@ -169,7 +187,10 @@ function checkKeyPattern(key: Uint8Array, fail: Fail): void {
   const names = new Set<string>()
   for (const it = new FieldIterator(key); it.next();) {
     if (names.has(it.name()))
-      fail('BadValue', `The field '${it.name()}' appears multiple times in the index key pattern ${formatDocument(key)}`)
+      fail(
+        'BadValue',
+        `The field '${it.name()}' appears multiple times in the index key pattern ${formatDocument(key)}`,
+      )
     names.add(it.name())
   }
   if (key.length > 2048) fail('CannotCreateIndex', 'Index key pattern too large.')
@@ -182,7 +203,8 @@ function checkKeyPattern(key: Uint8Array, fail: Fail): void {
   }
   const unsupported = unsupportedPlugins.get(plugin)
   if (unsupported !== undefined) fail('CannotCreateIndex', unsupported)
-  if (plugin !== '' && plugin !== 'hashed' && plugin !== 'wildcard') fail('CannotCreateIndex', `Unknown index plugin '${plugin}'`)
+  if (plugin !== '' && plugin !== 'hashed' && plugin !== 'wildcard')
+    fail('CannotCreateIndex', `Unknown index plugin '${plugin}'`)
   if (plugin === 'wildcard' && names.size > 1) fail('CannotCreateIndex', 'wildcard indexes do not allow compounding')
   for (const it = new FieldIterator(key); it.next();) {
     const value = it.value()
@@ -200,7 +222,10 @@ function checkKeyPattern(key: Uint8Array, fail: Fail): void {
     } else if (value.asString() !== plugin) {
       fail('CannotCreateIndex', "Can't use more than one index plugin for a single index.")
     } else if (plugin === 'wildcard') {
-      fail('CannotCreateIndex', "The key pattern value for an 'wildcard' index must be a non-zero number, not a string.")
+      fail(
+        'CannotCreateIndex',
+        "The key pattern value for an 'wildcard' index must be a non-zero number, not a string.",
+      )
     }
     checkPath(it.name(), plugin === 'wildcard', fail)
   }
@@ -227,13 +252,18 @@ function checkTimeToLive(spec: Uint8Array, key: Uint8Array, fail: Fail): void {
       'CannotCreateIndex',
       `TTL index 'expireAfterSeconds' option must be numeric, but received a type of '${typeName(seconds.type)}'${suffix}`,
     )
-  if (seconds.asNumber() < 0) fail('CannotCreateIndex', `TTL index 'expireAfterSeconds' option cannot be less than 0${suffix}`)
+  if (seconds.asNumber() < 0)
+    fail('CannotCreateIndex', `TTL index 'expireAfterSeconds' option cannot be less than 0${suffix}`)
   if (seconds.asNumber() > 0x7fff_ffff) {
-    fail('CannotCreateIndex', `TTL index 'expireAfterSeconds' option must be within an acceptable range, try a lower number${suffix}`)
+    fail(
+      'CannotCreateIndex',
+      `TTL index 'expireAfterSeconds' option must be within an acceptable range, try a lower number${suffix}`,
+    )
   }
   const fields = new FieldIterator(key)
   fields.next()
-  if (fields.next()) fail('CannotCreateIndex', `TTL indexes are single-field indexes, compound indexes do not support TTL${suffix}`)
+  if (fields.next())
+    fail('CannotCreateIndex', `TTL indexes are single-field indexes, compound indexes do not support TTL${suffix}`)
 }
 
 function checkHashed(spec: Uint8Array, key: Uint8Array): void {
@@ -257,7 +287,11 @@ function checkIdSpec(spec: Uint8Array, key: Uint8Array): void {
       )
     }
   }
-  if (!isIdKey(key)) throw new CommandError('BadValue', `The field 'key' for an _id index must be {_id: 1}, but got ${formatDocument(key)}`)
+  if (!isIdKey(key))
+    throw new CommandError(
+      'BadValue',
+      `The field 'key' for an _id index must be {_id: 1}, but got ${formatDocument(key)}`,
+    )
 }
 
 function storedForm(spec: Uint8Array, key: Uint8Array, name: string): Uint8Array {

@@ -58,15 +58,28 @@ export function checkRepeated(index: Index, ns: string, records: RecordTable, { 
 }
 
 /** @throws CommandError DuplicateKey for a key that is in the tree */
-export function checkAgainst(index: Index, tree: KeyTree, ns: string, records: RecordTable, { keys, values }: KeyRun): void {
+export function checkAgainst(
+  index: Index,
+  tree: KeyTree,
+  ns: string,
+  records: RecordTable,
+  { keys, values }: KeyRun,
+): void {
   // Most runs lie where there is nothing yet.
   if (keys.length === 0 || tree.scan(keys[0], keyStringUpperBound(keys.at(-1)!), false).next() < 0) return
   for (let i = 0; i < keys.length; i++)
-    if (tree.get(keys[i]!) !== undefined) throw duplicateKeyError(index, ns, records.get(values[i]!)!.document, keys[i]!)
+    if (tree.get(keys[i]!) !== undefined)
+      throw duplicateKeyError(index, ns, records.get(values[i]!)!.document, keys[i]!)
 }
 
 /** Of an index that is to become unique: @throws CommandError DuplicateKey for a key that is in the run twice, or in the tree */
-export function checkPrepared(index: Index, tree: KeyTree, ns: string, records: RecordTable, { keys, values }: KeyRun): void {
+export function checkPrepared(
+  index: Index,
+  tree: KeyTree,
+  ns: string,
+  records: RecordTable,
+  { keys, values }: KeyRun,
+): void {
   let before = ''
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i]!.slice(0, -recordIdLength)

@@ -1,6 +1,12 @@
 import t from 'tap'
 import { decode } from '@shardlab/bson'
-import { cappedMaxDocuments, cappedSizeBytes, createMemoryEngine, type Collection, type StorageEngine } from '../src/index.js'
+import {
+  cappedMaxDocuments,
+  cappedSizeBytes,
+  createMemoryEngine,
+  type Collection,
+  type StorageEngine,
+} from '../src/index.js'
 import { applyAll, createOf, deleteOf, insertOf, commandOf } from './support/log.js'
 import { find } from './support/query.js'
 import { bytesOf } from './support/state.js'
@@ -8,7 +14,8 @@ import { bytesOf } from './support/state.js'
 function fill(engine: StorageEngine, from: number, to: number): Collection {
   for (let i = from; i < to; i++) {
     engine.apply(insertOf('db.c', { _id: i }))
-    for (const { document } of engine.collection('db.c')!.cappedOverflow()) engine.apply(deleteOf('db.c', decode(document)._id))
+    for (const { document } of engine.collection('db.c')!.cappedOverflow())
+      engine.apply(deleteOf('db.c', decode(document)._id))
   }
   return engine.collection('db.c')!
 }

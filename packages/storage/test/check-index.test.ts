@@ -21,7 +21,10 @@ t.test('whatever is written, every index holds the keys of the documents', async
   check(
     fc.property(fc.array(fc.tuple(fc.nat({ max: 9 }), fc.option(fields)), { maxLength: 40 }), (changes) => {
       const engine = createMemoryEngine()
-      applyAll(engine, [createOf('db.c'), ...indexes.slice(0, 4).map(([key, options]) => createIndexOf('db.c', key, options))])
+      applyAll(engine, [
+        createOf('db.c'),
+        ...indexes.slice(0, 4).map(([key, options]) => createIndexOf('db.c', key, options)),
+      ])
       const present = new Set<number>()
       for (const [id, document] of changes) {
         if (document === null) {
@@ -62,7 +65,10 @@ t.test('what is wrong is found', async (t) => {
     ],
   )
   t.same(
-    extra.map(({ recordId, key }) => [recordId, key === foreign.encode(foreign.tuplesOf(encode({ a: recordId + 2 }))[0]!)]),
+    extra.map(({ recordId, key }) => [
+      recordId,
+      key === foreign.encode(foreign.tuplesOf(encode({ a: recordId + 2 }))[0]!),
+    ]),
     [
       [2, true],
       [3, true],

@@ -98,7 +98,9 @@ t.test('a collection with a collation: its _id index, and indexes that inherit',
   const inherited = prepareIndex(collection, encode({ key: { a: 1 }, name: 'a' }))!
   t.match(Buffer.from(inherited).toString('latin1'), /collation/)
   t.notMatch(
-    Buffer.from(prepareIndex(collection, encode({ key: { a: 1 }, name: 'a', collation: { locale: 'simple' } }))!).toString('latin1'),
+    Buffer.from(
+      prepareIndex(collection, encode({ key: { a: 1 }, name: 'a', collation: { locale: 'simple' } }))!,
+    ).toString('latin1'),
     /collation/,
   )
   t.equal(prepareIndex(collection, encode({ key: { _id: 1 }, name: '_id_', collation: caseless })), null)
@@ -131,7 +133,9 @@ const operator: fc.Arbitrary<unknown> = fc.oneof(
   scalar.map((to) => ({ $ne: to })),
   fc.constant({ $regex: '^a' }),
 )
-const predicate = fc.tuple(fc.constantFrom('a', 'b', 'a.b'), operator).map(([path, condition]): Document => ({ [path]: condition }))
+const predicate = fc
+  .tuple(fc.constantFrom('a', 'b', 'a.b'), operator)
+  .map(([path, condition]): Document => ({ [path]: condition }))
 const filter = fc.oneof(
   predicate,
   fc.tuple(predicate, predicate).map(([one, two]): Document => ({ $and: [one, two] })),

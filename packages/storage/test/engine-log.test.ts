@@ -14,7 +14,17 @@ import {
 } from '../src/index.js'
 import { check } from '@shardlab/bson/testing'
 import { fields, scalar } from './support/documents.js'
-import { applyAll, commandOf, createIndexOf, createOf, deleteOf, insertOf, nothing, updateOf, uuid } from './support/log.js'
+import {
+  applyAll,
+  commandOf,
+  createIndexOf,
+  createOf,
+  deleteOf,
+  insertOf,
+  nothing,
+  updateOf,
+  uuid,
+} from './support/log.js'
 import { errorOf } from './support/query.js'
 import { bytesOf, stateOf } from './support/state.js'
 
@@ -37,7 +47,18 @@ t.test('log entries survive their encoding', async (t) => {
     const { preImage: _, ...durable } = entry
     t.same(plain(decodeLogEntry(encodeLogEntry(entry))), plain(durable))
   }
-  t.same(Object.keys(decode(encodeLogEntry(entries[1]!))), ['lsid', 'txnNumber', 'op', 'ns', 'ui', 'o', 'o2', 'stmtId', 'ts', 'wall'])
+  t.same(Object.keys(decode(encodeLogEntry(entries[1]!))), [
+    'lsid',
+    'txnNumber',
+    'op',
+    'ns',
+    'ui',
+    'o',
+    'o2',
+    'stmtId',
+    'ts',
+    'wall',
+  ])
   t.throws(() => decodeLogEntry(encode({ op: 'i' })), /not a log entry/)
 
   function plain(entry: LogEntry): unknown {
@@ -59,18 +80,34 @@ t.test('an entry outside of sessions is the same wherever it is written', async 
     ns: fc.constantFrom('db.c', 'dä.c', 'other.$cmd'),
   })
   check(
-    fc.property(fc.array(entry, { minLength: 1, maxLength: 5 }), fc.nat(), fc.nat({ max: 2 ** 32 - 1 }), (changes, wallMs, increment) => {
-      for (const { id, fields: rest, op, ns } of changes) {
-        const made = op === 'd' ? deleteOf(ns, id) : op === 'u' ? updateOf(ns, { _id: id, ...rest }) : insertOf(ns, { _id: id, ...rest })
-        const written: LogEntry = { ...made, op: op as LogEntry['op'], wallMs: wallMs * 2 ** 15, ts: [increment, 2 ** 32 - 1 - increment] }
-        const expected = encodeLogEntry(written)
-        const target = Buffer.alloc(expected.length + 7, 0xff)
-        writePlainEntry(written, target, 3)
-        if (plainEntryLength(written) !== expected.length || Buffer.compare(target.subarray(3, -4), expected) !== 0) return false
-        if (target.readUInt32LE(expected.length + 3) !== 0xffff_ffff) return false
-      }
-      return true
-    }),
+    fc.property(
+      fc.array(entry, { minLength: 1, maxLength: 5 }),
+      fc.nat(),
+      fc.nat({ max: 2 ** 32 - 1 }),
+      (changes, wallMs, increment) => {
+        for (const { id, fields: rest, op, ns } of changes) {
+          const made =
+            op === 'd'
+              ? deleteOf(ns, id)
+              : op === 'u'
+                ? updateOf(ns, { _id: id, ...rest })
+                : insertOf(ns, { _id: id, ...rest })
+          const written: LogEntry = {
+            ...made,
+            op: op as LogEntry['op'],
+            wallMs: wallMs * 2 ** 15,
+            ts: [increment, 2 ** 32 - 1 - increment],
+          }
+          const expected = encodeLogEntry(written)
+          const target = Buffer.alloc(expected.length + 7, 0xff)
+          writePlainEntry(written, target, 3)
+          if (plainEntryLength(written) !== expected.length || Buffer.compare(target.subarray(3, -4), expected) !== 0)
+            return false
+          if (target.readUInt32LE(expected.length + 3) !== 0xffff_ffff) return false
+        }
+        return true
+      },
+    ),
   )
 })
 
@@ -177,37 +214,43 @@ t.test('what is restored keeps nothing of the bytes that it came from', async (t
   t.same(Buffer.from(second.collection('db.c')!.uuid), uuid)
 })
 
-t.test('an index that is to become unique takes no new duplicates from many at once, and keeps those that it has', async (t) => {
-  const prepared = (): StorageEngine =>
-    engineWith(
-      createOf('db.c'),
-      createIndexOf('db.c', { a: 1 }),
-      insertOf('db.c', { _id: 1, a: 'twice' }),
-      insertOf('db.c', { _id: 2, a: 'twice' }),
-      commandOf('db', { collMod: 'c', index: { name: 'a_1', prepareUnique: true } }),
-    )
-  const batch = (...values: unknown[]): Uint8Array[] => values.map((a, i) => encode({ _id: 10 + i, a }))
-  for (const values of [
-    ['new', 'twice'],
-    ['new', 'new'],
-  ]) {
+t.test(
+  'an index that is to become unique takes no new duplicates from many at once, and keeps those that it has',
+  async (t) => {
+    const prepared = (): StorageEngine =>
+      engineWith(
+        createOf('db.c'),
+        createIndexOf('db.c', { a: 1 }),
+        insertOf('db.c', { _id: 1, a: 'twice' }),
+        insertOf('db.c', { _id: 2, a: 'twice' }),
+        commandOf('db', { collMod: 'c', index: { name: 'a_1', prepareUnique: true } }),
+      )
+    const batch = (...values: unknown[]): Uint8Array[] => values.map((a, i) => encode({ _id: 10 + i, a }))
+    for (const values of [
+      ['new', 'twice'],
+      ['new', 'new'],
+    ]) {
+      const engine = prepared()
+      const before = stateOf(engine)
+      t.match(
+        errorOf(() => engine.insertAll('db.c', batch(...values))),
+        {
+          code: 11000,
+          message: `E11000 duplicate key error collection: db.c index: a_1 dup key: { a: "${values[1]}" }`,
+        },
+      )
+      t.same(stateOf(engine), before)
+    }
     const engine = prepared()
-    const before = stateOf(engine)
-    t.match(
-      errorOf(() => engine.insertAll('db.c', batch(...values))),
-      { code: 11000, message: `E11000 duplicate key error collection: db.c index: a_1 dup key: { a: "${values[1]}" }` },
-    )
-    t.same(stateOf(engine), before)
-  }
-  const engine = prepared()
-  t.equal(engine.insertAll('db.c', batch('new', 'newer', [1, 1])).count, 3)
-  t.equal(engine.collection('db.c')!.index('a_1')!.entries, 5)
-  engine.apply(updateOf('db.c', { _id: 1, a: 'twice', b: 1 }))
-  engine.apply(updateOf('db.c', { _id: 2, a: ['twice', 'other'] }))
-  t.equal(errorOf(() => engine.apply(updateOf('db.c', { _id: 1, a: 'newer' }))).code, 11000)
-  t.equal(errorOf(() => engine.apply(updateOf('db.c', { _id: 1, a: ['twice', 'newer'] }))).code, 11000)
-  t.equal(engine.collection('db.c')!.index('a_1')!.entries, 6)
-})
+    t.equal(engine.insertAll('db.c', batch('new', 'newer', [1, 1])).count, 3)
+    t.equal(engine.collection('db.c')!.index('a_1')!.entries, 5)
+    engine.apply(updateOf('db.c', { _id: 1, a: 'twice', b: 1 }))
+    engine.apply(updateOf('db.c', { _id: 2, a: ['twice', 'other'] }))
+    t.equal(errorOf(() => engine.apply(updateOf('db.c', { _id: 1, a: 'newer' }))).code, 11000)
+    t.equal(errorOf(() => engine.apply(updateOf('db.c', { _id: 1, a: ['twice', 'newer'] }))).code, 11000)
+    t.equal(engine.collection('db.c')!.index('a_1')!.entries, 6)
+  },
+)
 
 t.test('of several duplicate keys of a document the lowest is named', async (t) => {
   const engine = engineWith(
@@ -220,42 +263,50 @@ t.test('of several duplicate keys of a document the lowest is named', async (t) 
   t.match(errorOf(() => engine.apply(updateOf('db.c', { _id: 3, a: [3, 2, 1] }))).message, named)
 })
 
-t.test('an index that is to become unique looks for a key again whose number changes its type, as the server does', async (t) => {
-  const engine = engineWith(
-    createOf('db.c'),
-    createIndexOf('db.c', { a: 1, b: 1 }),
-    ...[1, 2].map((_id) => insertOf('db.c', { _id, a: [1, 2] })),
-    insertOf('db.c', { _id: 3, a: 3 }),
-    commandOf('db', { collMod: 'c', index: { name: 'a_1_b_1', prepareUnique: true } }),
-  )
-  const changed =
-    (a: unknown, others: Document = {}) =>
-    () =>
-      engine.apply(updateOf('db.c', { _id: 1, a, ...others }))
-  t.equal(errorOf(changed([new Double(1), 2])).code, 11000)
-  t.equal(errorOf(changed([1, Long.fromNumber(2)])).code, 11000)
-  changed([2, 1], { b: null, c: 1 })()
-  engine.apply(updateOf('db.c', { _id: 3, a: new Double(3) }))
-  t.equal(engine.collection('db.c')!.index('a_1_b_1')!.entries, 5)
-})
+t.test(
+  'an index that is to become unique looks for a key again whose number changes its type, as the server does',
+  async (t) => {
+    const engine = engineWith(
+      createOf('db.c'),
+      createIndexOf('db.c', { a: 1, b: 1 }),
+      ...[1, 2].map((_id) => insertOf('db.c', { _id, a: [1, 2] })),
+      insertOf('db.c', { _id: 3, a: 3 }),
+      commandOf('db', { collMod: 'c', index: { name: 'a_1_b_1', prepareUnique: true } }),
+    )
+    const changed =
+      (a: unknown, others: Document = {}) =>
+      () =>
+        engine.apply(updateOf('db.c', { _id: 1, a, ...others }))
+    t.equal(errorOf(changed([new Double(1), 2])).code, 11000)
+    t.equal(errorOf(changed([1, Long.fromNumber(2)])).code, 11000)
+    changed([2, 1], { b: null, c: 1 })()
+    engine.apply(updateOf('db.c', { _id: 3, a: new Double(3) }))
+    t.equal(engine.collection('db.c')!.index('a_1_b_1')!.entries, 5)
+  },
+)
 
-t.test('an index that is to become unique does not ask for the keys of documents that its filter leaves out', async (t) => {
-  const engine = engineWith(
-    createOf('db.c'),
-    createIndexOf('db.c', { a: 1, b: 1 }, { partialFilterExpression: { c: 1 }, prepareUnique: true }),
-    insertOf('db.c', { _id: 1, a: [1], b: [1] }),
-  )
-  engine.apply(updateOf('db.c', { _id: 1, a: 1, b: 1, c: 1 }))
-  engine.apply(updateOf('db.c', { _id: 1, a: [2], b: [2] }))
-  t.equal(engine.collection('db.c')!.index('a_1_b_1')!.entries, 0)
-})
+t.test(
+  'an index that is to become unique does not ask for the keys of documents that its filter leaves out',
+  async (t) => {
+    const engine = engineWith(
+      createOf('db.c'),
+      createIndexOf('db.c', { a: 1, b: 1 }, { partialFilterExpression: { c: 1 }, prepareUnique: true }),
+      insertOf('db.c', { _id: 1, a: [1], b: [1] }),
+    )
+    engine.apply(updateOf('db.c', { _id: 1, a: 1, b: 1, c: 1 }))
+    engine.apply(updateOf('db.c', { _id: 1, a: [2], b: [2] }))
+    t.equal(engine.collection('db.c')!.index('a_1_b_1')!.entries, 0)
+  },
+)
 
 t.test('a checkpoint of another version is refused', async (t) => {
   t.throws(() => createMemoryEngine().restore(encode({ version: 99 })), /version 99/)
 })
 
 t.test('the entries of many inserts are those of each of them', async (t) => {
-  const documents = [{ _id: 1 }, { _id: 'two', a: 'x'.repeat(300) }, { _id: 3, b: [1, 2] }].map((document) => encode(document))
+  const documents = [{ _id: 1 }, { _id: 'two', a: 'x'.repeat(300) }, { _id: 3, b: [1, 2] }].map((document) =>
+    encode(document),
+  )
   const session = { lsid: encode({ id: 'a session' }), txnNumber: 7n, stmtIds: [4, 9, 2 ** 20] }
   for (const each of [null, session]) {
     const common = { ns: 'db.c', uuid, wallMs: 1_700_000_000_123 }
@@ -271,7 +322,10 @@ t.test('the entries of many inserts are those of each of them', async (t) => {
       }),
     )
     t.same(Buffer.from(together), Buffer.concat(alone))
-    t.same(Buffer.from(encodeInsertEntries({ ...common, ts: [5, 9], session: each }, documents, 2)), Buffer.concat(alone.slice(0, 2)))
+    t.same(
+      Buffer.from(encodeInsertEntries({ ...common, ts: [5, 9], session: each }, documents, 2)),
+      Buffer.concat(alone.slice(0, 2)),
+    )
   }
 })
 

@@ -1,7 +1,17 @@
 import t from 'tap'
 import { decode, encode, toRawValue, type Document } from '@shardlab/bson'
 import { createMemoryEngine, type LogEntry, type StorageEngine } from '../src/index.js'
-import { applyAll, commandOf, createIndexOf, createOf, deleteOf, insertOf, nothing, updateOf, uuid } from './support/log.js'
+import {
+  applyAll,
+  commandOf,
+  createIndexOf,
+  createOf,
+  deleteOf,
+  insertOf,
+  nothing,
+  updateOf,
+  uuid,
+} from './support/log.js'
 import { errorOf } from './support/query.js'
 import { stateOf } from './support/state.js'
 
@@ -162,7 +172,11 @@ t.test('sparse, partial and hidden indexes', async (t) => {
 })
 
 t.test('the catalog', async (t) => {
-  const engine = engineWith(createOf('db.c', { capped: true, size: 10, uuid, idIndex: { v: 2 } }), createOf('db.d.e'), createOf('db2.c'))
+  const engine = engineWith(
+    createOf('db.c', { capped: true, size: 10, uuid, idIndex: { v: 2 } }),
+    createOf('db.d.e'),
+    createOf('db2.c'),
+  )
   t.same(decode(engine.collection('db.c')!.options), { capped: true, size: 10 })
   t.same(Buffer.from(engine.collection('db.c')!.uuid), uuid)
   t.same(engine.databases(), ['db', 'db2'])
@@ -176,7 +190,10 @@ t.test('the catalog', async (t) => {
   )
 
   engine.apply(insertOf('db.c', { _id: 1 }))
-  t.equal(errorOf(() => engine.apply(commandOf('admin', { renameCollection: 'db.c', to: 'db2.c' }))).codeName, 'NamespaceExists')
+  t.equal(
+    errorOf(() => engine.apply(commandOf('admin', { renameCollection: 'db.c', to: 'db2.c' }))).codeName,
+    'NamespaceExists',
+  )
   engine.apply(commandOf('admin', { renameCollection: 'db.c', to: 'db2.c', dropTarget: true }))
   t.equal(engine.collection('db.c'), undefined)
   t.equal(engine.collection('db2.c')!.ns, 'db2.c')
@@ -194,7 +211,10 @@ t.test('the catalog', async (t) => {
     ['_id_'],
   )
   t.equal(errorOf(() => engine.apply(commandOf('db2', { dropIndexes: 'c', index: 'a_1' }))).codeName, 'IndexNotFound')
-  t.same(errorOf(() => engine.apply(commandOf('db2', { dropIndexes: 'c', index: '_id_' }))).message, 'cannot drop _id index')
+  t.same(
+    errorOf(() => engine.apply(commandOf('db2', { dropIndexes: 'c', index: '_id_' }))).message,
+    'cannot drop _id index',
+  )
   t.equal(errorOf(() => engine.apply(commandOf('db', { drop: 'none' }))).codeName, 'NamespaceNotFound')
   engine.apply(commandOf('db', { drop: 'd.e' }))
   engine.apply(commandOf('db2', { dropDatabase: 1 }))
@@ -229,7 +249,10 @@ t.test('a snapshot stays as it was while writers go on', async (t) => {
   t.equal(snapshot.count, 1000)
   t.same(decode(snapshot.findById(toRawValue(0))!.document), { _id: 0, a: 0 })
   t.not(collection.snapshot(), snapshot)
-  t.throws(() => (snapshot as unknown as { insert(document: Uint8Array): void }).insert(encode({ _id: 1 })), /cannot be changed/)
+  t.throws(
+    () => (snapshot as unknown as { insert(document: Uint8Array): void }).insert(encode({ _id: 1 })),
+    /cannot be changed/,
+  )
 })
 
 t.test('clones part ways', async (t) => {

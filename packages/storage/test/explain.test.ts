@@ -14,9 +14,14 @@ import {
 import { collectionOf, hundred } from './support/collection.js'
 import { planOf, requestOf, type PlainQuery } from './support/query.js'
 
-const collection = collectionOf(hundred, [[{ a: 1, b: -1 }], [{ b: 1 }], [{ c: 1 }, { collation: { locale: 'en', strength: 2 } }]])
+const collection = collectionOf(hundred, [
+  [{ a: 1, b: -1 }],
+  [{ b: 1 }],
+  [{ c: 1 }, { collation: { locale: 'en', strength: 2 } }],
+])
 
-const winning = (wanted: Document, query: PlainQuery = {}): Document => decode(describePlan(planOf(collection, wanted, query).root))
+const winning = (wanted: Document, query: PlainQuery = {}): Document =>
+  decode(describePlan(planOf(collection, wanted, query).root))
 
 const executed = (wanted: Document, query: PlainQuery = {}): Document => {
   const executor = executePlan(planOf(collection, wanted, query))
@@ -95,7 +100,9 @@ t.test('plans', async (t) => {
   const collated = winning({ c: 'X1' }, { collation: { locale: 'en', strength: 2 } })['inputStage']
   t.match(collated.collation, { locale: 'en', strength: 2 })
   t.match(collated.indexBounds.c[0], /^\[CollationKey\(0x[0-9a-f]+\), CollationKey\(0x[0-9a-f]+\)\]$/)
-  const rejected = planOf(collection, { a: 5, b: 15 }).rejected.map((plan) => decode(describePlan(plan))['inputStage'].indexName)
+  const rejected = planOf(collection, { a: 5, b: 15 }).rejected.map(
+    (plan) => decode(describePlan(plan))['inputStage'].indexName,
+  )
   t.same(rejected, ['b_1'])
 })
 
@@ -193,7 +200,11 @@ t.test('counts and distinct values', async (t) => {
   })
   const executor = executePlan(plan)
   while (executor.next() !== null) continue
-  t.match(decode(describeExecution(executor.root)), { nCounted: 20, nSkipped: 0, inputStage: { stage: 'COUNT_SCAN', keysExamined: 21 } })
+  t.match(decode(describeExecution(executor.root)), {
+    nCounted: 20,
+    nSkipped: 0,
+    inputStage: { stage: 'COUNT_SCAN', keysExamined: 21 },
+  })
   t.equal(runCount(plan), 20)
   t.same(decode(describePlan(planCount(collection, requestOf({})).root)), { stage: 'RECORD_STORE_FAST_COUNT' })
   t.match(decode(describePlan(planDistinct(collection, { ...requestOf({}), key: 'a' }).root)), {
@@ -224,7 +235,11 @@ t.test('the style of 8.0', async (t) => {
     'docsExamined',
     'nReturned',
   ])
-  t.same(Object.keys(decode(describePlan(planOf(collection, { a: 5 }).root, style))), ['isCached', 'stage', 'inputStage'])
+  t.same(Object.keys(decode(describePlan(planOf(collection, { a: 5 }).root, style))), [
+    'isCached',
+    'stage',
+    'inputStage',
+  ])
   t.equal(planSummary(planOf(collection, { _id: 5 }), style), 'EXPRESS_IXSCAN { _id: 1 }')
 })
 
@@ -321,7 +336,10 @@ t.test('predicates in their normal form', async (t) => {
     [{ a: { $size: 2 } }, { a: { $size: 2 } }],
     [{ a: { $type: 'string' } }, { a: { $type: [2] } }],
     [{ a: { $type: 'number' } }, { a: { $type: ['number'] } }],
-    [{ a: { $elemMatch: { b: 1, c: { $gt: 2 } } } }, { a: { $elemMatch: { $and: [{ b: { $eq: 1 } }, { c: { $gt: 2 } }] } } }],
+    [
+      { a: { $elemMatch: { b: 1, c: { $gt: 2 } } } },
+      { a: { $elemMatch: { $and: [{ b: { $eq: 1 } }, { c: { $gt: 2 } }] } } },
+    ],
     [{ a: { $elemMatch: { $gt: 1, $lt: 5 } } }, { a: { $elemMatch: { $gt: 1, $lt: 5 } } }],
     [{ a: { $bitsAllSet: [1, 3] } }, { a: { $bitsAllSet: [1, 3] } }],
     [{ $expr: { $eq: ['$a', 1] } }, { $expr: { $eq: ['$a', 1] } }],

@@ -125,7 +125,8 @@ t.test('ordered keys', async (t) => {
     ],
     [{ 'a.b': 1 }, { a: [[1, 2, 5]] }, [[null]]],
   ]
-  for (const [pattern, document, keys] of cases) t.same(keysOf(pattern, document), keys, JSON.stringify([pattern, document]))
+  for (const [pattern, document, keys] of cases)
+    t.same(keysOf(pattern, document), keys, JSON.stringify([pattern, document]))
 })
 
 t.test('numeric path components select elements', async (t) => {
@@ -159,7 +160,8 @@ t.test('numeric path components select elements', async (t) => {
     [{ 'a.b.2': 1 }, { a: [{ b: [[1, 2, 5]] }] }, [[null]]],
     [{ 'a.2': 1 }, { a: [[1, 2, 5], { 2: 6 }] }, [[null], [6]]],
   ]
-  for (const [pattern, document, keys] of cases) t.same(keysOf(pattern, document), keys, JSON.stringify([pattern, document]))
+  for (const [pattern, document, keys] of cases)
+    t.same(keysOf(pattern, document), keys, JSON.stringify([pattern, document]))
   t.match(
     errorOf(() => keysOf({ 'a.0': 1 }, { a: [{ 0: 1 }] })),
     { code: 16746, message: /^Ambiguous field name found in array .*, field: '0' for array: / },

@@ -24,7 +24,11 @@ t.test('the stored form', async (t) => {
     name: 'x',
     expireAfterSeconds: 2147483647,
   })
-  t.same(validated({ key: { _id: 'hashed' }, name: '_id_hashed' }), { v: 2, key: { _id: 'hashed' }, name: '_id_hashed' })
+  t.same(validated({ key: { _id: 'hashed' }, name: '_id_hashed' }), {
+    v: 2,
+    key: { _id: 'hashed' },
+    name: '_id_hashed',
+  })
 })
 
 t.test('what is refused', async (t) => {
@@ -46,14 +50,22 @@ t.test('what is refused', async (t) => {
     [{ key: { a: '' }, name: 'x' }, 67, /cannot be empty strings$/],
     [{ key: { a: 'foo' }, name: 'x' }, 67, /Unknown index plugin 'foo'$/],
     [{ key: { a: 'text' }, name: 'x' }, 67, /indexes of type 'text' are not supported here$/],
-    [{ key: { '$**': 'wildcard' }, name: 'x' }, 67, /Unknown index plugin 'wildcard'|must be a non-zero number, not a string\.$/],
+    [
+      { key: { '$**': 'wildcard' }, name: 'x' },
+      67,
+      /Unknown index plugin 'wildcard'|must be a non-zero number, not a string\.$/,
+    ],
     [{ key: { '$**': 1 }, name: 'x', unique: true }, 67, /Index type 'wildcard' does not support the 'unique' option$/],
     [{ key: { '$**': 1 }, name: 'x', sparse: true }, 67, /does not support the 'sparse' option$/],
     [{ key: { '$**': 1 }, name: 'x', expireAfterSeconds: 5 }, 67, /cannot make a TTL index :: caused by :: /],
     [{ key: { a: 1 }, name: 'x', wildcardProjection: { a: 1 } }, 2, /is only allowed in an 'wildcard' index$/],
     [{ key: { '$**': 1 }, name: 'x', wildcardProjection: {} }, 9, /can't be an empty object$/],
     [{ key: { 'a.$**': 1 }, name: 'x', wildcardProjection: { a: 1 } }, 9, /is only allowed when 'key' is /],
-    [{ key: { '$**': 1 }, name: 'x', wildcardProjection: { a: 1, b: 0 } }, 7246211, /^Inclusion and exclusion statements cannot combine/],
+    [
+      { key: { '$**': 1 }, name: 'x', wildcardProjection: { a: 1, b: 0 } },
+      7246211,
+      /^Inclusion and exclusion statements cannot combine/,
+    ],
     [
       { key: { '$**': 1 }, name: 'x', wildcardProjection: { a: 1, 'a.b': 1 } },
       7246200,
@@ -79,8 +91,16 @@ t.test('what is refused', async (t) => {
     [{ key: 5, name: 'x' }, 14, /The field 'key' must be an object, but got int$/],
     [{ key: { a: 1 }, name: 'x', v: 3 }, 67, /cannot create an index with v=3$/],
     [{ key: { a: 1 }, name: 'x', v: 'x' }, 14, /The field 'v' must be a number, but got string$/],
-    [{ key: { a: 1 }, name: 'x', uniqe: true }, 197, /The field 'uniqe' is not valid for an index specification\. Specification: /],
-    [{ key: { a: 1 }, name: 'x', unique: 'yes' }, 14, /The field 'unique has value unique: "yes", which is not convertible to bool$/],
+    [
+      { key: { a: 1 }, name: 'x', uniqe: true },
+      197,
+      /The field 'uniqe' is not valid for an index specification\. Specification: /,
+    ],
+    [
+      { key: { a: 1 }, name: 'x', unique: 'yes' },
+      14,
+      /The field 'unique has value unique: "yes", which is not convertible to bool$/,
+    ],
     [
       { key: { a: 1 }, name: 'x', sparse: true, partialFilterExpression: { a: 1 } },
       67,
@@ -91,9 +111,21 @@ t.test('what is refused', async (t) => {
       67,
       /Expression not supported in partial index: \$not\n {4}a \$eq 1\n$/,
     ],
-    [{ key: { a: 1 }, name: 'x', partialFilterExpression: { $expr: true } }, 224, /^\$expr is not allowed in this context$/],
-    [{ key: { a: 1 }, name: 'x', partialFilterExpression: { a: { $near: [1, 2] } } }, 5626500, /are not allowed in this context$/],
-    [{ key: { a: 1 }, name: 'x', partialFilterExpression: { $sampleRate: 0.5 } }, 67, /Expression not supported in partial index: /],
+    [
+      { key: { a: 1 }, name: 'x', partialFilterExpression: { $expr: true } },
+      224,
+      /^\$expr is not allowed in this context$/,
+    ],
+    [
+      { key: { a: 1 }, name: 'x', partialFilterExpression: { a: { $near: [1, 2] } } },
+      5626500,
+      /are not allowed in this context$/,
+    ],
+    [
+      { key: { a: 1 }, name: 'x', partialFilterExpression: { $sampleRate: 0.5 } },
+      67,
+      /Expression not supported in partial index: /,
+    ],
     [{ key: { a: 1 }, name: 'x', partialFilterExpression: 5 }, 14, /must be an object, but got int$/],
     [
       { key: { a: 1, b: 1 }, name: 'x', expireAfterSeconds: 5 },
@@ -101,9 +133,21 @@ t.test('what is refused', async (t) => {
       /TTL indexes are single-field indexes, compound indexes do not support TTL\./,
     ],
     [{ key: { a: 1 }, name: 'x', expireAfterSeconds: -1 }, 67, /option cannot be less than 0\./],
-    [{ key: { a: 1 }, name: 'x', expireAfterSeconds: 'x' }, 67, /option must be numeric, but received a type of 'string'\./],
-    [{ key: { _id: 1 }, name: 'x', unique: true }, 197, /^The field 'unique' is not valid for an _id index specification\./],
-    [{ key: { _id: -1 }, name: 'x' }, 2, /^The field 'key' for an _id index must be \{_id: 1\}, but got \{ _id: -1 \}$/],
+    [
+      { key: { a: 1 }, name: 'x', expireAfterSeconds: 'x' },
+      67,
+      /option must be numeric, but received a type of 'string'\./,
+    ],
+    [
+      { key: { _id: 1 }, name: 'x', unique: true },
+      197,
+      /^The field 'unique' is not valid for an _id index specification\./,
+    ],
+    [
+      { key: { _id: -1 }, name: 'x' },
+      2,
+      /^The field 'key' for an _id index must be \{_id: 1\}, but got \{ _id: -1 \}$/,
+    ],
     [
       { key: { a: 1 }, name: '_id_' },
       2,
@@ -112,7 +156,11 @@ t.test('what is refused', async (t) => {
     [{ key: { a: 1 }, name: 'x', collation: {} }, 2, /The field 'collation' cannot be an empty object\.$/],
     [{ key: { a: 1 }, name: 'x', collation: { locale: 'nowhere' } }, 2, /Field 'locale' is invalid/],
     [{ key: { a: 1 }, name: 'x', v: 1, collation: { locale: 'de' } }, 67, /with the 'collation' option and v=1$/],
-    [{ key: { a: 1 }, name: 'x', unique: true, prepareUnique: true }, 67, /'unique' option and the 'prepareUnique' option$/],
+    [
+      { key: { a: 1 }, name: 'x', unique: true, prepareUnique: true },
+      67,
+      /'unique' option and the 'prepareUnique' option$/,
+    ],
   ]
   for (const [spec, code, message] of cases)
     t.match(

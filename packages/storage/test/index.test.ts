@@ -37,7 +37,10 @@ t.test('an index is a sorted array', async () => {
         const collection = collectionWith({ a: first, b: second }, rows)
         const compare = (x: unknown, y: unknown): number => compareValues(toRawValue(x ?? null), toRawValue(y ?? null))
         const inOrder = [...collection.scan()]
-          .map(({ recordId, document }) => ({ recordId, ...decode(document) }) as { recordId: number; a?: unknown; b?: unknown })
+          .map(
+            ({ recordId, document }) =>
+              ({ recordId, ...decode(document) }) as { recordId: number; a?: unknown; b?: unknown },
+          )
           .sort((x, y) => first * compare(x.a, y.a) || second * compare(x.b, y.b) || x.recordId - y.recordId)
         const expected = inOrder.filter(({ a }) => {
           const fromLow = low === undefined ? 1 : first * compare(a, low[0])

@@ -5,17 +5,22 @@ import { ascending } from '../src/tree/ascending.js'
 import { KeyTree } from '../src/tree/key-tree.js'
 
 /** Keys that begin alike for as long as wanted, in any order. */
-const keyOf = (prefix: string, number: number): string => `${prefix}${String.fromCharCode((number >> 8) & 255, number & 255, 0)}`
+const keyOf = (prefix: string, number: number): string =>
+  `${prefix}${String.fromCharCode((number >> 8) & 255, number & 255, 0)}`
 
 /** The same where neighbours begin with one of several prefixes. */
-const keyAmong = (prefixes: readonly string[], number: number): string => keyOf(prefixes[(number >> 7) % prefixes.length]!, number)
+const keyAmong = (prefixes: readonly string[], number: number): string =>
+  keyOf(prefixes[(number >> 7) % prefixes.length]!, number)
 
 /** Of few bytes, so that many begin with all of another one, and the nodes of every level with something of their own. */
-const nestedKey = (number: number): string => [...number.toString(3)].map((digit) => '\0a\xff'[Number(digit)]!.repeat(3)).join('')
+const nestedKey = (number: number): string =>
+  [...number.toString(3)].map((digit) => '\0a\xff'[Number(digit)]!.repeat(3)).join('')
 
 const severalPrefixes = ['beginning alike', 'beginning', '', 'beginning alike, and longer']
 const keyMakers = [
-  ...[[''], ['a'], ['beginning alike'], severalPrefixes].map((prefixes) => (number: number) => keyAmong(prefixes, number)),
+  ...[[''], ['a'], ['beginning alike'], severalPrefixes].map(
+    (prefixes) => (number: number) => keyAmong(prefixes, number),
+  ),
   nestedKey,
   (number: number) => keyOf(nestedKey(number >> 5), number),
 ]
@@ -42,9 +47,23 @@ function agrees(tree: KeyTree, model: Model, bounds: readonly (string | undefine
 
 t.test('a tree is a sorted map, and its clones never see each other’s writes', async () => {
   const step = fc.oneof(
-    { weight: 3, arbitrary: fc.record({ do: fc.constant('run' as const), count: fc.integer({ min: 0, max: 400 }), stride: fc.nat(97) }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({
+        do: fc.constant('run' as const),
+        count: fc.integer({ min: 0, max: 400 }),
+        stride: fc.nat(97),
+      }),
+    },
     { weight: 3, arbitrary: fc.record({ do: fc.constant('add' as const), number: fc.nat(0xffff) }) },
-    { weight: 2, arbitrary: fc.record({ do: fc.constant('delete' as const), part: fc.integer({ min: 1, max: 8 }), from: fc.nat(0xffff) }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        do: fc.constant('delete' as const),
+        part: fc.integer({ min: 1, max: 8 }),
+        from: fc.nat(0xffff),
+      }),
+    },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('clone' as const) }) },
   )
   const bound = fc.option(fc.nat(0xffff), { nil: undefined })
@@ -81,7 +100,9 @@ t.test('a tree is a sorted map, and its clones never see each other’s writes',
             tree.add(key, value++)
           } else if (action.do === 'delete') {
             const first = makeKey(action.from)
-            for (const key of [...model.keys()].filter((each) => each >= first).filter((_, i) => i % action.part === 0)) {
+            for (const key of [...model.keys()]
+              .filter((each) => each >= first)
+              .filter((_, i) => i % action.part === 0)) {
               if (!tree.delete(key) || tree.delete(key)) return false
               model.delete(key)
             }
@@ -96,23 +117,32 @@ t.test('a tree is a sorted map, and its clones never see each other’s writes',
 })
 
 t.test('keys are put into order whatever they begin with', async () => {
-  const key = fc.tuple(fc.constantFrom('', 'x', 'common', 'commonly'), fc.string({ unit: 'binary-ascii', maxLength: 9 }))
+  const key = fc.tuple(
+    fc.constantFrom('', 'x', 'common', 'commonly'),
+    fc.string({ unit: 'binary-ascii', maxLength: 9 }),
+  )
   check(
     fc.property(fc.array(key, { maxLength: 300 }), (parts) => {
       const keys = parts.map(([first, rest]) => first + rest)
-      const expected = keys.map((each, i) => [each, i] as const).sort(([a, i], [b, j]) => (a < b ? -1 : a > b ? 1 : i - j))
+      const expected = keys
+        .map((each, i) => [each, i] as const)
+        .sort(([a, i], [b, j]) => (a < b ? -1 : a > b ? 1 : i - j))
       const sorted = ascending(
         keys,
         keys.map((_, i) => i),
       )
       return (
-        sorted.keys.join('|') === expected.map(([each]) => each).join('|') && sorted.values.join() === expected.map(([, i]) => i).join()
+        sorted.keys.join('|') === expected.map(([each]) => each).join('|') &&
+        sorted.values.join() === expected.map(([, i]) => i).join()
       )
     }),
     200,
   )
   // Nothing but the end tells them apart: more than is mended one by one.
-  const late = Array.from({ length: 3000 }, (_, i) => `k${'-'.repeat(i % 2)}123456789${String((i * 7919) % 3000).padStart(5, '0')}`)
+  const late = Array.from(
+    { length: 3000 },
+    (_, i) => `k${'-'.repeat(i % 2)}123456789${String((i * 7919) % 3000).padStart(5, '0')}`,
+  )
   t.same(
     ascending(
       late,

@@ -3,7 +3,16 @@ import fc from 'fast-check'
 import t from 'tap'
 import { decode, encode, encodeKeyString, findField, type Document } from '@shardlab/bson'
 import { compileFilter } from '@shardlab/query'
-import { executePlan, planCount, planDistinct, planQuery, runCount, stagesOf, type Collection, type QueryPlan } from '../src/index.js'
+import {
+  executePlan,
+  planCount,
+  planDistinct,
+  planQuery,
+  runCount,
+  stagesOf,
+  type Collection,
+  type QueryPlan,
+} from '../src/index.js'
 import { check } from '@shardlab/bson/testing'
 import { collectionOf, hundred } from './support/collection.js'
 import { fields, filter, scalar } from './support/documents.js'
@@ -11,12 +20,21 @@ import { context, errorOf, find, planOf, requestOf, run, type PlainQuery } from 
 
 const stages = (plan: QueryPlan): string[] => [...stagesOf(plan.root)].map(({ stage }) => stage)
 
-const mine = { paths: ['b'], owns: (document: Uint8Array): boolean => (findField(document, 'b')?.asNumber() ?? 0) % 2 === 0 }
+const mine = {
+  paths: ['b'],
+  owns: (document: Uint8Array): boolean => (findField(document, 'b')?.asNumber() ?? 0) % 2 === 0,
+}
 
 t.test('an index that has all fields covers the query', async (t) => {
   const collection = collectionOf(
     [...hundred, { a: 5 }],
-    [[{ a: 1, b: 1 }], [{ 'd.e': 1, 'd.f': 1 }], [{ g: 1 }], [{ h: 'hashed' }], [{ c: 1 }, { collation: { locale: 'en' } }]],
+    [
+      [{ a: 1, b: 1 }],
+      [{ 'd.e': 1, 'd.f': 1 }],
+      [{ g: 1 }],
+      [{ h: 'hashed' }],
+      [{ c: 1 }, { collation: { locale: 'en' } }],
+    ],
   )
   const cases: [filter: Document, query: PlainQuery, stages: string[]][] = [
     [{ a: 5 }, { projection: { a: 1, b: 1, _id: 0 } }, ['PROJECTION_COVERED', 'IXSCAN']],
@@ -33,12 +51,28 @@ t.test('an index that has all fields covers the query', async (t) => {
     [{}, { projection: { x: 1 } }, ['PROJECTION_SIMPLE', 'COLLSCAN']],
     [{ a: 5 }, { projection: { a: { $add: ['$a', 1] }, _id: 0 } }, ['PROJECTION_DEFAULT', 'FETCH', 'IXSCAN']],
     [{ a: 5 }, { projection: {} }, ['FETCH', 'IXSCAN']],
-    [{ a: { $gt: 3 } }, { projection: { a: 1, b: 1, _id: 0 }, sort: { b: 1 } }, ['SORT', 'PROJECTION_COVERED', 'IXSCAN']],
-    [{ a: { $gt: 3 } }, { projection: { b: 1, _id: 0 }, sort: { b: 1 }, limit: 5 }, ['PROJECTION_COVERED', 'SORT', 'IXSCAN']],
+    [
+      { a: { $gt: 3 } },
+      { projection: { a: 1, b: 1, _id: 0 }, sort: { b: 1 } },
+      ['SORT', 'PROJECTION_COVERED', 'IXSCAN'],
+    ],
+    [
+      { a: { $gt: 3 } },
+      { projection: { b: 1, _id: 0 }, sort: { b: 1 }, limit: 5 },
+      ['PROJECTION_COVERED', 'SORT', 'IXSCAN'],
+    ],
     [{ x: 1 }, { projection: { b: 1 }, sort: { b: 1 }, skip: 2 }, ['SKIP', 'SORT', 'PROJECTION_SIMPLE', 'COLLSCAN']],
     [{ x: 1 }, { projection: { c: 1 }, sort: { b: 1 } }, ['PROJECTION_SIMPLE', 'SORT', 'COLLSCAN']],
-    [{ c: 'x1' }, { projection: { c: 1, _id: 0 }, collation: { locale: 'en' } }, ['PROJECTION_SIMPLE', 'FETCH', 'IXSCAN']],
-    [{ a: 5 }, { shardFilter: mine, projection: { a: 1, _id: 0 } }, ['PROJECTION_COVERED', 'SHARDING_FILTER', 'IXSCAN']],
+    [
+      { c: 'x1' },
+      { projection: { c: 1, _id: 0 }, collation: { locale: 'en' } },
+      ['PROJECTION_SIMPLE', 'FETCH', 'IXSCAN'],
+    ],
+    [
+      { a: 5 },
+      { shardFilter: mine, projection: { a: 1, _id: 0 } },
+      ['PROJECTION_COVERED', 'SHARDING_FILTER', 'IXSCAN'],
+    ],
     [
       { a: 5 },
       { shardFilter: { ...mine, paths: ['z'] }, projection: { a: 1, _id: 0 } },
@@ -67,7 +101,12 @@ t.test('an index that has all fields covers the query', async (t) => {
 
 t.test('covered rows hold what the documents hold', async (t) => {
   let covered = 0
-  const projections = fc.constantFrom<Document>({ b: 1, _id: 0 }, { b: 1, c: 1, _id: 0 }, { a: 1, _id: 0 }, { 'a.b': 1, _id: 0 })
+  const projections = fc.constantFrom<Document>(
+    { b: 1, _id: 0 },
+    { b: 1, c: 1, _id: 0 },
+    { a: 1, _id: 0 },
+    { 'a.b': 1, _id: 0 },
+  )
   check(
     fc.property(fc.array(fields, { maxLength: 25 }), filter, projections, (documents, wanted, projection) => {
       let collection: Collection
@@ -94,7 +133,10 @@ t.test('covered rows hold what the documents hold', async (t) => {
 })
 
 t.test('min and max', async (t) => {
-  const collection = collectionOf(hundred, [[{ a: 1, b: -1 }], [{ c: 1 }, { collation: { locale: 'en', strength: 2 } }]])
+  const collection = collectionOf(hundred, [
+    [{ a: 1, b: -1 }],
+    [{ c: 1 }, { collation: { locale: 'en', strength: 2 } }],
+  ])
   const ids = (wanted: Document, query: PlainQuery): unknown[] => find(collection, wanted, query).map(({ b }) => b)
   const hint = { a: 1, b: -1 }
   t.same(ids({}, { hint, min: { a: 9, b: 39 } }), [39, 29, 19, 9])
@@ -113,7 +155,8 @@ t.test('min and max', async (t) => {
     [{ hint, min: { a: 5, b: 1 }, max: { a: 5, b: 1 } }, 51175],
     [{ hint: { c: 1 }, min: { c: 'x1' } }, 51174],
   ]
-  for (const [query, code] of refused) t.equal(errorOf(() => planOf(collection, {}, query)).code, code, JSON.stringify(query))
+  for (const [query, code] of refused)
+    t.equal(errorOf(() => planOf(collection, {}, query)).code, code, JSON.stringify(query))
   t.match(
     errorOf(() => planOf(collection, {}, { min: { a: 1, b: 1 } })),
     {
@@ -121,19 +164,27 @@ t.test('min and max', async (t) => {
         'error processing query: ns=db.cTree: $and\nSort: {}\nProj: {}\n planner returned error :: caused by :: When using min()/max() a hint of which index to use must be provided',
     },
   )
-  t.equal(find(collection, {}, { hint: { c: 1 }, min: { c: 'X1' }, collation: { locale: 'en', strength: 2 } }).length, 66)
+  t.equal(
+    find(collection, {}, { hint: { c: 1 }, min: { c: 'X1' }, collation: { locale: 'en', strength: 2 } }).length,
+    66,
+  )
 })
 
 t.test('min and max give what a comparison of keys gives', async () => {
   check(
-    fc.property(fc.array(fc.record({ b: scalar, c: scalar }), { maxLength: 30 }), scalar, scalar, (documents, low, high) => {
-      const collection = collectionOf(documents, [[{ b: 1 }]])
-      const keyOf = (value: unknown): string => encodeKeyString([findField(encode({ value }), 'value')])
-      if (keyOf(low) >= keyOf(high)) return true
-      const found = find(collection, {}, { hint: 'b_1', min: { b: low }, max: { b: high } })
-      const expected = documents.filter(({ b }) => keyOf(b) >= keyOf(low) && keyOf(b) < keyOf(high))
-      return found.length === expected.length
-    }),
+    fc.property(
+      fc.array(fc.record({ b: scalar, c: scalar }), { maxLength: 30 }),
+      scalar,
+      scalar,
+      (documents, low, high) => {
+        const collection = collectionOf(documents, [[{ b: 1 }]])
+        const keyOf = (value: unknown): string => encodeKeyString([findField(encode({ value }), 'value')])
+        if (keyOf(low) >= keyOf(high)) return true
+        const found = find(collection, {}, { hint: 'b_1', min: { b: low }, max: { b: high } })
+        const expected = documents.filter(({ b }) => keyOf(b) >= keyOf(low) && keyOf(b) < keyOf(high))
+        return found.length === expected.length
+      },
+    ),
     500,
   )
 })
@@ -207,7 +258,10 @@ t.test('distinct values', async (t) => {
   t.same(distinct('b', { a: { $gt: 6 } }), [['FETCH', 'IXSCAN'], 30])
   t.same(distinct('b'), [['COLLSCAN'], 100])
   t.same(distinct('a', { b: { $lt: 5 } })[1], 5)
-  t.same(distinct('a', {}, { shardFilter: { ...mine, owns: (document) => (decode(document).b as number) >= 90 } }), [covered, 10])
+  t.same(distinct('a', {}, { shardFilter: { ...mine, owns: (document) => (decode(document).b as number) >= 90 } }), [
+    covered,
+    10,
+  ])
   const arrays = collectionOf([{ a: [1, 2] }], [[{ a: 1 }]])
   t.same(stages(planDistinct(arrays, { ...requestOf({}), key: 'a' })), ['COLLSCAN'])
 })

@@ -85,22 +85,27 @@ t.test('every plan gives what a scan, a filter and a sort give', async (t) => {
 
 t.test('a hinted index gives the same, when it holds all documents', async () => {
   check(
-    fc.property(fc.array(fields, { maxLength: 20 }), fc.constantFrom(...wishes.slice(0, 9)), filter, (documents, wish, wanted) => {
-      const collection = takenBy(documents, [wish])
-      if (collection === null) return true
-      const expected = find(collection, wanted, { hint: { $natural: 1 } })
-      const found = find(collection, wanted, { hint: wish[0] })
-      return (
-        found
-          .map((row) => text(encode(row)))
-          .sort()
-          .join() ===
-        expected
-          .map((row) => text(encode(row)))
-          .sort()
-          .join()
-      )
-    }),
+    fc.property(
+      fc.array(fields, { maxLength: 20 }),
+      fc.constantFrom(...wishes.slice(0, 9)),
+      filter,
+      (documents, wish, wanted) => {
+        const collection = takenBy(documents, [wish])
+        if (collection === null) return true
+        const expected = find(collection, wanted, { hint: { $natural: 1 } })
+        const found = find(collection, wanted, { hint: wish[0] })
+        return (
+          found
+            .map((row) => text(encode(row)))
+            .sort()
+            .join() ===
+          expected
+            .map((row) => text(encode(row)))
+            .sort()
+            .join()
+        )
+      },
+    ),
     1000,
   )
 })
@@ -170,7 +175,8 @@ t.test('which index is chosen', async (t) => {
     [{ _id: 5 }, { hint: { b: 1 } }, 'b_1'],
     [{ a: 5 }, { hint: { $natural: -1 } }, 'COLLSCAN'],
   ]
-  for (const [wanted, query, expected] of cases) t.equal(choice(collection, wanted, query), expected, JSON.stringify([wanted, query]))
+  for (const [wanted, query, expected] of cases)
+    t.equal(choice(collection, wanted, query), expected, JSON.stringify([wanted, query]))
   t.same(
     errorOf(() => planOf(collection, {}, { hint: 'nope' })),
     {
@@ -188,7 +194,10 @@ t.test('a query that cannot be planned is shown as a tree', async (t) => {
   const textOf = (wanted: Document, query: PlainQuery = {}): string =>
     errorOf(() => planOf(collection, wanted, { ...query, hint: 'nope' })).message.replace(/ planner returned .*/, '')
   t.equal(
-    textOf({ a: 5, $or: [{ b: { $gt: 1 } }, { c: { $exists: false } }, { d: { $in: [1, 'x'] } }] }, { sort: { a: -1 }, limit: 3, skip: 2 }),
+    textOf(
+      { a: 5, $or: [{ b: { $gt: 1 } }, { c: { $exists: false } }, { d: { $in: [1, 'x'] } }] },
+      { sort: { a: -1 }, limit: 3, skip: 2 },
+    ),
     [
       'error processing query: ns=db.c limit=3 skip=2Tree: $and',
       '    $or',
@@ -238,7 +247,8 @@ t.test('sparse, partial and hidden indexes are used only where they are complete
       'OR a_1 a_1',
     ],
   ]
-  for (const [wanted, query, expected] of cases) t.equal(choice(collection, wanted, query), expected, JSON.stringify([wanted, query]))
+  for (const [wanted, query, expected] of cases)
+    t.equal(choice(collection, wanted, query), expected, JSON.stringify([wanted, query]))
   t.equal(find(collection, {}, { hint: 's_1' }).length, 0, 'a hinted sparse index shows what it has')
   t.equal(errorOf(() => planOf(collection, {}, { hint: 'c_1' })).code, 2, 'a hidden index cannot be hinted')
 })
@@ -296,7 +306,10 @@ t.test('D301 one index for each alternative, and for all of an AND', async (t) =
   const shapes = ({ root, rejected }: ReturnType<typeof planOf>): string[] =>
     [root, ...rejected].map((plan) => [...stagesOf(plan)].map(({ stage }) => stage).join(' '))
   t.same(shapes(planOf(collection, { a: 5, c: 'x1' })), ['FETCH IXSCAN', 'FETCH IXSCAN'])
-  t.same(shapes(planOf(collection, { b: { $gt: 5 }, $or: [{ a: 5 }, { c: 'x1' }] })), ['OR FETCH IXSCAN FETCH IXSCAN', 'FETCH IXSCAN'])
+  t.same(shapes(planOf(collection, { b: { $gt: 5 }, $or: [{ a: 5 }, { c: 'x1' }] })), [
+    'OR FETCH IXSCAN FETCH IXSCAN',
+    'FETCH IXSCAN',
+  ])
 })
 
 t.test('D302 every query is tried anew', async (t) => {

@@ -24,7 +24,9 @@ t.test('a table and its clones never see each other’s writes', async () => {
   )
   check(
     fc.property(fc.array(fc.tuple(fc.nat(), step), { maxLength: 120 }), (steps) => {
-      const tables: { table: RecordTable; model: number[]; next: number }[] = [{ table: new RecordTable(), model: [], next: 1 }]
+      const tables: { table: RecordTable; model: number[]; next: number }[] = [
+        { table: new RecordTable(), model: [], next: 1 },
+      ]
       for (const [which, action] of steps) {
         const target = tables[which % tables.length]!
         if (action.do === 'add') {
@@ -61,7 +63,9 @@ t.test('a table and its clones give the documents that were put there, wherever 
   })
   check(
     fc.property(fc.array(step, { maxLength: 150 }), (steps) => {
-      const tables: { table: RecordTable; model: Map<number, number> }[] = [{ table: new RecordTable(), model: new Map() }]
+      const tables: { table: RecordTable; model: Map<number, number> }[] = [
+        { table: new RecordTable(), model: new Map() },
+      ]
       let slab = Buffer.alloc(4096)
       let [used, version] = [0, 0]
       for (const { which, do: action, id } of steps) {
@@ -90,12 +94,15 @@ t.test('a table and its clones give the documents that were put there, wherever 
         } else if (action === 'clone' && tables.length < 4) tables.push({ table: table.clone(), model: new Map(model) })
       }
       return tables.every(({ table, model }) => {
-        const found = (reverse: boolean) => [...table.scan(reverse)].map((record) => [record.recordId, versionOf(record.document)])
+        const found = (reverse: boolean) =>
+          [...table.scan(reverse)].map((record) => [record.recordId, versionOf(record.document)])
         const expected = [...model].sort(([a], [b]) => a - b).join()
         return (
           found(false).join() === expected &&
           found(true).reverse().join() === expected &&
-          [...model].every(([id, put]) => versionOf(table.documentOf(id)!) === put && versionOf(table.get(id)!.document) === put)
+          [...model].every(
+            ([id, put]) => versionOf(table.documentOf(id)!) === put && versionOf(table.get(id)!.document) === put,
+          )
         )
       })
     }),
@@ -103,32 +110,35 @@ t.test('a table and its clones give the documents that were put there, wherever 
   )
 })
 
-t.test('a slab is let go when none of the documents in it is there any more, also where others came in their place', async (t) => {
-  const table = new RecordTable()
-  const slabs: WeakRef<Uint8Array>[] = []
-  const inSlab = (...ids: number[]): void => {
-    const slab = Buffer.concat(ids.map((id) => encode({ _id: id })))
-    ids.forEach((id, i) => table.place(id, slab, (i * slab.length) / ids.length))
-    slabs.push(new WeakRef(slab))
-  }
-  inSlab(1, 2)
-  inSlab(1)
-  inSlab(2)
-  inSlab(1)
-  table.held(1)
-  inSlab(1, 2)
-  // What a reference led to lives until the turn ends.
-  await new Promise((resolve) => setImmediate(resolve))
-  collectGarbage()
-  t.same(
-    slabs.map((slab) => slab.deref() !== undefined),
-    [false, false, false, false, true],
-  )
-  t.same(
-    [...table.scan()].map((record) => findField(record.document, '_id')!.asNumber()),
-    [1, 2],
-  )
-})
+t.test(
+  'a slab is let go when none of the documents in it is there any more, also where others came in their place',
+  async (t) => {
+    const table = new RecordTable()
+    const slabs: WeakRef<Uint8Array>[] = []
+    const inSlab = (...ids: number[]): void => {
+      const slab = Buffer.concat(ids.map((id) => encode({ _id: id })))
+      ids.forEach((id, i) => table.place(id, slab, (i * slab.length) / ids.length))
+      slabs.push(new WeakRef(slab))
+    }
+    inSlab(1, 2)
+    inSlab(1)
+    inSlab(2)
+    inSlab(1)
+    table.held(1)
+    inSlab(1, 2)
+    // What a reference led to lives until the turn ends.
+    await new Promise((resolve) => setImmediate(resolve))
+    collectGarbage()
+    t.same(
+      slabs.map((slab) => slab.deref() !== undefined),
+      [false, false, false, false, true],
+    )
+    t.same(
+      [...table.scan()].map((record) => findField(record.document, '_id')!.asNumber()),
+      [1, 2],
+    )
+  },
+)
 
 t.test('a queue does not grow its directory', async (t) => {
   const table = new RecordTable()
@@ -215,7 +225,9 @@ t.test('a table of ids gives memory back, and keeps apart what has the same hash
   }
   t.ok(table.slots <= 1024, `${table.slots} slots`)
   t.same(
-    Array.from({ length: 5000 }, (_, i) => table.find(idOf(i + 1), hashOf(i + 1))?.recordId).filter((each) => each !== undefined),
+    Array.from({ length: 5000 }, (_, i) => table.find(idOf(i + 1), hashOf(i + 1))?.recordId).filter(
+      (each) => each !== undefined,
+    ),
     [1000, 2000, 3000, 4000, 5000],
   )
 })

@@ -39,7 +39,12 @@ t.test('what is indexed', async (t) => {
     'a.c=16:2',
     'a.c=4:',
   ])
-  t.same(leaves({ key: { '$**': 1 }, wildcardProjection: { a: 0 } }, document), ['_private=16:5', 'e=3:', 'f=6:', 'g=10:'])
+  t.same(leaves({ key: { '$**': 1 }, wildcardProjection: { a: 0 } }, document), [
+    '_private=16:5',
+    'e=3:',
+    'f=6:',
+    'g=10:',
+  ])
   t.same(leaves({ key: { '$**': 1 }, wildcardProjection: { a: 0, _id: 1 } }, { a: 1, b: 2 }), ['_id=16:0', 'b=16:2'])
 })
 
@@ -96,7 +101,11 @@ t.test('order, hints and bounds', async (t) => {
     run(plan).map(({ a }) => a),
     [1, 2, 3],
   )
-  t.equal(errorOf(() => planOf(collection, {}, { hint: '$**_1' })).code, 291, 'a hint for a query without a predicate has no plan')
+  t.equal(
+    errorOf(() => planOf(collection, {}, { hint: '$**_1' })).code,
+    291,
+    'a hint for a query without a predicate has no plan',
+  )
   t.same(find(collection, { b: 9 }, { hint: { '$**': 1 } }), [{ _id: 3, b: 9 }])
   t.equal(errorOf(() => planOf(collection, { a: 1 }, { hint: '$**_1', min: { a: 1 } })).code, 51174)
 })
@@ -133,14 +142,22 @@ t.test('plans by a wildcard index give what a scan and a filter give', async (t)
     [{ '$**': 1 }, { partialFilterExpression: { b: { $gt: 0 } } }],
   )
   check(
-    fc.property(fc.array(fields, { maxLength: 25 }), specs, filter, sort, (documents, [key, options], wanted, order) => {
-      const collection = collectionOf(documents, [[key, { ...options, name: 'w' }]])
-      const matcher = compileFilter(encode(wanted), context)
-      const expected = [...collection.scan()].filter(({ document }) => matcher.matches(document)).map(({ recordId }) => recordId)
-      if (usesIndex(collection, wanted, { sort: order })) indexed++
-      const found = find(collection, wanted, { sort: order }).map(({ _id }) => (_id as number) + 1)
-      return found.sort((a, b) => a - b).join() === expected.join()
-    }),
+    fc.property(
+      fc.array(fields, { maxLength: 25 }),
+      specs,
+      filter,
+      sort,
+      (documents, [key, options], wanted, order) => {
+        const collection = collectionOf(documents, [[key, { ...options, name: 'w' }]])
+        const matcher = compileFilter(encode(wanted), context)
+        const expected = [...collection.scan()]
+          .filter(({ document }) => matcher.matches(document))
+          .map(({ recordId }) => recordId)
+        if (usesIndex(collection, wanted, { sort: order })) indexed++
+        const found = find(collection, wanted, { sort: order }).map(({ _id }) => (_id as number) + 1)
+        return found.sort((a, b) => a - b).join() === expected.join()
+      },
+    ),
     2000,
   )
   t.ok(indexed > 300, `${indexed} plans used the index`)

@@ -1,7 +1,21 @@
-export { DuplicateValueError, BusyDocumentError, InvalidValueError, MisconfiguredProxyError, NotInitializedError } from './core/errors.js'
+export {
+  DuplicateValueError,
+  BusyDocumentError,
+  InvalidValueError,
+  MisconfiguredProxyError,
+  NotInitializedError,
+} from './core/errors.js'
 export { RefusedOperationError, ReservationLostError, UnknownOutcomeError } from './core/errors.js'
 export { Maintenance } from './core/maintenance.js'
-export type { BackfillReport, Finding, OnProgress, Progress, RepairReport, SweepReport, VerifyReport } from './core/maintenance.js'
+export type {
+  BackfillReport,
+  Finding,
+  OnProgress,
+  Progress,
+  RepairReport,
+  SweepReport,
+  VerifyReport,
+} from './core/maintenance.js'
 export { PortError } from './core/port.js'
 export type { Clock, Collation, CollectionPort, Fields, PortErrorKind, PortOptions, ReadablePort } from './core/port.js'
 export { UniqueProtocol } from './core/protocol.js'

@@ -83,7 +83,15 @@ const rivals: readonly Rivalry[] = [
   { title: 'two deletes', before: insert(1, 'a'), acts: [remove(1), remove(1)] },
 ]
 
-const faults: readonly Fate[] = ['run', 'crash before', 'crash after', 'lost request', 'lost answer', 'refused', 'stall']
+const faults: readonly Fate[] = [
+  'run',
+  'crash before',
+  'crash after',
+  'lost request',
+  'lost answer',
+  'refused',
+  'stall',
+]
 
 /** Plays acts under one schedule, and looks at what is left. @returns what is wrong */
 async function play(
@@ -180,7 +188,11 @@ async function playAll(): Promise<Result[]> {
     }
     for (const rivalry of alone) {
       const afterwards: Act = (client) => client.insert({ _id: 9, email: 'a', handle: 'h9' })
-      await record('every step meets every fate', (once) => everySchedule((choose) => once(choose, long ? 2 : 1, afterwards)), rivalry)
+      await record(
+        'every step meets every fate',
+        (once) => everySchedule((choose) => once(choose, long ? 2 : 1, afterwards)),
+        rivalry,
+      )
     }
     for (const rivalry of rivals) {
       await record('every order', (once) => everySchedule((choose) => once(choose, 0), long ? Infinity : 300), rivalry)

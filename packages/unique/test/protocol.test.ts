@@ -1,6 +1,14 @@
 /** Single properties of the protocol that no schedule of `crashes.test.ts` shows by itself. */
 import t from 'tap'
-import { DuplicateValueError, parseSpec, PortError, ReservationLostError, UniqueProtocol, type Fields, type World } from '@shardlab/unique'
+import {
+  DuplicateValueError,
+  parseSpec,
+  PortError,
+  ReservationLostError,
+  UniqueProtocol,
+  type Fields,
+  type World,
+} from '@shardlab/unique'
 import { directPort, Scheduler } from './support/scheduler.js'
 import { MemoryCollection } from './support/memory.js'
 import { Story } from './support/story.js'
@@ -151,7 +159,11 @@ t.test('what the driver throws is what callers get', async (t) => {
     throw new PortError('unknown', 'no answer', cause)
   })
   t.match(await lost.catch((error: unknown) => error), { name: 'UnknownOutcomeError', owner: 1, cause })
-  t.match(story.proxies[0]!.collection.documents, [{ state: 'reserved' }], 'it may have been written: the value stays reserved')
+  t.match(
+    story.proxies[0]!.collection.documents,
+    [{ state: 'reserved' }],
+    'it may have been written: the value stays reserved',
+  )
 })
 
 t.test('specs', (t) => {

@@ -9,7 +9,11 @@ for (const layout of ['sharded', 'unsharded'] as const) {
     await client.insert({ _id: 1, email: 'a', handle: 'x' })
     t.same(story.events, [], 'nothing is reserved before')
     t.ok(story.proxies.every(({ collection }) => collection.documents.every(({ state }) => state === 'confirmed')))
-    await t.rejects(client.insert({ _id: 2, email: 'b', handle: 'x' }), { name: 'DuplicateValueError', field: 'handle', owner: 1 })
+    await t.rejects(client.insert({ _id: 2, email: 'b', handle: 'x' }), {
+      name: 'DuplicateValueError',
+      field: 'handle',
+      owner: 1,
+    })
     t.same(story.violations(), [], 'nothing of it is left')
     await client.update(1, { email: 'b' })
     await client.insert({ _id: 2, email: 'a', handle: 'y' })
@@ -25,14 +29,27 @@ for (const layout of ['sharded', 'unsharded'] as const) {
     const story = new Story(layout, ['email'])
     const client = story.transactingClient(false)
     const [{ collection }] = story.proxies as [Story['proxies'][number]]
-    const reservation = { _id: 7, email: 'a', state: 'reserved', attempt: 'x', expiresAt: new Date(story.scheduler.nowMs + 500) }
+    const reservation = {
+      _id: 7,
+      email: 'a',
+      state: 'reserved',
+      attempt: 'x',
+      expiresAt: new Date(story.scheduler.nowMs + 500),
+    }
     collection.insertOne(reservation)
     await t.rejects(client.insert({ _id: 1, email: 'a' }), { name: 'DuplicateValueError', owner: 7, confirmed: false })
     story.expire()
     await client.insert({ _id: 1, email: 'a' })
     t.same(story.violations(), [], 'what has expired is decided first')
-    collection.updateOne({ email: { $eq: 'a' } }, { $set: { state: 'reserved', expiresAt: new Date(story.scheduler.nowMs + 500) } })
-    await t.rejects(client.update(1, { email: 'b' }), { name: 'BusyDocumentError', owner: 1 }, 'another write is changing this document')
+    collection.updateOne(
+      { email: { $eq: 'a' } },
+      { $set: { state: 'reserved', expiresAt: new Date(story.scheduler.nowMs + 500) } },
+    )
+    await t.rejects(
+      client.update(1, { email: 'b' }),
+      { name: 'BusyDocumentError', owner: 1 },
+      'another write is changing this document',
+    )
     story.expire()
     await client.update(1, { email: 'b' })
     t.same(story.violations(), [])

@@ -63,7 +63,8 @@ t.test('what updates make of unique fields', (t) => {
     [{ $setOnInsert: { email: 1 } }, /\$setOnInsert/],
     [{ $currentDate: { email: true } }, /\$currentDate/],
   ]
-  for (const [update, message] of refused) t.throws(() => after(update), { name: 'RefusedOperationError', message }, JSON.stringify(update))
+  for (const [update, message] of refused)
+    t.throws(() => after(update), { name: 'RefusedOperationError', message }, JSON.stringify(update))
   t.equal(writtenFields(specs, [{ $set: { n: 1 } }, { $unset: ['m'] }]).touched.length, 0)
   for (const stage of [{ $set: { email: 1 } }, { $unset: 'contact' }, { $replaceWith: {} }, { $project: { a: 1 } }]) {
     t.throws(() => writtenFields(specs, [stage]), { name: 'RefusedOperationError' })

@@ -90,7 +90,10 @@ export function decodeReply(frame: Uint8Array, compressors: CompressorLookup = (
         return { requestId, responseTo, body, legacy: true, flags: readInt32(message, 16), compressed }
       }
       default:
-        throw new ProtocolError('IllegalOperation', `Received a reply message with unexpected opcode: ${readInt32(message, 12)}`)
+        throw new ProtocolError(
+          'IllegalOperation',
+          `Received a reply message with unexpected opcode: ${readInt32(message, 12)}`,
+        )
     }
   } catch (error) {
     if (error instanceof CommandError) throw new ProtocolError('ProtocolError', error.message)

@@ -70,11 +70,16 @@ export function compressMessage(message: Uint8Array, compressor: Compressor): Ui
  * @throws {@link ProtocolError} for anything malformed: the server closes the connection. Server:
  *   `MessageCompressorManager::decompressMessage`.
  */
-export function uncompressMessage(frame: Uint8Array, compressors: CompressorLookup): { message: Uint8Array; compressor: Compressor } {
-  if (frame.length < messageHeaderSize + compressionHeaderSize) throw new ProtocolError('BadValue', 'Invalid compressed message header')
+export function uncompressMessage(
+  frame: Uint8Array,
+  compressors: CompressorLookup,
+): { message: Uint8Array; compressor: Compressor } {
+  if (frame.length < messageHeaderSize + compressionHeaderSize)
+    throw new ProtocolError('BadValue', 'Invalid compressed message header')
   const size = readInt32(frame, 20)
   const compressor = compressors(frame[24]!)
-  if (compressor === undefined) throw new ProtocolError('InternalError', 'Compression algorithm specified in message is not available')
+  if (compressor === undefined)
+    throw new ProtocolError('InternalError', 'Compression algorithm specified in message is not available')
   if (size < 0 || size + messageHeaderSize > maxMessageSizeBytes) {
     throw new ProtocolError('BadValue', 'Decompressed message would be larger than maximum message size')
   }
@@ -87,7 +92,8 @@ export function uncompressMessage(frame: Uint8Array, compressors: CompressorLook
       `Compressed message was invalid or corrupted: ${error instanceof Error ? error.message : String(error)}`,
     )
   }
-  if (payload.length !== size) throw new ProtocolError('BadValue', 'Decompressing message returned less data than expected')
+  if (payload.length !== size)
+    throw new ProtocolError('BadValue', 'Decompressing message returned less data than expected')
   const message = Buffer.allocUnsafe(messageHeaderSize + size)
   message.set(frame.subarray(0, messageHeaderSize))
   writeInt32(message, 0, message.length)

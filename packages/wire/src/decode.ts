@@ -55,7 +55,14 @@ function decodeMsg(message: Uint8Array, compressorId: number | null): WireReques
   try {
     const { body, sequences } = readSections(message, flags)
     checkDatabaseField(body)
-    return { kind: 'command', format, body, sequences, moreToCome, exhaustAllowed: (flags & MsgFlag.exhaustAllowed) !== 0 }
+    return {
+      kind: 'command',
+      format,
+      body,
+      sequences,
+      moreToCome,
+      exhaustAllowed: (flags & MsgFlag.exhaustAllowed) !== 0,
+    }
   } catch (error) {
     return invalidRequest(error, format, moreToCome)
   }
@@ -72,7 +79,11 @@ function decodeQuery(message: Uint8Array, compressorId: number | null): WireRequ
   }
 }
 
-function removedOperation(message: Uint8Array, operation: 'OP_QUERY' | 'OP_GET_MORE', compressorId: number | null): WireRequest {
+function removedOperation(
+  message: Uint8Array,
+  operation: 'OP_QUERY' | 'OP_GET_MORE',
+  compressorId: number | null,
+): WireRequest {
   const format = legacyFormat(message, ReplyFlag.errSet, compressorId)
   return { kind: 'invalid', format, reply: removedOperationDocument(operation), moreToCome: false }
 }

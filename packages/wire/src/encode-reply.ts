@@ -16,7 +16,13 @@ export function replySizeBytes(format: ReplyFormat, bodySizeBytes: number): numb
  * Writes an uncompressed reply at `at`, where {@link replySizeBytes} bytes must be free; returns one past its end.
  * @param requestId the server's own number of this message
  */
-export function writeReply(target: Uint8Array, at: number, format: ReplyFormat, requestId: number, body: Uint8Array): number {
+export function writeReply(
+  target: Uint8Array,
+  at: number,
+  format: ReplyFormat,
+  requestId: number,
+  body: Uint8Array,
+): number {
   const size = replySizeBytes(format, body.length)
   const bodyAt = writeReplyHead(target, at, format, requestId, body.length)
   target.set(body, bodyAt)
@@ -26,7 +32,13 @@ export function writeReply(target: Uint8Array, at: number, format: ReplyFormat, 
 }
 
 /** Writes what comes before the document, for a caller that sends the document from where it lies; no checksum. */
-export function writeReplyHead(target: Uint8Array, at: number, format: ReplyFormat, requestId: number, bodySizeBytes: number): number {
+export function writeReplyHead(
+  target: Uint8Array,
+  at: number,
+  format: ReplyFormat,
+  requestId: number,
+  bodySizeBytes: number,
+): number {
   writeInt32(target, at, replySizeBytes(format, bodySizeBytes))
   writeInt32(target, at + 4, requestId)
   writeInt32(target, at + 8, format.responseTo)
@@ -39,13 +51,22 @@ export function writeReplyHead(target: Uint8Array, at: number, format: ReplyForm
     return at + legacyHeadSize
   }
   writeInt32(target, at + 12, OpCode.msg)
-  writeInt32(target, at + 16, (format.checksum ? MsgFlag.checksumPresent : 0) | (format.moreToCome === true ? MsgFlag.moreToCome : 0))
+  writeInt32(
+    target,
+    at + 16,
+    (format.checksum ? MsgFlag.checksumPresent : 0) | (format.moreToCome === true ? MsgFlag.moreToCome : 0),
+  )
   target[at + 20] = 0
   return at + msgHeadSize
 }
 
 /** A whole reply, compressed if a compressor is given (the one of the request: `format.compressorId`). */
-export function encodeReply(format: ReplyFormat, requestId: number, body: Uint8Array, compressor?: Compressor): Uint8Array {
+export function encodeReply(
+  format: ReplyFormat,
+  requestId: number,
+  body: Uint8Array,
+  compressor?: Compressor,
+): Uint8Array {
   const message = Buffer.allocUnsafe(replySizeBytes(format, body.length))
   writeReply(message, 0, format, requestId, body)
   return compressor === undefined ? message : compressMessage(message, compressor)

@@ -25,7 +25,10 @@ export function msgFlags(message: Uint8Array): number {
   if (message.length < sectionsAt) throw new ProtocolError('Overflow', 'OP_MSG without flag bits')
   const flags = readUint32(message, flagsAt)
   if ((flags & unknownRequiredFlags) !== 0) {
-    throw new ProtocolError('IllegalOpMsgFlag', `Message contains illegal flags value: Ob${flags.toString(2).padStart(32, '0')}`)
+    throw new ProtocolError(
+      'IllegalOpMsgFlag',
+      `Message contains illegal flags value: Ob${flags.toString(2).padStart(32, '0')}`,
+    )
   }
   return flags
 }
@@ -52,7 +55,8 @@ export function readSections(message: Uint8Array, flags: number): MsgSections {
       body = message.subarray(at, bodyEnd)
       at = bodyEnd
     } else if (kind === 1) {
-      if (sequences.length === maxSequences) throw new ProtocolError('TooManyDocumentSequences', 'Too many document sequences in OP_MSG')
+      if (sequences.length === maxSequences)
+        throw new ProtocolError('TooManyDocumentSequences', 'Too many document sequences in OP_MSG')
       const size = end - at >= 4 ? readInt32(message, at) : -1
       if (size < 4 || size > end - at)
         throw new CommandError('Overflow', `Invalid advance (${size}) past end of buffer[${end - at}] at offset: ${at}`)
@@ -82,13 +86,15 @@ export function readSections(message: Uint8Array, flags: number): MsgSections {
 export function checkDatabaseField(body: Uint8Array): void {
   const db = findField(body, '$db')
   if (db === undefined) throw new CommandError(40571, 'OP_MSG requests require a $db argument')
-  if (db.type !== BsonType.string) throw new CommandError(13111, `wrong type for field ($db) ${typeName(db.type)} != string`)
+  if (db.type !== BsonType.string)
+    throw new CommandError(13111, `wrong type for field ($db) ${typeName(db.type)} != string`)
 }
 
 function readSequence(message: Uint8Array, start: number, end: number): DocumentSequence {
   let nameEnd = start
   while (nameEnd < end && message[nameEnd] !== 0) nameEnd++
-  if (nameEnd === end) throw new CommandError('Overflow', `couldn't locate terminal char (\\0) in buffer[${end - start}] at offset: 0`)
+  if (nameEnd === end)
+    throw new CommandError('Overflow', `couldn't locate terminal char (\\0) in buffer[${end - start}] at offset: 0`)
   const documents: Uint8Array[] = []
   for (let at = nameEnd + 1; at < end;) {
     const documentEnd = checkDocument(message, at, end)

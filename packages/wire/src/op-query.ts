@@ -1,9 +1,19 @@
-import { BsonType, CommandError, DocumentWriter, FieldIterator, findField, readInt32, readUtf8, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  FieldIterator,
+  findField,
+  readInt32,
+  readUtf8,
+  type RawValue,
+} from '@shardlab/bson'
 import { QueryFlag } from './constants.js'
 import { checkDocument } from './document-check.js'
 import { ProtocolError } from './errors.js'
 
-const upgradeHint = 'The client driver may require an upgrade. For more details see https://dochub.mongodb.org/core/legacy-opcode-removal'
+const upgradeHint =
+  'The client driver may require an upgrade. For more details see https://dochub.mongodb.org/core/legacy-opcode-removal'
 
 /** Commands that a 5.1+ server takes by OP_QUERY. Server: `checkAllowedOpQueryCommand`. */
 const allowedCommands: ReadonlySet<string> = new Set([
@@ -60,7 +70,8 @@ export function readQueryCommand(message: Uint8Array): Uint8Array | null {
   if (documentEnd < end) checkDocument(message, documentEnd, end)
   const query = message.subarray(documentAt, documentEnd)
 
-  if ((flags & QueryFlag.exhaust) !== 0) throw new CommandError(18527, `The 'exhaust' OP_QUERY flag is invalid for commands: ${ns}`)
+  if ((flags & QueryFlag.exhaust) !== 0)
+    throw new CommandError(18527, `The 'exhaust' OP_QUERY flag is invalid for commands: ${ns}`)
   if (numberToReturn !== 1 && numberToReturn !== -1) {
     throw new CommandError(16979, `Bad numberToReturn (${numberToReturn}) for $cmd type ns - can only be 1 or -1`)
   }
@@ -92,12 +103,23 @@ function unwrap(query: Uint8Array): Unwrapped {
   const name = first.next() ? first.name() : ''
   if (name === '$query' || name === 'query') {
     if (findField(query, '$maxTimeMS') !== undefined) {
-      throw new CommandError('InvalidOptions', 'cannot use $maxTimeMS query option with commands; use maxTimeMS command option instead')
+      throw new CommandError(
+        'InvalidOptions',
+        'cannot use $maxTimeMS query option with commands; use maxTimeMS command option instead',
+      )
     }
-    return { command: embedded(first.value(), name), readPreference: findField(query, '$readPreference'), metadata: null }
+    return {
+      command: embedded(first.value(), name),
+      readPreference: findField(query, '$readPreference'),
+      metadata: null,
+    }
   }
   const options = findField(query, '$queryOptions')
-  return { command: query, readPreference: undefined, metadata: options === undefined ? null : embedded(options, '$queryOptions') }
+  return {
+    command: query,
+    readPreference: undefined,
+    metadata: options === undefined ? null : embedded(options, '$queryOptions'),
+  }
 }
 
 function embedded(value: RawValue, name: string): Uint8Array {

@@ -38,7 +38,10 @@ t.test('OP_MSG: sections in any order, documents are views', async (t) => {
     t.same(decode(request.body), { ping: 1, $db: 'admin' })
     t.equal(request.body.buffer, frame.buffer)
     t.same(
-      request.sequences.map(([identifier, documents]) => [identifier, documents.map((document) => decode(document)._id)]),
+      request.sequences.map(([identifier, documents]) => [
+        identifier,
+        documents.map((document) => decode(document)._id),
+      ]),
       [
         ['documents', [1, 2]],
         ['more', []],
@@ -53,7 +56,11 @@ t.test('OP_MSG: flags', async (t) => {
   t.match(command(msg(MsgFlag.exhaustAllowed, kind0(ping))), { moreToCome: false, exhaustAllowed: true })
   t.match(command(msg(0x8000_0000, kind0(ping))), { kind: 'command' }, 'unknown optional bits are ignored')
   for (let bit = 2; bit < 16; bit++) {
-    t.throws(() => decodeRequest(msg(1 << bit, kind0(ping)), lookup), { name: 'ProtocolError', code: 223, codeName: 'IllegalOpMsgFlag' })
+    t.throws(() => decodeRequest(msg(1 << bit, kind0(ping)), lookup), {
+      name: 'ProtocolError',
+      code: 223,
+      codeName: 'IllegalOpMsgFlag',
+    })
   }
 })
 
@@ -101,7 +108,9 @@ t.test('OP_MSG: errors that are answered, and those that close', async (t) => {
     t.equal(request.moreToCome, false)
   }
   t.equal(invalid(msg(MsgFlag.moreToCome)).moreToCome, true)
-  t.throws(() => decodeRequest(msg(0, kind0(ping), kind1('a', []), kind1('b', []), kind1('c', [])), lookup), { code: 233 })
+  t.throws(() => decodeRequest(msg(0, kind0(ping), kind1('a', []), kind1('b', []), kind1('c', [])), lookup), {
+    code: 233,
+  })
   t.throws(() => decodeRequest(raw(2013, Buffer.alloc(3)), lookup), ProtocolError)
 })
 
@@ -110,7 +119,10 @@ t.test('OP_MSG: sizes and depth of documents', async (t) => {
   t.match(decode(invalid(msg(0, kind0(big))).reply), { code: 10334, codeName: 'BSONObjectTooLarge' })
   let nested: Record<string, unknown> = {}
   for (let i = 0; i < 210; i++) nested = { a: nested }
-  t.match(decode(invalid(msg(0, kind0(encode({ ping: nested, $db: 'admin' })))).reply), { code: 15, codeName: 'Overflow' })
+  t.match(decode(invalid(msg(0, kind0(encode({ ping: nested, $db: 'admin' })))).reply), {
+    code: 15,
+    codeName: 'Overflow',
+  })
 })
 
 t.test('opcodes', async (t) => {
@@ -124,7 +136,11 @@ t.test('opcodes', async (t) => {
     [0, 20],
     [-1, 20],
   ] as const) {
-    t.throws(() => decodeRequest(raw(opCode, Buffer.alloc(40)), lookup), { name: 'ProtocolError', code }, `opcode ${opCode}`)
+    t.throws(
+      () => decodeRequest(raw(opCode, Buffer.alloc(40)), lookup),
+      { name: 'ProtocolError', code },
+      `opcode ${opCode}`,
+    )
   }
   const getMore = invalid(raw(2005, Buffer.alloc(40)))
   t.match(getMore.format, { legacy: true, legacyFlags: 2, responseTo: 77 })
@@ -161,11 +177,16 @@ t.test('OP_QUERY: wrappers', async (t) => {
     const wrapped = query('test.$cmd', encode({ [name]: { hello: 1 }, $readPreference: { mode: 'nearest' } }))
     t.same(decode(command(wrapped).body), { hello: 1, $readPreference: { mode: 'nearest' }, $db: 'test' })
   }
-  t.same(decode(command(query('a.$cmd', encode({ hello: 1, $queryOptions: { $readPreference: { mode: 'primary' } } }))).body), {
-    hello: 1,
-    $readPreference: { mode: 'primary' },
-    $db: 'a',
-  })
+  t.same(
+    decode(
+      command(query('a.$cmd', encode({ hello: 1, $queryOptions: { $readPreference: { mode: 'primary' } } }))).body,
+    ),
+    {
+      hello: 1,
+      $readPreference: { mode: 'primary' },
+      $db: 'a',
+    },
+  )
   t.equal(findField(command(query('a.$cmd', encode({ hello: 1 }), 4)).body, '$readPreference')?.type, 3)
 })
 
@@ -178,7 +199,11 @@ t.test('OP_QUERY: which commands a modern server takes', async (t) => {
       message: new RegExp('^Unsupported OP_QUERY command: ' + name),
     })
   }
-  t.same(decode(command(query('test.$cmd', encode({ find: 'c' }))).body), { find: 'c', $db: 'test' }, 'the role decides by its version')
+  t.same(
+    decode(command(query('test.$cmd', encode({ find: 'c' }))).body),
+    { find: 'c', $db: 'test' },
+    'the role decides by its version',
+  )
 })
 
 t.test('OP_QUERY: errors', async (t) => {

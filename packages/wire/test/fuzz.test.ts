@@ -1,7 +1,14 @@
 import t from 'tap'
 import fc from 'fast-check'
 import { encode, findField } from '@shardlab/bson'
-import { decodeReply, decodeRequest, encodeCommand, encodeLegacyCommand, FrameReader, ProtocolError } from '../src/index.js'
+import {
+  decodeReply,
+  decodeRequest,
+  encodeCommand,
+  encodeLegacyCommand,
+  FrameReader,
+  ProtocolError,
+} from '../src/index.js'
 import { inverting, lookup, raw } from './helpers.js'
 
 /** Only the typed error may leave; what is accepted must be readable. */
@@ -29,8 +36,10 @@ const seeds = [
 
 t.test('random bytes', async () => {
   fc.assert(
-    fc.property(fc.constantFrom(2013, 2004, 2012, 2005, 1, 2002), fc.uint8Array({ maxLength: 200 }), (opCode, payload) =>
-      swallow(raw(opCode, payload)),
+    fc.property(
+      fc.constantFrom(2013, 2004, 2012, 2005, 1, 2002),
+      fc.uint8Array({ maxLength: 200 }),
+      (opCode, payload) => swallow(raw(opCode, payload)),
     ),
     { numRuns: 3000 },
   )

@@ -34,8 +34,18 @@ t.test('OP_MSG and OP_REPLY byte by byte', async (t) => {
     '1a000000' + '09000000' + '07000000' + 'dd070000' + '00000000' + '00' + '0500000000',
   )
   t.equal(
-    Buffer.from(encodeReply({ ...plain, legacy: true, legacyFlags: 8 }, 9, Buffer.from('0500000000', 'hex'))).toString('hex'),
-    '29000000' + '09000000' + '07000000' + '01000000' + '08000000' + '0000000000000000' + '00000000' + '01000000' + '0500000000',
+    Buffer.from(encodeReply({ ...plain, legacy: true, legacyFlags: 8 }, 9, Buffer.from('0500000000', 'hex'))).toString(
+      'hex',
+    ),
+    '29000000' +
+      '09000000' +
+      '07000000' +
+      '01000000' +
+      '08000000' +
+      '0000000000000000' +
+      '00000000' +
+      '01000000' +
+      '0500000000',
   )
 })
 
@@ -60,7 +70,11 @@ t.test('commands: sequences, checksum, compression', async (t) => {
   const documents = [encode({ _id: 1 }), encode({ _id: 2 })]
   for (const checksum of [false, true]) {
     for (const compressor of [undefined, inverting]) {
-      const frame = encodeCommand(12, body, { sequences: [['documents', documents]], checksum, ...(compressor && { compressor }) })
+      const frame = encodeCommand(12, body, {
+        sequences: [['documents', documents]],
+        checksum,
+        ...(compressor && { compressor }),
+      })
       const request = decodeRequest(frame, lookup)
       t.match(request, { kind: 'command', format: { responseTo: 12, checksum, compressorId: compressor?.id ?? null } })
       if (request.kind === 'command')

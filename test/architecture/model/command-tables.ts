@@ -54,7 +54,11 @@ export const rowsOf = (module: BuiltModule): Row[] => Object.values(module.expor
 export function exportedRows(exports: BuiltModule['exports']): Set<Row> {
   const rows = new Set<Row>()
   for (const value of Object.values(exports ?? {})) {
-    const list = Array.isArray(value) ? value : typeof value === 'object' && value !== null && 'rows' in value ? value.rows : null
+    const list = Array.isArray(value)
+      ? value
+      : typeof value === 'object' && value !== null && 'rows' in value
+        ? value.rows
+        : null
     if (Array.isArray(list)) for (const row of list) if (isRow(row)) rows.add(row)
   }
   return rows
@@ -64,7 +68,10 @@ export function exportedRows(exports: BuiltModule['exports']): Set<Row> {
 export async function loadCommandModules(repository: Repository, root: string): Promise<CommandModules[]> {
   const load = async (path: string): Promise<BuiltModule> => {
     const built = join(root, path.replace('/src/', '/dist/src/').replace(/\.ts$/, '.js'))
-    return { path, exports: existsSync(built) ? ((await import(pathToFileURL(built).href)) as Record<string, unknown>) : null }
+    return {
+      path,
+      exports: existsSync(built) ? ((await import(pathToFileURL(built).href)) as Record<string, unknown>) : null,
+    }
   }
   return Promise.all(
     servingPackages.map(async (folder) => {
@@ -72,7 +79,11 @@ export async function loadCommandModules(repository: Repository, root: string): 
       const rowPaths = sources
         .map(({ path }) => path)
         .filter((path) => /\/(commands|rows)\/[^/]+\.ts$/.test(path) && !path.endsWith('/index.ts'))
-      return { folder, entry: await load(`packages/${folder}/src/index.ts`), rowFiles: await Promise.all(rowPaths.map(load)) }
+      return {
+        folder,
+        entry: await load(`packages/${folder}/src/index.ts`),
+        rowFiles: await Promise.all(rowPaths.map(load)),
+      }
     }),
   )
 }

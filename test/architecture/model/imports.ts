@@ -24,14 +24,22 @@ export function importsOf(tokens: readonly Token[]): Import[] {
       imports.push({ specifier: tokens[i + 3]!.text, line: token.line, form: 'url', names: null })
     } else if (token.text === 'import' && isMark(next, '(')) {
       const argument = tokens[i + 2]
-      if (argument?.kind === 'string') imports.push({ specifier: argument.text, line: token.line, form: 'dynamic', names: null })
+      if (argument?.kind === 'string')
+        imports.push({ specifier: argument.text, line: token.line, form: 'dynamic', names: null })
     } else if (token.text === 'import' && next?.kind === 'string') {
       imports.push({ specifier: next.text, line: token.line, form: 'static', names: null })
-    } else if (token.text === 'import' ? next?.kind === 'name' || isMark(next, '{') || isMark(next, '*') : isReExport(tokens, i)) {
+    } else if (
+      token.text === 'import' ? next?.kind === 'name' || isMark(next, '{') || isMark(next, '*') : isReExport(tokens, i)
+    ) {
       const from = clauseEnd(tokens, i + 1)
       const specifier = tokens[from + 1]
       if (isWord(tokens[from], 'from') && specifier?.kind === 'string') {
-        imports.push({ specifier: specifier.text, line: token.line, form: 'static', names: namesBetween(tokens, i + 1, from) })
+        imports.push({
+          specifier: specifier.text,
+          line: token.line,
+          form: 'static',
+          names: namesBetween(tokens, i + 1, from),
+        })
       }
     }
   }

@@ -70,14 +70,18 @@ export class Repository {
   constructor(texts: Readonly<Record<string, string>>) {
     this.files = new Map(Object.entries(texts).map(([path, text]) => [path, new SourceFile(path, text)]))
     this.rootManifest = JSON.parse(texts['package.json'] ?? '{}') as Manifest
-    const folders = new Set([...this.files.keys()].filter((path) => path.startsWith('packages/')).map((path) => path.split('/')[1]!))
+    const folders = new Set(
+      [...this.files.keys()].filter((path) => path.startsWith('packages/')).map((path) => path.split('/')[1]!),
+    )
     this.packages = [...folders].sort().map((folder) => this.#workspace(`packages/${folder}`, folder))
     this.test = this.#workspace('test', 'test')
   }
 
   /** Packages whose floors are deterministic. */
   get deterministicPackages(): readonly Workspace[] {
-    return this.packages.filter((workspace) => workspace.floor !== undefined && workspace.floor <= topDeterministicFloor)
+    return this.packages.filter(
+      (workspace) => workspace.floor !== undefined && workspace.floor <= topDeterministicFloor,
+    )
   }
 
   /** TypeScript files below a folder. */
@@ -87,7 +91,9 @@ export class Repository {
 
   #workspace(path: string, folder: string): Workspace {
     const manifestText = this.files.get(`${path}/package.json`)?.text ?? JSON.stringify({ name: publishedName(folder) })
-    const config = JSON.parse(this.files.get(`${path}/tsconfig.json`)?.text ?? '{}') as { references?: { path: string }[] }
+    const config = JSON.parse(this.files.get(`${path}/tsconfig.json`)?.text ?? '{}') as {
+      references?: { path: string }[]
+    }
     return {
       folder,
       path,
@@ -104,7 +110,8 @@ export class Repository {
 export function findRoot(): string {
   for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
     const manifest = join(folder, 'package.json')
-    if (existsSync(manifest) && (JSON.parse(readFileSync(manifest, 'utf8')) as Manifest).name === 'shardlab-workspace') return folder
+    if (existsSync(manifest) && (JSON.parse(readFileSync(manifest, 'utf8')) as Manifest).name === 'shardlab-workspace')
+      return folder
     if (dirname(folder) === folder) throw new Error('the root of the workspace is not above this file')
   }
 }
@@ -115,7 +122,8 @@ const skippedFolders = new Set(['node_modules', 'dist'])
 /** Reads what the rules look at: packages, test, scripts and docs. */
 export function readRepository(root: string = findRoot()): Repository {
   const texts: Record<string, string> = {}
-  for (const path of ['package.json', 'README.md']) if (existsSync(join(root, path))) texts[path] = readFileSync(join(root, path), 'utf8')
+  for (const path of ['package.json', 'README.md'])
+    if (existsSync(join(root, path))) texts[path] = readFileSync(join(root, path), 'utf8')
   const visit = (folder: string): void => {
     if (!existsSync(join(root, folder))) return
     for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {

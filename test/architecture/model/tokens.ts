@@ -13,11 +13,34 @@ export interface Token {
 
 const punctuation = [
   ...['>>>=', '...', '===', '!==', '**=', '<<=', '>>=', '&&=', '||=', '??='],
-  ...['=>', '==', '!=', '<=', '>=', '&&', '||', '??', '?.', '++', '--', '+=', '-=', '*=', '/=', '%=', '&=', '|=', '^=', '**'],
+  ...[
+    '=>',
+    '==',
+    '!=',
+    '<=',
+    '>=',
+    '&&',
+    '||',
+    '??',
+    '?.',
+    '++',
+    '--',
+    '+=',
+    '-=',
+    '*=',
+    '/=',
+    '%=',
+    '&=',
+    '|=',
+    '^=',
+    '**',
+  ],
 ]
 
 /** After these words a slash begins a regular expression. */
-const wordsBeforeExpression = new Set('return typeof instanceof in of new delete void throw case do else await yield'.split(' '))
+const wordsBeforeExpression = new Set(
+  'return typeof instanceof in of new delete void throw case do else await yield'.split(' '),
+)
 
 const nameStart = /[\p{L}\p{Nl}_$#@]/u
 const namePattern = /[\p{L}\p{Nl}\p{Nd}\p{Mn}\p{Mc}\p{Pc}_$#@\u200c\u200d]+/uy
@@ -81,7 +104,8 @@ export function tokenize(text: string, path = 'text'): Token[] {
   while (position < text.length) {
     const character = text[position]!
     if (/\s/.test(character)) advance(position + 1)
-    else if (text.startsWith('//', position)) advance(text.indexOf('\n', position) < 0 ? text.length : text.indexOf('\n', position))
+    else if (text.startsWith('//', position))
+      advance(text.indexOf('\n', position) < 0 ? text.length : text.indexOf('\n', position))
     else if (text.startsWith('/*', position)) {
       const end = text.indexOf('*/', position + 2)
       if (end < 0) fail('a comment that does not end')

@@ -37,7 +37,8 @@ const bannedWithoutArguments: Readonly<Record<string, string>> = {
   UUID: 'use uuidV4(ctx.random) of @shardlab/actor',
 }
 
-const isMark = (token: Token | undefined, ...marks: string[]): boolean => token?.kind === 'punctuation' && marks.includes(token.text)
+const isMark = (token: Token | undefined, ...marks: string[]): boolean =>
+  token?.kind === 'punctuation' && marks.includes(token.text)
 const isWord = (token: Token | undefined, text: string): boolean => token?.kind === 'name' && token.text === text
 
 /** Floors 0 to 5 touch no clock, timer, generator or input and output of their own (law 2). */
@@ -62,7 +63,11 @@ function findingsOf(file: SourceFile): Finding[] {
     if (Object.hasOwn(bannedGlobals, name) && isReference(tokens, i)) object(token.line, name, bannedGlobals[name]!)
     const member = isMark(next, '.', '?.') && tokens[i + 2]?.kind === 'name' ? `${name}.${tokens[i + 2]!.text}` : ''
     if (Object.hasOwn(bannedMembers, member)) object(token.line, member, bannedMembers[member]!)
-    if (constructed && Object.hasOwn(bannedWithoutArguments, name) && !(isMark(next, '(') && !isMark(tokens[i + 2], ')'))) {
+    if (
+      constructed &&
+      Object.hasOwn(bannedWithoutArguments, name) &&
+      !(isMark(next, '(') && !isMark(tokens[i + 2], ')'))
+    ) {
       object(token.line, `new ${name}() without argument`, bannedWithoutArguments[name]!)
     }
     if (name === 'Date' && !constructed && isMark(next, '(')) object(token.line, 'Date()', clock)
@@ -91,7 +96,10 @@ function isReference(tokens: readonly Token[], i: number): boolean {
 function isMethodDeclaration(tokens: readonly Token[], i: number): boolean {
   const previous = tokens[i - 1]
   const opensMember =
-    previous === undefined || previous.line < tokens[i]!.line || isMark(previous, '{', ';', ',') || isWord(previous, 'async')
+    previous === undefined ||
+    previous.line < tokens[i]!.line ||
+    isMark(previous, '{', ';', ',') ||
+    isWord(previous, 'async')
   if (!opensMember || !isMark(tokens[i + 1], '(')) return false
   let close = i + 1
   for (let depth = 0; close < tokens.length; close++) {

@@ -16,14 +16,24 @@ export function findCommandsOutsideTables(modules: readonly CommandModules[]): F
       for (const row of rows) {
         inFiles.add(row)
         if (!inTables.has(row))
-          findings.push({ path, line: 0, message: `the row '${row.name}' is in no command table that ${folder} exports` })
+          findings.push({
+            path,
+            line: 0,
+            message: `the row '${row.name}' is in no command table that ${folder} exports`,
+          })
       }
     }
     // A role's table may hold rows of the floor below, which are checked there.
-    const foreign = new Set(modules.filter((other) => other.folder !== folder).flatMap(({ rowFiles }) => rowFiles.flatMap(rowsOf)))
+    const foreign = new Set(
+      modules.filter((other) => other.folder !== folder).flatMap(({ rowFiles }) => rowFiles.flatMap(rowsOf)),
+    )
     for (const row of inTables) {
       if (!inFiles.has(row) && !foreign.has(row))
-        findings.push({ path: entry.path, line: 0, message: `the row '${row.name}' has no file of its own in a folder commands or rows` })
+        findings.push({
+          path: entry.path,
+          line: 0,
+          message: `the row '${row.name}' has no file of its own in a folder commands or rows`,
+        })
       findings.push(...incomplete(row).map((message) => ({ path: entry.path, line: 0, message })))
     }
     return findings

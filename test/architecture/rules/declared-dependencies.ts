@@ -3,7 +3,8 @@ import { folderOfName } from '../model/floors.js'
 import { packageOfSpecifier } from '../model/imports.js'
 import type { Finding, Repository, SourceFile, Workspace } from '../model/repository.js'
 
-export const isBuiltin = (specifier: string): boolean => specifier.startsWith('node:') || builtinModules.includes(specifier)
+export const isBuiltin = (specifier: string): boolean =>
+  specifier.startsWith('node:') || builtinModules.includes(specifier)
 
 /** Every package that the files name, with the first file and line that does. */
 function importedPackages(files: readonly SourceFile[]): Map<string, Finding> {
@@ -30,11 +31,18 @@ export function findUndeclaredDependencies(repository: Repository): Finding[] {
 function undeclared(repository: Repository, { sources, tests, manifest, path }: Workspace): Finding[] {
   const shipped = { ...manifest.dependencies }
   const everything = { ...shipped, ...manifest.devDependencies, ...repository.rootManifest.devDependencies }
-  const missing = (files: readonly SourceFile[], declared: Readonly<Record<string, string>>, where: string): Finding[] =>
+  const missing = (
+    files: readonly SourceFile[],
+    declared: Readonly<Record<string, string>>,
+    where: string,
+  ): Finding[] =>
     [...importedPackages(files)]
       .filter(([name]) => !(name in declared) && name !== manifest.name)
       .map(([name, place]) => ({ ...place, message: `'${name}' is not among the ${where} of ${path}/package.json` }))
-  return [...missing(sources, shipped, 'dependencies'), ...missing(tests, everything, 'dependencies or devDependencies')]
+  return [
+    ...missing(sources, shipped, 'dependencies'),
+    ...missing(tests, everything, 'dependencies or devDependencies'),
+  ]
 }
 
 function unused(repository: Repository, workspace: Workspace): Finding[] {
@@ -59,10 +67,16 @@ function unused(repository: Repository, workspace: Workspace): Finding[] {
 }
 
 function disagreeingReferences({ manifest, references, path }: Workspace): Finding[] {
-  const declared = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies }).flatMap((name) => folderOfName(name) ?? [])
+  const declared = Object.keys({ ...manifest.dependencies, ...manifest.devDependencies }).flatMap(
+    (name) => folderOfName(name) ?? [],
+  )
   const finding = (message: string): Finding => ({ path: `${path}/tsconfig.json`, line: 0, message })
   return [
-    ...declared.filter((name) => !references.includes(name)).map((name) => finding(`references lack '${name}', which package.json names`)),
-    ...references.filter((name) => !declared.includes(name)).map((name) => finding(`references name '${name}', which package.json lacks`)),
+    ...declared
+      .filter((name) => !references.includes(name))
+      .map((name) => finding(`references lack '${name}', which package.json names`)),
+    ...references
+      .filter((name) => !declared.includes(name))
+      .map((name) => finding(`references name '${name}', which package.json lacks`)),
   ]
 }

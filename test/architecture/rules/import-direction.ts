@@ -19,7 +19,9 @@ export function findImportsThatClimb(repository: Repository): Finding[] {
       for (const item of file.imports) {
         // Tests name files as their built selves see them, programs of other packages among them.
         if (item.form === 'url' && !isSource) continue
-        const message = item.specifier.startsWith('.') ? relativeProblem(workspace, file, item) : nameProblem(workspace, file, item)
+        const message = item.specifier.startsWith('.')
+          ? relativeProblem(workspace, file, item)
+          : nameProblem(workspace, file, item)
         if (message !== null) findings.push({ path: file.path, line: item.line, message })
       }
     }
@@ -34,7 +36,10 @@ function relativeProblem(workspace: Workspace, file: SourceFile, item: Import): 
   }
   // What a build step makes of the sources, a bundle say, is shipped beside them.
   const shipped = ['src', ...(workspace.manifest.files ?? []).map((folder) => folder.replace(/^dist\//, ''))]
-  if (file.path.startsWith(`${workspace.path}/src/`) && !shipped.some((folder) => target.startsWith(`${workspace.path}/${folder}/`))) {
+  if (
+    file.path.startsWith(`${workspace.path}/src/`) &&
+    !shipped.some((folder) => target.startsWith(`${workspace.path}/${folder}/`))
+  ) {
     return `'${item.specifier}' leads from src to what is not shipped`
   }
   if (item.form !== 'url' && !/\.(js|json)$/.test(item.specifier)) return `'${item.specifier}' must end in .js`

@@ -35,7 +35,10 @@ export const allowedLibraries: Readonly<Record<string, Readonly<Record<string, A
     'p-queue': { reason: 'limits how many shards a coordinator talks to at a time', bannedOptions: queueWithoutTimers },
   },
   balancer: {
-    'p-queue': { reason: 'limits how many migrations of a round are asked for at a time', bannedOptions: queueWithoutTimers },
+    'p-queue': {
+      reason: 'limits how many migrations of a round are asked for at a time',
+      bannedOptions: queueWithoutTimers,
+    },
   },
   runtime: {
     snappy: { reason: 'OP_COMPRESSED with snappy; prebuilt, loaded when a client asks for it' },
@@ -89,7 +92,9 @@ export function findForeignLibraries(repository: Repository, allowed = allowedLi
           ]
         }
         const unwanted =
-          library.names === undefined ? [] : (names ?? ['everything']).filter((imported) => !library.names!.includes(imported))
+          library.names === undefined
+            ? []
+            : (names ?? ['everything']).filter((imported) => !library.names!.includes(imported))
         return [
           ...unwanted.map((imported) => ({
             path: file.path,
@@ -132,7 +137,9 @@ export function findMissingLibraries(repository: Repository): Finding[] {
       sources.flatMap((file) => file.imports.map(({ specifier }) => packageOfSpecifier(specifier))),
     ),
   )
-  const declared = requiredWhenDeclared.filter((name) => repository.packages.some(({ manifest }) => name in (manifest.dependencies ?? {})))
+  const declared = requiredWhenDeclared.filter((name) =>
+    repository.packages.some(({ manifest }) => name in (manifest.dependencies ?? {})),
+  )
   return [...requiredLibraries, ...declared]
     .filter((name) => !imported.has(name))
     .map((name) => ({ path: 'packages', line: 0, message: `no shipped source imports '${name}'` }))

@@ -17,7 +17,8 @@ export function findMisplacedMutations(repository: Repository, mutationNames: re
   }
   const findings: Finding[] = []
   for (const [name, found] of places) {
-    if (!mutationNames.includes(name)) findings.push({ ...found[0]!, message: `the mutation ${name} is not in ${listed}` })
+    if (!mutationNames.includes(name))
+      findings.push({ ...found[0]!, message: `the mutation ${name} is not in ${listed}` })
     for (const place of found.slice(1))
       findings.push({ ...place, message: `the mutation ${name} is asked for in ${found[0]!.path} already` })
   }

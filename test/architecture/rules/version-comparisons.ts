@@ -15,7 +15,9 @@ const comparingMethods = new Set(['startsWith', 'localeCompare', 'indexOf', 'inc
  * names that mean the emulated version.
  */
 export function findVersionComparisons(repository: Repository): Finding[] {
-  return repository.packages.filter(({ folder }) => folder !== 'sharding').flatMap(({ sources }) => sources.flatMap(findingsOf))
+  return repository.packages
+    .filter(({ folder }) => folder !== 'sharding')
+    .flatMap(({ sources }) => sources.flatMap(findingsOf))
 }
 
 function findingsOf(file: SourceFile): Finding[] {

@@ -43,7 +43,9 @@ export async function refusalOfDriver(server: Server): Promise<string | null> {
 /** The official driver, so many operations at a time, a pool of as many connections up to 50. */
 export function driver(operation: keyof typeof driverOperations, concurrency: number): Work {
   return async (server, durationMs) => {
-    const client = new MongoClient(`mongodb://${server.endpoint}/?directConnection=true&maxPoolSize=${Math.min(concurrency, 50)}`)
+    const client = new MongoClient(
+      `mongodb://${server.endpoint}/?directConnection=true&maxPoolSize=${Math.min(concurrency, 50)}`,
+    )
     await client.connect()
     const rows = client.db(db).collection<{ _id: number }>(collection)
     let done = 0
@@ -73,9 +75,11 @@ export function driver(operation: keyof typeof driverOperations, concurrency: nu
 }
 
 const rawMessages = {
-  find: (i: number) => encode({ find: collection, filter: { _id: (i * 7919) % documentCount }, limit: 1, singleBatch: true, $db: db }),
+  find: (i: number) =>
+    encode({ find: collection, filter: { _id: (i * 7919) % documentCount }, limit: 1, singleBatch: true, $db: db }),
   /** Every shard is asked, and has nothing. */
-  broadcast: () => encode({ find: collection, filter: { name: 'nobody' }, limit: 1, singleBatch: true, $db: db, hint: 'name_1' }),
+  broadcast: () =>
+    encode({ find: collection, filter: { name: 'nobody' }, limit: 1, singleBatch: true, $db: db, hint: 'name_1' }),
   insert: () => encode({ insert: collection, documents: [documentOf(nextId++)], $db: db }),
 } as const
 
@@ -144,7 +148,11 @@ async function during(server: Server, done: () => number, work: () => Promise<un
   const startedMs = performance.now()
   await work()
   const count = done()
-  return { perSecond: (count / (performance.now() - startedMs)) * 1000, cpuUs: (cpuUs(server.pid) - cpuBefore) / count, p50Us: null }
+  return {
+    perSecond: (count / (performance.now() - startedMs)) * 1000,
+    cpuUs: (cpuUs(server.pid) - cpuBefore) / count,
+    p50Us: null,
+  }
 }
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

@@ -53,12 +53,16 @@ export async function startJavaServer(classpath: string): Promise<Server> {
 }
 
 /** The same without documents, as soon as it takes a connection. */
-export async function launchJavaServer(classpath: string): Promise<{ readonly server: Server; readonly client: RawClient }> {
+export async function launchJavaServer(
+  classpath: string,
+): Promise<{ readonly server: Server; readonly client: RawClient }> {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')
   const { port } = probe.address() as AddressInfo
   probe.close()
-  const child = spawn('java', ['-cp', classpath, 'de.bwaldvogel.mongo.InMemoryMongoServer', String(port)], { stdio: 'ignore' })
+  const child = spawn('java', ['-cp', classpath, 'de.bwaldvogel.mongo.InMemoryMongoServer', String(port)], {
+    stdio: 'ignore',
+  })
   let failure: string | null = null
   child.on('error', (error) => (failure = error.message))
   child.on('exit', (code) => (failure = `it ended with code ${code}`))
@@ -91,12 +95,16 @@ export async function startStub(model: Server): Promise<Server> {
   const bodies = {
     hello: encode(hello),
     ping: await client.commandBytes(encode({ ping: 1, $db: 'admin' })),
-    find: await client.commandBytes(encode({ find: collection, filter: { _id: 1 }, limit: 1, singleBatch: true, $db: db })),
+    find: await client.commandBytes(
+      encode({ find: collection, filter: { _id: 1 }, limit: 1, singleBatch: true, $db: db }),
+    ),
     insert: await client.commandBytes(encode({ insert: collection, documents: [{ _id: -1 }], $db: db })),
   }
   await checked(client, { delete: collection, deletes: [{ q: { _id: -1 }, limit: 1 }], $db: db })
   client.close()
-  return forkStub(Object.fromEntries(Object.entries(bodies).map(([name, body]) => [name, Buffer.from(body).toString('base64')])))
+  return forkStub(
+    Object.fromEntries(Object.entries(bodies).map(([name, body]) => [name, Buffer.from(body).toString('base64')])),
+  )
 }
 
 /** @param bodies base64 of the answer to each command, `ping` for all others */

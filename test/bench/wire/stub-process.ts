@@ -10,7 +10,9 @@ const bodyAt = headerBytes + 5
 const opMsg = 2013
 
 process.once('message', (answers: Record<string, string>) => {
-  const templates = new Map(Object.entries(answers).map(([name, body]) => [name, messageOf(Buffer.from(body, 'base64'))]))
+  const templates = new Map(
+    Object.entries(answers).map(([name, body]) => [name, messageOf(Buffer.from(body, 'base64'))]),
+  )
   const fallback = templates.get('ping')!
   const server = createServer((socket) => {
     let rest: Buffer = Buffer.alloc(0)

@@ -67,7 +67,9 @@ try {
   await populated.save()
   assert.deepEqual([...(await Book.findById(populated._id)).tags], ['t0', 'new'])
   assert.equal(await Book.countDocuments({ reviews: { $elemMatch: { stars: 9 } } }), 1)
-  await assert.rejects(Book.updateOne({ year: 1901 }, { year: 5 }, { runValidators: true }), { name: 'ValidationError' })
+  await assert.rejects(Book.updateOne({ year: 1901 }, { year: 5 }, { runValidators: true }), {
+    name: 'ValidationError',
+  })
 
   const bulk = await Book.bulkWrite([
     { insertOne: { document: { title: 'bulk', year: 2100, author: jane._id } } },
@@ -79,7 +81,13 @@ try {
   const decades = await Book.aggregate([
     { $match: { year: { $lt: 1950 } } },
     { $unwind: '$reviews' },
-    { $group: { _id: { $floor: { $divide: ['$year', 10] } }, stars: { $sum: '$reviews.stars' }, titles: { $push: '$title' } } },
+    {
+      $group: {
+        _id: { $floor: { $divide: ['$year', 10] } },
+        stars: { $sum: '$reviews.stars' },
+        titles: { $push: '$title' },
+      },
+    },
     { $sort: { _id: 1 } },
   ])
   assert.deepEqual(

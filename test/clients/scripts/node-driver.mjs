@@ -15,7 +15,9 @@ try {
   await client.db('admin').command({ shardCollection: `${name}.things`, key: { _id: 'hashed' } })
   const things = db.collection('things')
 
-  const inserted = await things.insertMany(Array.from({ length: 250 }, (_, i) => ({ _id: i, n: i % 7, text: `grüße ${i}` })))
+  const inserted = await things.insertMany(
+    Array.from({ length: 250 }, (_, i) => ({ _id: i, n: i % 7, text: `grüße ${i}` })),
+  )
   assert.equal(inserted.insertedCount, 250)
   assert.deepEqual(await things.findOne({ _id: 17 }), { _id: 17, n: 3, text: 'grüße 17' })
 

@@ -3,7 +3,11 @@ import t from 'tap'
 import { runExamples, updateExamples } from './support/language.js'
 
 const arrays = updateExamples([
-  [{ tags: ['electronics', 'supplies'] }, { $addToSet: { tags: 'accessories' } }, { tags: ['electronics', 'supplies', 'accessories'] }],
+  [
+    { tags: ['electronics', 'supplies'] },
+    { $addToSet: { tags: 'accessories' } },
+    { tags: ['electronics', 'supplies', 'accessories'] },
+  ],
   [{ tags: ['camera'] }, { $addToSet: { tags: 'camera' } }, { tags: ['camera'] }],
   [{ letters: ['a', 'b'] }, { $addToSet: { letters: ['c', 'd'] } }, { letters: ['a', 'b', ['c', 'd']] }],
   [
@@ -68,13 +72,21 @@ const arrays = updateExamples([
   [{}, { $push: { scores: 89 } }, { scores: [89] }],
   [{ scores: [44] }, { $push: { scores: { $each: [90, 92] } } }, { scores: [44, 90, 92] }],
   [{ scores: [100] }, { $push: { scores: { $each: [50, 60, 70], $position: 0 } } }, { scores: [50, 60, 70, 100] }],
-  [{ scores: [50, 60, 70, 100] }, { $push: { scores: { $each: [20, 30], $position: 2 } } }, { scores: [50, 60, 20, 30, 70, 100] }],
+  [
+    { scores: [50, 60, 70, 100] },
+    { $push: { scores: { $each: [20, 30], $position: 2 } } },
+    { scores: [50, 60, 20, 30, 70, 100] },
+  ],
   [
     { scores: [50, 60, 20, 30, 70, 100] },
     { $push: { scores: { $each: [90, 80], $position: -2 } } },
     { scores: [50, 60, 20, 30, 90, 80, 70, 100] },
   ],
-  [{ scores: [40, 50, 60] }, { $push: { scores: { $each: [80, 78, 86], $slice: -5 } } }, { scores: [50, 60, 80, 78, 86] }],
+  [
+    { scores: [40, 50, 60] },
+    { $push: { scores: { $each: [80, 78, 86], $slice: -5 } } },
+    { scores: [50, 60, 80, 78, 86] },
+  ],
   [{ scores: [89, 90] }, { $push: { scores: { $each: [100, 20], $slice: 3 } } }, { scores: [89, 90, 100] }],
   [{ scores: [89, 70, 100, 20] }, { $push: { scores: { $each: [], $slice: -3 } } }, { scores: [70, 100, 20] }],
   [
@@ -106,7 +118,11 @@ const arrays = updateExamples([
       ],
     },
   ],
-  [{ tests: [89, 70, 89, 50] }, { $push: { tests: { $each: [40, 60], $sort: 1 } } }, { tests: [40, 50, 60, 70, 89, 89] }],
+  [
+    { tests: [89, 70, 89, 50] },
+    { $push: { tests: { $each: [40, 60], $sort: 1 } } },
+    { tests: [40, 50, 60, 70, 89, 89] },
+  ],
   [{ tests: [89, 70, 100, 20] }, { $push: { tests: { $each: [], $sort: -1 } } }, { tests: [100, 89, 70, 20] }],
   [
     {

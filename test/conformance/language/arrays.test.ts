@@ -31,9 +31,18 @@ const arrays: readonly ExpressionRow[] = [
     ['hello', ' ', ['world'], 'again'],
   ],
   [{ $concatArrays: ['$instock', '$ordered'] }, null, { instock: ['apples'] }],
-  [{ $filter: { input: [1, 'a', 2, null, 3.1, long(4), '5'], as: 'num', cond: { $isNumber: '$$num' } } }, [1, 2, 3.1, long(4)]],
-  [{ $filter: { input: [1, 'a', 2, null, 3.1, long(4), '5'], as: 'num', cond: { $isNumber: '$$num' }, limit: 2 } }, [1, 2]],
-  [{ $filter: { input: [1, 'a', 2, null, 3.1, long(4), '5'], as: 'num', cond: { $isNumber: '$$num' }, limit: 10 } }, [1, 2, 3.1, long(4)]],
+  [
+    { $filter: { input: [1, 'a', 2, null, 3.1, long(4), '5'], as: 'num', cond: { $isNumber: '$$num' } } },
+    [1, 2, 3.1, long(4)],
+  ],
+  [
+    { $filter: { input: [1, 'a', 2, null, 3.1, long(4), '5'], as: 'num', cond: { $isNumber: '$$num' }, limit: 2 } },
+    [1, 2],
+  ],
+  [
+    { $filter: { input: [1, 'a', 2, null, 3.1, long(4), '5'], as: 'num', cond: { $isNumber: '$$num' }, limit: 10 } },
+    [1, 2, 3.1, long(4)],
+  ],
   [
     { $filter: { input: '$items', as: 'item', cond: { $gte: ['$$item.price', 100] } } },
     [{ id: 2, price: 120 }],
@@ -157,7 +166,19 @@ const arrays: readonly ExpressionRow[] = [
   [
     {
       $sortArray: {
-        input: [20, 4, { a: 'Free' }, 6, 21, 5, 'Gratis', { a: null }, { a: { sale: true, price: 19 } }, 10.23, { a: 'On sale' }],
+        input: [
+          20,
+          4,
+          { a: 'Free' },
+          6,
+          21,
+          5,
+          'Gratis',
+          { a: null },
+          { a: { sale: true, price: 19 } },
+          10.23,
+          { a: 'On sale' },
+        ],
         sortBy: 1,
       },
     },

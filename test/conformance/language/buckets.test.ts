@@ -28,7 +28,10 @@ const unwinds: readonly Example[] = [
     name: '$unwind with the index',
     documents: inventory,
     aggregate: [{ $unwind: { path: '$sizes', includeArrayIndex: 'at' } }],
-    gives: [...['S', 'M', 'L'].map((sizes, i) => ({ ...first, sizes, at: long(i) })), { ...third, sizes: 'M', at: null }],
+    gives: [
+      ...['S', 'M', 'L'].map((sizes, i) => ({ ...first, sizes, at: long(i) })),
+      { ...third, sizes: 'M', at: null },
+    ],
   },
   {
     name: '$unwind keeps what has no array',
@@ -95,7 +98,11 @@ const artists = [
   [8, 'Diriks', 1855],
 ].map(([_id, name, born]) => ({ _id, name, born }))
 const things = Array.from({ length: 100 }, (_, i) => ({ _id: i }))
-const auto = (name: string, more: object, gives: readonly (readonly [number | Double, number | Double, number])[]): Example => ({
+const auto = (
+  name: string,
+  more: object,
+  gives: readonly (readonly [number | Double, number | Double, number])[],
+): Example => ({
   name: `$bucketAuto, ${name}`,
   documents: things,
   aggregate: [{ $bucketAuto: { groupBy: '$_id', buckets: 5, ...more } }],
@@ -209,8 +216,18 @@ const buckets: readonly Example[] = [
       },
     ],
   },
-  { name: '$count', documents: things, aggregate: [{ $match: { _id: { $gt: 79 } } }, { $count: 'passing' }], gives: [{ passing: 20 }] },
-  { name: '$count of nothing', documents: things, aggregate: [{ $match: { _id: 'x' } }, { $count: 'passing' }], gives: [] },
+  {
+    name: '$count',
+    documents: things,
+    aggregate: [{ $match: { _id: { $gt: 79 } } }, { $count: 'passing' }],
+    gives: [{ passing: 20 }],
+  },
+  {
+    name: '$count of nothing',
+    documents: things,
+    aggregate: [{ $match: { _id: 'x' } }, { $count: 'passing' }],
+    gives: [],
+  },
 ]
 
 for (const [family, examples] of Object.entries({ unwinds, buckets })) t.test(family, (t) => runExamples(t, examples))

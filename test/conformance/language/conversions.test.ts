@@ -20,7 +20,10 @@ const conversions: readonly ExpressionRow[] = [
   [convert(true, 'int'), 1],
   [convert(1.99999, 'int'), 1],
   [convert(decimal('5.5000'), 'int'), 5],
-  [convert(decimal('9223372036000.000'), 'int', { onError: 'Could not convert to type integer.' }), 'Could not convert to type integer.'],
+  [
+    convert(decimal('9223372036000.000'), 'int', { onError: 'Could not convert to type integer.' }),
+    'Could not convert to type integer.',
+  ],
   [convert(long(5000), 'int'), 5000],
   [convert('-2', 'int'), -2],
   [convert(null, 'int'), null],
@@ -37,7 +40,10 @@ const conversions: readonly ExpressionRow[] = [
   [convert(new Date('2018-03-27T05:04:47.890Z'), 'double'), double(1522127087890)],
   [convert(true, 'long'), long(1)],
   [convert(2.5, 'long'), long(2)],
-  [convert(decimal('9223372036854775808.0'), 'long', { onError: 'Could not convert to type long.' }), 'Could not convert to type long.'],
+  [
+    convert(decimal('9223372036854775808.0'), 'long', { onError: 'Could not convert to type long.' }),
+    'Could not convert to type long.',
+  ],
   [convert('-2', 'long'), long(-2)],
   [convert(new Date('2018-03-27T05:04:47.890Z'), 'long'), long('1522127087890')],
   [convert(120000000000.5, 'date'), new Date('1973-10-20T21:20:00Z')],

@@ -58,7 +58,10 @@ const built: readonly ExpressionRow[] = [
   fromParts({ year: 2017, month: 0, day: 1, hour: 12 }, '2016-12-01T12:00:00Z'),
   fromParts({ year: 2017, month: 2, day: 8, hour: 12 }, '2017-02-08T12:00:00Z'),
   fromParts({ isoWeekYear: 2017, isoWeek: 6, isoDayOfWeek: 3, hour: 12 }, '2017-02-08T12:00:00Z'),
-  fromParts({ year: 2016, month: 12, day: 31, hour: 23, minute: 46, second: 12, timezone: 'America/New_York' }, '2017-01-01T04:46:12Z'),
+  fromParts(
+    { year: 2016, month: 12, day: 31, hour: 23, minute: 46, second: 12, timezone: 'America/New_York' },
+    '2017-01-01T04:46:12Z',
+  ),
   fromParts(
     { timezone: 'Europe/Berlin', year: 2017, month: 6, day: 23, hour: 14, minute: 27, second: 37, millisecond: 742 },
     '2017-06-23T12:27:37.742Z',
@@ -79,7 +82,10 @@ const built: readonly ExpressionRow[] = [
   [{ $dateFromParts: { year: 2017, month: '$nothing' } }, null],
   [{ $dateFromParts: { year: 2017, timezone: '$nothing' } }, null],
   [{ $dateFromString: { dateString: '2017-02-08T12:10:40.787' } }, day('2017-02-08T12:10:40.787Z')],
-  [{ $dateFromString: { dateString: '2017-02-08T12:10:40.787', timezone: 'America/New_York' } }, day('2017-02-08T17:10:40.787Z')],
+  [
+    { $dateFromString: { dateString: '2017-02-08T12:10:40.787', timezone: 'America/New_York' } },
+    day('2017-02-08T17:10:40.787Z'),
+  ],
   [{ $dateFromString: { dateString: '2017-02-08' } }, day('2017-02-08T00:00:00Z')],
   [{ $dateFromString: { dateString: '06-15-2018', format: '%m-%d-%Y' } }, day('2018-06-15T00:00:00Z')],
   [{ $dateFromString: { dateString: '15-06-2018', format: '%d-%m-%Y' } }, day('2018-06-15T00:00:00Z')],
@@ -90,11 +96,17 @@ const built: readonly ExpressionRow[] = [
     { $dateToString: { format: '%H:%M:%S:%L%z', date: day('2014-01-01T08:15:39.736Z'), timezone: 'America/New_York' } },
     '03:15:39:736-0500',
   ],
-  [{ $dateToString: { format: '%H:%M:%S:%L%z', date: day('2014-01-01T08:15:39.736Z'), timezone: '+04:30' } }, '12:45:39:736+0430'],
+  [
+    { $dateToString: { format: '%H:%M:%S:%L%z', date: day('2014-01-01T08:15:39.736Z'), timezone: '+04:30' } },
+    '12:45:39:736+0430',
+  ],
   [{ $dateToString: { format: '%Z', date: day('2014-01-01T08:15:39.736Z'), timezone: 'America/New_York' } }, '-300'],
   [{ $dateToString: { format: '%Z', date: day('2014-01-01T08:15:39.736Z'), timezone: '+04:30' } }, '270'],
   [{ $dateToString: { date: day('2014-01-01T08:15:39.736Z') } }, '2014-01-01T08:15:39.736Z'],
-  [{ $dateToString: { date: day('2014-01-01T08:15:39.736Z'), timezone: 'America/New_York' } }, '2014-01-01T03:15:39.736'],
+  [
+    { $dateToString: { date: day('2014-01-01T08:15:39.736Z'), timezone: 'America/New_York' } },
+    '2014-01-01T03:15:39.736',
+  ],
   [{ $dateToString: { date: '$nothing', onNull: 'none' } }, 'none'],
 ]
 
@@ -144,14 +156,25 @@ const arithmetic: readonly ExpressionRow[] = [
   diff(day('2021-02-01'), day('2021-02-28'), 'week', 3, { startOfWeek: 'Monday' }),
   diff(day('2021-03-01'), day('2021-03-31'), 'week', 4),
   diff(day('2021-01-24T18:23:36Z'), day('2021-01-25T02:23:36Z'), 'week', 1, { timezone: 'GMT', startOfWeek: 'MONDAY' }),
-  diff(day('2021-01-17T05:00:00Z'), day('2021-01-17T04:59:00Z'), 'week', -1, { timezone: 'America/New_York', startOfWeek: 'sunday' }),
+  diff(day('2021-01-17T05:00:00Z'), day('2021-01-17T04:59:00Z'), 'week', -1, {
+    timezone: 'America/New_York',
+    startOfWeek: 'sunday',
+  }),
   diff(day('2020-11-01'), day('2020-11-01'), 'hour', 0, { timezone: 'GMT', startOfWeek: 1 }),
   [{ $dateDiff: { startDate: null, endDate: 1, unit: 'century', timezone: 'INVALID' } }, null],
   [{ $dateDiff: { startDate: day('2020-11-01'), endDate: day('2020-11-01'), unit: 'week', startOfWeek: null } }, null],
   trunc(day('2020-11-01T18:23:36Z'), 'hour', '2020-11-01T18:00:00Z', { binSize: 2 }),
-  trunc(day('2021-12-01T18:23:36Z'), 'hour', '2021-12-01T17:00:00Z', { binSize: 4, timezone: 'America/New_York', startOfWeek: 'IGNORED' }),
+  trunc(day('2021-12-01T18:23:36Z'), 'hour', '2021-12-01T17:00:00Z', {
+    binSize: 4,
+    timezone: 'America/New_York',
+    startOfWeek: 'IGNORED',
+  }),
   trunc(day('2021-02-15T18:23:36Z'), 'week', '2021-02-14T00:00:00Z'),
-  trunc(day('2000-01-30T18:00:00Z'), 'week', '2000-01-17T05:00:00Z', { binSize: 2, timezone: 'America/New_York', startOfWeek: 'mon' }),
+  trunc(day('2000-01-30T18:00:00Z'), 'week', '2000-01-17T05:00:00Z', {
+    binSize: 2,
+    timezone: 'America/New_York',
+    startOfWeek: 'mon',
+  }),
   trunc(new ObjectId('507c7f79bcf86cd7994f6c0e'), 'minute', '2012-10-15T21:20:00Z', { binSize: 10 }),
   trunc(new Timestamp({ t: 1350336377, i: 0 }), 'second', '2012-10-15T21:26:10Z', { binSize: 10 }),
   trunc(day('2020-01-30T18:59:00.003Z'), 'millisecond', '2020-01-30T18:59:00Z', { binSize: 1000 }),
@@ -189,12 +212,18 @@ const overDocuments: readonly Example[] = [
       { purchased: day('2021-02-16'), delivered: day('2021-02-18') },
     ],
     aggregate: [
-      { $group: { _id: null, average: { $avg: { $dateDiff: { startDate: '$purchased', endDate: '$delivered', unit: 'day' } } } } },
+      {
+        $group: {
+          _id: null,
+          average: { $avg: { $dateDiff: { startDate: '$purchased', endDate: '$delivered', unit: 'day' } } },
+        },
+      },
       { $project: { _id: 0, numDays: { $trunc: ['$average', 1] } } },
     ],
     gives: [{ numDays: 4.6 }],
   },
 ]
 
-for (const [family, rows] of Object.entries({ parts, built, arithmetic })) t.test(family, (t) => runExpressions(t, rows))
+for (const [family, rows] of Object.entries({ parts, built, arithmetic }))
+  t.test(family, (t) => runExpressions(t, rows))
 t.test('over documents', (t) => runExamples(t, overDocuments))

@@ -137,7 +137,11 @@ const documents: readonly ExpressionRow[] = [
   [{ $getField: { field: 'a', input: null } }, null],
   [{ $setField: { field: 'price.usd', input: '$doc', value: 49.99 } }, { a: 1, 'price.usd': 49.99 }, { doc: { a: 1 } }],
   [{ $setField: { field: 'a', input: '$doc', value: '$$REMOVE' } }, { b: 2 }, { doc: { a: 1, b: 2 } }],
-  [{ $setField: { field: { $literal: '$price' }, input: '$doc', value: 9 } }, { $price: 9, b: 2 }, { doc: { $price: 1, b: 2 } }],
+  [
+    { $setField: { field: { $literal: '$price' }, input: '$doc', value: 9 } },
+    { $price: 9, b: 2 },
+    { doc: { $price: 1, b: 2 } },
+  ],
   [{ $unsetField: { field: 'price.usd', input: '$doc' } }, { b: 2 }, { doc: { 'price.usd': 1, b: 2 } }],
   ['$a.b', [1, 2], { a: [{ b: 1 }, { b: 2 }, { c: 3 }] }],
   ['$a.0', [], { a: [1, 2] }],

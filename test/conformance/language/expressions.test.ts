@@ -12,7 +12,11 @@ const arithmetic: readonly ExpressionRow[] = [
   [{ $abs: null }, null],
   [{ $abs: { $subtract: ['$start', '$end'] } }, 25, { start: 50, end: 25 }],
   [{ $add: ['$price', '$fee'] }, 12, { price: 10, fee: 2 }],
-  [{ $add: ['$date', 3 * 24 * 60 * 60000] }, new Date('2014-03-04T08:00:00Z'), { date: new Date('2014-03-01T08:00:00Z') }],
+  [
+    { $add: ['$date', 3 * 24 * 60 * 60000] },
+    new Date('2014-03-04T08:00:00Z'),
+    { date: new Date('2014-03-01T08:00:00Z') },
+  ],
   [{ $add: [] }, 0],
   [{ $add: [1, null] }, null],
   [{ $ceil: 1 }, 1],
@@ -58,7 +62,11 @@ const arithmetic: readonly ExpressionRow[] = [
   [{ $sqrt: 30 }, 5.477225575051661],
   [{ $sqrt: null }, null],
   [{ $subtract: [{ $add: ['$price', '$fee'] }, '$discount'] }, 7, { price: 10, fee: 2, discount: 5 }],
-  [{ $subtract: ['$date', 5 * 60 * 1000] }, new Date('2014-03-01T07:55:00Z'), { date: new Date('2014-03-01T08:00:00Z') }],
+  [
+    { $subtract: ['$date', 5 * 60 * 1000] },
+    new Date('2014-03-01T07:55:00Z'),
+    { date: new Date('2014-03-01T08:00:00Z') },
+  ],
   [{ $subtract: [new Date(5000), new Date(2000)] }, long(3000)],
   [{ $trunc: ['$value', 1] }, 19.2, { value: 19.25 }],
   [{ $trunc: ['$value', 1] }, -45.3, { value: -45.39 }],
@@ -154,14 +162,21 @@ const conditions: readonly ExpressionRow[] = [
   [
     {
       $let: {
-        vars: { total: { $add: ['$price', '$tax'] }, discounted: { $cond: { if: '$applyDiscount', then: 0.9, else: 1 } } },
+        vars: {
+          total: { $add: ['$price', '$tax'] },
+          discounted: { $cond: { if: '$applyDiscount', then: 0.9, else: 1 } },
+        },
         in: { $multiply: ['$$total', '$$discounted'] },
       },
     },
     9.450000000000001,
     { price: 10, tax: 0.5, applyDiscount: true },
   ],
-  [{ $let: { vars: { total: { $add: ['$price', '$tax'] } }, in: { $multiply: ['$$total', 1] } } }, 10.25, { price: 10, tax: 0.25 }],
+  [
+    { $let: { vars: { total: { $add: ['$price', '$tax'] } }, in: { $multiply: ['$$total', 1] } } },
+    10.25,
+    { price: 10, tax: 0.25 },
+  ],
   [{ $literal: { $add: [2, 3] } }, { $add: [2, 3] }],
   [{ $literal: { $literal: 1 } }, { $literal: 1 }],
   [{ $eq: ['$price', { $literal: '$1' }] }, true, { price: '$1' }],

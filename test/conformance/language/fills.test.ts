@@ -13,7 +13,9 @@ const fills: readonly Example[] = [
       { _id: 2, bootsSold: 7, sneakersSold: 18 },
       { _id: 3, sneakersSold: 5 },
     ],
-    aggregate: [{ $fill: { output: { bootsSold: { value: 0 }, sandalsSold: { value: 0 }, sneakersSold: { value: 0 } } } }],
+    aggregate: [
+      { $fill: { output: { bootsSold: { value: 0 }, sandalsSold: { value: 0 }, sneakersSold: { value: 0 } } } },
+    ],
     gives: [
       { _id: 1, bootsSold: 10, sandalsSold: 20, sneakersSold: 12 },
       { _id: 2, bootsSold: 7, sneakersSold: 18, sandalsSold: 0 },
@@ -27,7 +29,10 @@ const fills: readonly Example[] = [
       time: new Date(Date.UTC(2021, 2, 8, 9 + i)),
       ...(price === undefined ? {} : { price }),
     })),
-    aggregate: [{ $fill: { sortBy: { time: 1 }, output: { price: { method: 'linear' } } } }, { $project: { price: 1 } }],
+    aggregate: [
+      { $fill: { sortBy: { time: 1 }, output: { price: { method: 'linear' } } } },
+      { $project: { price: 1 } },
+    ],
     gives: [500, 507.5, 515, double(505), double(495), 485].map((price, _id) => ({ _id, price })),
     order: 'sorted',
   },
@@ -57,7 +62,15 @@ const fills: readonly Example[] = [
       { _id: 2, restaurant: 'Joe' },
       { _id: 3, restaurant: 'Sally' },
     ],
-    aggregate: [{ $fill: { sortBy: { _id: 1 }, partitionBy: { restaurant: '$restaurant' }, output: { score: { method: 'locf' } } } }],
+    aggregate: [
+      {
+        $fill: {
+          sortBy: { _id: 1 },
+          partitionBy: { restaurant: '$restaurant' },
+          output: { score: { method: 'locf' } },
+        },
+      },
+    ],
     gives: [
       { _id: 0, restaurant: 'Joe', score: 90 },
       { _id: 2, restaurant: 'Joe', score: 90 },
@@ -120,7 +133,9 @@ const densified: readonly Example[] = [
   {
     name: '$densify the full range of partitions',
     documents: coffee,
-    aggregate: [{ $densify: { field: 'altitude', partitionByFields: ['variety'], range: { bounds: 'full', step: 200 } } }],
+    aggregate: [
+      { $densify: { field: 'altitude', partitionByFields: ['variety'], range: { bounds: 'full', step: 200 } } },
+    ],
     gives: [
       ...coffee,
       gap('Arabica', 800),
@@ -132,7 +147,9 @@ const densified: readonly Example[] = [
   {
     name: '$densify within each partition',
     documents: coffee,
-    aggregate: [{ $densify: { field: 'altitude', partitionByFields: ['variety'], range: { bounds: 'partition', step: 200 } } }],
+    aggregate: [
+      { $densify: { field: 'altitude', partitionByFields: ['variety'], range: { bounds: 'partition', step: 200 } } },
+    ],
     gives: [...coffee, gap('Arabica', 800), gap('Gesha', 1450), gap('Gesha', 1650)],
     order: 'any',
   },
@@ -155,7 +172,10 @@ const densified: readonly Example[] = [
       { _id: 2, key: 'b', num: 5 },
       { _id: 3, key: 'c', num: 9 },
     ],
-    aggregate: [{ $densify: { field: 'num', partitionByFields: ['key'], range: { step: 1, bounds: [4, 6] } } }, { $project: { _id: 0 } }],
+    aggregate: [
+      { $densify: { field: 'num', partitionByFields: ['key'], range: { step: 1, bounds: [4, 6] } } },
+      { $project: { _id: 0 } },
+    ],
     gives: [
       { key: 'a', num: 2 },
       { key: 'a', num: 4 },

@@ -4,7 +4,10 @@ import t from 'tap'
 import { runExamples, type Example } from './support/language.js'
 
 /** A find over documents, and the `_id`s that it gives. */
-const finds = (documents: readonly object[], rows: readonly (readonly [filter: object, ids: readonly unknown[]])[]): readonly Example[] => {
+const finds = (
+  documents: readonly object[],
+  rows: readonly (readonly [filter: object, ids: readonly unknown[]])[],
+): readonly Example[] => {
   const numbered = documents.map((document, i): object => ('_id' in document ? document : { _id: i + 1, ...document }))
   return rows.map(([filter, ids]) => ({
     name: JSON.stringify(filter, (_, value: unknown) => (value instanceof RegExp ? String(value) : value)),
@@ -165,7 +168,16 @@ const evaluation = [
       [{ $jsonSchema: { required: ['instock'], properties: { instock: { bsonType: 'bool' } } } }, [1, 2]],
       [{ $jsonSchema: { properties: { qty: { minimum: 60 } } } }, [3, 4]],
       [
-        { $nor: [{ $jsonSchema: { required: ['instock'], properties: { item: { bsonType: 'string' }, instock: { bsonType: 'bool' } } } }] },
+        {
+          $nor: [
+            {
+              $jsonSchema: {
+                required: ['instock'],
+                properties: { item: { bsonType: 'string' }, instock: { bsonType: 'bool' } },
+              },
+            },
+          ],
+        },
         [3, 4],
       ],
       [{ $jsonSchema: { properties: { size: { bsonType: 'object', properties: { h: { maximum: 10 } } } } } }, [2, 3]],
@@ -206,7 +218,10 @@ const stock = [
 const arrays = [
   ...finds(stock, [
     [{ tags: { $all: ['appliance', 'school', 'book'] } }, [1, 2]],
-    [{ qty: { $all: [{ $elemMatch: { size: 'M', num: { $gt: 50 } } }, { $elemMatch: { num: 100, size: 'L' } }] } }, [3]],
+    [
+      { qty: { $all: [{ $elemMatch: { size: 'M', num: { $gt: 50 } } }, { $elemMatch: { num: 100, size: 'L' } }] } },
+      [3],
+    ],
     [{ 'qty.num': { $all: [50] } }, [2]],
     [{ 'qty.num': 50 }, [2]],
     [{ tags: { $size: 2 } }, [3, 4]],

@@ -31,7 +31,15 @@ const graphs: readonly Example[] = [
     documents: employees,
     others: { employees },
     aggregate: [
-      { $graphLookup: { from: 'employees', startWith: '$reportsTo', connectFromField: 'reportsTo', connectToField: 'name', as: 'chain' } },
+      {
+        $graphLookup: {
+          from: 'employees',
+          startWith: '$reportsTo',
+          connectFromField: 'reportsTo',
+          connectToField: 'name',
+          as: 'chain',
+        },
+      },
     ],
     gives: [
       { ...employees[0], chain: [] },

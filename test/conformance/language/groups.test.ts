@@ -16,7 +16,12 @@ const groups: readonly Example[] = [
     ],
     aggregate: [
       {
-        $group: { _id: null, total: { $sum: { $multiply: ['$price', '$quantity'] } }, average: { $avg: '$quantity' }, count: { $sum: 1 } },
+        $group: {
+          _id: null,
+          total: { $sum: { $multiply: ['$price', '$quantity'] } },
+          average: { $avg: '$quantity' },
+          count: { $sum: 1 },
+        },
       },
     ],
     gives: [{ _id: null, total: decimal('40'), average: 1.5, count: 2 }],
@@ -28,7 +33,11 @@ const groups: readonly Example[] = [
       { _id: 2, title: 'Eclogues', author: 'Dante' },
       { _id: 3, title: 'Iliad', author: 'Homer' },
     ],
-    aggregate: [{ $sort: { _id: 1 } }, { $group: { _id: '$author', books: { $push: '$$ROOT' } } }, { $sort: { _id: 1 } }],
+    aggregate: [
+      { $sort: { _id: 1 } },
+      { $group: { _id: '$author', books: { $push: '$$ROOT' } } },
+      { $sort: { _id: 1 } },
+    ],
     gives: [
       {
         _id: 'Dante',
@@ -64,7 +73,10 @@ const groups: readonly Example[] = [
       { _id: 2, item: 'jkl', q: 1 },
       { _id: 3, item: 'abc', q: 10 },
     ],
-    aggregate: [{ $sort: { item: 1, _id: 1 } }, { $group: { _id: '$item', first: { $first: '$q' }, last: { $last: '$q' } } }],
+    aggregate: [
+      { $sort: { item: 1, _id: 1 } },
+      { $group: { _id: '$item', first: { $first: '$q' }, last: { $last: '$q' } } },
+    ],
     gives: [
       { _id: 'abc', first: 2, last: 10 },
       { _id: 'jkl', first: 1, last: 1 },

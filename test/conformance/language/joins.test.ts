@@ -10,7 +10,11 @@ const inventory = [
   { _id: 5, sku: null, description: 'Incomplete' },
   { _id: 6 },
 ]
-const orders = [{ _id: 1, item: 'almonds', price: 12, quantity: 2 }, { _id: 2, item: 'pecans', price: 20, quantity: 1 }, { _id: 3 }]
+const orders = [
+  { _id: 1, item: 'almonds', price: 12, quantity: 2 },
+  { _id: 2, item: 'pecans', price: 20, quantity: 1 },
+  { _id: 3 },
+]
 
 const restaurants = [
   { _id: 1, name: 'American Steak House', food: ['filet', 'sirloin'], beverages: ['beer', 'wine'] },
@@ -42,7 +46,12 @@ const joins: readonly Example[] = [
       { _id: 1, title: 'Reading is ...', enrollment: ['giraffe2', 'pandabear', 'artie'] },
       { _id: 2, title: 'But Writing ...', enrollment: ['giraffe1', 'artie'] },
     ],
-    others: { members: ['artie', 'giraffe', 'giraffe1', 'panda', 'pandabear', 'giraffe2'].map((name, i) => ({ _id: i + 1, name })) },
+    others: {
+      members: ['artie', 'giraffe', 'giraffe1', 'panda', 'pandabear', 'giraffe2'].map((name, i) => ({
+        _id: i + 1,
+        name,
+      })),
+    },
     aggregate: [
       { $lookup: { from: 'members', localField: 'enrollment', foreignField: 'name', as: 'info' } },
       { $project: { info: '$info._id' } },
@@ -125,12 +134,20 @@ const joins: readonly Example[] = [
       {
         $lookup: {
           from: 'holidays',
-          pipeline: [{ $match: { year: 2018 } }, { $sort: { _id: 1 } }, { $replaceRoot: { newRoot: { name: '$name' } } }],
+          pipeline: [
+            { $match: { year: 2018 } },
+            { $sort: { _id: 1 } },
+            { $replaceRoot: { newRoot: { name: '$name' } } },
+          ],
           as: 'h',
         },
       },
     ],
-    gives: [1, 2].map((_id) => ({ _id, student: _id === 1 ? 'Ann' : 'Raymond', h: [{ name: "New Year's" }, { name: 'Pi Day' }] })),
+    gives: [1, 2].map((_id) => ({
+      _id,
+      student: _id === 1 ? 'Ann' : 'Raymond',
+      h: [{ name: "New Year's" }, { name: 'Pi Day' }],
+    })),
   },
   {
     name: '$lookup, the concise correlated form',
@@ -163,7 +180,11 @@ const joins: readonly Example[] = [
         { _id: 2, store: 'B', q: 50 },
       ],
     },
-    aggregate: [{ $set: { y: 17 } }, { $unionWith: { coll: 's18', pipeline: [{ $set: { y: 18 } }] } }, { $sort: { y: 1, store: 1 } }],
+    aggregate: [
+      { $set: { y: 17 } },
+      { $unionWith: { coll: 's18', pipeline: [{ $set: { y: 18 } }] } },
+      { $sort: { y: 1, store: 1 } },
+    ],
     gives: [
       { _id: 1, store: 'A', q: 150, y: 17 },
       { _id: 1, store: 'A', q: 100, y: 18 },

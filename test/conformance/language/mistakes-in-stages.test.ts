@@ -128,7 +128,14 @@ const stages: readonly StageRow[] = [
     ] as const
   ).map(([more, code]): StageRow => [
     {
-      $graphLookup: withoutUndefined({ from: 'foreign', startWith: 0, connectToField: 'a', connectFromField: 'b', as: 'output', ...more }),
+      $graphLookup: withoutUndefined({
+        from: 'foreign',
+        startWith: 0,
+        connectToField: 'a',
+        connectFromField: 'b',
+        as: 'output',
+        ...more,
+      }),
     },
     code,
   ]),
@@ -153,7 +160,10 @@ const stages: readonly StageRow[] = [
   [{ $setWindowFields: { output: { v: { $sum: '$a', window: { documents: ['unbounded', 'current'] } } } } }, 5339901],
   [{ $setWindowFields: { output: { v: { $sum: '$a', window: { range: ['unbounded', 'current'] } } } } }, 5339902],
   [{ $setWindowFields: { sortBy: { a: 1 }, output: { v: { $sum: '$a', window: { documents: [1, -1] } } } } }, 5339900],
-  [{ $setWindowFields: { sortBy: { a: 1 }, output: { v: { $sum: '$a', window: { range: [1, -1], unit: 'day' } } } } }, 5339900],
+  [
+    { $setWindowFields: { sortBy: { a: 1 }, output: { v: { $sum: '$a', window: { range: [1, -1], unit: 'day' } } } } },
+    5339900,
+  ],
   [{ $setWindowFields: { sortBy: { a: 1 }, output: { v: { $sum: '$a', abcde: 1 } } } }, 9],
   [{ $setWindowFields: { output: { a: { $sum: 1 }, 'a.b': { $sum: 1 } } } }, 6307900],
   [{ $setWindowFields: { output: { v: { $rank: {} } } } }, 5371602],
@@ -273,14 +283,23 @@ const updates: readonly (readonly [u: object | readonly object[], code: number, 
 
 const named = (what: unknown): string => JSON.stringify(what)
 const families: Readonly<Record<string, readonly Mistake[]>> = {
-  stages: stages.map(([stage, code, says]) => ({ name: named(stage), aggregate: [stage], code, ...(says === undefined ? {} : { says }) })),
+  stages: stages.map(([stage, code, says]) => ({
+    name: named(stage),
+    aggregate: [stage],
+    code,
+    ...(says === undefined ? {} : { says }),
+  })),
   filters: filters.map(([filter, code, says]) => ({
     name: named(filter),
     find: { filter },
     code,
     ...(says === undefined ? {} : { says }),
   })),
-  projections: projections.map(([projection, code]) => ({ name: named(projection), find: { filter: {}, projection }, code })),
+  projections: projections.map(([projection, code]) => ({
+    name: named(projection),
+    find: { filter: {}, projection },
+    code,
+  })),
   updates: updates.map(([u, code, more]) => ({ name: named(u), update: { q: { _id: 1 }, u, ...more }, code })),
 }
 

@@ -187,7 +187,11 @@ const shapes: readonly Example[] = [
       { $match: { year: 2014 } },
       {
         $redact: {
-          $cond: { if: { $gt: [{ $size: { $setIntersection: ['$tags', ['STLW', 'G']] } }, 0] }, then: '$$DESCEND', else: '$$PRUNE' },
+          $cond: {
+            if: { $gt: [{ $size: { $setIntersection: ['$tags', ['STLW', 'G']] } }, 0] },
+            then: '$$DESCEND',
+            else: '$$PRUNE',
+          },
         },
       },
     ],

@@ -74,15 +74,28 @@ const strings: readonly ExpressionRow[] = [
   ],
   [{ $replaceAll: { input: 'abc', find: null, replacement: 'X' } }, null],
   [{ $replaceAll: { input: null, find: 'abc', replacement: '' } }, null],
-  [{ $regexMatch: { input: '$description', regex: /line/ } }, true, { description: 'Single LINE description. single line' }],
+  [
+    { $regexMatch: { input: '$description', regex: /line/ } },
+    true,
+    { description: 'Single LINE description. single line' },
+  ],
   [{ $regexMatch: { input: '$description', regex: 'lin(e|k)' } }, false, { description: 'metal tables' }],
   [{ $regexFind: { input: 'Single line description.', regex: /line/ } }, { match: 'line', idx: 7, captures: [] }],
-  [{ $regexFind: { input: 'First lines\nsecond line', regex: 'lin(e|k)' } }, { match: 'line', idx: 6, captures: ['e'] }],
+  [
+    { $regexFind: { input: 'First lines\nsecond line', regex: 'lin(e|k)' } },
+    { match: 'line', idx: 6, captures: ['e'] },
+  ],
   [{ $regexFind: { input: 'metal tables', regex: /line/ } }, null],
   [{ $regexFind: { input: '$category', regex: /cafe/ } }, null, { category: 'café' }],
   [{ $regexFind: { input: null, regex: /a/ } }, null],
-  [{ $regexFindAll: { input: 'Many spaces before     line', regex: /lin(e|k)/ } }, [{ match: 'line', idx: 23, captures: ['e'] }]],
-  [{ $regexFindAll: { input: 'Multiple\nline descriptions', regex: '^line', options: 'm' } }, [{ match: 'line', idx: 9, captures: [] }]],
+  [
+    { $regexFindAll: { input: 'Many spaces before     line', regex: /lin(e|k)/ } },
+    [{ match: 'line', idx: 23, captures: ['e'] }],
+  ],
+  [
+    { $regexFindAll: { input: 'Multiple\nline descriptions', regex: '^line', options: 'm' } },
+    [{ match: 'line', idx: 9, captures: [] }],
+  ],
   [
     { $regexFindAll: { input: 'anchors, links and hyperlinks', regex: 'lin(e|k)' } },
     [

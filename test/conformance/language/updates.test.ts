@@ -24,8 +24,16 @@ const fields = updateExamples([
   [{ low: 200, high: 800 }, { $max: { high: 950 } }, { low: 200, high: 950 }],
   [{ high: 950 }, { $max: { high: 870 } }, { high: 950 }],
   [{ at: new Date('2013-10-01') }, { $max: { at: new Date('2013-09-30') } }, { at: new Date('2013-10-01') }],
-  [{ nmae: { first: 'george' }, alias: ['x'] }, { $rename: { nmae: 'name' } }, { alias: ['x'], name: { first: 'george' } }],
-  [{ name: { first: 'a', last: 'b' } }, { $rename: { 'name.first': 'name.fname' } }, { name: { last: 'b', fname: 'a' } }],
+  [
+    { nmae: { first: 'george' }, alias: ['x'] },
+    { $rename: { nmae: 'name' } },
+    { alias: ['x'], name: { first: 'george' } },
+  ],
+  [
+    { name: { first: 'a', last: 'b' } },
+    { $rename: { 'name.first': 'name.fname' } },
+    { name: { last: 'b', fname: 'a' } },
+  ],
   [{ a: 1 }, { $rename: { wife: 'spouse' } }, { a: 1 }],
   [
     { details: { model: '14QQ', make: 'xyz' }, tags: ['tools'] },
@@ -61,7 +69,11 @@ const pipelines: readonly Example[] = [
   {
     name: '$set and $unset',
     documents: members,
-    update: { q: {}, u: [{ $set: { status: 'M', comments: ['$misc1', '$misc2'] } }, { $unset: ['misc1', 'misc2'] }], multi: true },
+    update: {
+      q: {},
+      u: [{ $set: { status: 'M', comments: ['$misc1', '$misc2'] } }, { $unset: ['misc1', 'misc2'] }],
+      multi: true,
+    },
     gives: [
       { _id: 1, member: 'abc123', status: 'M', points: 2, comments: ['note', 'renew'] },
       { _id: 2, member: 'xyz123', status: 'M', points: 59, comments: ['reminder', 'confirm'] },

@@ -104,14 +104,18 @@ const windows: readonly Example[] = [
       [1, [orderedAt(5), orderedAt(3)]],
     ],
   ),
-  overCakes('$shift to the next', { ...byQuantity, output: { v: { $shift: { output: '$quantity', by: 1, default: 'Not available' } } } }, [
-    [4, 145],
-    [2, 120],
-    [0, 'Not available'],
-    [1, 134],
-    [5, 104],
-    [3, 'Not available'],
-  ]),
+  overCakes(
+    '$shift to the next',
+    { ...byQuantity, output: { v: { $shift: { output: '$quantity', by: 1, default: 'Not available' } } } },
+    [
+      [4, 145],
+      [2, 120],
+      [0, 'Not available'],
+      [1, 134],
+      [5, 104],
+      [3, 'Not available'],
+    ],
+  ),
   overCakes(
     '$shift to the one before',
     { ...byQuantity, output: { v: { $shift: { output: '$quantity', by: -1, default: 'Not available' } } } },
@@ -132,14 +136,18 @@ const windows: readonly Example[] = [
     [5, null],
     [3, null],
   ]),
-  overCakes('$covariancePop', { ...byState, output: { v: { $covariancePop: [{ $year: '$orderDate' }, '$quantity'], window: untilNow } } }, [
-    [4, double(0)],
-    [0, -10.5],
-    [2, -5.666666666666671],
-    [5, double(0)],
-    [3, -7.5],
-    [1, double(2)],
-  ]),
+  overCakes(
+    '$covariancePop',
+    { ...byState, output: { v: { $covariancePop: [{ $year: '$orderDate' }, '$quantity'], window: untilNow } } },
+    [
+      [4, double(0)],
+      [0, -10.5],
+      [2, -5.666666666666671],
+      [5, double(0)],
+      [3, -7.5],
+      [1, double(2)],
+    ],
+  ),
   overCakes(
     '$covarianceSamp of one document is null',
     { ...byState, output: { v: { $covarianceSamp: [{ $year: '$orderDate' }, '$quantity'], window: untilNow } } },
@@ -176,22 +184,30 @@ const windows: readonly Example[] = [
     [3, 2],
     [1, 3],
   ]),
-  overCakes('$addToSet of an empty window', { ...byState, output: { v: { $addToSet: '$type', window: { documents: [-2, -2] } } } }, [
-    [4, []],
-    [0, []],
-    [2, ['strawberry']],
-    [5, []],
-    [3, []],
-    [1, ['strawberry']],
-  ]),
-  overCakes('$first and a lower bound', { ...byState, output: { v: { $first: '$quantity', window: { documents: [-1, 0] } } } }, [
-    [4, 162],
-    [0, 162],
-    [2, 120],
-    [5, 134],
-    [3, 134],
-    [1, 104],
-  ]),
+  overCakes(
+    '$addToSet of an empty window',
+    { ...byState, output: { v: { $addToSet: '$type', window: { documents: [-2, -2] } } } },
+    [
+      [4, []],
+      [0, []],
+      [2, ['strawberry']],
+      [5, []],
+      [3, []],
+      [1, ['strawberry']],
+    ],
+  ),
+  overCakes(
+    '$first and a lower bound',
+    { ...byState, output: { v: { $first: '$quantity', window: { documents: [-1, 0] } } } },
+    [
+      [4, 162],
+      [0, 162],
+      [2, 120],
+      [5, 134],
+      [3, 134],
+      [1, 104],
+    ],
+  ),
   overCakes(
     '$topN of a window',
     { ...byState, output: { v: { $topN: { n: 2, sortBy: { price: -1 }, output: '$price' }, window: untilNow } } },
@@ -207,7 +223,9 @@ const windows: readonly Example[] = [
   {
     name: '$rank and $denseRank of equal values',
     documents: [90, 80, 90, 70].map((score, i) => ({ _id: i, score })),
-    aggregate: [{ $setWindowFields: { sortBy: { score: -1 }, output: { rank: { $rank: {} }, dense: { $denseRank: {} } } } }],
+    aggregate: [
+      { $setWindowFields: { sortBy: { score: -1 }, output: { rank: { $rank: {} }, dense: { $denseRank: {} } } } },
+    ],
     gives: [
       { _id: 0, score: 90, rank: 1, dense: 1 },
       { _id: 2, score: 90, rank: 1, dense: 1 },
@@ -217,7 +235,19 @@ const windows: readonly Example[] = [
   },
   ...(
     [
-      [{ N: 2 }, [double(13), 14.6, 12.866666666666667, 12.088888888888889, double(82), double(90), 104.66666666666667, 99.75555555555556]],
+      [
+        { N: 2 },
+        [
+          double(13),
+          14.6,
+          12.866666666666667,
+          12.088888888888889,
+          double(82),
+          double(90),
+          104.66666666666667,
+          99.75555555555556,
+        ],
+      ],
       [{ alpha: 0.75 }, [double(13), 14.8, 12.7, 11.95, double(82), double(91), 106.75, 99.6625]],
     ] as const
   ).map(([weight, gives]): Example => ({
@@ -230,7 +260,11 @@ const windows: readonly Example[] = [
     })),
     aggregate: [
       {
-        $setWindowFields: { partitionBy: '$stock', sortBy: { date: 1 }, output: { v: { $expMovingAvg: { input: '$price', ...weight } } } },
+        $setWindowFields: {
+          partitionBy: '$stock',
+          sortBy: { date: 1 },
+          output: { v: { $expMovingAvg: { input: '$price', ...weight } } },
+        },
       },
       { $project: { v: 1 } },
     ],
@@ -250,7 +284,9 @@ const windows: readonly Example[] = [
         $setWindowFields: {
           partitionBy: '$truckID',
           sortBy: { timeStamp: 1 },
-          output: { speed: { $derivative: { input: '$miles', unit: 'hour' }, window: { range: [-30, 0], unit: 'second' } } },
+          output: {
+            speed: { $derivative: { input: '$miles', unit: 'hour' }, window: { range: [-30, 0], unit: 'second' } },
+          },
         },
       },
       { $match: { speed: { $gt: 50 } } },
@@ -276,14 +312,26 @@ const windows: readonly Example[] = [
         $setWindowFields: {
           partitionBy: '$meter',
           sortBy: { timeStamp: 1 },
-          output: { v: { $integral: { input: '$kilowatts', unit: 'hour' }, window: { range: ['unbounded', 'current'], unit: 'hour' } } },
+          output: {
+            v: {
+              $integral: { input: '$kilowatts', unit: 'hour' },
+              window: { range: ['unbounded', 'current'], unit: 'hour' },
+            },
+          },
         },
       },
       { $project: { v: 1 } },
     ],
-    gives: [double(0), 0.023541666666666666, 0.045625, 0.068875, double(0), 0.019791666666666666, 0.040625, 0.06383333333333334].map(
-      (v, _id) => ({ _id, v }),
-    ),
+    gives: [
+      double(0),
+      0.023541666666666666,
+      0.045625,
+      0.068875,
+      double(0),
+      0.019791666666666666,
+      0.040625,
+      0.06383333333333334,
+    ].map((v, _id) => ({ _id, v })),
     order: 'sorted',
   },
 ]

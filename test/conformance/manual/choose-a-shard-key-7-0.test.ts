@@ -17,7 +17,9 @@ page.claim(26, 'a value lies in exactly one chunk, so that the cardinality limit
       { continent: 1 },
       continents.slice(1).map((continent) => ({ continent })),
     )
-    await collection.insertMany(continents.flatMap((continent, i) => Array.from({ length: 5 }, (_, j) => ({ _id: i * 5 + j, continent }))))
+    await collection.insertMany(
+      continents.flatMap((continent, i) => Array.from({ length: 5 }, (_, j) => ({ _id: i * 5 + j, continent }))),
+    )
     t.equal((await lab.chunks(collection)).length, 7)
     for (const continent of continents) {
       t.equal((await lab.targets(collection, { continent })).length, 1)
@@ -89,7 +91,9 @@ for (const [end, direction] of [
       const bound = JSON.stringify({ x: { [end === 'MaxKey' ? '$maxKey' : '$minKey']: 1 } })
       // The first chunk of all has both ends, and loses the lower one.
       const which = (event: { min: string; max: string }) => event[end === 'MaxKey' ? 'max' : 'min'] === bound
-      const moved = await withSmallChunks(lab, () => grow(lab, collection, { until: 'migration', which, x: (i) => i * direction }))
+      const moved = await withSmallChunks(lab, () =>
+        grow(lab, collection, { until: 'migration', which, x: (i) => i * direction }),
+      )
       t.match(moved, { from: lab.shardIds[0] })
       t.not((moved as MigrationEvent).to, lab.shardIds[0], 'so that the next documents go elsewhere')
     },
@@ -98,7 +102,11 @@ for (const [end, direction] of [
       await lab.admin({ shardCollection: collection.namespace, key: { x: 1 } })
       await withSmallChunks(lab, () => grow(lab, collection, { until: 'settled', x: (i) => i * direction }))
       t.match(await lab.chunks(collection), [{ shard: lab.shardIds[0] }])
-      t.same(Object.keys(await lab.placed(collection)), [lab.shardIds[0]], 'the shard with that chunk is the bottleneck')
+      t.same(
+        Object.keys(await lab.placed(collection)),
+        [lab.shardIds[0]],
+        'the shard with that chunk is the bottleneck',
+      )
     },
   })
 }
@@ -118,7 +126,9 @@ page.claim(25, 'queries with the key reach only the shards that have the data, o
     await collection.insertMany(Array.from({ length: 20 }, (_, i) => ({ _id: i, x: i * 10, y: i })))
     const routed = await lab.routed(collection, () => collection.find({ x: 5 }).toArray())
     t.match(routed, [{ kind: 'targeted', shards: [lab.shardIds[1]] }])
-    t.match(await lab.routed(collection, () => collection.find({ y: 5 }).toArray()), [{ kind: 'broadcast', shards: lab.shardIds }])
+    t.match(await lab.routed(collection, () => collection.find({ y: 5 }).toArray()), [
+      { kind: 'broadcast', shards: lab.shardIds },
+    ])
   },
 })
 
@@ -156,7 +166,11 @@ page.claim(30, 'analyzeShardKey tells how good a key is', {
     t.equal(Number(reply['keyCharacteristics'].numDistinctValues), 10)
     t.equal(Number(reply['keyCharacteristics'].mostCommonValues[0].frequency), 10)
     await lab.admin({ shardCollection: collection.namespace, key: { _id: 1 } })
-    const sharded = await lab.admin({ analyzeShardKey: collection.namespace, key: { x: 1 }, readWriteDistribution: false })
+    const sharded = await lab.admin({
+      analyzeShardKey: collection.namespace,
+      key: { x: 1 },
+      readWriteDistribution: false,
+    })
     t.equal(Number(sharded['keyCharacteristics'].numDistinctValues), 10, 'of a sharded collection, too')
   },
   async fails(t, lab) {
@@ -170,13 +184,26 @@ page.claim(30, '$currentOp tells which collections are sampled, and how much of 
     // Members ask now and then what is to be sampled: time has to pass.
     await using world = await AnalysedCluster.start({ shards: 1, emulate: version })
     await world.insert('orders', [{ x: 1 }])
-    const entries = (localOps: boolean) => world.aggregate([{ $currentOp: { localOps } }, { $match: { desc: 'query analyzer' } }])
+    const entries = (localOps: boolean) =>
+      world.aggregate([{ $currentOp: { localOps } }, { $match: { desc: 'query analyzer' } }])
     t.same(await entries(true), [], 'none before it is turned on')
     await world.sample('shop.orders', 10)
-    await world.slowly([{ find: 'orders' }, { count: 'orders' }, { update: 'orders', updates: [{ q: { x: 1 }, u: { $set: { y: 1 } } }] }])
-    const counts = { desc: 'query analyzer', ns: 'shop.orders', startTime: Date, sampledReadsCount: 2, sampledWritesCount: 1 }
+    await world.slowly([
+      { find: 'orders' },
+      { count: 'orders' },
+      { update: 'orders', updates: [{ q: { x: 1 }, u: { $set: { y: 1 } } }] },
+    ])
+    const counts = {
+      desc: 'query analyzer',
+      ns: 'shop.orders',
+      startTime: Date,
+      sampledReadsCount: 2,
+      sampledWritesCount: 1,
+    }
     t.match(await entries(true), [{ ...counts, samplesPerSecond: Number }])
-    t.match(await entries(false), [{ ...counts, shard: 'shard01', sampledReadsBytes: Number, sampledWritesBytes: Number }])
+    t.match(await entries(false), [
+      { ...counts, shard: 'shard01', sampledReadsBytes: Number, sampledWritesBytes: Number },
+    ])
     await world.admin({ configureQueryAnalyzer: 'shop.orders', mode: 'off' })
     await world.cluster.advance(20_000)
     t.same(await entries(true), [])

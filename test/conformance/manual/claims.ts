@@ -31,7 +31,8 @@ export class Page {
     const first = emulatedVersions.indexOf(from)
     const last = emulatedVersions.indexOf(to)
     const outside = [emulatedVersions[first - 1], emulatedVersions[last + 1]].filter((version) => version !== undefined)
-    if ((outside.length === 0) !== (fails === undefined)) throw new Error(`${text}: a counterpart belongs to a range of versions`)
+    if ((outside.length === 0) !== (fails === undefined))
+      throw new Error(`${text}: a counterpart belongs to a range of versions`)
     const label = `${row === null ? '' : `row ${row}: `}${text} (${from === to ? from : `${from} to ${to}`})`
     t.test(label, async (t) => {
       for (const version of new Set([from, to])) {

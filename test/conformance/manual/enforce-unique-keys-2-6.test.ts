@@ -57,7 +57,9 @@ page.claim(16, 'shardCollection without a key shards on _id', {
   async holds(t, lab) {
     const users: Loose = (await lab.database()).collection('users')
     await lab.admin({ shardCollection: users.namespace })
-    const entry = await lab.config.collection<Document & { _id: string }>('collections').findOne({ _id: users.namespace })
+    const entry = await lab.config
+      .collection<Document & { _id: string }>('collections')
+      .findOne({ _id: users.namespace })
     t.same(entry?.['key'], { _id: 1 })
     await users.insertOne({ _id: 'mine' })
     await t.rejects(users.insertOne({ _id: 'mine' }), { code: 11000 })
@@ -168,7 +170,10 @@ page.claim(34, 'only an acknowledged write tells of the duplicate', {
 page.claim(17, 'the index that ensureIndex of the old shell asks for is one of createIndexes', {
   async holds(t, lab) {
     const db = await lab.database()
-    const reply = await db.command({ createIndexes: 'proxy', indexes: [{ key: { email: 1 }, name: 'email_1', unique: true }] })
+    const reply = await db.command({
+      createIndexes: 'proxy',
+      indexes: [{ key: { email: 1 }, name: 'email_1', unique: true }],
+    })
     t.equal(reply['ok'], 1)
     t.match(await db.collection('proxy').indexes(), [{ name: '_id_' }, { name: 'email_1', unique: true }])
   },

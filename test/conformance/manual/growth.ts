@@ -68,5 +68,7 @@ export async function grow(
 export function chunksThatHold(chunks: readonly Document[], count: number): number {
   const values = Array.from({ length: count }, (_, i) => i)
   const bound = (value: unknown, otherwise: number) => (typeof value === 'number' ? value : otherwise)
-  return chunks.filter(({ min, max }) => values.some((value) => bound(min.x, -Infinity) <= value && value < bound(max.x, Infinity))).length
+  return chunks.filter(({ min, max }) =>
+    values.some((value) => bound(min.x, -Infinity) <= value && value < bound(max.x, Infinity)),
+  ).length
 }

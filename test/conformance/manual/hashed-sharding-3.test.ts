@@ -74,7 +74,11 @@ page.claim(23, 'numInitialChunks says how many', {
     if (lab.version !== '2.6') await t.rejects(hashed(lab, { x: 1 }, { numInitialChunks: 4 }), { code: 72 })
   },
   async fails(t, lab) {
-    t.equal((await lab.chunks(await hashed(lab, { x: 'hashed' }, { numInitialChunks: 4 }))).length, 3, 'accepted and ignored')
+    t.equal(
+      (await lab.chunks(await hashed(lab, { x: 'hashed' }, { numInitialChunks: 4 }))).length,
+      3,
+      'accepted and ignored',
+    )
   },
 })
 
@@ -137,6 +141,9 @@ page.claim(32, 'floating point numbers beyond 2^53 lose their own place', {
   async holds(t, lab) {
     const collection = await hashed(lab)
     const limit = 2 ** 53
-    t.same(await lab.targets(collection, { x: new Double(limit + 1) }), await lab.targets(collection, { x: Long.fromNumber(limit) }))
+    t.same(
+      await lab.targets(collection, { x: new Double(limit + 1) }),
+      await lab.targets(collection, { x: Long.fromNumber(limit) }),
+    )
   },
 })

@@ -1,8 +1,25 @@
 /** Twenty points of sharding that are easy to get wrong, each under the versions that it is about. */
 import t, { type Test } from 'tap'
-import { Decimal128, Double, Long, MaxKey, MinKey, MongoBulkWriteError, MongoClient, ObjectId, type Document } from 'mongodb'
+import {
+  Decimal128,
+  Double,
+  Long,
+  MaxKey,
+  MinKey,
+  MongoBulkWriteError,
+  MongoClient,
+  ObjectId,
+  type Document,
+} from 'mongodb'
 import { hashedKeyValue, toRawValue } from '@shardlab/bson'
-import { Distribution, chunkCountLoad, dataSizeLoad, selectMigrations, type ChunkPlace, type ShardStatistics } from '@shardlab/balancer'
+import {
+  Distribution,
+  chunkCountLoad,
+  dataSizeLoad,
+  selectMigrations,
+  type ChunkPlace,
+  type ShardStatistics,
+} from '@shardlab/balancer'
 import { emulatedVersions, type EmulatedVersion } from '@shardlab/sharding'
 import { BalancedCluster } from '../../simulation/balanced-cluster.js'
 import { TestCluster, TestClusters, type Loose } from '../../support/clusters.js'
@@ -17,7 +34,8 @@ function point(
   versions: readonly EmulatedVersion[],
   check: (t: Test, lab: TestCluster) => Promise<void>,
 ): void {
-  for (const version of versions) t.test(`${number}. ${text} (${version})`, async (t) => check(t, await clusters.at(version)))
+  for (const version of versions)
+    t.test(`${number}. ${text} (${version})`, async (t) => check(t, await clusters.at(version)))
 }
 
 async function sharded(lab: TestCluster, key: Document, options: Document = {}): Promise<Loose> {
@@ -51,7 +69,11 @@ point(2, 'find takes values, middle and bounds take hashes', ['2.6', '8.0'], asy
   const to = lab.shardIds.find((id) => id !== chunk['shard'])!
   await lab.admin({ moveChunk: namespace, find: { x: 'text' }, to, _waitForDelete: true })
   t.same(await lab.targets(collection, { x: 'text' }), [to])
-  t.equal((await lab.chunks(collection)).find(({ min }) => hash.equals(min.x))!['shard'], to, 'the chunk that begins with the hash')
+  t.equal(
+    (await lab.chunks(collection)).find(({ min }) => hash.equals(min.x))!['shard'],
+    to,
+    'the chunk that begins with the hash',
+  )
   await t.rejects(lab.admin({ moveChunk: namespace, bounds: [{ x: 'a' }, { x: 'b' }], to }), 'values are no bounds')
 })
 
@@ -77,7 +99,11 @@ point(4, 'a prefix as bound of a zone is filled up with MinKey, on both ends', [
   t.match(await tags.findOne({ ns }), { min: { x: 1, y: new MinKey() }, max: { x: 5, y: new MinKey() }, tag: zone })
   await lab.admin({ updateZoneKeyRange: ns, min: { x: 1 }, max: { x: 5 }, zone: null })
   await lab.admin({ updateZoneKeyRange: ns, min: { x: 1 }, max: { x: new MaxKey() }, zone })
-  t.match(await tags.findOne({ ns }), { max: { x: new MaxKey(), y: new MinKey() } }, 'which is not the end of the key space')
+  t.match(
+    await tags.findOne({ ns }),
+    { max: { x: new MaxKey(), y: new MinKey() } },
+    'which is not the end of the key space',
+  )
   await lab.admin({ updateZoneKeyRange: ns, min: { x: 1 }, max: { x: new MaxKey() }, zone: null })
   await lab.admin({ removeShardFromZone: lab.shardIds[0], zone })
 })
@@ -136,7 +162,9 @@ point(7, 'a write of many documents on several shards goes to all, owners or not
   await collection.insertMany([-1, 1].map((x) => ({ _id: x, x })))
   const updated = await lab.routed(collection, () => collection.updateMany({}, { $set: { seen: true } }))
   t.match(updated, [{ shards: lab.shardIds }])
-  t.match(await lab.routed(collection, () => collection.updateMany({ x: -1 }, { $set: { seen: true } })), [{ shards: [lab.shardIds[0]] }])
+  t.match(await lab.routed(collection, () => collection.updateMany({ x: -1 }, { $set: { seen: true } })), [
+    { shards: [lab.shardIds[0]] },
+  ])
   t.match(await lab.routed(collection, () => collection.deleteMany({})), [{ shards: lab.shardIds }])
 })
 
@@ -175,7 +203,9 @@ const three = ['a', 'b', 'c'].map(shardStatistics)
 
 t.test('9. chunks are moved from one deviation from the ideal on, not from 2, 4 or 8', (t) => {
   const moves = (counts: readonly number[]) => {
-    const chunks = counts.flatMap((count, i) => Array.from({ length: count }, () => 'abc'[i]!)).map((shard, i) => place(i, shard))
+    const chunks = counts
+      .flatMap((count, i) => Array.from({ length: count }, () => 'abc'[i]!))
+      .map((shard, i) => place(i, shard))
     const distribution = new Distribution(chunks, [])
     return selectMigrations({
       shards: three,
@@ -197,8 +227,13 @@ t.test('10. bytes are moved from three chunk sizes on', (t) => {
     const distribution = new Distribution([place(0, 'a'), place(1, 'a'), place(2, 'b'), place(3, 'c')], [])
     const bytes = new Map(['a', 'b', 'c'].map((id, i) => [id, sizes[i]! * megabyte]))
     const load = dataSizeLoad(three, { bytes, maxChunkSizeBytes: 128 * megabyte })
-    return selectMigrations({ shards: three, distribution, load, available: new Set(['a', 'b', 'c']), attemptJumbo: false }).migrations
-      .length
+    return selectMigrations({
+      shards: three,
+      distribution,
+      load,
+      available: new Set(['a', 'b', 'c']),
+      attemptJumbo: false,
+    }).migrations.length
   }
   t.equal(moves([383, 0, 0]), 0)
   t.equal(moves([384, 0, 0]), 1)
@@ -251,7 +286,8 @@ t.test('12. chunks with the jumbo flag are moved by no rule, draining among them
   const select = (isJumbo: boolean) => {
     const distribution = new Distribution([place(0, 'a', isJumbo), place(1, 'b'), place(2, 'c')], [])
     const load = chunkCountLoad(shards, distribution)
-    return selectMigrations({ shards, distribution, load, available: new Set(['a', 'b', 'c']), attemptJumbo: true }).migrations.length
+    return selectMigrations({ shards, distribution, load, available: new Set(['a', 'b', 'c']), attemptJumbo: true })
+      .migrations.length
   }
   t.equal(select(false), 1)
   t.equal(select(true), 0)
@@ -338,7 +374,9 @@ point(17, 'StaleConfig never reaches a client', ['4.4', '8.0'], async (t, lab) =
 
 point(18, 'chunks name their collection by ns (4.4) or by UUID', ['4.4', '5.0', '8.0'], async (t, lab) => {
   const collection = await sharded(lab, { x: 1 })
-  const entry = await lab.config.collection<Document & { _id: string }>('collections').findOne({ _id: collection.namespace })
+  const entry = await lab.config
+    .collection<Document & { _id: string }>('collections')
+    .findOne({ _id: collection.namespace })
   const byNs = lab.version === '4.4'
   t.equal('timestamp' in entry!, !byNs, 'by which mongosh decides')
   const [chunk] = await lab.chunks(collection)
@@ -347,24 +385,34 @@ point(18, 'chunks name their collection by ns (4.4) or by UUID', ['4.4', '5.0', 
   t.type(chunk!['_id'], ObjectId)
 })
 
-point(19, 'a hashed key makes chunks on an empty collection when it is hashed first', ['4.4', '7.0', '8.0'], async (t, lab) => {
-  const perShard = lab.version === '8.0' ? 1 : 2
-  const count = async (key: Document) => (await lab.chunks(await sharded(lab, key))).length
-  t.equal(await count({ x: 'hashed' }), 3 * perShard)
-  t.equal(await count({ x: 'hashed', y: 1 }), 3 * perShard)
-  t.equal(await count({ y: 1, x: 'hashed' }), 1)
-})
+point(
+  19,
+  'a hashed key makes chunks on an empty collection when it is hashed first',
+  ['4.4', '7.0', '8.0'],
+  async (t, lab) => {
+    const perShard = lab.version === '8.0' ? 1 : 2
+    const count = async (key: Document) => (await lab.chunks(await sharded(lab, key))).length
+    t.equal(await count({ x: 'hashed' }), 3 * perShard)
+    t.equal(await count({ x: 'hashed', y: 1 }), 3 * perShard)
+    t.equal(await count({ y: 1, x: 'hashed' }), 1)
+  },
+)
 
-point(20, 'an _id may be on several shards; a migration that brings both together fails', ['4.4', '8.0'], async (t, lab) => {
-  const collection = await lab.spread('c', { x: 1 }, [{ x: 0 }])
-  await collection.insertOne({ _id: 'twice', x: -1 })
-  await collection.insertOne({ _id: 'twice', x: 1 })
-  await t.rejects(lab.admin({ moveChunk: collection.namespace, find: { x: 1 }, to: lab.shardIds[0] }))
-  t.equal(await collection.countDocuments({ _id: 'twice' }), 2, 'nothing is lost')
-  t.same(await lab.targets(collection, { x: 1 }), [lab.shardIds[1]])
-  await collection.createIndex({ x: 1, email: 1 }, { unique: true })
-  await t.rejects(collection.createIndex({ email: 1, x: 1 }, { unique: true }), { code: 67 })
-})
+point(
+  20,
+  'an _id may be on several shards; a migration that brings both together fails',
+  ['4.4', '8.0'],
+  async (t, lab) => {
+    const collection = await lab.spread('c', { x: 1 }, [{ x: 0 }])
+    await collection.insertOne({ _id: 'twice', x: -1 })
+    await collection.insertOne({ _id: 'twice', x: 1 })
+    await t.rejects(lab.admin({ moveChunk: collection.namespace, find: { x: 1 }, to: lab.shardIds[0] }))
+    t.equal(await collection.countDocuments({ _id: 'twice' }), 2, 'nothing is lost')
+    t.same(await lab.targets(collection, { x: 1 }), [lab.shardIds[1]])
+    await collection.createIndex({ x: 1, email: 1 }, { unique: true })
+    await t.rejects(collection.createIndex({ email: 1, x: 1 }, { unique: true }), { code: 67 })
+  },
+)
 
 t.test('every version of the emulation is known to these tests', (t) => {
   t.same(emulatedVersions, ['2.6', '4.0', '4.4', '5.0', '6.0.2', '6.0', '7.0', '8.0'])

@@ -77,7 +77,11 @@ page.claim(21, 'a chunk that grows beyond the chunk size is split into smaller o
     )
     const documents = await collection.countDocuments()
     t.equal(chunksThatHold(chunks, documents), chunks.length, 'the bounds are values that there are')
-    t.equal((await collection.find({ x: { $gte: 0 } }).toArray()).length, documents, 'and everything is found as before')
+    t.equal(
+      (await collection.find({ x: { $gte: 0 } }).toArray()).length,
+      documents,
+      'and everything is found as before',
+    )
   },
   async fails(t, lab) {
     const collection = await sharded(lab, { x: 1 })
@@ -128,7 +132,10 @@ page.claim(23, 'sharding an empty collection on a hashed key makes two chunks fo
   },
   async fails(t, lab) {
     t.equal((await lab.chunks(await sharded(lab, { a: 'hashed' }))).length, lab.shardIds.length)
-    t.equal((await lab.chunks(await sharded(lab, { a: 'hashed' }, { numInitialChunks: 9 }))).length, lab.shardIds.length)
+    t.equal(
+      (await lab.chunks(await sharded(lab, { a: 'hashed' }, { numInitialChunks: 9 }))).length,
+      lab.shardIds.length,
+    )
   },
 })
 
@@ -152,7 +159,10 @@ page.claim(24, 'commands take the value, split by middle takes the hash', {
 
 page.claim(33, 'ObjectIds and dates grow: as a ranged key all new documents go to one chunk', {
   async holds(t, lab) {
-    const collection = await lab.spread('c', { _id: 1 }, [{ _id: ObjectId.createFromTime(1) }, { _id: ObjectId.createFromTime(2) }])
+    const collection = await lab.spread('c', { _id: 1 }, [
+      { _id: ObjectId.createFromTime(1) },
+      { _id: ObjectId.createFromTime(2) },
+    ])
     await collection.insertMany(Array.from({ length: 20 }, () => ({ _id: new ObjectId() })))
     t.same(Object.keys(await lab.placed(collection)), [lab.shardIds[2]])
     const byDate = await lab.spread('d', { at: 1 }, [{ at: new Date(1000) }])

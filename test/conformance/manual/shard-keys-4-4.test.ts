@@ -26,7 +26,9 @@ page.claim(1, 'the key is one indexed field, or several fields of a compound ind
     for (const key of [{ x: 1 }, { x: 1, y: 1 }, { 'a.b': 1 }]) {
       const collection = await sharded(lab, key)
       t.same(await keysOf(collection), [{ _id: 1 }, key])
-      const entry = await lab.config.collection<Document & { _id: string }>('collections').findOne({ _id: collection.namespace })
+      const entry = await lab.config
+        .collection<Document & { _id: string }>('collections')
+        .findOne({ _id: collection.namespace })
       t.same(entry?.['key'], key)
     }
     for (const key of [{}, { x: -1 }, { x: 'text' }, { x: 2 }, { 'a..b': 1 }, { $x: 1 }])
@@ -275,7 +277,9 @@ page.claim(10, 'a document without the field counts as one with null', {
 page.claim(11, 'uniqueness of the key comes with unique: true, never on hashed keys', {
   async holds(t, lab) {
     const collection = await sharded(lab, { x: 1 }, { unique: true })
-    const entry = await lab.config.collection<Document & { _id: string }>('collections').findOne({ _id: collection.namespace })
+    const entry = await lab.config
+      .collection<Document & { _id: string }>('collections')
+      .findOne({ _id: collection.namespace })
     t.equal(entry?.['unique'], true)
     const other = await sharded(lab, { x: 1 })
     await other.insertMany([{ x: 1 }, { x: 1 }])
@@ -326,7 +330,8 @@ page.claim(13, '$exists: false finds those that lack a field, null those with nu
       { _id: 3, x: 1 },
       { _id: 4, x: 1, y: 1 },
     ])
-    const ids = async (filter: Document) => (await collection.find(filter).sort({ _id: 1 }).toArray()).map(({ _id }) => _id as number)
+    const ids = async (filter: Document) =>
+      (await collection.find(filter).sort({ _id: 1 }).toArray()).map(({ _id }) => _id as number)
     t.same(await ids({ $or: [{ x: { $exists: false } }, { y: { $exists: false } }] }), [1, 3])
     t.same(await ids({ x: null }), [1, 2])
     t.equal((await lab.targets(collection, { x: null })).length, 1, 'both are targeted')
@@ -346,13 +351,17 @@ page.claim(13, 'writes that need an equality on the key name _id and null', {
     await collection.insertMany([{ _id: 1 }, { _id: 2 }])
     t.match(await collection.updateOne({ _id: 1, x: null }, { $set: { seen: true } }), { matchedCount: 1 })
     t.same(await collection.find({ seen: true }).toArray(), [{ _id: 1, seen: true }])
-    t.match(await collection.updateOne({ _id: 3, x: null }, { $set: { seen: false } }, { upsert: true }), { upsertedId: 3 })
+    t.match(await collection.updateOne({ _id: 3, x: null }, { $set: { seen: false } }, { upsert: true }), {
+      upsertedId: 3,
+    })
     t.equal(await collection.countDocuments({ x: null }), 3)
   },
   async fails(t, lab) {
     const collection = await sharded(lab, { x: 1 })
     await t.rejects(collection.insertOne({ _id: 1 }), { code: 61 })
-    t.match(await collection.updateOne({ _id: 3, x: null }, { $set: { seen: false } }, { upsert: true }), { upsertedId: 3 })
+    t.match(await collection.updateOne({ _id: 3, x: null }, { $set: { seen: false } }, { upsert: true }), {
+      upsertedId: 3,
+    })
     t.same(await collection.find().toArray(), [{ _id: 3, x: null, seen: false }], 'an upsert writes the null')
   },
 })

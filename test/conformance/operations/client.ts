@@ -3,7 +3,8 @@ import type { AbstractCursor, ChangeStream, Document, MongoClient } from 'mongod
 import { optionsOf, type Method } from './arguments.js'
 
 export const clientMethods: Readonly<Record<string, Method<MongoClient>>> = {
-  listDatabases: async (client, args, context) => (await client.db().admin().listDatabases(optionsOf(args, context))).databases,
+  listDatabases: async (client, args, context) =>
+    (await client.db().admin().listDatabases(optionsOf(args, context))).databases,
   listDatabaseNames: async (client, args, context) => {
     const { databases } = await client
       .db()
@@ -11,7 +12,8 @@ export const clientMethods: Readonly<Record<string, Method<MongoClient>>> = {
       .listDatabases({ ...optionsOf(args, context), nameOnly: true })
     return databases.map(({ name }) => name)
   },
-  createChangeStream: (client, args, context) => openStream(client.watch(args['pipeline'], optionsOf(args, context, 'pipeline'))),
+  createChangeStream: (client, args, context) =>
+    openStream(client.watch(args['pipeline'], optionsOf(args, context, 'pipeline'))),
   clientBulkWrite: async (client, args, context) => {
     const models = (args['models'] as Document[]).map((each) => {
       const [name, model] = Object.entries(each)[0] as [string, Document]
@@ -19,7 +21,8 @@ export const clientMethods: Readonly<Record<string, Method<MongoClient>>> = {
     })
     return plainBulkResult(await client.bulkWrite(models as never, optionsOf(args, context, 'models')))
   },
-  dropDatabase: (client, args, context) => client.db(args['database']).dropDatabase(optionsOf(args, context, 'database')),
+  dropDatabase: (client, args, context) =>
+    client.db(args['database']).dropDatabase(optionsOf(args, context, 'database')),
   close: (client) => client.close(),
 }
 
@@ -37,7 +40,8 @@ export function plainBulkResult(result: Document): Document {
   const plain: Document = pick(result, ['acknowledged', ...counts])
   for (const [name, fields] of Object.entries(resultFields)) {
     const results = result[name] as Map<number, Document> | undefined
-    if (results !== undefined) plain[name] = Object.fromEntries([...results].map(([index, each]) => [String(index), pick(each, fields)]))
+    if (results !== undefined)
+      plain[name] = Object.fromEntries([...results].map(([index, each]) => [String(index), pick(each, fields)]))
   }
   return plain
 }

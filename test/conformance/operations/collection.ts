@@ -6,21 +6,28 @@ import { openCursor, openStream } from './client.js'
 /** Modifications with a filter: the last argument says what is written. */
 const findAndModify = (method: 'findOneAndUpdate' | 'findOneAndReplace', field: string): Method<Collection> => {
   return (collection, args, context) =>
-    (collection[method] as (filter: Document, change: Document, options: Document) => Promise<unknown>)(args['filter'], args[field], {
-      ...optionsOf(args, context, 'filter', field, 'returnDocument'),
-      ...returnDocumentOf(args['returnDocument']),
-    })
+    (collection[method] as (filter: Document, change: Document, options: Document) => Promise<unknown>)(
+      args['filter'],
+      args[field],
+      {
+        ...optionsOf(args, context, 'filter', field, 'returnDocument'),
+        ...returnDocumentOf(args['returnDocument']),
+      },
+    )
 }
 
 export const collectionMethods: Readonly<Record<string, Method<Collection>>> = {
-  aggregate: (collection, args, context) => collection.aggregate(args['pipeline'], optionsOf(args, context, 'pipeline')).toArray(),
+  aggregate: (collection, args, context) =>
+    collection.aggregate(args['pipeline'], optionsOf(args, context, 'pipeline')).toArray(),
   bulkWrite: async (collection, args, context) => {
     const result = await collection.bulkWrite(args['requests'], optionsOf(args, context, 'requests'))
     return plainBulkWriteResult(result)
   },
   count: (collection, args, context) => collection.count(args['filter'], optionsOf(args, context, 'filter')),
-  countDocuments: (collection, args, context) => collection.countDocuments(args['filter'], optionsOf(args, context, 'filter')),
-  createChangeStream: (collection, args, context) => openStream(collection.watch(args['pipeline'], optionsOf(args, context, 'pipeline'))),
+  countDocuments: (collection, args, context) =>
+    collection.countDocuments(args['filter'], optionsOf(args, context, 'filter')),
+  createChangeStream: (collection, args, context) =>
+    openStream(collection.watch(args['pipeline'], optionsOf(args, context, 'pipeline'))),
   createFindCursor: async (collection, args, context) => {
     const cursor = findOf(collection, args, context)
     await openCursor(cursor)
@@ -39,11 +46,14 @@ export const collectionMethods: Readonly<Record<string, Method<Collection>>> = {
   estimatedDocumentCount: (collection, args, context) => collection.estimatedDocumentCount(optionsOf(args, context)),
   find: (collection, args, context) => findOf(collection, args, context).toArray(),
   findOne: (collection, args, context) => collection.findOne(args['filter'], optionsOf(args, context, 'filter')),
-  findOneAndDelete: (collection, args, context) => collection.findOneAndDelete(args['filter'], optionsOf(args, context, 'filter')),
+  findOneAndDelete: (collection, args, context) =>
+    collection.findOneAndDelete(args['filter'], optionsOf(args, context, 'filter')),
   findOneAndReplace: findAndModify('findOneAndReplace', 'replacement'),
   findOneAndUpdate: findAndModify('findOneAndUpdate', 'update'),
-  insertMany: (collection, args, context) => collection.insertMany(args['documents'], optionsOf(args, context, 'documents')),
-  insertOne: (collection, args, context) => collection.insertOne(args['document'], optionsOf(args, context, 'document')),
+  insertMany: (collection, args, context) =>
+    collection.insertMany(args['documents'], optionsOf(args, context, 'documents')),
+  insertOne: (collection, args, context) =>
+    collection.insertOne(args['document'], optionsOf(args, context, 'document')),
   listIndexes: (collection, args, context) => collection.listIndexes(optionsOf(args, context)).toArray(),
   listIndexNames: async (collection, args, context) => {
     const indexes = await collection.listIndexes(optionsOf(args, context)).toArray()

@@ -37,14 +37,19 @@ export const bucketMethods: Readonly<Record<string, Method<GridFSBucket>>> = {
     buffer(bucket.openDownloadStreamByName(args['filename'], optionsOf(args, context, 'filename'))),
   drop: (bucket, args, context) => bucket.drop(optionsOf(args, context)),
   find: (bucket, args, context) => bucket.find(args['filter'], optionsOf(args, context, 'filter')).toArray(),
-  rename: (bucket, args, context) => bucket.rename(args['id'], args['newFilename'], optionsOf(args, context, 'id', 'newFilename')),
+  rename: (bucket, args, context) =>
+    bucket.rename(args['id'], args['newFilename'], optionsOf(args, context, 'id', 'newFilename')),
   upload: async (bucket, args, context) => {
     const stream = bucket.openUploadStream(args['filename'], optionsOf(args, context, 'filename', 'source'))
     await finished(Readable.from([sourceBytes(args['source'])]).pipe(stream))
     return stream.id
   },
   uploadWithId: async (bucket, args, context) => {
-    const stream = bucket.openUploadStreamWithId(args['id'], args['filename'], optionsOf(args, context, 'id', 'filename', 'source'))
+    const stream = bucket.openUploadStreamWithId(
+      args['id'],
+      args['filename'],
+      optionsOf(args, context, 'id', 'filename', 'source'),
+    )
     await finished(Readable.from([sourceBytes(args['source'])]).pipe(stream))
     return stream.id
   },

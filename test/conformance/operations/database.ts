@@ -5,8 +5,10 @@ import { openCursor, openStream } from './client.js'
 
 export const databaseMethods: Readonly<Record<string, Method<Db>>> = {
   aggregate: (db, args, context) => db.aggregate(args['pipeline'], optionsOf(args, context, 'pipeline')).toArray(),
-  createChangeStream: (db, args, context) => openStream(db.watch(args['pipeline'], optionsOf(args, context, 'pipeline'))),
-  createCollection: (db, args, context) => db.createCollection(args['collection'], optionsOf(args, context, 'collection')),
+  createChangeStream: (db, args, context) =>
+    openStream(db.watch(args['pipeline'], optionsOf(args, context, 'pipeline'))),
+  createCollection: (db, args, context) =>
+    db.createCollection(args['collection'], optionsOf(args, context, 'collection')),
   createCommandCursor: async (db, args, context) => {
     const cursor = cursorOf(db, args, context)
     await openCursor(cursor)
@@ -16,11 +18,16 @@ export const databaseMethods: Readonly<Record<string, Method<Db>>> = {
   listCollections: (db, args, context) =>
     db.listCollections(args['filter'], { ...optionsOf(args, context, 'filter'), nameOnly: false }).toArray(),
   listCollectionNames: async (db, args, context) => {
-    const found = await db.listCollections(args['filter'], { ...optionsOf(args, context, 'filter'), nameOnly: true }).toArray()
+    const found = await db
+      .listCollections(args['filter'], { ...optionsOf(args, context, 'filter'), nameOnly: true })
+      .toArray()
     return found.map(({ name }) => name)
   },
   modifyCollection: (db, args, context) =>
-    db.command({ collMod: args['collection'], ...rest(args, 'collection', 'session') }, optionsOf(pick(args, 'session'), context)),
+    db.command(
+      { collMod: args['collection'], ...rest(args, 'collection', 'session') },
+      optionsOf(pick(args, 'session'), context),
+    ),
   runCommand: (db, args, context) => db.command(args['command'], optionsOf(args, context, 'command', 'commandName')),
   runCursorCommand: (db, args, context) => cursorOf(db, args, context).toArray(),
 }
@@ -37,5 +44,7 @@ function cursorOf(db: Db, args: Parameters<Method<Db>>[1], context: Parameters<M
   return cursor
 }
 
-const rest = (args: object, ...without: string[]) => Object.fromEntries(Object.entries(args).filter(([name]) => !without.includes(name)))
-const pick = (args: object, ...names: string[]) => Object.fromEntries(Object.entries(args).filter(([name]) => names.includes(name)))
+const rest = (args: object, ...without: string[]) =>
+  Object.fromEntries(Object.entries(args).filter(([name]) => !without.includes(name)))
+const pick = (args: object, ...names: string[]) =>
+  Object.fromEntries(Object.entries(args).filter(([name]) => names.includes(name)))

@@ -28,7 +28,10 @@ function expectThat(holds: boolean, what: string, expected: unknown, actual: unk
 /** The driver keeps these to itself. */
 interface SessionInternals {
   readonly serverSession: { readonly isDirty: boolean }
-  readonly transaction: { readonly state: string; readonly server?: { readonly description: { readonly address: string } } }
+  readonly transaction: {
+    readonly state: string
+    readonly server?: { readonly description: { readonly address: string } }
+  }
 }
 const inside = (session: ClientSession): SessionInternals => session as unknown as SessionInternals
 
@@ -40,8 +43,13 @@ const transactionStates: Readonly<Record<string, readonly string[]>> = {
   aborted: ['TRANSACTION_ABORTED'],
 }
 
-async function collectionExists({ databaseName, collectionName }: Document, { internal }: RunnerContext): Promise<boolean> {
-  return (await internal.db(databaseName).listCollections({ name: collectionName }, { nameOnly: true }).toArray()).length > 0
+async function collectionExists(
+  { databaseName, collectionName }: Document,
+  { internal }: RunnerContext,
+): Promise<boolean> {
+  return (
+    (await internal.db(databaseName).listCollections({ name: collectionName }, { nameOnly: true }).toArray()).length > 0
+  )
 }
 
 async function indexExists(args: Document, { internal }: RunnerContext): Promise<boolean> {
@@ -56,7 +64,8 @@ async function indexExists(args: Document, { internal }: RunnerContext): Promise
 function lsidsOfLastTwo({ client }: Document, { entities }: RunnerContext): [unknown, unknown] {
   const started = entities.observer(client).events.filter(({ name }) => name === 'commandStartedEvent')
   const lsids = started.slice(-2).map(({ event }) => event.command.lsid as unknown)
-  if (lsids.length < 2 || lsids.includes(undefined)) throw new Mismatch('lsid of the last two commands', 'two of them', lsids)
+  if (lsids.length < 2 || lsids.includes(undefined))
+    throw new Mismatch('lsid of the last two commands', 'two of them', lsids)
   return lsids.map((each) => BSON.EJSON.stringify(each)) as [string, string]
 }
 
@@ -72,7 +81,8 @@ export const runnerMethods: Readonly<Record<string, RunnerMethod>> = {
   createEntities: async (args, { entities }) => {
     for (const each of args['entities'] as Document[]) await entities.create(each)
   },
-  failPoint: (args, { entities, setFailPoint }) => setFailPoint(entities.get(args['client'], MongoClient), args['failPoint']),
+  failPoint: (args, { entities, setFailPoint }) =>
+    setFailPoint(entities.get(args['client'], MongoClient), args['failPoint']),
   targetedFailPoint: (args, { entities, setFailPoint }) => {
     const address = inside(entities.get(args['session'], ClientSession)).transaction.server?.description.address
     if (address === undefined) throw new Mismatch('the session', 'to be pinned to a mongos', 'it is not')
@@ -81,18 +91,31 @@ export const runnerMethods: Readonly<Record<string, RunnerMethod>> = {
 
   assertCollectionExists: async (args, context) =>
     expectThat(await collectionExists(args, context), 'the collection', args, 'it does not exist'),
-  assertCollectionNotExists: async (args, context) => expectThat(!(await collectionExists(args, context)), 'the collection', 'none', args),
-  assertIndexExists: async (args, context) => expectThat(await indexExists(args, context), 'the index', args, 'it does not exist'),
-  assertIndexNotExists: async (args, context) => expectThat(!(await indexExists(args, context)), 'the index', 'none', args),
+  assertCollectionNotExists: async (args, context) =>
+    expectThat(!(await collectionExists(args, context)), 'the collection', 'none', args),
+  assertIndexExists: async (args, context) =>
+    expectThat(await indexExists(args, context), 'the index', args, 'it does not exist'),
+  assertIndexNotExists: async (args, context) =>
+    expectThat(!(await indexExists(args, context)), 'the index', 'none', args),
 
   assertSessionPinned: (args, { entities }) =>
     expectThat(entities.get(args['session'], ClientSession).isPinned, 'the session', 'to be pinned', 'it is not'),
   assertSessionUnpinned: (args, { entities }) =>
     expectThat(!entities.get(args['session'], ClientSession).isPinned, 'the session', 'not to be pinned', 'it is'),
   assertSessionDirty: (args, { entities }) =>
-    expectThat(inside(entities.get(args['session'], ClientSession)).serverSession.isDirty, 'the session', 'to be dirty', 'it is not'),
+    expectThat(
+      inside(entities.get(args['session'], ClientSession)).serverSession.isDirty,
+      'the session',
+      'to be dirty',
+      'it is not',
+    ),
   assertSessionNotDirty: (args, { entities }) =>
-    expectThat(!inside(entities.get(args['session'], ClientSession)).serverSession.isDirty, 'the session', 'not to be dirty', 'it is'),
+    expectThat(
+      !inside(entities.get(args['session'], ClientSession)).serverSession.isDirty,
+      'the session',
+      'not to be dirty',
+      'it is',
+    ),
   assertSessionTransactionState: (args, { entities }) => {
     const { state } = inside(entities.get(args['session'], ClientSession)).transaction
     expectThat(transactionStates[args['state']]!.includes(state), 'the state of the transaction', args['state'], state)
@@ -106,8 +129,13 @@ export const runnerMethods: Readonly<Record<string, RunnerMethod>> = {
     expectThat(!isDeepStrictEqual(first, second), 'lsid of the last two commands', 'two different ones', first)
   },
   assertNumberConnectionsCheckedOut: (args, { entities }) => {
-    const { topology } = entities.get(args['client'], MongoClient) as unknown as { topology?: { s: { servers: Map<string, any> } } }
-    const count = [...(topology?.s.servers.values() ?? [])].reduce((sum, { pool }) => sum + Number(pool.currentCheckedOutCount), 0)
+    const { topology } = entities.get(args['client'], MongoClient) as unknown as {
+      topology?: { s: { servers: Map<string, any> } }
+    }
+    const count = [...(topology?.s.servers.values() ?? [])].reduce(
+      (sum, { pool }) => sum + Number(pool.currentCheckedOutCount),
+      0,
+    )
     expectThat(count === args['connections'], 'connections in use', args['connections'], count)
   },
   assertEventCount: (args, { entities }) => {

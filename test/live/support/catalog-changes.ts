@@ -46,7 +46,9 @@ export class Place {
   /** Chunks of the collection by lower bound. */
   async chunks(): Promise<Document[]> {
     const config = this.changing.db('config')
-    const entry = await config.collection<{ _id: string; uuid: unknown; timestamp?: unknown }>('collections').findOne({ _id: this.ns })
+    const entry = await config
+      .collection<{ _id: string; uuid: unknown; timestamp?: unknown }>('collections')
+      .findOne({ _id: this.ns })
     return config
       .collection('chunks')
       .find(entry?.timestamp === undefined ? { ns: this.ns } : { uuid: entry.uuid })
@@ -79,7 +81,10 @@ export class Place {
   }
 
   async primary(): Promise<string> {
-    const entry = await this.changing.db('config').collection<{ _id: string; primary: string }>('databases').findOne({ _id: this.db })
+    const entry = await this.changing
+      .db('config')
+      .collection<{ _id: string; primary: string }>('databases')
+      .findOne({ _id: this.db })
     return entry!.primary
   }
 }

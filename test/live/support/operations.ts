@@ -5,7 +5,11 @@ import type { Row } from './catalog-changes.js'
 export interface Operation {
   readonly name: string
   /** @returns what the operation told, and what it should have */
-  run(collection: Collection<Row>, held: readonly Row[], records: number): Promise<readonly [got: unknown, wanted: unknown]>
+  run(
+    collection: Collection<Row>,
+    held: readonly Row[],
+    records: number,
+  ): Promise<readonly [got: unknown, wanted: unknown]>
   /** What the collection holds afterwards. */
   leaves?(held: readonly Row[]): readonly Row[]
 }
@@ -30,9 +34,21 @@ export const operations: readonly Operation[] = [
         .slice(0, 3),
     ],
   },
-  { name: 'count', run: async (collection, held) => [await collection.countDocuments({ n: 1 }), held.filter((row) => row.n === 1).length] },
-  { name: 'estimatedDocumentCount', run: async (collection, _, records) => [await collection.estimatedDocumentCount(), records] },
-  { name: 'distinct', run: async (collection, held) => [await collection.distinct('k'), held.map((row) => row.k).sort((a, b) => a - b)] },
+  {
+    name: 'count',
+    run: async (collection, held) => [
+      await collection.countDocuments({ n: 1 }),
+      held.filter((row) => row.n === 1).length,
+    ],
+  },
+  {
+    name: 'estimatedDocumentCount',
+    run: async (collection, _, records) => [await collection.estimatedDocumentCount(), records],
+  },
+  {
+    name: 'distinct',
+    run: async (collection, held) => [await collection.distinct('k'), held.map((row) => row.k).sort((a, b) => a - b)],
+  },
   {
     name: 'aggregate',
     run: async (collection, held) => [
@@ -85,19 +101,26 @@ export const operations: readonly Operation[] = [
   {
     name: 'replaceOne',
     run: async (collection, held) => [
-      (await collection.replaceOne({ k: 5, n: 1, _id: 5 }, { k: 5, n: 1, whole: true } as unknown as Row)).modifiedCount,
+      (await collection.replaceOne({ k: 5, n: 1, _id: 5 }, { k: 5, n: 1, whole: true } as unknown as Row))
+        .modifiedCount,
       withKey(held, 5).length,
     ],
     leaves: (held) => held.map((row) => (row.k === 5 ? ({ _id: 5, k: 5, n: 1, whole: true } as Row) : row)),
   },
   {
     name: 'deleteOne by key',
-    run: async (collection, held) => [(await collection.deleteOne({ k: 5, n: 1 })).deletedCount, withKey(held, 5).length],
+    run: async (collection, held) => [
+      (await collection.deleteOne({ k: 5, n: 1 })).deletedCount,
+      withKey(held, 5).length,
+    ],
     leaves: (held) => held.filter((row) => row.k !== 5),
   },
   {
     name: 'deleteMany',
-    run: async (collection, held) => [(await collection.deleteMany({ n: 1 })).deletedCount, held.filter((row) => row.n === 1).length],
+    run: async (collection, held) => [
+      (await collection.deleteMany({ n: 1 })).deletedCount,
+      held.filter((row) => row.n === 1).length,
+    ],
     leaves: (held) => held.filter((row) => row.n !== 1),
   },
   {
@@ -121,6 +144,7 @@ export const operations: readonly Operation[] = [
         [1, held.filter((row) => row.n === 0).length, withKey(held, 3).length],
       ]
     },
-    leaves: (held) => [...held, fresh].filter((row) => row.k !== 3).map((row) => (row.n === 0 ? { ...row, seen: true } : row)),
+    leaves: (held) =>
+      [...held, fresh].filter((row) => row.k !== 3).map((row) => (row.n === 0 ? { ...row, seen: true } : row)),
   },
 ]

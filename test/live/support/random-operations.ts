@@ -82,7 +82,10 @@ export class RandomOperations {
       const { cursor } = await db.command(command, { promoteLongs: false })
       const sizes: number[] = [cursor.firstBatch.length]
       for (let { id } = cursor; !id.isZero();) {
-        const { cursor: next } = await db.command({ getMore: id, collection: name, batchSize: following }, { promoteLongs: false })
+        const { cursor: next } = await db.command(
+          { getMore: id, collection: name, batchSize: following },
+          { promoteLongs: false },
+        )
         sizes.push(next.nextBatch.length)
         id = next.id
       }
@@ -107,10 +110,17 @@ export class RandomOperations {
       [[{ $group: { _id: '$a', c: { $sum: 1 }, n: { $sum: '$n' }, m: { $max: '$k' } } }], false],
       [[{ $sort: this.#sort() }, { $group: { _id: '$s', first: { $first: '$_id' }, all: { $push: '$n' } } }], false],
       [[{ $sort: this.#sort() }, { $skip: 2 }, { $limit: 9 }, { $addFields: { z: { $add: ['$n', 1] } } }], true],
-      [[{ $lookup: { from, localField: 'a', foreignField: 'n', as: 'j' } }, { $project: { j: { $size: '$j' } } }], false],
+      [
+        [{ $lookup: { from, localField: 'a', foreignField: 'n', as: 'j' } }, { $project: { j: { $size: '$j' } } }],
+        false,
+      ],
       [[{ $facet: { x: [{ $count: 'c' }], y: [{ $sort: this.#sort() }, { $limit: 3 }] } }], true],
       [
-        [{ $unionWith: { coll: from, pipeline: [{ $match: this.#filter() }] } }, { $sortByCount: '$a' }, { $sort: { count: -1, _id: 1 } }],
+        [
+          { $unionWith: { coll: from, pipeline: [{ $match: this.#filter() }] } },
+          { $sortByCount: '$a' },
+          { $sort: { count: -1, _id: 1 } },
+        ],
         true,
       ],
       [[{ $unwind: '$t' }, { $bucket: { groupBy: '$t', boundaries: [0, 4, 10], output: { c: { $sum: 1 } } } }], true],
@@ -133,8 +143,15 @@ export class RandomOperations {
 
   /** Into a collection of which no other one has ids. */
   #merge(name: string): Operation {
-    const pipeline = [{ $match: this.#filter() }, { $project: { n: 1 } }, { $merge: { into: 'merged', whenMatched: 'merge' } }]
-    return { ...this.#operation(name, 'aggregate', [pipeline], (c) => c.aggregate(pipeline).toArray()), changes: 'merged' }
+    const pipeline = [
+      { $match: this.#filter() },
+      { $project: { n: 1 } },
+      { $merge: { into: 'merged', whenMatched: 'merge' } },
+    ]
+    return {
+      ...this.#operation(name, 'aggregate', [pipeline], (c) => c.aggregate(pipeline).toArray()),
+      changes: 'merged',
+    }
   }
 
   #modify(name: string): Operation {
@@ -163,9 +180,17 @@ export class RandomOperations {
   /** Documents of which a sharded collection takes only some: no field of a key may have an array. */
   #insertSome(name: string): Operation {
     const [k, a] = [{ k: [1, 2] }, { a: [] }]
-    const documents = Array.from({ length: 2 + this.#below(4) }, () => ({ ...this.#document(null), ...this.#pick([{}, k, a]) }))
+    const documents = Array.from({ length: 2 + this.#below(4) }, () => ({
+      ...this.#document(null),
+      ...this.#pick([{}, k, a]),
+    }))
     const options = { ordered: this.#pick([true, false]) }
-    return this.#changing(name, 'insertMany', [documents, options], async (c) => (await c.insertMany(documents, options)).insertedCount)
+    return this.#changing(
+      name,
+      'insertMany',
+      [documents, options],
+      async (c) => (await c.insertMany(documents, options)).insertedCount,
+    )
   }
 
   /** The document may move to another shard: the server wants a batch of its own for that. */
@@ -186,12 +211,25 @@ export class RandomOperations {
     ])
   }
 
-  #changing(name: string, what: string, args: readonly unknown[], run: (collection: Loose) => Promise<unknown>): Operation {
+  #changing(
+    name: string,
+    what: string,
+    args: readonly unknown[],
+    run: (collection: Loose) => Promise<unknown>,
+  ): Operation {
     return { ...this.#operation(name, what, args, run), changes: name }
   }
 
-  #operation(name: string, what: string, args: readonly unknown[], run: (collection: Loose) => Promise<unknown>): Operation {
-    return { text: `${name}.${what}(${args.map((arg) => JSON.stringify(arg)).join(', ')})`, run: (db) => run(db.collection<any>(name)) }
+  #operation(
+    name: string,
+    what: string,
+    args: readonly unknown[],
+    run: (collection: Loose) => Promise<unknown>,
+  ): Operation {
+    return {
+      text: `${name}.${what}(${args.map((arg) => JSON.stringify(arg)).join(', ')})`,
+      run: (db) => run(db.collection<any>(name)),
+    }
   }
 
   /** A filter that at most one document matches, with the key that it had when it was inserted; it may have got another one. */

@@ -21,8 +21,16 @@ export class ReshardingWorld {
     this.client = client
   }
 
-  static async start(t: Test, options: { emulate?: EmulatedVersion; mongos?: number; shards?: number } = {}): Promise<ReshardingWorld> {
-    const cluster = await ShardedCluster.start({ shards: 3, runtime: 'inline', balancerRoundIntervalMs: 100_000, ...options })
+  static async start(
+    t: Test,
+    options: { emulate?: EmulatedVersion; mongos?: number; shards?: number } = {},
+  ): Promise<ReshardingWorld> {
+    const cluster = await ShardedCluster.start({
+      shards: 3,
+      runtime: 'inline',
+      balancerRoundIntervalMs: 100_000,
+      ...options,
+    })
     const client = await MongoClient.connect(cluster.uri)
     t.teardown(async () => {
       await client.close()

@@ -33,7 +33,11 @@ export const administrationCases: readonly WrongInput[] = [
   wrong('no zone', { addShardToZone: 'shard01' }, 4),
   wrong('a number for a zone', { addShardToZone: 'shard01', zone: 5 }, 14),
   wrong('a shard that is unknown', { addShardToZone: 'nowhere', zone: 'east' }, 70),
-  wrong('what is so, with an argument that it does not know', { addShardToZone: 'shard01', zone: 'east', unknown: 1 }, 'ok'),
+  wrong(
+    'what is so, with an argument that it does not know',
+    { addShardToZone: 'shard01', zone: 'east', unknown: 1 },
+    'ok',
+  ),
   wrong('a command that this version does not have', { addShardToZone: 'shard01', zone: 'east' }, { '2.6': 59 }),
   wrong('a number for a shard', { removeShardFromZone: 5, zone: 'east' }, 14),
   wrong('no zone', { removeShardFromZone: 'shard01' }, 4),
@@ -53,8 +57,16 @@ export const administrationCases: readonly WrongInput[] = [
   wrong('bounds out of order', { updateZoneKeyRange: 'app.c', min: { k: 30 }, max: { k: 20 }, zone: 'east' }, 9),
   wrong('bounds that are equal', { updateZoneKeyRange: 'app.c', min: { k: 30 }, max: { k: 30 }, zone: 'east' }, 9),
   wrong('bounds without the key', { updateZoneKeyRange: 'app.c', min: { l: 20 }, max: { l: 30 }, zone: 'east' }, 61),
-  wrong('a bound with more than the key', { updateZoneKeyRange: 'app.c', min: { k: 20, l: 1 }, max: { k: 30, l: 1 }, zone: 'east' }, 61),
-  wrong('bounds with other fields', { updateZoneKeyRange: 'app.later', min: { a: 1 }, max: { b: 2 }, zone: 'east' }, 61),
+  wrong(
+    'a bound with more than the key',
+    { updateZoneKeyRange: 'app.c', min: { k: 20, l: 1 }, max: { k: 30, l: 1 }, zone: 'east' },
+    61,
+  ),
+  wrong(
+    'bounds with other fields',
+    { updateZoneKeyRange: 'app.later', min: { a: 1 }, max: { b: 2 }, zone: 'east' },
+    61,
+  ),
   wrong('a zone without shards', { updateZoneKeyRange: 'app.c', min: { k: 20 }, max: { k: 30 }, zone: 'north' }, 177),
   wrong('an overlap', { updateZoneKeyRange: 'app.c', min: { k: 5 }, max: { k: 15 }, zone: 'west' }, 178),
   wrong('an overlap around', { updateZoneKeyRange: 'app.c', min: { k: -5 }, max: { k: 15 }, zone: 'east' }, 178),
@@ -63,14 +75,22 @@ export const administrationCases: readonly WrongInput[] = [
     { updateZoneKeyRange: 'app.c', min: { k: 0 }, max: { k: 10 }, zone: 'west' },
     { '4.4': 'untried' },
   ),
-  wrong('raw values of a hashed key', { updateZoneKeyRange: 'app.hashed', min: { h: 1 }, max: { h: 2 }, zone: 'east' }, 72),
+  wrong(
+    'raw values of a hashed key',
+    { updateZoneKeyRange: 'app.hashed', min: { h: 1 }, max: { h: 2 }, zone: 'east' },
+    72,
+  ),
   wrong(
     'a dollar in a value',
     { updateZoneKeyRange: 'app.c', min: { k: { $a: 1 } }, max: { k: new MaxKey() }, zone: 'east' },
     { '4.4': 'untried' },
   ),
   wrong('a range that is not there', { updateZoneKeyRange: 'app.c', min: { k: 20 }, max: { k: 30 }, zone: null }, 'ok'),
-  wrong('the middle of a range', { updateZoneKeyRange: 'app.c', min: { k: 2 }, max: { k: 5 }, zone: null }, { '4.4': 'untried' }),
+  wrong(
+    'the middle of a range',
+    { updateZoneKeyRange: 'app.c', min: { k: 2 }, max: { k: 5 }, zone: null },
+    { '4.4': 'untried' },
+  ),
   wrong(
     'what is so, with an argument that it does not know',
     { updateZoneKeyRange: 'app.c', min: { k: 0 }, max: { k: 10 }, zone: 'east', unknown: 1 },
@@ -94,7 +114,11 @@ export const administrationCases: readonly WrongInput[] = [
   wrong('a string for chunkSize', { configureCollectionBalancing: 'app.c', chunkSize: 'x' }, { '7.0': 14 }),
   wrong('a chunk size below none', { configureCollectionBalancing: 'app.c', chunkSize: -1 }, { '7.0': 72 }),
   wrong('a chunk size above all', { configureCollectionBalancing: 'app.c', chunkSize: 2000 }, { '7.0': 72 }),
-  wrong('a string for enableAutoMerger', { configureCollectionBalancing: 'app.c', enableAutoMerger: 'x' }, { '7.0': 14 }),
+  wrong(
+    'a string for enableAutoMerger',
+    { configureCollectionBalancing: 'app.c', enableAutoMerger: 'x' },
+    { '7.0': 14 },
+  ),
   wrong('not sharded', { configureCollectionBalancing: 'app.plain', chunkSize: 10 }, { '7.0': 118 }),
   wrong('no such collection', { configureCollectionBalancing: 'app.none', chunkSize: 10 }, { '7.0': 118 }),
 
@@ -135,15 +159,28 @@ export const administrationCases: readonly WrongInput[] = [
   wrong('a collection of admin', { checkMetadataConsistency: 'c' }, { '7.0': 73 }),
   wrong('no such database', { checkMetadataConsistency: 1 }, { '7.0': 26 }, { db: 'nodb' }),
   wrong('a cursor that is none', { checkMetadataConsistency: 1, cursor: 5 }, { '7.0': 14 }, { db: 'app' }),
-  wrong('an argument that it does not know', { checkMetadataConsistency: 1, unknown: 1 }, { '7.0': 'ok' }, { db: 'app' }),
+  wrong(
+    'an argument that it does not know',
+    { checkMetadataConsistency: 1, unknown: 1 },
+    { '7.0': 'ok' },
+    { db: 'app' },
+  ),
 
-  wrong('a command that this version does not have', { analyzeShardKey: 'app.c', key: { k: 1 } }, { '4.4': 59, '7.0': 'untried' }),
+  wrong(
+    'a command that this version does not have',
+    { analyzeShardKey: 'app.c', key: { k: 1 } },
+    { '4.4': 59, '7.0': 'untried' },
+  ),
   wrong('a number for a namespace', { analyzeShardKey: 5, key: { k: 1 } }, { '7.0': 14 }),
   wrong('a namespace without dot', { analyzeShardKey: 'app', key: { k: 1 } }, { '7.0': 73 }),
   wrong('no key', { analyzeShardKey: 'app.c' }, { '7.0': 40414 }),
   wrong('a string for a key', { analyzeShardKey: 'app.c', key: 'k' }, { '7.0': 14 }),
   wrong('a key that is none', { analyzeShardKey: 'app.c', key: { k: -1 } }, { '7.0': 2 }),
-  wrong('a number for keyCharacteristics', { analyzeShardKey: 'app.c', key: { k: 1 }, keyCharacteristics: 1 }, { '7.0': 14 }),
+  wrong(
+    'a number for keyCharacteristics',
+    { analyzeShardKey: 'app.c', key: { k: 1 }, keyCharacteristics: 1 },
+    { '7.0': 14 },
+  ),
   wrong(
     'nothing to tell',
     { analyzeShardKey: 'app.c', key: { k: 1 }, keyCharacteristics: false, readWriteDistribution: false },
@@ -162,7 +199,11 @@ export const administrationCases: readonly WrongInput[] = [
     { '7.0': 'ok' },
   ),
 
-  wrong('a command that this version does not have', { configureQueryAnalyzer: 'app.c', mode: 'off' }, { '4.4': 59, '7.0': 'untried' }),
+  wrong(
+    'a command that this version does not have',
+    { configureQueryAnalyzer: 'app.c', mode: 'off' },
+    { '4.4': 59, '7.0': 'untried' },
+  ),
   wrong('a number for a namespace', { configureQueryAnalyzer: 5, mode: 'full', samplesPerSecond: 1 }, { '7.0': 14 }),
   wrong('no mode', { configureQueryAnalyzer: 'app.c' }, { '7.0': 40414 }),
   wrong('a mode that is none', { configureQueryAnalyzer: 'app.c', mode: 'some' }, { '7.0': 2 }),
@@ -180,11 +221,19 @@ export const administrationCases: readonly WrongInput[] = [
   wrong('a number for a version', { setFeatureCompatibilityVersion: 7 }, 14),
   wrong('a version that is none', { setFeatureCompatibilityVersion: '1.0' }, { '4.4': 2, '7.0': 4926900 }),
   wrong('no confirmation', { setFeatureCompatibilityVersion: '7.0' }, { '7.0': 7369100, '8.0': 'untried' }),
-  wrong('an argument that it does not know', { setFeatureCompatibilityVersion: '4.4', unknown: 1 }, { '4.4': 72, '7.0': 'untried' }),
+  wrong(
+    'an argument that it does not know',
+    { setFeatureCompatibilityVersion: '4.4', unknown: 1 },
+    { '4.4': 72, '7.0': 'untried' },
+  ),
   wrong(
     'an argument that it does not know',
     { setFeatureCompatibilityVersion: '7.0', confirm: true, unknown: 1 },
     { '7.0': 40415, '8.0': 'untried' },
   ),
-  wrong('keys of the space', { updateZoneKeyRange: 'app.c', min: { k: new MaxKey() }, max: { k: new MinKey() }, zone: 'east' }, 9),
+  wrong(
+    'keys of the space',
+    { updateZoneKeyRange: 'app.c', min: { k: new MaxKey() }, max: { k: new MinKey() }, zone: 'east' },
+    9,
+  ),
 ]

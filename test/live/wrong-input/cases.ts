@@ -26,8 +26,15 @@ export function wrong(
   answers: Answers,
   { db = 'admin', to = 'router' as WrongInput['to'] } = {},
 ): WrongInput {
-  const named: Partial<Record<TriedVersion, Answer | 'untried'>> = typeof answers === 'object' ? answers : { '4.4': answers }
+  const named: Partial<Record<TriedVersion, Answer | 'untried'>> =
+    typeof answers === 'object' ? answers : { '4.4': answers }
   const v44 = named['4.4'] ?? 'untried'
   const v70 = named['7.0'] ?? v44
-  return { what, command, to, db, answers: { '2.6': named['2.6'] ?? 'untried', '4.4': v44, '7.0': v70, '8.0': named['8.0'] ?? v70 } }
+  return {
+    what,
+    command,
+    to,
+    db,
+    answers: { '2.6': named['2.6'] ?? 'untried', '4.4': v44, '7.0': v70, '8.0': named['8.0'] ?? v70 },
+  }
 }

@@ -9,7 +9,10 @@ const min = { k: new MinKey() }
 const max = { k: new MaxKey() }
 
 /** The words in which each of these commands has a namespace that cannot be. */
-const namespaces = (command: (ns: unknown) => Record<string, unknown>, wrongType: Parameters<typeof wrong>[2] = 2): WrongInput[] => [
+const namespaces = (
+  command: (ns: unknown) => Record<string, unknown>,
+  wrongType: Parameters<typeof wrong>[2] = 2,
+): WrongInput[] => [
   wrong('a number for a namespace', command(5), wrongType),
   wrong('an empty namespace', command(''), 73),
   wrong('a namespace without dot', command('app'), 73),
@@ -65,31 +68,71 @@ export const chunkCases: readonly WrongInput[] = [
 
   ...namespaces((moveChunk) => ({ moveChunk, find: { k: 5 }, to: 'shard02' }), { '4.4': 2, '7.0': 14 }),
   wrong('nothing to find it by', { moveChunk: 'app.c', to: 'shard02' }, { '2.6': 'none', '4.4': 'none', '7.0': 72 }),
-  wrong('find and bounds', { moveChunk: 'app.c', find: { k: 5 }, bounds: [min, { k: 10 }], to: 'shard02' }, { '4.4': 'none', '7.0': 72 }),
+  wrong(
+    'find and bounds',
+    { moveChunk: 'app.c', find: { k: 5 }, bounds: [min, { k: 10 }], to: 'shard02' },
+    { '4.4': 'none', '7.0': 72 },
+  ),
   wrong('one bound', { moveChunk: 'app.c', bounds: [min], to: 'shard02' }, { '4.4': 10065, '7.0': 72 }),
-  wrong('three bounds', { moveChunk: 'app.c', bounds: [min, { k: 10 }, max], to: 'shard02' }, { '4.4': 'untried', '7.0': 72 }),
-  wrong('bounds that are no documents', { moveChunk: 'app.c', bounds: [1, 2], to: 'shard02' }, { '4.4': 10065, '7.0': 14 }),
+  wrong(
+    'three bounds',
+    { moveChunk: 'app.c', bounds: [min, { k: 10 }, max], to: 'shard02' },
+    { '4.4': 'untried', '7.0': 72 },
+  ),
+  wrong(
+    'bounds that are no documents',
+    { moveChunk: 'app.c', bounds: [1, 2], to: 'shard02' },
+    { '4.4': 10065, '7.0': 14 },
+  ),
   wrong('a number for find', { moveChunk: 'app.c', find: 5, to: 'shard02' }, { '4.4': 'none', '7.0': 14 }),
-  wrong('a query without the key', { moveChunk: 'app.c', find: { l: 5 }, to: 'shard02' }, { '4.4': 'none', '7.0': 656450 }),
+  wrong(
+    'a query without the key',
+    { moveChunk: 'app.c', find: { l: 5 }, to: 'shard02' },
+    { '4.4': 'none', '7.0': 656450 },
+  ),
   wrong(
     'a query with a range of the key',
     { moveChunk: 'app.c', find: { k: { $gt: 5 } }, to: 'shard02' },
     { '4.4': 'none', '7.0': 656450 },
   ),
-  wrong('bounds without the key', { moveChunk: 'app.c', bounds: [{ l: 1 }, { l: 2 }], to: 'shard02' }, { '4.4': 'none', '7.0': 656451 }),
-  wrong('bounds of no chunk', { moveChunk: 'app.c', bounds: [{ k: 1 }, { k: 2 }], to: 'shard02' }, { '4.4': 'none', '7.0': 656452 }),
-  wrong('bounds out of order', { moveChunk: 'app.c', bounds: [{ k: 10 }, min], to: 'shard02' }, { '4.4': 'none', '7.0': 656452 }),
+  wrong(
+    'bounds without the key',
+    { moveChunk: 'app.c', bounds: [{ l: 1 }, { l: 2 }], to: 'shard02' },
+    { '4.4': 'none', '7.0': 656451 },
+  ),
+  wrong(
+    'bounds of no chunk',
+    { moveChunk: 'app.c', bounds: [{ k: 1 }, { k: 2 }], to: 'shard02' },
+    { '4.4': 'none', '7.0': 656452 },
+  ),
+  wrong(
+    'bounds out of order',
+    { moveChunk: 'app.c', bounds: [{ k: 10 }, min], to: 'shard02' },
+    { '4.4': 'none', '7.0': 656452 },
+  ),
   wrong('no destination', { moveChunk: 'app.c', find: { k: 5 } }, { '4.4': 14, '7.0': 40414 }),
   wrong('a number for a destination', { moveChunk: 'app.c', find: { k: 5 }, to: 5 }, 14),
   wrong('an empty destination', { moveChunk: 'app.c', find: { k: 5 }, to: '' }, { '4.4': 'none', '7.0': 70 }),
-  wrong('a destination that is unknown', { moveChunk: 'app.c', find: { k: 5 }, to: 'nowhere' }, { '2.6': 'untried', '4.4': 70 }),
+  wrong(
+    'a destination that is unknown',
+    { moveChunk: 'app.c', find: { k: 5 }, to: 'nowhere' },
+    { '2.6': 'untried', '4.4': 70 },
+  ),
   wrong(
     'a string for _secondaryThrottle',
     { moveChunk: 'app.c', find: { k: 5 }, to: 'shard02', _secondaryThrottle: 'x' },
     { '2.6': 'untried', '4.4': 14 },
   ),
-  wrong('a string for forceJumbo', { moveChunk: 'app.c', find: { k: 5 }, to: 'shard02', forceJumbo: 'x' }, { '4.4': 'untried', '7.0': 14 }),
-  wrong('a number for forceJumbo', { moveChunk: 'app.c', find: { k: 5 }, to: 'shard02', forceJumbo: 1 }, { '4.4': 'untried', '7.0': 14 }),
+  wrong(
+    'a string for forceJumbo',
+    { moveChunk: 'app.c', find: { k: 5 }, to: 'shard02', forceJumbo: 'x' },
+    { '4.4': 'untried', '7.0': 14 },
+  ),
+  wrong(
+    'a number for forceJumbo',
+    { moveChunk: 'app.c', find: { k: 5 }, to: 'shard02', forceJumbo: 1 },
+    { '4.4': 'untried', '7.0': 14 },
+  ),
   wrong(
     'a string for _waitForDelete',
     { moveChunk: 'app.c', find: { k: 5 }, to: 'shard02', _waitForDelete: 'x' },
@@ -97,7 +140,11 @@ export const chunkCases: readonly WrongInput[] = [
   ),
   wrong('an argument that it does not know', { moveChunk: 'app.c', find: { k: 5 }, to: 'shard01', unknown: 1 }, 'ok'),
 
-  wrong('a command that this version does not have', { moveRange: 'app.c', min, toShard: 'shard02' }, { '4.4': 59, '7.0': 'untried' }),
+  wrong(
+    'a command that this version does not have',
+    { moveRange: 'app.c', min, toShard: 'shard02' },
+    { '4.4': 59, '7.0': 'untried' },
+  ),
   wrong('a number for a namespace', { moveRange: 5, min, toShard: 'shard02' }, { '7.0': 14 }),
   wrong('no range', { moveRange: 'app.c', toShard: 'shard02' }, { '7.0': 72 }),
   wrong('no destination', { moveRange: 'app.c', min }, { '7.0': 40414 }),
@@ -109,7 +156,11 @@ export const chunkCases: readonly WrongInput[] = [
   wrong('not sharded', { moveRange: 'app.plain', min, toShard: 'shard02' }, { '7.0': 26 }),
   wrong('no such collection', { moveRange: 'app.none', min, toShard: 'shard02' }, { '7.0': 26 }),
   wrong('no such database', { moveRange: 'nodb.c', min, toShard: 'shard02' }, { '7.0': 26 }),
-  wrong('an argument that it does not know', { moveRange: 'app.c', min: { k: 20 }, toShard: 'shard01', unknown: 1 }, { '7.0': 'ok' }),
+  wrong(
+    'an argument that it does not know',
+    { moveRange: 'app.c', min: { k: 20 }, toShard: 'shard01', unknown: 1 },
+    { '7.0': 'ok' },
+  ),
 
   wrong('a number for a namespace', { clearJumboFlag: 5, find: { k: 5 } }, 14),
   wrong('not sharded', { clearJumboFlag: 'app.plain', find: { k: 5 } }, 118),
@@ -124,19 +175,35 @@ export const chunkCases: readonly WrongInput[] = [
   wrong('a number for bounds', { clearJumboFlag: 'app.c', bounds: 5 }, 14),
   wrong('a query without the key', { clearJumboFlag: 'app.c', find: { l: 5 } }, 51260),
   wrong('bounds of no chunk', { clearJumboFlag: 'app.c', bounds: [{ k: 1 }, { k: 2 }] }, 51261),
-  wrong('a chunk that is not jumbo, with an argument that it does not know', { clearJumboFlag: 'app.c', find: { k: 5 }, unknown: 1 }, 'ok'),
+  wrong(
+    'a chunk that is not jumbo, with an argument that it does not know',
+    { clearJumboFlag: 'app.c', find: { k: 5 }, unknown: 1 },
+    'ok',
+  ),
   wrong('a command that this version does not have', { clearJumboFlag: 'app.c', find: { k: 5 } }, { '2.6': 59 }),
 
-  wrong('a command that this version does not have', { mergeAllChunksOnShard: 'app.c', shard: 'shard01' }, { '4.4': 59, '7.0': 'untried' }),
+  wrong(
+    'a command that this version does not have',
+    { mergeAllChunksOnShard: 'app.c', shard: 'shard01' },
+    { '4.4': 59, '7.0': 'untried' },
+  ),
   wrong('a number for a namespace', { mergeAllChunksOnShard: 5, shard: 'shard01' }, { '7.0': 14 }),
   wrong('no shard', { mergeAllChunksOnShard: 'app.c' }, { '7.0': 40414 }),
   wrong('a number for a shard', { mergeAllChunksOnShard: 'app.c', shard: 5 }, { '7.0': 14 }),
   wrong('a shard that is unknown', { mergeAllChunksOnShard: 'app.c', shard: 'nowhere' }, { '7.0': 70 }),
-  wrong('a string for a limit', { mergeAllChunksOnShard: 'app.c', shard: 'shard01', maxNumberOfChunksToMerge: 'x' }, { '7.0': 14 }),
+  wrong(
+    'a string for a limit',
+    { mergeAllChunksOnShard: 'app.c', shard: 'shard01', maxNumberOfChunksToMerge: 'x' },
+    { '7.0': 14 },
+  ),
   wrong(
     'a long for a limit',
     { mergeAllChunksOnShard: 'app.c', shard: 'shard01', maxNumberOfChunksToMerge: Long.fromNumber(3) },
     { '7.0': 14 },
   ),
-  wrong('an argument that it does not know', { mergeAllChunksOnShard: 'app.c', shard: 'shard01', unknown: 1 }, { '7.0': 'ok' }),
+  wrong(
+    'an argument that it does not know',
+    { mergeAllChunksOnShard: 'app.c', shard: 'shard01', unknown: 1 },
+    { '7.0': 'ok' },
+  ),
 ]

@@ -20,4 +20,6 @@ const unbuilt: readonly Document[] = [
 
 const commandNotFound = 59
 
-export const unbuiltCases: readonly WrongInput[] = unbuilt.map((command) => wrong('not built', command, commandNotFound))
+export const unbuiltCases: readonly WrongInput[] = unbuilt.map((command) =>
+  wrong('not built', command, commandNotFound),
+)

@@ -5,7 +5,16 @@ import { ShardedCluster } from 'shardlab'
 import { RawClient } from '../../support/raw-client.js'
 import type { Answer, TriedVersion } from './cases.js'
 
-const catalogCollections = ['shards', 'databases', 'collections', 'chunks', 'tags', 'settings', 'version', 'queryAnalyzers'] as const
+const catalogCollections = [
+  'shards',
+  'databases',
+  'collections',
+  'chunks',
+  'tags',
+  'settings',
+  'version',
+  'queryAnalyzers',
+] as const
 
 const batchMax = 10_000
 
@@ -117,7 +126,9 @@ export class World {
 
   /** The sharding catalog, byte for byte. */
   async catalog(): Promise<Record<string, string>> {
-    const all = await Promise.all(catalogCollections.map((name) => listing(this.#routerBytes, { find: name, $db: 'config' })))
+    const all = await Promise.all(
+      catalogCollections.map((name) => listing(this.#routerBytes, { find: name, $db: 'config' })),
+    )
     return Object.fromEntries(catalogCollections.map((name, i) => [name, all[i]!]))
   }
 
@@ -125,7 +136,9 @@ export class World {
   async data(): Promise<Record<string, string>> {
     const held: Record<string, string> = {}
     for (const [i, shard] of this.#shardBytes.entries()) {
-      const { databases } = (await shard.command({ listDatabases: 1, nameOnly: true, $db: 'admin' })) as { databases: { name: string }[] }
+      const { databases } = (await shard.command({ listDatabases: 1, nameOnly: true, $db: 'admin' })) as {
+        databases: { name: string }[]
+      }
       for (const { name: $db } of databases) {
         if (['admin', 'config', 'local'].includes($db)) continue
         const list = { listCollections: 1, $db }

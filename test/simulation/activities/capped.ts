@@ -26,7 +26,8 @@ export class CappedLog implements Activity {
     if (found.length !== Math.min(written, most)) wrong.push(`the log holds ${found.length} of ${written} documents`)
     for (const [number, keys] of this.#written) {
       const kept = found.filter(({ by }) => by === number).map(({ _id }) => _id)
-      if (kept.join() !== keys.slice(keys.length - kept.length).join()) wrong.push(`of ${keys.join()} the log holds ${kept.join()}`)
+      if (kept.join() !== keys.slice(keys.length - kept.length).join())
+        wrong.push(`of ${keys.join()} the log holds ${kept.join()}`)
     }
     return wrong
   }

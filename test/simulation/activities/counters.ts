@@ -36,7 +36,10 @@ export class Counters implements Activity {
       $db: 'app',
     })
     if (read?.['ok'] === 1)
-      mustHold(read['cursor'].firstBatch[0].n >= n, () => `a read after ${n} of ${ns} ${_id} gave ${read['cursor'].firstBatch[0].n}`)
+      mustHold(
+        read['cursor'].firstBatch[0].n >= n,
+        () => `a read after ${n} of ${ns} ${_id} gave ${read['cursor'].firstBatch[0].n}`,
+      )
   }
 
   async violations(client: PatientClient): Promise<string[]> {

@@ -33,7 +33,12 @@ export class Definitions implements Activity {
   async violations(client: PatientClient): Promise<string[]> {
     const wrong: string[] = []
     for (const [ns, state] of this.#states) {
-      const { cursor } = await client.untilDone({ aggregate: ns, pipeline: [{ $indexStats: {} }], cursor: {}, $db: 'app' })
+      const { cursor } = await client.untilDone({
+        aggregate: ns,
+        pipeline: [{ $indexStats: {} }],
+        cursor: {},
+        $db: 'app',
+      })
       const specs = (cursor.firstBatch as Document[]).filter(({ name }) => name === 'owner_n').map(({ spec }) => spec)
       const { cursor: list } = await client.untilDone({ listIndexes: ns, $db: 'app' })
       const listed = (list.firstBatch as Document[]).find(({ name }) => name === 'owner_n')
@@ -41,7 +46,9 @@ export class Definitions implements Activity {
       if (found !== state) wrong.push(`the index of ${ns} is ${found}, not ${state}`)
       const differing = specs.filter((spec) => (spec?.hidden === true) !== (state === 'hidden'))
       if ((state === 'gone') !== (specs.length === 0) || differing.length > 0)
-        wrong.push(`the index of ${ns} is ${state}, ${specs.length} shards have it, ${differing.length} of them another one`)
+        wrong.push(
+          `the index of ${ns} is ${state}, ${specs.length} shards have it, ${differing.length} of them another one`,
+        )
     }
     return wrong
   }

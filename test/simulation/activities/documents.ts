@@ -115,7 +115,8 @@ export class Documents implements Activity {
       wrong.push(...this.#ledgers[ns].violations(ns, contents))
       const merged = (await contentsOf<{ _id: number }>(client, mergedOf(ns))).map(({ _id }) => _id)
       if (new Set(merged).size !== merged.length) wrong.push(`${mergedOf(ns)} holds a document twice`)
-      for (const key of this.#merged[ns]) if (!merged.includes(key)) wrong.push(`${mergedOf(ns)} ${key} was merged and is gone`)
+      for (const key of this.#merged[ns])
+        if (!merged.includes(key)) wrong.push(`${mergedOf(ns)} ${key} was merged and is gone`)
     }
     return wrong
   }

@@ -17,7 +17,10 @@ export class Expiring implements Activity {
 
   async step({ client, random, newKeys }: Worker): Promise<void> {
     const ns = collections[random.below(collections.length)]!
-    const documents = newKeys(1 + random.below(3)).map((_id) => ({ _id, until: new Date(random.chance(1, 2) ? 0 : 4e12) }))
+    const documents = newKeys(1 + random.below(3)).map((_id) => ({
+      _id,
+      until: new Date(random.chance(1, 2) ? 0 : 4e12),
+    }))
     await client.writeRetryably({ command: { insert: ns, $db: 'app' }, documents, field: 'documents' })
     for (const { _id, until } of documents) if (until.getTime() > 0) this.#lasting.add(`${ns} ${_id}`)
   }
@@ -26,7 +29,8 @@ export class Expiring implements Activity {
     const wrong: string[] = []
     await client.wait(patienceMs)
     const found = new Set<string>()
-    for (const ns of collections) for (const { _id } of await contentsOf<{ _id: number }>(client, ns)) found.add(`${ns} ${_id}`)
+    for (const ns of collections)
+      for (const { _id } of await contentsOf<{ _id: number }>(client, ns)) found.add(`${ns} ${_id}`)
     for (const key of found) if (!this.#lasting.has(key)) wrong.push(`${key} should have expired`)
     for (const key of this.#lasting) if (!found.has(key)) wrong.push(`${key} expired too early`)
     return wrong

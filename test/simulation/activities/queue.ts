@@ -16,7 +16,8 @@ export class Queue implements Activity {
 
   async prepare(client: PatientClient): Promise<void> {
     await client.untilDone({ shardCollection: 'app.jobs', key: { _id: 'hashed' }, $db: 'admin' })
-    for (const ns of queues) await client.untilDone({ createIndexes: ns, indexes: [{ key: { at: 1 }, name: 'at_1' }], $db: 'app' })
+    for (const ns of queues)
+      await client.untilDone({ createIndexes: ns, indexes: [{ key: { at: 1 }, name: 'at_1' }], $db: 'app' })
   }
 
   async step({ client, random, number, newKeys }: Worker): Promise<void> {
@@ -29,16 +30,28 @@ export class Queue implements Activity {
       for (const { _id } of documents) takers.set(_id, 0)
       await client.writeRetryably({ command: { insert: ns, $db: 'app' }, documents, field: 'documents' })
     } else if (choice < 4) {
-      const command = { findAndModify: ns, query: { taker: null }, sort: { at: 1 }, update: { $set: { taker: number } }, $db: 'app' }
+      const command = {
+        findAndModify: ns,
+        query: { taker: null },
+        sort: { at: 1 },
+        update: { $set: { taker: number } },
+        $db: 'app',
+      }
       const { value } = await client.retryably(command, (reply) => (reply['value']?._id as number | undefined) ?? null)
       if (value === null) return
-      mustHold(takers.get(value._id) === 0, () => `${ns} ${value._id} was taken by ${takers.get(value._id)} and by ${number}`)
+      mustHold(
+        takers.get(value._id) === 0,
+        () => `${ns} ${value._id} was taken by ${takers.get(value._id)} and by ${number}`,
+      )
       takers.set(value._id, number)
     } else {
       const command = { findAndModify: ns, query: { taker: number }, sort: { at: -1 }, remove: true, $db: 'app' }
       const { value } = await client.retryably(command, (reply) => (reply['value']?._id as number | undefined) ?? null)
       if (value === null) return
-      mustHold(takers.get(value._id) === number, () => `${ns} ${value._id} is of ${takers.get(value._id)}, ${number} removed it`)
+      mustHold(
+        takers.get(value._id) === number,
+        () => `${ns} ${value._id} is of ${takers.get(value._id)}, ${number} removed it`,
+      )
       mustHold(!removed.has(value._id), () => `${ns} ${value._id} was removed twice`)
       removed.add(value._id)
     }
@@ -50,8 +63,10 @@ export class Queue implements Activity {
       const found = new Map((await contentsOf<Job>(client, ns)).map((job) => [job._id, job]))
       for (const [_id, taker] of this.#takers[ns]) {
         const job = found.get(_id)
-        if ((job === undefined) !== this.#removed[ns].has(_id)) wrong.push(`${ns} ${_id} is ${job === undefined ? 'gone' : 'there'}`)
-        if (job !== undefined && (job.taker ?? 0) !== taker) wrong.push(`${ns} ${_id} is of ${job.taker}, ${taker} was told so`)
+        if ((job === undefined) !== this.#removed[ns].has(_id))
+          wrong.push(`${ns} ${_id} is ${job === undefined ? 'gone' : 'there'}`)
+        if (job !== undefined && (job.taker ?? 0) !== taker)
+          wrong.push(`${ns} ${_id} is of ${job.taker}, ${taker} was told so`)
       }
     }
     return wrong

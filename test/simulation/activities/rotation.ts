@@ -36,7 +36,8 @@ export class Rotation implements Activity {
         found.set(_id, ns)
       }
     }
-    for (const key of this.#written) if (!found.has(key)) wrong.push(`${key} was acknowledged and is in no collection that was rolling`)
+    for (const key of this.#written)
+      if (!found.has(key)) wrong.push(`${key} was acknowledged and is in no collection that was rolling`)
     return wrong
   }
 }

@@ -22,7 +22,9 @@ export class UniqueNames implements Activity {
     const [_id] = newKeys(1) as [number]
     const ops = [{ insert: 0, document: { _id, name } }]
     const command = { bulkWrite: 1, ops, nsInfo: [{ ns: `app.${ns}` }], $db: 'admin' }
-    const reply = await client.retryably(command, ({ nInserted }) => (nInserted === 0 ? null : (nInserted as number)), [duplicateKey])
+    const reply = await client.retryably(command, ({ nInserted }) => (nInserted === 0 ? null : (nInserted as number)), [
+      duplicateKey,
+    ])
     if (reply['nInserted'] === 0) return
     const owner = this.#owners.get(`${ns} ${name}`)
     mustHold(owner === undefined, () => `${ns}: ${name} was given to ${owner} and to ${_id}`)

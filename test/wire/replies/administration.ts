@@ -175,10 +175,12 @@ export const administrationReplies: readonly ReplyRow[] = [
   },
 
   // They tell what they were sent of the Stable API.
-  ...['testDeprecation', 'testDeprecationInVersion2', 'testRemoval', 'testVersion2', 'testVersions1And2'].map((name) => ({
-    command: { [name]: 1, apiVersion: '1', apiStrict: false },
-    types: { apiVersion: 'string', apiStrict: 'bool' },
-  })),
+  ...['testDeprecation', 'testDeprecationInVersion2', 'testRemoval', 'testVersion2', 'testVersions1And2'].map(
+    (name) => ({
+      command: { [name]: 1, apiVersion: '1', apiStrict: false },
+      types: { apiVersion: 'string', apiStrict: 'bool' },
+    }),
+  ),
 
   { command: { enableSharding: 'types' }, db: admin, types: {} },
   { command: { balancerStop: 1 }, db: admin, types: {} },

@@ -29,7 +29,10 @@ const collStats: Types = {
 
 export const collectionReplies: readonly ReplyRow[] = [
   { command: { create: 'made', capped: true, size: 4096 }, types: {} },
-  { command: { createIndexes: 'things', indexes: [{ key: { a: 1 }, name: 'a_1' }] }, types: { raw: 'object', 'raw.*': 'anything' } },
+  {
+    command: { createIndexes: 'things', indexes: [{ key: { a: 1 }, name: 'a_1' }] },
+    types: { raw: 'object', 'raw.*': 'anything' },
+  },
   {
     command: { listIndexes: 'things' },
     types: { ...cursorOf('firstBatch', 'v:int', 'key:object', 'name:string'), 'cursor.firstBatch[].key.a': 'int' },
@@ -63,7 +66,11 @@ export const collectionReplies: readonly ReplyRow[] = [
       totalSizeMb: 'long',
     },
   },
-  { command: { listDatabases: 1, nameOnly: true }, db: admin, types: { databases: 'array', 'databases[].name': 'string' } },
+  {
+    command: { listDatabases: 1, nameOnly: true },
+    db: admin,
+    types: { databases: 'array', 'databases[].name': 'string' },
+  },
   { command: { renameCollection: 'types.made', to: 'types.renamed' }, db: admin, types: {} },
   { command: { convertToCapped: 'renamed', size: 8192 }, types: {} },
   { command: { cloneCollectionAsCapped: 'things', toCollection: 'cloned', size: 8192 }, types: {} },
@@ -90,7 +97,10 @@ export const collectionReplies: readonly ReplyRow[] = [
       fsTotalSize: 'double',
     },
   },
-  { command: { dataSize: 'types.things' }, types: { size: 'long', numObjects: 'long', millis: 'long', 'estimate?': 'bool' } },
+  {
+    command: { dataSize: 'types.things' },
+    types: { size: 'long', numObjects: 'long', millis: 'long', 'estimate?': 'bool' },
+  },
   {
     command: { validate: 'things' },
     types: {

@@ -44,7 +44,11 @@ export const documentReplies: readonly ReplyRow[] = [
   { command: { isMaster: 1 }, db: admin, types: { ismaster: 'bool', ...hello } },
   { command: { isdbgrid: 1 }, db: admin, types: { isdbgrid: 'int', hostname: 'string' } },
 
-  { command: { shardCollection: 'types.sharded', key: { _id: 'hashed' } }, db: admin, types: { collectionsharded: 'string' } },
+  {
+    command: { shardCollection: 'types.sharded', key: { _id: 'hashed' } },
+    db: admin,
+    types: { collectionsharded: 'string' },
+  },
   {
     command: {
       insert: 'things',
@@ -57,8 +61,14 @@ export const documentReplies: readonly ReplyRow[] = [
     types: { n: 'int' },
   },
   { command: { insert: 'things', documents: [{ _id: 1 }] }, types: { n: 'int', ...duplicate } },
-  { command: { insert: 'sharded', documents: Array.from({ length: 30 }, (_, i) => ({ _id: i, a: i })) }, types: { n: 'int' } },
-  { command: { insert: 'sharded', documents: [{ _id: 1 }, { _id: 2 }], ordered: false }, types: { n: 'int', ...duplicate } },
+  {
+    command: { insert: 'sharded', documents: Array.from({ length: 30 }, (_, i) => ({ _id: i, a: i })) },
+    types: { n: 'int' },
+  },
+  {
+    command: { insert: 'sharded', documents: [{ _id: 1 }, { _id: 2 }], ordered: false },
+    types: { n: 'int', ...duplicate },
+  },
   {
     command: {
       update: 'things',
@@ -69,12 +79,20 @@ export const documentReplies: readonly ReplyRow[] = [
     },
     types: { n: 'int', nModified: 'int', upserted: 'array', 'upserted[].index': 'int', 'upserted[]._id': 'int' },
   },
-  { command: { update: 'sharded', updates: [{ q: {}, u: { $set: { b: 1 } }, multi: true }] }, types: { n: 'int', nModified: 'int' } },
+  {
+    command: { update: 'sharded', updates: [{ q: {}, u: { $set: { b: 1 } }, multi: true }] },
+    types: { n: 'int', nModified: 'int' },
+  },
   { command: { delete: 'things', deletes: [{ q: { _id: 9 }, limit: 1 }] }, types: { n: 'int' } },
   { command: { delete: 'sharded', deletes: [{ q: { a: 29 }, limit: 0 }] }, types: { n: 'int' } },
   {
     command: { findAndModify: 'things', query: { _id: 1 }, update: { $inc: { a: 1 } } },
-    types: { lastErrorObject: 'object', 'lastErrorObject.n': 'int', 'lastErrorObject.updatedExisting': 'bool', value: 'object' },
+    types: {
+      lastErrorObject: 'object',
+      'lastErrorObject.n': 'int',
+      'lastErrorObject.updatedExisting': 'bool',
+      value: 'object',
+    },
   },
   {
     command: { findAndModify: 'things', query: { _id: 10 }, update: { $set: { a: 1 } }, upsert: true },
@@ -103,7 +121,16 @@ export const documentReplies: readonly ReplyRow[] = [
     },
     db: admin,
     types: {
-      ...cursorOf('firstBatch', 'ok:double', 'idx:int', 'n:int', 'nModified:int', 'upserted:object', 'code:int', 'errmsg:string'),
+      ...cursorOf(
+        'firstBatch',
+        'ok:double',
+        'idx:int',
+        'n:int',
+        'nModified:int',
+        'upserted:object',
+        'code:int',
+        'errmsg:string',
+      ),
       nErrors: 'int',
       nInserted: 'int',
       nMatched: 'int',
@@ -114,19 +141,35 @@ export const documentReplies: readonly ReplyRow[] = [
   },
 
   { command: { find: 'things', batchSize: 1 }, types: cursorOf('firstBatch', '_id:int') },
-  { command: { getMore: lastCursor, collection: 'things' } as unknown as Document, types: cursorOf('nextBatch', '_id:int') },
+  {
+    command: { getMore: lastCursor, collection: 'things' } as unknown as Document,
+    types: cursorOf('nextBatch', '_id:int'),
+  },
   { command: { find: 'sharded', batchSize: 1 }, types: cursorOf('firstBatch', '_id:int') },
   {
     command: { killCursors: 'sharded', cursors: [lastCursor] } as unknown as Document,
-    types: { cursorsKilled: 'array', 'cursorsKilled[]': 'long', cursorsNotFound: 'array', cursorsAlive: 'array', cursorsUnknown: 'array' },
+    types: {
+      cursorsKilled: 'array',
+      'cursorsKilled[]': 'long',
+      cursorsNotFound: 'array',
+      cursorsAlive: 'array',
+      cursorsUnknown: 'array',
+    },
   },
   { command: { find: 'nothing' }, types: cursorOf('firstBatch') },
   { command: { aggregate: 'things', pipeline: [], cursor: {} }, types: cursorOf('firstBatch', '_id:int') },
   {
-    command: { aggregate: 'sharded', pipeline: [{ $group: { _id: null, count: { $sum: 1 }, average: { $avg: '$a' } } }], cursor: {} },
+    command: {
+      aggregate: 'sharded',
+      pipeline: [{ $group: { _id: null, count: { $sum: 1 }, average: { $avg: '$a' } } }],
+      cursor: {},
+    },
     types: cursorOf('firstBatch', 'count:int', 'average:double'),
   },
-  { command: { aggregate: 'sharded', pipeline: [{ $count: 'n' }], cursor: {} }, types: cursorOf('firstBatch', 'n:int') },
+  {
+    command: { aggregate: 'sharded', pipeline: [{ $count: 'n' }], cursor: {} },
+    types: cursorOf('firstBatch', 'n:int'),
+  },
   { command: { count: 'things' }, types: { n: 'int', 'shards?': 'object', 'shards.*': 'anything' } },
   { command: { count: 'sharded' }, types: { n: 'int', shards: 'object', 'shards.shard01': 'int' } },
   { command: { distinct: 'sharded', key: 'a' }, types: { values: 'array', 'values[]': 'int' } },

@@ -13,7 +13,12 @@ export const memberReplies: readonly ReplyRow[] = [
   {
     command: { balancerCollectionStatus: 'types.sharded' },
     db: admin,
-    types: { chunkSize: 'double', balancerCompliant: 'bool', 'firstComplianceViolation?': 'string', 'details?': 'object' },
+    types: {
+      chunkSize: 'double',
+      balancerCompliant: 'bool',
+      'firstComplianceViolation?': 'string',
+      'details?': 'object',
+    },
   },
   { command: { setFeatureCompatibilityVersion: '8.0', confirm: true }, db: admin, types: {} },
   { command: { movePrimary: 'types', to: 'shard01' }, db: admin, types: {} },
@@ -22,7 +27,14 @@ export const memberReplies: readonly ReplyRow[] = [
   {
     command: { removeShard: 'shard02' },
     db: admin,
-    types: { msg: 'string', state: 'string', shard: 'string', 'note?': 'string', dbsToMove: 'array', collectionsToMove: 'array' },
+    types: {
+      msg: 'string',
+      state: 'string',
+      shard: 'string',
+      'note?': 'string',
+      dbsToMove: 'array',
+      collectionsToMove: 'array',
+    },
   },
   {
     command: { removeShard: 'shard02' },

@@ -22,19 +22,25 @@ export const balancerExchanges = {
     { error: null },
   ),
   /** Every config.collections document of a collection that is sharded, ordered by namespace. */
-  'config.get-collections': exchange<Empty, { collections: readonly Uint8Array[] }>({}, { collections: [emptyDocument] }),
+  'config.get-collections': exchange<Empty, { collections: readonly Uint8Array[] }>(
+    {},
+    { collections: [emptyDocument] },
+  ),
   /** What the balancer and automatic splits need to know of config.settings for one collection. */
   'config.get-split-settings': exchange<{ ns: string }, { maxChunkSizeBytes: number; autoSplit: boolean }>(
     { ns: 'test.c' },
     { maxChunkSizeBytes: 134217728, autoSplit: true },
   ),
   /** Appends to config.actionlog. */
-  'config.log-action': exchange<{ what: string; details: Uint8Array }, Empty>({ what: 'balancer.round', details: emptyDocument }, {}),
-  /** The chunk `[min, max)` cannot be split and is too large to be moved. Nothing happens when there is no such chunk any more. */
-  'config.mark-chunk-jumbo': exchange<{ ns: string; version: PlacementVersionTuple; min: Uint8Array; max: Uint8Array }, Empty>(
-    { ns: 'test.c', version, min: emptyDocument, max: emptyDocument },
+  'config.log-action': exchange<{ what: string; details: Uint8Array }, Empty>(
+    { what: 'balancer.round', details: emptyDocument },
     {},
   ),
+  /** The chunk `[min, max)` cannot be split and is too large to be moved. Nothing happens when there is no such chunk any more. */
+  'config.mark-chunk-jumbo': exchange<
+    { ns: string; version: PlacementVersionTuple; min: Uint8Array; max: Uint8Array },
+    Empty
+  >({ ns: 'test.c', version, min: emptyDocument, max: emptyDocument }, {}),
   /** The collection is not balanced any more. */
   'config.disable-balancing': exchange<{ ns: string }, Empty>({ ns: 'test.c' }, {}),
   /**
@@ -42,10 +48,24 @@ export const balancerExchanges = {
    * as the version has it.
    */
   'shard.find-split-points': exchange<
-    { ns: string; keyPattern: Uint8Array; min: Uint8Array; max: Uint8Array; maxChunkSizeBytes: number; pointsMax: number | null },
+    {
+      ns: string
+      keyPattern: Uint8Array
+      min: Uint8Array
+      max: Uint8Array
+      maxChunkSizeBytes: number
+      pointsMax: number | null
+    },
     { points: readonly Uint8Array[]; error: ErrorField }
   >(
-    { ns: 'test.c', keyPattern: emptyDocument, min: emptyDocument, max: emptyDocument, maxChunkSizeBytes: 134217728, pointsMax: 1 },
+    {
+      ns: 'test.c',
+      keyPattern: emptyDocument,
+      min: emptyDocument,
+      max: emptyDocument,
+      maxChunkSizeBytes: 134217728,
+      pointsMax: 1,
+    },
     { points: [emptyDocument], error: null },
   ),
   /** Bytes of the documents of collections that are a shard's own, in this order, by which the balancer compares shards. */
@@ -57,5 +77,8 @@ export const balancerExchanges = {
    * Answers when this shard does nothing for the balancer any more: no automatic split, and with `rangeDeletions` no range that it would have to
    * delete, which it does at once. `worked`: there was something.
    */
-  'shard.finish-balancing': exchange<{ rangeDeletions: boolean }, { worked: boolean }>({ rangeDeletions: true }, { worked: false }),
+  'shard.finish-balancing': exchange<{ rangeDeletions: boolean }, { worked: boolean }>(
+    { rangeDeletions: true },
+    { worked: false },
+  ),
 }

@@ -11,12 +11,15 @@ export const chunkExchanges = {
   'shard.split-chunk': exchange<
     { ns: string; generation: GenerationTuple; min: Uint8Array; max: Uint8Array; splitPoints: readonly Uint8Array[] },
     { error: ErrorField }
-  >({ ns: 'test.c', generation, min: emptyDocument, max: emptyDocument, splitPoints: [emptyDocument] }, { error: null }),
-  /** The owner of all chunks in `[min, max)` has them made into one. */
-  'shard.merge-chunks': exchange<{ ns: string; generation: GenerationTuple; min: Uint8Array; max: Uint8Array }, { error: ErrorField }>(
-    { ns: 'test.c', generation, min: emptyDocument, max: emptyDocument },
+  >(
+    { ns: 'test.c', generation, min: emptyDocument, max: emptyDocument, splitPoints: [emptyDocument] },
     { error: null },
   ),
+  /** The owner of all chunks in `[min, max)` has them made into one. */
+  'shard.merge-chunks': exchange<
+    { ns: string; generation: GenerationTuple; min: Uint8Array; max: Uint8Array },
+    { error: ErrorField }
+  >({ ns: 'test.c', generation, min: emptyDocument, max: emptyDocument }, { error: null }),
   /** The shard asks the config server for the placement of a collection, now. */
   'shard.refresh-collection': exchange<{ ns: string }, { error: ErrorField }>({ ns: 'test.c' }, { error: null }),
   /** The config.chunks document of the chunk that holds a shard key, `{ field: value, … }`; null: there is none, or no such collection. */
@@ -35,7 +38,17 @@ export const chunkExchanges = {
       shard: string
     },
     { error: ErrorField }
-  >({ ns: 'test.c', generation, min: emptyDocument, max: emptyDocument, splitPoints: [emptyDocument], shard: 'shard01' }, { error: null }),
+  >(
+    {
+      ns: 'test.c',
+      generation,
+      min: emptyDocument,
+      max: emptyDocument,
+      splitPoints: [emptyDocument],
+      shard: 'shard01',
+    },
+    { error: null },
+  ),
   /** Makes one chunk of those that fill `[min, max)` on a shard. Nothing happens when it is one already. */
   'config.commit-chunks-merge': exchange<
     {
@@ -48,15 +61,18 @@ export const chunkExchanges = {
       validAfter: TimestampPair
     },
     { error: ErrorField }
-  >({ ns: 'test.c', generation, min: emptyDocument, max: emptyDocument, shard: 'shard01', validAfter: [1, 1] }, { error: null }),
+  >(
+    { ns: 'test.c', generation, min: emptyDocument, max: emptyDocument, shard: 'shard01', validAfter: [1, 1] },
+    { error: null },
+  ),
   /** Merges all runs of chunks of a shard that can be merged; `chunksMax`: of at most so many chunks altogether, null for any number. */
   'config.commit-merge-all-chunks': exchange<
     { ns: string; shard: string; chunksMax: number | null },
     { chunksMerged: number; error: ErrorField }
   >({ ns: 'test.c', shard: 'shard01', chunksMax: 10 }, { chunksMerged: 2, error: null }),
   /** Removes the mark jumbo of the chunk `[min, max)`. */
-  'config.clear-jumbo-flag': exchange<{ ns: string; epoch: string; min: Uint8Array; max: Uint8Array }, { error: ErrorField }>(
-    { ns: 'test.c', epoch: '0123456789abcdef01234567', min: emptyDocument, max: emptyDocument },
-    { error: null },
-  ),
+  'config.clear-jumbo-flag': exchange<
+    { ns: string; epoch: string; min: Uint8Array; max: Uint8Array },
+    { error: ErrorField }
+  >({ ns: 'test.c', epoch: '0123456789abcdef01234567', min: emptyDocument, max: emptyDocument }, { error: null }),
 }

@@ -1,7 +1,13 @@
 import { emptyDocument, exchange, type TimestampPair } from './exchange.js'
 
 /** `[epoch as hex, timestamp seconds, timestamp increment, major, minor]` of a chunk or collection placement. */
-export type PlacementVersionTuple = readonly [epoch: string, seconds: number, increment: number, major: number, minor: number]
+export type PlacementVersionTuple = readonly [
+  epoch: string,
+  seconds: number,
+  increment: number,
+  major: number,
+  minor: number,
+]
 
 /** `[uuid as hex, timestamp seconds, timestamp increment, lastMod]`. */
 export type DatabaseVersionTuple = readonly [uuid: string, seconds: number, increment: number, lastMod: number]
@@ -58,7 +64,13 @@ export interface NodeReply {
 export const commandExchanges = {
   /** Served by every member that clients can reach. */
   'client.command': exchange<ClientCommand, ClientReply>(
-    { connectionId: 1, body: emptyDocument, sequences: [['documents', [emptyDocument]]], legacy: false, remote: '127.0.0.1:5000' },
+    {
+      connectionId: 1,
+      body: emptyDocument,
+      sequences: [['documents', [emptyDocument]]],
+      legacy: false,
+      remote: '127.0.0.1:5000',
+    },
     { body: emptyDocument },
   ),
   /** A client's connection is gone: its handshake state can be dropped. Served by every member that clients can reach. */

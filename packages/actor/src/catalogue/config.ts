@@ -26,7 +26,10 @@ export const configExchanges = {
     { shards: [emptyDocument], clusterTime: [1, 1] },
   ),
   /** The config.databases document; null when there is none. */
-  'config.get-database': exchange<{ db: string }, { database: Uint8Array | null }>({ db: 'test' }, { database: emptyDocument }),
+  'config.get-database': exchange<{ db: string }, { database: Uint8Array | null }>(
+    { db: 'test' },
+    { database: emptyDocument },
+  ),
   /**
    * Creates the database, or returns the one there is. `primaryShard` null: the server chooses. `enableSharding`: mark
    * it as one whose collections may be sharded, where the emulated version keeps such a mark.
@@ -42,7 +45,10 @@ export const configExchanges = {
   'config.get-collection': exchange<
     { ns: string; since: PlacementVersionTuple | null },
     { collection: Uint8Array | null; chunks: readonly Uint8Array[]; full: boolean }
-  >({ ns: 'test.c', since: ['0123456789abcdef01234567', 1, 2, 3, 4] }, { collection: emptyDocument, chunks: [emptyDocument], full: true }),
+  >(
+    { ns: 'test.c', since: ['0123456789abcdef01234567', 1, 2, 3, 4] },
+    { collection: emptyDocument, chunks: [emptyDocument], full: true },
+  ),
   /** Writes the catalog entries of a collection that a shard has just created as sharded, in the place of those of one that was not. */
   'config.commit-create-collection': exchange<
     {
@@ -75,7 +81,10 @@ export const configExchanges = {
   'config.track-collection': exchange<
     { ns: string; uuid: Uint8Array; defaultCollation: Uint8Array | null; shard: string; to: string },
     { error: ErrorField }
-  >({ ns: 'test.c', uuid: new Uint8Array(16), defaultCollation: null, shard: 'shard01', to: 'shard02' }, { error: null }),
+  >(
+    { ns: 'test.c', uuid: new Uint8Array(16), defaultCollation: null, shard: 'shard01', to: 'shard02' },
+    { error: null },
+  ),
   /** Removes the catalog entries of a collection; nothing happens when they are gone already. */
   'config.commit-drop-collection': exchange<{ ns: string }, { error: ErrorField }>({ ns: 'test.c' }, { error: null }),
   /**

@@ -23,10 +23,24 @@ export const defragmentationExchanges = {
    * nowhere; `isLarger`: it has stopped there.
    */
   'shard.measure-range': exchange<
-    { ns: string; keyPattern: Uint8Array; min: Uint8Array; max: Uint8Array; estimate: boolean; sizeMaxBytes: number | null },
+    {
+      ns: string
+      keyPattern: Uint8Array
+      min: Uint8Array
+      max: Uint8Array
+      estimate: boolean
+      sizeMaxBytes: number | null
+    },
     { sizeBytes: number; isLarger: boolean; error: ErrorField }
   >(
-    { ns: 'test.c', keyPattern: emptyDocument, min: emptyDocument, max: emptyDocument, estimate: true, sizeMaxBytes: 33_554_400 },
+    {
+      ns: 'test.c',
+      keyPattern: emptyDocument,
+      min: emptyDocument,
+      max: emptyDocument,
+      estimate: true,
+      sizeMaxBytes: 33_554_400,
+    },
     { sizeBytes: 1, isLarger: false, error: null },
   ),
 }

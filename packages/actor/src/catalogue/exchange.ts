@@ -12,7 +12,10 @@ export interface Exchange<Request, Reply> {
 }
 
 /** Declares an exchange; the field order is that of the example's properties. */
-export function exchange<Request extends object, Reply extends object>(request: Request, reply: Reply): Exchange<Request, Reply> {
+export function exchange<Request extends object, Reply extends object>(
+  request: Request,
+  reply: Reply,
+): Exchange<Request, Reply> {
   return {
     requestFields: Object.keys(request) as (keyof Request & string)[],
     replyFields: Object.keys(reply) as (keyof Reply & string)[],

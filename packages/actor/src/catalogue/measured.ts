@@ -6,8 +6,8 @@ export const measuredExchanges = {
    * These ranges grow, six doubles for each: lower bound, upper bound, documents, bytes. A shard takes what lies in its own chunks, and answers how
    * much that was.
    */
-  'shard.measure': exchange<{ ns: string; ranges: Uint8Array }, { documents: number; bytes: number; error: ErrorField }>(
-    { ns: 'test.c', ranges: new Uint8Array(48) },
-    { documents: 1, bytes: 40, error: null },
-  ),
+  'shard.measure': exchange<
+    { ns: string; ranges: Uint8Array },
+    { documents: number; bytes: number; error: ErrorField }
+  >({ ns: 'test.c', ranges: new Uint8Array(48) }, { documents: 1, bytes: 40, error: null }),
 }

@@ -22,9 +22,19 @@ export const migrationExchanges = {
    * the donor chooses that end by size. Server: _configsvrMoveRange.
    */
   'config.move-range': exchange<
-    { ns: string; min: Uint8Array | null; max: Uint8Array | null; to: string; forceJumbo: boolean; waitForDelete: boolean },
+    {
+      ns: string
+      min: Uint8Array | null
+      max: Uint8Array | null
+      to: string
+      forceJumbo: boolean
+      waitForDelete: boolean
+    },
     { error: ErrorField }
-  >({ ns: 'test.c', min: emptyDocument, max: emptyDocument, to: 'shard02', forceJumbo: false, waitForDelete: false }, { error: null }),
+  >(
+    { ns: 'test.c', min: emptyDocument, max: emptyDocument, to: 'shard02', forceJumbo: false, waitForDelete: false },
+    { error: null },
+  ),
   /**
    * The config server has the owner of a range give it to another shard. Equal requests join the migration that is running.
    * Server: _shardsvrMoveRange.
@@ -129,7 +139,13 @@ export const migrationExchanges = {
     }
   >(
     { migrationId: new Uint8Array(16), batch: 0 },
-    { deleted: [emptyDocument], reloaded: [emptyDocument], sessions: emptyDocument, sizes: new Uint8Array(48), error: null },
+    {
+      deleted: [emptyDocument],
+      reloaded: [emptyDocument],
+      sessions: emptyDocument,
+      sizes: new Uint8Array(48),
+      error: null,
+    },
   ),
   /**
    * Donor to recipient: the migration has been decided. What the recipient has received is its own, or is deleted; a receipt that is still
@@ -152,7 +168,15 @@ export const migrationExchanges = {
     },
     { shardVersion: PlacementVersionTuple; collectionVersion: PlacementVersionTuple; error: ErrorField }
   >(
-    { ns: 'test.c', min: emptyDocument, max: emptyDocument, from: 'shard01', to: 'shard02', chunkVersion: version, clusterTime: [1, 1] },
+    {
+      ns: 'test.c',
+      min: emptyDocument,
+      max: emptyDocument,
+      from: 'shard01',
+      to: 'shard02',
+      chunkVersion: version,
+      clusterTime: [1, 1],
+    },
     { shardVersion: version, collectionVersion: version, error: null },
   ),
   /**
@@ -163,5 +187,8 @@ export const migrationExchanges = {
   'config.ensure-chunk-version-is-greater-than': exchange<
     { ns: string; uuid: Uint8Array; min: Uint8Array; max: Uint8Array; version: PlacementVersionTuple },
     { ns: string; error: ErrorField }
-  >({ ns: 'test.c', uuid: new Uint8Array(16), min: emptyDocument, max: emptyDocument, version }, { ns: 'test.c', error: null }),
+  >(
+    { ns: 'test.c', uuid: new Uint8Array(16), min: emptyDocument, max: emptyDocument, version },
+    { ns: 'test.c', error: null },
+  ),
 }

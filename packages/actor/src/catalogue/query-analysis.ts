@@ -33,7 +33,10 @@ export const queryAnalysisExchanges = {
   'config.configure-query-analyzer': exchange<
     { ns: string; uuid: Uint8Array; configuration: Uint8Array },
     { oldConfiguration: Uint8Array | null; error: ErrorField }
-  >({ ns: 'test.c', uuid: new Uint8Array(16), configuration: emptyDocument }, { oldConfiguration: emptyDocument, error: null }),
+  >(
+    { ns: 'test.c', uuid: new Uint8Array(16), configuration: emptyDocument },
+    { oldConfiguration: emptyDocument, error: null },
+  ),
   /**
    * A member that samples says how many queries it has served per second, `{ numQueriesExecutedPerSecond }`, and gets what it may sample:
    * one `{ ns, collectionUuid, samplesPerSecond, startTime }` for each collection, with its share of the rate.
@@ -75,17 +78,20 @@ export const queryAnalysisExchanges = {
   'shard.describe-key': exchange<
     KeyAnalysis & { sampling: Uint8Array },
     { index: string | null; isUnique: boolean; monotonicity: Uint8Array | null; error: ErrorField }
-  >({ ...analysis, sampling: emptyDocument }, { index: 'a_1', isUnique: false, monotonicity: emptyDocument, error: null }),
-  /** Size of this shard's copy, orphans included. */
-  'shard.measure-collection': exchange<KeyAnalysis, { count: number; sizeBytes: number; orphanCount: number; error: ErrorField }>(
-    analysis,
-    {
-      count: 1,
-      sizeBytes: 100,
-      orphanCount: 0,
-      error: null,
-    },
+  >(
+    { ...analysis, sampling: emptyDocument },
+    { index: 'a_1', isUnique: false, monotonicity: emptyDocument, error: null },
   ),
+  /** Size of this shard's copy, orphans included. */
+  'shard.measure-collection': exchange<
+    KeyAnalysis,
+    { count: number; sizeBytes: number; orphanCount: number; error: ErrorField }
+  >(analysis, {
+    count: 1,
+    sizeBytes: 100,
+    orphanCount: 0,
+    error: null,
+  }),
   /**
    * How often each value of the key occurs here, in the order of the index: `keys` are KeyStrings as hexadecimal text, `frequencies` beside
    * them. `after`: the last one of the page before, null for the first page. `sampling`: `{ rate }`, the share of the documents that count.
@@ -93,7 +99,10 @@ export const queryAnalysisExchanges = {
   'shard.count-key-values': exchange<
     KeyAnalysis & { index: string; after: string | null; sampling: Uint8Array },
     { keys: readonly string[]; frequencies: readonly number[]; done: boolean; error: ErrorField }
-  >({ ...analysis, index: 'a_1', after: '2d01', sampling: emptyDocument }, { keys: ['2d02'], frequencies: [1], done: true, error: null }),
+  >(
+    { ...analysis, index: 'a_1', after: '2d01', sampling: emptyDocument },
+    { keys: ['2d02'], frequencies: [1], done: true, error: null },
+  ),
   /** Values of the key: of the documents with these KeyStrings, or with `keys` null of the first `limit` documents. A value that is gone is null. */
   'shard.key-values': exchange<
     KeyAnalysis & { index: string | null; keys: readonly string[] | null; limit: number },
@@ -111,5 +120,8 @@ export const queryAnalysisExchanges = {
   'shard.distribute-queries': exchange<
     KeyAnalysis & { splitPoints: readonly Uint8Array[]; analyzeShardKeyId: Uint8Array | null },
     { counters: Uint8Array | null; error: ErrorField }
-  >({ ...analysis, splitPoints: [emptyDocument], analyzeShardKeyId: new Uint8Array(16) }, { counters: emptyDocument, error: null }),
+  >(
+    { ...analysis, splitPoints: [emptyDocument], analyzeShardKeyId: new Uint8Array(16) },
+    { counters: emptyDocument, error: null },
+  ),
 }

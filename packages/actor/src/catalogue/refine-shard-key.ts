@@ -15,7 +15,13 @@ export const refineShardKeyExchanges = {
     },
     { error: ErrorField }
   >(
-    { ns: 'test.c', key: emptyDocument, enforceUniqueness: true, collectionUuid: new Uint8Array(16), databaseVersion: ['00', 1, 1, 1] },
+    {
+      ns: 'test.c',
+      key: emptyDocument,
+      enforceUniqueness: true,
+      collectionUuid: new Uint8Array(16),
+      databaseVersion: ['00', 1, 1, 1],
+    },
     { error: null },
   ),
   /** Has the shard's copy of a collection an index for this shard key, and none that the key does not allow? */

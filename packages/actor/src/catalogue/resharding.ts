@@ -2,7 +2,13 @@ import type { DatabaseVersionTuple } from './commands.js'
 import { emptyDocument, exchange, type ErrorField, type TimestampPair } from './exchange.js'
 
 /** How far a recipient is. Server: RecipientState of resharding/common_types.idl; `caught-up` is `applying` with nothing left for the moment. */
-export type ReshardingRecipientState = 'creating-collection' | 'cloning' | 'applying' | 'caught-up' | 'strict-consistency' | 'error'
+export type ReshardingRecipientState =
+  | 'creating-collection'
+  | 'cloning'
+  | 'applying'
+  | 'caught-up'
+  | 'strict-consistency'
+  | 'error'
 
 /** Which command a resharding carries out; null before 8.0, where there is one. Server: ReshardingProvenance of resharding/common_types.idl. */
 export type ReshardingProvenance = 'reshardCollection' | 'moveCollection' | 'unshardCollection' | null
@@ -41,7 +47,10 @@ export const reshardingExchanges = {
   'shard.reshard-collection': exchange<
     { ns: string; request: Uint8Array; collectionUuid: Uint8Array | null; databaseVersion: DatabaseVersionTuple },
     { error: ErrorField }
-  >({ ns: 'test.c', request: emptyDocument, collectionUuid: new Uint8Array(16), databaseVersion: ['00', 1, 1, 1] }, { error: null }),
+  >(
+    { ns: 'test.c', request: emptyDocument, collectionUuid: new Uint8Array(16), databaseVersion: ['00', 1, 1, 1] },
+    { error: null },
+  ),
   /**
    * The primary shard has the config server begin. Asking again for what has begun, or has ended, changes nothing. `runningId`: which one it
    * waits for, as an equal one may be running. `state` `done`: there is nothing to be done. Server: _configsvrReshardCollection.
@@ -65,10 +74,10 @@ export const reshardingExchanges = {
   /** As an abort, but nothing to be given up is no error. Server: _configsvrCleanupReshardCollection. */
   'config.cleanup-resharding': exchange<{ ns: string }, { error: ErrorField }>({ ns: 'test.c' }, { error: null }),
   /** A participant asks about an attempt. */
-  'config.resharding-outcome': exchange<{ reshardingId: Uint8Array; attempt: number; ns: string }, { outcome: ReshardingOutcome }>(
-    { ...attempt, ns: 'test.c' },
-    { outcome: 'running' },
-  ),
+  'config.resharding-outcome': exchange<
+    { reshardingId: Uint8Array; attempt: number; ns: string },
+    { outcome: ReshardingOutcome }
+  >({ ...attempt, ns: 'test.c' }, { outcome: 'running' }),
   /**
    * Keys of a key pattern, in its bounds' form, of at most `size` documents that the shard owns, taken at random. `weights` order the samples of
    * all shards as if they were one. Server: the `$sample` of SamplingBasedSplitPolicy.
@@ -76,7 +85,10 @@ export const reshardingExchanges = {
   'shard.sample-shard-keys': exchange<
     { ns: string; uuid: Uint8Array; keyPattern: Uint8Array; size: number },
     { keys: readonly Uint8Array[]; weights: readonly number[]; error: ErrorField }
-  >({ ns: 'test.c', uuid: reshardingId, keyPattern: emptyDocument, size: 10 }, { keys: [emptyDocument], weights: [1], error: null }),
+  >(
+    { ns: 'test.c', uuid: reshardingId, keyPattern: emptyDocument, size: 10 },
+    { keys: [emptyDocument], weights: [1], error: null },
+  ),
   /** The config server has a donor follow what changes from now on. */
   'shard.donate-collection': exchange<
     ReshardedCollection & { recipients: readonly string[] },
@@ -115,7 +127,10 @@ export const reshardingExchanges = {
   'shard.resharding-clone': exchange<
     { reshardingId: Uint8Array; attempt: number; recipient: string; batch: number; documentsMax: number },
     { documents: readonly Uint8Array[]; last: boolean; error: ErrorField }
-  >({ ...attempt, recipient: 'shard01', batch: 0, documentsMax: 0 }, { documents: [emptyDocument], last: true, error: null }),
+  >(
+    { ...attempt, recipient: 'shard01', batch: 0, documentsMax: 0 },
+    { documents: [emptyDocument], last: true, error: null },
+  ),
   /** Recipient to donor: what has changed since the last time; as `shard.transfer-mods`. */
   'shard.resharding-mods': exchange<
     { reshardingId: Uint8Array; attempt: number; recipient: string; batch: number },
@@ -133,7 +148,9 @@ export const reshardingExchanges = {
     { clusterTime: TimestampPair; error: ErrorField }
   >({ ...attempt, reads: false }, { clusterTime: [1, 1], error: null }),
   /** Writes are blocked everywhere: the recipient takes what is left and answers when everything is on its disk. */
-  'shard.finish-resharding': exchange<{ reshardingId: Uint8Array; attempt: number }, { error: ErrorField }>(attempt, { error: null }),
+  'shard.finish-resharding': exchange<{ reshardingId: Uint8Array; attempt: number }, { error: ErrorField }>(attempt, {
+    error: null,
+  }),
   /**
    * The attempt has been decided. Participants and, after a commit, all other shards drop what has no use any more. Repeating it changes nothing.
    * Server: _shardsvrCommitReshardCollection, _shardsvrAbortReshardCollection, _shardsvrDropCollectionIfUUIDNotMatching.

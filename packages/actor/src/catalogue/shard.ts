@@ -12,10 +12,10 @@ export const shardExchanges = {
     { uuid: Uint8Array; error: ErrorField }
   >({ ns: 'test.c', body: emptyDocument, databaseVersion: ['00', 1, 1, 1] }, { uuid: new Uint8Array(16), error: null }),
   /** The same by the shard that has the collection, where that is not the primary shard; `primary` is, and lets nobody change it meanwhile. */
-  'shard.shard-collection-here': exchange<{ ns: string; body: Uint8Array; primary: string }, { uuid: Uint8Array; error: ErrorField }>(
-    { ns: 'test.c', body: emptyDocument, primary: 'shard01' },
-    { uuid: new Uint8Array(16), error: null },
-  ),
+  'shard.shard-collection-here': exchange<
+    { ns: string; body: Uint8Array; primary: string },
+    { uuid: Uint8Array; error: ErrorField }
+  >({ ns: 'test.c', body: emptyDocument, primary: 'shard01' }, { uuid: new Uint8Array(16), error: null }),
   /** Creates the collection with this UUID, these options and indexes, unless it is there. */
   'shard.create-local-collection': exchange<
     { ns: string; uuid: Uint8Array; options: Uint8Array; indexes: readonly Uint8Array[] },
@@ -25,7 +25,10 @@ export const shardExchanges = {
   'shard.drop-collection': exchange<
     { ns: string; collectionUuid: Uint8Array | null; databaseVersion: DatabaseVersionTuple },
     { existed: boolean; indexCount: number | null; error: ErrorField }
-  >({ ns: 'test.c', collectionUuid: new Uint8Array(16), databaseVersion: ['00', 1, 1, 1] }, { existed: true, indexCount: 1, error: null }),
+  >(
+    { ns: 'test.c', collectionUuid: new Uint8Array(16), databaseVersion: ['00', 1, 1, 1] },
+    { existed: true, indexCount: 1, error: null },
+  ),
   /** Drops the local copy of a collection and what the shard knows of its placement. */
   'shard.drop-local-collection': exchange<{ ns: string }, { existed: boolean; indexCount: number }>(
     { ns: 'test.c' },
@@ -33,10 +36,22 @@ export const shardExchanges = {
   ),
   /** The source's primary shard gives a collection another name everywhere. */
   'shard.rename-collection': exchange<
-    { ns: string; to: string; dropTarget: boolean; collectionUuid: Uint8Array | null; databaseVersion: DatabaseVersionTuple },
+    {
+      ns: string
+      to: string
+      dropTarget: boolean
+      collectionUuid: Uint8Array | null
+      databaseVersion: DatabaseVersionTuple
+    },
     { error: ErrorField }
   >(
-    { ns: 'test.c', to: 'test.d', dropTarget: false, collectionUuid: new Uint8Array(16), databaseVersion: ['00', 1, 1, 1] },
+    {
+      ns: 'test.c',
+      to: 'test.d',
+      dropTarget: false,
+      collectionUuid: new Uint8Array(16),
+      databaseVersion: ['00', 1, 1, 1],
+    },
     { error: null },
   ),
   /** Gives the local copy with this UUID another name, in the place of what has it; drops what else has that name. */

@@ -13,10 +13,16 @@ export const switchExchanges = {
     { error: null },
   ),
   /** The whole cluster's feature compatibility version. */
-  'config.set-feature-compatibility-version': exchange<{ version: string }, { error: ErrorField }>({ version: '6.0' }, { error: null }),
+  'config.set-feature-compatibility-version': exchange<{ version: string }, { error: ErrorField }>(
+    { version: '6.0' },
+    { error: null },
+  ),
   'shard.set-feature-compatibility-version': exchange<{ version: string }, Empty>({ version: '6.0' }, {}),
   /** A document of config.settings; null when there is none. */
-  'config.get-setting': exchange<{ id: string }, { setting: Uint8Array | null }>({ id: 'chunksize' }, { setting: emptyDocument }),
+  'config.get-setting': exchange<{ id: string }, { setting: Uint8Array | null }>(
+    { id: 'chunksize' },
+    { setting: emptyDocument },
+  ),
   /** Does a collection need work of the balancer? `violation` null: it does not. `details`: a document about the violation, or null. */
   'balancer.collection-status': exchange<
     { ns: string },

@@ -13,10 +13,13 @@ export const zoneExchanges = {
     { error: null },
   ),
   /** Gives a range of a collection's shard keys to a zone; `zone` null: takes exactly this range out of its zone, if it is in one. */
-  'config.update-zone-key-range': exchange<{ ns: string; min: Uint8Array; max: Uint8Array; zone: string | null }, { error: ErrorField }>(
-    { ns: 'test.c', min: emptyDocument, max: emptyDocument, zone: 'EU' },
-    { error: null },
-  ),
+  'config.update-zone-key-range': exchange<
+    { ns: string; min: Uint8Array; max: Uint8Array; zone: string | null },
+    { error: ErrorField }
+  >({ ns: 'test.c', min: emptyDocument, max: emptyDocument, zone: 'EU' }, { error: null }),
   /** The config.tags documents of a collection, by their lower bounds. */
-  'config.get-zones': exchange<{ ns: string }, { zones: readonly Uint8Array[] }>({ ns: 'test.c' }, { zones: [emptyDocument] }),
+  'config.get-zones': exchange<{ ns: string }, { zones: readonly Uint8Array[] }>(
+    { ns: 'test.c' },
+    { zones: [emptyDocument] },
+  ),
 }

@@ -36,16 +36,18 @@ function recordWriter(fields: readonly string[]): RecordWriter {
   return new Function('writer', 'record', [...steps, 'return -1'].join('\n')) as RecordWriter
 }
 
-const shapes: KindShape[] = Object.entries(catalogue as Record<string, Exchange<unknown, unknown>>).map(([kind, exchange], index) => ({
-  kind: kind as MessageKind,
-  index,
-  requestFields: exchange.requestFields,
-  replyFields: exchange.replyFields,
-  toRequest: recordMaker(exchange.requestFields),
-  toReply: recordMaker(exchange.replyFields),
-  writeRequest: recordWriter(exchange.requestFields),
-  writeReply: recordWriter(exchange.replyFields),
-}))
+const shapes: KindShape[] = Object.entries(catalogue as Record<string, Exchange<unknown, unknown>>).map(
+  ([kind, exchange], index) => ({
+    kind: kind as MessageKind,
+    index,
+    requestFields: exchange.requestFields,
+    replyFields: exchange.replyFields,
+    toRequest: recordMaker(exchange.requestFields),
+    toReply: recordMaker(exchange.replyFields),
+    writeRequest: recordWriter(exchange.requestFields),
+    writeReply: recordWriter(exchange.replyFields),
+  }),
+)
 
 const byKind = new Map<string, KindShape>(shapes.map((shape) => [shape.kind, shape]))
 

@@ -64,7 +64,14 @@ function readMessages(): MessageTuple[] {
 
 function readMessage(): MessageTuple {
   if (readArrayHeader() !== 6) isForeign = true
-  return [readNumber() as PacketType, readNumber(), readNumber(), readNumber(), readNumber(), readArray(readArrayHeader())]
+  return [
+    readNumber() as PacketType,
+    readNumber(),
+    readNumber(),
+    readNumber(),
+    readNumber(),
+    readArray(readArrayHeader()),
+  ]
 }
 
 function foreign<T>(value: T): T {

@@ -15,7 +15,14 @@ export type PacketType = (typeof packetTypes)[keyof typeof packetTypes]
  * the catalogue, `payload` the values in the order of the exchange's field list. `id` pairs an answer with its
  * request and is 0 for notices. The payload of a failure is `[reason, undelivered, message]`, that of a broken connection `[message]`.
  */
-export type MessageTuple = readonly [type: PacketType, id: number, to: number, from: number, kind: number, payload: readonly unknown[]]
+export type MessageTuple = readonly [
+  type: PacketType,
+  id: number,
+  to: number,
+  from: number,
+  kind: number,
+  payload: readonly unknown[],
+]
 
 /** The payload of a failure. */
 export type FailurePayload = readonly [reason: RequestFailure, undelivered: boolean, message: string]

@@ -8,8 +8,14 @@ import { RequestFailedError, StepFailedError } from '../errors.js'
  * other fields are then those of the example. Errors of requests whose reply has no such field are thrown on.
  */
 export function answering<K extends MessageKind>(kind: K, work: () => Promise<ReplyOf<K>>): Promise<ReplyOf<K>>
-export function answering<K extends MessageKind>(kind: K, work: () => Promise<ReplyOf<K>> | ReplyOf<K>): Promise<ReplyOf<K>> | ReplyOf<K>
-export function answering<K extends MessageKind>(kind: K, work: () => Promise<ReplyOf<K>> | ReplyOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
+export function answering<K extends MessageKind>(
+  kind: K,
+  work: () => Promise<ReplyOf<K>> | ReplyOf<K>,
+): Promise<ReplyOf<K>> | ReplyOf<K>
+export function answering<K extends MessageKind>(
+  kind: K,
+  work: () => Promise<ReplyOf<K>> | ReplyOf<K>,
+): Promise<ReplyOf<K>> | ReplyOf<K> {
   try {
     const reply = work()
     // Most requests are answered at once, and then nobody has to wait.

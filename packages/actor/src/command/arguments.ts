@@ -2,7 +2,17 @@
  * A command's arguments, checked as the server's generated parsers check them: unknown fields, wrong types and
  * missing fields are refused with its codes. Server: idl_parser.cpp, generic_argument_util.
  */
-import { BsonType, CommandError, documentsOf, FieldIterator, findField, fromRawValue, RawValue, typeName, valueEnd } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  documentsOf,
+  FieldIterator,
+  findField,
+  fromRawValue,
+  RawValue,
+  typeName,
+  valueEnd,
+} from '@shardlab/bson'
 import { checkType, wrongType, type FieldSpecs, type FieldType } from './argument-types.js'
 import {
   CommandShape,
@@ -125,7 +135,13 @@ export class CommandArguments {
     const it = new FieldIterator(body)
     if (!it.next()) throw new CommandError('FailedToParse', 'an empty document is no command')
     const command = it.name()
-    const target = { name: command, type: it.type, start: it.valueStart, end: it.valueEnd, varies: variesAsTarget(it.type) }
+    const target = {
+      name: command,
+      type: it.type,
+      start: it.valueStart,
+      end: it.valueEnd,
+      varies: variesAsTarget(it.type),
+    }
     const values = new Map<string, ShapedArgument>()
     const { types, required } = parser
     while (it.next()) {
@@ -139,7 +155,13 @@ export class CommandArguments {
       // Null stands for absent wherever the generated parsers see it.
       if (spec !== undefined && value.type !== BsonType.null) checkType(command, name, spec, value)
       if (value.type === BsonType.null && spec !== 'any') continue
-      values.set(name, { name, type: value.type, start: value.start, end: value.end, varies: varyingArguments.has(name) })
+      values.set(name, {
+        name,
+        type: value.type,
+        start: value.start,
+        end: value.end,
+        varies: varyingArguments.has(name),
+      })
     }
     for (const name of required) {
       if (!values.has(name) && !sequences.includes(name))
@@ -259,7 +281,12 @@ export class CommandArguments {
  * @param name how errors call it: `update.updates`
  * @throws CommandError 40415 IDLUnknownField, 14 TypeMismatch, 40414 missing field
  */
-export function checkFields(name: string, document: Uint8Array, specs: FieldSpecs, unknown: UnknownFields = 'refused'): void {
+export function checkFields(
+  name: string,
+  document: Uint8Array,
+  specs: FieldSpecs,
+  unknown: UnknownFields = 'refused',
+): void {
   const { types, required } = parserOf(specs)
   for (const it = new FieldIterator(document); it.next();) {
     const field = it.name()

@@ -1,4 +1,12 @@
-import { BsonType, CommandError, DocumentWriter, findField, readUint32, writeInt32, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  findField,
+  readUint32,
+  writeInt32,
+  type RawValue,
+} from '@shardlab/bson'
 import type { TimestampPair } from '../catalogue/exchange.js'
 
 /** -1, 0 or 1. */
@@ -89,7 +97,11 @@ const clusterTimeAt = findField(timesDocument, 'clusterTime', findField(timesDoc
 const operationTimeAt = findField(timesDocument, 'operationTime')!.start
 
 /** Adds `operationTime` and `$clusterTime` to a reply, unsigned as on a cluster without authentication. */
-export function writeTimes(writer: DocumentWriter, clusterTime: TimestampPair, operationTime: TimestampPair): DocumentWriter {
+export function writeTimes(
+  writer: DocumentWriter,
+  clusterTime: TimestampPair,
+  operationTime: TimestampPair,
+): DocumentWriter {
   writeTimestamp(clusterTimeAt, clusterTime)
   writeTimestamp(operationTimeAt, operationTime)
   return writer.fields(timesDocument)

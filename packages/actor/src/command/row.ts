@@ -63,7 +63,8 @@ export interface CommandRow<Invocation> {
  * @throws CommandError 115 CommandNotSupported
  */
 export function refuseLacking({ name, lacks }: Pick<CommandRow<never>, 'name' | 'lacks'>): void {
-  if (lacks !== undefined) throw new CommandError('CommandNotSupported', `${name} is refused in strict mode, as it lacks ${lacks}`)
+  if (lacks !== undefined)
+    throw new CommandError('CommandNotSupported', `${name} is refused in strict mode, as it lacks ${lacks}`)
 }
 
 /** A command table: every name and alias to its row. */

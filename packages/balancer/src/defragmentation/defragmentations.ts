@@ -2,7 +2,13 @@
  * The collections that are being defragmented: what is done on their shards while rounds go on, and the migrations that rounds make for them.
  * Server: balancer_defragmentation_policy.cpp, Balancer::_consumeActionStreamLoop.
  */
-import { configAddress, RequestFailedError, StepFailedError, type ActorContext, type CancelSignal } from '@shardlab/actor'
+import {
+  configAddress,
+  RequestFailedError,
+  StepFailedError,
+  type ActorContext,
+  type CancelSignal,
+} from '@shardlab/actor'
 import { CommandError, ErrorCodes, findField, hexOf, isRetriableErrorCode } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import type { AttemptedMove, ChunkOperations } from '../chunk-operations.js'
@@ -71,7 +77,9 @@ export class Defragmentations {
   /** Begins and ends what the catalog says, at the beginning of a round. */
   async refresh(collections: readonly CollectionSwitches[]): Promise<void> {
     const wanted = new Map(
-      collections.filter((each) => each.isDefragmenting && !each.isUnsplittable).map((each) => [uuidOf(each.document), each]),
+      collections
+        .filter((each) => each.isDefragmenting && !each.isUnsplittable)
+        .map((each) => [uuidOf(each.document), each]),
     )
     for (const uuid of this.#collections.keys()) if (!wanted.has(uuid)) this.#collections.delete(uuid)
     for (const [uuid, collection] of wanted) {
@@ -80,7 +88,8 @@ export class Defragmentations {
       else {
         known.isWaiting = false
         const { defragmentationPhase } = collection
-        if (defragmentationPhase !== null && defragmentationPhase !== known.phase.name) known.phase.abort(this.#meant(defragmentationPhase))
+        if (defragmentationPhase !== null && defragmentationPhase !== known.phase.name)
+          known.phase.abort(this.#meant(defragmentationPhase))
       }
     }
   }
@@ -131,18 +140,34 @@ export class Defragmentations {
 
   /** A phase that the version does not have, or that nobody knows, is the end. */
   #meant(phase: string): PhaseName {
-    if (!isPhase(phase) || (phase === 'splitChunks' && !this.#parts.behaviours.defragmentationSplitsChunks)) return 'finished'
+    if (!isPhase(phase) || (phase === 'splitChunks' && !this.#parts.behaviours.defragmentationSplitsChunks))
+      return 'finished'
     return phase
   }
 
   /** Goes on until a phase has something to do. @returns null when it is all over */
-  async #enter({ ns, uuid, from, to }: { ns: string; uuid: Uint8Array; from: string | null; to: PhaseName }): Promise<Phase | null> {
+  async #enter({
+    ns,
+    uuid,
+    from,
+    to,
+  }: {
+    ns: string
+    uuid: Uint8Array
+    from: string | null
+    to: PhaseName
+  }): Promise<Phase | null> {
     const { context, stopping } = this.#parts
     for (;;) {
       if (from !== to || to === 'finished') {
         await context.reach('balancer.defragmentation.phase', { ns, phase: to })
         const options = { timeoutMs: configTimeoutMs, signal: stopping }
-        const answer = await context.request(configAddress, 'config.set-defragmentation-phase', { ns, uuid, from, to }, options)
+        const answer = await context.request(
+          configAddress,
+          'config.set-defragmentation-phase',
+          { ns, uuid, from, to },
+          options,
+        )
         if (answer.phase === null) return null
         from = answer.phase
         if (from !== to || to === 'finished') {
@@ -196,17 +221,26 @@ export class Defragmentations {
       try {
         await this.#workOn(uuid, defragmentation)
       } catch (error) {
-        if (!(error instanceof RequestFailedError) && !(error instanceof StepFailedError) && !(error instanceof CommandError)) throw error
+        if (
+          !(error instanceof RequestFailedError) &&
+          !(error instanceof StepFailedError) &&
+          !(error instanceof CommandError)
+        )
+          throw error
         // The next round begins it anew, where the catalog has it.
         this.#collections.delete(uuid)
-        this.#parts.context.log('warn', 'a defragmentation was interrupted', { ns: defragmentation.ns, reason: error.message })
+        this.#parts.context.log('warn', 'a defragmentation was interrupted', {
+          ns: defragmentation.ns,
+          reason: error.message,
+        })
       }
     }
   }
 
   async #workOn(uuid: string, defragmentation: Defragmentation): Promise<void> {
     const { ns, uuid: bytes } = defragmentation
-    const isCurrent = () => this.#collections.get(uuid) === defragmentation && !defragmentation.isWaiting && this.#parts.mayWork()
+    const isCurrent = () =>
+      this.#collections.get(uuid) === defragmentation && !defragmentation.isWaiting && this.#parts.mayWork()
     if (defragmentation.isEntering) return
     while (isCurrent()) {
       const { phase } = defragmentation
@@ -241,6 +275,7 @@ function outcomeOf(result: AttemptedMove | null): MoveOutcome {
   if (code === ErrorCodes.ChunkTooBig || code === ErrorCodes.ExceededMemoryLimit) return 'too-large'
   if (code !== null && isRetriableErrorCode(code)) return 'retry'
   // A donor tells what the recipient has failed with by its words alone.
-  if (code === ErrorCodes.OperationFailed && /ExceededTimeLimit|orphans cleanup routine/.test(message)) return 'not-deleted-yet'
+  if (code === ErrorCodes.OperationFailed && /ExceededTimeLimit|orphans cleanup routine/.test(message))
+    return 'not-deleted-yet'
   return 'failed'
 }

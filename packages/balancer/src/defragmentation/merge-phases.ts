@@ -27,7 +27,8 @@ export class MergeChunksPhase extends ActionPhase {
 
   constructor(chunks: readonly KnownChunk[], zoneOf: ZoneOf, splitsAtTheEnd: boolean) {
     super(splitsAtTheEnd ? 'splitChunks' : 'finished')
-    for (const run of runsOf(chunks, zoneOf)) if (run.length > 1) this.add({ kind: 'merge', shard: run[0]!.shard, range: boundsOf(run) })
+    for (const run of runsOf(chunks, zoneOf))
+      if (run.length > 1) this.add({ kind: 'merge', shard: run[0]!.shard, range: boundsOf(run) })
   }
 
   protected succeeded(): void {}

@@ -1,6 +1,15 @@
 /** Small chunks move to the shard of a neighbour and become one chunk with it. Server: MoveAndMergeChunksPhase. */
 import type { KnownChunk } from '../chunk-map.js'
-import type { Action, ChunkBounds, DefragmentationMove, MoveOutcome, Outcome, Phase, PhaseName, ZoneOf } from './phase.js'
+import type {
+  Action,
+  ChunkBounds,
+  DefragmentationMove,
+  MoveOutcome,
+  Outcome,
+  Phase,
+  PhaseName,
+  ZoneOf,
+} from './phase.js'
 
 /** Share of the largest size up to which a chunk is small. Server: kSmallChunkSizeThresholdPctg. */
 const smallPercent = 25
@@ -60,7 +69,15 @@ export class MoveAndMergeChunksPhase implements Phase {
     let previous: Piece | null = null
     for (const { min, max, minDocument, maxDocument, shard, estimatedBytes } of chunks) {
       const bounds = { min, max, minDocument, maxDocument, shard }
-      const piece: Piece = { ...bounds, bytes: estimatedBytes!, busy: false, postponed: false, avoid: new Set(), previous, next: null }
+      const piece: Piece = {
+        ...bounds,
+        bytes: estimatedBytes!,
+        busy: false,
+        postponed: false,
+        avoid: new Set(),
+        previous,
+        next: null,
+      }
       if (previous !== null) previous.next = piece
       previous = piece
       if (piece.bytes > this.#smallBytes) continue
@@ -176,7 +193,9 @@ export class MoveAndMergeChunksPhase implements Phase {
       const neighbours = this.#neighboursOf(piece)
       const ready = neighbours.filter((each) => !each.busy && available.has(each.shard) && !piece.avoid.has(each.shard))
       if (ready.length > 0) return { piece, neighbour: this.#better(piece, ready) }
-      const isHopeless = neighbours.every((each) => !each.busy && available.has(each.shard) && piece.avoid.has(each.shard))
+      const isHopeless = neighbours.every(
+        (each) => !each.busy && available.has(each.shard) && piece.avoid.has(each.shard),
+      )
       if (!isHopeless) continue
       if (neighbours.length > 0 && !piece.postponed) {
         piece.postponed = true
@@ -190,7 +209,9 @@ export class MoveAndMergeChunksPhase implements Phase {
   #neighboursOf(piece: Piece): Piece[] {
     return [piece.next, piece.previous].filter(
       (each): each is Piece =>
-        each !== null && this.#zoneOf(each) === this.#zoneOf(piece) && (each.shard === piece.shard || !this.#draining.has(each.shard)),
+        each !== null &&
+        this.#zoneOf(each) === this.#zoneOf(piece) &&
+        (each.shard === piece.shard || !this.#draining.has(each.shard)),
     )
   }
 

@@ -16,7 +16,12 @@ export type ChunkBounds = Pick<KnownChunk, 'min' | 'max' | 'minDocument' | 'maxD
 /** Something that is to be done on one shard, and moves nothing. */
 export type Action =
   | { readonly kind: 'merge' | 'measure' | 'find-split-points'; readonly shard: string; readonly range: ChunkBounds }
-  | { readonly kind: 'split'; readonly shard: string; readonly range: ChunkBounds; readonly points: readonly Uint8Array[] }
+  | {
+      readonly kind: 'split'
+      readonly shard: string
+      readonly range: ChunkBounds
+      readonly points: readonly Uint8Array[]
+    }
 
 export interface Outcome {
   /** `retry`: it may succeed as it is; `failed`: the chunks are not what the phase took them for. */
@@ -59,7 +64,9 @@ export interface Phase {
 export type ZoneOf = (range: { readonly min: string; readonly max: string }) => string
 
 export function zonesOf(distribution: Distribution): ZoneOf {
-  return distribution.zones.length === 0 ? () => noZone : ({ min, max }) => distribution.zoneOf({ min, max, shard: '', isJumbo: false })
+  return distribution.zones.length === 0
+    ? () => noZone
+    : ({ min, max }) => distribution.zoneOf({ min, max, shard: '', isJumbo: false })
 }
 
 /** Runs of neighbours of one shard and zone, in key order; each chunk is in one. */
@@ -68,7 +75,8 @@ export function runsOf<C extends KnownChunk>(chunks: readonly C[], zoneOf: ZoneO
   for (const chunk of chunks) {
     const run = runs.at(-1)
     const last = run?.at(-1)
-    if (last !== undefined && last.max === chunk.min && last.shard === chunk.shard && zoneOf(last) === zoneOf(chunk)) run!.push(chunk)
+    if (last !== undefined && last.max === chunk.min && last.shard === chunk.shard && zoneOf(last) === zoneOf(chunk))
+      run!.push(chunk)
     else runs.push([chunk])
   }
   return runs

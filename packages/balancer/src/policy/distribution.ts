@@ -107,7 +107,9 @@ export class Distribution {
 
 const none: readonly ChunkPlace[] = []
 
-function isByShard(chunks: readonly ChunkPlace[] | ReadonlyMap<string, ChunkSequence>): chunks is ReadonlyMap<string, ChunkSequence> {
+function isByShard(
+  chunks: readonly ChunkPlace[] | ReadonlyMap<string, ChunkSequence>,
+): chunks is ReadonlyMap<string, ChunkSequence> {
   return !Array.isArray(chunks)
 }
 

@@ -51,10 +51,12 @@ export function chunkCountLoad(shards: readonly ShardStatistics[], distribution:
       if (ideal === null) return none(`no shard carries zone ${zone}`)
       if (from === null) return none(`no available shard has chunks ${zoneName(zone)}`)
       const most = inZone(zone, from)
-      if (most - ideal < imbalanceThreshold) return none(`no shard has more than the ideal ${ideal} chunks ${zoneName(zone)}`)
+      if (most - ideal < imbalanceThreshold)
+        return none(`no shard has more than the ideal ${ideal} chunks ${zoneName(zone)}`)
       if (receiver === null) return none(`no available shard can take chunks ${zoneName(zone)}`)
       const least = inZone(zone, receiver)
-      if (least >= ideal) return none(`${receiver} has ${least} chunks ${zoneName(zone)} already, and the ideal is ${ideal}`)
+      if (least >= ideal)
+        return none(`${receiver} has ${least} chunks ${zoneName(zone)} already, and the ideal is ${ideal}`)
       return {
         from,
         to: receiver,
@@ -102,7 +104,8 @@ export function dataSizeLoad(shards: readonly ShardStatistics[], { bytes, maxChu
       if (receiver === null) return none(`no available shard can take chunks ${zoneName(zone)}`)
       if (from === receiver) return none(`${from} has both the most and the least data ${zoneName(zone)}`)
       if (sizeOf(from) <= ideal) return none(`no shard has more than the ideal ${ideal} bytes`)
-      if (sizeOf(receiver) >= ideal) return none(`${receiver} has ${sizeOf(receiver)} bytes already, and the ideal is ${ideal}`)
+      if (sizeOf(receiver) >= ideal)
+        return none(`${receiver} has ${sizeOf(receiver)} bytes already, and the ideal is ${ideal}`)
       const difference = sizeOf(from) - sizeOf(receiver)
       const threshold = sizeThresholdChunks * maxChunkSizeBytes
       if (difference < threshold)

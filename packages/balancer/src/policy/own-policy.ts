@@ -57,7 +57,9 @@ export interface OwnPolicyInput extends SelectionInput {
 /** What the policy decides, as {@link selectMigrations} would have; shards that take part are no longer available. */
 export function selectByOwnPolicy(policy: BalancePolicy, input: OwnPolicyInput): Selection {
   const { ns, chunkSizeBytes, shards, distribution, bytes, available, attemptJumbo, boundsOf } = input
-  const placed = shards.flatMap(({ id }) => distribution.chunksOn(id)).toSorted(({ chunk: a }, { chunk: b }) => (a.min < b.min ? -1 : 1))
+  const placed = shards
+    .flatMap(({ id }) => distribution.chunksOn(id))
+    .toSorted(({ chunk: a }, { chunk: b }) => (a.min < b.min ? -1 : 1))
   const situation: PolicySituation = {
     ns,
     chunkSizeBytes,

@@ -48,7 +48,13 @@ class Selector {
     for (const shard of shards) {
       if (available.size < 2) return
       if (!shard.isDraining || !available.has(shard.id) || distribution.countOn(shard.id) === 0) continue
-      const moved = this.#moveFirst(shard.id, distribution.eachOn(shard.id), 'draining', () => `${shard.id} is draining`, true)
+      const moved = this.#moveFirst(
+        shard.id,
+        distribution.eachOn(shard.id),
+        'draining',
+        () => `${shard.id} is draining`,
+        true,
+      )
       if (!moved && this.migrations.length === 0) available.delete(shard.id)
     }
   }
@@ -60,10 +66,17 @@ class Selector {
       if (available.size < 2) return
       if (!available.has(shard.id)) continue
       const strange = new Set<string>()
-      for (const zone of distribution.zonesOn(shard.id)) if (zone !== noZone && !shard.zones.includes(zone)) strange.add(zone)
+      for (const zone of distribution.zonesOn(shard.id))
+        if (zone !== noZone && !shard.zones.includes(zone)) strange.add(zone)
       if (strange.size === 0) continue
       const strangers = distribution.chunksOn(shard.id).filter(({ zone }) => strange.has(zone))
-      this.#moveFirst(shard.id, strangers, 'zoneViolation', (zone) => `${shard.id} does not carry zone ${zone}`, attemptJumbo)
+      this.#moveFirst(
+        shard.id,
+        strangers,
+        'zoneViolation',
+        (zone) => `${shard.id} does not carry zone ${zone}`,
+        attemptJumbo,
+      )
     }
   }
 
@@ -107,7 +120,14 @@ class Selector {
         this.notes.push(`${because(zone)}, but no available shard can take the chunk`)
         continue
       }
-      this.#move({ chunk, from, to, reason, because: `${because(zone)}, and ${to} has the least: ${this.#input.load.text(to)}`, force })
+      this.#move({
+        chunk,
+        from,
+        to,
+        reason,
+        because: `${because(zone)}, and ${to} has the least: ${this.#input.load.text(to)}`,
+        force,
+      })
       return true
     }
     return false
@@ -146,7 +166,8 @@ class Queue {
       else equals.push(shard.id)
     }
     const inOrder: string[] = []
-    for (const rank of [...byRank.keys()].sort((a, b) => a - b)) for (const shard of byRank.get(rank)!) inOrder.push(shard)
+    for (const rank of [...byRank.keys()].sort((a, b) => a - b))
+      for (const shard of byRank.get(rank)!) inOrder.push(shard)
     this.#shards = inOrder
   }
 

@@ -41,13 +41,21 @@ export function picture(...described: readonly Shard[]): Picture {
   return { shards, chunks }
 }
 
-export const zone = (from: number, to: number, name: string): ZoneRange => ({ min: keyOf(from), max: keyOf(to), zone: name })
+export const zone = (from: number, to: number, name: string): ZoneRange => ({
+  min: keyOf(from),
+  max: keyOf(to),
+  zone: name,
+})
 
 /** `from>to chunk reason` of each migration. */
 const text = (migrations: readonly Migration[]) =>
   migrations.map(({ from, to, chunk, reason }) => `${from}>${to} ${Number(chunk.min)} ${reason}`)
 
-export function byCount(described: readonly Shard[], ranges: readonly ZoneRange[] = [], used: readonly string[] = []): string[] {
+export function byCount(
+  described: readonly Shard[],
+  ranges: readonly ZoneRange[] = [],
+  used: readonly string[] = [],
+): string[] {
   const { shards, chunks } = picture(...described)
   const distribution = new Distribution(chunks, ranges)
   const available = new Set(shards.map(({ id }) => id).filter((id) => !used.includes(id)))
@@ -57,10 +65,16 @@ export function byCount(described: readonly Shard[], ranges: readonly ZoneRange[
   return text(migrations)
 }
 
-export function bySize(described: readonly Shard[], ranges: readonly ZoneRange[] = [], used: readonly string[] = []): string[] {
+export function bySize(
+  described: readonly Shard[],
+  ranges: readonly ZoneRange[] = [],
+  used: readonly string[] = [],
+): string[] {
   const { shards, chunks } = picture(...described)
   const distribution = new Distribution(chunks, ranges)
-  const bytes = new Map(described.flatMap((shard, i) => (shard.bytes === undefined ? [] : [[shards[i]!.id, shard.bytes] as const])))
+  const bytes = new Map(
+    described.flatMap((shard, i) => (shard.bytes === undefined ? [] : [[shards[i]!.id, shard.bytes] as const])),
+  )
   const load = dataSizeLoad(shards, { bytes, maxChunkSizeBytes: 100 })
   const available = new Set(shards.map(({ id }) => id).filter((id) => !used.includes(id)))
   return text(selectMigrations({ shards, distribution, load, available, attemptJumbo: false }).migrations)

@@ -74,7 +74,9 @@ measure('FieldIterator: all fields', 1e6, (i) => {
 })
 measure('validateBson', 1e6, (i) => (validateBson(document(i)) === null ? 1 : 0), size)
 const wide = encode(
-  Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`f${i}`, i % 3 === 0 ? i : 'some text of forty characters or about it'])),
+  Object.fromEntries(
+    Array.from({ length: 60 }, (_, i) => [`f${i}`, i % 3 === 0 ? i : 'some text of forty characters or about it']),
+  ),
 )
 measure(`validateBson: 60 fields, ${wide.length} bytes`, 2e5, () => (validateBson(wide) === null ? 1 : 0), wide.length)
 measure('decode (for comparison)', 1e5, (i) => (decode(document(i)) === undefined ? 1 : 0))
@@ -95,8 +97,16 @@ measure('encodeKeyString: int64 beyond 53 bits', 2e5, (i) => encodeKeyString([lo
 measure('encodeKeyString: string', 2e6, (i) => encodeKeyString([strings(i)]).length)
 measure('encodeKeyString: objectId', 2e6, (i) => encodeKeyString([ids(i)]).length)
 measure('encodeKeyString: string, int64', 2e6, (i) => encodeKeyString([strings(i), smallLongs(i)]).length)
-measure('encodeKeyString: string, int64, int32, oid', 1e6, (i) => encodeKeyString([strings(i), smallLongs(i), ints(i), ids(i)]).length)
-measure('encodeKeyString: string, int64 descending', 2e6, (i) => encodeKeyString([strings(i), smallLongs(i)], [false, true]).length)
+measure(
+  'encodeKeyString: string, int64, int32, oid',
+  1e6,
+  (i) => encodeKeyString([strings(i), smallLongs(i), ints(i), ids(i)]).length,
+)
+measure(
+  'encodeKeyString: string, int64 descending',
+  2e6,
+  (i) => encodeKeyString([strings(i), smallLongs(i)], [false, true]).length,
+)
 measure('encodeKeyString: decimal', 1e5, (i) => encodeKeyString([decimals(i)]).length)
 measure('keyStringOfDocument', 5e5, (i) => keyStringOfDocument(document(i)).length)
 const keys = Array.from({ length: 1024 }, (_, i) => encodeKeyString([strings(i), smallLongs(i)]))

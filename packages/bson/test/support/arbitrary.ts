@@ -60,7 +60,10 @@ export const decimalText: fc.Arbitrary<string> = fc.oneof(
     .tuple(fc.bigInt({ min: -(10n ** 34n) + 1n, max: 10n ** 34n - 1n }), fc.integer({ min: -6176, max: 6111 }))
     .map(([digits, exponent]) => `${digits}E${exponent}`),
   fc
-    .tuple(fc.integer({ min: -12, max: 12 }), fc.constantFrom(-6176, -400, -324, -2, -1, 0, 1, 2, 307, 308, 309, 310, 6111))
+    .tuple(
+      fc.integer({ min: -12, max: 12 }),
+      fc.constantFrom(-6176, -400, -324, -2, -1, 0, 1, 2, 307, 308, 309, 310, 6111),
+    )
     .map(([digits, exponent]) => `${digits}E${exponent}`),
   fc.constantFrom(
     'NaN',
@@ -116,7 +119,9 @@ const scalar: fc.Arbitrary<Model> = fc.oneof(
     .tuple(fc.constantFrom(0, 2, 4, 5, 0x80, 0xff), fc.uint8Array({ maxLength: 30 }))
     .map(([subtype, bytes]): Model => ({ kind: 'binary', subtype, bytes })),
   twelve.map((bytes): Model => ({ kind: 'objectId', bytes })),
-  fc.tuple(cstring, fc.constantFrom('', 'i', 'im')).map(([pattern, flags]): Model => ({ kind: 'regex', pattern, flags })),
+  fc
+    .tuple(cstring, fc.constantFrom('', 'i', 'im'))
+    .map(([pattern, flags]): Model => ({ kind: 'regex', pattern, flags })),
   fc.tuple(cstring, twelve).map(([ns, id]): Model => ({ kind: 'dbPointer', ns, id })),
 )
 
@@ -126,8 +131,16 @@ const { value } = fc.letrec<{ value: Model; fields: [string, Model][] }>((tie) =
     { maxDepth: 3, depthSize: 'small' },
     { weight: 6, arbitrary: scalar },
     { weight: 2, arbitrary: tie('fields').map((fields): Model => ({ kind: 'object', fields })) },
-    { weight: 2, arbitrary: fc.array(tie('value'), { maxLength: 3 }).map((elements): Model => ({ kind: 'array', elements })) },
-    { weight: 1, arbitrary: fc.tuple(text, tie('fields')).map(([code, fields]): Model => ({ kind: 'codeWithScope', text: code, fields })) },
+    {
+      weight: 2,
+      arbitrary: fc.array(tie('value'), { maxLength: 3 }).map((elements): Model => ({ kind: 'array', elements })),
+    },
+    {
+      weight: 1,
+      arbitrary: fc
+        .tuple(text, tie('fields'))
+        .map(([code, fields]): Model => ({ kind: 'codeWithScope', text: code, fields })),
+    },
   ),
 }))
 

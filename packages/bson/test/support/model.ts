@@ -79,7 +79,11 @@ export function payload(model: Model): Buffer {
 }
 
 export function documentBytes(fields: readonly (readonly [string, Model])[]): Buffer {
-  const parts = fields.flatMap(([name, value]) => [Buffer.from([BsonType[value.kind]]), Buffer.from(`${name}\0`), payload(value)])
+  const parts = fields.flatMap(([name, value]) => [
+    Buffer.from([BsonType[value.kind]]),
+    Buffer.from(`${name}\0`),
+    payload(value),
+  ])
   const body = Buffer.concat(parts)
   return Buffer.concat([int32(body.length + 5), body, Buffer.from([0])])
 }
@@ -160,10 +164,14 @@ export function slowCompare(a: Model, b: Model): number {
     (a.kind === 'timestamp' && b.kind === 'timestamp')
   )
     return three(a.value, (b as typeof a).value)
-  if (a.kind === 'regex' && b.kind === 'regex') return compareText(a.pattern, b.pattern) || compareText(a.flags, b.flags)
+  if (a.kind === 'regex' && b.kind === 'regex')
+    return compareText(a.pattern, b.pattern) || compareText(a.flags, b.flags)
   if (a.kind === 'dbPointer' && b.kind === 'dbPointer')
-    return three(Buffer.byteLength(a.ns), Buffer.byteLength(b.ns)) || compareText(a.ns, b.ns) || Buffer.compare(a.id, b.id)
-  if (a.kind === 'codeWithScope' && b.kind === 'codeWithScope') return compareText(a.text, b.text) || compareFields(a.fields, b.fields)
+    return (
+      three(Buffer.byteLength(a.ns), Buffer.byteLength(b.ns)) || compareText(a.ns, b.ns) || Buffer.compare(a.id, b.id)
+    )
+  if (a.kind === 'codeWithScope' && b.kind === 'codeWithScope')
+    return compareText(a.text, b.text) || compareFields(a.fields, b.fields)
   return 0
 }
 
@@ -207,7 +215,8 @@ function fraction(model: Model): 'NaN' | 'Infinity' | '-Infinity' | readonly [nu
 function compareNumberModels(a: Model, b: Model): number {
   const left = fraction(a)
   const right = fraction(b)
-  const place = (value: typeof left): number => (value === 'NaN' ? 0 : value === '-Infinity' ? 1 : value === 'Infinity' ? 3 : 2)
+  const place = (value: typeof left): number =>
+    value === 'NaN' ? 0 : value === '-Infinity' ? 1 : value === 'Infinity' ? 3 : 2
   if (typeof left === 'string' || typeof right === 'string') return three(place(left), place(right))
   return three(left[0] * right[1], right[0] * left[1])
 }

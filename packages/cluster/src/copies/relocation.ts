@@ -14,7 +14,9 @@ export class Relocation {
   /** The members of this cluster go on from a copy. */
   async noteCopy({ members }: WorldCopy, now: readonly MemberInfo[]): Promise<void> {
     const places = new Map(now.map(({ address, endpoint }) => [address, endpoint]))
-    this.#untold = members.flatMap(({ spec: { address }, endpoint }) => pairOf(endpoint, places.get(address) ?? endpoint))
+    this.#untold = members.flatMap(({ spec: { address }, endpoint }) =>
+      pairOf(endpoint, places.get(address) ?? endpoint),
+    )
     await this.#tell()
   }
 

@@ -48,7 +48,11 @@ export interface LoadedSnapshot {
  * Writes a file beside the path and gives it the path's name when it is complete, in the place of what has it.
  * @throws OptionError one sentence, when it cannot be written
  */
-export async function saveSnapshot(path: string, { world, options }: SnapshotContent, takenAtMs: number): Promise<void> {
+export async function saveSnapshot(
+  path: string,
+  { world, options }: SnapshotContent,
+  takenAtMs: number,
+): Promise<void> {
   const parts: Uint8Array[] = []
   const members = world.members.map((member): MemberHeader => {
     const { spec, state, incarnation, endpoint, actor } = member
@@ -78,11 +82,17 @@ export async function saveSnapshot(path: string, { world, options }: SnapshotCon
 }
 
 /** What the member finds when it starts: its disk, and what had been applied and waited to be written, where there is room for it. */
-function contentsOf({ disk, actor }: MemberCopy): { readonly checkpoint: Uint8Array | null; readonly records: readonly Uint8Array[] } {
+function contentsOf({ disk, actor }: MemberCopy): {
+  readonly checkpoint: Uint8Array | null
+  readonly records: readonly Uint8Array[]
+} {
   const { checkpoint, records } = disk.read()
   const unwritten = unwrittenOf(actor?.state)
   const bytes = Buffer.concat(unwritten)
-  return { checkpoint, records: unwritten.length > 0 && disk.hasRoom(bytes.length) ? [...records, bytes] : [...records] }
+  return {
+    checkpoint,
+    records: unwritten.length > 0 && disk.hasRoom(bytes.length) ? [...records, bytes] : [...records],
+  }
 }
 
 /** A storage node's entries; of other members there are none. */
@@ -171,7 +181,15 @@ class SnapshotReader {
     }
   }
 
-  async #readMember({ spec, state, incarnation, endpoint, isUp, checkpointBytes, recordBytes }: MemberHeader): Promise<MemberCopy> {
+  async #readMember({
+    spec,
+    state,
+    incarnation,
+    endpoint,
+    isUp,
+    checkpointBytes,
+    recordBytes,
+  }: MemberHeader): Promise<MemberCopy> {
     const disk = new MemoryDisk(spec.diskLimitBytes)
     if (checkpointBytes !== null) await disk.writeCheckpoint(await this.#next(checkpointBytes))
     for (const length of recordBytes) await disk.append(await this.#next(length))
@@ -182,7 +200,9 @@ class SnapshotReader {
   /** @throws OptionError when the file ends before */
   async #next(length: number): Promise<Buffer> {
     if (this.#at + length > this.#sizeBytes)
-      throw new OptionError(`${this.#path} is cut short or damaged: it ends after ${this.#sizeBytes} bytes, in the midst of the snapshot.`)
+      throw new OptionError(
+        `${this.#path} is cut short or damaged: it ends after ${this.#sizeBytes} bytes, in the midst of the snapshot.`,
+      )
     const bytes = Buffer.allocUnsafeSlow(length)
     for (let done = 0; done < length;) {
       const { bytesRead } = await this.#file.read(bytes, done, length - done, this.#at + done)

@@ -66,7 +66,13 @@ export async function begin(world: FaultWorld, { spec, target, link }: ResolvedF
     case 'pause':
       return all([
         await onMember(runtime, member, { type: 'freeze' }),
-        await onLinks(runtime, { from: [member], to: 'everybody' }, true, { type: 'partition', silenceMs: world.networkTimeoutMs }, spec),
+        await onLinks(
+          runtime,
+          { from: [member], to: 'everybody' },
+          true,
+          { type: 'partition', silenceMs: world.networkTimeoutMs },
+          spec,
+        ),
       ])
     case 'stepDown':
       return switched(world, member, 'stepDown', 'stepped-down')
@@ -87,7 +93,13 @@ export async function begin(world: FaultWorld, { spec, target, link }: ResolvedF
     case 'partition':
       return onLinks(runtime, link!, spec.link.bothWays, { type: 'partition', silenceMs: world.networkTimeoutMs }, spec)
     case 'delay':
-      return onLinks(runtime, link!, spec.link.bothWays, { type: 'delay', minMs: spec.by, maxMs: spec.upTo ?? spec.by }, spec)
+      return onLinks(
+        runtime,
+        link!,
+        spec.link.bothWays,
+        { type: 'delay', minMs: spec.by, maxMs: spec.upTo ?? spec.by },
+        spec,
+      )
     case 'limit':
       return onLinks(runtime, link!, spec.link.bothWays, { type: 'limit', bytesPerSecond: spec.to }, spec)
     case 'drop':

@@ -1,5 +1,12 @@
 /** The API's own address as an actor: what members ask of the cluster as a whole. */
-import { UnservedMessageError, clusterAddress, type Actor, type MessageKind, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import {
+  UnservedMessageError,
+  clusterAddress,
+  type Actor,
+  type MessageKind,
+  type ReplyOf,
+  type RequestOf,
+} from '@shardlab/actor'
 import { CommandError, decode, encode, errorDocument, type Document } from '@shardlab/bson'
 import { OptionError } from '../option-error.js'
 import type { Faults } from './faults.js'

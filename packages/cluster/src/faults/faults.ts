@@ -52,7 +52,10 @@ export class Faults {
   readonly #entries = new Map<number, Entry>()
   #lastId = 0
 
-  constructor(runtime: Runtime, { networkTimeoutMs, restart = (member) => runtime.background.restart(member) }: FaultsOptions) {
+  constructor(
+    runtime: Runtime,
+    { networkTimeoutMs, restart = (member) => runtime.background.restart(member) }: FaultsOptions,
+  ) {
     this.#runtime = runtime
     this.#world = {
       runtime,
@@ -65,7 +68,8 @@ export class Faults {
     runtime.onEvent((event) => {
       // Whoever ended or started it: by a fault, by the API, or by a defect of its own.
       if (event.type !== 'member') return
-      if (event.state === 'started') for (const { running } of this.#entries.values()) running?.down?.delete(event.member)
+      if (event.state === 'started')
+        for (const { running } of this.#entries.values()) running?.down?.delete(event.member)
       this.#over(event.member, event.state === 'started' ? downVerbs : processVerbs)
     })
   }
@@ -126,7 +130,9 @@ export class Faults {
   async healInBackground(id?: number): Promise<number[]> {
     if (id !== undefined && !this.#entries.has(id)) {
       const known = [...this.#entries.keys()]
-      throw new OptionError(`there is no fault ${id}; ${known.length === 0 ? 'nothing is broken' : `the faults are ${known.join(', ')}`}.`)
+      throw new OptionError(
+        `there is no fault ${id}; ${known.length === 0 ? 'nothing is broken' : `the faults are ${known.join(', ')}`}.`,
+      )
     }
     const entries = id === undefined ? [...this.#entries.values()] : [this.#entries.get(id)!]
     // The last one first: a member that was frozen and then crashed is started before it is thawed.
@@ -182,7 +188,9 @@ export class Faults {
       this.#entries.delete(entry.id)
       await this.#undo(entry, entry.running)
     } else if (entry.healsAtMs !== null) {
-      entry.alarm = this.#runtime.alarm(entry.healsAtMs - this.#runtime.now(), () => this.#later(entry, () => this.#heal(entry)))
+      entry.alarm = this.#runtime.alarm(entry.healsAtMs - this.#runtime.now(), () =>
+        this.#later(entry, () => this.#heal(entry)),
+      )
     }
   }
 
@@ -202,7 +210,8 @@ export class Faults {
   }
 
   #begun(member: Address, verbs: readonly FaultVerb[]): Entry[] {
-    const isMeant = ({ begun, resolved: { target, spec } }: Entry) => begun && target === member && verbs.includes(spec.verb)
+    const isMeant = ({ begun, resolved: { target, spec } }: Entry) =>
+      begun && target === member && verbs.includes(spec.verb)
     return [...this.#entries.values()].filter(isMeant)
   }
 
@@ -222,7 +231,10 @@ export class Faults {
   /** What a schedule does: nobody is there to hear that it cannot be done. */
   #later(entry: Entry, work: () => Promise<void>): void {
     work().catch((error: unknown) => {
-      const fields = { fault: formatFault(entry.resolved.spec), error: error instanceof Error ? error.message : String(error) }
+      const fields = {
+        fault: formatFault(entry.resolved.spec),
+        error: error instanceof Error ? error.message : String(error),
+      }
       const event = {
         type: 'log',
         atMs: this.#runtime.now(),
@@ -236,6 +248,12 @@ export class Faults {
   }
 
   #report(type: 'fault-applied' | 'fault-healed', { id, resolved }: Entry): void {
-    this.#runtime.emit({ type, atMs: this.#runtime.now(), id, fault: formatFault(resolved.spec), target: resolved.target })
+    this.#runtime.emit({
+      type,
+      atMs: this.#runtime.now(),
+      id,
+      fault: formatFault(resolved.spec),
+      target: resolved.target,
+    })
   }
 }

@@ -36,7 +36,8 @@ function linkOf({ one, other, from, to }: Words): Data {
   return one === undefined ? { from, to, bothWays: false } : { from: one, to: other, bothWays: true }
 }
 
-const probabilityOf = ({ percent }: Words): Data => (percent === undefined ? {} : { probability: Number(percent) / 100 })
+const probabilityOf = ({ percent }: Words): Data =>
+  percent === undefined ? {} : { probability: Number(percent) / 100 }
 
 const forms: readonly Form[] = [
   atStep('crashAt', 'crash at'),

@@ -10,7 +10,9 @@ export function parseRate(rate: number | string): number {
   try {
     return parseSize('a rate', text)
   } catch {
-    throw new OptionError(`a rate is ${JSON.stringify(rate)}; give bytes in a second or a rate such as 64KB/s or 10MB/s.`)
+    throw new OptionError(
+      `a rate is ${JSON.stringify(rate)}; give bytes in a second or a rate such as 64KB/s or 10MB/s.`,
+    )
   }
 }
 

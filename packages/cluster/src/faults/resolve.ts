@@ -35,14 +35,17 @@ export function resolveFault(spec: FaultSpec, members: readonly MemberInfo[]): R
 function checkLink(verb: FaultVerb, { from, to }: NonNullable<ResolvedFault['link']>): void {
   if (isOne(from) && isOne(to) && from[0] === to[0])
     throw new OptionError(
-      isClients(from) ? 'clients have no links to each other; name a member.' : `${from[0]} has no link to itself; name two members.`,
+      isClients(from)
+        ? 'clients have no links to each other; name a member.'
+        : `${from[0]} has no link to itself; name two members.`,
     )
   if (verb === 'refuse' && isClients(to)) throw new OptionError('nobody connects to clients; name a member.')
   if (verb === 'cut' && isClients(from)) throw new OptionError('clients send no replies; name a member.')
   if (!isClients(from) && !isClients(to)) return
   if (verb === 'duplicate') throw new OptionError('what clients send is never duplicated; name members.')
   const other = isClients(from) ? to : from
-  if (isOne(other) && other[0] === balancerAddress) throw new OptionError('clients have no link to the balancer; name another member.')
+  if (isOne(other) && other[0] === balancerAddress)
+    throw new OptionError('clients have no link to the balancer; name another member.')
 }
 
 function isClients(end: LinkEnd): boolean {
@@ -112,11 +115,14 @@ function checkStep(step: string, target: MemberInfo | null): void {
     const protocol = step.slice(0, step.lastIndexOf('.') + 1)
     const alike = namedSteps.filter((name) => protocol !== '' && name.startsWith(protocol))
     const hint =
-      alike.length > 0 ? `this protocol has ${alike.join(', ')}` : `protocols are ${[...new Set(namedSteps.map(protocolOf))].join(', ')}`
+      alike.length > 0
+        ? `this protocol has ${alike.join(', ')}`
+        : `protocols are ${[...new Set(namedSteps.map(protocolOf))].join(', ')}`
     throw new OptionError(`${step} is no step that members pass; ${hint}.`)
   }
   const role = step.startsWith('config.') ? 'config-server' : step.slice(0, step.indexOf('.'))
-  if (target !== null && target.role !== role) throw new OptionError(`${target.address} is a ${target.role} and never passes ${step}.`)
+  if (target !== null && target.role !== role)
+    throw new OptionError(`${target.address} is a ${target.role} and never passes ${step}.`)
 }
 
 function protocolOf(step: string): string {

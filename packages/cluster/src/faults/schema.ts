@@ -68,7 +68,8 @@ const oneWay = z.strictObject({ from: name, to: name })
 
 const onMember = <V extends string>(verb: V) => z.strictObject({ verb: z.literal(verb), target: name, ...schedule })
 /** What is over at once. */
-const atOnce = <V extends string>(verb: V) => z.strictObject({ verb: z.literal(verb), target: name, after: schedule.after })
+const atOnce = <V extends string>(verb: V) =>
+  z.strictObject({ verb: z.literal(verb), target: name, after: schedule.after })
 const onLink = <V extends string>(verb: V) => z.strictObject({ verb: z.literal(verb), link, ...filters })
 const atStep = <V extends string>(verb: V) =>
   z.strictObject({ verb: z.literal(verb), step: name, target: name.optional(), first: first.optional(), ...schedule })
@@ -134,13 +135,16 @@ export function parseFaultData(data: unknown): FaultSpec {
   const parsed = faultSchema.safeParse(data)
   if (parsed.success) return parsed.data
   if (typeof data !== 'object' || data === null || Array.isArray(data))
-    throw new OptionError("a fault is a text such as 'crash shard02 for 5s', or data such as { verb: 'crash', target: 'shard02' }.")
+    throw new OptionError(
+      "a fault is a text such as 'crash shard02 for 5s', or data such as { verb: 'crash', target: 'shard02' }.",
+    )
   const issue = parsed.error.issues[0]!
   const { verb } = data as { verb?: unknown }
   if (verb === undefined) throw new OptionError(`the fault has no verb; the verbs are ${faultVerbs.join(', ')}.`)
   if (issue.path[0] === 'verb' && !faultVerbs.includes(verb as FaultVerb))
     throw new OptionError(`${JSON.stringify(verb)} is no verb of a fault; the verbs are ${faultVerbs.join(', ')}.`)
   const where = issue.path.length === 0 ? '' : `${issue.path.join('.')}: `
-  const what = issue.code === 'unrecognized_keys' ? `it takes no ${issue.keys.join(' and no ')}` : issue.message.replace(/\.$/, '')
+  const what =
+    issue.code === 'unrecognized_keys' ? `it takes no ${issue.keys.join(' and no ')}` : issue.message.replace(/\.$/, '')
   throw new OptionError(`the fault ${String(verb)} is wrong: ${where}${what}.`)
 }

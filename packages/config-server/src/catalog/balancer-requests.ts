@@ -11,7 +11,11 @@ import { maxChunkSizeBytes } from './migrations.js'
 import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
 
 export const balancerHandlers: ConfigHandlers<
-  'config.get-collections' | 'config.get-split-settings' | 'config.log-action' | 'config.mark-chunk-jumbo' | 'config.disable-balancing'
+  | 'config.get-collections'
+  | 'config.get-split-settings'
+  | 'config.log-action'
+  | 'config.mark-chunk-jumbo'
+  | 'config.disable-balancing'
 > = {
   'config.get-collections': (catalog) => ({ collections: catalog.collections() }),
   'config.get-split-settings': splitSettings,
@@ -25,7 +29,10 @@ export const balancerHandlers: ConfigHandlers<
 }
 
 /** Server: BalancerConfiguration, AutoSplitSettingsType; `noAutoSplit` of a collection since 5.3. */
-function splitSettings(catalog: ShardingCatalog, { ns }: RequestOf<'config.get-split-settings'>): ReplyOf<'config.get-split-settings'> {
+function splitSettings(
+  catalog: ShardingCatalog,
+  { ns }: RequestOf<'config.get-split-settings'>,
+): ReplyOf<'config.get-split-settings'> {
   const { store } = catalog
   const collection = catalog.collection(ns)
   const setting = store.get('config.settings', 'autosplit')
@@ -47,7 +54,14 @@ async function markJumbo(
   chunks.put({ ...chunk, jumbo: true }, 'range-first')
   await catalog.node.flush()
   const { context } = catalog.node
-  context.emit({ type: 'jumbo', atMs: context.now(), ns, shard: chunk.shard, min: toExtendedJson(min), max: toExtendedJson(max) })
+  context.emit({
+    type: 'jumbo',
+    atMs: context.now(),
+    ns,
+    shard: chunk.shard,
+    min: toExtendedJson(min),
+    max: toExtendedJson(max),
+  })
   return {}
 }
 

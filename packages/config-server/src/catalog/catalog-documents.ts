@@ -4,7 +4,12 @@ import { DocumentWriter, findField } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import { chunkDocumentOf, chunkId } from './chunk-documents.js'
 
-export function shardDocument(behaviours: Behaviours, id: string, host: string, topologyTime: TimestampPair): Uint8Array {
+export function shardDocument(
+  behaviours: Behaviours,
+  id: string,
+  host: string,
+  topologyTime: TimestampPair,
+): Uint8Array {
   const writer = new DocumentWriter(128).string('_id', id).string('host', host)
   if (behaviours.shardsHaveState) writer.int32('state', 1)
   if (behaviours.shardsHaveTopologyTime) writer.timestamp('topologyTime', topologyTime[0], topologyTime[1])
@@ -21,10 +26,14 @@ export interface NewDatabase {
   readonly timestamp: TimestampPair
 }
 
-export function databaseDocument(behaviours: Behaviours, { db, primary, partitioned, uuid, timestamp }: NewDatabase): Uint8Array {
+export function databaseDocument(
+  behaviours: Behaviours,
+  { db, primary, partitioned, uuid, timestamp }: NewDatabase,
+): Uint8Array {
   const writer = new DocumentWriter(128).string('_id', db).string('primary', primary)
   const { databasesHavePartitioned } = behaviours
-  if (databasesHavePartitioned !== 'no') writer.bool('partitioned', databasesHavePartitioned === 'as enabled' && partitioned)
+  if (databasesHavePartitioned !== 'no')
+    writer.bool('partitioned', databasesHavePartitioned === 'as enabled' && partitioned)
   writer.startDocument('version').uuid('uuid', uuid)
   if (behaviours.chunksAreKeyedByUuid) writer.timestamp('timestamp', timestamp[0], timestamp[1])
   return writer.int32('lastMod', 1).end().finish()
@@ -135,7 +144,10 @@ export interface MongosPing {
 }
 
 /** Its fields come by `$set`, which orders them by name. */
-export function mongosDocument(behaviours: Behaviours, { host, version, createdMs, pingMs, upSeconds }: MongosPing): Uint8Array {
+export function mongosDocument(
+  behaviours: Behaviours,
+  { host, version, createdMs, pingMs, upSeconds }: MongosPing,
+): Uint8Array {
   const writer = new DocumentWriter(256).string('_id', host)
   if (behaviours.mongosesHaveAdvisoryHosts) writer.startArray('advisoryHostFQDNs').end()
   if (behaviours.mongosesHaveCreationTime) writer.date('created', createdMs)

@@ -1,5 +1,13 @@
 /** The config.* collections as the config server reads and writes them: ordinary collections of its own storage. */
-import { DocumentWriter, emptyDocument, encode, findField, stringValue, toRawValue, type RawValue } from '@shardlab/bson'
+import {
+  DocumentWriter,
+  emptyDocument,
+  encode,
+  findField,
+  stringValue,
+  toRawValue,
+  type RawValue,
+} from '@shardlab/bson'
 import { buildIndex, createCollection, type StorageNode } from '@shardlab/node'
 import { compileFilter, parseSort } from '@shardlab/query'
 import { executePlan, planQuery, type Collection, type StoredRecord } from '@shardlab/storage'
@@ -18,7 +26,11 @@ export class CatalogStore {
   }
 
   /** Makes a collection with these indexes unless it is there. */
-  ensure(ns: string, options: Uint8Array, indexes: readonly { readonly key: Record<string, 1 | -1>; readonly unique?: boolean }[]): void {
+  ensure(
+    ns: string,
+    options: Uint8Array,
+    indexes: readonly { readonly key: Record<string, 1 | -1>; readonly unique?: boolean }[],
+  ): void {
     if (this.#node.collection(ns) !== undefined) return
     const collection = createCollection(this.#node, ns, options)
     for (const { key, unique } of indexes) {
@@ -82,7 +94,8 @@ export class CatalogStore {
   inIndex(ns: string, range: IndexRange): Uint8Array[] {
     const documents: Uint8Array[] = []
     const found = this.cursor(ns, range)
-    for (let document = found(); document !== null; document = found()) if (isWellFormed(ns, document)) documents.push(document)
+    for (let document = found(); document !== null; document = found())
+      if (isWellFormed(ns, document)) documents.push(document)
     return documents
   }
 
@@ -150,7 +163,14 @@ export class CatalogStore {
   remove(ns: string, document: Uint8Array): void {
     const collection = this.#collection(ns)
     const id = idOf(document)
-    this.#node.apply({ op: 'd', ns, uuid: collection.uuid, object: new DocumentWriter(64).value('_id', id).finish(), id, session: null })
+    this.#node.apply({
+      op: 'd',
+      ns,
+      uuid: collection.uuid,
+      object: new DocumentWriter(64).value('_id', id).finish(),
+      id,
+      session: null,
+    })
   }
 
   /** Removes what a capped collection has no place for after {@link put}. */

@@ -27,7 +27,10 @@ export function logAction(catalog: ShardingCatalog, action: CatalogChange): void
   }
   const { what, details } = action
   const writer = new DocumentWriter(256).objectId('_id', node.newObjectId()).string('server', node.context.endpoint)
-  store.put('config.actionlog', writer.string('what', what).date('time', node.context.now()).document('details', details).finish())
+  store.put(
+    'config.actionlog',
+    writer.string('what', what).date('time', node.context.now()).document('details', details).finish(),
+  )
   store.dropOverflow('config.actionlog')
 }
 
@@ -52,7 +55,10 @@ function append(
 ): void {
   const timeMs = node.context.now()
   const id = `${server}-${changelogTime(behaviours, timeMs)}-${hexOf(node.newObjectId())}`
-  store.insert(log, changelogDocument({ id, server, shard: behaviours.changelogNamesShard ? shard : null, timeMs, what, ns, details }))
+  store.insert(
+    log,
+    changelogDocument({ id, server, shard: behaviours.changelogNamesShard ? shard : null, timeMs, what, ns, details }),
+  )
   store.dropOverflow(log)
 }
 

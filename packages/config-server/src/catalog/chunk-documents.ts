@@ -117,13 +117,21 @@ export function chunkDocumentOf(
   return behaviours.chunksHaveHistory ? writeHistory(writer, behaviours, chunk.history).finish() : writer.finish()
 }
 
-function writeHistory(writer: DocumentWriter, behaviours: Behaviours, history: readonly ChunkHistoryEntry[]): DocumentWriter {
+function writeHistory(
+  writer: DocumentWriter,
+  behaviours: Behaviours,
+  history: readonly ChunkHistoryEntry[],
+): DocumentWriter {
   const newest = history[0]
   if (behaviours.chunksHaveOnCurrentShardSince && newest !== undefined)
     writer.timestamp('onCurrentShardSince', newest.validAfter[0], newest.validAfter[1])
   writer.startArray('history')
   history.forEach(({ validAfter, shard }, i) =>
-    writer.startDocument(arrayIndexName(i)).timestamp('validAfter', validAfter[0], validAfter[1]).string('shard', shard).end(),
+    writer
+      .startDocument(arrayIndexName(i))
+      .timestamp('validAfter', validAfter[0], validAfter[1])
+      .string('shard', shard)
+      .end(),
   )
   return writer.end()
 }

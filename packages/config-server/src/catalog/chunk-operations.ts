@@ -4,7 +4,15 @@
  * Server: sharding_catalog_manager_chunk_operations.cpp; README_versioning_protocols.
  */
 import type { PlacementVersionTuple, TimestampPair } from '@shardlab/actor'
-import { CommandError, documentValue, DocumentWriter, findField, readUint32, stringValue, type RawValue } from '@shardlab/bson'
+import {
+  CommandError,
+  documentValue,
+  DocumentWriter,
+  findField,
+  readUint32,
+  stringValue,
+  type RawValue,
+} from '@shardlab/bson'
 import { generationOf, ShardKeyPattern } from '@shardlab/sharding'
 import { chunkDocumentOf, chunkId, type ChunkFieldOrder, type ChunkOwner, type StoredChunk } from './chunk-documents.js'
 import type { IndexRange } from './index-scan.js'
@@ -66,7 +74,9 @@ export class CollectionChunks {
   }
 
   get shardKey(): ShardKeyPattern {
-    return (this.#read.shardKey ??= ShardKeyPattern.parse(findField(this.document, 'key')!.slice(), { compoundHashed: true }))
+    return (this.#read.shardKey ??= ShardKeyPattern.parse(findField(this.document, 'key')!.slice(), {
+      compoundHashed: true,
+    }))
   }
 
   get ns(): string {
@@ -93,8 +103,14 @@ export class CollectionChunks {
    */
   get version(): ChunkVersion {
     const known = this.#catalog.newestVersion
-    if (known !== null && known.time === this.#catalog.node.clock.time && known.collection === this.document) return known.version
-    const newest = this.#catalog.firstChunkDocument(this.document, { fields: ['lastmod'], from: [], to: [], reverse: true })
+    if (known !== null && known.time === this.#catalog.node.clock.time && known.collection === this.document)
+      return known.version
+    const newest = this.#catalog.firstChunkDocument(this.document, {
+      fields: ['lastmod'],
+      from: [],
+      to: [],
+      reverse: true,
+    })
     if (newest === null)
       throw new CommandError(
         'IncompatibleShardingMetadata',
@@ -155,7 +171,11 @@ export class CollectionChunks {
     const owner = [this.#catalog.store.nameValue(shard)]
     const range = { fields: ['shard', 'min'], from: owner, to: owner }
     const bound = documentValue(min)
-    return this.#catalog.storedChunks(this.document, range, (document) => findField(document, 'min')?.isIdentical(bound) !== true)()
+    return this.#catalog.storedChunks(
+      this.document,
+      range,
+      (document) => findField(document, 'min')?.isIdentical(bound) !== true,
+    )()
   }
 
   /** Is a chunk that was read before still what it was? */

@@ -23,7 +23,10 @@ export const chunkHandlers: ConfigHandlers<
   'config.clear-jumbo-flag': clearJumboFlag,
 }
 
-function findChunk(catalog: ShardingCatalog, { ns, key }: RequestOf<'config.find-chunk'>): ReplyOf<'config.find-chunk'> {
+function findChunk(
+  catalog: ShardingCatalog,
+  { ns, key }: RequestOf<'config.find-chunk'>,
+): ReplyOf<'config.find-chunk'> {
   const chunks = CollectionChunks.open(catalog, ns)
   const chunk = chunks?.beginningAtOrBelow(key) ?? null
   if (chunks === null || chunk === null || compareDocuments(key, chunk.max) >= 0) return { chunk: null }

@@ -8,7 +8,9 @@ import { endDefragmentation } from './defragmentation.js'
 import { withFields } from './document-changes.js'
 import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
 
-export const collectionSwitchHandlers: ConfigHandlers<'config.configure-collection-balancing' | 'config.set-allow-migrations'> = {
+export const collectionSwitchHandlers: ConfigHandlers<
+  'config.configure-collection-balancing' | 'config.set-allow-migrations'
+> = {
   'config.configure-collection-balancing': configure,
   'config.set-allow-migrations': setAllowMigrations,
 }
@@ -54,7 +56,10 @@ async function setAllowMigrations(
   const collection = catalog.collection(ns)
   if (collection === null || isUnsplittable(collection))
     throw new CommandError('NamespaceNotSharded', 'Collection must be sharded so migrations can be blocked')
-  catalog.store.put('config.collections', withFields(collection, { permitMigrations: allowMigrations ? null : boolValue(false) }))
+  catalog.store.put(
+    'config.collections',
+    withFields(collection, { permitMigrations: allowMigrations ? null : boolValue(false) }),
+  )
   await catalog.node.flush()
   return { error: null }
 }

@@ -109,7 +109,8 @@ async function commitRenameCollection(
   const target = catalog.store.get('config.collections', to)
   if (isIt(target)) return { error: null }
   const collection = catalog.store.get('config.collections', ns)
-  if (collection === null || !isIt(collection)) throw new CommandError('NamespaceNotFound', `Collection ${ns} is not sharded`)
+  if (collection === null || !isIt(collection))
+    throw new CommandError('NamespaceNotFound', `Collection ${ns} is not sharded`)
   if (target !== null) await dropCollection(catalog, to)
   const epoch = new ObjectId(catalog.node.newObjectId())
   const [t, i] = catalog.node.clock.tick()
@@ -124,7 +125,10 @@ async function commitRenameCollection(
   return { error: null }
 }
 
-export async function dropCollections(catalog: ShardingCatalog, db: string): Promise<ReplyOf<'config.commit-drop-collections'>> {
+export async function dropCollections(
+  catalog: ShardingCatalog,
+  db: string,
+): Promise<ReplyOf<'config.commit-drop-collections'>> {
   for (const collection of catalog.store.find('config.collections', {})) {
     const ns = findField(collection, '_id')!.asString()
     if (ns.startsWith(`${db}.`)) await dropCollection(catalog, ns)

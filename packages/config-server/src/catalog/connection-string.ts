@@ -43,7 +43,8 @@ function parseHost(text: string): string {
   if (host === '') throw new CommandError('FailedToParse', `Empty host component parsing HostAndPort from "${text}"`)
   if (colon < 0) return `${host}:${defaultPort}`
   const digits = text.slice(colon + 1)
-  if (!/^[+-]?\d+$/.test(digits)) throw new CommandError('FailedToParse', digits === '' ? 'Empty string' : 'Did not consume whole string.')
+  if (!/^[+-]?\d+$/.test(digits))
+    throw new CommandError('FailedToParse', digits === '' ? 'Empty string' : 'Did not consume whole string.')
   const port = Number(digits)
   if (port <= 0 || port > portMax)
     throw new CommandError('FailedToParse', `Port number ${digits} out of range parsing HostAndPort from "${text}"`)

@@ -32,7 +32,9 @@ export function createCatalog(
     { key: { ...chunkOwner, min: 1 }, unique: true },
     { key: { ...chunkOwner, shard: 1, min: 1 }, unique: true },
     { key: { ...chunkOwner, lastmod: 1 }, unique: true },
-    ...(behaviours.chunksHaveOnCurrentShardSince ? [{ key: { ...chunkOwner, shard: 1, onCurrentShardSince: 1 } as const }] : []),
+    ...(behaviours.chunksHaveOnCurrentShardSince
+      ? [{ key: { ...chunkOwner, shard: 1, onCurrentShardSince: 1 } as const }]
+      : []),
   ])
   store.ensure('config.settings', behaviours.settingsHaveSchema ? settingsOptions() : emptyDocument, [])
   store.ensure('config.mongos', emptyDocument, [])
@@ -43,7 +45,8 @@ export function createCatalog(
     store.ensure('config.locks', emptyDocument, [{ key: { ts: 1 } }, { key: { state: 1, process: 1 } }])
     store.ensure('config.lockpings', emptyDocument, [{ key: { ping: 1 } }])
   }
-  if (behaviours.catalogHasMigrations) store.ensure('config.migrations', emptyDocument, [{ key: { ns: 1, min: 1 }, unique: true }])
+  if (behaviours.catalogHasMigrations)
+    store.ensure('config.migrations', emptyDocument, [{ key: { ns: 1, min: 1 }, unique: true }])
   store.ensure('admin.system.version', emptyDocument, [])
   if (store.get('admin.system.version', 'featureCompatibilityVersion') === null) {
     store.put('admin.system.version', featureCompatibilityDocument(behaviours))

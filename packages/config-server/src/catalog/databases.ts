@@ -11,7 +11,9 @@ const reservedDatabases = ['admin', 'config', 'local']
 /** How long a shard may take to tell its size before the choice of a primary goes on without it. */
 const dataSizeTimeoutMs = 2_000
 
-export const databaseHandlers: ConfigHandlers<'config.get-database' | 'config.create-database' | 'config.commit-drop-database'> = {
+export const databaseHandlers: ConfigHandlers<
+  'config.get-database' | 'config.create-database' | 'config.commit-drop-database'
+> = {
   'config.get-database': (catalog, { db }) => ({ database: catalog.database(db) }),
   'config.create-database': createDatabase,
   'config.commit-drop-database': dropDatabase,
@@ -41,22 +43,30 @@ async function createNewDatabase(
   const existing = catalog.store.get('config.databases', db)
   if (existing !== null) {
     if (primaryShard !== null && findField(existing, 'primary')!.asString() !== primaryShard) {
-      throw new CommandError('NamespaceExists', `database already created on a primary which is different from ${primaryShard}`)
+      throw new CommandError(
+        'NamespaceExists',
+        `database already created on a primary which is different from ${primaryShard}`,
+      )
     }
     if (!enableSharding || !catalog.markPartitioned(existing)) return { database: existing, error: null }
     await catalog.node.flush()
     return { database: catalog.database(db), error: null }
   }
-  if (reservedDatabases.includes(db)) throw new CommandError('InvalidOptions', `Cannot manually create or shard the '${db}' database`)
+  if (reservedDatabases.includes(db))
+    throw new CommandError('InvalidOptions', `Cannot manually create or shard the '${db}' database`)
   const twin = catalog.store
     .find('config.databases', {})
     .map((document) => findField(document, '_id')!.asString())
     .find((name) => name.toLowerCase() === db.toLowerCase())
   if (twin !== undefined)
-    throw new CommandError('DatabaseDifferCase', `can't have 2 databases that just differ on case have: ${twin} want to add: ${db}`)
+    throw new CommandError(
+      'DatabaseDifferCase',
+      `can't have 2 databases that just differ on case have: ${twin} want to add: ${db}`,
+    )
   const shards = catalog.shardIds()
   if (shards.length === 0) throw new CommandError('ShardNotFound', 'No shards found')
-  if (primaryShard !== null && !shards.includes(primaryShard)) throw new CommandError('ShardNotFound', `Shard ${primaryShard} not found`)
+  if (primaryShard !== null && !shards.includes(primaryShard))
+    throw new CommandError('ShardNotFound', `Shard ${primaryShard} not found`)
   const primary = primaryShard ?? (await smallestShard(catalog, shards))
   if (primary === null)
     throw new CommandError(

@@ -8,7 +8,9 @@ import { CollectionChunks } from './chunk-operations.js'
 import { withFields } from './document-changes.js'
 import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
 
-export const defragmentationHandlers: ConfigHandlers<'config.set-defragmentation-phase' | 'config.set-chunk-size-estimate'> = {
+export const defragmentationHandlers: ConfigHandlers<
+  'config.set-defragmentation-phase' | 'config.set-chunk-size-estimate'
+> = {
   'config.set-defragmentation-phase': setPhase,
   'config.set-chunk-size-estimate': setEstimate,
 }
@@ -22,7 +24,11 @@ async function setPhase(
   { ns, uuid, from, to }: RequestOf<'config.set-defragmentation-phase'>,
 ): Promise<ReplyOf<'config.set-defragmentation-phase'>> {
   const collection = catalog.collection(ns)
-  if (collection === null || !isCollection(collection, uuid) || findField(collection, 'defragmentCollection')?.isTruthy() !== true)
+  if (
+    collection === null ||
+    !isCollection(collection, uuid) ||
+    findField(collection, 'defragmentCollection')?.isTruthy() !== true
+  )
     return { phase: null, error: null }
   const phase = phaseOf(collection)
   if (phase !== from) return { phase, error: null }
@@ -37,7 +43,10 @@ function forget(catalog: ShardingCatalog, ns: string, collection: Uint8Array): v
   for (const chunk of catalog.chunks(collection))
     if (findField(chunk, 'estimatedDataSizeBytes') !== undefined)
       store.put('config.chunks', withFields(chunk, { estimatedDataSizeBytes: null }))
-  store.put('config.collections', withFields(catalog.collection(ns)!, { defragmentCollection: null, defragmentationPhase: null }))
+  store.put(
+    'config.collections',
+    withFields(catalog.collection(ns)!, { defragmentCollection: null, defragmentationPhase: null }),
+  )
 }
 
 /** @throws CommandError 47 NoMatchingDocument when the shard has no such chunk any more */
@@ -51,7 +60,10 @@ async function setEstimate(
     throw new CommandError('NoMatchingDocument', `Chunk of ${ns} not found while setting its size`)
   const { store } = catalog
   const estimate = int64Value(sizeBytes === null ? large : BigInt(sizeBytes))
-  store.put('config.chunks', withFields(store.get('config.chunks', fromRawValue(chunk.id))!, { estimatedDataSizeBytes: estimate }))
+  store.put(
+    'config.chunks',
+    withFields(store.get('config.chunks', fromRawValue(chunk.id))!, { estimatedDataSizeBytes: estimate }),
+  )
   await catalog.node.flush()
   return { error: null }
 }

@@ -26,14 +26,19 @@ async function setFeatureCompatibilityVersion(
     )
   // Shards first when it goes down, last when it goes up: no shard has a feature that the config server has not.
   await context.reach('config.set-feature-compatibility-version.started', { version })
-  await context.all(catalog.shardIds().map((shard) => context.request(shard, 'shard.set-feature-compatibility-version', { version })))
+  await context.all(
+    catalog.shardIds().map((shard) => context.request(shard, 'shard.set-feature-compatibility-version', { version })),
+  )
   setFeatureCompatibilityVersionOf(node, version)
   await node.flush()
   return { error: null }
 }
 
 /** @throws CommandError 2 BadValue or 4926900 */
-function checkKnown({ featureCompatibilityVersions: versions, featureCompatibilityErrors: style }: Behaviours, version: string): void {
+function checkKnown(
+  { featureCompatibilityVersions: versions, featureCompatibilityErrors: style }: Behaviours,
+  version: string,
+): void {
   if (versions.includes(version)) return
   const [oldest, ...newer] = versions
   switch (style) {

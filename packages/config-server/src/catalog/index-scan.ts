@@ -45,7 +45,8 @@ function indexOf(collection: Collection, fields: readonly string[]): Index | und
 
 function isOn({ pattern, partialFilter, sparse, labels }: Index, fields: readonly string[]): boolean {
   if (pattern.length !== fields.length || partialFilter !== null || sparse || labels !== null) return false
-  for (let i = 0; i < fields.length; i++) if (pattern[i]!.path !== fields[i] || pattern[i]!.direction !== 1) return false
+  for (let i = 0; i < fields.length; i++)
+    if (pattern[i]!.path !== fields[i] || pattern[i]!.direction !== 1) return false
   return true
 }
 

@@ -11,14 +11,23 @@ export const memberHandlers: ConfigHandlers<'config.initialise' | 'config.get-sh
   'config.mongos-ping': mongosPing,
 }
 
-async function initialise(catalog: ShardingCatalog, request: RequestOf<'config.initialise'>): Promise<ReplyOf<'config.initialise'>> {
+async function initialise(
+  catalog: ShardingCatalog,
+  request: RequestOf<'config.initialise'>,
+): Promise<ReplyOf<'config.initialise'>> {
   createCatalog(catalog.node, catalog.store, request)
   await catalog.node.flush()
   return {}
 }
 
-async function mongosPing(catalog: ShardingCatalog, request: RequestOf<'config.mongos-ping'>): Promise<ReplyOf<'config.mongos-ping'>> {
-  catalog.store.put('config.mongos', mongosDocument(catalog.behaviours, { ...request, pingMs: catalog.node.context.now() }))
+async function mongosPing(
+  catalog: ShardingCatalog,
+  request: RequestOf<'config.mongos-ping'>,
+): Promise<ReplyOf<'config.mongos-ping'>> {
+  catalog.store.put(
+    'config.mongos',
+    mongosDocument(catalog.behaviours, { ...request, pingMs: catalog.node.context.now() }),
+  )
   await catalog.node.flush()
   return { clusterId: catalog.clusterId(), concernDefaults: catalog.store.get('config.settings', concernDefaultsId) }
 }

@@ -29,7 +29,14 @@ export async function commitMergeAllChunks(
     const after = nextMinor(before)
     for (const chunk of run) chunks.remove(chunk)
     const history = [{ validAfter: latest(run.flatMap(sinceOf)), shard }]
-    const merged: StoredChunk = { ...first, id: chunks.newId(first.min), max: run.at(-1)!.max, estimatedSize: null, jumbo: null, history }
+    const merged: StoredChunk = {
+      ...first,
+      id: chunks.newId(first.min),
+      max: run.at(-1)!.max,
+      estimatedSize: null,
+      jumbo: null,
+      history,
+    }
     chunks.put(withVersion(merged, after), 'range-first')
     noteMerge(catalog, chunks, { merged: run, before, after })
     before = after

@@ -38,7 +38,10 @@ export async function commitChunksMerge(
     ? latest(merged.flatMap(({ history }) => history.slice(0, 1).map((entry) => entry.validAfter)))
     : request.validAfter
   for (const chunk of merged.slice(1)) chunks.remove(chunk)
-  chunks.put(withVersion({ ...merged[0]!, max, estimatedSize: null, history: [{ validAfter, shard }] }, version), 'range-first')
+  chunks.put(
+    withVersion({ ...merged[0]!, max, estimatedSize: null, history: [{ validAfter, shard }] }, version),
+    'range-first',
+  )
   noteMerge(catalog, chunks, { merged, before, after: version })
   await catalog.node.flush()
   emitMerge(catalog, ns, merged)
@@ -55,8 +58,12 @@ function fills(chunks: readonly StoredChunk[], min: Uint8Array, max: Uint8Array)
 }
 
 /** The checks of the versions that refuse a range of one chunk; then the shard makes them. Server: merge_chunks_command.cpp. */
-function checkMergeable(chunks: CollectionChunks, { ns, min, max, shard }: RequestOf<'config.commit-chunks-merge'>): void {
-  const refuse = (reason: string) => new CommandError('IllegalOperation', `could not merge chunks, collection ${ns} ${reason}`)
+function checkMergeable(
+  chunks: CollectionChunks,
+  { ns, min, max, shard }: RequestOf<'config.commit-chunks-merge'>,
+): void {
+  const refuse = (reason: string) =>
+    new CommandError('IllegalOperation', `could not merge chunks, collection ${ns} ${reason}`)
   const first = chunks.beginningAtOrBelow(min)
   const touched = chunks.inRange(min, max, shard)
   if (first !== null && first.shard === shard && compareDocuments(first.min, min) < 0) touched.unshift(first)
@@ -64,8 +71,10 @@ function checkMergeable(chunks: CollectionChunks, { ns, min, max, shard }: Reque
   if (touched.length === 0) throw refuse(`${range} does not belong to shard ${shard}`)
   const start = touched[0]!
   const end = touched.at(-1)!
-  if (compareDocuments(start.min, min) > 0) throw refuse(`range starting at ${formatDocument(min)} does not belong to shard ${shard}`)
-  if (compareDocuments(end.max, max) < 0) throw refuse(`range ending at ${formatDocument(max)} does not belong to shard ${shard}`)
+  if (compareDocuments(start.min, min) > 0)
+    throw refuse(`range starting at ${formatDocument(min)} does not belong to shard ${shard}`)
+  if (compareDocuments(end.max, max) < 0)
+    throw refuse(`range ending at ${formatDocument(max)} does not belong to shard ${shard}`)
   const starts = compareDocuments(start.min, min) === 0 ? [] : [`starting at ${formatDocument(min)}`]
   const ends = compareDocuments(end.max, max) === 0 ? [] : [`ending at ${formatDocument(max)}`]
   if (starts.length + ends.length > 0) throw refuse(`does not contain a chunk ${[...starts, ...ends].join(' or ')}`)
@@ -90,7 +99,8 @@ export function noteMerge(catalog: ShardingCatalog, chunks: CollectionChunks, { 
   const { shard, min } = merged[0]!
   const { max } = merged.at(-1)!
   const writer = new DocumentWriter(512)
-  const version = (name: string, pair: ChunkVersion) => writeChangelogVersion(writer, behaviours, name, chunks.placementVersion(pair))
+  const version = (name: string, pair: ChunkVersion) =>
+    writeChangelogVersion(writer, behaviours, name, chunks.placementVersion(pair))
   if (behaviours.changelogCountsMergedChunks) {
     version('prevPlacementVersion', before)
     version('mergedVersion', after)

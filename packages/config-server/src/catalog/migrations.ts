@@ -3,7 +3,15 @@
  * Server: balancer.cpp (moveRange), configsvr_commit_chunk_migration_command.cpp, sharding_catalog_manager_chunk_operations.cpp.
  */
 import { RequestFailedError, type PlacementVersionTuple, type ReplyOf, type RequestOf } from '@shardlab/actor'
-import { BsonType, CommandError, compareDocuments, elementsOf, errorDocument, findField, sameBytes } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  compareDocuments,
+  elementsOf,
+  errorDocument,
+  findField,
+  sameBytes,
+} from '@shardlab/bson'
 import { formatRange, comparePlacement } from '@shardlab/sharding'
 import { isUnsplittable } from './catalog-documents.js'
 import type { StoredChunk } from './chunk-documents.js'
@@ -27,7 +35,10 @@ const donorPauseMs = 250
 const donorTimeoutMs = 60_000
 const bytesPerMegabyte = 1024 * 1024
 
-async function requestMove(catalog: ShardingCatalog, request: RequestOf<'config.move-range'>): Promise<ReplyOf<'config.move-range'>> {
+async function requestMove(
+  catalog: ShardingCatalog,
+  request: RequestOf<'config.move-range'>,
+): Promise<ReplyOf<'config.move-range'>> {
   const { ns, min, max, to, forceJumbo, waitForDelete } = request
   const { context } = catalog.node
   const chunks = CollectionChunks.open(catalog, ns)
@@ -40,7 +51,10 @@ async function requestMove(catalog: ShardingCatalog, request: RequestOf<'config.
   if (chunk.shard === to && isBound(chunks, min) && isBound(chunks, max)) return { error: null }
   if (catalog.behaviours.moveChunkHeedsZones) checkReceiver(catalog, chunks, chunk, to)
   if (!allowsMigrations(chunks.document))
-    throw new CommandError('ConflictingOperationInProgress', 'Collection is undergoing changes so moveChunk is not allowed.')
+    throw new CommandError(
+      'ConflictingOperationInProgress',
+      'Collection is undergoing changes so moveChunk is not allowed.',
+    )
   await context.reach('config.migration.requested', { ns })
   const moving = { collection: chunks.document, chunk }
   catalog.moving.set(chunk.shard, moving)
@@ -107,17 +121,23 @@ function isBound(chunks: CollectionChunks, bound: Uint8Array | null): boolean {
 /** @throws CommandError 20 IllegalOperation: the shard drains, or is not in the zone of the chunk */
 function checkReceiver(catalog: ShardingCatalog, { ns }: CollectionChunks, chunk: StoredChunk, to: string): void {
   const shard = catalog.store.get('config.shards', to)!
-  if (findField(shard, 'draining')?.isTruthy() === true) throw new CommandError('IllegalOperation', `${to} is currently draining.`)
+  if (findField(shard, 'draining')?.isTruthy() === true)
+    throw new CommandError('IllegalOperation', `${to} is currently draining.`)
   const zone = catalog
     .zonesOf(ns)
     .find(
       (tag) =>
-        compareDocuments(findField(tag, 'min')!.slice(), chunk.min) <= 0 && compareDocuments(findField(tag, 'max')!.slice(), chunk.min) > 0,
+        compareDocuments(findField(tag, 'min')!.slice(), chunk.min) <= 0 &&
+        compareDocuments(findField(tag, 'max')!.slice(), chunk.min) > 0,
     )
   const name = zone === undefined ? undefined : findField(zone, 'tag')?.asString()
   const tags = findField(shard, 'tags')
-  const own = tags?.type === BsonType.array ? elementsOf(tags).map((tag) => (tag.type === BsonType.string ? tag.asString() : '')) : []
-  if (name !== undefined && !own.includes(name)) throw new CommandError('IllegalOperation', `${to} doesn't have right tag`)
+  const own =
+    tags?.type === BsonType.array
+      ? elementsOf(tags).map((tag) => (tag.type === BsonType.string ? tag.asString() : ''))
+      : []
+  if (name !== undefined && !own.includes(name))
+    throw new CommandError('IllegalOperation', `${to} doesn't have right tag`)
 }
 
 /** The limit of the collection, or of the cluster. */
@@ -164,11 +184,15 @@ function commit(
 ): { readonly reply: ReplyOf<'config.commit-chunk-migration'>; readonly changed: CommittedChunks } {
   const recipient = catalog.store.get('config.shards', to)
   if (recipient === null) throw new CommandError('ShardNotFound', `Shard ${to} does not exist`)
-  if (findField(recipient, 'draining')?.isTruthy() === true) throw new CommandError('ShardNotFound', `Shard ${to} is currently draining`)
+  if (findField(recipient, 'draining')?.isTruthy() === true)
+    throw new CommandError('ShardNotFound', `Shard ${to} is currently draining`)
   const chunks = CollectionChunks.open(catalog, ns)
   if (chunks === null) throw new CommandError('ConflictingOperationInProgress', 'Collection does not exist')
   if (!allowsMigrations(chunks.document))
-    throw new CommandError('ConflictingOperationInProgress', 'Collection is undergoing changes and chunks cannot be moved')
+    throw new CommandError(
+      'ConflictingOperationInProgress',
+      'Collection is undergoing changes and chunks cannot be moved',
+    )
   const { version } = chunks
   if (!isSameGeneration(chunks, chunkVersion)) {
     throw new CommandError(
@@ -218,7 +242,8 @@ function covering(
 ): StoredChunk {
   const asked = moving.get(from)
   // To see whether it has changed meanwhile costs less than to find it among all others again.
-  const isAsked = asked?.collection === chunks.document && sameBytes(asked.chunk.min, min) && chunks.isUnchanged(asked.chunk)
+  const isAsked =
+    asked?.collection === chunks.document && sameBytes(asked.chunk.min, min) && chunks.isUnchanged(asked.chunk)
   const chunk = isAsked ? asked.chunk : chunks.beginningAtOrBelow(min)
   if (chunk === null || compareDocuments(chunk.max, max) < 0)
     throw new CommandError(
@@ -239,7 +264,8 @@ async function ensureVersion(
 ): Promise<ReplyOf<'config.ensure-chunk-version-is-greater-than'>> {
   const chunks = CollectionChunks.open(catalog, ns)
   const chunk = chunks?.beginningAtOrBelow(min) ?? null
-  if (chunks === null || chunk === null || !isSameGeneration(chunks, version)) return { ns: nameOf(catalog, uuid) ?? ns, error: null }
+  if (chunks === null || chunk === null || !isSameGeneration(chunks, version))
+    return { ns: nameOf(catalog, uuid) ?? ns, error: null }
   if (comparePlacement(chunks.placementVersion([chunk.major, chunk.minor]), version) <= 0) {
     chunks.put(withVersion(chunk, nextMajor(chunks.version)), 'version-first')
     await catalog.node.flush()
@@ -249,7 +275,9 @@ async function ensureVersion(
 
 /** Undefined: no collection has that UUID. */
 function nameOf(catalog: ShardingCatalog, uuid: Uint8Array): string | undefined {
-  const entry = catalog.collections().find((collection) => sameBytes(findField(collection, 'uuid')?.asBinary() ?? emptyUuid, uuid))
+  const entry = catalog
+    .collections()
+    .find((collection) => sameBytes(findField(collection, 'uuid')?.asBinary() ?? emptyUuid, uuid))
   return entry === undefined ? undefined : findField(entry, '_id')!.asString()
 }
 

@@ -36,7 +36,12 @@ export interface MovedRange {
  * @param chunk as config.chunks has it, covering the range: the checks that a commit needs are the caller's
  * @throws CommandError 105 IncompatibleShardingMetadata when the history is not older than the move; nothing is changed then
  */
-export function moveRange(catalog: ShardingCatalog, chunks: CollectionChunks, chunk: StoredChunk, move: RangeMove): MovedRange {
+export function moveRange(
+  catalog: ShardingCatalog,
+  chunks: CollectionChunks,
+  chunk: StoredChunk,
+  move: RangeMove,
+): MovedRange {
   const { min, max, toShard, validAfter } = move
   const newest = chunk.history[0]
   if (newest !== undefined && compareTimestamps(newest.validAfter, validAfter) >= 0) {
@@ -49,7 +54,10 @@ export function moveRange(catalog: ShardingCatalog, chunks: CollectionChunks, ch
   const control = chunks.lowestOnBeside(chunk.shard, chunk.min)
   let version = nextMajor(chunks.version)
   const { behaviours } = catalog
-  const history = [{ validAfter, shard: toShard }, ...recent(chunk.history, validAfter[0], historyWindowSeconds(catalog))]
+  const history = [
+    { validAfter, shard: toShard },
+    ...recent(chunk.history, validAfter[0], historyWindowSeconds(catalog)),
+  ]
   const jumbo = behaviours.movedChunksKeepJumbo ? chunk.jumbo : null
   const isWhole = compareDocuments(chunk.min, min) === 0 && compareDocuments(max, chunk.max) === 0
   const estimatedSize = isWhole ? chunk.estimatedSize : null
@@ -67,7 +75,10 @@ export function moveRange(catalog: ShardingCatalog, chunks: CollectionChunks, ch
   let raised: StoredChunk | null = null
   if (control !== null) {
     version = nextMinor(version)
-    raised = withVersion(behaviours.controlChunksTellJumbo ? { ...control, jumbo: control.jumbo === true } : control, version)
+    raised = withVersion(
+      behaviours.controlChunksTellJumbo ? { ...control, jumbo: control.jumbo === true } : control,
+      version,
+    )
     documents.push(chunks.replace(raised, 'version-first'))
   }
   chunks.noteVersion(version)
@@ -82,7 +93,11 @@ export function historyWindowSeconds({ behaviours, node }: ShardingCatalog): num
 }
 
 /** Without what is older than the window; one entry always stays. */
-function recent(history: readonly ChunkHistoryEntry[], nowSeconds: number, windowSeconds: number): readonly ChunkHistoryEntry[] {
+function recent(
+  history: readonly ChunkHistoryEntry[],
+  nowSeconds: number,
+  windowSeconds: number,
+): readonly ChunkHistoryEntry[] {
   let length = history.length
   while (length > 1 && history[length - 1]!.validAfter[0] + windowSeconds < nowSeconds) length--
   return history.slice(0, length)

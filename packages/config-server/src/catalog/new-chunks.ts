@@ -33,7 +33,10 @@ export function* newChunkDocuments(
     const id = newObjectId()
     // Ids that tell the range differ in length.
     if (template === null || behaviours.chunkIdsTellRange || !isAlike(template, cursor)) {
-      template = templateOf(chunkDocument(behaviours, id, collection, cursor.chunk, minor, collection.timestamp), cursor)
+      template = templateOf(
+        chunkDocument(behaviours, id, collection, cursor.chunk, minor, collection.timestamp),
+        cursor,
+      )
     } else {
       const { document, idAt, minAt, minLength, maxAt, maxLength, versionAt } = template
       copy(id, 0, document, idAt, id.length)
@@ -61,7 +64,9 @@ function templateOf(document: Uint8Array, { shard }: PackedChunkCursor): Templat
 }
 
 function isAlike(template: Template, { minStart, maxStart, maxEnd, shard }: PackedChunkCursor): boolean {
-  return template.minLength === maxStart - minStart && template.maxLength === maxEnd - maxStart && template.shard === shard
+  return (
+    template.minLength === maxStart - minStart && template.maxLength === maxEnd - maxStart && template.shard === shard
+  )
 }
 
 /** So few bytes that a call into the runtime would cost more than a loop. */

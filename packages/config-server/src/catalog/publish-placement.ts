@@ -28,21 +28,28 @@ export interface UnpublishedCommit {
  * has changed since the one before it, which reaches the disk no later.
  * @returns publishes the placement as it is now; to be called when the commit is on the disk
  */
-export function placementToPublish(catalog: ShardingCatalog, ns: string, { before, version, documents }: CommittedChunks): () => void {
+export function placementToPublish(
+  catalog: ShardingCatalog,
+  ns: string,
+  { before, version, documents }: CommittedChunks,
+): () => void {
   const placements = new SharedPlacements(catalog.node.context)
   const shared = placements.before(ns, null)?.table.version
   const collection = shared === undefined ? null : catalog.collection(ns)
   if (shared === undefined || collection === null) return nothing
-  if (!sameGeneration(shared, version) || !sameGeneration(shared, [...generationOfCollection(ns, collection), 0, 0])) return nothing
+  if (!sameGeneration(shared, version) || !sameGeneration(shared, [...generationOfCollection(ns, collection), 0, 0]))
+    return nothing
   const waiting = waitingOf(catalog, ns, version)
   const last = waiting.at(-1)
   const from = last !== undefined && comparePlacement(last.version, shared) > 0 ? last.version : shared
   if (comparePlacement(from, version) < 0) {
-    const chunks = comparePlacement(from, before) === 0 ? documents : catalog.newerChunkDocuments(collection, from, version)
+    const chunks =
+      comparePlacement(from, before) === 0 ? documents : catalog.newerChunkDocuments(collection, from, version)
     waiting.push({ collection, from, version, chunks })
   }
   return () => {
-    while (waiting.length > 0 && comparePlacement(waiting[0]!.version, version) <= 0) publish(placements, ns, waiting.shift()!)
+    while (waiting.length > 0 && comparePlacement(waiting[0]!.version, version) <= 0)
+      publish(placements, ns, waiting.shift()!)
     // Another creation of the collection must not put its commits where those of this one are awaited.
     if (waiting.length === 0 && catalog.unpublished.get(ns) === waiting) catalog.unpublished.delete(ns)
   }
@@ -58,7 +65,11 @@ function waitingOf({ unpublished }: ShardingCatalog, ns: string, version: Placem
 }
 
 /** Who has asked meanwhile may have learned of it before, or of less than it builds on. */
-function publish(placements: SharedPlacements, ns: string, { collection, from, version, chunks }: UnpublishedCommit): void {
+function publish(
+  placements: SharedPlacements,
+  ns: string,
+  { collection, from, version, chunks }: UnpublishedCommit,
+): void {
   const known = placements.before(ns, null)
   const shared = known?.table.version
   if (shared === undefined || !sameGeneration(shared, version)) return

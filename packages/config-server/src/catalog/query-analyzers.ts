@@ -69,7 +69,10 @@ async function configure(
     noteSampledCollections(node.context, 1)
   }
   await node.flush()
-  return { oldConfiguration: known === null || !isOfCollection(known, uuid) ? null : configurationOf(known), error: null }
+  return {
+    oldConfiguration: known === null || !isOfCollection(known, uuid) ? null : configurationOf(known),
+    error: null,
+  }
 }
 
 function refresh(
@@ -80,7 +83,11 @@ function refresh(
   const known = catalog.samplers
   const own = findField(statistics, 'numQueriesExecutedPerSecond')!.asNumber()
   known.set(name, { pingedAtMs: now, queriesPerSecond: own })
-  const active = catalog.store.find(queryAnalyzers, { mode: { $ne: 'off' }, samplesPerSecond: { $type: 'number' } }, { _id: 1 })
+  const active = catalog.store.find(
+    queryAnalyzers,
+    { mode: { $ne: 'off' }, samplesPerSecond: { $type: 'number' } },
+    { _id: 1 },
+  )
   noteSampledCollections(catalog.node.context, active.length)
   if (active.length === 0) return { configurations: [], error: null }
   const ratio = shareOf(catalog, own, now)

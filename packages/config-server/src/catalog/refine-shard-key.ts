@@ -19,7 +19,9 @@ import { logChange } from './changelog.js'
 import { withFields } from './document-changes.js'
 import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
 
-export const refineShardKeyHandlers: ConfigHandlers<'config.commit-refine-shard-key'> = { 'config.commit-refine-shard-key': commitRefine }
+export const refineShardKeyHandlers: ConfigHandlers<'config.commit-refine-shard-key'> = {
+  'config.commit-refine-shard-key': commitRefine,
+}
 
 async function commitRefine(
   catalog: ShardingCatalog,
@@ -27,7 +29,8 @@ async function commitRefine(
 ): Promise<ReplyOf<'config.commit-refine-shard-key'>> {
   const { store, behaviours, node } = catalog
   const collection = catalog.collection(ns)
-  if (collection === null) throw new CommandError('NamespaceNotSharded', `refineCollectionShardKey namespace ${ns} is not sharded`)
+  if (collection === null)
+    throw new CommandError('NamespaceNotSharded', `refineCollectionShardKey namespace ${ns} is not sharded`)
   const oldEpoch = findField(collection, 'lastmodEpoch')!
   if (hexOf(oldEpoch.slice()) !== epoch) {
     throw new CommandError(

@@ -5,9 +5,14 @@ import type { StorageNode } from '@shardlab/node'
 import { withFields } from './document-changes.js'
 import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
 
-export const settingsHandlers: ConfigHandlers<'config.set-balancer-mode' | 'config.get-balancer-settings' | 'config.get-setting'> = {
+export const settingsHandlers: ConfigHandlers<
+  'config.set-balancer-mode' | 'config.get-balancer-settings' | 'config.get-setting'
+> = {
   'config.set-balancer-mode': setBalancerMode,
-  'config.get-balancer-settings': ({ store, node }) => ({ settings: store.get('config.settings', 'balancer'), pauses: pausesOf(node) }),
+  'config.get-balancer-settings': ({ store, node }) => ({
+    settings: store.get('config.settings', 'balancer'),
+    pauses: pausesOf(node),
+  }),
   'config.get-setting': ({ store }, { id }) => ({ setting: store.get('config.settings', id) }),
 }
 
@@ -16,10 +21,15 @@ async function setBalancerMode(
   { mode }: RequestOf<'config.set-balancer-mode'>,
 ): Promise<ReplyOf<'config.set-balancer-mode'>> {
   const { store, behaviours } = catalog
-  const settingOf = (id: string) => store.get('config.settings', id) ?? new DocumentWriter(64).string('_id', id).finish()
+  const settingOf = (id: string) =>
+    store.get('config.settings', id) ?? new DocumentWriter(64).string('_id', id).finish()
   const isOn = mode === 'full'
-  store.put('config.settings', withFields(settingOf('balancer'), { mode: stringValue(mode), stopped: boolValue(!isOn) }))
-  if (behaviours.balancerSwitchesAutoSplit) store.put('config.settings', withFields(settingOf('autosplit'), { enabled: boolValue(isOn) }))
+  store.put(
+    'config.settings',
+    withFields(settingOf('balancer'), { mode: stringValue(mode), stopped: boolValue(!isOn) }),
+  )
+  if (behaviours.balancerSwitchesAutoSplit)
+    store.put('config.settings', withFields(settingOf('autosplit'), { enabled: boolValue(isOn) }))
   await catalog.node.flush()
   return { error: null }
 }

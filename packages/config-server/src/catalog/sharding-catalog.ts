@@ -1,5 +1,12 @@
 /** What the handlers of the config server work on, and the tables that they stand in. */
-import type { CatalogEvent, MessageKind, PlacementVersionTuple, ReplyOf, RequestOf, TimestampPair } from '@shardlab/actor'
+import type {
+  CatalogEvent,
+  MessageKind,
+  PlacementVersionTuple,
+  ReplyOf,
+  RequestOf,
+  TimestampPair,
+} from '@shardlab/actor'
 import { decode, DocumentWriter, encode, findField, type RawValue } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import type { Behaviours } from '@shardlab/sharding'
@@ -75,7 +82,9 @@ export class ShardingCatalog {
 
   /** The config.collections documents of all collections that are there, those that are not sharded among them, ordered by namespace. */
   collections(): Uint8Array[] {
-    return this.store.all('config.collections').filter((document) => findField(document, 'dropped')?.isTruthy() !== true)
+    return this.store
+      .all('config.collections')
+      .filter((document) => findField(document, 'dropped')?.isTruthy() !== true)
   }
 
   shardIds(): string[] {
@@ -97,7 +106,12 @@ export class ShardingCatalog {
     until: PlacementVersionTuple | null = null,
   ): Uint8Array[] {
     const bound = (version: PlacementVersionTuple | null): RawValue[] => (version === null ? [] : [lastmodOf(version)])
-    return this.chunkDocuments(collection, { fields: ['lastmod'], from: bound(since), fromIncluded: since === null, to: bound(until) })
+    return this.chunkDocuments(collection, {
+      fields: ['lastmod'],
+      from: bound(since),
+      fromIncluded: since === null,
+      to: bound(until),
+    })
   }
 
   /** The first document of {@link chunkDocuments}; null when there is none. */
@@ -110,7 +124,11 @@ export class ShardingCatalog {
    * @param isWanted others are passed over
    * @returns the next one with each call, null behind the last one
    */
-  storedChunks(collection: Uint8Array, range: IndexRange, isWanted: (document: Uint8Array) => boolean = all): () => StoredChunk | null {
+  storedChunks(
+    collection: Uint8Array,
+    range: IndexRange,
+    isWanted: (document: Uint8Array) => boolean = all,
+  ): () => StoredChunk | null {
     const found = this.store.cursor('config.chunks', this.#chunkRange(collection, range))
     return () => {
       for (let document = found(); document !== null; document = found()) {
@@ -128,7 +146,12 @@ export class ShardingCatalog {
     const isByUuid = this.behaviours.chunksAreKeyedByUuid
     const owner = findField(collection, isByUuid ? 'uuid' : '_id')!
     const low = [owner, ...from]
-    const bounds = { from: low, fromIncluded, to: from.length === 0 && to.length === 0 ? low : [owner, ...to], toIncluded }
+    const bounds = {
+      from: low,
+      fromIncluded,
+      to: from.length === 0 && to.length === 0 ? low : [owner, ...to],
+      toIncluded,
+    }
     return { fields: [isByUuid ? 'uuid' : 'ns', ...fields], ...bounds, reverse }
   }
 
@@ -148,7 +171,11 @@ export class ShardingCatalog {
    * @returns whether that changed anything; {@link StorageNode.flush} follows then
    */
   markPartitioned(database: Uint8Array): boolean {
-    if (this.behaviours.databasesHavePartitioned !== 'as enabled' || findField(database, 'partitioned')?.isTruthy() === true) return false
+    if (
+      this.behaviours.databasesHavePartitioned !== 'as enabled' ||
+      findField(database, 'partitioned')?.isTruthy() === true
+    )
+      return false
     this.store.put('config.databases', encode({ ...decode(database), partitioned: true }))
     return true
   }

@@ -18,7 +18,10 @@ export const shardHandlers: ConfigHandlers<'config.add-shard' | 'config.remove-s
 /** Longest wait for somebody who is to become a shard. */
 const introductionTimeoutMs = 30_000
 
-async function addShard(catalog: ShardingCatalog, request: RequestOf<'config.add-shard'>): Promise<ReplyOf<'config.add-shard'>> {
+async function addShard(
+  catalog: ShardingCatalog,
+  request: RequestOf<'config.add-shard'>,
+): Promise<ReplyOf<'config.add-shard'>> {
   const { node, store } = catalog
   const { context } = node
   const target = parseConnectionString(request.connectionString)
@@ -28,9 +31,13 @@ async function addShard(catalog: ShardingCatalog, request: RequestOf<'config.add
   const { setName, host, databases } = await introduce(catalog, target, request.connectionString)
   checkHost(target, request.connectionString, setName, host)
   const name = request.name ?? setName
-  if (name === 'config') throw new CommandError('BadValue', "use of shard replica set with name 'config' is not allowed")
+  if (name === 'config')
+    throw new CommandError('BadValue', "use of shard replica set with name 'config' is not allowed")
   if (name !== setName)
-    throw new CommandError('CommandNotSupported', `a shard cannot have another name than its replica set, which is ${setName}`)
+    throw new CommandError(
+      'CommandNotSupported',
+      `a shard cannot have another name than its replica set, which is ${setName}`,
+    )
   for (const db of databases) {
     const database = catalog.database(db)
     if (database === null) continue
@@ -44,13 +51,18 @@ async function addShard(catalog: ShardingCatalog, request: RequestOf<'config.add
     clusterId: catalog.clusterId(),
     configHost: `${context.address}/${context.endpoint}`,
   })
-  await context.request(setName, 'shard.set-feature-compatibility-version', { version: node.featureCompatibilityVersion })
+  await context.request(setName, 'shard.set-feature-compatibility-version', {
+    version: node.featureCompatibilityVersion,
+  })
   await context.reach('config.add-shard.prepared', { shard: name })
   // Another addShard may have been faster.
   const faster = existingShard(catalog, target, request)
   if (faster !== null) return { shard: faster, error: null }
   const document = shardDocument(catalog.behaviours, name, `${setName}/${host}`, node.clock.tick())
-  store.put('config.shards', request.maxSizeMb > 0 ? withFields(document, { maxSize: int64Value(BigInt(request.maxSizeMb)) }) : document)
+  store.put(
+    'config.shards',
+    request.maxSizeMb > 0 ? withFields(document, { maxSize: int64Value(BigInt(request.maxSizeMb)) }) : document,
+  )
   for (const db of databases) adoptDatabase(catalog, db, name)
   const details = new DocumentWriter(128).string('name', name).string('host', request.connectionString).finish()
   logChange(catalog, { what: 'addShard', ns: '', details })
@@ -61,7 +73,10 @@ async function addShard(catalog: ShardingCatalog, request: RequestOf<'config.add
 /** A database that a new shard brought along: it stays there. */
 function adoptDatabase({ node, store, behaviours }: ShardingCatalog, db: string, primary: string): void {
   const uuid = uuidV4(node.context.random)
-  store.put('config.databases', databaseDocument(behaviours, { db, primary, partitioned: false, uuid, timestamp: node.clock.tick() }))
+  store.put(
+    'config.databases',
+    databaseDocument(behaviours, { db, primary, partitioned: false, uuid, timestamp: node.clock.tick() }),
+  )
 }
 
 /** What an entry of config.shards says. */
@@ -103,7 +118,10 @@ function existingShard(
     }
     const shared = target.hosts.find((each) => known.hosts.includes(each))
     if (shared !== undefined)
-      throw new CommandError('IllegalOperation', `'${shared}' is already a member of the existing shard '${host}' (${id}).`)
+      throw new CommandError(
+        'IllegalOperation',
+        `'${shared}' is already a member of the existing shard '${host}' (${id}).`,
+      )
     if (name === id) throw new CommandError('IllegalOperation', `A shard named ${name} already exists`)
   }
   return null
@@ -161,7 +179,11 @@ async function removeShard(
     shards.filter((each) => each !== document),
   )
   const databases = store.find('config.databases', { primary: shard }, { _id: 1 }).map(idOf)
-  const left = { databases: databases.length, databasesToMove: databases, collectionsToMove: unsplittableOn(catalog, shard) }
+  const left = {
+    databases: databases.length,
+    databasesToMove: databases,
+    collectionsToMove: unsplittableOn(catalog, shard),
+  }
   const reply = { shard, chunks: 0, jumboChunks: 0, ...left, error: null }
   const details = new DocumentWriter(64).string('shard', shard).finish()
   if (!isDraining(document)) {
@@ -186,7 +208,10 @@ async function removeShard(
 function unsplittableOn(catalog: ShardingCatalog, shard: string): string[] {
   return catalog
     .collections()
-    .filter((entry) => isUnsplittable(entry) && catalog.chunks(entry).some((chunk) => findField(chunk, 'shard')!.asString() === shard))
+    .filter(
+      (entry) =>
+        isUnsplittable(entry) && catalog.chunks(entry).some((chunk) => findField(chunk, 'shard')!.asString() === shard),
+    )
     .map((entry) => findField(entry, '_id')!.asString())
 }
 
@@ -224,11 +249,15 @@ function checkRemovable(catalog: ShardingCatalog, shard: Uint8Array, others: rea
   if (oneShardDrainsAtATime) {
     const hasCodes = removeShardErrors !== 'without-codes'
     if (others.some(isDraining))
-      throw new CommandError(hasCodes ? 'ConflictingOperationInProgress' : noCode, "Can't have more than one draining shard at a time")
+      throw new CommandError(
+        hasCodes ? 'ConflictingOperationInProgress' : noCode,
+        "Can't have more than one draining shard at a time",
+      )
     if (others.length === 0) throw new CommandError(hasCodes ? 'IllegalOperation' : noCode, "Can't remove last shard")
     return
   }
-  if (others.every(isDraining)) throw new CommandError('IllegalOperation', 'Operation not allowed because it would remove the last shard')
+  if (others.every(isDraining))
+    throw new CommandError('IllegalOperation', 'Operation not allowed because it would remove the last shard')
   for (const zone of zonesOfShard(shard)) {
     if (isOnlyShardOfUsedZone(catalog, shard, zone))
       throw new CommandError(

@@ -42,7 +42,15 @@ export async function commitChunkSplit(
   await catalog.node.flush()
   const { context } = catalog.node
   const text = (document: Uint8Array) => toExtendedJson(document)
-  context.emit({ type: 'split', atMs: context.now(), ns, shard, min: text(min), max: text(max), points: splitPoints.map(text) })
+  context.emit({
+    type: 'split',
+    atMs: context.now(),
+    ns,
+    shard,
+    min: text(min),
+    max: text(max),
+    points: splitPoints.map(text),
+  })
   return { error: null }
 }
 
@@ -51,7 +59,10 @@ export function openCollection(catalog: ShardingCatalog, ns: string, context: st
   const chunks = CollectionChunks.open(catalog, ns)
   if (chunks !== null) return chunks
   const message = `Sharded collection '${ns}' no longer exists`
-  throw new CommandError('ConflictingOperationInProgress', context === null ? message : `${context} :: caused by :: ${message}`)
+  throw new CommandError(
+    'ConflictingOperationInProgress',
+    context === null ? message : `${context} :: caused by :: ${message}`,
+  )
 }
 
 function noChunkAt(ns: string, min: Uint8Array): CommandError {
@@ -85,7 +96,10 @@ function partsOf(
 function checkSplitPoint({ min, max }: StoredChunk, start: Uint8Array, end: Uint8Array): void {
   const isLast = compareDocuments(end, max) === 0
   if (!isLast && (compareDocuments(end, min) < 0 || compareDocuments(end, max) > 0))
-    throw new CommandError('InvalidOptions', `Split key ${formatDocument(end)} not contained within chunk ${formatRange(min, max)}`)
+    throw new CommandError(
+      'InvalidOptions',
+      `Split key ${formatDocument(end)} not contained within chunk ${formatRange(min, max)}`,
+    )
   const order = compareDocuments(end, start)
   if (order < 0)
     throw new CommandError(
@@ -120,7 +134,11 @@ function logSplit(catalog: ShardingCatalog, chunks: CollectionChunks, split: Spl
       .int32('number', i + 1)
       .int32('of', parts.length)
     writePart(writer, catalog, chunks, 'chunk', part)
-    logChange(catalog, { what: 'multi-split', ns: chunks.ns, details: withOwner(writer, catalog, chunk.shard).finish() })
+    logChange(catalog, {
+      what: 'multi-split',
+      ns: chunks.ns,
+      details: withOwner(writer, catalog, chunk.shard).finish(),
+    })
   })
 }
 

@@ -8,7 +8,8 @@ import { formatField } from '@shardlab/query'
  */
 export function checkStorableKey(key: Uint8Array): void {
   for (const [name, value] of fieldsOf(key))
-    if (!isStorable(value)) throw new CommandError('BadValue', `Shard key element ${formatField(name, value)} is not valid for storage`)
+    if (!isStorable(value))
+      throw new CommandError('BadValue', `Shard key element ${formatField(name, value)} is not valid for storage`)
 }
 
 function isStorable(value: RawValue): boolean {
@@ -20,7 +21,8 @@ function hasStorableNames(bytes: Uint8Array, start: number): boolean {
   for (const it = new FieldIterator(bytes, start); it.next();) {
     const name = it.name()
     if (name.startsWith('$') && name !== '$ref' && name !== '$id' && name !== '$db') return false
-    if ((it.type === BsonType.object || it.type === BsonType.array) && !hasStorableNames(bytes, it.valueStart)) return false
+    if ((it.type === BsonType.object || it.type === BsonType.array) && !hasStorableNames(bytes, it.valueStart))
+      return false
   }
   return true
 }

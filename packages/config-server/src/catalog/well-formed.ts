@@ -16,8 +16,14 @@ const essential = (types: Readonly<Record<string, number>>): EssentialFields => 
 const essentialFields: ReadonlyMap<string, EssentialFields> = new Map([
   ['config.shards', essential({ _id: BsonType.string, host: BsonType.string })],
   ['config.databases', essential({ _id: BsonType.string, primary: BsonType.string })],
-  ['config.collections', essential({ _id: BsonType.string, lastmodEpoch: BsonType.objectId, uuid: BsonType.binary, key: BsonType.object })],
-  ['config.chunks', essential({ min: BsonType.object, max: BsonType.object, shard: BsonType.string, lastmod: BsonType.timestamp })],
+  [
+    'config.collections',
+    essential({ _id: BsonType.string, lastmodEpoch: BsonType.objectId, uuid: BsonType.binary, key: BsonType.object }),
+  ],
+  [
+    'config.chunks',
+    essential({ min: BsonType.object, max: BsonType.object, shard: BsonType.string, lastmod: BsonType.timestamp }),
+  ],
   [
     'config.queryAnalyzers',
     essential({ _id: BsonType.string, collUuid: BsonType.binary, mode: BsonType.string, startTime: BsonType.date }),

@@ -90,7 +90,10 @@ async function updateZoneKeyRange(
   if (zone === null) {
     const [range] = fullRange(catalog, ns, given)
     for (const tag of catalog.zonesOf(ns)) {
-      if (compareDocuments(boundOf(tag, 'min'), range.min) === 0 && compareDocuments(boundOf(tag, 'max'), range.max) === 0)
+      if (
+        compareDocuments(boundOf(tag, 'min'), range.min) === 0 &&
+        compareDocuments(boundOf(tag, 'max'), range.max) === 0
+      )
         catalog.store.remove('config.tags', tag)
     }
     await catalog.node.flush()
@@ -109,7 +112,13 @@ async function updateZoneKeyRange(
   return { error: null }
 }
 
-function tagDocument(catalog: ShardingCatalog, ns: string, { min, max }: Range, zone: string, known: Uint8Array | undefined): Uint8Array {
+function tagDocument(
+  catalog: ShardingCatalog,
+  ns: string,
+  { min, max }: Range,
+  zone: string,
+  known: Uint8Array | undefined,
+): Uint8Array {
   const writer = new DocumentWriter(256)
   if (known !== undefined) writer.value('_id', findField(known, '_id')!)
   else if (catalog.behaviours.zoneRangesHaveObjectIds) writer.objectId('_id', catalog.node.newObjectId())
@@ -185,7 +194,15 @@ function checkOverlap(catalog: ShardingCatalog, ns: string, range: Range, zone: 
     const other = { min: extendBound(boundOf(tag, 'min'), pattern), max: extendBound(boundOf(tag, 'max'), pattern) }
     const name = String(decode(tag)['tag'])
     const same = compareDocuments(other.min, range.min) === 0 && compareDocuments(other.max, range.max) === 0
-    if (compareDocuments(other.min, range.max) >= 0 || compareDocuments(range.min, other.max) >= 0 || (same && name === zone)) continue
-    throw new CommandError('RangeOverlapConflict', `Zone range: ${text(range, zone)} is overlapping with existing: ${text(other, name)}`)
+    if (
+      compareDocuments(other.min, range.max) >= 0 ||
+      compareDocuments(range.min, other.max) >= 0 ||
+      (same && name === zone)
+    )
+      continue
+    throw new CommandError(
+      'RangeOverlapConflict',
+      `Zone range: ${text(range, zone)} is overlapping with existing: ${text(other, name)}`,
+    )
   }
 }

@@ -77,7 +77,11 @@ export class Chunks {
     return error === null ? null : decode(error)
   }
 
-  async merge(from: number, to: number, over: Partial<{ shard: string; epoch: string; validAfter: [number, number] }> = {}) {
+  async merge(
+    from: number,
+    to: number,
+    over: Partial<{ shard: string; epoch: string; validAfter: [number, number] }> = {},
+  ) {
     const first = await this.at(from)
     const last = await this.at(to)
     const generation = await this.generation()

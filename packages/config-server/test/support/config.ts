@@ -112,7 +112,9 @@ export class ConfigUnderTest {
       stmtIds: null,
       clusterTime: [1, 1],
     })
-    return (decode(body) as { cursor: { firstBatch: Document[] } }).cursor.firstBatch.map((document) => encode(document))
+    return (decode(body) as { cursor: { firstBatch: Document[] } }).cursor.firstBatch.map((document) =>
+      encode(document),
+    )
   }
 
   async all(collection: string): Promise<Document[]> {

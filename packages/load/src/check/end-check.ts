@@ -58,10 +58,14 @@ export class EndCheck {
     this.#documents++
     const { template, records } = this.#workload
     const id = findField(document, '_id')
-    const idValue = id === undefined ? undefined : id.isNumber() ? id.asNumber() : id.type === 2 ? id.asString() : undefined
+    const idValue =
+      id === undefined ? undefined : id.isNumber() ? id.asNumber() : id.type === 2 ? id.asString() : undefined
     const key = template.keyOfId(idValue)
     const maker = key === null ? null : this.#schedule.makerOf(key)
-    if (key === null || (key >= records && (maker === null || this.#journal.outcome(maker.cycle, maker.index) === 'none'))) {
+    if (
+      key === null ||
+      (key >= records && (maker === null || this.#journal.outcome(maker.cycle, maker.index) === 'none'))
+    ) {
       return this.#find('unexpected', `a document with _id ${String(idValue)}, which no operation of this run wrote`)
     }
     if (this.#seen.has(key)) return this.#find('doubled', `_id ${String(idValue)} comes twice`)
@@ -74,7 +78,12 @@ export class EndCheck {
     }
     for (const [name, value] of expected) {
       const there = found.get(name)
-      if (there !== undefined && there.type === value.type && valuesEqual(there, value) && this.#lastStartOf(key, name) === undefined)
+      if (
+        there !== undefined &&
+        there.type === value.type &&
+        valuesEqual(there, value) &&
+        this.#lastStartOf(key, name) === undefined
+      )
         continue
       const text = template.texts.find((field) => field.name === name)
       if (text === undefined) {
@@ -96,12 +105,15 @@ export class EndCheck {
       if (this.#journal.outcome(cycle) === 'none') continue
       const { operation, key } = this.#schedule.plan(cycle)
       for (let i = 0; i < operation.newRecords; i++) {
-        if (this.#journal.outcome(cycle, i) === 'acknowledged') lost(key + i, `acknowledged to ${operation.name} of cycle ${cycle}`)
+        if (this.#journal.outcome(cycle, i) === 'acknowledged')
+          lost(key + i, `acknowledged to ${operation.name} of cycle ${cycle}`)
       }
     }
     for (const cycle of wrongReads.cycles) {
       const { operation, key } = this.#schedule.plan(cycle)
-      this.#example(`${operation.name} of cycle ${cycle} did not find ${String(template.value('_id', key))}, which was loaded`)
+      this.#example(
+        `${operation.name} of cycle ${cycle} did not find ${String(template.value('_id', key))}, which was loaded`,
+      )
     }
     const { lost: lostCount, unexpected, doubled, stale, corrupt } = this.#counts
     return {
@@ -119,7 +131,14 @@ export class EndCheck {
     }
   }
 
-  #checkText(key: number, id: string, text: TextField, value: string, made: number, maker: { cycle: number; index: number } | null): void {
+  #checkText(
+    key: number,
+    id: string,
+    text: TextField,
+    value: string,
+    made: number,
+    maker: { cycle: number; index: number } | null,
+  ): void {
     const { template } = this.#workload
     const version = versionOfText(value)
     if (version === null || template.text(text, key, version) !== value) {
@@ -130,7 +149,12 @@ export class EndCheck {
       endUs = maker === null ? 0 : this.#endOf(maker.cycle, maker.index)
     } else {
       const cycle = version - 1
-      if (cycle < 0 || cycle >= this.#cycles || this.#journal.outcome(cycle) === 'none' || !this.#writes(cycle, key, text)) {
+      if (
+        cycle < 0 ||
+        cycle >= this.#cycles ||
+        this.#journal.outcome(cycle) === 'none' ||
+        !this.#writes(cycle, key, text)
+      ) {
         return this.#find('corrupt', `${id}: ${text.name} holds a text of another place or of a write that never was`)
       }
       endUs = this.#endOf(cycle, 0)
@@ -142,17 +166,23 @@ export class EndCheck {
 
   /** When a write was surely done; one of unknown outcome may be done at any time. */
   #endOf(cycle: number, index: number): number {
-    return this.#journal.outcome(cycle, index) === 'acknowledged' ? this.#journal.endUs(cycle) : Number.POSITIVE_INFINITY
+    return this.#journal.outcome(cycle, index) === 'acknowledged'
+      ? this.#journal.endUs(cycle)
+      : Number.POSITIVE_INFINITY
   }
 
   #writes(cycle: number, key: number, text: TextField): boolean {
     const plan = this.#schedule.plan(cycle)
-    return plan.key === key && textsFrom(this.#workload.template.texts, plan.field, plan.operation.fields).includes(text)
+    return (
+      plan.key === key && textsFrom(this.#workload.template.texts, plan.field, plan.operation.fields).includes(text)
+    )
   }
 
   #lastStartOf(key: number, name: string): number | undefined {
     const text = this.#workload.template.texts.find((field) => field.name === name)
-    return text === undefined ? undefined : this.#lastStartUs.get(key * this.#workload.template.texts.length + text.index)
+    return text === undefined
+      ? undefined
+      : this.#lastStartUs.get(key * this.#workload.template.texts.length + text.index)
   }
 
   #find(finding: Finding, example: string): void {

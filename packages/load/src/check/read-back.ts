@@ -23,7 +23,10 @@ export async function readBack(
   for (;;) {
     const check = newCheck()
     try {
-      const cursor = client.db(workload.database).collection(workload.collection).find({}, { raw: true, batchSize: 5000 })
+      const cursor = client
+        .db(workload.database)
+        .collection(workload.collection)
+        .find({}, { raw: true, batchSize: 5000 })
       // `raw`: documents are bytes, whatever their type says.
       for await (const document of cursor as unknown as AsyncIterable<Uint8Array>) {
         check.see(document)

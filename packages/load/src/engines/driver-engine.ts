@@ -71,13 +71,21 @@ export class DriverEngine implements Engine {
     const collection = this.#collection
     switch (action.kind) {
       case 'find': {
-        if (action.limit === 1 && action.sort === null) return (await collection.findOne(action.filter)) === null ? 0 : 1
-        const cursor = collection.find(action.filter, { limit: action.limit, ...(action.sort === null ? {} : { sort: action.sort }) })
+        if (action.limit === 1 && action.sort === null)
+          return (await collection.findOne(action.filter)) === null ? 0 : 1
+        const cursor = collection.find(action.filter, {
+          limit: action.limit,
+          ...(action.sort === null ? {} : { sort: action.sort }),
+        })
         return (await cursor.toArray()).length
       }
       case 'count':
         return Number(
-          (await this.#client.db(this.#workload.database).command({ count: this.#workload.collection, query: action.filter }))['n'],
+          (
+            await this.#client
+              .db(this.#workload.database)
+              .command({ count: this.#workload.collection, query: action.filter })
+          )['n'],
         )
       case 'aggregate':
         await collection.aggregate([...action.pipeline]).toArray()
@@ -88,7 +96,11 @@ export class DriverEngine implements Engine {
         return -1
       case 'update': {
         if (action.readsFirst && (await collection.findOne(action.filter)) === null) return 0
-        const { matchedCount } = await collection.updateOne(action.filter, { $set: action.set }, { upsert: action.upsert })
+        const { matchedCount } = await collection.updateOne(
+          action.filter,
+          { $set: action.set },
+          { upsert: action.upsert },
+        )
         return action.upsert ? -1 : matchedCount
       }
     }

@@ -43,6 +43,10 @@ export const succeeded = (found: number): OperationResult => ({
   isNetworkError: false,
 })
 
-export const failedWith = (error: string, isNetworkError: boolean, written: readonly number[] | null = null): OperationResult => ({
+export const failedWith = (
+  error: string,
+  isNetworkError: boolean,
+  written: readonly number[] | null = null,
+): OperationResult => ({
   ...{ error, acknowledged: false, found: -1, written, isNetworkError },
 })

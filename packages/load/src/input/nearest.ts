@@ -22,7 +22,8 @@ function distance(a: string, b: string): number {
   for (let i = 1; i <= a.length; i++) {
     const above = row
     row = [i]
-    for (let j = 1; j <= b.length; j++) row.push(Math.min(above[j]! + 1, row[j - 1]! + 1, above[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)))
+    for (let j = 1; j <= b.length; j++)
+      row.push(Math.min(above[j]! + 1, row[j - 1]! + 1, above[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)))
   }
   return row.at(-1)!
 }

@@ -30,7 +30,8 @@ export class YamlFile {
     const broken = this.#yaml.errors[0] ?? this.#yaml.warnings[0]
     if (broken?.code === 'MULTIPLE_DOCS')
       throw new Problem(`${path}:${this.#lines.linePos(broken.pos[0]).line}: ${whole} is one YAML document`)
-    if (broken !== undefined) throw new Problem(`${path}:${this.#lines.linePos(broken.pos[0]).line}: ${sentence(broken.message)}`)
+    if (broken !== undefined)
+      throw new Problem(`${path}:${this.#lines.linePos(broken.pos[0]).line}: ${sentence(broken.message)}`)
     try {
       this.value = this.#yaml.toJS({ maxAliasCount: 100 })
     } catch (error) {
@@ -51,7 +52,11 @@ export class YamlFile {
    * @param originOf where the file has a part of the value. Default: in the same place
    * @throws Problem for the first rule that is broken
    */
-  checked<T>(schema: z.ZodType<T>, value: unknown = this.value, originOf: (setting: SettingPath) => SettingPath = (same) => same): T {
+  checked<T>(
+    schema: z.ZodType<T>,
+    value: unknown = this.value,
+    originOf: (setting: SettingPath) => SettingPath = (same) => same,
+  ): T {
     const result = schema.safeParse(value)
     if (result.success) return result.data
     const { issues } = result.error
@@ -62,14 +67,20 @@ export class YamlFile {
     if (issue.code === 'unrecognized_keys') {
       const [name] = issue.keys as [string]
       const meant = nearest(name, settingsAt(schema, issue.path))
-      return this.fail(originOf([...issue.path, name]), `there is no such setting${meant === null ? '' : `; did you mean ${meant}?`}`)
+      return this.fail(
+        originOf([...issue.path, name]),
+        `there is no such setting${meant === null ? '' : `; did you mean ${meant}?`}`,
+      )
     }
     if (issue.path.length === 0 && issue.code === 'invalid_type')
       return this.fail([], 'is settings with their values, as in "name: orders"')
     const wrong = valueAt(value, issue.path)
     if (issue.code !== 'custom' && wrong === undefined) return this.fail(originOf(issue.path), 'is missing')
     const isUnsaid = issue.code === 'invalid_type' && issue.message.startsWith('Invalid input')
-    return this.fail(originOf(issue.path), isUnsaid ? `is ${kinds[issue.expected] ?? issue.expected}, not ${kindOf(wrong)}` : issue.message)
+    return this.fail(
+      originOf(issue.path),
+      isUnsaid ? `is ${kinds[issue.expected] ?? issue.expected}, not ${kindOf(wrong)}` : issue.message,
+    )
   }
 
   #lineOf(setting: SettingPath): number {

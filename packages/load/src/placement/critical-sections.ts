@@ -21,7 +21,11 @@ export interface CriticalSection {
 }
 
 /** Of migrations of this collection since a moment of this process's clock. Rejects with the server's error where it cannot be asked. */
-export async function readCriticalSections({ client }: Control, ns: string, sinceUs: number): Promise<CriticalSection[]> {
+export async function readCriticalSections(
+  { client }: Control,
+  ns: string,
+  sinceUs: number,
+): Promise<CriticalSection[]> {
   const beforeUs = nowUs()
   const hello = await client.db('admin').command({ hello: 1 })
   if (!(hello['localTime'] instanceof Date)) throw new Error('its hello has no localTime')
@@ -39,7 +43,12 @@ export async function readCriticalSections({ client }: Control, ns: string, sinc
     const lengthMs = steps.slice(-2).reduce((sum, [, ms]) => sum + Number(ms), 0)
     const toUs = ((entry['time'] as Date).getTime() - serverMsAtZero) * 1000
     const bound = (document: Document): string => encodeKeyString(fieldsOf(encode(document)).map(([, value]) => value))
-    return { fromUs: toUs - lengthMs * 1000, toUs, min: bound(details['min'] as Document), max: bound(details['max'] as Document) }
+    return {
+      fromUs: toUs - lengthMs * 1000,
+      toUs,
+      min: bound(details['min'] as Document),
+      max: bound(details['max'] as Document),
+    }
   })
 }
 
@@ -70,7 +79,8 @@ export function latenciesInCriticalSections(
             return hashed ? hashedKeyValue(value) : value
           }),
         )
-    if (overlapping.some(({ min, max }) => keyString === null || (min <= keyString && keyString < max))) note(histogram, endUs - startUs)
+    if (overlapping.some(({ min, max }) => keyString === null || (min <= keyString && keyString < max)))
+      note(histogram, endUs - startUs)
   }
   return histogram
 }

@@ -2,7 +2,15 @@
  * Where operations go: by `config.chunks`, as a router reads it (manual: reference/config-database). It is worked out from keys, so the classes hold
  * for the placement that was read; nothing asks the server for each operation.
  */
-import { encodeKeyString, fieldsOf, hashedKeyValue, keyStringUpperBound, minKeyValue, toRawValue, type RawValue } from '@shardlab/bson'
+import {
+  encodeKeyString,
+  fieldsOf,
+  hashedKeyValue,
+  keyStringUpperBound,
+  minKeyValue,
+  toRawValue,
+  type RawValue,
+} from '@shardlab/bson'
 import type { RoutingClass } from '../types.js'
 import type { Plan } from '../workload/schedule.js'
 import type { Workload } from '../workload/workload.js'
@@ -58,7 +66,9 @@ export class Placement {
     if (pattern === null) return this.#single[primary]!
     if (operation.newRecords === 1) return this.#single[this.data.owners[this.#chunkOf(key)]!]!
     if (operation.newRecords > 1) {
-      const shards = [...new Set(Array.from({ length: operation.newRecords }, (_, i) => this.data.owners[this.#chunkOf(key + i)]!))]
+      const shards = [
+        ...new Set(Array.from({ length: operation.newRecords }, (_, i) => this.data.owners[this.#chunkOf(key + i)]!)),
+      ]
       // Each document goes to one shard, however many shards the batch is cut into.
       return shards.length === 1 ? this.#single[shards[0]!]! : { routingClass: 'multi', shards }
     }
@@ -75,7 +85,10 @@ export class Placement {
     const value = this.#workload.template.value(ranged.field, key)
     const from = [...values, toRawValue(value)]
     const open = prefix === 0 ? null : keyStringUpperBound(encodeKeyString(values))
-    return this.#between(from, ranged.width === null ? open : encodeKeyString([...values, toRawValue((value as number) + ranged.width)]))
+    return this.#between(
+      from,
+      ranged.width === null ? open : encodeKeyString([...values, toRawValue((value as number) + ranged.width)]),
+    )
   }
 
   /** The chunk that a record's key lies in; records are found by their loaded values. */
@@ -113,7 +126,11 @@ export class Placement {
   #between(from: readonly RawValue[], to: string | null): Target {
     const shards = new Set<number>()
     const lowest = [...from, ...this.data.key!.slice(from.length).map(() => minKeyValue)]
-    for (let i = this.#find(encodeKeyString(lowest)); i < this.#bounds.length && (to === null || this.#bounds[i]! < to); i++)
+    for (
+      let i = this.#find(encodeKeyString(lowest));
+      i < this.#bounds.length && (to === null || this.#bounds[i]! < to);
+      i++
+    )
       shards.add(this.data.owners[i]!)
     return this.#several(shards)
   }

@@ -3,7 +3,15 @@ import type { Document, MongoClient } from 'mongodb'
 import { encode } from '@shardlab/bson'
 import type { PlacementData } from './placement.js'
 
-const nowhere: PlacementData = { isRouted: false, isKnown: true, shards: [], key: null, bounds: [], owners: [], primary: 0 }
+const nowhere: PlacementData = {
+  isRouted: false,
+  isKnown: true,
+  shards: [],
+  key: null,
+  bounds: [],
+  owners: [],
+  primary: 0,
+}
 /** Of a mongos that keeps its config database to itself. */
 export const unknownPlacement: PlacementData = { ...nowhere, isRouted: true, isKnown: false }
 
@@ -11,8 +19,12 @@ export const unknownPlacement: PlacementData = { ...nowhere, isRouted: true, isK
 export async function readPlacement(client: MongoClient, ns: string, isMongos: boolean): Promise<PlacementData> {
   if (!isMongos) return nowhere
   const config = client.db('config')
-  const shards = (await config.collection<{ _id: string }>('shards').find({}).sort({ _id: 1 }).toArray()).map(({ _id }) => _id)
-  const database = await config.collection<Document & { _id: string }>('databases').findOne({ _id: ns.slice(0, ns.indexOf('.')) })
+  const shards = (await config.collection<{ _id: string }>('shards').find({}).sort({ _id: 1 }).toArray()).map(
+    ({ _id }) => _id,
+  )
+  const database = await config
+    .collection<Document & { _id: string }>('databases')
+    .findOne({ _id: ns.slice(0, ns.indexOf('.')) })
   const primary = Math.max(0, shards.indexOf(String(database?.['primary'])))
   const entry = await config.collection<Document & { _id: string }>('collections').findOne({ _id: ns })
   if (entry === null || entry['dropped'] === true || entry['key'] === undefined || entry['unsplittable'] === true) {
@@ -25,7 +37,10 @@ export async function readPlacement(client: MongoClient, ns: string, isMongos: b
     isRouted: true,
     isKnown: true,
     shards,
-    key: Object.entries(entry['key'] as Record<string, unknown>).map(([field, kind]) => ({ field, hashed: kind === 'hashed' })),
+    key: Object.entries(entry['key'] as Record<string, unknown>).map(([field, kind]) => ({
+      field,
+      hashed: kind === 'hashed',
+    })),
     bounds: chunks.map(({ min }) => encode(min)),
     owners: chunks.map(({ shard }) => shards.indexOf(String(shard))),
     primary,
@@ -33,6 +48,12 @@ export async function readPlacement(client: MongoClient, ns: string, isMongos: b
 }
 
 export function samePlacement(a: PlacementData, b: PlacementData): boolean {
-  const bounds = (data: PlacementData): string => data.bounds.map((bound) => Buffer.from(bound).toString('base64')).join()
-  return a.primary === b.primary && a.shards.join() === b.shards.join() && a.owners.join() === b.owners.join() && bounds(a) === bounds(b)
+  const bounds = (data: PlacementData): string =>
+    data.bounds.map((bound) => Buffer.from(bound).toString('base64')).join()
+  return (
+    a.primary === b.primary &&
+    a.shards.join() === b.shards.join() &&
+    a.owners.join() === b.owners.join() &&
+    bounds(a) === bounds(b)
+  )
 }

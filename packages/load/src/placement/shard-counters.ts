@@ -16,7 +16,8 @@ export class ShardCounters {
 
   static async connect({ client, isMongos, notLearned }: Control): Promise<ShardCounters> {
     if (!isMongos) return new ShardCounters([])
-    const missing = (of: string, why: unknown): void => notLearned.add(`what ${of} counted (serverStatus.opcounters)`, why)
+    const missing = (of: string, why: unknown): void =>
+      notLearned.add(`what ${of} counted (serverStatus.opcounters)`, why)
     if (client.options.credentials !== undefined) {
       missing('the shards themselves', 'a user of the mongos is none of theirs')
       return new ShardCounters([])
@@ -37,7 +38,12 @@ export class ShardCounters {
           .replace(/^[^/]*\//, '')
           .split(',')[0]!
         const direct = new MongoClient(`mongodb://${host}/?directConnection=true`, {
-          ...{ serverSelectionTimeoutMS: patienceMs, connectTimeoutMS: patienceMs, tls: client.options.tls, maxPoolSize: 1 },
+          ...{
+            serverSelectionTimeoutMS: patienceMs,
+            connectTimeoutMS: patienceMs,
+            tls: client.options.tls,
+            maxPoolSize: 1,
+          },
         })
         return direct.connect().then(
           () => [[shard._id, direct] as const],
@@ -77,5 +83,7 @@ export function risenBy(before: Opcounters | undefined, after: Opcounters | unde
   if (before === undefined || after === undefined) return null
   const names = Object.keys(after).filter((name) => name in before)
   // A shard that was restarted in between began at zero.
-  return Object.fromEntries(names.map((name) => [name, after[name]! >= before[name]! ? after[name]! - before[name]! : after[name]!]))
+  return Object.fromEntries(
+    names.map((name) => [name, after[name]! >= before[name]! ? after[name]! - before[name]! : after[name]!]),
+  )
 }

@@ -7,7 +7,16 @@ import { encodeHistogram, mergeHistograms, newHistogram, summaryOf, type Histogr
 import type { LaneResult } from '../run/lane.js'
 import type { CellData } from '../run/recorder.js'
 import type { ResolvedLoad } from '../run/resolve-options.js'
-import type { EndCheckReport, Latency, LatencySummary, LoadOptions, LoadReport, RoutingClass, ShardShare, TimelinePoint } from '../types.js'
+import type {
+  EndCheckReport,
+  Latency,
+  LatencySummary,
+  LoadOptions,
+  LoadReport,
+  RoutingClass,
+  ShardShare,
+  TimelinePoint,
+} from '../types.js'
 
 export interface MeasuredParts {
   readonly load: ResolvedLoad
@@ -21,7 +30,10 @@ export interface MeasuredParts {
   readonly durationSecs: number
   readonly interrupted: boolean
   readonly intervalSecs: number
-  readonly counters: { readonly before: ReadonlyMap<string, Opcounters>; readonly after: ReadonlyMap<string, Opcounters> }
+  readonly counters: {
+    readonly before: ReadonlyMap<string, Opcounters>
+    readonly after: ReadonlyMap<string, Opcounters>
+  }
   readonly criticalSection: Histogram | null
   readonly endCheck: EndCheckReport
 }
@@ -85,7 +97,12 @@ export function buildReport(parts: MeasuredParts): LoadReport {
     durationSecs: Math.round(durationSecs * 1000) / 1000,
     interrupted: parts.interrupted,
     notBegun: results.reduce((sum, { notBegun }) => sum + notBegun, 0),
-    latencyUs: { all, failed: failed.length === 0 ? null : summaryOf(mergeHistograms(failed)), byOperation, byRoutingClass },
+    latencyUs: {
+      all,
+      failed: failed.length === 0 ? null : summaryOf(mergeHistograms(failed)),
+      byOperation,
+      byRoutingClass,
+    },
     routing: { derivedFrom: derivationOf(placement), placementChanged: parts.placementChanged },
     perShard,
     hottestShard: hottest !== undefined && hottest[1].operations > 0 ? hottest[0] : null,
@@ -106,7 +123,13 @@ function latencyOf(cells: readonly CellData[]): Latency {
   const service = mergeHistograms(cells.map((cell) => cell.service))
   const errors = cells.reduce((sum, cell) => sum + cell.errors, 0)
   const count = cells.reduce((sum, cell) => sum + cell.count, 0)
-  return { count, errors, intended: summaryOf(intended), service: summaryOf(service), histogram: encodeHistogram(intended) }
+  return {
+    count,
+    errors,
+    intended: summaryOf(intended),
+    service: summaryOf(service),
+    histogram: encodeHistogram(intended),
+  }
 }
 
 function errorsOf({ load, results }: MeasuredParts): LoadReport['errors'] {
@@ -122,7 +145,9 @@ function errorsOf({ load, results }: MeasuredParts): LoadReport['errors'] {
 }
 
 function sharesOf({ placement, results, counters }: MeasuredParts): Record<string, ShardShare> {
-  const operations = placement.shards.map((_, i) => results.reduce((sum, { recorder }) => sum + (recorder.perShard[i] ?? 0), 0))
+  const operations = placement.shards.map((_, i) =>
+    results.reduce((sum, { recorder }) => sum + (recorder.perShard[i] ?? 0), 0),
+  )
   const total = operations.reduce((sum, count) => sum + count, 0)
   const latencyOfShard = (i: number): LatencySummary | null => {
     const histograms = results.flatMap(({ recorder }) => recorder.shardLatencies[i] ?? [])
@@ -171,7 +196,9 @@ function measuredOf({ load, control, options, placement, startedAt }: MeasuredPa
   const processors = cpus()
   const { isEmulator, version } = control
   return {
-    server: isEmulator ? `Shardlab, an emulator, as MongoDB ${version}` : `a server that calls itself MongoDB ${version}`,
+    server: isEmulator
+      ? `Shardlab, an emulator, as MongoDB ${version}`
+      : `a server that calls itself MongoDB ${version}`,
     isEmulator,
     topology: control.topology,
     shards: placement.shards.length,

@@ -43,11 +43,14 @@ export function placeLabels(
 }
 
 /** The ticks of a horizontal axis whose texts, each in the middle below its tick, leave each other room; the first one always. */
-export function readableTicks<Tick extends { readonly x: number; readonly text: string }>(ticks: readonly Tick[]): Tick[] {
+export function readableTicks<Tick extends { readonly x: number; readonly text: string }>(
+  ticks: readonly Tick[],
+): Tick[] {
   const kept: Tick[] = []
   for (const tick of ticks) {
     const last = kept.at(-1)
-    if (last === undefined || tick.x - last.x >= (textWidth(tick.text) + textWidth(last.text)) / 2 + between) kept.push(tick)
+    if (last === undefined || tick.x - last.x >= (textWidth(tick.text) + textWidth(last.text)) / 2 + between)
+      kept.push(tick)
   }
   return kept
 }

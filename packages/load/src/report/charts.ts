@@ -93,7 +93,14 @@ export function lineChart(series: readonly Series[], options: ChartOptions): str
       ? ''
       : `<p class="legend">${series.map(({ name, tone }) => `<span><i class="${tone}"></i>${escape(name)}</span>`).join('')}</p>`
   // By these a page's own script can mark an instant: where the ends of the axis are, and what they stand for.
-  const ends = [Math.min(...xValues), Math.max(...xValues), margin.left, width - margin.right, margin.top, height - margin.bottom].join(' ')
+  const ends = [
+    Math.min(...xValues),
+    Math.max(...xValues),
+    margin.left,
+    width - margin.right,
+    margin.top,
+    height - margin.bottom,
+  ].join(' ')
   return `<figure><svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${escape(options.title)}" data-axis="${ends}"><text class="title" x="${margin.left}" y="18">${escape(options.title)}</text>${grid.join('')}${foot.join('')}<text class="label" text-anchor="middle" x="${(margin.left + width - margin.right) / 2}" y="${height - 6}">${escape(options.xLabel)}</text><text class="label" text-anchor="middle" transform="translate(14 ${(margin.top + height - margin.bottom) / 2}) rotate(-90)">${escape(options.yLabel)}</text>${lines.join('')}${marks.join('')}</svg>${legend}</figure>`
 }
 
@@ -107,7 +114,8 @@ export function barChart(
   const tall = 30 + bars.length * row
   const most = Math.max(...bars.map(({ value }) => value), Number.MIN_VALUE)
   // A character is about seven wide.
-  const longest = (of: (bar: (typeof bars)[number]) => string): number => 7 * Math.max(...bars.map((bar) => of(bar).length))
+  const longest = (of: (bar: (typeof bars)[number]) => string): number =>
+    7 * Math.max(...bars.map((bar) => of(bar).length))
   const left = Math.min(320, Math.max(90, longest(({ name }) => name) + 20))
   const right = Math.min(340, longest(({ shown }) => shown) + 16)
   const drawn = bars.map(({ name, value, shown, tone }, i) => {
@@ -135,11 +143,15 @@ function axis(
     const positive = values.filter((value) => value > 0)
     const low = Math.min(...positive, 1e9)
     const high = Math.max(...positive, low * 1.0001)
-    const [a, b] = wanted === undefined ? [10 ** Math.floor(Math.log10(low)), 10 ** Math.ceil(Math.log10(high))] : [low, high]
+    const [a, b] =
+      wanted === undefined ? [10 ** Math.floor(Math.log10(low)), 10 ** Math.ceil(Math.log10(high))] : [low, high]
     const span = Math.max(1e-9, Math.log(b) - Math.log(a))
     const ticks: number[] = []
     for (let tick = a; tick <= b * 1.0001; tick *= 10) ticks.push(tick)
-    return { at: (value) => from + ((to - from) * (Math.log(Math.max(value, a)) - Math.log(a))) / span, ticks: wanted ?? ticks }
+    return {
+      at: (value) => from + ((to - from) * (Math.log(Math.max(value, a)) - Math.log(a))) / span,
+      ticks: wanted ?? ticks,
+    }
   }
   const low = fromZero ? 0 : Math.min(...values)
   const top = Math.max(...values, low + 1e-9)

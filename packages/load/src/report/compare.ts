@@ -56,7 +56,11 @@ export function compareReports(a: LoadReport, b: LoadReport, names: readonly [st
 
 function comparedRuns(a: LoadReport, b: LoadReport, names: readonly [string, string]): string {
   const rows: string[][] = [['', 'a', 'b', 'b / a']]
-  const row = (name: string, of: (report: LoadReport) => number | undefined, shown: (value: number) => string): void => {
+  const row = (
+    name: string,
+    of: (report: LoadReport) => number | undefined,
+    shown: (value: number) => string,
+  ): void => {
     const [x, y] = [of(a), of(b)]
     if (x === undefined && y === undefined) return
     const ratio = x === undefined || y === undefined || x === 0 ? '-' : (y / x).toFixed(2)
@@ -72,7 +76,8 @@ function comparedRuns(a: LoadReport, b: LoadReport, names: readonly [string, str
   latencies('all', ({ latencyUs }) => latencyUs.all)
   for (const by of ['byOperation', 'byRoutingClass'] as const) {
     const of = ({ latencyUs }: LoadReport): Readonly<Record<string, Latency>> => latencyUs[by]
-    for (const name of new Set([...Object.keys(of(a)), ...Object.keys(of(b))])) latencies(name, (report) => of(report)[name])
+    for (const name of new Set([...Object.keys(of(a)), ...Object.keys(of(b))]))
+      latencies(name, (report) => of(report)[name])
   }
   for (const id of new Set([...Object.keys(a.perShard), ...Object.keys(b.perShard)])) {
     row(
@@ -83,7 +88,9 @@ function comparedRuns(a: LoadReport, b: LoadReport, names: readonly [string, str
   }
   const differences = differencesOf(a, b)
   const ends = [a, b].map(({ interrupted }) => (interrupted ? ', INTERRUPTED' : ''))
-  const checks = [a, b].map(({ endCheck }) => (endCheck.ok === null ? 'not checked' : endCheck.ok ? 'checked' : 'CHECK FAILED'))
+  const checks = [a, b].map(({ endCheck }) =>
+    endCheck.ok === null ? 'not checked' : endCheck.ok ? 'checked' : 'CHECK FAILED',
+  )
   return [
     `a: ${names[0]}, ${a.measured.server}, ${checks[0]}${ends[0]}`,
     `b: ${names[1]}, ${b.measured.server}, ${checks[1]}${ends[1]}`,

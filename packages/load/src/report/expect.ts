@@ -24,7 +24,8 @@ export interface Expectation {
   readonly value: number
 }
 
-const grammar = /^\s*([a-zA-Z]+\d*(?:\.\d+)?)\s*(?:\(\s*([^()\s]+)\s*\))?\s*(<=|>=|==|!=|<|>)\s*(\d+(?:\.\d+)?)\s*(us|ms|s|%)?\s*$/
+const grammar =
+  /^\s*([a-zA-Z]+\d*(?:\.\d+)?)\s*(?:\(\s*([^()\s]+)\s*\))?\s*(<=|>=|==|!=|<|>)\s*(\d+(?:\.\d+)?)\s*(us|ms|s|%)?\s*$/
 
 /** Throws an OptionError for what cannot be understood. */
 export function parseExpectation(text: string): Expectation {
@@ -41,7 +42,8 @@ export function parseExpectation(text: string): Expectation {
   if (isCount && unit !== undefined && !(unit === '%' && (metric === 'share' || metric === 'errorRate')))
     throw wrong(`has a unit, ${unit}, that ${metric} has not`)
   if (unit === '%' && Number(number) > 100) throw wrong('is above 100%')
-  if (scope !== undefined && (metric === 'retries' || metric === 'throughput')) throw wrong(`has a scope, which ${metric} has not`)
+  if (scope !== undefined && (metric === 'retries' || metric === 'throughput'))
+    throw wrong(`has a scope, which ${metric} has not`)
   const factor = unit === undefined ? 1 : unit === '%' ? 0.01 : timeUnitsUs[unit]!
   return { text, metric: metric!, scope: scope ?? null, operator: operator!, value: Number(number) * factor }
 }
@@ -51,11 +53,15 @@ export function failedExpectations(report: LoadReport, expectations: readonly Ex
   const steps =
     report.sweep === null
       ? [{ name: '', report }]
-      : report.sweep.steps.map(({ value, report: step }) => ({ name: ` at ${report.sweep!.of}=${value}`, report: step }))
+      : report.sweep.steps.map(({ value, report: step }) => ({
+          name: ` at ${report.sweep!.of}=${value}`,
+          report: step,
+        }))
   return expectations.flatMap((expectation) =>
     steps.flatMap(({ name, report: step }) => {
       const value = valueOf(step, expectation)
-      if (value === null) return [`expected ${expectation.text}${name}, but there was no operation of that kind that succeeded`]
+      if (value === null)
+        return [`expected ${expectation.text}${name}, but there was no operation of that kind that succeeded`]
       if (operators[expectation.operator]!(value, expectation.value)) return []
       return [`expected ${expectation.text}${name}, but it is ${shown(expectation, value)}`]
     }),
@@ -83,7 +89,9 @@ function valueOf(report: LoadReport, expectation: Expectation): number | null {
     if (scope === null) return Math.max(0, ...shares.map(([, { share }]) => share))
     const share = report.perShard[scope]?.share
     if (share === undefined)
-      throw new OptionError(`the expectation "${text}" names ${scope}: there are the shards ${shares.map(([id]) => id).join(', ')}`)
+      throw new OptionError(
+        `the expectation "${text}" names ${scope}: there are the shards ${shares.map(([id]) => id).join(', ')}`,
+      )
     return share
   }
   if (metric === 'retries') return report.retries

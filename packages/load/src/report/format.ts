@@ -25,6 +25,9 @@ export const percent = (share: number): string => `${(share * 100).toFixed(1)}%`
 export function table(rows: readonly (readonly string[])[], indent = '  '): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
   return rows
-    .map((row) => indent + row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join('  '))
+    .map(
+      (row) =>
+        indent + row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]!) : cell.padStart(widths[i]!))).join('  '),
+    )
     .join('\n')
 }

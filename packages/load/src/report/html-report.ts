@@ -49,14 +49,19 @@ function tiles(report: LoadReport): string {
   const { count, errors, intended } = report.latencyUs.all
   const shown = (us: number): string => (count === errors ? '–' : duration(us))
   const check = report.endCheck.ok
-  const tile = (name: string, value: string, tone = ''): string => `<div class="tile ${tone}"><b>${value}</b><span>${name}</span></div>`
+  const tile = (name: string, value: string, tone = ''): string =>
+    `<div class="tile ${tone}"><b>${value}</b><span>${name}</span></div>`
   return `<div class="tiles">${[
     tile('operations a second', perSecond(report.throughput)),
     tile('p50', shown(intended.p50)),
     tile('p99', shown(intended.p99)),
     tile('max', shown(intended.max)),
     tile('errors', whole(report.errors.total), report.errors.total > 0 ? 'warn' : ''),
-    tile('end check', check === null ? 'none' : check ? 'passed' : 'FAILED', check === false ? 'fail' : check ? 'pass' : ''),
+    tile(
+      'end check',
+      check === null ? 'none' : check ? 'passed' : 'FAILED',
+      check === false ? 'fail' : check ? 'pass' : '',
+    ),
   ].join('')}</div>`
 }
 
@@ -66,7 +71,11 @@ function timeline({ timeline: points, marks }: LoadReport): string {
   const common = {
     xLabel: 'seconds since the first measured operation',
     xShown: (value: number) => `${Number(value.toFixed(2))}`,
-    marks: marks.map(({ atSecs, untilSecs, text }) => ({ x: atSecs, text, ...(untilSecs === null ? {} : { until: untilSecs }) })),
+    marks: marks.map(({ atSecs, untilSecs, text }) => ({
+      x: atSecs,
+      text,
+      ...(untilSecs === null ? {} : { until: untilSecs }),
+    })),
   }
   // The last interval may be cut short.
   const complete = points.length > 2 ? points.slice(0, -1) : points
@@ -83,7 +92,11 @@ function timeline({ timeline: points, marks }: LoadReport): string {
     { ...common, title: 'Answers a second', yLabel: 'a second', yShown: whole },
   )
   const latency = lineChart(
-    [line('max', 's3', ({ maxUs }) => maxUs), line('p99', 's1', ({ p99Us }) => p99Us), line('p50', 's0', ({ p50Us }) => p50Us)].map(
+    [
+      line('max', 's3', ({ maxUs }) => maxUs),
+      line('p99', 's1', ({ p99Us }) => p99Us),
+      line('p50', 's0', ({ p50Us }) => p50Us),
+    ].map(
       // Where nothing was answered there is no latency.
       (series) => ({ ...series, points: series.points.map(([x, y]) => [x, y > 0 ? y : Number.NaN] as const) }),
     ),
@@ -163,7 +176,9 @@ function latencyTable(latencies: Readonly<Record<string, Latency>>): string {
 
 function errorTable({ errors, latencyUs }: LoadReport): string {
   const rows = Object.entries(errors.byCode).flatMap(([code, byOperation]) =>
-    Object.entries(byOperation).map(([name, count]) => `<tr><th>${escape(code)}</th><td>${escape(name)}</td><td>${whole(count)}</td></tr>`),
+    Object.entries(byOperation).map(
+      ([name, count]) => `<tr><th>${escape(code)}</th><td>${escape(name)}</td><td>${whole(count)}</td></tr>`,
+    ),
   )
   return `<h2>Errors</h2><p>Failed operations took ${duration(latencyUs.failed!.p50)} at the median, ${duration(latencyUs.failed!.max)} at most; they are in no table above.</p><div class="wide"><table><thead><tr><th>code</th><th>operation</th><th>count</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`
 }
@@ -200,7 +215,13 @@ function sweep(report: LoadReport): string {
   const classes = [...new Set(steps.flatMap(({ report: step }) => Object.keys(step.latencyUs.byRoutingClass)))]
   const classOf = (step: LoadReport, name: string): Latency | undefined =>
     (step.latencyUs.byRoutingClass as Readonly<Record<string, Latency>>)[name]
-  const common = { xLabel: of, xScale: 'log' as const, xTicks: steps.map(({ value }) => value), xShown: String, dots: true }
+  const common = {
+    xLabel: of,
+    xScale: 'log' as const,
+    xTicks: steps.map(({ value }) => value),
+    xShown: String,
+    dots: true,
+  }
   const seriesOf = (of: (latency: Latency, step: LoadReport) => number): Series[] =>
     classes.map((name, i) => ({
       name,
@@ -222,7 +243,9 @@ function sweep(report: LoadReport): string {
     service.mean === 0 ? Number.NaN : (highest(concurrency) * 1e6) / service.mean
   return [
     `<h1>${escape(report.workload.name)}, swept over ${of}</h1><p>${escape(capital(loopOf(report)))}. Shard key <code>${escape(report.workload.shardKey)}</code>.</p>`,
-    report.interrupted ? `<p class="fail">Interrupted at ${of}=${steps.at(-1)!.value}: the steps that follow are missing.</p>` : '',
+    report.interrupted
+      ? `<p class="fail">Interrupted at ${of}=${steps.at(-1)!.value}: the steps that follow are missing.</p>`
+      : '',
     ...steps.flatMap(({ value, report: step }) =>
       step.notBegun === 0 ? [] : [`<p class="fail">${of}=${value}: ${notBegunSentence(step)}.</p>`],
     ),

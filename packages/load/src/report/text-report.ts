@@ -6,7 +6,10 @@ export function textReport(report: LoadReport): string {
   const parts =
     report.sweep === null
       ? [single(report)]
-      : [sweep(report), ...(report.sweep.steps.some(({ report: step }) => step.endCheck.ok === false) ? ['', single(report)] : [])]
+      : [
+          sweep(report),
+          ...(report.sweep.steps.some(({ report: step }) => step.endCheck.ok === false) ? ['', single(report)] : []),
+        ]
   return `${parts.join('\n')}\n`
 }
 
@@ -34,7 +37,10 @@ function single(report: LoadReport): string {
     ]),
     '',
     `By routing class (${report.routing.derivedFrom}${report.routing.placementChanged ? '; chunks have moved since' : ''})`,
-    table([latencyHead, ...Object.entries(latencyUs.byRoutingClass).map(([name, latency]) => latencyRow(name, latency))]),
+    table([
+      latencyHead,
+      ...Object.entries(latencyUs.byRoutingClass).map(([name, latency]) => latencyRow(name, latency)),
+    ]),
   ]
   if (errors.total > 0) {
     const rows = Object.entries(errors.byCode).flatMap(([code, byOperation]) =>
@@ -56,9 +62,14 @@ function single(report: LoadReport): string {
       whole(chunks),
       ...(alone === null ? ['-', '-'] : [duration(alone.p50), duration(alone.p99)]),
     ])
-    lines.push('', 'Shards (latency: of what went to one alone)', table([['', 'operations', 'share', 'chunks', 'p50', 'p99'], ...rows]))
+    lines.push(
+      '',
+      'Shards (latency: of what went to one alone)',
+      table([['', 'operations', 'share', 'chunks', 'p50', 'p99'], ...rows]),
+    )
   }
-  if (report.marks.length > 0) lines.push('', 'On the timeline', ...report.marks.map((mark) => `  ${markTime(mark)}  ${mark.text}`))
+  if (report.marks.length > 0)
+    lines.push('', 'On the timeline', ...report.marks.map((mark) => `  ${markTime(mark)}  ${mark.text}`))
   lines.push('', checkLine(report), ...report.endCheck.examples.map((example) => `  ${example}`))
   lines.push('', `Measured: ${measured.server}, ${topologyOf(report)}, through ${measured.uri}`)
   lines.push(`  client: ${clientOf(report)}`)
@@ -86,9 +97,14 @@ function sweep(report: LoadReport): string {
     step.endCheck.ok === null ? '-' : step.endCheck.ok ? 'ok' : 'FAILED',
   ])
   return [
-    ...(report.interrupted ? [`INTERRUPTED at ${of}=${steps.at(-1)!.value}: the steps that follow are missing`, ''] : []),
+    ...(report.interrupted
+      ? [`INTERRUPTED at ${of}=${steps.at(-1)!.value}: the steps that follow are missing`, '']
+      : []),
     `${report.workload.name}, swept over ${of}; ${loopOf(report)}; ${whole(report.workload.records)} records, shard key ${report.workload.shardKey}`,
-    table([[of, 'ops/s', 'errors', 'p50', 'p99', ...classes.map((name) => `${name} p50`), 'broadcast/targeted', 'end check'], ...rows]),
+    table([
+      [of, 'ops/s', 'errors', 'p50', 'p99', ...classes.map((name) => `${name} p50`), 'broadcast/targeted', 'end check'],
+      ...rows,
+    ]),
     '',
     ...steps.flatMap(({ value, report: step }) =>
       step.errors.total === 0
@@ -99,7 +115,9 @@ function sweep(report: LoadReport): string {
               .join('; ')}`,
           ],
     ),
-    ...steps.flatMap(({ value, report: step }) => (step.notBegun === 0 ? [] : [`  ${of}=${value}: ${notBegunSentence(step)}`])),
+    ...steps.flatMap(({ value, report: step }) =>
+      step.notBegun === 0 ? [] : [`  ${of}=${value}: ${notBegunSentence(step)}`],
+    ),
     `Measured: ${report.measured.server}`,
     `  client: ${clientOf(steps[0]!.report)}`,
     ...notLearnedLines(report),
@@ -110,7 +128,8 @@ function sweep(report: LoadReport): string {
 const clientOf = ({ measured: { client, engine, threads, startedAt } }: LoadReport): string =>
   `${client.cores} × ${client.cpu}, ${client.platform}, Node.js ${client.node}, engine ${engine}, ${threads === 0 ? 'no threads' : `${threads} ${threads === 1 ? 'thread' : 'threads'}`}, ${startedAt}`
 
-const notLearnedLines = ({ measured }: LoadReport): string[] => measured.notLearned.map((sentence) => `  not learned: ${sentence}`)
+const notLearnedLines = ({ measured }: LoadReport): string[] =>
+  measured.notLearned.map((sentence) => `  not learned: ${sentence}`)
 
 export const notBegunSentence = ({ notBegun }: LoadReport): string =>
   `${whole(notBegun)} operations were due and had not begun at the end: the rate was not kept, and how long they waited is in no latency`
@@ -118,7 +137,8 @@ export const notBegunSentence = ({ notBegun }: LoadReport): string =>
 /** What the median broadcast took in terms of the median targeted operation; null without either. */
 export function broadcastOf({ latencyUs }: LoadReport): number | null {
   const { broadcast, targeted } = latencyUs.byRoutingClass
-  if (broadcast === undefined || targeted === undefined || targeted.service.p50 === 0 || broadcast.service.p50 === 0) return null
+  if (broadcast === undefined || targeted === undefined || targeted.service.p50 === 0 || broadcast.service.p50 === 0)
+    return null
   return broadcast.service.p50 / targeted.service.p50
 }
 
@@ -132,7 +152,9 @@ export function checkLine({ endCheck }: LoadReport): string {
   if (endCheck.ok)
     return `End check: all that was acknowledged is there (${whole(documents)} documents read back, ${whole(unknownOutcomes)} writes of unknown outcome)`
   const { lost, unexpected, doubled, stale, corrupt, wrongReads } = endCheck
-  const found = Object.entries({ lost, unexpected, doubled, stale, corrupt, 'wrong reads': wrongReads }).filter(([, count]) => count > 0)
+  const found = Object.entries({ lost, unexpected, doubled, stale, corrupt, 'wrong reads': wrongReads }).filter(
+    ([, count]) => count > 0,
+  )
   return `End check FAILED: ${found.length === 0 ? 'nothing could be read' : found.map(([name, count]) => `${whole(count)} ${name}`).join(', ')}`
 }
 
@@ -142,7 +164,8 @@ export function loopOf({ workload, sweep }: LoadReport): string {
     typeof ramp === 'number' ? unit(ramp) : `${unit(ramp.from)} to ${unit(ramp.to)}`
   const pipeline = workload.pipeline > 1 ? `, ${workload.pipeline} on a connection` : ''
   const told = ({ rate, concurrency }: Pick<WorkloadReport, 'rate' | 'concurrency'>): string => {
-    const inFlight = sweep?.of === 'concurrency' ? 'as many in flight as the step says' : `${shown(concurrency, whole)} in flight`
+    const inFlight =
+      sweep?.of === 'concurrency' ? 'as many in flight as the step says' : `${shown(concurrency, whole)} in flight`
     if (rate === null) return `closed loop, ${inFlight}${pipeline}`
     return `open loop, ${sweep?.of === 'rate' ? 'as many a second as the step says' : `${shown(rate, perSecond)} a second`}, at most ${inFlight}${pipeline}`
   }

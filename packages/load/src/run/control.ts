@@ -41,7 +41,8 @@ export async function connectControl(uri: string, stopping: Stopping): Promise<C
   } catch (error) {
     await client.close()
     if (error instanceof InterruptedError) throw error
-    if (error instanceof MongoServerSelectionError) throw new OptionError(`nothing answers at ${withoutPassword(uri)}: ${messageOf(error)}`)
+    if (error instanceof MongoServerSelectionError)
+      throw new OptionError(`nothing answers at ${withoutPassword(uri)}: ${messageOf(error)}`)
     throw new OptionError(`${withoutPassword(uri)} refuses: ${messageOf(error)}`)
   }
 }

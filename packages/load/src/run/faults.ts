@@ -70,7 +70,11 @@ interface AppliedMark extends Mark {
  * Applies faults at their moments, until they are ended or stopped.
  * @param nowSecs what time it is on the timeline
  */
-export function scheduleFaults({ client }: Control, faults: readonly PlannedFault[], nowSecs: () => number): ScheduledFaults {
+export function scheduleFaults(
+  { client }: Control,
+  faults: readonly PlannedFault[],
+  nowSecs: () => number,
+): ScheduledFaults {
   const admin = client.db('admin')
   let fail: (error: Error) => void
   const failed = new Promise<never>((_, reject) => (fail = reject))
@@ -84,7 +88,8 @@ export function scheduleFaults({ client }: Control, faults: readonly PlannedFaul
     const atSecs = nowSecs()
     // One that is over at once, as a restart, is not in the list.
     const { beginsAt, healsAt } = (await list()).find((fault) => fault['id'] === id) ?? {}
-    const lastsSecs = healsAt instanceof Date ? (healsAt.getTime() - (beginsAt as Date).getTime()) / 1000 : Number.POSITIVE_INFINITY
+    const lastsSecs =
+      healsAt instanceof Date ? (healsAt.getTime() - (beginsAt as Date).getTime()) / 1000 : Number.POSITIVE_INFINITY
     marks.push({ id: id as number, text, atSecs, untilSecs: healsAt === undefined ? null : atSecs + lastsSecs })
   }
   const timers = faults.map((fault) =>

@@ -8,7 +8,12 @@ export type { Histogram }
 const longestUs = 3_600_000_000
 
 export const newHistogram = (digits: 2 | 3 = 3): Histogram =>
-  build({ bitBucketSize: 32, autoResize: true, highestTrackableValue: 1_000_000, numberOfSignificantValueDigits: digits })
+  build({
+    bitBucketSize: 32,
+    autoResize: true,
+    highestTrackableValue: 1_000_000,
+    numberOfSignificantValueDigits: digits,
+  })
 
 export function note(histogram: Histogram, durationUs: number): void {
   histogram.recordValue(Math.min(longestUs, Math.max(1, Math.round(durationUs))))

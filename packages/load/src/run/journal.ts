@@ -55,7 +55,9 @@ export class Journal {
 
   constructor(lanes: readonly JournalData[]) {
     this.#lanes = [...lanes].sort((a, b) => a.lane - b.lane)
-    this.#inPart = new Map(lanes.flatMap(({ inPart }) => inPart.map(([cycle, written]) => [cycle, new Set(written)] as const)))
+    this.#inPart = new Map(
+      lanes.flatMap(({ inPart }) => inPart.map(([cycle, written]) => [cycle, new Set(written)] as const)),
+    )
   }
 
   /** `index`: which of the records that it makes; 0 for other writes. */

@@ -98,7 +98,8 @@ export class Lane {
     const { lane, lanes } = this.#options
     const first = this.#schedule.begin(segment.cyclesSoFar, segment.weights)
     const end = segment.operations === null ? Number.POSITIVE_INFINITY : first + segment.operations
-    const stopUs = segment.durationSecs === null ? Number.POSITIVE_INFINITY : segment.startUs + segment.durationSecs * 1e6
+    const stopUs =
+      segment.durationSecs === null ? Number.POSITIVE_INFINITY : segment.startUs + segment.durationSecs * 1e6
     const offsetUs = segment.rate === null ? null : startOffsetUs(segment.rate, segment.durationSecs)
     const allowed = allowedAt(segment.concurrency, segment.durationSecs)
     let next = first + ((((lane - first) % lanes) + lanes) % lanes)
@@ -148,9 +149,13 @@ export class Lane {
     const slots = Math.ceil(highest(segment.concurrency) / lanes)
     await Promise.all(Array.from({ length: slots }, (_, i) => slot(i)))
     // When the last operation of a slow rate is done, its time is not over.
-    if (segment.rate !== null && stopUs < Number.POSITIVE_INFINITY && next < end && !this.#isEnding) await this.#pacer.until(stopUs)
+    if (segment.rate !== null && stopUs < Number.POSITIVE_INFINITY && next < end && !this.#isEnding)
+      await this.#pacer.until(stopUs)
     if (segment.isMeasured && segment.rate !== null) {
-      const due = dueBefore(segment.rate, segment.durationSecs)(Math.min(stopUs, this.#endingAtUs, nowUs()) - segment.startUs)
+      const due = dueBefore(
+        segment.rate,
+        segment.durationSecs,
+      )(Math.min(stopUs, this.#endingAtUs, nowUs()) - segment.startUs)
       this.#notBegun += Math.max(0, Math.ceil((Math.min(end, first + due) - next) / lanes))
     }
     return next
@@ -196,7 +201,8 @@ export class Lane {
     const { operation, key, cycle } = plan
     const foundNothing = result.error === null && result.found === 0
     // An update that found nothing has written nothing.
-    if (this.#options.check) this.#journal.note(cycle, result.acknowledged && !foundNothing, result.written, startUs, endUs)
+    if (this.#options.check)
+      this.#journal.note(cycle, result.acknowledged && !foundNothing, result.written, startUs, endUs)
     if (foundNothing && key < this.#workload.records && operation.filter === null) this.#recorder.noteWrongRead(cycle)
     if (!segment.isMeasured) return
     this.#recorder.note(

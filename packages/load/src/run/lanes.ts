@@ -97,7 +97,12 @@ export class Lanes {
 
   static async #connect(threads: number, options: Omit<LaneOptions, 'lane' | 'lanes'>): Promise<Lanes> {
     const lanes = Math.max(1, threads)
-    const optionsOf = (lane: number): LaneOptions => ({ ...options, concurrency: Math.ceil(options.concurrency / lanes), lane, lanes })
+    const optionsOf = (lane: number): LaneOptions => ({
+      ...options,
+      concurrency: Math.ceil(options.concurrency / lanes),
+      lane,
+      lanes,
+    })
     if (threads === 0) return new Lanes([await Lane.connect(optionsOf(0))])
     const connecting = Array.from({ length: lanes }, (_, i) => ThreadLane.connect(optionsOf(i)))
     try {

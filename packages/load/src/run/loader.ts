@@ -37,7 +37,8 @@ export async function loadRecords(
         } catch (error) {
           // Of a batch that is sent again, a part may be in already.
           if ((attempt > 1 && isOnlyDuplicates(error)) || stopping.isStopped) break
-          if (attempt === attemptsMax) throw new OptionError(`records cannot be loaded into ${workload.ns}: ${messageOf(error)}`)
+          if (attempt === attemptsMax)
+            throw new OptionError(`records cannot be loaded into ${workload.ns}: ${messageOf(error)}`)
           await sleep(pauseMs)
         }
       }

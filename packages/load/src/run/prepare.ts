@@ -23,7 +23,8 @@ export async function prepareCollection(control: Control, workload: Workload, dr
     throw new OptionError(`${ns} holds documents: name another collection with --ns, or let it be dropped with --drop`)
   }
   if (isMongos && shardKey !== null) await shard(control, workload, shardKey)
-  for (const key of indexes) await collection.createIndex(key).catch(refused(`cannot be indexed by ${JSON.stringify(key)}`))
+  for (const key of indexes)
+    await collection.createIndex(key).catch(refused(`cannot be indexed by ${JSON.stringify(key)}`))
 }
 
 async function shard({ client }: Control, workload: Workload, key: NonNullable<Workload['shardKey']>): Promise<void> {
@@ -39,7 +40,12 @@ async function shard({ client }: Control, workload: Workload, key: NonNullable<W
   // A collection whose key begins with a hash gets its chunks from shardCollection; one with ranges would begin on one shard.
   const [first, ...others] = Object.entries(key)
   if (first![1] === 'hashed') return
-  const shards = await client.db('config').collection<Document & { _id: string }>('shards').find({}).sort({ _id: 1 }).toArray()
+  const shards = await client
+    .db('config')
+    .collection<Document & { _id: string }>('shards')
+    .find({})
+    .sort({ _id: 1 })
+    .toArray()
   const quantile = quantiles(workload, first![0])
   if (quantile === null || shards.length < 2) return
   const rest = Object.fromEntries(others.map(([field]) => [field, new MinKey()]))
@@ -47,7 +53,10 @@ async function shard({ client }: Control, workload: Workload, key: NonNullable<W
     await admin.command({ split: workload.ns, middle: { [first![0]]: quantile(i / shards.length), ...rest } })
   }
   for (const [i, { _id }] of shards.entries()) {
-    const find = { [first![0]]: quantile((i + 0.5) / shards.length), ...Object.fromEntries(others.map(([field]) => [field, 0])) }
+    const find = {
+      [first![0]]: quantile((i + 0.5) / shards.length),
+      ...Object.fromEntries(others.map(([field]) => [field, 0])),
+    }
     await admin.command({ moveChunk: workload.ns, find, to: _id })
   }
 }

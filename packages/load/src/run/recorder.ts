@@ -65,10 +65,20 @@ export class Recorder {
   }
 
   /** @param elapsedUs from the beginning of the measured time to the answer */
-  note(plan: Plan, target: Target, result: OperationResult, intendedUs: number, serviceUs: number, elapsedUs: number): void {
+  note(
+    plan: Plan,
+    target: Target,
+    result: OperationResult,
+    intendedUs: number,
+    serviceUs: number,
+    elapsedUs: number,
+  ): void {
     this.operations++
     const cell = this.#cell(plan.operation.index, target.routingClass)
-    const interval = (this.#intervals[Math.max(0, Math.floor(elapsedUs / this.#intervalUs))] ??= { histogram: newHistogram(2), errors: 0 })
+    const interval = (this.#intervals[Math.max(0, Math.floor(elapsedUs / this.#intervalUs))] ??= {
+      histogram: newHistogram(2),
+      errors: 0,
+    })
     for (const shard of target.shards) this.#perShard[shard] = (this.#perShard[shard] ?? 0) + 1
     note(interval.histogram, intendedUs)
     if (result.error === null) {
@@ -113,7 +123,9 @@ export class Recorder {
       failed: this.#failed === null ? null : encodeHistogram(this.#failed),
       errors: [...this.#errors.values()],
       perShard: Array.from(this.#perShard, (count) => count ?? 0),
-      shardLatencies: Array.from(this.#shardLatencies, (histogram) => (histogram === undefined ? null : encodeHistogram(histogram))),
+      shardLatencies: Array.from(this.#shardLatencies, (histogram) =>
+        histogram === undefined ? null : encodeHistogram(histogram),
+      ),
       timeline,
       wrongReads: { count: this.#wrongReads, cycles: this.#wrongCycles },
     }

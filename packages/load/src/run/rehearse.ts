@@ -17,7 +17,8 @@ export async function rehearse({ client }: Control, workload: Workload): Promise
           .find(action.filter, action.sort === null ? {} : { sort: action.sort })
           .limit(1)
           .toArray()
-      else if (action.kind === 'count') await client.db(workload.database).command({ count: workload.collection, query: action.filter })
+      else if (action.kind === 'count')
+        await client.db(workload.database).command({ count: workload.collection, query: action.filter })
       else if (action.kind === 'aggregate') await collection.aggregate([...action.pipeline]).toArray()
     } catch (error) {
       if (!(error instanceof MongoServerError)) throw error

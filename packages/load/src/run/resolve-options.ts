@@ -62,7 +62,8 @@ export function resolveLoad(options: LoadOptions): ResolvedLoad {
       )
   }
   const engine = options.engine ?? 'driver'
-  if (!engineNames.includes(engine)) throw new OptionError(`engine is "${String(engine)}"; use one of ${engineNames.join(', ')}`)
+  if (!engineNames.includes(engine))
+    throw new OptionError(`engine is "${String(engine)}"; use one of ${engineNames.join(', ')}`)
   const workload = resolveWorkload(options)
   const warmUpSecs = options.warmUpSecs ?? 1
   const phases = resolvePhases(options, workload.phases)
@@ -86,12 +87,15 @@ export function resolveLoad(options: LoadOptions): ResolvedLoad {
   }
   const threads = options.threads ?? (engine === 'driver' ? 0 : 1)
   const fewest = Math.min(...phases.map(({ concurrency }) => highest(concurrency)))
-  if (threads > fewest) throw new OptionError(`threads is ${threads}, but no more than ${fewest} operations are in flight`)
-  if (engine === 'driver' && (options.pipeline ?? 1) > 1) throw new OptionError('pipeline is for the engine wire: add --engine wire')
+  if (threads > fewest)
+    throw new OptionError(`threads is ${threads}, but no more than ${fewest} operations are in flight`)
+  if (engine === 'driver' && (options.pipeline ?? 1) > 1)
+    throw new OptionError('pipeline is for the engine wire: add --engine wire')
   const faults = (options.faults ?? []).map(parseFault)
   const endSecs = phases.reduce((sum, { durationSecs }) => sum + (durationSecs ?? Number.POSITIVE_INFINITY), 0)
   const late = faults.find(({ atSecs }) => atSecs >= endSecs)
-  if (late !== undefined) throw new OptionError(`the fault "${late.text}" is due at ${late.atSecs} s, but the operations take ${endSecs} s`)
+  if (late !== undefined)
+    throw new OptionError(`the fault "${late.text}" is due at ${late.atSecs} s, but the operations take ${endSecs} s`)
   return {
     workload,
     engine,
@@ -112,7 +116,9 @@ function resolvePhases(options: LoadOptions, phases: readonly PhaseSource[] | nu
     ofPhase ?? concurrency ?? (ofRate === null ? closedConcurrency : openConcurrency)
   if (phases !== null) {
     if (durationSecs !== undefined || operations !== undefined) {
-      throw new OptionError('the workload has phases, which say how long they take: leave out --duration and --operations')
+      throw new OptionError(
+        'the workload has phases, which say how long they take: leave out --duration and --operations',
+      )
     }
     for (const name of ['rate', 'concurrency'] as const) {
       if (options[name] !== undefined && phases.every((phase) => phase[name] !== undefined))
@@ -147,7 +153,9 @@ function resolveWorkload(options: LoadOptions): Workload {
   const shape = { fieldCount: options.fieldCount ?? 10, fieldLength: options.fieldLength ?? 100 }
   const builtIn = builtInWorkload(name, shape)
   if (builtIn === null && !/[./]/.test(name)) {
-    throw new OptionError(`workload is "${name}"; use one of ${builtInWorkloads.join(', ')}, or the path of a workload file`)
+    throw new OptionError(
+      `workload is "${name}"; use one of ${builtInWorkloads.join(', ')}, or the path of a workload file`,
+    )
   }
   if (builtIn === null && (options.fieldCount !== undefined || options.fieldLength !== undefined)) {
     throw new OptionError('a workload file says what its records look like: leave out --field-count and --field-length')
@@ -169,15 +177,19 @@ function resolveWorkload(options: LoadOptions): Workload {
   try {
     return compileWorkload(result.data)
   } catch (error) {
-    if (error instanceof WorkloadRuleError) throw new OptionError(`${error.path.map(String).join('.')}: ${error.message}`)
+    if (error instanceof WorkloadRuleError)
+      throw new OptionError(`${error.path.map(String).join('.')}: ${error.message}`)
     throw error
   }
 }
 
 function withDistribution(source: WorkloadSource, name: string): Partial<WorkloadSource> {
   const distribution = distributionNames.find((known) => known === name)
-  if (distribution === undefined) throw new OptionError(`distribution is "${name}"; use one of ${distributionNames.join(', ')}`)
-  const operations = Object.fromEntries(Object.entries(source.operations).map(([key, operation]) => [key, { ...operation, distribution }]))
+  if (distribution === undefined)
+    throw new OptionError(`distribution is "${name}"; use one of ${distributionNames.join(', ')}`)
+  const operations = Object.fromEntries(
+    Object.entries(source.operations).map(([key, operation]) => [key, { ...operation, distribution }]),
+  )
   return { distribution, operations }
 }
 
@@ -188,14 +200,19 @@ export function parseShardKey(text: string): WorkloadSource['shardKey'] {
   if (fields.some((match) => match === null)) {
     throw new OptionError(`shardKey is "${text}": write it as in "_id:hashed", "customer:1,_id:1" or "none"`)
   }
-  if (new Set(fields.map((match) => match![1])).size < fields.length) throw new OptionError(`shardKey is "${text}": it names a field twice`)
-  return Object.fromEntries(fields.map((match) => [match![1]!, match![2] === 'hashed' ? ('hashed' as const) : (1 as const)]))
+  if (new Set(fields.map((match) => match![1])).size < fields.length)
+    throw new OptionError(`shardKey is "${text}": it names a field twice`)
+  return Object.fromEntries(
+    fields.map((match) => [match![1]!, match![2] === 'hashed' ? ('hashed' as const) : (1 as const)]),
+  )
 }
 
 function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    throw new OptionError(`the workload file ${path} cannot be read: ${(error as NodeJS.ErrnoException).code ?? String(error)}`)
+    throw new OptionError(
+      `the workload file ${path} cannot be read: ${(error as NodeJS.ErrnoException).code ?? String(error)}`,
+    )
   }
 }

@@ -1,7 +1,11 @@
 /** One measurement: prepare, load, warm up, measure, check, report. */
 import { EndCheck } from '../check/end-check.js'
 import { readBack } from '../check/read-back.js'
-import { readCriticalSections, latenciesInCriticalSections, type CriticalSection } from '../placement/critical-sections.js'
+import {
+  readCriticalSections,
+  latenciesInCriticalSections,
+  type CriticalSection,
+} from '../placement/critical-sections.js'
 import type { PlacementData } from '../placement/placement.js'
 import { readPlacement, samePlacement, unknownPlacement } from '../placement/read-placement.js'
 import { ShardCounters } from '../placement/shard-counters.js'
@@ -123,9 +127,12 @@ async function measure(
     const journal = load.check && !stopping.isHurried ? new Journal(results.map((result) => result.journal!)) : null
     const after = placement.isKnown ? await placementAfter(control, workload.ns, stopping) : unknownPlacement
     const sections =
-      journal === null || !control.isMongos ? [] : await stopping.unlessHurried(sectionsSince(control, workload.ns, measuredSinceUs))
+      journal === null || !control.isMongos
+        ? []
+        : await stopping.unlessHurried(sectionsSince(control, workload.ns, measuredSinceUs))
     progress.begin('check', null)
-    const checked = journal === null ? null : check(control, load, schedule, journal, cycles, results, progress, stopping)
+    const checked =
+      journal === null ? null : check(control, load, schedule, journal, cycles, results, progress, stopping)
     const endCheck = checked === null ? null : await stopping.unlessHurried(checked)
     return buildReport({
       ...{ load, control, options, placement, results, startedAt, interrupted },
@@ -197,8 +204,16 @@ async function sectionsSince(control: Control, ns: string, sinceUs: number): Pro
 function withinRun(marks: readonly Mark[], endSecs: number, { faults }: ResolvedLoad): Mark[] {
   const late = faults.filter(({ atSecs }) => atSecs >= endSecs)
   return [
-    ...marks.map(({ atSecs, untilSecs, text }) => ({ atSecs, untilSecs: untilSecs === null ? null : Math.min(untilSecs, endSecs), text })),
-    ...late.map(({ text }) => ({ atSecs: endSecs, untilSecs: null, text: `${text}: not applied, the operations had ended` })),
+    ...marks.map(({ atSecs, untilSecs, text }) => ({
+      atSecs,
+      untilSecs: untilSecs === null ? null : Math.min(untilSecs, endSecs),
+      text,
+    })),
+    ...late.map(({ text }) => ({
+      atSecs: endSecs,
+      untilSecs: null,
+      text: `${text}: not applied, the operations had ended`,
+    })),
   ].sort((a, b) => a.atSecs - b.atSecs)
 }
 
@@ -211,7 +226,9 @@ async function placementAfter(control: Control, ns: string, stopping: Stopping):
   }
   for (;;) {
     try {
-      return (await stopping.unlessHurried(readPlacement(control.client, ns, control.isMongos))) ?? unlearned('interrupted')
+      return (
+        (await stopping.unlessHurried(readPlacement(control.client, ns, control.isMongos))) ?? unlearned('interrupted')
+      )
     } catch (error) {
       if (nowUs() > untilUs) return unlearned(error)
       await sleep(500)
@@ -223,7 +240,8 @@ function refuseForWire({ client, hosts }: Control): void {
   const { credentials, tls, srvHost } = client.options
   const what = credentials !== undefined ? 'sign in' : tls ? 'speak TLS' : null
   if (what !== null) throw new OptionError(`the engine wire does not ${what}: use --engine driver for this server`)
-  if (hosts.length === 0) throw new OptionError(`the engine wire needs host and port, and ${String(srvHost)} names none`)
+  if (hosts.length === 0)
+    throw new OptionError(`the engine wire needs host and port, and ${String(srvHost)} names none`)
 }
 
 function intervalOf({ phases }: ResolvedLoad): number {

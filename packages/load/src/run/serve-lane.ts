@@ -32,7 +32,8 @@ export function serveLane(port: MessagePort): void {
   port.on('message', (call: LaneCall) => {
     answer(call).then(
       (value) => port.postMessage({ id: call.id, value }),
-      (error: unknown) => port.postMessage({ id: call.id, error: error instanceof Error ? error.message : String(error) }),
+      (error: unknown) =>
+        port.postMessage({ id: call.id, error: error instanceof Error ? error.message : String(error) }),
     )
   })
 }

@@ -27,21 +27,25 @@ export function parseSweep(text: string): Sweep {
     match[5] === undefined
       ? between(Number(match[2]), Number(match[3]), match[4] === undefined ? null : Number(match[4]))
       : match[5].split(',').map(Number)
-  if (values.length === 0 || values.some((value) => value < 1)) throw new OptionError(`sweep is "${text}": values are at least 1 and rise`)
-  if (values.length > stepsMax) throw new OptionError(`sweep is "${text}": it has more than ${stepsMax} steps, which are the most`)
+  if (values.length === 0 || values.some((value) => value < 1))
+    throw new OptionError(`sweep is "${text}": values are at least 1 and rise`)
+  if (values.length > stepsMax)
+    throw new OptionError(`sweep is "${text}": it has more than ${stepsMax} steps, which are the most`)
   return { of, values }
 }
 
 function between(from: number, to: number, by: number | null): number[] {
   if (from < 1 || to < from || by === 0) return []
   const values: number[] = []
-  for (let value = from; value < to && values.length <= stepsMax; value = by === null ? value * 2 : value + by) values.push(value)
+  for (let value = from; value < to && values.length <= stepsMax; value = by === null ? value * 2 : value + by)
+    values.push(value)
   return [...values, to]
 }
 
 /** A load with the value of a step; a thread needs at least one operation in flight. */
 export function stepOf(options: LoadOptions, of: 'concurrency' | 'rate', value: number): LoadOptions {
-  const threads = of === 'concurrency' && options.threads !== undefined ? { threads: Math.min(options.threads, value) } : {}
+  const threads =
+    of === 'concurrency' && options.threads !== undefined ? { threads: Math.min(options.threads, value) } : {}
   return { ...options, ...threads, [of]: value }
 }
 

@@ -7,7 +7,12 @@ import type { RecordDocument } from './template.js'
 export type Filter = Record<string, unknown>
 
 export type Action =
-  | { readonly kind: 'find'; readonly filter: Filter; readonly sort: Readonly<Record<string, 1 | -1>> | null; readonly limit: number }
+  | {
+      readonly kind: 'find'
+      readonly filter: Filter
+      readonly sort: Readonly<Record<string, 1 | -1>> | null
+      readonly limit: number
+    }
   | { readonly kind: 'count'; readonly filter: Filter }
   | { readonly kind: 'aggregate'; readonly pipeline: readonly Record<string, unknown>[] }
   | { readonly kind: 'insert'; readonly documents: readonly RecordDocument[] }
@@ -42,7 +47,8 @@ export function actionOf(workload: Workload, plan: Plan): Action {
       const set: Record<string, unknown> = {}
       // The fields of the filter become those of the document; only they route it.
       const inFilter = new Set(['_id', ...Object.keys(workload.shardKey ?? {})])
-      for (const [name, value] of Object.entries(template.record(key, versionOf(cycle)))) (inFilter.has(name) ? filter : set)[name] = value
+      for (const [name, value] of Object.entries(template.record(key, versionOf(cycle))))
+        (inFilter.has(name) ? filter : set)[name] = value
       return { kind: 'update', filter, set, upsert: true, readsFirst: false }
     }
     case 'update':
@@ -50,7 +56,13 @@ export function actionOf(workload: Workload, plan: Plan): Action {
       const set: Record<string, unknown> = {}
       for (const text of textsFrom(template.texts, plan.field, operation.fields))
         set[text.name] = template.text(text, key, versionOf(cycle))
-      return { kind: 'update', filter: filterOf(workload, plan), set, upsert: false, readsFirst: operation.kind === 'readModifyWrite' }
+      return {
+        kind: 'update',
+        filter: filterOf(workload, plan),
+        set,
+        upsert: false,
+        readsFirst: operation.kind === 'readModifyWrite',
+      }
     }
   }
 }

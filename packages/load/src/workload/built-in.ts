@@ -27,7 +27,18 @@ const operationsOf: Readonly<Record<string, WorkloadSource['operations']>> = {
 }
 
 const customers = 100_000
-const regions = ['north', 'north-east', 'east', 'south-east', 'south', 'south-west', 'west', 'north-west', 'centre', 'islands']
+const regions = [
+  'north',
+  'north-east',
+  'east',
+  'south-east',
+  'south',
+  'south-west',
+  'west',
+  'north-west',
+  'centre',
+  'islands',
+]
 
 const routeMix: WorkloadSource['operations'] = {
   targeted: { do: 'findOne', by: ['customer', '_id'], weight: 35 },

@@ -82,7 +82,8 @@ export class Schedule {
       return inverse
     })
     for (const { distribution } of workload.operations) {
-      if (!this.#distributions.has(distribution)) this.#distributions.set(distribution, distributionOf(distribution, workload.records))
+      if (!this.#distributions.has(distribution))
+        this.#distributions.set(distribution, distributionOf(distribution, workload.records))
     }
   }
 
@@ -96,7 +97,10 @@ export class Schedule {
     const first = Math.ceil(cyclesSoFar / blockCycles) * blockCycles
     const last = this.#segments.at(-1)
     if (last !== undefined) last.end = first
-    const firstKey = last === undefined ? this.workload.records : last.firstKey + ((first - last.first) / blockCycles) * last.mix.newRecords
+    const firstKey =
+      last === undefined
+        ? this.workload.records
+        : last.firstKey + ((first - last.first) / blockCycles) * last.mix.newRecords
     this.#segments.push({ first, end: Number.POSITIVE_INFINITY, mix: new Mix(this.workload, weights), firstKey })
     return first
   }
@@ -118,7 +122,8 @@ export class Schedule {
     const limit =
       operation.limit === null
         ? 0
-        : operation.limit[0] + Math.floor(unit(seed, cycle, purposes.limit) * (operation.limit[1] - operation.limit[0] + 1))
+        : operation.limit[0] +
+          Math.floor(unit(seed, cycle, purposes.limit) * (operation.limit[1] - operation.limit[0] + 1))
     return { cycle, operation, key, field, limit }
   }
 

@@ -7,7 +7,10 @@ const whole = (from: number, to: number) =>
   z.int(`is a whole number from ${from} to ${to}`).min(from, `is at least ${from}`).max(to, `is at most ${to}`)
 const positive = z.number('is a number above 0').positive('is above 0')
 const fieldName = z.string('is the name of a field').min(1)
-const ramp = z.union([positive, z.strictObject({ from: positive, to: positive })], 'is a number above 0, or { from, to }')
+const ramp = z.union(
+  [positive, z.strictObject({ from: positive, to: positive })],
+  'is a number above 0, or { from, to }',
+)
 const ns = z.string().regex(/^[^.$ /\\"]{1,63}\.[^$\0]{1,180}$/, 'is database.collection')
 
 export const operationKinds = [
@@ -34,7 +37,9 @@ const operation = z.strictObject({
   filter: z.record(z.string(), z.unknown()).optional(),
   sort: z.record(z.string(), z.union([z.literal(1), z.literal(-1)], 'is 1 or -1')).optional(),
   /** Documents at most; two numbers: drawn from them. */
-  limit: z.union([whole(1, 100_000), z.tuple([whole(1, 100_000), whole(1, 100_000)])], 'is a whole number or [from, to]').optional(),
+  limit: z
+    .union([whole(1, 100_000), z.tuple([whole(1, 100_000), whole(1, 100_000)])], 'is a whole number or [from, to]')
+    .optional(),
   /** Stages behind the $match of `by`, `range` and `filter`. */
   pipeline: z.array(z.record(z.string(), z.unknown())).optional(),
   /** Text fields that an update writes: how many, or all. */
@@ -55,7 +60,10 @@ const phase = z
     /** Operation to weight; those not named do not run. */
     mix: z.record(z.string(), z.number().min(0)).optional(),
   })
-  .refine((phase) => (phase.durationSecs === undefined) !== (phase.operations === undefined), 'has either durationSecs or operations')
+  .refine(
+    (phase) => (phase.durationSecs === undefined) !== (phase.operations === undefined),
+    'has either durationSecs or operations',
+  )
 export type PhaseSource = z.infer<typeof phase>
 
 export const workloadSchema = z.strictObject({
@@ -68,11 +76,16 @@ export const workloadSchema = z.strictObject({
     .nullable()
     .default({ _id: 'hashed' }),
   record: z.record(z.string(), z.unknown()),
-  indexes: z.array(z.record(z.string(), z.union([z.literal(1), z.literal(-1), z.literal('hashed')], 'is 1, -1 or hashed'))).default([]),
+  indexes: z
+    .array(z.record(z.string(), z.union([z.literal(1), z.literal(-1), z.literal('hashed')], 'is 1, -1 or hashed')))
+    .default([]),
   distribution: z.enum(distributionNames, `is one of ${distributionNames.join(', ')}`).default('zipfian'),
   operations: z
     .record(name, operation)
-    .refine((operations) => Object.keys(operations).length > 0 && Object.keys(operations).length <= 100, 'has 1 to 100 operations'),
+    .refine(
+      (operations) => Object.keys(operations).length > 0 && Object.keys(operations).length <= 100,
+      'has 1 to 100 operations',
+    ),
   phases: z.array(phase).min(1, 'has at least one phase').optional(),
 })
 export type WorkloadSource = z.infer<typeof workloadSchema>

@@ -52,13 +52,20 @@ export class RecordTemplate {
     this.seed = seed
     const id = template['_id'] ?? { $keyName: {} }
     const idGenerator = generatorName(id)
-    if (idGenerator !== '$keyName' && !(idGenerator === '$key' && Object.keys((id as { $key: object }).$key ?? {}).length === 0)) {
-      throw new TemplateError('_id is { $keyName: {} } or { $key: {} }: the end check has to find the record of a document', ['_id'])
+    if (
+      idGenerator !== '$keyName' &&
+      !(idGenerator === '$key' && Object.keys((id as { $key: object }).$key ?? {}).length === 0)
+    ) {
+      throw new TemplateError(
+        '_id is { $keyName: {} } or { $key: {} }: the end check has to find the record of a document',
+        ['_id'],
+      )
     }
     const fields: Field[] = []
     const texts: TextField[] = []
     for (const [name, source] of Object.entries(Object.assign({ _id: id }, template))) {
-      if (name.startsWith('$') || name.includes('.')) throw new TemplateError(`a field cannot be called ${name}`, [name])
+      if (name.startsWith('$') || name.includes('.'))
+        throw new TemplateError(`a field cannot be called ${name}`, [name])
       if (generatorName(source) === '$text') {
         const length = (source as { $text: unknown }).$text
         if (!isWhole(length) || length < textLengthMin || length > 8_000_000) {
@@ -144,7 +151,8 @@ function compile(source: TemplateValue, seed: number, path: readonly string[]): 
 function compileGenerator(name: string, argument: unknown, seed: number, path: readonly string[]): Generator {
   // Equal fields of two records with the same number differ by their place.
   const purpose =
-    purposes.value + (hash32(0, path.length, 0) ^ [...path.join('.')].reduce((h, c) => (Math.imul(h, 31) + c.charCodeAt(0)) | 0, 7))
+    purposes.value +
+    (hash32(0, path.length, 0) ^ [...path.join('.')].reduce((h, c) => (Math.imul(h, 31) + c.charCodeAt(0)) | 0, 7))
   const wrong = (rule: string): TemplateError => new TemplateError(rule, path)
   switch (name) {
     case '$keyName':
@@ -161,7 +169,8 @@ function compileGenerator(name: string, argument: unknown, seed: number, path: r
     }
     case '$int': {
       const [from, to] = Array.isArray(argument) ? (argument as unknown[]) : []
-      if (!isWhole(from) || !isWhole(to) || to <= from) throw wrong('$int is [from, to], whole numbers with from below to')
+      if (!isWhole(from) || !isWhole(to) || to <= from)
+        throw wrong('$int is [from, to], whole numbers with from below to')
       return (key) => from + Math.floor(unit(seed, key, purpose) * (to - from))
     }
     case '$oneOf': {
@@ -171,7 +180,8 @@ function compileGenerator(name: string, argument: unknown, seed: number, path: r
     }
     case '$date': {
       const [from, to] = (Array.isArray(argument) ? argument : []).map((text) => Date.parse(String(text)))
-      if (from === undefined || to === undefined || !(from < to)) throw wrong('$date is [from, to], two dates with from before to')
+      if (from === undefined || to === undefined || !(from < to))
+        throw wrong('$date is [from, to], two dates with from before to')
       return (key) => new Date(from + Math.floor(unit(seed, key, purpose) * (to - from)))
     }
     case '$text':

@@ -67,11 +67,24 @@ export function compileWorkload(source: WorkloadSource): Workload {
   }
   const dot = source.ns.indexOf('.')
   const [database, collection] = [source.ns.slice(0, dot), source.ns.slice(dot + 1)]
-  rule(!['admin', 'config', 'local'].includes(database) && !collection.startsWith('system.'), "is one of the server's own", 'ns')
-  rule(recordBytes < documentBytesMax, `its texts are ${recordBytes} bytes, a document is at most ${documentBytesMax}`, 'record')
+  rule(
+    !['admin', 'config', 'local'].includes(database) && !collection.startsWith('system.'),
+    "is one of the server's own",
+    'ns',
+  )
+  rule(
+    recordBytes < documentBytesMax,
+    `its texts are ${recordBytes} bytes, a document is at most ${documentBytesMax}`,
+    'record',
+  )
   for (const field of Object.keys(source.shardKey ?? {})) {
     rule(template.has(field), `shardKey names ${field}, which records do not have`, 'shardKey', field)
-    rule(!template.texts.some(({ name }) => name === field), `shardKey names ${field}, a text that updates change`, 'shardKey', field)
+    rule(
+      !template.texts.some(({ name }) => name === field),
+      `shardKey names ${field}, a text that updates change`,
+      'shardKey',
+      field,
+    )
   }
   const operations = Object.entries(source.operations).map(([name, operation], index): Operation => {
     const kind = operation.do
@@ -80,11 +93,19 @@ export function compileWorkload(source: WorkloadSource): Workload {
     for (const field of fields) {
       const where = operation.by?.includes(field) === true ? 'by' : 'range'
       rule(template.has(field), `names ${field}, which records do not have`, ...at(where))
-      rule(!template.texts.some((text) => text.name === field), `names ${field}, a text that updates change`, ...at(where))
+      rule(
+        !template.texts.some((text) => text.name === field),
+        `names ${field}, a text that updates change`,
+        ...at(where),
+      )
     }
     const makes = makers.includes(kind)
     const isWrite = writes.includes(kind)
-    rule(makes || !isWrite || operation.by?.includes('_id') === true, 'an update names its record: by contains _id', ...at('do'))
+    rule(
+      makes || !isWrite || operation.by?.includes('_id') === true,
+      'an update names its record: by contains _id',
+      ...at('do'),
+    )
     rule(!makes || fields.length === 0, `an operation that makes records has neither by nor range`, ...at('do'))
     rule(kind !== 'findOne' || operation.by !== undefined, 'findOne needs by', ...at('do'))
     rule(!isWrite || operation.range === undefined, 'an update has no range', ...at('do'))
@@ -109,7 +130,11 @@ export function compileWorkload(source: WorkloadSource): Workload {
       ...at('filter'),
     )
     const width = operation.range?.width
-    rule(width === undefined || isNumeric(template, operation.range!.field), 'width is for a number: $int or $key', ...at('range'))
+    rule(
+      width === undefined || isNumeric(template, operation.range!.field),
+      'width is for a number: $int or $key',
+      ...at('range'),
+    )
     const written = operation.fields === 'all' ? template.texts.length : (operation.fields ?? 1)
     rule(
       !isWrite || written <= template.texts.length,
@@ -145,7 +170,14 @@ export function compileWorkload(source: WorkloadSource): Workload {
     rule(mix === undefined || Object.values(mix).some((weight) => weight > 0), 'every weight is 0', 'phases', i, 'mix')
   })
   return {
-    ...{ name: source.name, seed: source.seed, ns: source.ns, records: source.records, shardKey: source.shardKey, indexes: source.indexes },
+    ...{
+      name: source.name,
+      seed: source.seed,
+      ns: source.ns,
+      records: source.records,
+      shardKey: source.shardKey,
+      indexes: source.indexes,
+    },
     database,
     collection,
     template,

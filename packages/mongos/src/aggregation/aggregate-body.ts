@@ -39,7 +39,10 @@ export interface MergerBody {
 }
 
 /** The part of the pipeline that one shard runs on what the others send; its collation is told, as that shard need not have the collection. */
-export function bodyForMerger({ body }: MongosInvocation, { stages, source, collation, nowMs, isClients }: MergerBody): Uint8Array {
+export function bodyForMerger(
+  { body }: MongosInvocation,
+  { stages, source, collation, nowMs, isClients }: MergerBody,
+): Uint8Array {
   const writer = new DocumentWriter(body.length + source.length + 256)
   for (const it = new FieldIterator(body); it.next();) {
     const name = it.name()
@@ -102,12 +105,20 @@ export function invocationOfRead(
   else writer.string('aggregate', collection)
   writer.documents('pipeline', stages).startDocument('cursor').end()
   writeVariables(writer, variables)
-  for (const it = new FieldIterator(aggregate.body); it.next();) if (passedOn.has(it.name())) writer.value(it.name(), it.value())
+  for (const it = new FieldIterator(aggregate.body); it.next();)
+    if (passedOn.has(it.name())) writer.value(it.name(), it.value())
   const body = writeConstants(writer, nowMs)
     .document('collation', collation ?? simpleCollation)
     .string('$db', db)
     .finish()
-  return { ...now, concerns: aggregate.concerns, db, body, args: CommandArguments.parse(body, aggregateFields), sequences: [] }
+  return {
+    ...now,
+    concerns: aggregate.concerns,
+    db,
+    body,
+    args: CommandArguments.parse(body, aggregateFields),
+    sequences: [],
+  }
 }
 
 /** Their values are no expressions; what is missing stays so. */

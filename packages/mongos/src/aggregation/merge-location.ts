@@ -4,7 +4,14 @@
  */
 import { configAddress } from '@shardlab/actor'
 import { firstFieldName } from '@shardlab/bson'
-import { mergeNeeds, parseMerge, parseOut, type ForeignCollection, type MergeNeed, type OuterStage } from '@shardlab/query'
+import {
+  mergeNeeds,
+  parseMerge,
+  parseOut,
+  type ForeignCollection,
+  type MergeNeed,
+  type OuterStage,
+} from '@shardlab/query'
 import type { CollectionPlacement } from '@shardlab/sharding'
 import type { MongosInvocation } from '../command/invocation.js'
 import { isConfigDatabase } from '../routing/route.js'
@@ -22,7 +29,10 @@ export interface MergedPipeline {
  * The shard that has to merge, for a stage that reads or writes there; null: none has to. A pipeline that goes to another shard alone is split for
  * it. @throws CommandError 133, 6, 50
  */
-export async function shardThatMerges(invocation: MongosInvocation, { stages, writer }: MergedPipeline): Promise<string | null> {
+export async function shardThatMerges(
+  invocation: MongosInvocation,
+  { stages, writer }: MergedPipeline,
+): Promise<string | null> {
   const { host, db } = invocation
   const { routersMerge, ownersMerge } = host.behaviours
   // All that is split is merged there, but only $out has to be.
@@ -58,7 +68,11 @@ async function primaryOf({ host: { catalog }, operation }: MongosInvocation, db:
  * @param stages those that are left to whoever merges
  * @param required what {@link shardThatMerges} has said
  */
-export function mergeTypeOf(invocation: MongosInvocation, { stages, writer }: MergedPipeline, required: string | null): MergeType {
+export function mergeTypeOf(
+  invocation: MongosInvocation,
+  { stages, writer }: MergedPipeline,
+  required: string | null,
+): MergeType {
   const { behaviours } = invocation.host
   if (required !== null) return behaviours.ownersMerge ? 'specificShard' : 'primaryShard'
   if (!behaviours.routersMerge) return 'primaryShard'
@@ -81,7 +95,10 @@ async function readsUnsharded(invocation: MongosInvocation, { db, collection }: 
   return collection === null || !(await isSharded(invocation, { db: db ?? invocation.db, collection }))
 }
 
-async function ownerOfRead(invocation: MongosInvocation, { db, collection }: ForeignCollection): Promise<string | null> {
+async function ownerOfRead(
+  invocation: MongosInvocation,
+  { db, collection }: ForeignCollection,
+): Promise<string | null> {
   return collection === null ? null : ownerOf(invocation, { db: db ?? invocation.db, collection })
 }
 
@@ -108,7 +125,10 @@ async function ownerOf(invocation: MongosInvocation, namespace: Namespace): Prom
   return (await host.catalog.database(namespace.db, operation))?.primaryShard ?? null
 }
 
-async function placementOf({ host, operation }: MongosInvocation, { db, collection }: Namespace): Promise<CollectionPlacement | null> {
+async function placementOf(
+  { host, operation }: MongosInvocation,
+  { db, collection }: Namespace,
+): Promise<CollectionPlacement | null> {
   if (isConfigDatabase(db)) return null
   const ns = `${db}.${collection}`
   const cached = host.catalog.peekCollection(ns)
@@ -116,7 +136,10 @@ async function placementOf({ host, operation }: MongosInvocation, { db, collecti
 }
 
 /** Are all of them where the primary shard of the pipeline's database reads them by itself? */
-export async function areOnPrimary(invocation: MongosInvocation, foreign: readonly ForeignCollection[]): Promise<boolean> {
+export async function areOnPrimary(
+  invocation: MongosInvocation,
+  foreign: readonly ForeignCollection[],
+): Promise<boolean> {
   if (isConfigDatabase(invocation.db)) return false
   for (const { db, collection } of foreign) {
     if (collection === null) continue

@@ -8,7 +8,10 @@ import type { SplitPlan } from './plan-aggregate.js'
 import type { Planned } from './planned.js'
 
 /** The shard that is to merge; null: the router merges. Where any shard may, one of those that take part is drawn. */
-export function shardToMerge({ invocation: { host } }: Planned, { members, mergerPart, merge }: SplitPlan): string | null {
+export function shardToMerge(
+  { invocation: { host } }: Planned,
+  { members, mergerPart, merge }: SplitPlan,
+): string | null {
   if (merge.onRouter) return null
   const prohibited = host.parameters.bool('internalQueryProhibitMergingOnMongoS')
   // Without a stage nothing is left to a shard that has to be asked for it.
@@ -41,7 +44,13 @@ export async function mergeOnShard<T>(
   try {
     await host.reach('mongos.aggregate.merging', { ns, shard: merger })
     const source = mergeCursors(invocation, ns, plan, cursors)
-    const body = bodyForMerger(invocation, { stages: plan.mergerPart, source, collation, nowMs: evaluation.nowMs, isClients })
+    const body = bodyForMerger(invocation, {
+      stages: plan.mergerPart,
+      source,
+      collation,
+      nowMs: evaluation.nowMs,
+      isClients,
+    })
     return await send({ db: invocation.db, body, sequences: [], ...versionsOf(planned, plan), stmtIds: null })
   } catch (error) {
     for (const { cursor } of cursors) cursor.kill(host)
@@ -50,9 +59,15 @@ export async function mergeOnShard<T>(
 }
 
 /** Of its collection the merging shard reads nothing, so that any version will do; what it joins has to be on the primary shard. */
-function versionsOf({ invocation }: Planned, { merge: { joins }, to }: SplitPlan): Pick<RemoteCommand, 'shardVersion' | 'databaseVersion'> {
-  if (invocation.concerns.read.level === 'available' || to === null) return { shardVersion: null, databaseVersion: null }
-  return joins === null ? { shardVersion: 'IGNORED', databaseVersion: null } : { shardVersion: 'UNSHARDED', databaseVersion: joins.version }
+function versionsOf(
+  { invocation }: Planned,
+  { merge: { joins }, to }: SplitPlan,
+): Pick<RemoteCommand, 'shardVersion' | 'databaseVersion'> {
+  if (invocation.concerns.read.level === 'available' || to === null)
+    return { shardVersion: null, databaseVersion: null }
+  return joins === null
+    ? { shardVersion: 'IGNORED', databaseVersion: null }
+    : { shardVersion: 'UNSHARDED', databaseVersion: joins.version }
 }
 
 /** The stage that hands the cursors over. Server: async_results_merger_params.idl. */

@@ -98,7 +98,8 @@ export async function planAggregate(
   if (route.kind === 'config') return { kind: 'member', member: first!, primaryOf: null, to }
   const joins = foreign.length > 0 ? await databaseOf(invocation) : null
   const required = await shardThatMerges(invocation, { stages, writer })
-  const isSplit = members.length > 1 || (required !== null && required !== first) || (joins !== null && joins.primaryShard !== first)
+  const isSplit =
+    members.length > 1 || (required !== null && required !== first) || (joins !== null && joins.primaryShard !== first)
   if (!isSplit) return { kind: 'member', member: first!, primaryOf: joins, to }
   const parts = splitPipeline(stages)
   return { kind: 'split', members, ...parts, to, merge: await mergeOf({ ...planner, joins }, parts, required) }
@@ -136,11 +137,20 @@ function targetsOf(
 ): Omit<RoutedTo, 'ns' | 'route'> {
   if (route.kind !== 'sharded') return routedToPrimary(ns, route, soleMember(route))
   const filter = source === null && leadingFilter !== null ? documentValue(leadingFilter) : undefined
-  return targetRead(invocation, route.placement, filter, source === null ? invocation.args.document('collation') : undefined)
+  return targetRead(
+    invocation,
+    route.placement,
+    filter,
+    source === null ? invocation.args.document('collation') : undefined,
+  )
 }
 
 /** Is one of them where the member that would join cannot read it by itself? */
-async function areElsewhere(invocation: MongosInvocation, route: PresentRoute, foreign: readonly ForeignCollection[]): Promise<boolean> {
+async function areElsewhere(
+  invocation: MongosInvocation,
+  route: PresentRoute,
+  foreign: readonly ForeignCollection[],
+): Promise<boolean> {
   return placementOf(route) === null ? anyTracked(invocation, foreign) : !(await areOnPrimary(invocation, foreign))
 }
 
@@ -148,7 +158,10 @@ async function areElsewhere(invocation: MongosInvocation, route: PresentRoute, f
 function placeOf({
   name,
   argument,
-}: OuterStage): { readonly kind: 'router'; readonly source: MongosStageSource | '$documents' } | { readonly kind: 'every-shard' } | null {
+}: OuterStage):
+  | { readonly kind: 'router'; readonly source: MongosStageSource | '$documents' }
+  | { readonly kind: 'every-shard' }
+  | null {
   if (name === '$documents') return { kind: 'router', source: '$documents' }
   const source = mongosStageSources.get(name)
   if (source === undefined) throw new CommandError(40324, `Unrecognized pipeline stage name: '${name}'`)

@@ -32,7 +32,9 @@ export function commandToMember(
   body: Uint8Array,
 ): RemoteCommand {
   const command = routedCommand(invocation, route, member, body)
-  return command.shardVersion === null || primaryOf === null ? command : { ...command, databaseVersion: primaryOf.version }
+  return command.shardVersion === null || primaryOf === null
+    ? command
+    : { ...command, databaseVersion: primaryOf.version }
 }
 
 /** Opens the cursors that are to be merged. `onShard`: by one of the shards. */
@@ -48,7 +50,9 @@ export async function openCursors(
   const body = bodyForMembers(invocation, shardsPart, { merges, onShard, nowMs: evaluation.nowMs })
   // What goes to every shard, whatever it owns, bears no versions.
   const route: Route = to === null ? { kind: 'config' } : planned.route
-  const { remotes } = await establishCursors(invocation, members, (member) => routedCommand(invocation, route, member, body))
+  const { remotes } = await establishCursors(invocation, members, (member) =>
+    routedCommand(invocation, route, member, body),
+  )
   noteTo(planned, to, counts)
   return remotes
 }

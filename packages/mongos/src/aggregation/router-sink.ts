@@ -7,15 +7,24 @@ import { createWhereDatabaseIs } from '../commands/create.js'
 import { isConfigDatabase } from '../routing/route.js'
 
 /** Writes by commands of this router, as its clients write. */
-export function routerSink(invocation: MongosInvocation, evaluation: EvaluationContext, collation: Uint8Array | null): WriteSink {
+export function routerSink(
+  invocation: MongosInvocation,
+  evaluation: EvaluationContext,
+  collation: Uint8Array | null,
+): WriteSink {
   const { host, args, operation, connectionId, remote } = invocation
   return {
     async createTemporary(db, name, options) {
-      const body = new DocumentWriter(256).string('create', name).fields(temporaryOptions(options)).string('$db', db).finish()
+      const body = new DocumentWriter(256)
+        .string('create', name)
+        .fields(temporaryOptions(options))
+        .string('$db', db)
+        .finish()
       // Past what the router lets its clients do.
       await createWhereDatabaseIs({ ...invocation, db, body, sequences: [] })
     },
-    run: (body, sequences) => host.runInternally({ connectionId, remote, legacy: false, body, sequences: [...sequences] }),
+    run: (body, sequences) =>
+      host.runInternally({ connectionId, remote, legacy: false, body, sequences: [...sequences] }),
     async shardKeyOf(db, collection) {
       if (isConfigDatabase(db)) return null
       const placement = await host.catalog.collection(`${db}.${collection}`, operation)

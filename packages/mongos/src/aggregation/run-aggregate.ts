@@ -55,8 +55,10 @@ export async function runAggregate(invocation: MongosInvocation): Promise<Docume
     if (plan.kind === 'nothing') return writeEmptyCursor(cursorNs)
     const opening = { ...planned.invocation, cursorNs }
     const merger = plan.kind === 'split' ? shardToMerge(planned, plan) : null
-    if (plan.kind === 'split' && merger !== null) return openOnMerger({ ...planned, invocation: opening }, plan, merger, traits)
-    if (plan.kind !== 'member') return openMerged(opening, cursorNs, await openStream(planned, true), { ...traits, singleBatch: false })
+    if (plan.kind === 'split' && merger !== null)
+      return openOnMerger({ ...planned, invocation: opening }, plan, merger, traits)
+    if (plan.kind !== 'member')
+      return openMerged(opening, cursorNs, await openStream(planned, true), { ...traits, singleBatch: false })
     await noteTargeted(planned, [plan.member])
     const command = commandToMember(planned, plan, opening.body)
     const reply = await openOnOne(opening, plan.member, command, traits)
@@ -69,9 +71,17 @@ export async function runAggregate(invocation: MongosInvocation): Promise<Docume
 }
 
 /** What the merging shard sends goes on to the client as it comes. */
-function openOnMerger(planned: Planned, plan: SplitPlan, merger: string, traits: CursorTraits): Promise<DocumentWriter> {
-  return mergeOnShard(planned, plan, { merger, isClients: true, openCursors: () => openCursors(planned, plan, true, true) }, (command) =>
-    openOnOne(planned.invocation, merger, command, { ...traits, sentOnce: true }),
+function openOnMerger(
+  planned: Planned,
+  plan: SplitPlan,
+  merger: string,
+  traits: CursorTraits,
+): Promise<DocumentWriter> {
+  return mergeOnShard(
+    planned,
+    plan,
+    { merger, isClients: true, openCursors: () => openCursors(planned, plan, true, true) },
+    (command) => openOnOne(planned.invocation, merger, command, { ...traits, sentOnce: true }),
   )
 }
 
@@ -137,7 +147,12 @@ function staleNamespace(error: unknown): string | null {
   return named?.type === BsonType.string ? named.asString() : null
 }
 
-async function planOn(invocation: MongosInvocation, ns: string, route: Route, joinsOnRouter: boolean): Promise<Planned> {
+async function planOn(
+  invocation: MongosInvocation,
+  ns: string,
+  route: Route,
+  joinsOnRouter: boolean,
+): Promise<Planned> {
   const { args, db, host } = invocation
   const stages = args.documents('pipeline')!
   const given = collationOf(args.document('collation'))
@@ -163,7 +178,11 @@ function timeLimitOf({ host, operation: { startedAtMs, deadlineMs } }: MongosInv
   return deadlineMs === null ? null : new TimeLimit(() => host.context.now(), startedAtMs, deadlineMs - startedAtMs)
 }
 
-async function unshardedCollation(invocation: MongosInvocation, ns: string, route: UnshardedRoute): Promise<Uint8Array | null> {
+async function unshardedCollation(
+  invocation: MongosInvocation,
+  ns: string,
+  route: UnshardedRoute,
+): Promise<Uint8Array | null> {
   const { host, db, operation } = invocation
   const writer = new DocumentWriter(128).int32('listCollections', 1).startDocument('filter')
   const body = writer
@@ -174,7 +193,14 @@ async function unshardedCollation(invocation: MongosInvocation, ns: string, rout
     .string('$db', db)
     .finish()
   const member = soleMember(route)
-  const command = { db, body, sequences: [], shardVersion: null, databaseVersion: route.database.version, stmtIds: null }
+  const command = {
+    db,
+    body,
+    sequences: [],
+    shardVersion: null,
+    databaseVersion: route.database.version,
+    stmtIds: null,
+  }
   const reply = await host.remote.command(member, command, operation, true)
   const error = replyError(reply.body)
   if (error !== null) throw error
@@ -214,7 +240,12 @@ async function openStream(planned: Planned, counts: boolean): Promise<DocumentSt
 }
 
 /** A shard merges, and the router reads what it makes of it. */
-async function streamFromMerger(planned: Planned, plan: SplitPlan, merger: string, counts: boolean): Promise<DocumentStream> {
+async function streamFromMerger(
+  planned: Planned,
+  plan: SplitPlan,
+  merger: string,
+  counts: boolean,
+): Promise<DocumentStream> {
   const { invocation } = planned
   const opening = { merger, isClients: false, openCursors: () => openCursors(planned, plan, counts, true) }
   return mergeOnShard(planned, plan, opening, async (command) => {
@@ -235,7 +266,11 @@ async function mergeHere(planned: Planned, plan: SplitPlan, counts: boolean): Pr
   const merger = new ResultsMerger(remotes, order, merges ? 0 : (batchSizeOf(invocation.args) ?? 0))
   if (mergerPart.length === 0) return merger
   const memoryLimitBytes = stageMemoryOf(invocation.args, invocation.host.behaviours)
-  return overPipeline(planned, merger, compilePipeline(mergerPart, evaluation, { db: invocation.db, memoryLimitBytes }).open())
+  return overPipeline(
+    planned,
+    merger,
+    compilePipeline(mergerPart, evaluation, { db: invocation.db, memoryLimitBytes }).open(),
+  )
 }
 
 function overPipeline(

@@ -97,7 +97,11 @@ export class CatalogCache {
   }
 
   /** The database, made when there is none. @throws CommandError what the config server says of it; 133, 6, 50 */
-  createDatabase(name: string, operation: Operation | null, primaryShard: string | null = null): Promise<DatabaseEntry> {
+  createDatabase(
+    name: string,
+    operation: Operation | null,
+    primaryShard: string | null = null,
+  ): Promise<DatabaseEntry> {
     return this.#createDatabase({ db: name, primaryShard, enableSharding: false }, operation)
   }
 
@@ -106,7 +110,10 @@ export class CatalogCache {
     return this.#createDatabase({ db: name, primaryShard, enableSharding: true }, operation)
   }
 
-  async #createDatabase(request: RequestOf<'config.create-database'>, operation: Operation | null): Promise<DatabaseEntry> {
+  async #createDatabase(
+    request: RequestOf<'config.create-database'>,
+    operation: Operation | null,
+  ): Promise<DatabaseEntry> {
     const { database, error } = await this.#remote.request(configAddress, 'config.create-database', request, operation)
     raise(error)
     const entry = parseDatabase(database!)

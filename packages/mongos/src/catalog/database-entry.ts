@@ -23,7 +23,12 @@ export function parseDatabase(document: Uint8Array): DatabaseEntry {
     version:
       version === undefined
         ? ['', 0, 0, 0]
-        : [Buffer.from(version.uuid.buffer).toString('hex'), version.timestamp?.t ?? 0, version.timestamp?.i ?? 0, Number(version.lastMod)],
+        : [
+            Buffer.from(version.uuid.buffer).toString('hex'),
+            version.timestamp?.t ?? 0,
+            version.timestamp?.i ?? 0,
+            Number(version.lastMod),
+          ],
     partitioned: findField(document, 'partitioned')?.isTruthy() ?? true,
   }
 }

@@ -29,7 +29,9 @@ export class ShardRegistry {
   async refresh(operation: Operation | null): Promise<readonly Uint8Array[]> {
     const { shards, clusterTime } = await this.#remote.request(configAddress, 'config.get-shards', {}, operation)
     this.#clock.advance(clusterTime)
-    this.#hosts = new Map(shards.map((shard) => [findField(shard, '_id')!.asString(), findField(shard, 'host')!.asString()]))
+    this.#hosts = new Map(
+      shards.map((shard) => [findField(shard, '_id')!.asString(), findField(shard, 'host')!.asString()]),
+    )
     this.#ids = [...this.#hosts.keys()].sort()
     this.#isBehind = false
     return shards

@@ -47,7 +47,11 @@ export async function chunkWithBounds(
 }
 
 /** Both bounds as {@link normalisedKey} has them; null when one of them is none. */
-export function normalisedBounds(shardKey: ShardKeyPattern, low: Uint8Array, high: Uint8Array): [min: Uint8Array, max: Uint8Array] | null {
+export function normalisedBounds(
+  shardKey: ShardKeyPattern,
+  low: Uint8Array,
+  high: Uint8Array,
+): [min: Uint8Array, max: Uint8Array] | null {
   const min = normalisedKey(shardKey, low)
   const max = normalisedKey(shardKey, high)
   return min === null || max === null ? null : [min, max]

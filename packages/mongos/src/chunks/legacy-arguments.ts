@@ -1,6 +1,14 @@
 /** Arguments of commands that are read without a generated parser: what is wrong with them has no code. Server: field_parser.h. */
 import type { CommandArguments } from '@shardlab/actor'
-import { BsonType, CommandError, documentsOf, FieldIterator, isEmptyDocument, noCode, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  documentsOf,
+  FieldIterator,
+  isEmptyDocument,
+  noCode,
+  type RawValue,
+} from '@shardlab/bson'
 import { formatField } from '@shardlab/query'
 
 /** A failure whose reply has no code. */

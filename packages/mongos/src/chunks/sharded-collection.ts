@@ -2,14 +2,21 @@
 import { checkCollectionName, configAddress, type CommandArguments } from '@shardlab/actor'
 import { BsonType, CommandError, findField, typeName } from '@shardlab/bson'
 import { compileFilter, formatDocument } from '@shardlab/query'
-import { parseChunk, targetFilter, type Chunk, type CollectionPlacement, type ShardKeyPattern } from '@shardlab/sharding'
+import {
+  parseChunk,
+  targetFilter,
+  type Chunk,
+  type CollectionPlacement,
+  type ShardKeyPattern,
+} from '@shardlab/sharding'
 import { databaseNameOf } from '@shardlab/node'
 import type { MongosInvocation } from '../command/invocation.js'
 import { withRoute } from '../routing/stale-loop.js'
 
 /** The namespace in the command's own field. Server: parseNsFullyQualified. @throws CommandError 2 BadValue, 73 InvalidNamespace */
 export function qualifiedNamespace({ target }: CommandArguments): string {
-  if (target.type !== BsonType.string) throw new CommandError('BadValue', `collection name has invalid type ${typeName(target.type)}`)
+  if (target.type !== BsonType.string)
+    throw new CommandError('BadValue', `collection name has invalid type ${typeName(target.type)}`)
   const ns = target.asString()
   const dot = ns.indexOf('.')
   if (dot < 1) throw new CommandError('InvalidNamespace', `Invalid namespace specified '${ns}'`)
@@ -34,13 +41,19 @@ export function withShardedCollection<T>(
     if (route.kind === 'sharded') return attempt(route.placement)
     throw new CommandError(
       'NamespaceNotSharded',
-      host.behaviours.unshardedRefusalsExpectSharding ? `Expected collection ${ns} to be sharded` : `Collection ${ns} is not sharded.`,
+      host.behaviours.unshardedRefusalsExpectSharding
+        ? `Expected collection ${ns} to be sharded`
+        : `Collection ${ns} is not sharded.`,
     )
   })
 }
 
 /** The shard key that a query fixes, as a bound; null when it leaves a field open. @throws CommandError for a query that is none */
-export function keyOfQuery({ host }: MongosInvocation, placement: CollectionPlacement, query: Uint8Array): Uint8Array | null {
+export function keyOfQuery(
+  { host }: MongosInvocation,
+  placement: CollectionPlacement,
+  query: Uint8Array,
+): Uint8Array | null {
   const { exactKey, bounds } = targetFilter(placement, compileFilter(query, host.evaluation()))
   return exactKey === null ? null : bounds[0]![0]
 }
@@ -63,7 +76,8 @@ export async function chunkAt(
   key: Uint8Array,
 ): Promise<Chunk> {
   const { chunk } = await host.remote.request(configAddress, 'config.find-chunk', { ns, key }, operation)
-  if (chunk === null) throw new CommandError('ShardKeyNotFound', `Cannot target single shard using key ${formatDocument(key)}`)
+  if (chunk === null)
+    throw new CommandError('ShardKeyNotFound', `Cannot target single shard using key ${formatDocument(key)}`)
   const found = parseChunk(chunk)
   if (shardKey.keyStringOfBound(found.min) === undefined)
     throw new CommandError('StaleConfig', `the collection ${ns} is another one by now`)

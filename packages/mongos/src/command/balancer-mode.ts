@@ -4,7 +4,10 @@ import type { MongosInvocation } from './invocation.js'
 import { raise } from '../remote/command-reply.js'
 
 /** Switches the balancer for the whole cluster. @throws CommandError of the config server or of the way to it */
-export async function setBalancerMode({ host, operation }: MongosInvocation, mode: 'full' | 'off'): Promise<DocumentWriter> {
+export async function setBalancerMode(
+  { host, operation }: MongosInvocation,
+  mode: 'full' | 'off',
+): Promise<DocumentWriter> {
   raise((await host.remote.request(configAddress, 'config.set-balancer-mode', { mode }, operation)).error)
   return new DocumentWriter(192)
 }

@@ -119,7 +119,8 @@ class Dispatch {
   /** What names a view is run again on what is below it. */
   #failed(error: unknown): Promise<ClientReply> | ClientReply {
     const invocation = this.#invocation!
-    const onView = invocation.concerns.read.level === 'snapshot' ? null : runOnResolved(this.#row!, invocation, error, this.#findRow)
+    const onView =
+      invocation.concerns.read.level === 'snapshot' ? null : runOnResolved(this.#row!, invocation, error, this.#findRow)
     if (onView === null) return this.#fail(error)
     return onView.then(
       (writer) => this.#result(writer),
@@ -142,7 +143,8 @@ class Dispatch {
   #complete(result: DocumentWriter): ClientReply {
     const { args, concerns } = this.#invocation!
     let writer = withConcernError(result, this.#row!, concerns)
-    if (this.#failable !== null && takesWriteConcern(this.#row!, args)) writer = withFailedWriteConcern(this.#failable, writer)
+    if (this.#failable !== null && takesWriteConcern(this.#row!, args))
+      writer = withFailedWriteConcern(this.#failable, writer)
     writer.double('ok', 1)
     return this.#reply(writer, null)
   }
@@ -161,8 +163,14 @@ class Dispatch {
     if (failure instanceof ConnectionClosedError) return this.#ended(noAnswer)
     const { time } = host.clock
     const operationTime = operation?.operationTime ?? noTime
-    const reply = writeTimes(writer, time, compareTimestamps(operationTime, noTime) === 0 ? time : operationTime).finish()
-    const body = mayTellOfStates(host, operation, failure) ? withoutStateChanges(reply, host.stopping.signal.aborted) : reply
+    const reply = writeTimes(
+      writer,
+      time,
+      compareTimestamps(operationTime, noTime) === 0 ? time : operationTime,
+    ).finish()
+    const body = mayTellOfStates(host, operation, failure)
+      ? withoutStateChanges(reply, host.stopping.signal.aborted)
+      : reply
     host.statistics.exchanged(bytesOfMessage(this.#command.body, this.#command.sequences), body.length)
     return this.#ended(body)
   }
@@ -185,10 +193,16 @@ function failureOf(host: Mongos, { body }: ClientCommand, operation: Operation |
 /** Whether errors about the state of other members can be in the reply, and are to be hidden from the client. */
 function mayTellOfStates({ behaviours }: Mongos, operation: Operation | null, failure: CommandError | null): boolean {
   if (!behaviours.stateChangesHidden || operation?.showsStateChanges === true) return false
-  return failure !== null || (operation !== null && commandTable.find(operation.command, behaviours)?.access === 'write')
+  return (
+    failure !== null || (operation !== null && commandTable.find(operation.command, behaviours)?.access === 'write')
+  )
 }
 
-function failableOf({ host, operation }: MongosInvocation, row: CommandRow<MongosInvocation>, internal: boolean): FailableCommand {
+function failableOf(
+  { host, operation }: MongosInvocation,
+  row: CommandRow<MongosInvocation>,
+  internal: boolean,
+): FailableCommand {
   return { host, row, operation, internal, deadlineMs: operation.deadlineMs }
 }
 
@@ -196,7 +210,11 @@ function failableOf({ host, operation }: MongosInvocation, row: CommandRow<Mongo
 const statementCommands: ReadonlySet<string> = new Set(['insert', 'update', 'delete', 'bulkWrite'])
 
 /** The reply with what every shard says of a write concern that no shard can meet. */
-function withConcernError(reply: DocumentWriter, { name }: CommandRow<MongosInvocation>, { write }: Concerns): DocumentWriter {
+function withConcernError(
+  reply: DocumentWriter,
+  { name }: CommandRow<MongosInvocation>,
+  { write }: Concerns,
+): DocumentWriter {
   const error = write === null || statementCommands.has(name) ? null : writeConcernErrorOf(write)
   if (error === null) return reply
   const body = reply.finish()
@@ -214,7 +232,8 @@ function findRow(host: Mongos, { body, legacy }: ClientCommand): CommandRow<Mong
     host.statistics.unknownCommands++
     throw new CommandError('CommandNotFound', `no such command: '${name}'`)
   }
-  if (host.stopping.signal.aborted) throw new CommandError('ShutdownInProgress', 'The server is in quiesce mode and will shut down')
+  if (host.stopping.signal.aborted)
+    throw new CommandError('ShutdownInProgress', 'The server is in quiesce mode and will shut down')
   if (host.options.strict === true) refuseLacking(row)
   return row
 }
@@ -256,17 +275,30 @@ function prepare(
   const completed = defaults === null ? null : withDefaultConcerns(row, body, args, concerns, defaults)
   if (completed === null) return invocation
   const completedArgs = argumentsOf(row, completed, sequences)
-  return { ...invocation, body: completed, args: completedArgs, concerns: checkConcerns(row, completedArgs, host.behaviours) }
+  return {
+    ...invocation,
+    body: completed,
+    args: completedArgs,
+    concerns: checkConcerns(row, completedArgs, host.behaviours),
+  }
 }
 
 /** @throws CommandError those of {@link checkConcerns} and {@link checkSnapshotReads} */
-function checkedConcerns(row: CommandRow<MongosInvocation>, args: CommandArguments, behaviours: Mongos['behaviours']): Concerns {
+function checkedConcerns(
+  row: CommandRow<MongosInvocation>,
+  args: CommandArguments,
+  behaviours: Mongos['behaviours'],
+): Concerns {
   const concerns = checkConcerns(row, args, behaviours)
   checkSnapshotReads(concerns.read, behaviours)
   return concerns
 }
 
-function argumentsOf(row: CommandRow<MongosInvocation>, body: Uint8Array, sequences: ClientCommand['sequences']): CommandArguments {
+function argumentsOf(
+  row: CommandRow<MongosInvocation>,
+  body: Uint8Array,
+  sequences: ClientCommand['sequences'],
+): CommandArguments {
   return CommandArguments.parse(
     body,
     row.fields ?? null,
@@ -277,7 +309,8 @@ function argumentsOf(row: CommandRow<MongosInvocation>, body: Uint8Array, sequen
 
 /** @throws CommandError 40571 without a database, 20 for `local`, 73 InvalidNamespace */
 function databaseOf({ db }: Operation, body: Uint8Array): string {
-  if (db === '' && findField(body, '$db')?.type !== BsonType.string) throw new CommandError(40571, 'OP_MSG requests require a $db argument')
+  if (db === '' && findField(body, '$db')?.type !== BsonType.string)
+    throw new CommandError(40571, 'OP_MSG requests require a $db argument')
   if (db === 'local') throw new CommandError('IllegalOperation', "Can't use 'local' database through mongos")
   checkDatabaseName(db)
   return db

@@ -10,7 +10,10 @@ import { raise } from '../remote/command-reply.js'
 export async function explainBalance({ args, host, operation }: MongosInvocation): Promise<DocumentWriter> {
   const ns = args.string('ns')
   if (ns === undefined)
-    throw new CommandError('BadValue', "shardlab explainBalance wants a namespace: { shardlab: 'explainBalance', ns: 'shop.orders' }.")
+    throw new CommandError(
+      'BadValue',
+      "shardlab explainBalance wants a namespace: { shardlab: 'explainBalance', ns: 'shop.orders' }.",
+    )
   const { explanation, error } = await host.remote.request(balancerAddress, 'balancer.explain', { ns }, operation)
   raise(error)
   const document = encode(JSON.parse(explanation) as Document)

@@ -9,7 +9,10 @@ const topologyCounter = 0n
 const modernWireVersion = 9
 
 /** @throws CommandError 51758 to 51761 for what awaits wrongly, 186 for a second client document, 91 while shutting down */
-export async function writeHello(invocation: MongosInvocation, primaryField: 'isWritablePrimary' | 'ismaster'): Promise<DocumentWriter> {
+export async function writeHello(
+  invocation: MongosInvocation,
+  primaryField: 'isWritablePrimary' | 'ismaster',
+): Promise<DocumentWriter> {
   const { args, connectionId, host, remote } = invocation
   const { context, options } = host
   const metadata = args.value('client')
@@ -20,9 +23,15 @@ export async function writeHello(invocation: MongosInvocation, primaryField: 'is
   await awaitChange(invocation)
   const writer = new DocumentWriter(768).bool(primaryField, true).string('msg', 'isdbgrid')
   if (maxWireVersion >= modernWireVersion)
-    writer.startDocument('topologyVersion').objectId('processId', host.processId).int64('counter', topologyCounter).end()
+    writer
+      .startDocument('topologyVersion')
+      .objectId('processId', host.processId)
+      .int64('counter', topologyCounter)
+      .end()
   if (args.bool('helloOk') === true) writer.bool('helloOk', true)
-  writeHelloLimits(writer, context.now(), connectionId).int32('maxWireVersion', maxWireVersion).int32('minWireVersion', 0)
+  writeHelloLimits(writer, context.now(), connectionId)
+    .int32('maxWireVersion', maxWireVersion)
+    .int32('minWireVersion', 0)
   return writeAgreedCompression(writer, args.value('compression'))
 }
 
@@ -31,8 +40,10 @@ async function awaitChange({ args, host, operation }: MongosInvocation): Promise
   const known = args.value('topologyVersion')
   const wait = args.value('maxAwaitTimeMS')
   if (known === undefined && wait === undefined) return
-  if (wait === undefined) throw new CommandError(51760, "A request with a 'topologyVersion' must include 'maxAwaitTimeMS'")
-  if (known === undefined) throw new CommandError(51760, "A request with 'maxAwaitTimeMS' must include a 'topologyVersion'")
+  if (wait === undefined)
+    throw new CommandError(51760, "A request with a 'topologyVersion' must include 'maxAwaitTimeMS'")
+  if (known === undefined)
+    throw new CommandError(51760, "A request with 'maxAwaitTimeMS' must include a 'topologyVersion'")
   if (known.type !== BsonType.object)
     throw new CommandError('TypeMismatch', "BSON field 'topologyVersion' is the wrong type, expected type 'object'")
   const counterValue = findField(known.bytes, 'counter', known.start)
@@ -56,7 +67,10 @@ async function awaitChange({ args, host, operation }: MongosInvocation): Promise
 function isProcess(topologyVersion: Uint8Array, processId: Uint8Array): boolean {
   for (const it = new FieldIterator(topologyVersion); it.next();) {
     if (it.name() === 'processId')
-      return it.type === BsonType.objectId && compareBytes(it.bytes, it.valueStart, it.valueEnd, processId, 0, processId.length) === 0
+      return (
+        it.type === BsonType.objectId &&
+        compareBytes(it.bytes, it.valueStart, it.valueEnd, processId, 0, processId.length) === 0
+      )
   }
   return false
 }

@@ -6,7 +6,10 @@ import { configCommand } from '../routing/primary.js'
 import type { MongosInvocation } from './invocation.js'
 
 /** Kills on this router, and has every shard and the config server run the same command. Server: kill_sessions_remote.cpp. */
-export async function killSessionsEverywhere(invocation: MongosInvocation, fits: SessionPredicate): Promise<DocumentWriter> {
+export async function killSessionsEverywhere(
+  invocation: MongosInvocation,
+  fits: SessionPredicate,
+): Promise<DocumentWriter> {
   const { host, operation } = invocation
   killSessionsHere(host, fits, operation)
   await askAll(invocation, [...(await host.shards.ids(operation)), configAddress], () => configCommand(invocation))

@@ -41,7 +41,10 @@ export function gatherOnShard(
 ): Promise<DocumentWriter> {
   const { db, ns } = reshardedNamespace(invocation.args)
   const { globalMin, globalMax } = ShardKeyPattern.parse(unsplittableKey, { compoundHashed: true })
-  const request = new DocumentWriter(256).string('reshardCollection', ns).document('key', unsplittableKey).bool('forceRedistribution', true)
+  const request = new DocumentWriter(256)
+    .string('reshardCollection', ns)
+    .document('key', unsplittableKey)
+    .bool('forceRedistribution', true)
   request.string('provenance', provenance)
   if (toShard !== undefined) {
     const range = new DocumentWriter(96).string('shard', toShard).document('min', globalMin).document('max', globalMax)
@@ -51,7 +54,10 @@ export function gatherOnShard(
 }
 
 /** @throws CommandError 20 IllegalOperation when what is at work on the collection is another command */
-export async function abortResharding(invocation: MongosInvocation, provenance: ReshardingProvenance): Promise<DocumentWriter> {
+export async function abortResharding(
+  invocation: MongosInvocation,
+  provenance: ReshardingProvenance,
+): Promise<DocumentWriter> {
   const { args, host, operation } = invocation
   const { ns } = reshardedNamespace(args)
   raise((await host.remote.request(configAddress, 'config.abort-resharding', { ns, provenance }, operation)).error)

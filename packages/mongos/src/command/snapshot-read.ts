@@ -28,21 +28,37 @@ export async function runSnapshotRead(
 }
 
 /** Server: error_codes.yml, category SnapshotError. */
-const snapshotErrors: ReadonlySet<string> = new Set(['SnapshotTooOld', 'SnapshotUnavailable', 'StaleChunkHistory', 'MigrationConflict'])
+const snapshotErrors: ReadonlySet<string> = new Set([
+  'SnapshotTooOld',
+  'SnapshotUnavailable',
+  'StaleChunkHistory',
+  'MigrationConflict',
+])
 
 function isSnapshotError({ codeName }: CommandError): boolean {
   return snapshotErrors.has(codeName)
 }
 
 /** The command with the time in its read concern. */
-function at(row: CommandRow<MongosInvocation>, invocation: MongosInvocation, [seconds, increment]: TimestampPair): MongosInvocation {
+function at(
+  row: CommandRow<MongosInvocation>,
+  invocation: MongosInvocation,
+  [seconds, increment]: TimestampPair,
+): MongosInvocation {
   const writer = new DocumentWriter(invocation.body.length + 64)
   for (const it = new FieldIterator(invocation.body); it.next();) {
     if (it.name() === 'readConcern') {
-      writer.startDocument('readConcern').string('level', 'snapshot').timestamp('atClusterTime', seconds, increment).end()
+      writer
+        .startDocument('readConcern')
+        .string('level', 'snapshot')
+        .timestamp('atClusterTime', seconds, increment)
+        .end()
     } else writer.value(it.name(), it.value())
   }
   const body = writer.finish()
-  const concerns = { ...invocation.concerns, read: { ...invocation.concerns.read, atClusterTime: [seconds, increment] as const } }
+  const concerns = {
+    ...invocation.concerns,
+    read: { ...invocation.concerns.read, atClusterTime: [seconds, increment] as const },
+  }
   return { ...invocation, body, args: CommandArguments.parse(body, row.fields ?? null), concerns }
 }

@@ -2,7 +2,16 @@
  * What a shard says of its own state is not the router's: a driver that read it would take the router for a member that steps down. Clients get
  * HostUnreachable instead, which they may retry, too. Server: rewrite_state_change_errors.cpp.
  */
-import { BsonType, DocumentWriter, elementsOf, ErrorCodes, errorCodeName, FieldIterator, findField, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  DocumentWriter,
+  elementsOf,
+  ErrorCodes,
+  errorCodeName,
+  FieldIterator,
+  findField,
+  type RawValue,
+} from '@shardlab/bson'
 
 /** The server's category NotPrimaryError. */
 const notPrimary: ReadonlySet<number> = new Set<number>([
@@ -22,7 +31,9 @@ const shutdown: ReadonlySet<number> = new Set<number>([ErrorCodes.ShutdownInProg
 export function withoutStateChanges(reply: Uint8Array, stopping: boolean): Uint8Array {
   const isHidden = (node: Uint8Array, at: number) => {
     const code = findField(node, 'code', at)
-    return code?.isNumber() === true && (notPrimary.has(code.asNumber()) || (!stopping && shutdown.has(code.asNumber())))
+    return (
+      code?.isNumber() === true && (notPrimary.has(code.asNumber()) || (!stopping && shutdown.has(code.asNumber())))
+    )
   }
   const top = findField(reply, 'ok')?.asNumber() === 0 && isHidden(reply, 0)
   const inside = ['writeErrors', 'writeConcernError'].some((name) =>
@@ -35,7 +46,8 @@ export function withoutStateChanges(reply: Uint8Array, stopping: boolean): Uint8
     const value = it.value()
     if (name === 'writeErrors' && value.type === BsonType.array) {
       writer.startArray(name)
-      for (const [i, node] of elementsOf(value).entries()) writeNode(writer, String(i), node, isHidden(node.bytes, node.start))
+      for (const [i, node] of elementsOf(value).entries())
+        writeNode(writer, String(i), node, isHidden(node.bytes, node.start))
       writer.end()
     } else if (name === 'writeConcernError' && value.type === BsonType.object)
       writeNode(writer, name, value, isHidden(value.bytes, value.start))

@@ -1,6 +1,14 @@
 /** Arguments of the commands on zones. Server: add_shard_to_zone_request_type.cpp, update_zone_key_range_request_type.cpp, bson_extract.cpp. */
 import { checkCollectionName, checkDatabaseName } from '@shardlab/actor'
-import { BsonType, CommandError, compareDocuments, findField, isEmptyDocument, typeName, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  compareDocuments,
+  findField,
+  isEmptyDocument,
+  typeName,
+  type RawValue,
+} from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import type { MongosInvocation } from './invocation.js'
 
@@ -25,7 +33,10 @@ export function zoneRangeArguments({ args, body }: MongosInvocation): {
   const min = boundOf('min', args.value('min'))
   const max = boundOf('max', args.value('max'))
   if (compareDocuments(min, max) >= 0)
-    throw new CommandError('FailedToParse', `min: ${formatDocument(min)} should be less than max: ${formatDocument(max)}`)
+    throw new CommandError(
+      'FailedToParse',
+      `min: ${formatDocument(min)} should be less than max: ${formatDocument(max)}`,
+    )
   // Null, which counts as absent elsewhere, says something here.
   const zone = findField(body, 'zone')
   if (zone === undefined) throw missing('zone')
@@ -61,5 +72,8 @@ function missing(name: string): CommandError {
 }
 
 function wrongType(name: string, value: RawValue, wanted: string): CommandError {
-  return new CommandError('TypeMismatch', `"${name}" had the wrong type. Expected ${wanted}, found ${typeName(value.type)}`)
+  return new CommandError(
+    'TypeMismatch',
+    `"${name}" had the wrong type. Expected ${wanted}, found ${typeName(value.type)}`,
+  )
 }

@@ -14,5 +14,6 @@ export const abortReshardCollection: CommandRow<MongosInvocation> = {
   behaviour: 'reshardCollectionCommand',
   fields: {},
   ignoresUnknownFields: true,
-  run: (invocation) => abortResharding(invocation, invocation.host.behaviours.moveCollectionCommand ? 'reshardCollection' : null),
+  run: (invocation) =>
+    abortResharding(invocation, invocation.host.behaviours.moveCollectionCommand ? 'reshardCollection' : null),
 }

@@ -16,7 +16,10 @@ export const addShardToZone: CommandRow<MongosInvocation> = {
   summary: 'Gives a shard a zone, so that it can hold ranges of that zone.',
   async run(invocation) {
     const { host, operation } = invocation
-    raise((await host.remote.request(configAddress, 'config.add-shard-to-zone', zoneArguments(invocation), operation)).error)
+    raise(
+      (await host.remote.request(configAddress, 'config.add-shard-to-zone', zoneArguments(invocation), operation))
+        .error,
+    )
     return new DocumentWriter(192)
   },
 }

@@ -16,7 +16,8 @@ export const addShard: CommandRow<MongosInvocation> = {
   summary: 'Makes a running replica set a shard of the cluster.',
   async run({ args, host, operation }) {
     const { target } = args
-    if (target.type !== BsonType.string) throw new CommandError('FailedToParse', `The first argument to ${args.command} must be a string`)
+    if (target.type !== BsonType.string)
+      throw new CommandError('FailedToParse', `The first argument to ${args.command} must be a string`)
     const name = args.value('name')
     if (name !== undefined && name.type !== BsonType.string)
       throw new CommandError('TypeMismatch', `"name" had the wrong type. Expected string, found ${typeName(name.type)}`)

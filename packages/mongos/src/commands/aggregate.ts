@@ -11,7 +11,8 @@ export const aggregate: CommandRow<MongosInvocation> = {
   apiVersion1: true,
   manual: 'reference/command/aggregate',
   status: 'full',
-  summary: 'Runs a pipeline on one shard, or its first part on several shards and the rest on one of them or the router.',
+  summary:
+    'Runs a pipeline on one shard, or its first part on several shards and the rest on one of them or the router.',
   fields: aggregateFields,
   run(invocation) {
     const { args } = invocation

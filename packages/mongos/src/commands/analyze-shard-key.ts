@@ -43,7 +43,8 @@ function optionsOf({ args }: MongosInvocation): AnalysisOptions {
   if (sampleRate !== null && !(sampleRate > 0)) throw outOfBounds('sampleRate', '>', 0, sampleRate)
   if (sampleRate !== null && sampleRate > 1) throw outOfBounds('sampleRate', '<=', 1, sampleRate)
   const given = args.number('sampleSize')
-  const sampleSize = given === undefined ? null : args.value('sampleSize')!.type === BsonType.double ? Math.trunc(given) : given
+  const sampleSize =
+    given === undefined ? null : args.value('sampleSize')!.type === BsonType.double ? Math.trunc(given) : given
   if (sampleSize !== null && !(sampleSize > 0)) throw outOfBounds('sampleSize', '>', 0, sampleSize)
   return {
     keyCharacteristics: args.bool('keyCharacteristics') ?? true,
@@ -54,5 +55,8 @@ function optionsOf({ args }: MongosInvocation): AnalysisOptions {
 }
 
 function outOfBounds(name: string, relation: string, bound: number, value: number): CommandError {
-  return new CommandError('BadValue', `BSON field '${name}' value must be ${relation} ${bound}, actual value '${value}'`)
+  return new CommandError(
+    'BadValue',
+    `BSON field '${name}' value must be ${relation} ${bound}, actual value '${value}'`,
+  )
 }

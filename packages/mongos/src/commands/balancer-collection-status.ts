@@ -14,7 +14,8 @@ export const balancerCollectionStatus: CommandRow<MongosInvocation> = {
   behaviour: 'balancerCollectionStatusExists',
   manual: 'reference/command/balancerCollectionStatus',
   status: 'full',
-  summary: 'Tells whether the chunks of a collection are where they belong, and what the balancer would do about it first.',
+  summary:
+    'Tells whether the chunks of a collection are where they belong, and what the balancer would do about it first.',
   fields: {},
   async run({ args, host, operation }) {
     const { chunkSizeBytes, violation, details, error } = await host.remote.request(

@@ -12,7 +12,12 @@ export const balancerStatus: CommandRow<MongosInvocation> = {
   status: 'full',
   summary: 'Tells whether the balancer is on and what it is doing.',
   async run({ host, operation }) {
-    const { mode, inBalancerRound, numBalancerRounds } = await host.remote.request(balancerAddress, 'balancer.status', {}, operation)
+    const { mode, inBalancerRound, numBalancerRounds } = await host.remote.request(
+      balancerAddress,
+      'balancer.status',
+      {},
+      operation,
+    )
     const writer = new DocumentWriter(256)
       .string('mode', mode)
       .bool('inBalancerRound', inBalancerRound)

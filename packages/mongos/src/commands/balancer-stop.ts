@@ -21,7 +21,12 @@ export const balancerStop: CommandRow<MongosInvocation> = {
     const writer = await setBalancerMode(invocation, 'off')
     let roundsBefore: number | null = null
     for (;;) {
-      const { inBalancerRound, numBalancerRounds } = await host.remote.request(balancerAddress, 'balancer.status', {}, operation)
+      const { inBalancerRound, numBalancerRounds } = await host.remote.request(
+        balancerAddress,
+        'balancer.status',
+        {},
+        operation,
+      )
       roundsBefore ??= numBalancerRounds
       // Rounds that begin from now on look at nothing.
       if (!inBalancerRound || numBalancerRounds !== roundsBefore) return writer

@@ -49,7 +49,12 @@ export const checkMetadataConsistency: CommandRow<MongosInvocation> = {
 /** Null for the config database. @throws CommandError 26 NamespaceNotFound */
 async function primaryOf(invocation: MongosInvocation, db: string): Promise<string | null> {
   if (db === 'config') return null
-  const [database] = await configDocuments(invocation, 'databases', new DocumentWriter(64).string('_id', db).finish(), emptyDocument)
+  const [database] = await configDocuments(
+    invocation,
+    'databases',
+    new DocumentWriter(64).string('_id', db).finish(),
+    emptyDocument,
+  )
   if (database === undefined) throw new CommandError('NamespaceNotFound', `database ${db} not found`)
   return findField(database, 'primary')!.asString()
 }

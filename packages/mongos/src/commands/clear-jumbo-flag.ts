@@ -26,16 +26,23 @@ export const clearJumboFlag: CommandRow<MongosInvocation> = {
     return withShardedCollection(invocation, ns, async (placement) => {
       const find = args.document('find')
       const bounds = args.documents('bounds')
-      if (bounds !== undefined && bounds.length !== 2) throw new CommandError('InvalidOptions', 'bounds can only have exactly 2 elements')
+      if (bounds !== undefined && bounds.length !== 2)
+        throw new CommandError('InvalidOptions', 'bounds can only have exactly 2 elements')
       if (find !== undefined && bounds !== undefined)
         throw new CommandError('InvalidOptions', 'cannot specify bounds and find at the same time')
-      if (find === undefined && bounds === undefined) throw new CommandError('InvalidOptions', 'need to specify find or bounds')
+      if (find === undefined && bounds === undefined)
+        throw new CommandError('InvalidOptions', 'need to specify find or bounds')
       const { min, max } =
         find === undefined
           ? await chunkWithBounds(invocation, ns, placement, bounds!, refusals)
           : await chunkOfQuery(invocation, ns, placement, find, refusals)
       const [epoch] = placement.table.version
-      const { error } = await host.remote.request(configAddress, 'config.clear-jumbo-flag', { ns, epoch, min, max }, operation)
+      const { error } = await host.remote.request(
+        configAddress,
+        'config.clear-jumbo-flag',
+        { ns, epoch, min, max },
+        operation,
+      )
       raise(error)
       return new DocumentWriter(192)
     })

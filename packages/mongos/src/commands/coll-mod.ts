@@ -30,10 +30,20 @@ export const collMod: CommandRow<MongosInvocation> = {
         const member = soleMember(route)
         // Up to 4.4 the reply of one shard is put side by side with those of no others.
         if (!host.behaviours.collModOfUnshardedIsPlain) return rawReplies(invocation, route)
-        const done = await passThrough(invocation, member, routedCommand(invocation, route, member, body, sequences), false)
+        const done = await passThrough(
+          invocation,
+          member,
+          routedCommand(invocation, route, member, body, sequences),
+          false,
+        )
         // The primary shard lists the options of what has been moved away from it.
         if (member !== primaryShard)
-          await passThrough(invocation, primaryShard, routedCommand(invocation, route, primaryShard, body, sequences), false)
+          await passThrough(
+            invocation,
+            primaryShard,
+            routedCommand(invocation, route, primaryShard, body, sequences),
+            false,
+          )
         return done
       }
       // The primary shard lists the collection's options, chunks or not.

@@ -28,12 +28,25 @@ async function statsOn(invocation: MongosInvocation, ns: string, route: Route): 
   const scale = scaleOf(invocation.args.value('scale'))
   const writer = new DocumentWriter(2048).bool('sharded', route.kind === 'sharded')
   if (route.kind === 'missing')
-    return writeStorageStats(writer.string('ns', ns), undefined, { behaviours: invocation.host.behaviours, role: {} }, scale)
-  if (route.kind !== 'sharded') writer.string('primary', route.kind === 'unsharded' ? route.database.primaryShard : soleMember(route))
+    return writeStorageStats(
+      writer.string('ns', ns),
+      undefined,
+      { behaviours: invocation.host.behaviours, role: {} },
+      scale,
+    )
+  if (route.kind !== 'sharded')
+    writer.string('primary', route.kind === 'unsharded' ? route.database.primaryShard : soleMember(route))
   const body = unscaledBody(invocation.body)
   const members = owningMembers(route, invocation.db)
   const answers = await askAll(invocation, members, (member) => routedCommand(invocation, route, member, body))
-  return writeSums(writer, ns, scale, invocation.host.behaviours, route.kind === 'sharded' ? route.placement.table.chunkCount : 1, answers)
+  return writeSums(
+    writer,
+    ns,
+    scale,
+    invocation.host.behaviours,
+    route.kind === 'sharded' ? route.placement.table.chunkCount : 1,
+    answers,
+  )
 }
 
 /** @throws CommandError 4390200, 4390201 */
@@ -70,7 +83,9 @@ function writeSums(
 ): DocumentWriter {
   const number = (reply: Uint8Array, name: string) => findField(reply, name)?.asNumber() ?? 0
   const names = summed.filter((name) => name !== 'totalSize' || statisticsHaveTotals)
-  const sums = new Map(names.map((name) => [name, answers.reduce((sum, [, reply]) => sum + number(reply, name), 0)] as const))
+  const sums = new Map(
+    names.map((name) => [name, answers.reduce((sum, [, reply]) => sum + number(reply, name), 0)] as const),
+  )
   const first = answers[0]?.[1]
   if (first !== undefined)
     for (const it = new FieldIterator(first); it.next();) if (copied.has(it.name())) writer.value(it.name(), it.value())
@@ -94,7 +109,9 @@ function writeSums(
 }
 
 /** Bytes of each index on all shards, in order of names. */
-function indexSizes(answers: readonly (readonly [member: string, reply: Uint8Array])[]): [name: string, bytes: number][] {
+function indexSizes(
+  answers: readonly (readonly [member: string, reply: Uint8Array])[],
+): [name: string, bytes: number][] {
   const sizes = new Map<string, number>()
   for (const [, reply] of answers) {
     const field = findField(reply, 'indexSizes')

@@ -12,13 +12,15 @@ export const configureCollectionBalancing: CommandRow<MongosInvocation> = {
   behaviour: 'collectionBalancingCanBeConfigured',
   manual: 'reference/command/configureCollectionBalancing',
   status: 'full',
-  summary: 'Sets the chunk size of one collection, has it defragmented, and whether its chunks are merged automatically.',
+  summary:
+    'Sets the chunk size of one collection, has it defragmented, and whether its chunks are merged automatically.',
   async run({ args, host, operation }) {
     const ns = args.targetString()
     const chunkSize = args.value('chunkSize')
     const defragment = boolOf('defragmentCollection', args.value('defragmentCollection'))
     const merge = boolOf('enableAutoMerger', args.value('enableAutoMerger'))
-    if (chunkSize !== undefined && !chunkSize.isNumber()) throw wrongType('chunkSize', chunkSize, "'[long, int, decimal, double]'")
+    if (chunkSize !== undefined && !chunkSize.isNumber())
+      throw wrongType('chunkSize', chunkSize, "'[long, int, decimal, double]'")
     const { error } = await host.remote.request(
       configAddress,
       'config.configure-collection-balancing',

@@ -43,13 +43,18 @@ export const configureQueryAnalyzer: CommandRow<MongosInvocation> = {
 function configurationOf({ args }: MongosInvocation): Uint8Array {
   const mode = args.string('mode')!
   if (mode !== 'full' && mode !== 'off')
-    throw new CommandError('BadValue', `Enumeration value '${mode}' for field 'configureQueryAnalyzer.mode' is not a valid value.`)
+    throw new CommandError(
+      'BadValue',
+      `Enumeration value '${mode}' for field 'configureQueryAnalyzer.mode' is not a valid value.`,
+    )
   const rate = args.number('samplesPerSecond')
   if (mode === 'off') {
-    if (rate !== undefined) throw new CommandError('InvalidOptions', `Cannot specify 'samplesPerSecond' when 'mode' is "off"`)
+    if (rate !== undefined)
+      throw new CommandError('InvalidOptions', `Cannot specify 'samplesPerSecond' when 'mode' is "off"`)
     return new DocumentWriter(64).string('mode', mode).finish()
   }
-  if (rate === undefined) throw new CommandError('InvalidOptions', `'samplesPerSecond' must be specified when 'mode' is not "off"`)
+  if (rate === undefined)
+    throw new CommandError('InvalidOptions', `'samplesPerSecond' must be specified when 'mode' is not "off"`)
   if (rate <= 0) throw new CommandError('InvalidOptions', "'samplesPerSecond' must be greater than 0")
   if (rate > samplesPerSecondMax)
     throw new CommandError('InvalidOptions', `'samplesPerSecond' must be less than or equal to ${samplesPerSecondMax}`)

@@ -18,7 +18,9 @@ export const createIndexes: CommandRow<MongosInvocation> = {
     const { args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`
     return withRoute(invocation, ns, true, (route) =>
-      route.kind === 'config' ? passThrough(invocation, configAddress, configCommand(invocation), true) : rawReplies(invocation, route),
+      route.kind === 'config'
+        ? passThrough(invocation, configAddress, configCommand(invocation), true)
+        : rawReplies(invocation, route),
     )
   },
 }

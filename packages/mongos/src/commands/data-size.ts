@@ -24,8 +24,12 @@ export const dataSize: CommandRow<MongosInvocation> = {
     return withRoute(routed, ns, false, async (route) => {
       const members = owningMembers(route, db)
       const answers = await askAll(routed, members, (member) => routedCommand(routed, route, member, invocation.body))
-      const sum = (name: string) => answers.reduce((total, [, reply]) => total + (findField(reply, name)?.asNumber() ?? 0), 0)
-      return new DocumentWriter(256).int64('size', sum('size')).int64('numObjects', sum('numObjects')).int64('millis', sum('millis'))
+      const sum = (name: string) =>
+        answers.reduce((total, [, reply]) => total + (findField(reply, name)?.asNumber() ?? 0), 0)
+      return new DocumentWriter(256)
+        .int64('size', sum('size'))
+        .int64('numObjects', sum('numObjects'))
+        .int64('millis', sum('millis'))
     })
   },
 }

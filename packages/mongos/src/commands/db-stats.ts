@@ -28,10 +28,12 @@ export const dbStats: CommandRow<MongosInvocation> = {
         .end()
     writer.end()
     if (!behaviours.dbStatsSumsExtents) writer.string('db', db)
-    const sum = (name: string) => answers.reduce((total, [, reply]) => total + (findField(reply, name)?.asNumber() ?? 0), 0)
+    const sum = (name: string) =>
+      answers.reduce((total, [, reply]) => total + (findField(reply, name)?.asNumber() ?? 0), 0)
     const objects = sum('objects')
     const bytes = answers.reduce(
-      (total, [, reply]) => total + (findField(reply, 'avgObjSize')?.asNumber() ?? 0) * (findField(reply, 'objects')?.asNumber() ?? 0),
+      (total, [, reply]) =>
+        total + (findField(reply, 'avgObjSize')?.asNumber() ?? 0) * (findField(reply, 'objects')?.asNumber() ?? 0),
       0,
     )
     if (behaviours.dbStatsSumsExtents) return writeWithExtents(writer, objects, bytes, sum)
@@ -52,7 +54,12 @@ export const dbStats: CommandRow<MongosInvocation> = {
 }
 
 /** The sums as routers gave them while there was MMAPv1; its numbers are zeros on other storage engines. */
-function writeWithExtents(writer: DocumentWriter, objects: number, bytes: number, sum: (name: string) => number): DocumentWriter {
+function writeWithExtents(
+  writer: DocumentWriter,
+  objects: number,
+  bytes: number,
+  sum: (name: string) => number,
+): DocumentWriter {
   writeNumber(writer, 'objects', objects).double('avgObjSize', objects === 0 ? 0 : bytes / objects)
   for (const name of ['dataSize', 'storageSize', 'numExtents', 'indexes', 'indexSize', 'fileSize'])
     writeNumber(writer, name, Math.trunc(sum(name)))

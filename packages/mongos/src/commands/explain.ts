@@ -1,6 +1,13 @@
 import { CommandArguments, type CommandRow } from '@shardlab/actor'
 import { DocumentWriter, firstFieldName } from '@shardlab/bson'
-import { cannotExplain, explainedCommand, explainerOf, explainFields, unknownCommand, verbosityOf } from '@shardlab/node'
+import {
+  cannotExplain,
+  explainedCommand,
+  explainerOf,
+  explainFields,
+  unknownCommand,
+  verbosityOf,
+} from '@shardlab/node'
 import type { MongosInvocation } from '../command/invocation.js'
 import { explainPipeline } from '../explain/explain-pipeline.js'
 import { explainOnShards } from '../explain/explain-on-shards.js'
@@ -20,7 +27,8 @@ export const explain: CommandRow<MongosInvocation> = {
     const body = explainedCommand(args, db)
     const name = firstFieldName(body) ?? ''
     const explainer = explainerOf(name)
-    if (explainer === undefined) throw host.commandRows.some((row) => row.name === name) ? cannotExplain(name) : unknownCommand(body)
+    if (explainer === undefined)
+      throw host.commandRows.some((row) => row.name === name) ? cannotExplain(name) : unknownCommand(body)
     const inner: MongosInvocation = {
       ...invocation,
       body,

@@ -12,7 +12,8 @@ export const findAndModify: CommandRow<MongosInvocation> = {
   apiVersion1: true,
   manual: 'reference/command/findAndModify',
   status: 'full',
-  summary: 'Updates, replaces, upserts or deletes one document and answers with it; moves it if its shard key value asks for it.',
+  summary:
+    'Updates, replaces, upserts or deletes one document and answers with it; moves it if its shard key value asks for it.',
   retryable: true,
   fields: findAndModifyFields,
   run(invocation) {

@@ -93,7 +93,13 @@ function findOnShards(
   const note = () => noteTargetedRead(invocation, ns, route, targeting, 'find')
   // Also of one shard there may be nothing to be had.
   if (shards.length === 1 && !traits.allowPartial)
-    return openOnOne(invocation, shards[0]!, routedCommand(invocation, route, shards[0]!, invocation.body), traits, note)
+    return openOnOne(
+      invocation,
+      shards[0]!,
+      routedCommand(invocation, route, shards[0]!, invocation.body),
+      traits,
+      note,
+    )
   return findOnSeveral(invocation, ns, route, targeting, traits).then((reply) => {
     note()
     return reply
@@ -135,7 +141,10 @@ function mergeSortOf(sort: Uint8Array | undefined): SortPattern | null {
 /** What shards are asked: as many documents as may be needed of any one of them, with their sort keys. */
 function bodyForShards({ args, body }: MongosInvocation, sorted: boolean, skip: number, limit: number): Uint8Array {
   if (skip + limit >= 2 ** 63) {
-    throw new CommandError('Overflow', `sum of limit and skip cannot be represented as a 64-bit integer, limit: ${limit}, skip: ${skip}`)
+    throw new CommandError(
+      'Overflow',
+      `sum of limit and skip cannot be represented as a 64-bit integer, limit: ${limit}, skip: ${skip}`,
+    )
   }
   const writer = new DocumentWriter(body.length + 128)
   for (const it = new FieldIterator(body); it.next();) {

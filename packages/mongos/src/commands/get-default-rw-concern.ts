@@ -11,13 +11,17 @@ export const getDefaultRWConcern: CommandRow<MongosInvocation> = {
   adminOnly: true,
   manual: 'reference/command/getDefaultRWConcern',
   status: 'full',
-  summary: 'Tells which read and write concern hold where a command names none: as the config server has them, or this router.',
+  summary:
+    'Tells which read and write concern hold where a command names none: as the config server has them, or this router.',
   fields: getDefaultRWConcernFields,
   behaviour: 'defaultConcernCommands',
   run(invocation) {
     const { args, host } = invocation
     if (args.bool('inMemory') !== true) return passThrough(invocation, configAddress, configCommand(invocation), true)
     const { document, updatedAtMs } = host.concernDefaults
-    return writeConcernDefaults(new DocumentWriter(512), document, host.behaviours, { localUpdateMs: updatedAtMs, inMemory: true })
+    return writeConcernDefaults(new DocumentWriter(512), document, host.behaviours, {
+      localUpdateMs: updatedAtMs,
+      inMemory: true,
+    })
   },
 }

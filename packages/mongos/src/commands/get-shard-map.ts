@@ -15,7 +15,9 @@ export const getShardMap: CommandRow<MongosInvocation> = {
     await host.shards.ids(operation)
     const { shardMapListsHosts } = host.behaviours
     const members = [...host.shards.entries()].sort(([a], [b]) => (a < b ? -1 : 1))
-    const config = host.options.configHost ?? (await host.remote.request(configAddress, 'config.introduce', {}, operation)).connectionString
+    const config =
+      host.options.configHost ??
+      (await host.remote.request(configAddress, 'config.introduce', {}, operation)).connectionString
     if (shardMapListsHosts) members.push([configAddress, config])
     else members.unshift([configAddress, config])
     const writer = new DocumentWriter(512).startDocument('map')

@@ -19,14 +19,18 @@ export const getShardVersion: CommandRow<MongosInvocation> = {
   summary: 'Tells the version of a sharded collection or of a database as this router knows it.',
   async run({ args, host, operation }) {
     const { target } = args
-    if (target.type !== BsonType.string) throw new CommandError('BadValue', `namespace has invalid type ${typeName(target.type)}`)
+    if (target.type !== BsonType.string)
+      throw new CommandError('BadValue', `namespace has invalid type ${typeName(target.type)}`)
     const ns = target.asString()
     if (!ns.includes('.')) return databaseVersion(host, ns, operation)
     const placement = host.catalog.peekCollection(ns) ?? (await host.catalog.collection(ns, operation))
     if (placement === null) await databaseOf(host, databaseNameOf(ns), operation)
-    if (placement === null || placement.isUnsplittable) throw new CommandError('NamespaceNotSharded', `Collection ${ns} is not sharded.`)
+    if (placement === null || placement.isUnsplittable)
+      throw new CommandError('NamespaceNotSharded', `Collection ${ns} is not sharded.`)
     const [epoch, seconds, increment, major, minor] = placement.table.version
-    const writer = new DocumentWriter(256).timestamp('version', major, minor).objectId('versionEpoch', Buffer.from(epoch, 'hex'))
+    const writer = new DocumentWriter(256)
+      .timestamp('version', major, minor)
+      .objectId('versionEpoch', Buffer.from(epoch, 'hex'))
     if (host.behaviours.chunksAreKeyedByUuid) writer.timestamp('versionTimestamp', seconds, increment)
     if (args.value('fullMetadata')?.isTruthy() === true) await writeChunks(writer, host, ns, operation)
     return writer

@@ -10,5 +10,6 @@ export const killAllSessionsByPattern: CommandRow<MongosInvocation> = {
   manual: 'reference/command/killAllSessionsByPattern',
   status: 'full',
   summary: 'Ends the cursors and operations of the sessions that fit a pattern.',
-  run: (invocation) => killSessionsEverywhere(invocation, sessionsByPattern('killAllSessionsByPattern', invocation.args.target)),
+  run: (invocation) =>
+    killSessionsEverywhere(invocation, sessionsByPattern('killAllSessionsByPattern', invocation.args.target)),
 }

@@ -12,7 +12,8 @@ export const killOp: CommandRow<MongosInvocation> = {
   adminOnly: true,
   manual: 'reference/command/killOp',
   status: 'full',
-  summary: 'Ends an operation of this router (a number) or of a shard (`shard01:123`); says so whether there is one or not.',
+  summary:
+    'Ends an operation of this router (a number) or of a shard (`shard01:123`); says so whether there is one or not.',
   fields: { op: 'any' },
   async run(invocation) {
     const { args, host } = invocation
@@ -22,7 +23,8 @@ export const killOp: CommandRow<MongosInvocation> = {
       host.operations.kill(operationIdOf(op))
       return new DocumentWriter(128)
     }
-    if (op.type !== BsonType.string) throw new CommandError(50760, `"op" field was of unsupported type ${typeName(op.type)}`)
+    if (op.type !== BsonType.string)
+      throw new CommandError(50760, `"op" field was of unsupported type ${typeName(op.type)}`)
     return killOnShard(invocation, op.asString())
   },
 }
@@ -42,6 +44,11 @@ async function killOnShard(invocation: MongosInvocation, op: string): Promise<Do
   if (id < -0x8000_0000 || id > 0x7fff_ffff) throw new CommandError('Overflow', 'Out of range')
   const body = new DocumentWriter(64).int32('killOp', 1).int32('op', id).string('$db', 'admin').finish()
   // What the shard says does not matter, as on the server.
-  await ask(invocation, shard, { db: 'admin', body, sequences: [], shardVersion: null, databaseVersion: null, stmtIds: null }, true)
+  await ask(
+    invocation,
+    shard,
+    { db: 'admin', body, sequences: [], shardVersion: null, databaseVersion: null, stmtIds: null },
+    true,
+  )
   return new DocumentWriter(128).string('shard', shard).int32('shardid', id)
 }

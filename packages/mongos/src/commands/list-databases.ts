@@ -61,5 +61,7 @@ function writeDatabases(sizes: ReadonlyMap<string, ReadonlyMap<string, number>>,
     writer.end()
   })
   writer.end()
-  return nameOnly ? writer : writer.int64('totalSize', totalBytes).int64('totalSizeMb', Math.floor(totalBytes / bytesPerMb))
+  return nameOnly
+    ? writer
+    : writer.int64('totalSize', totalBytes).int64('totalSizeMb', Math.floor(totalBytes / bytesPerMb))
 }

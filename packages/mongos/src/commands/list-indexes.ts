@@ -13,7 +13,8 @@ export const listIndexes: CommandRow<MongosInvocation> = {
   apiVersion1: true,
   manual: 'reference/command/listIndexes',
   status: 'full',
-  summary: 'Lists indexes as the shard with the lowest chunk has them; the shard that has them for unsharded collections.',
+  summary:
+    'Lists indexes as the shard with the lowest chunk has them; the shard that has them for unsharded collections.',
   fields: { cursor: 'object', includeBuildUUIDs: 'bool', includeIndexBuildInfo: 'bool' },
   run(invocation) {
     const { args, db, body } = invocation

@@ -18,15 +18,22 @@ export const mergeAllChunksOnShard: CommandRow<MongosInvocation> = {
     const { args, host, operation } = invocation
     const ns = namespaceArgument(args)
     const shard = argument(args, 'shard', BsonType.string)?.asString()
-    if (shard === undefined) throw new CommandError(40414, "BSON field 'mergeAllChunksOnShard.shard' is missing but a required field")
+    if (shard === undefined)
+      throw new CommandError(40414, "BSON field 'mergeAllChunksOnShard.shard' is missing but a required field")
     const chunksMax = argument(args, 'maxNumberOfChunksToMerge', BsonType.int32)?.asNumber() ?? null
     // How long the search may take: it is over at once.
     argument(args, 'maxTimeProcessingChunksMS', BsonType.int32)
     if (!(await host.shards.ids(operation)).includes(shard)) {
       await host.shards.refresh(operation)
-      if (!(await host.shards.ids(operation)).includes(shard)) throw new CommandError('ShardNotFound', `Shard ${shard} not found`)
+      if (!(await host.shards.ids(operation)).includes(shard))
+        throw new CommandError('ShardNotFound', `Shard ${shard} not found`)
     }
-    const { error } = await host.remote.request(configAddress, 'config.commit-merge-all-chunks', { ns, shard, chunksMax }, operation)
+    const { error } = await host.remote.request(
+      configAddress,
+      'config.commit-merge-all-chunks',
+      { ns, shard, chunksMax },
+      operation,
+    )
     raise(error)
     raise((await host.remote.request(shard, 'shard.refresh-collection', { ns }, operation)).error)
     host.catalog.markCollectionStale(ns, host.catalog.peekCollection(ns))

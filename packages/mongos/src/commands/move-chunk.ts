@@ -1,5 +1,14 @@
 import { checkFields, configAddress, type CommandArguments, type CommandRow, type FieldSpecs } from '@shardlab/actor'
-import { BsonType, CommandError, documentsOf, DocumentWriter, isEmptyDocument, noCode, typeName, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  documentsOf,
+  DocumentWriter,
+  isEmptyDocument,
+  noCode,
+  typeName,
+  type RawValue,
+} from '@shardlab/bson'
 import type { Chunk, CollectionPlacement } from '@shardlab/sharding'
 import { chunkOfQuery, chunkWithBounds, type ChunkRefusals } from '../chunks/chosen-chunk.js'
 import { qualifiedNamespace, withShardedCollection } from '../chunks/sharded-collection.js'
@@ -73,10 +82,12 @@ async function typedArguments(
   const { args } = invocation
   const find = args.document('find')
   const bounds = args.documents('bounds')
-  if (bounds !== undefined && bounds.length !== 2) throw new CommandError('InvalidOptions', 'bounds can only have exactly 2 elements')
+  if (bounds !== undefined && bounds.length !== 2)
+    throw new CommandError('InvalidOptions', 'bounds can only have exactly 2 elements')
   if (find !== undefined && bounds !== undefined)
     throw new CommandError('InvalidOptions', 'cannot specify bounds and query at the same time')
-  if (find === undefined && bounds === undefined) throw new CommandError('InvalidOptions', 'need to specify query or bounds')
+  if (find === undefined && bounds === undefined)
+    throw new CommandError('InvalidOptions', 'need to specify query or bounds')
   const to = args.string('to')!
   await checkShard(invocation, to, 'moveChunk destination shard does not exist')
   const chunk =
@@ -101,8 +112,11 @@ async function untypedArguments(
   const findValue = args.value('find')
   const find = findValue?.type === BsonType.object && !isEmptyDocument(findValue.slice()) ? findValue.slice() : null
   const boundsValue = args.value('bounds')
-  const hasBounds = (boundsValue?.type === BsonType.array || boundsValue?.type === BsonType.object) && !isEmptyDocument(boundsValue.slice())
-  if ((find === null) === !hasBounds) throw new CommandError(noCode, 'need to specify either a find query, or both lower and upper bounds.')
+  const hasBounds =
+    (boundsValue?.type === BsonType.array || boundsValue?.type === BsonType.object) &&
+    !isEmptyDocument(boundsValue.slice())
+  if ((find === null) === !hasBounds)
+    throw new CommandError(noCode, 'need to specify either a find query, or both lower and upper bounds.')
   const chunk =
     find === null
       ? await boundedChunk(invocation, ns, placement, boundsValue!)
@@ -112,7 +126,12 @@ async function untypedArguments(
 }
 
 /** @throws CommandError 10065; without code for bounds of no chunk */
-function boundedChunk(invocation: MongosInvocation, ns: string, placement: CollectionPlacement, value: RawValue): Promise<Chunk> {
+function boundedChunk(
+  invocation: MongosInvocation,
+  ns: string,
+  placement: CollectionPlacement,
+  value: RawValue,
+): Promise<Chunk> {
   const bounds = documentsOf(value)
   if (bounds.length < 2) throw new CommandError(10065, 'invalid parameter: expected an object (1)')
   return chunkWithBounds(invocation, ns, placement, bounds, untypedRefusals)

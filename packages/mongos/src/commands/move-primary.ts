@@ -22,7 +22,8 @@ export const movePrimary: CommandRow<MongosInvocation> = {
     const db = args.targetString()
     checkFields(movePrimaryIsTyped ? 'movePrimary' : 'MovePrimary', body, { to: 'string!' }, 'ignored')
     checkDatabaseName(db)
-    if (['admin', 'config', 'local'].includes(db)) throw new CommandError('InvalidOptions', `Can't move primary for ${db} database`)
+    if (['admin', 'config', 'local'].includes(db))
+      throw new CommandError('InvalidOptions', `Can't move primary for ${db} database`)
     const to = args.string('to')!
     if (to === '') throw new CommandError('InvalidOptions', 'you have to specify where you want to move it')
     const shard = await shardIdOf(invocation, to)
@@ -30,11 +31,21 @@ export const movePrimary: CommandRow<MongosInvocation> = {
       if (database === null) throw new CommandError('NamespaceNotFound', `database ${db} not found`)
       const { primaryShard, version } = database
       try {
-        raise((await host.remote.request(primaryShard, 'shard.move-primary', { db, to: shard, databaseVersion: version }, operation)).error)
+        raise(
+          (
+            await host.remote.request(
+              primaryShard,
+              'shard.move-primary',
+              { db, to: shard, databaseVersion: version },
+              operation,
+            )
+          ).error,
+        )
       } finally {
         host.catalog.forgetDatabase(db)
       }
-      const namesPrimary = movePrimaryReply === 'primary' || (movePrimaryReply === 'primary-when-unchanged' && primaryShard === shard)
+      const namesPrimary =
+        movePrimaryReply === 'primary' || (movePrimaryReply === 'primary-when-unchanged' && primaryShard === shard)
       const writer = new DocumentWriter(192)
       return namesPrimary ? writer.string('primary', `${shard}:${host.shards.connectionString(shard)}`) : writer
     })
@@ -44,6 +55,7 @@ export const movePrimary: CommandRow<MongosInvocation> = {
 /** A shard may be named by its host. */
 async function shardIdOf({ host, operation }: MongosInvocation, name: string): Promise<string> {
   await host.shards.refresh(operation)
-  for (const [id, connection] of host.shards.entries()) if (name === connection || name === connection.split('/').at(-1)) return id
+  for (const [id, connection] of host.shards.entries())
+    if (name === connection || name === connection.split('/').at(-1)) return id
   return name
 }

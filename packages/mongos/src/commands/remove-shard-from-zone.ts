@@ -16,7 +16,10 @@ export const removeShardFromZone: CommandRow<MongosInvocation> = {
   summary: 'Takes a zone from a shard, unless the zone has ranges and no other shard.',
   async run(invocation) {
     const { host, operation } = invocation
-    raise((await host.remote.request(configAddress, 'config.remove-shard-from-zone', zoneArguments(invocation), operation)).error)
+    raise(
+      (await host.remote.request(configAddress, 'config.remove-shard-from-zone', zoneArguments(invocation), operation))
+        .error,
+    )
     return new DocumentWriter(192)
   },
 }

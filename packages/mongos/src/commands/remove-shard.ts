@@ -21,14 +21,23 @@ export const removeShard: CommandRow<MongosInvocation> = {
         'TypeMismatch',
         `BSON field '${args.command}.${args.command}' is the wrong type '${typeName(target.type)}', expected type 'string'`,
       )
-    const reply = await host.remote.request(configAddress, 'config.remove-shard', { shard: target.asString() }, operation)
+    const reply = await host.remote.request(
+      configAddress,
+      'config.remove-shard',
+      { shard: target.asString() },
+      operation,
+    )
     raise(reply.error)
     await host.shards.refresh(operation)
     return writeState(new DocumentWriter(512), reply, host.behaviours)
   },
 }
 
-function writeState(writer: DocumentWriter, reply: ReplyOf<'config.remove-shard'>, behaviours: Behaviours): DocumentWriter {
+function writeState(
+  writer: DocumentWriter,
+  reply: ReplyOf<'config.remove-shard'>,
+  behaviours: Behaviours,
+): DocumentWriter {
   const { state, shard, chunks, databases, jumboChunks, collectionsToMove } = reply
   switch (state) {
     case 'started':
@@ -55,7 +64,10 @@ function writeDatabases(
   if (removeShardNotes === 'when-databases-remain' && !remain) return writer
   if (removeShardNotes !== 'moveCollection') writer.string('note', 'you need to drop or movePrimary these databases')
   else if (remain)
-    writer.string('note', 'you need to call moveCollection for collectionsToMove and afterwards movePrimary for the dbsToMove')
+    writer.string(
+      'note',
+      'you need to call moveCollection for collectionsToMove and afterwards movePrimary for the dbsToMove',
+    )
   writeNames(writer, 'dbsToMove', databasesToMove)
   return removeShardNotes === 'moveCollection' ? writeNames(writer, 'collectionsToMove', collectionsToMove) : writer
 }

@@ -20,7 +20,8 @@ export const renameCollection: CommandRow<MongosInvocation> = {
     const { args, host, operation } = invocation
     const { from, to, dropTarget } = renameRequest(args)
     const [fromDb, toDb] = [databaseNameOf(from), databaseNameOf(to)]
-    if (isConfigDatabase(fromDb) && isConfigDatabase(toDb)) return passThrough(invocation, configAddress, configCommand(invocation), false)
+    if (isConfigDatabase(fromDb) && isConfigDatabase(toDb))
+      return passThrough(invocation, configAddress, configCommand(invocation), false)
     const collectionUuid = collectionUuidOf(args, host.behaviours)
     return withDatabase(invocation, fromDb, false, async (database) => {
       if (database === null) throw new CommandError('NamespaceNotFound', `database ${fromDb} not found`)
@@ -40,7 +41,11 @@ export const renameCollection: CommandRow<MongosInvocation> = {
 }
 
 /** The target database is made on the source's primary shard; one that is elsewhere is refused. */
-async function checkSamePrimary({ host, operation }: MongosInvocation, { primaryShard }: DatabaseEntry, db: string): Promise<void> {
+async function checkSamePrimary(
+  { host, operation }: MongosInvocation,
+  { primaryShard }: DatabaseEntry,
+  db: string,
+): Promise<void> {
   const existing = isConfigDatabase(db) ? null : await host.catalog.database(db, operation)
   if (existing === null && !isConfigDatabase(db)) {
     await host.catalog.createDatabase(db, operation, primaryShard)

@@ -20,7 +20,8 @@ export const setAllowMigrations: CommandRow<MongosInvocation> = {
     if (host.behaviours.setAllowMigrationsIsStrict) refuseUnknown(body)
     const ns = args.targetString()
     const db = databaseNameOf(ns)
-    if ((await host.catalog.database(db, operation)) === null) throw new CommandError('NamespaceNotFound', `database ${db} not found`)
+    if ((await host.catalog.database(db, operation)) === null)
+      throw new CommandError('NamespaceNotFound', `database ${db} not found`)
     const request = { ns, allowMigrations: args.bool('allowMigrations')! }
     raise((await host.remote.request(configAddress, 'config.set-allow-migrations', request, operation)).error)
     return new DocumentWriter(192)

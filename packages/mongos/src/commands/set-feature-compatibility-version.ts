@@ -19,13 +19,24 @@ export const setFeatureCompatibilityVersion: CommandRow<MongosInvocation> = {
   summary: 'Sets the feature compatibility version of all members.',
   async run(invocation) {
     const { args, body, host, operation } = invocation
-    const { featureCompatibilityNeedsConfirmation, featureCompatibilityVersions, setFeatureCompatibilityVersionIsTyped } = host.behaviours
+    const {
+      featureCompatibilityNeedsConfirmation,
+      featureCompatibilityVersions,
+      setFeatureCompatibilityVersionIsTyped,
+    } = host.behaviours
     if (setFeatureCompatibilityVersionIsTyped) CommandArguments.parse(body, fields)
     else checkUntyped(invocation)
     const version = args.targetString()
-    if (featureCompatibilityNeedsConfirmation && featureCompatibilityVersions.includes(version) && args.bool('confirm') !== true)
+    if (
+      featureCompatibilityNeedsConfirmation &&
+      featureCompatibilityVersions.includes(version) &&
+      args.bool('confirm') !== true
+    )
       throw new CommandError(7369100, confirmation(version, featureCompatibilityVersions.at(-1) === version))
-    raise((await host.remote.request(configAddress, 'config.set-feature-compatibility-version', { version }, operation)).error)
+    raise(
+      (await host.remote.request(configAddress, 'config.set-feature-compatibility-version', { version }, operation))
+        .error,
+    )
     return new DocumentWriter(192)
   },
 }

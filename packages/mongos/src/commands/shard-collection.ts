@@ -19,7 +19,9 @@ export const shardCollection: CommandRow<MongosInvocation> = {
     const { db, ns } = namespaceOf(invocation)
     const { behaviours } = host
     const { databasesNeedEnableSharding, shardCollectionReplyHasUuid } = behaviours
-    const fields: FieldSpecs = behaviours.shardKeyDefaultsToId ? shardCollectionFields : { ...shardCollectionFields, key: 'object!' }
+    const fields: FieldSpecs = behaviours.shardKeyDefaultsToId
+      ? shardCollectionFields
+      : { ...shardCollectionFields, key: 'object!' }
     checkFields('ShardCollection', body, fields, 'ignored')
     if (db === 'config')
       throw new CommandError(

@@ -26,11 +26,16 @@ export const shardlab: CommandRow<MongosInvocation> = {
   adminOnly: true,
   manual: 'reference/command',
   status: 'full',
-  summary: 'Breaks and heals parts of the cluster (apply, list, heal), and explains why a collection is balanced or not (explainBalance).',
+  summary:
+    'Breaks and heals parts of the cluster (apply, list, heal), and explains why a collection is balanced or not (explainBalance).',
   run(invocation) {
     const verb = invocation.args.targetString()
     const known = Object.hasOwn(verbs, verb) ? verbs[verb]! : null
-    if (known === null) throw new CommandError('BadValue', `shardlab has no verb ${verb}; its verbs are ${Object.keys(verbs).join(', ')}.`)
+    if (known === null)
+      throw new CommandError(
+        'BadValue',
+        `shardlab has no verb ${verb}; its verbs are ${Object.keys(verbs).join(', ')}.`,
+      )
     refuseUnknown(invocation.body, verb, known.field)
     return known.run(invocation, verb)
   },
@@ -43,13 +48,18 @@ function refuseUnknown(body: Uint8Array, verb: string, field: string | null): vo
   while (it.next()) {
     const name = it.name()
     if (name !== field && !isGenericArgument(name))
-      throw new CommandError('BadValue', `shardlab ${verb} takes no ${name}; it takes ${field === null ? 'nothing' : `${field} alone`}.`)
+      throw new CommandError(
+        'BadValue',
+        `shardlab ${verb} takes no ${name}; it takes ${field === null ? 'nothing' : `${field} alone`}.`,
+      )
   }
 }
 
 /** The one who runs the cluster answers. */
 async function askCluster({ host, body, operation }: MongosInvocation, verb: string): Promise<DocumentWriter> {
-  const { reply, error } = await operation.interruptible(host.context.request(clusterAddress, 'cluster.faults', { verb, body }))
+  const { reply, error } = await operation.interruptible(
+    host.context.request(clusterAddress, 'cluster.faults', { verb, body }),
+  )
   raise(error)
   const writer = new DocumentWriter(reply.length + 168)
   for (const it = new FieldIterator(reply); it.next();) writer.value(it.name(), it.value())

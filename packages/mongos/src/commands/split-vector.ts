@@ -21,7 +21,8 @@ export const splitVector: CommandRow<MongosInvocation> = {
     if (databaseNameOf(ns) !== db)
       throw new CommandError('IllegalOperation', "Performing splitVector across dbs isn't supported via mongos")
     return withRoute(invocation, ns, false, (route) => {
-      if (route.kind === 'sharded') throw new CommandError('IllegalOperation', "can't do command: splitVector on sharded collection")
+      if (route.kind === 'sharded')
+        throw new CommandError('IllegalOperation', "can't do command: splitVector on sharded collection")
       if (route.kind === 'missing') throw new CommandError('NamespaceNotFound', `database ${db} not found`)
       if (route.kind === 'config') return passThrough(invocation, configAddress, configCommand(invocation), true)
       const member = soleMember(route)

@@ -57,7 +57,11 @@ interface ChosenChunk {
 }
 
 /** @throws CommandError without code for arguments that name no chunk */
-async function chosenChunk(invocation: MongosInvocation, ns: string, placement: CollectionPlacement): Promise<ChosenChunk> {
+async function chosenChunk(
+  invocation: MongosInvocation,
+  ns: string,
+  placement: CollectionPlacement,
+): Promise<ChosenChunk> {
   const { args } = invocation
   const find = optionalDocument(args, 'find')
   const bounds = optionalArray(args, 'bounds')
@@ -81,7 +85,9 @@ async function chunkAround(
   const { shardKey } = placement
   const middle = normalisedKey(shardKey, given)
   if (middle === null)
-    throw refusal(`new split key ${formatDocument(given)} is not valid for shard key pattern ${formatDocument(shardKey.document)}`)
+    throw refusal(
+      `new split key ${formatDocument(given)} is not valid for shard key pattern ${formatDocument(shardKey.document)}`,
+    )
   const chunk = await chunkAt(invocation, ns, placement, middle)
   if (compareDocuments(chunk.min, middle) === 0)
     throw refusal(
@@ -92,7 +98,8 @@ async function chunkAround(
 
 /** Server: BSONElement::Obj. @throws CommandError 13111 */
 function boundDocument(value: RawValue, position: number): Uint8Array {
-  if (value.type !== BsonType.object) throw new CommandError(13111, `wrong type for field (${position}) ${typeName(value.type)} != object`)
+  if (value.type !== BsonType.object)
+    throw new CommandError(13111, `wrong type for field (${position}) ${typeName(value.type)} != object`)
   return value.slice()
 }
 
@@ -114,11 +121,19 @@ async function medianKey(
     .document('max', max)
     .bool('force', true)
     .finish()
-  const command = { db: 'admin', body, sequences: [], shardVersion: placement.table.versionOn(shard), databaseVersion: null, stmtIds: null }
+  const command = {
+    db: 'admin',
+    body,
+    sequences: [],
+    shardVersion: placement.table.versionOn(shard),
+    databaseVersion: null,
+    stmtIds: null,
+  }
   const reply = await host.remote.command(shard, command, operation, true)
   const error = replyError(reply.body)
   if (error !== null) throw error
   const [key] = documentsOf(findField(reply.body, 'splitKeys')!)
-  if (key === undefined) throw new CommandError('CannotSplit', 'Unable to find median in chunk because chunk is indivisible.')
+  if (key === undefined)
+    throw new CommandError('CannotSplit', 'Unable to find median in chunk because chunk is indivisible.')
   return key
 }

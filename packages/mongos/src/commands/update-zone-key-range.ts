@@ -16,7 +16,16 @@ export const updateZoneKeyRange: CommandRow<MongosInvocation> = {
   summary: 'Gives a range of shard keys to a zone, or takes it out.',
   async run(invocation) {
     const { host, operation } = invocation
-    raise((await host.remote.request(configAddress, 'config.update-zone-key-range', zoneRangeArguments(invocation), operation)).error)
+    raise(
+      (
+        await host.remote.request(
+          configAddress,
+          'config.update-zone-key-range',
+          zoneRangeArguments(invocation),
+          operation,
+        )
+      ).error,
+    )
     return new DocumentWriter(192)
   },
 }

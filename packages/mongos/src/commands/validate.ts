@@ -25,7 +25,12 @@ export const validate: CommandRow<MongosInvocation> = {
 
 async function validateOn(invocation: MongosInvocation, route: Route): Promise<DocumentWriter> {
   const { body, db } = invocation
-  const answers = await scatter(invocation, owningMembers(route, db), (member) => routedCommand(invocation, route, member, body), true)
+  const answers = await scatter(
+    invocation,
+    owningMembers(route, db),
+    (member) => routedCommand(invocation, route, member, body),
+    true,
+  )
   const stale = answers.find(({ error }) => error !== null && isStaleCode(error.code))
   if (stale?.error != null) throw stale.error
   const raw = new DocumentWriter(1024).startDocument('raw')

@@ -22,8 +22,11 @@ export async function checkCluster(invocation: MongosInvocation, checkIndexes: b
     const db = databaseNameOf(ns)
     if (db === 'config' || databases.has(db)) continue
     found.push(
-      inconsistency('HiddenShardedCollection', 'Found sharded collection but relative database does not exist', ns, (details) =>
-        details.document('collection', collection),
+      inconsistency(
+        'HiddenShardedCollection',
+        'Found sharded collection but relative database does not exist',
+        ns,
+        (details) => details.document('collection', collection),
       ),
     )
   }

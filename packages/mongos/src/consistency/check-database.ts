@@ -28,7 +28,8 @@ export async function checkDatabase(invocation: MongosInvocation, check: Databas
     found.push(...chunkInconsistencies(collection, chunks))
     const ofCollection = new DocumentWriter(128).string('ns', collection.ns).finish()
     found.push(...zoneInconsistencies(collection, await configDocuments(invocation, 'tags', ofCollection, byMin)))
-    if (check.checkIndexes && primary !== null) found.push(...(await inconsistentIndexes(invocation, collection.ns, ownersOf(chunks))))
+    if (check.checkIndexes && primary !== null)
+      found.push(...(await inconsistentIndexes(invocation, collection.ns, ownersOf(chunks))))
   }
   return found
 }
@@ -70,7 +71,9 @@ async function checkOnShards(
   const { host, operation } = invocation
   const shards = await host.shards.ids(operation)
   const answers = await host.context.all(
-    shards.map((shard) => host.remote.request(shard, 'shard.check-metadata', { db, primary, only, collections }, operation)),
+    shards.map((shard) =>
+      host.remote.request(shard, 'shard.check-metadata', { db, primary, only, collections }, operation),
+    ),
   )
   const options = new Map<string, Map<string, Uint8Array>>()
   for (const [i, shard] of shards.entries()) {
@@ -80,7 +83,10 @@ async function checkOnShards(
   const found = answers.flatMap(({ inconsistencies }) => inconsistencies)
   for (const [ns, byShard] of options) {
     const owners = ownersOf(
-      await chunksOf(invocation, parseCollection(collections.find((each) => findField(each, '_id')!.asString() === ns)!)),
+      await chunksOf(
+        invocation,
+        parseCollection(collections.find((each) => findField(each, '_id')!.asString() === ns)!),
+      ),
     )
     const concerned = [...byShard].filter(([shard]) => shard === primary || owners.includes(shard))
     found.push(...optionInconsistencies(ns, new Map(concerned)))

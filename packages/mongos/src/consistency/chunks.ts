@@ -13,7 +13,10 @@ export interface CatalogCollection {
  * @param chunks config.chunks documents in the order of their `min`
  * @throws CommandError 4 NoSuchKey, 14 TypeMismatch for a document that is no chunk
  */
-export function chunkInconsistencies({ ns, uuid, shardKey }: CatalogCollection, chunks: readonly Uint8Array[]): Uint8Array[] {
+export function chunkInconsistencies(
+  { ns, uuid, shardKey }: CatalogCollection,
+  chunks: readonly Uint8Array[],
+): Uint8Array[] {
   const first = chunks[0]
   if (first === undefined)
     return [
@@ -47,8 +50,12 @@ export function chunkInconsistencies({ ns, uuid, shardKey }: CatalogCollection, 
   const min = bound(first, 'min')
   if (compareDocuments(min, shardKey.globalMin) !== 0)
     found.push(
-      inconsistency('RoutingTableMissingMinKey', 'Routing table has a gap because first chunk does not start from MinKey', ns, (details) =>
-        details.value('collectionUUID', uuid).document('minKeyObj', min).document('globalMin', shardKey.globalMin),
+      inconsistency(
+        'RoutingTableMissingMinKey',
+        'Routing table has a gap because first chunk does not start from MinKey',
+        ns,
+        (details) =>
+          details.value('collectionUUID', uuid).document('minKeyObj', min).document('globalMin', shardKey.globalMin),
       ),
     )
   const max = bound(chunks.at(-1)!, 'max')
@@ -58,7 +65,8 @@ export function chunkInconsistencies({ ns, uuid, shardKey }: CatalogCollection, 
         'RoutingTableMissingMaxKey',
         'Routing table has a gap because last chunk boundary does not reach MaxKey',
         ns,
-        (details) => details.value('collectionUUID', uuid).document('maxKeyObj', max).document('globalMax', shardKey.globalMax),
+        (details) =>
+          details.value('collectionUUID', uuid).document('maxKeyObj', max).document('globalMax', shardKey.globalMax),
       ),
     )
   return found
@@ -73,6 +81,7 @@ export function isShardKey(shardKey: ShardKeyPattern, key: Uint8Array): boolean 
 export function bound(document: Uint8Array, name: 'min' | 'max'): Uint8Array {
   const value = findField(document, name)
   if (value === undefined) throw new CommandError('NoSuchKey', `Missing expected field "${name}"`)
-  if (value.type !== BsonType.object) throw new CommandError('TypeMismatch', `"${name}" had the wrong type. Expected object`)
+  if (value.type !== BsonType.object)
+    throw new CommandError('TypeMismatch', `"${name}" had the wrong type. Expected object`)
   return value.slice()
 }

@@ -2,7 +2,12 @@
 import { DocumentWriter } from '@shardlab/bson'
 
 /** `{ type, description, details: { namespace, … } }`; `details` appends what follows the namespace. */
-export function inconsistency(type: string, description: string, ns: string, details: (writer: DocumentWriter) => unknown): Uint8Array {
+export function inconsistency(
+  type: string,
+  description: string,
+  ns: string,
+  details: (writer: DocumentWriter) => unknown,
+): Uint8Array {
   const writer = new DocumentWriter(512)
     .string('type', type)
     .string('description', description)

@@ -10,7 +10,11 @@ const wholeBatch = 1000
 const namespaceNotFound = 26
 
 /** `{ type: 'InconsistentIndex', … }` for each, of a collection that has chunks on these shards. @throws CommandError what a shard fails with */
-export async function inconsistentIndexes(invocation: MongosInvocation, ns: string, owners: readonly string[]): Promise<Uint8Array[]> {
+export async function inconsistentIndexes(
+  invocation: MongosInvocation,
+  ns: string,
+  owners: readonly string[],
+): Promise<Uint8Array[]> {
   const specs = await indexesOf(invocation, ns, owners)
   const shards = [...specs.keys()]
   const names = new Set([...specs.values()].flatMap((byName) => [...byName.keys()]))
@@ -66,7 +70,12 @@ function differingProperties(specs: readonly Uint8Array[]): Uint8Array[] {
     .sort(compareDocuments)
 }
 
-function inconsistency(ns: string, name: string, missing: readonly string[], differing: readonly Uint8Array[]): Uint8Array {
+function inconsistency(
+  ns: string,
+  name: string,
+  missing: readonly string[],
+  differing: readonly Uint8Array[],
+): Uint8Array {
   const writer = new DocumentWriter(512)
     .string('type', 'InconsistentIndex')
     .string('description', 'Found an index of a sharded collection that is inconsistent between different shards')

@@ -7,7 +7,10 @@ import { inconsistency } from './inconsistency.js'
  * @param zones config.tags documents in the order of their `min`
  * @throws CommandError 4 NoSuchKey, 14 TypeMismatch for a document that is no zone
  */
-export function zoneInconsistencies({ ns, uuid, shardKey }: CatalogCollection, zones: readonly Uint8Array[]): Uint8Array[] {
+export function zoneInconsistencies(
+  { ns, uuid, shardKey }: CatalogCollection,
+  zones: readonly Uint8Array[],
+): Uint8Array[] {
   const found: Uint8Array[] = []
   zones.forEach((zone, i) => {
     // As with chunks, the server does not look at the first one alone.
@@ -15,7 +18,10 @@ export function zoneInconsistencies({ ns, uuid, shardKey }: CatalogCollection, z
     if (!isShardKey(shardKey, bound(zone, 'min')) || !isShardKey(shardKey, bound(zone, 'max')))
       found.push(
         inconsistency('CorruptedZoneShardKey', 'Found zone with a shard key pattern violation', ns, (details) =>
-          details.value('collectionUUID', uuid).document('zone', shownZone(zone)).document('shardKeyPattern', shardKey.document),
+          details
+            .value('collectionUUID', uuid)
+            .document('zone', shownZone(zone))
+            .document('shardKeyPattern', shardKey.document),
         ),
       )
     const before = zones[i - 1]!

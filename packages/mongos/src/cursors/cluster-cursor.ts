@@ -49,10 +49,20 @@ export class SingleMemberCursor implements ClusterCursor {
     return this.#exhausted
   }
 
-  async next(invocation: MongosInvocation, { batchSize, awaitMs }: BatchRequest, ownId: bigint): Promise<DocumentWriter> {
+  async next(
+    invocation: MongosInvocation,
+    { batchSize, awaitMs }: BatchRequest,
+    ownId: bigint,
+  ): Promise<DocumentWriter> {
     if (this.#remote.id === 0n) {
       this.#exhausted = true
-      return new DocumentWriter(384).startDocument('cursor').startArray('nextBatch').end().int64('id', 0n).string('ns', this.ns).end()
+      return new DocumentWriter(384)
+        .startDocument('cursor')
+        .startArray('nextBatch')
+        .end()
+        .int64('id', 0n)
+        .string('ns', this.ns)
+        .end()
     }
     const { body, batch } = await this.#remote.getMore(invocation, batchSize, awaitMs)
     this.#exhausted = this.#remote.id === 0n && !fills(batch, batchSize)
@@ -99,7 +109,8 @@ export class MergedCursor implements ClusterCursor {
 
   /** Says that shards were passed over, where there is a word for it. */
   writePartial(writer: DocumentWriter, { host }: MongosInvocation): DocumentWriter {
-    if (this.#stream.isPartial === true && host.behaviours.partialResultsAreTold) writer.bool('partialResultsReturned', true)
+    if (this.#stream.isPartial === true && host.behaviours.partialResultsAreTold)
+      writer.bool('partialResultsReturned', true)
     return writer
   }
 
@@ -117,7 +128,11 @@ export class MergedCursor implements ClusterCursor {
    * Writes `firstBatch`, the array alone.
    * @param batchSize undefined: the server's default
    */
-  async writeFirstBatch(writer: DocumentWriter, invocation: MongosInvocation, batchSize: number | undefined): Promise<void> {
+  async writeFirstBatch(
+    writer: DocumentWriter,
+    invocation: MongosInvocation,
+    batchSize: number | undefined,
+  ): Promise<void> {
     writer.startArray('firstBatch')
     await this.#write(writer, invocation, batchSize ?? defaultFirstBatch)
     writer.end()

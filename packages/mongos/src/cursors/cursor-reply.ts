@@ -6,7 +6,12 @@ import { replyWriterFor } from '../remote/command-reply.js'
 export { readCursorReply, type CursorReply } from '@shardlab/node'
 
 /** The reply of a member with this router's cursor id in place of the member's; the batch is copied in one piece. */
-export function writeCursorReply(body: Uint8Array, { cursor, id, ns }: CursorReply, ownId: bigint, ownNs = ns): DocumentWriter {
+export function writeCursorReply(
+  body: Uint8Array,
+  { cursor, id, ns }: CursorReply,
+  ownId: bigint,
+  ownNs = ns,
+): DocumentWriter {
   const writer = replyWriterFor(body)
   if (id === ownId && ns === ownNs) return writer.value('cursor', cursor)
   writer.startDocument('cursor')
@@ -21,5 +26,11 @@ export function writeCursorReply(body: Uint8Array, { cursor, id, ns }: CursorRep
 
 /** A reply with nothing in it. */
 export function writeEmptyCursor(ns: string): DocumentWriter {
-  return new DocumentWriter(384).startDocument('cursor').startArray('firstBatch').end().int64('id', 0n).string('ns', ns).end()
+  return new DocumentWriter(384)
+    .startDocument('cursor')
+    .startArray('firstBatch')
+    .end()
+    .int64('id', 0n)
+    .string('ns', ns)
+    .end()
 }

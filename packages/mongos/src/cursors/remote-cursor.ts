@@ -39,8 +39,14 @@ export class RemoteCursor {
    * @throws CommandError of the shard, with its host before the message as async_results_merger.cpp has it, or of the way to it; the cursor then
    * counts as gone
    */
-  async getMore(invocation: MongosInvocation, batchSize: number, awaitMs?: number): Promise<{ body: Uint8Array; batch: RawValue }> {
-    const writer = new DocumentWriter(192).int64('getMore', this.id).string('collection', this.ns.slice(this.db.length + 1))
+  async getMore(
+    invocation: MongosInvocation,
+    batchSize: number,
+    awaitMs?: number,
+  ): Promise<{ body: Uint8Array; batch: RawValue }> {
+    const writer = new DocumentWriter(192)
+      .int64('getMore', this.id)
+      .string('collection', this.ns.slice(this.db.length + 1))
     if (batchSize > 0) writer.int64('batchSize', batchSize)
     if (awaitMs !== undefined) writer.int32('maxTimeMS', awaitMs)
     if (invocation.session !== null) writer.document('lsid', invocation.session.document)
@@ -64,7 +70,9 @@ export class RemoteCursor {
   }
 
   #onShard(error: CommandError, { host: { behaviours, shards } }: MongosInvocation): unknown {
-    return behaviours.cursorErrorsNameShard ? withContext(error, `Error on remote shard ${shards.hostOf(this.shard)}`) : error
+    return behaviours.cursorErrorsNameShard
+      ? withContext(error, `Error on remote shard ${shards.hostOf(this.shard)}`)
+      : error
   }
 
   async #ask({ host, operation }: MongosInvocation, command: RemoteCommand): Promise<{ readonly body: Uint8Array }> {

@@ -44,7 +44,9 @@ export class ResultsMerger implements DocumentStream {
 
   async fill(invocation: MongosInvocation): Promise<void> {
     const dry = this.#merger.dry()
-    const failures = await invocation.host.context.all(dry.map((remote) => failureOf(remote.fill(invocation, this.#batchSize))))
+    const failures = await invocation.host.context.all(
+      dry.map((remote) => failureOf(remote.fill(invocation, this.#batchSize))),
+    )
     failures.forEach((failure, i) => {
       if (failure === null) return
       if (!this.#allowPartial || !dry[i]!.cursor.unreachable) throw failure.error

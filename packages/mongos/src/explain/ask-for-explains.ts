@@ -1,13 +1,23 @@
 /** What every explain that shards answer has in common: the question, and what stands behind the answers. Server: cluster_explain.cpp. */
 import { DocumentWriter, findField } from '@shardlab/bson'
-import { shownCommand, withoutGenericArguments, writeServerInfo, writeServerParameters, type Verbosity } from '@shardlab/node'
+import {
+  shownCommand,
+  withoutGenericArguments,
+  writeServerInfo,
+  writeServerParameters,
+  type Verbosity,
+} from '@shardlab/node'
 import type { MongosInvocation } from '../command/invocation.js'
 import { askAll } from '../reads/ask-all.js'
 import { routedCommand, type Route } from '../routing/route.js'
 import type { ShardExplain } from './merge-explains.js'
 
 /** What stands behind plans and statistics. */
-export function writeTrailer(writer: DocumentWriter, invocation: MongosInvocation, replies: readonly ShardExplain[]): DocumentWriter {
+export function writeTrailer(
+  writer: DocumentWriter,
+  invocation: MongosInvocation,
+  replies: readonly ShardExplain[],
+): DocumentWriter {
   const shapeHash = findField(replies[0]![1], 'queryShapeHash')
   if (shapeHash !== undefined) writer.value('queryShapeHash', shapeHash)
   writeServerParameters(writeServerInfo(writer, invocation.host), invocation.host)

@@ -38,15 +38,26 @@ export function explainItself(invocation: MongosInvocation): Promise<DocumentWri
   return explainPipeline({ ...invocation, body, args: CommandArguments.parse(body, aggregateFields) }, 'queryPlanner')
 }
 
-async function explainOn(invocation: MongosInvocation, ns: string, route: Route, verbosity: Verbosity): Promise<DocumentWriter> {
+async function explainOn(
+  invocation: MongosInvocation,
+  ns: string,
+  route: Route,
+  verbosity: Verbosity,
+): Promise<DocumentWriter> {
   const { args, db, host } = invocation
   const context = evaluationOf(host, args, placementOf(route)?.defaultCollation ?? null)
-  const pipeline = compilePipeline(args.documents('pipeline')!, context, { db, target: args.target.isNumber() ? 'none' : 'collection' })
+  const pipeline = compilePipeline(args.documents('pipeline')!, context, {
+    db,
+    target: args.target.isNumber() ? 'none' : 'collection',
+  })
   const plan = await planAggregate(invocation, { ns, route, pipeline, joinsOnRouter: false })
   const writer = writeServerParameters(writeServerInfo(new DocumentWriter(4096), host), host)
   if (plan.kind === 'member' && route.kind === 'unsharded' && host.behaviours.unshardedPipelinesPassThrough)
     return explainOnPrimary(writer, invocation, { ns, route, plan, verbosity })
-  return writeCommand(await writePlan(writer, invocation, { ns, route, pipeline, plan, verbosity, nowMs: context.nowMs }), invocation)
+  return writeCommand(
+    await writePlan(writer, invocation, { ns, route, pipeline, plan, verbosity, nowMs: context.nowMs }),
+    invocation,
+  )
 }
 
 /** Where nothing is sharded the shard's words are the answer. Server: cluster_aggregation_planner.cpp, runPipelineOnPrimaryShard. */
@@ -57,7 +68,8 @@ async function explainOnPrimary(
 ): Promise<DocumentWriter> {
   await invocation.host.reach('mongos.read.targeted', { ns, shards: [plan.member] })
   const [answer] = await askMember(invocation, { route, plan, verbosity })
-  for (const it = new FieldIterator(answer![1]); it.next();) if (!ofTheMember.has(it.name())) writer.value(it.name(), it.value())
+  for (const it = new FieldIterator(answer![1]); it.next();)
+    if (!ofTheMember.has(it.name())) writer.value(it.name(), it.value())
   return writer
 }
 
@@ -71,7 +83,13 @@ function askMember(
 }
 
 /** What each member says of itself and of its own reply. */
-const ofTheMember: ReadonlySet<string> = new Set(['serverInfo', 'serverParameters', 'ok', '$clusterTime', 'operationTime'])
+const ofTheMember: ReadonlySet<string> = new Set([
+  'serverInfo',
+  'serverParameters',
+  'ok',
+  '$clusterTime',
+  'operationTime',
+])
 
 interface Explained {
   readonly ns: string
@@ -108,7 +126,13 @@ async function writePlan(
       const source = host.behaviours.explainShowsMergeCursors ? [mergeCursors(ns, mergeSort)] : []
       writer.documents('mergerPart', [...source, ...shownOf([...mergerPart, ...written])]).end()
       const ofMembers = bodyForMembers(invocation, shardsPart, { merges: true, nowMs })
-      const answers = await askForExplains(invocation, to === null ? { kind: 'config' } : route, members, ofMembers, verbosity)
+      const answers = await askForExplains(
+        invocation,
+        to === null ? { kind: 'config' } : route,
+        members,
+        ofMembers,
+        verbosity,
+      )
       return writeShardPipelines(writer, invocation, answers)
     }
   }

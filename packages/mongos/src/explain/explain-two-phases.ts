@@ -24,7 +24,13 @@ export async function explainTwoPhases(
   const startedMs = context.now()
   const searches = await askForExplains(invocation, route, members, searchCommand(invocation, statement), verbosity)
   const searchedMs = context.now()
-  const writes = await askForExplains(invocation, route, members.slice(-1), writeCommandOf(invocation, statement), verbosity)
+  const writes = await askForExplains(
+    invocation,
+    route,
+    members.slice(-1),
+    writeCommandOf(invocation, statement),
+    verbosity,
+  )
   const endedMs = context.now()
   const stage = isSorted(statement) ? 'SHARD_MERGE_SORT' : 'SHARD_MERGE'
   const name = 'inputStage'
@@ -44,10 +50,17 @@ function isSorted({ sort }: ModifyStatement): boolean {
 
 function searchCommand({ args, db }: MongosInvocation, statement: ModifyStatement): Uint8Array {
   const { collation, filter, hint, sort } = statement
-  const writer = new DocumentWriter(filter.length + 256).string('aggregate', args.collectionName(db)).startArray('pipeline')
-  const stages: [name: string, write: (name: string) => unknown][] = [['$match', (name) => writer.document(name, filter)]]
+  const writer = new DocumentWriter(filter.length + 256)
+    .string('aggregate', args.collectionName(db))
+    .startArray('pipeline')
+  const stages: [name: string, write: (name: string) => unknown][] = [
+    ['$match', (name) => writer.document(name, filter)],
+  ]
   if (isSorted(statement)) stages.push(['$sort', (name) => writer.document(name, sort!)])
-  stages.push(['$limit', (name) => writer.int64(name, 1n)], ['$project', (name) => writer.startDocument(name).int32('_id', 1).end()])
+  stages.push(
+    ['$limit', (name) => writer.int64(name, 1n)],
+    ['$project', (name) => writer.startDocument(name).int32('_id', 1).end()],
+  )
   for (const [i, [name, write]] of stages.entries()) {
     writer.startDocument(String(i))
     write(name)
@@ -81,9 +94,15 @@ function writeCommandOf({ args, body }: MongosInvocation, statement: ModifyState
   return writer.finish()
 }
 
-function withTarget(document: Uint8Array, filterField: 'q' | 'query', { filter }: ModifyStatement, keepsFilter: boolean): Uint8Array {
+function withTarget(
+  document: Uint8Array,
+  filterField: 'q' | 'query',
+  { filter }: ModifyStatement,
+  keepsFilter: boolean,
+): Uint8Array {
   const target = new DocumentWriter(filter.length + 64).string('_id', documentId)
-  if (keepsFilter) for (const it = new FieldIterator(filter); it.next();) if (it.name() !== '_id') target.value(it.name(), it.value())
+  if (keepsFilter)
+    for (const it = new FieldIterator(filter); it.next();) if (it.name() !== '_id') target.value(it.name(), it.value())
   const value = documentValue(target.finish())
   const writer = new DocumentWriter(document.length + filter.length + 128)
   let written = false
@@ -107,7 +126,12 @@ function namesPosition(statement: ModifyStatement, projection?: Uint8Array): boo
   const { bytes, start } = statement.update
   for (const it = new FieldIterator(bytes, start); it.next();) {
     const value = it.value()
-    if (it.name().startsWith('$') && value.type === BsonType.object && hasPosition(new FieldIterator(value.bytes, value.start))) return true
+    if (
+      it.name().startsWith('$') &&
+      value.type === BsonType.object &&
+      hasPosition(new FieldIterator(value.bytes, value.start))
+    )
+      return true
   }
   return false
 }

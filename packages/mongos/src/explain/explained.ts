@@ -23,7 +23,11 @@ export interface ExplainedTarget {
 type PresentRoute = Exclude<Route, { kind: 'missing' }>
 
 /** @throws CommandError 16 InvalidLength for a batch of writes, and what the command itself cannot be routed with */
-export async function targetOfExplained(invocation: MongosInvocation, ns: string, route: PresentRoute): Promise<ExplainedTarget> {
+export async function targetOfExplained(
+  invocation: MongosInvocation,
+  ns: string,
+  route: PresentRoute,
+): Promise<ExplainedTarget> {
   const { args, body } = invocation
   const name = firstFieldName(body)!
   switch (name) {
@@ -36,7 +40,12 @@ export async function targetOfExplained(invocation: MongosInvocation, ns: string
     case 'findandmodify':
       return ofFindAndModify(invocation, route)
     default:
-      return ofWrite(invocation, route, name as ModifyKind, onlyStatement(args.documents(name === 'update' ? 'updates' : 'deletes') ?? []))
+      return ofWrite(
+        invocation,
+        route,
+        name as ModifyKind,
+        onlyStatement(args.documents(name === 'update' ? 'updates' : 'deletes') ?? []),
+      )
   }
 }
 
@@ -51,9 +60,17 @@ function ofRead(invocation: MongosInvocation, ns: string, route: Route, filter: 
 
 function ofFindAndModify({ args, host }: MongosInvocation, route: PresentRoute): ExplainedTarget {
   const { statement } = readFindAndModify(args)
-  const onOne = (member: string): ExplainedTarget => ({ members: [member], stage: 'SINGLE_SHARD', ignoresVersion: false, search: null })
+  const onOne = (member: string): ExplainedTarget => ({
+    members: [member],
+    stage: 'SINGLE_SHARD',
+    ignoresVersion: false,
+    search: null,
+  })
   if (route.kind !== 'sharded') return onOne(soleMember(route))
-  const { targeting } = targetStatement({ placement: route.placement, evaluation: writeEvaluation(host, args) }, statement)
+  const { targeting } = targetStatement(
+    { placement: route.placement, evaluation: writeEvaluation(host, args) },
+    statement,
+  )
   checkFindAndModifyTarget(host.behaviours, targeting)
   if (isTargeted(host.behaviours, targeting, statement)) return onOne(targeting.shards[0]!)
   return { members: targeting.shards, stage: 'SHARD_WRITE', ignoresVersion: false, search: statement }

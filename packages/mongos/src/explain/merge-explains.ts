@@ -52,7 +52,8 @@ export function writeExecutions(
     return stats === undefined ? [] : [{ shard, stats }]
   })
   if (all.length === 0) return writer
-  const sum = (name: string): number => all.reduce((total, { stats }) => total + (inside(stats, name)?.asNumber() ?? 0), 0)
+  const sum = (name: string): number =>
+    all.reduce((total, { stats }) => total + (inside(stats, name)?.asNumber() ?? 0), 0)
   const counts = (): DocumentWriter =>
     writer
       .int32('nReturned', sum('nReturned'))
@@ -74,17 +75,28 @@ export function writeExecutions(
   return writer.end()
 }
 
-function writePlansTried(writer: DocumentWriter, all: readonly { readonly shard: string; readonly stats: RawValue }[]): void {
+function writePlansTried(
+  writer: DocumentWriter,
+  all: readonly { readonly shard: string; readonly stats: RawValue }[],
+): void {
   if (inside(all[0]!.stats, 'allPlansExecution') === undefined) return
   writer.startArray('allPlansExecution')
   all.forEach(({ shard, stats }, i) => {
-    writer.startDocument(String(i)).string('shardName', shard).value('allPlans', inside(stats, 'allPlansExecution')!).end()
+    writer
+      .startDocument(String(i))
+      .string('shardName', shard)
+      .value('allPlans', inside(stats, 'allPlansExecution')!)
+      .end()
   })
   writer.end()
 }
 
 /** `shards` of an explained pipeline: what each of them runs. */
-export function writeShardPipelines(writer: DocumentWriter, { host }: MongosInvocation, shards: readonly ShardExplain[]): DocumentWriter {
+export function writeShardPipelines(
+  writer: DocumentWriter,
+  { host }: MongosInvocation,
+  shards: readonly ShardExplain[],
+): DocumentWriter {
   writer.startDocument('shards')
   for (const [shard, reply] of shards) {
     writer.startDocument(shard).string('host', host.hostOf(shard))

@@ -55,7 +55,10 @@ export function analyzeKey(
     const writer = new DocumentWriter(4096)
     const found = options.keyCharacteristics && (await writeKeyCharacteristics(writer, analysis))
     if (options.keyCharacteristics && !found && !options.readWriteDistribution)
-      throw new CommandError('IllegalOperation', 'Cannot analyze the characteristics of a shard key that does not have a supporting index')
+      throw new CommandError(
+        'IllegalOperation',
+        'Cannot analyze the characteristics of a shard key that does not have a supporting index',
+      )
     if (options.readWriteDistribution) await writeReadWriteDistribution(writer, analysis)
     return writer
   })

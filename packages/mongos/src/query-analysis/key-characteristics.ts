@@ -30,7 +30,9 @@ export async function writeKeyCharacteristics(writer: DocumentWriter, analysis: 
     .bool('isUnique', isUnique)
     .int64('numDistinctValues', counted.distinct)
     .startArray('mostCommonValues')
-  values.forEach(({ value, frequency }, i) => writer.startDocument(String(i)).document('value', value).int64('frequency', frequency).end())
+  values.forEach(({ value, frequency }, i) =>
+    writer.startDocument(String(i)).document('value', value).int64('frequency', frequency).end(),
+  )
   writer.end().document('monotonicity', monotonicity!)
   if (analysis.isSharded) writer.string('note', orphanNote)
   writer.end()
@@ -48,7 +50,12 @@ async function describeKey(analysis: Analysis): Promise<ReplyOf<'shard.describe-
   const request = sampling.finish()
   const others = host.context.random.shuffled(shards.filter((shard) => shard !== first))
   for (const shard of [first, ...others]) {
-    const reply = await host.remote.request(shard, 'shard.describe-key', { ...about(shard), sampling: request }, operation)
+    const reply = await host.remote.request(
+      shard,
+      'shard.describe-key',
+      { ...about(shard), sampling: request },
+      operation,
+    )
     try {
       raise(reply.error)
       return reply
@@ -62,7 +69,11 @@ async function describeKey(analysis: Analysis): Promise<ReplyOf<'shard.describe-
   )
 }
 
-async function measure({ invocation, shards, about }: Analysis): Promise<{ count: number; sizeBytes: number; orphanCount: number }> {
+async function measure({
+  invocation,
+  shards,
+  about,
+}: Analysis): Promise<{ count: number; sizeBytes: number; orphanCount: number }> {
   const { host, operation } = invocation
   const replies = await host.context.all(
     shards.map((shard) => host.remote.request(shard, 'shard.measure-collection', about(shard), operation)),
@@ -106,8 +117,14 @@ async function commonValues(
     const count = Math.min(wanted, sampled)
     const values = await firstValues(analysis, count)
     if (values.length === 0)
-      throw new CommandError(7826506, 'Cannot analyze the cardinality and frequency of a shard key for an empty collection')
-    return { counted: { sampled, distinct: sampled }, values: values.map((value) => ({ value: fitted(value, count), frequency: 1 })) }
+      throw new CommandError(
+        7826506,
+        'Cannot analyze the cardinality and frequency of a shard key for an empty collection',
+      )
+    return {
+      counted: { sampled, distinct: sampled },
+      values: values.map((value) => ({ value: fitted(value, count), frequency: 1 })),
+    }
   }
   const counted = await new KeyValueCounts(analysis, index, { total, sampled, wanted }).run()
   if (counted.sampled === 0)
@@ -115,7 +132,10 @@ async function commonValues(
       7826507,
       'Cannot analyze the cardinality and frequency of a shard key because the number of sampled documents is zero',
     )
-  return { counted, values: counted.common.map(({ value, frequency }) => ({ value: fitted(value, wanted), frequency })) }
+  return {
+    counted,
+    values: counted.common.map(({ value, frequency }) => ({ value: fitted(value, wanted), frequency })),
+  }
 }
 
 async function firstValues({ invocation, shards, about }: Analysis, limit: number): Promise<Uint8Array[]> {
@@ -152,7 +172,8 @@ function truncated(document: Uint8Array, bytesMax: number, depth: number): Uint8
       used += elementBytes
       continue
     }
-    const stand = value.type === BsonType.object && depth === 0 ? truncated(value.slice(), left, depth + 1) : truncatedValue(value)
+    const stand =
+      value.type === BsonType.object && depth === 0 ? truncated(value.slice(), left, depth + 1) : truncatedValue(value)
     writer.document(name, stand)
     used += 2 + Buffer.byteLength(name) + stand.length
   }

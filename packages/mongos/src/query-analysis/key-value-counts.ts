@@ -45,7 +45,9 @@ export class KeyValueCounts {
   }
 
   async run(): Promise<ValueCounts> {
-    const streams = this.#analysis.shards.map((shard) => new ValueStream(this.#analysis, this.#index, this.#sampling, shard))
+    const streams = this.#analysis.shards.map(
+      (shard) => new ValueStream(this.#analysis, this.#index, this.#sampling, shard),
+    )
     const limit = this.#options.sampled
     while (this.#sampled < limit) {
       for (const stream of streams) await stream.fill()
@@ -54,7 +56,8 @@ export class KeyValueCounts {
       const key = alive.reduce((least, { key: other }) => (other! < least ? other! : least), alive[0]!.key!)
       const holders = alive.filter((stream) => stream.key === key)
       const frequency = holders.reduce((sum, stream) => sum + stream.take(), 0)
-      if (frequency > 0) this.#count({ key, frequency: Math.min(frequency, limit - this.#sampled), shard: holders[0]!.shard })
+      if (frequency > 0)
+        this.#count({ key, frequency: Math.min(frequency, limit - this.#sampled), shard: holders[0]!.shard })
     }
     return { sampled: this.#sampled, distinct: this.#distinct, common: await this.#values() }
   }
@@ -113,8 +116,18 @@ class ValueStream {
     if (this.#done || this.#at < this.#keys.length) return
     const { invocation, about } = this.#analysis
     const { host, operation } = invocation
-    const request = { ...about(this.shard), index: this.#index, after: this.#keys.at(-1) ?? null, sampling: this.#sampling }
-    const { keys, frequencies, done, error } = await host.remote.request(this.shard, 'shard.count-key-values', request, operation)
+    const request = {
+      ...about(this.shard),
+      index: this.#index,
+      after: this.#keys.at(-1) ?? null,
+      sampling: this.#sampling,
+    }
+    const { keys, frequencies, done, error } = await host.remote.request(
+      this.shard,
+      'shard.count-key-values',
+      request,
+      operation,
+    )
     raise(error)
     this.#keys = keys
     this.#frequencies = frequencies

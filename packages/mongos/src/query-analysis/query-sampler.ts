@@ -54,7 +54,12 @@ export class QuerySampler implements SamplingReport {
     const statistics = new DocumentWriter(64).double('numQueriesExecutedPerSecond', this.#queriesPerSecond()).finish()
     try {
       const request = { name: context.endpoint, statistics }
-      const { configurations, error } = await remote.request(configAddress, 'config.refresh-query-analyzer', request, null)
+      const { configurations, error } = await remote.request(
+        configAddress,
+        'config.refresh-query-analyzer',
+        request,
+        null,
+      )
       if (error === null) this.#use(configurations)
     } catch (error) {
       if (!(error instanceof CommandError)) throw error
@@ -133,14 +138,18 @@ export class QuerySampler implements SamplingReport {
   #queriesPerSecond(): number {
     const { context, parameters, statistics } = this.#host
     const { opcounters } = statistics
-    const commands = ['aggregate', 'findAndModify', 'count', 'distinct'].reduce((sum, name) => sum + statistics.commandCount(name), 0)
+    const commands = ['aggregate', 'findAndModify', 'count', 'distinct'].reduce(
+      (sum, name) => sum + statistics.commandCount(name),
+      0,
+    )
     const count = opcounters.query + opcounters.update + opcounters.delete + commands
     const seconds = Math.max(1, Math.round((context.now() - this.#countedAtMs) / 1000))
     const perSecond = (count - this.#countedQueries) / seconds
     this.#countedQueries = count
     this.#countedAtMs = context.now()
     const kept = (1 - parameters.number('queryAnalysisQueryStatsSmoothingFactor')) ** seconds
-    this.#averageQueries = this.#averageQueries === null ? perSecond : kept * this.#averageQueries + (1 - kept) * perSecond
+    this.#averageQueries =
+      this.#averageQueries === null ? perSecond : kept * this.#averageQueries + (1 - kept) * perSecond
     return this.#averageQueries
   }
 }

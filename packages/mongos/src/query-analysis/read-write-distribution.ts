@@ -37,7 +37,11 @@ export async function writeReadWriteDistribution(writer: DocumentWriter, analysi
   writer.end()
 }
 
-function writeDistribution(writer: DocumentWriter, parts: readonly Uint8Array[], kind: 'Reads' | 'Writes'): DocumentWriter {
+function writeDistribution(
+  writer: DocumentWriter,
+  parts: readonly Uint8Array[],
+  kind: 'Reads' | 'Writes',
+): DocumentWriter {
   const counters = new Counters(parts)
   writer.startDocument('sampleSize').int64('total', counters.total)
   for (const [command, count] of counters.commands) writer.int64(command, count)

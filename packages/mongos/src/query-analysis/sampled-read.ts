@@ -39,7 +39,9 @@ function read(
   collation: Uint8Array | undefined,
   letVariables: Uint8Array | undefined,
 ): SampledRead {
-  const writer = new DocumentWriter(256).document('filter', filter ?? emptyDocument).document('collation', collation ?? emptyDocument)
+  const writer = new DocumentWriter(256)
+    .document('filter', filter ?? emptyDocument)
+    .document('collation', collation ?? emptyDocument)
   if (letVariables !== undefined) writer.document('let', letVariables)
   return { cmdName, cmd: writer.finish() }
 }
@@ -47,5 +49,7 @@ function read(
 /** What a pipeline selects before anything else. */
 function leadingFilter({ args, db, host }: MongosInvocation): Uint8Array | undefined {
   const target = args.target.isNumber() ? 'none' : 'collection'
-  return compilePipeline(args.documents('pipeline')!, evaluationOf(host, args), { db, target }).leadingFilter ?? undefined
+  return (
+    compilePipeline(args.documents('pipeline')!, evaluationOf(host, args), { db, target }).leadingFilter ?? undefined
+  )
 }

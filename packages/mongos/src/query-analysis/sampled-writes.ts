@@ -54,7 +54,8 @@ export function sampleFindAndModify(invocation: MongosInvocation, ns: string): M
 
 function withSampleId(document: Uint8Array, sampleId: Uint8Array): Uint8Array {
   const writer = new DocumentWriter(document.length + 32)
-  for (const it = new FieldIterator(document); it.next();) if (it.name() !== 'sampleId') writer.value(it.name(), it.value())
+  for (const it = new FieldIterator(document); it.next();)
+    if (it.name() !== 'sampleId') writer.value(it.name(), it.value())
   return writer.uuid('sampleId', sampleId).finish()
 }
 
@@ -97,7 +98,11 @@ function bulkWriteOf(ns: string, op: Uint8Array, args: CommandArguments): Uint8A
     if (position === 0) first.int32(it.name(), 0)
     else first.value(it.name(), it.value())
   }
-  const writer = new DocumentWriter(op.length + 256).int32('bulkWrite', 1).startArray('ops').document('0', first.finish()).end()
+  const writer = new DocumentWriter(op.length + 256)
+    .int32('bulkWrite', 1)
+    .startArray('ops')
+    .document('0', first.finish())
+    .end()
   return finish(writer.startArray('nsInfo').startDocument('0').string('ns', ns).end().end(), args, 'admin')
 }
 

@@ -35,11 +35,17 @@ export function openOnOne(
   traits: CursorTraits,
   opened?: () => void,
 ): Promise<DocumentWriter> {
-  return invocation.host.remote.commandFor(member, command, invocation.operation, traits.sentOnce !== true, ({ body }) => {
-    const writer = openedOnOne(invocation, member, command, traits, body)
-    opened?.()
-    return writer
-  })
+  return invocation.host.remote.commandFor(
+    member,
+    command,
+    invocation.operation,
+    traits.sentOnce !== true,
+    ({ body }) => {
+      const writer = openedOnOne(invocation, member, command, traits, body)
+      opened?.()
+      return writer
+    },
+  )
 }
 
 function openedOnOne(
@@ -55,10 +61,14 @@ function openedOnOne(
   const reply = readCursorReply(body, 'firstBatch')
   const staysOpen =
     reply.id !== 0n ||
-    (traits.opensWhenFull === true && (traits.batchSize === 0 || fills(reply.batch, traits.batchSize ?? defaultFirstBatch)))
+    (traits.opensWhenFull === true &&
+      (traits.batchSize === 0 || fills(reply.batch, traits.batchSize ?? defaultFirstBatch)))
   const ns = invocation.cursorNs ?? reply.ns
   if (!staysOpen) return writeCursorReply(body, reply, 0n, ns)
-  const cursor = new SingleMemberCursor(new RemoteCursor({ shard: member, db: command.db, ns: reply.ns, id: reply.id }), ns)
+  const cursor = new SingleMemberCursor(
+    new RemoteCursor({ shard: member, db: command.db, ns: reply.ns, id: reply.id }),
+    ns,
+  )
   return writeCursorReply(body, reply, host.cursors.open(openOptions(invocation, cursor, traits)), ns)
 }
 
@@ -97,7 +107,12 @@ export async function establishCursors(
       spent = answer.body
       continue
     }
-    remotes.push(new BufferedCursor(new RemoteCursor({ shard: answer.member, db: invocation.db, ns: reply.ns, id: reply.id }), reply.batch))
+    remotes.push(
+      new BufferedCursor(
+        new RemoteCursor({ shard: answer.member, db: invocation.db, ns: reply.ns, id: reply.id }),
+        reply.batch,
+      ),
+    )
   }
   if (failure !== null) {
     for (const remote of remotes) remote.cursor.kill(invocation.host)
@@ -129,11 +144,25 @@ export async function openMerged(
   return cursor.writePartial(writer, invocation).int64('id', id).string('ns', ns).end()
 }
 
-function openOptions({ args, session, operation }: MongosInvocation, cursor: ClusterCursor, traits: CursorTraits): OpenCursorOptions {
-  return { cursor, session, operation, api: apiParameters(args), noTimeout: traits.noTimeout, tailable: traits.tailable ?? 'no' }
+function openOptions(
+  { args, session, operation }: MongosInvocation,
+  cursor: ClusterCursor,
+  traits: CursorTraits,
+): OpenCursorOptions {
+  return {
+    cursor,
+    session,
+    operation,
+    api: apiParameters(args),
+    noTimeout: traits.noTimeout,
+    tailable: traits.tailable ?? 'no',
+  }
 }
 
-function worstFailure(answers: readonly MemberAnswer[], passesOver: (answer: MemberAnswer) => boolean): CommandError | null {
+function worstFailure(
+  answers: readonly MemberAnswer[],
+  passesOver: (answer: MemberAnswer) => boolean,
+): CommandError | null {
   let first: CommandError | null = null
   for (const answer of answers) {
     if (answer.error === null || passesOver(answer)) continue

@@ -92,7 +92,13 @@ export class Remote {
    * @throws CommandError 133 FailedToSatisfyReadPreference: nobody answers there; 6 HostUnreachable: it went away while
    *   it ran the command, or is gone and was pinned; 50 MaxTimeMSExpired
    */
-  command(to: Address, command: RemoteCommand, requester: Requester, idempotent: boolean, pinned = false): Promise<NodeReply> {
+  command(
+    to: Address,
+    command: RemoteCommand,
+    requester: Requester,
+    idempotent: boolean,
+    pinned = false,
+  ): Promise<NodeReply> {
     return this.#send({ to, command, requester, idempotent, pinned }, asItCame, null, 0)
   }
 
@@ -118,11 +124,19 @@ export class Remote {
       stmtIds: command.stmtIds,
       clusterTime: this.#clock.time,
     }
-    return this.#exchange('node.command', request, sent, noFailures, (reply) => this.#replied(sent, use, search, retries, reply))
+    return this.#exchange('node.command', request, sent, noFailures, (reply) =>
+      this.#replied(sent, use, search, retries, reply),
+    )
   }
 
   /** What is made of the reply, or of that of a later attempt. */
-  #replied<R>(sent: SentCommand, use: UseOfReply<R>, search: PrimarySearch | null, retries: number, reply: NodeReply): R | Promise<R> {
+  #replied<R>(
+    sent: SentCommand,
+    use: UseOfReply<R>,
+    search: PrimarySearch | null,
+    retries: number,
+    reply: NodeReply,
+  ): R | Promise<R> {
     const { to, idempotent } = sent
     this.#clock.advance(reply.clusterTime)
     sent.requester?.observe(reply.operationTime)
@@ -139,11 +153,21 @@ export class Remote {
     return use(reply)
   }
 
-  async #sendToPrimary<R>(sent: SentCommand, use: UseOfReply<R>, search: PrimarySearch | null, retries: number): Promise<R> {
+  async #sendToPrimary<R>(
+    sent: SentCommand,
+    use: UseOfReply<R>,
+    search: PrimarySearch | null,
+    retries: number,
+  ): Promise<R> {
     return this.#send(sent, use, await this.#lookForPrimary(sent.to, search, sent.requester), retries)
   }
 
-  async #sendAgain<R>(sent: SentCommand, use: UseOfReply<R>, search: PrimarySearch | null, retries: number): Promise<R> {
+  async #sendAgain<R>(
+    sent: SentCommand,
+    use: UseOfReply<R>,
+    search: PrimarySearch | null,
+    retries: number,
+  ): Promise<R> {
     await this.#pause(this.#options.limits.firstRetryPauseMs << retries, sent.requester)
     return this.#send(sent, use, search, retries + 1)
   }
@@ -152,15 +176,29 @@ export class Remote {
   async #lookForPrimary(to: Address, search: PrimarySearch | null, requester: Requester): Promise<PrimarySearch> {
     const { limits, findReplicaSetHostTimeoutMs } = this.#options
     const now = this.#context.now()
-    const { untilMs, pauseMs } = search ?? { untilMs: now + findReplicaSetHostTimeoutMs, pauseMs: limits.firstRetryPauseMs }
+    const { untilMs, pauseMs } = search ?? {
+      untilMs: now + findReplicaSetHostTimeoutMs,
+      pauseMs: limits.firstRetryPauseMs,
+    }
     if (now >= untilMs) throw noPrimary(to)
     await this.#pause(Math.min(pauseMs, untilMs - now), requester)
     return { untilMs, pauseMs: Math.min(pauseMs * 2, limits.longestRetryPauseMs) }
   }
 
   /** Any other request; all of them may be repeated. @throws as {@link command} */
-  request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, requester: Requester): Promise<ReplyOf<K>> {
-    return this.#exchange(kind, request, { to, requester, idempotent: true, pinned: false }, noFailures, (reply) => reply)
+  request<K extends MessageKind>(
+    to: Address,
+    kind: K,
+    request: RequestOf<K>,
+    requester: Requester,
+  ): Promise<ReplyOf<K>> {
+    return this.#exchange(
+      kind,
+      request,
+      { to, requester, idempotent: true, pinned: false },
+      noFailures,
+      (reply) => reply,
+    )
   }
 
   /** @param use of the reply; what it throws, the promise is rejected with */
@@ -216,7 +254,10 @@ export class Remote {
   async #pause(durationMs: number, requester: Requester): Promise<void> {
     const leftMs = requester?.remainingMs(this.#context.now())
     try {
-      const sleep = this.#context.sleep(leftMs === undefined ? durationMs : Math.min(durationMs, leftMs), this.#options.stopping)
+      const sleep = this.#context.sleep(
+        leftMs === undefined ? durationMs : Math.min(durationMs, leftMs),
+        this.#options.stopping,
+      )
       await (requester === null ? sleep : requester.interruptible(sleep))
     } catch (error) {
       if (!(error instanceof RequestFailedError)) throw error
@@ -226,7 +267,10 @@ export class Remote {
 
   #refusedError(to: Address): CommandError {
     const host = this.#options.hostOf(to)
-    return new CommandError('HostUnreachable', `Error connecting to ${host} (${host}) :: caused by :: Connection refused`)
+    return new CommandError(
+      'HostUnreachable',
+      `Error connecting to ${host} (${host}) :: caused by :: Connection refused`,
+    )
   }
 
   #brokenError(to: Address, name: string): CommandError {

@@ -27,11 +27,20 @@ export async function rawReplies(
   route: Route,
   { further = [], done = new Map() }: RawRepliesOptions = {},
 ): Promise<DocumentWriter> {
-  if (route.kind === 'config' || route.kind === 'missing') throw new Error('only collections of shards have replies side by side')
-  const members = route.kind === 'sharded' ? [...new Set([...route.placement.table.owners(), ...further])].sort() : [soleMember(route)]
+  if (route.kind === 'config' || route.kind === 'missing')
+    throw new Error('only collections of shards have replies side by side')
+  const members =
+    route.kind === 'sharded'
+      ? [...new Set([...route.placement.table.owners(), ...further])].sort()
+      : [soleMember(route)]
   const { body, sequences } = invocation
   const left = members.filter((member) => !done.has(member))
-  const answers = await scatter(invocation, left, (member) => routedCommand(invocation, route, member, body, sequences), true)
+  const answers = await scatter(
+    invocation,
+    left,
+    (member) => routedCommand(invocation, route, member, body, sequences),
+    true,
+  )
   // A router that has just begun knows no hosts.
   await invocation.host.shards.ids(invocation.operation)
   const stale = answers.find(({ error }) => error !== null && isStaleCode(error.code))
@@ -48,11 +57,17 @@ function writeRaw({ host }: MongosInvocation, answers: readonly MemberAnswer[]):
   for (const { member, body, error } of answers) {
     writer.startDocument(host.shards.connectionString(member))
     if (error === null) copyReplyFields(writer, body).double('ok', 1)
-    else writer.double('ok', 0).string('errmsg', error.message).int32('code', error.code).string('codeName', error.codeName)
+    else
+      writer
+        .double('ok', 0)
+        .string('errmsg', error.message)
+        .int32('code', error.code)
+        .string('codeName', error.codeName)
     writer.end()
   }
   writer.end()
   const failure = answers.find((answer) => answer.error !== null)?.error ?? null
-  if (failure !== null) throw new CommandError(failure.code, failure.message, { errorLabels: failure.errorLabels, extra: writer.finish() })
+  if (failure !== null)
+    throw new CommandError(failure.code, failure.message, { errorLabels: failure.errorLabels, extra: writer.finish() })
   return writer
 }

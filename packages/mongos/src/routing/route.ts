@@ -55,7 +55,9 @@ export async function resolveRoute(invocation: MongosInvocation, ns: string, cre
   if (placement !== null && !placement.isUnsplittable) return { kind: 'sharded', placement }
   const database = host.catalog.peekDatabase(db) ?? (await host.catalog.database(db, operation))
   if (database !== null) return { kind: 'unsharded', database, home: placement }
-  return createDatabase ? { kind: 'unsharded', database: await host.catalog.createDatabase(db, operation), home: placement } : missingRoute
+  return createDatabase
+    ? { kind: 'unsharded', database: await host.catalog.createDatabase(db, operation), home: placement }
+    : missingRoute
 }
 
 /**
@@ -71,7 +73,8 @@ async function withHistory(
   for (let attempts = 0; placement !== null; attempts++) {
     const history = await host.catalog.history(placement, operation)
     if (history !== null) return { placement, history }
-    if (attempts >= host.limits.staleAttemptsMax) throw new CommandError('StaleConfig', `the collection ${ns} is another one by now`)
+    if (attempts >= host.limits.staleAttemptsMax)
+      throw new CommandError('StaleConfig', `the collection ${ns} is another one by now`)
     host.catalog.markCollectionStale(ns, placement)
     placement = await host.catalog.collection(ns, operation)
   }
@@ -103,7 +106,14 @@ export function routedCommand(
   const isVersioned = invocation.concerns.read.level !== 'available'
   const placement = isVersioned ? placementOf(route) : null
   if (placement !== null)
-    return { db, body, sequences, shardVersion: placement.table.versionOn(member), databaseVersion: null, stmtIds: null }
+    return {
+      db,
+      body,
+      sequences,
+      shardVersion: placement.table.versionOn(member),
+      databaseVersion: null,
+      stmtIds: null,
+    }
   if (isVersioned && route.kind === 'unsharded')
     return { db, body, sequences, shardVersion: 'UNSHARDED', databaseVersion: route.database.version, stmtIds: null }
   return { db, body, sequences, shardVersion: null, databaseVersion: null, stmtIds: null }

@@ -8,7 +8,12 @@ import type { RemoteCommand } from '../remote/remote.js'
 export type MemberAnswer =
   | { readonly member: string; readonly body: Uint8Array; readonly error: null }
   /** `answered`: the member itself said so. */
-  | { readonly member: string; readonly body: Uint8Array | null; readonly error: CommandError; readonly answered: boolean }
+  | {
+      readonly member: string
+      readonly body: Uint8Array | null
+      readonly error: CommandError
+      readonly answered: boolean
+    }
 
 /** Waits for every member; errors are part of the answers, in the order of the members. */
 export function scatter(

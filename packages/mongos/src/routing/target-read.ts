@@ -2,9 +2,24 @@
 import { withLet } from '@shardlab/node'
 import { compileFilter } from '@shardlab/query'
 import { targetFilter, targetSoleEquality, type CollectionPlacement, type Targeting } from '@shardlab/sharding'
-import { BsonType, compareDocuments, emptyDocument, findField, isEmptyDocument, type RawValue, type StringComparator } from '@shardlab/bson'
+import {
+  BsonType,
+  compareDocuments,
+  emptyDocument,
+  findField,
+  isEmptyDocument,
+  type RawValue,
+  type StringComparator,
+} from '@shardlab/bson'
 import type { MongosInvocation } from '../command/invocation.js'
-import { countRouted, isRoutingWatched, noteRouted, routedBy, routedToPrimary, type RoutedTo } from '../statistics/routed.js'
+import {
+  countRouted,
+  isRoutingWatched,
+  noteRouted,
+  routedBy,
+  routedToPrimary,
+  type RoutedTo,
+} from '../statistics/routed.js'
 import type { CountedCommand } from '../statistics/statistics.js'
 import { soleMember, type Route } from './route.js'
 
@@ -48,7 +63,11 @@ export function membersOfRead(
 }
 
 /** Tells whoever watches, and counts a find. */
-export function noteRead(invocation: MongosInvocation, to: RoutedTo | null, command: CountedCommand | null = null): void {
+export function noteRead(
+  invocation: MongosInvocation,
+  to: RoutedTo | null,
+  command: CountedCommand | null = null,
+): void {
   if (to !== null) noteRouted(invocation, command === null ? [] : [{ command, shardCount: to.shards.length }], to)
 }
 
@@ -68,7 +87,10 @@ export function noteTargetedRead(
 const collated: { readonly strings: StringComparator } = { strings: (a, b) => (a < b ? -1 : a > b ? 1 : 0) }
 
 /** Options of targeting under the collation of an operation, or the collection's own when it names none. */
-export function collatedTargeting(placement: CollectionPlacement, collation: Uint8Array | undefined): { strings?: StringComparator } {
+export function collatedTargeting(
+  placement: CollectionPlacement,
+  collation: Uint8Array | undefined,
+): { strings?: StringComparator } {
   return isSimpleCollation(effectiveCollation(placement, collation)) ? {} : collated
 }
 

@@ -1,4 +1,10 @@
-import { checkAdminDatabase, currentOperations, listSource, parseCurrentOpOptions, type IdleCursor } from '@shardlab/node'
+import {
+  checkAdminDatabase,
+  currentOperations,
+  listSource,
+  parseCurrentOpOptions,
+  type IdleCursor,
+} from '@shardlab/node'
 import type { Mongos } from '../mongos.js'
 import type { MongosStageSource } from './source.js'
 

@@ -3,7 +3,16 @@
  * document_source_list_cluster_catalog.cpp, document_source_internal_list_collections.cpp.
  */
 import { configAddress } from '@shardlab/actor'
-import { BsonType, CommandError, DocumentWriter, elementsOf, emptyDocument, FieldIterator, findField, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  elementsOf,
+  emptyDocument,
+  FieldIterator,
+  findField,
+  type RawValue,
+} from '@shardlab/bson'
 import { listSource, splitNamespace } from '@shardlab/node'
 import type { MongosInvocation } from '../command/invocation.js'
 import { readCursorReply } from '../cursors/cursor-reply.js'
@@ -46,7 +55,12 @@ interface CatalogView {
   readonly tellsTracked: boolean
 }
 
-async function readCatalog(invocation: MongosInvocation, shards: boolean, balancing: boolean, tellsTracked: boolean): Promise<CatalogView> {
+async function readCatalog(
+  invocation: MongosInvocation,
+  shards: boolean,
+  balancing: boolean,
+  tellsTracked: boolean,
+): Promise<CatalogView> {
   const collections = await configDocuments(invocation, 'collections', emptyDocument, emptyDocument)
   return {
     tracked: new Map(collections.map((each) => [findField(each, '_id')!.asString(), each])),
@@ -85,7 +99,12 @@ async function shardsByUuid(invocation: MongosInvocation): Promise<Map<string, R
     .end()
     .string('$db', 'config')
     .finish()
-  const { body: reply } = await invocation.host.remote.command(configAddress, unversioned('config', body), invocation.operation, true)
+  const { body: reply } = await invocation.host.remote.command(
+    configAddress,
+    unversioned('config', body),
+    invocation.operation,
+    true,
+  )
   const groups = firstBatchOf(reply)
   return new Map(
     groups.flatMap((group) => {
@@ -95,7 +114,10 @@ async function shardsByUuid(invocation: MongosInvocation): Promise<Map<string, R
   )
 }
 
-async function collectionsOf(invocation: MongosInvocation, db: string): Promise<{ listed: Uint8Array[]; primary: string }> {
+async function collectionsOf(
+  invocation: MongosInvocation,
+  db: string,
+): Promise<{ listed: Uint8Array[]; primary: string }> {
   return withDatabase(invocation, db, false, async (database) => {
     if (database === null) return { listed: [], primary: '' }
     const body = new DocumentWriter(96)
@@ -142,7 +164,11 @@ function catalogEntry(
   const balances = field('noBalance')?.isTruthy() !== true
   const migrates = field('permitMigrations')?.isTruthy() ?? true
   writer.bool('balancingEnabled', balances && migrates)
-  writer.startDocument('balancingEnabledReason').bool('enableBalancing', balances).bool('allowMigrations', migrates).end()
+  writer
+    .startDocument('balancingEnabledReason')
+    .bool('enableBalancing', balances)
+    .bool('allowMigrations', migrates)
+    .end()
   writer.bool('autoMergingEnabled', field('enableAutoMerge')?.isTruthy() ?? true)
   const ownBytes = field('maxChunkSizeBytes')
   if (ownBytes === undefined) writer.int32('chunkSize', chunkSizeMb)

@@ -25,7 +25,9 @@ export const shardedDataDistributionSource: MongosStageSource = {
       for (const counts of answers[i]!.collections)
         byNamespace.set(counts[0], [...(byNamespace.get(counts[0]) ?? []), shareOf(host.behaviours, shard, counts)])
     })
-    return listSource([...byNamespace].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, parts]) => distribution(name, parts)))
+    return listSource(
+      [...byNamespace].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, parts]) => distribution(name, parts)),
+    )
   },
 }
 
@@ -36,7 +38,11 @@ async function shardedNamespaces(invocation: MongosInvocation): Promise<string[]
 }
 
 /** The sizes are products with the average size, which an empty collection does not have. */
-function shareOf({ nothingHasSizeNull }: Behaviours, shard: string, [, count, orphanCount, average]: CollectionCountsTuple): Uint8Array {
+function shareOf(
+  { nothingHasSizeNull }: Behaviours,
+  shard: string,
+  [, count, orphanCount, average]: CollectionCountsTuple,
+): Uint8Array {
   const averageBytes = average ?? (nothingHasSizeNull ? null : 0)
   const owned = count - orphanCount
   const writer = new DocumentWriter(160).string('shardName', shard)

@@ -75,7 +75,9 @@ export function tellRouted(invocation: MongosInvocation, to: RoutedTo): void {
     kind: to.kind,
     shards: to.shards,
     chunks: to.chunks,
-    bounds: to.bounds.slice(0, host.limits.eventBoundsMax).map(([low, high]) => [toExtendedJson(low), toExtendedJson(high)]),
+    bounds: to.bounds
+      .slice(0, host.limits.eventBoundsMax)
+      .map(([low, high]) => [toExtendedJson(low), toExtendedJson(high)]),
     durationMs: atMs - operation.startedAtMs,
   })
 }

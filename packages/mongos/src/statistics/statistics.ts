@@ -12,7 +12,13 @@ export type CountedCommand = (typeof countedCommands)[number]
 
 /** What a router counts beyond what every member does. */
 export class Statistics extends MemberStatistics {
-  readonly #targeted = { find: noTargets(), insert: noTargets(), update: noTargets(), delete: noTargets(), aggregate: noTargets() }
+  readonly #targeted = {
+    find: noTargets(),
+    insert: noTargets(),
+    update: noTargets(),
+    delete: noTargets(),
+    aggregate: noTargets(),
+  }
 
   countTargeted(command: CountedCommand, hosts: TargetedHosts): void {
     this.#targeted[command][hosts]++

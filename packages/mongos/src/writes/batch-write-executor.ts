@@ -45,10 +45,14 @@ export class BatchWriteExecutor {
     this.#states = new StatementStates(statements.length)
     const { behaviours } = invocation.host
     this.#outcome =
-      name === 'bulkWrite' ? new BulkWriteOutcome(invocation, command) : new BatchOutcome(name, ordered, statements.length, behaviours)
+      name === 'bulkWrite'
+        ? new BulkWriteOutcome(invocation, command)
+        : new BatchOutcome(name, ordered, statements.length, behaviours)
     this.#collections = namespaces.map(
       (_, position) =>
-        new CollectionWrites(this, this.#states, position, (index, error) => this.#fail(index, command.errorEntry(index, error))),
+        new CollectionWrites(this, this.#states, position, (index, error) =>
+          this.#fail(index, command.errorEntry(index, error)),
+        ),
     )
   }
 
@@ -102,7 +106,8 @@ export class BatchWriteExecutor {
     if (first === this.#states.count) return []
     if (command.ordered || command.namespaces.length === 1) return [this.#collections[command.namespaceOf(first)]!]
     const positions = new Set<number>()
-    for (let index = first; index < this.#states.count; index++) if (this.#states.isReady(index)) positions.add(command.namespaceOf(index))
+    for (let index = first; index < this.#states.count; index++)
+      if (this.#states.isReady(index)) positions.add(command.namespaceOf(index))
     return [...positions].map((position) => this.#collections[position]!)
   }
 
@@ -169,7 +174,8 @@ export class BatchWriteExecutor {
     if (error === 'stale') return false
     if (error !== null) {
       // Of an ordered batch only the first statement counts as tried.
-      for (const index of command.ordered ? indexes.slice(0, 1) : indexes) this.#fail(index, command.errorEntry(index, error))
+      for (const index of command.ordered ? indexes.slice(0, 1) : indexes)
+        this.#fail(index, command.errorEntry(index, error))
       return true
     }
     const reply = readShardWriteReply(answer.body!)
@@ -207,7 +213,12 @@ export class BatchWriteExecutor {
   /** @returns false when the statement has to be routed again */
   async #runLone(lone: LoneStatement): Promise<boolean> {
     const { index, target } = lone
-    this.#collections[this.command.namespaceOf(index)]!.summary.add(this.command.kindOf(index), target.shards, target.chunks, target.bounds)
+    this.#collections[this.command.namespaceOf(index)]!.summary.add(
+      this.command.kindOf(index),
+      target.shards,
+      target.chunks,
+      target.bounds,
+    )
     if (target.kind === 'first-match') {
       const result = await writeFirstMatch(this, lone.route, index, target)
       if (result === 'stale') return false
@@ -216,7 +227,9 @@ export class BatchWriteExecutor {
     }
     const statement = this.command.statements[index]!
     const answers = await this.invocation.host.context.all(
-      target.shards.map((shard) => this.shards.sendStatement(lone.route, index, shard, statement, target.version === 'ignored')),
+      target.shards.map((shard) =>
+        this.shards.sendStatement(lone.route, index, shard, statement, target.version === 'ignored'),
+      ),
     )
     const matched = answers.some((answer) => answer.kind === 'done' && (answer.reply.n ?? 0) > 0)
     const refused = answers.some((answer) => answer.kind === 'failed')

@@ -40,7 +40,8 @@ export class BulkWriteOutcome implements WriteOutcome {
 
   add(shard: string, reply: ShardWriteReply, indexes: readonly number[]): void {
     const { items, summary } = reply.bulk!
-    for (const name of ['nInserted', 'nMatched', 'nModified', 'nUpserted', 'nDeleted'] as const) this.#summary[name] += summary[name]
+    for (const name of ['nInserted', 'nMatched', 'nModified', 'nUpserted', 'nDeleted'] as const)
+      this.#summary[name] += summary[name]
     for (const item of items) {
       if (findField(item, 'ok')!.asNumber() === 1) this.#addResult(indexes[indexIn(item)]!, item)
     }
@@ -52,7 +53,11 @@ export class BulkWriteOutcome implements WriteOutcome {
     const earlier = this.#results.get(index)
     const upserted = findField(item, 'upserted')
     const upsertedId = upserted === undefined ? undefined : findField(upserted.bytes, '_id', upserted.start)
-    const result: BulkWriteResult = { n: numberIn(item, 'n') ?? 0, ...present('nModified', numberIn(item, 'nModified')), ...id(upsertedId) }
+    const result: BulkWriteResult = {
+      n: numberIn(item, 'n') ?? 0,
+      ...present('nModified', numberIn(item, 'nModified')),
+      ...id(upsertedId),
+    }
     this.#results.set(index, earlier === undefined ? result : sum(earlier, result))
   }
 
@@ -78,7 +83,9 @@ export class BulkWriteOutcome implements WriteOutcome {
     for (const index of [...indexes].sort((a, b) => a - b)) {
       const error = errors.get(index)
       const result = this.#results.get(index)
-      items.push(error === undefined ? resultItem(index, result!) : result === undefined ? error : withCounts(error, result))
+      items.push(
+        error === undefined ? resultItem(index, result!) : result === undefined ? error : withCounts(error, result),
+      )
     }
     return items
   }

@@ -23,7 +23,12 @@ export class CollectionWrites {
   refreshedForTargeting = false
 
   /** `fail` notes that a statement cannot be routed. */
-  constructor(executor: BatchWriteExecutor, states: StatementStates, position: number, fail: (index: number, error: CommandError) => void) {
+  constructor(
+    executor: BatchWriteExecutor,
+    states: StatementStates,
+    position: number,
+    fail: (index: number, error: CommandError) => void,
+  ) {
     const { command, invocation } = executor
     const namespace = command.namespaces[position]!
     this.ns = namespace.ns

@@ -20,7 +20,11 @@ import { concernErrorAt } from './write-concern-errors.js'
  * @returns the reply's fields
  * @throws CommandError 61 ShardKeyNotFound where the emulated version needs the shard key, and those of shards and the way to them
  */
-export function runFindAndModify(invocation: MongosInvocation, ns: string, request: FindAndModifyRequest): Promise<DocumentWriter> {
+export function runFindAndModify(
+  invocation: MongosInvocation,
+  ns: string,
+  request: FindAndModifyRequest,
+): Promise<DocumentWriter> {
   const evaluation = writeEvaluation(invocation.host, invocation.args)
   return withRoute(invocation, ns, true, async (route) => {
     if (route.kind === 'missing') throw new Error('a write was routed without a database')
@@ -70,7 +74,12 @@ async function send(
 ): Promise<Uint8Array> {
   const { sequences, txnNumber } = invocation
   const command = routedCommand(invocation, route, member, body, sequences)
-  const answer = await ask(invocation, member, ignoreVersion ? { ...command, shardVersion: 'IGNORED' } : command, txnNumber !== null)
+  const answer = await ask(
+    invocation,
+    member,
+    ignoreVersion ? { ...command, shardVersion: 'IGNORED' } : command,
+    txnNumber !== null,
+  )
   if (answer.error !== null) throw answer.error
   return answer.body
 }
@@ -79,7 +88,8 @@ function answerOf(member: string, body: Uint8Array): DocumentWriter {
   const writer = replyWriterFor(body)
   for (const it = new FieldIterator(body); it.next();) {
     const name = it.name()
-    if (name === 'writeConcernError') writer.document(name, concernErrorAt({ shard: member, error: it.value().slice() }))
+    if (name === 'writeConcernError')
+      writer.document(name, concernErrorAt({ shard: member, error: it.value().slice() }))
     else if (name !== 'ok') writer.value(name, it.value())
   }
   return writer
@@ -94,7 +104,8 @@ export function checkFindAndModifyTarget(
   { exactKey, shards }: Pick<Targeting, 'exactKey' | 'shards'>,
 ): void {
   if (exactKey !== null || updateOneWithoutShardKey === 'any') return
-  if (!singleWritesTargetByQuery) throw new CommandError('ShardKeyNotFound', 'Query for sharded findAndModify must contain the shard key')
+  if (!singleWritesTargetByQuery)
+    throw new CommandError('ShardKeyNotFound', 'Query for sharded findAndModify must contain the shard key')
   if (shards.length === 1) return
   throw new CommandError(
     'ShardKeyNotFound',
@@ -120,7 +131,13 @@ class ShardedFindAndModify {
   readonly #evaluation: EvaluationContext
   readonly #route: ShardedRoute
 
-  constructor(invocation: MongosInvocation, ns: string, request: FindAndModifyRequest, evaluation: EvaluationContext, route: ShardedRoute) {
+  constructor(
+    invocation: MongosInvocation,
+    ns: string,
+    request: FindAndModifyRequest,
+    evaluation: EvaluationContext,
+    route: ShardedRoute,
+  ) {
     this.#invocation = invocation
     this.#ns = ns
     this.#request = request

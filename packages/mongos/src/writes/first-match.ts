@@ -109,13 +109,18 @@ function rewritten({ command }: BatchWriteExecutor, index: number, filter: Uint8
   for (const it = new FieldIterator(statement); it.next();) {
     const name = it.name()
     if (name === command.filterField) writer.value(name, documentValue(filter))
-    else if (name !== 'sort' && (upserts || (name !== 'upsert' && name !== 'upsertSupplied'))) writer.value(name, it.value())
+    else if (name !== 'sort' && (upserts || (name !== 'upsert' && name !== 'upsertSupplied')))
+      writer.value(name, it.value())
   }
   return writer.finish()
 }
 
 /** No shard has a match: the shard that the new document belongs to inserts it. */
-async function upsertWhereItBelongs(executor: BatchWriteExecutor, route: ShardedRoute, index: number): Promise<StatementAnswer> {
+async function upsertWhereItBelongs(
+  executor: BatchWriteExecutor,
+  route: ShardedRoute,
+  index: number,
+): Promise<StatementAnswer> {
   const { command, evaluation } = executor
   const statement = command.read(index)
   if (statement.kind !== 'update') throw new Error('only an update upserts')

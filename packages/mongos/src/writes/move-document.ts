@@ -75,7 +75,11 @@ export function moveConflict(command: 'findAndModify' | null): CommandError {
 }
 
 /** Can a shard demand that a document moves? Only of retryable writes that may change one. */
-export function mayDemandMove({ name }: WriteCommand, { invocation }: WriteNamespace, route: Route): route is ShardedRoute {
+export function mayDemandMove(
+  { name }: WriteCommand,
+  { invocation }: WriteNamespace,
+  route: Route,
+): route is ShardedRoute {
   return route.kind === 'sharded' && invocation.txnNumber !== null && name !== 'insert' && name !== 'delete'
 }
 
@@ -95,7 +99,8 @@ export async function askAndMove(
   for (let attempts = 1; ; attempts++) {
     const entry = answer.error === null ? ownershipError(answer.body) : undefined
     if (entry === undefined) return answer
-    if (command.statements.length > 1) return withErrors(answer, (each) => (isOwnershipChange(codeIn(each)) ? notAlone() : null))
+    if (command.statements.length > 1)
+      return withErrors(answer, (each) => (isOwnershipChange(codeIn(each)) ? notAlone() : null))
     const change = ownershipChange(entry)
     const outcome = await moveDocument(namespace, route, shard, change, null)
     if (outcome === null) return { member: shard, body: movedReply(command, change), error: null }
@@ -107,7 +112,8 @@ export async function askAndMove(
 
 function ownershipError(body: Uint8Array): Uint8Array | undefined {
   // Most replies tell of no errors at all, which costs a look at their field names.
-  if (findField(body, 'writeErrors') === undefined && (findField(body, 'nErrors')?.asNumber() ?? 0) === 0) return undefined
+  if (findField(body, 'writeErrors') === undefined && (findField(body, 'nErrors')?.asNumber() ?? 0) === 0)
+    return undefined
   return readShardWriteReply(body).writeErrors.find((entry) => isOwnershipChange(codeIn(entry)))
 }
 
@@ -132,7 +138,12 @@ function withErrors(answer: MemberAnswer, errorFor: (entry: Uint8Array) => Comma
     writer.documents('writeErrors', writeErrors.map(replaced))
   } else {
     const items = bulk.items.map((item) => (findField(item, 'ok')!.asNumber() === 0 ? replaced(item) : item))
-    writer.startDocument('cursor').int64('id', 0n).documents('firstBatch', items).string('ns', 'admin.$cmd.bulkWrite').end()
+    writer
+      .startDocument('cursor')
+      .int64('id', 0n)
+      .documents('firstBatch', items)
+      .string('ns', 'admin.$cmd.bulkWrite')
+      .end()
     writeSummary(writer, bulk.summary)
   }
   for (const name of ['writeConcernError', 'retriedStmtIds']) copy(writer, body, name)
@@ -163,7 +174,8 @@ function movedReply({ name }: WriteCommand, { before, after }: OwnershipChange):
   const nModified = upsertedId === null ? 1 : 0
   if (name !== 'bulkWrite') {
     const writer = new DocumentWriter(128).int32('n', 1).int32('nModified', nModified)
-    if (upsertedId !== null) writer.startArray('upserted').startDocument('0').int32('index', 0).value('_id', upsertedId).end().end()
+    if (upsertedId !== null)
+      writer.startArray('upserted').startDocument('0').int32('index', 0).value('_id', upsertedId).end().end()
     return writer.double('ok', 1).finish()
   }
   const summary = emptySummary()
@@ -183,7 +195,11 @@ function idOf(document: Uint8Array): RawValue {
 
 /** `{ lsid, txnNumber, stmtId }`; the shard has made sure that the command is a retryable write. */
 function sessionOf({ session, txnNumber }: MongosInvocation): Uint8Array {
-  return new DocumentWriter(128).document('lsid', session!.document).int64('txnNumber', txnNumber!).int32('stmtId', 0).finish()
+  return new DocumentWriter(128)
+    .document('lsid', session!.document)
+    .int64('txnNumber', txnNumber!)
+    .int32('stmtId', 0)
+    .finish()
 }
 
 const duplicateContext =
@@ -194,7 +210,8 @@ const otherContext =
 function withContext(error: CommandError, command: 'findAndModify' | null): CommandError {
   const { code, extra, errorLabels } = error
   const keyPattern = extra === null ? undefined : findField(extra, 'keyPattern')
-  const isDuplicateId = code === 11000 && keyPattern !== undefined && findField(keyPattern.bytes, '_id', keyPattern.start) !== undefined
+  const isDuplicateId =
+    code === 11000 && keyPattern !== undefined && findField(keyPattern.bytes, '_id', keyPattern.start) !== undefined
   const parts = [error.message]
   if (code !== 112) parts.unshift('During insert stage of updating a shard key')
   if (isDuplicateId) parts.unshift(duplicateContext)

@@ -71,7 +71,8 @@ export function planRound(plan: RoundPlan, route: ShardedRoute, round: Round): b
     } else {
       const into = batch ?? { namespace, route, shard: target.shard, indexes: [], sizeBytes: 0 }
       if (batch === undefined) batches.set(target.shard, into)
-      if (addIfItFits(plan, into, index)) summary.add(command.kindOf(index), [target.shard], target.chunks, target.bounds)
+      if (addIfItFits(plan, into, index))
+        summary.add(command.kindOf(index), [target.shard], target.chunks, target.bounds)
       else if (ordered) break
     }
   }

@@ -47,7 +47,8 @@ export async function findFirst(
     if (found === null) continue
     if (!(found instanceof Uint8Array)) return found
     const key = order.keyOf(found)
-    if (first === null || order.isBefore(key, first.key)) first = { shard: answer.member, id: findField(found, '_id')!, key }
+    if (first === null || order.isBefore(key, first.key))
+      first = { shard: answer.member, id: findField(found, '_id')!, key }
   }
   return first
 }
@@ -61,7 +62,9 @@ function firstDocument(answer: MemberAnswer): Uint8Array | CommandError | null {
 
 function searchCommand({ args, db, session }: MongosInvocation, ns: string, statement: ModifyStatement): Uint8Array {
   const { filter, collation, hint, sort } = statement
-  const writer = new DocumentWriter(filter.length + 256).string('find', ns.slice(db.length + 1)).document('filter', filter)
+  const writer = new DocumentWriter(filter.length + 256)
+    .string('find', ns.slice(db.length + 1))
+    .document('filter', filter)
   if (collation !== undefined) writer.document('collation', collation)
   if (typeof hint === 'string') writer.string('hint', hint)
   else if (hint !== undefined) writer.document('hint', hint)

@@ -31,7 +31,8 @@ export class ShardRequests {
     const { body, sequences } = this.#invocation
     const { statements, untouched } = this.#command
     const whole = indexes.length === statements.length
-    if (whole && untouched) return this.#ask(namespace, route, shard, routedCommand(this.#invocation, route, shard, body, sequences))
+    if (whole && untouched)
+      return this.#ask(namespace, route, shard, routedCommand(this.#invocation, route, shard, body, sequences))
     const some = whole ? statements : indexes.map((index) => statements[index]!)
     return this.#ask(namespace, route, shard, this.#statementsCommand(route, shard, some, whole ? null : indexes))
   }
@@ -47,7 +48,12 @@ export class ShardRequests {
     const command = this.#command
     const namespace = command.namespaces[command.namespaceOf(index)]!
     const versioned = this.#statementsCommand(route, shard, [statement], [index])
-    const answer = await this.#ask(namespace, route, shard, ignoreVersion ? { ...versioned, shardVersion: 'IGNORED' } : versioned)
+    const answer = await this.#ask(
+      namespace,
+      route,
+      shard,
+      ignoreVersion ? { ...versioned, shardVersion: 'IGNORED' } : versioned,
+    )
     const error = batchError(namespace, route, answer)
     if (error === 'stale') return { kind: 'stale' }
     if (error !== null) return { kind: 'failed', entry: command.errorEntry(index, error) }
@@ -59,7 +65,12 @@ export class ShardRequests {
     return { kind: 'stale' }
   }
 
-  #statementsCommand(route: Route, shard: string, statements: readonly Uint8Array[], indexes: readonly number[] | null): RemoteCommand {
+  #statementsCommand(
+    route: Route,
+    shard: string,
+    statements: readonly Uint8Array[],
+    indexes: readonly number[] | null,
+  ): RemoteCommand {
     const header = (this.#header ??= headerOf(this.#invocation))
     const stmtIds = this.#invocation.txnNumber === null ? null : indexes
     return { ...routedCommand(this.#invocation, route, shard, header, this.#command.sequencesFor(statements)), stmtIds }
@@ -68,12 +79,18 @@ export class ShardRequests {
   #ask(namespace: WriteNamespace, route: Route, shard: string, command: RemoteCommand): Promise<MemberAnswer> {
     const invocation = this.#invocation
     const send = () => ask(invocation, shard, command, invocation.txnNumber !== null)
-    return mayDemandMove(this.#command, namespace, route) ? askAndMove(this.#command, namespace, route, shard, send) : send()
+    return mayDemandMove(this.#command, namespace, route)
+      ? askAndMove(this.#command, namespace, route, shard, send)
+      : send()
   }
 }
 
 /** The error of a whole batch, if it failed as a whole. @throws CommandError 50 when maxTimeMS is over */
-export function batchError({ invocation, ns }: WriteNamespace, route: Route, answer: MemberAnswer): CommandError | 'stale' | null {
+export function batchError(
+  { invocation, ns }: WriteNamespace,
+  route: Route,
+  answer: MemberAnswer,
+): CommandError | 'stale' | null {
   const { error } = answer
   if (error === null) return null
   if (error.code === 50) throw error
@@ -82,6 +99,9 @@ export function batchError({ invocation, ns }: WriteNamespace, route: Route, ans
     noteStale(invocation, ns, route, error)
     return 'stale'
   }
-  const where = error.code === 133 ? `failing to target a host in the shard ${answer.member}` : invocation.host.hostOf(answer.member)
+  const where =
+    error.code === 133
+      ? `failing to target a host in the shard ${answer.member}`
+      : invocation.host.hostOf(answer.member)
   return new CommandError(error.code, `Write results unavailable from ${where} :: caused by :: ${error.message}`)
 }

@@ -1,5 +1,14 @@
 /** Replies of shards to write batches, taken apart. Server: batched_command_response.cpp, bulk_write_reply_info. */
-import { CommandError, documentsOf, DocumentWriter, elementsOf, FieldIterator, findField, readInt32, writeInt32 } from '@shardlab/bson'
+import {
+  CommandError,
+  documentsOf,
+  DocumentWriter,
+  elementsOf,
+  FieldIterator,
+  findField,
+  readInt32,
+  writeInt32,
+} from '@shardlab/bson'
 import { emptySummary, type BulkWriteSummary } from '@shardlab/node'
 
 /** What a shard says of a batch. Indexes are positions in that batch. */
@@ -82,7 +91,10 @@ export function withIndex(entry: Uint8Array, index: number): Uint8Array {
 }
 
 /** An entry of `writeErrors`. */
-export function writeErrorEntry(index: number, { code, extra, message }: Pick<CommandError, 'code' | 'extra' | 'message'>): Uint8Array {
+export function writeErrorEntry(
+  index: number,
+  { code, extra, message }: Pick<CommandError, 'code' | 'extra' | 'message'>,
+): Uint8Array {
   const writer = new DocumentWriter(128).int32('index', index).int32('code', code)
   if (extra !== null) writer.fields(extra)
   return writer.string('errmsg', message).finish()

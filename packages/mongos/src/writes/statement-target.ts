@@ -10,7 +10,11 @@ export type StatementTarget =
   /** To one shard; statements for the same shard travel together. */
   | ({ readonly kind: 'one'; readonly shard: string } & StatementBounds)
   /** To several shards at once. `ignored`: without regard to placement, as multi-writes go. */
-  | ({ readonly kind: 'all'; readonly shards: readonly string[]; readonly version: 'placement' | 'ignored' } & StatementBounds)
+  | ({
+      readonly kind: 'all'
+      readonly shards: readonly string[]
+      readonly version: 'placement' | 'ignored'
+    } & StatementBounds)
   /** To one shard after the other until one of them has the document. `search`: a matching document is looked for first. */
   | ({
       readonly kind: 'first-match'

@@ -38,7 +38,11 @@ export class StatementTargeter {
     const statement = command.read(index)
     if (statement.kind === 'insert') return targetInsert(placement, behaviours, statement.document, this.#insertTo)
     try {
-      return targetModify({ placement, behaviours, evaluation, allShards: this.#allShards }, statement, command.statements[index]!)
+      return targetModify(
+        { placement, behaviours, evaluation, allShards: this.#allShards },
+        statement,
+        command.statements[index]!,
+      )
     } catch (error) {
       if (!(error instanceof CommandError)) throw error
       return { kind: 'failed', error }

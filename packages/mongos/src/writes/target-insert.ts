@@ -18,7 +18,8 @@ export function targetInsert(
     if (keyString !== undefined) return toShard(table.shardOf(keyString))
   }
   const key = shardKey.extract(document, options)
-  if (key === 'array') return failed(new CommandError('ShardKeyNotFound', 'Shard key cannot contain array values or array descendants.'))
+  if (key === 'array')
+    return failed(new CommandError('ShardKeyNotFound', 'Shard key cannot contain array values or array descendants.'))
   if (key === 'missing') {
     return failed(
       new CommandError(

@@ -5,7 +5,13 @@
 import { BsonType, CommandError, documentValue, DocumentWriter, findField, firstFieldName } from '@shardlab/bson'
 import { withCollation, type DeleteStatement, type ModifyStatement, type UpdateStatement } from '@shardlab/node'
 import { compileFilter, equalityValues, formatDocument, type EvaluationContext, type Filter } from '@shardlab/query'
-import { targetFilter, targetSoleEquality, type Behaviours, type CollectionPlacement, type Targeting } from '@shardlab/sharding'
+import {
+  targetFilter,
+  targetSoleEquality,
+  type Behaviours,
+  type CollectionPlacement,
+  type Targeting,
+} from '@shardlab/sharding'
 import { collatedTargeting, hasDefaultCollation } from '../routing/target-read.js'
 import type { StatementTarget } from './statement-target.js'
 import { keyTooLarge } from './target-insert.js'
@@ -32,8 +38,14 @@ export interface TargetedFilter {
  * @param document the statement as it was sent, for messages
  * @throws CommandError for a filter that is none
  */
-export function targetModify(targeter: ModifyTargeter, statement: ModifyStatement, document: Uint8Array): StatementTarget {
-  return statement.kind === 'update' ? targetUpdate(targeter, statement, document) : targetDelete(targeter, statement, document)
+export function targetModify(
+  targeter: ModifyTargeter,
+  statement: ModifyStatement,
+  document: Uint8Array,
+): StatementTarget {
+  return statement.kind === 'update'
+    ? targetUpdate(targeter, statement, document)
+    : targetDelete(targeter, statement, document)
 }
 
 function targetUpdate(targeter: ModifyTargeter, update: UpdateStatement, document: Uint8Array): StatementTarget {
@@ -45,7 +57,9 @@ function targetUpdate(targeter: ModifyTargeter, update: UpdateStatement, documen
   if (policy === 'exact-id-or-61') return targetByKeyOrId(targeter, update, document, statement)
   if (targeting.exactKey !== null) return toOne(targeting)
   if (upsert && (multi || policy !== 'any'))
-    return failed(new CommandError('ShardKeyNotFound', 'Failed to target upsert by query :: could not extract exact shard key'))
+    return failed(
+      new CommandError('ShardKeyNotFound', 'Failed to target upsert by query :: could not extract exact shard key'),
+    )
   if (multi) return toMany(targeter, targeting)
   if (policy === 'any') {
     if (targeting.shards.length === 1 && !upsert) return toOne(targeting)
@@ -81,7 +95,11 @@ function targetByKeyOrId(
   const { targeting } = statement
   const replacement = replacementOf(update, statement)
   const target =
-    replacement !== null ? byReplacement(placement, behaviours, replacement) : targeting.exactKey !== null ? toOne(targeting) : null
+    replacement !== null
+      ? byReplacement(placement, behaviours, replacement)
+      : targeting.exactKey !== null
+        ? toOne(targeting)
+        : null
   if (target?.kind === 'one') {
     const tooLarge = update.upsert ? keyTooLarge(behaviours, target.bounds[0]![0]) : null
     return tooLarge === null ? target : failed(tooLarge)
@@ -135,7 +153,12 @@ export function targetStatement(
   { placement, evaluation }: Pick<ModifyTargeter, 'placement' | 'evaluation'>,
   { filter: document, collation }: Pick<ModifyStatement, 'filter' | 'collation'>,
 ): TargetedFilter {
-  return new TargetedByFilter(placement, document, collation, withCollation(evaluation, collation, placement.defaultCollation))
+  return new TargetedByFilter(
+    placement,
+    document,
+    collation,
+    withCollation(evaluation, collation, placement.defaultCollation),
+  )
 }
 
 class TargetedByFilter implements TargetedFilter {
@@ -146,13 +169,19 @@ class TargetedByFilter implements TargetedFilter {
   readonly #context: EvaluationContext
   #filter: Filter | null = null
 
-  constructor(placement: CollectionPlacement, document: Uint8Array, collation: Uint8Array | undefined, context: EvaluationContext) {
+  constructor(
+    placement: CollectionPlacement,
+    document: Uint8Array,
+    collation: Uint8Array | undefined,
+    context: EvaluationContext,
+  ) {
     this.#placement = placement
     this.#document = document
     this.#collation = collation
     this.#context = context
     const options = collatedTargeting(placement, collation)
-    this.targeting = targetSoleEquality(placement, documentValue(document), options) ?? targetFilter(placement, this.filter, options)
+    this.targeting =
+      targetSoleEquality(placement, documentValue(document), options) ?? targetFilter(placement, this.filter, options)
   }
 
   get filter(): Filter {
@@ -208,14 +237,23 @@ function replacementOf({ update }: UpdateStatement, statement: Pick<TargetedFilt
   if (firstFieldName(replacement)?.startsWith('$') === true) return null
   if (findField(replacement, '_id') !== undefined) return replacement
   const id = equalityValues(statement.filter.root, ['_id'])?.get('_id')
-  return id === undefined ? replacement : new DocumentWriter(replacement.length + 32).value('_id', id).fields(replacement).finish()
+  return id === undefined
+    ? replacement
+    : new DocumentWriter(replacement.length + 32).value('_id', id).fields(replacement).finish()
 }
 
-function byReplacement({ shardKey, table }: CollectionPlacement, behaviours: Behaviours, replacement: Uint8Array): StatementTarget {
+function byReplacement(
+  { shardKey, table }: CollectionPlacement,
+  behaviours: Behaviours,
+  replacement: Uint8Array,
+): StatementTarget {
   const key = shardKey.extract(replacement, { missingIsNull: behaviours.missingShardKeyFieldsAreNull })
   if (typeof key === 'string') {
     return failed(
-      new CommandError('ShardKeyNotFound', 'Failed to target update by replacement document :: could not extract exact shard key'),
+      new CommandError(
+        'ShardKeyNotFound',
+        'Failed to target update by replacement document :: could not extract exact shard key',
+      ),
     )
   }
   const bound = shardKey.boundDocument(key.values)

@@ -33,6 +33,7 @@ export function placeOfUpsert(
     document = documentFor(filter)
   }
   const key = shardKey.extract(document)
-  if (typeof key === 'string') throw new CommandError('ShardKeyNotFound', 'Shard key cannot contain array values or array descendants.')
+  if (typeof key === 'string')
+    throw new CommandError('ShardKeyNotFound', 'Shard key cannot contain array values or array descendants.')
   return { shard: table.shardOf(key.keyString), filter }
 }

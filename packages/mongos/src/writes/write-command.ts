@@ -50,7 +50,10 @@ export function parseWriteCommand(invocation: MongosInvocation, kind: WriteKind)
 }
 
 /** The same command with other statements in place of the client's. */
-export function withStatements({ name, namespaces, ordered }: WriteCommand, statements: readonly Uint8Array[]): WriteCommand {
+export function withStatements(
+  { name, namespaces, ordered }: WriteCommand,
+  statements: readonly Uint8Array[],
+): WriteCommand {
   return statementsCommand(name as WriteKind, namespaces[0]!, ordered, statements, false)
 }
 
@@ -70,7 +73,8 @@ function statementsCommand(
     filterField: 'q',
     namespaceOf: () => 0,
     kindOf: () => kind,
-    read: (index) => (kind === 'insert' ? { kind, document: statements[index]! } : readModify(kind, statements[index]!)),
+    read: (index) =>
+      kind === 'insert' ? { kind, document: statements[index]! } : readModify(kind, statements[index]!),
     sequencesFor: (some) => [[statementArguments[kind], some]],
     errorEntry: writeErrorEntry,
   }

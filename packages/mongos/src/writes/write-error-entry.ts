@@ -23,7 +23,11 @@ export function shownEntry(index: number, entry: Uint8Array, style: WriteErrorSt
 export function combinedError(index: number, entries: readonly Uint8Array[], style: WriteErrorStyle): CommandError {
   const causes = entries.map((entry) => entryOf(index, entry, messageIn(entry), style, () => true))
   const extra = new DocumentWriter(256).startDocument('errInfo').documents('causedBy', causes).end().finish()
-  return new CommandError('MultipleErrorsOccurred', `multiple errors for op : ${entries.map(messageIn).join(' :: and :: ')}`, { extra })
+  return new CommandError(
+    'MultipleErrorsOccurred',
+    `multiple errors for op : ${entries.map(messageIn).join(' :: and :: ')}`,
+    { extra },
+  )
 }
 
 export function messageIn(entry: Uint8Array): string {

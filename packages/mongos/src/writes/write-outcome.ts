@@ -69,7 +69,8 @@ export class SharedOutcome {
 
   /** `reportsConcern`: something was written that the concern is about. */
   write(writer: DocumentWriter, reportsConcern: boolean): DocumentWriter {
-    if (this.#concernErrors.length > 0 && reportsConcern) writer.document('writeConcernError', mergedConcernError(this.#concernErrors))
+    if (this.#concernErrors.length > 0 && reportsConcern)
+      writer.document('writeConcernError', mergedConcernError(this.#concernErrors))
     return writeRetriedStmtIds(
       writer,
       this.#retriedStmtIds.sort((a, b) => a - b),

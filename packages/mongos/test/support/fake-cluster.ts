@@ -43,7 +43,12 @@ export class FakeCluster {
   #connectionId = 1
 
   constructor(options: Partial<MongosOptions> = {}, shards: readonly string[] = ['shard01', 'shard02', 'shard03']) {
-    this.mongos = createMongos(this.world.context(), { emulate: '7.0', findReplicaSetHostTimeoutMs: 15_000, nativeWire: false, ...options })
+    this.mongos = createMongos(this.world.context(), {
+      emulate: '7.0',
+      findReplicaSetHostTimeoutMs: 15_000,
+      nativeWire: false,
+      ...options,
+    })
     this.world.members.set('config', (kind, request) => this.#config(kind, request as never, shards))
     for (const shard of shards) this.revive(shard)
     this.databases.set('test', { primary: 'shard01', lastMod: 1 })
@@ -60,7 +65,11 @@ export class FakeCluster {
       const script = this.scripts.get(shard)
       if (script === undefined) throw new Error(`${shard} has no script`)
       const reply = await script(command, firstFieldName(command.body)!)
-      return { body: reply instanceof Uint8Array ? reply : encode(reply), operationTime: [1_700_000_000, 5], clusterTime }
+      return {
+        body: reply instanceof Uint8Array ? reply : encode(reply),
+        operationTime: [1_700_000_000, 5],
+        clusterTime,
+      }
     })
   }
 
@@ -88,7 +97,13 @@ export class FakeCluster {
       epoch: new ObjectId(),
       unique: options.unique ?? false,
       collation: options.collation ?? null,
-      chunks: owners.map((shard, i) => ({ min: { [field]: bounds[i] }, max: { [field]: bounds[i + 1] }, shard, major: 1, minor: i })),
+      chunks: owners.map((shard, i) => ({
+        min: { [field]: bounds[i] },
+        max: { [field]: bounds[i + 1] },
+        shard,
+        major: 1,
+        minor: i,
+      })),
     }
     this.collections.set(ns, collection)
     return collection
@@ -140,10 +155,18 @@ export class FakeCluster {
     options: { sequences?: readonly (readonly [string, readonly Document[]])[]; connectionId?: number } = {},
   ): Promise<Uint8Array> {
     const body = encode({ ...command, ...(command['$db'] === undefined ? { $db: 'test' } : {}) })
-    const sequences = (options.sequences ?? []).map(([id, documents]) => [id, documents.map((document) => encode(document))] as const)
+    const sequences = (options.sequences ?? []).map(
+      ([id, documents]) => [id, documents.map((document) => encode(document))] as const,
+    )
     const reply = await this.mongos.receive(
       'client.command',
-      { connectionId: options.connectionId ?? this.#connectionId, body, sequences, legacy: false, remote: '127.0.0.1:1' },
+      {
+        connectionId: options.connectionId ?? this.#connectionId,
+        body,
+        sequences,
+        legacy: false,
+        remote: '127.0.0.1:1',
+      },
       'gateway',
     )
     return reply.body
@@ -169,22 +192,35 @@ export class FakeCluster {
   }
 
   /** All shards answer by the same script. */
-  script(script: (shard: string, command: NodeCommand, name: string) => Document | Uint8Array | Promise<Document | Uint8Array>): void {
-    for (const shard of ['shard01', 'shard02', 'shard03']) this.scripts.set(shard, (command, name) => script(shard, command, name))
+  script(
+    script: (
+      shard: string,
+      command: NodeCommand,
+      name: string,
+    ) => Document | Uint8Array | Promise<Document | Uint8Array>,
+  ): void {
+    for (const shard of ['shard01', 'shard02', 'shard03'])
+      this.scripts.set(shard, (command, name) => script(shard, command, name))
   }
 
   #config(kind: string, request: never, shards: readonly string[]): unknown {
     const { db, ns, primaryShard } = request as { db: string; ns: string; primaryShard: string | null }
     switch (kind) {
       case 'config.get-shards':
-        return { shards: shards.map((shard, i) => encode({ _id: shard, host: `${shard}/127.0.0.1:${5000 + i}`, state: 1 })), clusterTime }
+        return {
+          shards: shards.map((shard, i) => encode({ _id: shard, host: `${shard}/127.0.0.1:${5000 + i}`, state: 1 })),
+          clusterTime,
+        }
       case 'config.get-database':
         return { database: this.#database(db) }
       case 'config.create-database':
         if (!this.databases.has(db)) this.databases.set(db, { primary: primaryShard ?? shards[0]!, lastMod: 1 })
         return { database: this.#database(db), error: null }
       case 'config.get-collection':
-        return this.#collection(ns, (request as { since: readonly [string, number, number, number, number] | null }).since)
+        return this.#collection(
+          ns,
+          (request as { since: readonly [string, number, number, number, number] | null }).since,
+        )
       case 'config.find-chunk':
         return { chunk: encode(this.onFindChunk(ns)) }
       case 'config.mongos-ping':
@@ -251,7 +287,11 @@ export function cursorReply(
   options: { id?: bigint; ns?: string; batch?: 'firstBatch' | 'nextBatch' } = {},
 ): Document {
   return {
-    cursor: { [options.batch ?? 'firstBatch']: documents, id: Long.fromBigInt(options.id ?? 0n), ns: options.ns ?? 'test.c' },
+    cursor: {
+      [options.batch ?? 'firstBatch']: documents,
+      id: Long.fromBigInt(options.id ?? 0n),
+      ns: options.ns ?? 'test.c',
+    },
     ok: 1,
   }
 }

@@ -124,7 +124,12 @@ export class FakeWorld {
     })
   }
 
-  async #request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, timeoutMs: number | undefined): Promise<ReplyOf<K>> {
+  async #request<K extends MessageKind>(
+    to: Address,
+    kind: K,
+    request: RequestOf<K>,
+    timeoutMs: number | undefined,
+  ): Promise<ReplyOf<K>> {
     // Every message must be one that can travel.
     const packer = new PacketWriter({ checked: true })
     packer.addRequest(1, 0, 1, kind, request)

@@ -98,13 +98,21 @@ const noDisk: Disk = {
 }
 
 /** What a primary shard coordinates with others is here its own command: nobody else has a part in it. */
-async function exchange(node: StorageNode, kind: string, request: { ns: string; to: string; dropTarget: boolean }): Promise<object> {
+async function exchange(
+  node: StorageNode,
+  kind: string,
+  request: { ns: string; to: string; dropTarget: boolean },
+): Promise<object> {
   const { ns, to, dropTarget } = request
   const [db, name] = splitNamespace(ns)
   switch (kind) {
     case 'shard.drop-collection': {
       const indexCount = node.collection(ns)?.indexes().length
-      return { existed: indexCount !== undefined, indexCount: indexCount ?? 0, error: await run(node, db, { drop: name }) }
+      return {
+        existed: indexCount !== undefined,
+        indexCount: indexCount ?? 0,
+        error: await run(node, db, { drop: name }),
+      }
     }
     case 'shard.rename-collection':
       return { error: await run(node, 'admin', { renameCollection: ns, to, dropTarget }) }
@@ -127,8 +135,10 @@ async function run(node: StorageNode, db: string, command: Document): Promise<Ui
   return decode(body)['ok'] === 1 ? null : body
 }
 
-export const realCluster = (sharded: readonly ShardedCollection[], emulate: EmulatedVersion = '8.0'): Promise<RealCluster> =>
-  RealCluster.create({ sharded, emulate })
+export const realCluster = (
+  sharded: readonly ShardedCollection[],
+  emulate: EmulatedVersion = '8.0',
+): Promise<RealCluster> => RealCluster.create({ sharded, emulate })
 
 /** All documents of a command's cursor. `batchSize`: of each getMore; 0: no limit. */
 export async function drain(cluster: FakeCluster, command: Document, batchSize = 0): Promise<Document[]> {

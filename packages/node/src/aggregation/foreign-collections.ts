@@ -54,7 +54,11 @@ export async function enterForeign(
     const view = invocation.host.collection(ns) === undefined ? viewOf(invocation.host, ns) : null
     const below = view === null ? { ns, pipeline: [] } : resolveView(invocation.host, view)
     const { ownership } = await invocation.host.role.enter(below.ns, entering)
-    entered.set(ns, { collection: invocation.host.collection(below.ns)?.snapshot(), ownership, pipeline: below.pipeline })
+    entered.set(ns, {
+      collection: invocation.host.collection(below.ns)?.snapshot(),
+      ownership,
+      pipeline: below.pipeline,
+    })
     if (below.pipeline.length > 0) {
       const { db } = options
       pending.push(...compilePipeline(below.pipeline, options.evaluation, { db }).foreign)
@@ -105,6 +109,8 @@ class LocalReader implements ForeignReader {
     if (foreign?.collection === undefined) return new PipelineSource(emptySource, pipeline.open(), this)
     const plan = planLeading(foreign.collection, pipeline.leading, foreign.ownership, context)
     const input = new PlanSource(plan, { execute: { allowDiskUse: memoryLimitBytes === Infinity } })
-    return pipeline.leading.stageCount === pipeline.stages.length ? input : new PipelineSource(input, pipeline.openAfterLeading(), this)
+    return pipeline.leading.stageCount === pipeline.stages.length
+      ? input
+      : new PipelineSource(input, pipeline.openAfterLeading(), this)
   }
 }

@@ -17,12 +17,22 @@ import type { TimeLimit } from '../operations/time-limit.js'
  *   response is the one by which that member has opened the cursor
  * @param strings the collation's comparison; absent: by bytes
  */
-export function mergedCursors({ host, db }: NodeInvocation, argument: RawValue, strings: StringComparator | undefined): DocumentSource {
+export function mergedCursors(
+  { host, db }: NodeInvocation,
+  argument: RawValue,
+  strings: StringComparator | undefined,
+): DocumentSource {
   const sort = findField(argument.bytes, 'sort', argument.start)
   const remotes = elementsOf(findField(argument.bytes, 'remotes', argument.start)!).map((remote) => {
     const text = (name: string) => findField(remote.bytes, name, remote.start)!.asString()
     const response = readCursorReply(findField(remote.bytes, 'cursorResponse', remote.start)!.slice(), 'firstBatch')
-    const cursor = new RemoteCursor(host, { member: text('shardId'), host: text('hostAndPort'), db, ns: response.ns, id: response.id })
+    const cursor = new RemoteCursor(host, {
+      member: text('shardId'),
+      host: text('hostAndPort'),
+      db,
+      ns: response.ns,
+      id: response.id,
+    })
     cursor.load(response.batch)
     return cursor
   })

@@ -1,7 +1,13 @@
 /** A pipeline on a collection of this node, ready to give documents. */
 import type { CommandArguments } from '@shardlab/actor'
 import { BsonType, CommandError, findField, type RawValue } from '@shardlab/bson'
-import { compilePipeline, evaluateDocuments, mergeCursorsStage, type EvaluationContext, type Pipeline } from '@shardlab/query'
+import {
+  compilePipeline,
+  evaluateDocuments,
+  mergeCursorsStage,
+  type EvaluationContext,
+  type Pipeline,
+} from '@shardlab/query'
 import type { Behaviours } from '@shardlab/sharding'
 import type { Collection, PlanExecutor, QueryPlan } from '@shardlab/storage'
 import { checkCollectionUuid } from '../crud/collection-uuid.js'
@@ -90,7 +96,9 @@ export async function openPipeline(
   const foreignOptions = { db, evaluation, memoryLimitBytes: allowDiskUse ? Infinity : memoryLimitBytes }
   if (merged !== null) {
     const reader = await enterForeign(invocation, pipeline.foreign, foreignOptions)
-    return new GatheredSource(new PipelineSource(mergedCursors(invocation, merged, evaluation.strings), pipeline.open(), reader))
+    return new GatheredSource(
+      new PipelineSource(mergedCursors(invocation, merged, evaluation.strings), pipeline.open(), reader),
+    )
   }
   const { ownership } = await host.role.enter(ns, invocation)
   checkCollectionUuid(host, ns, args)
@@ -111,7 +119,8 @@ export async function openPipeline(
   checkTableScan(host, plan, hintOf(args).hint)
   const rows = new PlanSource(plan, { execute: { allowDiskUse }, effort: host.statistics.queries, host })
   watch?.leading(plan, rows.executor)
-  const isPlanAlone = host.behaviours.cursorsFollowTheirCollection && pipeline.leading.stageCount === pipeline.stages.length
+  const isPlanAlone =
+    host.behaviours.cursorsFollowTheirCollection && pipeline.leading.stageCount === pipeline.stages.length
   const input = isPlanAlone ? rows : new ReadAheadSource(rows, plan, host.behaviours.pipelineReadAhead)
   return new PipelineSource(input, pipeline.openAfterLeading(watch?.emitted), reader)
 }

@@ -4,7 +4,14 @@ import { expectUuid } from '../crud/collection-uuid.js'
 import { fixDocumentForInsert } from '../crud/fix-document.js'
 import { sortWithMulti } from '../crud/statement.js'
 import { logSession, writeRetriedStmtIds } from '../crud/write-batch.js'
-import { bulkWriteBatchSize, bulkWriteFields, bulkWriteNs, readBulkWrite, readStatement, type BulkWriteOp } from '../crud/write-bulk.js'
+import {
+  bulkWriteBatchSize,
+  bulkWriteFields,
+  bulkWriteNs,
+  readBulkWrite,
+  readStatement,
+  type BulkWriteOp,
+} from '../crud/write-bulk.js'
 import {
   countOfFirstBatch,
   emptySummary,
@@ -53,10 +60,14 @@ export const bulkWrite: CommandRow<NodeInvocation> = {
       try {
         expectUuid(host, namespaces[op.namespace]!, uuids[op.namespace]!)
         const stmtId = retryable?.stmtId(index) ?? index
-        const executed = retryable === null ? undefined : host.retries.executed(retryable.session.key, retryable.txnNumber, stmtId)
+        const executed =
+          retryable === null ? undefined : host.retries.executed(retryable.session.key, retryable.txnNumber, stmtId)
         if (executed !== undefined) retried.push(stmtId)
         if (sampling !== null) sampling.statementBegins(namespaces[op.namespace]!, op.document, invocation)
-        const result = executed === undefined ? run(scopes[op.namespace]!, op, logSession(retryable, stmtId)) : earlierResult(op, executed)
+        const result =
+          executed === undefined
+            ? run(scopes[op.namespace]!, op, logSession(retryable, stmtId))
+            : earlierResult(op, executed)
         addToSummary(summary, op, result)
         if (!errorsOnly) items.push(resultItem(index, result))
       } catch (error) {
@@ -100,7 +111,11 @@ function earlierResult({ kind }: BulkWriteOp, { op, insertedId }: ExecutedStatem
   return { n: 1, nModified: op === 'u' ? 1 : 0, upsertedId: insertedId }
 }
 
-function addToSummary(summary: BulkWriteSummary, { kind }: BulkWriteOp, { n, nModified, upsertedId }: BulkWriteResult): void {
+function addToSummary(
+  summary: BulkWriteSummary,
+  { kind }: BulkWriteOp,
+  { n, nModified, upsertedId }: BulkWriteResult,
+): void {
   if (kind === 'insert') summary.nInserted += n
   else if (kind === 'delete') summary.nDeleted += n
   else {
@@ -122,7 +137,10 @@ function writeItems(invocation: NodeInvocation, items: readonly Uint8Array[]): D
   if (fit < items.length) {
     let next = fit
     const source = { next: () => items[next++] ?? null }
-    id = host.cursors.open({ ns: bulkWriteNs, source, session: session?.key ?? null, noTimeout: false }, host.context.now()).id
+    id = host.cursors.open(
+      { ns: bulkWriteNs, source, session: session?.key ?? null, noTimeout: false },
+      host.context.now(),
+    ).id
   }
   return new DocumentWriter(512)
     .startDocument('cursor')

@@ -22,7 +22,10 @@ export const cloneCollectionAsCapped: CommandRow<NodeInvocation> = {
     const source = sourceOfCopy(invocation, ns)
     const size = cappedSizeOf(invocation)
     if (host.collection(target) !== undefined)
-      throw new CommandError('NamespaceExists', `cloneCollectionAsCapped failed - destination collection ${target} already exists.`)
+      throw new CommandError(
+        'NamespaceExists',
+        `cloneCollectionAsCapped failed - destination collection ${target} already exists.`,
+      )
     copyAsCapped(host, source, target, size, args.bool('temp') === true)
     await host.flush()
     return new DocumentWriter(128)

@@ -1,5 +1,14 @@
 import { isGenericArgument, type CommandRow } from '@shardlab/actor'
-import { BsonType, CommandError, documentsOf, DocumentWriter, fieldsOf, findField, typeName, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  documentsOf,
+  DocumentWriter,
+  fieldsOf,
+  findField,
+  typeName,
+  type RawValue,
+} from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import { cappedMaxDocuments, cappedSizeBytes, type Collection } from '@shardlab/storage'
 import { checkClusteredExpiry } from '../crud/clustered-index.js'
@@ -101,14 +110,20 @@ function modifyViewBy({ host, args }: NodeInvocation, view: ViewDefinition): voi
   }
   const pipeline = args.value('pipeline')
   if (pipeline === undefined && !args.has('viewOn')) return
-  modifyView(host, view, args.string('viewOn') ?? view.viewOn, pipeline === undefined ? view.pipeline : documentsOf(pipeline))
+  modifyView(
+    host,
+    view,
+    args.string('viewOn') ?? view.viewOn,
+    pipeline === undefined ? view.pipeline : documentsOf(pipeline),
+  )
 }
 
 function refuseUnsupported({ host, args }: NodeInvocation): void {
   for (const name of ['pipeline', 'viewOn'] as const) {
     if (args.has(name)) throw new CommandError('InvalidOptions', `'${name}' option only supported on a view`)
   }
-  if (args.has('timeseries')) throw new CommandError('InvalidOptions', `option only supported on a time-series collection: timeseries`)
+  if (args.has('timeseries'))
+    throw new CommandError('InvalidOptions', `option only supported on a time-series collection: timeseries`)
   if (args.bool('recordPreImages') === true)
     throw new CommandError('InvalidOptions', 'recordPreImages is not supported on a sharded cluster')
   if (args.has('dryRun') && !host.behaviours.prepareUniqueIndexes)
@@ -139,7 +154,8 @@ function changedOptions({ host, args }: NodeInvocation, collection: Collection):
     else if (validator !== undefined && findField(options, name) === undefined) writer.string(name, standard)
   }
   const images = args.document('changeStreamPreAndPostImages')
-  if (images !== undefined) writer.startDocument('changeStreamPreAndPostImages').bool('enabled', preImagesOption(ns, images)).end()
+  if (images !== undefined)
+    writer.startDocument('changeStreamPreAndPostImages').bool('enabled', preImagesOption(ns, images)).end()
   const expiry = args.value('expireAfterSeconds')
   if (expiry !== undefined) {
     checkExpiry(collection, expiry, host.context.now())
@@ -165,7 +181,10 @@ function checkExpiry(collection: Collection, expiry: RawValue, nowMs: number): v
     )
   }
   if (!collection.clustered)
-    throw new CommandError('InvalidOptions', "'expireAfterSeconds' option is only supported on collections clustered by _id")
+    throw new CommandError(
+      'InvalidOptions',
+      "'expireAfterSeconds' option is only supported on collections clustered by _id",
+    )
   if (expiry.isNumber()) return checkClusteredExpiry(expiry.asNumber(), nowMs)
   if (expiry.asString() === 'off') return
   throw new CommandError(
@@ -175,19 +194,27 @@ function checkExpiry(collection: Collection, expiry: RawValue, nowMs: number): v
 }
 
 function checkCappedSize(size: number): number {
-  if (size < 1) throw new CommandError(51024, `BSON field 'cappedSize' value must be >= 1, actual value '${Math.trunc(size)}'`)
+  if (size < 1)
+    throw new CommandError(51024, `BSON field 'cappedSize' value must be >= 1, actual value '${Math.trunc(size)}'`)
   if (size > 2 ** 50)
-    throw new CommandError(51024, `BSON field 'cappedSize' value must be <= ${2 ** 50}, actual value '${Math.trunc(size)}'`)
+    throw new CommandError(
+      51024,
+      `BSON field 'cappedSize' value must be <= ${2 ** 50}, actual value '${Math.trunc(size)}'`,
+    )
   return size
 }
 
 /** A dry run only looks for what would keep an index from becoming unique. @throws CommandError 72 InvalidOptions */
 function checkDryRun({ args }: NodeInvocation): void {
   const index = args.document('index')
-  if (index === undefined) throw new CommandError('InvalidOptions', 'dry run mode requires an valid index modification.')
+  if (index === undefined)
+    throw new CommandError('InvalidOptions', 'dry run mode requires an valid index modification.')
   if (findField(index, 'unique')?.isTruthy() !== true)
     throw new CommandError('InvalidOptions', 'dry run mode requires an index modification with unique: true.')
   const others = ['expireAfterSeconds', 'hidden', 'prepareUnique'].some((name) => findField(index, name) !== undefined)
   if (others || collectionOnly.some((name) => name !== 'index' && args.has(name)))
-    throw new CommandError('InvalidOptions', 'unique: true cannot be combined with any other modification in dry run mode.')
+    throw new CommandError(
+      'InvalidOptions',
+      'unique: true cannot be combined with any other modification in dry run mode.',
+    )
 }

@@ -3,7 +3,13 @@ import { DocumentWriter } from '@shardlab/bson'
 import type { NodeInvocation } from '../invocation.js'
 import { scaleOf, writeStorageStats } from '../statistics/storage-stats.js'
 
-export const collStatsFields = { scale: 'any', verbose: 'any', validationLevel: 'string', waitForLock: 'any', numericOnly: 'any' } as const
+export const collStatsFields = {
+  scale: 'any',
+  verbose: 'any',
+  validationLevel: 'string',
+  waitForLock: 'any',
+  numericOnly: 'any',
+} as const
 
 export const collStats: CommandRow<NodeInvocation> = {
   name: 'collStats',

@@ -85,22 +85,33 @@ const membersMax = 50
 function commitQuorumOf(args: CommandArguments, { behaviours }: StorageNode): RawValue | null {
   const quorum = args.value('commitQuorum')
   if (!behaviours.indexCommitQuorum) {
-    if (quorum !== undefined) throw new CommandError('BadValue', 'Invalid field specified for createIndexes command: commitQuorum')
+    if (quorum !== undefined)
+      throw new CommandError('BadValue', 'Invalid field specified for createIndexes command: commitQuorum')
     return null
   }
   if (quorum === undefined) return votingMembers
   if (quorum.isNumber()) {
     const count = Math.trunc(quorum.asNumber())
     if (!(count >= 0 && count <= membersMax))
-      throw new CommandError('FailedToParse', `commitQuorum has to be a non-negative number and not greater than ${membersMax}`)
+      throw new CommandError(
+        'FailedToParse',
+        `commitQuorum has to be a non-negative number and not greater than ${membersMax}`,
+      )
     if (count > 1)
-      throw new CommandError('UnsatisfiableCommitQuorum', 'Commit quorum cannot be satisfied with the current replica set configuration')
+      throw new CommandError(
+        'UnsatisfiableCommitQuorum',
+        'Commit quorum cannot be satisfied with the current replica set configuration',
+      )
     return quorum
   }
-  if (quorum.type !== BsonType.string) throw new CommandError('FailedToParse', 'commitQuorum has to be a number or a string')
+  if (quorum.type !== BsonType.string)
+    throw new CommandError('FailedToParse', 'commitQuorum has to be a number or a string')
   const mode = quorum.asString()
   if (mode !== 'majority' && mode !== 'votingMembers')
-    throw new CommandError('UnknownReplWriteConcern', `No write concern mode named '${mode}' found in replica set configuration`)
+    throw new CommandError(
+      'UnknownReplWriteConcern',
+      `No write concern mode named '${mode}' found in replica set configuration`,
+    )
   return quorum
 }
 

@@ -26,7 +26,10 @@ export const create: CommandRow<NodeInvocation> = {
     await host.role.enter(ns, invocation)
     const options = collectionOptions(host, ns, args, routed !== null)
     if (args.bool('autoIndexId') === false && db !== 'local')
-      throw new CommandError(50001, `autoIndexId:false is not allowed for collection ${ns} because it can be replicated`)
+      throw new CommandError(
+        50001,
+        `autoIndexId:false is not allowed for collection ${ns} because it can be replicated`,
+      )
     const collection = host.collection(ns)
     const view = collection === undefined ? viewOf(host, ns) : null
     if (collection !== undefined) {
@@ -64,5 +67,7 @@ function isSameView(view: ViewDefinition, options: Uint8Array): boolean {
   if (findField(options, 'viewOn')?.asString() !== view.viewOn) return false
   if (!valuesEqual(findField(options, 'collation'), findField(view.document, 'collation'))) return false
   const pipeline = findField(options, 'pipeline')
-  return pipeline === undefined ? view.pipeline.length === 0 : valuesEqual(pipeline, findField(view.document, 'pipeline'))
+  return pipeline === undefined
+    ? view.pipeline.length === 0
+    : valuesEqual(pipeline, findField(view.document, 'pipeline'))
 }

@@ -18,8 +18,16 @@ function currentOpFilter(body: Uint8Array): Uint8Array {
 }
 
 /** What the command asks for, as options of the stage. */
-function currentOpCommandOptions(args: CommandArguments): { idleConnections: boolean; idleCursors: boolean; truncateOps: boolean } {
-  return { idleConnections: args.bool('$all') ?? false, idleCursors: false, truncateOps: args.bool('$truncateOps') ?? true }
+function currentOpCommandOptions(args: CommandArguments): {
+  idleConnections: boolean
+  idleCursors: boolean
+  truncateOps: boolean
+} {
+  return {
+    idleConnections: args.bool('$all') ?? false,
+    idleCursors: false,
+    truncateOps: args.bool('$truncateOps') ?? true,
+  }
 }
 
 export const currentOp: CommandRow<NodeInvocation> = {
@@ -32,9 +40,12 @@ export const currentOp: CommandRow<NodeInvocation> = {
   summary: 'Lists the operations that run.',
   run({ args, body, host, routed }) {
     const filter = compileFilter(currentOpFilter(body), host.evaluation())
-    const operations = currentOperations(host, currentOpCommandOptions(args), [], routed === null ? null : host.role.setName).filter(
-      (operation) => filter.matches(operation),
-    )
+    const operations = currentOperations(
+      host,
+      currentOpCommandOptions(args),
+      [],
+      routed === null ? null : host.role.setName,
+    ).filter((operation) => filter.matches(operation))
     return new DocumentWriter(2048).documents('inprog', operations)
   },
 }

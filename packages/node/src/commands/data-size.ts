@@ -55,18 +55,24 @@ export const dataSize: CommandRow<NodeInvocation> = {
     const collection = host.collection(ns)
     const estimate = args.bool('estimate') ?? false
     const whole = collection === undefined ? null : sizesOf(host, collection)
-    if (collection === undefined || whole === null || whole.count === 0) return reply(0, 0, startedAtMs, host.context.now())
+    if (collection === undefined || whole === null || whole.count === 0)
+      return reply(0, 0, startedAtMs, host.context.now())
     if (min === null && estimate) return reply(whole.dataSizeBytes, whole.count, startedAtMs, host.context.now(), true)
     const averageBytes = Math.floor(whole.dataSizeBytes / whole.count)
     const sizeMax = args.number('maxSize') ?? 0
     const objectsMax = args.number('maxObjects') ?? 0
-    const range = min === null || max === null ? null : rangeOf(collection, presentDocument(args.document('keyPattern')), min, max)
+    const range =
+      min === null || max === null ? null : rangeOf(collection, presentDocument(args.document('keyPattern')), min, max)
     const told = host.role.sizesOf?.(collection, range) ?? null
     if (told !== null) {
       // Who counts stops with the document that is too much.
-      const most = Math.min(sizeMax > 0 ? Math.floor(sizeMax / averageBytes) + 1 : Infinity, objectsMax > 0 ? objectsMax + 1 : Infinity)
+      const most = Math.min(
+        sizeMax > 0 ? Math.floor(sizeMax / averageBytes) + 1 : Infinity,
+        objectsMax > 0 ? objectsMax + 1 : Infinity,
+      )
       const nowMs = host.context.now()
-      if (told.count >= most) return reply(most * averageBytes, most, startedAtMs, nowMs, estimate).bool('maxReached', true)
+      if (told.count >= most)
+        return reply(most * averageBytes, most, startedAtMs, nowMs, estimate).bool('maxReached', true)
       return reply(told.dataSizeBytes, told.count, startedAtMs, nowMs, estimate)
     }
     let size = 0

@@ -1,5 +1,14 @@
 import type { CommandRow } from '@shardlab/actor'
-import { BsonType, CommandError, DocumentWriter, elementsOf, emptyDocument, Md5, noCode, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  elementsOf,
+  emptyDocument,
+  Md5,
+  noCode,
+  type RawValue,
+} from '@shardlab/bson'
 import { compileFilter, parseSort } from '@shardlab/query'
 import { executePlan, planQuery, type Collection } from '@shardlab/storage'
 import type { NodeInvocation } from '../invocation.js'
@@ -13,7 +22,8 @@ export const dbHash: CommandRow<NodeInvocation> = {
   access: 'read',
   manual: 'reference/command/dbHash',
   status: 'full',
-  summary: 'The MD5 of each collection of a database, of its documents in the order of their _id, and of the database. Routers have none.',
+  summary:
+    'The MD5 of each collection of a database, of its documents in the order of their _id, and of the database. Routers have none.',
   fields: { collections: 'any' },
   run({ host, db, args }) {
     const startedMs = host.context.now()

@@ -21,7 +21,8 @@ export const dbStats: CommandRow<NodeInvocation> = {
       throw new CommandError('BadValue', 'Scale factor must be greater than zero and less than or equal to 2^50')
     const { behaviours } = host
     const collections = host.engine.collections(db)
-    const sum = (of: (collection: (typeof collections)[number]) => number) => collections.reduce((total, each) => total + of(each), 0)
+    const sum = (of: (collection: (typeof collections)[number]) => number) =>
+      collections.reduce((total, each) => total + of(each), 0)
     const objects = sum((collection) => sizesOf(host, collection).count)
     const dataBytes = sum((collection) => sizesOf(host, collection).dataSizeBytes)
     const indexSize = sum(indexBytes)

@@ -2,7 +2,13 @@ import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter, type RawValue } from '@shardlab/bson'
 import { executePlan } from '@shardlab/storage'
 import { evaluationOf, withTimeLimit } from '../crud/evaluation.js'
-import { compileDistinct, distinctFields, DistinctValues, forEachValueAt, planDistinctRows } from '../crud/read-distinct.js'
+import {
+  compileDistinct,
+  distinctFields,
+  DistinctValues,
+  forEachValueAt,
+  planDistinctRows,
+} from '../crud/read-distinct.js'
 import { withContext } from '../crud/read-source.js'
 import { checkTableScan } from '../crud/table-scan.js'
 import type { NodeInvocation } from '../invocation.js'

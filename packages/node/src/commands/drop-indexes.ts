@@ -1,5 +1,13 @@
 import type { CommandRow } from '@shardlab/actor'
-import { BsonType, CommandError, compareDocuments, DocumentWriter, elementsOf, typeName, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  compareDocuments,
+  DocumentWriter,
+  elementsOf,
+  typeName,
+  type RawValue,
+} from '@shardlab/bson'
 import { formatDocument, formatValue } from '@shardlab/query'
 import { isIdKey, type Collection, type Index } from '@shardlab/storage'
 import { checkCollectionUuid } from '../crud/collection-uuid.js'
@@ -29,7 +37,8 @@ export const dropIndexes: CommandRow<NodeInvocation> = {
     checkCollectionUuid(host, ns, args)
     const collection = host.collection(ns)
     if (collection === undefined) {
-      if (viewOf(host, ns) !== null) throw new CommandError('CommandNotSupportedOnView', `Cannot drop indexes on view ${ns}`)
+      if (viewOf(host, ns) !== null)
+        throw new CommandError('CommandNotSupportedOnView', `Cannot drop indexes on view ${ns}`)
       throw new CommandError('NamespaceNotFound', `ns not found ${ns}`)
     }
     host.role.checkDefinitionChange?.(ns)
@@ -38,7 +47,9 @@ export const dropIndexes: CommandRow<NodeInvocation> = {
     const writer = new DocumentWriter(128).int32('nIndexesWas', countBefore)
     if (argument.type === BsonType.string && argument.asString() === '*') {
       const rules = host.role.indexRules
-      const dropped = collection.indexes().filter((index) => !isIdKey(index.key) && rules?.keeps(access, collection, index) !== true)
+      const dropped = collection
+        .indexes()
+        .filter((index) => !isIdKey(index.key) && rules?.keeps(access, collection, index) !== true)
       for (const index of dropped) dropIndex(host, collection, index.name)
       writer.string(
         'msg',
@@ -61,11 +72,19 @@ export const dropIndexes: CommandRow<NodeInvocation> = {
 }
 
 /** They go one after the other. @throws CommandError 370 CannotDropShardKeyIndex */
-function checkShardKeyKeepsIndex({ host }: NodeInvocation, access: Access, collection: Collection, dropped: readonly Index[]): void {
+function checkShardKeyKeepsIndex(
+  { host }: NodeInvocation,
+  access: Access,
+  collection: Collection,
+  dropped: readonly Index[],
+): void {
   const gone = new Set<string>()
   for (const index of dropped) {
     if (host.role.indexRules?.isLast(access, collection, index, gone) === true)
-      throw new CommandError('CannotDropShardKeyIndex', "Cannot drop the only compatible index for this collection's shard key")
+      throw new CommandError(
+        'CannotDropShardKeyIndex',
+        "Cannot drop the only compatible index for this collection's shard key",
+      )
     gone.add(index.name)
   }
 }

@@ -34,11 +34,16 @@ export const explain: CommandRow<NodeInvocation> = {
  * @param body the command that is explained
  * @throws CommandError 20 IllegalOperation, 59 CommandNotFound, and whatever the command itself would be refused with
  */
-async function explainCommand(invocation: NodeInvocation, body: Uint8Array, verbosity: Verbosity): Promise<DocumentWriter> {
+async function explainCommand(
+  invocation: NodeInvocation,
+  body: Uint8Array,
+  verbosity: Verbosity,
+): Promise<DocumentWriter> {
   const { host, db } = invocation
   const name = firstFieldName(body) ?? ''
   const explainer = explainerOf(name)
-  if (explainer === undefined) throw host.table.find(name, host.behaviours) === undefined ? unknownCommand(body) : cannotExplain(name)
+  if (explainer === undefined)
+    throw host.table.find(name, host.behaviours) === undefined ? unknownCommand(body) : cannotExplain(name)
   const args = CommandArguments.parse(body, explainer.fields)
   const inner: NodeInvocation = { ...invocation, body, args, retryable: null }
   const ns = args.target.isNumber() ? `${db}.$cmd.aggregate` : `${db}.${args.collectionName(db)}`

@@ -32,10 +32,13 @@ export const findAndModify: CommandRow<NodeInvocation> = {
     const entered = host.role.enter(ns, invocation)
     const scope = writeScope(invocation, ns, entered instanceof Promise ? await entered : entered)
     const stmtId = retryable?.stmtId(0) ?? 0
-    const executed = retryable === null ? undefined : host.retries.executed(retryable.session.key, retryable.txnNumber, stmtId)
+    const executed =
+      retryable === null ? undefined : host.retries.executed(retryable.session.key, retryable.txnNumber, stmtId)
     if (host.sampling?.isActive === true) host.sampling.statementBegins(ns, invocation.body, invocation)
     const answer =
-      executed === undefined ? modify(scope, request, logSession(retryable, stmtId)) : earlierAnswer(invocation, request, executed)
+      executed === undefined
+        ? modify(scope, request, logSession(retryable, stmtId))
+        : earlierAnswer(invocation, request, executed)
     const value = answer.document === null ? null : projected(scope, request, answer.document)
     await host.flush()
     const writer = writeAnswer(answer, value)
@@ -58,8 +61,15 @@ function modify(scope: WriteScope, { statement, wantsNew }: FindAndModifyRequest
     return { n: deleted, updatedExisting: null, upsertedId: null, document }
   }
   const prepared = prepareUpdate(scope, statement)
-  const { matched, upsertedId, before, after } = executing(() => prepared.run(session, wantsNew ? 'postImage' : 'preImage'))
-  return { n: upsertedId === null ? matched : 1, updatedExisting: matched > 0, upsertedId, document: wantsNew ? after : before }
+  const { matched, upsertedId, before, after } = executing(() =>
+    prepared.run(session, wantsNew ? 'postImage' : 'preImage'),
+  )
+  return {
+    n: upsertedId === null ? matched : 1,
+    updatedExisting: matched > 0,
+    upsertedId,
+    document: wantsNew ? after : before,
+  }
 }
 
 /** The server says of failures while documents are changed where they come from. */
@@ -81,7 +91,11 @@ function executing<T>(work: () => T): T {
  * What a repeated findAndModify is answered with.
  * @throws CommandError 40606, 40608, 40609, 40611, 40612 when it asks for something else than the first time
  */
-function earlierAnswer({ body }: NodeInvocation, request: FindAndModifyRequest, { op, insertedId, image }: ExecutedStatement): Answer {
+function earlierAnswer(
+  { body }: NodeInvocation,
+  request: FindAndModifyRequest,
+  { op, insertedId, image }: ExecutedStatement,
+): Answer {
   const { statement, wantsNew } = request
   const incompatible = (code: number) =>
     new CommandError(

@@ -31,7 +31,9 @@ export const find: CommandRow<NodeInvocation> = {
     const { host, args, db } = invocation
     const ns = args.namespace(db)
     const entered = host.role.enter(ns, invocation)
-    return entered instanceof Promise ? entered.then((access) => findIn(invocation, ns, access)) : findIn(invocation, ns, entered)
+    return entered instanceof Promise
+      ? entered.then((access) => findIn(invocation, ns, access))
+      : findIn(invocation, ns, entered)
   },
 }
 
@@ -52,7 +54,10 @@ function findIn(invocation: NodeInvocation, ns: string, access: Access): Documen
       tailable: (live?.count ?? 0) === 0 ? 'no' : tailable,
     })
   } catch (error) {
-    throw withContext(error, `Executor error during find command${host.behaviours.executorErrorsNameCollection ? `: ${ns}` : ''}`)
+    throw withContext(
+      error,
+      `Executor error during find command${host.behaviours.executorErrorsNameCollection ? `: ${ns}` : ''}`,
+    )
   }
 }
 
@@ -72,7 +77,12 @@ interface OpenedFind {
   readonly tailable: TailableMode
 }
 
-function openFind(invocation: NodeInvocation, live: Collection | undefined, { ownership }: Access, batchSize: number): OpenedFind {
+function openFind(
+  invocation: NodeInvocation,
+  live: Collection | undefined,
+  { ownership }: Access,
+  batchSize: number,
+): OpenedFind {
   const { host, args, operation } = invocation
   const byId = live === undefined || batchSize === 0 ? null : sourceById(invocation, live, ownership)
   if (byId !== null) return { source: byId, tailable: 'no' }

@@ -42,7 +42,9 @@ export const getMore: CommandRow<NodeInvocation> = {
       throw new CommandError('BadValue', 'cannot set maxTimeMS on getMore command for a non-awaitData cursor')
     checkReads(invocation, cursor)
     if (cursor.tailable === 'await-data') return awaitBatch(invocation, cursor, batchSize)
-    return cursor.source.gather === undefined ? nextBatch(invocation, cursor, batchSize) : gatherBatch(invocation, cursor, batchSize)
+    return cursor.source.gather === undefined
+      ? nextBatch(invocation, cursor, batchSize)
+      : gatherBatch(invocation, cursor, batchSize)
   },
 }
 
@@ -80,7 +82,11 @@ async function gatherBatch(invocation: NodeInvocation, cursor: OpenCursor, batch
   cursor.timeLimit?.resume()
   cursor.waiting = invocation.operation
   try {
-    await cursor.source.gather!(invocation, batchSize > 0 ? batchSize : Number.POSITIVE_INFINITY, cursor.timeLimit ?? null)
+    await cursor.source.gather!(
+      invocation,
+      batchSize > 0 ? batchSize : Number.POSITIVE_INFINITY,
+      cursor.timeLimit ?? null,
+    )
   } catch (error) {
     cursor.waiting = null
     closingOnError(invocation, cursor, () => {
@@ -96,7 +102,9 @@ function nextBatch(invocation: NodeInvocation, cursor: OpenCursor, batchSize: nu
   const writer = new DocumentWriter(512).startDocument('cursor')
   const countMax = batchSize > 0 ? batchSize : Number.POSITIVE_INFINITY
   cursor.timeLimit?.resume()
-  const batch = closingOnError(invocation, cursor, () => writeBatch(writer, 'nextBatch', cursor.source, cursor.pending, countMax))
+  const batch = closingOnError(invocation, cursor, () =>
+    writeBatch(writer, 'nextBatch', cursor.source, cursor.pending, countMax),
+  )
   host.statistics.documents.returned += batch.count
   cursor.pending = batch.pending
   cursor.lastUsedMs = host.context.now()

@@ -48,7 +48,9 @@ export function writeHelloLimits(writer: DocumentWriter, nowMs: number, connecti
 /** Appends `compression`, what client and gateway agree on; nothing when they agree on nothing. */
 export function writeAgreedCompression(writer: DocumentWriter, offered: RawValue | undefined): DocumentWriter {
   if (offered?.type !== BsonType.array) return writer
-  const agreed = negotiateCompression(elementsOf(offered).flatMap((name) => (name.type === BsonType.string ? [name.asString()] : [])))
+  const agreed = negotiateCompression(
+    elementsOf(offered).flatMap((name) => (name.type === BsonType.string ? [name.asString()] : [])),
+  )
   if (agreed.length === 0) return writer
   writer.startArray('compression')
   agreed.forEach((name, i) => writer.string(String(i), name))
@@ -68,12 +70,17 @@ export const hello: CommandRow<NodeInvocation> = {
 }
 
 /** What hello answers; the older form names its first field otherwise. */
-export async function introduceNode(invocation: NodeInvocation, primaryField: 'isWritablePrimary' | 'ismaster'): Promise<DocumentWriter> {
+export async function introduceNode(
+  invocation: NodeInvocation,
+  primaryField: 'isWritablePrimary' | 'ismaster',
+): Promise<DocumentWriter> {
   const { host, args, connectionId, remote } = invocation
   const metadata = args.value('client')
-  if (metadata?.type === BsonType.object && connectionId !== 0) noteMetadata(host, connectionId, remote, metadata.slice())
+  if (metadata?.type === BsonType.object && connectionId !== 0)
+    noteMetadata(host, connectionId, remote, metadata.slice())
   const waitMs = awaitableHello(args.value('topologyVersion'), args.value('maxAwaitTimeMS'))
-  if (waitMs !== null && isProcess(args.value('topologyVersion'), host.processId)) await awaitNoChange(invocation, waitMs)
+  if (waitMs !== null && isProcess(args.value('topologyVersion'), host.processId))
+    await awaitNoChange(invocation, waitMs)
   const { context } = host
   const writer = new DocumentWriter(1024)
     .startDocument('topologyVersion')

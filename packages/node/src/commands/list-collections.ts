@@ -31,7 +31,11 @@ export const listCollections: CommandRow<NodeInvocation> = {
     ]
     const batchSize = batchSizeOf(args) ?? Number.POSITIVE_INFINITY
     const source = listSource(entries.filter((entry) => filter.matches(entry)))
-    return writeFirstBatch(invocation, `${db}.$cmd.listCollections`, source, { batchSize, singleBatch: false, noTimeout: false })
+    return writeFirstBatch(invocation, `${db}.$cmd.listCollections`, source, {
+      batchSize,
+      singleBatch: false,
+      noTimeout: false,
+    })
   },
 }
 

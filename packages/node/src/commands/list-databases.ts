@@ -24,7 +24,9 @@ export const listDatabases: CommandRow<NodeInvocation> = {
     let total = 0
     let count = 0
     for (const name of host.engine.databases().sort()) {
-      const size = host.engine.collections(name).reduce((sum, collection) => sum + sizesOf(host, collection).dataSizeBytes, 0)
+      const size = host.engine
+        .collections(name)
+        .reduce((sum, collection) => sum + sizesOf(host, collection).dataSizeBytes, 0)
       const entry = new DocumentWriter(128).string('name', name)
       if (!nameOnly) entry.int64('sizeOnDisk', size).bool('empty', size === 0)
       const document = entry.finish()

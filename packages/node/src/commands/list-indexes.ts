@@ -27,7 +27,10 @@ export const listIndexes: CommandRow<NodeInvocation> = {
     }
     const withBuildInfo = args.bool('includeIndexBuildInfo') === true
     if (withBuildInfo && args.bool('includeBuildUUIDs') === true) {
-      throw new CommandError('InvalidOptions', 'The includeBuildUUIDs flag and includeBuildIndexInfo flag cannot both be set to true')
+      throw new CommandError(
+        'InvalidOptions',
+        'The includeBuildUUIDs flag and includeBuildIndexInfo flag cannot both be set to true',
+      )
     }
     // No index is ever seen while it is built.
     const specs = collection

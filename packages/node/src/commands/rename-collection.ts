@@ -8,7 +8,12 @@ import type { NodeInvocation } from '../invocation.js'
 import type { StorageNode } from '../storage-node.js'
 import { viewOf } from '../views/view-catalog.js'
 
-export const renameCollectionFields = { to: 'string!', dropTarget: 'any', stayTemp: 'bool', collectionUUID: 'binary' } as const
+export const renameCollectionFields = {
+  to: 'string!',
+  dropTarget: 'any',
+  stayTemp: 'bool',
+  collectionUUID: 'binary',
+} as const
 
 export interface RenameRequest {
   readonly from: string
@@ -26,13 +31,22 @@ export function renameRequest(args: CommandArguments): RenameRequest {
   checkNamespace('target', to)
   if (from === to) throw new CommandError('IllegalOperation', "Can't rename a collection to itself")
   const dropTarget = args.value('dropTarget')
-  if (dropTarget !== undefined && dropTarget.type !== BsonType.bool && !dropTarget.isNumber() && dropTarget.type !== BsonType.binary) {
+  if (
+    dropTarget !== undefined &&
+    dropTarget.type !== BsonType.bool &&
+    !dropTarget.isNumber() &&
+    dropTarget.type !== BsonType.binary
+  ) {
     throw new CommandError(
       'TypeMismatch',
       `BSON field 'renameCollection.dropTarget' is the wrong type '${typeName(dropTarget.type)}', expected types '[bool, binData]'`,
     )
   }
-  return { from, to, dropTarget: dropTarget !== undefined && (dropTarget.type === BsonType.binary || dropTarget.isTruthy()) }
+  return {
+    from,
+    to,
+    dropTarget: dropTarget !== undefined && (dropTarget.type === BsonType.binary || dropTarget.isTruthy()),
+  }
 }
 
 function checkNamespace(which: 'source' | 'target', ns: string): void {
@@ -41,7 +55,9 @@ function checkNamespace(which: 'source' | 'target', ns: string): void {
     checkDatabaseName(db)
     checkCollectionName(db, name)
   } catch (error) {
-    throw error instanceof CommandError ? new CommandError('InvalidNamespace', `Invalid ${which} namespace: ${ns}`) : error
+    throw error instanceof CommandError
+      ? new CommandError('InvalidNamespace', `Invalid ${which} namespace: ${ns}`)
+      : error
   }
 }
 
@@ -55,7 +71,8 @@ export function checkRename(node: StorageNode, { from, to, dropTarget }: RenameR
   checkNewName(node, to)
   if (node.collection(to) !== undefined) {
     if (!dropTarget) throw new CommandError('NamespaceExists', 'target namespace exists')
-  } else if (viewOf(node, to) !== null) throw new CommandError('NamespaceExists', `a view already exists with that name: ${to}`)
+  } else if (viewOf(node, to) !== null)
+    throw new CommandError('NamespaceExists', `a view already exists with that name: ${to}`)
   if (databaseNameOf(from) === databaseNameOf(to)) node.requireRoom()
   else node.requireRoom(source.dataSizeBytes, source.count + source.indexes().length + 2)
 }

@@ -25,7 +25,8 @@ export const replSetGetStatus: CommandRow<NodeInvocation> = {
       .int64('heartbeatIntervalMillis', 2000)
     for (const name of ['majorityVoteCount', 'writeMajorityCount', 'votingMembersCount', 'writableVotingMembersCount'])
       writer.int32(name, 1)
-    const opTime = (name: string) => writer.startDocument(name).timestamp('ts', seconds, increment).int64('t', primary.term).end()
+    const opTime = (name: string) =>
+      writer.startDocument(name).timestamp('ts', seconds, increment).int64('t', primary.term).end()
     writer.startDocument('optimes')
     opTime('lastCommittedOpTime')
     writer.date('lastCommittedWallTime', seconds * 1000)

@@ -21,7 +21,8 @@ export const setDefaultRWConcern: CommandRow<NodeInvocation> = {
       time: host.clock.time,
       nowMs: host.context.now(),
     })
-    const collection = host.collection(configSettings) ?? createCollection(host, configSettings, new DocumentWriter(16).finish())
+    const collection =
+      host.collection(configSettings) ?? createCollection(host, configSettings, new DocumentWriter(16).finish())
     const id = findField(document, '_id')!
     const op = collection.findById(id) === undefined ? 'i' : 'u'
     host.apply({ op, ns: configSettings, uuid: collection.uuid, object: document, id, session: null })

@@ -13,5 +13,7 @@ export const top: CommandRow<NodeInvocation> = {
   summary: 'How often and how long collections of this member were used. Routers have none.',
   fields: {},
   run: ({ host }) =>
-    host.statistics.usage.write(new DocumentWriter(1024).startDocument('totals').string('note', 'all times in microseconds')).end(),
+    host.statistics.usage
+      .write(new DocumentWriter(1024).startDocument('totals').string('note', 'all times in microseconds'))
+      .end(),
 }

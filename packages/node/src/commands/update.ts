@@ -46,7 +46,9 @@ export const update: CommandRow<NodeInvocation> = {
     const writer = new DocumentWriter(256).int32('n', matched + upserted.length).int32('nModified', modified)
     if (upserted.length > 0) {
       writer.startArray('upserted')
-      upserted.forEach(({ index, id }, i) => writer.startDocument(String(i)).int32('index', index).value('_id', id).end())
+      upserted.forEach(({ index, id }, i) =>
+        writer.startDocument(String(i)).int32('index', index).value('_id', id).end(),
+      )
       writer.end()
     }
     return tail(writer)

@@ -1,7 +1,12 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { NodeInvocation } from '../invocation.js'
-import { checkValidateOptions, inspectCollection, validateFields, writeInspection } from '../statistics/inspect-collection.js'
+import {
+  checkValidateOptions,
+  inspectCollection,
+  validateFields,
+  writeInspection,
+} from '../statistics/inspect-collection.js'
 import { viewOf } from '../views/view-catalog.js'
 
 export { validateFields }

@@ -1,6 +1,14 @@
 /** The Stable API's parameters. Manual: reference/stable-api; server: validate_api_parameters.cpp, allowed_contexts.cpp. */
 import type { CommandArguments, CommandRow } from '@shardlab/actor'
-import { CommandError, documentsOf, DocumentWriter, BsonType, FieldIterator, findField, firstFieldName } from '@shardlab/bson'
+import {
+  CommandError,
+  documentsOf,
+  DocumentWriter,
+  BsonType,
+  FieldIterator,
+  findField,
+  firstFieldName,
+} from '@shardlab/bson'
 
 /** Arguments that are in no API version, by command. Manual: reference/stable-api, unsupported parameters. */
 const unstableArguments: Readonly<Record<string, readonly string[]>> = {
@@ -37,7 +45,10 @@ export function checkApiVersion(args: CommandArguments, row: CommandRow<never>, 
     if (args.has('apiStrict') || args.has('apiDeprecationErrors'))
       throw new CommandError(4886600, 'Provided apiStrict and/or apiDeprecationErrors without passing apiVersion')
     if (requireVersion)
-      throw new CommandError(498870, "The apiVersion parameter is required, please configure your MongoClient's API version")
+      throw new CommandError(
+        498870,
+        "The apiVersion parameter is required, please configure your MongoClient's API version",
+      )
     return
   }
   if (version === '2') throw new CommandError('APIVersionError', 'Cannot accept API version 2')
@@ -71,8 +82,12 @@ function checkStrict(args: CommandArguments, row: CommandRow<never>): void {
     )
   }
   if (row.access === 'write' && args.target.type === BsonType.string && args.target.asString() === 'system.js')
-    throw new CommandError('APIStrictError', `Provided apiStrict:true, but the command ${row.name} attempts to write to system.js.`)
-  for (const name of unstableArguments[row.name] ?? []) if (args.has(name)) throw unstableArgument(`${args.command}.${name}`)
+    throw new CommandError(
+      'APIStrictError',
+      `Provided apiStrict:true, but the command ${row.name} attempts to write to system.js.`,
+    )
+  for (const name of unstableArguments[row.name] ?? [])
+    if (args.has(name)) throw unstableArgument(`${args.command}.${name}`)
   if (row.name === 'createIndexes') checkIndexes(args)
   if (row.name === 'aggregate') checkStages(args)
 }
@@ -90,7 +105,8 @@ function checkStages(args: CommandArguments): void {
   for (const stage of documentsOf(pipeline)) {
     const name = firstFieldName(stage)
     if (name === undefined) continue
-    if (unstableStages.has(name)) throw new CommandError('APIStrictError', `${name} is not allowed with 'apiStrict: true' in API Version 1`)
+    if (unstableStages.has(name))
+      throw new CommandError('APIStrictError', `${name} is not allowed with 'apiStrict: true' in API Version 1`)
     if (name === '$collStats') checkCollStats(findField(stage, name)!)
   }
 }

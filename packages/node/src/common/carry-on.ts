@@ -24,7 +24,11 @@ async function again<T>({ context, stopping }: StorageNode, work: () => Promise<
 }
 
 /** A named step that fails nothing; {@link passedStep} where no fault is. */
-export function reachAnyway(context: ActorContext, step: string, details: Readonly<Record<string, unknown>>): Promise<void> {
+export function reachAnyway(
+  context: ActorContext,
+  step: string,
+  details: Readonly<Record<string, unknown>>,
+): Promise<void> {
   const reached = context.reach(step, details)
   return reached === passedStep ? reached : reached.catch(unlessStepFailed)
 }
@@ -36,7 +40,9 @@ function unlessStepFailed(error: unknown): void {
 /** Does it say that a member is away, or that a fault has broken something off? */
 function isPassing(error: unknown): boolean {
   if (error instanceof RequestFailedError) return error.reason !== 'cancelled'
-  return error instanceof StepFailedError || (error instanceof CommandError && error.code === failedToSatisfyReadPreference)
+  return (
+    error instanceof StepFailedError || (error instanceof CommandError && error.code === failedToSatisfyReadPreference)
+  )
 }
 
 const failedToSatisfyReadPreference = 133

@@ -49,7 +49,10 @@ export class ConnectionTable {
   noteMetadata(id: number, remote: string, metadata: Uint8Array): void {
     const connection = this.of(id, remote)
     if (connection.metadata !== null)
-      throw new CommandError('ClientMetadataCannotBeMutated', 'The client metadata document may only be sent in the first hello')
+      throw new CommandError(
+        'ClientMetadataCannotBeMutated',
+        'The client metadata document may only be sent in the first hello',
+      )
     connection.metadata = new Uint8Array(metadata)
     const application = findField(connection.metadata, 'application')
     const name = application?.type === BsonType.object ? findPath(connection.metadata, 'application.name') : undefined

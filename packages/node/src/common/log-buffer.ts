@@ -18,7 +18,9 @@ export class LogBuffer {
 
   /** Is a line to be written of an operation that took so long? */
   wantsSlow(durationMs: number): boolean {
-    return durationMs >= this.slow.thresholdMs && (this.slow.sampleRate === 1 || this.#fraction() < this.slow.sampleRate)
+    return (
+      durationMs >= this.slow.thresholdMs && (this.slow.sampleRate === 1 || this.#fraction() < this.slow.sampleRate)
+    )
   }
 
   /** Lines since the member began. */

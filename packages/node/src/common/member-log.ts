@@ -41,16 +41,26 @@ export function noteMetadata(host: CommonHost, connectionId: number, remote: str
 }
 
 /** Takes an answered operation out of the registry and counts it. `perCollection`: latencies of its collection too. */
-export function finishOperation(host: CommonHost, operation: RunningOperation, error: CommandError | null, perCollection: boolean): void {
+export function finishOperation(
+  host: CommonHost,
+  operation: RunningOperation,
+  error: CommandError | null,
+  perCollection: boolean,
+): void {
   host.operations.end(operation)
   const durationMs = host.context.now() - operation.startedAtMs
-  const ns = perCollection ? (operation.args?.namedCollection(operation.db) ?? namespaceOf(operation.db, operation.body)) : null
+  const ns = perCollection
+    ? (operation.args?.namedCollection(operation.db) ?? namespaceOf(operation.db, operation.body))
+    : null
   host.statistics.commandEnds(operation.command, ns, durationMs, error)
   if (operation.command === 'hello' || operation.command === 'isMaster' || !host.logBuffer.wantsSlow(durationMs)) return
   host.logBuffer.add(host.context.now(), 'I', 'COMMAND', 51803, `conn${operation.connectionId}`, 'Slow query', {
     type: 'command',
     ns: namespaceOf(operation.db, operation.body) ?? `${operation.db}.$cmd`,
-    command: operation.body.length > loggedCommandBytesMax ? operation.command : (JSON.parse(toExtendedJson(operation.body)) as object),
+    command:
+      operation.body.length > loggedCommandBytesMax
+        ? operation.command
+        : (JSON.parse(toExtendedJson(operation.body)) as object),
     ...(error === null ? {} : { ok: 0, errMsg: error.message, errName: error.codeName, errCode: error.code }),
     remote: operation.remote,
     durationMillis: durationMs,

@@ -9,11 +9,19 @@ export function checkAnalysedNamespace(ns: string): readonly [db: string, collec
   const dot = ns.indexOf('.')
   const db = dot < 0 ? ns : ns.slice(0, dot)
   const name = dot < 0 ? '' : ns.slice(dot + 1)
-  if (db === '' || name === '' || name.startsWith('.') || Buffer.byteLength(db) > 63 || /[\0/\\ "$]/.test(db) || name.includes('\0'))
+  if (
+    db === '' ||
+    name === '' ||
+    name.startsWith('.') ||
+    Buffer.byteLength(db) > 63 ||
+    /[\0/\\ "$]/.test(db) ||
+    name.includes('\0')
+  )
     throw new CommandError('InvalidNamespace', `Invalid namespace specified '${ns}'`)
   if (db === 'admin' || db === 'config' || db === 'local')
     throw new CommandError('IllegalOperation', 'Cannot run against an internal collection')
   if (name.startsWith('system.')) throw new CommandError('IllegalOperation', 'Cannot run against a system collection')
-  if (/^enxcol_\..*\.(esc|ecc|ecoc)$/.test(name)) throw new CommandError('IllegalOperation', 'Cannot run against an internal collection')
+  if (/^enxcol_\..*\.(esc|ecc|ecoc)$/.test(name))
+    throw new CommandError('IllegalOperation', 'Cannot run against an internal collection')
   return [db, name]
 }

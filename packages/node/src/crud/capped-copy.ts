@@ -11,7 +11,13 @@ import { createCollection } from './namespace.js'
  * Copies what fits, in order of insertion, without indexes but that of `_id`. {@link StorageNode.flush} follows.
  * @throws CommandError 14031 OutOfDiskSpace: nothing has changed then
  */
-export function copyAsCapped(node: StorageNode, source: Collection, target: string, size: number, temporary: boolean): Collection {
+export function copyAsCapped(
+  node: StorageNode,
+  source: Collection,
+  target: string,
+  size: number,
+  temporary: boolean,
+): Collection {
   const documents = newestOf(source, cappedSizeBytes(size))
   node.requireRoom(
     documents.reduce((sum, { length }) => sum + length, 0),
@@ -23,7 +29,8 @@ export function copyAsCapped(node: StorageNode, source: Collection, target: stri
   const collation = source.defaultCollation
   if (collation !== null) writer.document('collation', collation)
   const copy = createCollection(node, target, writer.finish())
-  for (const object of documents) node.apply({ op: 'i', ns: target, uuid: copy.uuid, object, id: findField(object, '_id')!, session: null })
+  for (const object of documents)
+    node.apply({ op: 'i', ns: target, uuid: copy.uuid, object, id: findField(object, '_id')!, session: null })
   return copy
 }
 

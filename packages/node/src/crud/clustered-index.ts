@@ -3,7 +3,15 @@
  * Server: create_collection.cpp (validateClusteredIndexSpec), clustered_collection_util.cpp, index_key_validate.cpp.
  */
 import { checkFields, type CommandArguments } from '@shardlab/actor'
-import { BsonType, CommandError, DocumentWriter, FieldIterator, findField, typeName, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  FieldIterator,
+  findField,
+  typeName,
+  type RawValue,
+} from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import { isIdKey, type Collection } from '@shardlab/storage'
 
@@ -28,12 +36,20 @@ export function writeClusteredIndex(writer: DocumentWriter, args: CommandArgumen
   if (!findField(spec, 'unique')!.isTruthy())
     throw new CommandError(5979700, 'The clusteredIndex option requires unique: true to be specified')
   if (!isIdKey(key))
-    throw new CommandError('InvalidIndexSpecificationOption', 'The clusteredIndex option is only supported for key: {_id: 1}')
+    throw new CommandError(
+      'InvalidIndexSpecificationOption',
+      'The clusteredIndex option is only supported for key: {_id: 1}',
+    )
   const seconds = args.number('expireAfterSeconds')
   if (seconds !== undefined) checkClusteredExpiry(seconds, nowMs)
   const version = Math.trunc(findField(spec, 'v')?.asNumber() ?? 2)
   const name = findField(spec, 'name')?.asString() ?? '_id_'
-  const stored = new DocumentWriter(96).int32('v', version).document('key', key).string('name', name).bool('unique', true).finish()
+  const stored = new DocumentWriter(96)
+    .int32('v', version)
+    .document('key', key)
+    .string('name', name)
+    .bool('unique', true)
+    .finish()
   if (version !== 2) {
     throw new CommandError(
       5979704,
@@ -46,9 +62,13 @@ export function writeClusteredIndex(writer: DocumentWriter, args: CommandArgumen
 
 /** Seconds that documents of a clustered collection may live. @throws CommandError 72 InvalidOptions */
 export function checkClusteredExpiry(seconds: number, nowMs: number): void {
-  if (Math.trunc(seconds) < 0) throw new CommandError('InvalidOptions', "TTL index 'expireAfterSeconds' option cannot be less than 0")
+  if (Math.trunc(seconds) < 0)
+    throw new CommandError('InvalidOptions', "TTL index 'expireAfterSeconds' option cannot be less than 0")
   if (Math.trunc(seconds) * 1000 > nowMs) {
-    throw new CommandError('InvalidOptions', "TTL index 'expireAfterSeconds' option must be within an acceptable range, try a lower number")
+    throw new CommandError(
+      'InvalidOptions',
+      "TTL index 'expireAfterSeconds' option must be within an acceptable range, try a lower number",
+    )
   }
 }
 
@@ -63,9 +83,15 @@ export function withoutClusteredOption(spec: Uint8Array, collection: Collection 
   const key = findField(spec, 'key')
   const keysMatch = key?.type === BsonType.object && isIdKey(key.slice())
   if (asked && !keysMatch)
-    throw new CommandError(6243700, "Cannot create index with option 'clustered' that does not match an existing clustered index")
+    throw new CommandError(
+      6243700,
+      "Cannot create index with option 'clustered' that does not match an existing clustered index",
+    )
   if (clusteredIndex === undefined)
-    throw new CommandError(6479600, "Cannot create an index with 'clustered' in the spec on a collection that is not clustered")
+    throw new CommandError(
+      6479600,
+      "Cannot create an index with 'clustered' in the spec on a collection that is not clustered",
+    )
   if (keysMatch) return checkSameClusteredIndex(spec)
   if (findField(spec, 'name')?.asString() === findField(clusteredIndex, 'name')!.asString()) {
     throw new CommandError(
@@ -74,7 +100,8 @@ export function withoutClusteredOption(spec: Uint8Array, collection: Collection 
     )
   }
   const writer = new DocumentWriter(spec.length)
-  for (const it = new FieldIterator(spec); it.next();) if (it.name() !== 'clustered') writer.value(it.name(), it.value())
+  for (const it = new FieldIterator(spec); it.next();)
+    if (it.name() !== 'clustered') writer.value(it.name(), it.value())
   return writer.finish()
 }
 
@@ -110,7 +137,10 @@ function checkCombinations(args: CommandArguments): void {
   const notAllowed = (name: string): string =>
     `'${name}' field for capped collections is not allowed on clustered collections. Did you mean 'capped: true' with 'expireAfterSeconds'?`
   if (args.bool('capped') === true)
-    throw new CommandError(6127800, "Clustered capped collection only available with 'enableTestCommands' server parameter")
+    throw new CommandError(
+      6127800,
+      "Clustered capped collection only available with 'enableTestCommands' server parameter",
+    )
   if (args.has('size')) throw new CommandError(6049200, notAllowed('size'))
   if (args.has('max')) throw new CommandError(6049204, notAllowed('max'))
   if (args.has('viewOn')) throw new CommandError(6026500, "The 'clusteredIndex' option is not supported with views")

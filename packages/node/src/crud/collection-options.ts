@@ -76,7 +76,12 @@ const internalDatabases = ['admin', 'config', 'local']
  * @throws CommandError 72 InvalidOptions, 51024, 2 BadValue, 40415 IDLUnknownField, and what validators, collations and index
  *   specifications are refused with
  */
-export function collectionOptions(node: StorageNode, ns: string, args: CommandArguments, mayBeTemporary = false): Uint8Array {
+export function collectionOptions(
+  node: StorageNode,
+  ns: string,
+  args: CommandArguments,
+  mayBeTemporary = false,
+): Uint8Array {
   checkVersion(node, args)
   if (!mayBeTemporary) refuseTemporary(args.bool('temp'))
   checkCapped(args)
@@ -143,7 +148,10 @@ export function preImagesOption(ns: string, document: Uint8Array | undefined): b
   }
   const [db] = splitNamespace(ns)
   if (enabled.asBool() && internalDatabases.includes(db))
-    throw new CommandError('InvalidOptions', `changeStreamPreAndPostImages collection option is not supported on the ${db} database`)
+    throw new CommandError(
+      'InvalidOptions',
+      `changeStreamPreAndPostImages collection option is not supported on the ${db} database`,
+    )
   return enabled.asBool()
 }
 
@@ -151,19 +159,29 @@ export function preImagesOption(ns: string, document: Uint8Array | undefined): b
 export function checkEnumeration(command: string, name: 'validationLevel' | 'validationAction', value: string): void {
   const values = name === 'validationLevel' ? ['off', 'strict', 'moderate'] : ['error', 'warn']
   if (!values.includes(value))
-    throw new CommandError('BadValue', `Enumeration value '${value}' for field '${command}.${name}' is not a valid value.`)
+    throw new CommandError(
+      'BadValue',
+      `Enumeration value '${value}' for field '${command}.${name}' is not a valid value.`,
+    )
 }
 
 /** What the emulated version does not know, and what is not built. */
 function checkVersion(node: StorageNode, args: CommandArguments): void {
   const { behaviours } = node
-  const unknown = (name: string): CommandError => new CommandError(40415, `BSON field 'create.${name}' is an unknown field.`)
-  if (args.has('changeStreamPreAndPostImages') && !behaviours.changeStreamPreAndPostImages) throw unknown('changeStreamPreAndPostImages')
+  const unknown = (name: string): CommandError =>
+    new CommandError(40415, `BSON field 'create.${name}' is an unknown field.`)
+  if (args.has('changeStreamPreAndPostImages') && !behaviours.changeStreamPreAndPostImages)
+    throw unknown('changeStreamPreAndPostImages')
   if (args.has('recordPreImages') && behaviours.changeStreamPreAndPostImages) throw unknown('recordPreImages')
   if (args.bool('recordPreImages') === true)
     throw new CommandError('InvalidOptions', 'recordPreImages is not supported on a sharded cluster')
-  for (const name of ['timeseries', 'encryptedFields', ...(behaviours.clusteredCollections ? [] : ['clusteredIndex'])]) {
-    if (args.value(name)?.isTruthy() === true) throw new CommandError('InvalidOptions', `'${name}' collections are not supported`)
+  for (const name of [
+    'timeseries',
+    'encryptedFields',
+    ...(behaviours.clusteredCollections ? [] : ['clusteredIndex']),
+  ]) {
+    if (args.value(name)?.isTruthy() === true)
+      throw new CommandError('InvalidOptions', `'${name}' collections are not supported`)
   }
   if (args.has('expireAfterSeconds') && !asksForClusteredIndex(args)) {
     throw new CommandError(
@@ -184,13 +202,20 @@ function checkCapped(args: CommandArguments): void {
   const size = args.number('size')
   const max = args.number('max')
   const bounds = (name: string, value: number, relation: string, bound: number): CommandError =>
-    new CommandError(51024, `BSON field '${name}' value must be ${relation} ${bound}, actual value '${Math.trunc(value)}'`)
+    new CommandError(
+      51024,
+      `BSON field '${name}' value must be ${relation} ${bound}, actual value '${Math.trunc(value)}'`,
+    )
   if (size !== undefined && size < 1) throw bounds('size', size, '>=', 1)
   if (size !== undefined && size > cappedSizeBytesMax) throw bounds('size', size, '<=', cappedSizeBytesMax)
   if (max !== undefined && max >= 2 ** 31) throw bounds('max', max, '<', 2 ** 31)
-  if (capped && size === undefined) throw new CommandError('InvalidOptions', "the 'size' field is required when 'capped' is true")
+  if (capped && size === undefined)
+    throw new CommandError('InvalidOptions', "the 'size' field is required when 'capped' is true")
   if (!capped && (size !== undefined || max !== undefined)) {
-    throw new CommandError('InvalidOptions', "the 'capped' field needs to be true when either the 'size' or 'max' fields are present")
+    throw new CommandError(
+      'InvalidOptions',
+      "the 'capped' field needs to be true when either the 'size' or 'max' fields are present",
+    )
   }
 }
 
@@ -204,18 +229,25 @@ function checkCombinations(args: CommandArguments): void {
 function checkIdIndex(args: CommandArguments): void {
   const idIndex = args.document('idIndex')
   if (idIndex === undefined) return
-  if (args.has('viewOn')) throw new CommandError('InvalidOptions', `'idIndex' is not allowed with 'viewOn': ${formatDocument(idIndex)}`)
+  if (args.has('viewOn'))
+    throw new CommandError('InvalidOptions', `'idIndex' is not allowed with 'viewOn': ${formatDocument(idIndex)}`)
   if (args.bool('autoIndexId') === true)
     throw new CommandError('InvalidOptions', `'idIndex' is not allowed with 'autoIndexId': ${formatDocument(idIndex)}`)
   const key = findField(idIndex, 'key')
   if (key?.type === BsonType.object && !isIdKey(key.slice()))
-    throw new CommandError('BadValue', `The field 'key' for an _id index must be {_id: 1}, but got ${formatDocument(key.slice())}`)
+    throw new CommandError(
+      'BadValue',
+      `The field 'key' for an _id index must be {_id: 1}, but got ${formatDocument(key.slice())}`,
+    )
   validateIndexSpec(idIndex)
   const own = findField(idIndex, 'collation')
   const compiled = own === undefined ? null : compileCollation(own.slice())
   const collection = args.document('collation')
   const wanted = collection === undefined ? null : compileCollation(collection)
-  if (own !== undefined && Buffer.compare(compiled?.document ?? Buffer.alloc(0), wanted?.document ?? Buffer.alloc(0)) !== 0)
+  if (
+    own !== undefined &&
+    Buffer.compare(compiled?.document ?? Buffer.alloc(0), wanted?.document ?? Buffer.alloc(0)) !== 0
+  )
     throw new CommandError('BadValue', "'idIndex' must have the same collation as the collection.")
 }
 
@@ -245,8 +277,10 @@ function writeStorageOptions(writer: DocumentWriter, args: CommandArguments): vo
 function checkStorageEngine(option: string, engines: Uint8Array): void {
   for (const it = new FieldIterator(engines); it.next();) {
     const name = it.name()
-    if (it.type !== BsonType.object) throw new CommandError('BadValue', `${option}.${name} has to be an embedded document.`)
-    if (name !== 'wiredTiger') throw new CommandError('InvalidOptions', `${name} is not a registered storage engine for this server`)
+    if (it.type !== BsonType.object)
+      throw new CommandError('BadValue', `${option}.${name} has to be an embedded document.`)
+    if (name !== 'wiredTiger')
+      throw new CommandError('InvalidOptions', `${name} is not a registered storage engine for this server`)
   }
 }
 

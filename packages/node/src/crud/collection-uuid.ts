@@ -23,7 +23,8 @@ export function collectionUuidOf(
 ): Uint8Array | null {
   const value = args.value('collectionUUID')
   if (value === undefined) return null
-  if (!collectionUuidArgument) throw new CommandError(40415, `BSON field '${args.command}.collectionUUID' is an unknown field.`)
+  if (!collectionUuidArgument)
+    throw new CommandError(40415, `BSON field '${args.command}.collectionUUID' is an unknown field.`)
   return uuidIn(`${args.command}.collectionUUID`, value.slice())
 }
 
@@ -53,7 +54,9 @@ export function uuidMismatch(ns: string, uuid: Uint8Array, actualNs: string | nu
   const extra = new DocumentWriter(128).string('db', db).uuid('collectionUUID', uuid).string('expectedCollection', name)
   if (actualNs === null) extra.null('actualCollection')
   else extra.string('actualCollection', splitNamespace(actualNs)[1])
-  return new CommandError('CollectionUUIDMismatch', 'Collection UUID does not match that specified', { extra: extra.finish() })
+  return new CommandError('CollectionUUIDMismatch', 'Collection UUID does not match that specified', {
+    extra: extra.finish(),
+  })
 }
 
 /** A command on a view that names a UUID: a view has none. @throws CommandError 361 CollectionUUIDMismatch */

@@ -30,7 +30,10 @@ export function concernDefaultsOf(
   if (read !== undefined) checkRead(parseReadConcern(read), read)
   const parsedWrite = write === undefined ? null : parseWriteConcern(write, behaviours)
   if (read === undefined && write === undefined)
-    throw new CommandError('BadValue', 'At least one of the "defaultReadConcern" or "defaultWriteConcern" fields must be present')
+    throw new CommandError(
+      'BadValue',
+      'At least one of the "defaultReadConcern" or "defaultWriteConcern" fields must be present',
+    )
   if (write !== undefined && parsedWrite !== null) checkWrite(parsedWrite.w, write)
   const writer = new DocumentWriter(256).string('_id', concernDefaultsId)
   const keep = (name: string) => {
@@ -41,7 +44,11 @@ export function concernDefaultsOf(
   else if (!isEmptyDocument(read)) writer.document('defaultReadConcern', read)
   if (write === undefined) keep('defaultWriteConcern')
   else if (parsedWrite !== null) writer.document('defaultWriteConcern', completeWriteConcern(write))
-  else if (behaviours.defaultWriteConcernIsFinal && current !== null && findField(current, 'defaultWriteConcern') !== undefined)
+  else if (
+    behaviours.defaultWriteConcernIsFinal &&
+    current !== null &&
+    findField(current, 'defaultWriteConcern') !== undefined
+  )
     throw new CommandError('IllegalOperation', 'The global default write concern cannot be unset once it is set.')
   return writer.timestamp('updateOpTime', time[0], time[1]).date('updateWallClockTime', nowMs).finish()
 }
@@ -55,7 +62,8 @@ function checkRead({ level, afterClusterTime, atClusterTime }: ReadConcern, docu
 }
 
 function checkWrite(w: number | string | null, document: Uint8Array): void {
-  if (w === 0) throw new CommandError('BadValue', 'Unacknowledged write concern is not suitable for the default write concern')
+  if (w === 0)
+    throw new CommandError('BadValue', 'Unacknowledged write concern is not suitable for the default write concern')
   if (findField(document, 'provenance') !== undefined)
     throw new CommandError('BadValue', "'provenance' must be unset in default write concern")
 }
@@ -93,7 +101,8 @@ export function writeConcernDefaults(
   if (read !== undefined) writer.value('defaultReadConcern', read)
   else if (implicitDefaultConcerns) writer.startDocument('defaultReadConcern').string('level', 'local').end()
   if (write !== undefined) writer.value('defaultWriteConcern', write)
-  else if (implicitDefaultConcerns) writer.startDocument('defaultWriteConcern').string('w', 'majority').int32('wtimeout', 0).end()
+  else if (implicitDefaultConcerns)
+    writer.startDocument('defaultWriteConcern').string('w', 'majority').int32('wtimeout', 0).end()
   for (const name of ['updateOpTime', 'updateWallClockTime']) {
     const value = field(name)
     if (value !== undefined) writer.value(name, value)
@@ -115,11 +124,13 @@ export function withDefaultConcerns(
   defaults: Uint8Array,
 ): Uint8Array | null {
   const given = args.document('readConcern')
-  const read = (given === undefined || isEmptyDocument(given)) && Object.hasOwn(levelsRefused, row.name) && row.name !== 'explain'
+  const read =
+    (given === undefined || isEmptyDocument(given)) && Object.hasOwn(levelsRefused, row.name) && row.name !== 'explain'
   const added = new Map<string, Uint8Array>()
   const add = (name: string, kept: string) => {
     const value = findField(defaults, kept)
-    if (value !== undefined) added.set(name, new DocumentWriter(96).fields(value.slice()).string('provenance', 'customDefault').finish())
+    if (value !== undefined)
+      added.set(name, new DocumentWriter(96).fields(value.slice()).string('provenance', 'customDefault').finish())
   }
   if (read) add('readConcern', 'defaultReadConcern')
   if (write === null && takesWriteConcern(row, args)) add('writeConcern', 'defaultWriteConcern')

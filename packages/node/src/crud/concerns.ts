@@ -4,8 +4,23 @@
  * Server: read_concern_args.cpp, write_concern_options.cpp, read_preference.cpp, service_entry_point_shard_role.cpp.
  * Manual: reference/read-concern, reference/write-concern, core/read-preference.
  */
-import { compareTimestamps, timestampPair, type CommandArguments, type CommandRow, type TimestampPair } from '@shardlab/actor'
-import { BsonType, CommandError, DocumentWriter, FieldIterator, findField, firstFieldName, typeName, type RawValue } from '@shardlab/bson'
+import {
+  compareTimestamps,
+  timestampPair,
+  type CommandArguments,
+  type CommandRow,
+  type TimestampPair,
+} from '@shardlab/actor'
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  FieldIterator,
+  findField,
+  firstFieldName,
+  typeName,
+  type RawValue,
+} from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import type { Behaviours } from '@shardlab/sharding'
 import { checkReadPreference } from './read-preference.js'
@@ -45,11 +60,18 @@ export function checkConcerns(row: CheckedRow, args: CommandArguments, behaviour
   const read = readConcern === undefined ? noReadConcern : parseReadConcern(readConcern)
   if (readConcern !== undefined) checkLevel(row, args, read, readConcern)
   const write = writeConcern === undefined ? null : parseWriteConcern(writeConcern, behaviours)
-  if (write !== null && !takesWriteConcern(row, args)) throw new CommandError('InvalidOptions', 'Command does not support writeConcern')
+  if (write !== null && !takesWriteConcern(row, args))
+    throw new CommandError('InvalidOptions', 'Command does not support writeConcern')
   return { read, write }
 }
 
-const levels: readonly string[] = ['local', 'majority', 'linearizable', 'available', 'snapshot'] satisfies ReadConcernLevel[]
+const levels: readonly string[] = [
+  'local',
+  'majority',
+  'linearizable',
+  'available',
+  'snapshot',
+] satisfies ReadConcernLevel[]
 
 /** @throws CommandError 72 InvalidOptions, 14 TypeMismatch, 9 FailedToParse */
 export function parseReadConcern(document: Uint8Array): ReadConcern {
@@ -81,7 +103,10 @@ export function parseReadConcern(document: Uint8Array): ReadConcern {
     )
   }
   if (afterClusterTime !== null && (level === 'available' || level === 'linearizable')) {
-    throw new CommandError('InvalidOptions', 'afterClusterTime field can be set only if level is equal to majority, local, or snapshot')
+    throw new CommandError(
+      'InvalidOptions',
+      'afterClusterTime field can be set only if level is equal to majority, local, or snapshot',
+    )
   }
   if (atClusterTime !== null && level !== 'snapshot')
     throw new CommandError('InvalidOptions', 'atClusterTime field can be set only if level is equal to snapshot')
@@ -103,7 +128,10 @@ function levelOf(value: RawValue): ReadConcernLevel {
 
 function timeOf(name: string, value: RawValue): TimestampPair {
   if (value.type !== BsonType.timestamp)
-    throw new CommandError('TypeMismatch', `"${name}" had the wrong type. Expected timestamp, found ${typeName(value.type)}`)
+    throw new CommandError(
+      'TypeMismatch',
+      `"${name}" had the wrong type. Expected timestamp, found ${typeName(value.type)}`,
+    )
   const time = timestampPair(value)
   if (time[0] === 0 && time[1] === 0) throw new CommandError('InvalidOptions', `${name} cannot be a null timestamp`)
   return time
@@ -121,7 +149,10 @@ export const levelsRefused: Readonly<Record<string, readonly ReadConcernLevel[]>
 function checkLevel({ name }: CheckedRow, args: CommandArguments, { level }: ReadConcern, document: Uint8Array): void {
   const why = level === null || level === 'local' ? null : reasonAgainst(name, args, level)
   if (why === null) return
-  const supplied = new DocumentWriter(document.length + 48).fields(document).string('provenance', 'clientSupplied').finish()
+  const supplied = new DocumentWriter(document.length + 48)
+    .fields(document)
+    .string('provenance', 'clientSupplied')
+    .finish()
   throw new CommandError(
     'InvalidOptions',
     `Command ${name} does not support { readConcern: ${formatDocument(supplied)} } :: caused by :: ${why}`,
@@ -187,7 +218,11 @@ export function writeConcernErrorOf({ w, document }: WriteConcern): Uint8Array |
     error = new CommandError('UnsatisfiableWriteConcern', 'Not enough data-bearing nodes')
   } else if (w === null) error = new CommandError('UnsatisfiableWriteConcern', 'Not enough data-bearing nodes')
   else if (w === 'majority') return null
-  else error = new CommandError('UnknownReplWriteConcern', `No write concern mode named '${w}' found in replica set configuration`)
+  else
+    error = new CommandError(
+      'UnknownReplWriteConcern',
+      `No write concern mode named '${w}' found in replica set configuration`,
+    )
   const writer = new DocumentWriter(256)
     .int32('code', error.code)
     .string('codeName', error.codeName)

@@ -14,7 +14,11 @@ export interface EvaluationHost {
  * @param defaultCollation the collection's own, which holds when the command names none
  * @throws CommandError what {@link compileCollation} and {@link letVariables} throw
  */
-export function evaluationOf(host: EvaluationHost, args: CommandArguments, defaultCollation: Uint8Array | null = null): EvaluationContext {
+export function evaluationOf(
+  host: EvaluationHost,
+  args: CommandArguments,
+  defaultCollation: Uint8Array | null = null,
+): EvaluationContext {
   return withLet(withCollation(host.evaluation(), args.document('collation'), defaultCollation), args.document('let'))
 }
 
@@ -30,7 +34,10 @@ export function withCollation(
 }
 
 /** The context under the time limit of the operation that uses it. */
-export function withTimeLimit(context: EvaluationContext, { timeLimit }: Pick<RunningOperation, 'timeLimit'>): EvaluationContext {
+export function withTimeLimit(
+  context: EvaluationContext,
+  { timeLimit }: Pick<RunningOperation, 'timeLimit'>,
+): EvaluationContext {
   return timeLimit === null ? context : { ...context, checkForInterrupt: () => timeLimit.check() }
 }
 

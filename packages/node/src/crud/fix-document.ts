@@ -33,7 +33,10 @@ export function fixDocumentForInsert(
   { keepsEmptyTimestamps = false }: FixOptions = {},
 ): Uint8Array {
   if (document.length > documentBytesMax) {
-    throw new CommandError('BadValue', `object to insert too large. size in bytes: ${document.length}, max size: ${documentBytesMax}`)
+    throw new CommandError(
+      'BadValue',
+      `object to insert too large. size in bytes: ${document.length}, max size: ${documentBytesMax}`,
+    )
   }
   if (nestsDeeperThan(document, storedLevelsMax))
     throw new CommandError('Overflow', `cannot insert document because it exceeds ${storedLevelsMax} levels of nesting`)

@@ -1,6 +1,14 @@
 /** What `index` of collMod asks for. Manual: reference/command/collMod. Server: coll_mod.cpp (parseCollModRequest). */
 import { checkFields } from '@shardlab/actor'
-import { BsonType, CommandError, compareDocuments, DocumentWriter, findField, isEmptyDocument, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  compareDocuments,
+  DocumentWriter,
+  findField,
+  isEmptyDocument,
+  type RawValue,
+} from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import { isIdKey, type Collection, type Index } from '@shardlab/storage'
 import type { NodeInvocation } from '../invocation.js'
@@ -38,7 +46,9 @@ export function indexChange(invocation: NodeInvocation, access: Access, collecti
   if (seconds === undefined && hidden === undefined && unique === undefined && prepareUnique === undefined) {
     throw new CommandError(
       'InvalidOptions',
-      prepareUniqueIndexes ? 'no expireAfterSeconds, hidden, unique, or prepareUnique field' : 'no expireAfterSeconds or hidden field',
+      prepareUniqueIndexes
+        ? 'no expireAfterSeconds, hidden, unique, or prepareUnique field'
+        : 'no expireAfterSeconds or hidden field',
     )
   }
   if (!prepareUniqueIndexes && (unique !== undefined || prepareUnique !== undefined)) {
@@ -55,7 +65,8 @@ export function indexChange(invocation: NodeInvocation, access: Access, collecti
     const old = findField(index.spec, 'expireAfterSeconds')
     checkTimeToLive(index, old !== undefined, prepareUniqueIndexes)
     const value = Math.trunc(seconds.asNumber())
-    if (value < 0) throw new CommandError('InvalidOptions', "TTL index 'expireAfterSeconds' option cannot be less than 0")
+    if (value < 0)
+      throw new CommandError('InvalidOptions', "TTL index 'expireAfterSeconds' option cannot be less than 0")
     if (value > 0x7fff_ffff) {
       throw new CommandError(
         'InvalidOptions',
@@ -97,14 +108,17 @@ function givenField(request: Uint8Array, name: string): RawValue | undefined {
 function requestedIndex(collection: Collection, request: Uint8Array): Index {
   const name = givenField(request, 'name')?.asString()
   const key = givenField(request, 'keyPattern')?.slice()
-  if (name !== undefined && key !== undefined) throw new CommandError('InvalidOptions', 'Cannot specify both key pattern and name.')
-  const notFound = (what: string): CommandError => new CommandError('IndexNotFound', `cannot find index ${what} for ns ${collection.ns}`)
+  if (name !== undefined && key !== undefined)
+    throw new CommandError('InvalidOptions', 'Cannot specify both key pattern and name.')
+  const notFound = (what: string): CommandError =>
+    new CommandError('IndexNotFound', `cannot find index ${what} for ns ${collection.ns}`)
   if (name !== undefined) {
     const index = collection.index(name)
     if (index === undefined) throw notFound(name)
     return index
   }
-  if (key === undefined || isEmptyDocument(key)) throw new CommandError('InvalidOptions', 'Must specify either index name or key pattern.')
+  if (key === undefined || isEmptyDocument(key))
+    throw new CommandError('InvalidOptions', 'Must specify either index name or key pattern.')
   const found = collection.indexes().filter((index) => compareDocuments(index.key, key) === 0)
   if (found.length === 0) throw notFound(formatDocument(key))
   if (found.length > 1) {
@@ -122,19 +136,28 @@ function checkTimeToLive(index: Index, has: boolean, mayBegin: boolean): void {
   if (!mayBegin) throw new CommandError('InvalidOptions', 'no expireAfterSeconds field to update')
   if (isIdKey(index.key)) throw new CommandError('InvalidOptions', 'the _id field does not support TTL indexes')
   if (index.pattern.length !== 1)
-    throw new CommandError('InvalidOptions', 'TTL indexes are single-field indexes, compound indexes do not support TTL')
+    throw new CommandError(
+      'InvalidOptions',
+      'TTL indexes are single-field indexes, compound indexes do not support TTL',
+    )
 }
 
 function checkUnique(index: Index, unique: boolean): void {
   if (!unique) throw new CommandError('BadValue', 'Cannot make index non-unique')
   if (!index.unique && findField(index.spec, 'prepareUnique')?.isTruthy() !== true)
-    throw new CommandError('InvalidOptions', "Cannot make index unique with 'prepareUnique=false'. Run collMod to set it first.")
+    throw new CommandError(
+      'InvalidOptions',
+      "Cannot make index unique with 'prepareUnique=false'. Run collMod to set it first.",
+    )
 }
 
 function checkHiding({ host }: NodeInvocation, access: Access, collection: Collection, index: Index): void {
   if (collection.ns.slice(collection.ns.indexOf('.') + 1).startsWith('system.'))
     throw new CommandError('BadValue', "Can't hide index on system collection")
   if (isIdKey(index.key)) throw new CommandError('BadValue', "can't hide _id index")
-  if (host.behaviours.hidingShardKeyIndexIsRefused && host.role.indexRules?.isLast(access, collection, index, new Set()) === true)
+  if (
+    host.behaviours.hidingShardKeyIndexIsRefused &&
+    host.role.indexRules?.isLast(access, collection, index, new Set()) === true
+  )
     throw new CommandError('InvalidOptions', "Can't hide the only compatible index for this collection's shard key")
 }

@@ -19,7 +19,8 @@ export function insertRun(
 ): number {
   const { host } = invocation
   const collection = host.collection(ns)
-  if (collection === undefined || collection.capped !== null || (!bypassValidation && hasValidator(host, collection))) return 0
+  if (collection === undefined || collection.capped !== null || (!bypassValidation && hasValidator(host, collection)))
+    return 0
   const fixed: Uint8Array[] = []
   const stmtIds: number[] = []
   let bytes = 0
@@ -36,11 +37,17 @@ export function insertRun(
   }
   if (fixed.length < 2 || !host.hasRoom(bytes, fixed.length)) return 0
   const session =
-    retryable === null ? null : { key: retryable.session.key, lsid: retryable.session.document, txnNumber: retryable.txnNumber, stmtIds }
+    retryable === null
+      ? null
+      : { key: retryable.session.key, lsid: retryable.session.document, txnNumber: retryable.txnNumber, stmtIds }
   return host.insertEach(collection, fixed, session)
 }
 
-function fixedOrNull(host: WriteScope['invocation']['host'], document: Uint8Array, keepsEmptyTimestamps: boolean): Uint8Array | null {
+function fixedOrNull(
+  host: WriteScope['invocation']['host'],
+  document: Uint8Array,
+  keepsEmptyTimestamps: boolean,
+): Uint8Array | null {
   try {
     return fixDocumentForInsert(host, document, { keepsEmptyTimestamps })
   } catch (error) {

@@ -8,7 +8,15 @@ import type { Behaviours } from '@shardlab/sharding'
  * Server 4.4: aggregation_request.cpp, query_request.cpp, find_and_modify.cpp, write_ops.idl.
  * @throws CommandError 9 FailedToParse, 40415 IDLUnknownField
  */
-export function checkLet({ args, body, host }: { args: CommandArguments; body: Uint8Array; host: { behaviours: Behaviours } }): void {
+export function checkLet({
+  args,
+  body,
+  host,
+}: {
+  args: CommandArguments
+  body: Uint8Array
+  host: { behaviours: Behaviours }
+}): void {
   if (!args.has('let') || host.behaviours.letInCommands) return
   switch (args.command.toLowerCase()) {
     case 'aggregate':

@@ -9,7 +9,12 @@ import { splitNamespace } from './split-namespace.js'
  * Changes an index and options in one entry; nothing happens when there is nothing to change. {@link StorageNode.flush} follows.
  * @param index `{ name, … }` with the fields of the specification that change, or null
  */
-export function modifyCollection(node: StorageNode, { ns, uuid }: Collection, index: Uint8Array | null, options: Uint8Array): void {
+export function modifyCollection(
+  node: StorageNode,
+  { ns, uuid }: Collection,
+  index: Uint8Array | null,
+  options: Uint8Array,
+): void {
   if (index === null && isEmptyDocument(options)) return
   const [db, name] = splitNamespace(ns)
   const writer = new DocumentWriter(256).string('collMod', name)
@@ -38,7 +43,8 @@ export function checkUniqueKeys(collection: Collection, index: Index): void {
 export function convertToUnique(node: StorageNode, collection: Collection, index: Index): void {
   checkUniqueKeys(collection, index)
   const spec = new DocumentWriter(128)
-  for (const it = new FieldIterator(index.spec); it.next();) if (it.name() !== 'prepareUnique') spec.value(it.name(), it.value())
+  for (const it = new FieldIterator(index.spec); it.next();)
+    if (it.name() !== 'prepareUnique') spec.value(it.name(), it.value())
   dropIndex(node, collection, index.name)
   buildIndex(node, collection, spec.bool('unique', true).finish())
 }

@@ -6,11 +6,16 @@ const standardFields = new Set(['ok', 'errmsg', 'code', 'codeName', 'errorLabels
 export function toCommandError(document: Uint8Array): CommandError {
   const labels = findField(document, 'errorLabels')
   const extra = new DocumentWriter(128)
-  for (const it = new FieldIterator(document); it.next();) if (!standardFields.has(it.name())) extra.value(it.name(), it.value())
-  return new CommandError(findField(document, 'code')?.asNumber() ?? noCode, findField(document, 'errmsg')?.asString() ?? '', {
-    extra: extra.length > 4 ? extra.finish() : null,
-    errorLabels: labels?.type === BsonType.array ? elementsOf(labels).map((label) => label.asString()) : [],
-  })
+  for (const it = new FieldIterator(document); it.next();)
+    if (!standardFields.has(it.name())) extra.value(it.name(), it.value())
+  return new CommandError(
+    findField(document, 'code')?.asNumber() ?? noCode,
+    findField(document, 'errmsg')?.asString() ?? '',
+    {
+      extra: extra.length > 4 ? extra.finish() : null,
+      errorLabels: labels?.type === BsonType.array ? elementsOf(labels).map((label) => label.asString()) : [],
+    },
+  )
 }
 
 /** Throws the error that the field holds, if it holds one. */

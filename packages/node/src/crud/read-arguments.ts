@@ -33,7 +33,10 @@ export function checkCursorArgument(args: CommandArguments): void {
   if (cursor !== undefined && cursor.type !== BsonType.object)
     throw new CommandError('TypeMismatch', 'cursor field must be missing or an object')
   if (cursor === undefined && args.bool('explain') !== true)
-    throw new CommandError('FailedToParse', "The 'cursor' option is required, except for aggregate with the explain argument")
+    throw new CommandError(
+      'FailedToParse',
+      "The 'cursor' option is required, except for aggregate with the explain argument",
+    )
 }
 
 const cursorFields = { batchSize: 'number' } as const satisfies FieldSpecs

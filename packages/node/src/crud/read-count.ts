@@ -9,7 +9,14 @@ import { countBounds } from './read-arguments.js'
 import { shardFilterOf } from './read-plan.js'
 
 /** Arguments of count, as the command table checks them. */
-export const countFields = { query: 'object', limit: 'any', skip: 'any', hint: 'any', collation: 'object', fields: 'object' } as const
+export const countFields = {
+  query: 'object',
+  limit: 'any',
+  skip: 'any',
+  hint: 'any',
+  collation: 'object',
+  fields: 'object',
+} as const
 
 export interface CountQuery {
   readonly filter: Filter
@@ -22,7 +29,12 @@ export interface CountQuery {
 
 /** @throws CommandError what filters and hints are refused with, and as {@link countBounds} */
 export function compileCount(args: CommandArguments, context: EvaluationContext): CountQuery {
-  return { filter: compileFilter(args.document('query') ?? emptyDocument, context), hint: hintOf(args), ...countBounds(args), context }
+  return {
+    filter: compileFilter(args.document('query') ?? emptyDocument, context),
+    hint: hintOf(args),
+    ...countBounds(args),
+    context,
+  }
 }
 
 /** A plan for `runCount`. @throws CommandError as the planner refuses hints */

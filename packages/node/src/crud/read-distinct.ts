@@ -30,15 +30,23 @@ export interface DistinctQuery {
 }
 
 /** @throws CommandError 31032, 40415 for a hint before 7.1, and what filters and hints are refused with */
-export function compileDistinct(args: CommandArguments, context: EvaluationContext, { distinctTakesHint }: Behaviours): DistinctQuery {
+export function compileDistinct(
+  args: CommandArguments,
+  context: EvaluationContext,
+  { distinctTakesHint }: Behaviours,
+): DistinctQuery {
   const key = args.string('key')!
   if (key.includes('\0')) throw new CommandError(31032, 'Key field cannot contain an embedded null byte')
-  if (args.has('hint') && !distinctTakesHint) throw new CommandError(40415, "BSON field 'distinct.hint' is an unknown field.")
+  if (args.has('hint') && !distinctTakesHint)
+    throw new CommandError(40415, "BSON field 'distinct.hint' is an unknown field.")
   return { key, filter: compileFilter(args.document('query') ?? emptyDocument, context), hint: hintOf(args), context }
 }
 
 /** Documents that have every value; as on the server what the shard does not own is not left out. @throws CommandError as the planner refuses hints */
-export function planDistinctRows(collection: Collection, { key, filter, hint, context: { strings } }: DistinctQuery): QueryPlan {
+export function planDistinctRows(
+  collection: Collection,
+  { key, filter, hint, context: { strings } }: DistinctQuery,
+): QueryPlan {
   return planDistinct(collection, { key, filter, ...hint, ...(strings === undefined ? {} : { strings }) })
 }
 
@@ -94,7 +102,8 @@ export function forEachValueAt(bytes: Uint8Array, start: number, path: string, v
     if (/^[0-9]+(\.|$)/.test(rest)) forEachValueAt(value.bytes, value.start, rest, visit)
     else {
       for (const it = new FieldIterator(value.bytes, value.start); it.next();)
-        if (it.type === BsonType.object || it.type === BsonType.array) forEachValueAt(it.bytes, it.valueStart, rest, visit)
+        if (it.type === BsonType.object || it.type === BsonType.array)
+          forEachValueAt(it.bytes, it.valueStart, rest, visit)
     }
   }
 }

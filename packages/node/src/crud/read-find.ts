@@ -4,7 +4,14 @@
  */
 import type { CommandArguments } from '@shardlab/actor'
 import { CommandError, emptyDocument, FieldIterator, fieldsOf, findField, isEmptyDocument } from '@shardlab/bson'
-import { compileFilter, compileProjection, parseSort, type EvaluationContext, type Filter, type SortPattern } from '@shardlab/query'
+import {
+  compileFilter,
+  compileProjection,
+  parseSort,
+  type EvaluationContext,
+  type Filter,
+  type SortPattern,
+} from '@shardlab/query'
 import type { TailableMode } from '../cursors/cursor-manager.js'
 import { checkNatural, hintOf } from './hint.js'
 import { isAbsentOrEmpty, nonNegative } from './read-arguments.js'
@@ -72,7 +79,8 @@ export function checkFindArguments(args: CommandArguments): void {
     const onlyNatural = findField(sort, '$natural')?.asNumber() === 1 && fieldsOf(sort).length === 1
     if (!isEmptyDocument(sort) && !onlyNatural)
       throw new CommandError('BadValue', 'cannot use tailable option with a sort other than {$natural: 1}')
-    if (args.bool('singleBatch') === true) throw new CommandError('BadValue', "cannot use tailable option with the 'singleBatch' option")
+    if (args.bool('singleBatch') === true)
+      throw new CommandError('BadValue', "cannot use tailable option with the 'singleBatch' option")
   }
   checkNaturalOrder(sort, hint)
 }
@@ -96,7 +104,8 @@ export function compileFind(args: CommandArguments, context: EvaluationContext):
     showRecordId: fixed.showRecordId,
     sort: ordered,
     context,
-    compile: (projection) => compileProjection(projection, context, { filter, ...(ordered === undefined ? {} : { sort: ordered }) }),
+    compile: (projection) =>
+      compileProjection(projection, context, { filter, ...(ordered === undefined ? {} : { sort: ordered }) }),
   })
   return { filter, sort, hint, skip, limit, min, max, returnKey, shape, tailable, allowDiskUse, context }
 }
@@ -117,7 +126,10 @@ const notFilterOnly = [
 ] as const
 
 /** What a find says beside its filter. */
-export type FindOptions = Pick<FindQuery, 'skip' | 'limit' | 'hint' | 'min' | 'max' | 'returnKey' | 'tailable' | 'allowDiskUse'> & {
+export type FindOptions = Pick<
+  FindQuery,
+  'skip' | 'limit' | 'hint' | 'min' | 'max' | 'returnKey' | 'tailable' | 'allowDiskUse'
+> & {
   readonly sort: Uint8Array | null
   readonly projection: Uint8Array | undefined
   readonly showRecordId: boolean

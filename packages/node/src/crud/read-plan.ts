@@ -47,7 +47,9 @@ export function planFind(collection: Collection, query: FindQuery, ownership: Ow
     ...(min === null ? {} : { min }),
     ...(max === null ? {} : { max }),
     ...(tailable === 'no' ? {} : { after: 0 }),
-    ...(projection === null ? {} : { projection: { document: projectionDocument!, apply: (document) => projection.apply(document) } }),
+    ...(projection === null
+      ? {}
+      : { projection: { document: projectionDocument!, apply: (document) => projection.apply(document) } }),
     ...(context.strings === undefined ? {} : { strings: context.strings }),
   })
 }

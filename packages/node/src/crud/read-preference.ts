@@ -10,7 +10,10 @@ export function checkReadPreference(preference: Uint8Array): void {
   const hedge = findField(preference, 'hedge')
   if (hedge !== undefined) {
     if (hedge.type !== BsonType.object)
-      throw new CommandError('TypeMismatch', `hedge field must be of type object if provided; found ${typeName(hedge.type)}`)
+      throw new CommandError(
+        'TypeMismatch',
+        `hedge field must be of type object if provided; found ${typeName(hedge.type)}`,
+      )
     if (mode === 'primary' && findField(hedge.bytes, 'enabled', hedge.start)?.isTruthy() !== false)
       throw new CommandError('InvalidOptions', 'cannot enable hedging for $readPreference mode "primaryOnly"')
   }
@@ -19,8 +22,10 @@ export function checkReadPreference(preference: Uint8Array): void {
     if (tags.type !== BsonType.array)
       throw new CommandError('TypeMismatch', `"tags" had the wrong type. Expected array, found ${typeName(tags.type)}`)
     const sets = elementsOf(tags)
-    const isWildcard = sets.length === 0 || (sets.length === 1 && sets[0]!.type === BsonType.object && isEmptyDocument(sets[0]!.slice()))
-    if (mode === 'primary' && !isWildcard) throw new CommandError('BadValue', 'Only empty tags are allowed with primary read preference')
+    const isWildcard =
+      sets.length === 0 || (sets.length === 1 && sets[0]!.type === BsonType.object && isEmptyDocument(sets[0]!.slice()))
+    if (mode === 'primary' && !isWildcard)
+      throw new CommandError('BadValue', 'Only empty tags are allowed with primary read preference')
   }
   checkStaleness(preference, mode)
 }
@@ -42,10 +47,14 @@ function checkStaleness(preference: Uint8Array, mode: string): void {
   const value = findField(preference, 'maxStalenessSeconds')
   if (value === undefined) return
   if (!value.isNumber())
-    throw new CommandError('TypeMismatch', `"maxStalenessSeconds" had the wrong type. Expected number, found ${typeName(value.type)}`)
+    throw new CommandError(
+      'TypeMismatch',
+      `"maxStalenessSeconds" had the wrong type. Expected number, found ${typeName(value.type)}`,
+    )
   const seconds = value.asNumber()
   if (seconds === 0) return
   if (seconds < 0) throw new CommandError('BadValue', 'maxStalenessSeconds must be a non-negative integer')
-  if (seconds < secondsMin) throw new CommandError('MaxStalenessOutOfRange', `maxStalenessSeconds value can not be less than ${secondsMin}`)
+  if (seconds < secondsMin)
+    throw new CommandError('MaxStalenessOutOfRange', `maxStalenessSeconds value can not be less than ${secondsMin}`)
   if (mode === 'primary') throw new CommandError('BadValue', 'maxStalenessSeconds can not be set for the primary mode')
 }

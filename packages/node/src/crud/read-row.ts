@@ -2,7 +2,15 @@
  * From a record to a result of find: the projection, and what tells of the record rather than of its content.
  * Manual: reference/operator/aggregation/meta, reference/command/find (showRecordId).
  */
-import { BsonType, DocumentWriter, FieldIterator, findField, isEmptyDocument, nullValue, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  DocumentWriter,
+  FieldIterator,
+  findField,
+  isEmptyDocument,
+  nullValue,
+  type RawValue,
+} from '@shardlab/bson'
 import { sortKeyValues, type EvaluationContext, type Projection, type SortPattern } from '@shardlab/query'
 import type { StoredRecord } from '@shardlab/storage'
 
@@ -32,7 +40,8 @@ type MetaField = readonly [name: string, what: 'sortKey' | 'recordId']
 export function rowShape(document: Uint8Array | undefined, options: RowShapeOptions): RowShape {
   const { sort, context } = options
   const metas: MetaField[] = []
-  const rest = document === undefined || isEmptyDocument(document) ? null : withoutMetaFields(document, sort !== undefined, metas)
+  const rest =
+    document === undefined || isEmptyDocument(document) ? null : withoutMetaFields(document, sort !== undefined, metas)
   if (options.showRecordId && !metas.some(([name]) => name === recordIdField)) metas.push([recordIdField, 'recordId'])
   const projection = rest === null ? null : options.compile(rest)
   if (metas.length === 0) return { projection, projectionDocument: rest, apply: null }
@@ -51,7 +60,13 @@ export function rowShape(document: Uint8Array | undefined, options: RowShapeOpti
   }
 }
 
-function writeSortKey(writer: DocumentWriter, name: string, document: Uint8Array, sort: SortPattern, { strings }: EvaluationContext): void {
+function writeSortKey(
+  writer: DocumentWriter,
+  name: string,
+  document: Uint8Array,
+  sort: SortPattern,
+  { strings }: EvaluationContext,
+): void {
   writer.startArray(name)
   sortKeyValues(document, sort, strings).forEach((value, i) => writer.value(String(i), value ?? nullValue))
   writer.end()

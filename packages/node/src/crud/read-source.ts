@@ -42,7 +42,10 @@ export class PlanSource implements DocumentSource {
   #returned = 0
   #ended = false
 
-  constructor(plan: QueryPlan, { execute = {}, apply = null, rowsMax = Number.POSITIVE_INFINITY, effort, host }: PlanSourceOptions = {}) {
+  constructor(
+    plan: QueryPlan,
+    { execute = {}, apply = null, rowsMax = Number.POSITIVE_INFINITY, effort, host }: PlanSourceOptions = {},
+  ) {
     this.#root = plan.root
     this.executor = executePlan(plan, execute)
     this.#apply = apply

@@ -3,7 +3,15 @@
  * shape for what they say. Server: write_ops.idl, bulk_write.idl.
  */
 import { checkFields, type FieldSpecs } from '@shardlab/actor'
-import { BsonType, CommandError, documentsOf, FieldIterator, findField, isEmptyDocument, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  documentsOf,
+  FieldIterator,
+  findField,
+  isEmptyDocument,
+  type RawValue,
+} from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 
 export type ModifyKind = 'update' | 'delete'
@@ -86,7 +94,8 @@ export function checkStatements(kind: ModifyKind, statements: readonly Uint8Arra
     checkHint(findField(statement, 'hint'))
     if (kind === 'update') {
       checkModification(findField(statement, 'u')!)
-      if (findField(statement, 'sort') !== undefined && findField(statement, 'multi')?.isTruthy() === true) throw sortWithMulti()
+      if (findField(statement, 'sort') !== undefined && findField(statement, 'multi')?.isTruthy() === true)
+        throw sortWithMulti()
     } else {
       const limit = findField(statement, 'limit')!.asNumber()
       if (limit !== 0 && limit !== 1)
@@ -103,7 +112,12 @@ export function checkModification({ type }: RawValue): void {
 
 /** @throws CommandError 9 FailedToParse for a hint that is neither a name nor a key pattern */
 export function checkHint(hint: RawValue | undefined): void {
-  if (hint !== undefined && hint.type !== BsonType.string && hint.type !== BsonType.object && hint.type !== BsonType.null)
+  if (
+    hint !== undefined &&
+    hint.type !== BsonType.string &&
+    hint.type !== BsonType.object &&
+    hint.type !== BsonType.null
+  )
     throw new CommandError('FailedToParse', 'Hint must be a string or an object')
 }
 
@@ -118,7 +132,9 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] }
  * @param skipped fields at the front that belong to the command's form: an op's namespace, whose name is that of a field
  */
 export function readModify(kind: ModifyKind, statement: Uint8Array, skipped = 0): ModifyStatement {
-  const read = { kind, multi: false, upsert: false, upsertSupplied: false } as Mutable<ModifyStatement & UpdateStatement>
+  const read = { kind, multi: false, upsert: false, upsertSupplied: false } as Mutable<
+    ModifyStatement & UpdateStatement
+  >
   let position = 0
   for (const it = new FieldIterator(statement); it.next(); position++) {
     if (position < skipped || it.type === BsonType.null) continue

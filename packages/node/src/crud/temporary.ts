@@ -30,5 +30,6 @@ function lasting(options: Uint8Array): DocumentWriter {
 
 /** The entries need no {@link StorageNode.flush}: what does not reach the disk is dropped again at the next start. */
 export function dropTemporaryCollections(node: StorageNode): void {
-  for (const collection of node.engine.collections()) if (isTemporary(collection)) dropLocalCollection(node, collection.ns)
+  for (const collection of node.engine.collections())
+    if (isTemporary(collection)) dropLocalCollection(node, collection.ns)
 }

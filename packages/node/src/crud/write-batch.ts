@@ -35,12 +35,17 @@ export function statementsOf(invocation: StatementSource, kind: WriteKind): read
 }
 
 /** Where statements come from: the invocation of a node or a router. */
-export type StatementSource = Pick<NodeInvocation, 'args' | 'body' | 'sequences'> & { readonly host: { readonly behaviours: Behaviours } }
+export type StatementSource = Pick<NodeInvocation, 'args' | 'body' | 'sequences'> & {
+  readonly host: { readonly behaviours: Behaviours }
+}
 
 /** @throws CommandError 16 InvalidLength */
 export function checkBatchSize(count: number): void {
   if (count < 1 || count > writeBatchSizeMax) {
-    throw new CommandError('InvalidLength', `Write batch sizes must be between 1 and ${writeBatchSizeMax}. Got ${count} operations.`)
+    throw new CommandError(
+      'InvalidLength',
+      `Write batch sizes must be between 1 and ${writeBatchSizeMax}. Got ${count} operations.`,
+    )
   }
 }
 
@@ -84,7 +89,8 @@ export async function runWriteBatch(invocation: NodeInvocation, runner: Statemen
     }
     try {
       const stmtId = retryable?.stmtId(index) ?? index
-      const executed = retryable === null ? undefined : host.retries.executed(retryable.session.key, retryable.txnNumber, stmtId)
+      const executed =
+        retryable === null ? undefined : host.retries.executed(retryable.session.key, retryable.txnNumber, stmtId)
       if (executed !== undefined) {
         retried.push(stmtId)
         runner.repeat(executed, index)
@@ -111,7 +117,9 @@ export async function runWriteBatch(invocation: NodeInvocation, runner: Statemen
 
 /** What a log entry tells of the retryable write that caused it; null when there is none. */
 export function logSession(retryable: RetryableWrite | null, stmtId: number): LogSession | null {
-  return retryable === null ? null : { lsid: retryable.session.document, txnNumber: retryable.txnNumber, stmtIds: [stmtId] }
+  return retryable === null
+    ? null
+    : { lsid: retryable.session.document, txnNumber: retryable.txnNumber, stmtIds: [stmtId] }
 }
 
 /** Statements that were answered from the history. */

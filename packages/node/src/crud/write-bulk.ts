@@ -80,14 +80,18 @@ export function readBulkWrite(source: StatementSource): BulkWriteRequest {
   checkCursor(args.document('cursor'))
   const uuids = entries.map((entry) => {
     const value = findField(entry, 'collectionUUID')
-    return value === undefined ? null : uuidIn('bulkWrite.nsInfo.collectionUUID', value.bytes.subarray(value.start, value.end))
+    return value === undefined
+      ? null
+      : uuidIn('bulkWrite.nsInfo.collectionUUID', value.bytes.subarray(value.start, value.end))
   })
   return { ops, namespaces, uuids, ordered: args.bool('ordered') ?? true, errorsOnly: args.bool('errorsOnly') ?? false }
 }
 
 /** What an op says, in the shape that all write commands share. */
 export function readStatement({ kind, document }: Pick<BulkWriteOp, 'kind' | 'document'>): WriteStatement {
-  return kind === 'insert' ? { kind, document: findField(document, 'document')!.slice() } : readModify(kind, document, 1)
+  return kind === 'insert'
+    ? { kind, document: findField(document, 'document')!.slice() }
+    : readModify(kind, document, 1)
 }
 
 /** `cursor.batchSize`; undefined: as many as fit. */
@@ -104,7 +108,8 @@ function readOp(document: Uint8Array): BulkWriteOp {
   const index = it.value()
   checkFields('bulkWrite.ops', document, opFields[kind])
   const namespace = Math.trunc(index.asNumber())
-  if (namespace < 0) throw new CommandError('BadValue', `BSON field '${kind}' value must be >= 0, actual value '${namespace}'`)
+  if (namespace < 0)
+    throw new CommandError('BadValue', `BSON field '${kind}' value must be >= 0, actual value '${namespace}'`)
   if (kind !== 'insert') checkHint(findField(document, 'hint'))
   if (kind === 'update') checkModification(findField(document, 'updateMods')!)
   return { kind, namespace, document }
@@ -114,7 +119,14 @@ function checkedNamespace(ns: string): string {
   const dot = ns.indexOf('.')
   const db = dot < 0 ? ns : ns.slice(0, dot)
   const name = dot < 0 ? '' : ns.slice(dot + 1)
-  if (db === '' || name === '' || name.startsWith('.') || Buffer.byteLength(db) > 63 || /[\0/\\ "$]/.test(db) || name.includes('\0'))
+  if (
+    db === '' ||
+    name === '' ||
+    name.startsWith('.') ||
+    Buffer.byteLength(db) > 63 ||
+    /[\0/\\ "$]/.test(db) ||
+    name.includes('\0')
+  )
     throw new CommandError('InvalidNamespace', `Invalid namespace specified for bulkWrite: '${name === '' ? db : ns}'`)
   return ns
 }
@@ -125,5 +137,8 @@ function checkCursor(cursor: Uint8Array | undefined): void {
   const size = findField(cursor, 'batchSize')
   if (size === undefined || size.type === BsonType.null) return
   if (size.asNumber() < 0)
-    throw new CommandError('BadValue', `BSON field 'batchSize' value must be >= 0, actual value '${Math.trunc(size.asNumber())}'`)
+    throw new CommandError(
+      'BadValue',
+      `BSON field 'batchSize' value must be >= 0, actual value '${Math.trunc(size.asNumber())}'`,
+    )
 }

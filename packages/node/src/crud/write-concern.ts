@@ -1,5 +1,13 @@
 /** The writeConcern argument. Manual: reference/write-concern. Server: write_concern_options.cpp, write_concern_idl.idl. */
-import { BsonType, CommandError, elementsOf, FieldIterator, firstFieldName, typeName, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  elementsOf,
+  FieldIterator,
+  firstFieldName,
+  typeName,
+  type RawValue,
+} from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 
 export interface WriteConcern {
@@ -51,9 +59,11 @@ const typed: Rules = {
     return tagsOf(value)
   },
   checkTimeout(value) {
-    if (!value.isNumber() && value.type !== BsonType.null) throw new CommandError('FailedToParse', 'wtimeout has to be a number')
+    if (!value.isNumber() && value.type !== BsonType.null)
+      throw new CommandError('FailedToParse', 'wtimeout has to be a number')
   },
-  unknownField: (name) => new CommandError('IDLUnknownField', `BSON field 'WriteConcernOptions.${name}' is an unknown field.`),
+  unknownField: (name) =>
+    new CommandError('IDLUnknownField', `BSON field 'WriteConcernOptions.${name}' is an unknown field.`),
   wrongFlag: (name, value) =>
     new CommandError(
       'TypeMismatch',
@@ -72,7 +82,10 @@ function plainMembers(value: RawValue, wrongType: string): number | string {
   if (value.isNumber()) {
     const w = Math.trunc(value.asNumber())
     if (!(w >= 0 && w <= membersMax))
-      throw new CommandError('FailedToParse', `w has to be a non-negative number and not greater than ${membersMax}; found: ${w}`)
+      throw new CommandError(
+        'FailedToParse',
+        `w has to be a non-negative number and not greater than ${membersMax}; found: ${w}`,
+      )
     return w
   }
   if (value.type === BsonType.string) {
@@ -89,7 +102,10 @@ function tagsOf(value: RawValue): null {
   if (tags.length === 0) throw new CommandError('FailedToParse', 'tagged write concern requires tags')
   for (const tag of tags) {
     if (!tag.isNumber())
-      throw new CommandError('FailedToParse', `tags must be a single level document with only number values; found: ${typeName(tag.type)}`)
+      throw new CommandError(
+        'FailedToParse',
+        `tags must be a single level document with only number values; found: ${typeName(tag.type)}`,
+      )
   }
   return null
 }

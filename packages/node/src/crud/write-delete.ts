@@ -40,7 +40,8 @@ export function prepareDelete(scope: WriteScope, statement: DeleteStatement): Pr
         throw new CommandError('IllegalOperation', `cannot remove from a capped collection: ${ns}`)
       const victims = documentsToModify(scope, collection, statement, filter, context)
       for (const document of victims) {
-        const image = session === null || !wantsImage ? session : { ...session, image: { kind: 'preImage' as const, document } }
+        const image =
+          session === null || !wantsImage ? session : { ...session, image: { kind: 'preImage' as const, document } }
         host.requireRoom(document.length)
         removeDocument(host, collection, document, image)
       }

@@ -45,7 +45,12 @@ export function writeWriteErrors(writer: DocumentWriter, errors: readonly WriteE
   writer.startArray('writeErrors')
   errors.forEach(({ index, error }, i) => {
     const { code, extra } = error
-    writeErrorFields(writer.startDocument(String(i)), index, { code, extra, message: errorText(error, i) }, messageFirst).end()
+    writeErrorFields(
+      writer.startDocument(String(i)),
+      index,
+      { code, extra, message: errorText(error, i) },
+      messageFirst,
+    ).end()
   })
   writer.end()
 }

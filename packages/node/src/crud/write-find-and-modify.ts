@@ -41,7 +41,13 @@ export function readFindAndModify(args: CommandArguments): FindAndModifyRequest 
   const arrayFilters = args.documents('arrayFilters')
   checkHint(args.value('hint'))
   if (update !== undefined) checkModification(update)
-  checkCombination({ removes, updates: update !== undefined, upsert, wantsNew, arrayFilters: arrayFilters !== undefined })
+  checkCombination({
+    removes,
+    updates: update !== undefined,
+    upsert,
+    wantsNew,
+    arrayFilters: arrayFilters !== undefined,
+  })
   if (update?.type === BsonType.array && arrayFilters !== undefined)
     throw new CommandError('FailedToParse', 'Cannot specify arrayFilters and a pipeline update')
   const collation = args.document('collation')
@@ -81,7 +87,10 @@ function checkCombination({ removes, updates, upsert, wantsNew, arrayFilters }: 
   if (updates) throw new CommandError('FailedToParse', 'Cannot specify both an update and remove=true')
   if (upsert) throw new CommandError('FailedToParse', 'Cannot specify both upsert=true and remove=true ')
   if (wantsNew) {
-    throw new CommandError('FailedToParse', "Cannot specify both new=true and remove=true; 'remove' always returns the deleted document")
+    throw new CommandError(
+      'FailedToParse',
+      "Cannot specify both new=true and remove=true; 'remove' always returns the deleted document",
+    )
   }
   if (arrayFilters) throw new CommandError('FailedToParse', 'Cannot specify arrayFilters and remove=true')
 }

@@ -18,7 +18,8 @@ export function insertDocument(scope: WriteScope, document: Uint8Array, session:
   const collection = collectionForWrite(invocation, ns)
   checkDocument(host, collection, document, { bypass: bypassValidation })
   const { capped } = collection
-  if (capped !== null && document.length > capped.sizeBytes) throw new CommandError('BadValue', 'object to insert exceeds cappedMaxSize')
+  if (capped !== null && document.length > capped.sizeBytes)
+    throw new CommandError('BadValue', 'object to insert exceeds cappedMaxSize')
   const id = findField(document, '_id')!
   host.apply({ op: 'i', ns, uuid: collection.uuid, object: document, id, session })
   if (capped !== null) removeOverflow(host, collection)
@@ -31,7 +32,12 @@ function removeOverflow(host: StorageNode, collection: Collection): void {
 }
 
 /** Removes a stored document. */
-export function removeDocument(host: StorageNode, { ns, uuid }: Collection, document: Uint8Array, session: LogSession | null): void {
+export function removeDocument(
+  host: StorageNode,
+  { ns, uuid }: Collection,
+  document: Uint8Array,
+  session: LogSession | null,
+): void {
   const id = findField(document, '_id')!
   host.apply({ op: 'd', ns, uuid, object: new DocumentWriter(64).value('_id', id).finish(), id, session })
 }

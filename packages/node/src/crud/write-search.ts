@@ -19,7 +19,8 @@ export class StatementFilter {
     this.#document = document
     this.#context = context
     const sole = soleEquality(documentValue(document), '_id')
-    this.id = sole !== null && matchesOne(sole.value, context.strings) ? sole.value : onlyId(this.filter, context.strings)
+    this.id =
+      sole !== null && matchesOne(sole.value, context.strings) ? sole.value : onlyId(this.filter, context.strings)
   }
 
   get filter(): Filter {
@@ -69,5 +70,7 @@ function onlyId({ root }: Filter, strings: StringComparator | undefined): RawVal
 
 /** Others match no document that way, match several, or match what the collation says. */
 function matchesOne(value: RawValue, strings: StringComparator | undefined): boolean {
-  return value.isNumber() || value.type === BsonType.objectId || (value.type === BsonType.string && strings === undefined)
+  return (
+    value.isNumber() || value.type === BsonType.objectId || (value.type === BsonType.string && strings === undefined)
+  )
 }

@@ -62,14 +62,20 @@ export function prepareUpdate(scope: WriteScope, statement: UpdateStatement): Pr
           matched++
           const changed = change.apply(before, filter)
           after =
-            changed === null ? before : replaceStored(scope, collection, { before, after: changed, change, statement }, session, image)
+            changed === null
+              ? before
+              : replaceStored(scope, collection, { before, after: changed, change, statement }, session, image)
           if (changed !== null) modified++
         }
       }
       if (matched > 0 || !statement.upsert) return { matched, modified, upsertedId: null, before, after }
       const document = documentToUpsert(scope, statement, change, filter.filter)
       host.role.checkUpsert?.(scope.access, document, invocation, statement)
-      const upsertedId = insertDocument(scope, document, withImage(session, image === 'postImage' ? { kind: image, document } : null))
+      const upsertedId = insertDocument(
+        scope,
+        document,
+        withImage(session, image === 'postImage' ? { kind: image, document } : null),
+      )
       return { matched: 0, modified: 0, upsertedId, before: null, after: document }
     },
   }
@@ -82,18 +88,27 @@ export function prepareUpdate(scope: WriteScope, statement: UpdateStatement): Pr
 export function compileStatement(statement: UpdateStatement, context: EvaluationContext): Update {
   const { update, constants, arrayFilters, multi, upsert, upsertSupplied } = statement
   if (upsertSupplied) {
-    if (!upsert) throw new CommandError('FailedToParse', "cannot specify 'upsertSupplied: true' for a non-upsert operation")
+    if (!upsert)
+      throw new CommandError('FailedToParse', "cannot specify 'upsertSupplied: true' for a non-upsert operation")
     if (constants === undefined || findField(constants, 'new')?.type !== BsonType.object)
-      throw new CommandError('FailedToParse', "the parameter 'upsertSupplied' is set to 'true', but no document was supplied")
+      throw new CommandError(
+        'FailedToParse',
+        "the parameter 'upsertSupplied' is set to 'true', but no document was supplied",
+      )
   }
   const isPipeline = update.type === BsonType.array
-  if (constants !== undefined && !isPipeline) throw new CommandError(51198, 'Constant values may only be specified for pipeline updates')
+  if (constants !== undefined && !isPipeline)
+    throw new CommandError(51198, 'Constant values may only be specified for pipeline updates')
   const change = compileUpdate(
     isPipeline ? { pipeline: documentsOf(update) } : { document: update.slice() },
-    { ...(arrayFilters === undefined ? {} : { arrayFilters }), ...(constants === undefined ? {} : { constants: valuesOf(constants) }) },
+    {
+      ...(arrayFilters === undefined ? {} : { arrayFilters }),
+      ...(constants === undefined ? {} : { constants: valuesOf(constants) }),
+    },
     context,
   )
-  if (multi && change.isReplacement) throw new CommandError('FailedToParse', 'multi update is not supported for replacement-style update')
+  if (multi && change.isReplacement)
+    throw new CommandError('FailedToParse', 'multi update is not supported for replacement-style update')
   return change
 }
 
@@ -144,7 +159,14 @@ function replaceStored(
   checkDocument(host, collection, object, { before, bypass: bypassValidation })
   const kept = image === null ? null : { kind: image, document: image === 'preImage' ? before : object }
   host.requireRoom(object.length + (kept?.document.length ?? 0))
-  host.apply({ op: 'u', ns, uuid: collection.uuid, object, id: findField(before, '_id')!, session: withImage(session, kept) })
+  host.apply({
+    op: 'u',
+    ns,
+    uuid: collection.uuid,
+    object,
+    id: findField(before, '_id')!,
+    session: withImage(session, kept),
+  })
   return object
 }
 
@@ -168,7 +190,10 @@ function checkFieldNames(document: Uint8Array, start = 0, path = ''): void {
     const name = it.name()
     const at = path === '' ? name : `${path}.${name}`
     if (name.startsWith('$') && !dbRefFields.has(name))
-      throw new CommandError('DollarPrefixedFieldName', `The dollar ($) prefixed field '${name}' in '${at}' is not valid for storage.`)
+      throw new CommandError(
+        'DollarPrefixedFieldName',
+        `The dollar ($) prefixed field '${name}' in '${at}' is not valid for storage.`,
+      )
     if (it.type === BsonType.object || it.type === BsonType.array) checkFieldNames(document, it.valueStart, at)
   }
 }

@@ -107,7 +107,14 @@ export class CursorManager {
       throw new CommandError('TemporarilyUnavailable', `too many open cursors: the limit is ${this.#limits.cursorsMax}`)
     let id = this.#newId()
     while (this.#cursors.has(id)) id = this.#newId()
-    const cursor: OpenCursor = { ...options, tailable: options.tailable ?? 'no', id, lastUsedMs: nowMs, pending: null, waiting: null }
+    const cursor: OpenCursor = {
+      ...options,
+      tailable: options.tailable ?? 'no',
+      id,
+      lastUsedMs: nowMs,
+      pending: null,
+      waiting: null,
+    }
     this.#cursors.set(id, cursor)
     return cursor
   }
@@ -174,7 +181,12 @@ export function writeBatch(
   return batch
 }
 
-function fillBatch(writer: DocumentWriter, source: DocumentSource, pending: Uint8Array | null, countMax: number): WrittenBatch {
+function fillBatch(
+  writer: DocumentWriter,
+  source: DocumentSource,
+  pending: Uint8Array | null,
+  countMax: number,
+): WrittenBatch {
   const start = writer.length
   let count = 0
   let next = pending
@@ -183,7 +195,8 @@ function fillBatch(writer: DocumentWriter, source: DocumentSource, pending: Uint
     next = null
     if (document === null) return { count, exhausted: true, pending: null }
     checkBuilt(document)
-    if (count > 0 && writer.length - start + document.length > batchBytesMax) return { count, exhausted: false, pending: document }
+    if (count > 0 && writer.length - start + document.length > batchBytesMax)
+      return { count, exhausted: false, pending: document }
     writer.document(String(count), document)
     count++
   }

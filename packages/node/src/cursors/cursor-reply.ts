@@ -29,7 +29,10 @@ export function writeFirstBatch(
   if ((!batch.exhausted || tailable !== 'no') && !singleBatch) {
     const { timeLimit } = operation
     timeLimit?.pause()
-    const cursor = host.cursors.open({ ns, source, session: session?.key ?? null, noTimeout, tailable, timeLimit }, host.context.now())
+    const cursor = host.cursors.open(
+      { ns, source, session: session?.key ?? null, noTimeout, tailable, timeLimit },
+      host.context.now(),
+    )
     cursor.pending = batch.pending
     id = cursor.id
   } else source.close?.()

@@ -30,7 +30,8 @@ export function cursorsOfDroppedIndex(node: StorageNode, collection: Collection,
     const reads = source.reads
     if (reads === undefined || !reads.isOf(collection)) continue
     if (!cursorsFollowTheirCollection) reads.kill(new CommandError('QueryPlanKilled', `index '${name}' dropped`))
-    else if (reads.scans(name)) reads.kill(new CommandError('QueryPlanKilled', `query plan killed :: index '${name}' dropped`))
+    else if (reads.scans(name))
+      reads.kill(new CommandError('QueryPlanKilled', `query plan killed :: index '${name}' dropped`))
   }
 }
 

@@ -85,24 +85,42 @@ export class RemoteCursor extends DocumentBatch {
     const timeoutMs = timeLimit?.leftMs
     if (timeoutMs !== undefined && timeoutMs <= 0) throw maxTimeExpired()
     try {
-      const reply = await context.request(this.#options.member, 'node.command', command, timeoutMs === undefined ? {} : { timeoutMs })
+      const reply = await context.request(
+        this.#options.member,
+        'node.command',
+        command,
+        timeoutMs === undefined ? {} : { timeoutMs },
+      )
       clock.advance(reply.clusterTime)
       return reply
     } catch (error) {
       if (!(error instanceof RequestFailedError)) throw error
       if (error.reason === 'timed-out') throw maxTimeExpired()
       throw this.#named(
-        new CommandError('HostUnreachable', `network error while attempting to run command 'getMore' on host '${this.#options.host}'`),
+        new CommandError(
+          'HostUnreachable',
+          `network error while attempting to run command 'getMore' on host '${this.#options.host}'`,
+        ),
       )
     }
   }
 
   #named(error: CommandError): unknown {
-    return this.#node.behaviours.cursorErrorsNameShard ? withContext(error, `Error on remote shard ${this.#options.host}`) : error
+    return this.#node.behaviours.cursorErrorsNameShard
+      ? withContext(error, `Error on remote shard ${this.#options.host}`)
+      : error
   }
 
   #command(body: Uint8Array): NodeCommand {
     const { db } = this.#options
-    return { db, body, sequences: [], shardVersion: null, databaseVersion: null, stmtIds: null, clusterTime: this.#node.clock.time }
+    return {
+      db,
+      body,
+      sequences: [],
+      shardVersion: null,
+      databaseVersion: null,
+      stmtIds: null,
+      clusterTime: this.#node.clock.time,
+    }
   }
 }

@@ -20,7 +20,12 @@ export class SourceReads {
   readonly #indexes: ReadonlySet<string>
   #killed: CommandError | null = null
 
-  constructor(host: Collections, { ns, uuid }: Collection, indexes: ReadonlySet<string> = new Set(), leavesOutOrphans = false) {
+  constructor(
+    host: Collections,
+    { ns, uuid }: Collection,
+    indexes: ReadonlySet<string> = new Set(),
+    leavesOutOrphans = false,
+  ) {
     this.#host = host
     this.ns = ns
     this.uuid = uuid
@@ -61,7 +66,11 @@ export class SourceReads {
     const live = this.#host.collection(this.ns)
     if (live !== undefined && this.isOf(live)) return
     const moved = this.#host.engine.collections().find((each) => this.isOf(each))
-    if (moved === undefined) throw new CommandError('QueryPlanKilled', `collection dropped. UUID ${uuidText(this.uuid)}`)
-    throw new CommandError('QueryPlanKilled', `collection renamed from '${this.ns}' to '${moved.ns}'. UUID ${uuidText(this.uuid)}`)
+    if (moved === undefined)
+      throw new CommandError('QueryPlanKilled', `collection dropped. UUID ${uuidText(this.uuid)}`)
+    throw new CommandError(
+      'QueryPlanKilled',
+      `collection renamed from '${this.ns}' to '${moved.ns}'. UUID ${uuidText(this.uuid)}`,
+    )
   }
 }

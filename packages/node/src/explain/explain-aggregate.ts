@@ -62,7 +62,10 @@ async function runPipeline({ invocation, ns }: ExplainRequest, bound: BoundPipel
   const emitted: number[] = []
   const leading: Pick<ExecutedPlan, 'plan' | 'executor'>[] = []
   const startedMs = context.now()
-  const source = await openPipeline(invocation, ns, bound, { emitted, leading: (plan, executor) => leading.push({ plan, executor }) })
+  const source = await openPipeline(invocation, ns, bound, {
+    emitted,
+    leading: (plan, executor) => leading.push({ plan, executor }),
+  })
   while (source.next() !== null) continue
   const [read] = leading
   const durationMs = context.now() - startedMs
@@ -85,7 +88,9 @@ function leadingPlan(
     sort: leading.sort === null ? null : parseSort(leading.sort),
     projection: leading.projection?.document ?? null,
     collation: collationOf(args.document('collation'), collection),
-    plan: executed?.plan ?? (collection === null ? null : planLeading(collection, leading, access.ownership, evaluation, hintOf(args))),
+    plan:
+      executed?.plan ??
+      (collection === null ? null : planLeading(collection, leading, access.ownership, evaluation, hintOf(args))),
     execute: { allowDiskUse: stageMemoryOf(args, host.behaviours) === Infinity },
     express: args.has('hint') ? 'none' : leading.sort === null && leading.skip === 0 ? 'equality' : 'id',
     ...(executed === null ? {} : { executed }),

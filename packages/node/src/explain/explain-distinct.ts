@@ -13,6 +13,11 @@ export function explainDistinct({ invocation, ns, verbosity }: ExplainRequest, w
   const plan = collection === null ? null : planDistinctRows(collection, query)
   const collation = collationOf(args.document('collation'), collection)
   const shape: QueryShape = { filter: query.filter.root, sort: null, projection: null, collation }
-  writePlanExplanation(writer, host, { ns, collection, plan, filter: query.filter, sort: null, projection: null, collation }, verbosity)
+  writePlanExplanation(
+    writer,
+    host,
+    { ns, collection, plan, filter: query.filter, sort: null, projection: null, collation },
+    verbosity,
+  )
   return { shapeHash: queryShapeHash('distinct', `${ns} ${args.string('key')}`, shape), isPipeline: false }
 }

@@ -8,7 +8,10 @@ import type { ExplainRequest, ExplainTail } from './explainers.js'
 import { writePlanExplanation } from './plan-explanation.js'
 import { queryShapeHash } from './query-hash.js'
 
-export function explainFind({ invocation, ns, access, verbosity }: ExplainRequest, writer: DocumentWriter): ExplainTail {
+export function explainFind(
+  { invocation, ns, access, verbosity }: ExplainRequest,
+  writer: DocumentWriter,
+): ExplainTail {
   const { host, args } = invocation
   const collection = host.collection(ns) ?? null
   const query = compileFind(args, evaluationOf(host, args, collection?.defaultCollation ?? null))
@@ -41,7 +44,8 @@ export function explainFind({ invocation, ns, access, verbosity }: ExplainReques
 
 /** Which plans of the query have a stage of their own. Server: query_utils.h, isExpressEligible. */
 function expressOf({ sort, hint, skip, min, max, returnKey, shape, tailable }: FindQuery): 'none' | 'id' | 'equality' {
-  const isPlain = hint.hint === undefined && skip === 0 && isAbsent(min) && isAbsent(max) && !returnKey && tailable === 'no'
+  const isPlain =
+    hint.hint === undefined && skip === 0 && isAbsent(min) && isAbsent(max) && !returnKey && tailable === 'no'
   if (!isPlain) return 'none'
   return sort === null && shape.projectionDocument === null ? 'equality' : 'id'
 }

@@ -83,7 +83,10 @@ function explainStatement(
   return { shapeHash: null, isPipeline: false }
 }
 
-function countersOf(statement: ModifyStatement, { matched, modified }: { matched: number; modified: number }): [string, number][] {
+function countersOf(
+  statement: ModifyStatement,
+  { matched, modified }: { matched: number; modified: number },
+): [string, number][] {
   if (statement.kind === 'delete') return [['nWouldDelete', matched]]
   return [
     ['nMatched', matched],

@@ -93,12 +93,18 @@ function writePlanner(writer: DocumentWriter, { behaviours }: StorageNode, expla
   }
   if (behaviours.explainTimesOptimization) writer.int32('optimizationTimeMillis', 0)
   if (explainIsVersioned) {
-    writer.bool('maxIndexedOrSolutionsReached', false).bool('maxIndexedAndSolutionsReached', false).bool('maxScansToExplodeReached', false)
+    writer
+      .bool('maxIndexedOrSolutionsReached', false)
+      .bool('maxIndexedAndSolutionsReached', false)
+      .bool('maxScansToExplodeReached', false)
   }
   if (explainShowsPlanCache) writer.bool('prunedSimilarIndexes', false)
   const { above, plan } = explained
   const style = styleOf(behaviours, explained)
-  writer.document('winningPlan', withTop(behaviours, above, plan === null ? endOfNothing(style) : describePlan(plan.root, style)))
+  writer.document(
+    'winningPlan',
+    withTop(behaviours, above, plan === null ? endOfNothing(style) : describePlan(plan.root, style)),
+  )
   // What stands above a plan is above the stage that tried several.
   const candidate = candidateStyle(behaviours)
   writer.documents('rejectedPlans', plan?.rejected.map((root) => describePlan(root, candidate)) ?? []).end()
@@ -147,7 +153,8 @@ function trialsOf(plan: QueryPlan | null, behaviours: Behaviours): Uint8Array[] 
 
 function describeTrial({ root, score }: PlanTrial, behaviours: Behaviours): Uint8Array {
   const stages = [...allStages(root)]
-  const sum = (count: 'keysExamined' | 'docsExamined'): number => stages.reduce((total, stage) => total + stage[count], 0)
+  const sum = (count: 'keysExamined' | 'docsExamined'): number =>
+    stages.reduce((total, stage) => total + stage[count], 0)
   const writer = new DocumentWriter(1024)
     .int32('nReturned', root.rows)
     .int32('executionTimeMillisEstimate', 0)
@@ -169,8 +176,12 @@ function runOf({ run }: ExplainedPlan, executor: PlanExecutor): CommandError | n
 }
 
 /** From 8.0 on the top stage says whether the plan came from the cache, which an explain's never does, and lookups by `_id` have a stage of their own. */
-function styleOf({ expressPlans, explainShowsPlanCache }: Behaviours, { above, express = 'id' }: ExplainedPlan): ExplainStyle {
-  if (above !== undefined) return expressPlans && above.express !== undefined ? { express: 'id', isCached: explainShowsPlanCache } : {}
+function styleOf(
+  { expressPlans, explainShowsPlanCache }: Behaviours,
+  { above, express = 'id' }: ExplainedPlan,
+): ExplainStyle {
+  if (above !== undefined)
+    return expressPlans && above.express !== undefined ? { express: 'id', isCached: explainShowsPlanCache } : {}
   return { isCached: explainShowsPlanCache, ...(expressPlans && express !== 'none' ? { express } : {}) }
 }
 

@@ -49,7 +49,8 @@ function shapeOfFields(it: FieldIterator): string {
 }
 
 function shapeOfValue(value: RawValue): string {
-  if (value.type === BsonType.object || value.type === BsonType.array) return shapeOfFields(new FieldIterator(value.bytes, value.start))
+  if (value.type === BsonType.object || value.type === BsonType.array)
+    return shapeOfFields(new FieldIterator(value.bytes, value.start))
   if (value.type !== BsonType.string) return `?${value.type}`
   const text = value.asString()
   return text.startsWith('$') ? text : '?'
@@ -84,7 +85,8 @@ function shapeOf(node: FilterNode): string {
 
 function namesOf(projection: Uint8Array): string {
   const names: string[] = []
-  for (const it = new FieldIterator(projection); it.next();) names.push(`${it.name()}${it.value().isTruthy() ? '+' : '-'}`)
+  for (const it = new FieldIterator(projection); it.next();)
+    names.push(`${it.name()}${it.value().isTruthy() ? '+' : '-'}`)
   return names.join()
 }
 

@@ -26,7 +26,9 @@ function unwoundBy(stage: Uint8Array, next: Uint8Array | undefined): RawValue | 
   if (lookup === undefined || unwind === undefined) return null
   const as = findField(lookup.bytes, 'as', lookup.start)
   const path = unwind.type === BsonType.object ? findField(unwind.bytes, 'path', unwind.start) : unwind
-  return as?.type === BsonType.string && path?.type === BsonType.string && path.asString() === `$${as.asString()}` ? unwind : null
+  return as?.type === BsonType.string && path?.type === BsonType.string && path.asString() === `$${as.asString()}`
+    ? unwind
+    : null
 }
 
 /** A sort by its key, counts as long integers, projections by truth values. */
@@ -59,7 +61,9 @@ function shownLookup(argument: RawValue, unwinding: RawValue | null): Uint8Array
   if (unwinding !== null) {
     const option = (name: string): RawValue | undefined =>
       unwinding.type === BsonType.object ? findField(unwinding.bytes, name, unwinding.start) : undefined
-    writer.startDocument('unwinding').bool('preserveNullAndEmptyArrays', option('preserveNullAndEmptyArrays')?.isTruthy() === true)
+    writer
+      .startDocument('unwinding')
+      .bool('preserveNullAndEmptyArrays', option('preserveNullAndEmptyArrays')?.isTruthy() === true)
     const index = option('includeArrayIndex')
     if (index !== undefined) writer.value('includeArrayIndex', index)
     writer.end()

@@ -1,6 +1,14 @@
 /** The explain command's own arguments. Manual: reference/command/explain. Server: explain_options.cpp, explain_cmd.cpp. */
 import { isGenericArgument, type CommandArguments } from '@shardlab/actor'
-import { BsonType, CommandError, DocumentWriter, FieldIterator, findField, firstFieldName, typeName } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  FieldIterator,
+  findField,
+  firstFieldName,
+  typeName,
+} from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 
 export type Verbosity = 'queryPlanner' | 'executionStats' | 'allPlansExecution'
@@ -14,8 +22,14 @@ export function verbosityOf(args: CommandArguments, { explainVerbosityIsEnumerat
   const verbosity = args.string('verbosity') ?? 'allPlansExecution'
   if (verbosities.includes(verbosity)) return verbosity as Verbosity
   throw explainVerbosityIsEnumerated
-    ? new CommandError('BadValue', `Enumeration value '${verbosity}' for field 'explain.verbosity' is not a valid value.`)
-    : new CommandError('FailedToParse', "verbosity string must be one of {'queryPlanner', 'executionStats', 'allPlansExecution'}")
+    ? new CommandError(
+        'BadValue',
+        `Enumeration value '${verbosity}' for field 'explain.verbosity' is not a valid value.`,
+      )
+    : new CommandError(
+        'FailedToParse',
+        "verbosity string must be one of {'queryPlanner', 'executionStats', 'allPlansExecution'}",
+      )
 }
 
 /**
@@ -32,7 +46,10 @@ export function explainedCommand(args: CommandArguments, db: string): Uint8Array
   const body = target.slice()
   const inner = findField(body, '$db')
   if (inner?.type === BsonType.string && inner.asString() !== db)
-    throw new CommandError('InvalidNamespace', `Mismatched $db in explain command. Expected ${db} but got ${inner.asString()}`)
+    throw new CommandError(
+      'InvalidNamespace',
+      `Mismatched $db in explain command. Expected ${db} but got ${inner.asString()}`,
+    )
   return body
 }
 
@@ -66,6 +83,7 @@ export function shownCommand(body: Uint8Array, db: string, outer?: Uint8Array): 
       if (isGenericArgument(name) && findField(body, name) === undefined) writer.value(name, it.value())
     }
   }
-  const hasDatabase = findField(body, '$db') !== undefined || (outer !== undefined && findField(outer, '$db') !== undefined)
+  const hasDatabase =
+    findField(body, '$db') !== undefined || (outer !== undefined && findField(outer, '$db') !== undefined)
   return hasDatabase ? writer.finish() : writer.string('$db', db).finish()
 }

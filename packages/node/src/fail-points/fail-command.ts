@@ -60,7 +60,10 @@ export async function evaluateFailCommand(command: FailableCommand): Promise<voi
 /** The reply of a write that has succeeded, with the write concern error of the fail point where it names one. */
 export function withFailedWriteConcern(command: FailableCommand, reply: DocumentWriter): DocumentWriter {
   const { host } = command
-  const data = host.failPoints.enter('failCommand', (each) => findField(each, 'writeConcernError') !== undefined && concerns(each, command))
+  const data = host.failPoints.enter(
+    'failCommand',
+    (each) => findField(each, 'writeConcernError') !== undefined && concerns(each, command),
+  )
   if (data === null) return reply
   command.operation.showsStateChanges = !isTrue(data, 'allowRewriteStateChange')
   const error = findField(data, 'writeConcernError')!
@@ -94,7 +97,8 @@ export function isMeant(data: Uint8Array, { host, operation, internal }: Command
   return !differs(data, 'namespace', () => namespaceOf(db, body) ?? db)
 }
 
-const isNamed = ({ name, aliases = [] }: FailableCommand['row'], other: string): boolean => name === other || aliases.includes(other)
+const isNamed = ({ name, aliases = [] }: FailableCommand['row'], other: string): boolean =>
+  name === other || aliases.includes(other)
 
 /** Whether the data make a command fail or wait before it runs. */
 function actsBefore(data: Uint8Array, { behaviours }: CommonHost): boolean {
@@ -109,7 +113,8 @@ function actsBefore(data: Uint8Array, { behaviours }: CommonHost): boolean {
 async function block(command: FailableCommand, data: Uint8Array): Promise<void> {
   const { host, operation, deadlineMs } = command
   const blockTime = integer(data, 'blockTimeMS')
-  if (blockTime === null) throw new CommandError('InvalidOptions', "must specify 'blockTimeMS' when 'blockConnection' is true")
+  if (blockTime === null)
+    throw new CommandError('InvalidOptions', "must specify 'blockTimeMS' when 'blockConnection' is true")
   if (blockTime < 0) throw new CommandError('InvalidOptions', "'blockTimeMS' must be non-negative")
   note(command, 20432, "Blocking command via 'failCommand' failpoint", { blockTime })
   const { context } = host
@@ -123,7 +128,8 @@ async function block(command: FailableCommand, data: Uint8Array): Promise<void> 
 function appNameOf({ connections }: CommonHost, connectionId: number, body: Uint8Array): string {
   const connection = connections.find(connectionId)
   if (connection?.metadata !== null && connection !== undefined) return connection.appName
-  const name = findField(body, 'client')?.type === BsonType.object ? findPath(body, 'client.application.name') : undefined
+  const name =
+    findField(body, 'client')?.type === BsonType.object ? findPath(body, 'client.application.name') : undefined
   return name?.type === BsonType.string ? name.asString() : ''
 }
 
@@ -151,5 +157,8 @@ function integer(data: Uint8Array, name: string): number | null {
 }
 
 function note({ host, row, operation }: FailableCommand, id: number, text: string, attributes: object = {}): void {
-  host.logBuffer.add(host.context.now(), 'I', 'COMMAND', id, `conn${operation.connectionId}`, text, { command: row.name, ...attributes })
+  host.logBuffer.add(host.context.now(), 'I', 'COMMAND', id, `conn${operation.connectionId}`, text, {
+    command: row.name,
+    ...attributes,
+  })
 }

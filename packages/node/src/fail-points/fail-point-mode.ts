@@ -23,7 +23,8 @@ const int32Max = 0x7fff_ffff
  */
 export function parseFailPointMode(body: Uint8Array, skips: boolean): FailPointMode {
   const mode = findField(body, 'mode')
-  if (mode === undefined) throw new CommandError('IllegalOperation', "When setting a failpoint, you must supply a 'mode'")
+  if (mode === undefined)
+    throw new CommandError('IllegalOperation', "When setting a failpoint, you must supply a 'mode'")
   const [kind, value] = kindOf(mode, skips)
   const data = findField(body, 'data')
   if (data === undefined) return { kind, value, data: emptyDocument }
@@ -56,7 +57,10 @@ function kindOf(mode: RawValue, skips: boolean): readonly [FailPointKind, number
 
 function countOf(name: string, value: RawValue): number {
   if (!value.isNumber())
-    throw new CommandError('TypeMismatch', `Expected field "${name}" to have numeric type, but found ${typeName(value.type)}`)
+    throw new CommandError(
+      'TypeMismatch',
+      `Expected field "${name}" to have numeric type, but found ${typeName(value.type)}`,
+    )
   const count = value.asNumber()
   if (!Number.isInteger(count)) {
     const found = formatField(name, value)
@@ -72,7 +76,10 @@ function countOf(name: string, value: RawValue): number {
 
 function probabilityOf(value: RawValue): number {
   if (!value.isNumber())
-    throw new CommandError('TypeMismatch', "the 'activationProbability' option to 'mode' must be a double between 0 and 1")
+    throw new CommandError(
+      'TypeMismatch',
+      "the 'activationProbability' option to 'mode' must be a double between 0 and 1",
+    )
   const probability = value.asNumber()
   if (probability < 0 || probability > 1)
     throw new CommandError('BadValue', `activationProbability must be between 0.0 and 1.0; found ${probability}`)

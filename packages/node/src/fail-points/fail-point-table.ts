@@ -66,7 +66,10 @@ export const failPointTable = [
     only: 'mongod',
     behaviour: 'numberedFailPoints',
     step: 'shard.migration.recipient-committed',
-    action: { code: 'InternalError', message: 'commit clone failed :: caused by :: Failing _recvChunkCommit due to failpoint.' },
+    action: {
+      code: 'InternalError',
+      message: 'commit clone failed :: caused by :: Failing _recvChunkCommit due to failpoint.',
+    },
     detail: null,
   },
   holding('moveChunkHangAtStep5', 'shard.migration.recipient-committed'),
@@ -74,8 +77,18 @@ export const failPointTable = [
   holding('hangBeforeLeavingCriticalSection', 'shard.migration.decided', 'numberedFailPoints', 'committed'),
   holding('hangBeforeSendingCommitDecision', 'shard.migration.settled', 'numberedFailPoints', 'committed'),
   holding('hangBeforeSendingAbortDecision', 'shard.migration.settled', 'numberedFailPoints', 'aborted'),
-  holding('hangBeforeForgettingMigrationAfterCommitDecision', 'shard.migration.recipient-told', 'numberedFailPoints', 'committed'),
-  holding('hangBeforeForgettingMigrationAfterAbortDecision', 'shard.migration.recipient-told', 'numberedFailPoints', 'aborted'),
+  holding(
+    'hangBeforeForgettingMigrationAfterCommitDecision',
+    'shard.migration.recipient-told',
+    'numberedFailPoints',
+    'committed',
+  ),
+  holding(
+    'hangBeforeForgettingMigrationAfterAbortDecision',
+    'shard.migration.recipient-told',
+    'numberedFailPoints',
+    'aborted',
+  ),
   holding('moveChunkHangAtStep6', 'shard.migration.forgotten', 'numberedFailPoints', 'committed'),
 
   holding('migrateThreadHangAtStep1', 'shard.migration.recipient-started'),
@@ -86,8 +99,16 @@ export const failPointTable = [
   holding('suspendRangeDeletion', 'shard.range-deleter.started'),
 
   holding('reshardingPauseCoordinatorBeforeCloning', 'config.resharding.donors-ready', 'reshardCollectionCommand'),
-  holding('reshardingPauseCoordinatorBeforeBlockingWrites', 'config.resharding.caught-up', 'reshardingBlockingWritesFailPoint'),
-  holding('reshardingPauseCoordinatorBeforeDecisionPersisted', 'config.resharding.consistent', 'reshardCollectionCommand'),
+  holding(
+    'reshardingPauseCoordinatorBeforeBlockingWrites',
+    'config.resharding.caught-up',
+    'reshardingBlockingWritesFailPoint',
+  ),
+  holding(
+    'reshardingPauseCoordinatorBeforeDecisionPersisted',
+    'config.resharding.consistent',
+    'reshardCollectionCommand',
+  ),
   holding('reshardingPauseRecipientBeforeCloning', 'shard.resharding.collection-created', 'reshardCollectionCommand'),
   holding('reshardingPauseRecipientDuringOplogApplication', 'shard.resharding.applied', 'reshardCollectionCommand'),
 

@@ -57,7 +57,8 @@ export class FailPoint {
     for (let first = true; this.#strikes(); first = false) {
       if (first) this.#timesEntered++
       // Nothing but another mode ends these two.
-      if (this.#kind === FailPointKind.alwaysOn || this.#kind === FailPointKind.skip) await (this.#changed ??= createDeferred()).promise
+      if (this.#kind === FailPointKind.alwaysOn || this.#kind === FailPointKind.skip)
+        await (this.#changed ??= createDeferred()).promise
       else await context.sleep(waitGranularityMs)
     }
   }

@@ -86,7 +86,8 @@ export class FailPoints {
 
   /** The member ends: whoever waits goes on. */
   stop(): void {
-    for (const failPoint of this.#built?.points.values() ?? []) failPoint.set({ kind: FailPointKind.off, value: 0, data: emptyDocument })
+    for (const failPoint of this.#built?.points.values() ?? [])
+      failPoint.set({ kind: FailPointKind.off, value: 0, data: emptyDocument })
     this.active = false
   }
 

@@ -47,7 +47,12 @@ export class StepContext implements ActorContext {
     return this.#context.now()
   }
 
-  request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, options?: RequestOptions): Promise<ReplyOf<K>> {
+  request<K extends MessageKind>(
+    to: Address,
+    kind: K,
+    request: RequestOf<K>,
+    options?: RequestOptions,
+  ): Promise<ReplyOf<K>> {
     return this.#context.request(to, kind, request, options)
   }
 

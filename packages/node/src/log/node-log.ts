@@ -4,12 +4,26 @@
  */
 import { DiskFullError, type ClusterClock, type Disk, type DiskUsage } from '@shardlab/actor'
 import { CommandError, findField, readUint32 } from '@shardlab/bson'
-import { decodeLogEntry, encodeInsertEntries, type LogEntry, type LogSession, type StorageEngine } from '@shardlab/storage'
+import {
+  decodeLogEntry,
+  encodeInsertEntries,
+  type LogEntry,
+  type LogSession,
+  type StorageEngine,
+} from '@shardlab/storage'
 import { RetryHistory } from '../sessions/retry-history.js'
 import type { SessionKey } from '../sessions/session-catalog.js'
 import { checkpointImage, readCheckpointImage } from './checkpoint-image.js'
 import { stamped, type LogChange } from './log-change.js'
-import { bytesOf, entryHeaderBytes, pendingInserts, pendingOf, recordOf, roomOf, type Pending } from './pending-entries.js'
+import {
+  bytesOf,
+  entryHeaderBytes,
+  pendingInserts,
+  pendingOf,
+  recordOf,
+  roomOf,
+  type Pending,
+} from './pending-entries.js'
 import { ignoreFullDisk, isDone } from './outcomes.js'
 import { decodeSessionsImage, encodeSessionsImage } from './sessions-image.js'
 
@@ -129,12 +143,18 @@ export class NodeLog {
     const inserted = this.#engine.insertEach(ns, documents)
     if (inserted === 0) return { inserted, ts: this.#clock.time }
     const [ts, wallMs] = [this.#clock.tickOften(inserted), this.#now()]
-    if (session !== null) this.#retries.recordInserts(session.key, session.txnNumber, session.stmtIds.slice(0, inserted), documents)
+    if (session !== null)
+      this.#retries.recordInserts(session.key, session.txnNumber, session.stmtIds.slice(0, inserted), documents)
     this.#queue(encodeInsertEntries({ ns, uuid, ts, wallMs, session }, documents, inserted))
     for (let i = 0; i < inserted && this.observers.size > 0; i++) {
-      const statement = session === null ? null : { lsid: session.lsid, txnNumber: session.txnNumber, stmtIds: [session.stmtIds[i]!] }
+      const statement =
+        session === null ? null : { lsid: session.lsid, txnNumber: session.txnNumber, stmtIds: [session.stmtIds[i]!] }
       const id = findField(documents[i]!, '_id') ?? null
-      const entry = stamped({ op: 'i', ns, uuid, object: documents[i]!, id, session: statement }, [ts[0], ts[1] + i], wallMs)
+      const entry = stamped(
+        { op: 'i', ns, uuid, object: documents[i]!, id, session: statement },
+        [ts[0], ts[1] + i],
+        wallMs,
+      )
       for (const observer of this.observers) observer(entry, null)
     }
     return { inserted, ts }
@@ -146,7 +166,11 @@ export class NodeLog {
    * @returns how many there were, and their time
    * @throws CommandError as {@link apply}
    */
-  insertAll(ns: string, uuid: Uint8Array, documents: Iterable<Uint8Array>): { readonly count: number; readonly ts: LogEntry['ts'] } {
+  insertAll(
+    ns: string,
+    uuid: Uint8Array,
+    documents: Iterable<Uint8Array>,
+  ): { readonly count: number; readonly ts: LogEntry['ts'] } {
     const stored = this.#engine.insertAll(ns, documents)
     const [ts, wallMs] = [this.#clock.tick(), this.#now()]
     const entryOf = (object: Uint8Array) => stamped({ op: 'i', ns, uuid, object, id: null, session: null }, ts, wallMs)
@@ -182,7 +206,9 @@ export class NodeLog {
     if (this.#writing !== null) return this.#flushAfterwards()
     if (this.#unwritten.length === 0) return nothingToWrite
     // So much at once would be followed by a checkpoint anyway.
-    const isMuch = this.#claimedBytes > this.#options.checkpointAfterBytes && this.#claimedBytes > this.#checkpointAt(this.#disk.usage())
+    const isMuch =
+      this.#claimedBytes > this.#options.checkpointAfterBytes &&
+      this.#claimedBytes > this.#checkpointAt(this.#disk.usage())
     return isMuch ? this.#flushAsCheckpoint() : this.#append()
   }
 
@@ -306,7 +332,11 @@ export class NodeLog {
     // Entries that are applied but not yet appended are in the image: they need no record after it.
     this.#unwritten = []
     this.#claimedBytes -= roomBytes
-    const image = checkpointImage(this.#engine.checkpoint(), encodeSessionsImage(this.#retries.export()), this.#clock.time)
+    const image = checkpointImage(
+      this.#engine.checkpoint(),
+      encodeSessionsImage(this.#retries.export()),
+      this.#clock.time,
+    )
     try {
       await this.#disk.writeCheckpoint(image)
       this.#untilCheckpoint = 0

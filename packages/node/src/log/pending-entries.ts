@@ -1,6 +1,12 @@
 /** Entries of the log that are not on the disk yet. */
 import { emptyDocument } from '@shardlab/bson'
-import { encodeLogEntry, plainEntryLength, writePlainEntry, type InsertedDocuments, type LogEntry } from '@shardlab/storage'
+import {
+  encodeLogEntry,
+  plainEntryLength,
+  writePlainEntry,
+  type InsertedDocuments,
+  type LogEntry,
+} from '@shardlab/storage'
 
 /** Their bytes, or what makes them when they are written. */
 export type Pending = Uint8Array | Unencoded

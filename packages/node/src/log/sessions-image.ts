@@ -6,7 +6,11 @@ import type { RetryHistoryImage, ExecutedStatement } from '../sessions/retry-his
 export function encodeSessionsImage(image: RetryHistoryImage): Uint8Array {
   const writer = new DocumentWriter(1024).startArray('sessions')
   image.forEach(({ key, txnNumber, statements }, i) => {
-    writer.startDocument(String(i)).binary('key', 0, Buffer.from(key, 'latin1')).int64('txnNumber', txnNumber).startArray('statements')
+    writer
+      .startDocument(String(i))
+      .binary('key', 0, Buffer.from(key, 'latin1'))
+      .int64('txnNumber', txnNumber)
+      .startArray('statements')
     statements.forEach(({ stmtId, op, insertedId, image }, s) => {
       writer.startDocument(String(s)).int32('stmtId', stmtId).string('op', op)
       if (insertedId !== null) writer.value('insertedId', insertedId)

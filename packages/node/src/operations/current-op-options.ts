@@ -27,7 +27,8 @@ export function parseCurrentOpOptions(argument: RawValue): CurrentOpOptions {
   const options: Record<string, boolean> = { ...defaults }
   for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
     const name = it.name()
-    if (!Object.hasOwn(defaults, name)) throw new CommandError('FailedToParse', `Unrecognized option '${name}' in $currentOp stage.`)
+    if (!Object.hasOwn(defaults, name))
+      throw new CommandError('FailedToParse', `Unrecognized option '${name}' in $currentOp stage.`)
     if (it.type !== BsonType.bool) {
       throw new CommandError(
         name === 'allUsers' || name === 'localOps' ? 'TypeMismatch' : 'FailedToParse',

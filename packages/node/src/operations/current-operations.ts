@@ -1,6 +1,12 @@
 import type { CommonHost } from '../common/common-invocation.js'
 import type { CurrentOpOptions } from './current-op-options.js'
-import { idleConnectionDocument, idleCursorDocument, operationDocument, type IdleCursor, type ShardLabel } from './operation-document.js'
+import {
+  idleConnectionDocument,
+  idleCursorDocument,
+  operationDocument,
+  type IdleCursor,
+  type ShardLabel,
+} from './operation-document.js'
 
 /** What a member does at this moment: operations, then idle connections and cursors where asked for. */
 export function currentOperations(
@@ -16,7 +22,8 @@ export function currentOperations(
     documents.push(operationDocument(host, operation, shard, options.truncateOps))
   }
   if (options.idleConnections)
-    for (const connection of host.connections) if (!busy.has(connection.id)) documents.push(idleConnectionDocument(host, connection, shard))
+    for (const connection of host.connections)
+      if (!busy.has(connection.id)) documents.push(idleConnectionDocument(host, connection, shard))
   if (options.idleCursors) for (const cursor of cursors) documents.push(idleCursorDocument(host, cursor, shard))
   if (host.sampling !== null) documents.push(...host.sampling.operations(shard))
   if (host.backgroundOperations !== undefined) documents.push(...host.backgroundOperations(shard))

@@ -23,7 +23,13 @@ const operationKinds: Readonly<Record<string, string>> = {
 }
 
 /** Fields that operations and idle connections have in common, up to `active`. */
-function begin(host: CommonHost, type: string, connection: Connection | undefined, id: number, shard: ShardLabel): DocumentWriter {
+function begin(
+  host: CommonHost,
+  type: string,
+  connection: Connection | undefined,
+  id: number,
+  shard: ShardLabel,
+): DocumentWriter {
   const writer = new DocumentWriter(1024)
   if (shard !== null) writer.string('shard', shard)
   writer.string('type', type).string('host', host.context.endpoint).string('desc', `conn${id}`)
@@ -40,7 +46,12 @@ function writeTime(writer: DocumentWriter, host: CommonHost): DocumentWriter {
 }
 
 /** @param truncate cut long commands, as the command does and the stage does not */
-export function operationDocument(host: CommonHost, operation: RunningOperation, shard: ShardLabel, truncate: boolean): Uint8Array {
+export function operationDocument(
+  host: CommonHost,
+  operation: RunningOperation,
+  shard: ShardLabel,
+  truncate: boolean,
+): Uint8Array {
   const connection = host.connections.find(operation.connectionId)
   const writer = begin(host, 'op', connection, operation.connectionId, shard).bool('active', true)
   writeTime(writer, host)
@@ -50,7 +61,11 @@ export function operationDocument(host: CommonHost, operation: RunningOperation,
   else writer.string('opid', `${shard}:${operation.id}`)
   if (operation.killed) writer.bool('killPending', true)
   if (operation.session !== null) {
-    writer.startDocument('lsid').value('id', findField(operation.session.document, 'id')!).binary('uid', 0, noUserDigest).end()
+    writer
+      .startDocument('lsid')
+      .value('id', findField(operation.session.document, 'id')!)
+      .binary('uid', 0, noUserDigest)
+      .end()
   }
   const runningMs = host.context.now() - operation.startedAtMs
   writer

@@ -62,7 +62,8 @@ export class OperationRegistry {
   killOfSessions(fits: (session: SessionKey) => boolean, spared: RunningOperation | null): number {
     let count = 0
     for (const operation of this) {
-      if (operation === spared || operation.killed || operation.session === null || !fits(operation.session.key)) continue
+      if (operation === spared || operation.killed || operation.session === null || !fits(operation.session.key))
+        continue
       operation.interrupt()
       count++
     }

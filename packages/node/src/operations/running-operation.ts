@@ -1,4 +1,10 @@
-import { Cancellation, RequestFailedError, type ActorContext, type CancelSignal, type CommandArguments } from '@shardlab/actor'
+import {
+  Cancellation,
+  RequestFailedError,
+  type ActorContext,
+  type CancelSignal,
+  type CommandArguments,
+} from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { TimeLimit } from './time-limit.js'
 import type { SessionId } from '../sessions/session-catalog.js'

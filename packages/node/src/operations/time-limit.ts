@@ -7,7 +7,8 @@ export function maxTimeMsOf(args: CommandArguments): number {
   const value = args.number('maxTimeMS')
   if (value === undefined) return 0
   if (!Number.isInteger(value)) throw new CommandError('BadValue', 'maxTimeMS has non-integral value')
-  if (value < 0 || value > 0x7fff_ffff) throw new CommandError('BadValue', `${value} value for maxTimeMS is out of range [0, 2147483647]`)
+  if (value < 0 || value > 0x7fff_ffff)
+    throw new CommandError('BadValue', `${value} value for maxTimeMS is out of range [0, 2147483647]`)
   return value
 }
 

@@ -6,6 +6,20 @@ const traits = { settableAtRuntime: true, settableAtStartup: true, only: 'mongod
 export const balancerParameters = [
   { name: 'autoMergerIntervalSecs', type: 'int', initial: 3600, min: 1, ...traits, behaviour: 'autoMerger' },
   { name: 'autoMergerThrottlingMS', type: 'int', initial: 15_000, min: 0, ...traits, behaviour: 'autoMerger' },
-  { name: 'balancerMigrationsThrottlingMs', type: 'int', initial: 1000, min: 0, ...traits, behaviour: 'balancerPausesWithinRounds' },
-  { name: 'chunkDefragmentationThrottlingMS', type: 'int', initial: 0, min: 0, ...traits, behaviour: 'collectionBalancingCanBeConfigured' },
+  {
+    name: 'balancerMigrationsThrottlingMs',
+    type: 'int',
+    initial: 1000,
+    min: 0,
+    ...traits,
+    behaviour: 'balancerPausesWithinRounds',
+  },
+  {
+    name: 'chunkDefragmentationThrottlingMS',
+    type: 'int',
+    initial: 0,
+    min: 0,
+    ...traits,
+    behaviour: 'collectionBalancingCanBeConfigured',
+  },
 ] as const satisfies readonly ParameterRow[]

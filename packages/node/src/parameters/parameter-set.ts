@@ -10,7 +10,8 @@ const rowsByBehaviours = new WeakMap<Behaviours, Map<CommonHost['process'], Read
 
 function rowsOf(host: CommonHost): ReadonlyMap<string, ParameterRow> {
   const { behaviours } = host
-  const byProcess = rowsByBehaviours.get(behaviours) ?? new Map<CommonHost['process'], ReadonlyMap<string, ParameterRow>>()
+  const byProcess =
+    rowsByBehaviours.get(behaviours) ?? new Map<CommonHost['process'], ReadonlyMap<string, ParameterRow>>()
   rowsByBehaviours.set(behaviours, byProcess)
   let rows = byProcess.get(host.process)
   if (rows === undefined) {
@@ -34,7 +35,8 @@ export class ParameterSet {
   constructor(host: CommonHost) {
     this.#host = host
     this.#rows = rowsOf(host)
-    for (const { name, initial } of this.#rows.values()) if (typeof initial === 'function') this.#values.set(name, initial(host))
+    for (const { name, initial } of this.#rows.values())
+      if (typeof initial === 'function') this.#values.set(name, initial(host))
   }
 
   /** All rows of this member, by name. */
@@ -43,7 +45,10 @@ export class ParameterSet {
   }
 
   find(name: string): ParameterRow | undefined {
-    return this.#rows.get(name) ?? (name.startsWith(failPointPrefix) ? this.rows.find((row) => row.name === name) : undefined)
+    return (
+      this.#rows.get(name) ??
+      (name.startsWith(failPointPrefix) ? this.rows.find((row) => row.name === name) : undefined)
+    )
   }
 
   /** The value of a numeric parameter; throws when this member has none of this name. */
@@ -75,22 +80,31 @@ export class ParameterSet {
 
   /** The values that clients may set. */
   export(): ReadonlyMap<string, ParameterValue> {
-    return new Map([...this.#rows.values()].filter((row) => row.settableAtRuntime).map(({ name }) => [name, this.#valueOf(name)!]))
+    return new Map(
+      [...this.#rows.values()].filter((row) => row.settableAtRuntime).map(({ name }) => [name, this.#valueOf(name)!]),
+    )
   }
 
   /** Takes over values that another member of the same kind has exported. Nobody is told: see {@link watch}. */
   import(values: ReadonlyMap<string, ParameterValue>): void {
-    for (const [name, value] of values) if (this.#rows.get(name)?.settableAtRuntime === true) this.#values.set(name, value)
+    for (const [name, value] of values)
+      if (this.#rows.get(name)?.settableAtRuntime === true) this.#values.set(name, value)
   }
 
   /** @throws CommandError 72, 20 as {@link set} */
   checkSettable(name: string): ParameterRow {
     const row = this.find(name)
     if (row === undefined)
-      throw new CommandError('InvalidOptions', `attempted to set unrecognized parameter [${name}], use help:true to see options `)
+      throw new CommandError(
+        'InvalidOptions',
+        `attempted to set unrecognized parameter [${name}], use help:true to see options `,
+      )
     if (!row.settableAtRuntime) throw new CommandError('IllegalOperation', `not allowed to change [${name}] at runtime`)
     if (name === 'requireApiVersion' && this.#host.process === 'mongod')
-      throw new CommandError('IllegalOperation', 'Cannot set parameter requireApiVersion=true on a shard or config server')
+      throw new CommandError(
+        'IllegalOperation',
+        'Cannot set parameter requireApiVersion=true on a shard or config server',
+      )
     return row
   }
 

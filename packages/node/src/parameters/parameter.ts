@@ -29,7 +29,13 @@ export interface ParameterRow {
 }
 
 /** Writes a value of the row as the server types it. */
-export function writeParameter(writer: DocumentWriter, name: string, row: ParameterRow, value: ParameterValue, host: CommonHost): void {
+export function writeParameter(
+  writer: DocumentWriter,
+  name: string,
+  row: ParameterRow,
+  value: ParameterValue,
+  host: CommonHost,
+): void {
   switch (row.type) {
     case 'bool':
       writer.bool(name, value as boolean)

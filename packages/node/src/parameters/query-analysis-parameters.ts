@@ -6,7 +6,14 @@ const atStartup = { ...traits, settableAtRuntime: false } as const
 
 export const analyzeShardKeyParameters = [
   { name: 'analyzeShardKeyCharacteristicsDefaultSampleSize', type: 'int', initial: 10_000_000, above: 0, ...traits },
-  { name: 'analyzeShardKeyMonotonicityCorrelationCoefficientThreshold', type: 'double', initial: 0.7, above: 0, max: 1, ...traits },
+  {
+    name: 'analyzeShardKeyMonotonicityCorrelationCoefficientThreshold',
+    type: 'double',
+    initial: 0.7,
+    above: 0,
+    max: 1,
+    ...traits,
+  },
   { name: 'analyzeShardKeyNumMostCommonValues', type: 'int', initial: 5, above: 0, max: 1000, ...traits },
   { name: 'analyzeShardKeyNumRanges', type: 'int', initial: 100, above: 1, max: 10_000, ...traits },
   { name: 'analyzeShardKeyNumSamplesPerRange', type: 'int', initial: 10, above: 0, max: 10_000, ...traits },

@@ -1,7 +1,12 @@
 /** Parameters of resharding. Server: resharding_server_parameters.idl. */
 import type { ParameterRow } from './parameter.js'
 
-const traits = { settableAtRuntime: true, settableAtStartup: true, only: 'mongod', behaviour: 'reshardCollectionCommand' } as const
+const traits = {
+  settableAtRuntime: true,
+  settableAtStartup: true,
+  only: 'mongod',
+  behaviour: 'reshardCollectionCommand',
+} as const
 
 export const reshardingParameters = [
   { name: 'reshardingCriticalSectionTimeoutMillis', type: 'int', initial: 5000, min: 0, ...traits },

@@ -19,8 +19,10 @@ export interface LabellingMember {
 export function withErrorLabels(error: CommandError, body: Uint8Array, member: LabellingMember): CommandError {
   if (!member.behaviours.retryableWriteErrorLabel) return error
   const { code } = error
-  const retriable = member.process === 'mongos' ? member.stopping.signal.aborted && shutdownCodes.has(code) : isRetriableErrorCode(code)
-  if (!retriable || error.errorLabels.includes('RetryableWriteError') || findField(body, 'txnNumber') === undefined) return error
+  const retriable =
+    member.process === 'mongos' ? member.stopping.signal.aborted && shutdownCodes.has(code) : isRetriableErrorCode(code)
+  if (!retriable || error.errorLabels.includes('RetryableWriteError') || findField(body, 'txnNumber') === undefined)
+    return error
   return relabelled(error, [...error.errorLabels, 'RetryableWriteError'])
 }
 

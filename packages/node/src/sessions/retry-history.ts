@@ -61,7 +61,10 @@ export class RetryHistory {
       )
     }
     if (history !== undefined && txnNumber === history.txnNumber && becameTransaction(history)) {
-      throw new CommandError('IncompleteTransactionHistory', 'Cannot retry a retryable write that has been converted into a transaction')
+      throw new CommandError(
+        'IncompleteTransactionHistory',
+        'Cannot retry a retryable write that has been converted into a transaction',
+      )
     }
     if (history === undefined || txnNumber > history.txnNumber) this.#set(key, txnNumber)
   }
@@ -95,7 +98,12 @@ export class RetryHistory {
   }
 
   /** Takes note of documents that were inserted together, one by each statement. */
-  recordInserts(key: SessionKey, txnNumber: bigint, stmtIds: readonly number[], documents: readonly Uint8Array[]): void {
+  recordInserts(
+    key: SessionKey,
+    txnNumber: bigint,
+    stmtIds: readonly number[],
+    documents: readonly Uint8Array[],
+  ): void {
     if ((this.#sessions.get(key)?.txnNumber ?? txnNumber) > txnNumber) return
     const statements = this.#statementsOf(key, txnNumber)
     const run = new InsertedRun(stmtIds, documents)

@@ -82,14 +82,20 @@ export class SessionCatalog {
    */
   touch(session: SessionId, nowMs: number): void {
     if (!this.#lastUsedMs.has(session.key) && this.#lastUsedMs.size >= this.#limits.sessionsMax) {
-      throw new CommandError(261, `Unable to add session into the cache because the number of active sessions is too high`)
+      throw new CommandError(
+        261,
+        `Unable to add session into the cache because the number of active sessions is too high`,
+      )
     }
     this.#lastUsedMs.set(session.key, nowMs)
   }
 
   /** All sessions known, the one first heard of first. */
   list(): { readonly id: Uint8Array; readonly lastUsedMs: number }[] {
-    return [...this.#lastUsedMs].map(([key, lastUsedMs]) => ({ id: new Uint8Array(Buffer.from(key, 'latin1')), lastUsedMs }))
+    return [...this.#lastUsedMs].map(([key, lastUsedMs]) => ({
+      id: new Uint8Array(Buffer.from(key, 'latin1')),
+      lastUsedMs,
+    }))
   }
 
   /** Becomes what another catalog knows. */

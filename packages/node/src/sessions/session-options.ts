@@ -15,7 +15,10 @@ const noSession: SessionOptions = { session: null, txnNumber: null }
  * @throws CommandError 72 InvalidOptions for what does not go together, 20 IllegalOperation for transactions, 50768
  *   NotARetryableWriteCommand, and those of {@link SessionCatalog.parse}
  */
-export function readSessionOptions(args: CommandArguments, row: Pick<CommandRow<never>, 'name' | 'retryable'>): SessionOptions {
+export function readSessionOptions(
+  args: CommandArguments,
+  row: Pick<CommandRow<never>, 'name' | 'retryable'>,
+): SessionOptions {
   const lsid = args.document('lsid')
   const number = args.value('txnNumber')
   const inTransaction = args.has('autocommit')
@@ -23,19 +26,24 @@ export function readSessionOptions(args: CommandArguments, row: Pick<CommandRow<
   const session = lsid === undefined ? null : SessionCatalog.parse(lsid)
   const txnNumber = number?.asBigInt() ?? null
   if (txnNumber !== null) {
-    if (session === null) throw new CommandError('InvalidOptions', 'Transaction number requires a session ID to also be specified')
+    if (session === null)
+      throw new CommandError('InvalidOptions', 'Transaction number requires a session ID to also be specified')
     if (txnNumber < 0n) throw new CommandError('InvalidOptions', 'Transaction number cannot be negative')
   } else if (inTransaction)
     throw new CommandError('InvalidOptions', "'autocommit' field requires a transaction number to also be specified")
   if (inTransaction) {
-    if (args.bool('autocommit') === true) throw new CommandError('InvalidOptions', 'Specifying autocommit=true is not allowed.')
+    if (args.bool('autocommit') === true)
+      throw new CommandError('InvalidOptions', 'Specifying autocommit=true is not allowed.')
     if (args.bool('startTransaction') === false)
       throw new CommandError('InvalidOptions', 'Specifying startTransaction=false is not allowed.')
     // The server's text for members without transactions begins with 'Transaction numbers'; drivers would put another, misleading one in its place.
     throw new CommandError('IllegalOperation', 'Multi-document transactions are not supported by this cluster')
   }
   if (args.has('startTransaction'))
-    throw new CommandError('InvalidOptions', "'startTransaction' field requires 'autocommit' field to also be specified")
+    throw new CommandError(
+      'InvalidOptions',
+      "'startTransaction' field requires 'autocommit' field to also be specified",
+    )
   if (txnNumber !== null && row.retryable !== true) {
     throw new CommandError(
       'NotARetryableWriteCommand',

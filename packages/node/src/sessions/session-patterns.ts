@@ -3,7 +3,9 @@ import { BsonType, CommandError, documentsOf, FieldIterator, findField, typeName
 import { SessionCatalog, type SessionKey } from './session-catalog.js'
 
 /** Digest of the user of sessions on a cluster without authentication: SHA-256 of the empty string. */
-export const noUserDigest = new Uint8Array(Buffer.from('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', 'hex'))
+export const noUserDigest = new Uint8Array(
+  Buffer.from('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', 'hex'),
+)
 
 export type SessionPredicate = (session: SessionKey) => boolean
 

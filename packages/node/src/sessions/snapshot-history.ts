@@ -71,6 +71,7 @@ export class SnapshotHistory {
 
   /** Forgets states that are older than the window. */
   expire(nowMs: number): void {
-    if (this.#states.length > 0) this.#states = this.#states.filter(({ takenAtMs }) => nowMs - takenAtMs <= historyWindowMs)
+    if (this.#states.length > 0)
+      this.#states = this.#states.filter(({ takenAtMs }) => nowMs - takenAtMs <= historyWindowMs)
   }
 }

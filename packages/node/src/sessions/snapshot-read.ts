@@ -5,9 +5,15 @@ import type { ReadConcern } from '../crud/concerns.js'
 import type { StorageNode } from '../storage-node.js'
 
 /** @throws CommandError 72 InvalidOptions where the emulated version reads snapshots in transactions only */
-export function checkSnapshotReads({ level }: ReadConcern, { snapshotReads }: { readonly snapshotReads: boolean }): void {
+export function checkSnapshotReads(
+  { level }: ReadConcern,
+  { snapshotReads }: { readonly snapshotReads: boolean },
+): void {
   if (level === 'snapshot' && !snapshotReads) {
-    throw new CommandError('InvalidOptions', 'readConcern level snapshot is only valid for the first transaction operation')
+    throw new CommandError(
+      'InvalidOptions',
+      'readConcern level snapshot is only valid for the first transaction operation',
+    )
   }
 }
 

@@ -1,4 +1,12 @@
-import { BsonType, CommandError, DocumentWriter, FieldIterator, findField, typeName, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  FieldIterator,
+  findField,
+  typeName,
+  type RawValue,
+} from '@shardlab/bson'
 import { listSource } from '../crud/list-source.js'
 import { sizesOf } from '../statistics/collection-sizes.js'
 import { scaleOf, writeStorageStats } from '../statistics/storage-stats.js'
@@ -48,7 +56,11 @@ export const collStatsSource: NodeStageSource = {
 
 /** @throws CommandError 40415 IDLUnknownField, 14 TypeMismatch, 2 BadValue */
 function parse(argument: RawValue): CollStatsSpec {
-  const spec: { -readonly [K in keyof CollStatsSpec]: CollStatsSpec[K] } = { latencyStats: null, storageStats: null, count: false }
+  const spec: { -readonly [K in keyof CollStatsSpec]: CollStatsSpec[K] } = {
+    latencyStats: null,
+    storageStats: null,
+    count: false,
+  }
   for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
     const name = it.name()
     if (name !== 'latencyStats' && name !== 'storageStats' && name !== 'count')
@@ -59,8 +71,10 @@ function parse(argument: RawValue): CollStatsSpec {
         `BSON field '$collStats.${name}' is the wrong type '${typeName(it.type)}', expected type 'object'`,
       )
     const value = it.value()
-    if (name === 'latencyStats') spec.latencyStats = { histograms: findField(value.bytes, 'histograms', value.start)?.isTruthy() ?? false }
-    else if (name === 'storageStats') spec.storageStats = { scale: scaleOf(findField(value.bytes, 'scale', value.start)) }
+    if (name === 'latencyStats')
+      spec.latencyStats = { histograms: findField(value.bytes, 'histograms', value.start)?.isTruthy() ?? false }
+    else if (name === 'storageStats')
+      spec.storageStats = { scale: scaleOf(findField(value.bytes, 'scale', value.start)) }
     else spec.count = true
   }
   return spec

@@ -19,10 +19,14 @@ export const currentOpSource: NodeStageSource = {
 /** @throws CommandError 73 InvalidNamespace */
 export function checkAdminDatabase(ns: string): void {
   if (!ns.startsWith('admin.$cmd'))
-    throw new CommandError('InvalidNamespace', "$currentOp must be run against the 'admin' database with {aggregate: 1}")
+    throw new CommandError(
+      'InvalidNamespace',
+      "$currentOp must be run against the 'admin' database with {aggregate: 1}",
+    )
 }
 
 function* idleCursorsOf({ cursors }: StorageNode): Generator<IdleCursor> {
   for (const { id, ns, lastUsedMs, noTimeout, tailable, waiting } of cursors)
-    if (waiting === null) yield { id, ns, lastUsedMs, noTimeout, tailable: tailable !== 'no', awaitData: tailable === 'await-data' }
+    if (waiting === null)
+      yield { id, ns, lastUsedMs, noTimeout, tailable: tailable !== 'no', awaitData: tailable === 'await-data' }
 }

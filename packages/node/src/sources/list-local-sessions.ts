@@ -1,5 +1,14 @@
 /** `$listLocalSessions` and `$listSessions`. Server: document_source_list_local_sessions.cpp, document_source_list_sessions.cpp. */
-import { BsonType, CommandError, documentsOf, DocumentWriter, FieldIterator, findField, typeName, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  documentsOf,
+  DocumentWriter,
+  FieldIterator,
+  findField,
+  typeName,
+  type RawValue,
+} from '@shardlab/bson'
 import type { CommonHost } from '../common/common-invocation.js'
 import { noUserDigest } from '../sessions/session-patterns.js'
 
@@ -15,7 +24,13 @@ export function sessionDocuments(host: CommonHost, stage: string, argument: RawV
   return host.sessions
     .list()
     .map(({ id, lastUsedMs }) =>
-      new DocumentWriter(128).startDocument('_id').uuid('id', id).binary('uid', 0, noUserDigest).end().date('lastUse', lastUsedMs).finish(),
+      new DocumentWriter(128)
+        .startDocument('_id')
+        .uuid('id', id)
+        .binary('uid', 0, noUserDigest)
+        .end()
+        .date('lastUse', lastUsedMs)
+        .finish(),
     )
 }
 
@@ -35,20 +50,28 @@ function parse(stage: string, argument: RawValue): { readonly allUsers: boolean;
     } else if (name === 'users') {
       if (it.type !== BsonType.array) throw wrongType(stage, name, it.type, 'array')
       users = documentsOf(it.value()).map((user) => ({ user: text(stage, user, 'user'), db: text(stage, user, 'db') }))
-    } else if (name !== '$_internalPredicate') throw new CommandError(40415, `BSON field '${stage}.${name}' is an unknown field.`)
+    } else if (name !== '$_internalPredicate')
+      throw new CommandError(40415, `BSON field '${stage}.${name}' is an unknown field.`)
   }
   if (allUsers && users.length > 0)
-    throw new CommandError('UnsupportedFormat', `${stage} may not specify {allUsers:true} and {users:[...]} at the same time`)
+    throw new CommandError(
+      'UnsupportedFormat',
+      `${stage} may not specify {allUsers:true} and {users:[...]} at the same time`,
+    )
   return { allUsers, users }
 }
 
 function text(stage: string, user: Uint8Array, name: string): string {
   const value = findField(user, name)
-  if (value === undefined) throw new CommandError(40414, `BSON field '${stage}.users.${name}' is missing but a required field`)
+  if (value === undefined)
+    throw new CommandError(40414, `BSON field '${stage}.users.${name}' is missing but a required field`)
   if (value.type !== BsonType.string) throw wrongType(stage, `users.${name}`, value.type, 'string')
   return value.asString()
 }
 
 function wrongType(stage: string, name: string, type: number, wanted: string): CommandError {
-  return new CommandError('TypeMismatch', `BSON field '${stage}.${name}' is the wrong type '${typeName(type)}', expected type '${wanted}'`)
+  return new CommandError(
+    'TypeMismatch',
+    `BSON field '${stage}.${name}' is the wrong type '${typeName(type)}', expected type '${wanted}'`,
+  )
 }

@@ -15,6 +15,9 @@ export interface KeyBounds {
   readonly max: Uint8Array
 }
 
-export function sizesOf({ role }: { readonly role: Pick<NodeRole, 'sizesOf'> }, collection: Collection): CollectionSizes {
+export function sizesOf(
+  { role }: { readonly role: Pick<NodeRole, 'sizesOf'> },
+  collection: Collection,
+): CollectionSizes {
   return role.sizesOf?.(collection, null) ?? collection
 }

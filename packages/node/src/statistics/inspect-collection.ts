@@ -1,9 +1,24 @@
 /** What `validate` finds. Manual: reference/command/validate. Server: validate.cpp, collection_validation.cpp, index_consistency.cpp. */
 import type { CommandArguments } from '@shardlab/actor'
-import { BsonType, CommandError, DocumentWriter, findField, keyStringFieldEnd, nullValue, validateBson } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  findField,
+  keyStringFieldEnd,
+  nullValue,
+  validateBson,
+} from '@shardlab/bson'
 import { compileFilter } from '@shardlab/query'
 import type { Behaviours } from '@shardlab/sharding'
-import { checkIndex, type Collection, type ExtraKey, type Index, type IndexCheck, type MissingKey } from '@shardlab/storage'
+import {
+  checkIndex,
+  type Collection,
+  type ExtraKey,
+  type Index,
+  type IndexCheck,
+  type MissingKey,
+} from '@shardlab/storage'
 import type { StorageNode } from '../storage-node.js'
 import { writeNumber } from './write-number.js'
 
@@ -43,11 +58,19 @@ export function checkValidateOptions(args: CommandArguments, { validateOptionsAr
   for (const [one, other] of exclusive) {
     if (asked(one) && asked(other)) throw refuse(`both { ${one}: true } and { ${other}: true } is not supported.`)
   }
-  if (args.has('checkBSONConformance') && !asked('checkBSONConformance') && (asked('full') || asked('enforceFastCount')))
-    throw new CommandError('InvalidOptions', "Cannot explicitly set 'checkBSONConformance: false' with full validation set.")
+  if (
+    args.has('checkBSONConformance') &&
+    !asked('checkBSONConformance') &&
+    (asked('full') || asked('enforceFastCount'))
+  )
+    throw new CommandError(
+      'InvalidOptions',
+      "Cannot explicitly set 'checkBSONConformance: false' with full validation set.",
+    )
   if (asked('repair')) throw refuse('{ repair: true } can only be performed in standalone mode.')
   const others: readonly ValidateOption[] = ['background', 'full', 'enforceFastCount', 'checkBSONConformance']
-  if (asked('metadata') && others.some(asked)) throw refuse('{ metadata: true } is not supported with any other options')
+  if (asked('metadata') && others.some(asked))
+    throw refuse('{ metadata: true } is not supported with any other options')
 }
 
 export interface Inspection {
@@ -71,12 +94,17 @@ export function inspectCollection(host: StorageNode, collection: Collection): In
     else if (filter !== null && !filter.matches(record.document)) nonCompliant++
   }
   // Keys are made of documents: of broken ones there are none to make.
-  const indexes = invalid > 0 ? [] : collection.indexes().map((index) => [index, checkIndex(collection, index)] as const)
+  const indexes =
+    invalid > 0 ? [] : collection.indexes().map((index) => [index, checkIndex(collection, index)] as const)
   return { records, invalid, nonCompliant, indexes }
 }
 
 /** The reply. */
-export function writeInspection(collection: Collection, inspection: Inspection, behaviours: Behaviours): DocumentWriter {
+export function writeInspection(
+  collection: Collection,
+  inspection: Inspection,
+  behaviours: Behaviours,
+): DocumentWriter {
   const { records, invalid, nonCompliant, indexes } = inspection
   const broken = indexes.filter(([, { missing, extra }]) => missing.length + extra.length > 0)
   const missing = listed(indexes.flatMap(([index, check]) => check.missing.map((key) => missingEntry(index, key))))
@@ -85,9 +113,12 @@ export function writeInspection(collection: Collection, inspection: Inspection, 
   const errors: string[] = []
   if (invalid > 0) errors.push('Detected one or more invalid documents. See logs.')
   if (nonCompliant > 0 && behaviours.validateChecksSchema)
-    warnings.push("Detected one or more documents not compliant with the collection's schema. Check logs for log id 5363500.")
+    warnings.push(
+      "Detected one or more documents not compliant with the collection's schema. Check logs for log id 5363500.",
+    )
   for (const [index] of broken) errors.push(`Index with name '${index.name}' has inconsistencies.`)
-  if (missing.isShortened) errors.push('Not all missing index entry inconsistencies are listed due to size limitations.')
+  if (missing.isShortened)
+    errors.push('Not all missing index entry inconsistencies are listed due to size limitations.')
   if (extra.isShortened) errors.push('Not all extra index entry inconsistencies are listed due to size limitations.')
   if (missing.total > 0) warnings.push(`Detected ${missing.total} missing index entries.`)
   if (extra.total > 0) warnings.push(`Detected ${extra.total} extra index entries.`)
@@ -109,7 +140,10 @@ export function writeInspection(collection: Collection, inspection: Inspection, 
   writer.documents('extraIndexEntries', extra.entries).documents('missingIndexEntries', missing.entries)
   if (behaviours.validateTellsOfRepairs) writer.startArray('corruptRecords').end()
   if (!isValid)
-    writer.string('advice', 'A corrupt namespace has been detected. See http://dochub.mongodb.org/core/data-recovery for recovery steps.')
+    writer.string(
+      'advice',
+      'A corrupt namespace has been detected. See http://dochub.mongodb.org/core/data-recovery for recovery steps.',
+    )
   return writer
 }
 
@@ -121,7 +155,10 @@ function writeTexts(writer: DocumentWriter, name: string, texts: readonly string
 
 /** `{ indexName, recordId, idKey: { _id }, indexKey: { … } }` */
 function missingEntry(index: Index, { record, values }: MissingKey): Uint8Array {
-  const writer = new DocumentWriter(256).string('indexName', index.name).int64('recordId', record.recordId).startDocument('idKey')
+  const writer = new DocumentWriter(256)
+    .string('indexName', index.name)
+    .int64('recordId', record.recordId)
+    .startDocument('idKey')
   const id = findField(record.document, '_id')
   if (id !== undefined) writer.value('_id', id)
   writer.end().startDocument('indexKey')
@@ -131,7 +168,10 @@ function missingEntry(index: Index, { record, values }: MissingKey): Uint8Array 
 
 /** `{ indexName, recordId, indexKey: { … } }`; the values are the bytes of their KeyStrings. */
 function extraEntry(index: Index, { recordId, key }: ExtraKey): Uint8Array {
-  const writer = new DocumentWriter(256).string('indexName', index.name).int64('recordId', recordId).startDocument('indexKey')
+  const writer = new DocumentWriter(256)
+    .string('indexName', index.name)
+    .int64('recordId', recordId)
+    .startDocument('indexKey')
   let start = 0
   for (const name of keyNames(index)) {
     const direction = index.pattern.find(({ path }) => path === name)?.direction

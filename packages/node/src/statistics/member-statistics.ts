@@ -111,7 +111,10 @@ export function namespaceOf(db: string, body: Uint8Array): string | null {
 }
 
 /** Bytes of a message's sections. */
-export function bytesOfMessage(body: Uint8Array, sequences: readonly (readonly [string, readonly Uint8Array[]])[]): number {
+export function bytesOfMessage(
+  body: Uint8Array,
+  sequences: readonly (readonly [string, readonly Uint8Array[]])[],
+): number {
   let bytes = body.length
   for (const [name, documents] of sequences) {
     bytes += 6 + name.length

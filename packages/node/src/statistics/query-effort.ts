@@ -17,7 +17,11 @@ export class QueryEffort {
   scanAndOrder = 0
 
   /** Takes note of what an executor has done; `before` is what had been noted of it, null at first. */
-  add(root: PlanStage, { keysExamined, docsExamined, hasSortStage }: ExecutionStats, before: ExecutionStats | null): void {
+  add(
+    root: PlanStage,
+    { keysExamined, docsExamined, hasSortStage }: ExecutionStats,
+    before: ExecutionStats | null,
+  ): void {
     this.scanned += keysExamined - (before?.keysExamined ?? 0)
     this.scannedObjects += docsExamined - (before?.docsExamined ?? 0)
     if (before !== null) return

@@ -22,12 +22,35 @@ export interface ReceivedInResharding {
 /** The states in which operations are now: `Coordinator cloning`, `Donor blocking-writes`, `Recipient applying`. */
 export type ReshardingStates = readonly string[]
 
-const coordinatorStates = ['initializing', 'preparing-to-donate', 'cloning', 'applying', 'blocking-writes', 'aborting', 'committing']
+const coordinatorStates = [
+  'initializing',
+  'preparing-to-donate',
+  'cloning',
+  'applying',
+  'blocking-writes',
+  'aborting',
+  'committing',
+]
 const donorStates = [
-  ...['preparing-to-donate', 'donating-initial-data', 'donating-oplog-entries', 'preparing-to-block-writes', 'error', 'blocking-writes'],
+  ...[
+    'preparing-to-donate',
+    'donating-initial-data',
+    'donating-oplog-entries',
+    'preparing-to-block-writes',
+    'error',
+    'blocking-writes',
+  ],
   'done',
 ]
-const recipientStates = ['awaiting-fetch-timestamp', 'creating-collection', 'cloning', 'applying', 'error', 'strict-consistency', 'done']
+const recipientStates = [
+  'awaiting-fetch-timestamp',
+  'creating-collection',
+  'cloning',
+  'applying',
+  'error',
+  'strict-consistency',
+  'done',
+]
 const recipientStatesWithIndexes = recipientStates.toSpliced(3, 0, 'building-index')
 
 class Section {
@@ -37,7 +60,15 @@ class Section {
   received: ReceivedInResharding = nothingReceived
 }
 
-const nothingReceived: ReceivedInResharding = { documents: 0, bytes: 0, fetched: 0, inserts: 0, updates: 0, deletes: 0, waits: 0 }
+const nothingReceived: ReceivedInResharding = {
+  documents: 0,
+  bytes: 0,
+  fetched: 0,
+  inserts: 0,
+  updates: 0,
+  deletes: 0,
+  waits: 0,
+}
 
 export class ReshardingStatistics {
   /** By name, once there was one of its kind. */
@@ -49,7 +80,11 @@ export class ReshardingStatistics {
   }
 
   /** Coordinators only. `sameKey`: the shard key stays as it was. */
-  count(provenance: ReshardingProvenance, what: 'Started' | 'Succeeded' | 'Failed' | 'Canceled', sameKey: boolean): void {
+  count(
+    provenance: ReshardingProvenance,
+    what: 'Started' | 'Succeeded' | 'Failed' | 'Canceled',
+    sameKey: boolean,
+  ): void {
     const section = this.#of(provenance)
     section.counts[what]++
     if (sameKey && reshardingSectionOf(provenance) === 'resharding') section.sameKey[what]++
@@ -119,7 +154,10 @@ function sumOf(one: ReceivedInResharding, other: ReceivedInResharding): Received
 function writeActive(writer: DocumentWriter, format: Format, received: ReceivedInResharding): void {
   const writeOperations = (): void => {
     writer.int64('oplogEntriesFetched', received.fetched).int64('oplogEntriesApplied', received.fetched)
-    writer.int64('insertsApplied', received.inserts).int64('updatesApplied', received.updates).int64('deletesApplied', received.deletes)
+    writer
+      .int64('insertsApplied', received.inserts)
+      .int64('updatesApplied', received.updates)
+      .int64('deletesApplied', received.deletes)
   }
   writer.startDocument('active').int64('documentsCopied', received.documents).int64('bytesCopied', received.bytes)
   if (format === 'operations-first') writeOperations()

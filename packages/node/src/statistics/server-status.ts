@@ -134,7 +134,9 @@ export function writeServerStatus<Host extends CommonHost>(
     .int64('uptimeEstimate', uptimeSeconds)
     .date('localTime', now)
   const everything = args.bool('all') === true
-  const all = [...(commonSections as readonly StatusSection<Host>[]), ...sections].sort((a, b) => (a.name < b.name ? -1 : 1))
+  const all = [...(commonSections as readonly StatusSection<Host>[]), ...sections].sort((a, b) =>
+    a.name < b.name ? -1 : 1,
+  )
   for (const section of all) {
     const wanted = args.bool(section.name) ?? section.byDefault ?? true
     if ((!wanted && !everything) || section.exists?.(host) === false) continue
@@ -144,7 +146,13 @@ export function writeServerStatus<Host extends CommonHost>(
   }
   if (args.bool('mem') !== false) {
     const megabytes = Math.ceil(metrics.heldBytes(host) / bytesPerMegabyte)
-    writer.startDocument('mem').int32('bits', 64).int32('resident', megabytes).int32('virtual', megabytes).bool('supported', true).end()
+    writer
+      .startDocument('mem')
+      .int32('bits', 64)
+      .int32('resident', megabytes)
+      .int32('virtual', megabytes)
+      .bool('supported', true)
+      .end()
   }
   if (args.bool('metrics') === false) return writer
   writer.startDocument('metrics').startDocument('commands')

@@ -17,7 +17,8 @@ export function scaleOf(value: RawValue | undefined): number {
     if (!(scale >= 1)) throw new CommandError('BadValue', 'scale has to be >= 1')
     return Math.min(scale, 0x7fff_ffff)
   }
-  if (value.type !== BsonType.null && value.isTruthy()) throw new CommandError('BadValue', 'scale has to be a number >= 1')
+  if (value.type !== BsonType.null && value.isTruthy())
+    throw new CommandError('BadValue', 'scale has to be a number >= 1')
   return 1
 }
 
@@ -45,7 +46,8 @@ export function writeStorageStats(
   if (collection === undefined) {
     const zeros = ['size', 'count', 'numOrphanDocs', 'storageSize', 'totalSize', 'nindexes', 'totalIndexSize']
     for (const name of zeros) {
-      if ((name !== 'numOrphanDocs' || orphansAreCounted) && (name !== 'totalSize' || statisticsHaveTotals)) writer.int32(name, 0)
+      if ((name !== 'numOrphanDocs' || orphansAreCounted) && (name !== 'totalSize' || statisticsHaveTotals))
+        writer.int32(name, 0)
     }
     writer.startDocument('indexDetails').end().startDocument('indexSizes').end()
     return statisticsHaveTotals ? writer.int32('scaleFactor', scale) : writer
@@ -65,7 +67,8 @@ export function writeStorageStats(
   }
   const indexes = collection.indexes()
   writer.int32('nindexes', indexes.length).startDocument('indexDetails')
-  for (const { name } of indexes) writer.startDocument(name).startDocument('metadata').int32('formatVersion', 8).end().end()
+  for (const { name } of indexes)
+    writer.startDocument(name).startDocument('metadata').int32('formatVersion', 8).end().end()
   writer.end()
   if (statisticsHaveTotals) writer.startArray('indexBuilds').end()
   const total = indexBytes(collection)

@@ -2,7 +2,17 @@
 import type { DocumentWriter } from '@shardlab/bson'
 
 /** In the order of the report. */
-const kinds = ['total', 'readLock', 'writeLock', 'queries', 'getmore', 'insert', 'update', 'remove', 'commands'] as const
+const kinds = [
+  'total',
+  'readLock',
+  'writeLock',
+  'queries',
+  'getmore',
+  'insert',
+  'update',
+  'remove',
+  'commands',
+] as const
 type UsageKind = (typeof kinds)[number]
 type Usage = Record<UsageKind, { micros: number; count: number }>
 
@@ -59,7 +69,8 @@ export class CollectionUsage {
   write(writer: DocumentWriter): DocumentWriter {
     for (const [ns, usage] of [...this.#namespaces].sort(([a], [b]) => (a < b ? -1 : 1))) {
       writer.startDocument(ns)
-      for (const kind of kinds) writer.startDocument(kind).int64('time', usage[kind].micros).int64('count', usage[kind].count).end()
+      for (const kind of kinds)
+        writer.startDocument(kind).int64('time', usage[kind].micros).int64('count', usage[kind].count).end()
       writer.end()
     }
     return writer

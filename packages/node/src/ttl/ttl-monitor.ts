@@ -2,7 +2,15 @@
  * Deletes documents whose time is over, by their TTL indexes. Manual: core/index-ttl. Server: ttl.cpp.
  * Parameters: ttlMonitorEnabled, ttlMonitorSleepSecs.
  */
-import { CommandError, BsonType, DocumentWriter, encodeKeyString, findField, RawValue, writeInt64 } from '@shardlab/bson'
+import {
+  CommandError,
+  BsonType,
+  DocumentWriter,
+  encodeKeyString,
+  findField,
+  RawValue,
+  writeInt64,
+} from '@shardlab/bson'
 import { isIdKey, type Collection, type Index } from '@shardlab/storage'
 import type { StorageNode } from '../storage-node.js'
 
@@ -73,7 +81,14 @@ export class TtlMonitor {
         for (const document of expiredBy(collection, limit, node.context.now())) {
           if (access?.ownership?.owns(document) === false) continue
           const id = findField(document, '_id')!
-          node.apply({ op: 'd', ns, uuid: collection.uuid, object: new DocumentWriter(64).value('_id', id).finish(), id, session: null })
+          node.apply({
+            op: 'd',
+            ns,
+            uuid: collection.uuid,
+            object: new DocumentWriter(64).value('_id', id).finish(),
+            id,
+            session: null,
+          })
           this.counters.deletedDocuments++
         }
       }

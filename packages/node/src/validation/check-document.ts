@@ -35,7 +35,12 @@ const compiled = new WeakMap<Uint8Array, Validator | null>()
  * document is stored and the failure goes to the log.
  * @throws CommandError 121 DocumentValidationFailure, with `errInfo: { failingDocumentId, details }` where the emulated version has it
  */
-export function checkDocument(host: StorageNode, collection: Collection, document: Uint8Array, request: ValidationRequest = {}): void {
+export function checkDocument(
+  host: StorageNode,
+  collection: Collection,
+  document: Uint8Array,
+  request: ValidationRequest = {},
+): void {
   const validator = validatorOf(host, collection)
   if (validator === null || request.bypass === true) return
   const { filter, isModerate, warns } = validator
@@ -94,7 +99,12 @@ function matches(filter: Filter, document: Uint8Array): boolean {
   }
 }
 
-function failure(host: StorageNode, { options }: Collection, document: Uint8Array, id: RawValue | undefined): CommandError {
+function failure(
+  host: StorageNode,
+  { options }: Collection,
+  document: Uint8Array,
+  id: RawValue | undefined,
+): CommandError {
   const message = 'Document failed validation'
   if (!host.behaviours.validationErrorsHaveDetails) return new CommandError('DocumentValidationFailure', message)
   const extra = new DocumentWriter(512).startDocument('errInfo')

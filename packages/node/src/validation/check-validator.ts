@@ -6,11 +6,20 @@ import { splitNamespace } from '../crud/split-namespace.js'
 import type { StorageNode } from '../storage-node.js'
 
 /** @throws CommandError 72 InvalidOptions where no validator may be, and what the filter is refused with */
-export function checkValidator(node: StorageNode, ns: string, validator: Uint8Array, collation: Uint8Array | null): void {
+export function checkValidator(
+  node: StorageNode,
+  ns: string,
+  validator: Uint8Array,
+  collation: Uint8Array | null,
+): void {
   if (isEmptyDocument(validator)) return
   const [db, name] = splitNamespace(ns)
-  if (name.startsWith('system.')) throw new CommandError('InvalidOptions', `Document validators not allowed on system collection ${ns}`)
+  if (name.startsWith('system.'))
+    throw new CommandError('InvalidOptions', `Document validators not allowed on system collection ${ns}`)
   if (db === 'admin' || db === 'local' || db === 'config')
-    throw new CommandError('InvalidOptions', `Document validators are not allowed on collection ${ns} in the ${db} internal database`)
+    throw new CommandError(
+      'InvalidOptions',
+      `Document validators are not allowed on collection ${ns} in the ${db} internal database`,
+    )
   compileFilter(validator, withCollation(node.evaluation(), undefined, collation), validatorFilterFeatures)
 }

@@ -8,29 +8,49 @@ export type LeafArrays = 'elements' | 'whole'
 /** @returns null when nothing is at the path */
 export function consideredValues(document: Uint8Array, path: string, leafArrays: LeafArrays): ConsideredValues | null {
   const found: RawValue[] = []
-  const exists = collect(new RawValue(BsonType.object, document, 0, document.length), path.split('.'), 0, leafArrays, found)
+  const exists = collect(
+    new RawValue(BsonType.object, document, 0, document.length),
+    path.split('.'),
+    0,
+    leafArrays,
+    found,
+  )
   if (!exists) return null
   return { values: found.slice(0, consideredValuesMax), truncated: found.length > consideredValuesMax }
 }
 
 /** @returns whether the path leads anywhere, if only to an empty array */
-function collect(parent: RawValue, parts: readonly string[], at: number, leafArrays: LeafArrays, found: RawValue[]): boolean {
+function collect(
+  parent: RawValue,
+  parts: readonly string[],
+  at: number,
+  leafArrays: LeafArrays,
+  found: RawValue[],
+): boolean {
   if (at === parts.length) {
-    if (parent.type === BsonType.array && leafArrays === 'elements') for (const element of elementsOf(parent)) found.push(element)
+    if (parent.type === BsonType.array && leafArrays === 'elements')
+      for (const element of elementsOf(parent)) found.push(element)
     else found.push(parent)
     return true
   }
   if (parent.type === BsonType.object) {
     const field = findField(parent.bytes, parts[at]!, parent.start)
     if (field === undefined) return false
-    if (field.type !== BsonType.array || at + 1 === parts.length) return collect(field, parts, at + 1, leafArrays, found)
+    if (field.type !== BsonType.array || at + 1 === parts.length)
+      return collect(field, parts, at + 1, leafArrays, found)
     return collectInArray(field, parts, at + 1, leafArrays, found)
   }
   return false
 }
 
 /** Through an array: into each document in it, and to the element that the next part counts. */
-function collectInArray(array: RawValue, parts: readonly string[], at: number, leafArrays: LeafArrays, found: RawValue[]): boolean {
+function collectInArray(
+  array: RawValue,
+  parts: readonly string[],
+  at: number,
+  leafArrays: LeafArrays,
+  found: RawValue[],
+): boolean {
   let exists = false
   elementsOf(array).forEach((element, index) => {
     if (element.type === BsonType.object && collect(element, parts, at, leafArrays, found)) exists = true

@@ -19,7 +19,11 @@ export interface ConsideredValues {
 }
 
 /** `{ operatorName, specifiedAs }`; the rest follows. */
-export function startDetails(context: DetailsContext, operatorName: string, specifiedAs: Uint8Array | null): DocumentWriter {
+export function startDetails(
+  context: DetailsContext,
+  operatorName: string,
+  specifiedAs: Uint8Array | null,
+): DocumentWriter {
   const writer = new DocumentWriter(256).string('operatorName', operatorName)
   if (specifiedAs !== null && !context.truncate) writer.document('specifiedAs', specifiedAs)
   return writer
@@ -31,7 +35,11 @@ export function wrapped(name: string, value: RawValue): Uint8Array {
 }
 
 /** `consideredValue` for one, `consideredValues` for none or several. */
-export function writeConsideredValues(context: DetailsContext, writer: DocumentWriter, considered: ConsideredValues | null): void {
+export function writeConsideredValues(
+  context: DetailsContext,
+  writer: DocumentWriter,
+  considered: ConsideredValues | null,
+): void {
   if (considered === null || context.truncate) return
   const { values, truncated } = considered
   if (values.length === 1) writer.value('consideredValue', values[0]!)

@@ -12,7 +12,11 @@ import { jsonSchemaDetails } from './schema-details.js'
 const detailsBytesMax = 8 * 1024 * 1024
 
 /** @returns the fields of `errInfo` behind `failingDocumentId`: `[truncated], details` or `note` */
-export function validationErrorDetails(validator: Uint8Array, document: Uint8Array, evaluation: EvaluationContext): Uint8Array {
+export function validationErrorDetails(
+  validator: Uint8Array,
+  document: Uint8Array,
+  evaluation: EvaluationContext,
+): Uint8Array {
   for (const truncate of [false, true]) {
     const details = filterClause(validator, { evaluation, truncate }).details(document, false)
     if (details.length > detailsBytesMax) continue
@@ -58,7 +62,11 @@ function clausesOf(filter: Uint8Array, context: DetailsContext): Clause[] {
         clauses.push(exprClause(value, context))
         break
       case '$jsonSchema':
-        clauses.push(clause(wrapped(name, value), context, (document, inverted) => jsonSchemaDetails(value, document, inverted, context)))
+        clauses.push(
+          clause(wrapped(name, value), context, (document, inverted) =>
+            jsonSchemaDetails(value, document, inverted, context),
+          ),
+        )
         break
       case '$alwaysTrue':
       case '$alwaysFalse':
@@ -86,11 +94,17 @@ function treeClause(name: '$and' | '$or' | '$nor', children: readonly Clause[]):
     details(document, inverted) {
       // What is told of the children: that they matched, or that they did not.
       const satisfied = name === '$nor' ? !inverted : inverted
-      const writer = new DocumentWriter(512).string('operatorName', name).startArray(satisfied ? 'clausesSatisfied' : 'clausesNotSatisfied')
+      const writer = new DocumentWriter(512)
+        .string('operatorName', name)
+        .startArray(satisfied ? 'clausesSatisfied' : 'clausesNotSatisfied')
       let count = 0
       children.forEach((child, index) => {
         if (child.matches(document) !== satisfied) return
-        writer.startDocument(String(count++)).int32('index', index).document('details', child.details(document, satisfied)).end()
+        writer
+          .startDocument(String(count++))
+          .int32('index', index)
+          .document('details', child.details(document, satisfied))
+          .end()
       })
       return writer.end().finish()
     },
@@ -122,7 +136,9 @@ function alwaysClause(name: string, specifiedAs: Uint8Array, context: DetailsCon
 /** `{ path: value }` or one clause for each operator of `{ path: { $op: … } }`. */
 function pathClauses(path: string, value: RawValue, context: DetailsContext): Clause[] {
   const leaf = (operator: string, specifiedAs: Uint8Array): Clause =>
-    clause(specifiedAs, context, (document, inverted) => leafDetails({ operator, path, specifiedAs, document, inverted }, context))
+    clause(specifiedAs, context, (document, inverted) =>
+      leafDetails({ operator, path, specifiedAs, document, inverted }, context),
+    )
   if (value.type === BsonType.regex) return [leaf('$regex', wrapped(path, value))]
   if (!isOperatorDocument(value)) return [leaf('$eq', wrapped(path, value))]
   const clauses: Clause[] = []
@@ -131,7 +147,10 @@ function pathClauses(path: string, value: RawValue, context: DetailsContext): Cl
     if (operator === '$options' || operator === '$comment') continue
     if (operator === '$not') clauses.push(notClause(path, it.value(), context))
     else if (operator === '$regex') clauses.push(leaf(operator, new DocumentWriter(64).value(path, value).finish()))
-    else clauses.push(leaf(operator, new DocumentWriter(64).startDocument(path).value(operator, it.value()).end().finish()))
+    else
+      clauses.push(
+        leaf(operator, new DocumentWriter(64).startDocument(path).value(operator, it.value()).end().finish()),
+      )
   }
   return clauses
 }
@@ -142,7 +161,10 @@ function notClause(path: string, argument: RawValue, context: DetailsContext): C
   return {
     matches: (document) => !child.matches(document),
     details: (document, inverted) =>
-      new DocumentWriter(256).string('operatorName', '$not').document('details', child.details(document, !inverted)).finish(),
+      new DocumentWriter(256)
+        .string('operatorName', '$not')
+        .document('details', child.details(document, !inverted))
+        .finish(),
   }
 }
 

@@ -43,7 +43,10 @@ const wordings: Readonly<Record<string, Wording>> = {
   $nin: { ...membership, negated: true },
   $exists: existence,
   $type: { reasons: ['type did not match', 'type did match'], tellsTypes: true },
-  $mod: { reasons: ['$mod did not evaluate to expected remainder', '$mod did evaluate to expected remainder'], types: numberTypes },
+  $mod: {
+    reasons: ['$mod did not evaluate to expected remainder', '$mod did evaluate to expected remainder'],
+    types: numberTypes,
+  },
   $regex: {
     reasons: ['regular expression did not match', 'regular expression did match'],
     types: [BsonType.string, BsonType.symbol, BsonType.regex],
@@ -58,7 +61,10 @@ const wordings: Readonly<Record<string, Wording>> = {
     types: [BsonType.array],
     leafArrays: 'whole',
   },
-  $all: { reasons: ['array did not contain all specified values', 'array did contain all specified values'], leafArrays: 'whole' },
+  $all: {
+    reasons: ['array did not contain all specified values', 'array did contain all specified values'],
+    leafArrays: 'whole',
+  },
   $bitsAllClear: bits,
   $bitsAllSet: bits,
   $bitsAnyClear: bits,
@@ -75,7 +81,10 @@ export interface Leaf {
 }
 
 /** `{ operatorName, specifiedAs, reason, … }`. */
-export function leafDetails({ operator, path, specifiedAs, document, inverted }: Leaf, context: DetailsContext): Uint8Array {
+export function leafDetails(
+  { operator, path, specifiedAs, document, inverted }: Leaf,
+  context: DetailsContext,
+): Uint8Array {
   const wording = wordings[operator] ?? comparison
   const writer = startDetails(context, operator, specifiedAs)
   const [failed, succeeded] = wording.reasons

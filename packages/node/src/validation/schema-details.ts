@@ -8,8 +8,14 @@ import { writeAnnotations } from './keyword-call.js'
 import { arrayKeywords, logicalKeywords, objectKeywords, scalarKeywords, typeKeywords } from './schema-keywords.js'
 
 /** `{ operatorName: '$jsonSchema', schemaRulesNotSatisfied: […] }`. */
-export function jsonSchemaDetails(schema: RawValue, document: Uint8Array, inverted: boolean, context: DetailsContext): Uint8Array {
-  if (inverted) return new DocumentWriter(64).string('operatorName', '$jsonSchema').string('reason', 'schema matched').finish()
+export function jsonSchemaDetails(
+  schema: RawValue,
+  document: Uint8Array,
+  inverted: boolean,
+  context: DetailsContext,
+): Uint8Array {
+  if (inverted)
+    return new DocumentWriter(64).string('operatorName', '$jsonSchema').string('reason', 'schema matched').finish()
   if (excludesObjects(schema)) {
     return startDetails(context, '$jsonSchema', wrapped('$jsonSchema', schema))
       .string('reason', 'expression always evaluates to false')
@@ -17,7 +23,9 @@ export function jsonSchemaDetails(schema: RawValue, document: Uint8Array, invert
   }
   const writer = new DocumentWriter(512).string('operatorName', '$jsonSchema')
   writeAnnotations(writer, schema)
-  return writer.documents('schemaRulesNotSatisfied', schemaFailures(schema, documentValue(document), context, true)).finish()
+  return writer
+    .documents('schemaRulesNotSatisfied', schemaFailures(schema, documentValue(document), context, true))
+    .finish()
 }
 
 /** The entries of all keywords of a schema that the value fails. */
@@ -25,7 +33,9 @@ function schemaFailures(schema: RawValue, value: RawValue, context: DetailsConte
   const failures: Uint8Array[] = []
   const below = (inner: RawValue, innerValue: RawValue) => schemaFailures(inner, innerValue, context)
   // Every stored document is an object: at the root the keywords of other types say nothing.
-  const groups = isRoot ? [objectKeywords, logicalKeywords] : [scalarKeywords, arrayKeywords, objectKeywords, logicalKeywords, typeKeywords]
+  const groups = isRoot
+    ? [objectKeywords, logicalKeywords]
+    : [scalarKeywords, arrayKeywords, objectKeywords, logicalKeywords, typeKeywords]
   for (const group of groups) {
     for (const [name, details] of group) {
       const argument = findField(schema.bytes, name, schema.start)

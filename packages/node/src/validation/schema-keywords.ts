@@ -2,7 +2,14 @@
 import { BsonType, compareValues, DocumentWriter, elementsOf, findField, typeName, type RawValue } from '@shardlab/bson'
 import { compilePattern } from '@shardlab/query'
 import { numberTypes, startDetails, wrapped, writeNumber, writeStrings, writeValues } from './details-writer.js'
-import { fieldsOfValue, satisfies, writeAnnotations, type KeywordCall, type KeywordDetails, type Keywords } from './keyword-call.js'
+import {
+  fieldsOfValue,
+  satisfies,
+  writeAnnotations,
+  type KeywordCall,
+  type KeywordDetails,
+  type Keywords,
+} from './keyword-call.js'
 
 /** A keyword alone, as a schema of its own. */
 function alone(name: string, { argument, schema }: KeywordCall): Uint8Array {
@@ -43,7 +50,8 @@ const strings = [BsonType.string]
 const arrays = [BsonType.array]
 const lengthReason = 'specified string length was not satisfied'
 const itemCountReason = 'array did not match specified length'
-const itemCount = (writer: DocumentWriter, { value }: KeywordCall) => void writer.int32('numberOfItems', elementsOf(value).length)
+const itemCount = (writer: DocumentWriter, { value }: KeywordCall) =>
+  void writer.int32('numberOfItems', elementsOf(value).length)
 
 export const scalarKeywords: Keywords = [
   simple('pattern', strings, 'regular expression did not match'),
@@ -55,26 +63,39 @@ export const scalarKeywords: Keywords = [
 ]
 
 /** The first item that does not satisfy a schema. */
-function failingItem(operatorName: string, reason: string, from: number, { argument: schema, value, failures }: KeywordCall): Uint8Array[] {
+function failingItem(
+  operatorName: string,
+  reason: string,
+  from: number,
+  { argument: schema, value, failures }: KeywordCall,
+): Uint8Array[] {
   const items = elementsOf(value)
   const index = items.findIndex((item, i) => i >= from && !satisfies(schema, item))
   if (index < 0) return []
-  const writer = writeAnnotations(new DocumentWriter(256).string('operatorName', operatorName), schema).string('reason', reason)
+  const writer = writeAnnotations(new DocumentWriter(256).string('operatorName', operatorName), schema).string(
+    'reason',
+    reason,
+  )
   return [writeNumber(writer, 'itemIndex', index).documents('details', failures(schema, items[index]!)).finish()]
 }
 
 const items: KeywordDetails = (call) => {
   const { argument, value } = call
   if (value.type !== BsonType.array) return []
-  if (argument.type === BsonType.object) return failingItem('items', 'At least one item did not match the sub-schema', 0, call)
+  if (argument.type === BsonType.object)
+    return failingItem('items', 'At least one item did not match the sub-schema', 0, call)
   const values = elementsOf(value)
   const failures: Uint8Array[] = []
   elementsOf(argument).forEach((schema, index) => {
     const item = values[index]
     if (item === undefined || satisfies(schema, item)) return
-    failures.push(new DocumentWriter(256).int64('itemIndex', index).documents('details', call.failures(schema, item)).finish())
+    failures.push(
+      new DocumentWriter(256).int64('itemIndex', index).documents('details', call.failures(schema, item)).finish(),
+    )
   })
-  return failures.length === 0 ? [] : [new DocumentWriter(256).string('operatorName', 'items').documents('details', failures).finish()]
+  return failures.length === 0
+    ? []
+    : [new DocumentWriter(256).string('operatorName', 'items').documents('details', failures).finish()]
 }
 
 const additionalItems: KeywordDetails = (call) => {
@@ -86,7 +107,10 @@ const additionalItems: KeywordDetails = (call) => {
     return failingItem('additionalItems', 'At least one additional item did not match the sub-schema', from, call)
   const rest = elementsOf(value).slice(from)
   if (argument.isTruthy() || rest.length === 0) return []
-  const writer = startDetails(context, 'additionalItems', wrapped('additionalItems', argument)).string('reason', 'found additional items')
+  const writer = startDetails(context, 'additionalItems', wrapped('additionalItems', argument)).string(
+    'reason',
+    'found additional items',
+  )
   return [writeValues(writer, 'additionalItems', rest).finish()]
 }
 
@@ -119,13 +143,19 @@ const properties: KeywordDetails = ({ argument, value, failures: failuresOf }) =
     failures.push(writeAnnotations(writer, schema).documents('details', details).finish())
   }
   if (failures.length === 0) return []
-  return [new DocumentWriter(256).string('operatorName', 'properties').documents('propertiesNotSatisfied', failures).finish()]
+  return [
+    new DocumentWriter(256).string('operatorName', 'properties').documents('propertiesNotSatisfied', failures).finish(),
+  ]
 }
 
 function patternsOf(schema: RawValue): { source: string; pattern: RegExp; schema: RawValue }[] {
   const patterns = findField(schema.bytes, 'patternProperties', schema.start)
   if (patterns === undefined) return []
-  return fieldsOfValue(patterns).map(([source, each]) => ({ source, pattern: compilePattern(source, ''), schema: each }))
+  return fieldsOfValue(patterns).map(([source, each]) => ({
+    source,
+    pattern: compilePattern(source, ''),
+    schema: each,
+  }))
 }
 
 const additionalProperties: KeywordDetails = ({ argument, schema, value, failures }) => {
@@ -133,7 +163,9 @@ const additionalProperties: KeywordDetails = ({ argument, schema, value, failure
   const named = findField(schema.bytes, 'properties', schema.start)
   const known = new Set(named === undefined ? [] : fieldsOfValue(named).map(([name]) => name))
   const patterns = patternsOf(schema)
-  const additional = fieldsOfValue(value).filter(([name]) => !known.has(name) && !patterns.some(({ pattern }) => pattern.test(name)))
+  const additional = fieldsOfValue(value).filter(
+    ([name]) => !known.has(name) && !patterns.some(({ pattern }) => pattern.test(name)),
+  )
   if (argument.type === BsonType.object) {
     const failing = additional.find(([, field]) => !satisfies(argument, field))
     if (failing === undefined) return []
@@ -183,7 +215,9 @@ const required: KeywordDetails = ({ argument, value, context }) => {
   if (value.type !== BsonType.object) return []
   const names = missing(argument, value).sort()
   if (names.length === 0) return []
-  return [writeStrings(startDetails(context, 'required', wrapped('required', argument)), 'missingProperties', names).finish()]
+  return [
+    writeStrings(startDetails(context, 'required', wrapped('required', argument)), 'missingProperties', names).finish(),
+  ]
 }
 
 function propertyCount(name: 'minProperties' | 'maxProperties'): Keywords[number] {
@@ -217,7 +251,9 @@ const dependencies: KeywordDetails = ({ argument, value, failures: failuresOf })
     }
   }
   if (failures.length === 0) return []
-  return [new DocumentWriter(256).string('operatorName', 'dependencies').documents('failingDependencies', failures).finish()]
+  return [
+    new DocumentWriter(256).string('operatorName', 'dependencies').documents('failingDependencies', failures).finish(),
+  ]
 }
 
 export const objectKeywords: Keywords = [
@@ -238,7 +274,10 @@ function failingSchemas(operatorName: string, { argument, value, failures: failu
     const writer = writeAnnotations(writeNumber(new DocumentWriter(256), 'index', index), schema)
     failures.push(writer.documents('details', failuresOf(schema, value)).finish())
   })
-  return new DocumentWriter(512).string('operatorName', operatorName).documents('schemasNotSatisfied', failures).finish()
+  return new DocumentWriter(512)
+    .string('operatorName', operatorName)
+    .documents('schemasNotSatisfied', failures)
+    .finish()
 }
 
 const allOf: KeywordDetails = (call) => {
@@ -259,7 +298,9 @@ const oneOf: KeywordDetails = (call) => {
   const matching = schemas.flatMap((schema, index) => (satisfies(schema, value) ? [index] : []))
   if (matching.length === 1) return []
   if (matching.length === 0) return [failingSchemas('oneOf', call)]
-  const writer = new DocumentWriter(128).string('operatorName', 'oneOf').string('reason', 'more than one subschema matched')
+  const writer = new DocumentWriter(128)
+    .string('operatorName', 'oneOf')
+    .string('reason', 'more than one subschema matched')
   writer.startArray('matchingSchemaIndexes')
   matching.forEach((index, i) => writer.int32(String(i), index))
   return [writer.end().finish()]
@@ -281,7 +322,8 @@ export const logicalKeywords: Keywords = [
 ]
 
 const typeReason = 'type did not match'
-const consideredType = (writer: DocumentWriter, { value }: KeywordCall) => void writer.string('consideredType', typeName(value.type))
+const consideredType = (writer: DocumentWriter, { value }: KeywordCall) =>
+  void writer.string('consideredType', typeName(value.type))
 
 export const typeKeywords: Keywords = [
   simple('type', everyType, typeReason, consideredType),

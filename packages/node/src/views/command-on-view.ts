@@ -72,7 +72,9 @@ export function viewReply(command: string, reply: DocumentWriter): DocumentWrite
     const count = document === undefined ? 0 : findField(document, 'count')!.asNumber()
     return count < 2 ** 31 ? writer.int32('n', count) : writer.int64('n', count)
   }
-  return document === undefined ? writer.startArray('values').end() : writer.value('values', findField(document, 'distinct')!)
+  return document === undefined
+    ? writer.startArray('values').end()
+    : writer.value('values', findField(document, 'distinct')!)
 }
 
 function firstBatchOf(reply: Uint8Array): Uint8Array[] {
@@ -105,13 +107,19 @@ function expandedAggregate(body: Uint8Array, view: ResolvedView): Uint8Array {
   return writer.document('collation', view.collation).finish()
 }
 
-function aggregateOn(body: Uint8Array, view: ResolvedView, stages: readonly Uint8Array[], cursor: Uint8Array | null): Uint8Array {
+function aggregateOn(
+  body: Uint8Array,
+  view: ResolvedView,
+  stages: readonly Uint8Array[],
+  cursor: Uint8Array | null,
+): Uint8Array {
   const writer = new DocumentWriter(body.length + 256)
     .string('aggregate', nameBelow(view))
     .documents('pipeline', [...view.pipeline, ...stages])
   if (cursor === null) writer.startDocument('cursor').end()
   else writer.document('cursor', cursor)
-  for (const it = new FieldIterator(body); it.next();) if (passedOn.includes(it.name())) writer.value(it.name(), it.value())
+  for (const it = new FieldIterator(body); it.next();)
+    if (passedOn.includes(it.name())) writer.value(it.name(), it.value())
   return writer.document('collation', view.collation).finish()
 }
 
@@ -134,7 +142,8 @@ function refuseFindOptions(body: Uint8Array): void {
   const sort = given(body, 'sort')
   if (sort?.type === BsonType.object && findField(sort.bytes, '$natural', sort.start) !== undefined)
     throw new CommandError('InvalidPipelineOperator', 'Sort option $natural not supported in aggregation.')
-  if (findField(body, 'singleBatch')?.isTruthy() === true && findField(body, 'limit')?.asNumber() !== 1) refuse('singleBatch')
+  if (findField(body, 'singleBatch')?.isTruthy() === true && findField(body, 'limit')?.asNumber() !== 1)
+    refuse('singleBatch')
 }
 
 function findStages(body: Uint8Array): Uint8Array[] {
@@ -180,7 +189,12 @@ function distinctStages(body: Uint8Array): Uint8Array[] {
   parts.forEach((_, i) => {
     const path = parts.slice(0, i + 1).join('.')
     stages.push(
-      new DocumentWriter(96).startDocument('$unwind').string('path', `$${path}`).bool('preserveNullAndEmptyArrays', true).end().finish(),
+      new DocumentWriter(96)
+        .startDocument('$unwind')
+        .string('path', `$${path}`)
+        .bool('preserveNullAndEmptyArrays', true)
+        .end()
+        .finish(),
     )
     if (i < parts.length - 1) stages.push(objectsOnly(path))
   })

@@ -26,7 +26,10 @@ export function resolveView(node: StorageNode, view: ViewDefinition): ResolvedVi
     const below = viewOf(node, ns)
     if (below === null) return { ns, pipeline, collation: view.collation ?? simpleCollation }
     if (depth >= viewDepthMax) {
-      throw new CommandError('ViewDepthLimitExceeded', `View depth too deep or view cycle detected; maximum depth is ${viewDepthMax}`)
+      throw new CommandError(
+        'ViewDepthLimitExceeded',
+        `View depth too deep or view cycle detected; maximum depth is ${viewDepthMax}`,
+      )
     }
     pipeline = [...below.pipeline, ...pipeline]
     ns = `${db}.${below.viewOn}`
@@ -36,7 +39,11 @@ export function resolveView(node: StorageNode, view: ViewDefinition): ResolvedVi
 /** What a shard tells a router: run it again as an aggregate, by yourself. */
 export function resolvedViewError({ ns, pipeline, collation }: ResolvedView): CommandError {
   const extra = new DocumentWriter(512).startDocument('resolvedView').string('ns', ns).documents('pipeline', pipeline)
-  return new CommandError('CommandOnShardedViewNotSupportedOnMongod', 'Resolved views on sharded collections must be executed by mongos', {
-    extra: extra.document('collation', collation).end().finish(),
-  })
+  return new CommandError(
+    'CommandOnShardedViewNotSupportedOnMongod',
+    'Resolved views on sharded collections must be executed by mongos',
+    {
+      extra: extra.document('collation', collation).end().finish(),
+    },
+  )
 }

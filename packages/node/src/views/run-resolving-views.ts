@@ -29,7 +29,12 @@ export function runResolvingViews(row: Row, invocation: NodeInvocation): Promise
   }
 }
 
-async function runOnView(row: Row, invocation: NodeInvocation, ns: string, view: ResolvedView): Promise<DocumentWriter> {
+async function runOnView(
+  row: Row,
+  invocation: NodeInvocation,
+  ns: string,
+  view: ResolvedView,
+): Promise<DocumentWriter> {
   const aggregate = invocation.host.table.find('aggregate', invocation.host.behaviours)!
   return viewReply(row.name, await aggregate.run(invocationOnView(invocation, ns, view)))
 }
@@ -47,8 +52,14 @@ function explainOnView(invocation: NodeInvocation): NodeInvocation {
 }
 
 /** An explain of a command on a view as that of the aggregate on the collection below. */
-export function explainBody(body: Uint8Array, view: ResolvedView): { readonly body: Uint8Array; readonly args: CommandArguments } {
-  const writer = new DocumentWriter(body.length + 256).document('explain', commandOnView(findField(body, 'explain')!.slice(), view))
+export function explainBody(
+  body: Uint8Array,
+  view: ResolvedView,
+): { readonly body: Uint8Array; readonly args: CommandArguments } {
+  const writer = new DocumentWriter(body.length + 256).document(
+    'explain',
+    commandOnView(findField(body, 'explain')!.slice(), view),
+  )
   const verbosity = findField(body, 'verbosity')
   if (verbosity !== undefined) writer.value('verbosity', verbosity)
   const finished = writer.finish()

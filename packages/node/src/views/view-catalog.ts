@@ -48,7 +48,12 @@ export function createView(
 }
 
 /** Gives a view another definition; it keeps its collation. @throws as {@link createView} */
-export function modifyView(node: StorageNode, view: ViewDefinition, viewOn: string, pipeline: readonly Uint8Array[]): void {
+export function modifyView(
+  node: StorageNode,
+  view: ViewDefinition,
+  viewOn: string,
+  pipeline: readonly Uint8Array[],
+): void {
   checkViewOn(viewOn)
   storeView(node, view.ns, viewOn, pipeline, view.collation)
 }
@@ -60,7 +65,14 @@ export function dropView(node: StorageNode, ns: string): boolean {
   const [db] = splitNamespace(ns)
   const id = findField(view.document, '_id')!
   const { uuid, ns: viewsNs } = node.collection(`${db}.${viewsCollection}`)!
-  node.apply({ op: 'd', ns: viewsNs, uuid, object: new DocumentWriter(64).value('_id', id).finish(), id, session: null })
+  node.apply({
+    op: 'd',
+    ns: viewsNs,
+    uuid,
+    object: new DocumentWriter(64).value('_id', id).finish(),
+    id,
+    session: null,
+  })
   return true
 }
 
@@ -93,7 +105,13 @@ function checkViewOn(viewOn: string): void {
     throw new CommandError('InvalidNamespace', `invalid name for 'viewOn': ${viewOn}`)
 }
 
-function storeView(node: StorageNode, ns: string, viewOn: string, pipeline: readonly Uint8Array[], collation: Uint8Array | null): void {
+function storeView(
+  node: StorageNode,
+  ns: string,
+  viewOn: string,
+  pipeline: readonly Uint8Array[],
+  collation: Uint8Array | null,
+): void {
   const [db] = splitNamespace(ns)
   const writer = new DocumentWriter(256).string('_id', ns).string('viewOn', viewOn).documents('pipeline', pipeline)
   if (collation !== null) writer.document('collation', collation)
@@ -128,7 +146,9 @@ function checkPipeline(node: StorageNode, view: ViewDefinition): string[] {
     return referencesOf(node, view)
   } catch (error) {
     if (!(error instanceof CommandError)) throw error
-    throw new CommandError(error.code, `Invalid pipeline for view ${ns} :: caused by :: ${error.message}`, { extra: error.extra })
+    throw new CommandError(error.code, `Invalid pipeline for view ${ns} :: caused by :: ${error.message}`, {
+      extra: error.extra,
+    })
   }
 }
 

@@ -23,12 +23,15 @@ export function checkViewGraph(
   references: readonly string[],
   referencesOf: (view: ViewDefinition) => readonly string[],
 ): void {
-  const nodes = new Map<string, Node>(others.map((other) => [other.ns, { view: other, references: referencesOf(other) }]))
+  const nodes = new Map<string, Node>(
+    others.map((other) => [other.ns, { view: other, references: referencesOf(other) }]),
+  )
   nodes.set(view.ns, { view, references })
   checkCollations(nodes, view, references)
   checkCycle(nodes, view.ns, [view.ns])
   const below = longest(nodes, view.ns, (ns) => nodes.get(ns)?.references.filter((name) => nodes.has(name)) ?? [], 0)
-  const parents = (ns: string) => [...nodes.values()].filter((node) => node.references.includes(ns)).map((node) => node.view.ns)
+  const parents = (ns: string) =>
+    [...nodes.values()].filter((node) => node.references.includes(ns)).map((node) => node.view.ns)
   const above = longest(nodes, view.ns, parents, 0)
   if (below.depth + above.depth - 1 > viewDepthMax)
     throw new CommandError('ViewDepthLimitExceeded', `View depth limit exceeded; maximum depth is ${viewDepthMax}`)
@@ -43,7 +46,10 @@ function checkCollations(nodes: ReadonlyMap<string, Node>, view: ViewDefinition,
   for (const name of references) {
     const other = nodes.get(name)?.view
     if (other !== undefined && !sameCollation(view.collation, other.collation))
-      throw new CommandError('OptionNotSupportedOnView', `View ${view.ns} has conflicting collation with view ${other.ns}`)
+      throw new CommandError(
+        'OptionNotSupportedOnView',
+        `View ${view.ns} has conflicting collation with view ${other.ns}`,
+      )
   }
   for (const { view: parent, references: read } of nodes.values()) {
     if (read.includes(view.ns) && !sameCollation(view.collation, parent.collation))
@@ -71,7 +77,8 @@ function longest(
   next: (ns: string) => readonly string[],
   depth: number,
 ): { depth: number; bytes: number } {
-  if (depth > viewDepthMax) throw new CommandError('ViewDepthLimitExceeded', `View depth limit exceeded; maximum depth is ${viewDepthMax}`)
+  if (depth > viewDepthMax)
+    throw new CommandError('ViewDepthLimitExceeded', `View depth limit exceeded; maximum depth is ${viewDepthMax}`)
   const steps = next(ns).map((name) => longest(nodes, name, next, depth + 1))
   return {
     depth: 1 + Math.max(0, ...steps.map((step) => step.depth)),

@@ -22,7 +22,14 @@ await node.ok({
 for (let from = 0; from < count; from += documentsPerInsert) {
   const documents = Array.from({ length: documentsPerInsert }, (_, at) => {
     const _id = from + at
-    return { _id, group: _id % 1000, n: _id % 7, name: `name ${_id}`, text: 'a text of some length', nested: { a: _id, b: [1, 2, 3] } }
+    return {
+      _id,
+      group: _id % 1000,
+      n: _id % 7,
+      name: `name ${_id}`,
+      text: 'a text of some length',
+      nested: { a: _id, b: [1, 2, 3] },
+    }
   })
   await node.ok({ insert: 'c', documents })
 }
@@ -53,13 +60,21 @@ await measure('ping', () => ({ ping: 1 }))
 await measure('find by _id', (_id) => ({ find: 'c', filter: { _id }, limit: 1, singleBatch: true }))
 await measure('find by an index, one document', (i) => ({ find: 'c', filter: { name: `name ${i}` } }))
 await measure('find by an index, 100 documents', (i) => ({ find: 'c', filter: { group: i % 1000 } }))
-await measure('find by an index, covered, 100 keys', (i) => ({ find: 'c', filter: { group: i % 1000 }, projection: { n: 1, _id: 0 } }))
+await measure('find by an index, covered, 100 keys', (i) => ({
+  find: 'c',
+  filter: { group: i % 1000 },
+  projection: { n: 1, _id: 0 },
+}))
 await measure('find of 100 documents with a sort in memory', (i) => ({
   find: 'c',
   filter: { group: i % 1000 },
   sort: { text: 1, _id: -1 },
 }))
-await measure('find with an inclusion, 100 documents', (i) => ({ find: 'c', filter: { group: i % 1000 }, projection: { name: 1 } }))
+await measure('find with an inclusion, 100 documents', (i) => ({
+  find: 'c',
+  filter: { group: i % 1000 },
+  projection: { name: 1 },
+}))
 await measure('first batch of everything, cursor closed', () => ({ find: 'c', singleBatch: true }))
 await measure('scan of 100,000 documents for none', () => ({ find: 'c', filter: { text: 'none' } }))
 await measure('count by an index, 100 keys', (i) => ({ count: 'c', query: { group: i % 1000 } }))
@@ -70,8 +85,13 @@ await measure('aggregate: $match, $group, covered, 100 keys', (i) =>
 await measure('aggregate: $match, $group, 100 documents', (i) =>
   aggregate({ $match: { group: i % 1000 } }, { $group: { _id: '$n', sum: { $sum: '$nested.a' } } }),
 )
-await measure('aggregate: $group of 100,000 documents', () => aggregate({ $group: { _id: '$group', sum: { $sum: '$n' } } }))
-await measure('explain of a find', (i) => ({ explain: { find: 'c', filter: { group: i % 1000 } }, verbosity: 'queryPlanner' }))
+await measure('aggregate: $group of 100,000 documents', () =>
+  aggregate({ $group: { _id: '$group', sum: { $sum: '$n' } } }),
+)
+await measure('explain of a find', (i) => ({
+  explain: { find: 'c', filter: { group: i % 1000 } },
+  verbosity: 'queryPlanner',
+}))
 
 const { cursor } = (await node.ok({ find: 'c', batchSize: 2 })) as { cursor: { id: Long } }
 const from = performance.now()

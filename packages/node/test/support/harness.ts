@@ -39,7 +39,11 @@ export class NodeUnderTest {
     this.context = new FakeContext('shard01', { disk, endpoint: '127.0.0.1:27018' })
     this.node = new StorageNode(
       this.context,
-      { behaviours: behavioursOf(version), maxWireVersion: 21, ...(checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes }) },
+      {
+        behaviours: behavioursOf(version),
+        maxWireVersion: 21,
+        ...(checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes }),
+      },
       () => role,
     )
     this.node.start()
@@ -92,7 +96,8 @@ export class NodeUnderTest {
 
 /** `name:type` of every field, in order: the shape of a reply on the wire. */
 export function shape(document: Uint8Array, path?: string): string {
-  const bytes = path === undefined ? document : path.split('.').reduce((at, name) => findField(at, name)!.slice(), document)
+  const bytes =
+    path === undefined ? document : path.split('.').reduce((at, name) => findField(at, name)!.slice(), document)
   return fieldsOf(bytes)
     .map(([name, value]) => `${name}:${typeName(value.type)}`)
     .join(' ')

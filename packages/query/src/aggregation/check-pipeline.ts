@@ -13,9 +13,11 @@ const stagesMax = 1000
 export function checkPipeline(steps: readonly PipelineStep[], kind: PipelineKind | PipelineTarget | 'unchecked'): void {
   if (kind === 'collection' || kind === 'none') checkTarget(steps, kind)
   else if (kind !== 'unchecked') checkInner(steps, kind)
-  if (steps.length > stagesMax) throw new CommandError('FailedToParse', `Pipeline length must be no longer than ${stagesMax} stages`)
+  if (steps.length > stagesMax)
+    throw new CommandError('FailedToParse', `Pipeline length must be no longer than ${stagesMax} stages`)
   steps.forEach(({ operator: { name, position } }, index) => {
-    if (position === 'first' && index > 0) throw new CommandError(40602, `${name} is only valid as the first stage in a pipeline`)
+    if (position === 'first' && index > 0)
+      throw new CommandError(40602, `${name} is only valid as the first stage in a pipeline`)
     if (position === 'last' && index < steps.length - 1)
       throw new CommandError(40601, `${name} can only be the final stage in the pipeline`)
   })
@@ -25,12 +27,17 @@ function checkTarget(steps: readonly PipelineStep[], target: PipelineTarget): vo
   const first = steps[0]?.operator
   const source = first?.source
   if (target === 'collection') {
-    if (source?.collection === 'none') throw new CommandError('InvalidNamespace', `'${first!.name}' can only be run with {aggregate: 1}`)
+    if (source?.collection === 'none')
+      throw new CommandError('InvalidNamespace', `'${first!.name}' can only be run with {aggregate: 1}`)
     return
   }
-  if (first === undefined) throw new CommandError('InvalidNamespace', '{aggregate: 1} is not valid for an empty pipeline.')
+  if (first === undefined)
+    throw new CommandError('InvalidNamespace', '{aggregate: 1} is not valid for an empty pipeline.')
   if (source === undefined || source.collection === 'required')
-    throw new CommandError('InvalidNamespace', `{aggregate: 1} is not valid for '${first.name}'; a collection is required.`)
+    throw new CommandError(
+      'InvalidNamespace',
+      `{aggregate: 1} is not valid for '${first.name}'; a collection is required.`,
+    )
 }
 
 function checkInner(steps: readonly PipelineStep[], kind: PipelineKind): void {

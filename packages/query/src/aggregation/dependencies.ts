@@ -2,7 +2,15 @@
  * Which fields of its input the stages of a pipeline look at. Server: `DocumentSource::getDependencies`, dependencies.cpp,
  * inclusion_projection_executor.cpp (reportDependencies).
  */
-import { BsonType, DocumentWriter, elementsOf, FieldIterator, findField, firstFieldName, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  DocumentWriter,
+  elementsOf,
+  FieldIterator,
+  findField,
+  firstFieldName,
+  type RawValue,
+} from '@shardlab/bson'
 import type { PipelineStep } from './pipeline.js'
 import { isInclusion } from './project-argument.js'
 import { parseLookup } from './stages/lookup-arguments.js'

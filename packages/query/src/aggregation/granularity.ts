@@ -1,5 +1,14 @@
 /** Series of preferred numbers, to which $bucketAuto rounds its boundaries. Server: `granularity_rounder*.cpp`. */
-import { BsonType, CommandError, compareValues, doubleValue, int32Value, toRawValue, Decimal128, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  compareValues,
+  doubleValue,
+  int32Value,
+  toRawValue,
+  Decimal128,
+  type RawValue,
+} from '@shardlab/bson'
 import { multiplyNumbers, toNumber } from '../values/arithmetic.js'
 import { divideDecimals, toDecimal } from '../values/decimal.js'
 import { pow } from './expressions/operators/number.js'
@@ -54,7 +63,9 @@ const isBelow = (a: RawValue, b: RawValue) => compareValues(a, b) < 0
 
 /** One tenth, as doubles divide or as decimals do. */
 function tenth(value: RawValue): RawValue {
-  return value.type === BsonType.decimal128 ? divideDecimals(value, int32Value(10))! : doubleValue(value.asNumber() / 10)
+  return value.type === BsonType.decimal128
+    ? divideDecimals(value, int32Value(10))!
+    : doubleValue(value.asNumber() / 10)
 }
 
 function tenfold(value: RawValue): RawValue {
@@ -66,8 +77,12 @@ function times(a: RawValue, b: RawValue): RawValue {
 }
 
 /** The number to round, the series and the factor 1, all of one type. */
-function prepared(numbers: readonly number[], value: RawValue): [number: RawValue, series: RawValue[], factor: RawValue] {
-  if (value.type !== BsonType.decimal128) return [doubleValue(toNumber(value)), numbers.map(doubleValue), doubleValue(1)]
+function prepared(
+  numbers: readonly number[],
+  value: RawValue,
+): [number: RawValue, series: RawValue[], factor: RawValue] {
+  if (value.type !== BsonType.decimal128)
+    return [doubleValue(toNumber(value)), numbers.map(doubleValue), doubleValue(1)]
   return [value, numbers.map((one) => toDecimal(int32Value(one))), toRawValue(Decimal128.fromString('1'))]
 }
 

@@ -44,8 +44,11 @@ export interface JoinRun {
 
 /** Where the joins of a pipeline leave their requests. */
 export class JoinBoard {
-  readonly #entries: { readonly request: JoinRequest; readonly next: StageRun; readonly resume: (batch: ForeignBatch | null) => void }[] =
-    []
+  readonly #entries: {
+    readonly request: JoinRequest
+    readonly next: StageRun
+    readonly resume: (batch: ForeignBatch | null) => void
+  }[] = []
 
   /**
    * @param next what the join gives its documents to: once that is satisfied the request is dropped

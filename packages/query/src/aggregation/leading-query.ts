@@ -59,7 +59,15 @@ export function leadingQuery(steps: readonly PipelineStep[]): LeadingQuery {
   const isTaken = projection !== null && projection.specification !== null
   if (isTaken) at++
   const countsOnly = at < steps.length && (isTaken ? dependenciesOf(rest.slice(1)) : paths)?.size === 0
-  return { countsOnly, filter: conjunction(filters), sort, skip, limit: limit === Infinity ? 0 : limit, projection, stageCount: at }
+  return {
+    countsOnly,
+    filter: conjunction(filters),
+    sort,
+    skip,
+    limit: limit === Infinity ? 0 : limit,
+    projection,
+    stageCount: at,
+  }
 }
 
 /**
@@ -80,7 +88,8 @@ function projectionFor(
     return { document: shownProjection(argument), specification: argument.slice() }
   const document = paths === null ? null : projectionOf(paths)
   if (document !== null) return { document, specification: null }
-  if (isProject && !isInclusion(argument)) return { document: shownProjection(argument), specification: argument.slice() }
+  if (isProject && !isInclusion(argument))
+    return { document: shownProjection(argument), specification: argument.slice() }
   if (operator.name !== '$unset') return null
   const specification = exclusionOf(argument)
   return { document: shownProjection(documentValue(specification)), specification }

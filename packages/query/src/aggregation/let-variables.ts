@@ -12,7 +12,10 @@ const systemVariables = new Set(['NOW', 'CLUSTER_TIME', 'JS_SCOPE', 'IS_MR', 'US
  * @throws CommandError 4890500 for an expression that reads the document, 4738901 for a system variable, FailedToParse (9) for a bad name, and
  * what compiling or evaluating the expressions throws
  */
-export function letVariables(document: Uint8Array, context: EvaluationContext): ReadonlyMap<string, RawValue | undefined> {
+export function letVariables(
+  document: Uint8Array,
+  context: EvaluationContext,
+): ReadonlyMap<string, RawValue | undefined> {
   const variables = new Map(context.variables)
   for (const it = new FieldIterator(document); it.next();) {
     const name = it.name()
@@ -33,6 +36,8 @@ function checkName(name: string): void {
   try {
     checkVariableName(name)
   } catch (error) {
-    throw error instanceof CommandError ? new CommandError(error.code, `Invalid 'let' parameter :: caused by :: ${error.message}`) : error
+    throw error instanceof CommandError
+      ? new CommandError(error.code, `Invalid 'let' parameter :: caused by :: ${error.message}`)
+      : error
   }
 }

@@ -25,7 +25,8 @@ export function mergeNeeds(
     if (nested !== undefined) return nested.flatMap((inner) => mergeNeeds(inner, context))
     const foreign = operator.foreign?.(argument) ?? []
     const spills =
-      operator.spills?.(argument) === true || foreign.some((each) => mergeNeeds(each.stages, context).some((need) => need.spills))
+      operator.spills?.(argument) === true ||
+      foreign.some((each) => mergeNeeds(each.stages, context).some((need) => need.spills))
     return [{ stage: operator.name, spills, foreign }]
   }
   return expandStages(stages, context).flatMap(needsOf)

@@ -14,11 +14,24 @@ type Change =
   | { readonly kind: 'unknown' }
 
 /** Stages that give exactly one document for each. */
-const oneToOne = new Set(['$project', '$addFields', '$set', '$unset', '$replaceRoot', '$replaceWith', '$lookup', '$graphLookup'])
+const oneToOne = new Set([
+  '$project',
+  '$addFields',
+  '$set',
+  '$unset',
+  '$replaceRoot',
+  '$replaceWith',
+  '$lookup',
+  '$graphLookup',
+])
 
 /** The same array when there is nothing to gain. The stages must have been checked by compiling them. */
 export function optimize(steps: readonly PipelineStep[]): readonly PipelineStep[] {
-  if (!steps.some(({ operator: { name } }, index) => index > 0 && (name === '$match' || name === '$limit' || name === '$skip')))
+  if (
+    !steps.some(
+      ({ operator: { name } }, index) => index > 0 && (name === '$match' || name === '$limit' || name === '$skip'),
+    )
+  )
     return steps
   const result: PipelineStep[] = []
   let changed = false
@@ -74,7 +87,8 @@ function conjuncts(filter: RawValue): Condition[] {
   for (const it = new FieldIterator(filter.bytes, filter.start); it.next();) {
     const name = it.name()
     const value = it.value()
-    if (name === '$and' && value.type === BsonType.array) for (const element of elementsOf(value)) conditions.push(...conjuncts(element))
+    if (name === '$and' && value.type === BsonType.array)
+      for (const element of elementsOf(value)) conditions.push(...conjuncts(element))
     else conditions.push({ name, value, paths: pathsOf(name, value) })
   }
   return conditions

@@ -77,9 +77,17 @@ const defaultMemoryLimitBytes = 100 * 1024 * 1024
  * @throws CommandError 40323 for a stage without exactly one field, 40324 for an unknown one, 40602 and 40601 for one in the wrong
  *   place, 73 InvalidNamespace where `target` does not fit, and what stages throw
  */
-export function compilePipeline(stages: readonly Uint8Array[], context: EvaluationContext, options: PipelineOptions = {}): Pipeline {
+export function compilePipeline(
+  stages: readonly Uint8Array[],
+  context: EvaluationContext,
+  options: PipelineOptions = {},
+): Pipeline {
   const { memoryLimitBytes = defaultMemoryLimitBytes, db = '' } = options
-  const stageContext = (evaluation: EvaluationContext, isFirst: boolean, following: PipelineStep | undefined): StageContext => ({
+  const stageContext = (
+    evaluation: EvaluationContext,
+    isFirst: boolean,
+    following: PipelineStep | undefined,
+  ): StageContext => ({
     evaluation,
     isFirst,
     memoryLimitBytes,
@@ -92,7 +100,11 @@ export function compilePipeline(stages: readonly Uint8Array[], context: Evaluati
     steps.map(({ operator, argument }, index) =>
       interruptible(operator.compile(argument, stageContext(evaluation, index === 0, steps[index + 1])), evaluation),
     )
-  const compileInner = (kind: PipelineKind, inner: readonly Uint8Array[], evaluation: EvaluationContext): InnerPipeline => {
+  const compileInner = (
+    kind: PipelineKind,
+    inner: readonly Uint8Array[],
+    evaluation: EvaluationContext,
+  ): InnerPipeline => {
     const steps = expandStages(inner, evaluation)
     checkPipeline(steps, kind)
     const compiled = compileAll(steps, evaluation)
@@ -197,7 +209,9 @@ type LanguageContext = Pick<EvaluationContext, 'languageVersion' | 'strict' | 's
 export function expandStages(stages: readonly Uint8Array[], context: LanguageContext = {}): PipelineStep[] {
   return stages.flatMap((stage) => {
     const step = stepOf(stage, context)
-    return step.operator.rewrite === undefined ? [step] : step.operator.rewrite(step.argument, context).map((each) => stepOf(each, context))
+    return step.operator.rewrite === undefined
+      ? [step]
+      : step.operator.rewrite(step.argument, context).map((each) => stepOf(each, context))
   })
 }
 

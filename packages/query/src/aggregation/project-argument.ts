@@ -25,7 +25,11 @@ function isExpression(value: RawValue): boolean {
 export function computesFields(argument: RawValue): boolean {
   for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
     const value = it.value()
-    if (value.type === BsonType.object ? isExpression(value) || computesFields(value) : value.type !== BsonType.bool && !value.isNumber())
+    if (
+      value.type === BsonType.object
+        ? isExpression(value) || computesFields(value)
+        : value.type !== BsonType.bool && !value.isNumber()
+    )
       return true
   }
   return false
@@ -59,6 +63,7 @@ export function shownProjection(argument: RawValue): Uint8Array {
 /** The argument of $unset as one of $project. */
 export function exclusionOf(argument: RawValue): Uint8Array {
   const writer = new DocumentWriter(64)
-  for (const name of argument.type === BsonType.array ? elementsOf(argument) : [argument]) writer.bool(name.asString(), false)
+  for (const name of argument.type === BsonType.array ? elementsOf(argument) : [argument])
+    writer.bool(name.asString(), false)
   return writer.finish()
 }

@@ -22,7 +22,11 @@ export function splitPipeline(stages: readonly Uint8Array[]): SplitPipeline {
   const shardsPart = steps.slice(0, at).map((step) => step.stage)
   const split = steps[at]!
   const rest = steps.slice(at + 1)
-  const merge = (mergerPart: Uint8Array[], mergeSort: Uint8Array | null = null): SplitPipeline => ({ shardsPart, mergerPart, mergeSort })
+  const merge = (mergerPart: Uint8Array[], mergeSort: Uint8Array | null = null): SplitPipeline => ({
+    shardsPart,
+    mergerPart,
+    mergeSort,
+  })
   const stagesOf = (list: readonly PipelineStep[]) => list.map((step) => step.stage)
   switch (split.operator.sharded) {
     case 'group': {

@@ -31,7 +31,8 @@ export function equalityValues(root: FilterNode, paths: readonly string[]): Map<
   const values = new Map<string, RawValue>()
   for (const path of paths) {
     const relevant = equalities.filter(
-      (equality) => equality.path === path || path.startsWith(`${equality.path}.`) || equality.path.startsWith(`${path}.`),
+      (equality) =>
+        equality.path === path || path.startsWith(`${equality.path}.`) || equality.path.startsWith(`${path}.`),
     )
     const only = relevant[0]
     if (relevant.length !== 1 || only === undefined) return null
@@ -62,9 +63,16 @@ export function upsertBase(filter: Filter): Uint8Array {
   for (const { path, value } of equalitiesOf(filter.root)) {
     if (path.startsWith('$')) continue
     for (const other of seen) {
-      if (other === path) throw new CommandError('NotSingleValueField', `cannot infer query fields to set, path '${path}' is matched twice`)
+      if (other === path)
+        throw new CommandError(
+          'NotSingleValueField',
+          `cannot infer query fields to set, path '${path}' is matched twice`,
+        )
       if (path.startsWith(`${other}.`) || other.startsWith(`${path}.`))
-        throw new CommandError('NotSingleValueField', `cannot infer query fields to set, both paths '${path}' and '${other}' are matched`)
+        throw new CommandError(
+          'NotSingleValueField',
+          `cannot infer query fields to set, both paths '${path}' and '${other}' are matched`,
+        )
     }
     seen.push(path)
     insert(root, path.split('.'), value)

@@ -11,7 +11,13 @@ import { comparisonBounds, type BoundsRules } from './predicate-bounds.js'
 
 type Comparison = '$eq' | '$lt' | '$lte' | '$gt' | '$gte'
 
-const mirrored: Readonly<Record<Comparison, Comparison>> = { $eq: '$eq', $lt: '$gt', $lte: '$gte', $gt: '$lt', $gte: '$lte' }
+const mirrored: Readonly<Record<Comparison, Comparison>> = {
+  $eq: '$eq',
+  $lt: '$gt',
+  $lte: '$gte',
+  $gt: '$lt',
+  $gte: '$lte',
+}
 
 /**
  * The intervals that hold the key of every document for which the expression is true. On a multikey field they would say nothing: a path in
@@ -19,7 +25,12 @@ const mirrored: Readonly<Record<Comparison, Comparison>> = { $eq: '$eq', $lt: '$
  * @param key the field's dotted path
  * @param context knows the values of the variables that the expression may use
  */
-export function expressionBounds(expression: RawValue, key: string, rules: BoundsRules, context: EvaluationContext): readonly Interval[] {
+export function expressionBounds(
+  expression: RawValue,
+  key: string,
+  rules: BoundsRules,
+  context: EvaluationContext,
+): readonly Interval[] {
   const comparisons = context.exprComparisonsGiveBounds ?? 'all'
   const found = operatorOf(expression)
   if (comparisons === 'none' || found === null) return everything
@@ -62,9 +73,11 @@ function comparedWith(
   const path = turned ? pathOf(right) : pathOf(left)
   if (path !== key) return everything
   const constant = compileExpression(turned ? left : right, context).constant?.value
-  if (constant === undefined || constant.type === BsonType.array || constant.type === BsonType.undefined) return everything
+  if (constant === undefined || constant.type === BsonType.array || constant.type === BsonType.undefined)
+    return everything
   const comparison = turned ? mirrored[name] : name
-  if (comparison === '$eq') return comparisonBounds({ kind: 'comparison', path: key, operator: 'eq', value: constant }, rules).intervals
+  if (comparison === '$eq')
+    return comparisonBounds({ kind: 'comparison', path: key, operator: 'eq', value: constant }, rules).intervals
   if (
     rules.strings !== undefined &&
     (constant.type === BsonType.string || constant.type === BsonType.symbol || constant.type === BsonType.object)
@@ -75,7 +88,12 @@ function comparedWith(
   const interval: Interval =
     comparison === '$gt' || comparison === '$gte'
       ? { low: constant, lowInclusive: inclusive, high: maxKeyValue, highInclusive: true }
-      : { low: minKeyValue, lowInclusive: true, high: constant, highInclusive: inclusive || constant.type === BsonType.null }
+      : {
+          low: minKeyValue,
+          lowInclusive: true,
+          high: constant,
+          highInclusive: inclusive || constant.type === BsonType.null,
+        }
   return union([interval])
 }
 

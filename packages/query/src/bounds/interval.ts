@@ -54,7 +54,8 @@ export function union(intervals: readonly Interval[]): Interval[] {
     }
     const reach = compareValues(last.high, interval.high)
     if (reach < 0) joined[joined.length - 1] = { ...last, high: interval.high, highInclusive: interval.highInclusive }
-    else if (reach === 0 && interval.highInclusive && !last.highInclusive) joined[joined.length - 1] = { ...last, highInclusive: true }
+    else if (reach === 0 && interval.highInclusive && !last.highInclusive)
+      joined[joined.length - 1] = { ...last, highInclusive: true }
   }
   return joined
 }

@@ -45,7 +45,11 @@ export function boundsFor(root: FilterNode, pattern: KeyPattern, options: Bounds
   return {
     fields: pattern.map(({ path, direction }) => {
       const multikey = typeof options.multikey === 'object' ? options.multikey.has(path) : (options.multikey ?? false)
-      const rules = { strings: options.strings, hashed: direction === 'hashed', undefinedMatchesNull: options.undefinedMatchesNull ?? true }
+      const rules = {
+        strings: options.strings,
+        hashed: direction === 'hashed',
+        undefinedMatchesNull: options.undefinedMatchesNull ?? true,
+      }
       const builder = new FieldBuilder(rules, multikey, options.expressions ?? null)
       const { intervals, exact } = builder.of(root, path)
       return { path, intervals, exact: exact && !mixesFields(root, path) }
@@ -172,7 +176,11 @@ class FieldBuilder {
     const intervals = restricting
       .slice(1)
       .reduce<readonly Interval[]>((left, right) => intersection(left, right.intervals), restricting[0]!.intervals)
-    return { intervals, exact, invertible: restricting.length === children.length && children.every((child) => child.invertible) }
+    return {
+      intervals,
+      exact,
+      invertible: restricting.length === children.length && children.every((child) => child.invertible),
+    }
   }
 
   #or(children: readonly FieldBounds[]): FieldBounds {
@@ -196,6 +204,7 @@ class FieldBuilder {
 
 /** Points before ranges, fewer intervals before more. */
 function narrowest(candidates: readonly FieldBounds[]): FieldBounds {
-  const weight = (candidate: FieldBounds) => (candidate.intervals.every(isPoint) ? 0 : 1_000_000) + candidate.intervals.length
+  const weight = (candidate: FieldBounds) =>
+    (candidate.intervals.every(isPoint) ? 0 : 1_000_000) + candidate.intervals.length
   return candidates.reduce((best, candidate) => (weight(candidate) < weight(best) ? candidate : best))
 }

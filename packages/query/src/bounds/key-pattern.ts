@@ -24,13 +24,20 @@ export function parseKeyPattern(document: Uint8Array): KeyPattern {
     if (value.isNumber()) {
       const number = toNumber(value)
       if (number === 0 || Number.isNaN(number))
-        throw new CommandError('CannotCreateIndex', `Values in the index key pattern cannot be ${number === 0 ? '0' : 'NaN'}`)
+        throw new CommandError(
+          'CannotCreateIndex',
+          `Values in the index key pattern cannot be ${number === 0 ? '0' : 'NaN'}`,
+        )
       fields.push({ path, direction: number < 0 ? -1 : 1 })
     } else if (value.type === BsonType.string) {
-      if (value.asString() !== 'hashed') throw new CommandError('CannotCreateIndex', `Unknown index plugin '${value.asString()}'`)
+      if (value.asString() !== 'hashed')
+        throw new CommandError('CannotCreateIndex', `Unknown index plugin '${value.asString()}'`)
       fields.push({ path, direction: 'hashed' })
     } else {
-      throw new CommandError('CannotCreateIndex', `Values in v:2 index key pattern must be numbers or strings: ${formatField(path, value)}`)
+      throw new CommandError(
+        'CannotCreateIndex',
+        `Values in v:2 index key pattern must be numbers or strings: ${formatField(path, value)}`,
+      )
     }
   }
   return fields

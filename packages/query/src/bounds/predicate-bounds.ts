@@ -63,7 +63,12 @@ export function boundsOfPredicate(node: PathNode, rules: BoundsRules): FieldBoun
 
 /** Does a collation change how this value compares? */
 function isCollatable(value: RawValue): boolean {
-  return value.type === BsonType.string || value.type === BsonType.symbol || value.type === BsonType.object || value.type === BsonType.array
+  return (
+    value.type === BsonType.string ||
+    value.type === BsonType.symbol ||
+    value.type === BsonType.object ||
+    value.type === BsonType.array
+  )
 }
 
 /** A comparison as it stands in a filter. */
@@ -139,7 +144,9 @@ function rangeBounds(operator: 'lt' | 'lte' | 'gt' | 'gte', value: RawValue, rul
     ? { low: value, lowInclusive: inclusive, high: range.high, highInclusive: range.highInclusive }
     : { low, lowInclusive: true, high: value, highInclusive: inclusive }
   return bounds(
-    compareValues(interval.low, interval.high) === 0 && !(interval.lowInclusive && interval.highInclusive) ? [] : [interval],
+    compareValues(interval.low, interval.high) === 0 && !(interval.lowInclusive && interval.highInclusive)
+      ? []
+      : [interval],
     exact,
   )
 }

@@ -21,7 +21,10 @@ export class SoleEquality {
  * The equality on this path that a filter consists of; null: it says something else, or something that only parsing tells: a document could be
  * operators, an array, null and undefined match more than themselves, and so does a regular expression.
  */
-export function soleEquality({ bytes, start: documentStart, end: documentEnd }: RawValue, path: string): SoleEquality | null {
+export function soleEquality(
+  { bytes, start: documentStart, end: documentEnd }: RawValue,
+  path: string,
+): SoleEquality | null {
   const type = bytes[documentStart + 4]!
   if (!isPlain(type)) return null
   const { length } = path

@@ -111,7 +111,11 @@ function compileDocument(node: FilterNode, compiler: FilterCompiler, context: Ev
   }
 }
 
-function compileAnd(children: readonly FilterNode[], compiler: FilterCompiler, context: EvaluationContext): DocumentTest {
+function compileAnd(
+  children: readonly FilterNode[],
+  compiler: FilterCompiler,
+  context: EvaluationContext,
+): DocumentTest {
   const entries: FieldEntry[] = []
   const tests: DocumentTest[] = []
   for (const child of children) {
@@ -141,11 +145,15 @@ function fieldEntry(node: FilterNode, compiler: FilterCompiler): FieldEntry | nu
   const { test, leafArrays } = compileLeaf(node, compiler)
   const name = parts[0]!.bytes
   if (parts.length > 1)
-    return { name, test: (type, bytes, start, end) => anyValueBelow(type, bytes, start, end, parts, 1, leafArrays, test) }
+    return {
+      name,
+      test: (type, bytes, start, end) => anyValueBelow(type, bytes, start, end, parts, 1, leafArrays, test),
+    }
   if (leafArrays === 'whole') return { name, test }
   return {
     name,
-    test: (type, bytes, start, end) => (type === BsonType.array ? anyElement(bytes, start, test) : test(type, bytes, start, end)),
+    test: (type, bytes, start, end) =>
+      type === BsonType.array ? anyElement(bytes, start, test) : test(type, bytes, start, end),
   }
 }
 

@@ -30,7 +30,8 @@ export function compileFieldTable(entries: readonly FieldEntry[]): DocumentTest 
       while (bytes[start] !== 0) start++
       start++
       // The common sizes first: a call and a jump table less.
-      const end = type === BsonType.int32 ? start + 4 : type === BsonType.double ? start + 8 : valueEnd(type, bytes, start)
+      const end =
+        type === BsonType.int32 ? start + 4 : type === BsonType.double ? start + 8 : valueEnd(type, bytes, start)
       const length = start - nameStart - 1
       for (let k = 0; k < count; k++) {
         const name = names[k]!

@@ -96,7 +96,10 @@ function parseOperators(path: string, operators: Uint8Array, features: FilterFea
     const name = it.name()
     const operator = pathOperators.get(name)
     if (operator === undefined)
-      throw new CommandError('BadValue', name === '$where' ? '$where cannot be applied to a field' : `unknown operator: ${name}`)
+      throw new CommandError(
+        'BadValue',
+        name === '$where' ? '$where cannot be applied to a field' : `unknown operator: ${name}`,
+      )
     const node = operator.parse(path, it.value(), new ParserAt(features, depth, false), operators)
     if (node !== null) nodes.push(node)
   }
@@ -110,5 +113,7 @@ function isOperatorDocument(value: RawValue, incompleteDbRefs = false): boolean 
   if (!firstFieldName(document)?.startsWith('$')) return false
   const names = new Set<string>()
   for (const it = new FieldIterator(document); it.next();) names.add(it.name())
-  return incompleteDbRefs ? !(names.has('$ref') || names.has('$id') || names.has('$db')) : !(names.has('$ref') && names.has('$id'))
+  return incompleteDbRefs
+    ? !(names.has('$ref') || names.has('$id') || names.has('$db'))
+    : !(names.has('$ref') && names.has('$id'))
 }

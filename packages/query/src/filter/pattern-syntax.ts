@@ -82,9 +82,12 @@ const hasCase = (char: string): boolean => !')|^$.*+?{}'.includes(char)
 /** A piece that ignores case where JavaScript does not. */
 function folded(piece: string, source: string): string {
   if (source.startsWith('[')) return foldedClass(piece)
-  if (/^\\[1-9gk]/.test(source)) throw invalid('a reference that ignores case in a pattern that does not is not supported')
+  if (/^\\[1-9gk]/.test(source))
+    throw invalid('a reference that ignores case in a pattern that does not is not supported')
   if (source.startsWith('\\Q'))
-    return [...source.slice(2).replace(/\\E$/, '')].map((char) => foldedClass(`[${literal(char.codePointAt(0)!)}]`)).join('')
+    return [...source.slice(2).replace(/\\E$/, '')]
+      .map((char) => foldedClass(`[${literal(char.codePointAt(0)!)}]`))
+      .join('')
   return /^[\p{L}\p{N}\p{M}]$/u.test(piece) || piece.startsWith('\\u{') ? foldedClass(`[${piece}]`) : piece
 }
 
@@ -168,18 +171,21 @@ function escapeAt(source: string, i: number): Piece {
   }
   const number = /^[1-9]\d*/.exec(source.slice(i))?.[0]
   // A number of several digits with fewer groups than that is a character code.
-  if (number !== undefined && (number.length === 1 || Number(number) <= groupCount(source))) return [`(?:\\${number})`, i + number.length]
+  if (number !== undefined && (number.length === 1 || Number(number) <= groupCount(source)))
+    return [`(?:\\${number})`, i + number.length]
   const set = escapedSet(char)
   return set === null ? characterOrProperty(source, i) : [`[${set}]`, i + 1]
 }
 
 function groupCount(source: string): number {
-  return [...source.matchAll(/\\.|\((?:(?![?*])|\?(?:P?<[A-Za-z_]|'))/gs)].filter(([text]) => text.startsWith('(')).length
+  return [...source.matchAll(/\\.|\((?:(?![?*])|\?(?:P?<[A-Za-z_]|'))/gs)].filter(([text]) => text.startsWith('('))
+    .length
 }
 
 /** By name or number of a group. */
 function referenceAt(source: string, i: number): Piece {
-  const [whole, name, number] = /^(?:k(?:<(\w+)>|'\w+'|\{\w+\})|g\{?(\d+)\}?|g\{[a-zA-Z_]\w*\})/.exec(source.slice(i)) ?? []
+  const [whole, name, number] =
+    /^(?:k(?:<(\w+)>|'\w+'|\{\w+\})|g\{?(\d+)\}?|g\{[a-zA-Z_]\w*\})/.exec(source.slice(i)) ?? []
   if (whole === undefined) throw invalid(`\\${source[i]} in this form is not supported`)
   return [number === undefined ? `\\k<${name ?? whole.slice(2, -1)}>` : `(?:\\${number})`, i + whole.length]
 }
@@ -190,7 +196,8 @@ function quotedAt(source: string, i: number): Piece {
   return end < 0 ? [source.slice(i), source.length] : [source.slice(i, end), end + 2]
 }
 
-const escaped = (text: string): string => text.replaceAll(/[-.*+?^${}()|[\]\\/]/g, (char) => literal(char.charCodeAt(0)))
+const escaped = (text: string): string =>
+  text.replaceAll(/[-.*+?^${}()|[\]\\/]/g, (char) => literal(char.charCodeAt(0)))
 
 const controls: Readonly<Record<string, number>> = { a: 0x07, e: 0x1b }
 
@@ -201,9 +208,11 @@ function characterOrProperty(source: string, i: number): Piece {
   if (Object.hasOwn(controls, char)) return [literal(controls[char]!), i + 1]
   if (char === 'p' || char === 'P') return propertyAt(source, i)
   const rest = source.slice(i, i + 16)
-  const [whole, braced, hex, octal, plainOctal] = /^(?:x\{([0-9a-fA-F]+)\}|x([0-9a-fA-F]{0,2})|o\{([0-7]+)\}|([0-7]{1,3}))/.exec(rest) ?? []
+  const [whole, braced, hex, octal, plainOctal] =
+    /^(?:x\{([0-9a-fA-F]+)\}|x([0-9a-fA-F]{0,2})|o\{([0-7]+)\}|([0-7]{1,3}))/.exec(rest) ?? []
   if (whole !== undefined) {
-    const codePoint = braced !== undefined || hex !== undefined ? parseInt(braced ?? hex!, 16) || 0 : parseInt(octal ?? plainOctal!, 8)
+    const codePoint =
+      braced !== undefined || hex !== undefined ? parseInt(braced ?? hex!, 16) || 0 : parseInt(octal ?? plainOctal!, 8)
     if (codePoint > 0x10ffff) throw invalid('character code point value in \\x{} or \\o{} is too large')
     return [literal(codePoint), i + whole.length]
   }

@@ -25,7 +25,8 @@ function translated(pattern: string, options: string): RegExp {
   for (const option of options) {
     if (!'imsxu'.includes(option)) throw new CommandError(51108, `invalid flag in regex options: ${option}`)
   }
-  if (pattern.includes('\0')) throw new CommandError('BadValue', 'Regular expression cannot contain an embedded null byte')
+  if (pattern.includes('\0'))
+    throw new CommandError('BadValue', 'Regular expression cannot contain an embedded null byte')
   try {
     const { text, ignoreCase } = translatePattern(pattern, new Set(options))
     return new RegExp(text, ignoreCase ? 'iu' : 'u')

@@ -29,7 +29,10 @@ export function fieldPath(dotted: string): FieldPath {
 }
 
 function parse(dotted: string): FieldPath {
-  return { dotted, parts: dotted.split('.').map((name) => ({ name, bytes: Buffer.from(name, 'utf8'), isIndex: isDigits(name) })) }
+  return {
+    dotted,
+    parts: dotted.split('.').map((name) => ({ name, bytes: Buffer.from(name, 'utf8'), isIndex: isDigits(name) })),
+  }
 }
 
 /** Only decimal digits; "" is not. */

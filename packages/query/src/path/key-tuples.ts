@@ -67,7 +67,10 @@ function expand(object: RawValue, pending: readonly Pending[], values: (RawValue
   else expandArray(array, stopped, values, target)
 }
 
-function walk(object: RawValue, parts: readonly PathPart[]): { value: RawValue | undefined; parts: readonly PathPart[] } {
+function walk(
+  object: RawValue,
+  parts: readonly PathPart[],
+): { value: RawValue | undefined; parts: readonly PathPart[] } {
   let value: RawValue | undefined = object
   for (let i = 0; i < parts.length; i++) {
     value = findField(value.bytes, parts[i]!.name, value.start)
@@ -78,7 +81,12 @@ function walk(object: RawValue, parts: readonly PathPart[]): { value: RawValue |
   return { value, parts: [] }
 }
 
-function expandArray(array: RawValue, stopped: readonly Pending[], values: (RawValue | undefined)[], target: Target): void {
+function expandArray(
+  array: RawValue,
+  stopped: readonly Pending[],
+  values: (RawValue | undefined)[],
+  target: Target,
+): void {
   // A numeric next part means a place in this array for every path that has one.
   const positional = stopped.filter(({ parts }) => parts[0]?.isIndex)
   const others = stopped.filter((pending) => !positional.includes(pending))
@@ -88,7 +96,8 @@ function expandArray(array: RawValue, stopped: readonly Pending[], values: (RawV
     else if (element.type === BsonType.object || element.type === BsonType.array) {
       const inner: KeyTuple[] = []
       const holder = new Array<RawValue | undefined>(1).fill(undefined)
-      if (element.type === BsonType.object) expand(element, [{ index: 0, parts: parts.slice(1) }], holder, { ...target, tuples: inner })
+      if (element.type === BsonType.object)
+        expand(element, [{ index: 0, parts: parts.slice(1) }], holder, { ...target, tuples: inner })
       else expandArray(element, [{ index: 0, parts: parts.slice(1) }], holder, { ...target, tuples: inner })
       if (inner.length > 1) {
         // More than one value below a fixed place: multiply, this path alone.
@@ -101,7 +110,12 @@ function expandArray(array: RawValue, stopped: readonly Pending[], values: (RawV
   expandRest(array, others, values, target)
 }
 
-function expandRest(array: RawValue, stopped: readonly Pending[], values: (RawValue | undefined)[], target: Target): void {
+function expandRest(
+  array: RawValue,
+  stopped: readonly Pending[],
+  values: (RawValue | undefined)[],
+  target: Target,
+): void {
   if (stopped.length === 0) {
     target.tuples.push(values)
     return

@@ -74,7 +74,9 @@ export function anyValueBelow(
   test: ValueTest,
 ): boolean {
   if (next === parts.length)
-    return type === BsonType.array && leaf === 'elements' ? anyElement(bytes, start, test) : test(type, bytes, start, end)
+    return type === BsonType.array && leaf === 'elements'
+      ? anyElement(bytes, start, test)
+      : test(type, bytes, start, end)
   if (type === BsonType.object) return anyValue(bytes, start, parts, next, leaf, test)
   if (type === BsonType.array) return anyInArray(bytes, start, parts, next, leaf, test)
   return test(missingType, bytes, 0, 0)
@@ -130,7 +132,12 @@ function nameIs(bytes: Uint8Array, nameStart: number, name: Uint8Array): boolean
  * Index, in the outermost array on the path, of the first element through which the test passes; -1 when no
  * array is met or nothing passes. Serves the positional operator.
  */
-export function positionInOutermostArray(bytes: Uint8Array, parts: readonly PathPart[], leaf: LeafArrays, test: ValueTest): number {
+export function positionInOutermostArray(
+  bytes: Uint8Array,
+  parts: readonly PathPart[],
+  leaf: LeafArrays,
+  test: ValueTest,
+): number {
   let start = 0
   const last = parts.length - 1
   for (let i = 0; i <= last; i++) {

@@ -16,7 +16,9 @@ export function compileAddFields(specification: Uint8Array, context: EvaluationC
       for (const it = new FieldIterator(value.bytes, value.start); it.next();) add(`${path}.${it.name()}`, it.value())
       return
     }
-    const other = seen.find((earlier) => earlier === path || earlier.startsWith(`${path}.`) || path.startsWith(`${earlier}.`))
+    const other = seen.find(
+      (earlier) => earlier === path || earlier.startsWith(`${path}.`) || path.startsWith(`${earlier}.`),
+    )
     if (other !== undefined)
       throw new CommandError(
         40176,
@@ -45,7 +47,10 @@ function isSubDocument(value: RawValue, specification: Uint8Array): boolean {
   }
   const dotted = names.find((name) => name.includes('.'))
   if (dotted !== undefined)
-    throw new CommandError(40183, `cannot use dotted field name '${dotted}' in a sub object: ${formatDocument(specification)}`)
+    throw new CommandError(
+      40183,
+      `cannot use dotted field name '${dotted}' in a sub object: ${formatDocument(specification)}`,
+    )
   return true
 }
 

@@ -10,7 +10,13 @@ export function applyTree(node: ProjectionNode, mode: ProjectionMode, document: 
   return projectObject(node, mode, document, 0, document)
 }
 
-function projectObject(node: ProjectionNode, mode: ProjectionMode, bytes: Uint8Array, start: number, root: Uint8Array): Uint8Array {
+function projectObject(
+  node: ProjectionNode,
+  mode: ProjectionMode,
+  bytes: Uint8Array,
+  start: number,
+  root: Uint8Array,
+): Uint8Array {
   const writer = new DocumentWriter(Math.min(1024, bytes.length))
   const written = node.hasComputed ? new Set<string>() : null
   for (const it = new FieldIterator(bytes, start); it.next();) {
@@ -31,7 +37,13 @@ function projectObject(node: ProjectionNode, mode: ProjectionMode, bytes: Uint8A
 }
 
 /** The field as it stands in the result; undefined drops it. */
-function projectField(node: ProjectionNode, mode: ProjectionMode, name: string, it: FieldIterator, root: Uint8Array): RawValue | undefined {
+function projectField(
+  node: ProjectionNode,
+  mode: ProjectionMode,
+  name: string,
+  it: FieldIterator,
+  root: Uint8Array,
+): RawValue | undefined {
   const leaf = node.leaves.get(name)
   if (leaf !== undefined) {
     switch (leaf.kind) {
@@ -51,7 +63,12 @@ function projectField(node: ProjectionNode, mode: ProjectionMode, name: string, 
   return projectValue(child, mode, it.value(), root)
 }
 
-function projectValue(node: ProjectionNode, mode: ProjectionMode, value: RawValue, root: Uint8Array): RawValue | undefined {
+function projectValue(
+  node: ProjectionNode,
+  mode: ProjectionMode,
+  value: RawValue,
+  root: Uint8Array,
+): RawValue | undefined {
   if (value.type === BsonType.object) return documentValue(projectObject(node, mode, value.bytes, value.start, root))
   if (value.type === BsonType.array) {
     const elements: RawValue[] = []

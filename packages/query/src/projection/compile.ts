@@ -1,5 +1,14 @@
 /** Projections of find and of $project. Server: query/projection_parser.cpp. */
-import { BsonType, CommandError, FieldIterator, firstFieldName, findField, isEmptyDocument, nullValue, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  FieldIterator,
+  firstFieldName,
+  findField,
+  isEmptyDocument,
+  nullValue,
+  type RawValue,
+} from '@shardlab/bson'
 import { compileExpression } from '../aggregation/expressions/compile.js'
 import { metadataError } from '../aggregation/expressions/operators/refused.js'
 import { expressionOperators } from '../aggregation/expressions/table.js'
@@ -31,7 +40,11 @@ export interface ProjectionOptions {
 /**
  * @throws CommandError 31249/31250 for colliding paths, 31253/31254 for mixed inclusion and exclusion, 51270 for an empty sub-projection, and what expressions throw
  */
-export function compileProjection(projection: Uint8Array, context: EvaluationContext, options: ProjectionOptions = {}): Projection {
+export function compileProjection(
+  projection: Uint8Array,
+  context: EvaluationContext,
+  options: ProjectionOptions = {},
+): Projection {
   return new ProjectionParser(context, options).parse(projection)
 }
 
@@ -84,9 +97,11 @@ class ProjectionParser {
   #field(parent: string, name: string, value: RawValue): void {
     const path = parent + name
     const isPositional = /\.\$(\.|$)|^\$$/.test(name)
-    if (isPositional && !this.#find) throw new CommandError(31324, 'Cannot use positional projection in aggregation projection')
+    if (isPositional && !this.#find)
+      throw new CommandError(31324, 'Cannot use positional projection in aggregation projection')
     if (value.type === BsonType.object) {
-      if (isPositional) throw new CommandError(31271, 'positional projection cannot be used with an expression or sub object')
+      if (isPositional)
+        throw new CommandError(31271, 'positional projection cannot be used with an expression or sub object')
       this.#object(path, value)
     } else if (value.isNumber() || value.type === BsonType.bool) {
       if (!value.isTruthy()) this.#exclusion(path, isPositional)
@@ -163,19 +178,22 @@ class ProjectionParser {
   }
 
   #meta(path: string, argument: RawValue): void {
-    if (!this.#find || argument.type !== BsonType.string || argument.asString() !== 'sortKey') throw metadataError(argument)
+    if (!this.#find || argument.type !== BsonType.string || argument.asString() !== 'sortKey')
+      throw metadataError(argument)
     const { sort } = this.#options
     if (sort === undefined) throw new CommandError('BadValue', 'cannot use sortKey $meta projection without a sort')
     this.#hasMeta = true
     this.#root.add(path, {
       kind: 'compute',
-      compute: (document) => arrayValue(sortKeyValues(document, sort, this.#context.strings).map((part) => part ?? nullValue)),
+      compute: (document) =>
+        arrayValue(sortKeyValues(document, sort, this.#context.strings).map((part) => part ?? nullValue)),
     })
   }
 
   #computed(path: string, value: RawValue): void {
     checkFieldPath(path)
-    if (this.#mode === 'exclude') throw new CommandError(31252, 'Cannot use expression other than $meta in exclusion projection')
+    if (this.#mode === 'exclude')
+      throw new CommandError(31252, 'Cannot use expression other than $meta in exclusion projection')
     this.#mode = 'include'
     const expression = compileExpression(value, this.#context)
     this.#root.add(path, { kind: 'compute', compute: (document) => expression.evaluateOn(document) })
@@ -192,7 +210,8 @@ class ProjectionParser {
   }
 
   #include(path: string): void {
-    if (this.#mode === 'exclude') throw new CommandError(31253, `Cannot do inclusion on field ${path} in exclusion projection`)
+    if (this.#mode === 'exclude')
+      throw new CommandError(31253, `Cannot do inclusion on field ${path} in exclusion projection`)
     this.#mode = 'include'
   }
 
@@ -204,7 +223,8 @@ class ProjectionParser {
     if (isPositional) throw new CommandError(31395, 'positional projection cannot be used with exclusion')
     checkFieldPath(path)
     this.#root.add(path, { kind: 'drop' })
-    if (this.#mode === 'include') throw new CommandError(31254, `Cannot do exclusion on field ${path} in inclusion projection`)
+    if (this.#mode === 'include')
+      throw new CommandError(31254, `Cannot do exclusion on field ${path} in inclusion projection`)
     this.#mode = 'exclude'
   }
 
@@ -216,7 +236,8 @@ class ProjectionParser {
 
   #positionalField(given: string): void {
     const { filter } = this.#options
-    if (this.#positional !== null) throw new CommandError(31276, 'Cannot specify more than one positional projection per query.')
+    if (this.#positional !== null)
+      throw new CommandError(31276, 'Cannot specify more than one positional projection per query.')
     if (this.#hasElemMatch) throw new CommandError(31256, 'Cannot specify positional operator and $elemMatch.')
     if (filter === undefined) throw new CommandError(51050, 'Projections with a positional operator require a matcher')
     const first = given.split('.')[0]!

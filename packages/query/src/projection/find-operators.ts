@@ -1,5 +1,14 @@
 /** Operators that only projections of find know: $slice, $elemMatch and the positional `path.$`. */
-import { BsonType, CommandError, DocumentWriter, elementsOf, findField, FieldIterator, typeName, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  elementsOf,
+  findField,
+  FieldIterator,
+  typeName,
+  type RawValue,
+} from '@shardlab/bson'
 import type { EvaluationContext } from '../context.js'
 import { compileFilter, type Filter } from '../filter/compile.js'
 import { noFilterFeatures } from '../filter/features.js'
@@ -13,12 +22,15 @@ export function compileSlice(argument: RawValue): Transform {
     const count = clampedInt(argument)
     return transformArray((elements) => (count >= 0 ? elements.slice(0, count) : elements.slice(count)))
   }
-  if (argument.type !== BsonType.array) throw new CommandError(31273, '$slice only supports numbers and [skip, limit] arrays')
+  if (argument.type !== BsonType.array)
+    throw new CommandError(31273, '$slice only supports numbers and [skip, limit] arrays')
   const [skip, limit, ...rest] = elementsOf(argument)
   if (skip === undefined || limit === undefined || rest.length > 0)
     throw new CommandError(31272, '$slice array argument should be of form [skip, limit]')
-  if (!skip.isNumber()) throw new CommandError(31257, `$slice expects the skip argument to be a number, got ${typeName(skip.type)}`)
-  if (!limit.isNumber()) throw new CommandError(31258, `$slice expects the limit argument to be a number, got ${typeName(limit.type)}`)
+  if (!skip.isNumber())
+    throw new CommandError(31257, `$slice expects the skip argument to be a number, got ${typeName(skip.type)}`)
+  if (!limit.isNumber())
+    throw new CommandError(31258, `$slice expects the limit argument to be a number, got ${typeName(limit.type)}`)
   const from = clampedInt(skip)
   const count = clampedInt(limit)
   if (count <= 0) throw new CommandError(31259, `$slice limit must be positive, got ${count}`)
@@ -59,7 +71,8 @@ export function positionalTransform(filter: Filter, position: () => number): Tra
     if (value.type !== BsonType.array) return value
     const index = position()
     let at = 0
-    for (const it = new FieldIterator(value.bytes, value.start); it.next(); at++) if (at === index) return arrayValue([it.value()])
+    for (const it = new FieldIterator(value.bytes, value.start); it.next(); at++)
+      if (at === index) return arrayValue([it.value()])
     if (filter.root.kind === 'always') return value
     throw new CommandError(
       51246,

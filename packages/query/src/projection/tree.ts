@@ -34,7 +34,8 @@ export class ProjectionNode {
       this.leaves.set(name, leaf)
       return
     }
-    if (this.leaves.has(name)) throw new CommandError(31249, `Path collision at ${path} remaining portion ${names.slice(at + 1).join('.')}`)
+    if (this.leaves.has(name))
+      throw new CommandError(31249, `Path collision at ${path} remaining portion ${names.slice(at + 1).join('.')}`)
     let child = this.children.get(name)
     if (child === undefined) {
       child = new ProjectionNode()

@@ -26,6 +26,11 @@ export function sortOrder(sort: SortPattern, strings?: StringComparator): SortOr
     keyOf: (document) => lowestTuple(document, sort, strings),
     keyOfValues: (values) => values,
     compare: (a, b) =>
-      compareTuples(a as readonly (RawValue | undefined)[], b as readonly (RawValue | undefined)[], sort.descending, strings),
+      compareTuples(
+        a as readonly (RawValue | undefined)[],
+        b as readonly (RawValue | undefined)[],
+        sort.descending,
+        strings,
+      ),
   }
 }

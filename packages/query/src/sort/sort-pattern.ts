@@ -48,7 +48,10 @@ export function parseSort(sort: Uint8Array): SortPattern {
     }
     if (name === '') throw new CommandError(40352, 'FieldPath cannot be constructed with empty string')
     if (name.startsWith('$'))
-      throw new CommandError(16410, `FieldPath field names may not start with '$'. Consider using $getField or $setField.`)
+      throw new CommandError(
+        16410,
+        `FieldPath field names may not start with '$'. Consider using $getField or $setField.`,
+      )
     if (name.startsWith('.') || name.endsWith('.') || name.includes('..'))
       throw new CommandError(
         name.endsWith('.') ? 40353 : 15998,
@@ -56,11 +59,13 @@ export function parseSort(sort: Uint8Array): SortPattern {
       )
     parts.push({ path: fieldPath(name), descending: direction < 0 })
   }
-  if (natural !== null && parts.length > 0) throw new CommandError('BadValue', '$natural sort cannot be set to a value other than -1 or 1.')
+  if (natural !== null && parts.length > 0)
+    throw new CommandError('BadValue', '$natural sort cannot be set to a value other than -1 or 1.')
   if (parts.length > maxParts) throw new CommandError('BadValue', 'too many compound keys')
   const seen = new Set<string>()
   for (const { path } of parts) {
-    if (seen.has(path.dotted)) throw new CommandError(7472500, `$sort key must not contain duplicate keys (duplicate: '${path.dotted}')`)
+    if (seen.has(path.dotted))
+      throw new CommandError(7472500, `$sort key must not contain duplicate keys (duplicate: '${path.dotted}')`)
     seen.add(path.dotted)
   }
   return { parts, paths: parts.map((part) => part.path), descending: parts.map((part) => part.descending), natural }
@@ -73,7 +78,8 @@ function directionOf(name: string, value: RawValue): 1 | -1 {
       throw new CommandError(17312, '$meta is the only expression supported by $sort right now')
     throw new CommandError(31138, `Illegal $meta sort: ${formatField('$meta', meta)}`)
   }
-  if (!value.isNumber()) throw new CommandError(15974, `Illegal key in $sort specification: ${formatField(name, value)}`)
+  if (!value.isNumber())
+    throw new CommandError(15974, `Illegal key in $sort specification: ${formatField(name, value)}`)
   const direction = Math.trunc(toNumber(value))
   if (direction !== 1 && direction !== -1)
     throw new CommandError(15975, '$sort key ordering must be 1 (for ascending) or -1 (for descending)')
@@ -102,7 +108,11 @@ export function sortKeyOf(document: Uint8Array, sort: SortPattern): string {
  * The values behind {@link sortKeyOf}: what `{$meta: "sortKey"}` shows. Missing values are `undefined`.
  * @param strings the collation's comparison, which decides which element of an array is the lowest; absent = by bytes
  */
-export function sortKeyValues(document: Uint8Array, sort: SortPattern, strings?: StringComparator): (RawValue | undefined)[] {
+export function sortKeyValues(
+  document: Uint8Array,
+  sort: SortPattern,
+  strings?: StringComparator,
+): (RawValue | undefined)[] {
   return [...lowestTuple(document, sort, strings)]
 }
 

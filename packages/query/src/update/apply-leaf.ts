@@ -1,5 +1,14 @@
 /** Takes one modifier to its places in the document. */
-import { BsonType, CommandError, documentValue, DocumentWriter, elementsOf, findField, nullValue, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  documentValue,
+  DocumentWriter,
+  elementsOf,
+  findField,
+  nullValue,
+  type RawValue,
+} from '@shardlab/bson'
 import type { Filter } from '../filter/compile.js'
 import { formatField } from '../values/format.js'
 import { TreeNode } from './document-tree.js'
@@ -85,7 +94,8 @@ function applyIn(
 }
 
 function setElement(array: TreeNode, position: number, node: TreeNode): void {
-  if (position - array.length > maxFill) throw new CommandError('CannotBackfillArray', `can't backfill more than ${maxFill} elements`)
+  if (position - array.length > maxFill)
+    throw new CommandError('CannotBackfillArray', `can't backfill more than ${maxFill} elements`)
   array.setAt(position, node, filler)
 }
 
@@ -148,7 +158,8 @@ function applyToElements(
     const element = container.at(index)!
     if (filter !== null && !matchesElement(filter, part.filter!, originals[index] ?? element.toRaw())) continue
     const set = (node: TreeNode) => container.setAt(index, node, filler)
-    if (applyAt(container, element, set, () => set(filler), path, at, [...resolved, String(index)], leaf, context)) changed = true
+    if (applyAt(container, element, set, () => set(filler), path, at, [...resolved, String(index)], leaf, context))
+      changed = true
   }
   return changed
 }
@@ -164,7 +175,8 @@ function applyToBlocked(
 ): false {
   const names = unreached(path, at, resolved, context)
   const element = `{${formatField(resolved.at(-1) ?? '', container.toRaw())}}`
-  if (leaf.createsPath) throw new CommandError('PathNotViable', `Cannot create field '${names[at]}' in element ${element}`)
+  if (leaf.createsPath)
+    throw new CommandError('PathNotViable', `Cannot create field '${names[at]}' in element ${element}`)
   if (leaf.toleratesBlocked !== true)
     throw new CommandError(
       'PathNotViable',
@@ -182,7 +194,10 @@ function unreached(path: UpdatePath, at: number, resolved: readonly string[], co
   const names = resolved.slice(0, at)
   for (const part of path.parts.slice(at)) {
     if (part.kind === 'elements')
-      throw new CommandError('BadValue', `The path '${names.join('.')}' must exist in the document in order to apply array updates.`)
+      throw new CommandError(
+        'BadValue',
+        `The path '${names.join('.')}' must exist in the document in order to apply array updates.`,
+      )
     names.push(part.kind === 'matched' ? String(context.matchedPosition()) : part.name)
   }
   return names

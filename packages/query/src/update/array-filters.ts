@@ -43,7 +43,8 @@ export function compileArrayFilters(
     }
   }
   for (const name of compiled.keys())
-    if (!used.has(name)) throw new CommandError('FailedToParse', `The array filter for identifier '${name}' was not used in the update`)
+    if (!used.has(name))
+      throw new CommandError('FailedToParse', `The array filter for identifier '${name}' was not used in the update`)
   return compiled
 }
 

@@ -1,5 +1,14 @@
 /** Updates: operators, replacements and pipelines. Server: update/update_driver.cpp and the nodes beside it. */
-import { BsonType, CommandError, compareValues, FieldIterator, findField, firstFieldName, typeName, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  compareValues,
+  FieldIterator,
+  findField,
+  firstFieldName,
+  typeName,
+  type RawValue,
+} from '@shardlab/bson'
 import type { EvaluationContext } from '../context.js'
 import type { Filter } from '../filter/compile.js'
 import { formatValue } from '../values/format.js'
@@ -78,7 +87,8 @@ function compileModifiers(update: Uint8Array, options: UpdateOptions, context: E
         claims: isDynamic ? new Claims() : null,
         documentId: () => documentIdText(document),
         matchedPosition() {
-          if (position < 0) throw new CommandError('BadValue', 'The positional operator did not find the match needed from the query.')
+          if (position < 0)
+            throw new CommandError('BadValue', 'The positional operator did not find the match needed from the query.')
           return position
         },
       }
@@ -119,7 +129,8 @@ function stepsOf(update: Uint8Array, context: EvaluationContext): Step[] {
       )
     }
     for (const field = new FieldIterator(fields.bytes, fields.start); field.next();) {
-      for (const { path, leaf } of modifier.compile(field.name(), field.value(), context)) steps.push({ path: parseUpdatePath(path), leaf })
+      for (const { path, leaf } of modifier.compile(field.name(), field.value(), context))
+        steps.push({ path: parseUpdatePath(path), leaf })
     }
   }
   return steps
@@ -130,7 +141,10 @@ function checkId(before: Uint8Array, after: TreeNode, path: UpdatePath): void {
   if (old === undefined) return
   const now = after.get('_id')?.toRaw()
   if (now === undefined || compareValues(old, now) !== 0)
-    throw new CommandError('ImmutableField', `Performing an update on the path '${path.dotted}' would modify the immutable field '_id'`)
+    throw new CommandError(
+      'ImmutableField',
+      `Performing an update on the path '${path.dotted}' would modify the immutable field '_id'`,
+    )
 }
 
 /** A pipeline may rebuild the whole document, but not its `_id`. */

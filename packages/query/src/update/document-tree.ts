@@ -122,7 +122,8 @@ export class TreeNode {
     if (this.#entries === null) {
       const entries: Entry[] = []
       const raw = this.#raw!
-      for (const it = new FieldIterator(raw.bytes, raw.start); it.next();) entries.push({ name: it.name(), node: TreeNode.of(it.value()) })
+      for (const it = new FieldIterator(raw.bytes, raw.start); it.next();)
+        entries.push({ name: it.name(), node: TreeNode.of(it.value()) })
       this.#entries = entries
     }
     return this.#entries

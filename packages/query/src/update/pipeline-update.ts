@@ -10,7 +10,8 @@ export function compilePipelineUpdate(
   constants: ReadonlyMap<string, RawValue> | undefined,
 ): (document: Uint8Array) => Uint8Array {
   for (const { operator } of expandStages(stages)) {
-    if (!operator.inUpdates) throw new CommandError('InvalidOptions', `${operator.name} is not allowed to be used within an update`)
+    if (!operator.inUpdates)
+      throw new CommandError('InvalidOptions', `${operator.name} is not allowed to be used within an update`)
   }
   const variables = constants === undefined ? context.variables : new Map([...(context.variables ?? []), ...constants])
   const pipeline = compilePipeline(stages, variables === undefined ? context : { ...context, variables })

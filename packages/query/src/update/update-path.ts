@@ -25,17 +25,25 @@ export function parseUpdatePath(dotted: string): UpdatePath {
   const names = dotted.split('.')
   const parts = names.map((name, at): UpdatePart => {
     if (name === '')
-      throw new CommandError('EmptyFieldName', `The update path '${dotted}' contains an empty field name, which is not allowed.`)
+      throw new CommandError(
+        'EmptyFieldName',
+        `The update path '${dotted}' contains an empty field name, which is not allowed.`,
+      )
     if (name === '$' || (name.startsWith('$[') && name.endsWith(']'))) {
       if (at === 0)
         throw new CommandError(
           'BadValue',
           `Cannot have ${name === '$' ? "positional (i.e. '$')" : "array filter identifier (i.e. '$[<id>]')"} element in the first position in path '${dotted}'`,
         )
-      return name === '$' ? { kind: 'matched' } : { kind: 'elements', filter: name === '$[]' ? null : name.slice(2, -1) }
+      return name === '$'
+        ? { kind: 'matched' }
+        : { kind: 'elements', filter: name === '$[]' ? null : name.slice(2, -1) }
     }
     if (name.startsWith('$') && !['$id', '$ref', '$db'].includes(name))
-      throw new CommandError('DollarPrefixedFieldName', `The dollar ($) prefixed field '${name}' in '${dotted}' is not valid for storage.`)
+      throw new CommandError(
+        'DollarPrefixedFieldName',
+        `The dollar ($) prefixed field '${name}' in '${dotted}' is not valid for storage.`,
+      )
     return { kind: 'field', name, index: isArrayIndex(name) ? Number(name) : null }
   })
   if (parts.filter((part) => part.kind === 'matched').length > 1)
@@ -45,7 +53,9 @@ export function parseUpdatePath(dotted: string): UpdatePath {
 
 /** The path with an index in the place of `$`. */
 export function withPosition(path: UpdatePath, position: number): UpdatePath {
-  return path.names.includes('$') ? parseUpdatePath(path.names.map((name) => (name === '$' ? String(position) : name)).join('.')) : path
+  return path.names.includes('$')
+    ? parseUpdatePath(path.names.map((name) => (name === '$' ? String(position) : name)).join('.'))
+    : path
 }
 
 /** Names in byte order, array indexes by number: the order in which new fields are added. Filters of elements make no difference. */
@@ -69,7 +79,10 @@ export function checkConflicts(paths: readonly UpdatePath[]): void {
       const before = seen.get(prefix)
       const kind = length === names.length ? 'leaf' : parts[length]!.kind === 'elements' ? 'elements' : 'fields'
       if (before !== undefined && (before === 'leaf' || before !== kind))
-        throw new CommandError('ConflictingUpdateOperators', `Updating the path '${dotted}' would create a conflict at '${prefix}'`)
+        throw new CommandError(
+          'ConflictingUpdateOperators',
+          `Updating the path '${dotted}' would create a conflict at '${prefix}'`,
+        )
       seen.set(prefix, kind)
     }
   }

@@ -24,7 +24,8 @@ export function multiplyNumbers(a: RawValue, b: RawValue, overflow: OverflowRule
   if (a.type === BsonType.decimal128 || b.type === BsonType.decimal128) return multiplyDecimals(a, b)
   if (a.type === BsonType.double || b.type === BsonType.double) return doubleValue(a.asNumber() * b.asNumber())
   const product = a.asBigInt() * b.asBigInt()
-  if (a.type === BsonType.int32 && b.type === BsonType.int32 && BigInt.asIntN(32, product) === product) return int32Value(Number(product))
+  if (a.type === BsonType.int32 && b.type === BsonType.int32 && BigInt.asIntN(32, product) === product)
+    return int32Value(Number(product))
   return int64OrOverflow(product, overflow, () => a.asNumber() * b.asNumber())
 }
 

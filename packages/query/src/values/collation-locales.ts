@@ -41,7 +41,10 @@ const withVariants: Readonly<Record<string, string>> = {
 
 const variants = new Map<string, ReadonlySet<string>>([
   ...plain.split(' ').map((name): [string, ReadonlySet<string>] => [name, new Set()]),
-  ...Object.entries(withVariants).map(([name, list]): [string, ReadonlySet<string>] => [name, new Set(list.split(' '))]),
+  ...Object.entries(withVariants).map(([name, list]): [string, ReadonlySet<string>] => [
+    name,
+    new Set(list.split(' ')),
+  ]),
 ])
 
 /** A locale taken apart: `de@collation=phonebook` is the locale `de` with the variant `phonebook`. */
@@ -65,7 +68,11 @@ export function collationLocale(id: string): CollationLocale | null {
 export function nearestLocale(id: string): string | null {
   const parts = id.split('@')[0]!.split(/[-_]/)
   const spelled = parts.map((part, index) =>
-    index === 0 ? part.toLowerCase() : part.length === 4 ? part[0]!.toUpperCase() + part.slice(1).toLowerCase() : part.toUpperCase(),
+    index === 0
+      ? part.toLowerCase()
+      : part.length === 4
+        ? part[0]!.toUpperCase() + part.slice(1).toLowerCase()
+        : part.toUpperCase(),
   )
   for (let length = spelled.length; length > 0; length--) {
     const name = spelled.slice(0, length).join('_')

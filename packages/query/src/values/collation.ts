@@ -1,7 +1,15 @@
 /**
  * Collations: how strings compare. Manual: reference/collation. Server: `Collation` of db/basic_types.idl, `collator_factory_icu.cpp`.
  */
-import { BsonType, CommandError, DocumentWriter, FieldIterator, typeName, type RawValue, type StringComparator } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  FieldIterator,
+  typeName,
+  type RawValue,
+  type StringComparator,
+} from '@shardlab/bson'
 import { truncateToInt64 } from './arithmetic.js'
 import { collationLocale, nearestLocale } from './collation-locales.js'
 import { collator } from './collator.js'
@@ -54,13 +62,18 @@ function localeDefaults(locale: string): Partial<CollationFields> {
 function parse(specification: Uint8Array): CollationFields | null {
   const given: Partial<CollationFields> = {}
   let count = 0
-  for (const it = new FieldIterator(specification); it.next(); count++) parseField(given, it.name(), it.value(), specification)
+  for (const it = new FieldIterator(specification); it.next(); count++)
+    parseField(given, it.name(), it.value(), specification)
   if (count === 0) return null
   const { locale } = given
-  if (locale === undefined) throw new CommandError(40414, "BSON field 'collation.locale' is missing but a required field")
+  if (locale === undefined)
+    throw new CommandError(40414, "BSON field 'collation.locale' is missing but a required field")
   if (locale === 'simple') {
     if (count > 1)
-      throw new CommandError('FailedToParse', `If locale=simple, no other fields should be present in: ${formatDocument(specification)}`)
+      throw new CommandError(
+        'FailedToParse',
+        `If locale=simple, no other fields should be present in: ${formatDocument(specification)}`,
+      )
     return null
   }
   const fields = {
@@ -101,7 +114,10 @@ function parseField(fields: Partial<CollationFields>, name: string, value: RawVa
       return
     case 'backwards':
       if (value.type !== BsonType.bool)
-        throw new CommandError('TypeMismatch', `Field 'backwards' should be a boolean value, but found: ${typeName(value.type)}`)
+        throw new CommandError(
+          'TypeMismatch',
+          `Field 'backwards' should be a boolean value, but found: ${typeName(value.type)}`,
+        )
       fields.backwards = value.asBool()
       return
     case 'version':
@@ -136,21 +152,30 @@ function strength(value: RawValue): number {
   if (!value.isNumber()) throw wrongType('strength', value, "expected types '[long, int, decimal, double]'")
   const level = Number(truncateToInt64(value) ?? 0n)
   const outside = level < 0 ? '>= 0' : level > 5 ? '<= 5' : null
-  if (outside !== null) throw new CommandError(51024, `BSON field 'strength' value must be ${outside}, actual value '${level}'`)
-  if (level === 0) throw new CommandError('FailedToParse', `Field 'strength' must be an integer 1 through 5. Got: ${level}`)
+  if (outside !== null)
+    throw new CommandError(51024, `BSON field 'strength' value must be ${outside}, actual value '${level}'`)
+  if (level === 0)
+    throw new CommandError('FailedToParse', `Field 'strength' must be an integer 1 through 5. Got: ${level}`)
   return level
 }
 
 function wrongType(name: string, value: RawValue, expected: string): CommandError {
-  return new CommandError('TypeMismatch', `BSON field 'collation.${name}' is the wrong type '${typeName(value.type)}', ${expected}`)
+  return new CommandError(
+    'TypeMismatch',
+    `BSON field 'collation.${name}' is the wrong type '${typeName(value.type)}', ${expected}`,
+  )
 }
 
 function unknownLocale(locale: string, specification: Uint8Array): CommandError {
   const where = formatDocument(specification)
   if (locale === '') return new CommandError('BadValue', `Field 'locale' cannot be the empty string in: ${where}`)
-  if (locale.includes('\0')) return new CommandError('BadValue', `Field 'locale' cannot contain null byte. Collation spec: ${where}`)
+  if (locale.includes('\0'))
+    return new CommandError('BadValue', `Field 'locale' cannot contain null byte. Collation spec: ${where}`)
   const nearest = nearestLocale(locale)
-  return new CommandError('BadValue', `Field 'locale' is invalid in: ${where}${nearest === null ? '' : `. Did you mean '${nearest}'?`}`)
+  return new CommandError(
+    'BadValue',
+    `Field 'locale' is invalid in: ${where}${nearest === null ? '' : `. Did you mean '${nearest}'?`}`,
+  )
 }
 
 /** Options that would have no effect beside others are refused. */
@@ -159,7 +184,10 @@ function checkCombinations(fields: CollationFields): void {
   if (fields.backwards && fields.strength === 1)
     throw new CommandError('BadValue', `'backwards' is invalid with 'strength' of 1 in: ${where()}`)
   if (fields.caseFirst !== 'off' && !fields.caseLevel && fields.strength < 3)
-    throw new CommandError('BadValue', `'caseFirst' is invalid unless 'caseLevel' is on or 'strength' is greater than 2 in: ${where()}`)
+    throw new CommandError(
+      'BadValue',
+      `'caseFirst' is invalid unless 'caseLevel' is on or 'strength' is greater than 2 in: ${where()}`,
+    )
 }
 
 function documentOf(fields: CollationFields): Uint8Array {

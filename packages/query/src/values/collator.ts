@@ -37,7 +37,8 @@ function build(options: CollatorOptions): StringComparator {
   const shifted = options.alternate === 'shifted'
   // Only `punct` has a switch of its own: under `space` the spaces are taken away and the rest counts.
   const spaceOnly = shifted && options.maxVariable === 'space'
-  const level = (sensitivity: Sensitivity, ignoring = shifted && !spaceOnly) => intlCollator(options, sensitivity, ignoring)
+  const level = (sensitivity: Sensitivity, ignoring = shifted && !spaceOnly) =>
+    intlCollator(options, sensitivity, ignoring)
   const { strength, caseLevel } = options
   const levels: StringComparator[] = []
   if (options.backwards) levels.push(level('base'), backwards(level('accent')))
@@ -55,7 +56,11 @@ function build(options: CollatorOptions): StringComparator {
   return last.length === 0 ? ordered : inTurn([ordered, ...last])
 }
 
-function intlCollator(options: CollatorOptions, sensitivity: Sensitivity, ignorePunctuation: boolean): StringComparator {
+function intlCollator(
+  options: CollatorOptions,
+  sensitivity: Sensitivity,
+  ignorePunctuation: boolean,
+): StringComparator {
   const { locale, caseFirst } = options
   // The rules of fr-CA hold the order of accents from the end; it is added where it is wanted.
   const tag = languageTag(locale.name === 'fr_CA' ? { ...locale, name: 'fr' } : locale)

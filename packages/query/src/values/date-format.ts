@@ -20,7 +20,8 @@ export const months = [
 const pad = (value: number, length: number) => String(value).padStart(length, '0')
 
 function year(value: number): string {
-  if (value < 0 || value > 9999) throw new CommandError(18537, `$dateToString is only defined on year 0-9999, tried to use year ${value}`)
+  if (value < 0 || value > 9999)
+    throw new CommandError(18537, `$dateToString is only defined on year 0-9999, tried to use year ${value}`)
   return pad(value, 4)
 }
 

@@ -33,7 +33,10 @@ export function parseIsoDate(text: string, zone: TimeZone | null): number {
 }
 
 function offsetWithZone(text: string): CommandError {
-  return fail(text, 'you cannot pass in a date/time string with time zone information together with a timezone argument')
+  return fail(
+    text,
+    'you cannot pass in a date/time string with time zone information together with a timezone argument',
+  )
 }
 
 const patterns: Readonly<Record<string, string>> = {
@@ -75,7 +78,8 @@ export function parseDateByFormat(text: string, format: readonly FormatPart[], z
   if (month < 1 || month > 12 || dayOfMonth < 1 || dayOfMonth > 31) throw fail(text, 'The parsed date was invalid')
   const [hour, minute, second] = [number('H', 0), number('M', 0), number('S', 0)]
   if (hour > 24 || minute > 59 || second > 59) throw fail(text, 'The parsed time was invalid')
-  if (!isIso && !given.has('Y')) throw fail(text, 'an incomplete date/time string has been found, with elements missing')
+  if (!isIso && !given.has('Y'))
+    throw fail(text, 'an incomplete date/time string has been found, with elements missing')
   const day = isIso
     ? isoWallMs(number('G', 1970), number('V', 1), number('u', 1))
     : given.has('j')

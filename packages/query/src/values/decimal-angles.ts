@@ -18,7 +18,18 @@ import {
   zero,
   type DecimalFunction,
 } from './decimal-function.js'
-import { angleOf, integerRoot, logarithm, magnitude, one, over, pi, places, shifted, sineAndCosine } from './fixed-point.js'
+import {
+  angleOf,
+  integerRoot,
+  logarithm,
+  magnitude,
+  one,
+  over,
+  pi,
+  places,
+  shifted,
+  sineAndCosine,
+} from './fixed-point.js'
 
 const trigonometric = (choose: (sine: bigint, cosine: bigint) => bigint) => (value: Decimal) =>
   ofFixed(choose(...sineAndCosine(value.coefficient, value.exponent)))
@@ -83,7 +94,11 @@ function arcTangent2(y: Decimal, x: Decimal): RawValue {
   return ofFixed(sign(y) < 0 ? -turned : turned)
 }
 
-const infiniteLength = ({ special }: Decimal): Decimal => ({ coefficient: special === null ? 0n : 1n, exponent: 0, special: null })
+const infiniteLength = ({ special }: Decimal): Decimal => ({
+  coefficient: special === null ? 0n : 1n,
+  exponent: 0,
+  special: null,
+})
 
 /** The angle that is as large as its tangent. */
 function smallRatio(rise: Decimal, run: Decimal, side: number): RawValue {
@@ -109,7 +124,9 @@ function hyperbolic(combine: (up: bigint, down: bigint) => bigint, alone: (value
 /** Half of a power of e. */
 function halfPower(power: bigint, side: bigint): RawValue {
   const result = powerOfE(power)
-  return result === null ? specialDecimal(side < 0n ? -Infinity : Infinity) : rounded(side * 5n * result[0], result[1] - 1)
+  return result === null
+    ? specialDecimal(side < 0n ? -Infinity : Infinity)
+    : rounded(side * 5n * result[0], result[1] - 1)
 }
 
 export const decimalHyperbolicSine = throughZero(
@@ -167,5 +184,7 @@ export const decimalAreaTangent = throughZero((value, fixed) => {
 const serverPi = '3.141592653589793238462643383279503'
 const halfTurn = '180'
 
-export const decimalRadians: DecimalFunction = (degrees) => multiplyDecimals(degrees, divideDecimals(text(serverPi), text(halfTurn))!)
-export const decimalDegrees: DecimalFunction = (radians) => multiplyDecimals(radians, divideDecimals(text(halfTurn), text(serverPi))!)
+export const decimalRadians: DecimalFunction = (degrees) =>
+  multiplyDecimals(degrees, divideDecimals(text(serverPi), text(halfTurn))!)
+export const decimalDegrees: DecimalFunction = (radians) =>
+  multiplyDecimals(radians, divideDecimals(text(halfTurn), text(serverPi))!)

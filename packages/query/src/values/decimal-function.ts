@@ -33,14 +33,18 @@ export function rounded(coefficient: bigint, exponent: number, isExact = false):
     coefficient = shifted(coefficient, missing)
     exponent -= missing
   }
-  if (exponent + digitCount(coefficient) - 1 > largestAdjusted) return specialDecimal(coefficient < 0n ? -Infinity : Infinity)
+  if (exponent + digitCount(coefficient) - 1 > largestAdjusted)
+    return specialDecimal(coefficient < 0n ? -Infinity : Infinity)
   return text(`${coefficient}E${exponent}`)
 }
 
 export const ofFixed = (value: bigint): RawValue => rounded(value, -places)
 
 /** A function of finite numbers, and what it makes of the infinities. */
-export function finite(compute: (value: Decimal) => RawValue | null, infinite: (value: number) => RawValue | null): DecimalFunction {
+export function finite(
+  compute: (value: Decimal) => RawValue | null,
+  infinite: (value: number) => RawValue | null,
+): DecimalFunction {
   return (value) => {
     const parts = decimalParts(value)
     if (parts.special === null) return compute(parts)
@@ -56,7 +60,9 @@ export function throughZero(
   return finite((value) => {
     const { coefficient, exponent } = value
     if (coefficient === 0n) return zero()
-    return adjusted(value) < tiny ? rounded(coefficient, exponent) : compute(value, shifted(coefficient, exponent + places))
+    return adjusted(value) < tiny
+      ? rounded(coefficient, exponent)
+      : compute(value, shifted(coefficient, exponent + places))
   }, infinite)
 }
 
@@ -66,7 +72,8 @@ export const same = (value: number) => specialDecimal(value)
 export const isOne = ({ coefficient, exponent }: Decimal): boolean =>
   exponent <= 0 && exponent > -precision && coefficient === shifted(1n, -exponent)
 
-export const sign = ({ coefficient, special }: Decimal): number => special ?? (coefficient < 0n ? -1 : coefficient > 0n ? 1 : 0)
+export const sign = ({ coefficient, special }: Decimal): number =>
+  special ?? (coefficient < 0n ? -1 : coefficient > 0n ? 1 : 0)
 
 /** e to a fixed-point power, as a coefficient and an exponent; null: beyond all decimals. */
 export function powerOfE(power: bigint): readonly [coefficient: bigint, exponent: number] | null {

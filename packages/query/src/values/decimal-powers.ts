@@ -62,14 +62,17 @@ export const decimalLogarithm10: DecimalFunction = finite(
   (value) => {
     if (value.coefficient <= 0n) return null
     const isPowerOfTen = /^10*$/.test(value.coefficient.toString())
-    return isPowerOfTen ? text(String(adjusted(value))) : ofFixed(over(logarithm(value.coefficient, value.exponent), ln10()))
+    return isPowerOfTen
+      ? text(String(adjusted(value)))
+      : ofFixed(over(logarithm(value.coefficient, value.exponent), ln10()))
   },
   (value) => (value > 0 ? same(value) : null),
 )
 
 /** Null when it is no integer, or so large that only its size counts, which then is even. */
 function integerOf({ coefficient, exponent }: Decimal): bigint | null {
-  if (exponent >= 0) return exponent > 50 ? 10n ** 50n * BigInt(Math.sign(Number(coefficient))) : shifted(coefficient, exponent)
+  if (exponent >= 0)
+    return exponent > 50 ? 10n ** 50n * BigInt(Math.sign(Number(coefficient))) : shifted(coefficient, exponent)
   const whole = shifted(coefficient, exponent)
   return shifted(whole, -exponent) === coefficient ? whole : null
 }
@@ -93,10 +96,12 @@ function powerAtTheEdge(base: Decimal, power: Decimal, integer: bigint | null): 
 export function decimalPower(baseValue: RawValue, powerValue: RawValue): RawValue {
   const base = decimalParts(baseValue)
   const power = decimalParts(powerValue)
-  if ((power.special === null && power.coefficient === 0n) || (base.special === null && isOne(base))) return rounded(1n, 0)
+  if ((power.special === null && power.coefficient === 0n) || (base.special === null && isOne(base)))
+    return rounded(1n, 0)
   if (Number.isNaN(base.special) || Number.isNaN(power.special)) return specialDecimal(Number.NaN)
   const integer = power.special === null ? integerOf(power) : null
-  if (base.special !== null || power.special !== null || base.coefficient === 0n) return powerAtTheEdge(base, power, integer)
+  if (base.special !== null || power.special !== null || base.coefficient === 0n)
+    return powerAtTheEdge(base, power, integer)
   if (base.coefficient < 0n && integer === null) return specialDecimal(Number.NaN)
   const side = base.coefficient < 0n && integer! % 2n !== 0n ? -1n : 1n
   const coefficient = magnitude(base.coefficient)
@@ -107,11 +112,14 @@ export function decimalPower(baseValue: RawValue, powerValue: RawValue): RawValu
     const shift = digitCount(whole) + 2 * precision
     const quotient = shifted(1n, shift) / whole
     // A digit that says that more follow.
-    return quotient * whole === shifted(1n, shift) ? rounded(quotient, scale - shift) : rounded(quotient * 10n + side, scale - shift - 1)
+    return quotient * whole === shifted(1n, shift)
+      ? rounded(quotient, scale - shift)
+      : rounded(quotient * 10n + side, scale - shift - 1)
   }
   const log = logarithm(coefficient, base.exponent)
   // Powers beyond this give infinity or 0 of every base but 1.
-  const product = adjusted(power) > 45 ? log * BigInt(sign(power)) * 10n ** 50n : shifted(log * power.coefficient, power.exponent)
+  const product =
+    adjusted(power) > 45 ? log * BigInt(sign(power)) * 10n ** 50n : shifted(log * power.coefficient, power.exponent)
   const result = powerOfE(product)
   if (result !== null) return rounded(side * result[0], result[1])
   return product > 0n ? specialDecimal(side < 0n ? -Infinity : Infinity) : text(`0E${smallestExponent}`)

@@ -20,9 +20,17 @@ function parse(value: RawValue): Decimal {
   const text = value.isNumber() && value.type !== 0x13 ? numberText(value) : String(fromRawValue(value))
   const match = /^([+-]?)(\d*)\.?(\d*)(?:E([+-]?\d+))?$/i.exec(text)
   if (match === null || match[2]! + match[3]! === '')
-    return { coefficient: 0n, exponent: 0, special: /nan/i.test(text) ? Number.NaN : text.startsWith('-') ? -Infinity : Infinity }
+    return {
+      coefficient: 0n,
+      exponent: 0,
+      special: /nan/i.test(text) ? Number.NaN : text.startsWith('-') ? -Infinity : Infinity,
+    }
   const digits = BigInt(match[2]! + match[3]!)
-  return { coefficient: match[1] === '-' ? -digits : digits, exponent: Number(match[4] ?? 0) - match[3]!.length, special: null }
+  return {
+    coefficient: match[1] === '-' ? -digits : digits,
+    exponent: Number(match[4] ?? 0) - match[3]!.length,
+    special: null,
+  }
 }
 
 /** A double becomes a decimal with 15 significant digits, an integer exactly, as the server's conversions do. */
@@ -79,7 +87,10 @@ export function addDecimals(left: RawValue, right: RawValue): RawValue {
     return a.coefficient !== 0n && (b.coefficient === 0n || a.exponent > b.exponent)
       ? build(a.coefficient, a.exponent)
       : build(b.coefficient, b.exponent)
-  return build(a.coefficient * 10n ** BigInt(a.exponent - exponent) + b.coefficient * 10n ** BigInt(b.exponent - exponent), exponent)
+  return build(
+    a.coefficient * 10n ** BigInt(a.exponent - exponent) + b.coefficient * 10n ** BigInt(b.exponent - exponent),
+    exponent,
+  )
 }
 
 export function multiplyDecimals(left: RawValue, right: RawValue): RawValue {
@@ -95,7 +106,9 @@ export function divideDecimals(left: RawValue, right: RawValue): RawValue | null
   const b = parse(right)
   if (b.special === null && b.coefficient === 0n) return null
   if (a.special !== null || b.special !== null)
-    return b.special !== null && a.special === null && !Number.isNaN(b.special) ? build(0n, 0) : special(approximate(a) / approximate(b))
+    return b.special !== null && a.special === null && !Number.isNaN(b.special)
+      ? build(0n, 0)
+      : special(approximate(a) / approximate(b))
   let coefficient = a.coefficient
   let exponent = a.exponent - b.exponent
   if (coefficient % b.coefficient !== 0n) {
@@ -120,7 +133,10 @@ export function remainderOfDecimals(left: RawValue, right: RawValue): RawValue |
   if (b.special !== null) return build(a.coefficient, a.exponent)
   const exponent = Math.min(a.exponent, b.exponent)
   if (Math.abs(a.exponent - b.exponent) > 6200) return build(a.coefficient, a.exponent)
-  return build((a.coefficient * 10n ** BigInt(a.exponent - exponent)) % (b.coefficient * 10n ** BigInt(b.exponent - exponent)), exponent)
+  return build(
+    (a.coefficient * 10n ** BigInt(a.exponent - exponent)) % (b.coefficient * 10n ** BigInt(b.exponent - exponent)),
+    exponent,
+  )
 }
 
 /** To a double: the nearest. */
@@ -148,7 +164,9 @@ export function roundDecimal(value: RawValue, places: number, mode: RoundingMode
   if (a.special !== null) return special(a.special)
   const drop = -places - a.exponent
   const coefficient =
-    drop > 0 ? divideRounded(a.coefficient, 10n ** BigInt(Math.min(drop, 6200)), mode) : a.coefficient * 10n ** BigInt(-drop)
+    drop > 0
+      ? divideRounded(a.coefficient, 10n ** BigInt(Math.min(drop, 6200)), mode)
+      : a.coefficient * 10n ** BigInt(-drop)
   if (coefficient.toString().replace('-', '').length > precision) return special(Number.NaN)
   if (coefficient === 0n && isNegative(value)) return toRawValue(Decimal128.fromString(`-0E${-places}`))
   return build(coefficient, -places)

@@ -1,5 +1,14 @@
 /** Values as the server prints them in error messages: `{ a: 1, b: "x" }`. */
-import { asBuffer, BsonType, FieldIterator, fromRawValue, readInt32, readUint32, readUtf8, type RawValue } from '@shardlab/bson'
+import {
+  asBuffer,
+  BsonType,
+  FieldIterator,
+  fromRawValue,
+  readInt32,
+  readUint32,
+  readUtf8,
+  type RawValue,
+} from '@shardlab/bson'
 import { formatDate, parseFormat } from './date-format.js'
 import { datePartsAt } from './date-parts.js'
 import { utc } from './time-zone.js'
@@ -60,7 +69,8 @@ export function formatValue(value: RawValue | undefined): string {
 }
 
 /** The beginning of a long text; `bytes` of UTF-8, a character that is cut replaced. */
-const firstBytes = (value: RawValue, bytes: number) => asBuffer(value.bytes).toString('utf8', value.start + 4, value.start + 4 + bytes)
+const firstBytes = (value: RawValue, bytes: number) =>
+  asBuffer(value.bytes).toString('utf8', value.start + 4, value.start + 4 + bytes)
 
 /** UUIDs (subtype 4) as such, other data in hexadecimal, of which more than 80 bytes are cut to 70. */
 function formatBinary(value: RawValue): string {
@@ -114,7 +124,8 @@ function general(value: number, digits: number): string {
   return `${trimmed(mantissa)}e${scientificExponent(exponent)}`
 }
 
-const scientificExponent = (exponent: number) => `${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
+const scientificExponent = (exponent: number) =>
+  `${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
 
 /** A double as `$toString` gives it: the fewest digits that tell it apart. */
 export function shortestDouble(value: number): string {

@@ -11,10 +11,17 @@ export interface StructField {
  * @param name of the structure in messages, such as `$fill`
  * @throws CommandError 40415 for an unknown field, 40413 for one given twice, 40414 for a missing one, TypeMismatch (14)
  */
-export function parseStruct(name: string, argument: RawValue, fields: Readonly<Record<string, StructField>>): Map<string, RawValue> {
+export function parseStruct(
+  name: string,
+  argument: RawValue,
+  fields: Readonly<Record<string, StructField>>,
+): Map<string, RawValue> {
   const given = new Map<string, RawValue>()
   if (argument.type !== BsonType.object)
-    throw new CommandError('TypeMismatch', `BSON field '${name}' is the wrong type '${typeName(argument.type)}', expected type 'object'`)
+    throw new CommandError(
+      'TypeMismatch',
+      `BSON field '${name}' is the wrong type '${typeName(argument.type)}', expected type 'object'`,
+    )
   for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
     const field = it.name()
     const declared = Object.hasOwn(fields, field) ? fields[field]! : undefined
@@ -25,7 +32,8 @@ export function parseStruct(name: string, argument: RawValue, fields: Readonly<R
     given.set(field, value)
   }
   for (const [field, { required }] of Object.entries(fields))
-    if (required && !given.has(field)) throw new CommandError(40414, `BSON field '${name}.${field}' is missing but a required field`)
+    if (required && !given.has(field))
+      throw new CommandError(40414, `BSON field '${name}.${field}' is missing but a required field`)
   return given
 }
 

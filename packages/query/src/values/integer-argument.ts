@@ -24,7 +24,8 @@ export function integerArgument(name: string, value: RawValue): bigint {
 /** The same, at least 0. @throws CommandError FailedToParse (9) */
 export function nonNegativeArgument(name: string, value: RawValue): bigint {
   const integer = integerArgument(name, value)
-  if (integer < 0n) throw new CommandError('FailedToParse', `Expected a non-negative number in: ${formatField(name, value)}`)
+  if (integer < 0n)
+    throw new CommandError('FailedToParse', `Expected a non-negative number in: ${formatField(name, value)}`)
   return integer
 }
 
@@ -33,7 +34,8 @@ export function nonNegativeInt32Argument(name: string, value: RawValue): number 
   const integer = integerArgument(name, value)
   if (BigInt.asIntN(32, integer) !== integer)
     throw new CommandError('FailedToParse', `Cannot represent ${formatField(name, value)} in an int`)
-  if (integer < 0n) throw new CommandError('FailedToParse', `Expected a non-negative number in: ${formatField(name, value)}`)
+  if (integer < 0n)
+    throw new CommandError('FailedToParse', `Expected a non-negative number in: ${formatField(name, value)}`)
   return Number(integer)
 }
 

@@ -56,14 +56,29 @@ function olson(id: string): TimeZone {
       const parts: Record<string, string> = {}
       for (const { type, value } of format.formatToParts(utcMs)) parts[type] = value
       const year = parts.era === 'BC' ? 1 - Number(parts.year) : Number(parts.year)
-      const local = wallMs(year, Number(parts.month), Number(parts.day), Number(parts.hour), Number(parts.minute), Number(parts.second))
+      const local = wallMs(
+        year,
+        Number(parts.month),
+        Number(parts.day),
+        Number(parts.hour),
+        Number(parts.minute),
+        Number(parts.second),
+      )
       return local - Math.floor(utcMs / 1000) * 1000
     },
   }
 }
 
 /** A wall-clock time as milliseconds since the epoch of that wall; parts may be out of their usual ranges. */
-export function wallMs(year: number, month: number, day: number, hour = 0, minute = 0, second = 0, millisecond = 0): number {
+export function wallMs(
+  year: number,
+  month: number,
+  day: number,
+  hour = 0,
+  minute = 0,
+  second = 0,
+  millisecond = 0,
+): number {
   return daysOfDate(year, month, day) * dayMs + ((hour * 60 + minute) * 60 + second) * 1000 + millisecond
 }
 

@@ -1,5 +1,13 @@
 /** Keys of values under a collation: equal strings have one key, whatever their bytes. For grouping, sets and `distinct`. */
-import { BsonType, DocumentWriter, encodeKeyString, FieldIterator, RawValue, stringValue, type StringComparator } from '@shardlab/bson'
+import {
+  BsonType,
+  DocumentWriter,
+  encodeKeyString,
+  FieldIterator,
+  RawValue,
+  stringValue,
+  type StringComparator,
+} from '@shardlab/bson'
 
 /**
  * Gives each value a text that is equal for values that are equal. Without a collation that is the KeyString, and the order of texts is the

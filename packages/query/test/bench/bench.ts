@@ -35,7 +35,11 @@ rate('filter {a:5,b:{$gt:3}}, 5 fields', documents.length, () => {
   return n
 })
 const nested = compileFilter(encode({ 'sub.x': { $lt: 500 } }), context)
-rate("filter {'sub.x':{$lt:500}}", documents.length, () => documents.filter((document) => nested.matches(document)).length)
+rate(
+  "filter {'sub.x':{$lt:500}}",
+  documents.length,
+  () => documents.filter((document) => nested.matches(document)).length,
+)
 rate('compileFilter {a:5,b:{$gt:3}}', 1, () => compileFilter(encodedFilter, context))
 const inc = compileUpdate({ document: encode({ $inc: { a: 1 } }) }, {}, context)
 rate('$inc a', documents.length, () => documents.forEach((document) => inc.apply(document)))

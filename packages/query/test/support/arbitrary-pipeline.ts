@@ -28,7 +28,8 @@ const binary = (operators: Expression, a: Expression, b: Expression = a): Expres
   fc.tuple(operators as fc.Arbitrary<string>, a, b).map(([operator, x, y]) => ({ [operator]: [x, y] }))
 const unary = (operators: Expression, a: Expression): Expression =>
   fc.tuple(operators as fc.Arbitrary<string>, a).map(([operator, x]) => ({ [operator]: x }))
-const condition = (test: Expression, a: Expression): Expression => fc.tuple(test, a, a).map((operands) => ({ $cond: operands }))
+const condition = (test: Expression, a: Expression): Expression =>
+  fc.tuple(test, a, a).map((operands) => ({ $cond: operands }))
 
 const expressions = fc.letrec<Expressions>((tie) => {
   const [number, text, boolean, numbers] = [tie('number'), tie('string'), tie('boolean'), tie('numbers')]
@@ -47,7 +48,9 @@ const expressions = fc.letrec<Expressions>((tie) => {
       binary(fc.constant('$indexOfBytes'), text),
       binary(names('$cmp'), scalar),
       condition(boolean, number),
-      fc.tuple(numbers, number).map(([input, initialValue]) => ({ $reduce: { input, initialValue, in: { $add: ['$$value', '$$this'] } } })),
+      fc
+        .tuple(numbers, number)
+        .map(([input, initialValue]) => ({ $reduce: { input, initialValue, in: { $add: ['$$value', '$$this'] } } })),
       fc.tuple(number, number).map(([x, y]) => ({ $let: { vars: { x, y }, in: { $subtract: ['$$x', '$$y'] } } })),
       fc.tuple(boolean, number, boolean, number, number).map(([a, x, b, y, z]) => ({
         $switch: {
@@ -67,7 +70,9 @@ const expressions = fc.letrec<Expressions>((tie) => {
       unary(names('$toUpper', '$toLower'), text),
       fc.tuple(text, fc.nat(2), fc.nat(3)).map((operands) => ({ $substrCP: operands })),
       fc.tuple(text, names('a', 'b')).map(([input, chars]) => ({ $trim: { input, chars } })),
-      fc.tuple(text, names('a', 'b'), word).map(([input, find, replacement]) => ({ $replaceAll: { input, find, replacement } })),
+      fc
+        .tuple(text, names('a', 'b'), word)
+        .map(([input, find, replacement]) => ({ $replaceAll: { input, find, replacement } })),
       condition(boolean, text),
     ),
     boolean: fc.oneof(
@@ -86,7 +91,9 @@ const expressions = fc.letrec<Expressions>((tie) => {
       binary(fc.constant('$concatArrays'), numbers),
       unary(fc.constant('$reverseArray'), numbers),
       fc.tuple(numbers, fc.integer({ min: -3, max: 3 })).map((operands) => ({ $slice: operands })),
-      fc.tuple(numbers, number).map(([input, than]) => ({ $filter: { input, as: 'e', cond: { $gte: ['$$e', than] } } })),
+      fc
+        .tuple(numbers, number)
+        .map(([input, than]) => ({ $filter: { input, as: 'e', cond: { $gte: ['$$e', than] } } })),
       fc.tuple(numbers, number).map(([input, by]) => ({ $map: { input, as: 'e', in: { $add: ['$$e', by] } } })),
       fc.tuple(numbers, fc.constantFrom(1, -1)).map(([input, sortBy]) => ({ $sortArray: { input, sortBy } })),
       fc.tuple(fc.nat(3), fc.nat(6)).map((operands) => ({ $range: operands })),
@@ -98,7 +105,9 @@ const expressions = fc.letrec<Expressions>((tie) => {
 const anything = fc.oneof(expressions.number, expressions.string, expressions.boolean, expressions.numbers)
 
 const accumulator: fc.Arbitrary<Document> = fc.oneof(
-  fc.tuple(names('$sum', '$avg', '$min', '$max', '$first', '$last', '$push'), expressions.number).map(([name, of]) => ({ [name]: of })),
+  fc
+    .tuple(names('$sum', '$avg', '$min', '$max', '$first', '$last', '$push'), expressions.number)
+    .map(([name, of]) => ({ [name]: of })),
   fc.tuple(names('$min', '$max', '$push', '$first', '$last'), expressions.string).map(([name, of]) => ({ [name]: of })),
   fc.constant({ $count: {} }),
   fc
@@ -114,7 +123,9 @@ const query: fc.Arbitrary<Document> = fc.oneof(
   fc
     .tuple(names('n', 'list', 'o.p', 'items.p'), names('$gt', '$lte', '$ne', '$eq'), small)
     .map(([path, name, than]) => ({ [path]: { [name]: than } })),
-  fc.tuple(names('k', 's', 'items.q'), fc.array(word, { minLength: 1, maxLength: 3 })).map(([path, list]) => ({ [path]: { $in: list } })),
+  fc
+    .tuple(names('k', 's', 'items.q'), fc.array(word, { minLength: 1, maxLength: 3 }))
+    .map(([path, list]) => ({ [path]: { $in: list } })),
   fc.tuple(small, word).map(([p, q]) => ({ items: { $elemMatch: { p: { $gte: p }, q: { $lte: q } } } })),
   expressions.boolean.map((test) => ({ $expr: test })),
 )
@@ -128,7 +139,9 @@ const window = fc.oneof(
 /** Stages that leave the documents what they are. */
 const keeping: fc.Arbitrary<Document> = fc.oneof(
   query.map((filter) => ({ $match: filter })),
-  fc.tuple(names('n', 's', 'o.p'), fc.constantFrom(1, -1)).map(([path, direction]) => ({ $sort: { [path]: direction, _id: 1 } })),
+  fc
+    .tuple(names('n', 's', 'o.p'), fc.constantFrom(1, -1))
+    .map(([path, direction]) => ({ $sort: { [path]: direction, _id: 1 } })),
   fc.integer({ min: 1, max: 5 }).map((count) => ({ $limit: count })),
   fc.nat(2).map((count) => ({ $skip: count })),
   expressions.number.map((n) => ({ $addFields: { n } })),
@@ -149,7 +162,9 @@ const inOrder: Document = { $sort: { _id: 1 } }
 const changing: fc.Arbitrary<Document[]> = fc.oneof(
   fc.constant<Document[]>([]),
   fc.tuple(groupKey, accumulator, accumulator).map(([_id, a, b]) => [{ $group: { _id, a, b } }, inOrder]),
-  fc.tuple(names('$k', '$n'), accumulator).map(([groupBy, total]) => [{ $group: { _id: groupBy, total } }, inOrder, { $limit: 2 }]),
+  fc
+    .tuple(names('$k', '$n'), accumulator)
+    .map(([groupBy, total]) => [{ $group: { _id: groupBy, total } }, inOrder, { $limit: 2 }]),
   fc.tuple(anything, names('n', 'o.q')).map(([x, path]) => [{ $addFields: { x } }, { $project: { x: 1, [path]: 1 } }]),
   names('list', 'items').map((path) => [{ $unwind: `$${path}` }]),
   fc.constant<Document[]>([{ $unwind: { path: '$items', includeArrayIndex: 'at', preserveNullAndEmptyArrays: true } }]),
@@ -163,13 +178,18 @@ const changing: fc.Arbitrary<Document[]> = fc.oneof(
       inOrder,
     ]),
   fc
-    .constantFrom<Document>({ $rank: {} }, { $denseRank: {} }, { $documentNumber: {} }, { $shift: { output: '$_id', by: -1, default: 0 } })
+    .constantFrom<Document>(
+      { $rank: {} },
+      { $denseRank: {} },
+      { $documentNumber: {} },
+      { $shift: { output: '$_id', by: -1, default: 0 } },
+    )
     .map((w) => [{ $setWindowFields: { partitionBy: '$k', sortBy: { n: 1 }, output: { w } } }, inOrder]),
-  fc
-    .tuple(query, accumulator)
-    .map(([filter, a]) => [
-      { $facet: { some: [{ $match: filter }, { $project: { n: 1 } }], totals: [{ $group: { _id: '$k', a } }, inOrder] } },
-    ]),
+  fc.tuple(query, accumulator).map(([filter, a]) => [
+    {
+      $facet: { some: [{ $match: filter }, { $project: { n: 1 } }], totals: [{ $group: { _id: '$k', a } }, inOrder] },
+    },
+  ]),
 )
 
 export const pipeline: fc.Arbitrary<Document[]> = fc

@@ -20,7 +20,12 @@ const pushed = fc.oneof(
   anything,
   fc
     .record(
-      { $each: list, $position: fc.integer({ min: -3, max: 4 }), $slice: fc.integer({ min: -3, max: 3 }), $sort: sortBy },
+      {
+        $each: list,
+        $position: fc.integer({ min: -3, max: 4 }),
+        $slice: fc.integer({ min: -3, max: 3 }),
+        $sort: sortBy,
+      },
       { requiredKeys: ['$each'], noNullPrototype: true },
     )
     .map((clauses) => clauses as unknown as Plain),
@@ -31,7 +36,9 @@ const added = fc.oneof(
 )
 const pulled = fc.oneof(
   anything,
-  fc.tuple(fc.constantFrom('$gt', '$lte', '$ne', '$eq'), number).map(([operator, argument]): Plain => ({ [operator]: argument })),
+  fc
+    .tuple(fc.constantFrom('$gt', '$lte', '$ne', '$eq'), number)
+    .map(([operator, argument]): Plain => ({ [operator]: argument })),
   list.map((argument): Plain => ({ $in: argument })),
   fc.tuple(fc.constantFrom('a', 'b'), number).map(([inner, argument]): Plain => ({ [inner]: { $gte: argument } })),
 )
@@ -65,10 +72,16 @@ export const target: fc.Arbitrary<{ [name: string]: Plain }> = fc.oneof(
     {
       a: fc.array(fc.constantFrom<Plain>(1, 2, 3, 'x', null), { maxLength: 5 }) as fc.Arbitrary<Plain>,
       b: fc.array(
-        fc.record({ a: number, b: fc.oneof(number, fc.array(number, { maxLength: 2 })) }, { requiredKeys: [], noNullPrototype: true }),
+        fc.record(
+          { a: number, b: fc.oneof(number, fc.array(number, { maxLength: 2 })) },
+          { requiredKeys: [], noNullPrototype: true },
+        ),
         { maxLength: 4 },
       ) as fc.Arbitrary<Plain>,
-      c: fc.oneof(number, fc.record({ a: number, b: list }, { requiredKeys: [], noNullPrototype: true }) as fc.Arbitrary<Plain>),
+      c: fc.oneof(
+        number,
+        fc.record({ a: number, b: list }, { requiredKeys: [], noNullPrototype: true }) as fc.Arbitrary<Plain>,
+      ),
     },
     { requiredKeys: [], noNullPrototype: true },
   ) as fc.Arbitrary<{ [name: string]: Plain }>,
@@ -91,7 +104,10 @@ export const shaped: fc.Arbitrary<{ [name: string]: Plain }> = fc.record(
     n: fc.integer({ min: -2, max: 5 }) as fc.Arbitrary<Plain>,
     l: numbers as fc.Arbitrary<Plain>,
     o: fc.record({ n: fc.nat(5), l: numbers }, { noNullPrototype: true }) as fc.Arbitrary<Plain>,
-    e: fc.array(fc.record({ n: fc.nat(5), l: numbers }, { noNullPrototype: true }), { minLength: 1, maxLength: 3 }) as fc.Arbitrary<Plain>,
+    e: fc.array(fc.record({ n: fc.nat(5), l: numbers }, { noNullPrototype: true }), {
+      minLength: 1,
+      maxLength: 3,
+    }) as fc.Arbitrary<Plain>,
   },
   { noNullPrototype: true },
 ) as fc.Arbitrary<{ [name: string]: Plain }>
@@ -102,7 +118,9 @@ const numberPath = fc.oneof(
   element.map((part) => `e.${part}.n`),
   fc.tuple(element, fc.constantFrom('a', 'z')).map(([part, name]) => `e.${part}.${name}`),
   fc.constantFrom('$[]', '$[i]', '0').map((part) => `l.${part}`),
-  fc.tuple(fc.constantFrom('$[]', '$[x]'), fc.constantFrom('$[]', '$[i]')).map(([outer, inner]) => `e.${outer}.l.${inner}`),
+  fc
+    .tuple(fc.constantFrom('$[]', '$[x]'), fc.constantFrom('$[]', '$[i]'))
+    .map(([outer, inner]) => `e.${outer}.l.${inner}`),
 )
 const listPath = fc.oneof(
   fc.constantFrom('l', 'o.l', 'new.l'),
@@ -121,7 +139,11 @@ const shapedStep: fc.Arbitrary<readonly [operator: string, path: string, argumen
   fc.tuple(fc.constant('$pull'), listPath, elementTest as fc.Arbitrary<Plain>),
   fc.tuple(fc.constant('$pullAll'), listPath, numbers as fc.Arbitrary<Plain>),
   fc.tuple(fc.constant('$pop'), listPath, fc.constantFrom<Plain>(1, -1)),
-  fc.tuple(fc.constant('$rename'), fc.constantFrom('n', 'l', 'o.n', 'o.none'), fc.constantFrom<Plain>('m', 'o.m', 'p.m', 'e')),
+  fc.tuple(
+    fc.constant('$rename'),
+    fc.constantFrom('n', 'l', 'o.n', 'o.none'),
+    fc.constantFrom<Plain>('m', 'o.m', 'p.m', 'e'),
+  ),
 )
 
 export interface PlacedUpdate {
@@ -136,7 +158,9 @@ export const placedUpdate: fc.Arbitrary<PlacedUpdate> = fc
   .tuple(fc.array(shapedStep, { minLength: 1, maxLength: 3 }), elementTest, elementTest, elementTest, elementTest)
   .map(([steps, x, y, i, match]) => {
     const filters: { [name: string]: { [path: string]: Plain } } = { x: { 'x.n': x }, y: { 'y.n': y }, i: { i } }
-    const used = Object.keys(filters).filter((identifier) => steps.some(([, where]) => where.includes(`$[${identifier}]`)))
+    const used = Object.keys(filters).filter((identifier) =>
+      steps.some(([, where]) => where.includes(`$[${identifier}]`)),
+    )
     return {
       update: updateOf(steps),
       arrayFilters: Object.fromEntries(used.map((identifier) => [identifier, filters[identifier]!])),

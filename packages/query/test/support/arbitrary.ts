@@ -41,7 +41,9 @@ const comparison = fc
 const condition: fc.Arbitrary<{ [operator: string]: Plain }> = fc.oneof(
   { weight: 4, arbitrary: comparison },
   fc.tuple(comparison, comparison).map(([a, b]) => ({ ...a, ...b })),
-  fc.tuple(fc.constantFrom('$in', '$nin'), fc.array(value(true), { maxLength: 10 })).map(([operator, list]) => ({ [operator]: list })),
+  fc
+    .tuple(fc.constantFrom('$in', '$nin'), fc.array(value(true), { maxLength: 10 }))
+    .map(([operator, list]) => ({ [operator]: list })),
   fc.boolean().map((argument) => ({ $exists: argument })),
   fc.nat(3).map((argument) => ({ $size: argument })),
   comparison.map((argument) => ({ $not: argument as Plain })),
@@ -50,8 +52,12 @@ const condition: fc.Arbitrary<{ [operator: string]: Plain }> = fc.oneof(
   fc.tuple(fc.constantFrom(2, 3, -2), fc.constantFrom(0, 1, -1)).map((argument) => ({ $mod: argument })),
   fc.nat(7).map((argument) => ({ $bitsAnySet: argument })),
   fc.constantFrom('^a', 'b$', '.', '^$').map((argument) => ({ $regex: argument })),
-  fc.tuple(fc.constantFrom('a', 'b', 'a.b', '0'), comparison).map(([inner, argument]) => ({ $elemMatch: { [inner]: argument } })),
-  fc.tuple(fc.constantFrom('$gt', '$gte', '$lt', '$eq'), scalar).map(([operator, argument]) => ({ $elemMatch: { [operator]: argument } })),
+  fc
+    .tuple(fc.constantFrom('a', 'b', 'a.b', '0'), comparison)
+    .map(([inner, argument]) => ({ $elemMatch: { [inner]: argument } })),
+  fc
+    .tuple(fc.constantFrom('$gt', '$gte', '$lt', '$eq'), scalar)
+    .map(([operator, argument]) => ({ $elemMatch: { [operator]: argument } })),
 )
 
 export const filter: fc.Arbitrary<PlainFilter> = fc.letrec<{ filter: PlainFilter }>((tie) => ({

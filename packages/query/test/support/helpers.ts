@@ -1,4 +1,13 @@
-import { CommandError, decode, DocumentWriter, encode, toExtendedJson, toRawValue, type Document, type RawValue } from '@shardlab/bson'
+import {
+  CommandError,
+  decode,
+  DocumentWriter,
+  encode,
+  toExtendedJson,
+  toRawValue,
+  type Document,
+  type RawValue,
+} from '@shardlab/bson'
 import {
   compileExpression,
   compileFilter,
@@ -50,7 +59,11 @@ export function aggregate(stages: Document[], documents: Document[]): Document[]
   ).map((document) => decode(document))
 }
 
-export function run(stages: readonly Uint8Array[], documents: readonly Uint8Array[], over: EvaluationContext = context): Uint8Array[] {
+export function run(
+  stages: readonly Uint8Array[],
+  documents: readonly Uint8Array[],
+  over: EvaluationContext = context,
+): Uint8Array[] {
   const pipeline = compilePipeline(stages, over).open()
   for (const document of documents) pipeline.push(document)
   pipeline.end()

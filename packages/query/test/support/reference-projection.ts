@@ -23,13 +23,22 @@ function isObject(value: Plain): value is { [name: string]: Plain } {
 
 /** Undefined when nothing is left of it. */
 function project(value: Plain, tree: Tree, keep: boolean): Plain | undefined {
-  if (Array.isArray(value)) return value.map((element) => project(element, tree, keep)).filter((element) => element !== undefined)
+  if (Array.isArray(value))
+    return value.map((element) => project(element, tree, keep)).filter((element) => element !== undefined)
   if (!isObject(value)) return keep ? undefined : value
   const result: { [name: string]: Plain } = {}
   for (const [name, field] of Object.entries(value)) {
     const below = tree.get(name)
     const projected =
-      below === true ? (keep ? field : undefined) : below === undefined ? (keep ? undefined : field) : project(field, below, keep)
+      below === true
+        ? keep
+          ? field
+          : undefined
+        : below === undefined
+          ? keep
+            ? undefined
+            : field
+          : project(field, below, keep)
     if (projected !== undefined) result[name] = projected
   }
   return result

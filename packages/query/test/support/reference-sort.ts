@@ -16,7 +16,11 @@ function advance({ value, rest, prefix }: Place): Place {
   const [name, ...others] = rest
   if (name === undefined || Array.isArray(value)) return { value, rest, prefix }
   const isObject = typeof value === 'object' && value !== null
-  return advance({ value: isObject && Object.hasOwn(value, name) ? value[name] : undefined, rest: others, prefix: `${prefix}.${name}` })
+  return advance({
+    value: isObject && Object.hasOwn(value, name) ? value[name] : undefined,
+    rest: others,
+    prefix: `${prefix}.${name}`,
+  })
 }
 
 function tuples(places: readonly Place[], done: ReadonlySet<number>): (Plain | undefined)[][] {
@@ -44,7 +48,11 @@ function tuples(places: readonly Place[], done: ReadonlySet<number>): (Plain | u
 
 export type PlainSort = { readonly [path: string]: 1 | -1 }
 
-function compare(a: readonly (Plain | undefined)[], b: readonly (Plain | undefined)[], directions: readonly number[]): number {
+function compare(
+  a: readonly (Plain | undefined)[],
+  b: readonly (Plain | undefined)[],
+  directions: readonly number[],
+): number {
   for (let i = 0; i < a.length; i++) {
     const difference = order(a[i], b[i])
     if (difference !== 0) return difference * directions[i]!

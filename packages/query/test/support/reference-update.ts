@@ -59,14 +59,18 @@ function isOperators(value: Plain): value is PlainObject {
 function pulls(element: Plain, condition: Plain): boolean {
   if (isOperators(condition)) return referenceMatches({ v: condition } as PlainFilter, { v: element })
   if (!isObject(condition)) return equal(element, condition)
-  const filter = Object.fromEntries(Object.entries(condition).map(([name, value]) => [name, isOperators(value) ? value : { $eq: value }]))
+  const filter = Object.fromEntries(
+    Object.entries(condition).map(([name, value]) => [name, isOperators(value) ? value : { $eq: value }]),
+  )
   return isObject(element) && referenceMatches(filter as PlainFilter, element)
 }
 
 function sortElements(elements: Plain[], by: Plain): Plain[] {
   if (typeof by === 'number') return elements.toSorted((a, b) => order(a, b) * by)
   const holders = elements.map((element) => ({ keys: isObject(element) ? element : {}, element }))
-  const pattern = Object.fromEntries(Object.entries(by as PlainObject).map(([name, direction]) => [`keys.${name}`, direction]))
+  const pattern = Object.fromEntries(
+    Object.entries(by as PlainObject).map(([name, direction]) => [`keys.${name}`, direction]),
+  )
   return referenceSort(holders, pattern as PlainSort).map(({ element }) => element)
 }
 
@@ -84,8 +88,10 @@ function push(old: Plain | undefined, argument: Plain): Plain {
 
 function addToSet(old: Plain | undefined, argument: Plain): Plain {
   const elements = [...array(old)]
-  const candidates = isObject(argument) && Object.hasOwn(argument, '$each') ? (argument['$each'] as Plain[]) : [argument]
-  for (const candidate of candidates) if (!elements.some((element) => equal(element, candidate))) elements.push(candidate)
+  const candidates =
+    isObject(argument) && Object.hasOwn(argument, '$each') ? (argument['$each'] as Plain[]) : [argument]
+  for (const candidate of candidates)
+    if (!elements.some((element) => equal(element, candidate))) elements.push(candidate)
   return elements
 }
 
@@ -111,7 +117,9 @@ function changeOf(operator: string, argument: Plain): Change {
       return (old) => (old === undefined ? keep : array(old).filter((element) => !pulls(element, argument)))
     case '$pullAll':
       return (old) =>
-        old === undefined ? keep : array(old).filter((element) => !(argument as Plain[]).some((unwanted) => equal(element, unwanted)))
+        old === undefined
+          ? keep
+          : array(old).filter((element) => !(argument as Plain[]).some((unwanted) => equal(element, unwanted)))
     case '$bit':
       return (old) => {
         if (old !== undefined && !isWhole(old)) throw new Refused('not an integer')
@@ -136,7 +144,11 @@ function at(value: Plain, names: readonly string[], missing: Missing, change: Ch
     if (missing !== 'tolerate') throw new Refused('no place for it')
     return value
   }
-  const old: Plain | undefined = Array.isArray(value) ? value[Number(name)] : Object.hasOwn(value, name) ? value[name] : undefined
+  const old: Plain | undefined = Array.isArray(value)
+    ? value[Number(name)]
+    : Object.hasOwn(value, name)
+      ? value[name]
+      : undefined
   let result: ReturnType<Change>
   if (rest.length === 0) result = old === undefined && missing !== 'create' ? keep : change(old)
   else if (old !== undefined) result = at(old, rest, missing, change)
@@ -217,7 +229,8 @@ interface Step {
   readonly argument: Plain
 }
 
-const begins = (inner: readonly string[], outer: readonly string[]) => outer.every((name, index) => inner[index] === name)
+const begins = (inner: readonly string[], outer: readonly string[]) =>
+  outer.every((name, index) => inner[index] === name)
 
 /** Paths as they are written: neither is part of the other, and from one place all go on by fields, or all by elements. */
 function checkWritten(paths: readonly string[]): void {
@@ -248,15 +261,19 @@ export function referenceUpdate(document: Plain, update: PlainUpdate, places: Pl
       operator === '$rename' ? { operator, path: argument as string, argument: path } : { operator, path, argument },
     ),
   )
-  checkWritten(written.flatMap(({ operator, path, argument }) => (operator === '$rename' ? [path, argument as string] : [path])))
+  checkWritten(
+    written.flatMap(({ operator, path, argument }) => (operator === '$rename' ? [path, argument as string] : [path])),
+  )
   const used = written.flatMap(({ path }) => path.split('.').filter(isElements))
-  for (const name of Object.keys(places.arrayFilters ?? {})) if (!used.includes(`$[${name}]`)) throw new Refused('filter without use')
+  for (const name of Object.keys(places.arrayFilters ?? {}))
+    if (!used.includes(`$[${name}]`)) throw new Refused('filter without use')
   const steps = written.flatMap((step) =>
     spellOut(document, step.path.split('.'), places).map((names) => ({ ...step, path: names.join('.') })),
   )
   const concrete = steps.map(({ path }) => path.split('.'))
   for (const [i, a] of concrete.entries())
-    for (const [j, b] of concrete.entries()) if (i !== j && a.at(-1) !== '*' && begins(b, a)) throw new Refused('conflict in an element')
+    for (const [j, b] of concrete.entries())
+      if (i !== j && a.at(-1) !== '*' && begins(b, a)) throw new Refused('conflict in an element')
   return steps
     .filter(({ path }) => !path.endsWith('*'))
     .sort((a, b) => comparePaths(a.path, b.path))

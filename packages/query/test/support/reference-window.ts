@@ -29,7 +29,8 @@ function slice(sorted: readonly Row[], index: number, { documents, range }: Plai
   const [low, high] = [here + offset(range[0], -Infinity), here + offset(range[1], Infinity)]
   // 'current' is the row itself: its equals before or after it are not in the window.
   return sorted.filter(
-    ({ t }, at) => (range[0] === 'current' ? at >= index : t >= low) && (range[1] === 'current' ? at <= index : t <= high),
+    ({ t }, at) =>
+      (range[0] === 'current' ? at >= index : t >= low) && (range[1] === 'current' ? at <= index : t <= high),
   )
 }
 

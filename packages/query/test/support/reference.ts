@@ -20,7 +20,11 @@ const rank = (value: Plain | undefined): number =>
 export function order(a: Plain | undefined, b: Plain | undefined): number {
   if (rank(a) !== rank(b)) return rank(a) < rank(b) ? -1 : 1
   if (typeof a === 'number' && typeof b === 'number')
-    return Number.isNaN(a) || Number.isNaN(b) ? Number(Number.isNaN(b)) - Number(Number.isNaN(a)) : a < b ? -1 : Number(a > b)
+    return Number.isNaN(a) || Number.isNaN(b)
+      ? Number(Number.isNaN(b)) - Number(Number.isNaN(a))
+      : a < b
+        ? -1
+        : Number(a > b)
   if (typeof a === 'string' && typeof b === 'string') return Math.sign(Buffer.compare(Buffer.from(a), Buffer.from(b)))
   if (typeof a === 'boolean' && typeof b === 'boolean') return Number(a) - Number(b)
   if (typeof a === 'object' && a !== null && typeof b === 'object' && b !== null) {
@@ -28,7 +32,9 @@ export function order(a: Plain | undefined, b: Plain | undefined): number {
     for (let i = 0; i < Math.min(left.length, right.length); i++) {
       const [l, r] = [left[i]!, right[i]!]
       const difference =
-        Math.sign(rank(l[1]) - rank(r[1])) || Math.sign(Buffer.compare(Buffer.from(l[0]), Buffer.from(r[0]))) || order(l[1], r[1])
+        Math.sign(rank(l[1]) - rank(r[1])) ||
+        Math.sign(Buffer.compare(Buffer.from(l[0]), Buffer.from(r[0]))) ||
+        order(l[1], r[1])
       if (difference !== 0) return difference
     }
     return Math.sign(left.length - right.length)
@@ -61,7 +67,8 @@ function throughArray(array: Plain[], names: string[], leafElements: boolean): (
 function compares(operator: string, value: Plain | undefined, argument: Plain): boolean {
   if (argument === null) return (value === undefined || value === null) && operator !== '$gt' && operator !== '$lt'
   if (value === undefined || rank(value) !== rank(argument)) return false
-  if (typeof value === 'number' && typeof argument === 'number' && Number.isNaN(value) !== Number.isNaN(argument)) return false
+  if (typeof value === 'number' && typeof argument === 'number' && Number.isNaN(value) !== Number.isNaN(argument))
+    return false
   const result = order(value, argument)
   return operator === '$eq'
     ? result === 0
@@ -100,16 +107,21 @@ function test(operator: string, argument: Plain, document: Plain, path: string):
     case '$size':
       return reach(document, path.split('.'), false).some((value) => Array.isArray(value) && value.length === argument)
     case '$all':
-      return (argument as Plain[]).length > 0 && (argument as Plain[]).every((each) => test('$eq', each, document, path))
+      return (
+        (argument as Plain[]).length > 0 && (argument as Plain[]).every((each) => test('$eq', each, document, path))
+      )
     case '$type':
       return values().some((value) => kindOf(value) === argument)
     case '$mod': {
       const [divisor, remainder] = argument as [number, number]
-      return values().some((value) => typeof value === 'number' && Number.isFinite(value) && Math.trunc(value) % divisor === remainder)
+      return values().some(
+        (value) => typeof value === 'number' && Number.isFinite(value) && Math.trunc(value) % divisor === remainder,
+      )
     }
     case '$bitsAnySet':
       return values().some(
-        (value) => Number.isInteger(value) && Math.abs(value as number) < 64 && ((value as number) & (argument as number)) !== 0,
+        (value) =>
+          Number.isInteger(value) && Math.abs(value as number) < 64 && ((value as number) & (argument as number)) !== 0,
       )
     case '$regex':
       return values().some((value) => typeof value === 'string' && new RegExp(argument as string).test(value))
@@ -125,7 +137,10 @@ function test(operator: string, argument: Plain, document: Plain, path: string):
               : typeof element === 'object' &&
                 element !== null &&
                 // An array in an array counts as an object with the names 0, 1, ….
-                referenceMatches(argument as PlainFilter, Array.isArray(element) ? Object.fromEntries(Object.entries(element)) : element),
+                referenceMatches(
+                  argument as PlainFilter,
+                  Array.isArray(element) ? Object.fromEntries(Object.entries(element)) : element,
+                ),
           ),
       )
     default:

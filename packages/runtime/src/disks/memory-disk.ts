@@ -1,4 +1,12 @@
-import { bytesOfImage, DiskFullError, imageOfBytes, type Disk, type DiskContents, type DiskImage, type DiskUsage } from '@shardlab/actor'
+import {
+  bytesOfImage,
+  DiskFullError,
+  imageOfBytes,
+  type Disk,
+  type DiskContents,
+  type DiskImage,
+  type DiskUsage,
+} from '@shardlab/actor'
 import { RecordLog, recordHeaderBytes } from './record-log.js'
 
 /**
@@ -45,7 +53,10 @@ export class MemoryDisk implements Disk {
   }
 
   read(): DiskContents {
-    return { checkpoint: this.#checkpoint === null ? null : bytesOfImage(this.#checkpoint), records: this.#log.records() }
+    return {
+      checkpoint: this.#checkpoint === null ? null : bytesOfImage(this.#checkpoint),
+      records: this.#log.records(),
+    }
   }
 
   hasRoom(recordBytes: number): boolean {

@@ -22,7 +22,11 @@ const largestLimitBytes = 2 ** 32 - 2
 export function createSharedDisk(limitBytes: number): SharedDiskBuffers {
   if (limitBytes > largestLimitBytes) throw new RangeError(`a disk holds less than 4 GiB, not ${limitBytes} bytes`)
   const area = () => new SharedArrayBuffer(0, { maxByteLength: limitBytes })
-  return { limitBytes, header: new SharedArrayBuffer(headerWords * Uint32Array.BYTES_PER_ELEMENT), areas: [area(), area()] }
+  return {
+    limitBytes,
+    header: new SharedArrayBuffer(headerWords * Uint32Array.BYTES_PER_ELEMENT),
+    areas: [area(), area()],
+  }
 }
 
 /**

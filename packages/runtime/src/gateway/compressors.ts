@@ -23,7 +23,8 @@ function loadSnappy(): Compressor {
     compress: (bytes) => library.compressSync(bytes),
     uncompress(bytes, sizeBytes) {
       // The library allocates what the bytes announce, so that is checked first.
-      if (announcedSnappySize(bytes) !== sizeBytes) throw new Error('the sizes of the message and of its content differ')
+      if (announcedSnappySize(bytes) !== sizeBytes)
+        throw new Error('the sizes of the message and of its content differ')
       if (sizeBytes > bytes.length * snappyMaxRatio) throw new Error('the announced size is impossible')
       return library.uncompressSync(bytes, { asBuffer: true }) as Buffer
     },

@@ -1,6 +1,13 @@
 import type { Socket } from 'node:net'
 import { noAnswer, type LogLevel, type MessageKind, type ReplyOf, type RequestOf } from '@shardlab/actor'
-import { decodeRequest, encodeReply, FrameReader, ProtocolError, type CommandRequest, type WireRequest } from '@shardlab/wire'
+import {
+  decodeRequest,
+  encodeReply,
+  FrameReader,
+  ProtocolError,
+  type CommandRequest,
+  type WireRequest,
+} from '@shardlab/wire'
 import { ReplyCutError } from '../host/faults/reply-cut-error.js'
 import { findCompressor } from './compressors.js'
 import { followingRequest } from './exhaust.js'
@@ -170,7 +177,11 @@ export class Connection {
     if (request.moreToCome) return
     const id = this.#host.nextRequestId()
     this.#following = followingRequest(request, reply.body, id)
-    this.#replies.add(this.#following === null ? request.format : { ...request.format, moreToCome: true }, id, reply.body)
+    this.#replies.add(
+      this.#following === null ? request.format : { ...request.format, moreToCome: true },
+      id,
+      reply.body,
+    )
   }
 
   /** The command gets no answer; those before it have theirs. */
@@ -270,7 +281,8 @@ export class Connection {
   /** Stops and starts reading. */
   #throttle(): void {
     const pause =
-      !this.#closing && (this.#blocked || (this.#running !== null && this.#reader.bufferedBytes > this.#host.maxQueuedInputBytes))
+      !this.#closing &&
+      (this.#blocked || (this.#running !== null && this.#reader.bufferedBytes > this.#host.maxQueuedInputBytes))
     if (pause === this.#paused) return
     this.#paused = pause
     if (pause) this.socket.pause()

@@ -17,9 +17,15 @@ export function followingRequest(request: CommandRequest, answer: Uint8Array, an
   const { body, format, exhaustAllowed, moreToCome } = request
   if (!exhaustAllowed || moreToCome || format.legacy || !helloNames.has(firstFieldName(body) ?? '')) return null
   const version = findField(answer, 'topologyVersion')
-  if (version === undefined || findField(body, 'maxAwaitTimeMS') === undefined || findField(answer, 'ok')?.asNumber() !== 1) return null
+  if (
+    version === undefined ||
+    findField(body, 'maxAwaitTimeMS') === undefined ||
+    findField(answer, 'ok')?.asNumber() !== 1
+  )
+    return null
   if (findField(body, 'topologyVersion')?.type !== BsonType.object) return null
   const next = new DocumentWriter(body.length)
-  for (const it = new FieldIterator(body); it.next();) next.value(it.name(), it.name() === 'topologyVersion' ? version : it.value())
+  for (const it = new FieldIterator(body); it.next();)
+    next.value(it.name(), it.name() === 'topologyVersion' ? version : it.value())
   return { ...request, body: next.finish(), format: { ...format, responseTo: answerId } }
 }

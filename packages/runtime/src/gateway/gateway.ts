@@ -68,7 +68,9 @@ class TcpGateway implements Gateway, ConnectionHost {
         return
       }
       if (this.#connections.size >= this.#maxConnections) {
-        this.log('warn', 'connection refused because there are too many open connections', { connections: this.#connections.size })
+        this.log('warn', 'connection refused because there are too many open connections', {
+          connections: this.#connections.size,
+        })
         socket.destroy()
         return
       }

@@ -45,7 +45,8 @@ export class ReplyBatch {
   #flushCopied(socket: Socket): boolean {
     const bytes = Buffer.allocUnsafe(this.#sizeBytes)
     let at = 0
-    for (let i = 0; i < this.#formats.length; i++) at = writeReply(bytes, at, this.#formats[i]!, this.#requestIds[i]!, this.#bodies[i]!)
+    for (let i = 0; i < this.#formats.length; i++)
+      at = writeReply(bytes, at, this.#formats[i]!, this.#requestIds[i]!, this.#bodies[i]!)
     return socket.write(bytes)
   }
 

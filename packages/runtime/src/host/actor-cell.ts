@@ -87,7 +87,9 @@ export class ActorCell {
     this.crash = (error) => onFailure(this, error)
     this.faults = new CellFaults(clock)
     this.endpoint =
-      boot.listen === null || boot.listen.port === 0 ? `${boot.address}:27017` : endpointOf(boot.listen.host, boot.listen.port)
+      boot.listen === null || boot.listen.port === 0
+        ? `${boot.address}:27017`
+        : endpointOf(boot.listen.host, boot.listen.port)
   }
 
   get gone(): boolean {

@@ -110,7 +110,12 @@ export class CellContext implements ActorContext {
     return faults.active ? faults.now() : this.#host.clock.now()
   }
 
-  request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, options?: RequestOptions): Promise<ReplyOf<K>> {
+  request<K extends MessageKind>(
+    to: Address,
+    kind: K,
+    request: RequestOf<K>,
+    options?: RequestOptions,
+  ): Promise<ReplyOf<K>> {
     return this.#cell.gone ? never() : this.#post.request(this.#cell, to, kind, request, options)
   }
 

@@ -108,7 +108,10 @@ export class ActorHost implements Receiver {
 
   /** Gives a place to someone outside of the world, such as the API. `actor` answers what is asked of it; null: nobody. */
   adoptSender(index: number, address: Address, actor: Actor | null): ActorCell {
-    const cell = this.adopt({ index, address, role: 'sender', options: null, listen: null, incarnation: 0 }, new MemoryDisk(0))
+    const cell = this.adopt(
+      { index, address, role: 'sender', options: null, listen: null, incarnation: 0 },
+      new MemoryDisk(0),
+    )
     cell.state = 'running'
     cell.actor = actor
     return cell
@@ -126,7 +129,11 @@ export class ActorHost implements Receiver {
    * Opens the member's port, makes the actor and starts it. Rejects when it crashes before it has started;
    * {@link ActorHostOptions.onCrash} has been called then.
    */
-  begin(cell: ActorCell, findRole: RoleFinder, start: (actor: Actor) => Promise<void> | void = (actor) => actor.start?.()): Promise<void> {
+  begin(
+    cell: ActorCell,
+    findRole: RoleFinder,
+    start: (actor: Actor) => Promise<void> | void = (actor) => actor.start?.(),
+  ): Promise<void> {
     const started = createDeferred<void>()
     cell.failStart = started.reject
     this.#start(cell, findRole, start).then(() => started.resolve(), cell.crash)
@@ -169,7 +176,8 @@ export class ActorHost implements Receiver {
       ...listen,
       address: cell.address,
       target: gatewayTarget(this, cell),
-      accepts: () => !this.faults.links.active || !this.faults.links.refuses(clientsAddress, cell.address, 'client.command'),
+      accepts: () =>
+        !this.faults.links.active || !this.faults.links.refuses(clientsAddress, cell.address, 'client.command'),
       log: (level, message, fields) => this.log(cell, level, message, fields),
     })
     if (cell.gone) {
@@ -274,7 +282,8 @@ export class ActorHost implements Receiver {
   }
 
   #refuse(peer: Peer, [type, id, to, from, kindIndex]: MessageTuple, why: string): void {
-    if (type === packetTypes.request) this.post.fail({ peer, id, from, kind: kindShapeAt(kindIndex).kind }, to, true, why)
+    if (type === packetTypes.request)
+      this.post.fail({ peer, id, from, kind: kindShapeAt(kindIndex).kind }, to, true, why)
   }
 
   #deliver(cell: ActorCell, peer: Peer, message: MessageTuple): void {

@@ -11,7 +11,13 @@ export class ActorTimer implements Sleeper {
   readonly #onDue: (cell: ActorCell, timer: ActorTimer) => void
   #alarm: Alarm | null
 
-  constructor(cell: ActorCell, name: string, delayMs: number, order: number, onDue: (cell: ActorCell, timer: ActorTimer) => void) {
+  constructor(
+    cell: ActorCell,
+    name: string,
+    delayMs: number,
+    order: number,
+    onDue: (cell: ActorCell, timer: ActorTimer) => void,
+  ) {
     this.name = name
     this.dueAtMs = cell.clock.now() + delayMs
     this.order = order

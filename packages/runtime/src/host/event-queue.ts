@@ -162,7 +162,8 @@ export class EventQueue<Item extends Queued<Item>> {
     }
     this.#length = kept
     this.#dead = 0
-    for (let i = Math.floor((kept - 2) / arity); i >= 0; i--) this.#siftDown(i, this.#times[i]!, this.#sequences[i]!, this.#groups[i]!)
+    for (let i = Math.floor((kept - 2) / arity); i >= 0; i--)
+      this.#siftDown(i, this.#times[i]!, this.#sequences[i]!, this.#groups[i]!)
   }
 
   #siftUp(start: number, time: number, sequence: number, group: number): void {

@@ -20,15 +20,16 @@ export function gatewayTarget(host: ActorHost, cell: ActorCell): GatewayCallee {
 
   function call<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
     const answer = take(kind, request)
-    if (kind === 'client.command' && isThenable(answer)) host.noteWaiting(cell, request as RequestOf<'client.command'>, answer)
+    if (kind === 'client.command' && isThenable(answer))
+      host.noteWaiting(cell, request as RequestOf<'client.command'>, answer)
     return answer
   }
 
   function take<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
     if (cell.state === 'starting') {
-      return new Promise<void>((resolve, reject) => cell.waiting.push({ deliver: resolve, refuse: () => reject(down()) })).then(() =>
-        take(kind, request),
-      )
+      return new Promise<void>((resolve, reject) =>
+        cell.waiting.push({ deliver: resolve, refuse: () => reject(down()) }),
+      ).then(() => take(kind, request))
     }
     return host.faults.links.active && kind === 'client.command' ? overFaultyLink(kind, request) : serve(kind, request)
   }
@@ -43,7 +44,13 @@ export function gatewayTarget(host: ActorHost, cell: ActorCell): GatewayCallee {
   }
 
   /** `body`: what travels is an answer with it; null: a command. */
-  function travel(from: Address, to: Address, kind: MessageKind, message: unknown, body: Uint8Array | null): Promise<void> {
+  function travel(
+    from: Address,
+    to: Address,
+    kind: MessageKind,
+    message: unknown,
+    body: Uint8Array | null,
+  ): Promise<void> {
     return new Promise((resolve, reject) => {
       const lose = (why: string) => reject(new RequestFailedError('unreachable', to, `${from} ${why}`))
       const cut = () => reject(new ReplyCutError(body ?? new Uint8Array(0)))

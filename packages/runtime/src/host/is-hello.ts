@@ -6,6 +6,8 @@ export function isHello(body: Uint8Array): boolean {
   const end = body.indexOf(0, firstNameAt)
   const length = end - firstNameAt
   return names.some(
-    (name) => name.length === length && Buffer.from(body.buffer, body.byteOffset + firstNameAt, length).toString('latin1') === name,
+    (name) =>
+      name.length === length &&
+      Buffer.from(body.buffer, body.byteOffset + firstNameAt, length).toString('latin1') === name,
   )
 }

@@ -8,4 +8,8 @@ export interface HostLimits {
   readonly outstandingRequests: number
 }
 
-export const defaultLimits: HostLimits = { packetBytes: 4 * 1024 * 1024, waitingMessages: 10_000, outstandingRequests: 100_000 }
+export const defaultLimits: HostLimits = {
+  packetBytes: 4 * 1024 * 1024,
+  waitingMessages: 10_000,
+  outstandingRequests: 100_000,
+}

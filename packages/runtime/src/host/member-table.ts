@@ -115,7 +115,8 @@ export class MemberTable<Place> {
     member.endpoint = endpoint
     const port = Number(endpoint.slice(endpoint.lastIndexOf(':') + 1))
     // Its next life listens there again. Where nothing listens the endpoint is only a name.
-    if (member.listen !== null && endpoint === endpointOf(member.listen.host, port)) member.listen = { host: member.listen.host, port }
+    if (member.listen !== null && endpoint === endpointOf(member.listen.host, port))
+      member.listen = { host: member.listen.host, port }
     member.threadId = threadId
     this.#report(member, 'started')
   }
@@ -130,7 +131,14 @@ export class MemberTable<Place> {
     member.state = 'crashed'
     if (error !== null) {
       const fields = { stack: error.stack ?? error.message }
-      this.#emit({ type: 'log', atMs: this.#now(), member: member.spec.address, level: 'error', message: error.message, fields })
+      this.#emit({
+        type: 'log',
+        atMs: this.#now(),
+        member: member.spec.address,
+        level: 'error',
+        message: error.message,
+        fields,
+      })
     }
     this.#report(member, 'crashed', error)
   }

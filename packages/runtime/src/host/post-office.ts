@@ -70,7 +70,17 @@ export class PostOffice {
   readonly #nobody = new CarriedPeer({}, () => {})
 
   constructor(options: PostOfficeOptions) {
-    const { directory, links, limits, atEndOfTurn, receiver, onLimit, findWay = noWay, checked, pooled = false } = options
+    const {
+      directory,
+      links,
+      limits,
+      atEndOfTurn,
+      receiver,
+      onLimit,
+      findWay = noWay,
+      checked,
+      pooled = false,
+    } = options
     this.#directory = directory
     this.#links = links
     this.#limits = limits
@@ -152,7 +162,8 @@ export class PostOffice {
     options?: RequestOptions,
   ): Promise<ReplyOf<K>> {
     const way = this.#routes.to(to)
-    if (way === undefined || this.#refuses(cell, to, kind)) return notSent('unreachable', to, `nothing answers at ${to}`)
+    if (way === undefined || this.#refuses(cell, to, kind))
+      return notSent('unreachable', to, `nothing answers at ${to}`)
     if (options?.signal?.aborted === true) return notSent('cancelled', to, `the request to ${to} was cancelled`)
     if (this.#pending.size >= Math.min(this.#limits.outstandingRequests, mostPendingRequests)) {
       this.#onLimit(cell.address, 'outstandingRequests', this.#pending.size)
@@ -203,7 +214,10 @@ export class PostOffice {
 
   /** Requests between these members have waited too long. */
   failLinks(connects: (one: Address, other: Address) => boolean, why: string): void {
-    this.#pending.failWhere(({ cell, to }) => cell.address !== clusterAddress && connects(linkName(cell.address), to), why)
+    this.#pending.failWhere(
+      ({ cell, to }) => cell.address !== clusterAddress && connects(linkName(cell.address), to),
+      why,
+    )
   }
 
   /** A message arrived, and no fault keeps it. */
@@ -228,7 +242,13 @@ export class PostOffice {
     const isAnswer = type === packetTypes.reply
     const { kind } = kindShapeAt(kindIndex)
     const [sender, receiver] = [this.#linkEnd(from, kind), this.#linkEnd(to, kind)]
-    if (sender === null || receiver === null || from === to || type === packetTypes.failure || type === packetTypes.broken)
+    if (
+      sender === null ||
+      receiver === null ||
+      from === to ||
+      type === packetTypes.failure ||
+      type === packetTypes.broken
+    )
       return this.#take(peer, message)
     const lose = (why: string): void => {
       if (isAnswer) this.#pending.fail(id, 'unreachable', `${sender} ${why}`)

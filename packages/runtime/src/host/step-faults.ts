@@ -48,7 +48,12 @@ export class StepFaults {
   reach(address: Address, step: string, crash: () => void, isAlive: () => boolean): Promise<void> {
     for (const armed of this.#armed.values()) {
       const { fault } = armed
-      if (fault.step !== step || (fault.address !== null && fault.address !== address) || !countStrike(fault.strikes, fault.times)) continue
+      if (
+        fault.step !== step ||
+        (fault.address !== null && fault.address !== address) ||
+        !countStrike(fault.strikes, fault.times)
+      )
+        continue
       this.#onStruck(fault.id, address)
       switch (fault.action) {
         case 'note':

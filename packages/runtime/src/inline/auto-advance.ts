@@ -44,7 +44,8 @@ export class AutoAdvance {
       await this.#surroundings.quiet()
       await this.#surroundings.quiet()
       if (!this.#isWaitedFor()) break
-      if (this.#surroundings.isBusy() || this.#clock.nextMicros() === Infinity) await new Promise((resolve) => setTimeout(resolve, 1))
+      if (this.#surroundings.isBusy() || this.#clock.nextMicros() === Infinity)
+        await new Promise((resolve) => setTimeout(resolve, 1))
       else this.#clock.step()
     }
     this.#running = false

@@ -67,7 +67,10 @@ function remove({ spec, index }: Member<Place>, { host, doors, members }: Contin
 }
 
 /** Null: the member is down in the copy. */
-function replace(copy: MemberCopy, { host, doors, members, directory, self, listen }: ContinuedWorld): Successor | null {
+function replace(
+  copy: MemberCopy,
+  { host, doors, members, directory, self, listen }: ContinuedWorld,
+): Successor | null {
   const { spec, incarnation, actor } = copy
   const known = members.find(spec.address)
   const member = known ?? members.add(spec, directory.add(spec.address), { disk: copy.disk })

@@ -163,7 +163,12 @@ class InlineWorld implements InlineRuntime {
     })
   }
 
-  request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, options?: RequestOptions): Promise<ReplyOf<K>> {
+  request<K extends MessageKind>(
+    to: Address,
+    kind: K,
+    request: RequestOf<K>,
+    options?: RequestOptions,
+  ): Promise<ReplyOf<K>> {
     return this.#keepAlive.during(() => {
       const answer = this.#host.post.request(this.#outside, to, kind, request, options)
       this.#autoAdvance?.waitFor(answer, () => false)
@@ -285,7 +290,8 @@ class InlineWorld implements InlineRuntime {
         this.#doors.shut()
         try {
           await this.#stillness.reached()
-          if (this.#stopped) throw new Error('the cluster was stopped meanwhile: it can no longer be copied or restored.')
+          if (this.#stopped)
+            throw new Error('the cluster was stopped meanwhile: it can no longer be copied or restored.')
           return await work()
         } finally {
           this.#doors.open()

@@ -65,7 +65,13 @@ export class Stillness {
     const { doors } = this.#options
     // Who awaits a change of the topology sleeps, and means nothing by it.
     const sleeps = cell.sleeps.size - doors.waitingHellos(cell.address)
-    return cell.state !== 'running' || cell.jobs.size > 0 || cell.unasked > 0 || doors.running(cell.address) > 0 || sleeps > 0
+    return (
+      cell.state !== 'running' ||
+      cell.jobs.size > 0 ||
+      cell.unasked > 0 ||
+      doors.running(cell.address) > 0 ||
+      sleeps > 0
+    )
   }
 
   #whoIsBusy(): string[] {
@@ -75,7 +81,9 @@ export class Stillness {
     const busy = host.cells().filter((cell) => this.#isBusy(cell))
     return busy.map((cell) => {
       const commands = doors.running(cell.address)
-      return commands > 0 ? `${cell.address} still works on ${commands} of its clients' commands` : `${cell.address} is still at work`
+      return commands > 0
+        ? `${cell.address} still works on ${commands} of its clients' commands`
+        : `${cell.address} is still at work`
     })
   }
 }

@@ -41,7 +41,9 @@ export interface WorldCopy {
 /** Thrown when a world cannot be copied now. The message is one sentence that says who is in the midst of what. */
 export class BusyWorldError extends Error {
   constructor(what: readonly string[]) {
-    super(`the cluster cannot be copied now: ${what.join('; ')}. Wait until that has ended, or heal what keeps it from going on.`)
+    super(
+      `the cluster cannot be copied now: ${what.join('; ')}. Wait until that has ended, or heal what keeps it from going on.`,
+    )
     this.name = 'BusyWorldError'
   }
 }
@@ -63,12 +65,18 @@ export function copyMember(
 }
 
 function copyActor(cell: ActorCell, nowMs: number): ActorCopy {
-  const timers = [...cell.timers].map(([name, { dueAtMs, order }]) => ({ name, dueInMs: Math.max(0, dueAtMs - nowMs), order }))
+  const timers = [...cell.timers].map(([name, { dueAtMs, order }]) => ({
+    name,
+    dueInMs: Math.max(0, dueAtMs - nowMs),
+    order,
+  }))
   return { state: cell.actor?.exportState?.(), timers }
 }
 
 /** The timers of all members in the order in which they will wake. */
 export function timersInOrder({ members }: WorldCopy): { readonly address: Address; readonly timer: TimerCopy }[] {
-  const timers = members.flatMap(({ spec: { address }, actor }) => (actor?.timers ?? []).map((timer) => ({ address, timer })))
+  const timers = members.flatMap(({ spec: { address }, actor }) =>
+    (actor?.timers ?? []).map((timer) => ({ address, timer })),
+  )
   return timers.sort((a, b) => a.timer.dueInMs - b.timer.dueInMs || a.timer.order - b.timer.order)
 }

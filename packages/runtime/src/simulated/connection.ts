@@ -42,7 +42,14 @@ export class Connection extends Peer implements Way {
   #sends = true
   #arrives = true
 
-  constructor(from: NetworkNode, to: NetworkNode, clock: VirtualClock, trace: TraceHash, latency: LatencyRange, random: () => Random) {
+  constructor(
+    from: NetworkNode,
+    to: NetworkNode,
+    clock: VirtualClock,
+    trace: TraceHash,
+    latency: LatencyRange,
+    random: () => Random,
+  ) {
     super(from.host.post.packing)
     this.index = to.index
     this.#fromIndex = from.index
@@ -82,7 +89,10 @@ export class Connection extends Peer implements Way {
   carry(due: Due): void {
     const { nowMicros } = this.#clock
     if (this.#random === null) return this.#clock.at(nowMicros + this.#minMicros, due)
-    this.#lastArrivalMicros = Math.max(this.#lastArrivalMicros, nowMicros + this.#minMicros + this.#random.below(this.#delays))
+    this.#lastArrivalMicros = Math.max(
+      this.#lastArrivalMicros,
+      nowMicros + this.#minMicros + this.#random.below(this.#delays),
+    )
     this.#clock.at(this.#lastArrivalMicros, due)
   }
 

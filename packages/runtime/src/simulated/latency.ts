@@ -17,7 +17,9 @@ export function latencyRange(option: LatencyOption, from: Address, to: Address):
   const range = typeof option === 'function' ? option(from, to) : option
   const { minMicros, maxMicros } = range
   if (!Number.isInteger(minMicros) || !Number.isInteger(maxMicros) || minMicros < 0 || maxMicros < minMicros) {
-    throw new RangeError(`a latency from ${minMicros} to ${maxMicros} microseconds from ${from} to ${to} makes no sense`)
+    throw new RangeError(
+      `a latency from ${minMicros} to ${maxMicros} microseconds from ${from} to ${to} makes no sense`,
+    )
   }
   return range
 }

@@ -49,7 +49,8 @@ export class Network {
   /** The node is up. Whoever still holds a connection to an earlier incarnation learns now that it is gone. */
   join(node: NetworkNode): void {
     for (const other of this.nodes()) {
-      for (const former of other.connections.keys()) if (former.index === node.index && former.crashed) this.#disconnect(other, former)
+      for (const former of other.connections.keys())
+        if (former.index === node.index && former.crashed) this.#disconnect(other, former)
     }
     this.#nodes[node.index] = node
   }

@@ -75,7 +75,12 @@ class Simulation implements SimulatedRuntime {
     this.seed = options.seed
     this.#random = createRandom(options.seed)
     this.#events = new EventSink(this.#hub.emit, options.logLevel ?? 'info')
-    this.#network = new Network(this.#clock, this.#trace, this.#random.fork('latency'), options.latency ?? defaultLatency)
+    this.#network = new Network(
+      this.#clock,
+      this.#trace,
+      this.#random.fork('latency'),
+      options.latency ?? defaultLatency,
+    )
     this.#members = new MemberTable(
       () => this.#clock.now(),
       (event) => this.#events.emit(event),
@@ -97,7 +102,9 @@ class Simulation implements SimulatedRuntime {
     const members = specs.map((spec) =>
       this.#members.add(spec, this.#directory.add(spec.address), { disk: new MemoryDisk(spec.diskLimitBytes) }),
     )
-    return this.#driver.during(this.#begin(members), () => this.#stuck(`${specs.map(({ address }) => address).join(', ')} cannot start`))
+    return this.#driver.during(this.#begin(members), () =>
+      this.#stuck(`${specs.map(({ address }) => address).join(', ')} cannot start`),
+    )
   }
 
   addOutsider<A extends Actor>(address: Address, make: (context: ActorContext) => A): A {
@@ -111,11 +118,23 @@ class Simulation implements SimulatedRuntime {
     return this.#options.sharesPlacements === true ? { shared: this.#shared } : {}
   }
 
-  request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, options?: RequestOptions): Promise<ReplyOf<K>> {
-    return this.#driver.during(this.#request(to, kind, request, options), () => this.#stuck(`${to} has not answered ${kind}`))
+  request<K extends MessageKind>(
+    to: Address,
+    kind: K,
+    request: RequestOf<K>,
+    options?: RequestOptions,
+  ): Promise<ReplyOf<K>> {
+    return this.#driver.during(this.#request(to, kind, request, options), () =>
+      this.#stuck(`${to} has not answered ${kind}`),
+    )
   }
 
-  #request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, options?: RequestOptions): Promise<ReplyOf<K>> {
+  #request<K extends MessageKind>(
+    to: Address,
+    kind: K,
+    request: RequestOf<K>,
+    options?: RequestOptions,
+  ): Promise<ReplyOf<K>> {
     const { host, cell } = this.#outside
     return host.post.request(cell, to, kind, request, options)
   }
@@ -298,6 +317,8 @@ class Simulation implements SimulatedRuntime {
   }
 
   #stuck(what: string): Error {
-    return new Error(`seed ${this.seed}: ${what}, and nothing is left to happen at ${new Date(this.now()).toISOString()}`)
+    return new Error(
+      `seed ${this.seed}: ${what}, and nothing is left to happen at ${new Date(this.now()).toISOString()}`,
+    )
   }
 }

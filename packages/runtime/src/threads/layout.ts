@@ -16,7 +16,8 @@ export type HostsOption = number | 'per-member'
 export function sharedHostCount(hosts: HostsOption | undefined, members: number): number | null {
   if (hosts === 'per-member') return null
   if (hosts !== undefined) {
-    if (!Number.isInteger(hosts) || hosts < 1) throw new RangeError(`hosts is 'per-member' or a number of workers, not ${hosts}`)
+    if (!Number.isInteger(hosts) || hosts < 1)
+      throw new RangeError(`hosts is 'per-member' or a number of workers, not ${hosts}`)
     return hosts
   }
   const cores = availableParallelism()

@@ -8,7 +8,8 @@ export interface PortableError {
 }
 
 export function toPortable(error: unknown): PortableError {
-  if (!(error instanceof Error)) return { name: 'Error', message: String(error), stack: undefined, code: undefined, port: undefined }
+  if (!(error instanceof Error))
+    return { name: 'Error', message: String(error), stack: undefined, code: undefined, port: undefined }
   const { code, port } = error as { code?: unknown; port?: unknown }
   return {
     name: error.name,
@@ -20,7 +21,12 @@ export function toPortable(error: unknown): PortableError {
 }
 
 export function fromPortable({ name, message, stack, code, port }: PortableError): Error {
-  const error = Object.assign(new Error(message), { name }, code === undefined ? {} : { code }, port === undefined ? {} : { port })
+  const error = Object.assign(
+    new Error(message),
+    { name },
+    code === undefined ? {} : { code },
+    port === undefined ? {} : { port },
+  )
   if (stack !== undefined) error.stack = stack
   return error
 }

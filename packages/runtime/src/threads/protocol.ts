@@ -73,6 +73,11 @@ export type HostAnswer =
 
 /** What a host tells the supervisor of itself. */
 export type HostReport =
-  | { readonly type: 'crashed'; readonly index: number; readonly incarnation: number; readonly error: PortableError | null }
+  | {
+      readonly type: 'crashed'
+      readonly index: number
+      readonly incarnation: number
+      readonly error: PortableError | null
+    }
   | { readonly type: 'struck'; readonly faultId: number; readonly address: Address }
   | { readonly type: 'events'; readonly events: readonly ClusterEvent[] }

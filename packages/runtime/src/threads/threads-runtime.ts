@@ -86,13 +86,22 @@ class ThreadsRuntime implements Runtime {
     this.#members.check(specs, () => true)
     const sharing = sharedHostCount(this.#options.hosts, this.#members.all().length + specs.length)
     const members = specs.map((spec) =>
-      this.#members.add(spec, this.#directory.add(spec.address), { disk: createSharedDisk(spec.diskLimitBytes), host: null, error: null }),
+      this.#members.add(spec, this.#directory.add(spec.address), {
+        disk: createSharedDisk(spec.diskLimitBytes),
+        host: null,
+        error: null,
+      }),
     )
     await this.#settle(members, sharing)
     return settleAll(members.map((member) => this.#begin(member)))
   }
 
-  request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, options?: RequestOptions): Promise<ReplyOf<K>> {
+  request<K extends MessageKind>(
+    to: Address,
+    kind: K,
+    request: RequestOf<K>,
+    options?: RequestOptions,
+  ): Promise<ReplyOf<K>> {
     return this.#host.post.request(this.#outside, to, kind, request, options)
   }
 
@@ -105,8 +114,12 @@ class ThreadsRuntime implements Runtime {
     const member = this.#members.get(address)
     const { incarnation } = member
     if (member.state === 'running')
-      await atMost(this.#options.stopTimeoutMs ?? 10_000, Promise.allSettled([member.place.host!.remote.call('halt', [member.index])]))
-    if (isUp(member) && member.incarnation === incarnation) await this.#goesDown(member, () => this.#members.stopped(member))
+      await atMost(
+        this.#options.stopTimeoutMs ?? 10_000,
+        Promise.allSettled([member.place.host!.remote.call('halt', [member.index])]),
+      )
+    if (isUp(member) && member.incarnation === incarnation)
+      await this.#goesDown(member, () => this.#members.stopped(member))
   }
 
   async replaceDisk(address: Address): Promise<void> {

@@ -12,7 +12,8 @@ export class WorkerFleet {
   placeFor(member: Member<ThreadsPlace>, sharing: number | null, fresh: WorkerPlace[]): WorkerPlace {
     const { host } = member.place
     if (host !== null && !host.over) return host
-    const sharers = sharing === null ? [] : [...this.workers, ...fresh].filter((worker) => worker.sharing !== null && !worker.over)
+    const sharers =
+      sharing === null ? [] : [...this.workers, ...fresh].filter((worker) => worker.sharing !== null && !worker.over)
     if (sharing !== null && sharers.length >= sharing)
       return sharers.reduce((least, worker) => (worker.members.size < least.members.size ? worker : least))
     // The worker itself is made once all places are known: each needs channels to all others.

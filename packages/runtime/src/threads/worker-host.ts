@@ -8,7 +8,15 @@ import { LiveClock } from '../host/live-clock.js'
 import { CarriedPeer, type Peer } from '../host/peer.js'
 import { attachLink } from './link.js'
 import { toPortable } from './portable-error.js'
-import type { HostAnswer, HostBoot, HostCall, HostCommands, HostedMember, HostReport, Introduction } from './protocol.js'
+import type {
+  HostAnswer,
+  HostBoot,
+  HostCall,
+  HostCommands,
+  HostedMember,
+  HostReport,
+  Introduction,
+} from './protocol.js'
 
 /** Gives a role's factory; called when the first member of the role starts, so that a worker evaluates only the code of its roles. */
 export type RoleLoader = () => ActorFactory<never> | Promise<ActorFactory<never>>
@@ -23,7 +31,8 @@ export interface WorkerHostOptions {
  */
 export function runWorkerHost(options: WorkerHostOptions): void {
   const boot = (workerData as { shardlabHost?: HostBoot } | null)?.shardlabHost
-  if (parentPort === null || boot === undefined) throw new Error('runWorkerHost is called by the worker entry of a threads runtime')
+  if (parentPort === null || boot === undefined)
+    throw new Error('runWorkerHost is called by the worker entry of a threads runtime')
   new WorkerHost(parentPort, boot, options.roles)
 }
 
@@ -139,7 +148,8 @@ class WorkerHost implements HostCommands {
     const failed = (error: unknown) => this.#report({ type: 'failed', callId, error: toPortable(error) })
     try {
       const result: unknown = (this[command] as (...args: readonly unknown[]) => unknown)(...args)
-      if (result instanceof Promise) result.then((value: unknown) => this.#report({ type: 'done', callId, value }), failed)
+      if (result instanceof Promise)
+        result.then((value: unknown) => this.#report({ type: 'done', callId, value }), failed)
       else this.#report({ type: 'done', callId, value: result })
     } catch (error) {
       failed(error)

@@ -16,7 +16,11 @@ export function liveSuite(world: World): void {
       await runtime.start([spec('a', 'echo'), spec('b', 'forwarder')])
       const crashed = nextEvent(runtime, (event) => event.type === 'member' && event.state === 'crashed')
       const logged = nextEvent(runtime, (event) => event.type === 'log' && event.level === 'error')
-      test.same(await ask(runtime, 'b', 'forward', { to: 'a', operation }), { failed: 'unreachable', undelivered: false, to: 'a' })
+      test.same(await ask(runtime, 'b', 'forward', { to: 'a', operation }), {
+        failed: 'unreachable',
+        undelivered: false,
+        to: 'a',
+      })
       test.match(await crashed, { member: 'a', error })
       test.match(await logged, { member: 'a', fields: { stack: /toy-roles/ } })
       test.type(await ask(runtime, 'b', 'resumed'), Array, 'the other goes on')
@@ -44,7 +48,10 @@ export function liveSuite(world: World): void {
       test.match(await restarted, why)
       test.equal(runtime.member('a')?.state, state)
       test.equal((await runtime.restart('a')).endpoint, endpoint)
-      test.same(await ask(runtime, 'b', 'forward', { to: 'a', operation: 'echo', argument: 1 }), { value: 1, from: 'b' })
+      test.same(await ask(runtime, 'b', 'forward', { to: 'a', operation: 'echo', argument: 1 }), {
+        value: 1,
+        from: 'b',
+      })
     })
   }
 

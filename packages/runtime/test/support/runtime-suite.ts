@@ -24,54 +24,79 @@ export function runtimeSuite(world: World): void {
       }
     })
 
-  check('requests are answered, from outside and between members', [spec('a', 'forwarder'), spec('b', 'echo')], async (test, runtime) => {
-    test.same(await ask(runtime, 'b', 'echo', { x: [1, 'two'] }), { value: { x: [1, 'two'] }, from: 'cluster' })
-    test.same(await ask(runtime, 'a', 'forward', { to: 'b', operation: 'echo', argument: 1 }), { value: 1, from: 'a' })
-    test.type(await ask(runtime, 'a', 'forward', { to: 'a', operation: 'resumed' }), Array, 'to itself')
-    test.same(
-      runtime.members().map(({ address, role, state }) => [address, role, state]),
-      [
-        ['a', 'forwarder', 'running'],
-        ['b', 'echo', 'running'],
-      ],
-    )
-    test.match(await ask(runtime, 'b', 'endpoint'), /^b:\d+$/)
-  })
+  check(
+    'requests are answered, from outside and between members',
+    [spec('a', 'forwarder'), spec('b', 'echo')],
+    async (test, runtime) => {
+      test.same(await ask(runtime, 'b', 'echo', { x: [1, 'two'] }), { value: { x: [1, 'two'] }, from: 'cluster' })
+      test.same(await ask(runtime, 'a', 'forward', { to: 'b', operation: 'echo', argument: 1 }), {
+        value: 1,
+        from: 'a',
+      })
+      test.type(await ask(runtime, 'a', 'forward', { to: 'a', operation: 'resumed' }), Array, 'to itself')
+      test.same(
+        runtime.members().map(({ address, role, state }) => [address, role, state]),
+        [
+          ['a', 'forwarder', 'running'],
+          ['b', 'echo', 'running'],
+        ],
+      )
+      test.match(await ask(runtime, 'b', 'endpoint'), /^b:\d+$/)
+    },
+  )
 
   check('many requests at once find their answers', [spec('a', 'echo'), spec('b', 'echo')], async (test, runtime) => {
-    const answers = await Promise.all(Array.from({ length: 500 }, (_, i) => ask(runtime, i % 2 === 0 ? 'a' : 'b', 'echo', i)))
+    const answers = await Promise.all(
+      Array.from({ length: 500 }, (_, i) => ask(runtime, i % 2 === 0 ? 'a' : 'b', 'echo', i)),
+    )
     test.same(
       answers,
       Array.from({ length: 500 }, (_, value) => ({ value, from: 'cluster' })),
     )
   })
 
-  check('a member that is down or unknown is unreachable at once', [spec('a', 'forwarder'), spec('b', 'echo')], async (test, runtime) => {
-    test.same(await ask(runtime, 'a', 'forward', { to: 'nobody', operation: 'echo' }), {
-      failed: 'unreachable',
-      undelivered: true,
-      to: 'nobody',
-    })
-    await runtime.crash('b')
-    test.same(await ask(runtime, 'a', 'forward', { to: 'b', operation: 'echo' }), { failed: 'unreachable', undelivered: true, to: 'b' })
-    await test.rejects(ask(runtime, 'b', 'echo'), { name: 'RequestFailedError', reason: 'unreachable', undelivered: true })
-    await runtime.crash('b')
-    test.equal(runtime.members()[1]!.state, 'crashed', 'crashing twice is no error')
-  })
+  check(
+    'a member that is down or unknown is unreachable at once',
+    [spec('a', 'forwarder'), spec('b', 'echo')],
+    async (test, runtime) => {
+      test.same(await ask(runtime, 'a', 'forward', { to: 'nobody', operation: 'echo' }), {
+        failed: 'unreachable',
+        undelivered: true,
+        to: 'nobody',
+      })
+      await runtime.crash('b')
+      test.same(await ask(runtime, 'a', 'forward', { to: 'b', operation: 'echo' }), {
+        failed: 'unreachable',
+        undelivered: true,
+        to: 'b',
+      })
+      await test.rejects(ask(runtime, 'b', 'echo'), {
+        name: 'RequestFailedError',
+        reason: 'unreachable',
+        undelivered: true,
+      })
+      await runtime.crash('b')
+      test.equal(runtime.members()[1]!.state, 'crashed', 'crashing twice is no error')
+    },
+  )
 
-  check('who waits for a member that crashes learns it', [spec('a', 'forwarder'), spec('b', 'echo')], async (test, runtime) => {
-    const step = await runtime.steps.arm('toy.wait', 'hold')
-    const outside = ask(runtime, 'b', 'never').catch((error: unknown) => error as RequestFailedError)
-    const inside = ask(runtime, 'a', 'forward', { to: 'b', operation: 'never' })
-    const marker = ask(runtime, 'a', 'step', 'toy.wait')
-    test.equal(await untilStruck(runtime, step), 'a', 'all have been sent by now')
-    await ask(runtime, 'b', 'echo')
-    await runtime.crash('b')
-    test.match(await outside, { reason: 'unreachable', undelivered: false })
-    test.same(await inside, { failed: 'unreachable', undelivered: false, to: 'b' })
-    await runtime.steps.heal(step)
-    test.equal(await marker, 'passed')
-  })
+  check(
+    'who waits for a member that crashes learns it',
+    [spec('a', 'forwarder'), spec('b', 'echo')],
+    async (test, runtime) => {
+      const step = await runtime.steps.arm('toy.wait', 'hold')
+      const outside = ask(runtime, 'b', 'never').catch((error: unknown) => error as RequestFailedError)
+      const inside = ask(runtime, 'a', 'forward', { to: 'b', operation: 'never' })
+      const marker = ask(runtime, 'a', 'step', 'toy.wait')
+      test.equal(await untilStruck(runtime, step), 'a', 'all have been sent by now')
+      await ask(runtime, 'b', 'echo')
+      await runtime.crash('b')
+      test.match(await outside, { reason: 'unreachable', undelivered: false })
+      test.same(await inside, { failed: 'unreachable', undelivered: false, to: 'b' })
+      await runtime.steps.heal(step)
+      test.equal(await marker, 'passed')
+    },
+  )
 
   check('requests time out', [spec('a', 'forwarder'), spec('b', 'echo')], async (test, runtime) => {
     test.same(await ask(runtime, 'a', 'forward', { to: 'b', operation: 'never', timeoutMs: 20 }), {
@@ -79,7 +104,10 @@ export function runtimeSuite(world: World): void {
       undelivered: false,
       to: 'b',
     })
-    test.equal(await ask(runtime, 'a', 'forward', { to: 'b', operation: 'after', argument: 5, timeoutMs: 10_000 }), 'slept')
+    test.equal(
+      await ask(runtime, 'a', 'forward', { to: 'b', operation: 'after', argument: 5, timeoutMs: 10_000 }),
+      'slept',
+    )
   })
 
   check('requests can be cancelled', [spec('a', 'forwarder'), spec('b', 'echo')], async (test, runtime) => {
@@ -116,20 +144,33 @@ export function runtimeSuite(world: World): void {
     },
   )
 
-  check('messages of one pair arrive in order', [spec('a', 'forwarder'), spec('c', 'collector')], async (test, runtime) => {
-    await ask(runtime, 'a', 'notices', { to: 'c', count: 50 })
-    const { values } = (await ask(runtime, 'a', 'forward', { to: 'c', operation: 'collected' })) as { values: number[] }
-    test.same(
-      values,
-      Array.from({ length: 50 }, (_, i) => i),
-    )
-  })
+  check(
+    'messages of one pair arrive in order',
+    [spec('a', 'forwarder'), spec('c', 'collector')],
+    async (test, runtime) => {
+      await ask(runtime, 'a', 'notices', { to: 'c', count: 50 })
+      const { values } = (await ask(runtime, 'a', 'forward', { to: 'c', operation: 'collected' })) as {
+        values: number[]
+      }
+      test.same(
+        values,
+        Array.from({ length: 50 }, (_, i) => i),
+      )
+    },
+  )
 
-  check('messages of one turn arrive in one packet', [spec('a', 'forwarder'), spec('c', 'collector')], async (test, runtime) => {
-    const { values, packets } = (await ask(runtime, 'a', 'burst', { to: 'c', count: 100 })) as { values: number[]; packets: number }
-    test.equal(values.length, 100)
-    test.equal(packets, 1)
-  })
+  check(
+    'messages of one turn arrive in one packet',
+    [spec('a', 'forwarder'), spec('c', 'collector')],
+    async (test, runtime) => {
+      const { values, packets } = (await ask(runtime, 'a', 'burst', { to: 'c', count: 100 })) as {
+        values: number[]
+        packets: number
+      }
+      test.equal(values.length, 100)
+      test.equal(packets, 1)
+    },
+  )
 
   check('a crash keeps the disk and nothing else', [spec('a', 'counter')], async (test, runtime) => {
     const [before] = runtime.members()
@@ -177,7 +218,10 @@ export function runtimeSuite(world: World): void {
       await runtime.steps.heal(late)
       // Both answers, the one to the crashed actor too, have gone by the time this one comes.
       await ask(runtime, 'b', 'forward', { to: 'a', operation: 'resumed' })
-      const resumed = [...((await ask(runtime, 'a', 'resumed')) as string[]), ...((await ask(runtime, 'c', 'resumed')) as string[])]
+      const resumed = [
+        ...((await ask(runtime, 'a', 'resumed')) as string[]),
+        ...((await ask(runtime, 'c', 'resumed')) as string[]),
+      ]
       test.same(
         resumed.filter((entry) => entry === 'a after its request' || entry === 'a after toy.own'),
         [],
@@ -189,30 +233,34 @@ export function runtimeSuite(world: World): void {
     },
   )
 
-  check('steps can be held, failed and crashed at', [spec('a', 'forwarder'), spec('b', 'forwarder')], async (test, runtime) => {
-    test.equal(await ask(runtime, 'a', 'step', 'toy.step'), 'passed')
-    const fail = await runtime.steps.arm('toy.step', 'fail', { address: 'a', times: 1 })
-    test.equal(await ask(runtime, 'b', 'step', 'toy.step'), 'passed', 'another member')
-    test.equal(await ask(runtime, 'a', 'step', 'toy.other'), 'passed', 'another step')
-    test.same(await ask(runtime, 'a', 'step', 'toy.step'), { failedStep: 'toy.step' })
-    test.equal(await ask(runtime, 'a', 'step', 'toy.step'), 'passed', 'only once')
-    test.equal(await runtime.steps.struck(fail), 'a')
+  check(
+    'steps can be held, failed and crashed at',
+    [spec('a', 'forwarder'), spec('b', 'forwarder')],
+    async (test, runtime) => {
+      test.equal(await ask(runtime, 'a', 'step', 'toy.step'), 'passed')
+      const fail = await runtime.steps.arm('toy.step', 'fail', { address: 'a', times: 1 })
+      test.equal(await ask(runtime, 'b', 'step', 'toy.step'), 'passed', 'another member')
+      test.equal(await ask(runtime, 'a', 'step', 'toy.other'), 'passed', 'another step')
+      test.same(await ask(runtime, 'a', 'step', 'toy.step'), { failedStep: 'toy.step' })
+      test.equal(await ask(runtime, 'a', 'step', 'toy.step'), 'passed', 'only once')
+      test.equal(await runtime.steps.struck(fail), 'a')
 
-    const hold = await runtime.steps.arm('toy.step', 'hold')
-    const held = ask(runtime, 'b', 'step', 'toy.step')
-    test.equal(await untilStruck(runtime, hold), 'b')
-    await runtime.steps.heal(hold)
-    test.equal(await held, 'passed')
+      const hold = await runtime.steps.arm('toy.step', 'hold')
+      const held = ask(runtime, 'b', 'step', 'toy.step')
+      test.equal(await untilStruck(runtime, hold), 'b')
+      await runtime.steps.heal(hold)
+      test.equal(await held, 'passed')
 
-    const crashed = nextEvent(runtime, (event) => event.type === 'member' && event.state === 'crashed')
-    await runtime.steps.arm('toy.step', 'crash', { times: 1 })
-    await test.rejects(ask(runtime, 'a', 'step', 'toy.step'), { name: 'RequestFailedError', reason: 'unreachable' })
-    const event = await crashed
-    test.match(event, { member: 'a' })
-    test.notOk('error' in event, 'a fault is not an error')
-    await runtime.restart('a')
-    test.equal(await ask(runtime, 'a', 'step', 'toy.step'), 'passed', 'the fault has struck once already')
-  })
+      const crashed = nextEvent(runtime, (event) => event.type === 'member' && event.state === 'crashed')
+      await runtime.steps.arm('toy.step', 'crash', { times: 1 })
+      await test.rejects(ask(runtime, 'a', 'step', 'toy.step'), { name: 'RequestFailedError', reason: 'unreachable' })
+      const event = await crashed
+      test.match(event, { member: 'a' })
+      test.notOk('error' in event, 'a fault is not an error')
+      await runtime.restart('a')
+      test.equal(await ask(runtime, 'a', 'step', 'toy.step'), 'passed', 'the fault has struck once already')
+    },
+  )
 
   check('messages wait for a member that is starting', [spec('b', 'echo')], async (test, runtime) => {
     const starting = runtime.start([
@@ -270,6 +318,7 @@ export async function untilStruck(runtime: Runtime, id: number): Promise<string>
   const struck = runtime.steps.struck(id)
   let done = false
   void struck.then(() => (done = true))
-  if (runtime.kind === 'simulated') while (!done) await (runtime as Runtime & { advance(ms: number): Promise<void> }).advance(1)
+  if (runtime.kind === 'simulated')
+    while (!done) await (runtime as Runtime & { advance(ms: number): Promise<void> }).advance(1)
   return struck
 }

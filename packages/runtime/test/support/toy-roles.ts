@@ -105,13 +105,17 @@ const counter: ActorFactory<never> = (context) => {
         const bytes = new Uint8Array(64 * 1024)
         for (let value = 1; ; value++) {
           void context.disk.append(bytes.fill(value & 0xff))
-          if (context.disk.usage().logBytes > 32 * 1024 * 1024) void context.disk.writeCheckpoint(bytes.fill(value & 0xff))
+          if (context.disk.usage().logBytes > 32 * 1024 * 1024)
+            void context.disk.writeCheckpoint(bytes.fill(value & 0xff))
         }
       },
       audit: () => {
         const { checkpoint, records } = context.disk.read()
         const whole = (bytes: Uint8Array) => bytes.length === 64 * 1024 && bytes.every((byte) => byte === bytes[0])
-        return { records: [...records].length, whole: [...records].every(whole) && (checkpoint === null || whole(checkpoint)) }
+        return {
+          records: [...records].length,
+          whole: [...records].every(whole) && (checkpoint === null || whole(checkpoint)),
+        }
       },
     },
     {
@@ -136,7 +140,8 @@ async function outcome(work: Promise<unknown>): Promise<unknown> {
   try {
     return await work
   } catch (error) {
-    if (error instanceof RequestFailedError) return { failed: error.reason, undelivered: error.undelivered, to: error.to }
+    if (error instanceof RequestFailedError)
+      return { failed: error.reason, undelivered: error.undelivered, to: error.to }
     if (error instanceof StepFailedError) return { failedStep: error.step }
     throw error
   }
@@ -180,7 +185,9 @@ const forwarder: ActorFactory<never> = (context: ActorContext) => {
     scatter: async (to: readonly Address[]) => {
       to.forEach((address, value) => context.send(address, 'node.command', toyRequest('collect', value)))
       await context.sleep(100)
-      return context.all([...new Set(to)].map((address) => outcome(ask({ to: address, operation: 'collected', timeoutMs: 1000 }))))
+      return context.all(
+        [...new Set(to)].map((address) => outcome(ask({ to: address, operation: 'collected', timeoutMs: 1000 }))),
+      )
     },
     fan: ({ to, operation }: { to: readonly Address[]; operation: string }) =>
       context.all(to.map((address) => outcome(ask({ to: address, operation })))),
@@ -255,7 +262,8 @@ const sleeper: ActorFactory<never> = (context) => {
   }
   return toyActor(
     {
-      arm: (timers: Readonly<Record<string, number>>) => Object.entries(timers).forEach(([name, delayMs]) => arm(name, delayMs)),
+      arm: (timers: Readonly<Record<string, number>>) =>
+        Object.entries(timers).forEach(([name, delayMs]) => arm(name, delayMs)),
       clear: (name: string) => context.clearTimer(name),
       woken: () => woken,
     },
@@ -270,7 +278,10 @@ const sleeper: ActorFactory<never> = (context) => {
 }
 
 /** Takes its time to start, and asks another member meanwhile. */
-const slowStarter: ActorFactory<never> = (context, { ask, delayMs, fail }: { ask: Address | null; delayMs: number; fail?: boolean }) => {
+const slowStarter: ActorFactory<never> = (
+  context,
+  { ask, delayMs, fail }: { ask: Address | null; delayMs: number; fail?: boolean },
+) => {
   let found: unknown = null
   return toyActor(
     { found: () => found },
@@ -295,7 +306,9 @@ const gossip: ActorFactory<never> = (context, { peers }: { peers: readonly Addre
       async wake() {
         const to = peers[context.random.below(peers.length)]!
         await context.sleep(context.random.below(5))
-        await context.request(to, 'node.command', toyRequest('hear', context.random.below(100)), { timeoutMs: 3 }).catch(() => {})
+        await context
+          .request(to, 'node.command', toyRequest('hear', context.random.below(100)), { timeoutMs: 3 })
+          .catch(() => {})
         talk()
       },
     },
@@ -307,6 +320,13 @@ const careless: ActorFactory<never> = () => ({
   receive: <K extends MessageKind>() => ({ ...nodeExample.reply, body: new Date(0) }) as unknown as ReplyOf<K>,
 })
 
-export const toyRoles = { careless, echo, counter, forwarder, collector, sleeper, slowStarter, gossip } as unknown as Readonly<
-  Record<string, ActorFactory<never>>
->
+export const toyRoles = {
+  careless,
+  echo,
+  counter,
+  forwarder,
+  collector,
+  sleeper,
+  slowStarter,
+  gossip,
+} as unknown as Readonly<Record<string, ActorFactory<never>>>

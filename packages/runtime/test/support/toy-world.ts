@@ -7,7 +7,12 @@ export function spec(address: Address, role: string, rest: Partial<MemberSpec> =
 }
 
 /** One operation of a toy, from outside. */
-export async function ask(runtime: Runtime, to: Address, operation: string, argument: unknown = null): Promise<unknown> {
+export async function ask(
+  runtime: Runtime,
+  to: Address,
+  operation: string,
+  argument: unknown = null,
+): Promise<unknown> {
   return toyAnswer(await runtime.request(to, 'node.command', toyRequest(operation, argument)))
 }
 

@@ -4,7 +4,14 @@ import type { ClusterTimes } from './cluster-times.js'
 import type { Connection } from './connection-pool.js'
 import { CommandFailure, NetworkFailure } from './failures.js'
 import { codeOf, labelsOf } from './reply.js'
-import { isShuttingDown, isStateChange, retryableWriteError, waitsForSession, type CommandKind, type Sequences } from './retry-rules.js'
+import {
+  isShuttingDown,
+  isStateChange,
+  retryableWriteError,
+  waitsForSession,
+  type CommandKind,
+  type Sequences,
+} from './retry-rules.js'
 import type { Router } from './router.js'
 import type { Session } from './sessions.js'
 
@@ -26,7 +33,10 @@ export interface AttemptParts {
 }
 
 /** A reply with `ok: 1`, and the write concern error in it, or what went wrong. */
-export type Attempt = { readonly reply: Document; readonly error: CommandFailure | null } | CommandFailure | NetworkFailure
+export type Attempt =
+  | { readonly reply: Document; readonly error: CommandFailure | null }
+  | CommandFailure
+  | NetworkFailure
 
 export async function sendOnce(sending: Sending, router: Router, parts: AttemptParts): Promise<Attempt> {
   const { pool } = router
@@ -77,14 +87,24 @@ function bodyOf({ command, session, kind, txnNumber }: Sending, router: Router, 
 function understood(reply: Document, { session }: Sending, times: ClusterTimes): Exclude<Attempt, NetworkFailure> {
   times.learn(reply)
   session?.learn(reply)
-  if (reply['ok'] !== 1) return new CommandFailure(codeOf(reply['code']), String(reply['errmsg']), labelsOf(reply), reply)
+  if (reply['ok'] !== 1)
+    return new CommandFailure(codeOf(reply['code']), String(reply['errmsg']), labelsOf(reply), reply)
   const concern = reply['writeConcernError'] as Document | undefined
   if (concern === undefined) return { reply, error: null }
-  return { reply, error: new CommandFailure(codeOf(concern['code']), String(concern['errmsg']), labelsOf(reply), reply) }
+  return {
+    reply,
+    error: new CommandFailure(codeOf(concern['code']), String(concern['errmsg']), labelsOf(reply), reply),
+  }
 }
 
 /** The connection broke under the command. */
-function broken(error: NetworkFailure, { session }: Sending, router: Router, connection: Connection, retryWrites: boolean): NetworkFailure {
+function broken(
+  error: NetworkFailure,
+  { session }: Sending,
+  router: Router,
+  connection: Connection,
+  retryWrites: boolean,
+): NetworkFailure {
   // Who waits for a connection hears that the mongos is gone, and does not try to make another one.
   notice(error, router, connection)
   router.pool.checkIn(connection, true)

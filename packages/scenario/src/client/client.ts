@@ -144,7 +144,9 @@ export class SimulatedClient implements Client, Actor {
   }
 
   #session(isExplicit: boolean, options: SessionOptions = {}): Session {
-    const timeouts = this.#routers.flatMap((router) => (router.sessionTimeoutMs === null ? [] : [router.sessionTimeoutMs]))
+    const timeouts = this.#routers.flatMap((router) =>
+      router.sessionTimeoutMs === null ? [] : [router.sessionTimeoutMs],
+    )
     return new Session(this.#sessions, Math.min(sessionTimeoutMs, ...timeouts), isExplicit, options)
   }
 
@@ -178,11 +180,14 @@ export class SimulatedClient implements Client, Actor {
       if (tally.attempts > 1) this.#counts.retries++
       const result = await this.#once(sending, router, tally)
       if (!(result instanceof Error) && result.error === null) return this.#answered(result.reply, tally)
-      const failing: Failing = result instanceof Error ? { error: result, reply: null } : { error: result.error!, reply: result.reply }
+      const failing: Failing =
+        result instanceof Error ? { error: result, reply: null } : { error: result.error!, reply: result.reply }
       if (kept === null || !failing.error.labels.includes(noWritesPerformed)) kept = failing
       const isOverload = overloadLabels.every((label) => failing.error.labels.includes(label))
       if (isOverload) mostAttempts = 1 + overloadRetriesMax
-      const again = isOverload ? this.#mayRetryOverload(kind) : this.#mayRetry(kind) && isWorthRetrying(kind, failing.error)
+      const again = isOverload
+        ? this.#mayRetryOverload(kind)
+        : this.#mayRetry(kind) && isWorthRetrying(kind, failing.error)
       if (!again || tally.attempts >= mostAttempts) return this.#ended(kept, tally)
       if (isOverload) await this.#context.sleep(this.#context.random.fraction() * backoffMs(tally.attempts))
       avoided.add(router.address)
@@ -200,7 +205,8 @@ export class SimulatedClient implements Client, Actor {
         onSend: (command: Document) => this.#sent(command, router.address, tally.attempts),
       }
       const attempt = await sendOnce(sending, router, parts)
-      if (attempt instanceof Error ? isPerhapsDone(attempt, sending.kind) : true) tally.mayHaveActed ||= sending.kind.aspect !== 'read'
+      if (attempt instanceof Error ? isPerhapsDone(attempt, sending.kind) : true)
+        tally.mayHaveActed ||= sending.kind.aspect !== 'read'
       return attempt
     } finally {
       router.operations--
@@ -262,7 +268,8 @@ function failed(error: unknown, { attempts, mayHaveActed, from }: Tally): Failed
     const { code, message, labels, reply } = error
     return { ...common, kind: 'command', code, message, labels, reply }
   }
-  if (error instanceof NetworkFailure) return { ...common, kind: 'network', message: error.message, labels: error.labels }
+  if (error instanceof NetworkFailure)
+    return { ...common, kind: 'network', message: error.message, labels: error.labels }
   if (error instanceof SelectionFailure) return { ...common, kind: 'selection', message: error.message }
   if (error instanceof ClientFailure) return { ...common, kind: 'client', message: error.message }
   throw error

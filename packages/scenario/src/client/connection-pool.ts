@@ -2,7 +2,14 @@
  * Connections to one mongos. Drivers' specification: Connection Monitoring and Pooling. A connection is a number that the mongos knows the
  * client by; the commands on it follow each other.
  */
-import { createDeferred, noAnswer, RequestFailedError, type ActorContext, type Address, type Deferred } from '@shardlab/actor'
+import {
+  createDeferred,
+  noAnswer,
+  RequestFailedError,
+  type ActorContext,
+  type Address,
+  type Deferred,
+} from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
 import { CommandFailure, NetworkFailure } from './failures.js'
 import { codeOf, labelsOf } from './reply.js'
@@ -95,8 +102,14 @@ export class ConnectionPool {
     connection.unanswered = null
     try {
       const command = this.#message(connection, body, sequences)
-      const { body: reply } = await context.request(this.#to, 'client.command', command, timeoutMs === null ? {} : { timeoutMs })
-      if (reply.length === noAnswer.length) throw new RequestFailedError('unreachable', this.#to, `connection to ${this.#to} closed`)
+      const { body: reply } = await context.request(
+        this.#to,
+        'client.command',
+        command,
+        timeoutMs === null ? {} : { timeoutMs },
+      )
+      if (reply.length === noAnswer.length)
+        throw new RequestFailedError('unreachable', this.#to, `connection to ${this.#to} closed`)
       return decode(reply, { promoteLongs: true })
     } catch (error) {
       throw error instanceof RequestFailedError ? networkFailure(error) : error
@@ -160,7 +173,13 @@ export class ConnectionPool {
   }
 
   #message({ id }: Connection, body: Document, sequences: Sequences) {
-    return { connectionId: id, body: encode(body), sequences, legacy: false, remote: `${this.#parts.context.address}:${id}` }
+    return {
+      connectionId: id,
+      body: encode(body),
+      sequences,
+      legacy: false,
+      remote: `${this.#parts.context.address}:${id}`,
+    }
   }
 }
 

@@ -19,7 +19,12 @@ export class Cursor implements ClientCursor {
   failure: Failed | null = null
 
   /** @param run sends a command in the cursor's session; `onEnd` is called once, when the session is no longer used */
-  constructor(command: Document, { reply, from }: Answered, run: (command: Document, to: Address) => Promise<Outcome>, onEnd: () => void) {
+  constructor(
+    command: Document,
+    { reply, from }: Answered,
+    run: (command: Document, to: Address) => Promise<Outcome>,
+    onEnd: () => void,
+  ) {
     const { id, ns, firstBatch } = reply['cursor'] as { id: unknown; ns: string; firstBatch: Document[] }
     const dot = ns.indexOf('.')
     this.ns = ns

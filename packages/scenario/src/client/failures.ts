@@ -8,7 +8,11 @@ export class NetworkFailure extends Error {
   readonly isUndelivered: boolean
   readonly labels: readonly string[]
 
-  constructor(message: string, how: { readonly isTimeout: boolean; readonly isUndelivered: boolean }, labels: readonly string[] = []) {
+  constructor(
+    message: string,
+    how: { readonly isTimeout: boolean; readonly isUndelivered: boolean },
+    labels: readonly string[] = [],
+  ) {
     super(message)
     this.name = 'NetworkFailure'
     this.isTimeout = how.isTimeout
@@ -18,7 +22,10 @@ export class NetworkFailure extends Error {
 
   /** While a connection was being made: the command has not been sent. */
   labelled(labels: readonly string[]): NetworkFailure {
-    return new NetworkFailure(this.message, { isTimeout: this.isTimeout, isUndelivered: true }, [...this.labels, ...labels])
+    return new NetworkFailure(this.message, { isTimeout: this.isTimeout, isUndelivered: true }, [
+      ...this.labels,
+      ...labels,
+    ])
   }
 }
 

@@ -9,7 +9,9 @@ export function labelsOf(reply: Document): readonly string[] {
 export function errorsOf(reply: Document): Document[] {
   const ofShards = Object.values<Document>(reply['raw'] ?? {}).filter(({ ok }) => ok === 0)
   const ofStatements = (reply['writeErrors'] as Document[] | undefined) ?? []
-  const ofBulk = ((reply['cursor']?.firstBatch as Document[] | undefined) ?? []).filter(({ ok, code }) => ok === 0 && code !== undefined)
+  const ofBulk = ((reply['cursor']?.firstBatch as Document[] | undefined) ?? []).filter(
+    ({ ok, code }) => ok === 0 && code !== undefined,
+  )
   return [...(reply['ok'] === 1 ? [] : [reply]), ...ofStatements, ...ofBulk, ...ofShards]
 }
 

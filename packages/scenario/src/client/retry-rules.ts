@@ -18,10 +18,32 @@ export interface CommandKind {
 /** Argument documents that come beside the command. */
 export type Sequences = readonly (readonly [identifier: string, documents: readonly Uint8Array[]])[]
 
-const reads: ReadonlySet<string> = new Set(['find', 'aggregate', 'distinct', 'count', 'listCollections', 'listDatabases', 'listIndexes'])
-const writes: ReadonlySet<string> = new Set(['insert', 'update', 'delete', 'findAndModify', 'findandmodify', 'bulkWrite'])
+const reads: ReadonlySet<string> = new Set([
+  'find',
+  'aggregate',
+  'distinct',
+  'count',
+  'listCollections',
+  'listDatabases',
+  'listIndexes',
+])
+const writes: ReadonlySet<string> = new Set([
+  'insert',
+  'update',
+  'delete',
+  'findAndModify',
+  'findandmodify',
+  'bulkWrite',
+])
 /** Writes without a statement number, and what a driver builds with its own helpers; other commands are `runCommand`. */
-const otherWrites: ReadonlySet<string> = new Set(['create', 'createIndexes', 'drop', 'dropDatabase', 'dropIndexes', 'renameCollection'])
+const otherWrites: ReadonlySet<string> = new Set([
+  'create',
+  'createIndexes',
+  'drop',
+  'dropDatabase',
+  'dropIndexes',
+  'renameCollection',
+])
 
 /** @param helper whether it is sent as the driver's helper for it sends it, or as `runCommand` does */
 export function kindOf(command: Document, sequences: Sequences, helper: boolean): CommandKind {
@@ -30,9 +52,15 @@ export function kindOf(command: Document, sequences: Sequences, helper: boolean)
   if (!helper) return { name, aspect: 'other', retryable: false, unacknowledged }
   if (reads.has(name)) {
     const isWrite = name === 'aggregate' && hasWriteStage(command['pipeline'] as readonly Document[])
-    return { name, aspect: isWrite ? 'write' : 'read', retryable: !isWrite && command['explain'] === undefined, unacknowledged }
+    return {
+      name,
+      aspect: isWrite ? 'write' : 'read',
+      retryable: !isWrite && command['explain'] === undefined,
+      unacknowledged,
+    }
   }
-  if (writes.has(name)) return { name, aspect: 'write', retryable: !unacknowledged && !hasMulti(command, sequences), unacknowledged }
+  if (writes.has(name))
+    return { name, aspect: 'write', retryable: !unacknowledged && !hasMulti(command, sequences), unacknowledged }
   return { name, aspect: otherWrites.has(name) ? 'write' : 'other', retryable: false, unacknowledged }
 }
 
@@ -62,7 +90,9 @@ function hasMulti(command: Document, sequences: Sequences): boolean {
 const isZero = (limit: unknown): boolean => limit !== undefined && Number(limit) === 0
 
 /** Errors of a member that goes away or is not primary, and of the way to it. Specification Retryable Reads; 134 and 262 among them. */
-const passingCodes: ReadonlySet<number> = new Set([6, 7, 89, 91, 134, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436])
+const passingCodes: ReadonlySet<number> = new Set([
+  6, 7, 89, 91, 134, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436,
+])
 /** The member that answered is not what it was. Specification Server Discovery and Monitoring: not primary, recovering. */
 const stateChangeCodes: ReadonlySet<number> = new Set([91, 189, 10058, 10107, 11600, 11602, 13435, 13436])
 /** It goes away altogether. */
@@ -88,7 +118,19 @@ export function backoffMs(attempt: number): number {
 }
 
 const withCausalTime: ReadonlySet<string> = new Set([
-  ...['aggregate', 'count', 'distinct', 'find', 'geoNear', 'bulkWrite', 'create', 'createIndexes', 'delete', 'drop', 'dropDatabase'],
+  ...[
+    'aggregate',
+    'count',
+    'distinct',
+    'find',
+    'geoNear',
+    'bulkWrite',
+    'create',
+    'createIndexes',
+    'delete',
+    'drop',
+    'dropDatabase',
+  ],
   ...['dropIndexes', 'findAndModify', 'insert', 'update'],
 ])
 

@@ -117,7 +117,8 @@ export class Router {
     try {
       const hello = this.#connection === null ? await this.#connect(life) : await this.#hello(this.#connection)
       if (hello === null || this.#life !== life) return false
-      if (hello['ok'] !== 1) throw new CommandFailure(codeOf(hello['code']), String(hello['errmsg']), labelsOf(hello), hello)
+      if (hello['ok'] !== 1)
+        throw new CommandFailure(codeOf(hello['code']), String(hello['errmsg']), labelsOf(hello), hello)
       this.#learn(hello)
       return true
     } catch (error) {
@@ -162,7 +163,8 @@ export class Router {
   #learn(hello: Document): void {
     const { topologyVersion, logicalSessionTimeoutMinutes, helloOk } = hello
     const { processId, counter } = (topologyVersion ?? {}) as Document
-    this.#topologyVersion = topologyVersion === undefined ? null : { processId, counter: Long.fromNumber(Number(counter)) }
+    this.#topologyVersion =
+      topologyVersion === undefined ? null : { processId, counter: Long.fromNumber(Number(counter)) }
     this.sessionTimeoutMs = logicalSessionTimeoutMinutes === undefined ? null : logicalSessionTimeoutMinutes * 60_000
     if (helloOk === true) this.#helloName = 'hello'
     this.#parts.onHello(hello)

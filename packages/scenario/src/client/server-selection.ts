@@ -15,7 +15,12 @@ export class ServerSelection {
   #changed: Deferred<void> = createDeferred()
 
   /** @param direct the connections to a member that is asked for by its name; it need not be one of `routers` */
-  constructor(context: ActorContext, routers: readonly Router[], direct: (address: Address) => Router, timeoutMs: number) {
+  constructor(
+    context: ActorContext,
+    routers: readonly Router[],
+    direct: (address: Address) => Router,
+    timeoutMs: number,
+  ) {
     this.#context = context
     this.#routers = routers
     this.#direct = direct

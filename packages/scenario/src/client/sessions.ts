@@ -56,7 +56,12 @@ export class Session implements ClientSession {
   operationTime: Timestamp | null = null
   #ended = false
 
-  constructor(pool: SessionPool, timeoutMs: number, isExplicit: boolean, { causalConsistency = isExplicit }: SessionOptions = {}) {
+  constructor(
+    pool: SessionPool,
+    timeoutMs: number,
+    isExplicit: boolean,
+    { causalConsistency = isExplicit }: SessionOptions = {},
+  ) {
     this.#pool = pool
     this.server = pool.acquire(timeoutMs)
     this.isExplicit = isExplicit
@@ -82,7 +87,8 @@ export class Session implements ClientSession {
 
   learn(reply: Document): void {
     const time = reply['operationTime'] as Timestamp | undefined
-    if (time !== undefined && (this.operationTime === null || time.greaterThan(this.operationTime))) this.operationTime = time
+    if (time !== undefined && (this.operationTime === null || time.greaterThan(this.operationTime)))
+      this.operationTime = time
   }
 
   end(): void {

@@ -67,7 +67,8 @@ function kindOf(path: string): Kind | null {
 /** @returns the expectation, or what is wrong with the text */
 export function parseExpectation(text: string): Expectation | string {
   const match = grammar.exec(text)
-  if (match === null) return `${JSON.stringify(text)} is not understood: write it as in "imbalance.last < 1.2" or "migrations.total <= 400"`
+  if (match === null)
+    return `${JSON.stringify(text)} is not understood: write it as in "imbalance.last < 1.2" or "migrations.total <= 400"`
   const [, path, operator, written] = match as unknown as [string, string, string, string]
   const kind = kindOf(path)
   if (kind === null) {
@@ -111,10 +112,13 @@ export function failedExpectations(result: unknown, texts: readonly string[]): F
 }
 
 function numberAt(result: unknown, path: string): number | null {
-  const value = path.split('.').reduce<unknown>((at, part) => (at as Record<string, unknown> | null | undefined)?.[part], result)
+  const value = path
+    .split('.')
+    .reduce<unknown>((at, part) => (at as Record<string, unknown> | null | undefined)?.[part], result)
   if (typeof value === 'number') return value
   // Only errors that there were are listed.
   return path.startsWith('operations.errors.') ? 0 : null
 }
 
-const shown = (value: number): string => (Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(4))))
+const shown = (value: number): string =>
+  Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(4)))

@@ -53,7 +53,9 @@ function mergeLists(
   before.forEach((_, i) => from([name, i], [name, i]))
   const used = new Set<number>()
   own.forEach((entry, i) => {
-    const index = merged.findIndex((each, k) => !used.has(k) && isData(each) && isData(entry) && each['ns'] === entry['ns'])
+    const index = merged.findIndex(
+      (each, k) => !used.has(k) && isData(each) && isData(entry) && each['ns'] === entry['ns'],
+    )
     const place = index === -1 ? merged.length : index
     used.add(place)
     merged[place] = index === -1 ? entry : { ...(merged[index] as Data), ...(entry as Data) }

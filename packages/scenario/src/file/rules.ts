@@ -54,19 +54,25 @@ function* collectionsAreKnown({ collections, data, workload, timeline }: Scenari
 function* sizesGoTogether({ collections }: ScenarioSource): Generator<BrokenRule, void> {
   for (const [i, { key, mode, sharded, numInitialChunks, splitAt }] of collections.entries()) {
     if (mode !== collections[0]!.mode)
-      yield { path: ['collections', i, 'mode'], message: 'all collections of a scenario have one mode: documents or metadata' }
+      yield {
+        path: ['collections', i, 'mode'],
+        message: 'all collections of a scenario have one mode: documents or metadata',
+      }
     const seen = new Set<number | string>()
     const repeated = splitAt.findIndex((value) => seen.size === seen.add(value).size)
-    if (repeated >= 0) yield { path: ['collections', i, 'splitAt', repeated], message: `${String(splitAt[repeated])} is there twice` }
+    if (repeated >= 0)
+      yield { path: ['collections', i, 'splitAt', repeated], message: `${String(splitAt[repeated])} is there twice` }
     if (!sharded && splitAt.length > 0)
       yield { path: ['collections', i, 'splitAt'], message: 'goes only with a collection that is sharded' }
     if (numInitialChunks !== undefined && !Object.values(key).includes('hashed'))
       yield { path: ['collections', i, 'numInitialChunks'], message: 'goes only with a hashed key: use splitAt' }
     if (mode !== 'metadata') continue
     if (!sharded) yield { path: ['collections', i, 'sharded'], message: 'in mode metadata collections are sharded' }
-    if (Object.keys(key).length > 2) yield { path: ['collections', i, 'key'], message: 'has at most two fields in mode metadata' }
+    if (Object.keys(key).length > 2)
+      yield { path: ['collections', i, 'key'], message: 'has at most two fields in mode metadata' }
     for (const [k, value] of splitAt.entries())
-      if (typeof value !== 'number') yield { path: ['collections', i, 'splitAt', k], message: 'is a number in mode metadata' }
+      if (typeof value !== 'number')
+        yield { path: ['collections', i, 'splitAt', k], message: 'is a number in mode metadata' }
   }
 }
 
@@ -79,7 +85,11 @@ function* keysFitTheirCollection({ collections, data, workload }: ScenarioSource
         keys.distribution === 'monotonic' ||
         keys.distribution === 'latest' ||
         (keys.distribution === 'uniform' && keys.cardinality === undefined)
-      if (!fits) yield { path: [name, i, 'keys'], message: 'an _id cannot repeat: use monotonic, latest or uniform without cardinality' }
+      if (!fits)
+        yield {
+          path: [name, i, 'keys'],
+          message: 'an _id cannot repeat: use monotonic, latest or uniform without cardinality',
+        }
     }
 }
 
@@ -90,9 +100,11 @@ function* shardsAreKnown({ cluster, collections, timeline }: ScenarioSource): Ge
   const exists = (shard: string): boolean => Array.from({ length: count }, (_, i) => nameOf(i + 1)).includes(shard)
   const unknown = (shard: string): string => `${shard} is not a shard by then; there are shard01 to ${nameOf(count)}`
   for (const [zone, shards] of Object.entries(cluster.zones))
-    for (const [i, shard] of shards.entries()) if (!exists(shard)) yield { path: ['cluster', 'zones', zone, i], message: unknown(shard) }
+    for (const [i, shard] of shards.entries())
+      if (!exists(shard)) yield { path: ['cluster', 'zones', zone, i], message: unknown(shard) }
   for (const [i, { primary }] of collections.entries())
-    if (primary !== undefined && !exists(primary)) yield { path: ['collections', i, 'primary'], message: unknown(primary) }
+    if (primary !== undefined && !exists(primary))
+      yield { path: ['collections', i, 'primary'], message: unknown(primary) }
   const inOrder = [...timeline.entries()].sort(([, a], [, b]) => a.at - b.at)
   for (const [i, entry] of inOrder) {
     if (entry.do === 'addShard' && !isFault(entry)) {
@@ -108,7 +120,8 @@ function* timesAreWithin({ duration, workload, timeline, tick }: ScenarioSource)
   if (tick !== undefined && tick > duration) yield { path: ['tick'], message: 'is longer than the duration' }
   for (const [i, { from, to }] of workload.entries())
     if (from >= (to ?? duration)) yield { path: ['workload', i, 'from'], message: 'is not before its end' }
-  for (const [i, { at }] of timeline.entries()) if (at > duration) yield { path: ['timeline', i, 'at'], message: 'is behind the end' }
+  for (const [i, { at }] of timeline.entries())
+    if (at > duration) yield { path: ['timeline', i, 'at'], message: 'is behind the end' }
 }
 
 function* faultsAreUnderstood(scenario: ScenarioSource): Generator<BrokenRule, void> {
@@ -124,7 +137,10 @@ function* faultsAreUnderstood(scenario: ScenarioSource): Generator<BrokenRule, v
     }
     const { target } = fault
     if (typeof target === 'string' && !isMember(scenario, target))
-      yield { path: ['timeline', i, 'do'], message: `${target} is not a member; there are shards, mongoses (mongos01) and config` }
+      yield {
+        path: ['timeline', i, 'do'],
+        message: `${target} is not a member; there are shards, mongoses (mongos01) and config`,
+      }
   }
 }
 
@@ -145,9 +161,14 @@ function* ratesCanBe({ workload, timeline }: ScenarioSource): Generator<BrokenRu
     }
   for (const [i, change] of changes.entries()) {
     if (change === null) continue
-    const named = workload.filter(({ ns, name }) => ns === change.ns && (change.name === undefined || change.name === name))
+    const named = workload.filter(
+      ({ ns, name }) => ns === change.ns && (change.name === undefined || change.name === name),
+    )
     if (named.length === 0)
-      yield { path: ['timeline', i, change.name === undefined ? 'ns' : 'name'], message: `there is no such workload of ${change.ns}` }
+      yield {
+        path: ['timeline', i, change.name === undefined ? 'ns' : 'name'],
+        message: `there is no such workload of ${change.ns}`,
+      }
   }
 }
 
@@ -167,7 +188,10 @@ function* everythingFits({ collections, data, workload, duration }: ScenarioSour
     const mean = typeof rate === 'number' ? rate : (rate.low + rate.high) / 2
     const operations = (mean * (Math.min(to, duration) - from)) / 1000
     if (operations > operationsMax)
-      yield { path: ['workload', i, 'rate'], message: `makes ${short(operations)} operations, each of them played: ${smaller}` }
+      yield {
+        path: ['workload', i, 'rate'],
+        message: `makes ${short(operations)} operations, each of them played: ${smaller}`,
+      }
   }
 }
 
@@ -191,7 +215,10 @@ function* expectationsCanBeMet(scenario: ScenarioSource): Generator<BrokenRule, 
 
 /** Members that the timeline adds among them, whenever it does. */
 function isMember({ cluster, timeline }: ScenarioSource, name: string): boolean {
-  const added = timeline.reduce((sum, entry) => sum + (entry.do === 'addShard' && 'count' in entry ? entry.count : 0), 0)
+  const added = timeline.reduce(
+    (sum, entry) => sum + (entry.do === 'addShard' && 'count' in entry ? entry.count : 0),
+    0,
+  )
   const [, role, number] = /^(shard|mongos)(\d{2,})$/.exec(name) ?? []
   if (role === undefined) return name === 'config' || name === 'balancer'
   return Number(number) >= 1 && Number(number) <= (role === 'shard' ? cluster.shards + added : cluster.mongos)

@@ -34,7 +34,11 @@ const megabytes = bytes.refine(
 const ns = z.string().regex(/^[^.$ /\\"]{1,63}\.[^$\0]{1,180}$/, 'is database.collection')
 const document = z.record(z.string(), z.unknown(), 'is a document such as { customer: 1 }')
 const shardKey = z
-  .record(z.string(), z.union([z.literal(1), z.literal('hashed')], 'is 1 or hashed'), 'is a shard key such as { customer: 1 }')
+  .record(
+    z.string(),
+    z.union([z.literal(1), z.literal('hashed')], 'is 1 or hashed'),
+    'is a shard key such as { customer: 1 }',
+  )
   .refine((key) => Object.keys(key).length > 0, 'names at least one field')
   .refine((key) => Object.values(key).filter((kind) => kind === 'hashed').length <= 1, 'has at most one hashed field')
   .refine(
@@ -81,9 +85,15 @@ export type OperationName = (typeof operationNames)[number]
 
 const mix = z
   .strictObject(
-    Object.fromEntries(operationNames.map((name) => [name, share.default(0)])) as Record<OperationName, z.ZodDefault<typeof share>>,
+    Object.fromEntries(operationNames.map((name) => [name, share.default(0)])) as Record<
+      OperationName,
+      z.ZodDefault<typeof share>
+    >,
   )
-  .refine((mix) => Math.abs(Object.values(mix).reduce((sum, part) => sum + part, 0) - 1) < 1e-6, 'has shares whose sum is 1')
+  .refine(
+    (mix) => Math.abs(Object.values(mix).reduce((sum, part) => sum + part, 0) - 1) < 1e-6,
+    'has shares whose sum is 1',
+  )
 
 /** A rate that is always the same, or one that swings between two, lowest at the beginning of each period. */
 const load = z.union(
@@ -112,11 +122,23 @@ export const timelineActions = [
 const action = z.discriminatedUnion(
   'do',
   [
-    z.strictObject({ at: time, do: z.literal('addShard'), shard: z.string().optional(), count: whole(1, 999).default(1) }),
+    z.strictObject({
+      at: time,
+      do: z.literal('addShard'),
+      shard: z.string().optional(),
+      count: whole(1, 999).default(1),
+    }),
     z.strictObject({ at: time, do: z.literal('removeShard'), shard: z.string() }),
     z.strictObject({ at: time, do: z.literal('addShardToZone'), shard: z.string(), zone: z.string().min(1) }),
     z.strictObject({ at: time, do: z.literal('removeShardFromZone'), shard: z.string(), zone: z.string().min(1) }),
-    z.strictObject({ at: time, do: z.literal('updateZoneKeyRange'), ns, min: document, max: document, zone: z.string().min(1).nullable() }),
+    z.strictObject({
+      at: time,
+      do: z.literal('updateZoneKeyRange'),
+      ns,
+      min: document,
+      max: document,
+      zone: z.string().min(1).nullable(),
+    }),
     z.strictObject({ at: time, do: z.literal('startBalancer') }),
     z.strictObject({ at: time, do: z.literal('stopBalancer') }),
     z.strictObject({ at: time, do: z.literal('balancerWindow'), start: hour, stop: hour }),
@@ -144,7 +166,11 @@ const timelineEntry = z
     const isAction = typeof name !== 'string' || (timelineActions as readonly string[]).includes(name)
     // One word is a misspelt action rather than a fault that has a member.
     if (!isAction && /^\w+$/.test(name) && !faultForms.some((form) => form.split(' ')[0] === name)) {
-      context.addIssue({ code: 'custom', path: ['do'], message: `${name} is neither a fault nor one of ${timelineActions.join(', ')}` })
+      context.addIssue({
+        code: 'custom',
+        path: ['do'],
+        message: `${name} is neither a fault nor one of ${timelineActions.join(', ')}`,
+      })
       return z.NEVER
     }
     const parsed = (isAction ? action : fault).safeParse(value)

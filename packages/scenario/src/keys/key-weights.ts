@@ -30,7 +30,8 @@ const frequentMax = 1000
  * @throws OptionError when a file of values cannot be read, is empty, or has values that are no whole numbers
  */
 export function keyWeightsOf(source: KeysSource, tellsApart: number): KeyWeights {
-  const same = (from: number, to: number): KeyWeight[] => (to - from <= tellsApart ? singles(from, to) : [{ from, to, weight: 1 }])
+  const same = (from: number, to: number): KeyWeight[] =>
+    to - from <= tellsApart ? singles(from, to) : [{ from, to, weight: 1 }]
   switch (source.distribution) {
     case 'monotonic':
       return monotonic(({ nextKey }) => [{ from: 0, to: Math.max(1, nextKey), weight: 1 }])
@@ -46,7 +47,10 @@ export function keyWeightsOf(source: KeysSource, tellsApart: number): KeyWeights
       const { cardinality, hotKeys, hotOperations } = source
       const hot = Math.min(cardinality, Math.max(1, Math.round(cardinality * hotKeys)))
       if (hot === cardinality) return fixed(same(0, cardinality), cardinality)
-      return fixed([...scaled(same(0, hot), hotOperations), ...scaled(same(hot, cardinality), 1 - hotOperations)], cardinality)
+      return fixed(
+        [...scaled(same(0, hot), hotOperations), ...scaled(same(hot, cardinality), 1 - hotOperations)],
+        cardinality,
+      )
     }
     case 'file':
       return fixed(fileWeights(source.path), 0)
@@ -130,8 +134,12 @@ function fileWeights(path: string): KeyWeight[] {
   const counts = new Map<number, number>()
   for (const value of values) {
     if (typeof value !== 'number' || !Number.isInteger(value))
-      throw new OptionError(`${path}, a file of key values, has ${JSON.stringify(value)}: in mode metadata values are whole numbers.`)
+      throw new OptionError(
+        `${path}, a file of key values, has ${JSON.stringify(value)}: in mode metadata values are whole numbers.`,
+      )
     counts.set(value, (counts.get(value) ?? 0) + 1)
   }
-  return [...counts].sort(([a], [b]) => a - b).map(([from, count]) => ({ from, to: from + 1, weight: count / values.length }))
+  return [...counts]
+    .sort(([a], [b]) => a - b)
+    .map(([from, count]) => ({ from, to: from + 1, weight: count / values.length }))
 }

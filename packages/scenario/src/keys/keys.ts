@@ -74,7 +74,12 @@ function same(of: (u: number) => KeyValue, below: number): Keys {
 }
 
 function monotonic(drawn: (u: number, nextKey: number) => number): Keys {
-  return { ofDocument: (_u, { nextKey }) => nextKey, drawn: (u, { nextKey }) => drawn(u, nextKey), below: 0, isMonotonic: true }
+  return {
+    ofDocument: (_u, { nextKey }) => nextKey,
+    drawn: (u, { nextKey }) => drawn(u, nextKey),
+    below: 0,
+    isMonotonic: true,
+  }
 }
 
 /** @throws OptionError when it cannot be read or is empty */
@@ -83,7 +88,9 @@ export function fileValues(path: string): KeyValue[] {
   try {
     text = readFileSync(path, 'utf8')
   } catch (error) {
-    throw new OptionError(`${path}, a file of key values, cannot be read: ${(error as NodeJS.ErrnoException).code ?? String(error)}.`)
+    throw new OptionError(
+      `${path}, a file of key values, cannot be read: ${(error as NodeJS.ErrnoException).code ?? String(error)}.`,
+    )
   }
   const values = text
     .split(/\r?\n/)

@@ -74,7 +74,12 @@ export class MeasuredCollection {
   }
 
   /** What each shard is to take of new documents, whole ones: who gets those that a share makes no whole of is drawn. */
-  rangesOf(owners: Owners, placed: readonly Weighted[], count: number, documentBytes: number): Map<string, SizedRange[]> {
+  rangesOf(
+    owners: Owners,
+    placed: readonly Weighted[],
+    count: number,
+    documentBytes: number,
+  ): Map<string, SizedRange[]> {
     const ranges = new Map<string, SizedRange[]>()
     const offset = this.#random.fraction()
     let [share, given] = [0, 0]
@@ -104,7 +109,8 @@ export class MeasuredCollection {
       const { documents, error } = await (inBackground
         ? this.#cluster.requestInBackground(shard, 'shard.measure', request, growTimeoutMs)
         : this.#cluster.request(shard, 'shard.measure', request, growTimeoutMs))
-      if (error !== null) throw new ScenarioError(`${shard} does not take data of ${this.ns}: ${String(decode(error)['errmsg'])}.`)
+      if (error !== null)
+        throw new ScenarioError(`${shard} does not take data of ${this.ns}: ${String(decode(error)['errmsg'])}.`)
       return documents
     } catch (error) {
       if (error instanceof RequestFailedError) return 0

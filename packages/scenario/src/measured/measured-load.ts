@@ -18,7 +18,9 @@ export async function loadMeasured(
   const weights = collection.weights(data.keys)
   const bytes = collection.documentBytes(data.keys, data.documentSize)
   const all = Math.round(data.size / data.documentSize)
-  const least = !autoSplit ? all : Math.max(1, Math.min(portion.documents, Math.floor(portion.bytes / data.documentSize)))
+  const least = !autoSplit
+    ? all
+    : Math.max(1, Math.min(portion.documents, Math.floor(portion.bytes / data.documentSize)))
   let missed = 0
   for (let loaded = 0; loaded < all;) {
     const owners = await collection.owners()

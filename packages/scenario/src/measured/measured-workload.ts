@@ -50,7 +50,11 @@ export class MeasuredWorkload implements Load {
     this.#routed = routed
     this.#beginMs = world.cluster.now()
     this.#durationMs = scenario.duration
-    this.#whileMs = Math.min(scenario.tick ?? scenario.duration, whileMs.most, Math.max(whileMs.least, scenario.duration * whileShare))
+    this.#whileMs = Math.min(
+      scenario.tick ?? scenario.duration,
+      whileMs.most,
+      Math.max(whileMs.least, scenario.duration * whileShare),
+    )
     this.#streams = scenario.workload.map((source): Stream => {
       const collection = world.measured.get(source.ns)!
       return {
@@ -75,7 +79,9 @@ export class MeasuredWorkload implements Load {
   }
 
   get errors(): Readonly<Record<string, number>> {
-    return Object.fromEntries([...this.#failedByCode].map(([code, count]) => [code, Math.round(count)]).filter(([, count]) => count! > 0))
+    return Object.fromEntries(
+      [...this.#failedByCode].map(([code, count]) => [code, Math.round(count)]).filter(([, count]) => count! > 0),
+    )
   }
 
   begin(): void {
@@ -158,7 +164,12 @@ export class MeasuredWorkload implements Load {
     const { collection, weights, documentBytes } = stream
     const documents = count + stream.late
     stream.late = 0
-    const ranges = collection.rangesOf(await collection.owners(), collection.place(weights, documents), documents, documentBytes)
+    const ranges = collection.rangesOf(
+      await collection.owners(),
+      collection.place(weights, documents),
+      documents,
+      documentBytes,
+    )
     this.#note(inserted(ranges, documents), count, down)
     for (const [shard, each] of ranges) {
       if (down.has(shard)) continue
@@ -182,7 +193,9 @@ export class MeasuredWorkload implements Load {
 
   #down(): Set<string> {
     const members = this.#world.cluster.members()
-    return new Set(members.filter(({ role, state }) => role === 'shard' && state !== 'running').map(({ address }) => address))
+    return new Set(
+      members.filter(({ role, state }) => role === 'shard' && state !== 'running').map(({ address }) => address),
+    )
   }
 
   #hasRouter(): boolean {

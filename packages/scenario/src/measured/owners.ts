@@ -58,7 +58,10 @@ export class Owners {
    * @param below the share of operations that ask for values from below a key on
    * @returns `single`: the share that one shard can answer; `perShard`: how many operations ask each shard, of one
    */
-  ofRanges(length: number, below: (x: number) => number): { readonly single: number; readonly perShard: ReadonlyMap<string, number> } {
+  ofRanges(
+    length: number,
+    below: (x: number) => number,
+  ): { readonly single: number; readonly perShard: ReadonlyMap<string, number> } {
     const perShard = new Map<string, number>()
     let single = 0
     this.#runs.forEach(({ x, shard }, i) => {

@@ -17,7 +17,9 @@ export interface Targets {
 
 /** @param count of the documents */
 export function inserted(ranges: ReadonlyMap<string, readonly SizedRange[]>, count: number): Targets {
-  const perShard = new Map([...ranges].map(([shard, each]) => [shard, each.reduce((sum, { documents }) => sum + documents, 0) / count]))
+  const perShard = new Map(
+    [...ranges].map(([shard, each]) => [shard, each.reduce((sum, { documents }) => sum + documents, 0) / count]),
+  )
   return byShard({ targeted: 1, multi: 0, broadcast: 0 }, perShard)
 }
 

@@ -6,7 +6,11 @@ import type { BalancePolicy, PolicyMove, PolicySituation } from '@shardlab/balan
 import { ScenarioError } from '../run/failure.js'
 import { rehearseLoading } from './rehearsal.js'
 
-const reasons: readonly string[] = ['draining', 'zoneViolation', 'chunksImbalance'] satisfies readonly PolicyMove['reason'][]
+const reasons: readonly string[] = [
+  'draining',
+  'zoneViolation',
+  'chunksImbalance',
+] satisfies readonly PolicyMove['reason'][]
 
 export interface PolicyLimits {
   readonly answerMs?: number
@@ -46,10 +50,15 @@ export class OwnPolicy {
    * @param limits how long it may take to answer, and to be loaded; default 10 s each
    * @throws OptionError with the file when it cannot be loaded, or not in time, or exports no function
    */
-  static async load(file: string, { answerMs = answerMsMax, loadMs = loadMsMax }: PolicyLimits = {}): Promise<OwnPolicy> {
+  static async load(
+    file: string,
+    { answerMs = answerMsMax, loadMs = loadMsMax }: PolicyLimits = {},
+  ): Promise<OwnPolicy> {
     const outcome = await rehearseLoading(file, loadMs)
     if (outcome !== 'loaded')
-      throw new OptionError(`the policy ${file} cannot be loaded: what stands outside of its function ${notLoaded(outcome, loadMs)}.`)
+      throw new OptionError(
+        `the policy ${file} cannot be loaded: what stands outside of its function ${notLoaded(outcome, loadMs)}.`,
+      )
     let module: { readonly default?: unknown }
     try {
       module = (await import(pathToFileURL(file).href)) as { readonly default?: unknown }
@@ -57,7 +66,9 @@ export class OwnPolicy {
       throw new OptionError(`the policy ${file} cannot be loaded: ${sentence(error)}.`)
     }
     if (typeof module.default !== 'function')
-      throw new OptionError(`the policy ${file} exports no function: write export default function policy(situation) { … }.`)
+      throw new OptionError(
+        `the policy ${file} exports no function: write export default function policy(situation) { … }.`,
+      )
     return new OwnPolicy(file, module.default as UserPolicy, answerMs)
   }
 
@@ -98,7 +109,9 @@ export class OwnPolicy {
 }
 
 const notLoaded = (outcome: 'late' | 'never', loadMs: number): string =>
-  outcome === 'late' ? `has not ended within ${loadMs} ms; it may run without an end` : 'waits for what never happens, or ends its process'
+  outcome === 'late'
+    ? `has not ended within ${loadMs} ms; it may run without an end`
+    : 'waits for what never happens, or ends its process'
 
 function checked(answer: unknown, situation: PolicySituation): readonly PolicyMove[] | string {
   // What is wrong is told once: that it is a promise.
@@ -116,7 +129,13 @@ function checked(answer: unknown, situation: PolicySituation): readonly PolicyMo
 
 function checkedMove(answer: unknown, { chunks, shards }: PolicySituation, taken: Set<string>): PolicyMove | string {
   if (typeof answer !== 'object' || answer === null) return `is ${kindOf(answer)}, not { chunk, to }`
-  const { chunk: index, to, reason = 'chunksImbalance', because = 'the policy says so', ...others } = answer as Record<string, unknown>
+  const {
+    chunk: index,
+    to,
+    reason = 'chunksImbalance',
+    because = 'the policy says so',
+    ...others
+  } = answer as Record<string, unknown>
   const [unknown] = Object.keys(others)
   if (unknown !== undefined) return `has ${unknown}, which means nothing; there are chunk, to, reason and because`
   const chunk = typeof index === 'number' ? chunks[index] : undefined
@@ -128,10 +147,12 @@ function checkedMove(answer: unknown, { chunks, shards }: PolicySituation, taken
   if (target.isDraining) return `goes to ${target.id}, which drains`
   for (const id of [chunk.shard, target.id]) {
     if (taken.has(id)) return `has ${id} take part a second time; a shard gives or takes one chunk a round`
-    if (!shards.some((shard) => shard.id === id && shard.isAvailable)) return `has ${id} take part, which is not available in this round`
+    if (!shards.some((shard) => shard.id === id && shard.isAvailable))
+      return `has ${id} take part, which is not available in this round`
     taken.add(id)
   }
-  if (typeof reason !== 'string' || !reasons.includes(reason)) return `has the reason ${shown(reason)}; there are ${reasons.join(', ')}`
+  if (typeof reason !== 'string' || !reasons.includes(reason))
+    return `has the reason ${shown(reason)}; there are ${reasons.join(', ')}`
   if (typeof because !== 'string') return `has a because that is ${kindOf(because)}, not a text`
   return { chunk: index as number, to: target.id, reason: reason as PolicyMove['reason'], because }
 }
@@ -147,6 +168,7 @@ const shown = (value: unknown): string =>
   typeof value === 'number' ? String(value) : typeof value === 'string' ? JSON.stringify(value) : kindOf(value)
 
 function sentence(thrown: unknown): string {
-  const text = thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : typeof thrown === 'string' ? thrown : kindOf(thrown)
+  const text =
+    thrown instanceof Error ? `${thrown.name}: ${thrown.message}` : typeof thrown === 'string' ? thrown : kindOf(thrown)
   return text.split('\n')[0]!.replace(/\.$/, '')
 }

@@ -15,7 +15,13 @@ import(workerData).then(done, done)`
  */
 export async function rehearseLoading(file: string, mostMs: number): Promise<'loaded' | 'late' | 'never'> {
   // What the module writes would be written twice.
-  const worker = new Worker(loading, { eval: true, workerData: pathToFileURL(file).href, stdout: true, stderr: true, execArgv: [] })
+  const worker = new Worker(loading, {
+    eval: true,
+    workerData: pathToFileURL(file).href,
+    stdout: true,
+    stderr: true,
+    execArgv: [],
+  })
   let timer: NodeJS.Timeout | undefined
   try {
     return await new Promise((resolve) => {

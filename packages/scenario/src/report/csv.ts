@@ -10,7 +10,13 @@ type Row = Readonly<Record<string, Cell>>
  */
 export function csvFiles(runs: readonly VariantRun[]): ReadonlyMap<string, string> {
   return new Map([
-    ['samples.csv', csv(['variant', 'atMs', 'shard', 'bytes', 'orphans', 'chunks', 'operations', 'draining'], runs.flatMap(samplesOf))],
+    [
+      'samples.csv',
+      csv(
+        ['variant', 'atMs', 'shard', 'bytes', 'orphans', 'chunks', 'operations', 'draining'],
+        runs.flatMap(samplesOf),
+      ),
+    ],
     [
       'decisions.csv',
       csv(

@@ -49,7 +49,9 @@ function failures(file: ScenarioFile, runs: readonly VariantRun[]): string {
     ...failedSteps.map(({ atMs, step, error }) => `${name}: at ${timeText(atMs)} ${step} failed: ${error}`),
   ])
   const sentences = [...interruptions(file, runs), ...failed]
-  return sentences.length === 0 ? '' : `<ul class="fails">${sentences.map((sentence) => `<li>${escape(sentence)}</li>`).join('')}</ul>`
+  return sentences.length === 0
+    ? ''
+    : `<ul class="fails">${sentences.map((sentence) => `<li>${escape(sentence)}</li>`).join('')}</ul>`
 }
 
 /** What the file wants to be true; which of them are not stands above. */
@@ -57,7 +59,8 @@ function expectations({ variants }: ScenarioFile): string {
   const expected = variants.filter(({ expect }) => expect.length > 0)
   if (expected.length === 0) return ''
   const rows = expected.map(
-    ({ name, expect }) => `<tr><td class="left">${escape(name)}</td><td class="why">${expect.map(escape).join('<br>')}</td></tr>`,
+    ({ name, expect }) =>
+      `<tr><td class="left">${escape(name)}</td><td class="why">${expect.map(escape).join('<br>')}</td></tr>`,
   )
   return `<details><summary>What the file expects</summary><div class="wide"><table><tbody>${rows.join('')}</tbody></table></div></details>`
 }
@@ -88,7 +91,9 @@ function sideBySide(runs: readonly VariantRun[]): string {
     yLabel: 'ratio',
     yShown: ratio,
     xTicks: ticksOf(
-      runs.map(({ samples }) => samples).reduce((longest, each) => (each.at(-1)!.atMs > longest.at(-1)!.atMs ? each : longest)),
+      runs
+        .map(({ samples }) => samples)
+        .reduce((longest, each) => (each.at(-1)!.atMs > longest.at(-1)!.atMs ? each : longest)),
     ),
   })
 }
@@ -105,9 +110,17 @@ function variant({ result, samples, decisions }: VariantRun, isOneOfMany: boolea
     xTicks: ticksOf(samples),
     yShown: short,
   }
-  const largest = samples.reduce((most, sample) => Object.values(sample.shards).reduce((more, { bytes }) => Math.max(more, bytes), most), 0)
+  const largest = samples.reduce(
+    (most, sample) => Object.values(sample.shards).reduce((more, { bytes }) => Math.max(more, bytes), most),
+    0,
+  )
   const unit = unitOf(largest)
-  const plot = (of: (shard: ShardSample) => number, title: string, yLabel: string, more: Partial<ChartOptions> = {}): string =>
+  const plot = (
+    of: (shard: ShardSample) => number,
+    title: string,
+    yLabel: string,
+    more: Partial<ChartOptions> = {},
+  ): string =>
     lineChart(shardSeries(samples, { shards, toneOf: toneOfShard, of }), { ...common, ...more, title, yLabel })
   const rates = ratesOf(samples)
   const operations = shardSeries(rates, { shards, toneOf: toneOfShard, of: (shard) => shard.operations })
@@ -124,7 +137,11 @@ function variant({ result, samples, decisions }: VariantRun, isOneOfMany: boolea
     plot(({ chunks }) => chunks, 'Chunks', 'chunks', { yWhole: true }),
     isBusy ? lineChart(operations, { ...common, title: 'Operations that asked each shard', yLabel: 'a second' }) : '',
     isBusy && result.operations.failed > 0
-      ? lineChart([ending('succeeded', 's0'), ending('failed', 'bad')], { ...common, title: 'Operations that ended', yLabel: 'a second' })
+      ? lineChart([ending('succeeded', 's0'), ending('failed', 'bad')], {
+          ...common,
+          title: 'Operations that ended',
+          yLabel: 'a second',
+        })
       : '',
     ...Object.keys(samples.at(-1)!.chunks).map((ns) => chunkMap(ns, rows, toneOfShard)),
     shardTable(result.shards),
@@ -215,7 +232,10 @@ function shardSeries(samples: readonly Sample[], { shards, toneOf, of }: ShardPl
 /** About eight round times. */
 function ticksOf(samples: readonly Sample[]): number[] {
   const end = samples.at(-1)!.atMs
-  const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400, 172_800, 432_000, 864_000]
+  const steps = [
+    1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600, 43_200, 86_400, 172_800, 432_000,
+    864_000,
+  ]
   const step = 1000 * (steps.find((secs) => end / (secs * 1000) <= 8) ?? steps.at(-1)!)
   return Array.from({ length: Math.floor(end / step) + 1 }, (_, i) => i * step)
 }
@@ -227,7 +247,9 @@ function shardTable(shards: VariantRun['result']['shards']): string {
       `<tr><td class="left">${escape(id)}${shard.draining ? ' (drains)' : ''}</td><td>${bytesText(shard.bytes)}</td><td>${whole(shard.chunks)}</td><td>${whole(shard.operations)}</td><td>${operations === 0 ? '–' : percent(shard.operations / operations)}</td></tr>`,
   )
   const shown = `<div class="wide"><table><thead><tr><th>at the end</th><th>bytes</th><th>chunks</th><th>operations</th><th>share</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`
-  return rows.length <= openMax ? shown : `<details><summary>${whole(rows.length)} shards at the end</summary>${shown}</details>`
+  return rows.length <= openMax
+    ? shown
+    : `<details><summary>${whole(rows.length)} shards at the end</summary>${shown}</details>`
 }
 
 function decisionTable(decisions: readonly Decision[]): string {

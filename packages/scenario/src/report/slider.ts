@@ -11,7 +11,8 @@ const barsMax = 24
  * @param tones their colour classes
  */
 export function slider(rows: readonly Sample[], shards: readonly string[], tones: readonly string[]): string {
-  const values = (of: 'bytes' | 'chunks' | 'operations' | 'orphans') => rows.map((row) => shards.map((id) => row.shards[id]?.[of] ?? null))
+  const values = (of: 'bytes' | 'chunks' | 'operations' | 'orphans') =>
+    rows.map((row) => shards.map((id) => row.shards[id]?.[of] ?? null))
   const few = shards.length <= barsMax
   const data = {
     times: rows.map(({ atMs }) => timeText(atMs)),

@@ -26,13 +26,19 @@ const resultRows: readonly ResultRow[] = [
   ],
   ['migrations', ({ migrations }) => whole(migrations.total)],
   ['  moved for', ({ migrations }) => reasonsText(migrations)],
-  ['  aborted / moved again / moved back', ({ migrations }) => `${migrations.aborted} / ${migrations.repeated} / ${migrations.returned}`],
+  [
+    '  aborted / moved again / moved back',
+    ({ migrations }) => `${migrations.aborted} / ${migrations.repeated} / ${migrations.returned}`,
+  ],
   ['splits / merges', ({ splits, merges }) => (splits + merges === 0 ? nothing : `${splits} / ${merges}`)],
   [
     'bytes moved / least that would have done',
     ({ bytesMoved, bytesMovedLeast }) => `${bytesText(bytesMoved)} / ${bytesText(bytesMovedLeast)}`,
   ],
-  ['nothing moved any more after', ({ convergedAtMs }) => (convergedAtMs === null ? 'not yet' : timeText(convergedAtMs))],
+  [
+    'nothing moved any more after',
+    ({ convergedAtMs }) => (convergedAtMs === null ? 'not yet' : timeText(convergedAtMs)),
+  ],
   ['jumbo chunks', ({ jumboChunks }) => (jumboChunks === 0 ? nothing : whole(jumboChunks))],
   [
     'orphaned documents: most / last',
@@ -40,9 +46,13 @@ const resultRows: readonly ResultRow[] = [
   ],
   [
     'critical sections: longest / in all',
-    ({ criticalSections: { longestMs, totalMs } }) => (totalMs === 0 ? nothing : `${whole(longestMs)} ms / ${whole(totalMs)} ms`),
+    ({ criticalSections: { longestMs, totalMs } }) =>
+      totalMs === 0 ? nothing : `${whole(longestMs)} ms / ${whole(totalMs)} ms`,
   ],
-  ['operations / failed', ({ operations: { total, failed } }) => (total === 0 ? nothing : `${whole(total)} / ${whole(failed)}`)],
+  [
+    'operations / failed',
+    ({ operations: { total, failed } }) => (total === 0 ? nothing : `${whole(total)} / ${whole(failed)}`),
+  ],
   ['  errors', ({ operations }) => errorsText(operations.errors)],
   [
     '  targeted / multi / broadcast',
@@ -83,13 +93,17 @@ export function shownRows(results: readonly VariantResult[]): readonly ResultRow
 
 export function textReport(file: ScenarioFile, runs: readonly VariantRun[]): string {
   const results = runs.map(({ result }) => result)
-  const rows = [['', ...results.map(({ name }) => name)], ...shownRows(results).map(([name, of]) => [name, ...results.map(of)])]
+  const rows = [
+    ['', ...results.map(({ name }) => name)],
+    ...shownRows(results).map(([name, of]) => [name, ...results.map(of)]),
+  ]
   const parts = [file.shows === null ? '' : `${file.shows}\n\n`, `${table(rows, '')}\n`]
   const stopped = interruptions(file, runs)
   if (stopped.length > 0) parts.push(`\n${stopped.join('\n')}\n`)
   for (const run of runs) parts.push(shardsText(run, runs.length > 1))
   for (const { name, failedSteps } of results)
-    for (const { atMs, step, error } of failedSteps) parts.push(`\n${name}: at ${timeText(atMs)} ${step} failed: ${error}`)
+    for (const { atMs, step, error } of failedSteps)
+      parts.push(`\n${name}: at ${timeText(atMs)} ${step} failed: ${error}`)
   const took = runs.reduce((sum, { tookMs }) => sum + tookMs, 0)
   const virtual = results.reduce((sum, { durationMs }) => sum + durationMs, 0)
   parts.push(`\n${timeText(virtual)} simulated in ${(took / 1000).toFixed(1)} s, seed ${file.seed}.\n`)
@@ -104,7 +118,9 @@ export function interruptions({ variants }: ScenarioFile, runs: readonly Variant
       const whole = variants.find((variant) => variant.name === name)!.duration
       return `${name} was interrupted after ${timeText(durationMs)} of ${timeText(whole)}; what it expects has not been looked at.`
     }),
-    ...variants.filter(({ name }) => !runs.some(({ result }) => result.name === name)).map(({ name }) => `${name} had not begun.`),
+    ...variants
+      .filter(({ name }) => !runs.some(({ result }) => result.name === name))
+      .map(({ name }) => `${name} had not begun.`),
   ]
 }
 

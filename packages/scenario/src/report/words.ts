@@ -12,10 +12,19 @@ const words: readonly (readonly [word: string, meaning: string])[] = [
     'moved for',
     'draining: its shard is being removed; zoneViolation: it belongs to another zone; chunksImbalance: its shard has more than others; defragment: small chunks are gathered; other: somebody asked for it',
   ],
-  ['least that would have done', 'what every shard ended with more than it had; what moved beyond that moved more than once'],
+  [
+    'least that would have done',
+    'what every shard ended with more than it had; what moved beyond that moved more than once',
+  ],
   ['jumbo chunk', 'too large to move, and all of it one key, so that it cannot be split'],
-  ['orphaned documents', 'they have moved, and their old shard has not deleted them yet; queries leave them out, fast counts do not'],
-  ['critical section', 'the end of a migration, when the old shard lets writes, and at last reads, of the collection wait'],
+  [
+    'orphaned documents',
+    'they have moved, and their old shard has not deleted them yet; queries leave them out, fast counts do not',
+  ],
+  [
+    'critical section',
+    'the end of a migration, when the old shard lets writes, and at last reads, of the collection wait',
+  ],
   ['targeted, multi, broadcast', 'operations that asked one shard, several, or all that have chunks of the collection'],
   ['p50, p99', 'half of the operations, and 99 of 100, took no longer than that'],
   ['hottest shard', 'the one that most operations asked, and their share'],
@@ -23,6 +32,8 @@ const words: readonly (readonly [word: string, meaning: string])[] = [
 ]
 
 export function wordList(): string {
-  const rows = words.map(([word, meaning]) => `<tr><td class="left">${escape(word)}</td><td class="why">${escape(meaning)}</td></tr>`)
+  const rows = words.map(
+    ([word, meaning]) => `<tr><td class="left">${escape(word)}</td><td class="why">${escape(meaning)}</td></tr>`,
+  )
   return `<details class="words"><summary>What these words mean</summary><div class="wide"><table><tbody>${rows.join('')}</tbody></table></div></details>`
 }

@@ -2,7 +2,13 @@
 import { configAddress } from '@shardlab/actor'
 import { findField, toExtendedJson } from '@shardlab/bson'
 import type { SimulatedCluster } from '@shardlab/cluster'
-import { knownVersion, parseChunk, SharedPlacements, type CollectionPlacement, type PlacementAnswer } from '@shardlab/sharding'
+import {
+  knownVersion,
+  parseChunk,
+  SharedPlacements,
+  type CollectionPlacement,
+  type PlacementAnswer,
+} from '@shardlab/sharding'
 import type { ChunkSample } from '../types.js'
 
 /** Of more chunks only so many places are sampled. */
@@ -37,7 +43,10 @@ export class CatalogView {
     if (config?.state !== 'running') return this.#placement
     const known = this.#isMarked ? null : (this.#placement ?? this.#firstPlacement())
     this.#isMarked = false
-    const answer = await this.#cluster.peek(configAddress, 'config.get-collection', { ns: this.#ns, since: knownVersion(known) })
+    const answer = await this.#cluster.peek(configAddress, 'config.get-collection', {
+      ns: this.#ns,
+      since: knownVersion(known),
+    })
     if (!answer.full && answer.chunks.length === 0 && known === this.#placement) return known
     this.#placement = this.#placements.seenAfter(this.#ns, answer.full ? null : known, answer)
     if (this.#placement !== null) this.#note(this.#placement, answer)
@@ -52,7 +61,8 @@ export class CatalogView {
   owners(): readonly ChunkSample[] {
     const table = this.#placement?.table
     if (table === undefined) return []
-    if (this.#places !== null) return this.#places.map((min) => ({ min, minText: this.#texts.get(min)!, shard: table.shardOf(min) }))
+    if (this.#places !== null)
+      return this.#places.map((min) => ({ min, minText: this.#texts.get(min)!, shard: table.shardOf(min) }))
     return [...table.chunks()].map(({ min, shard }) => ({ min, minText: this.#texts.get(min)!, shard }))
   }
 

@@ -18,7 +18,13 @@ export class Movements {
   readonly #namespaces: ReadonlySet<string>
   readonly #beginMs: number
   readonly decisions: Decision[] = []
-  readonly #byReason: Record<Reason, number> = { draining: 0, zoneViolation: 0, chunksImbalance: 0, defragment: 0, other: 0 }
+  readonly #byReason: Record<Reason, number> = {
+    draining: 0,
+    zoneViolation: 0,
+    chunksImbalance: 0,
+    defragment: 0,
+    other: 0,
+  }
   /** By collection. */
   readonly #moves = new Map<string, Moves>()
   /** Migrations in their critical section, by id: since when. */
@@ -43,7 +49,8 @@ export class Movements {
   }
 
   readonly hear = (event: ClusterEvent): void => {
-    const note = (kind: Decision['kind'], text: string): void => void this.decisions.push({ atMs: event.atMs - this.#beginMs, kind, text })
+    const note = (kind: Decision['kind'], text: string): void =>
+      void this.decisions.push({ atMs: event.atMs - this.#beginMs, kind, text })
     switch (event.type) {
       case 'migration':
         if (this.#namespaces.has(event.ns)) this.#migrated(event)
@@ -147,7 +154,23 @@ export class Movements {
     for (const { ns, from, to, min, max, reason, because, outcome, error } of event.migrations) {
       if (outcome === 'moved') this.#byReason[reason]++
       const range = `[${min}, ${max ?? '…'})`
-      const parts = ['round ', event.round, ': ', range, ' of ', ns, ' from ', from, ' to ', to, ', ', reason, ': ', inUnits(because), '; ']
+      const parts = [
+        'round ',
+        event.round,
+        ': ',
+        range,
+        ' of ',
+        ns,
+        ' from ',
+        from,
+        ' to ',
+        to,
+        ', ',
+        reason,
+        ': ',
+        inUnits(because),
+        '; ',
+      ]
       // Joined it is one string; added it would keep all its parts, of many thousands.
       note('migration', [...parts, became(outcome, error)].join(''))
     }

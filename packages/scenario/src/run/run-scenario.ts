@@ -86,11 +86,17 @@ async function playHere(
   return runs
 }
 
-async function runIn(pool: Piscina, task: Omit<VariantTask, 'port'>, note: (share: number) => void): Promise<VariantRun | null> {
+async function runIn(
+  pool: Piscina,
+  task: Omit<VariantTask, 'port'>,
+  note: (share: number) => void,
+): Promise<VariantRun | null> {
   const { port1, port2 } = new MessageChannel()
   port1.on('message', note)
   try {
-    return runOf((await pool.run({ ...task, port: port2 } satisfies VariantTask, { transferList: [port2] })) as TaskOutcome)
+    return runOf(
+      (await pool.run({ ...task, port: port2 } satisfies VariantTask, { transferList: [port2] })) as TaskOutcome,
+    )
   } finally {
     port1.close()
   }

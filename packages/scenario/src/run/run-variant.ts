@@ -67,7 +67,9 @@ export async function runVariant(
   cluster.watch(watched)
   cluster.onEvent(routed.hear)
   cluster.onEvent(movements.hear)
-  const workload: Load = isMeasured(scenario) ? new MeasuredWorkload(world, scenario, routed) : new Workload(world, scenario)
+  const workload: Load = isMeasured(scenario)
+    ? new MeasuredWorkload(world, scenario, routed)
+    : new Workload(world, scenario)
   const timeline = new Timeline(world, workload)
   const sampler = new Sampler(world, routed, workload)
   try {
@@ -91,8 +93,18 @@ export async function runVariant(
     workload.end()
     if (played === scenario) timeline.end()
     const { samples } = sampler
-    const result = resultOf({ scenario: played, movements, routed, workload, timeline, samples, traceHash: cluster.traceHash() })
-    const decisions = [...movements.decisions, ...timeline.decisions].sort((a: Decision, b: Decision) => a.atMs - b.atMs)
+    const result = resultOf({
+      scenario: played,
+      movements,
+      routed,
+      workload,
+      timeline,
+      samples,
+      traceHash: cluster.traceHash(),
+    })
+    const decisions = [...movements.decisions, ...timeline.decisions].sort(
+      (a: Decision, b: Decision) => a.atMs - b.atMs,
+    )
     const interrupted = played === scenario ? {} : ({ interrupted: true } as const)
     return { result, samples, decisions, tookMs: performance.now() - realMs, ...interrupted }
   } finally {
@@ -156,7 +168,11 @@ function resultOf({ scenario, movements, routed, workload, timeline, samples, tr
     ),
     failedSteps: timeline.failedSteps,
   }
-  return { ...withoutExpectations, failedExpectations: failedExpectations(withoutExpectations, scenario.expect), traceHash }
+  return {
+    ...withoutExpectations,
+    failedExpectations: failedExpectations(withoutExpectations, scenario.expect),
+    traceHash,
+  }
 }
 
 const orphansIn = ({ shards }: Sample): number => Object.values(shards).reduce((sum, { orphans }) => sum + orphans, 0)

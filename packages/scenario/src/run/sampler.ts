@@ -37,7 +37,13 @@ export class Sampler {
       const all = Math.round(this.#routed.perShard.get(id) ?? 0)
       const chunks = this.#chunksOn.get(id) ?? 0
       const orphans = this.#orphans.get(id) ?? 0
-      shards[id] = { bytes: this.#bytes.get(id) ?? 0, orphans, chunks, operations: all - (this.#operations.get(id) ?? 0), draining }
+      shards[id] = {
+        bytes: this.#bytes.get(id) ?? 0,
+        orphans,
+        chunks,
+        operations: all - (this.#operations.get(id) ?? 0),
+        draining,
+      }
       this.#operations.set(id, all)
     }
     const sample: Sample = {
@@ -72,7 +78,8 @@ export class Sampler {
       if (placement === null) continue
       this.#jumboChunks += view.jumboChunks
       const { table } = placement
-      for (const shard of table.owners()) this.#chunksOn.set(shard, (this.#chunksOn.get(shard) ?? 0) + table.chunksOn(shard))
+      for (const shard of table.owners())
+        this.#chunksOn.set(shard, (this.#chunksOn.get(shard) ?? 0) + table.chunksOn(shard))
     }
     this.#chunks = chunks
   }

@@ -86,7 +86,12 @@ export class Timeline {
       case 'removeShardFromZone':
         return this.#admin({ removeShardFromZone: entry.shard, zone: entry.zone })
       case 'updateZoneKeyRange':
-        return this.#admin({ updateZoneKeyRange: entry.ns, min: boundOf(entry.min), max: boundOf(entry.max), zone: entry.zone })
+        return this.#admin({
+          updateZoneKeyRange: entry.ns,
+          min: boundOf(entry.min),
+          max: boundOf(entry.max),
+          zone: entry.zone,
+        })
       case 'startBalancer':
         return this.#setting('balancer', { $set: { mode: 'full', stopped: false } })
       case 'stopBalancer':
@@ -128,13 +133,19 @@ export class Timeline {
       const remaining = reply['remaining'] as { chunks: unknown; jumboChunks?: unknown } | undefined
       if (remaining !== undefined && Number(remaining.chunks) === 0)
         for (const db of (reply['dbsToMove'] as string[] | undefined) ?? [])
-          await this.#tell({ movePrimary: db, to: this.#world.cluster.shards.find((other) => !this.#leaving.has(other)) })
+          await this.#tell({
+            movePrimary: db,
+            to: this.#world.cluster.shards.find((other) => !this.#leaving.has(other)),
+          })
       await new Promise<void>((resolve) => this.#world.cluster.alarm(drainingLookMs, resolve))
     }
   }
 
   #setting(id: string, u: Document): Promise<void> {
-    return this.#admin({ update: 'settings', updates: [{ q: { _id: id }, u, upsert: true }], writeConcern: { w: 'majority' } }, 'config')
+    return this.#admin(
+      { update: 'settings', updates: [{ q: { _id: id }, u, upsert: true }], writeConcern: { w: 'majority' } },
+      'config',
+    )
   }
 
   async #admin(command: Document, db = 'admin'): Promise<void> {
@@ -145,7 +156,9 @@ export class Timeline {
     const error = errorOf(await this.#answer(command, db))
     if (error === undefined) throw new ScenarioError(`it was to fail with code ${code}, and has not failed`)
     if (error['code'] !== code)
-      throw new ScenarioError(`it was to fail with code ${code}, not ${String(error['code'])}: ${String(error['errmsg'])}`)
+      throw new ScenarioError(
+        `it was to fail with code ${code}, not ${String(error['code'])}: ${String(error['errmsg'])}`,
+      )
     this.#note(`refused as expected: ${String(error['errmsg'])} (code ${code})`)
   }
 
@@ -187,7 +200,9 @@ function errorOf(reply: Document): Document | undefined {
 }
 
 function valueAt(reply: Document, path: string): unknown {
-  return path.split('.').reduce<unknown>((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], reply)
+  return path
+    .split('.')
+    .reduce<unknown>((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], reply)
 }
 
 /** One text for equal values, whatever type a number has. */
@@ -202,7 +217,11 @@ export function stepText(entry: TimelineEntry): string {
   const { at: _at, do: name, ...others } = entry
   const shown = Object.entries(others).flatMap(([setting, value]) => {
     if (value === undefined || (setting === 'count' && value === 1)) return []
-    return [setting === 'shard' ? String(value) : `${setting} ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`]
+    return [
+      setting === 'shard'
+        ? String(value)
+        : `${setting} ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`,
+    ]
   })
   return [name, ...shown].join(' ')
 }

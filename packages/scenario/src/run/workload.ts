@@ -87,7 +87,8 @@ export class Workload implements Load {
 
   latencies(): { p50: number; p99: number; max: number } {
     const sorted = this.#latencies.toSorted((a, b) => a - b)
-    const at = (share: number): number => Number((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(3))
+    const at = (share: number): number =>
+      Number((sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0).toFixed(3))
     return { p50: at(0.5), p99: at(0.99), max: at(1) }
   }
 
@@ -137,7 +138,10 @@ export class Workload implements Load {
     const key = () => keys.drawn(random.fraction(), maker.progress)
     switch (this.#choose(stream)) {
       case 'insert':
-        return this.#client.run({ insert: name, $db: db }, { sequences: [['documents', [maker.make(keys, source.documentSize)]]] })
+        return this.#client.run(
+          { insert: name, $db: db },
+          { sequences: [['documents', [maker.make(keys, source.documentSize)]]] },
+        )
       case 'findByKey':
         return find({ [firstField]: key() }, 1)
       case 'findRange': {

@@ -41,7 +41,12 @@ export class ScenarioWorld {
     this.measured = new Map(
       measured.map((source) => [
         source.ns,
-        new MeasuredCollection(cluster, this.catalog.get(source.ns)!, source, this.random.fork(`sizes of ${source.ns}`)),
+        new MeasuredCollection(
+          cluster,
+          this.catalog.get(source.ns)!,
+          source,
+          this.random.fork(`sizes of ${source.ns}`),
+        ),
       ]),
     )
   }
@@ -60,7 +65,15 @@ export class ScenarioWorld {
     const size = chunkSize === undefined ? {} : { chunkSize }
     const own = policy === undefined ? {} : { policy }
     const sizes = isMeasured(scenario) ? measuredOptions(scenario) : {}
-    const cluster = await createSimulatedCluster({ emulate: emulate as EmulatedVersion, seed, shards, mongos, ...size, ...sizes, ...own })
+    const cluster = await createSimulatedCluster({
+      emulate: emulate as EmulatedVersion,
+      seed,
+      shards,
+      mongos,
+      ...size,
+      ...sizes,
+      ...own,
+    })
     const world = new ScenarioWorld(scenario, cluster)
     // Chunks that grow are split already, where the version does that; nothing moves.
     await world.#balancer({ mode: 'autoSplitOnly' })
@@ -94,7 +107,8 @@ export class ScenarioWorld {
 
   async #configure(): Promise<void> {
     const { zones, orphanCleanupDelay } = this.scenario.cluster
-    for (const [zone, shards] of Object.entries(zones)) for (const shard of shards) await this.admin({ addShardToZone: shard, zone })
+    for (const [zone, shards] of Object.entries(zones))
+      for (const shard of shards) await this.admin({ addShardToZone: shard, zone })
     if (orphanCleanupDelay === undefined) return
     for (const to of this.cluster.shards) {
       const set = { setParameter: 1, orphanCleanupDelaySecs: Math.round(orphanCleanupDelay / 1000), $db: 'admin' }
@@ -103,13 +117,29 @@ export class ScenarioWorld {
     }
   }
 
-  async #shard({ ns, key, primary, unique, sharded, numInitialChunks, splitAt, chunkSize }: CollectionSource): Promise<void> {
+  async #shard({
+    ns,
+    key,
+    primary,
+    unique,
+    sharded,
+    numInitialChunks,
+    splitAt,
+    chunkSize,
+  }: CollectionSource): Promise<void> {
     const [db, name] = splitNamespace(ns)
     const { shards } = this.cluster
     const enabled = await this.tell({ enableSharding: db, primaryShard: primary ?? shards[0]! })
     // Another collection of the same database may have come first.
-    if (enabled['ok'] !== 1 && primary !== undefined) throw new ScenarioError(`enableSharding failed: ${String(enabled['errmsg'])}.`)
-    if (sharded) await this.admin({ shardCollection: ns, key, unique, ...(numInitialChunks === undefined ? {} : { numInitialChunks }) })
+    if (enabled['ok'] !== 1 && primary !== undefined)
+      throw new ScenarioError(`enableSharding failed: ${String(enabled['errmsg'])}.`)
+    if (sharded)
+      await this.admin({
+        shardCollection: ns,
+        key,
+        unique,
+        ...(numInitialChunks === undefined ? {} : { numInitialChunks }),
+      })
     await this.admin({ createIndexes: name, indexes: [{ key: { [otherField]: 1 }, name: `${otherField}_1` }] }, db)
     const [first, ...others] = Object.keys(key)
     const rest = Object.fromEntries(others.map((field) => [field, { $minKey: 1 }]))
@@ -118,7 +148,8 @@ export class ScenarioWorld {
       const to = shards[(shards.indexOf(primary ?? shards[0]!) + i + 1) % shards.length]!
       await this.tell({ moveChunk: ns, find: boundOf({ [first!]: value, ...rest }), to, _waitForDelete: true })
     }
-    if (chunkSize !== undefined) await this.admin({ configureCollectionBalancing: ns, chunkSize: chunkSize / 1024 ** 2 })
+    if (chunkSize !== undefined)
+      await this.admin({ configureCollectionBalancing: ns, chunkSize: chunkSize / 1024 ** 2 })
   }
 
   async #load({ ns, size, documentSize, keys: source }: DataSource, onBatch: (bytes: number) => void): Promise<void> {
@@ -131,14 +162,18 @@ export class ScenarioWorld {
       const body = encode({ insert: name, ordered: false, $db: db })
       const reply = decode(await this.cluster.command(body, { sequences: [['documents', documents]] }))
       const error = (reply['writeErrors'] as Document[] | undefined)?.[0] ?? (reply['ok'] === 1 ? undefined : reply)
-      if (error !== undefined) throw new ScenarioError(`the data of ${ns} cannot be loaded: ${String(error['errmsg'])}.`)
+      if (error !== undefined)
+        throw new ScenarioError(`the data of ${ns} cannot be loaded: ${String(error['errmsg'])}.`)
       onBatch(documents.length * documentSize)
     }
   }
 
   /** As an administrator who knows config.settings: not every version has commands for it. */
   #balancer(settings: Document): Promise<Document> {
-    return this.admin({ update: 'settings', updates: [{ q: { _id: 'balancer' }, u: { $set: settings }, upsert: true }] }, 'config')
+    return this.admin(
+      { update: 'settings', updates: [{ q: { _id: 'balancer' }, u: { $set: settings }, upsert: true }] },
+      'config',
+    )
   }
 
   /** So that times in the report can be read; at midnight (UTC) when a time of day matters. */
@@ -159,9 +194,16 @@ export function isMeasured({ collections }: Scenario): boolean {
 /** Nothing that is measured in hours depends on the jitter of a link. Without it migrations that begin together stay together, and the simulation is faster. */
 const steadyLatency = { minMicros: 500, maxMicros: 500 }
 
-function measuredOptions({ collections, cluster }: Scenario): Pick<SimulatedClusterOptions, 'latency' | 'measured' | 'sharesPlacements'> {
+function measuredOptions({
+  collections,
+  cluster,
+}: Scenario): Pick<SimulatedClusterOptions, 'latency' | 'measured' | 'sharesPlacements'> {
   const namespaces = collections.map(({ ns }) => ns)
-  return { sharesPlacements: true, latency: steadyLatency, measured: { namespaces, cloneBytesPerSecond: cluster.migrationBandwidth } }
+  return {
+    sharesPlacements: true,
+    latency: steadyLatency,
+    measured: { namespaces, cloneBytesPerSecond: cluster.migrationBandwidth },
+  }
 }
 
 export function splitNamespace(ns: string): readonly [db: string, name: string] {

@@ -11,12 +11,15 @@ export function coverageOf(runs: readonly SwarmRun[]): Coverage {
   const verbs = summed(runs.map((run) => run.verbs))
   const least = runs.length >= coverageRuns ? leastOfMany : 1
   const all = { steps: allCounted(steps, coveredNames.steps), verbs: allCounted(verbs, coveredNames.verbs) }
-  const missing = [...Object.entries(all.steps), ...Object.entries(all.verbs)].filter(([, count]) => count < least).map(([name]) => name)
+  const missing = [...Object.entries(all.steps), ...Object.entries(all.verbs)]
+    .filter(([, count]) => count < least)
+    .map(([name]) => name)
   return { ...all, missing, least }
 }
 
 function summed(all: readonly Counts[]): ReadonlyMap<string, number> {
   const sum = new Map<string, number>()
-  for (const counts of all) for (const [name, count] of Object.entries(counts)) sum.set(name, (sum.get(name) ?? 0) + count)
+  for (const counts of all)
+    for (const [name, count] of Object.entries(counts)) sum.set(name, (sum.get(name) ?? 0) + count)
   return sum
 }

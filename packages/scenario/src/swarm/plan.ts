@@ -6,7 +6,9 @@ import { pick } from './draw.js'
 import { activityNames, type ActivityName, type SwarmPlan } from './types.js'
 
 /** Versions in which everything can be done that the swarm's clients do: they change shard keys of documents and refine those of collections. */
-const capable: readonly EmulatedVersion[] = emulatedVersions.filter((version) => behavioursOf(version).refineCollectionShardKeyCommand)
+const capable: readonly EmulatedVersion[] = emulatedVersions.filter(
+  (version) => behavioursOf(version).refineCollectionShardKeyCommand,
+)
 const older = emulatedVersions.filter((version) => !capable.includes(version))
 
 /** Seeds that follow each other play under different versions; one of eight under one in which less can be done. */

@@ -100,7 +100,11 @@ class Run {
   }
 
   async #withFaults(): Promise<void> {
-    await Promise.all([this.#documents.run(), ...this.#activities.map((activity) => activity.run()), this.#trouble.make()])
+    await Promise.all([
+      this.#documents.run(),
+      ...this.#activities.map((activity) => activity.run()),
+      this.#trouble.make(),
+    ])
     await this.#trouble.heal()
   }
 
@@ -123,7 +127,11 @@ class Run {
   /** As an administrator who knows config.settings: not every version has commands for it. */
   async #balancer(client: ReturnType<SwarmWorld['client']>, isOn: boolean): Promise<void> {
     const updates = [
-      { q: { _id: 'balancer' }, u: { $set: isOn ? { mode: 'full', stopped: false } : { mode: 'off', stopped: true } }, upsert: true },
+      {
+        q: { _id: 'balancer' },
+        u: { $set: isOn ? { mode: 'full', stopped: false } : { mode: 'off', stopped: true } },
+        upsert: true,
+      },
     ]
     await client.untilDone({ update: 'settings', updates, writeConcern: { w: 'majority' }, $db: 'config' })
   }
@@ -150,7 +158,9 @@ class Run {
       case 'member':
         return verdicts.note(`${event.member} ${event.state}${event.error === undefined ? '' : `: ${event.error}`}`)
       case 'migration':
-        return verdicts.note(`migration of ${event.ns} ${event.min} to ${event.max} from ${event.from} to ${event.to}: ${event.stage}`)
+        return verdicts.note(
+          `migration of ${event.ns} ${event.min} to ${event.max} from ${event.from} to ${event.to}: ${event.stage}`,
+        )
       case 'catalog':
         return verdicts.note(`${event.change}: ${event.ns}`)
       case 'split':
@@ -185,6 +195,8 @@ const isOfACommand = (error: unknown): boolean => (error as Error).name === 'Wro
 /** With the place, as it is a defect of the members or of a checker. */
 function describe(error: unknown): string {
   const { message, stack = '', cause } = error as Error
-  const frames = (cause instanceof Error ? (cause.stack ?? '') : stack).split('\n').filter((line) => line.includes('    at '))
+  const frames = (cause instanceof Error ? (cause.stack ?? '') : stack)
+    .split('\n')
+    .filter((line) => line.includes('    at '))
   return [message, ...frames.slice(0, 4).map((frame) => frame.trim())].join(' | ')
 }

@@ -16,9 +16,18 @@ const shrunkMax = 3
  * Plays the runs.
  * @throws OptionError for a wrong option: one sentence
  */
-export async function runSwarm(options: SwarmOptions = {}, onProgress: (progress: SwarmProgress) => void = () => {}): Promise<SwarmReport> {
+export async function runSwarm(
+  options: SwarmOptions = {},
+  onProgress: (progress: SwarmProgress) => void = () => {},
+): Promise<SwarmReport> {
   check(options)
-  const { seed = 1, minutes, runs = minutes === undefined ? defaultRuns : Infinity, without = [], mutation = null } = options
+  const {
+    seed = 1,
+    minutes,
+    runs = minutes === undefined ? defaultRuns : Infinity,
+    without = [],
+    mutation = null,
+  } = options
   const threads = Math.min(runs, options.threads ?? availableParallelism())
   const players = createPlayers(threads)
   const beganAt = performance.now()
@@ -34,7 +43,12 @@ export async function runSwarm(options: SwarmOptions = {}, onProgress: (progress
       const [violation] = run.violations
       if (violation !== undefined) failures++
       const found = violation === undefined ? null : { seed: run.seed, violation }
-      onProgress({ runs: played.length, failed: failures, found, share: Math.min(1, Math.max(played.length / runs, spent())) })
+      onProgress({
+        runs: played.length,
+        failed: failures,
+        found,
+        share: Math.min(1, Math.max(played.length / runs, spent())),
+      })
     }
   }
   try {
@@ -55,7 +69,8 @@ async function reportOf(players: Players, played: readonly SwarmRun[], options: 
   const failed: FailedRun[] = []
   for (const run of played.filter(({ violations }) => violations.length > 0)) {
     const task: SwarmTask = { seed: run.seed, without: options.without ?? [], mutation: options.mutation ?? null }
-    const smallest = options.shrink === false || failed.length >= shrunkMax ? { task, run } : await shrink(players, task, run)
+    const smallest =
+      options.shrink === false || failed.length >= shrunkMax ? { task, run } : await shrink(players, task, run)
     failed.push(failedRun(smallest.task, smallest.run))
   }
   const sum = (of: (run: SwarmRun) => number): number => played.reduce((total, run) => total + of(run), 0)
@@ -82,10 +97,12 @@ function check({ runs, seed, minutes, without = [], mutation, threads }: SwarmOp
   for (const [name, value] of Object.entries(atLeastOne))
     if (value !== undefined && (!Number.isInteger(value) || value < 1))
       throw new OptionError(`${name} must be a whole number of at least 1.`)
-  if (seed !== undefined && (!Number.isInteger(seed) || seed < 0)) throw new OptionError('seed must be a whole number of at least 0.')
+  if (seed !== undefined && (!Number.isInteger(seed) || seed < 0))
+    throw new OptionError('seed must be a whole number of at least 0.')
   if (minutes !== undefined && !(minutes > 0)) throw new OptionError('minutes must be more than 0.')
   for (const verb of without)
-    if (!faultVerbs.includes(verb)) throw new OptionError(`${verb} is no verb of a fault; the verbs are ${faultVerbs.join(', ')}.`)
+    if (!faultVerbs.includes(verb))
+      throw new OptionError(`${verb} is no verb of a fault; the verbs are ${faultVerbs.join(', ')}.`)
   if (mutation !== undefined && mutation !== null && !mutationNames.includes(mutation))
     throw new OptionError(`${mutation} is not a mutation; the mutations are ${mutationNames.join(', ')}.`)
 }

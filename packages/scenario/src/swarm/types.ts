@@ -26,7 +26,15 @@ export interface Violation {
 }
 
 /** What happens in a run beside clients who write and read. */
-export const activityNames = ['placement', 'short-lived', 'unique-keys', 'membership', 'resharding', 'upkeep', 'unique-library'] as const
+export const activityNames = [
+  'placement',
+  'short-lived',
+  'unique-keys',
+  'membership',
+  'resharding',
+  'upkeep',
+  'unique-library',
+] as const
 
 export type ActivityName = (typeof activityNames)[number]
 

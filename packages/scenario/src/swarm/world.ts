@@ -29,7 +29,16 @@ export class SwarmWorld {
   }
 
   static async create(plan: SwarmPlan, mutation: MutationName | null): Promise<SwarmWorld> {
-    const { seed, emulate, shards, mongos, chunkSizeBytes, balancerRoundIntervalMs, networkTimeoutMs, findReplicaSetHostTimeoutMs } = plan
+    const {
+      seed,
+      emulate,
+      shards,
+      mongos,
+      chunkSizeBytes,
+      balancerRoundIntervalMs,
+      networkTimeoutMs,
+      findReplicaSetHostTimeoutMs,
+    } = plan
     const cluster = await createSimulatedCluster({
       seed,
       emulate,
@@ -55,7 +64,8 @@ export class SwarmWorld {
   /** Small batches, so that there are several. A member that was started anew has its defaults again. */
   async #setParameters(): Promise<void> {
     for (const to of this.cluster.shards) {
-      const set = (parameters: object) => this.cluster.command(encode({ setParameter: 1, ...parameters, $db: 'admin' }), { to })
+      const set = (parameters: object) =>
+        this.cluster.command(encode({ setParameter: 1, ...parameters, $db: 'admin' }), { to })
       await set({ migrateCloneInsertionBatchSize: 5 })
       if (this.plan.orphansAtOnce) await set({ orphanCleanupDelaySecs: 0 })
     }

@@ -26,14 +26,21 @@ const bytesPerArrayElement = 7
  * whole collection is smaller, or when all keys of the range are equal. A key never stands on both sides of a cut.
  * @throws CommandError 26 NamespaceNotFound, 27 IndexNotFound
  */
-export function autoSplitVector(collection: Collection | undefined, ns: string, request: AutoSplitRequest): Uint8Array[] {
+export function autoSplitVector(
+  collection: Collection | undefined,
+  ns: string,
+  request: AutoSplitRequest,
+): Uint8Array[] {
   const { shardKey, range, maxChunkSizeBytes, pointsMax } = request
   if (collection === undefined) throw new CommandError('NamespaceNotFound', `namespace ${ns} does not exists`)
   const { count, dataSizeBytes } = collection
   if (count === 0 || dataSizeBytes < maxChunkSizeBytes) return []
   const index = rangeIndex(collection, shardKey)
   if (index === undefined)
-    throw new CommandError('IndexNotFound', `couldn't find index over splitting key ${formatDocument(shardKey.document)}`)
+    throw new CommandError(
+      'IndexNotFound',
+      `couldn't find index over splitting key ${formatDocument(shardKey.document)}`,
+    )
   if (hasOneKey(index, shardKey, range)) return []
   const keysPerChunk = Math.floor(maxChunkSizeBytes / Math.floor(dataSizeBytes / count))
   const keys = new Keys(index, shardKey, range)

@@ -189,14 +189,25 @@ export class AutoSplitter {
     const range = await this.#rangeOf(look)
     if (range === null) return null
     const ranges = rangesOf(node, collection)
-    const found = splitPoints(behaviours, ranges, ns, { shardKey, range, maxChunkSizeBytes: this.#maxChunkSizeBytes!, pointsMax: null })
+    const found = splitPoints(behaviours, ranges, ns, {
+      shardKey,
+      range,
+      maxChunkSizeBytes: this.#maxChunkSizeBytes!,
+      pointsMax: null,
+    })
     // A chunk that would only be cut in two may still grow, where parts are half as large as a chunk may be.
     if (found.length <= (behaviours.splitsLeaveFullChunks ? 0 : 1)) return null
     const points = found.slice(0, splitPointsMax)
     const top = cutForTopChunk(ranges, shardKey, range, points)
     const [epoch, seconds, increment] = placement.table.version
     const { min, max } = range
-    const request = { ns, generation: [epoch, seconds, increment] as const, min, max, splitPoints: top?.points ?? points }
+    const request = {
+      ns,
+      generation: [epoch, seconds, increment] as const,
+      min,
+      max,
+      splitPoints: top?.points ?? points,
+    }
     raiseError((await chunkHandlers['shard.split-chunk'](parts, request)).error)
     await node.context.reach('shard.auto-split.committed', { ns })
     return top?.min ?? null
@@ -227,7 +238,10 @@ export class AutoSplitter {
   async #requestMove(ns: string, min: Uint8Array): Promise<void> {
     const { context, stopping } = this.#parts().node
     try {
-      raiseError((await context.request(balancerAddress, 'balancer.rebalance-chunk', { ns, min }, { signal: stopping.signal })).error)
+      raiseError(
+        (await context.request(balancerAddress, 'balancer.rebalance-chunk', { ns, min }, { signal: stopping.signal }))
+          .error,
+      )
     } catch (error) {
       if (!isFailure(error)) throw error
       context.log('info', 'the chunk at the end of the key space was not moved', { ns, reason: error.message })

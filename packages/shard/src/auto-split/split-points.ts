@@ -14,7 +14,8 @@ export function splitPoints(
   ns: string,
   request: AutoSplitRequest,
 ): Uint8Array[] {
-  if (splitsLeaveFullChunks) return ranges === undefined ? autoSplitVector(undefined, ns, request) : ranges.autoSplitVector(request)
+  if (splitsLeaveFullChunks)
+    return ranges === undefined ? autoSplitVector(undefined, ns, request) : ranges.autoSplitVector(request)
   const { shardKey, range, maxChunkSizeBytes, pointsMax } = request
   const { min, max } = range
   const wanted = { keyPattern: shardKey.document, min, max, maxChunkSizeBytes, maxSplitPoints: pointsMax }
@@ -28,6 +29,11 @@ export function findSplitPoints(
   const shardKey = ShardKeyPattern.parse(keyPattern, { compoundHashed: true })
   const collection = node.collection(ns)
   const ranges = collection === undefined ? undefined : rangesOf(node, collection)
-  const points = splitPoints(node.behaviours, ranges, ns, { shardKey, range: { min, max }, maxChunkSizeBytes, pointsMax })
+  const points = splitPoints(node.behaviours, ranges, ns, {
+    shardKey,
+    range: { min, max },
+    maxChunkSizeBytes,
+    pointsMax,
+  })
   return { points, error: null }
 }

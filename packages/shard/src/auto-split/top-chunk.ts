@@ -27,7 +27,9 @@ export function cutForTopChunk(
   if (!isFirst && !isLast) return null
   const key = ranges.extremeKey(shardKey, isFirst)
   if (key === null) return null
-  return isFirst ? { points: [key, ...points.slice(1)], min: chunk.min } : { points: [...points.slice(0, -1), key], min: key }
+  return isFirst
+    ? { points: [key, ...points.slice(1)], min: chunk.min }
+    : { points: [...points.slice(0, -1), key], min: key }
 }
 
 /** The second lowest key of all documents of the shard, or the highest one; null when there is none. */

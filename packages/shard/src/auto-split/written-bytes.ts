@@ -62,7 +62,8 @@ export class WrittenBytes {
       this.#places.set(min, place)
       if (place === this.#bytes.length) this.#grow()
       this.#begin(place, max, major, minor, values)
-    } else if (this.#majors[place] !== major || this.#minors[place] !== minor) this.#begin(place, max, major, minor, values)
+    } else if (this.#majors[place] !== major || this.#minors[place] !== minor)
+      this.#begin(place, max, major, minor, values)
     this.#bytes[place]! += bytes
     return place
   }
@@ -90,7 +91,8 @@ export class WrittenBytes {
     const { shardKey, globalMax } = this.collection
     const max = this.#maxes[place]!
     const isAtAnEnd = max === globalMax || min === shardKey.globalMinKeyString
-    const full = this.#looksEarlierAtTheEnds && isAtAnEnd ? Math.trunc(maxChunkSizeBytes * atTheEnds) : maxChunkSizeBytes
+    const full =
+      this.#looksEarlierAtTheEnds && isAtAnEnd ? Math.trunc(maxChunkSizeBytes * atTheEnds) : maxChunkSizeBytes
     if (this.#bytes[place]! < Math.trunc(full / looksPerChunk)) return null
     const look = { written: this, place, min, max, values: this.#values.get(place) ?? null }
     this.#looks.set(place, look)

@@ -10,7 +10,8 @@ import type { Collection, Index } from '@shardlab/storage'
 export function shardKeyPrefixedIndex(collection: Collection, keyPattern: Uint8Array): Index | undefined {
   let multikey: Index | undefined
   for (const index of collection.indexes()) {
-    if (index.sparse || index.partialFilter !== null || index.collation !== null || !startsWith(index, keyPattern)) continue
+    if (index.sparse || index.partialFilter !== null || index.collation !== null || !startsWith(index, keyPattern))
+      continue
     if (!index.multikey) return index
     multikey ??= index
   }

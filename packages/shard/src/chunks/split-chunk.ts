@@ -9,7 +9,8 @@ import { mergeChunks } from './merge-chunks.js'
 
 export const chunkHandlers: ShardHandlers<'shard.split-chunk' | 'shard.merge-chunks' | 'shard.refresh-collection'> = {
   'shard.split-chunk': (parts, request) => parts.migrations.changeChunks(request.ns, () => splitChunk(parts, request)),
-  'shard.merge-chunks': (parts, request) => parts.migrations.changeChunks(request.ns, () => mergeChunks(parts, request)),
+  'shard.merge-chunks': (parts, request) =>
+    parts.migrations.changeChunks(request.ns, () => mergeChunks(parts, request)),
   'shard.refresh-collection': refreshCollection,
 }
 
@@ -17,7 +18,10 @@ export const chunkHandlers: ShardHandlers<'shard.split-chunk' | 'shard.merge-chu
  * @throws CommandError 87 CannotSplit for split points on hashed fields that are no hashes; what the config server says of the split, unless it
  *   has been done after all
  */
-async function splitChunk({ node, state }: ShardParts, request: RequestOf<'shard.split-chunk'>): Promise<ReplyOf<'shard.split-chunk'>> {
+async function splitChunk(
+  { node, state }: ShardParts,
+  request: RequestOf<'shard.split-chunk'>,
+): Promise<ReplyOf<'shard.split-chunk'>> {
   const { context, behaviours } = node
   const { ns, generation, min, max, splitPoints } = request
   const known = state.collection(ns) ?? (await state.refreshCollection(ns))
@@ -27,7 +31,14 @@ async function splitChunk({ node, state }: ShardParts, request: RequestOf<'shard
   let lost: RequestFailedError | null = null
   try {
     error = (
-      await context.request(configAddress, 'config.commit-chunk-split', { ns, generation, min, max, splitPoints, shard: context.address })
+      await context.request(configAddress, 'config.commit-chunk-split', {
+        ns,
+        generation,
+        min,
+        max,
+        splitPoints,
+        shard: context.address,
+      })
     ).error
   } catch (thrown) {
     if (!(thrown instanceof RequestFailedError) || thrown.undelivered) throw thrown
@@ -72,7 +83,10 @@ function checkHashedPoints(
 }
 
 /** Are there chunks that begin at each of these keys, and nothing between them? */
-function isSplit({ table, shardKey }: CollectionPlacement, { min, max, splitPoints }: RequestOf<'shard.split-chunk'>): boolean {
+function isSplit(
+  { table, shardKey }: CollectionPlacement,
+  { min, max, splitPoints }: RequestOf<'shard.split-chunk'>,
+): boolean {
   const bounds = [min, ...splitPoints, max].map((bound) => shardKey.keyStringOfBound(bound) ?? '')
   const begins = new Set<string>()
   for (const chunk of table.chunks()) if (chunk.min >= bounds[0]! && chunk.min <= bounds.at(-1)!) begins.add(chunk.min)

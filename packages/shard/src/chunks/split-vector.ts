@@ -1,5 +1,12 @@
 /** Where a range of a collection can be split. Server: split_vector.cpp. */
-import { CommandError, DocumentWriter, fieldsOf, keyStringFieldEnd, keyStringOfDocument, nullValue } from '@shardlab/bson'
+import {
+  CommandError,
+  DocumentWriter,
+  fieldsOf,
+  keyStringFieldEnd,
+  keyStringOfDocument,
+  nullValue,
+} from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import type { Collection, Index } from '@shardlab/storage'
 import { shardKeyPrefixedIndex } from './shard-key-prefixed-index.js'
@@ -39,7 +46,8 @@ export function splitVector(collection: Collection | undefined, request: SplitVe
   if (collection === undefined) throw new CommandError('NamespaceNotFound', 'ns not found')
   const { keyPattern, force = false, maxSplitPoints = null } = request
   const index = shardKeyPrefixedIndex(collection, keyPattern)
-  if (index === undefined) throw new CommandError('IndexNotFound', `couldn't find index over splitting key ${formatDocument(keyPattern)}`)
+  if (index === undefined)
+    throw new CommandError('IndexNotFound', `couldn't find index over splitting key ${formatDocument(keyPattern)}`)
   const keys = new RangeKeys(collection, index, keyPattern, request.min, request.max)
   const { count, dataSizeBytes } = collection
   const maxChunkSizeBytes = force ? dataSizeBytes : (request.maxChunkSizeBytes ?? 0)
@@ -48,7 +56,9 @@ export function splitVector(collection: Collection | undefined, request: SplitVe
   if (dataSizeBytes < maxChunkSizeBytes || count === 0) return []
   if (keys.next() === undefined)
     throw new CommandError('OperationFailed', "can't open a cursor to scan the range (desired range is possibly empty)")
-  const part = force ? Math.floor(keys.countFromStart() / 2) : keysPerPart(maxChunkSizeBytes, dataSizeBytes, count, request)
+  const part = force
+    ? Math.floor(keys.countFromStart() / 2)
+    : keysPerPart(maxChunkSizeBytes, dataSizeBytes, count, request)
   return pick(keys, part, maxSplitPoints ?? 0)
 }
 
@@ -95,7 +105,13 @@ class RangeKeys {
   #cursor: ReturnType<Index['scanKeys']>
   #recordId = -1
 
-  constructor(collection: Collection, index: Index, keyPattern: Uint8Array, min: Uint8Array | null, max: Uint8Array | null) {
+  constructor(
+    collection: Collection,
+    index: Index,
+    keyPattern: Uint8Array,
+    min: Uint8Array | null,
+    max: Uint8Array | null,
+  ) {
     this.#collection = collection
     this.#index = index
     this.#paths = fieldsOf(keyPattern).map(([path]) => path)
@@ -114,7 +130,8 @@ class RangeKeys {
     if (this.#recordId < 0) return undefined
     const { key } = this.#cursor
     let end = 0
-    for (let i = 0; i < this.#paths.length; i++) end = keyStringFieldEnd(key, end, this.#index.pattern[i]!.direction === -1)
+    for (let i = 0; i < this.#paths.length; i++)
+      end = keyStringFieldEnd(key, end, this.#index.pattern[i]!.direction === -1)
     return key.slice(0, end)
   }
 

@@ -20,7 +20,12 @@ export function watchCollection(node: StorageNode, uuid: Uint8Array, watcher: Co
   return node.observe((entry, preImage) => {
     const { op, session, ns } = entry
     if (session !== null && op !== 'c') watcher.executed(SessionCatalog.parse(session.lsid).key)
-    if (ns === preparedInsertsNs && op === 'd' && preImage !== null && sameBytes(findField(preImage, 'ui')!.asBinary(), uuid))
+    if (
+      ns === preparedInsertsNs &&
+      op === 'd' &&
+      preImage !== null &&
+      sameBytes(findField(preImage, 'ui')!.asBinary(), uuid)
+    )
       for (const each of documentsOf(findField(preImage, 'ids')!)) watcher.decided(findField(each, '_id')!)
     if (entry.uuid === null || !sameBytes(entry.uuid, uuid)) return
     if (op === 'c') watcher.redefined()

@@ -16,7 +16,8 @@ export const checkShardingIndex: CommandRow<NodeInvocation> = {
     const ns = namespaceArgument(args)
     const argument = args.value('keyPattern')
     const keyPattern = argument?.type === BsonType.object ? argument.slice() : null
-    if (keyPattern === null || isEmptyDocument(keyPattern)) throw new CommandError(noCode, 'no key pattern found in checkShardingindex')
+    if (keyPattern === null || isEmptyDocument(keyPattern))
+      throw new CommandError(noCode, 'no key pattern found in checkShardingindex')
     if (isIdPattern(keyPattern)) return new DocumentWriter(32).bool('idskip', true)
     await host.role.enter(ns, invocation)
     const problem = shardingIndexProblem(host.behaviours, host.collection(ns), keyPattern)

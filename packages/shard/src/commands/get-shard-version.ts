@@ -14,9 +14,11 @@ export const getShardVersion: CommandRow<NodeInvocation> = {
   summary: 'Tells the version of a sharded collection as this shard knows it.',
   run({ args, host }) {
     const { target } = args
-    if (target.type !== BsonType.string) throw new CommandError('BadValue', `collection name has invalid type ${typeName(target.type)}`)
+    if (target.type !== BsonType.string)
+      throw new CommandError('BadValue', `collection name has invalid type ${typeName(target.type)}`)
     const ns = target.asString()
-    if (ns.indexOf('.') < 1 || ns.endsWith('.')) throw new CommandError('InvalidNamespace', `Invalid namespace specified '${ns}'`)
+    if (ns.indexOf('.') < 1 || ns.endsWith('.'))
+      throw new CommandError('InvalidNamespace', `Invalid namespace specified '${ns}'`)
     if (args.value('fullMetadata')?.isTruthy() === true)
       throw new CommandError('InvalidOptions', 'fullMetadata is not supported in getShardVersion')
     const identity = host.collection('admin.system.version')?.findById(toRawValue('shardIdentity'))?.document
@@ -27,7 +29,8 @@ export const getShardVersion: CommandRow<NodeInvocation> = {
     // Connections have no versions: routers send one with each command.
     if (shardVersionTellsConnection) writer.bool('inShardedMode', false).timestamp('mine', 0, 0)
     for (const [name, version] of host.role.placements?.() ?? []) {
-      if (name === ns) return version === null ? writer.timestamp('global', 0, 0) : writer.timestamp('global', version[3], version[4])
+      if (name === ns)
+        return version === null ? writer.timestamp('global', 0, 0) : writer.timestamp('global', version[3], version[4])
     }
     return shardVersionTellsConnection ? writer.timestamp('global', 0, 0) : writer.string('global', 'UNKNOWN')
   },

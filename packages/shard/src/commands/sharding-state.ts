@@ -27,7 +27,12 @@ export const shardingState: CommandRow<NodeInvocation> = {
     for (const [ns, version] of host.role.placements?.() ?? []) {
       const [, seconds, increment, major, minor] = version ?? unsharded
       if (!host.behaviours.shardingStateTellsTimestamps) writer.timestamp(ns, major, minor)
-      else writer.startDocument(ns).timestamp('placementVersion', major, minor).timestamp('timestamp', seconds, increment).end()
+      else
+        writer
+          .startDocument(ns)
+          .timestamp('placementVersion', major, minor)
+          .timestamp('timestamp', seconds, increment)
+          .end()
     }
     return writer.end()
   },

@@ -21,17 +21,20 @@ export const splitVectorCommand: CommandRow<NodeInvocation> = {
     if (keyPattern === null) throw new CommandError(noCode, 'no key pattern found in splitVector')
     const min = presentDocument(args, 'min')
     const max = presentDocument(args, 'max')
-    if ((min === null) !== (max === null)) throw new CommandError(noCode, 'either provide both min and max or leave both empty')
+    if ((min === null) !== (max === null))
+      throw new CommandError(noCode, 'either provide both min and max or leave both empty')
     const force = args.value('force')?.isTruthy() === true
     const maxSplitPoints = integer(args, 'maxSplitPoints')
     const maxChunkObjects = integer(args, 'maxChunkObjects')
-    if (maxChunkObjects !== null && maxChunkObjects <= 0) throw new CommandError('InvalidOptions', 'maxChunkObjects must be greater than 0')
+    if (maxChunkObjects !== null && maxChunkObjects <= 0)
+      throw new CommandError('InvalidOptions', 'maxChunkObjects must be greater than 0')
     const maxChunkSizeBytes = chunkSizeBytes(args, host.behaviours.splitVectorLimitsChunkSize)
     await host.role.enter(ns, invocation)
     const refuseEmpty = host.behaviours.splitVectorRefusesEmptyCollections
     const wanted = { keyPattern, min, max, force, maxSplitPoints, maxChunkObjects, maxChunkSizeBytes, refuseEmpty }
     const collection = host.collection(ns)
-    const points = collection === undefined ? splitVector(undefined, wanted) : rangesOf(host, collection).splitVector(wanted)
+    const points =
+      collection === undefined ? splitVector(undefined, wanted) : rangesOf(host, collection).splitVector(wanted)
     const writer = new DocumentWriter(256).startArray('splitKeys')
     points.forEach((point, i) => writer.document(arrayIndexName(i), point))
     return writer.end()

@@ -30,7 +30,8 @@ function checkMetadata(
   }
   if (node.behaviours.metadataConsistencyFindsMissingCollections) {
     for (const [ns, entry] of inCatalog) {
-      if (node.collection(ns) === undefined && (isPrimary || ownsChunks(shard, ns))) inconsistencies.push(missing(shard, ns, entry))
+      if (node.collection(ns) === undefined && (isPrimary || ownsChunks(shard, ns)))
+        inconsistencies.push(missing(shard, ns, entry))
     }
   }
   return { inconsistencies, options }
@@ -53,7 +54,10 @@ function contradictions(shard: ShardParts, collection: Collection, entry: Uint8A
   const uuid = findField(entry, 'uuid')
   const sameUuid = uuid !== undefined && uuid.isBinary(collection.uuid)
   if (uuid !== undefined && !sameUuid) {
-    const details = new DocumentWriter(128).string('namespace', ns).string('shard', address).uuid('localUUID', collection.uuid)
+    const details = new DocumentWriter(128)
+      .string('namespace', ns)
+      .string('shard', address)
+      .uuid('localUUID', collection.uuid)
     found.push(
       inconsistency(
         'CollectionUUIDMismatch',
@@ -79,7 +83,11 @@ function contradictions(shard: ShardParts, collection: Collection, entry: Uint8A
   }
   const key = findField(entry, 'key')
   if (sameUuid && key !== undefined && lacksShardKeyIndex(shard, collection, key.slice())) {
-    const details = new DocumentWriter(128).string('namespace', ns).string('shard', address).value('shardKey', key).finish()
+    const details = new DocumentWriter(128)
+      .string('namespace', ns)
+      .string('shard', address)
+      .value('shardKey', key)
+      .finish()
     found.push(inconsistency('MissingShardKeyIndex', 'Found sharded collection without a shard key index', details))
   }
   return found
@@ -100,7 +108,9 @@ function optionsOf({ options, uuid }: Collection): Uint8Array {
 function optionsMismatch(ns: string, shard: string, own: Uint8Array, catalog: Uint8Array): Uint8Array {
   const held = (options: Uint8Array, by: string) =>
     new DocumentWriter(128).document('options', options).startArray('shards').string('0', by).end().finish()
-  const details = new DocumentWriter(512).string('namespace', ns).documents('options', [held(own, shard), held(catalog, 'config')])
+  const details = new DocumentWriter(512)
+    .string('namespace', ns)
+    .documents('options', [held(own, shard), held(catalog, 'config')])
   return inconsistency(
     'CollectionOptionsMismatch',
     'Found collection with mismatching options across shards and/or config server',
@@ -112,7 +122,11 @@ function misplaced({ node }: ShardParts, { ns, uuid }: Collection): Uint8Array {
   return inconsistency(
     'MisplacedCollection',
     'Unsharded collection found on shard different from database primary shard',
-    new DocumentWriter(128).string('namespace', ns).string('shard', node.context.address).uuid('localUUID', uuid).finish(),
+    new DocumentWriter(128)
+      .string('namespace', ns)
+      .string('shard', node.context.address)
+      .uuid('localUUID', uuid)
+      .finish(),
   )
 }
 

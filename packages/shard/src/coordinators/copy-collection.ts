@@ -22,7 +22,8 @@ export async function copyCollection(node: StorageNode, ns: string, to: string):
     bytes = 0
   }
   for (let record = scan.next(); record !== null; record = scan.next()) {
-    if (batch.length > 0 && (batch.length >= batchDocumentsMax || bytes + record.document.length > batchBytesMax)) await send()
+    if (batch.length > 0 && (batch.length >= batchDocumentsMax || bytes + record.document.length > batchBytesMax))
+      await send()
     batch.push(record.document)
     bytes += record.document.length
   }

@@ -32,7 +32,11 @@ export function shardHere(
     const plan = await planShardCollection(parts, ns, body)
     if ('sharded' in plan) return { uuid: plan.sharded.uuid, error: null }
     if ('elsewhere' in plan) {
-      const { uuid, error } = await context.request(plan.elsewhere, 'shard.shard-collection-here', { ns, body, primary })
+      const { uuid, error } = await context.request(plan.elsewhere, 'shard.shard-collection-here', {
+        ns,
+        body,
+        primary,
+      })
       raiseError(error)
       await state.refreshCollection(ns)
       return { uuid, error: null }

@@ -18,7 +18,9 @@ export interface DdlRecovery<R extends DdlRecord = DdlRecord> {
 /** All but movePrimary, which is not carried on but ended. */
 type CarriedOn = Exclude<DdlRecord, MovePrimaryRecord>
 
-export type DdlRecoveries = { readonly [O in CarriedOn['operation']]: DdlRecovery<Extract<CarriedOn, { readonly operation: O }>> }
+export type DdlRecoveries = {
+  readonly [O in CarriedOn['operation']]: DdlRecovery<Extract<CarriedOn, { readonly operation: O }>>
+}
 
 export class DdlCoordinators {
   readonly records: DdlRecords

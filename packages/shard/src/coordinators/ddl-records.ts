@@ -50,7 +50,12 @@ export class DdlRecords extends Records<DdlRecord, DdlRecordKey> {
   readonly #node: StorageNode
 
   constructor(node: StorageNode) {
-    super(node, { ns: ddlRecordsNs, id: ({ operation, ns }) => ddlRecordId(operation, ns), write: writeRecord, read: readRecord })
+    super(node, {
+      ns: ddlRecordsNs,
+      id: ({ operation, ns }) => ddlRecordId(operation, ns),
+      write: writeRecord,
+      read: readRecord,
+    })
     this.#node = node
   }
 
@@ -123,7 +128,12 @@ function readRecord(document: Uint8Array): DdlRecord | undefined {
 
 /** `_id` of a record: its collection or database, and what is being done there. */
 export function ddlRecordId(operation: DdlRecord['operation'] | 'reshardCollection', ns: string): RawValue {
-  const document = new DocumentWriter(96).startDocument('_id').string('namespace', ns).string('operationType', operation).end().finish()
+  const document = new DocumentWriter(96)
+    .startDocument('_id')
+    .string('namespace', ns)
+    .string('operationType', operation)
+    .end()
+    .finish()
   return findField(document, '_id')!
 }
 

@@ -14,7 +14,10 @@ import type { DropCollectionRecord, DropDatabaseRecord } from './ddl-records.js'
 import { forEachShard } from './participants.js'
 import type { ShardParts } from '../shard-parts.js'
 
-export function dropCollection(parts: ShardParts, request: RequestOf<'shard.drop-collection'>): Promise<ReplyOf<'shard.drop-collection'>> {
+export function dropCollection(
+  parts: ShardParts,
+  request: RequestOf<'shard.drop-collection'>,
+): Promise<ReplyOf<'shard.drop-collection'>> {
   const { ns, collectionUuid } = request
   return parts.ddl.once(`dropCollection ${ns} ${String(collectionUuid)}`, () => drop(parts, request))
 }
@@ -63,7 +66,9 @@ async function carryOnDrop(parts: ShardParts, record: DropCollectionRecord): Pro
   state.forgetCollection(ns)
   // Copies are also on shards without chunks, and where a database has had its primary shard before.
   await untilDone(node, async () => {
-    await forEachShard(await otherShards(parts), (shard) => context.request(shard, 'shard.drop-local-collection', { ns }))
+    await forEachShard(await otherShards(parts), (shard) =>
+      context.request(shard, 'shard.drop-local-collection', { ns }),
+    )
     if (sharded) await logChange(context, 'dropCollection', ns, new DocumentWriter().finish())
   })
   await ddl.records.finish(record)
@@ -74,7 +79,10 @@ export const dropCollectionRecovery: DdlRecovery<DropCollectionRecord> = {
   carryOn: carryOnDrop,
 }
 
-export function dropDatabase(parts: ShardParts, request: RequestOf<'shard.drop-database'>): Promise<ReplyOf<'shard.drop-database'>> {
+export function dropDatabase(
+  parts: ShardParts,
+  request: RequestOf<'shard.drop-database'>,
+): Promise<ReplyOf<'shard.drop-database'>> {
   const { db, databaseVersion } = request
   return parts.ddl.once(`dropDatabase ${db} ${databaseVersion.join()}`, async () => {
     const { node, state, critical, ddl } = parts

@@ -37,7 +37,11 @@ export function checkInitialSplit(split: InitialSplit): void {
     if (behaviours.shardCollectionIsCheckedBy === 'router') return
     if (!behaviours.presplitHashedZones) {
       const lacks = shardKey.isHashed ? (isEmpty ? null : 'empty') : 'hashed'
-      if (lacks !== null) throw new CommandError('InvalidOptions', `numInitialChunks is not supported when the collection is not ${lacks}`)
+      if (lacks !== null)
+        throw new CommandError(
+          'InvalidOptions',
+          `numInitialChunks is not supported when the collection is not ${lacks}`,
+        )
     } else if (!shardKey.isHashed || !isEmpty)
       throw new CommandError(
         'InvalidOptions',
@@ -76,14 +80,20 @@ export function initialChunks(split: InitialSplit): PackedChunks {
   const points = hashedBounds(shardKey, eachHashedSplitPoint(count))
   const perShard = Math.max(1, Math.floor(count / shards.length))
   const firstOnPrimary = count < shards.length && !behaviours.initialChunksOnShuffledShards
-  return distribute(shardKey, points, (i) => (firstOnPrimary && i === 0 ? primaryShard : shards[Math.floor(i / perShard) % shards.length]!))
+  return distribute(shardKey, points, (i) =>
+    firstOnPrimary && i === 0 ? primaryShard : shards[Math.floor(i / perShard) % shards.length]!,
+  )
 }
 
 function onePart({ shardKey, primaryShard }: InitialSplit): PackedChunks {
   return packChunks([[shardKey.globalMin, shardKey.globalMax, primaryShard]])
 }
 
-function distribute(shardKey: ShardKeyPattern, points: Iterable<Uint8Array>, shardOf: (i: number) => string): PackedChunks {
+function distribute(
+  shardKey: ShardKeyPattern,
+  points: Iterable<Uint8Array>,
+  shardOf: (i: number) => string,
+): PackedChunks {
   const packer = new ChunkPacker(shardKey.globalMin)
   let i = 0
   for (const point of points) packer.add(point, shardOf(i++))
@@ -101,7 +111,11 @@ function* hashedBounds(shardKey: ShardKeyPattern, points: Iterable<bigint>): Gen
   }
 }
 
-function cut(min: Uint8Array, max: Uint8Array, points: readonly Uint8Array[]): (readonly [min: Uint8Array, max: Uint8Array])[] {
+function cut(
+  min: Uint8Array,
+  max: Uint8Array,
+  points: readonly Uint8Array[],
+): (readonly [min: Uint8Array, max: Uint8Array])[] {
   const bounds = [min, ...points, max]
   return bounds.slice(1).map((end, i) => [bounds[i]!, end] as const)
 }

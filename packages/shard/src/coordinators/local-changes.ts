@@ -6,7 +6,10 @@ import type { ShardHandlers, ShardParts } from '../shard-parts.js'
 import { renameParticipant } from './rename-collection.js'
 
 export const localChangeHandlers: ShardHandlers<
-  'shard.create-local-collection' | 'shard.drop-local-collection' | 'shard.rename-local-collection' | 'shard.drop-local-database'
+  | 'shard.create-local-collection'
+  | 'shard.drop-local-collection'
+  | 'shard.rename-local-collection'
+  | 'shard.drop-local-database'
 > = {
   'shard.create-local-collection': createLocalCollection,
   'shard.drop-local-collection': dropLocal,

@@ -41,7 +41,12 @@ export async function lockFree(
   }
 }
 
-function text({ definitionLockText }: Behaviours, name: string, { operation, mode }: LockHolder, timeoutMs: number): string {
+function text(
+  { definitionLockText }: Behaviours,
+  name: string,
+  { operation, mode }: LockHolder,
+  timeoutMs: number,
+): string {
   switch (definitionLockText) {
     case 'config':
       return `timed out waiting for ${name}`

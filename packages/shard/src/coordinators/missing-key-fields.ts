@@ -5,7 +5,10 @@ import type { Collection } from '@shardlab/storage'
 
 /** What is wrong with the first document that lacks a field of the key; null when none does. Server: check_sharding_index_command.cpp up to 4.2. */
 export function documentLackingField(collection: Collection, keyPattern: Uint8Array): string | null {
-  const fields = fieldsOf(keyPattern).map(([path, value]) => ({ parts: path.split('.'), hashed: isHashedElement(value) }))
+  const fields = fieldsOf(keyPattern).map(([path, value]) => ({
+    parts: path.split('.'),
+    hashed: isHashedElement(value),
+  }))
   const scan = collection.scan()
   for (let record = scan.next(); record !== null; record = scan.next()) {
     const { document } = record

@@ -14,7 +14,10 @@ import { logChange } from './log-change.js'
 import type { MovePrimaryRecord } from './ddl-records.js'
 import { raiseStaleDatabase } from './primary-shard-check.js'
 
-export async function movePrimary(parts: ShardParts, request: RequestOf<'shard.move-primary'>): Promise<ReplyOf<'shard.move-primary'>> {
+export async function movePrimary(
+  parts: ShardParts,
+  request: RequestOf<'shard.move-primary'>,
+): Promise<ReplyOf<'shard.move-primary'>> {
   const { node, state, databaseMoves } = parts
   const { db, to, databaseVersion } = request
   const work = () => databaseMoves.move(db, () => move(parts, request))
@@ -87,7 +90,9 @@ async function commit(
   databaseVersion: RequestOf<'shard.move-primary'>['databaseVersion'],
 ): Promise<void> {
   const request = { db, to, databaseVersion }
-  raiseError((await untilDone(node, () => node.context.request(configAddress, 'config.commit-move-primary', request))).error)
+  raiseError(
+    (await untilDone(node, () => node.context.request(configAddress, 'config.commit-move-primary', request))).error,
+  )
 }
 
 /** {@link StorageNode.flush} follows. */
@@ -114,7 +119,8 @@ async function abort(parts: ShardParts, record: MovePrimaryRecord, error: unknow
       context.setTimer(movePrimaryTimer, recoveryPauseMs)
     }
   }
-  if (parts.node.behaviours.movePrimaryLogsPhases) await log(parts, 'error', record.ns, record.to, []).catch(ignoreUnreachable)
+  if (parts.node.behaviours.movePrimaryLogsPhases)
+    await log(parts, 'error', record.ns, record.to, []).catch(ignoreUnreachable)
 }
 
 function ignoreUnreachable(error: unknown): void {
@@ -160,18 +166,28 @@ async function end(parts: ShardParts, record: MovePrimaryRecord): Promise<void> 
   await node.flush()
 }
 
-async function collectionsOf({ node, state }: ShardParts, db: string): Promise<{ unsharded: string[]; sharded: string[] }> {
+async function collectionsOf(
+  { node, state }: ShardParts,
+  db: string,
+): Promise<{ unsharded: string[]; sharded: string[] }> {
   const unsharded: string[] = []
   const sharded: string[] = []
-  for (const { ns } of [...node.engine.collections(db)]) ((await state.refreshCollection(ns)) === null ? unsharded : sharded).push(ns)
+  for (const { ns } of [...node.engine.collections(db)])
+    ((await state.refreshCollection(ns)) === null ? unsharded : sharded).push(ns)
   return { unsharded: unsharded.sort(), sharded: sharded.sort() }
 }
 
 /** @throws CommandError 48 NamespaceExists */
-async function checkRecipient({ node: { context } }: ShardParts, to: string, db: string, namespaces: readonly string[]): Promise<void> {
+async function checkRecipient(
+  { node: { context } }: ShardParts,
+  to: string,
+  db: string,
+  namespaces: readonly string[],
+): Promise<void> {
   const { namespaces: there } = await context.request(to, 'shard.list-local-namespaces', { db })
   const orphaned = namespaces.find((ns) => there.includes(ns))
-  if (orphaned !== undefined) throw new CommandError('NamespaceExists', `Found orphaned collection ${orphaned} on recipient ${to}`)
+  if (orphaned !== undefined)
+    throw new CommandError('NamespaceExists', `Found orphaned collection ${orphaned} on recipient ${to}`)
 }
 
 async function log(

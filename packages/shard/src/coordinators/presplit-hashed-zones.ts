@@ -1,5 +1,13 @@
 /** Zones of a key with a hashed field, cut into parts of the hash space in advance. Server: initial_split_policy.cpp, PresplitHashedZonesSplitPolicy. */
-import { BsonType, CommandError, compareDocuments, compareValues, fieldsOf, int64Value, minKeyValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  compareDocuments,
+  compareValues,
+  fieldsOf,
+  int64Value,
+  minKeyValue,
+} from '@shardlab/bson'
 import { hashedSplitPoints } from '@shardlab/sharding'
 import type { InitialSplit } from './initial-split-policy.js'
 import type { ZoneRange } from './zones.js'
@@ -20,7 +28,8 @@ export function checkPresplit({ shardKey, isEmpty, zones }: InitialSplit): void 
   }
   if (shardKey.hashedIndex === 0) {
     const [only] = zones
-    const covers = compareDocuments(only!.min, shardKey.globalMin) === 0 && compareDocuments(only!.max, shardKey.globalMax) === 0
+    const covers =
+      compareDocuments(only!.min, shardKey.globalMin) === 0 && compareDocuments(only!.max, shardKey.globalMax) === 0
     if (zones.length !== 1 || !covers) {
       throw new CommandError(
         31412,
@@ -61,12 +70,18 @@ function checkZone({ min, max, zone }: ZoneRange, hashedIndex: number): void {
 export function presplitZone(split: InitialSplit, { min, zone }: ZoneRange): { points: Uint8Array[]; owner: string[] } {
   const { behaviours, shardKey, zones, shardsOfZone, numInitialChunks } = split
   const rangesOf = new Map<string, number>()
-  for (const range of zones) for (const shard of shardsOfZone.get(range.zone)!) rangesOf.set(shard, (rangesOf.get(shard) ?? 0) + 1)
-  const quota = numInitialChunks > 0 ? Math.ceil(numInitialChunks / rangesOf.size) : behaviours.initialHashedChunksPerShard
-  const owner = shardsOfZone.get(zone)!.flatMap((shard) => new Array<string>(Math.ceil(quota / rangesOf.get(shard)!)).fill(shard))
+  for (const range of zones)
+    for (const shard of shardsOfZone.get(range.zone)!) rangesOf.set(shard, (rangesOf.get(shard) ?? 0) + 1)
+  const quota =
+    numInitialChunks > 0 ? Math.ceil(numInitialChunks / rangesOf.size) : behaviours.initialHashedChunksPerShard
+  const owner = shardsOfZone
+    .get(zone)!
+    .flatMap((shard) => new Array<string>(Math.ceil(quota / rangesOf.get(shard)!)).fill(shard))
   const prefix = fieldsOf(min).slice(0, shardKey.hashedIndex)
   const points = hashedSplitPoints(owner.length).map((point) =>
-    shardKey.boundDocument(shardKey.fields.map((_, i) => prefix[i]?.[1] ?? (i === shardKey.hashedIndex ? int64Value(point) : minKeyValue))),
+    shardKey.boundDocument(
+      shardKey.fields.map((_, i) => prefix[i]?.[1] ?? (i === shardKey.hashedIndex ? int64Value(point) : minKeyValue)),
+    ),
   )
   return { points, owner }
 }

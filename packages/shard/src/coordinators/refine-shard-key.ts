@@ -13,7 +13,9 @@ import type { ShardHandlers, ShardParts } from '../shard-parts.js'
 import { raiseStaleDatabase } from './primary-shard-check.js'
 import { hasShardKeyIndex } from './shard-key-index.js'
 
-export const refineShardKeyHandlers: ShardHandlers<'shard.refine-collection-shard-key' | 'shard.check-shard-key-index'> = {
+export const refineShardKeyHandlers: ShardHandlers<
+  'shard.refine-collection-shard-key' | 'shard.check-shard-key-index'
+> = {
   'shard.refine-collection-shard-key': refineShardKey,
   'shard.check-shard-key-index': checkShardKeyIndex,
 }
@@ -58,7 +60,8 @@ async function refineShardKey(
     await context.reach('shard.refine-shard-key.committed', { ns })
     await state.refreshCollection(ns)
     // The others learn of it now or from the first router that knows.
-    for (const shard of table.owners()) if (shard !== context.address) context.send(shard, 'shard.refresh-collection', { ns })
+    for (const shard of table.owners())
+      if (shard !== context.address) context.send(shard, 'shard.refresh-collection', { ns })
     return { error: null }
   })
 }
@@ -70,10 +73,13 @@ function checkShardKeyIndex(
   const { behaviours } = node
   const reasons = { text: '' }
   const shardKey = ShardKeyPattern.parse(key, { compoundHashed: true })
-  if (hasShardKeyIndex({ behaviours, collection: node.collection(ns), ns, shardKey, unique }, reasons)) return { error: null }
+  if (hasShardKeyIndex({ behaviours, collection: node.collection(ns), ns, shardKey, unique }, reasons))
+    return { error: null }
   const please = 'Please create an index that starts with the proposed shard key before'
   if (!behaviours.shardKeyIndexErrorsGiveReasons)
     throw new CommandError('InvalidOptions', `${please} refining the shard key of the collection`)
-  const what = behaviours.refineErrorsSpeakOfSharding ? 'sharding the collection' : "refining the collection's shard key"
+  const what = behaviours.refineErrorsSpeakOfSharding
+    ? 'sharding the collection'
+    : "refining the collection's shard key"
   throw new CommandError('InvalidOptions', `${please} ${what}. ${reasons.text}`)
 }

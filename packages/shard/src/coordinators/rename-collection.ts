@@ -32,7 +32,9 @@ export function renameCollection(
   request: RequestOf<'shard.rename-collection'>,
 ): Promise<ReplyOf<'shard.rename-collection'>> {
   const { ns, to, dropTarget, collectionUuid } = request
-  return parts.ddl.once(`renameCollection ${ns} ${to} ${dropTarget} ${String(collectionUuid)}`, () => rename(parts, request))
+  return parts.ddl.once(`renameCollection ${ns} ${to} ${dropTarget} ${String(collectionUuid)}`, () =>
+    rename(parts, request),
+  )
 }
 
 async function rename(
@@ -80,8 +82,10 @@ async function carryOnRename(parts: ShardParts, record: RenameCollectionRecord):
   const { ns, to, uuid, sharded, targetSharded } = record
   try {
     await untilDone(node, async () => {
-      if (sharded) raiseError((await context.request(configAddress, 'config.commit-rename-collection', { ns, to, uuid })).error)
-      else if (targetSharded) raiseError((await context.request(configAddress, 'config.commit-drop-collection', { ns: to })).error)
+      if (sharded)
+        raiseError((await context.request(configAddress, 'config.commit-rename-collection', { ns, to, uuid })).error)
+      else if (targetSharded)
+        raiseError((await context.request(configAddress, 'config.commit-drop-collection', { ns: to })).error)
       await context.reach('shard.rename-collection.committed', { ns, to })
     })
   } catch (error) {
@@ -96,7 +100,9 @@ async function carryOnRename(parts: ShardParts, record: RenameCollectionRecord):
   state.forgetCollection(to)
   await untilDone(node, async () => {
     if (sharded || targetSharded)
-      await forEachShard(await otherShards(parts), (shard) => context.request(shard, 'shard.rename-local-collection', { ns, to, uuid }))
+      await forEachShard(await otherShards(parts), (shard) =>
+        context.request(shard, 'shard.rename-local-collection', { ns, to, uuid }),
+      )
     if (sharded) await logChange(context, 'renameCollection.end', to, namesOf({ ns, to }))
   })
   await ddl.records.finish(record)
@@ -123,12 +129,18 @@ async function checkPreconditions(
   }
   if (source !== null && !source.isUnsplittable) checkShardedNamespace(to, 'Namespace of target collection')
   if (source !== null && !sameDatabase) {
-    throw new CommandError('CommandFailed', `Source and destination collections must be on the same database because ${ns} is sharded.`)
+    throw new CommandError(
+      'CommandFailed',
+      `Source and destination collections must be on the same database because ${ns} is sharded.`,
+    )
   }
   if ((source !== null || target !== null) && !dropTarget && (target !== null || node.collection(to) !== undefined))
     throw new CommandError('NamespaceExists', `Target collection ${to} exists but dropTarget is not set`)
   if (source !== null && (await hasZones(node, to)))
-    throw new CommandError('CommandFailed', `Can't rename to target collection ${to} because it must not have associated tags`)
+    throw new CommandError(
+      'CommandFailed',
+      `Can't rename to target collection ${to} because it must not have associated tags`,
+    )
   checkRename(node, { from: ns, to, dropTarget })
 }
 
@@ -156,7 +168,10 @@ async function hasZones(node: StorageNode, ns: string): Promise<boolean> {
 }
 
 /** A participant's part; nothing happens when it has been done. {@link StorageNode.flush} follows. */
-export function renameParticipant(node: StorageNode, { ns, to, uuid }: RequestOf<'shard.rename-local-collection'>): void {
+export function renameParticipant(
+  node: StorageNode,
+  { ns, to, uuid }: RequestOf<'shard.rename-local-collection'>,
+): void {
   const sameUuid = (name: string) => {
     const collection = node.collection(name)
     return collection !== undefined && sameBytes(collection.uuid, uuid)

@@ -1,6 +1,15 @@
 /** What shardCollection will do, or why it will not. Server: create_collection_coordinator.cpp and what was in its place before 5.0. */
 import { configAddress, type PackedChunks } from '@shardlab/actor'
-import { BsonType, compareDocuments, CommandError, DocumentWriter, elementsOf, emptyDocument, findField, noCode } from '@shardlab/bson'
+import {
+  BsonType,
+  compareDocuments,
+  CommandError,
+  DocumentWriter,
+  elementsOf,
+  emptyDocument,
+  findField,
+  noCode,
+} from '@shardlab/bson'
 import { checkCollectionUuid, viewOf, type StorageNode } from '@shardlab/node'
 import { formatDocument } from '@shardlab/query'
 import type { Behaviours, CollectionPlacement, ShardKeyPattern } from '@shardlab/sharding'
@@ -43,15 +52,18 @@ export async function planShardCollection(
     context.request(configAddress, 'config.get-setting', { id: 'chunksize' }),
     state.refreshCollection(ns),
   ])
-  if (known?.isUnsplittable === true && known.table.lowestShard() !== context.address) return { elsewhere: known.table.lowestShard() }
+  if (known?.isUnsplittable === true && known.table.lowestShard() !== context.address)
+    return { elsewhere: known.table.lowestShard() }
   const existing = known?.isUnsplittable === true ? null : known
   const ids = shards.map((shard) => findField(shard, '_id')!.asString())
   const catalogEntry =
     existing === null
       ? null
-      : (await context.request(configAddress, 'config.get-collection', { ns, since: existing.table.version })).collection
+      : (await context.request(configAddress, 'config.get-collection', { ns, since: existing.table.version }))
+          .collection
   return withOldErrors(node, () => {
-    if (existing !== null && behaviours.enablingTwiceFails) throw new CommandError('IllegalOperation', 'already sharded')
+    if (existing !== null && behaviours.enablingTwiceFails)
+      throw new CommandError('IllegalOperation', 'already sharded')
     const request = parseShardCollection(behaviours, ns, body, ids.length)
     const collection = node.collection(ns)
     checkCollectionUuid(node, ns, request.args)
@@ -91,7 +103,14 @@ export async function planShardCollection(
     if (behaviours.shardCollectionIsCheckedBy !== 'primary-shard') checkPolicy()
     const cutsDocuments = !isEmpty && ranges.length === 0 && behaviours.initialChunksOfDocuments
     const splitPoints = cutsDocuments ? splitPointsOf(collection, shardKey, chunkSizeBytes(behaviours, setting)) : []
-    return { request, collection, isEmpty, index, chunks: initialChunks({ ...split, splitPoints }), wasTracked: known !== null }
+    return {
+      request,
+      collection,
+      isEmpty,
+      index,
+      chunks: initialChunks({ ...split, splitPoints }),
+      wasTracked: known !== null,
+    }
   })
 }
 
@@ -125,7 +144,9 @@ function checkShardable(
   if (collection.capped !== null)
     throw new CommandError(
       'InvalidOptions',
-      node.behaviours.shardCollectionIsCheckedBy === 'router' ? "can't shard capped collection" : "can't shard a capped collection",
+      node.behaviours.shardCollectionIsCheckedBy === 'router'
+        ? "can't shard capped collection"
+        : "can't shard a capped collection",
     )
   if (collection.defaultCollation === null || collationGiven) return
   const collation = formatDocument(collection.defaultCollation)

@@ -24,10 +24,16 @@ const maxChunksPerShard = 8192
 const maxChunks = 1_000_000
 
 /** @throws CommandError 40414 without a key, 2 BadValue, 20 IllegalOperation, 72 InvalidOptions */
-export function parseShardCollection(behaviours: Behaviours, ns: string, body: Uint8Array, shardCount: number): ShardCollectionRequest {
+export function parseShardCollection(
+  behaviours: Behaviours,
+  ns: string,
+  body: Uint8Array,
+  shardCount: number,
+): ShardCollectionRequest {
   const args = CommandArguments.parse(body, shardCollectionFields, [], 'ignored')
   const key = args.document('key') ?? (behaviours.shardKeyDefaultsToId ? idKey : undefined)
-  if (key === undefined) throw new CommandError(40414, "BSON field 'shardCollection.key' is missing but a required field")
+  if (key === undefined)
+    throw new CommandError(40414, "BSON field 'shardCollection.key' is missing but a required field")
   const shardKey = parseKey(behaviours, key)
   const unique = args.bool('unique') ?? false
   if (unique && shardKey.isHashed)
@@ -38,7 +44,8 @@ export function parseShardCollection(behaviours: Behaviours, ns: string, body: U
         : "Hashed shard keys cannot be declared unique. It's possible to ensure uniqueness on the hashed field by declaring an additional (non-hashed) unique index on the field.",
     )
   checkNotSystem(behaviours, ns)
-  if (args.has('timeseries')) throw new CommandError('InvalidOptions', "the field 'timeseries' of shardCollection is not supported")
+  if (args.has('timeseries'))
+    throw new CommandError('InvalidOptions', "the field 'timeseries' of shardCollection is not supported")
   const collation = args.document('collation')
   if (collation !== undefined && compileCollation(collation) !== null)
     throw new CommandError(
@@ -78,7 +85,8 @@ function checkOldKey(key: Uint8Array): void {
   const values = fieldsOf(key).map(([, value]) => value)
   if (values.length === 0) throw new CommandError('BadValue', 'no shard key')
   if (values.some(isHashedElement)) {
-    if (values.length > 1) throw new CommandError('BadValue', 'hashed shard keys currently only support single field keys')
+    if (values.length > 1)
+      throw new CommandError('BadValue', 'hashed shard keys currently only support single field keys')
   } else if (values.some((value) => !value.isNumber() || value.asNumber() !== 1)) {
     throw new CommandError(
       'BadValue',
@@ -91,6 +99,8 @@ function checkNotSystem(behaviours: Behaviours, ns: string): void {
   if (!ns.slice(ns.indexOf('.') + 1).startsWith('system.')) return
   throw new CommandError(
     'IllegalOperation',
-    behaviours.alreadyShardedError === 'tracked' ? `Special collection '${ns}' cannot be sharded` : "can't shard system namespaces",
+    behaviours.alreadyShardedError === 'tracked'
+      ? `Special collection '${ns}' cannot be sharded`
+      : "can't shard system namespaces",
   )
 }

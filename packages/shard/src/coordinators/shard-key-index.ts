@@ -29,8 +29,14 @@ export function supportsShardKey(index: Index, keyPattern: Uint8Array, singleKey
 }
 
 /** A visible index without arrays that supports the key, none of these. */
-export function shardKeyIndex(collection: Collection, keyPattern: Uint8Array, but: ReadonlySet<string> = new Set()): Index | undefined {
-  return collection.indexes().find((index) => !index.hidden && !but.has(index.name) && supportsShardKey(index, keyPattern, true))
+export function shardKeyIndex(
+  collection: Collection,
+  keyPattern: Uint8Array,
+  but: ReadonlySet<string> = new Set(),
+): Index | undefined {
+  return collection
+    .indexes()
+    .find((index) => !index.hidden && !but.has(index.name) && supportsShardKey(index, keyPattern, true))
 }
 
 /**
@@ -38,7 +44,11 @@ export function shardKeyIndex(collection: Collection, keyPattern: Uint8Array, bu
  * wants that? An index that begins with `_id` always will do.
  * @returns what is wrong, as checkShardingIndex says it, or null
  */
-export function shardingIndexProblem(behaviours: Behaviours, collection: Collection | undefined, keyPattern: Uint8Array): string | null {
+export function shardingIndexProblem(
+  behaviours: Behaviours,
+  collection: Collection | undefined,
+  keyPattern: Uint8Array,
+): string | null {
   if (isIdPattern(keyPattern)) return null
   if (collection === undefined) return 'ns not found'
   const index = shardKeyIndex(collection, keyPattern)
@@ -90,7 +100,9 @@ export function hasShardKeyIndex(requirement: ShardKeyRequirement, reasons: { te
   const { behaviours, collection, ns, shardKey, unique } = requirement
   const indexes = collection?.indexes() ?? []
   for (const index of indexes) {
-    const isUnique = index.unique || (behaviours.prepareUniqueCountsAsUnique && findField(index.spec, 'prepareUnique')?.isTruthy() === true)
+    const isUnique =
+      index.unique ||
+      (behaviours.prepareUniqueCountsAsUnique && findField(index.spec, 'prepareUnique')?.isTruthy() === true)
     if (isUnique && !shardKey.allowsUniqueIndex(index.key))
       throw new CommandError(
         'InvalidOptions',
@@ -107,7 +119,9 @@ export function hasShardKeyIndex(requirement: ShardKeyRequirement, reasons: { te
     if (flaws !== '') reasons.text = ` Index ${index.name} cannot be used for sharding because [${flaws} ]`
   }
   if (found && unique) {
-    const exact = indexes.find((index) => isPrefix(shardKey.document, index) && index.pattern.length === shardKey.fields.length)
+    const exact = indexes.find(
+      (index) => isPrefix(shardKey.document, index) && index.pattern.length === shardKey.fields.length,
+    )
     if (exact === undefined) found = false
     else if (!exact.unique && exact.pattern[0]!.path !== '_id')
       throw new CommandError(

@@ -41,7 +41,9 @@ export function checkZonesFitKey(behaviours: Behaviours, zones: readonly ZoneRan
           'InvalidOptions',
           `the proposed shard key ${key} does not match with the shard key of the existing zone ${range}`,
         )
-      const fits = behaviours.hashedZonesMayBeOpen ? isHashedBound : ({ type }: { type: number }) => type === BsonType.int64
+      const fits = behaviours.hashedZonesMayBeOpen
+        ? isHashedBound
+        : ({ type }: { type: number }) => type === BsonType.int64
       if (field.hashed && !(fits(low) && fits(high[1])))
         throw new CommandError(
           'InvalidOptions',

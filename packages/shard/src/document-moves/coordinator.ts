@@ -71,7 +71,8 @@ export class MoveCoordinator {
 
   /** Does the work of a request once, however often it is sent; nothing when it has been done in an earlier life. */
   async once(requestId: string, work: () => Promise<void>): Promise<void> {
-    for (const decision of this.#decisions.values()) if (decision.requestId === requestId && !this.#pending.has(decision.attemptId)) return
+    for (const decision of this.#decisions.values())
+      if (decision.requestId === requestId && !this.#pending.has(decision.attemptId)) return
     const running = this.#running.get(requestId) ?? work()
     this.#running.set(requestId, running)
     try {
@@ -142,7 +143,9 @@ export class MoveCoordinator {
     const { context } = this.#node
     try {
       const request = { attemptId, committed: true }
-      const { error } = await context.request(decision.recipient, 'shard.decide-insert', request, { timeoutMs: decisionTimeoutMs })
+      const { error } = await context.request(decision.recipient, 'shard.decide-insert', request, {
+        timeoutMs: decisionTimeoutMs,
+      })
       if (error !== null) return false
     } catch (error) {
       if (error instanceof RequestFailedError) return false

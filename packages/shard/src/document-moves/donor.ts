@@ -96,7 +96,9 @@ async function prepare(
       shardVersion: table.versionOn(recipient),
       session,
     }
-    const { error } = await node.context.request(recipient, 'shard.prepare-insert', request, { timeoutMs: prepareTimeoutMs })
+    const { error } = await node.context.request(recipient, 'shard.prepare-insert', request, {
+      timeoutMs: prepareTimeoutMs,
+    })
     raiseError(error)
   } catch (error) {
     if (error instanceof CommandError && error.code === 13388) {

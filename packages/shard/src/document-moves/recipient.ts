@@ -21,10 +21,16 @@ export async function prepareInsert(
     const key = ownership?.placement.shardKey.extract(document)
     const isOwn = typeof key === 'object' && ownership!.placement.table.shardOf(key.keyString) === node.context.address
     if (!isOwn || collection === undefined || !sameBytes(collection.uuid, collectionUuid))
-      throw new CommandError('WouldChangeOwningShardDeletedNoDocument', `the document does not belong to shard ${node.context.address}`)
+      throw new CommandError(
+        'WouldChangeOwningShardDeletedNoDocument',
+        `the document does not belong to shard ${node.context.address}`,
+      )
     checkDocument(node, collection, document, {})
     try {
-      coming.prepare({ attemptId, coordinator, ns, collectionUuid, id: findField(document, '_id')!.detached(), session }, document)
+      coming.prepare(
+        { attemptId, coordinator, ns, collectionUuid, id: findField(document, '_id')!.detached(), session },
+        document,
+      )
       break
     } catch (error) {
       // Who holds the key may only be on the way: whether it stays is decided soon.

@@ -13,7 +13,10 @@ export const measureHandlers: ShardHandlers<'shard.measure'> = { 'shard.measure'
  * What of these ranges is this shard's grows; the rest is left out. It waits as writes do while the placement changes.
  * @throws CommandError 26 NamespaceNotFound, 115 CommandNotSupported for a collection that is not measured
  */
-async function measure(parts: ShardParts, { ns, ranges }: RequestOf<'shard.measure'>): Promise<ReplyOf<'shard.measure'>> {
+async function measure(
+  parts: ShardParts,
+  { ns, ranges }: RequestOf<'shard.measure'>,
+): Promise<ReplyOf<'shard.measure'>> {
   const { node, state, critical, measured } = parts
   let placement: CollectionPlacement | null | undefined
   for (;;) {
@@ -30,7 +33,8 @@ async function measure(parts: ShardParts, { ns, ranges }: RequestOf<'shard.measu
   const collection = node.collection(ns)
   const known = collection === undefined ? undefined : measured.of(collection)
   // A shard without chunks need not have the collection.
-  if (collection === undefined && placement.table.chunksOn(node.context.address) === 0) return { documents: 0, bytes: 0, error: null }
+  if (collection === undefined && placement.table.chunksOn(node.context.address) === 0)
+    return { documents: 0, bytes: 0, error: null }
   if (known === undefined) throw new CommandError('CommandNotSupported', `${ns} is not measured`)
   let [documents, bytes] = [0, 0]
   for (const range of unpackRanges(ranges)) {
@@ -54,7 +58,8 @@ function ownParts({ node, autoSplitter }: ShardParts, placement: CollectionPlace
   const end = (at: Position): void => {
     if (begun === null) return
     const documents = below.documents - begun.documents
-    if (documents > 0) own.push({ x0: begun.at.x, y0: begun.at.y, x1: at.x, y1: at.y, documents, bytes: below.bytes - begun.bytes })
+    if (documents > 0)
+      own.push({ x0: begun.at.x, y0: begun.at.y, x1: at.x, y1: at.y, documents, bytes: below.bytes - begun.bytes })
     begun = null
   }
   for (const chunk of table.chunks(encodeKeyString(valuesAt(shardKey, from)))) {

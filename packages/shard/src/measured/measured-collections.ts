@@ -104,7 +104,8 @@ export class MeasuredCollections {
     this.#node.observe(({ op, ns, uuid }) => {
       // Nothing there is measured, and where all else is measured this is all that is written.
       if (op === 'c' || uuid === null || ns.startsWith('config.')) return
-      if (this.#namespaces.has(ns) || this.#isKnown(uuid)) throw new Error(`a document was written to ${ns}, which is measured`)
+      if (this.#namespaces.has(ns) || this.#isKnown(uuid))
+        throw new Error(`a document was written to ${ns}, which is measured`)
     })
   }
 

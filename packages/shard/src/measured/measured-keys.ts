@@ -13,7 +13,9 @@ export class MeasuredKeys {
 
   /** @param isCompound whether the shard key has a second field; without, documents with one value in the first have one key */
   constructor(ranges: readonly SizedRange[], isCompound: boolean) {
-    this.#ranges = isCompound ? ranges : ranges.map((range) => (range.x0 === range.x1 ? { ...range, y0: none, y1: none } : range))
+    this.#ranges = isCompound
+      ? ranges
+      : ranges.map((range) => (range.x0 === range.x1 ? { ...range, y0: none, y1: none } : range))
     let count = 0
     this.#before = ranges.map(({ documents }) => (count += documents) - documents)
     this.count = count

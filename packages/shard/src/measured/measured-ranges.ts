@@ -45,7 +45,10 @@ export class MeasuredRanges implements CollectionRanges {
     const sizeBytes = estimate ? documents * averageBytes : bytes
     if (sizeMaxBytes === null || sizeBytes <= sizeMaxBytes) return { sizeBytes, isLarger: false }
     // Who counts stops with the document that is too much.
-    return { sizeBytes: Math.min(sizeBytes, (Math.floor(sizeMaxBytes / averageBytes) + 1) * averageBytes), isLarger: true }
+    return {
+      sizeBytes: Math.min(sizeBytes, (Math.floor(sizeMaxBytes / averageBytes) + 1) * averageBytes),
+      isLarger: true,
+    }
   }
 
   splitVector(request: SplitVectorRequest): Uint8Array[] {
@@ -56,9 +59,15 @@ export class MeasuredRanges implements CollectionRanges {
     if (maxChunkSizeBytes <= 0 && (documents > 0 || request.refuseEmpty !== false))
       throw new CommandError('InvalidOptions', 'need to specify the desired max chunk size')
     if (bytes < maxChunkSizeBytes || documents === 0) return []
-    const keys = this.#keys(shardKey, { min: endOf(request.min) ?? everything.min, max: endOf(request.max) ?? everything.max })
+    const keys = this.#keys(shardKey, {
+      min: endOf(request.min) ?? everything.min,
+      max: endOf(request.max) ?? everything.max,
+    })
     if (keys.count === 0)
-      throw new CommandError('OperationFailed', "can't open a cursor to scan the range (desired range is possibly empty)")
+      throw new CommandError(
+        'OperationFailed',
+        "can't open a cursor to scan the range (desired range is possibly empty)",
+      )
     const part = force ? Math.floor(keys.count / 2) : keysPerPart(maxChunkSizeBytes, bytes, documents, request)
     const most = maxSplitPoints === null || maxSplitPoints === 0 ? Number.POSITIVE_INFINITY : maxSplitPoints
     return cutsOf(keys, { first: part, others: part + 1, most }).map((n) => boundAt(shardKey, keys.at(n)))
@@ -140,7 +149,10 @@ function fullChunks(keys: MeasuredKeys, perChunk: number, pointsMax: number | nu
   const perNewChunk = perChunk - Math.trunc((perChunk - rest) / (repositioned + 1))
   if (rest < perChunk - perNewChunk) return cuts.slice(0, -1)
   const kept = cuts.slice(0, cuts.length - repositioned)
-  return [...kept, ...cutsOf(keys, { from: kept.at(-1) ?? 0, first: perNewChunk - 1, others: perNewChunk, most: repositioned })]
+  return [
+    ...kept,
+    ...cutsOf(keys, { from: kept.at(-1) ?? 0, first: perNewChunk - 1, others: perNewChunk, most: repositioned }),
+  ]
 }
 
 /** The first document at or behind so many, from one end on, whose key differs from the first one's; null: there is none. */

@@ -10,14 +10,21 @@ import { intervalOf } from './interval.js'
  * @returns null for a collection that has documents
  * @throws CommandError 115 CommandNotSupported: by other fields than the shard key's nothing is known
  */
-export function measuredSizesOf({ measured, state }: ShardParts, collection: Collection, bounds: KeyBounds | null): CollectionSizes | null {
+export function measuredSizesOf(
+  { measured, state }: ShardParts,
+  collection: Collection,
+  bounds: KeyBounds | null,
+): CollectionSizes | null {
   const found = measured.of(collection)
   if (found === undefined) return null
   if (bounds === null) return { count: Math.round(found.sizes.documents), dataSizeBytes: Math.round(found.sizes.bytes) }
   const paths = state.collection(collection.ns)?.shardKey.paths ?? []
   for (const bound of [bounds.min, bounds.max])
     if (!fieldNames(bound).every((name, i) => name === paths[i]))
-      throw new CommandError('CommandNotSupported', `${collection.ns} is measured: only ranges of its shard key have sizes`)
+      throw new CommandError(
+        'CommandNotSupported',
+        `${collection.ns} is measured: only ranges of its shard key have sizes`,
+      )
   const { documents, bytes } = found.sizes.sizeOf(intervalOf(bounds))
   return { count: Math.round(documents), dataSizeBytes: Math.round(bytes) }
 }

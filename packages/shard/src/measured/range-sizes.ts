@@ -140,7 +140,8 @@ export class RangeSizes {
     const next = this.#blocks[place.b]?.ranges[place.i]
     if (before !== undefined && comparePositions(endOf(before), start) > 0) return false
     if (next !== undefined && comparePositions(startOf(next), end) < 0) return false
-    if (before !== undefined && fits(before, grown)) this.#replace(this.#previous(place), place, joined([before, grown]))
+    if (before !== undefined && fits(before, grown))
+      this.#replace(this.#previous(place), place, joined([before, grown]))
     else this.#replace(place, place, [grown])
     return true
   }

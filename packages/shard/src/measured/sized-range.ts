@@ -35,7 +35,9 @@ export function sizeOfSome({ documents, bytes }: Size, some: number): Size {
 /** The key of the n-th document, from 0. */
 export function keyOfDocument({ x0, y0, x1, y1, documents }: SizedRange, n: number): Position {
   if (x1 > x0)
-    return n === 0 ? { x: x0, y: y0 } : { x: Math.max(x0, Math.floor(x0 + (n * (x1 - x0)) / documents)), y: Number.NEGATIVE_INFINITY }
+    return n === 0
+      ? { x: x0, y: y0 }
+      : { x: Math.max(x0, Math.floor(x0 + (n * (x1 - x0)) / documents)), y: Number.NEGATIVE_INFINITY }
   return y1 > y0 ? { x: x0, y: Math.floor(y0 + (n * (y1 - y0)) / documents) } : { x: x0, y: y0 }
 }
 
@@ -53,7 +55,10 @@ export function cutRange(range: SizedRange, at: Position): readonly [SizedRange,
   const below = documentsBelow(range, at)
   if (below === 0 || below === range.documents) return null
   const low = sizeOfSome(range, below)
-  return [withEnd(range, at, low), withStart(range, at, { documents: range.documents - low.documents, bytes: range.bytes - low.bytes })]
+  return [
+    withEnd(range, at, low),
+    withStart(range, at, { documents: range.documents - low.documents, bytes: range.bytes - low.bytes }),
+  ]
 }
 
 // Each field by its name: there are so many ranges that all of them should be objects of one shape.

@@ -27,7 +27,8 @@ export function spread(known: readonly SizedRange[], grown: SizedRange): SizedRa
     if (!lies(piece)) return piece
     covered += length(piece)
     const documents =
-      (i === last ? grown.documents : Math.min(grown.documents, Math.round((grown.documents * covered) / total))) - documentsGiven
+      (i === last ? grown.documents : Math.min(grown.documents, Math.round((grown.documents * covered) / total))) -
+      documentsGiven
     documentsGiven += documents
     const bytes = sizeOfSome(grown, documentsGiven).bytes - bytesGiven
     bytesGiven += bytes

@@ -52,7 +52,8 @@ export class CriticalSections {
     const dot = ns.indexOf('.')
     for (const name of dot < 0 ? [ns] : [ns, ns.slice(0, dot)]) {
       const section = this.#sections.get(name)
-      if (section !== undefined && !(section.onlyWrites && command !== undefined && isRead(command))) return section.ended
+      if (section !== undefined && !(section.onlyWrites && command !== undefined && isRead(command)))
+        return section.ended
     }
     return undefined
   }
@@ -72,7 +73,8 @@ export class CriticalSections {
 
   /** Sections on one namespace follow each other. */
   async enter(ns: string, blocks: 'writes' | 'all'): Promise<CriticalSection> {
-    for (let section = this.#sections.get(ns); section !== undefined; section = this.#sections.get(ns)) await section.ended
+    for (let section = this.#sections.get(ns); section !== undefined; section = this.#sections.get(ns))
+      await section.ended
     return this.enterNow(ns, blocks)
   }
 

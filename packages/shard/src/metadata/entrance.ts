@@ -20,7 +20,9 @@ export interface EntranceParts {
  */
 export function enterCollection(parts: EntranceParts, ns: string, entrant: Entrant): Promise<Access> | Access {
   const access = enterPresent(parts, ns, entrant)
-  return entrant.routed === null || entrant.concerns.read.atClusterTime === null ? access : enterPast(parts, ns, entrant, access)
+  return entrant.routed === null || entrant.concerns.read.atClusterTime === null
+    ? access
+    : enterPast(parts, ns, entrant, access)
 }
 
 function enterPresent(parts: EntranceParts, ns: string, entrant: Entrant): Promise<Access> | Access {
@@ -48,7 +50,12 @@ async function enterPast(
 }
 
 /** What was waited for may have let somebody begin to make a copy. */
-async function enterAfterWaiting(parts: EntranceParts, ns: string, entrant: Entrant, begun?: Promise<Access>): Promise<Access> {
+async function enterAfterWaiting(
+  parts: EntranceParts,
+  ns: string,
+  entrant: Entrant,
+  begun?: Promise<Access>,
+): Promise<Access> {
   const { databaseMoves } = parts
   for (let checking = begun; ; checking = undefined) {
     const access = await (checking ?? checkVersions(parts, ns, entrant))

@@ -35,13 +35,17 @@ async function initialise(
   const collection = node.collection(ns) ?? createCollection(node, ns, emptyDocument)
   const identity = identityDocument(node.context.address, clusterId, configHost)
   const id = findField(identity, '_id')!
-  if (collection.findById(id) === undefined) node.apply({ op: 'i', ns, uuid: collection.uuid, object: identity, id, session: null })
+  if (collection.findById(id) === undefined)
+    node.apply({ op: 'i', ns, uuid: collection.uuid, object: identity, id, session: null })
   await node.flush()
   return {}
 }
 
 /** The config server of a copied cluster listens elsewhere. */
-async function relocate({ node }: ShardParts, { configHost }: RequestOf<'shard.relocate'>): Promise<ReplyOf<'shard.relocate'>> {
+async function relocate(
+  { node }: ShardParts,
+  { configHost }: RequestOf<'shard.relocate'>,
+): Promise<ReplyOf<'shard.relocate'>> {
   const id = findField(identityFilter, '_id')!
   const collection = node.collection(identityNs)
   const known = collection?.findById(id)?.document

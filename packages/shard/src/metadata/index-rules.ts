@@ -16,7 +16,9 @@ export function shardIndexRules(behaviours: Behaviours, state: PlacementState): 
   /** Undefined: nothing is protected. */
   const protectedKey = (access: Access, ns: string): Uint8Array | undefined => {
     const shardKey = shardKeyOf(access, ns)
-    const isProtected = { none: false, ranged: shardKey?.isHashed === false, all: true }[behaviours.protectedShardKeyIndexes]
+    const isProtected = { none: false, ranged: shardKey?.isHashed === false, all: true }[
+      behaviours.protectedShardKeyIndexes
+    ]
     return isProtected ? shardKey?.document : undefined
   }
   return {
@@ -36,7 +38,9 @@ export function shardIndexRules(behaviours: Behaviours, state: PlacementState): 
       const shardKey = shardKeyOf(access, ns)
       const key = findField(spec, 'key')!.slice()
       if (shardKey === undefined || shardKey.allowsUniqueIndex(key)) return
-      const what = behaviours.prepareUniqueCountsAsUnique ? "index with 'unique' or 'prepareUnique' option" : 'unique index'
+      const what = behaviours.prepareUniqueCountsAsUnique
+        ? "index with 'unique' or 'prepareUnique' option"
+        : 'unique index'
       throw new CommandError(
         'CannotCreateIndex',
         `cannot create ${what} over ${formatDocument(key)} with shard key pattern ${formatDocument(shardKey.document)}`,

@@ -17,7 +17,9 @@ export const membershipHandlers: ShardHandlers<
 > = {
   'shard.introduce': introduce,
   'shard.set-feature-compatibility-version': setFeatureCompatibilityVersion,
-  'shard.list-local-namespaces': ({ node }, { db }) => ({ namespaces: node.engine.collections(db).map(({ ns }) => ns) }),
+  'shard.list-local-namespaces': ({ node }, { db }) => ({
+    namespaces: node.engine.collections(db).map(({ ns }) => ns),
+  }),
   'shard.collection-sizes': ({ node }, { namespaces }) => ({ sizes: namespaces.map((ns) => ownedBytes(node, ns)) }),
   'shard.move-primary': movePrimary,
   'shard.receive-documents': receiveDocuments,

@@ -211,9 +211,18 @@ function unanswered(error: unknown): unknown {
 /** Reads a config.databases document. */
 export function parseDatabase(document: Uint8Array): DatabasePlacement {
   const entry = decode(document)
-  const version = entry['version'] as { uuid: { buffer: Uint8Array }; timestamp?: { t: number; i: number }; lastMod: number }
+  const version = entry['version'] as {
+    uuid: { buffer: Uint8Array }
+    timestamp?: { t: number; i: number }
+    lastMod: number
+  }
   return {
     primary: entry['primary'] as string,
-    version: [Buffer.from(version.uuid.buffer).toString('hex'), version.timestamp?.t ?? 0, version.timestamp?.i ?? 0, version.lastMod],
+    version: [
+      Buffer.from(version.uuid.buffer).toString('hex'),
+      version.timestamp?.t ?? 0,
+      version.timestamp?.i ?? 0,
+      version.lastMod,
+    ],
   }
 }

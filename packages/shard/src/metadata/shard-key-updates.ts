@@ -2,7 +2,15 @@
  * What updates may do to a document's shard key. Manual: core/sharding-change-shard-key-value. Server: update_stage.cpp, upsert_stage.cpp,
  * document_shard_key_update_util.cpp.
  */
-import { BsonType, CommandError, compareValues, DocumentWriter, findField, firstFieldName, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  compareValues,
+  DocumentWriter,
+  findField,
+  firstFieldName,
+  type RawValue,
+} from '@shardlab/bson'
 import type { Access, NodeInvocation, UpdateStatement } from '@shardlab/node'
 import { compileFilter, equalityValues, formatDocument, formatValue } from '@shardlab/query'
 import type { Behaviours, CollectionPlacement, ExtractedKey, ShardKeyPattern } from '@shardlab/sharding'
@@ -27,7 +35,12 @@ export interface ReplacedDocument {
  *   NotSingleValueField for arrays; 31025 without the full shard key in the filter; 72 InvalidOptions for an update of many documents; 20
  *   IllegalOperation for what is no retryable write; 283 WouldChangeOwningShard, with both documents, when the document has to move
  */
-export function checkShardKeyUpdate(rules: ShardKeyRules, access: Access, change: ReplacedDocument, invocation: NodeInvocation): void {
+export function checkShardKeyUpdate(
+  rules: ShardKeyRules,
+  access: Access,
+  change: ReplacedDocument,
+  invocation: NodeInvocation,
+): void {
   const { behaviours, shard } = rules
   const { before, after, statement } = change
   const placement = placementFor(rules, access, invocation)
@@ -80,17 +93,29 @@ export function checkShardKeyOfUpsert(
 }
 
 /** Commands with versions bring what they were routed by; for those of clients it is what this shard happens to know. */
-function placementFor({ state }: ShardKeyRules, { ownership }: Access, { routed, args, db }: NodeInvocation): CollectionPlacement | null {
+function placementFor(
+  { state }: ShardKeyRules,
+  { ownership }: Access,
+  { routed, args, db }: NodeInvocation,
+): CollectionPlacement | null {
   if (ownership !== null) return ownership.placement
   if (routed !== null || args.has('ops')) return null
   return state.collection(`${db}.${args.collectionName(db)}`) ?? null
 }
 
 /** @throws CommandError 31025, 72, 20: what every change of the value needs, even if the document stays */
-function checkStatement(behaviours: Behaviours, shardKey: ShardKeyPattern, statement: UpdateStatement, invocation: NodeInvocation): void {
+function checkStatement(
+  behaviours: Behaviours,
+  shardKey: ShardKeyPattern,
+  statement: UpdateStatement,
+  invocation: NodeInvocation,
+): void {
   const checkMulti = () => {
     if (statement.multi)
-      throw new CommandError('InvalidOptions', 'Multi-update operations are not allowed when updating the shard key field.')
+      throw new CommandError(
+        'InvalidOptions',
+        'Multi-update operations are not allowed when updating the shard key field.',
+      )
   }
   if (behaviours.multiShardKeyUpdatesAreRefusedFirst) checkMulti()
   if (needsFullKey(behaviours, statement, invocation) && !hasFullKey(shardKey, statement, invocation))
@@ -103,7 +128,11 @@ function checkStatement(behaviours: Behaviours, shardKey: ShardKeyPattern, state
     )
 }
 
-function needsFullKey({ shardKeyUpdatesNeedFullKey }: Behaviours, { filter, upsert }: UpdateStatement, { args }: NodeInvocation): boolean {
+function needsFullKey(
+  { shardKeyUpdatesNeedFullKey }: Behaviours,
+  { filter, upsert }: UpdateStatement,
+  { args }: NodeInvocation,
+): boolean {
   if (shardKeyUpdatesNeedFullKey !== 'by-id') return shardKeyUpdatesNeedFullKey === 'always'
   // What a router has searched for comes with its `_id` further down in the filter.
   return !upsert && !args.has('query') && findField(filter, '_id') !== undefined
@@ -113,9 +142,17 @@ function hasFullKey({ paths }: ShardKeyPattern, { filter }: UpdateStatement, { h
   return equalityValues(compileFilter(filter, host.evaluation()).root, paths) !== null
 }
 
-function isSameKey({ shardKeyChangesAreBinary }: Behaviours, shardKey: ShardKeyPattern, a: ExtractedKey, b: ExtractedKey): boolean {
+function isSameKey(
+  { shardKeyChangesAreBinary }: Behaviours,
+  shardKey: ShardKeyPattern,
+  a: ExtractedKey,
+  b: ExtractedKey,
+): boolean {
   if (a.keyString !== b.keyString) return false
-  return !shardKeyChangesAreBinary || Buffer.compare(shardKey.boundDocument(a.values), shardKey.boundDocument(b.values)) === 0
+  return (
+    !shardKeyChangesAreBinary ||
+    Buffer.compare(shardKey.boundDocument(a.values), shardKey.boundDocument(b.values)) === 0
+  )
 }
 
 /** `{ preImage, postImage, shouldUpsert, ns, uuid }`, of which the router has the document moved. */
@@ -148,13 +185,19 @@ function immutable({ paths }: ShardKeyPattern, { before, after, statement }: Rep
   const { update } = statement
   const isModifier = update.type === BsonType.object && firstFieldName(update.slice())?.startsWith('$') === true
   if (isModifier)
-    return new CommandError('ImmutableField', `Performing an update on the path '${path}' would modify the immutable field '${path}'`)
+    return new CommandError(
+      'ImmutableField',
+      `Performing an update on the path '${path}' would modify the immutable field '${path}'`,
+    )
   const value = valueAt(after, path)
   const found =
     value === undefined
       ? `removed --${formatDocument(before)}`
       : `altered to ${path.slice(path.lastIndexOf('.') + 1)}: ${formatValue(value)}`
-  return new CommandError('ImmutableField', `After applying the update, the (immutable) field '${path}' was found to have been ${found}`)
+  return new CommandError(
+    'ImmutableField',
+    `After applying the update, the (immutable) field '${path}' was found to have been ${found}`,
+  )
 }
 
 function isSameValue(a: RawValue | undefined, b: RawValue | undefined): boolean {

@@ -62,7 +62,8 @@ export class VersionCheck {
     if (routed === null) return everything
     const { shardVersion, databaseVersion } = routed
     if (shardVersion === null && databaseVersion === null) return everything
-    if (this.#critical.blocking(ns, command) !== undefined) return this.#enterSlowly(ns, shardVersion, databaseVersion, command)
+    if (this.#critical.blocking(ns, command) !== undefined)
+      return this.#enterSlowly(ns, shardVersion, databaseVersion, command)
     const database = databaseVersion === null ? undefined : this.#state.database(databaseNameOf(ns))
     if (
       databaseVersion !== null &&
@@ -79,7 +80,10 @@ export class VersionCheck {
   }
 
   /** The access when the versions fit what is known, undefined when they do not or nothing is known. */
-  #accept(placement: CollectionPlacement | null | undefined, received: NonNullable<ShardVersionField>): Access | undefined {
+  #accept(
+    placement: CollectionPlacement | null | undefined,
+    received: NonNullable<ShardVersionField>,
+  ): Access | undefined {
     if (placement === undefined) return undefined
     if (received === 'IGNORED') return placement === null ? everything : this.#filter(placement)
     if (received === 'UNSHARDED') return placement === null ? everything : undefined
@@ -120,7 +124,12 @@ export class VersionCheck {
       if (access !== undefined) return access
       // Only a router that may know more than this shard is worth a question; an outdated one is told at once.
       if (known !== undefined && (refreshed || !this.#mayBeNewer(known, shardVersion)))
-        throw staleConfig(ns, this.#shard, shardVersion, known === null ? 'UNSHARDED' : known.table.versionOn(this.#shard))
+        throw staleConfig(
+          ns,
+          this.#shard,
+          shardVersion,
+          known === null ? 'UNSHARDED' : known.table.versionOn(this.#shard),
+        )
       await this.#state.refreshCollection(ns)
       refreshed = true
     }
@@ -150,7 +159,8 @@ export class VersionCheck {
 
   async #checkDatabase(db: string, received: DatabaseVersionTuple): Promise<void> {
     let known = this.#state.database(db)
-    if (known === undefined || known === null || isOlderDatabase(known, received)) known = await this.#state.refreshDatabase(db)
+    if (known === undefined || known === null || isOlderDatabase(known, received))
+      known = await this.#state.refreshDatabase(db)
     if (known === null || !sameDatabaseVersion(known.version, received) || known.primary !== this.#shard)
       throw staleDatabase(db, received, known)
   }
@@ -182,7 +192,11 @@ function staleConfig(
 }
 
 /** StaleDbVersion with what was received and what is known. */
-export function staleDatabase(db: string, received: DatabaseVersionTuple, wanted: DatabasePlacement | null): CommandError {
+export function staleDatabase(
+  db: string,
+  received: DatabaseVersionTuple,
+  wanted: DatabasePlacement | null,
+): CommandError {
   const extra = new DocumentWriter(256).string('db', db)
   writeDatabaseVersion(extra, 'vReceived', received)
   if (wanted !== null) writeDatabaseVersion(extra, 'vWanted', wanted.version)

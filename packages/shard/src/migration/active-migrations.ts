@@ -36,7 +36,8 @@ export class ActiveMigrations {
 
   /** What is given away and received, as parts of a sentence about this shard. */
   names(): string[] {
-    const donation = this.#donation === null ? [] : [`moves a range of ${this.#donation.request.ns} to ${this.#donation.request.to}`]
+    const donation =
+      this.#donation === null ? [] : [`moves a range of ${this.#donation.request.ns} to ${this.#donation.request.to}`]
     const receipt = this.#receipt === null ? [] : [`receives a range of ${this.#receipt.ns} from ${this.#receipt.from}`]
     return [...donation, ...receipt]
   }
@@ -46,7 +47,12 @@ export class ActiveMigrations {
    * @throws CommandError 117 ConflictingOperationInProgress, and whatever the work throws
    */
   async donate(request: MoveRequest, work: () => Promise<void>): Promise<void> {
-    for (let change = this.#chunkChanges.get(request.ns); change !== undefined; change = this.#chunkChanges.get(request.ns)) await change
+    for (
+      let change = this.#chunkChanges.get(request.ns);
+      change !== undefined;
+      change = this.#chunkChanges.get(request.ns)
+    )
+      await change
     if (this.#receipt !== null) throw receiving(this.#behaviours, this.#receipt)
     if (this.#donation !== null) {
       if (!isSame(this.#donation.request, request)) throw donating(this.#behaviours, this.#donation.request)
@@ -95,7 +101,8 @@ export class ActiveMigrations {
 }
 
 function isSame(a: MoveRequest, b: MoveRequest): boolean {
-  const sameBound = (x: Uint8Array | null, y: Uint8Array | null) => (x === null || y === null ? x === y : compareDocuments(x, y) === 0)
+  const sameBound = (x: Uint8Array | null, y: Uint8Array | null) =>
+    x === null || y === null ? x === y : compareDocuments(x, y) === 0
   return (
     a.ns === b.ns &&
     a.to === b.to &&
@@ -107,18 +114,33 @@ function isSame(a: MoveRequest, b: MoveRequest): boolean {
   )
 }
 
-function donating({ migrationConflict }: Behaviours, { ns, min, max, chunkMin, chunkMax, to }: MoveRequest): CommandError {
+function donating(
+  { migrationConflict }: Behaviours,
+  { ns, min, max, chunkMin, chunkMax, to }: MoveRequest,
+): CommandError {
   if (migrationConflict !== 'range')
-    return conflict(migrationConflict, `donating chunk ${formatRange(min ?? chunkMin, max ?? chunkMax)} for namespace ${ns} to ${to}`)
-  const bounds = [min === null ? [] : [`min: ${formatDocument(min)}`], max === null ? [] : [`max: ${formatDocument(max)}`]].flat()
+    return conflict(
+      migrationConflict,
+      `donating chunk ${formatRange(min ?? chunkMin, max ?? chunkMax)} for namespace ${ns} to ${to}`,
+    )
+  const bounds = [
+    min === null ? [] : [`min: ${formatDocument(min)}`],
+    max === null ? [] : [`max: ${formatDocument(max)}`],
+  ].flat()
   return conflict(migrationConflict, `donating range '${bounds.join(' - ')}' for namespace ${ns} to shard ${to}`)
 }
 
 function receiving({ migrationConflict }: Behaviours, { ns, range, from }: Receipt): CommandError {
-  return conflict(migrationConflict, `receiving chunk ${formatRange(range.min, range.max)} for namespace ${ns} from ${from}`)
+  return conflict(
+    migrationConflict,
+    `receiving chunk ${formatRange(range.min, range.max)} for namespace ${ns} from ${from}`,
+  )
 }
 
 function conflict(form: Behaviours['migrationConflict'], what: string): CommandError {
   const refused = form === 'migration' ? 'migration' : 'balancer operation'
-  return new CommandError('ConflictingOperationInProgress', `Unable to start new ${refused} because this shard is currently ${what}`)
+  return new CommandError(
+    'ConflictingOperationInProgress',
+    `Unable to start new ${refused} because this shard is currently ${what}`,
+  )
 }

@@ -42,7 +42,10 @@ export class ClonerSource implements RangeSource {
     const isInRange = membershipOf(range, shardKey)
     const live = node.collection(ns)
     if (live === undefined || !sameBytes(live.uuid, uuid))
-      throw new CommandError('NamespaceNotFound', 'The collection was not found locally even though it is marked as sharded.')
+      throw new CommandError(
+        'NamespaceNotFound',
+        'The collection was not found locally even though it is marked as sharded.',
+      )
     const snapshot = live.snapshot()
     const index = rangeIndex(snapshot, shardKey)
     if (index === undefined) {
@@ -74,7 +77,8 @@ export class ClonerSource implements RangeSource {
       },
       decided: (id) => this.#feed.note(id),
       executed: (session) => this.#feed.noteSession(session),
-      redefined: () => this.#feed.break(new CommandError('Interrupted', `The migration was interrupted by a change of ${ns}`)),
+      redefined: () =>
+        this.#feed.break(new CommandError('Interrupted', `The migration was interrupted by a change of ${ns}`)),
     })
   }
 
@@ -123,7 +127,8 @@ export function checkSize(
   maxChunkSizeBytes: number,
 ): void {
   const averageBytes = count === 0 ? 0 : Math.floor(bytes / count)
-  const most = count === 0 ? documentsPerChunkMax + 1 : chunkSlack * Math.max(1, Math.floor(maxChunkSizeBytes / averageBytes))
+  const most =
+    count === 0 ? documentsPerChunkMax + 1 : chunkSlack * Math.max(1, Math.floor(maxChunkSizeBytes / averageBytes))
   if (documents <= most) return
   throw new CommandError(
     'ChunkTooBig',

@@ -60,7 +60,8 @@ function parseRecord(document: Uint8Array): MigrationRecord | undefined {
   const recipient = findField(document, 'recipientShardId')
   const range = findField(document, 'range')
   const version = parseVersion(findField(document, 'preMigrationChunkVersion'))
-  if (id?.type !== BsonType.binary || collectionUuid?.type !== BsonType.binary || version === undefined) return undefined
+  if (id?.type !== BsonType.binary || collectionUuid?.type !== BsonType.binary || version === undefined)
+    return undefined
   if (ns?.type !== BsonType.string || donor?.type !== BsonType.string) return undefined
   if (recipient?.type !== BsonType.string || !isRange(range)) return undefined
   const decision = findField(document, 'decision')
@@ -80,6 +81,11 @@ function parseRecord(document: Uint8Array): MigrationRecord | undefined {
 function parseVersion(value: RawValue | undefined): PlacementVersionTuple | undefined {
   if (value?.type !== BsonType.object) return undefined
   const [epoch, timestamp, version] = ['e', 't', 'v'].map((name) => findField(value.bytes, name, value.start))
-  if (epoch?.type !== BsonType.objectId || timestamp?.type !== BsonType.timestamp || version?.type !== BsonType.timestamp) return undefined
+  if (
+    epoch?.type !== BsonType.objectId ||
+    timestamp?.type !== BsonType.timestamp ||
+    version?.type !== BsonType.timestamp
+  )
+    return undefined
   return [hexOf(epoch.slice()), ...timestampPair(timestamp), ...timestampPair(version)]
 }

@@ -22,9 +22,13 @@ export async function donatedPlacement(
   donatedCollection(node, ns, placement.uuid)
   if (!sameGeneration(placement.table.version, chunkVersion)) {
     const [sent, current] = [chunkVersion[0], placement.table.version[0]]
-    throw versions.stale(ns, `Collection ${ns} has changed since operation was sent (sent epoch: ${sent}, current epoch: ${current})`)
+    throw versions.stale(
+      ns,
+      `Collection ${ns} has changed since operation was sent (sent epoch: ${sent}, current epoch: ${current})`,
+    )
   }
-  if (placement.table.chunksOn(node.context.address) === 0) throw versions.stale(ns, 'Shard does not contain any chunks for collection.')
+  if (placement.table.chunksOn(node.context.address) === 0)
+    throw versions.stale(ns, 'Shard does not contain any chunks for collection.')
   return placement
 }
 
@@ -32,7 +36,10 @@ export async function donatedPlacement(
 export function donatedCollection(node: StorageNode, ns: string, uuid: Uint8Array): Collection {
   const collection = node.collection(ns)
   if (collection === undefined || !sameBytes(collection.uuid, uuid))
-    throw new CommandError('NamespaceNotFound', 'The collection was not found locally even though it is marked as sharded.')
+    throw new CommandError(
+      'NamespaceNotFound',
+      'The collection was not found locally even though it is marked as sharded.',
+    )
   return collection
 }
 
@@ -56,12 +63,19 @@ export function donatedRange(
 }
 
 /** The version of the chunk that the range is of. @throws CommandError 13388 StaleConfig */
-export function versionOfChunk({ node, versions }: ShardParts, { table, ns }: CollectionPlacement, range: KeyRange): PlacementVersion {
+export function versionOfChunk(
+  { node, versions }: ShardParts,
+  { table, ns }: CollectionPlacement,
+  range: KeyRange,
+): PlacementVersion {
   const [min, max] = keysOf(range)
   const chunk = table.chunkAt(min)
   const isWithin = min >= chunk.min && min < max && max <= chunk.max
   if (chunk.shard !== node.context.address || !isWithin)
-    throw versions.stale(ns, `Range with bounds ${formatRange(range.min, range.max)} is not contained within a chunk owned by this shard.`)
+    throw versions.stale(
+      ns,
+      `Range with bounds ${formatRange(range.min, range.max)} is not contained within a chunk owned by this shard.`,
+    )
   const [epoch, seconds, increment] = table.version
   return [epoch, seconds, increment, chunk.major, chunk.minor]
 }

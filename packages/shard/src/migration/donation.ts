@@ -25,7 +25,13 @@ import type { RangeSource } from '../measured/collection-ranges.js'
 import { rangesOf } from '../measured/ranges-of.js'
 import type { ShardParts } from '../shard-parts.js'
 import type { MigrationRecord } from './coordinator-records.js'
-import { donatedCollection, donatedPlacement, donatedRange, isNearlyCaughtUp, versionOfChunk } from './donation-checks.js'
+import {
+  donatedCollection,
+  donatedPlacement,
+  donatedRange,
+  isNearlyCaughtUp,
+  versionOfChunk,
+} from './donation-checks.js'
 import type { KeyRange } from './key-range.js'
 import { pendingTask } from './range-deletion-task.js'
 import { commitDetails, moveDetails, MoveTiming, noteChange, writeChange } from './migration-log.js'
@@ -91,8 +97,14 @@ export class Donation {
     const range = donatedRange(this.#parts, this.#request, placement)
     this.#range = range
     const { deleter } = migrations
-    if (!deleter.isClean(placement.uuid, range) && !(await deleter.waitForClean(placement.uuid, range, drainRangeDeletionsMs)))
-      throw new CommandError('ExceededTimeLimit', 'Failed to start new migration - a conflicting range deletion is still pending')
+    if (
+      !deleter.isClean(placement.uuid, range) &&
+      !(await deleter.waitForClean(placement.uuid, range, drainRangeDeletionsMs))
+    )
+      throw new CommandError(
+        'ExceededTimeLimit',
+        'Failed to start new migration - a conflicting range deletion is still pending',
+      )
     const chunkVersion = versionOfChunk(this.#parts, placement, range)
     this.#timing.done()
     let begun: MigrationRecord | null = null
@@ -131,7 +143,11 @@ export class Donation {
   }
 
   /** From here on there is something to finish. @throws CommandError those of {@link CollectionRanges.source} */
-  async #begin(placement: CollectionPlacement, range: KeyRange, chunkVersion: PlacementVersion): Promise<MigrationRecord> {
+  async #begin(
+    placement: CollectionPlacement,
+    range: KeyRange,
+    chunkVersion: PlacementVersion,
+  ): Promise<MigrationRecord> {
     const { node, migrations } = this.#parts
     const { ns, to, forceJumbo, maxChunkSizeBytes } = this.#request
     const { uuid, shardKey } = placement
@@ -191,13 +207,16 @@ export class Donation {
       this.source!.check()
       if (context.now() - this.#startedAtMs > catchUpMsMax)
         throw new CommandError('ExceededTimeLimit', 'Timed out waiting for the cloner to catch up')
-      const reply: ReplyOf<'shard.receive-status'> = await this.#askRecipient('shard.receive-status', { migrationId: this.id })
+      const reply: ReplyOf<'shard.receive-status'> = await this.#askRecipient('shard.receive-status', {
+        migrationId: this.id,
+      })
       raiseError(reply.error)
       state = reply.state
       this.#counts = reply.counts
       if (state === 'fail' || state === 'abort') {
         const { reason } = reply
-        const why = reason === null ? 'the recipient has given the migration up' : findField(reason, 'errmsg')!.asString()
+        const why =
+          reason === null ? 'the recipient has given the migration up' : findField(reason, 'errmsg')!.asString()
         throw new CommandError('OperationFailed', `Data transfer error: ${why}`)
       }
       if (state === 'catchup' && isNearlyCaughtUp(this.#parts, this.#request, this.source!)) break

@@ -31,7 +31,8 @@ export const migrationHandlers: ShardHandlers<
     const { deleted, reloaded, sessions, sizes = null } = migrations.donation(migrationId).mods(batch)
     return { deleted, reloaded, sessions, sizes, error: null }
   },
-  'shard.settle-migration': ({ migrations }, { migrationId, decision }) => migrations.heed(migrationId, decision).then(withoutError),
+  'shard.settle-migration': ({ migrations }, { migrationId, decision }) =>
+    migrations.heed(migrationId, decision).then(withoutError),
 }
 
 function withoutError(): { readonly error: null } {

@@ -45,12 +45,17 @@ export function writeRange(writer: DocumentWriter, name: string, { min, max }: K
 export function isRange(value: RawValue | undefined): value is RawValue {
   if (value?.type !== BsonType.object) return false
   const { bytes, start } = value
-  return findField(bytes, 'min', start)?.type === BsonType.object && findField(bytes, 'max', start)?.type === BsonType.object
+  return (
+    findField(bytes, 'min', start)?.type === BsonType.object && findField(bytes, 'max', start)?.type === BsonType.object
+  )
 }
 
 /** Reads what {@link writeRange} wrote. */
 export function parseRange(range: RawValue): KeyRange {
-  return new KeyedRange(findField(range.bytes, 'min', range.start)!.slice(), findField(range.bytes, 'max', range.start)!.slice())
+  return new KeyedRange(
+    findField(range.bytes, 'min', range.start)!.slice(),
+    findField(range.bytes, 'max', range.start)!.slice(),
+  )
 }
 
 /** The bounds of a range as KeyStrings: two ranges of one key pattern have keys in common when each begins below the other's end. */
@@ -119,7 +124,12 @@ export function shardKeyPart(key: string, index: Index, { paths }: ShardKeyPatte
 }
 
 /** The shard key of a document as an index has it: hashed fields hashed. */
-export function indexedShardKey(collection: Collection, index: Index, { paths }: ShardKeyPattern, recordId: number): Uint8Array {
+export function indexedShardKey(
+  collection: Collection,
+  index: Index,
+  { paths }: ShardKeyPattern,
+  recordId: number,
+): Uint8Array {
   // All entries of a document agree in the fields of the shard key.
   const [tuple] = index.tuplesOf(collection.get(recordId)!.document)
   const writer = new DocumentWriter(64)

@@ -1,10 +1,18 @@
 /** What migrations leave in config.changelog. Server: move_timing_helper.cpp, sharding_logging.cpp. */
-import { configAddress, RequestFailedError, type ActorContext, type RecipientCounts, type RequestOf } from '@shardlab/actor'
+import {
+  configAddress,
+  RequestFailedError,
+  type ActorContext,
+  type RecipientCounts,
+  type RequestOf,
+} from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import type { KeyRange } from './key-range.js'
 
 /** The fields' names, for each number of steps that a version has. */
-const stepNames = Array.from({ length: 10 }, (_, steps) => Array.from({ length: steps }, (_, i) => `step ${i + 1} of ${steps}`))
+const stepNames = Array.from({ length: 10 }, (_, steps) =>
+  Array.from({ length: steps }, (_, i) => `step ${i + 1} of ${steps}`),
+)
 /** How long the config server is waited for; a migration does not fail for want of an entry. */
 const patience = { timeoutMs: 10_000 }
 
@@ -21,7 +29,12 @@ export function writeChange(context: ActorContext, what: string, ns: string, det
   return context.request(configAddress, 'config.log-change', changeOf(context, what, ns, details), patience)
 }
 
-function changeOf(context: ActorContext, what: string, ns: string, details: Uint8Array): RequestOf<'config.log-change'> {
+function changeOf(
+  context: ActorContext,
+  what: string,
+  ns: string,
+  details: Uint8Array,
+): RequestOf<'config.log-change'> {
   return { what, ns, details, from: `${context.address}:${context.endpoint}` }
 }
 
@@ -34,7 +47,12 @@ export function moveDetails({ min, max }: KeyRange, from: string, to: string): D
 export function commitDetails(range: KeyRange, from: string, to: string, counts: RecipientCounts): Uint8Array {
   const [cloned, clonedBytes, catchup, steady] = counts
   const details = moveDetails(range, from, to).startDocument('counts')
-  details.int64('cloned', cloned).int64('clonedBytes', clonedBytes).int64('catchup', catchup).int64('steady', steady).end()
+  details
+    .int64('cloned', cloned)
+    .int64('clonedBytes', clonedBytes)
+    .int64('catchup', catchup)
+    .int64('steady', steady)
+    .end()
   return details.finish()
 }
 

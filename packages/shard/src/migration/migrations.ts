@@ -58,7 +58,9 @@ export class Migrations {
   /** Migrations that run or are not settled, as parts of a sentence about this shard. */
   names(): string[] {
     const running = this.#active.names()
-    return running.length > 0 ? running : this.records.all().map(({ ns, recipient }) => `settles a migration of ${ns} to ${recipient}`)
+    return running.length > 0
+      ? running
+      : this.records.all().map(({ ns, recipient }) => `settles a migration of ${ns} to ${recipient}`)
   }
 
   /** @throws CommandError why the range was not moved */
@@ -124,7 +126,8 @@ export class Migrations {
   /** The recipient hears how the migration ended. */
   async heed(migrationId: Uint8Array, decision: MigrationDecision): Promise<void> {
     const { node } = this.#parts()
-    const receipt = this.#receipt !== null && sameBytes(this.#receipt.request.migrationId, migrationId) ? this.#receipt : null
+    const receipt =
+      this.#receipt !== null && sameBytes(this.#receipt.request.migrationId, migrationId) ? this.#receipt : null
     if (decision === 'committed') {
       this.deleter.cancel(migrationId)
       await node.flush()
@@ -143,7 +146,12 @@ export class Migrations {
    * Writes the decision down and carries it out: on this shard now, on the recipient as soon as it answers.
    * @param section where everybody waits; left once this shard knows the placement
    */
-  async settle(record: MigrationRecord, decision: MigrationDecision, section: CriticalSection | null, documents: number): Promise<void> {
+  async settle(
+    record: MigrationRecord,
+    decision: MigrationDecision,
+    section: CriticalSection | null,
+    documents: number,
+  ): Promise<void> {
     const { node } = this.#parts()
     const { context } = node
     try {
@@ -167,7 +175,11 @@ export class Migrations {
   }
 
   /** What became of a migration of which this shard does not know it; ends it. */
-  async resolve(record: MigrationRecord, section: CriticalSection | null, documents: number): Promise<MigrationDecision> {
+  async resolve(
+    record: MigrationRecord,
+    section: CriticalSection | null,
+    documents: number,
+  ): Promise<MigrationDecision> {
     // Without a critical section nothing can have been committed.
     const decision = section === null ? 'aborted' : await this.#askConfig(record)
     await this.settle(record, decision, section, documents)
@@ -203,7 +215,10 @@ export class Migrations {
       await this.settle(record, decision, section, count)
     } catch (error) {
       if (!(error instanceof CommandError) && !isShutdown(error)) throw error
-      this.#parts().node.context.log('warn', 'a migration was not finished', { ns: record.ns, reason: (error as Error).message })
+      this.#parts().node.context.log('warn', 'a migration was not finished', {
+        ns: record.ns,
+        reason: (error as Error).message,
+      })
     } finally {
       this.#unfinished--
       this.#finished.notify()
@@ -218,7 +233,9 @@ export class Migrations {
     for (let asked: string | null = null; ;) {
       // It may be renamed meanwhile: that does not undo what was committed before.
       const { ns: name } = await untilDone(node, () =>
-        context.request(configAddress, 'config.ensure-chunk-version-is-greater-than', request, { timeoutMs: answerTimeoutMs }),
+        context.request(configAddress, 'config.ensure-chunk-version-is-greater-than', request, {
+          timeoutMs: answerTimeoutMs,
+        }),
       )
       if (name === asked) return 'aborted'
       asked = name

@@ -2,7 +2,14 @@
  * Deletes the documents of ranges that this shard does not own: when the cursors are gone that may still read there, and after a while.
  * Server: range_deleter_service.cpp; until 5.0 metadata_manager.cpp, range_deletion_util.cpp. Parameters: orphanCleanupDelaySecs, rangeDeleterBatchSize, rangeDeleterBatchDelayMS.
  */
-import { Cancellation, createDeferred, passedStep, RequestFailedError, StepFailedError, type Deferred } from '@shardlab/actor'
+import {
+  Cancellation,
+  createDeferred,
+  passedStep,
+  RequestFailedError,
+  StepFailedError,
+  type Deferred,
+} from '@shardlab/actor'
 import { CommandError, hexOf, sameBytes } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import { ShardKeyPattern } from '@shardlab/sharding'
@@ -162,7 +169,8 @@ export class RangeDeleter {
     const { cursors, context } = this.#node
     for (const scheduled of [...this.#scheduled.kept()]) {
       const left = scheduled.cursors.filter((id) => cursors.find(id) !== undefined)
-      const dueAtMs = left.length > 0 ? scheduled.dueAtMs : Math.max(scheduled.dueAtMs, context.now() + scheduled.delayMs)
+      const dueAtMs =
+        left.length > 0 ? scheduled.dueAtMs : Math.max(scheduled.dueAtMs, context.now() + scheduled.delayMs)
       this.#scheduled.put({ ...scheduled, cursors: left, dueAtMs })
     }
     this.#arm()
@@ -175,7 +183,8 @@ export class RangeDeleter {
     if (this.#working || next === undefined || stopping.signal.aborted) return
     const now = context.now()
     // Most of those that are scheduled are due after others.
-    const isArmed = next.dueAtMs === this.#armedForMs && now >= this.#armedAtMs && now - this.#armedAtMs < armedAnewAfterMs
+    const isArmed =
+      next.dueAtMs === this.#armedForMs && now >= this.#armedAtMs && now - this.#armedAtMs < armedAnewAfterMs
     if (isArmed && next.dueAtMs > now) return
     this.#armedForMs = next.dueAtMs
     this.#armedAtMs = now
@@ -190,13 +199,16 @@ export class RangeDeleter {
   async #run({ id }: Scheduled): Promise<void> {
     const { context } = this.#node
     try {
-      const task = this.tasks.changeState(Buffer.from(id, 'hex'), (known) => (known.processing ? null : { processing: true }))
+      const task = this.tasks.changeState(Buffer.from(id, 'hex'), (known) =>
+        known.processing ? null : { processing: true },
+      )
       const done = task === undefined || (await this.#deleteRange(task))
       if (!done) throw new CommandError('IndexNotFound', `no index begins with the shard key of ${task.ns}`)
       this.#scheduled.delete(id)
       this.#progressed()
     } catch (error) {
-      if (!(error instanceof CommandError || error instanceof RequestFailedError || error instanceof StepFailedError)) throw error
+      if (!(error instanceof CommandError || error instanceof RequestFailedError || error instanceof StepFailedError))
+        throw error
       const scheduled = this.#scheduled.get(id)
       if (scheduled !== undefined) this.#scheduled.put({ ...scheduled, dueAtMs: context.now() + retryAfterMs })
       context.log('warn', 'a range was not deleted', { reason: error.message })
@@ -223,7 +235,9 @@ export class RangeDeleter {
       bytes += deleted.bytes
       this.#statistics.noteDeleted(deleted.documents, deleted.bytes)
       if (deleted.documents === 0) break
-      const lessOrphans = (known: TaskState) => ({ numOrphanDocs: Math.max(0, known.numOrphanDocs - deleted.documents) })
+      const lessOrphans = (known: TaskState) => ({
+        numOrphanDocs: Math.max(0, known.numOrphanDocs - deleted.documents),
+      })
       if (this.tasks.changeState(id, lessOrphans) === undefined) break
       await node.flush()
       await context.sleep(parameters.number('rangeDeleterBatchDelayMS') * deleted.turns, node.stopping.signal)
@@ -255,7 +269,11 @@ export class RangeDeleter {
   #deleteSome(range: KeyRange, keyPattern: Uint8Array, collection: Collection): DeletedSome | null {
     const batch = this.#node.parameters.number('rangeDeleterBatchSize')
     const most = batch === 0 ? documentsPerTurnMax : Math.min(batch, documentsPerTurnMax)
-    return rangesOf(this.#node, collection).deleteSome(range, ShardKeyPattern.parse(keyPattern, { compoundHashed: true }), most)
+    return rangesOf(this.#node, collection).deleteSome(
+      range,
+      ShardKeyPattern.parse(keyPattern, { compoundHashed: true }),
+      most,
+    )
   }
 
   #progressed(): void {

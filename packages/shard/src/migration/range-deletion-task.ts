@@ -65,7 +65,10 @@ export function writeTask(task: RangeDeletionTask, time: TimestampPair): Uint8Ar
 function writeState(writer: DocumentWriter, state: TaskState, [seconds, increment]: TimestampPair): void {
   if (state.pending) writer.bool('pending', true)
   if (state.processing) writer.bool('processing', true)
-  writer.string('whenToClean', state.whenToClean).timestamp('timestamp', seconds, increment).int64('numOrphanDocs', state.numOrphanDocs)
+  writer
+    .string('whenToClean', state.whenToClean)
+    .timestamp('timestamp', seconds, increment)
+    .int64('numOrphanDocs', state.numOrphanDocs)
 }
 
 /** Without those that are always there nobody can tell what is to be deleted. */
@@ -84,7 +87,16 @@ export interface TaskFields {
 
 /** Undefined: clients may write there what is no task. */
 export function fieldsIn(document: Uint8Array): TaskFields | undefined {
-  let id, ns, collectionUuid, donor, range, keyPattern, pending, processing, whenToClean, numOrphanDocs: RawValue | undefined
+  let id,
+    ns,
+    collectionUuid,
+    donor,
+    range,
+    keyPattern,
+    pending,
+    processing,
+    whenToClean,
+    numOrphanDocs: RawValue | undefined
   // In one walk: each change of a task looks at all of them, before and after.
   for (const it = new FieldIterator(document); it.next();) {
     switch (it.name()) {

@@ -48,7 +48,10 @@ export class RangeDeletionTasks extends Records<RangeDeletionTask, Uint8Array> {
    * Changes the state of a task, unless null is given for it. {@link StorageNode.flush} follows.
    * @returns the task as it is now; undefined: there is none
    */
-  changeState(id: Uint8Array, changed: (task: RangeDeletionTask) => Partial<TaskState> | null): RangeDeletionTask | undefined {
+  changeState(
+    id: Uint8Array,
+    changed: (task: RangeDeletionTask) => Partial<TaskState> | null,
+  ): RangeDeletionTask | undefined {
     let now: StoredTask | undefined
     this.#isChanging = true
     try {

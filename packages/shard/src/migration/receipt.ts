@@ -79,7 +79,9 @@ export class Receipt {
   }
 
   /** How far it is; waits a while until it has caught up, or has ended. */
-  async status(): Promise<Pick<ReplyOf<'shard.receive-status'>, 'state' | 'counts'> & { readonly reason: CommandError | null }> {
+  async status(): Promise<
+    Pick<ReplyOf<'shard.receive-status'>, 'state' | 'counts'> & { readonly reason: CommandError | null }
+  > {
     if (isCatchingUp(this.#state)) await this.#changed.next(statusWaitMs)
     return { state: this.#state, counts: this.counts, reason: this.#reason }
   }
@@ -276,7 +278,10 @@ export class Receipt {
   }
 
   /** @throws CommandError of the donor; RequestFailedError */
-  async #ask<K extends 'shard.migrate-clone' | 'shard.transfer-mods'>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
+  async #ask<K extends 'shard.migrate-clone' | 'shard.transfer-mods'>(
+    kind: K,
+    request: RequestOf<K>,
+  ): Promise<ReplyOf<K>> {
     const { context } = this.#parts.node
     const reply = await askAgain(context, this.request.donor, kind, request, this.#patience)
     this.#check()

@@ -14,7 +14,12 @@ export class ReceivedChanges {
   readonly #contains: (document: Uint8Array) => boolean
 
   /** @param contains is a document in the range that is received? */
-  constructor(parts: Pick<ShardParts, 'node' | 'measured'>, ns: string, uuid: Uint8Array, contains: (document: Uint8Array) => boolean) {
+  constructor(
+    parts: Pick<ShardParts, 'node' | 'measured'>,
+    ns: string,
+    uuid: Uint8Array,
+    contains: (document: Uint8Array) => boolean,
+  ) {
     this.#parts = parts
     this.#ns = ns
     this.#uuid = uuid

@@ -7,7 +7,8 @@ import type { Collection } from '@shardlab/storage'
 
 /** @throws CommandError 166 CommandNotSupportedOnView, 26 NamespaceNotFound */
 export function analysedCollection(node: StorageNode, ns: string): Collection {
-  if (viewOf(node, ns) !== null) throw new CommandError('CommandNotSupportedOnView', 'The namespace corresponds to a view')
+  if (viewOf(node, ns) !== null)
+    throw new CommandError('CommandNotSupportedOnView', 'The namespace corresponds to a view')
   const collection = node.collection(ns)
   if (collection === undefined) throw new CommandError('NamespaceNotFound', 'The namespace does not exist')
   return collection
@@ -22,10 +23,22 @@ export interface AnalysedKey {
 }
 
 /** @throws CommandError 13388, 249 for stale routers, 166, 26, and 2 for what is no shard key */
-export async function enterAnalysis(node: StorageNode, { ns, key, shardVersion, databaseVersion }: KeyAnalysis): Promise<AnalysedKey> {
+export async function enterAnalysis(
+  node: StorageNode,
+  { ns, key, shardVersion, databaseVersion }: KeyAnalysis,
+): Promise<AnalysedKey> {
   // What the server runs on the shards is an aggregation.
   const operation = { command: 'aggregate' }
-  const entered = node.role.enter(ns, { host: node, routed: { shardVersion, databaseVersion }, concerns: noConcerns, operation })
+  const entered = node.role.enter(ns, {
+    host: node,
+    routed: { shardVersion, databaseVersion },
+    concerns: noConcerns,
+    operation,
+  })
   const { ownership }: Access = entered instanceof Promise ? await entered : entered
-  return { collection: analysedCollection(node, ns), ownership, shardKey: ShardKeyPattern.parse(key, { compoundHashed: true }) }
+  return {
+    collection: analysedCollection(node, ns),
+    ownership,
+    shardKey: ShardKeyPattern.parse(key, { compoundHashed: true }),
+  }
 }

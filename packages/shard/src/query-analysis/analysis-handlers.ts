@@ -62,18 +62,28 @@ async function configureQueryAnalyzer(
   // One after the other with drops and renames of the collection.
   return critical.hold(ns, async () => {
     const { uuid } = analysedCollection(node, ns)
-    const { oldConfiguration, error } = await context.request(configAddress, 'config.configure-query-analyzer', { ns, uuid, configuration })
+    const { oldConfiguration, error } = await context.request(configAddress, 'config.configure-query-analyzer', {
+      ns,
+      uuid,
+      configuration,
+    })
     raiseError(error)
     return { oldConfiguration, error: null }
   })
 }
 
-async function describeKey({ node }: ShardParts, request: RequestOf<'shard.describe-key'>): Promise<ReplyOf<'shard.describe-key'>> {
+async function describeKey(
+  { node }: ShardParts,
+  request: RequestOf<'shard.describe-key'>,
+): Promise<ReplyOf<'shard.describe-key'>> {
   const analysed = await enterAnalysis(node, request)
   const { collection, shardKey } = analysed
   const first = collection.scan().next()
   if (first === null)
-    throw new CommandError('CollectionIsEmptyLocally', 'Cannot analyze the characteristics of a shard key for an empty collection')
+    throw new CommandError(
+      'CollectionIsEmptyLocally',
+      'Cannot analyze the characteristics of a shard key for an empty collection',
+    )
   if (typeof shardKey.extract(first.document) === 'string') throw arrayInKey(shardKey)
   const index = supportingIndex(collection, shardKey)
   if (index === null) return { index: null, isUnique: false, monotonicity: null, error: null }

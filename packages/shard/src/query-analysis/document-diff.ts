@@ -12,7 +12,13 @@ export function inlineDiff(before: Uint8Array, after: Uint8Array): Uint8Array | 
   return isEmptyDocument(diff) ? null : diff
 }
 
-function writeDiff(writer: DocumentWriter, before: Uint8Array, beforeStart: number, after: Uint8Array, afterStart: number): void {
+function writeDiff(
+  writer: DocumentWriter,
+  before: Uint8Array,
+  beforeStart: number,
+  after: Uint8Array,
+  afterStart: number,
+): void {
   for (const it = new FieldIterator(after, afterStart); it.next();) {
     const name = it.name()
     const old = findField(before, name, beforeStart)

@@ -62,14 +62,18 @@ function page(
 }
 
 /** Values of the key as documents; those of an index whose field is hashed come from the document. */
-export async function keyValues({ node }: ShardParts, request: RequestOf<'shard.key-values'>): Promise<ReplyOf<'shard.key-values'>> {
+export async function keyValues(
+  { node }: ShardParts,
+  request: RequestOf<'shard.key-values'>,
+): Promise<ReplyOf<'shard.key-values'>> {
   const analysed = await enterAnalysis(node, request)
   const { collection, shardKey, ownership } = analysed
   const values: (Uint8Array | null)[] = []
   if (request.keys === null) {
     const records = collection.scan()
     for (let record = records.next(); record !== null && values.length < request.limit; record = records.next()) {
-      if (ownership === null || ownership.owns(record.document)) values.push(valueOf(record.document, shardKey.fields, false))
+      if (ownership === null || ownership.owns(record.document))
+        values.push(valueOf(record.document, shardKey.fields, false))
     }
     return { values, error: null }
   }

@@ -15,9 +15,14 @@ const decimalPlaces = 10
  * @param sampling `{ sampleRate }` or `{ sampleSize }`
  * @throws CommandError 7826505 when the sample is empty
  */
-export function monotonicityOf(node: StorageNode, { collection, shardKey }: AnalysedKey, sampling: Uint8Array): Uint8Array {
+export function monotonicityOf(
+  node: StorageNode,
+  { collection, shardKey }: AnalysedKey,
+  sampling: Uint8Array,
+): Uint8Array {
   if (collection.clustered) return monotonicity(null, 'unknown')
-  if (shardKey.isHashed) return shardKey.hashedIndex === 0 ? monotonicity(0, 'not monotonic') : monotonicity(null, 'unknown')
+  if (shardKey.isHashed)
+    return shardKey.hashedIndex === 0 ? monotonicity(0, 'not monotonic') : monotonicity(null, 'unknown')
   const index = shardKeyPrefixedIndex(collection, shardKey.document)
   if (index === undefined || index.multikey) return monotonicity(null, 'unknown')
   const { recordIds, severalKeys } = sampledRecordIds(node, collection, index, shardKey.fields.length, sampling)
@@ -44,7 +49,10 @@ function sampledRecordIds(
 ): { recordIds: number[]; severalKeys: boolean } {
   const total = collection.count
   const rateGiven = findField(sampling, 'sampleRate')?.asNumber()
-  const wanted = rateGiven === undefined ? Math.min(findField(sampling, 'sampleSize')!.asNumber(), total) : Math.ceil(rateGiven * total)
+  const wanted =
+    rateGiven === undefined
+      ? Math.min(findField(sampling, 'sampleSize')!.asNumber(), total)
+      : Math.ceil(rateGiven * total)
   const rate = rateGiven ?? wanted / total
   const dice = analysisDice(node)
   const recordIds: number[] = []

@@ -50,14 +50,24 @@ class Distribution<Command extends string> {
     writer.startDocument('sampleSize')
     for (const [command, count] of Object.entries<number>(this.sampleSize)) writer.int64(command, count)
     const { single, multi, scatter } = this.#numbers
-    writer.end().int64('numSingleShard', single).int64('numMultiShard', multi).int64('numScatterGather', scatter).startArray('numByRange')
+    writer
+      .end()
+      .int64('numSingleShard', single)
+      .int64('numMultiShard', multi)
+      .int64('numScatterGather', scatter)
+      .startArray('numByRange')
     this.#byRange.forEach((count, i) => writer.int64(String(i), count))
     return writer.end()
   }
 }
 
 /** The counters of this shard, as `shard.distribute-queries` answers. @throws CommandError 2 BadValue for an array in a split point */
-export function distributeQueries(node: StorageNode, analysed: AnalysedKey, ns: string, splitPoints: readonly Uint8Array[]): Uint8Array {
+export function distributeQueries(
+  node: StorageNode,
+  analysed: AnalysedKey,
+  ns: string,
+  splitPoints: readonly Uint8Array[],
+): Uint8Array {
   return new QueryDistribution(node, analysed, ns, splitPoints).run()
 }
 
@@ -71,7 +81,12 @@ class QueryDistribution {
   #singleWithoutKey = 0
   #multiWithoutKey = 0
 
-  constructor(node: StorageNode, { collection, shardKey }: AnalysedKey, ns: string, splitPoints: readonly Uint8Array[]) {
+  constructor(
+    node: StorageNode,
+    { collection, shardKey }: AnalysedKey,
+    ns: string,
+    splitPoints: readonly Uint8Array[],
+  ) {
     this.#node = node
     this.#collection = collection
     this.#shardKey = shardKey
@@ -84,7 +99,9 @@ class QueryDistribution {
     for (const sample of samplesOf(this.#node, sampledQueriesNs, this.#collection)) this.#add(sample)
     const { sampleSize } = this.#writes
     const writes = sampleSize.update + sampleSize.delete + sampleSize.findAndModify
-    const keyUpdates = samplesOf(this.#node, sampledDiffsNs, this.#collection).filter((sample) => this.#changesKey(sample)).length
+    const keyUpdates = samplesOf(this.#node, sampledDiffsNs, this.#collection).filter((sample) =>
+      this.#changesKey(sample),
+    ).length
     const writer = new DocumentWriter(2048).startDocument('readDistribution')
     this.#reads.write(writer).end().startDocument('writeDistribution')
     this.#writes
@@ -105,22 +122,36 @@ class QueryDistribution {
       case 'aggregate':
       case 'count':
       case 'distinct':
-        this.#reads.add(name, this.#target(documentIn(cmd, 'filter') ?? emptyDocument, documentIn(cmd, 'collation'), letVariables))
+        this.#reads.add(
+          name,
+          this.#target(documentIn(cmd, 'filter') ?? emptyDocument, documentIn(cmd, 'collation'), letVariables),
+        )
         return
       case 'update':
-        for (const statement of statementsIn(cmd, 'updates')) this.#addUpdate(statement, { filter: 'q', update: 'u' }, letVariables)
+        for (const statement of statementsIn(cmd, 'updates'))
+          this.#addUpdate(statement, { filter: 'q', update: 'u' }, letVariables)
         return
       case 'delete':
         for (const statement of statementsIn(cmd, 'deletes'))
-          this.#addWrite('delete', this.#targetOf(statement, 'q', letVariables), findField(statement, 'limit')?.asNumber() === 0)
+          this.#addWrite(
+            'delete',
+            this.#targetOf(statement, 'q', letVariables),
+            findField(statement, 'limit')?.asNumber() === 0,
+          )
         return
       case 'findAndModify':
         this.#addWrite('findAndModify', this.#targetOf(cmd, 'query', letVariables), false)
         return
       case 'bulkWrite':
         for (const op of statementsIn(cmd, 'ops')) {
-          if (findField(op, 'updateMods') !== undefined) this.#addUpdate(op, { filter: 'filter', update: 'updateMods' }, letVariables)
-          else this.#addWrite('delete', this.#targetOf(op, 'filter', letVariables), findField(op, 'multi')?.isTruthy() === true)
+          if (findField(op, 'updateMods') !== undefined)
+            this.#addUpdate(op, { filter: 'filter', update: 'updateMods' }, letVariables)
+          else
+            this.#addWrite(
+              'delete',
+              this.#targetOf(op, 'filter', letVariables),
+              findField(op, 'multi')?.isTruthy() === true,
+            )
         }
     }
   }
@@ -132,11 +163,19 @@ class QueryDistribution {
   ): void {
     let target = this.#targetOf(statement, names.filter, letVariables)
     const update = findField(statement, names.update)!
-    if (target.kind !== 'single' && findField(statement, 'upsert')?.isTruthy() !== true && update.type === BsonType.object) {
+    if (
+      target.kind !== 'single' &&
+      findField(statement, 'upsert')?.isTruthy() !== true &&
+      update.type === BsonType.object
+    ) {
       const replacement = update.slice()
-      if (isReplacement(replacement) && this.#fixesId(documentIn(statement, names.filter) ?? emptyDocument, letVariables)) {
+      if (
+        isReplacement(replacement) &&
+        this.#fixesId(documentIn(statement, names.filter) ?? emptyDocument, letVariables)
+      ) {
         const key = this.#shardKey.extract(replacement)
-        if (typeof key !== 'string') target = { kind: 'single', ranges: [Number(this.#placement.table.shardOf(key.keyString))] }
+        if (typeof key !== 'string')
+          target = { kind: 'single', ranges: [Number(this.#placement.table.shardOf(key.keyString))] }
       }
     }
     this.#addWrite('update', target, findField(statement, 'multi')?.isTruthy() === true)
@@ -150,7 +189,11 @@ class QueryDistribution {
   }
 
   #targetOf(statement: Uint8Array, filter: string, letVariables: Uint8Array | undefined): QueryTargets {
-    return this.#target(documentIn(statement, filter) ?? emptyDocument, documentIn(statement, 'collation'), letVariables)
+    return this.#target(
+      documentIn(statement, filter) ?? emptyDocument,
+      documentIn(statement, 'collation'),
+      letVariables,
+    )
   }
 
   #target(filter: Uint8Array, collation: Uint8Array | undefined, letVariables: Uint8Array | undefined): QueryTargets {
@@ -165,7 +208,8 @@ class QueryDistribution {
     if (bounds.length !== 1 || only === undefined) return { kind: 'multi', ranges }
     if (compareDocuments(only[0], only[1]) === 0) return { kind: 'single', ranges }
     const isEverything =
-      compareDocuments(only[0], this.#shardKey.globalMin) === 0 && compareDocuments(only[1], this.#shardKey.globalMax) === 0
+      compareDocuments(only[0], this.#shardKey.globalMin) === 0 &&
+      compareDocuments(only[1], this.#shardKey.globalMax) === 0
     return { kind: isEverything ? 'scatter' : 'multi', ranges }
   }
 

@@ -125,7 +125,10 @@ export class QuerySamples implements SampledWrites {
     const diff = inlineDiff(before, after)
     if (diff === null || collection === undefined || !this.#tracker.tracks(ns, collection.uuid)) return
     this.#statement = null
-    const document = this.#sample(sampleId, ns, collection.uuid).document('diff', diff).date('expireAt', this.#expireAtMs).finish()
+    const document = this.#sample(sampleId, ns, collection.uuid)
+      .document('diff', diff)
+      .date('expireAt', this.#expireAtMs)
+      .finish()
     if (document.length > sampleBytesMax) return
     this.#diffs.push(document)
     this.#node.context.detach(this.#buffered(document))
@@ -190,7 +193,8 @@ export class QuerySamples implements SampledWrites {
   async #buffered(document: Uint8Array): Promise<void> {
     if (this.#bufferedBytes === 0) this.#armWriter()
     this.#bufferedBytes += document.length
-    if (this.#bufferedBytes >= this.#node.parameters.number('queryAnalysisWriterMaxMemoryUsageBytes')) await this.write()
+    if (this.#bufferedBytes >= this.#node.parameters.number('queryAnalysisWriterMaxMemoryUsageBytes'))
+      await this.write()
   }
 
   #armWriter(): void {

@@ -10,7 +10,10 @@ import { enterAnalysis } from './analysed-collection.js'
  * Each document that this shard owns draws a number, and those with the smallest ones are given: the smallest of all shards are a random
  * sample of the collection.
  */
-export async function sampleKeys({ node }: ShardParts, request: RequestOf<'shard.sample-keys'>): Promise<ReplyOf<'shard.sample-keys'>> {
+export async function sampleKeys(
+  { node }: ShardParts,
+  request: RequestOf<'shard.sample-keys'>,
+): Promise<ReplyOf<'shard.sample-keys'>> {
   const { collection, ownership, shardKey } = await enterAnalysis(node, request)
   const sample = new SmallestDraws(request.size, analysisDice(node))
   const records = collection.scan()
@@ -18,7 +21,11 @@ export async function sampleKeys({ node }: ShardParts, request: RequestOf<'shard
     if (ownership === null || ownership.owns(record.document)) sample.offer(record.document)
   }
   const chosen = sample.chosen()
-  return { keys: chosen.map(({ document }) => keyOf(shardKey, document)), draws: chosen.map(({ draw }) => draw), error: null }
+  return {
+    keys: chosen.map(({ document }) => keyOf(shardKey, document)),
+    draws: chosen.map(({ draw }) => draw),
+    error: null,
+  }
 }
 
 /** @throws CommandError 2 BadValue for an array in the key */

@@ -9,7 +9,14 @@ import type { ShardKeyPattern } from '@shardlab/sharding'
 export function supportingIndex(collection: Collection, shardKey: ShardKeyPattern): Index | null {
   let best: Index | null = null
   for (const index of collection.indexes()) {
-    if (index.multikey || index.sparse || index.partialFilter !== null || index.collation !== null || index.wildcard !== null) continue
+    if (
+      index.multikey ||
+      index.sparse ||
+      index.partialFilter !== null ||
+      index.collation !== null ||
+      index.wildcard !== null
+    )
+      continue
     if (!shardKey.paths.every((path, i) => index.pattern[i]?.path === path)) continue
     if (best === null || best.pattern.length > index.pattern.length || (!best.unique && index.unique)) best = index
   }

@@ -39,16 +39,23 @@ export async function checkedRequest(
 }
 
 function unknownCollection({ node: { behaviours } }: ShardParts, ns: string): CommandError {
-  const text = behaviours.unshardedRefusalsExpectSharding ? `Expected collection ${ns} to be sharded` : `Collection ${ns} is not sharded.`
+  const text = behaviours.unshardedRefusalsExpectSharding
+    ? `Expected collection ${ns} to be sharded`
+    : `Collection ${ns} is not sharded.`
   return behaviours.reshardingUnshardedCode === 118
     ? new CommandError('NamespaceNotSharded', text)
     : new CommandError('NamespaceNotFound', `Expected collection ${ns} to be tracked`)
 }
 
 /** @throws CommandError 118 NamespaceNotSharded, 72 InvalidOptions */
-function checkSharded({ node: { behaviours } }: ShardParts, { isUnsplittable, shardKey }: CollectionPlacement, request: Uint8Array): void {
+function checkSharded(
+  { node: { behaviours } }: ShardParts,
+  { isUnsplittable, shardKey }: CollectionPlacement,
+  request: Uint8Array,
+): void {
   if (isUnsplittable) throw new CommandError('NamespaceNotSharded', 'Collection has to be a sharded collection.')
-  const isForced = behaviours.reshardingCanForceRedistribution && findField(request, 'forceRedistribution')?.isTruthy() === true
+  const isForced =
+    behaviours.reshardingCanForceRedistribution && findField(request, 'forceRedistribution')?.isTruthy() === true
   if (isForced && compareDocuments(shardKey.document, findField(request, 'key')!.slice()) !== 0)
     throw new CommandError(
       'InvalidOptions',
@@ -56,9 +63,14 @@ function checkSharded({ node: { behaviours } }: ShardParts, { isUnsplittable, sh
     )
 }
 
-async function unsharding(parts: ShardParts, placement: CollectionPlacement, request: Uint8Array): Promise<Uint8Array | null> {
+async function unsharding(
+  parts: ShardParts,
+  placement: CollectionPlacement,
+  request: Uint8Array,
+): Promise<Uint8Array | null> {
   const wanted = destinationIn(request)
-  if (!placement.isUnsplittable) return wanted === null ? withDestination(request, await leastLoadedShard(parts)) : request
+  if (!placement.isUnsplittable)
+    return wanted === null ? withDestination(request, await leastLoadedShard(parts)) : request
   if (wanted !== null && wanted !== placement.table.lowestShard())
     throw new CommandError(
       'NamespaceNotSharded',

@@ -26,7 +26,8 @@ export class DefinitionLocks {
   async hold(ns: string, request: Uint8Array, work: () => Promise<void>): Promise<void> {
     const run = async () => {
       // Who changes a definition is in the collection's critical section.
-      for (let blocking = this.#critical.blocking(ns); blocking !== undefined; blocking = this.#critical.blocking(ns)) await blocking
+      for (let blocking = this.#critical.blocking(ns); blocking !== undefined; blocking = this.#critical.blocking(ns))
+        await blocking
       await work()
     }
     const done = run().finally(() => this.#holders.delete(ns))
@@ -50,7 +51,8 @@ export class DefinitionLocks {
   }
 
   #first(names: readonly string[]): Holder | undefined {
-    for (const [ns, holder] of this.#holders) if (names.some((name) => ns === name || ns.startsWith(`${name}.`))) return holder
+    for (const [ns, holder] of this.#holders)
+      if (names.some((name) => ns === name || ns.startsWith(`${name}.`))) return holder
     return undefined
   }
 }

@@ -43,19 +43,26 @@ export class DonorSide {
     this.startedAtMs = node.context.now()
     const live = node.collection(facts.ns)
     if (live === undefined || !sameBytes(live.uuid, facts.sourceUuid))
-      throw new CommandError('NamespaceNotFound', 'The collection was not found locally even though it is marked as sharded.')
+      throw new CommandError(
+        'NamespaceNotFound',
+        'The collection was not found locally even though it is marked as sharded.',
+      )
     this.snapshot = live.snapshot()
     this.#count()
     for (const recipient of recipients) this.#feeds.set(recipient, this.#feedFor(recipient, facts.ns))
     this.#stopWatching = watchCollection(node, facts.sourceUuid, {
       changed: (id, before, after) => {
-        const to = new Set([before === null ? null : this.#recipientOf(before), after === null ? null : this.#recipientOf(after)])
+        const to = new Set([
+          before === null ? null : this.#recipientOf(before),
+          after === null ? null : this.#recipientOf(after),
+        ])
         for (const recipient of to) if (recipient !== null) this.#feeds.get(recipient)?.note(id)
       },
       // What it was before it moved is not known here.
       decided: (id) => this.#each((feed) => feed.note(id)),
       executed: (session) => this.#each((feed) => feed.noteSession(session)),
-      redefined: () => this.#break(new CommandError('Interrupted', `Resharding was interrupted by a change of ${facts.ns}`)),
+      redefined: () =>
+        this.#break(new CommandError('Interrupted', `Resharding was interrupted by a change of ${facts.ns}`)),
     })
   }
 

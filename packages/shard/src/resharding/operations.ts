@@ -21,7 +21,12 @@ export function* reshardingOperations({ node, reshardings }: ShardParts, shard: 
       if ((role === 'Donor' ? participation.donor : participation.recipient) === null) continue
       const writer = new DocumentWriter(1024)
       if (shard !== null) writer.string('shard', shard)
-      write(writer, { participation, role, nowMs: context.now(), withIndexBuild: behaviours.reshardingReport === 'index-build' })
+      write(writer, {
+        participation,
+        role,
+        nowMs: context.now(),
+        withIndexBuild: behaviours.reshardingReport === 'index-build',
+      })
       yield writer.finish()
     }
   }

@@ -62,7 +62,9 @@ export class Participation {
   }
 
   /** How far the recipient is; see {@link RecipientSide.status}. @throws CommandError 94 NotYetInitialized */
-  async status(known: ReshardingRecipientState): Promise<{ state: ReshardingRecipientState; reason: CommandError | null }> {
+  async status(
+    known: ReshardingRecipientState,
+  ): Promise<{ state: ReshardingRecipientState; reason: CommandError | null }> {
     if (this.recipient !== null) return this.recipient.status(known)
     if (!this.wasConsistent) throw unknownAttempt()
     return { state: 'strict-consistency', reason: null }
@@ -100,7 +102,8 @@ export class Participation {
     await writersOut(this.#parts, ns, sourceUuid)
     // What they did is followed, and has to be on the disk before recipients take it.
     this.donor?.check()
-    if (this.donor !== null) this.#donors.put({ facts: this.facts, state: 'blocking-writes', others: this.donor.recipients })
+    if (this.donor !== null)
+      this.#donors.put({ facts: this.facts, state: 'blocking-writes', others: this.donor.recipients })
     await node.flush()
     await context.reach('shard.resharding.writes-blocked', { ns })
     this.#check()

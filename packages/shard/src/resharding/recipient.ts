@@ -2,7 +2,14 @@
  * The recipient's side of a resharding: it pulls from every donor what belongs here under the new key, then what has changed, until nothing
  * more comes. Server: resharding_recipient_service.cpp, resharding_data_replication.cpp.
  */
-import { Cancellation, createDeferred, type ErrorField, type ReplyOf, type RequestOf, type ReshardingRecipientState } from '@shardlab/actor'
+import {
+  Cancellation,
+  createDeferred,
+  type ErrorField,
+  type ReplyOf,
+  type RequestOf,
+  type ReshardingRecipientState,
+} from '@shardlab/actor'
 import { CommandError, findField } from '@shardlab/bson'
 import { buildIndex, createCollection, dropLocalCollection, raiseError } from '@shardlab/node'
 import { ShardKeyPattern, type CollectionPlacement } from '@shardlab/sharding'
@@ -77,7 +84,9 @@ export class RecipientSide {
   }
 
   /** How far it is; waits a while for another state than `known`. */
-  async status(known: ReshardingRecipientState): Promise<{ state: ReshardingRecipientState; reason: CommandError | null }> {
+  async status(
+    known: ReshardingRecipientState,
+  ): Promise<{ state: ReshardingRecipientState; reason: CommandError | null }> {
     if (this.#state === known) await this.#changed.next(statusWaitMs)
     return { state: this.#state, reason: this.#reason }
   }
@@ -106,7 +115,10 @@ export class RecipientSide {
       const reason = reasonOf(error)
       if (reason === null) throw error
       if (this.#reason === null)
-        this.#parts.node.context.log('warn', 'a collection was not received', { ns: this.#facts.ns, reason: reason.message })
+        this.#parts.node.context.log('warn', 'a collection was not received', {
+          ns: this.#facts.ns,
+          reason: reason.message,
+        })
       this.#fail(reason)
     } finally {
       this.#ended.resolve()
@@ -196,7 +208,10 @@ export class RecipientSide {
     const { node } = this.#parts
     for (;;) {
       const batch = this.#batches.get(donor) ?? 0
-      const { deleted, reloaded, sessions } = await this.#ask(donor, 'shard.resharding-mods', { ...this.#request(), batch })
+      const { deleted, reloaded, sessions } = await this.#ask(donor, 'shard.resharding-mods', {
+        ...this.#request(),
+        batch,
+      })
       this.#batches.set(donor, batch + 1)
       documents.remove(donor, deleted)
       documents.store(donor, reloaded)

@@ -98,20 +98,33 @@ export interface CommandRecord {
 
 export class CommandRecords extends Records<CommandRecord, Pick<CommandRecord, 'ns'>> {
   constructor(node: StorageNode) {
-    super(node, { ns: ddlRecordsNs, id: ({ ns }) => ddlRecordId(operation, ns), write: writeCommand, read: parseCommand })
+    super(node, {
+      ns: ddlRecordsNs,
+      id: ({ ns }) => ddlRecordId(operation, ns),
+      write: writeCommand,
+      read: parseCommand,
+    })
   }
 }
 
 const operation = 'reshardCollection'
 
 function writeCommand({ id, ns, request }: CommandRecord): Uint8Array {
-  return new DocumentWriter(512).value('_id', ddlRecordId(operation, ns)).uuid('reshardingUUID', id).document('request', request).finish()
+  return new DocumentWriter(512)
+    .value('_id', ddlRecordId(operation, ns))
+    .uuid('reshardingUUID', id)
+    .document('request', request)
+    .finish()
 }
 
 function parseCommand(document: Uint8Array): CommandRecord | undefined {
   const key = ddlRecordKey(document)
   if (key.operation !== operation) return undefined
-  return { id: findField(document, 'reshardingUUID')!.asBinary(), ns: key.ns, request: findField(document, 'request')!.slice() }
+  return {
+    id: findField(document, 'reshardingUUID')!.asBinary(),
+    ns: key.ns,
+    request: findField(document, 'request')!.slice(),
+  }
 }
 
 function at(array: RawValue, i: number): RawValue | undefined {

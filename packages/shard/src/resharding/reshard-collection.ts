@@ -70,7 +70,11 @@ export function recoverReshardCommands(parts: ShardParts): void {
     }
     // At once in this order, as for a client: who joins it counts as at work in the database, and a move of that waits for who does.
     const hold = () => definitionLocks.hold(record.ns, record.request, work)
-    const recovery = databaseMoves.recover(databaseNameOf(record.ns), { operation: 'reshardCollection', mode: 'IX' }, hold)
+    const recovery = databaseMoves.recover(
+      databaseNameOf(record.ns),
+      { operation: 'reshardCollection', mode: 'IX' },
+      hold,
+    )
     const noted = recovery.catch((error: unknown) => {
       if (error instanceof RequestFailedError) return
       if (!(error instanceof CommandError)) throw error
@@ -100,7 +104,9 @@ async function carryOut({ node }: ShardParts, { id, ns, request: wanted }: Comma
   if (begun.state === 'done') return
   const question = { reshardingId: begun.runningId, ns }
   for (;;) {
-    const { ended, error } = await untilDone(node, () => node.context.request(configAddress, 'config.await-resharding', question, options))
+    const { ended, error } = await untilDone(node, () =>
+      node.context.request(configAddress, 'config.await-resharding', question, options),
+    )
     if (!ended) continue
     raiseError(error)
     return
@@ -113,7 +119,8 @@ async function insisting<T>(node: ShardParts['node'], work: () => Promise<T>): P
     try {
       return await untilDone(node, work)
     } catch (error) {
-      const isPassing = error instanceof CommandError && (isRetriableErrorCode(error.code) || error.code === ErrorCodes.OutOfDiskSpace)
+      const isPassing =
+        error instanceof CommandError && (isRetriableErrorCode(error.code) || error.code === ErrorCodes.OutOfDiskSpace)
       if (!isPassing) throw error
     }
     await node.context.sleep(retryPauseMs, node.stopping.signal)

@@ -52,7 +52,8 @@ export class Reshardings {
       const participation = this.#participations.get(hexOf(facts.id)) ?? new Participation(parts, facts, this.donors)
       this.#participations.set(hexOf(facts.id), participation)
       if (state === 'strict-consistency') participation.wasConsistent = true
-      if ((state === 'blocking-writes' || state === 'strict-consistency') && !participation.isBlocking) participation.blockNow()
+      if ((state === 'blocking-writes' || state === 'strict-consistency') && !participation.isBlocking)
+        participation.blockNow()
     }
     this.#arm()
   }
@@ -65,7 +66,8 @@ export class Reshardings {
   /** @throws CommandError 338 ReshardCollectionInProgress for a collection that is being resharded */
   checkDefinitionChange(ns: string): void {
     for (const { facts } of this.#participations.values())
-      if (facts.ns === ns) throw new CommandError('ReshardCollectionInProgress', `reshardCollection is in progress for namespace ${ns}`)
+      if (facts.ns === ns)
+        throw new CommandError('ReshardCollectionInProgress', `reshardCollection is in progress for namespace ${ns}`)
   }
 
   /** Asks what has become of attempts from which nothing has been heard for long. */
@@ -165,7 +167,15 @@ export class Reshardings {
   }
 
   /** Takes part in an attempt; an earlier one has ended then. @throws CommandError 94 NotYetInitialized: it has ended, or a later one has begun */
-  async #join({ reshardingId, attempt, ns, tempNs, sourceUuid, keyPattern: key, provenance }: Beginning): Promise<Participation> {
+  async #join({
+    reshardingId,
+    attempt,
+    ns,
+    tempNs,
+    sourceUuid,
+    keyPattern: key,
+    provenance,
+  }: Beginning): Promise<Participation> {
     const known = this.#participations.get(hexOf(reshardingId))
     if (known !== undefined && known.facts.attempt < attempt)
       await this.settle({ reshardingId, attempt: known.facts.attempt, ns, sourceUuid, committed: false })
@@ -193,7 +203,8 @@ export class Reshardings {
     await state.refreshCollection(ns)
     const source = await state.refreshCollection(ns)
     const target = await state.refreshCollection(tempNs)
-    const isThis = source !== null && target !== null && sameBytes(source.uuid, sourceUuid) && sameBytes(target.uuid, reshardingId)
+    const isThis =
+      source !== null && target !== null && sameBytes(source.uuid, sourceUuid) && sameBytes(target.uuid, reshardingId)
     if (!isThis) throw unknownAttempt()
     return { source, target }
   }
@@ -203,7 +214,9 @@ export class Reshardings {
     let outcome: ReshardingOutcome
     try {
       const request = { reshardingId: id, attempt, ns }
-      ;({ outcome } = await context.request(configAddress, 'config.resharding-outcome', request, { timeoutMs: answerTimeoutMs }))
+      ;({ outcome } = await context.request(configAddress, 'config.resharding-outcome', request, {
+        timeoutMs: answerTimeoutMs,
+      }))
     } catch (error) {
       if (error instanceof RequestFailedError) return
       throw error

@@ -19,7 +19,12 @@ export async function sampleShardKeys(
 ): Promise<ReplyOf<'shard.sample-shard-keys'>> {
   const placement = await state.refreshCollection(ns)
   const collection = node.collection(ns)
-  if (placement === null || collection === undefined || !sameBytes(placement.uuid, uuid) || !sameBytes(collection.uuid, uuid))
+  if (
+    placement === null ||
+    collection === undefined ||
+    !sameBytes(placement.uuid, uuid) ||
+    !sameBytes(collection.uuid, uuid)
+  )
     throw new CommandError('NamespaceNotFound', `Collection ${ns} is not there any more`)
   const filter = new OwnershipFilter(placement, node.context.address)
   const random = node.context.random.fork('resharding-sample')
@@ -37,7 +42,8 @@ export async function sampleShardKeys(
   const shardKey = ShardKeyPattern.parse(keyPattern, { compoundHashed: true })
   const keys = samples.map(({ document }) => {
     const key = shardKey.extract(document)
-    if (typeof key === 'string') throw new CommandError('ShardKeyNotFound', 'Shard key cannot contain array values or array descendants.')
+    if (typeof key === 'string')
+      throw new CommandError('ShardKeyNotFound', 'Shard key cannot contain array values or array descendants.')
     return shardKey.boundDocument(key.values)
   })
   return { keys, weights: samples.map(({ weight }) => weight), error: null }

@@ -3,9 +3,14 @@ import { rangesOf } from '../measured/ranges-of.js'
 import type { ShardHandlers, ShardParts } from '../shard-parts.js'
 import { orphanCountOf } from './orphans.js'
 
-export const statisticsHandlers: ShardHandlers<'shard.collection-counts'> = { 'shard.collection-counts': collectionCounts }
+export const statisticsHandlers: ShardHandlers<'shard.collection-counts'> = {
+  'shard.collection-counts': collectionCounts,
+}
 
-function collectionCounts({ node }: ShardParts, { namespaces }: RequestOf<'shard.collection-counts'>): ReplyOf<'shard.collection-counts'> {
+function collectionCounts(
+  { node }: ShardParts,
+  { namespaces }: RequestOf<'shard.collection-counts'>,
+): ReplyOf<'shard.collection-counts'> {
   const collections = namespaces.flatMap((ns): CollectionCountsTuple[] => {
     const collection = node.collection(ns)
     if (collection === undefined) return []

@@ -5,7 +5,16 @@ import type { Behaviours } from '@shardlab/sharding'
 import type { Size } from '../measured/sized-range.js'
 
 export class MigrationStatistics {
-  readonly #donated = { started: 0, committed: 0, aborted: 0, documents: 0, bytes: 0, totalMs: 0, cloneMs: 0, criticalMs: 0 }
+  readonly #donated = {
+    started: 0,
+    committed: 0,
+    aborted: 0,
+    documents: 0,
+    bytes: 0,
+    totalMs: 0,
+    cloneMs: 0,
+    criticalMs: 0,
+  }
   readonly #received = { started: 0, documents: 0, bytes: 0, changedDocuments: 0, changedBytes: 0 }
   readonly #deleted = { documents: 0, bytes: 0 }
   /** When the donation's critical section began, in ms since the donation did; null outside of one. */
@@ -74,7 +83,9 @@ export class MigrationStatistics {
     if (withBytes) writer.int64('countBytesClonedOnDonor', bytes)
     writer.int64('countRecipientMoveChunkStarted', received.started)
     if (withBytes)
-      writer.int64('countDocsDeletedByRangeDeleter', this.#deleted.documents).int64('countBytesDeletedByRangeDeleter', this.#deleted.bytes)
+      writer
+        .int64('countDocsDeletedByRangeDeleter', this.#deleted.documents)
+        .int64('countBytesDeletedByRangeDeleter', this.#deleted.bytes)
     else writer.int64('countDocsDeletedOnDonor', this.#deleted.documents)
     writer.int64('countDonorMoveChunkLockTimeout', 0)
     if (withBytes) writer.int64('countDonorMoveChunkAbortConflictingIndexOperation', 0)

@@ -46,7 +46,8 @@ export class OrphanCounts {
   #sums(): Map<string, number> {
     const sums = new Map<string, number>()
     const scan = this.#node.collection(rangeDeletions)?.scan()
-    for (let record = scan?.next() ?? null; record !== null; record = scan!.next()) add(sums, record.document, orphansOf(record.document))
+    for (let record = scan?.next() ?? null; record !== null; record = scan!.next())
+      add(sums, record.document, orphansOf(record.document))
     return sums
   }
 }

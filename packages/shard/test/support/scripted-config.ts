@@ -1,4 +1,10 @@
-import { unpackChunks, type DatabaseVersionTuple, type MessageKind, type PlacementVersionTuple, type RequestOf } from '@shardlab/actor'
+import {
+  unpackChunks,
+  type DatabaseVersionTuple,
+  type MessageKind,
+  type PlacementVersionTuple,
+  type RequestOf,
+} from '@shardlab/actor'
 import { decode, encode, ObjectId, Timestamp, UUID, type Document } from '@shardlab/bson'
 
 interface Entry {
@@ -37,13 +43,24 @@ export class ScriptedConfig {
   }
 
   addDatabase(db: string, primary: string): DatabaseVersionTuple {
-    const version: DatabaseVersionTuple = [Buffer.from(`${db}${++this.#clock}`.padEnd(16, '.')).toString('hex'), this.#clock, 1, 1]
+    const version: DatabaseVersionTuple = [
+      Buffer.from(`${db}${++this.#clock}`.padEnd(16, '.')).toString('hex'),
+      this.#clock,
+      1,
+      1,
+    ]
     this.databases.set(db, { primary, version })
     return version
   }
 
   /** Chunks cut at these values of the key's only field; owners in order. Version 1|0, 1|1, … */
-  shard(ns: string, key: Document, cuts: readonly unknown[], owners: readonly string[], uuid: Uint8Array = Buffer.alloc(16, 1)): void {
+  shard(
+    ns: string,
+    key: Document,
+    cuts: readonly unknown[],
+    owners: readonly string[],
+    uuid: Uint8Array = Buffer.alloc(16, 1),
+  ): void {
     const field = Object.keys(key)[0]!
     const bounds = [{ $min: 1 }, ...cuts, { $max: 1 }]
     const bound = (value: unknown): Document => ({
@@ -55,7 +72,9 @@ export class ScriptedConfig {
       unique: false,
       epoch: new ObjectId(String(++this.#clock).padStart(24, '0')),
       timestamp: this.#clock,
-      chunks: bounds.slice(1).map((to, i) => ({ min: bound(bounds[i]), max: bound(to), shard: owners[i]!, major: 1, minor: i })),
+      chunks: bounds
+        .slice(1)
+        .map((to, i) => ({ min: bound(bounds[i]), max: bound(to), shard: owners[i]!, major: 1, minor: i })),
     })
   }
 
@@ -100,8 +119,10 @@ export class ScriptedConfig {
         const entry = this.collections.get(ns)!
         if (entry.epoch.toHexString() !== epoch) throw new Error('another epoch')
         const names = Object.keys(decode(key))
-        const extend = (bound: Document, filler: unknown) => Object.fromEntries(names.map((name) => [name, bound[name] ?? filler]))
-        const isMax = (bound: Document) => Object.values(bound).every((value) => (value as Document)['_bsontype'] === 'MaxKey')
+        const extend = (bound: Document, filler: unknown) =>
+          Object.fromEntries(names.map((name) => [name, bound[name] ?? filler]))
+        const isMax = (bound: Document) =>
+          Object.values(bound).every((value) => (value as Document)['_bsontype'] === 'MaxKey')
         this.collections.set(ns, {
           ...entry,
           key,
@@ -187,7 +208,11 @@ export class ScriptedConfig {
         if (target !== undefined && Buffer.compare(target.uuid, uuid) === 0) return { error: null }
         const entry = this.collections.get(ns)!
         this.collections.delete(ns)
-        this.collections.set(to, { ...entry, epoch: new ObjectId(String(++this.#clock).padStart(24, '0')), timestamp: this.#clock })
+        this.collections.set(to, {
+          ...entry,
+          epoch: new ObjectId(String(++this.#clock).padStart(24, '0')),
+          timestamp: this.#clock,
+        })
         return { error: null }
       }
       case 'node.command': {

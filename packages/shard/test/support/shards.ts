@@ -40,7 +40,8 @@ export class Shards {
       const actor = createShard(context, this.#options)
       void actor.start?.()
       this.#actors.set(shard, actor)
-      if (!strangers) void actor.receive('shard.initialise', { clusterId: Buffer.alloc(12, 3), configHost: 'config/h:1' }, 'cluster')
+      if (!strangers)
+        void actor.receive('shard.initialise', { clusterId: Buffer.alloc(12, 3), configHost: 'config/h:1' }, 'cluster')
     }
   }
 
@@ -90,7 +91,8 @@ export class Shards {
 
   /** `_id`s of a find's first batch. */
   async ids(shard: string, command: Document, versions: Versions | 'direct'): Promise<unknown[]> {
-    const reply = versions === 'direct' ? await this.direct(shard, command) : await this.routed(shard, command, versions)
+    const reply =
+      versions === 'direct' ? await this.direct(shard, command) : await this.routed(shard, command, versions)
     if (reply['ok'] !== 1) throw new Error(JSON.stringify(reply))
     return ((reply['cursor'] as Document)['firstBatch'] as Document[]).map((document) => document['_id'])
   }

@@ -12,4 +12,8 @@ export interface BehaviourRow<T> {
 }
 
 /** A row of the table, whose key is its name. */
-export const row = <T>(about: string, source: string, ...values: readonly (readonly [EmulatedVersion, T])[]) => ({ about, source, values })
+export const row = <T>(about: string, source: string, ...values: readonly (readonly [EmulatedVersion, T])[]) => ({
+  about,
+  source,
+  values,
+})

@@ -27,7 +27,12 @@ const finder = new FieldFinder(Object.keys(field))
 /** Of fields of one name the first counts. Throws when one is missing: the catalog is ours. */
 export function readChunkFields(document: Uint8Array): ChunkFields {
   if (finder.locate(document) > 0 || finder.typeOf(field.lastmod) !== BsonType.timestamp) throw incomplete()
-  const shard = new RawValue(finder.typeOf(field.shard), document, finder.startOf(field.shard), finder.endOf(field.shard)).asName()
+  const shard = new RawValue(
+    finder.typeOf(field.shard),
+    document,
+    finder.startOf(field.shard),
+    finder.endOf(field.shard),
+  ).asName()
   const versionAt = finder.startOf(field.lastmod)
   return {
     minStart: finder.startOf(field.min),

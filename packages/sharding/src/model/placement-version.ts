@@ -6,7 +6,13 @@
 import type { DocumentWriter } from '@shardlab/bson'
 
 /** `[epoch as hex, timestamp seconds, timestamp increment, major, minor]`: the form in messages as well. */
-export type PlacementVersion = readonly [epoch: string, seconds: number, increment: number, major: number, minor: number]
+export type PlacementVersion = readonly [
+  epoch: string,
+  seconds: number,
+  increment: number,
+  major: number,
+  minor: number,
+]
 
 /** `[uuid as hex, timestamp seconds, timestamp increment, lastMod]`. */
 export type DatabaseVersion = readonly [uuid: string, seconds: number, increment: number, lastMod: number]
@@ -39,7 +45,10 @@ export function sameDatabaseVersion(a: DatabaseVersion, b: DatabaseVersion): boo
 }
 
 /** As the server prints it: `2|1||<epoch>`, since 5.0 followed by `||Timestamp(seconds, increment)`. Server: ChunkVersion::toString. */
-export function placementVersionText([epoch, seconds, increment, major, minor]: PlacementVersion, withTimestamp: boolean): string {
+export function placementVersionText(
+  [epoch, seconds, increment, major, minor]: PlacementVersion,
+  withTimestamp: boolean,
+): string {
   return `${major}|${minor}||${epoch}${withTimestamp ? `||Timestamp(${seconds}, ${increment})` : ''}`
 }
 

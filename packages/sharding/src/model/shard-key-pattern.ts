@@ -73,7 +73,10 @@ export class ShardKeyPattern {
     this.document = document
     this.fields = fields
     this.paths = fields.map((field) => field.path)
-    this.keyPattern = fields.map((field) => ({ path: field.path, direction: field.hashed ? ('hashed' as const) : (1 as const) }))
+    this.keyPattern = fields.map((field) => ({
+      path: field.path,
+      direction: field.hashed ? ('hashed' as const) : (1 as const),
+    }))
     this.#firstNameLength = Buffer.byteLength(this.paths[0]!)
     this.hashedIndex = fields.findIndex((field) => field.hashed)
     this.isHashed = this.hashedIndex >= 0
@@ -101,12 +104,18 @@ export class ShardKeyPattern {
       if (parts.some((part) => part === '')) throw new CommandError('BadValue', `Field ${path} contains empty parts`)
       if (
         refuseDollars &&
-        parts.some((part, i) => part.startsWith('$') && !(i > 0 && (part === '$id' || part === '$db' || part === '$ref')))
+        parts.some(
+          (part, i) => part.startsWith('$') && !(i > 0 && (part === '$id' || part === '$db' || part === '$ref')),
+        )
       ) {
         throw new CommandError('BadValue', `Field ${path} contains parts that start with '$'`)
       }
       const hashed = isHashedElement(value)
-      const isLegal = hashed ? (compoundHashed ? !fields.some((field) => field.hashed) : fieldCount === 1) : isOne(value)
+      const isLegal = hashed
+        ? compoundHashed
+          ? !fields.some((field) => field.hashed)
+          : fieldCount === 1
+        : isOne(value)
       if (!isLegal) throw unsupported(document, path, compoundHashed)
       fields.push({ path, hashed, parts })
     }
@@ -127,7 +136,10 @@ export class ShardKeyPattern {
   }
 
   /** The key of a document, missing fields as null; or why it has none. */
-  extract(document: Uint8Array, options: { missingIsNull: boolean } = { missingIsNull: true }): ExtractedKey | NoKeyReason {
+  extract(
+    document: Uint8Array,
+    options: { missingIsNull: boolean } = { missingIsNull: true },
+  ): ExtractedKey | NoKeyReason {
     const values: RawValue[] = []
     for (const field of this.fields) {
       const value = extractField(document, field.parts)
@@ -204,7 +216,9 @@ export class ShardKeyPattern {
 
   /** Does the other pattern begin with this one, values included? Server: isExtendedBy. */
   isExtendedBy(other: ShardKeyPattern): boolean {
-    return this.fields.every(({ path, hashed }, i) => other.fields[i]?.path === path && other.fields[i].hashed === hashed)
+    return this.fields.every(
+      ({ path, hashed }, i) => other.fields[i]?.path === path && other.fields[i].hashed === hashed,
+    )
   }
 
   /**

@@ -21,7 +21,10 @@ export function cutBlock(block: Block): Block[] {
   const size = Math.ceil(length / Math.ceil(length / (blockSizeMax / 2)))
   const parts: Block[] = []
   for (let at = 0; at < length; at += size) {
-    parts.push({ mins: block.mins.slice(at, at + size), rows: block.rows.slice(at * rowLength, (at + size) * rowLength) })
+    parts.push({
+      mins: block.mins.slice(at, at + size),
+      rows: block.rows.slice(at * rowLength, (at + size) * rowLength),
+    })
   }
   return parts
 }

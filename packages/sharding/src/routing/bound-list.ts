@@ -64,7 +64,8 @@ export class BoundList {
     if (this.#heads === null || bounds.length <= fewMax) return BoundList.of(bounds)
     const own = others.map((bound) => this.#headOf(bound))
     const isFirstBound = start === 0 && deleteCount === 0
-    if (isFirstBound || own.some((head, i) => start + i > 0 && (head < 0 || head === Infinity))) return BoundList.of(bounds)
+    if (isFirstBound || own.some((head, i) => start + i > 0 && (head < 0 || head === Infinity)))
+      return BoundList.of(bounds)
     const heads = new Float64Array(bounds.length)
     heads.set(this.#heads.subarray(0, start))
     heads.set(own, start)

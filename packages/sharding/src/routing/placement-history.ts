@@ -32,7 +32,10 @@ export class PlacementHistory {
       const owners = ownersIn(document)
       const since = owners[0]?.validAfter
       if (since !== undefined && isBefore(this.#newest, since)) this.#newest = since
-      return [{ min: shardKey.keyStringOfBound(min)!, max: shardKey.keyStringOfBound(max)!, shard, major, minor }, owners] as const
+      return [
+        { min: shardKey.keyStringOfBound(min)!, max: shardKey.keyStringOfBound(max)!, shard, major, minor },
+        owners,
+      ] as const
     })
   }
 
@@ -78,7 +81,10 @@ export class PlacementHistories {
   }
 }
 
-async function load(placement: CollectionPlacement, ask: () => Promise<PlacementAnswer>): Promise<PlacementHistory | null> {
+async function load(
+  placement: CollectionPlacement,
+  ask: () => Promise<PlacementAnswer>,
+): Promise<PlacementHistory | null> {
   const answer = await ask()
   const current = applyPlacementAnswer(placement.ns, null, answer)
   if (current === null || !sameGeneration(current.table.version, placement.table.version)) return null
@@ -89,7 +95,10 @@ async function load(placement: CollectionPlacement, ask: () => Promise<Placement
 function ownerAt(owners: readonly Ownership[], time: ClusterTime): string {
   const owner = owners.find(({ validAfter }) => !isBefore(time, validAfter))
   if (owner !== undefined) return owner.shard
-  throw new CommandError('StaleChunkHistory', `Cannot find shardId the chunk belonged to at cluster time Timestamp(${time[0]}, ${time[1]})`)
+  throw new CommandError(
+    'StaleChunkHistory',
+    `Cannot find shardId the chunk belonged to at cluster time Timestamp(${time[0]}, ${time[1]})`,
+  )
 }
 
 function ownersIn(chunk: Uint8Array): Ownership[] {

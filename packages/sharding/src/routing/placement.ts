@@ -30,13 +30,19 @@ export interface PlacementAnswer {
  * The placement after the catalog's answer; null when the catalog does not have the collection.
  * @param known what the asker had, on which an answer that is not full builds
  */
-export function applyPlacementAnswer(ns: string, known: CollectionPlacement | null, answer: PlacementAnswer): CollectionPlacement | null {
+export function applyPlacementAnswer(
+  ns: string,
+  known: CollectionPlacement | null,
+  answer: PlacementAnswer,
+): CollectionPlacement | null {
   if (answer.collection === null) return null
   if (!answer.full) {
     if (known === null || !isOfGeneration(answer.collection, known.table.version))
       throw new Error(`the changes of ${ns} build on a placement that is not known`)
     if (answer.chunks.length === 0) return known
-    return consistent(ns, () => withTable(known, known.table.withChanges(answer.chunks.map((chunk) => chunkEntry(known.shardKey, chunk)))))
+    return consistent(ns, () =>
+      withTable(known, known.table.withChanges(answer.chunks.map((chunk) => chunkEntry(known.shardKey, chunk)))),
+    )
   }
   const { collection } = answer
   return consistent(ns, () => wholePlacement(ns, { ...answer, collection }, generationOf(collection)))
@@ -56,9 +62,13 @@ function consistent(ns: string, build: () => CollectionPlacement): CollectionPla
     return build()
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    throw new CommandError('ConflictingOperationInProgress', `Gap or overlap exists in the routing table of collection ${ns}: ${reason}`, {
-      cause: error,
-    })
+    throw new CommandError(
+      'ConflictingOperationInProgress',
+      `Gap or overlap exists in the routing table of collection ${ns}: ${reason}`,
+      {
+        cause: error,
+      },
+    )
   }
 }
 
@@ -104,7 +114,14 @@ function* chunkEntries(shardKey: ShardKeyPattern, documents: readonly Uint8Array
 }
 
 /** The same bytes in both places? */
-function isSameRange(a: Uint8Array, aStart: number, aEnd: number, b: Uint8Array, bStart: number, bEnd: number): boolean {
+function isSameRange(
+  a: Uint8Array,
+  aStart: number,
+  aEnd: number,
+  b: Uint8Array,
+  bStart: number,
+  bEnd: number,
+): boolean {
   const length = aEnd - aStart
   if (bEnd - bStart !== length) return false
   for (let i = 0; i < length; i++) if (a[aStart + i] !== b[bStart + i]) return false
@@ -150,7 +167,13 @@ function isTrue(value: RawValue | undefined): boolean {
 
 function chunkEntry(shardKey: ShardKeyPattern, document: Uint8Array): ChunkEntry {
   const { minStart, maxStart, shard, major, minor } = readChunkFields(document)
-  return { min: keyOfBound(shardKey, document, minStart), max: keyOfBound(shardKey, document, maxStart), shard, major, minor }
+  return {
+    min: keyOfBound(shardKey, document, minStart),
+    max: keyOfBound(shardKey, document, maxStart),
+    shard,
+    major,
+    minor,
+  }
 }
 
 /** Nothing could be compared with what is no bound: a table would be made of it all the same. */

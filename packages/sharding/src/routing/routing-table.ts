@@ -39,7 +39,11 @@ export class RoutingTable {
   #owners: readonly string[] | null = null
 
   private constructor(
-    { version, globalMin, globalMax }: { readonly version: PlacementVersion; readonly globalMin: string; readonly globalMax: string },
+    {
+      version,
+      globalMin,
+      globalMax,
+    }: { readonly version: PlacementVersion; readonly globalMin: string; readonly globalMax: string },
     made: TableState | null,
     origin: Origin | null,
   ) {
@@ -83,7 +87,11 @@ export class RoutingTable {
       if (min >= max || min < this.#globalMin || max > this.globalMax)
         throw new Error('the range of a changed chunk is empty or leaves the key space')
     const depth = (this.#origin?.depth ?? 0) + 1
-    const known = { version: versionAfter(this.version, changes), globalMin: this.#globalMin, globalMax: this.globalMax }
+    const known = {
+      version: versionAfter(this.version, changes),
+      globalMin: this.#globalMin,
+      globalMax: this.globalMax,
+    }
     const table = new RoutingTable(known, null, { before: this, changes, depth })
     if (depth === depthMax) table.#make()
     return table
@@ -246,6 +254,12 @@ export class RoutingTable {
     const { blocks, firsts, shardIds, globalMax } = this.#state
     const block = blocks.at(b)
     const max = block.mins[i + 1] ?? firsts.at(b + 1) ?? globalMax
-    return { min: block.mins[i]!, max, shard: shardIds[ownerIn(block, i)]!, major: majorIn(block, i), minor: minorIn(block, i) }
+    return {
+      min: block.mins[i]!,
+      max,
+      shard: shardIds[ownerIn(block, i)]!,
+      major: majorIn(block, i),
+      minor: minorIn(block, i),
+    }
   }
 }

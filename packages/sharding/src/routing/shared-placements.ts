@@ -4,8 +4,19 @@
  * would know without this.
  */
 import { findField, readUint32 } from '@shardlab/bson'
-import { comparePlacement, isOlderGeneration, sameGeneration, type PlacementVersion } from '../model/placement-version.js'
-import { applyPlacementAnswer, generationOf, isOfGeneration, type CollectionPlacement, type PlacementAnswer } from './placement.js'
+import {
+  comparePlacement,
+  isOlderGeneration,
+  sameGeneration,
+  type PlacementVersion,
+} from '../model/placement-version.js'
+import {
+  applyPlacementAnswer,
+  generationOf,
+  isOfGeneration,
+  type CollectionPlacement,
+  type PlacementAnswer,
+} from './placement.js'
 
 /** What members keep once for all, where they do. */
 export interface Sharing {
@@ -30,15 +41,29 @@ const chunksThatTravelMax = 10_000
 const nothingKnown: PlacementVersion = ['', 0, 0, 0, 0]
 
 /** The version to ask the catalog with. @param known null for all chunks */
-export function versionToAskWith({ shared }: Sharing, known: { readonly version: PlacementVersion } | null): PlacementVersion | null {
+export function versionToAskWith(
+  { shared }: Sharing,
+  known: { readonly version: PlacementVersion } | null,
+): PlacementVersion | null {
   return known?.version ?? (shared === undefined ? null : nothingKnown)
 }
 
 /** What the config server sends of an answer: where members share, not the chunks, if they are many. */
-export function leaveAnswer(sharing: Sharing, ns: string, since: PlacementVersion | null, answer: PlacementAnswer): readonly Uint8Array[] {
+export function leaveAnswer(
+  sharing: Sharing,
+  ns: string,
+  since: PlacementVersion | null,
+  answer: PlacementAnswer,
+): readonly Uint8Array[] {
   const { shared } = sharing
   const { collection, chunks, full } = answer
-  if (shared === undefined || since?.[0] !== nothingKnown[0] || !full || collection === null || chunks.length <= chunksThatTravelMax)
+  if (
+    shared === undefined ||
+    since?.[0] !== nothingKnown[0] ||
+    !full ||
+    collection === null ||
+    chunks.length <= chunksThatTravelMax
+  )
     return chunks
   leftIn(shared).set(ns, { collection, chunks, atMs: sharing.now?.() ?? 0 })
   return []
@@ -128,7 +153,10 @@ export class SharedPlacements {
 }
 
 /** Where chunks did not travel and are not there any more: what others have learned since is as good. Null: the answer has its chunks, or nobody has. */
-function inPlaceOfLost(recent: readonly CollectionPlacement[], { collection, chunks, full }: PlacementAnswer): CollectionPlacement | null {
+function inPlaceOfLost(
+  recent: readonly CollectionPlacement[],
+  { collection, chunks, full }: PlacementAnswer,
+): CollectionPlacement | null {
   const newest = recent.at(-1)
   if (newest === undefined || collection === null || !full || chunks.length > 0) return null
   return isOfGeneration(collection, newest.table.version) ? newest : null
@@ -151,11 +179,14 @@ function goOn(
   const base = recent[countUpTo(recent, major, minor) - 1]
   if (base === undefined) return null
   const { version } = base.table
-  if (full ? !isOfGeneration(collection, version) : known === null || !isNewer(version, known.table.version)) return null
+  if (full ? !isOfGeneration(collection, version) : known === null || !isNewer(version, known.table.version))
+    return null
   if (!full && !sameGeneration(version, known!.table.version)) return null
   let from = chunks.length
   while (from > 0 && isOlder(version, chunks[from - 1]!)) from--
-  return from === chunks.length ? base : applyPlacementAnswer(ns, base, { collection, chunks: chunks.slice(from), full: false })
+  return from === chunks.length
+    ? base
+    : applyPlacementAnswer(ns, base, { collection, chunks: chunks.slice(from), full: false })
 }
 
 function recentIn(shared: Map<string, unknown>): Map<string, CollectionPlacement[]> {

@@ -62,7 +62,8 @@ class TableMaker {
       this.#totals.push({ chunks: 0, major: 0, minor: 0 })
     }
     const { mins, rows } = this.#last
-    if (mins.length === blockSizeMax) this.#blocks.push({ mins: mins.splice(0, firstSize), rows: rows.splice(0, firstSize * rowLength) })
+    if (mins.length === blockSizeMax)
+      this.#blocks.push({ mins: mins.splice(0, firstSize), rows: rows.splice(0, firstSize * rowLength) })
     mins.push(min)
     rows.push(number, major, minor)
     this.#count++

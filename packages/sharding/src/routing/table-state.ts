@@ -48,7 +48,9 @@ export function changedState(state: TableState, changes: Iterable<readonly Chunk
 
 function inOrder(chunks: readonly ChunkEntry[]): readonly ChunkEntry[] {
   // So they come from the catalog.
-  const areInOrder = chunks.every(({ major, minor }, i) => i === 0 || !isNewer(chunks[i - 1]!.major, chunks[i - 1]!.minor, major, minor))
+  const areInOrder = chunks.every(
+    ({ major, minor }, i) => i === 0 || !isNewer(chunks[i - 1]!.major, chunks[i - 1]!.minor, major, minor),
+  )
   return areInOrder ? chunks : chunks.toSorted((a, b) => a.major - b.major || a.minor - b.minor)
 }
 
@@ -56,8 +58,11 @@ function inOrder(chunks: readonly ChunkEntry[]): readonly ChunkEntry[] {
 export function versionAfter(version: PlacementVersion, changes: readonly ChunkEntry[]): PlacementVersion {
   const [epoch, seconds, increment, ...before] = version
   let [newestMajor, newestMinor] = before
-  for (const { major, minor } of changes) if (isNewer(major, minor, newestMajor, newestMinor)) [newestMajor, newestMinor] = [major, minor]
-  return newestMajor === before[0] && newestMinor === before[1] ? version : [epoch, seconds, increment, newestMajor, newestMinor]
+  for (const { major, minor } of changes)
+    if (isNewer(major, minor, newestMajor, newestMinor)) [newestMajor, newestMinor] = [major, minor]
+  return newestMajor === before[0] && newestMinor === before[1]
+    ? version
+    : [epoch, seconds, increment, newestMajor, newestMinor]
 }
 
 class Draft {
@@ -106,7 +111,8 @@ class Draft {
     for (let b = firstIndex; b <= lastIndex; b++) {
       const block = blocks.at(b)
       const stop = b === lastIndex ? to : block.mins.length
-      for (let i = b === firstIndex ? from : 0; i < stop; i++) this.#remove(ownerIn(block, i), majorIn(block, i), minorIn(block, i))
+      for (let i = b === firstIndex ? from : 0; i < stop; i++)
+        this.#remove(ownerIn(block, i), majorIn(block, i), minorIn(block, i))
     }
     this.#add(shard, major, minor)
     // What lies behind the range in a chunk that it cuts goes on as a chunk of the old version.
@@ -200,7 +206,12 @@ class Draft {
  * the last one.
  */
 function replaced(
-  { first, from, last, to }: { readonly first: Block; readonly from: number; readonly last: Block; readonly to: number },
+  {
+    first,
+    from,
+    last,
+    to,
+  }: { readonly first: Block; readonly from: number; readonly last: Block; readonly to: number },
   mins: readonly string[],
   row: readonly number[],
 ): Block {

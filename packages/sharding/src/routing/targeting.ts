@@ -43,7 +43,11 @@ interface KeyRange {
  * @param options.strings a non-simple collation of the operation: equality on strings, objects and arrays then targets nothing
  * @throws CommandError 17439 when an `$in` gives more than 4,000,000 ranges
  */
-export function targetFilter(placement: CollectionPlacement, filter: Filter, options: { strings?: StringComparator } = {}): Targeting {
+export function targetFilter(
+  placement: CollectionPlacement,
+  filter: Filter,
+  options: { strings?: StringComparator } = {},
+): Targeting {
   const { shardKey, table } = placement
   // The planner gives such a filter no bounds.
   if (isTriviallyFalse(filter.root, filter.context)) return broadcast(placement)
@@ -52,7 +56,11 @@ export function targetFilter(placement: CollectionPlacement, filter: Filter, opt
     return new ExactTargeting(placement, exact)
   }
   const undefinedMatchesNull = filter.context.undefinedMatchesNull ?? false
-  const keyBounds = boundsFor(filter.root, shardKey.keyPattern, { ...options, undefinedMatchesNull, expressions: filter.context })
+  const keyBounds = boundsFor(filter.root, shardKey.keyPattern, {
+    ...options,
+    undefinedMatchesNull,
+    expressions: filter.context,
+  })
   const leading = keyBounds.fields[0]!
   // Without a predicate on the first field the others count for nothing, not even when they contradict each other.
   if (leading.exact && isEverything(leading.intervals)) return broadcast(placement)
@@ -62,7 +70,9 @@ export function targetFilter(placement: CollectionPlacement, filter: Filter, opt
   }
   if (isEverything(leading.intervals)) return broadcast(placement)
   const ranges = flattenBounds(keyBounds)
-  const { shards, chunks } = table.shardsInRanges(ranges.map((range) => [encodeKeyString(range.low), encodeKeyString(range.high)]))
+  const { shards, chunks } = table.shardsInRanges(
+    ranges.map((range) => [encodeKeyString(range.low), encodeKeyString(range.high)]),
+  )
   const bounds = ranges.map((range) => [shardKey.boundDocument(range.low), shardKey.boundDocument(range.high)] as const)
   return { shards, kind: shards.length === 1 ? 'targeted' : 'multi', chunks, bounds, exactKey: null }
 }
@@ -116,7 +126,11 @@ function broadcast({ shardKey, table }: CollectionPlacement): Targeting {
   }
 }
 
-function exactKey(placement: CollectionPlacement, filter: Filter, collated: boolean): ReturnType<typeof placement.shardKey.keyFromValues> {
+function exactKey(
+  placement: CollectionPlacement,
+  filter: Filter,
+  collated: boolean,
+): ReturnType<typeof placement.shardKey.keyFromValues> {
   const { shardKey } = placement
   const values = equalityValues(filter.root, shardKey.paths)
   if (values === null) return undefined
@@ -129,7 +143,12 @@ function exactKey(placement: CollectionPlacement, filter: Filter, collated: bool
 }
 
 function isCollatable(value: RawValue): boolean {
-  return value.type === BsonType.string || value.type === BsonType.symbol || value.type === BsonType.object || value.type === BsonType.array
+  return (
+    value.type === BsonType.string ||
+    value.type === BsonType.symbol ||
+    value.type === BsonType.object ||
+    value.type === BsonType.array
+  )
 }
 
 /**
@@ -146,9 +165,13 @@ function flattenBounds(bounds: KeyBounds): KeyRange[] {
       ranges = ranges.map((range) => ({ low: [...range.low, first.low], high: [...range.high, last.high] }))
       continue
     }
-    if (intervals.length > rangesMax) throw new CommandError(17439, 'combinatorial limit of $in partitioning of results exceeded')
+    if (intervals.length > rangesMax)
+      throw new CommandError(17439, 'combinatorial limit of $in partitioning of results exceeded')
     const [prefix] = ranges as [KeyRange]
-    ranges = intervals.map((interval) => ({ low: [...prefix.low, interval.low], high: [...prefix.high, interval.high] }))
+    ranges = intervals.map((interval) => ({
+      low: [...prefix.low, interval.low],
+      high: [...prefix.high, interval.high],
+    }))
     expanded = true
   }
   return ranges

@@ -2,7 +2,13 @@
 import { decode, emptyDocument, encode, ObjectId, toRawValue } from '@shardlab/bson'
 import { compileFilter } from '@shardlab/query'
 import { performance } from 'node:perf_hooks'
-import { RoutingTable, ShardKeyPattern, targetFilter, type ChunkEntry, type CollectionPlacement } from '../../src/index.js'
+import {
+  RoutingTable,
+  ShardKeyPattern,
+  targetFilter,
+  type ChunkEntry,
+  type CollectionPlacement,
+} from '../../src/index.js'
 
 const shardKey = ShardKeyPattern.parse(encode({ tenant: 1, ts: 1 }), { compoundHashed: true })
 const context = { nowMs: 0, random: () => 0.5 }
@@ -36,7 +42,9 @@ function place(tenant: number, ts: number): string {
 function tableOf(count: number): RoutingTable {
   const bounds = Array.from({ length: count - 1 }, (_, i) => place(Math.floor(i / 10), (i % 10) * 1000 + 500))
   const edges = [shardKey.globalMinKeyString, ...bounds, shardKey.globalMaxKeyString]
-  const chunks: ChunkEntry[] = edges.slice(1).map((max, i) => ({ min: edges[i]!, max, shard: `shard${i % 100}`, major: 1, minor: i }))
+  const chunks: ChunkEntry[] = edges
+    .slice(1)
+    .map((max, i) => ({ min: edges[i]!, max, shard: `shard${i % 100}`, major: 1, minor: i }))
   return RoutingTable.build(
     ['64b7f0000000000000000001', 1, 1],
     { globalMin: shardKey.globalMinKeyString, globalMax: shardKey.globalMaxKeyString },
@@ -50,7 +58,9 @@ for (const count of [1_000, 100_000, 1_000_000]) {
   const table = tableOf(count)
   globalThis.gc?.()
   const after = process.memoryUsage()
-  console.log(`\n${count} chunks, ${((after.heapUsed + after.external - before.heapUsed - before.external) / count).toFixed(0)} bytes each`)
+  console.log(
+    `\n${count} chunks, ${((after.heapUsed + after.external - before.heapUsed - before.external) / count).toFixed(0)} bytes each`,
+  )
   const placement: CollectionPlacement = {
     ns: 'db.c',
     uuid: new Uint8Array(16),
@@ -62,10 +72,18 @@ for (const count of [1_000, 100_000, 1_000_000]) {
   }
   const tenants = Array.from({ length: 4096 }, (_, i) => (i * 7919) % Math.floor(count / 10))
   const documents = tenants.map((tenant, i) =>
-    encode({ _id: new ObjectId(), tenant: `t${String(tenant).padStart(6, '0')}`, ts: (i * 37) % 10_000, amount: i, name: `customer ${i}` }),
+    encode({
+      _id: new ObjectId(),
+      tenant: `t${String(tenant).padStart(6, '0')}`,
+      ts: (i * 37) % 10_000,
+      amount: i,
+      name: `customer ${i}`,
+    }),
   )
   const keys = tenants.map((tenant, i) => place(tenant, (i * 37) % 10_000))
-  const filters = tenants.map((tenant, i) => encode({ tenant: `t${String(tenant).padStart(6, '0')}`, ts: (i * 37) % 10_000 }))
+  const filters = tenants.map((tenant, i) =>
+    encode({ tenant: `t${String(tenant).padStart(6, '0')}`, ts: (i * 37) % 10_000 }),
+  )
   const ranges = tenants.map((tenant) => encode({ tenant: `t${String(tenant).padStart(6, '0')}` }))
   measure('lookup of a KeyString', 400_000, (i) => table.shardOf(keys[i & 4095]!).length)
   measure('insert: key out of the document and lookup', 400_000, (i) => {
@@ -92,7 +110,11 @@ for (const count of [1_000, 100_000, 1_000_000]) {
     50_000,
     (i) => targetFilter(placement, compileFilter(ranges[i & 4095]!, context)).shards.length,
   )
-  measure('query: broadcast', 100_000, () => targetFilter(placement, compileFilter(emptyDocument, context)).shards.length)
+  measure(
+    'query: broadcast',
+    100_000,
+    () => targetFilter(placement, compileFilter(emptyDocument, context)).shards.length,
+  )
   const entries = [...table.chunks()]
   // Flat strings, as KeyStrings are: a concatenation would be flattened while it is measured.
   const middles = Array.from({ length: 4_000 }, (_, i) =>

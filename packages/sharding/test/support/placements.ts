@@ -1,4 +1,15 @@
-import { CommandError, decode, encode, Long, MaxKey, MinKey, ObjectId, Timestamp, UUID, type Document } from '@shardlab/bson'
+import {
+  CommandError,
+  decode,
+  encode,
+  Long,
+  MaxKey,
+  MinKey,
+  ObjectId,
+  Timestamp,
+  UUID,
+  type Document,
+} from '@shardlab/bson'
 import { compileFilter, type EvaluationContext, type Filter } from '@shardlab/query'
 import { applyPlacementAnswer, ShardKeyPattern, type CollectionPlacement, type RoutingTable } from '../../src/index.js'
 
@@ -19,7 +30,15 @@ export function patternOf(key: Document, compoundHashed = true): ShardKeyPattern
 }
 
 export function collectionDocument(key: Document, over: Document = {}): Uint8Array {
-  return encode({ _id: 'db.c', lastmodEpoch: epoch, timestamp: new Timestamp({ t: 100, i: 1 }), uuid, key, unique: false, ...over })
+  return encode({
+    _id: 'db.c',
+    lastmodEpoch: epoch,
+    timestamp: new Timestamp({ t: 100, i: 1 }),
+    uuid,
+    key,
+    unique: false,
+    ...over,
+  })
 }
 
 export function chunkDocument(from: Document, to: Document, shard: string, major = 1, minor = 0): Uint8Array {

@@ -8,7 +8,10 @@ export interface ExplainBalanceOptions {
 }
 
 /** Adds `explain-balance` to the program; `run` gets its options. */
-export function addExplainBalanceCommand(program: Command, run: (options: ExplainBalanceOptions) => Promise<void>): void {
+export function addExplainBalanceCommand(
+  program: Command,
+  run: (options: ExplainBalanceOptions) => Promise<void>,
+): void {
   program
     .command('explain-balance')
     .description('Tell why a collection of a running cluster is balanced, or is not, and what would have to change.')

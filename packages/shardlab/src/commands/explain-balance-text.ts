@@ -16,7 +16,8 @@ export function explanationText(explanation: BalancerExplanation): string {
     ...section(
       'Zones',
       zones.map(
-        ({ zone, chunks, shards }) => `${zone}: ${counted(chunks, 'chunk')}, on ${shards.length === 0 ? 'no shard' : shards.join(', ')}`,
+        ({ zone, chunks, shards }) =>
+          `${zone}: ${counted(chunks, 'chunk')}, on ${shards.length === 0 ? 'no shard' : shards.join(', ')}`,
       ),
     ),
     ...section(
@@ -25,7 +26,9 @@ export function explanationText(explanation: BalancerExplanation): string {
     ),
     ...section(
       'The next round moves',
-      candidates.map(({ from, to, min, max, reason, because }) => `${min} to ${max} from ${from} to ${to} (${reason}): ${because}`),
+      candidates.map(
+        ({ from, to, min, max, reason, because }) => `${min} to ${max} from ${from} to ${to} (${reason}): ${because}`,
+      ),
     ),
     ...section('It moves no more, as', notes),
     '',
@@ -33,7 +36,8 @@ export function explanationText(explanation: BalancerExplanation): string {
 }
 
 function rulesOf(explanation: BalancerExplanation): string[] {
-  const { policy, chunkSizeBytes, thresholdBytes, resting, activeWindow, attemptToBalanceJumboChunks, collection } = explanation
+  const { policy, chunkSizeBytes, thresholdBytes, resting, activeWindow, attemptToBalanceJumboChunks, collection } =
+    explanation
   const size = `chunks of up to ${bytesText(chunkSizeBytes)}`
   return [
     thresholdBytes === null

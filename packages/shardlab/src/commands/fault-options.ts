@@ -10,7 +10,10 @@ export interface FaultOptions {
 }
 
 /** Adds `fault` to the program; `run` gets the fault's text, if there is one, and the options. */
-export function addFaultCommand(program: Command, run: (fault: string | undefined, options: FaultOptions) => Promise<void>): void {
+export function addFaultCommand(
+  program: Command,
+  run: (fault: string | undefined, options: FaultOptions) => Promise<void>,
+): void {
   program
     .command('fault')
     .description('Break a part of a running cluster, list what is broken, or heal it.')

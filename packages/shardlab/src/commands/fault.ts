@@ -22,7 +22,8 @@ export async function fault(text: string | undefined, options: FaultOptions): Pr
 
 function commandOf(text: string | undefined, { list, heal }: FaultOptions): Document {
   const asked = [text !== undefined, list === true, heal !== undefined].filter(Boolean).length
-  if (asked !== 1) throw new ConnectError("Give a fault such as 'crash shard02 for 5s', or --list, or --heal: one of them.")
+  if (asked !== 1)
+    throw new ConnectError("Give a fault such as 'crash shard02 for 5s', or --list, or --heal: one of them.")
   if (text !== undefined) return { shardlab: 'apply', fault: text }
   if (heal === undefined) return { shardlab: 'list' }
   if (heal === true) return { shardlab: 'heal' }
@@ -41,9 +42,14 @@ function textOf(reply: Document): string {
 }
 
 function lineOf({ id, fault, state, beginsAt, healsAt, strikes }: ListedFault): string {
-  const parts = [`${id}  ${fault}`, state === 'scheduled' ? `begins ${beginsAt.toISOString()}` : `since ${beginsAt.toISOString()}`]
+  const parts = [
+    `${id}  ${fault}`,
+    state === 'scheduled' ? `begins ${beginsAt.toISOString()}` : `since ${beginsAt.toISOString()}`,
+  ]
   if (healsAt !== null) parts.push(`heals itself ${healsAt.toISOString()}`)
   if (strikes !== null)
-    parts.push(`struck ${strikes} ${strikes === 1 ? 'time' : 'times'}${state === 'exhausted' ? ' and will not again' : ''}`)
+    parts.push(
+      `struck ${strikes} ${strikes === 1 ? 'time' : 'times'}${state === 'exhausted' ? ' and will not again' : ''}`,
+    )
   return parts.join(', ')
 }

@@ -5,7 +5,13 @@ import type { Progress } from '@shardlab/load'
 export function loadLine(): { show: (progress: Progress) => void; say: (text: string) => void; end(): void } {
   const say = (text: string): void => void process.stderr.write(`shardlab: ${text}\n`)
   if (!process.stderr.isTTY) return { show: () => {}, say, end() {} }
-  const bar = new SingleBar({ format: '{text}', stream: process.stderr, clearOnComplete: true, hideCursor: true, linewrap: false })
+  const bar = new SingleBar({
+    format: '{text}',
+    stream: process.stderr,
+    clearOnComplete: true,
+    hideCursor: true,
+    linewrap: false,
+  })
   bar.start(1, 0, { text: '' })
   return {
     show: (progress) => bar.update(0, { text: lineOf(progress) }),

@@ -41,7 +41,9 @@ export interface LoadCommandOptions {
 export function addLoadCommand(program: Command, run: (options: LoadCommandOptions) => Promise<void>): void {
   program
     .command('load')
-    .description('Measure what operations cost on any MongoDB, by routing class, and check that nothing acknowledged was lost.')
+    .description(
+      'Measure what operations cost on any MongoDB, by routing class, and check that nothing acknowledged was lost.',
+    )
     .option('--uri <uri>', 'connection string of the server or cluster')
     .option('--up <options>', 'start a cluster with these options of shardlab up instead, and stop it in the end')
     .option('--workload <w>', "YCSB's a, b, c, d, e, f; route-mix; or the path of a workload file (default: a)")

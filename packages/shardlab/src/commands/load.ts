@@ -62,7 +62,9 @@ export async function load(options: LoadCommandOptions): Promise<number> {
   const failures = failedExpectations(report, expectations)
   const wrong = checked.find(({ endCheck }) => endCheck.ok === false)?.endCheck
   if (wrong !== undefined)
-    failures.push(`the end check failed: ${wrong.documents === 0 ? wrong.examples[0] : 'not everything that was acknowledged is there'}`)
+    failures.push(
+      `the end check failed: ${wrong.documents === 0 ? wrong.examples[0] : 'not everything that was acknowledged is there'}`,
+    )
   for (const failure of failures) process.stderr.write(`shardlab: ${failure}\n`)
   const code = interruption.exitCode() ?? (failures.length === 0 ? exitCodes.fine : exitCodes.failed)
   // What nobody waited for would keep the process.
@@ -99,7 +101,10 @@ function loadOptions(options: LoadCommandOptions): Omit<LoadOptions, 'uri'> {
     faults: options.fault,
     sweep: options.sweep,
   }
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Omit<LoadOptions, 'uri'>
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Omit<
+    LoadOptions,
+    'uri'
+  >
 }
 
 function write({ json, html, quiet }: LoadCommandOptions, report: LoadReport): void {
@@ -111,7 +116,8 @@ function write({ json, html, quiet }: LoadCommandOptions, report: LoadReport): v
 
 function compare(files: readonly string[], options: LoadCommandOptions): number {
   const other = Object.keys(options).find((key) => key !== 'compare' && key !== 'check')
-  if (other !== undefined) throw new OptionError(`--compare reads two reports and measures nothing: leave out ${optionName(other)}`)
+  if (other !== undefined)
+    throw new OptionError(`--compare reads two reports and measures nothing: leave out ${optionName(other)}`)
   if (files.length !== 2) throw new OptionError(`--compare takes two files, not ${files.length}`)
   const [a, b] = files.map((file) => parseReport(read(file), file)) as [LoadReport, LoadReport]
   process.stdout.write(compareReports(a, b, [files[0]!, files[1]!]))

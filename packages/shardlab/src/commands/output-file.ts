@@ -11,7 +11,8 @@ class OutputError extends Error {
 export function checkPlace(path: string): void {
   const failure = `${path} cannot be written`
   const refused = (code: string): OutputError => new OutputError(`${failure}: ${code}.`)
-  const statusOf = (place: string): Stats | undefined => attempt(failure, () => statSync(place, { throwIfNoEntry: false }))
+  const statusOf = (place: string): Stats | undefined =>
+    attempt(failure, () => statSync(place, { throwIfNoEntry: false }))
   const folder = statusOf(dirname(path))
   if (folder === undefined) throw refused('ENOENT')
   if (!folder.isDirectory()) throw refused('ENOTDIR')

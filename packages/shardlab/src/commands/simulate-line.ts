@@ -2,7 +2,11 @@
 import { SingleBar } from 'cli-progress'
 import type { SimulationProgress } from '@shardlab/scenario'
 
-export function simulateLine(): { show: (progress: SimulationProgress) => void; say: (text: string) => void; end(): void } {
+export function simulateLine(): {
+  show: (progress: SimulationProgress) => void
+  say: (text: string) => void
+  end(): void
+} {
   const say = (text: string): void => void process.stderr.write(`shardlab: ${text}\n`)
   if (!process.stderr.isTTY) return { show: () => {}, say, end() {} }
   const bar = new SingleBar({

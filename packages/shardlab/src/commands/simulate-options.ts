@@ -14,7 +14,10 @@ export interface SimulateOptions {
 }
 
 /** Adds `simulate` to the program; `run` gets its options. */
-export function addSimulateCommand(program: Command, run: (scenario: string | undefined, options: SimulateOptions) => Promise<void>): void {
+export function addSimulateCommand(
+  program: Command,
+  run: (scenario: string | undefined, options: SimulateOptions) => Promise<void>,
+): void {
   program
     .command('simulate')
     .description('Play a scenario in virtual time: what the balancer does with a key, zones, growth and failures.')
@@ -27,7 +30,10 @@ export function addSimulateCommand(program: Command, run: (scenario: string | un
     .option('--seed <n>', 'instead of the seed in the file', wholeNumber)
     .option('--explain', 'print each decision with its reason')
     .option('--report <file>', 'write a page with plots, a chunk map and the decisions')
-    .option('--csv <directory>', 'write samples.csv, decisions.csv and results.csv into a directory, which is made if need be')
+    .option(
+      '--csv <directory>',
+      'write samples.csv, decisions.csv and results.csv into a directory, which is made if need be',
+    )
     .option('--json [file]', 'print the results as one JSON object, or write them to a file')
     .allowExcessArguments(false)
     .addHelpText(
@@ -44,6 +50,7 @@ Examples:
 }
 
 function wholeNumber(text: string): number {
-  if (!/^\d{1,10}$/.test(text) || Number(text) >= 2 ** 32) throw new InvalidArgumentError('It must be a whole number from 0 to 4294967295.')
+  if (!/^\d{1,10}$/.test(text) || Number(text) >= 2 ** 32)
+    throw new InvalidArgumentError('It must be a whole number from 0 to 4294967295.')
   return Number(text)
 }

@@ -27,13 +27,16 @@ export async function simulate(scenario: string | undefined, options: SimulateOp
     process.stdout.write(listText(listScenarios()))
     return exitCodes.fine
   }
-  if (scenario === undefined) throw new OptionError('simulate needs a scenario: a file, or a name that simulate --list tells.')
+  if (scenario === undefined)
+    throw new OptionError('simulate needs a scenario: a file, or a name that simulate --list tells.')
   const { path, text } = findScenario(scenario)
   const file = chosen(parseScenario(text, path), options)
   for (const path of [options.report, options.json]) if (typeof path === 'string') checkPlace(path)
   if (options.csv !== undefined) makeDirectory(options.csv)
   const line = simulateLine()
-  const interruption = takeSignals(() => line.say('interrupted: what is known so far follows; the same again ends at once'))
+  const interruption = takeSignals(() =>
+    line.say('interrupted: what is known so far follows; the same again ends at once'),
+  )
   interruption.hurry.addEventListener('abort', () => process.exit(interruption.exitCode()))
   let runs: VariantRun[]
   try {
@@ -62,9 +65,13 @@ export async function simulate(scenario: string | undefined, options: SimulateOp
 function chosen(file: ScenarioFile, { seed, variant }: SimulateOptions): ScenarioFile {
   for (const name of variant ?? [])
     if (!file.variants.some((each) => each.name === name))
-      throw new OptionError(`${file.path} has no variant ${name}; there are ${file.variants.map((each) => each.name).join(', ')}.`)
+      throw new OptionError(
+        `${file.path} has no variant ${name}; there are ${file.variants.map((each) => each.name).join(', ')}.`,
+      )
   const variants = file.variants.filter(({ name }) => variant === undefined || variant.includes(name))
-  return seed === undefined ? { ...file, variants } : { ...file, seed, variants: variants.map((each) => ({ ...each, seed })) }
+  return seed === undefined
+    ? { ...file, variants }
+    : { ...file, seed, variants: variants.map((each) => ({ ...each, seed })) }
 }
 
 function write(file: ScenarioFile, runs: readonly VariantRun[], { json, explain, report, csv }: SimulateOptions): void {

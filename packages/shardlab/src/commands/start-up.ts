@@ -14,7 +14,9 @@ export async function startUp(
   options: string,
   size: { readonly shards?: number | undefined; readonly mongos?: number | undefined },
 ): Promise<{ readonly uri: string; stop(): Promise<void> }> {
-  const sizes = Object.entries(size).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, String(value)]))
+  const sizes = Object.entries(size).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}`, String(value)],
+  )
   const args = ['up', '--port', '0', ...wordsOf(options), ...sizes, '--json', '--quiet']
   const child = spawn(process.execPath, [process.argv[1]!, ...args], {
     ...{ stdio: ['ignore', 'pipe', 'pipe', 'ipc'], detached: true, windowsHide: true },

@@ -22,5 +22,8 @@ export function swarmLine(): { show: (progress: SwarmProgress) => void; end(): v
 
 /** The report comes when all runs are over, which may take hours. */
 function tell({ found }: SwarmProgress): void {
-  if (found !== null) process.stderr.write(`shardlab: seed ${found.seed} failed, ${found.violation.checker}: ${found.violation.sentence}\n`)
+  if (found !== null)
+    process.stderr.write(
+      `shardlab: seed ${found.seed} failed, ${found.violation.checker}: ${found.violation.sentence}\n`,
+    )
 }

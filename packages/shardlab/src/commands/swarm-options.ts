@@ -15,7 +15,9 @@ export interface SwarmCommandOptions {
 export function addSwarmCommand(program: Command, run: (options: SwarmCommandOptions) => Promise<void>): void {
   program
     .command('swarm')
-    .description('Look for defects of shardlab itself: random clusters, workloads and faults in virtual time, from one seed each.')
+    .description(
+      'Look for defects of shardlab itself: random clusters, workloads and faults in virtual time, from one seed each.',
+    )
     .option('--runs <n>', 'how many runs (default: 100, with --minutes no limit)', atLeastOne)
     .option('--seed <n>', 'seed of the first run; the others have the next ones (default: 1)', wholeNumber)
     .option('--minutes <n>', 'begin no further run after that many minutes', positive)
@@ -38,12 +40,14 @@ Examples:
 }
 
 function wholeNumber(text: string): number {
-  if (!/^\d{1,10}$/.test(text) || Number(text) >= 2 ** 32) throw new InvalidArgumentError('It must be a whole number from 0 to 4294967295.')
+  if (!/^\d{1,10}$/.test(text) || Number(text) >= 2 ** 32)
+    throw new InvalidArgumentError('It must be a whole number from 0 to 4294967295.')
   return Number(text)
 }
 
 function atLeastOne(text: string): number {
-  if (!/^\d{1,9}$/.test(text) || Number(text) < 1) throw new InvalidArgumentError('It must be a whole number of at least 1.')
+  if (!/^\d{1,9}$/.test(text) || Number(text) < 1)
+    throw new InvalidArgumentError('It must be a whole number of at least 1.')
   return Number(text)
 }
 

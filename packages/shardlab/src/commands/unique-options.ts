@@ -17,7 +17,10 @@ export interface UniqueCommandOptions {
 }
 
 /** Adds `unique` to the program; `run` gets what to do, and its options. */
-export function addUniqueCommand(program: Command, run: (action: UniqueAction, options: UniqueCommandOptions) => Promise<void>): void {
+export function addUniqueCommand(
+  program: Command,
+  run: (action: UniqueAction, options: UniqueCommandOptions) => Promise<void>,
+): void {
   program
     .command('unique')
     .description('Keep fields of a collection unique by proxy collections: on any MongoDB deployment.')
@@ -35,7 +38,11 @@ export function addUniqueCommand(program: Command, run: (action: UniqueAction, o
         .default('sharded'),
     )
     .option('--proxy <name>', 'name of the proxy collection, where there is one')
-    .addOption(new Option('--missing <how>', 'reserve a missing field as null, or skip it').choices(['reserve', 'skip']).default('reserve'))
+    .addOption(
+      new Option('--missing <how>', 'reserve a missing field as null, or skip it')
+        .choices(['reserve', 'skip'])
+        .default('reserve'),
+    )
     .option('--json', 'print the report as one JSON object')
     .allowExcessArguments(false)
     .addHelpText(

@@ -10,7 +10,11 @@ class InputError extends Error {
 }
 
 /** Errors of the library that say what is wrong with what was given. */
-const inputErrors: ReadonlySet<string> = new Set(['MisconfiguredProxyError', 'RefusedOperationError', 'UnreachableError'])
+const inputErrors: ReadonlySet<string> = new Set([
+  'MisconfiguredProxyError',
+  'RefusedOperationError',
+  'UnreachableError',
+])
 
 interface Report {
   /** As it is printed with `--json`. */
@@ -25,7 +29,11 @@ export async function unique(action: UniqueAction, options: UniqueCommandOptions
   const { uri, ns, field, proxies, proxy, missing } = options
   const specs = field.map((fields) => ({ fields: fields.split(',').map((each) => each.trim()), missing }))
   try {
-    const connected = await connectUnique(uri, ns, { unique: specs, proxies, ...(proxy === undefined ? {} : { proxy }) })
+    const connected = await connectUnique(uri, ns, {
+      unique: specs,
+      proxies,
+      ...(proxy === undefined ? {} : { proxy }),
+    })
     try {
       const { collection } = connected
       // A check of a misspelt collection must not make any, and what is reserved needs a place.
@@ -39,9 +47,11 @@ export async function unique(action: UniqueAction, options: UniqueCommandOptions
       await connected.close()
     }
   } catch (error) {
-    if (error instanceof Error && inputErrors.has(error.name)) throw new InputError(`${error.message}.`, { cause: error })
+    if (error instanceof Error && inputErrors.has(error.name))
+      throw new InputError(`${error.message}.`, { cause: error })
     // What the server answers to wrong names, or to somebody who may not: its own words.
-    if (error instanceof Error && error.name === 'MongoServerError') throw new InputError(`${ns}: ${error.message}`, { cause: error })
+    if (error instanceof Error && error.name === 'MongoServerError')
+      throw new InputError(`${ns}: ${error.message}`, { cause: error })
     throw error
   }
 }
@@ -71,7 +81,11 @@ async function reportOf(action: UniqueAction, collection: UniqueCollection, onPr
     }
     case 'sweep': {
       const counts = await collection.sweep(onProgress)
-      return { json: { ...counts }, text: `${counts.confirmed} reservations confirmed, ${counts.released} released`, findings: [] }
+      return {
+        json: { ...counts },
+        text: `${counts.confirmed} reservations confirmed, ${counts.released} released`,
+        findings: [],
+      }
     }
   }
 }
@@ -89,11 +103,19 @@ function lineOf(finding: Finding): string {
 }
 
 /** A bar on a terminal; elsewhere nothing. */
-async function withProgress<T>(action: UniqueAction, documents: number, run: (onProgress: OnProgress) => Promise<T>): Promise<T> {
+async function withProgress<T>(
+  action: UniqueAction,
+  documents: number,
+  run: (onProgress: OnProgress) => Promise<T>,
+): Promise<T> {
   if (process.stderr.isTTY !== true || action === 'init') return run(() => {})
   // Verifying looks at documents and at reservations.
   const total = action === 'verify' || action === 'repair' ? documents * 2 : documents
-  const bar = new SingleBar({ format: `${action} {bar} {value}/{total}`, stream: process.stderr, clearOnComplete: true })
+  const bar = new SingleBar({
+    format: `${action} {bar} {value}/{total}`,
+    stream: process.stderr,
+    clearOnComplete: true,
+  })
   bar.start(total, 0)
   try {
     return await run(({ looked }) => bar.update(looked))

@@ -26,7 +26,12 @@ export function addUpCommand(program: Command, run: (options: UpOptions) => Prom
     .description('Start a cluster and keep it running until SIGINT or SIGTERM.')
     .option('--shards <n>', 'number of shards', wholeNumber, 3)
     .option('--mongos <n>', 'number of mongoses', wholeNumber, 1)
-    .option('--port <p>', 'port of the first mongos, the others take the next ones; 0: any free ports', wholeNumber, 27017)
+    .option(
+      '--port <p>',
+      'port of the first mongos, the others take the next ones; 0: any free ports',
+      wholeNumber,
+      27017,
+    )
     .option('--host <h>', 'address to listen on', '127.0.0.1')
     .option('--emulate <v>', 'server version to behave as: 2.6, 4.0, 4.4, 5.0, 6.0.2, 6.0, 7.0, 8.0', '7.0')
     .option('--chunk-size <size>', "chunk size such as 64KB or 128MB, at least 1KB (default: the version's own)")
@@ -55,7 +60,9 @@ Examples:
   shardlab up --emulate 4.4 --chunk-size 64KB  an older server with small chunks
   shardlab up --from filled.snapshot           a cluster that was filled before`,
     )
-    .action((options: UpOptions, command: Command) => run(options.from === undefined ? options : typed(options, command)))
+    .action((options: UpOptions, command: Command) =>
+      run(options.from === undefined ? options : typed(options, command)),
+    )
 }
 
 /** Without the defaults of what comes with a snapshot. */

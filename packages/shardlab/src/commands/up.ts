@@ -1,6 +1,13 @@
 /** `shardlab up`: a cluster in the foreground until a signal ends it. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ClusterSnapshot, OptionError, resolveOptions, ShardedCluster, type ClusterOptions, type ResolvedOptions } from '@shardlab/cluster'
+import {
+  ClusterSnapshot,
+  OptionError,
+  resolveOptions,
+  ShardedCluster,
+  type ClusterOptions,
+  type ResolvedOptions,
+} from '@shardlab/cluster'
 import { exitCodes } from '../exit-codes.js'
 import { clusterOptions } from './cluster-options.js'
 import type { UpOptions } from './up-options.js'
@@ -16,14 +23,17 @@ export async function up(options: UpOptions, stopped: Promise<void>): Promise<vo
   if (started === undefined) process.exit(exitCodes.fine)
   const { cluster, resolved } = started
   cluster.on('member', (event) => {
-    if (event.state === 'crashed' && event.error !== undefined) process.stderr.write(`shardlab: ${event.member} died: ${event.error}\n`)
+    if (event.state === 'crashed' && event.error !== undefined)
+      process.stderr.write(`shardlab: ${event.member} died: ${event.error}\n`)
   })
   cluster.on('log', ({ level, member, message, fields }) => {
     if (options.quiet !== true && (level === 'warn' || level === 'error'))
       process.stderr.write(`${member}: ${message} ${JSON.stringify(fields)}\n`)
   })
   if (options.json === true) {
-    process.stdout.write(`${JSON.stringify({ ready: true, uri: cluster.uri, shards: cluster.shards, mongos: cluster.mongos })}\n`)
+    process.stdout.write(
+      `${JSON.stringify({ ready: true, uri: cluster.uri, shards: cluster.shards, mongos: cluster.mongos })}\n`,
+    )
   } else if (options.quiet !== true) {
     process.stdout.write(welcome(cluster, resolved, performance.now() - startedMs))
   }

@@ -17,7 +17,8 @@ export function labelled(value: RawValue, labels: StringLabels): RawValue {
     case BsonType.object:
     case BsonType.array: {
       const writer = new DocumentWriter(value.end - value.start + 32)
-      for (const it = new FieldIterator(value.bytes, value.start); it.next();) writer.value(it.name(), labelled(it.value(), labels))
+      for (const it = new FieldIterator(value.bytes, value.start); it.next();)
+        writer.value(it.name(), labelled(it.value(), labels))
       const bytes = writer.finish()
       return new RawValue(value.type, bytes, 0, bytes.length)
     }

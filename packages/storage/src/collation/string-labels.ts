@@ -28,7 +28,10 @@ export class StringLabels {
   labelOf(text: string): string {
     const known = this.#tree.get(text)
     if (known !== undefined) return known
-    const label = labelBetween(this.#tree.nextLowerPair(text)?.[1] ?? null, this.#tree.nextHigherPair(text)?.[1] ?? null)
+    const label = labelBetween(
+      this.#tree.nextLowerPair(text)?.[1] ?? null,
+      this.#tree.nextHigherPair(text)?.[1] ?? null,
+    )
     this.#tree.set(text, label)
     return label
   }
@@ -64,7 +67,11 @@ function wordBetween(from: number, to: number): number {
 function wordAt(label: string, at: number): number {
   if (at >= label.length) return 0
   return (
-    ((label.charCodeAt(at) << 24) | (label.charCodeAt(at + 1) << 16) | (label.charCodeAt(at + 2) << 8) | label.charCodeAt(at + 3)) >>> 0
+    ((label.charCodeAt(at) << 24) |
+      (label.charCodeAt(at + 1) << 16) |
+      (label.charCodeAt(at + 2) << 8) |
+      label.charCodeAt(at + 3)) >>>
+    0
   )
 }
 

@@ -78,7 +78,9 @@ function writeOperator(writer: DocumentWriter, node: PathNode): void {
     case 'in':
       writer.startArray('$in')
       node.values.forEach((value, i) => writer.value(String(i), value))
-      node.regexes.forEach(({ pattern, flags }, i) => writer.value(String(node.values.length + i), regexValue(pattern, flags)))
+      node.regexes.forEach(({ pattern, flags }, i) =>
+        writer.value(String(node.values.length + i), regexValue(pattern, flags)),
+      )
       writer.end()
       return
     case 'regex':
@@ -90,7 +92,9 @@ function writeOperator(writer: DocumentWriter, node: PathNode): void {
       return
     case 'type':
       writer.startArray('$type')
-      typesOf(node.types).forEach((type, i) => writer.value(String(i), typeof type === 'string' ? stringValue(type) : int32Value(type)))
+      typesOf(node.types).forEach((type, i) =>
+        writer.value(String(i), typeof type === 'string' ? stringValue(type) : int32Value(type)),
+      )
       writer.end()
       return
     case 'size':

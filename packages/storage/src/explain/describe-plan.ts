@@ -40,7 +40,9 @@ export function planSummary({ root }: QueryPlan, style: ExplainStyle = {}): stri
   const express = expressOf(root, null, style)
   if (express !== null) return `EXPRESS_IXSCAN ${express.keyPattern}`
   const leaves = [...stagesOf(root)].filter((stage) => inputsOf(stage).length === 0)
-  return leaves.map((leaf) => ('scan' in leaf ? `${leaf.stage} ${formatDocument(leaf.scan.entry.keyPattern)}` : leaf.stage)).join(', ')
+  return leaves
+    .map((leaf) => ('scan' in leaf ? `${leaf.stage} ${formatDocument(leaf.scan.entry.keyPattern)}` : leaf.stage))
+    .join(', ')
 }
 
 function writeRoot(writer: DocumentWriter, plan: PlanStage, run: Stage | null, style: ExplainStyle): void {
@@ -89,7 +91,9 @@ function expressOf(plan: PlanStage, run: Stage | null, { express }: ExplainStyle
   const { index, keyPattern, pattern, multikey, wildcardPath } = input.scan.entry
   const [first, ...others] = input.scan.bounds.fields
   const isEquality =
-    first!.intervals.length === 1 && isPoint(first!.intervals[0]!) && !others.some(({ intervals }) => intervals.every(isPoint))
+    first!.intervals.length === 1 &&
+    isPoint(first!.intervals[0]!) &&
+    !others.some(({ intervals }) => intervals.every(isPoint))
   const isSingle = limit === 1 || (index.unique && pattern.length === 1)
   if (!isEquality || !isSingle || multikey || wildcardPath !== null || pattern[0]!.direction === 'hashed') return null
   return found(formatDocument(keyPattern), index.name, stats === null ? null : stats.inputs[0]!)
@@ -236,7 +240,9 @@ function writeBounds(writer: DocumentWriter, { entry, bounds, reverse, between }
   }
   entry.pattern.forEach(({ path, direction }, i) => {
     const descends = (direction === -1) !== reverse
-    const intervals = bounds.fields[i]!.intervals.map((interval) => intervalText(interval, descends, entry.index.collation !== null))
+    const intervals = bounds.fields[i]!.intervals.map((interval) =>
+      intervalText(interval, descends, entry.index.collation !== null),
+    )
     writer.startArray(path)
     ;(descends ? intervals.reverse() : intervals).forEach((text, j) => writer.string(String(j), text))
     writer.end()
@@ -255,7 +261,11 @@ function writeCountBounds(writer: DocumentWriter, scan: IndexScan): void {
   writer.document('endKey', keyOf(end)).bool('endKeyInclusive', endInclusive).end()
 }
 
-function intervalText({ low, lowInclusive, high, highInclusive }: Interval, descends: boolean, collated: boolean): string {
+function intervalText(
+  { low, lowInclusive, high, highInclusive }: Interval,
+  descends: boolean,
+  collated: boolean,
+): string {
   const [first, firstInclusive, last, lastInclusive] = descends
     ? [high, highInclusive, low, lowInclusive]
     : [low, lowInclusive, high, highInclusive]

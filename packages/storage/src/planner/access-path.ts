@@ -12,7 +12,15 @@ import {
   stringValue,
   type StringComparator,
 } from '@shardlab/bson'
-import { boundsFor, isEverything, isPoint, type FilterNode, type Interval, type KeyBounds, type SortPattern } from '@shardlab/query'
+import {
+  boundsFor,
+  isEverything,
+  isPoint,
+  type FilterNode,
+  type Interval,
+  type KeyBounds,
+  type SortPattern,
+} from '@shardlab/query'
 import { isCollatable, labelledPredicate } from '../collation/labelled.js'
 import type { StringLabels } from '../collation/string-labels.js'
 import type { IndexEntry, IndexScan } from '../plan.js'
@@ -47,7 +55,13 @@ export function accessPath(entry: IndexEntry, root: FilterNode, request: AccessR
   const foreignStrings = matching ? undefined : (request.strings ?? index.labels!.compare)
   const bounds = boundsOf(entry, predicate, foreignStrings)
   const direction = request.sort === null || !matching ? 0 : orderOf(entry, bounds, request.sort)
-  return { scan: { entry, bounds, reverse: direction === -1, between: null }, predicate, foreignStrings, labels, sorted: direction !== 0 }
+  return {
+    scan: { entry, bounds, reverse: direction === -1, between: null },
+    predicate,
+    foreignStrings,
+    labels,
+    sorted: direction !== 0,
+  }
 }
 
 function boundsOf(entry: IndexEntry, predicate: FilterNode, strings: StringComparator | undefined): KeyBounds {
@@ -63,8 +77,14 @@ const firstArray = new RawValue(BsonType.array, new Uint8Array([5, 0, 0, 0, 0]),
 /** Documents in a path are not keys of it, only what is below them: where one may match, everything below the path is read. */
 function wildcardBounds({ wildcardPath: path }: IndexEntry, { fields: [value] }: KeyBounds): KeyBounds {
   const own = pointOf(stringValue(path!))
-  if (!value!.intervals.some(overlapsObjects)) return { fields: [{ path: '$_path', intervals: [own], exact: true }, value!] }
-  const below: Interval = { low: stringValue(`${path!}.`), lowInclusive: true, high: stringValue(`${path!}/`), highInclusive: false }
+  if (!value!.intervals.some(overlapsObjects))
+    return { fields: [{ path: '$_path', intervals: [own], exact: true }, value!] }
+  const below: Interval = {
+    low: stringValue(`${path!}.`),
+    lowInclusive: true,
+    high: stringValue(`${path!}/`),
+    highInclusive: false,
+  }
   return {
     fields: [
       { path: '$_path', intervals: [own, below], exact: false },
@@ -94,7 +114,8 @@ function withinArrays(entry: IndexEntry, bounds: KeyBounds): KeyBounds {
       if (isEverything(field.intervals)) return field
       const parts = field.path.split('.')
       const arrays = [...entry.multikeyPaths[i]!].map((component) => parts.slice(0, component + 1).join('.'))
-      if (arrays.some((array) => arraysInUse.has(array))) return { path: field.path, intervals: [fullInterval], exact: false }
+      if (arrays.some((array) => arraysInUse.has(array)))
+        return { path: field.path, intervals: [fullInterval], exact: false }
       for (const array of arrays) arraysInUse.add(array)
       return field
     }),
@@ -102,7 +123,10 @@ function withinArrays(entry: IndexEntry, bounds: KeyBounds): KeyBounds {
 }
 
 /** May the planner take this index unasked: does it hold every document that the query can match? */
-export function holdsEveryMatch({ scan: { entry, bounds }, labels, foreignStrings }: AccessPath, root: FilterNode): boolean {
+export function holdsEveryMatch(
+  { scan: { entry, bounds }, labels, foreignStrings }: AccessPath,
+  root: FilterNode,
+): boolean {
   const { index } = entry
   if (index.hidden) return false
   const { partialRoot } = index
@@ -112,7 +136,9 @@ export function holdsEveryMatch({ scan: { entry, bounds }, labels, foreignString
   }
   // A sparse index lacks the documents that miss all its fields.
   if (!index.sparse && entry.wildcardPath === null) return true
-  return bounds.fields.some(({ path, intervals }) => path !== '$_path' && (requiresExistence(root, path) || !intervals.some(containsNull)))
+  return bounds.fields.some(
+    ({ path, intervals }) => path !== '$_path' && (requiresExistence(root, path) || !intervals.some(containsNull)),
+  )
 }
 
 function requiresExistence(root: FilterNode, path: string): boolean {
@@ -130,7 +156,10 @@ interface Abilities {
 /** Is there a predicate on the first field of the index that such an index can answer? `strings`: the query's collation. */
 export function isRelevant(entry: IndexEntry, root: FilterNode, strings: StringComparator | undefined): boolean {
   const field = entry.pattern[entry.wildcardPath === null ? 0 : 1]!
-  return hasPredicateOn(root, field.path, { hashed: field.direction === 'hashed', foreignStrings: !sameCollation(entry.index, strings) })
+  return hasPredicateOn(root, field.path, {
+    hashed: field.direction === 'hashed',
+    foreignStrings: !sameCollation(entry.index, strings),
+  })
 }
 
 function hasPredicateOn(node: FilterNode, path: string, abilities: Abilities): boolean {
@@ -143,9 +172,15 @@ function hasPredicateOn(node: FilterNode, path: string, abilities: Abilities): b
     case 'not':
       return !hashed && isNegatable(node.child) && hasPredicateOn(node.child, path, abilities)
     case 'elemMatchObject':
-      return !hashed && path.startsWith(`${node.path}.`) && hasPredicateOn(node.child, path.slice(node.path.length + 1), abilities)
+      return (
+        !hashed &&
+        path.startsWith(`${node.path}.`) &&
+        hasPredicateOn(node.child, path.slice(node.path.length + 1), abilities)
+      )
     case 'comparison':
-      return node.path === path && (!hashed || node.operator === 'eq') && !(foreignStrings && isCollatable(node.value.type))
+      return (
+        node.path === path && (!hashed || node.operator === 'eq') && !(foreignStrings && isCollatable(node.value.type))
+      )
     case 'in':
       return (
         node.path === path &&
@@ -174,7 +209,8 @@ export function orderOf(entry: IndexEntry, bounds: KeyBounds, sort: SortPattern)
   if (sort.natural !== null) return 0
   const { pattern } = entry
   const isMultikey = (i: number): boolean => entry.multikeyPaths[i]!.size > 0
-  const isFixed = (i: number): boolean => bounds.fields[i]!.intervals.length === 1 && isPoint(bounds.fields[i]!.intervals[0]!)
+  const isFixed = (i: number): boolean =>
+    bounds.fields[i]!.intervals.length === 1 && isPoint(bounds.fields[i]!.intervals[0]!)
   let order: 1 | -1 | 0 = 0
   let at = 0
   for (const part of sort.parts) {
@@ -196,5 +232,7 @@ export function orderOf(entry: IndexEntry, bounds: KeyBounds, sort: SortPattern)
 /** An array sorts by its least or greatest element, which the index shows first only when it shows all of them. */
 function sortsByWholeArray(entry: IndexEntry, bounds: KeyBounds, at: number): boolean {
   const [array] = entry.pattern[at]!.path.split('.', 1)
-  return entry.pattern.every(({ path }, i) => path.split('.', 1)[0] !== array || isEverything(bounds.fields[i]!.intervals))
+  return entry.pattern.every(
+    ({ path }, i) => path.split('.', 1)[0] !== array || isEverything(bounds.fields[i]!.intervals),
+  )
 }

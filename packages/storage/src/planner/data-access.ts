@@ -18,7 +18,8 @@ export function indexedAccesses(collection: Collection, filter: Filter, request:
   const accesses: DataAccess[] = []
   if (isSingleIndexQuery(filter.root)) {
     const paths = usefulPaths(entries, filter.root, request)
-    for (const path of onlyIdentifying(paths, filter.root) ?? paths) accesses.push(accessBy(path, filter, filter.root, request.sort))
+    for (const path of onlyIdentifying(paths, filter.root) ?? paths)
+      accesses.push(accessBy(path, filter, filter.root, request.sort))
   }
   const alternatives = accessByAlternatives(entries, filter, request)
   if (alternatives !== null) accesses.push(alternatives)
@@ -29,7 +30,11 @@ export function indexedAccesses(collection: Collection, filter: Filter, request:
 }
 
 /** Whole scans of indexes that give the order, with the whole predicate left to be tested. */
-function wholeIndexes(collection: Collection, filter: Filter, request: AccessRequest & { sort: SortPattern }): DataAccess[] {
+function wholeIndexes(
+  collection: Collection,
+  filter: Filter,
+  request: AccessRequest & { sort: SortPattern },
+): DataAccess[] {
   return collection
     .indexes()
     .filter((index) => index.wildcard === null && !index.sparse)
@@ -73,7 +78,8 @@ function accessBy(path: AccessPath, filter: Filter, root: FilterNode, sort: Sort
 function isSingleIndexQuery(root: FilterNode): boolean {
   return (
     root.kind !== 'or' ||
-    new Set(root.children.flatMap((child) => conjuncts(child).map((each) => ('path' in each ? each.path : '')))).size === 1
+    new Set(root.children.flatMap((child) => conjuncts(child).map((each) => ('path' in each ? each.path : ''))))
+      .size === 1
   )
 }
 
@@ -90,7 +96,10 @@ function onlyIdentifying(paths: readonly AccessPath[], root: FilterNode): Access
     if (child.kind !== 'comparison' || child.operator !== 'eq') continue
     const path = paths.find(
       ({ scan: { entry, bounds } }) =>
-        entry.index.unique && entry.pattern.length === 1 && entry.pattern[0]!.path === child.path && bounds.fields[0]!.exact,
+        entry.index.unique &&
+        entry.pattern.length === 1 &&
+        entry.pattern[0]!.path === child.path &&
+        bounds.fields[0]!.exact,
     )
     if (path !== undefined) return [path]
   }
@@ -98,7 +107,11 @@ function onlyIdentifying(paths: readonly AccessPath[], root: FilterNode): Access
 }
 
 /** One way for each alternative of the only `$or`; null when one of them has none. */
-function accessByAlternatives(entries: readonly IndexEntry[], filter: Filter, request: AccessRequest): DataAccess | null {
+function accessByAlternatives(
+  entries: readonly IndexEntry[],
+  filter: Filter,
+  request: AccessRequest,
+): DataAccess | null {
   const alternatives = alternativesOf(filter.root)
   if (alternatives.length < 2 || (filter.root.kind === 'or' && isSingleIndexQuery(filter.root))) return null
   const chosen: AccessPath[] = []
@@ -129,7 +142,12 @@ function alternativesOf(root: FilterNode): FilterNode[] {
   return or.children.map((branch) => ({ kind: 'and', children: [...others, ...conjuncts(branch)] }))
 }
 
-function bestFor(alternative: FilterNode, entries: readonly IndexEntry[], root: FilterNode, request: AccessRequest): AccessPath | null {
+function bestFor(
+  alternative: FilterNode,
+  entries: readonly IndexEntry[],
+  root: FilterNode,
+  request: AccessRequest,
+): AccessPath | null {
   const relevant = entries
     .filter((entry) => isRelevant(entry, alternative, request.strings))
     .map((entry) => accessPath(entry, alternative, request))

@@ -23,12 +23,16 @@ export function explode(scan: IndexScan, sort: SortPattern): IndexScan[] | null 
   }
   if (exploded === 0 || exploded === bounds.fields.length || prefixes.length < 2) return null
   const scans = prefixes.map((prefix): IndexScan => {
-    const fields = bounds.fields.map((field, i): KeyFieldBounds => (i < exploded ? { ...field, intervals: [prefix[i]!] } : field))
+    const fields = bounds.fields.map((field, i): KeyFieldBounds =>
+      i < exploded ? { ...field, intervals: [prefix[i]!] } : field,
+    )
     return { ...scan, bounds: { fields } }
   })
   const order = orderOf(entry, scans[0]!.bounds, sort)
   // A field that was several values is no longer in the order of the whole.
-  const sortsByExploded = sort.parts.some(({ path }) => entry.pattern.slice(0, exploded).some((field) => field.path === path.dotted))
+  const sortsByExploded = sort.parts.some(({ path }) =>
+    entry.pattern.slice(0, exploded).some((field) => field.path === path.dotted),
+  )
   if (order === 0 || sortsByExploded) return null
   return scans.map((one) => ({ ...one, reverse: order === -1 }))
 }

@@ -1,5 +1,12 @@
 /** The options `min` and `max`: a range of keys of the hinted index. Server: query_planner.cpp. Manual pages: method/cursor.min, method/cursor.max. */
-import { compareValues, FieldIterator, maxKeyValue, minKeyValue, type RawValue, type StringComparator } from '@shardlab/bson'
+import {
+  compareValues,
+  FieldIterator,
+  maxKeyValue,
+  minKeyValue,
+  type RawValue,
+  type StringComparator,
+} from '@shardlab/bson'
 import type { IndexEntry, IndexScan } from '../plan.js'
 import { isCollatable, labelled } from '../collation/labelled.js'
 import type { Collection, Index } from '../types.js'
@@ -12,12 +19,18 @@ import { noPlan } from './refusal.js'
 import type { DataAccess } from './solution.js'
 
 /** @throws CommandError 51174 when the index cannot follow, 51175 when the range is none */
-export function rangeAccess(collection: Collection, index: Index, request: QueryRequest, { sort, strings }: AccessRequest): DataAccess {
+export function rangeAccess(
+  collection: Collection,
+  index: Index,
+  request: QueryRequest,
+  { sort, strings }: AccessRequest,
+): DataAccess {
   const entry = plainEntry(index)
   const min = boundOf(request.min)
   const max = boundOf(request.max)
   const fits = (bound: readonly Bound[]): boolean => bound.length === 0 || isCompatible(index, bound, strings)
-  if (!fits(min) || !fits(max)) throw noPlan(collection, request, 51174, 'The index chosen is not compatible with min/max')
+  if (!fits(min) || !fits(max))
+    throw noPlan(collection, request, 51174, 'The index chosen is not compatible with min/max')
   const labels = index.labels?.fork()
   const keys = (bound: readonly Bound[], whenOpen: (descending: boolean) => RawValue): RawValue[] =>
     bound.length === 0

@@ -17,7 +17,9 @@ export function normalized(node: FilterNode, strings?: StringComparator): Filter
       )
     case 'nor': {
       const children = node.children.map((child) => normalized(child, strings))
-      return children.length === 1 ? { kind: 'not', child: children[0]! } : { kind: 'nor', children: children.sort(compareNodes) }
+      return children.length === 1
+        ? { kind: 'not', child: children[0]! }
+        : { kind: 'nor', children: children.sort(compareNodes) }
     }
     case 'not':
       return { kind: 'not', child: normalized(node.child, strings) }
@@ -39,7 +41,11 @@ function normalizedAnd(children: readonly FilterNode[]): FilterNode {
 
 function normalizedOr(children: readonly FilterNode[], strings: StringComparator | undefined): FilterNode {
   const flat = children.flatMap((child) => (child.kind === 'or' ? child.children : [child]))
-  if (flat.some((child) => (child.kind === 'always' && child.value) || (child.kind === 'and' && child.children.length === 0)))
+  if (
+    flat.some(
+      (child) => (child.kind === 'always' && child.value) || (child.kind === 'and' && child.children.length === 0),
+    )
+  )
     return { kind: 'and', children: [] }
   const kept = flat.filter((child) => child.kind !== 'always')
   if (kept.length === 0) return { kind: 'always', value: false }
@@ -68,7 +74,8 @@ function normalizedIn(
   const sorted = [...values].sort((a, b) => compareValues(a, b, strings))
   const distinct = sorted.filter((value, i) => i === 0 || compareValues(sorted[i - 1], value, strings) !== 0)
   if (distinct.length + regexes.length === 0) return { kind: 'always', value: false }
-  if (distinct.length === 1 && regexes.length === 0) return { kind: 'comparison', path, operator: 'eq', value: distinct[0]! }
+  if (distinct.length === 1 && regexes.length === 0)
+    return { kind: 'comparison', path, operator: 'eq', value: distinct[0]! }
   return { kind: 'in', path, values: distinct, regexes }
 }
 

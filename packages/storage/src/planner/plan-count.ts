@@ -21,7 +21,14 @@ export function planCount(collection: Collection, request: QueryRequest): QueryP
   const strings = request.strings ?? filter.strings
   const root = normalized(filter.root, strings)
   if (isTrivial(root) && hint === undefined) {
-    return { collection, filter, root: { stage: 'RECORD_STORE_FAST_COUNT', skip, limit }, strings, rejected: [], trials: [] }
+    return {
+      collection,
+      filter,
+      root: { stage: 'RECORD_STORE_FAST_COUNT', skip, limit },
+      strings,
+      rejected: [],
+      trials: [],
+    }
   }
   const plan = planRowsToCount(collection, { ...request, skip: 0, limit: 0 })
   return { ...plan, root: { stage: 'COUNT', skip, limit, input: plan.root } }
@@ -40,7 +47,13 @@ export function planRowsToCount(collection: Collection, request: QueryRequest): 
 /** A plan that only scans one range of one index needs nothing but its keys. */
 function countScanOf(plan: PlanStage): PlanStage | null {
   const scan = plan.stage === 'FETCH' && plan.filter === null ? plan.input : plan
-  if (scan.stage !== 'IXSCAN' || scan.filter !== null || scan.scan.between !== null || singleRangeOf(scan.scan) === null) return null
+  if (
+    scan.stage !== 'IXSCAN' ||
+    scan.filter !== null ||
+    scan.scan.between !== null ||
+    singleRangeOf(scan.scan) === null
+  )
+    return null
   return { stage: 'COUNT_SCAN', scan: { ...scan.scan, reverse: false } }
 }
 
@@ -59,14 +72,19 @@ export function planDistinct(collection: Collection, request: QueryRequest & { r
   return { ...plan, root: { stage: 'PROJECTION_COVERED', projection, input: scan }, rejected: [], trials: [] }
 }
 
-function distinctScanOf(collection: Collection, request: QueryRequest & { readonly key: string }, plan: QueryPlan): PlanStage | null {
+function distinctScanOf(
+  collection: Collection,
+  request: QueryRequest & { readonly key: string },
+  plan: QueryPlan,
+): PlanStage | null {
   if ((request.skip ?? 0) > 0 || (request.limit ?? 0) > 0 || request.sort !== undefined) return null
   const scan = exactScanOf(plan.root) ?? wholeScanOf(collection, request, plan)
   if (scan === null || scan.between !== null || scan.entry.wildcardPath !== null) return null
   const { pattern, multikeyPaths, index } = scan.entry
   const field = pattern.findIndex(({ path }) => path === request.key)
   // Arrays give one key for each element, and hashes and other collations' strings are not the values.
-  if (field < 0 || pattern[field]!.direction === 'hashed' || multikeyPaths[field]!.size > 0 || index.collation !== null) return null
+  if (field < 0 || pattern[field]!.direction === 'hashed' || multikeyPaths[field]!.size > 0 || index.collation !== null)
+    return null
   const before = scan.bounds.fields.slice(0, field)
   if (!before.every(({ intervals }) => intervals.length === 1 && isPoint(intervals[0]!))) return null
   return { stage: 'DISTINCT_SCAN', scan, fieldCount: field + 1, shardFilter: request.shardFilter ?? null }

@@ -36,7 +36,11 @@ export function planned(collection: Collection, request: QueryRequest, options: 
   return { collection, filter, root, strings, rejected: solutions.filter((solution) => solution !== root), trials }
 }
 
-function dataAccesses(collection: Collection, request: QueryRequest, strings: StringComparator | undefined): DataAccess[] {
+function dataAccesses(
+  collection: Collection,
+  request: QueryRequest,
+  strings: StringComparator | undefined,
+): DataAccess[] {
   const { filter, hint } = request
   const sort = sortOf(request)
   const wanted: AccessRequest = { sort, strings }
@@ -55,7 +59,8 @@ function dataAccesses(collection: Collection, request: QueryRequest, strings: St
   if (hint !== undefined || natural !== null) {
     const resolved = hint === undefined ? { natural: natural! } : resolveHint(collection, hint, request)
     if ('natural' in resolved) {
-      if (isBounded) throw noPlan(collection, request, 'NoQueryExecutionPlans', 'min and max are incompatible with $natural')
+      if (isBounded)
+        throw noPlan(collection, request, 'NoQueryExecutionPlans', 'min and max are incompatible with $natural')
       return isNever(filter.root) ? [nothing] : [scan(resolved.natural === -1)]
     }
     if (isBounded) return [rangeAccess(collection, resolved.index, request, wanted)]
@@ -65,10 +70,16 @@ function dataAccesses(collection: Collection, request: QueryRequest, strings: St
     return hintedAccess(entries, filter, wanted)
   }
   if (isBounded) {
-    throw noPlan(collection, request, 'NoQueryExecutionPlans', 'When using min()/max() a hint of which index to use must be provided')
+    throw noPlan(
+      collection,
+      request,
+      'NoQueryExecutionPlans',
+      'When using min()/max() a hint of which index to use must be provided',
+    )
   }
   const id = (request.skip ?? 0) > 0 ? null : idOf(filter.root)
-  if (id !== null && sameCollation(collection.indexes()[0]!, strings)) return [{ root: { stage: 'IDHACK', id }, sorted: true }]
+  if (id !== null && sameCollation(collection.indexes()[0]!, strings))
+    return [{ root: { stage: 'IDHACK', id }, sorted: true }]
   if (isNever(filter.root)) return [nothing]
   const accesses = indexedAccesses(collection, filter, wanted)
   return accesses.length > 0 ? accesses : [scan(false)]
@@ -81,7 +92,9 @@ function idOf(root: FilterNode): RawValue | null {
   if (root.kind !== 'comparison' || root.operator !== 'eq' || root.path !== '_id') return null
   const { type } = root.value
   // No document's _id is one of these.
-  return type === BsonType.array || type === BsonType.regex || type === BsonType.undefined || type === BsonType.null ? null : root.value
+  return type === BsonType.array || type === BsonType.regex || type === BsonType.undefined || type === BsonType.null
+    ? null
+    : root.value
 }
 
 function isNever(root: FilterNode): boolean {

@@ -1,6 +1,13 @@
 /** What a planner reads in a projection: may an index cover it, and which kind of stage makes it. */
 import { BsonType, FieldIterator, isEmptyDocument } from '@shardlab/bson'
-import { isFetched, stagesOf, type IndexEntry, type PlanStage, type ProjectionStage, type RowProjection } from '../plan.js'
+import {
+  isFetched,
+  stagesOf,
+  type IndexEntry,
+  type PlanStage,
+  type ProjectionStage,
+  type RowProjection,
+} from '../plan.js'
 
 export interface ProjectionShape {
   /** Paths that it needs, `_id` among them unless it is excluded; null when it needs the whole document. */
@@ -33,7 +40,12 @@ export function projectionShape(document: Uint8Array): ProjectionShape {
   }
   const inclusive = included.length > 0 || (id === true && excluded.length === 0)
   const required = computed || !inclusive ? null : id === false ? included : ['_id', ...included]
-  return { required, simple, inclusive: inclusive && !computed, excluded: id === false && !inclusive ? ['_id', ...excluded] : excluded }
+  return {
+    required,
+    simple,
+    inclusive: inclusive && !computed,
+    excluded: id === false && !inclusive ? ['_id', ...excluded] : excluded,
+  }
 }
 
 /** No projection at all. */
@@ -52,9 +64,15 @@ export function providesFields(plan: PlanStage, paths: readonly string[]): boole
 function providesField(entry: IndexEntry, path: string): boolean {
   if (entry.index.collation !== null) return false
   // Fields of which one holds the other cannot be put together to one document.
-  if (entry.pattern.some((field) => field.path !== path && (field.path.startsWith(`${path}.`) || path.startsWith(`${field.path}.`))))
+  if (
+    entry.pattern.some(
+      (field) => field.path !== path && (field.path.startsWith(`${path}.`) || path.startsWith(`${field.path}.`)),
+    )
+  )
     return false
-  return entry.pattern.some((field, i) => field.path === path && field.direction !== 'hashed' && entry.multikeyPaths[i]!.size === 0)
+  return entry.pattern.some(
+    (field, i) => field.path === path && field.direction !== 'hashed' && entry.multikeyPaths[i]!.size === 0,
+  )
 }
 
 export function projectionStage(shape: ProjectionShape | null, input: PlanStage): ProjectionStage {

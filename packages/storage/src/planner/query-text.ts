@@ -37,7 +37,9 @@ function treeOf(node: FilterNode, depth: number): string | null {
     case 'comparison':
       return line(`${node.path} $${node.operator} ${formatValue(node.value)}`)
     case 'in':
-      return node.regexes.length > 0 ? null : line(`${node.path} $in [ ${node.values.map((value) => `${formatValue(value)} `).join('')}]`)
+      return node.regexes.length > 0
+        ? null
+        : line(`${node.path} $in [ ${node.values.map((value) => `${formatValue(value)} `).join('')}]`)
     case 'exists':
       return line(`${node.path} exists`)
     case 'always':

@@ -16,8 +16,14 @@ const trialResults = 101
 const bonus = 1e-5
 
 /** @returns the trials of all candidates, the best first */
-export function rank(plan: Pick<QueryPlan, 'collection' | 'strings'>, candidates: readonly PlanStage[], limit: number): PlanTrial[] {
-  const stages = candidates.map((root) => buildStages(plan, root, { sortMemoryBytes: Infinity, allowDiskUse: true, rowFilter: null }))
+export function rank(
+  plan: Pick<QueryPlan, 'collection' | 'strings'>,
+  candidates: readonly PlanStage[],
+  limit: number,
+): PlanTrial[] {
+  const stages = candidates.map((root) =>
+    buildStages(plan, root, { sortMemoryBytes: Infinity, allowDiskUse: true, rowFilter: null }),
+  )
   tryOut(
     stages,
     Math.max(trialWorks, Math.floor(trialFraction * plan.collection.count)),
@@ -30,7 +36,9 @@ export function rank(plan: Pick<QueryPlan, 'collection' | 'strings'>, candidates
     const examined = tied.map((i) => documentsExamined(stages[i]!))
     const fewest = Math.min(...examined)
     const prefixes = indexPrefixWinners(tied.map((i) => candidates[i]!))
-    tied.forEach((i, j) => (scores[i]! += (examined[j] === fewest ? bonus : 0) + (prefixes.includes(j) ? 2 * bonus : 0)))
+    tied.forEach(
+      (i, j) => (scores[i]! += (examined[j] === fewest ? bonus : 0) + (prefixes.includes(j) ? 2 * bonus : 0)),
+    )
     order.sort((a, b) => scores[b]! - scores[a]! || a - b)
   }
   return order.map((i) => ({ root: stages[i]!, score: scores[i]! }))
@@ -49,7 +57,8 @@ function tryOut(stages: readonly Stage[], works: number, results: number): void 
 
 function scoreOf(root: Stage): number {
   const epsilon = Math.min(1 / (10 * root.works), 1e-4)
-  const has = (...names: readonly string[]): boolean => [...stagesOf(root.plan)].some(({ stage }) => names.includes(stage))
+  const has = (...names: readonly string[]): boolean =>
+    [...stagesOf(root.plan)].some(({ stage }) => names.includes(stage))
   const projects = has('PROJECTION_SIMPLE', 'PROJECTION_COVERED', 'PROJECTION_DEFAULT')
   const noFetchBonus = projects && has('FETCH') ? 0 : epsilon
   const noSortBonus = has('SORT') ? 0 : epsilon

@@ -9,10 +9,16 @@ export function noPlan(
   code: ConstructorParameters<typeof CommandError>[0],
   reason: string,
 ): CommandError {
-  return new CommandError(code, `error processing query: ${queryText(ns, query)} planner returned error :: caused by :: ${reason}`)
+  return new CommandError(
+    code,
+    `error processing query: ${queryText(ns, query)} planner returned error :: caused by :: ${reason}`,
+  )
 }
 
 /** @returns the error for a tailable cursor on a collection that is not capped */
 export function notCapped({ ns }: Pick<Collection, 'ns'>, query: ShownQuery): CommandError {
-  return new CommandError('BadValue', `error processing query: ${queryText(ns, query)} tailable cursor requested on non capped collection`)
+  return new CommandError(
+    'BadValue',
+    `error processing query: ${queryText(ns, query)} tailable cursor requested on non capped collection`,
+  )
 }

@@ -53,7 +53,11 @@ function fetched(input: PlanStage): PlanStage {
   return isFetched(input) ? input : { stage: 'FETCH', filter: null, input }
 }
 
-function shaped(tree: PlanStage, { projection, returnKey, sort }: QueryRequest, { isCount }: SolutionOptions): PlanStage {
+function shaped(
+  tree: PlanStage,
+  { projection, returnKey, sort }: QueryRequest,
+  { isCount }: SolutionOptions,
+): PlanStage {
   if (returnKey === true) return { stage: 'RETURN_KEY', input: tree }
   if (projection === undefined || isIdentity(projection)) return isCount === true ? tree : fetched(tree)
   const shape = projection.document === undefined ? null : projectionShape(projection.document)

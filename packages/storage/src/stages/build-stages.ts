@@ -1,7 +1,16 @@
 /** From a plan's tree to stages that work. */
 import type { IndexEntry, PlanStage, QueryPlan } from '../plan.js'
 import { isFetched, stagesOf } from '../plan.js'
-import { CountStage, FetchStage, LimitStage, OrStage, ProjectionStage, ReturnKeyStage, ShardFilterStage, SkipStage } from './flow-stages.js'
+import {
+  CountStage,
+  FetchStage,
+  LimitStage,
+  OrStage,
+  ProjectionStage,
+  ReturnKeyStage,
+  ShardFilterStage,
+  SkipStage,
+} from './flow-stages.js'
 import { CountScanStage, DistinctScanStage, IndexScanStage } from './index-stages.js'
 import { CollectionScanStage, EofStage, IdHackStage } from './record-stages.js'
 import { MergeSortStage, SortStage } from './sort-stages.js'
@@ -67,7 +76,12 @@ export function buildStages(
       case 'RECORD_STORE_FAST_COUNT':
         return new CountStage(plan, collection, [])
       default:
-        return new ProjectionStage(plan, plan.projection, isFetched(plan.input) ? null : entryBelow(plan.input), build(plan.input))
+        return new ProjectionStage(
+          plan,
+          plan.projection,
+          isFetched(plan.input) ? null : entryBelow(plan.input),
+          build(plan.input),
+        )
     }
   }
 }

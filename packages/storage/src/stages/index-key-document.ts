@@ -17,7 +17,8 @@ export function indexKeyDocument({ index, pattern }: IndexEntry, document: Uint8
  * which one holds the other.
  */
 export function coveredDocument({ index, pattern, wildcardPath }: IndexEntry, document: Uint8Array): Uint8Array {
-  if (wildcardPath === null && pattern.every(({ path }) => !path.includes('.'))) return topLevelFields(pattern, document)
+  if (wildcardPath === null && pattern.every(({ path }) => !path.includes('.')))
+    return topLevelFields(pattern, document)
   const tuples = index.tuplesOf(document)
   const tuple = wildcardPath === null ? tuples[0]! : tuples.find(([path]) => path!.asString() === wildcardPath)!
   return documentOf(pattern, tuple)
@@ -26,7 +27,8 @@ export function coveredDocument({ index, pattern, wildcardPath }: IndexEntry, do
 /** Without arrays and dotted paths a key holds just the document's fields. */
 function topLevelFields(pattern: IndexEntry['pattern'], document: Uint8Array): Uint8Array {
   const writer = new DocumentWriter(64)
-  for (const { path, direction } of pattern) if (direction !== 'hashed') writer.value(path, findField(document, path) ?? nullValue)
+  for (const { path, direction } of pattern)
+    if (direction !== 'hashed') writer.value(path, findField(document, path) ?? nullValue)
   return writer.finish()
 }
 

@@ -16,7 +16,8 @@ export interface KeyStringRange {
 /** The one range that a scan runs over; null when it takes a {@link BoundsChecker}. */
 export function singleRangeOf({ entry: { pattern }, bounds, between }: IndexScan): KeyStringRange | null {
   const descending = pattern.map(({ direction }) => direction === -1)
-  if (between !== null) return { from: encodeKeyString(between.min, descending), to: encodeKeyString(between.max, descending) }
+  if (between !== null)
+    return { from: encodeKeyString(between.min, descending), to: encodeKeyString(between.max, descending) }
   const { fields } = bounds
   const prefix: RawValue[] = []
   let at = 0
@@ -117,9 +118,11 @@ export class BoundsChecker {
     let position = prefix
     for (let i = field; i < this.#fields.length; i++) {
       const intervals = this.#fields[i]!
-      const { start, startInclusive, end, endInclusive } = intervals[i === field ? interval : this.#reverse ? intervals.length - 1 : 0]!
+      const { start, startInclusive, end, endInclusive } =
+        intervals[i === field ? interval : this.#reverse ? intervals.length - 1 : 0]!
       position += this.#reverse ? end : start
-      if (this.#reverse ? !endInclusive : !startInclusive) return this.#reverse ? position : keyStringUpperBound(position)
+      if (this.#reverse ? !endInclusive : !startInclusive)
+        return this.#reverse ? position : keyStringUpperBound(position)
     }
     return this.#reverse ? keyStringUpperBound(position) : position
   }

@@ -68,7 +68,11 @@ export class MergeSortStage extends Stage {
   #dupsTested = 0
   #dupsDropped = 0
 
-  constructor(plan: Extract<PlanStage, { stage: 'SORT_MERGE' }>, strings: StringComparator | undefined, inputs: readonly Stage[]) {
+  constructor(
+    plan: Extract<PlanStage, { stage: 'SORT_MERGE' }>,
+    strings: StringComparator | undefined,
+    inputs: readonly Stage[],
+  ) {
     super(plan, inputs)
     this.#order = sortOrder(plan.sort, strings)
     this.#seen = plan.dedup ? new Set() : null

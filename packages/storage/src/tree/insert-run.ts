@@ -1,6 +1,17 @@
 /** Many ascending keys at once: each node is looked for, copied and divided once for all keys that go into it. */
 import { commonKeyLength, keyHead } from '@shardlab/bson'
-import { childOf, emptyLeaf, firstNotBelow, newInner, newLeaf, nodeSizeMax, setShared, told, writable, type TreeNode } from './tree-node.js'
+import {
+  childOf,
+  emptyLeaf,
+  firstNotBelow,
+  newInner,
+  newLeaf,
+  nodeSizeMax,
+  setShared,
+  told,
+  writable,
+  type TreeNode,
+} from './tree-node.js'
 
 /** Ascending keys, each once, none of them in the tree yet. */
 export interface KeyRun {
@@ -16,7 +27,9 @@ const looseNodeSize = (nodeSizeMax * 3) / 4
  * @returns what was divided off, in order: it follows the node; null: nothing
  */
 export function insertRun(node: TreeNode, owner: object, run: KeyRun, from: number, to: number): TreeNode[] | null {
-  return node.children === null ? insertIntoLeaf(node, owner, run, from, to) : insertIntoInner(node, owner, run, from, to)
+  return node.children === null
+    ? insertIntoLeaf(node, owner, run, from, to)
+    : insertIntoInner(node, owner, run, from, to)
 }
 
 function insertIntoLeaf(leaf: TreeNode, owner: object, run: KeyRun, from: number, to: number): TreeNode[] | null {

@@ -116,7 +116,10 @@ export class KeyTree {
       children.splice(at, 1)
     } else if (child.keys.length < nodeSizeMin) {
       const left = at > 0 ? at - 1 : at
-      if (left + 1 < children.length && children[left]!.keys.length + children[left + 1]!.keys.length <= nodeSizeMax / 2)
+      if (
+        left + 1 < children.length &&
+        children[left]!.keys.length + children[left + 1]!.keys.length <= nodeSizeMax / 2
+      )
         this.#join(into, left)
     }
     return into

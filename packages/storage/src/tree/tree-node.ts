@@ -33,7 +33,13 @@ export function newLeaf(owner: object, keys: string[], heads: number[], shared: 
 }
 
 /** The same above the leaves: the first key may begin in another way. */
-export function newInner(owner: object, keys: string[], heads: number[], shared: number, children: TreeNode[]): TreeNode {
+export function newInner(
+  owner: object,
+  keys: string[],
+  heads: number[],
+  shared: number,
+  children: TreeNode[],
+): TreeNode {
   return told({ owner, keys, heads, shared, values: noValues, children })
 }
 
@@ -124,7 +130,13 @@ export function childOf(node: TreeNode, key: string, alike: number): number {
 }
 
 /** Puts an entry into a leaf. Each list by itself: a function that moves entries of lists of any kind would have the engine box the numbers. */
-export function insertEntry({ keys, heads, values }: TreeNode, at: number, key: string, head: number, value: number): void {
+export function insertEntry(
+  { keys, heads, values }: TreeNode,
+  at: number,
+  key: string,
+  head: number,
+  value: number,
+): void {
   keys.push(key)
   heads.push(head)
   values.push(value)

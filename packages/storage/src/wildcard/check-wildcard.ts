@@ -15,7 +15,8 @@ export function checkWildcard(spec: Uint8Array, key: Uint8Array, fail: Fail): vo
   it.next()
   const projection = findField(spec, 'wildcardProjection')
   if (!isWildcardName(it.name())) {
-    if (projection !== undefined) fail('BadValue', "The field 'wildcardProjection' is only allowed in an 'wildcard' index")
+    if (projection !== undefined)
+      fail('BadValue', "The field 'wildcardProjection' is only allowed in an 'wildcard' index")
     return
   }
   const refused = (option: string): string => `Index type 'wildcard' does not support the '${option}' option`
@@ -23,12 +24,18 @@ export function checkWildcard(spec: Uint8Array, key: Uint8Array, fail: Fail): vo
   if (isSet(spec, 'unique')) fail('CannotCreateIndex', refused('unique'))
   if (findField(spec, 'expireAfterSeconds') !== undefined)
     fail('CannotCreateIndex', `cannot make a TTL index :: caused by :: ${refused('expireAfterSeconds')}`)
-  if (findField(spec, 'v')?.asNumber() === 1) fail('CannotCreateIndex', "Index type 'wildcard' is not allowed with index version v: 1")
+  if (findField(spec, 'v')?.asNumber() === 1)
+    fail('CannotCreateIndex', "Index type 'wildcard' is not allowed with index version v: 1")
   if (projection === undefined) return
   if (projection.type !== BsonType.object)
-    fail('TypeMismatch', `The field 'wildcardProjection' must be a non-empty object, but got ${typeName(projection.type)}`)
-  if (it.name() !== '$**') fail('FailedToParse', `The field 'wildcardProjection' is only allowed when 'key' is {"$**": ±1}`)
-  if (projection.end - projection.start <= 5) fail('FailedToParse', "The 'wildcardProjection' field can't be an empty object")
+    fail(
+      'TypeMismatch',
+      `The field 'wildcardProjection' must be a non-empty object, but got ${typeName(projection.type)}`,
+    )
+  if (it.name() !== '$**')
+    fail('FailedToParse', `The field 'wildcardProjection' is only allowed when 'key' is {"$**": ±1}`)
+  if (projection.end - projection.start <= 5)
+    fail('FailedToParse', "The 'wildcardProjection' field can't be an empty object")
   checkProjection(projection.slice())
 }
 

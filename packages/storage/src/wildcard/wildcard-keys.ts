@@ -51,7 +51,14 @@ export class WildcardKeyGenerator implements IndexKeyMaker {
     return tuples
   }
 
-  #walk(bytes: Uint8Array, start: number, prefix: string, inArray: boolean, tuples: KeyTuple[], arrayPaths: Set<string> | undefined): void {
+  #walk(
+    bytes: Uint8Array,
+    start: number,
+    prefix: string,
+    inArray: boolean,
+    tuples: KeyTuple[],
+    arrayPaths: Set<string> | undefined,
+  ): void {
     for (const it = new FieldIterator(bytes, start); it.next();) {
       const name = it.name()
       // A name with a dot cannot be asked for.

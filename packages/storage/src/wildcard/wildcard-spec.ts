@@ -40,7 +40,12 @@ export function wildcardPathsOf(spec: Uint8Array): WildcardPaths | null {
 
 function including(included: readonly string[], direction: 1 | -1): WildcardPaths {
   const holds = (path: string): boolean => included.some((root) => isAtOrBelow(path, root))
-  return { direction, included, holds, reaches: (path) => holds(path) || included.some((root) => isAtOrBelow(root, path)) }
+  return {
+    direction,
+    included,
+    holds,
+    reaches: (path) => holds(path) || included.some((root) => isAtOrBelow(root, path)),
+  }
 }
 
 function excluding(excluded: readonly string[], direction: 1 | -1): WildcardPaths {

@@ -8,11 +8,17 @@ export const scalar: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(null, true, false, new Double(1.5), new Double(2), Long.fromNumber(3), new Date(5)),
 )
 
-const inner: fc.Arbitrary<unknown> = fc.oneof({ weight: 3, arbitrary: scalar }, fc.record({ b: scalar, c: scalar }, { requiredKeys: [] }))
+const inner: fc.Arbitrary<unknown> = fc.oneof(
+  { weight: 3, arbitrary: scalar },
+  fc.record({ b: scalar, c: scalar }, { requiredKeys: [] }),
+)
 
 export const value: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 6, arbitrary: scalar },
-  { weight: 2, arbitrary: fc.record({ b: fc.oneof(scalar, fc.array(scalar, { maxLength: 2 })), c: scalar }, { requiredKeys: [] }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ b: fc.oneof(scalar, fc.array(scalar, { maxLength: 2 })), c: scalar }, { requiredKeys: [] }),
+  },
   { weight: 2, arbitrary: fc.array(inner, { maxLength: 3 }) },
 )
 
@@ -40,7 +46,10 @@ export const filter: fc.Arbitrary<Document> = fc.oneof(
   { weight: 4, arbitrary: predicate },
   { weight: 4, arbitrary: fc.array(predicate, { minLength: 2, maxLength: 3 }).map((all) => ({ $and: all })) },
   { weight: 2, arbitrary: fc.array(predicate, { minLength: 2, maxLength: 3 }).map((any) => ({ $or: any })) },
-  { weight: 1, arbitrary: fc.tuple(predicate, predicate, predicate).map(([one, two, three]) => ({ ...one, $or: [two, three] })) },
+  {
+    weight: 1,
+    arbitrary: fc.tuple(predicate, predicate, predicate).map(([one, two, three]) => ({ ...one, $or: [two, three] })),
+  },
 )
 
 const direction = fc.constantFrom(1, -1)

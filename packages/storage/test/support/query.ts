@@ -59,7 +59,12 @@ export function planOf(collection: Collection, filter: Document, query: PlainQue
 }
 
 /** The rows as plain documents. */
-export function find(collection: Collection, filter: Document, query: PlainQuery = {}, options: ExecuteOptions = {}): Document[] {
+export function find(
+  collection: Collection,
+  filter: Document,
+  query: PlainQuery = {},
+  options: ExecuteOptions = {},
+): Document[] {
   return run(planOf(collection, filter, query), options)
 }
 
@@ -71,12 +76,22 @@ export function run(plan: QueryPlan, options: ExecuteOptions = {}): Document[] {
 }
 
 /** The error's code, name and message, and its further fields. */
-export function errorOf(action: () => unknown): { code: number; codeName: string; message: string; extra: Document | null } {
+export function errorOf(action: () => unknown): {
+  code: number
+  codeName: string
+  message: string
+  extra: Document | null
+} {
   try {
     action()
   } catch (error) {
     if (!(error instanceof CommandError)) throw error
-    return { code: error.code, codeName: error.codeName, message: error.message, extra: error.extra === null ? null : decode(error.extra) }
+    return {
+      code: error.code,
+      codeName: error.codeName,
+      message: error.message,
+      extra: error.extra === null ? null : decode(error.extra),
+    }
   }
   throw new Error('nothing was thrown')
 }

@@ -13,7 +13,10 @@ export function stateOfCollection(collection: Collection): unknown {
     options: toExtendedJson(collection.options),
     count: collection.count,
     dataSizeBytes: collection.dataSizeBytes,
-    documents: [...collection.scan()].map(({ recordId, document }) => [recordId, toExtendedJson(document, { canonical: true })]),
+    documents: [...collection.scan()].map(({ recordId, document }) => [
+      recordId,
+      toExtendedJson(document, { canonical: true }),
+    ]),
     indexes: collection.indexes().map((index) => ({
       spec: toExtendedJson(index.spec),
       multikey: index.multikeyPaths.map((components) => [...components].sort()),

@@ -101,7 +101,9 @@ export class Attempt {
     const deadline = this.#deadline()
     for (;;) {
       const filter = { ...valueFilter(proxy, spec, values), ...ownerFilter(this.owner), state: { $ne: 'reserved' } }
-      const taken = await repeated(clock, () => proxy.port.findOneAndUpdate(filter, { $set: this.#mark() }, optionsOf(spec)))
+      const taken = await repeated(clock, () =>
+        proxy.port.findOneAndUpdate(filter, { $set: this.#mark() }, optionsOf(spec)),
+      )
       const holder = (taken as Reservation | null) ?? (await this.#lookup(proxy, spec, values))
       if (holder === null || !sameValue(ownerOf(holder), this.owner)) return
       if (sameValue(holder.attempt, this.#token)) {
@@ -183,7 +185,13 @@ export class Attempt {
    * A reservation is in the way of a new one. Takes it, after which its specs are no longer wanted, or clears it away.
    * @returns true: another attempt for the same document has it, which is to be waited for
    */
-  async #claim(proxy: Proxy, spec: UniqueSpec, values: Values, holder: Reservation, wanted: Map<UniqueSpec, Values>): Promise<boolean> {
+  async #claim(
+    proxy: Proxy,
+    spec: UniqueSpec,
+    values: Values,
+    holder: Reservation,
+    wanted: Map<UniqueSpec, Values>,
+  ): Promise<boolean> {
     const expired = isReserved(holder) && isExpired(holder, this.#world.clock.now())
     if (sameValue(holder.attempt, this.#token)) {
       // An earlier insert, of which no answer came.
@@ -215,7 +223,11 @@ export class Attempt {
 
   async #sweep(proxy: Proxy, holder: Reservation): Promise<void> {
     if ((await resolve(this.#world, proxy, holder)) !== null) {
-      this.#world.tell({ event: 'swept', owner: ownerOf(holder), fields: heldSpecs(proxy, holder).map(({ name }) => name) })
+      this.#world.tell({
+        event: 'swept',
+        owner: ownerOf(holder),
+        fields: heldSpecs(proxy, holder).map(({ name }) => name),
+      })
     }
   }
 

@@ -64,7 +64,10 @@ export class UnknownOutcomeError extends UniqueError {
   readonly owner: unknown
 
   constructor(owner: unknown, cause: unknown) {
-    super(`whether the document ${shown([owner])} was written is not known: its values stay reserved until that is settled`, { cause })
+    super(
+      `whether the document ${shown([owner])} was written is not known: its values stay reserved until that is settled`,
+      { cause },
+    )
     this.owner = owner
   }
 }

@@ -1,5 +1,9 @@
 /** Calls `work` for every item, for so many at a time, and rejects with the first error. */
-export async function eachLimited<T>(items: AsyncIterable<T>, limit: number, work: (item: T) => Promise<void>): Promise<void> {
+export async function eachLimited<T>(
+  items: AsyncIterable<T>,
+  limit: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
   const running = new Set<Promise<void>>()
   let failed = false
   let failure: unknown

@@ -3,7 +3,17 @@ import { BusyDocumentError, DuplicateValueError, InvalidValueError } from './err
 import { eachLimited } from './limited.js'
 import type { Fields } from './port.js'
 import type { UniqueProtocol } from './protocol.js'
-import { heldSpecs, heldValues, identityFilter, isExpired, isReserved, lookup, ownerOf, type Proxy, type Reservation } from './proxy.js'
+import {
+  heldSpecs,
+  heldValues,
+  identityFilter,
+  isExpired,
+  isReserved,
+  lookup,
+  ownerOf,
+  type Proxy,
+  type Reservation,
+} from './proxy.js'
 import { hasHeldValue, resolve } from './resolve.js'
 import { reservedValuesOf, type UniqueSpec } from './spec.js'
 import { sameValue } from './values.js'
@@ -12,15 +22,39 @@ import { readMain, repeated, type World } from './world.js'
 /** Something that does not agree. `field` is the spec's name, `value` what is reserved, of several fields an array. */
 export type Finding =
   /** A reservation whose time has run out. */
-  | { readonly kind: 'expired'; readonly proxy: string; readonly owner: unknown; readonly field: string; readonly value: unknown }
+  | {
+      readonly kind: 'expired'
+      readonly proxy: string
+      readonly owner: unknown
+      readonly field: string
+      readonly value: unknown
+    }
   /** A confirmed reservation whose document is gone or has another value. */
-  | { readonly kind: 'orphaned'; readonly proxy: string; readonly owner: unknown; readonly field: string; readonly value: unknown }
+  | {
+      readonly kind: 'orphaned'
+      readonly proxy: string
+      readonly owner: unknown
+      readonly field: string
+      readonly value: unknown
+    }
   /** A document without a reservation. */
   | { readonly kind: 'unreserved'; readonly owner: unknown; readonly field: string; readonly value: unknown }
   /** The value of a document is reserved for another one that does not have it. */
-  | { readonly kind: 'disagreement'; readonly owner: unknown; readonly field: string; readonly value: unknown; readonly holder: unknown }
+  | {
+      readonly kind: 'disagreement'
+      readonly owner: unknown
+      readonly field: string
+      readonly value: unknown
+      readonly holder: unknown
+    }
   /** Two documents have the value. Nothing mends that. */
-  | { readonly kind: 'duplicate'; readonly owner: unknown; readonly field: string; readonly value: unknown; readonly holder: unknown }
+  | {
+      readonly kind: 'duplicate'
+      readonly owner: unknown
+      readonly field: string
+      readonly value: unknown
+      readonly holder: unknown
+    }
   /** The value cannot be reserved. Nothing mends that. */
   | { readonly kind: 'invalid'; readonly owner: unknown; readonly message: string }
 
@@ -93,7 +127,10 @@ export class Maintenance {
   /** Compares both sides while writers are at work. Finds nothing wrong in what is under way. */
   async verify(onProgress: OnProgress = () => {}): Promise<VerifyReport> {
     const findings: Finding[] = []
-    const { documents, reservations, inFlight } = await this.#examine(async (finding) => void findings.push(finding), onProgress)
+    const { documents, reservations, inFlight } = await this.#examine(
+      async (finding) => void findings.push(finding),
+      onProgress,
+    )
     return { documents, reservations, inFlight, findings }
   }
 
@@ -101,7 +138,10 @@ export class Maintenance {
   async repair(onProgress: OnProgress = () => {}): Promise<RepairReport> {
     const left: Finding[] = []
     let mended = 0
-    const mend = async (finding: Finding, reservation: { proxy: Proxy; document: Reservation } | null): Promise<void> => {
+    const mend = async (
+      finding: Finding,
+      reservation: { proxy: Proxy; document: Reservation } | null,
+    ): Promise<void> => {
       if (finding.kind === 'duplicate' || finding.kind === 'invalid') return void left.push(finding)
       try {
         if (reservation !== null) await this.#decide(reservation.proxy, reservation.document)
@@ -155,7 +195,8 @@ export class Maintenance {
       for (const proxy of this.#world.proxies) {
         for (const spec of proxy.specs) {
           const examined = await this.#examineDocument(proxy, spec, document)
-          if (examined !== null) await found(examined.finding, examined.holder === null ? null : { proxy, document: examined.holder })
+          if (examined !== null)
+            await found(examined.finding, examined.holder === null ? null : { proxy, document: examined.holder })
         }
       }
       looked()
@@ -184,7 +225,11 @@ export class Maintenance {
     return null
   }
 
-  async #examineDocument(proxy: Proxy, spec: UniqueSpec, seen: Fields): Promise<{ finding: Finding; holder: Reservation | null } | null> {
+  async #examineDocument(
+    proxy: Proxy,
+    spec: UniqueSpec,
+    seen: Fields,
+  ): Promise<{ finding: Finding; holder: Reservation | null } | null> {
     const owner = seen['_id']
     let document: Fields | null = seen
     let finding: { finding: Finding; holder: Reservation | null } | null = null
@@ -208,7 +253,10 @@ export class Maintenance {
       else {
         const other = ownerOf(holder)
         const both = await hasHeldValue(this.#world, proxy, holder, spec, await readMain(this.#world, other))
-        finding = { finding: { kind: both ? 'duplicate' : 'disagreement', ...about, holder: other }, holder: both ? null : holder }
+        finding = {
+          finding: { kind: both ? 'duplicate' : 'disagreement', ...about, holder: other },
+          holder: both ? null : holder,
+        }
       }
     }
     return document === null ? null : finding
@@ -236,7 +284,8 @@ export class Maintenance {
 
 /** What an error of `adopt` says about a document; null: nothing. */
 function findingOf(owner: unknown, error: unknown): Finding | null {
-  if (error instanceof DuplicateValueError) return { kind: 'duplicate', owner, field: error.field, value: error.value, holder: error.owner }
+  if (error instanceof DuplicateValueError)
+    return { kind: 'duplicate', owner, field: error.field, value: error.value, holder: error.owner }
   if (error instanceof InvalidValueError) return { kind: 'invalid', owner, message: error.message }
   if (error instanceof BusyDocumentError) return { kind: 'invalid', owner, message: error.message }
   return null

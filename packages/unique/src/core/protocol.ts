@@ -93,7 +93,8 @@ export class UniqueProtocol {
     const wanted = this.#valuesOf(document, this.#world.specs)
     for (const proxy of proxies) {
       for (const spec of proxy.specs) {
-        if (wanted.has(spec) && (await isHeldBy(this.#world, proxy, spec, wanted.get(spec)!, document['_id']))) wanted.delete(spec)
+        if (wanted.has(spec) && (await isHeldBy(this.#world, proxy, spec, wanted.get(spec)!, document['_id'])))
+          wanted.delete(spec)
       }
     }
     if (wanted.size === 0) return 'already'
@@ -218,7 +219,8 @@ export class UniqueProtocol {
     const attempt = new Attempt(this.#world, document['_id'], 'adopt')
     const held = this.#valuesOf(document, specs)
     for (const proxy of this.#world.proxies) {
-      for (const spec of proxy.specs) if (held.has(spec)) await attempt.demote(proxy, spec, held.get(spec)!).catch(() => {})
+      for (const spec of proxy.specs)
+        if (held.has(spec)) await attempt.demote(proxy, spec, held.get(spec)!).catch(() => {})
     }
     await attempt.compensate()
     return true
@@ -248,9 +250,19 @@ export class UniqueProtocol {
 }
 
 /** Is this value reserved or confirmed for this document? */
-async function isHeldBy(world: World, proxy: Proxy, spec: UniqueSpec, values: Values, owner: unknown): Promise<boolean> {
+async function isHeldBy(
+  world: World,
+  proxy: Proxy,
+  spec: UniqueSpec,
+  values: Values,
+  owner: unknown,
+): Promise<boolean> {
   const holder = await repeated(world.clock, () => lookup(proxy, spec, values))
-  return holder !== null && !(isReserved(holder) && isExpired(holder, world.clock.now())) && sameValue(ownerOf(holder), owner)
+  return (
+    holder !== null &&
+    !(isReserved(holder) && isExpired(holder, world.clock.now())) &&
+    sameValue(ownerOf(holder), owner)
+  )
 }
 
 /** Does a document have the fields of these specs as another one has them? */

@@ -22,12 +22,14 @@ export interface Reservation extends Fields {
   readonly expiresAt?: Date
 }
 
-export const ownerOf = (reservation: Reservation): unknown => ('owner' in reservation ? reservation.owner : reservation._id)
+export const ownerOf = (reservation: Reservation): unknown =>
+  'owner' in reservation ? reservation.owner : reservation._id
 
 export const isReserved = ({ state }: Reservation): boolean => state === 'reserved'
 
 /** Has its time run out? Without a time there is nothing to wait for. */
-export const isExpired = ({ expiresAt }: Reservation, nowMs: number): boolean => expiresAt === undefined || expiresAt.getTime() < nowMs
+export const isExpired = ({ expiresAt }: Reservation, nowMs: number): boolean =>
+  expiresAt === undefined || expiresAt.getTime() < nowMs
 
 /** The values that a reservation holds for a spec; null: none. A document of a sharded proxy always holds its spec's. */
 export function heldValues(proxy: Proxy, reservation: Reservation, spec: UniqueSpec): unknown[] | null {
@@ -66,7 +68,8 @@ export function lookup(proxy: Proxy, spec: UniqueSpec, values: readonly unknown[
 /** Two sightings of one document? On different shards of a proxy there may be several with one `_id`. */
 export function sameReservation(proxy: Proxy, a: Reservation, b: Reservation): boolean {
   return (
-    sameValue(a._id, b._id) && (!proxy.sharded || sameValue(heldValues(proxy, a, proxy.specs[0]!), heldValues(proxy, b, proxy.specs[0]!)))
+    sameValue(a._id, b._id) &&
+    (!proxy.sharded || sameValue(heldValues(proxy, a, proxy.specs[0]!), heldValues(proxy, b, proxy.specs[0]!)))
   )
 }
 

@@ -21,14 +21,21 @@ import { InvalidValueError } from './errors.js'
  * Call it only for one that has expired, or that belongs to the caller and whose main write is certainly not under way.
  * @returns what was done; null: nothing
  */
-export async function resolve(world: World, proxy: Proxy, reservation: Reservation): Promise<'confirmed' | 'released' | null> {
+export async function resolve(
+  world: World,
+  proxy: Proxy,
+  reservation: Reservation,
+): Promise<'confirmed' | 'released' | null> {
   const main = await readMain(world, ownerOf(reservation))
   const released: UniqueSpec[] = []
   for (const spec of heldSpecs(proxy, reservation)) {
     if (!(await hasHeldValue(world, proxy, reservation, spec, main))) released.push(spec)
   }
   const unchanged: Fields = isReserved(reservation)
-    ? { state: 'reserved', expiresAt: reservation.expiresAt === undefined ? { $exists: false } : { $eq: reservation.expiresAt } }
+    ? {
+        state: 'reserved',
+        expiresAt: reservation.expiresAt === undefined ? { $exists: false } : { $eq: reservation.expiresAt },
+      }
     : { state: reservation.state ?? { $exists: false } }
   const done = await settle(world, proxy, reservation, released, unchanged)
   if (!done) return null

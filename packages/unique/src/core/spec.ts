@@ -34,7 +34,9 @@ export function parseSpec(given: string | UniqueSpecOptions): UniqueSpec {
   for (const field of fields) {
     if (field === '_id') throw new RefusedOperationError('_id is unique by itself: leave it out of the unique fields')
     if (ownFields.has(field.split('.')[0]!)) {
-      throw new RefusedOperationError(`the field ${field} has a name that proxy documents use themselves: it cannot be unique`)
+      throw new RefusedOperationError(
+        `the field ${field} has a name that proxy documents use themselves: it cannot be unique`,
+      )
     }
     if (field.split('.').some((part) => part === '' || part.startsWith('$'))) {
       throw new RefusedOperationError(`'${field}' is not the path of a field`)
@@ -78,7 +80,8 @@ export function reservedValuesOf(spec: UniqueSpec, document: Fields): unknown[] 
 }
 
 function checked(value: unknown, field: string): unknown {
-  if (Array.isArray(value)) throw new InvalidValueError(`${field} is an array: a unique index would keep its elements, not the array`)
+  if (Array.isArray(value))
+    throw new InvalidValueError(`${field} is an array: a unique index would keep its elements, not the array`)
   const type = typeof value === 'object' && value !== null && '_bsontype' in value ? value._bsontype : null
   if (value instanceof RegExp || type === 'BSONRegExp')
     throw new InvalidValueError(`${field} is a regular expression, which no filter can look up`)
@@ -110,7 +113,8 @@ export function guardOf(specs: readonly UniqueSpec[], document: Fields): Fields 
   const guard: Fields = {}
   for (const spec of specs) {
     rawValuesOf(spec, document).forEach((value, i) => {
-      guard[spec.fields[i]!] = value === undefined ? { $exists: false } : value === null ? { $eq: null, $exists: true } : { $eq: value }
+      guard[spec.fields[i]!] =
+        value === undefined ? { $exists: false } : value === null ? { $eq: null, $exists: true } : { $eq: value }
     })
   }
   return guard

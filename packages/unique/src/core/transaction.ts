@@ -48,7 +48,10 @@ export function insertInTransaction(
   })
 }
 
-export async function changeInTransaction<R>(world: World, { find, plan, write }: Change<R>): Promise<Changed<R> | null | 'refused'> {
+export async function changeInTransaction<R>(
+  world: World,
+  { find, plan, write }: Change<R>,
+): Promise<Changed<R> | null | 'refused'> {
   return untilFree(world, async (scope): Promise<Changed<R> | null> => {
     const before = await find(scope)
     if (before === null) return null
@@ -60,12 +63,18 @@ export async function changeInTransaction<R>(world: World, { find, plan, write }
     await reserveAll(world, scope, before['_id'], gained)
     const result = await write(before, guardOf(touched, before), scope)
     // Inside of a transaction the document that was read is the one that is written.
-    if (result === null) throw new PortError('refused', 'the document that was read in the transaction does not match any more')
+    if (result === null)
+      throw new PortError('refused', 'the document that was read in the transaction does not match any more')
     return { before, result }
   })
 }
 
-async function reserveAll(world: World, scope: TransactionScope, owner: unknown, wanted: ReadonlyMap<UniqueSpec, Values>): Promise<void> {
+async function reserveAll(
+  world: World,
+  scope: TransactionScope,
+  owner: unknown,
+  wanted: ReadonlyMap<UniqueSpec, Values>,
+): Promise<void> {
   for (const proxy of scope.proxies) {
     const here = new Map([...wanted].filter(([spec]) => proxy.specs.includes(spec)))
     if (here.size === 0) continue

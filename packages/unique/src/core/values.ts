@@ -55,7 +55,11 @@ function plain(value: unknown): unknown {
       return [typed._bsontype, typed.toString()]
     case 'Binary':
     case 'UUID': {
-      const { sub_type: subType, buffer } = typed as unknown as { sub_type: number; buffer: Uint8Array; position: number }
+      const { sub_type: subType, buffer } = typed as unknown as {
+        sub_type: number
+        buffer: Uint8Array
+        position: number
+      }
       const length = (typed as unknown as { position: number }).position
       return ['Binary', subType, Uint8Array.prototype.slice.call(buffer, 0, length)]
     }

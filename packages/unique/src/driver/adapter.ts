@@ -24,14 +24,22 @@ export type AnyCollection = Collection<AnyDocument>
 export function driverPort(collection: AnyCollection, session?: ClientSession): ReadablePort {
   const inSession = session === undefined ? {} : { session }
   return {
-    insertOne: async (document) => void (await answered(() => collection.insertOne(document as AnyDocument, inSession))),
-    findOne: (filter, options) => answered(() => collection.findOne(filter, { ...options, ...inSession })) as Promise<Fields | null>,
+    insertOne: async (document) =>
+      void (await answered(() => collection.insertOne(document as AnyDocument, inSession))),
+    findOne: (filter, options) =>
+      answered(() => collection.findOne(filter, { ...options, ...inSession })) as Promise<Fields | null>,
     updateOne: async (filter, update, options) =>
       (await answered(() => collection.updateOne(filter, update, { ...options, ...inSession }))).matchedCount,
-    deleteOne: async (filter, options) => (await answered(() => collection.deleteOne(filter, { ...options, ...inSession }))).deletedCount,
+    deleteOne: async (filter, options) =>
+      (await answered(() => collection.deleteOne(filter, { ...options, ...inSession }))).deletedCount,
     findOneAndUpdate: (filter, update, options) =>
       answered(() =>
-        collection.findOneAndUpdate(filter, update, { ...options, ...inSession, returnDocument: 'after', includeResultMetadata: false }),
+        collection.findOneAndUpdate(filter, update, {
+          ...options,
+          ...inSession,
+          returnDocument: 'after',
+          includeResultMetadata: false,
+        }),
       ) as Promise<Fields | null>,
     find: (filter) => collection.find(filter, inSession) as AsyncIterable<Fields>,
   }
@@ -51,8 +59,8 @@ export async function answered<T>(call: () => Promise<T>): Promise<T> {
  * that ran out, shards that cannot be reached. Manual: the errors that make a write retryable; server: `error_codes.yml`.
  */
 const uncertainCodes: ReadonlySet<number> = new Set([
-  6, 7, 24, 43, 46, 50, 64, 79, 89, 91, 100, 133, 134, 175, 189, 202, 262, 317, 358, 384, 9001, 10107, 11600, 11601, 11602, 13388, 13435,
-  13436,
+  6, 7, 24, 43, 46, 50, 64, 79, 89, 91, 100, 133, 134, 175, 189, 202, 262, 317, 358, 384, 9001, 10107, 11600, 11601,
+  11602, 13388, 13435, 13436,
 ])
 
 const duplicateCodes: ReadonlySet<number> = new Set([11000, 11001, 12582])
@@ -87,10 +95,15 @@ export const realClock: Clock = {
 const refusalCodes: ReadonlySet<number> = new Set([9, 20, 72, 115, 263, 40415])
 
 const isRefusedByServer = (error: unknown): boolean =>
-  error instanceof MongoServerError && refusalCodes.has(Number(error.code)) && /transaction|txn|autocommit/i.test(error.message)
+  error instanceof MongoServerError &&
+  refusalCodes.has(Number(error.code)) &&
+  /transaction|txn|autocommit/i.test(error.message)
 
 /** Transactions of a client's sessions. `scopeOf` binds ports to one. */
-export function driverTransactions(client: MongoClient, scopeOf: (session: ClientSession) => TransactionScope): Transactions {
+export function driverTransactions(
+  client: MongoClient,
+  scopeOf: (session: ClientSession) => TransactionScope,
+): Transactions {
   return {
     async run(body) {
       const session = client.startSession()
@@ -131,6 +144,10 @@ const isRefusal = (error: unknown): boolean =>
   error instanceof MongoError && error.name === 'MongoCompatibilityError' && /transaction/i.test(error.message)
 
 /** The proxies, with every operation in a session. */
-export function inSession(proxies: readonly Proxy[], collections: ReadonlyMap<string, AnyCollection>, session: ClientSession): Proxy[] {
+export function inSession(
+  proxies: readonly Proxy[],
+  collections: ReadonlyMap<string, AnyCollection>,
+  session: ClientSession,
+): Proxy[] {
   return proxies.map((proxy) => ({ ...proxy, port: driverPort(collections.get(proxy.name)!, session) }))
 }

@@ -21,7 +21,8 @@ export interface ConnectedCollection {
  */
 export async function connectUnique(uri: string, ns: string, options: UniqueOptions): Promise<ConnectedCollection> {
   const dot = ns.indexOf('.')
-  if (dot <= 0 || dot === ns.length - 1) throw new RefusedOperationError(`the namespace is '${ns}': it has to be database.collection`)
+  if (dot <= 0 || dot === ns.length - 1)
+    throw new RefusedOperationError(`the namespace is '${ns}': it has to be database.collection`)
   let client: MongoClient
   try {
     client = new MongoClient(uri, { serverSelectionTimeoutMS: 10_000 })

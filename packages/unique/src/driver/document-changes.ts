@@ -28,7 +28,12 @@ export class DocumentChanges<TSchema extends Document> {
   readonly #specs: readonly UniqueSpec[]
 
   /** `reader` reads the same collection from primaries, as plain values. */
-  constructor(collection: Collection<TSchema>, reader: AnyCollection, protocol: UniqueProtocol, specs: readonly UniqueSpec[]) {
+  constructor(
+    collection: Collection<TSchema>,
+    reader: AnyCollection,
+    protocol: UniqueProtocol,
+    specs: readonly UniqueSpec[],
+  ) {
     this.#collection = collection
     this.#reader = reader
     this.#protocol = protocol
@@ -62,7 +67,9 @@ export class DocumentChanges<TSchema extends Document> {
     const order = sort === undefined ? {} : { sort }
     return this.#protocol.change<R>({
       find: (scope) =>
-        answered(() => this.#reader.findOne(filter as Filter<AnyDocument>, { ...order, ...sessionOf(scope) })) as Promise<Fields | null>,
+        answered(() =>
+          this.#reader.findOne(filter as Filter<AnyDocument>, { ...order, ...sessionOf(scope) }),
+        ) as Promise<Fields | null>,
       plan,
       write: (before, guard, scope) => answered(() => write(this.#target(filter, before, guard), scope)),
     })
@@ -70,8 +77,14 @@ export class DocumentChanges<TSchema extends Document> {
 
   /** The one document that was read, as long as it still matches. With the shard key one shard is asked. */
   #target(filter: Filter<TSchema>, before: Fields, guard: Fields): Filter<TSchema> {
-    const key = this.shardKey.filter((field) => field !== '_id').map((field) => [field, { $eq: valueAt(before, field) ?? null }] as const)
-    return { ...Object.fromEntries(key), _id: { $eq: before['_id'] }, $and: [guard, filter] } as unknown as Filter<TSchema>
+    const key = this.shardKey
+      .filter((field) => field !== '_id')
+      .map((field) => [field, { $eq: valueAt(before, field) ?? null }] as const)
+    return {
+      ...Object.fromEntries(key),
+      _id: { $eq: before['_id'] },
+      $and: [guard, filter],
+    } as unknown as Filter<TSchema>
   }
 
   async found(

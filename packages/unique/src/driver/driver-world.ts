@@ -2,7 +2,14 @@
 import { ObjectId, type Collection, type Document } from 'mongodb'
 import type { Proxy } from '../core/proxy.js'
 import type { UniqueEvent, World } from '../core/world.js'
-import { driverPort, driverTransactions, inSession, realClock, type AnyCollection, type AnyDocument } from './adapter.js'
+import {
+  driverPort,
+  driverTransactions,
+  inSession,
+  realClock,
+  type AnyCollection,
+  type AnyDocument,
+} from './adapter.js'
 import type { ParsedOptions } from './options.js'
 
 /** However the caller's collection reads: what is decided on must be what the primaries have, with its types as they are. */
@@ -26,7 +33,9 @@ export function driverWorld<TSchema extends Document>(
   const { reservationMs, busyMs, specs, transactions } = options
   const reader = db.collection<AnyDocument>(collectionName, primary)
   const collections = new Map(
-    options.proxies.map(({ name }) => [name, db.collection<AnyDocument>(name, { ...primary, writeConcern: { w: 'majority' } })] as const),
+    options.proxies.map(
+      ({ name }) => [name, db.collection<AnyDocument>(name, { ...primary, writeConcern: { w: 'majority' } })] as const,
+    ),
   )
   const proxies = options.proxies.map((plan): Proxy => ({ ...plan, port: driverPort(collections.get(plan.name)!) }))
   const world: World = {

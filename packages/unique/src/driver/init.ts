@@ -36,7 +36,8 @@ export async function prepareProxy(db: Db, plan: ProxyPlan, onCluster: boolean, 
   const [info] = await db.listCollections({ name: plan.name }).toArray()
   if (info !== undefined) {
     const { type, options } = info as { type?: string; options?: Document }
-    if (type !== undefined && type !== 'collection') throw new MisconfiguredProxyError(`${ns} is a ${type}, not a collection`)
+    if (type !== undefined && type !== 'collection')
+      throw new MisconfiguredProxyError(`${ns} is a ${type}, not a collection`)
     if (options?.['capped'] === true) throw new MisconfiguredProxyError(`${ns} is capped: it would forget reservations`)
     if (options?.['collation'] !== undefined) {
       throw new MisconfiguredProxyError(`${ns} has a default collation: its _id and values have to compare exactly`)
@@ -47,15 +48,19 @@ export async function prepareProxy(db: Db, plan: ProxyPlan, onCluster: boolean, 
   const indexes = info === undefined ? [] : await db.collection(plan.name).indexes()
   for (const index of indexes) {
     if (index['expireAfterSeconds'] !== undefined) {
-      throw new MisconfiguredProxyError(`${ns} has the TTL index ${index['name']}: it would remove reservations whose documents are there`)
+      throw new MisconfiguredProxyError(
+        `${ns} has the TTL index ${index['name']}: it would remove reservations whose documents are there`,
+      )
     }
   }
   for (const spec of plan.specs) checkIndexes(ns, plan, spec, indexes)
   if (!make) {
     if (info === undefined) throw new MisconfiguredProxyError(`there is no proxy collection ${ns}: init makes it`)
     const missing = plan.specs.find((spec) => indexOf(spec, indexes) === undefined)
-    if (missing !== undefined) throw new MisconfiguredProxyError(`${ns} has no unique index on ${missing.name}: init makes it`)
-    if (plan.sharded && onCluster && sharding === null) throw new MisconfiguredProxyError(`${ns} is not sharded: init shards it`)
+    if (missing !== undefined)
+      throw new MisconfiguredProxyError(`${ns} has no unique index on ${missing.name}: init makes it`)
+    if (plan.sharded && onCluster && sharding === null)
+      throw new MisconfiguredProxyError(`${ns} is not sharded: init shards it`)
     return
   }
   if (plan.sharded && onCluster && sharding === null) {
@@ -67,7 +72,9 @@ export async function prepareProxy(db: Db, plan: ProxyPlan, onCluster: boolean, 
   for (const spec of plan.specs) {
     if (indexOf(spec, indexes) !== undefined) continue
     const collation = spec.collation === null ? {} : { collation: spec.collation }
-    await db.collection(plan.name).createIndex(keyOf(spec), { unique: true, ...(plan.sharded ? {} : { sparse: true }), ...collation })
+    await db
+      .collection(plan.name)
+      .createIndex(keyOf(spec), { unique: true, ...(plan.sharded ? {} : { sparse: true }), ...collation })
   }
   // For sweeps: only reservations have the field.
   await db.collection(plan.name).createIndex({ expiresAt: 1 }, { sparse: true })
@@ -82,7 +89,9 @@ interface Sharding {
 async function shardingOf(db: Db, name: string): Promise<Sharding | null> {
   const entry = await db.client
     .db('config')
-    .collection<{ _id: string; key?: Document; unique?: boolean; dropped?: boolean; unsplittable?: boolean }>('collections')
+    .collection<{ _id: string; key?: Document; unique?: boolean; dropped?: boolean; unsplittable?: boolean }>(
+      'collections',
+    )
     .findOne({ _id: `${db.databaseName}.${name}` })
   if (entry === null || entry.dropped === true || entry.unsplittable === true || entry.key === undefined) return null
   return { key: entry.key, unique: entry.unique === true }
@@ -102,7 +111,8 @@ function checkSharding(ns: string, plan: ProxyPlan, sharding: Sharding | null): 
       `${ns} is sharded by ${key}, not by ${JSON.stringify(wanted)}: its unique index would not be one over all shards`,
     )
   }
-  if (!sharding.unique) throw new MisconfiguredProxyError(`${ns} is sharded by ${key} without unique: true: it keeps nothing unique`)
+  if (!sharding.unique)
+    throw new MisconfiguredProxyError(`${ns} is sharded by ${key} without unique: true: it keeps nothing unique`)
 }
 
 function checkIndexes(ns: string, plan: ProxyPlan, spec: UniqueSpec, indexes: readonly Document[]): void {
@@ -110,8 +120,11 @@ function checkIndexes(ns: string, plan: ProxyPlan, spec: UniqueSpec, indexes: re
   if (index === undefined) return
   const name = `the index ${index['name']} of ${ns}`
   if (index['unique'] !== true)
-    throw new MisconfiguredProxyError(`${name} is not unique: it keeps nothing unique. Drop it, init() makes the right one`)
-  if (index['partialFilterExpression'] !== undefined) throw new MisconfiguredProxyError(`${name} is partial: it leaves values out`)
+    throw new MisconfiguredProxyError(
+      `${name} is not unique: it keeps nothing unique. Drop it, init() makes the right one`,
+    )
+  if (index['partialFilterExpression'] !== undefined)
+    throw new MisconfiguredProxyError(`${name} is partial: it leaves values out`)
   if (plan.specs.length > 1 && index['sparse'] !== true) {
     throw new MisconfiguredProxyError(
       `${name} is not sparse: documents that hold other fields' values only would be duplicates of each other`,
@@ -130,5 +143,8 @@ const indexOf = (spec: UniqueSpec, indexes: readonly Document[]): Document | und
 function sameKey(a: Document, b: Document): boolean {
   const left = Object.entries(a)
   const right = Object.entries(b)
-  return left.length === right.length && left.every(([field, direction], i) => field === right[i]![0] && Number(direction) === right[i]![1])
+  return (
+    left.length === right.length &&
+    left.every(([field, direction], i) => field === right[i]![0] && Number(direction) === right[i]![1])
+  )
 }

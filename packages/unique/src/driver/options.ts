@@ -42,7 +42,8 @@ export function parseOptions(collection: string, options: UniqueOptions): Parsed
   if (transactions !== 'never' && transactions !== 'auto') {
     throw new RefusedOperationError(`transactions are 'never' or 'auto', not '${String(transactions)}'`)
   }
-  if (!(reservationMs >= 1000)) throw new RefusedOperationError(`reservationMs is ${reservationMs}; it has to be at least 1000`)
+  if (!(reservationMs >= 1000))
+    throw new RefusedOperationError(`reservationMs is ${reservationMs}; it has to be at least 1000`)
   if (!(busyMs >= 0)) throw new RefusedOperationError(`busyMs is ${busyMs}; it must not be negative`)
   const specs = unique.map(parseSpec)
   specs.forEach((spec, i) => {
@@ -63,7 +64,9 @@ export function parseOptions(collection: string, options: UniqueOptions): Parsed
 
 function sharded(collection: string, specs: readonly UniqueSpec[], { unique, proxy }: UniqueOptions): ProxyPlan[] {
   if (proxy !== undefined && specs.length > 1) {
-    throw new RefusedOperationError('sharded proxies need one collection for each unique field: give proxy with each field')
+    throw new RefusedOperationError(
+      'sharded proxies need one collection for each unique field: give proxy with each field',
+    )
   }
   const plans = specs.map((spec, i): ProxyPlan => {
     if (spec.collation !== null) {
@@ -76,7 +79,9 @@ function sharded(collection: string, specs: readonly UniqueSpec[], { unique, pro
     return { name: name ?? `${collection}.unique.${spec.fields.join('_')}`, specs: [spec], sharded: true }
   })
   if (new Set(plans.map(({ name }) => name)).size < plans.length) {
-    throw new RefusedOperationError('two unique fields have the same proxy collection: sharded proxies need one for each')
+    throw new RefusedOperationError(
+      'two unique fields have the same proxy collection: sharded proxies need one for each',
+    )
   }
   return plans
 }

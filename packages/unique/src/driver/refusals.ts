@@ -13,7 +13,9 @@ export interface AnyOptions {
 /** The manual demands acknowledged writes. @throws RefusedOperationError */
 export function refuseUnacknowledged(writeConcern: unknown): void {
   if ((writeConcern as { w?: unknown } | undefined)?.w === 0) {
-    throw new RefusedOperationError('write concern w: 0 is refused: without an answer nothing is known of a reservation. Use the default')
+    throw new RefusedOperationError(
+      'write concern w: 0 is refused: without an answer nothing is known of a reservation. Use the default',
+    )
   }
 }
 
@@ -36,6 +38,8 @@ export function checkChange(options: AnyOptions): void {
     )
   }
   if (options.collation !== undefined) {
-    throw new RefusedOperationError('collation is refused: the write is guarded by the exact old values. Use a filter that needs none')
+    throw new RefusedOperationError(
+      'collation is refused: the write is guarded by the exact old values. Use a filter that needs none',
+    )
   }
 }

@@ -51,7 +51,13 @@ export async function inBulk(
   writes: readonly ((result: UniqueBulkWriteResult, index: number) => Promise<void>)[],
   ordered: boolean,
 ): Promise<UniqueBulkWriteResult> {
-  const result: UniqueBulkWriteResult = { insertedCount: 0, matchedCount: 0, modifiedCount: 0, deletedCount: 0, insertedIds: {} }
+  const result: UniqueBulkWriteResult = {
+    insertedCount: 0,
+    matchedCount: 0,
+    modifiedCount: 0,
+    deletedCount: 0,
+    insertedIds: {},
+  }
   const errors: UniqueWriteError[] = []
   let next = 0
   const worker = async (): Promise<void> => {

@@ -55,7 +55,9 @@ export function uniqueCollection<TSchema extends Document = Document>(
   return new UniqueCollection(collection, options)
 }
 
-export class UniqueCollection<TSchema extends Document = Document> extends EventEmitter<Record<UniqueEventName, [UniqueEvent]>> {
+export class UniqueCollection<TSchema extends Document = Document> extends EventEmitter<
+  Record<UniqueEventName, [UniqueEvent]>
+> {
   /** The driver's collection, for reading. Writing to it goes past the reservations. */
   readonly collection: Collection<TSchema>
   readonly #options: ParsedOptions
@@ -111,7 +113,10 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
   }
 
   /** A document without `_id` gets an ObjectId. @throws DuplicateValueError, and the other errors of the README */
-  async insertOne(document: OptionalUnlessRequiredId<TSchema>, options: InsertOneOptions = {}): Promise<InsertOneResult<TSchema>> {
+  async insertOne(
+    document: OptionalUnlessRequiredId<TSchema>,
+    options: InsertOneOptions = {},
+  ): Promise<InsertOneResult<TSchema>> {
     this.#check(options)
     // As the driver does, the caller's document gets its _id.
     const withId = document as Fields
@@ -164,13 +169,21 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
     return this.collection.updateMany(filter, update, options)
   }
 
-  async replaceOne(filter: Filter<TSchema>, replacement: WithoutId<TSchema>, options: ReplaceOptions = {}): Promise<UpdateResult<TSchema>> {
+  async replaceOne(
+    filter: Filter<TSchema>,
+    replacement: WithoutId<TSchema>,
+    options: ReplaceOptions = {},
+  ): Promise<UpdateResult<TSchema>> {
     this.#checkChange(options)
     const { sort, ...rest } = options as ReplaceOptions & { sort?: unknown }
-    const changed = await this.#changes.change(filter, sort, this.#changes.replacementPlan(replacement), (target, scope) =>
-      this.collection
-        .replaceOne(target, replacement, { ...rest, ...sessionOf(scope) })
-        .then((result) => (result.matchedCount > 0 ? result : null)),
+    const changed = await this.#changes.change(
+      filter,
+      sort,
+      this.#changes.replacementPlan(replacement),
+      (target, scope) =>
+        this.collection
+          .replaceOne(target, replacement, { ...rest, ...sessionOf(scope) })
+          .then((result) => (result.matchedCount > 0 ? result : null)),
     )
     return changed === null ? updated(0) : (changed.result ?? updated(1))
   }
@@ -200,14 +213,20 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
   ): Promise<WithId<TSchema> | null> {
     this.#checkChange(options)
     const { sort, ...rest } = { ...options, includeResultMetadata: false } as const
-    const changed = await this.#changes.change(filter, sort, this.#changes.replacementPlan(replacement), (target, scope) =>
-      this.collection.findOneAndReplace(target, replacement, { ...rest, ...sessionOf(scope) }),
+    const changed = await this.#changes.change(
+      filter,
+      sort,
+      this.#changes.replacementPlan(replacement),
+      (target, scope) => this.collection.findOneAndReplace(target, replacement, { ...rest, ...sessionOf(scope) }),
     )
     return this.#changes.found(changed, options)
   }
 
   /** Returns the document, not the server's whole reply. */
-  async findOneAndDelete(filter: Filter<TSchema>, options: FindOneAndDeleteOptions = {}): Promise<WithId<TSchema> | null> {
+  async findOneAndDelete(
+    filter: Filter<TSchema>,
+    options: FindOneAndDeleteOptions = {},
+  ): Promise<WithId<TSchema> | null> {
     this.#checkChange(options)
     const { sort, ...rest } = { ...options, includeResultMetadata: false } as const
     const changed = await this.#changes.change(filter, sort, this.#changes.removal, (target, scope) =>
@@ -219,7 +238,9 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
   async deleteOne(filter: Filter<TSchema>, options: DeleteOptions = {}): Promise<DeleteResult> {
     this.#checkChange(options)
     const changed = await this.#changes.change(filter, undefined, this.#changes.removal, (target, scope) =>
-      this.collection.deleteOne(target, { ...options, ...sessionOf(scope) }).then((result) => (result.deletedCount > 0 ? result : null)),
+      this.collection
+        .deleteOne(target, { ...options, ...sessionOf(scope) })
+        .then((result) => (result.deletedCount > 0 ? result : null)),
     )
     return deleted(changed === null ? 0 : 1)
   }
@@ -229,13 +250,17 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
     this.#checkChange(options)
     let count = 0
     for await (const { _id } of this.#reader.find(filter as Filter<AnyDocument>, { projection: { _id: 1 } })) {
-      count += (await this.deleteOne({ $and: [filter, { _id: { $eq: _id } }] } as Filter<TSchema>, options)).deletedCount
+      count += (await this.deleteOne({ $and: [filter, { _id: { $eq: _id } }] } as Filter<TSchema>, options))
+        .deletedCount
     }
     return deleted(count)
   }
 
   /** Each operation by itself, in order unless `ordered: false`. What is refused is refused before the first is done. @throws UniqueBulkWriteError */
-  async bulkWrite(operations: readonly AnyBulkWriteOperation<TSchema>[], options: BulkWriteOptions = {}): Promise<UniqueBulkWriteResult> {
+  async bulkWrite(
+    operations: readonly AnyBulkWriteOperation<TSchema>[],
+    options: BulkWriteOptions = {},
+  ): Promise<UniqueBulkWriteResult> {
     this.#check(options)
     const { ordered = true, ...rest } = options
     return inBulk(

@@ -11,7 +11,8 @@ export interface UniqueKey {
 const at = (document: Fields, path: string): unknown =>
   path.split('.').reduce<unknown>((value, part) => (value as Fields | null | undefined)?.[part], document)
 
-const key = (value: unknown): string => (value instanceof Date ? `date ${value.getTime()}` : JSON.stringify(value ?? null))
+const key = (value: unknown): string =>
+  value instanceof Date ? `date ${value.getTime()}` : JSON.stringify(value ?? null)
 
 export class MemoryCollection {
   readonly name: string
@@ -29,7 +30,11 @@ export class MemoryCollection {
       this.documents.some((other) => {
         const values = each.fields.map((field) => at(document, field))
         const others = each.fields.map((field) => at(other, field))
-        if (each.sparse && (values.every((value) => value === undefined) || others.every((value) => value === undefined))) return false
+        if (
+          each.sparse &&
+          (values.every((value) => value === undefined) || others.every((value) => value === undefined))
+        )
+          return false
         const fold = each.fold ?? ((value) => value)
         return values.every((value, i) => key(fold(value)) === key(fold(others[i])))
       }),

@@ -77,7 +77,8 @@ export class Scheduler {
     return {
       insertOne: (document) => call('insertOne', true, () => collection.insertOne(document)),
       findOne: (filter, options?: PortOptions) => call('findOne', false, () => collection.findOne(filter, options)),
-      updateOne: (filter, update, options) => call('updateOne', true, () => collection.updateOne(filter, update, options)),
+      updateOne: (filter, update, options) =>
+        call('updateOne', true, () => collection.updateOne(filter, update, options)),
       deleteOne: (filter, options) => call('deleteOne', true, () => collection.deleteOne(filter, options)),
       findOneAndUpdate: (filter, update, options) =>
         call('findOneAndUpdate', true, () => collection.findOneAndUpdate(filter, update, options)),
@@ -97,7 +98,8 @@ export class Scheduler {
       now: () => this.nowMs,
       sleep: (durationMs) =>
         new Promise((resolve) => {
-          if (!this.crashed.has(client)) this.#sleepers.push({ client, wakeAtMs: this.nowMs + durationMs, wake: resolve })
+          if (!this.crashed.has(client))
+            this.#sleepers.push({ client, wakeAtMs: this.nowMs + durationMs, wake: resolve })
         }),
     }
   }

@@ -33,7 +33,10 @@ export class Story {
       collation === null ? { fields, sparse } : { fields, sparse, fold: lowerCase }
     this.proxies =
       layout === 'sharded'
-        ? this.specs.map((spec) => ({ collection: new MemoryCollection(`proxy of ${spec.name}`, [keyOf(spec, false)]), specs: [spec] }))
+        ? this.specs.map((spec) => ({
+            collection: new MemoryCollection(`proxy of ${spec.name}`, [keyOf(spec, false)]),
+            specs: [spec],
+          }))
         : [
             {
               collection: new MemoryCollection('proxy', [
@@ -56,7 +59,10 @@ export class Story {
         if (refusing) return { refused: true }
         const before = collections.map(({ documents }) => [...documents])
         try {
-          return { refused: false, result: await body({ main: world.main, proxies: world.proxies, session: 'session' }) }
+          return {
+            refused: false,
+            result: await body({ main: world.main, proxies: world.proxies, session: 'session' }),
+          }
         } catch (error) {
           collections.forEach((collection, i) => (collection.documents = before[i]!))
           throw error
@@ -119,7 +125,8 @@ export class Story {
         for (const spec of specs) {
           if (spec.fields.every((field) => proxy[field] === undefined)) continue
           const same = spec.fields.every((field) => this.#key(spec, main?.[field]) === this.#key(spec, proxy[field]))
-          if (main === undefined || !same) wrong.push(`${JSON.stringify(proxy)} is reserved for ${JSON.stringify(main)}`)
+          if (main === undefined || !same)
+            wrong.push(`${JSON.stringify(proxy)} is reserved for ${JSON.stringify(main)}`)
         }
       }
     }
@@ -136,13 +143,16 @@ export class Story {
           if (spec.missing === 'skip' && spec.fields.every((field) => document[field] === undefined)) continue
           const values = spec.fields.map((field) => this.#key(spec, document[field])).join()
           if (owners.has(values))
-            wrong.push(`${spec.name} ${values} is owned twice: ${String(owners.get(values))}, ${String(document['_id'])}`)
+            wrong.push(
+              `${spec.name} ${values} is owned twice: ${String(owners.get(values))}, ${String(document['_id'])}`,
+            )
           owners.set(values, document['_id'])
           const held = collection.documents.some(
             (proxy) =>
               ('owner' in proxy ? proxy['owner'] : proxy['_id']) === document['_id'] &&
               spec.fields.every(
-                (field) => proxy[field] !== undefined && this.#key(spec, proxy[field]) === this.#key(spec, document[field]),
+                (field) =>
+                  proxy[field] !== undefined && this.#key(spec, proxy[field]) === this.#key(spec, document[field]),
               ),
           )
           if (!held) wrong.push(`${JSON.stringify(document)} has no reservation of ${spec.name}`)

@@ -61,7 +61,10 @@ export async function runExamples(t: Test, examples: readonly Example[]): Promis
       try {
         const found = await run(collection, example)
         const expected = example.gives
-        const exact = example.order === 'sorted' || (example.order !== 'any' && layout === 'unsharded') || example.update !== undefined
+        const exact =
+          example.order === 'sorted' ||
+          (example.order !== 'any' && layout === 'unsharded') ||
+          example.update !== undefined
         t.same(texts(found, exact, example.sets), texts(expected, exact, example.sets), name)
       } catch (error) {
         t.fail(`${name}: ${String(error)}`)
@@ -98,7 +101,11 @@ export async function runExpressions(t: Test, rows: readonly ExpressionRow[]): P
 export async function runMistakes(t: Test, mistakes: readonly Mistake[]): Promise<void> {
   const place = await Place.open(t)
   for (const layout of layouts) {
-    const shared = await place.collection(layout, [{ _id: 1, a: 1, s: 'text', list: [1, 2], d: new Date(0) }], undefined)
+    const shared = await place.collection(
+      layout,
+      [{ _id: 1, a: 1, s: 'text', list: [1, 2], d: new Date(0) }],
+      undefined,
+    )
     for (const mistake of mistakes) {
       const name = `${mistake.name}, ${layout}`
       try {
@@ -145,9 +152,12 @@ class Place {
   }
 
   async #fill(layout: Layout, collection: Collection, documents: readonly Document[]): Promise<void> {
-    if (layout === 'sharded') await this.#client.db('admin').command({ shardCollection: collection.namespace, key: { _id: 'hashed' } })
+    if (layout === 'sharded')
+      await this.#client.db('admin').command({ shardCollection: collection.namespace, key: { _id: 'hashed' } })
     if (documents.length > 0)
-      await collection.insertMany(documents.map((document, i) => ('_id' in document ? document : { _id: i + 1, ...document })) as never)
+      await collection.insertMany(
+        documents.map((document, i) => ('_id' in document ? document : { _id: i + 1, ...document })) as never,
+      )
   }
 }
 

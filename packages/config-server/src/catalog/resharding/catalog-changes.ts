@@ -3,13 +3,29 @@
  * Server: resharding_coordinator_service.cpp.
  */
 import type { ChunkAssignment, TimestampPair } from '@shardlab/actor'
-import { boolValue, DocumentWriter, encode, decode, findField, ObjectId, Timestamp, toRawValue, type RawValue } from '@shardlab/bson'
+import {
+  boolValue,
+  DocumentWriter,
+  encode,
+  decode,
+  findField,
+  ObjectId,
+  Timestamp,
+  toRawValue,
+  type RawValue,
+} from '@shardlab/bson'
 import { uuidText } from '@shardlab/node'
 import { chunkDocument, collectionDocument, type NewCollection } from '../catalog-documents.js'
 import { logChange } from '../changelog.js'
 import { withFields } from '../document-changes.js'
 import type { ShardingCatalog } from '../sharding-catalog.js'
-import { isUnsplittableAfter, operationDocument, operationsNs, type CoordinatorState, type ReshardingOperation } from './operation.js'
+import {
+  isUnsplittableAfter,
+  operationDocument,
+  operationsNs,
+  type CoordinatorState,
+  type ReshardingOperation,
+} from './operation.js'
 import type { NamedRange } from './request.js'
 
 /** `what` of the entries in config.changelog. */
@@ -18,7 +34,10 @@ const transition = 'resharding.coordinator.transition'
 /** Notes that the collection is being resharded: from now on none of its chunks changes its owner. */
 export function beginOperation(catalog: ShardingCatalog, operation: ReshardingOperation): void {
   putOperation(catalog, operation, 'unused')
-  changeEntry(catalog, operation.ns, { reshardingFields: reshardingFields(operation), allowMigrations: boolValue(false) })
+  changeEntry(catalog, operation.ns, {
+    reshardingFields: reshardingFields(operation),
+    allowMigrations: boolValue(false),
+  })
 }
 
 /** The chunks and zones of the new key, under the temporary name, and who takes part. */
@@ -132,14 +151,21 @@ function chunksOf({ store }: ShardingCatalog, uuid: Uint8Array): Uint8Array[] {
 
 /** A chunk that is where it is from this time on. */
 function withoutPast(chunk: Uint8Array, [seconds, increment]: TimestampPair): Uint8Array {
-  const fields = new DocumentWriter(128).timestamp('onCurrentShardSince', seconds, increment).startArray('history').startDocument('0')
+  const fields = new DocumentWriter(128)
+    .timestamp('onCurrentShardSince', seconds, increment)
+    .startArray('history')
+    .startDocument('0')
   fields.timestamp('validAfter', seconds, increment).value('shard', findField(chunk, 'shard')!).end().end()
   const written = fields.finish()
   const changed = ['onCurrentShardSince', 'history'].filter((name) => findField(chunk, name) !== undefined)
   return withFields(chunk, Object.fromEntries(changed.map((name) => [name, findField(written, name)!])))
 }
 
-function putOperation(catalog: ShardingCatalog, operation: ReshardingOperation, old: CoordinatorState | 'unused'): void {
+function putOperation(
+  catalog: ShardingCatalog,
+  operation: ReshardingOperation,
+  old: CoordinatorState | 'unused',
+): void {
   catalog.store.put(operationsNs, operationDocument(operation))
   logTransition(catalog, operation, old)
 }
@@ -176,18 +202,29 @@ function changeEntry(catalog: ShardingCatalog, ns: string, changes: Readonly<Rec
 function reshardingFields(operation: ReshardingOperation, role: 'donor' | 'recipient' | null = null): RawValue {
   const { id, state, tempNs, key, recipients, donors, startedAtMs, approxSize, cloneTimestamp } = operation
   const writer = new DocumentWriter(512).startDocument('reshardingFields').uuid('uuid', id).string('state', state)
-  if (operation.abortReason !== null) writer.bool('userCanceled', findField(operation.abortReason, 'code')?.asNumber() === 341)
+  if (operation.abortReason !== null)
+    writer.bool('userCanceled', findField(operation.abortReason, 'code')?.asNumber() === 341)
   if (role === 'donor') {
-    writer.startDocument('donorFields').string('tempNs', tempNs).document('reshardingKey', key).startArray('recipientShardIds')
+    writer
+      .startDocument('donorFields')
+      .string('tempNs', tempNs)
+      .document('reshardingKey', key)
+      .startArray('recipientShardIds')
     recipients.forEach((shard, i) => writer.string(String(i), shard))
     writer.end().end()
   } else if (role === 'recipient') {
     writer.startDocument('recipientFields')
-    if (approxSize !== null) writer.int64('approxDocumentsToCopy', approxSize.documents).int64('approxBytesToCopy', approxSize.bytes)
+    if (approxSize !== null)
+      writer.int64('approxDocumentsToCopy', approxSize.documents).int64('approxBytesToCopy', approxSize.bytes)
     if (cloneTimestamp !== null) writer.timestamp('cloneTimestamp', cloneTimestamp[0], cloneTimestamp[1])
     writer.startArray('donorShards')
     donors.forEach((shard, i) => writer.startDocument(String(i)).string('shardId', shard).end())
-    writer.end().uuid('sourceUUID', operation.sourceUuid).string('sourceNs', operation.ns).int64('minimumOperationDurationMillis', 0).end()
+    writer
+      .end()
+      .uuid('sourceUUID', operation.sourceUuid)
+      .string('sourceNs', operation.ns)
+      .int64('minimumOperationDurationMillis', 0)
+      .end()
   }
   writer.date('startTime', startedAtMs).end()
   return findField(writer.finish(), 'reshardingFields')!

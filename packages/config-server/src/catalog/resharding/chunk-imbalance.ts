@@ -9,7 +9,10 @@ export function chunkImbalance(catalog: ShardingCatalog, entry: Uint8Array): num
   const field = (document: Uint8Array, name: string) => findField(document, name)!
   const shards = catalog.store.all('config.shards').map((document) => {
     const tags = findField(document, 'tags')
-    return { id: field(document, '_id').asString(), zones: tags === undefined ? [] : elementsOf(tags).map((tag) => tag.asString()) }
+    return {
+      id: field(document, '_id').asString(),
+      zones: tags === undefined ? [] : elementsOf(tags).map((tag) => tag.asString()),
+    }
   })
   const ranges = catalog.zonesOf(field(entry, '_id').asString()).map((document) => ({
     zone: field(document, 'tag').asString(),
@@ -30,6 +33,8 @@ export function chunkImbalance(catalog: ShardingCatalog, entry: Uint8Array): num
   }
   return Math.max(
     0,
-    ...[...counts.values()].filter(({ size }) => size > 0).map((of) => Math.max(...of.values()) - Math.min(...of.values())),
+    ...[...counts.values()]
+      .filter(({ size }) => size > 0)
+      .map((of) => Math.max(...of.values()) - Math.min(...of.values())),
   )
 }

@@ -138,7 +138,9 @@ export class ReshardingCoordinator {
       this.#deadlineMs = null
       // Nobody has to wait any longer; who does not hear it now asks.
       await context.all(
-        participantsOf(this.#operation).map((shard) => this.#participants.settleOnce(shard, this.#operation, this.#attempt, false)),
+        participantsOf(this.#operation).map((shard) =>
+          this.#participants.settleOnce(shard, this.#operation, this.#attempt, false),
+        ),
       )
       await context.sleep(retryPauseMs, this.#abort.signal)
       await this.#transition({ state: 'preparing-to-donate' })
@@ -154,15 +156,30 @@ export class ReshardingCoordinator {
       donors.map((donor) => this.#participants.ask(donor, 'shard.donate-collection', { ...facts, recipients })),
     )
     await this.#reach('config.resharding.donors-ready')
-    const total = begun.reduce((sum, { documents, bytes }) => ({ documents: sum.documents + documents, bytes: sum.bytes + bytes }), {
-      documents: 0,
-      bytes: 0,
-    })
-    const approxSize = { documents: Math.floor(total.documents / recipients.length), bytes: Math.floor(total.bytes / recipients.length) }
+    const total = begun.reduce(
+      (sum, { documents, bytes }) => ({ documents: sum.documents + documents, bytes: sum.bytes + bytes }),
+      {
+        documents: 0,
+        bytes: 0,
+      },
+    )
+    const approxSize = {
+      documents: Math.floor(total.documents / recipients.length),
+      bytes: Math.floor(total.bytes / recipients.length),
+    }
     await this.#transition({ state: 'cloning', cloneTimestamp: node.clock.tick(), approxSize })
     const { options, indexes } = begun[0]!
-    const received = { ...facts, donors, options, indexes, approxDocuments: approxSize.documents, approxBytes: approxSize.bytes }
-    await context.all(recipients.map((recipient) => this.#participants.ask(recipient, 'shard.receive-collection', received)))
+    const received = {
+      ...facts,
+      donors,
+      options,
+      indexes,
+      approxDocuments: approxSize.documents,
+      approxBytes: approxSize.bytes,
+    }
+    await context.all(
+      recipients.map((recipient) => this.#participants.ask(recipient, 'shard.receive-collection', received)),
+    )
     await this.#reach('config.resharding.recipients-asked')
     await this.#awaitRecipients(attempt, ['creating-collection', 'cloning'])
     await this.#reach('config.resharding.cloned')
@@ -183,12 +200,18 @@ export class ReshardingCoordinator {
     await this.#transition({ state: 'blocking-writes' })
     this.#deadlineMs = context.now() + parameters.number('reshardingCriticalSectionTimeoutMillis')
     await context.all(
-      participants.map((shard) => this.#participants.ask(shard, 'shard.block-for-resharding', { ...request, reads: false })),
+      participants.map((shard) =>
+        this.#participants.ask(shard, 'shard.block-for-resharding', { ...request, reads: false }),
+      ),
     )
     await this.#reach('config.resharding.writes-blocked')
-    await context.all(recipients.map((recipient) => this.#participants.ask(recipient, 'shard.finish-resharding', request)))
+    await context.all(
+      recipients.map((recipient) => this.#participants.ask(recipient, 'shard.finish-resharding', request)),
+    )
     await this.#reach('config.resharding.consistent')
-    const blocked = participants.map((shard) => this.#participants.ask(shard, 'shard.block-for-resharding', { ...request, reads: true }))
+    const blocked = participants.map((shard) =>
+      this.#participants.ask(shard, 'shard.block-for-resharding', { ...request, reads: true }),
+    )
     for (const { clusterTime } of await context.all(blocked)) node.clock.advance(clusterTime)
     await this.#reach('config.resharding.before-commit')
     this.#check()
@@ -209,7 +232,9 @@ export class ReshardingCoordinator {
     await this.#participants.settle(this.#operation, Number.MAX_SAFE_INTEGER, true)
     const participants = participantsOf(this.#operation)
     const others = this.#catalog.shardIds().filter((shard) => !participants.includes(shard))
-    await node.context.all(others.map((shard) => this.#participants.settleOnce(shard, this.#operation, Number.MAX_SAFE_INTEGER, true)))
+    await node.context.all(
+      others.map((shard) => this.#participants.settleOnce(shard, this.#operation, Number.MAX_SAFE_INTEGER, true)),
+    )
     await reachAnyway(node.context, 'config.resharding.participants-told', { ns })
     finishOperation(this.#catalog, this.#operation, true)
     await node.flush()
@@ -226,7 +251,8 @@ export class ReshardingCoordinator {
       await node.flush()
     }
     await reachAnyway(node.context, 'config.resharding.aborting', { ns })
-    if (this.#operation.state === 'aborting') await this.#participants.settle(this.#operation, Number.MAX_SAFE_INTEGER, false)
+    if (this.#operation.state === 'aborting')
+      await this.#participants.settle(this.#operation, Number.MAX_SAFE_INTEGER, false)
     await reachAnyway(node.context, 'config.resharding.participants-aborted', { ns })
     finishOperation(this.#catalog, this.#operation, false)
     await node.flush()
@@ -240,7 +266,11 @@ export class ReshardingCoordinator {
     const awaitOne = async (recipient: string) => {
       let known: ReshardingRecipientState = states[0]!
       do {
-        const { state, reason } = await this.#participants.ask(recipient, 'shard.resharding-status', { reshardingId: id, attempt, known })
+        const { state, reason } = await this.#participants.ask(recipient, 'shard.resharding-status', {
+          reshardingId: id,
+          attempt,
+          known,
+        })
         raiseError(reason)
         known = state
       } while (states.includes(known))

@@ -42,7 +42,9 @@ export function receiversOf(
   shuffled: (ids: readonly string[]) => string[],
 ): string[] {
   const ids = (documents: readonly Uint8Array[]) => documents.map((shard) => findField(shard, '_id')!.asString())
-  return behaviours.initialChunksOnShuffledShards ? shuffled(ids(shards.filter((shard) => !isDraining(shard)))) : ids(shards)
+  return behaviours.initialChunksOnShuffledShards
+    ? shuffled(ids(shards.filter((shard) => !isDraining(shard))))
+    : ids(shards)
 }
 
 /** How many keys have to be known; 0: none. @throws CommandError 4952602 */
@@ -72,7 +74,9 @@ export function chunksOf(plan: ChunkPlan, samples: readonly Uint8Array[]): Chunk
   }
   const counts = new Map<string, number>()
   return cut(shardKey, points).map(([min, max]) => {
-    const zone = zones.find((range) => compareDocuments(range.min, min) <= 0 && compareDocuments(max, range.max) <= 0)?.name ?? null
+    const zone =
+      zones.find((range) => compareDocuments(range.min, min) <= 0 && compareDocuments(max, range.max) <= 0)?.name ??
+      null
     const shard = leastLoaded(plan, counts, zone)
     counts.set(shard, (counts.get(shard) ?? 0) + 1)
     return [min, max, shard]
@@ -92,7 +96,11 @@ function zonePoints({ globalMin, globalMax }: ShardKeyPattern, zones: readonly N
 function addSamples(points: Uint8Array[], samples: readonly Uint8Array[], wanted: number): void {
   const sorted = [...samples].sort(compareDocuments)
   const known = new Map(points.map((point) => [keyStringOfDocument(point), point]))
-  for (let i = samplesPerChunk - 1; known.size < wanted && i - (samplesPerChunk - 1) < sorted.length; i += samplesPerChunk) {
+  for (
+    let i = samplesPerChunk - 1;
+    known.size < wanted && i - (samplesPerChunk - 1) < sorted.length;
+    i += samplesPerChunk
+  ) {
     const sample = sorted[Math.min(i, sorted.length - 1)]!
     const key = keyStringOfDocument(sample)
     if (!known.has(key)) known.set(key, sample)
@@ -104,7 +112,10 @@ function inOrder(points: ReadonlyMap<string, Uint8Array>): Uint8Array[] {
   return [...points].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, point]) => point)
 }
 
-function cut({ globalMin, globalMax }: ShardKeyPattern, points: readonly Uint8Array[]): (readonly [min: Uint8Array, max: Uint8Array])[] {
+function cut(
+  { globalMin, globalMax }: ShardKeyPattern,
+  points: readonly Uint8Array[],
+): (readonly [min: Uint8Array, max: Uint8Array])[] {
   const bounds = [globalMin, ...points, globalMax]
   return bounds.slice(1).map((max, i) => [bounds[i]!, max] as const)
 }
@@ -120,11 +131,15 @@ function leastLoaded(plan: ChunkPlan, counts: ReadonlyMap<string, number>, zone:
 
 /** Shards that carry a zone. @throws CommandError 4952607, 405 CannotCreateChunkDistribution when there are none */
 function carriersOf({ behaviours, shards, request }: ChunkPlan, zone: string): string[] {
-  const allowed = request.shardDistribution === null ? null : new Set(request.shardDistribution.map(({ shard }) => shard))
+  const allowed =
+    request.shardDistribution === null ? null : new Set(request.shardDistribution.map(({ shard }) => shard))
   const carriers = shards
     .filter((shard) => {
       const tags = findField(shard, 'tags')
-      return tags?.type === BsonType.array && elementsOf(tags).some((tag) => tag.type === BsonType.string && tag.asString() === zone)
+      return (
+        tags?.type === BsonType.array &&
+        elementsOf(tags).some((tag) => tag.type === BsonType.string && tag.asString() === zone)
+      )
     })
     .map((shard) => findField(shard, '_id')!.asString())
     .filter((shard) => allowed === null || allowed.has(shard))
@@ -138,7 +153,10 @@ function noShard({ zonesWithoutShardsError }: Behaviours, zone: string | null): 
         'CannotCreateChunkDistribution',
         'The initial split policy is not able to find a chunk distribution that satisfies the given set of zones with the current shards',
       )
-    : new CommandError(4952607, `no shards found for zone: ${zone ?? ''}, while creating initial chunks for new resharded collection`)
+    : new CommandError(
+        4952607,
+        `no shards found for zone: ${zone ?? ''}, while creating initial chunks for new resharded collection`,
+      )
 }
 
 function presetChunks({ request, shards }: ChunkPlan, chunks: readonly NamedRange[]): ChunkAssignment[] {
@@ -152,7 +170,8 @@ function presetChunks({ request, shards }: ChunkPlan, chunks: readonly NamedRang
   if (compareDocuments(chunks.at(-1)!.max, globalMax) !== 0)
     throw new CommandError('BadValue', 'Chunk range must end at global max for new shard key')
   chunks.forEach(({ min }, i) => {
-    if (i > 0 && compareDocuments(chunks[i - 1]!.max, min) !== 0) throw new CommandError('BadValue', 'Chunk ranges must be contiguous')
+    if (i > 0 && compareDocuments(chunks[i - 1]!.max, min) !== 0)
+      throw new CommandError('BadValue', 'Chunk ranges must be contiguous')
   })
   return chunks.map(({ min, max, name }) => [min, max, name])
 }
@@ -175,7 +194,9 @@ function distributed(plan: ChunkPlan, points: readonly Uint8Array[]): ChunkAssig
     const inside = points.filter((point) => compareDocuments(point, min!) > 0 && compareDocuments(point, max!) < 0)
     const bounds = [min!, ...inside, max!]
     return bounds.slice(1).map((end, i): ChunkAssignment => {
-      const zone = zones.find((range) => compareDocuments(range.min, bounds[i]!) <= 0 && compareDocuments(end, range.max) <= 0)
+      const zone = zones.find(
+        (range) => compareDocuments(range.min, bounds[i]!) <= 0 && compareDocuments(end, range.max) <= 0,
+      )
       if (zone !== undefined && !carriersOf(plan, zone.name).includes(shard))
         throw new CommandError(
           'InvalidOptions',

@@ -48,7 +48,8 @@ export function operationDocument(operation: ReshardingOperation): Uint8Array {
     .document('reshardingKey', operation.key)
     .date('startTime', operation.startedAtMs)
   if (operation.provenance !== null) writer.string('provenance', operation.provenance)
-  if (approxSize !== null) writer.int64('approxDocumentsToCopy', approxSize.documents).int64('approxBytesToCopy', approxSize.bytes)
+  if (approxSize !== null)
+    writer.int64('approxDocumentsToCopy', approxSize.documents).int64('approxBytesToCopy', approxSize.bytes)
   if (abortReason !== null) writer.document('abortReason', abortReason)
   writer.string('state', operation.state)
   if (cloneTimestamp !== null) writer.timestamp('cloneTimestamp', cloneTimestamp[0], cloneTimestamp[1])
@@ -61,8 +62,15 @@ export function operationDocument(operation: ReshardingOperation): Uint8Array {
 /** Null: a client has spoiled the document. */
 export function parseOperation(document: Uint8Array): ReshardingOperation | null {
   const [id, ui, state, request] = ['_id', 'ui', 'state', 'request'].map((name) => findField(document, name))
-  const [ns, tempNs, key, startTime] = ['ns', 'tempNs', 'reshardingKey', 'startTime'].map((name) => findField(document, name))
-  if (id?.type !== BsonType.binary || ui?.type !== BsonType.binary || state?.type !== BsonType.string || request?.type !== BsonType.object)
+  const [ns, tempNs, key, startTime] = ['ns', 'tempNs', 'reshardingKey', 'startTime'].map((name) =>
+    findField(document, name),
+  )
+  if (
+    id?.type !== BsonType.binary ||
+    ui?.type !== BsonType.binary ||
+    state?.type !== BsonType.string ||
+    request?.type !== BsonType.object
+  )
     return null
   if (ns?.type !== BsonType.string || tempNs?.type !== BsonType.string || key?.type !== BsonType.object) return null
   return {
@@ -119,7 +127,13 @@ function recipientState(state: CoordinatorState): string {
 function writeShards(writer: DocumentWriter, name: string, shards: readonly string[], state: string): void {
   writer.startArray(name)
   shards.forEach((shard, i) =>
-    writer.startDocument(arrayIndexName(i)).string('id', shard).startDocument('mutableState').string('state', state).end().end(),
+    writer
+      .startDocument(arrayIndexName(i))
+      .string('id', shard)
+      .startDocument('mutableState')
+      .string('state', state)
+      .end()
+      .end(),
   )
   writer.end()
 }
@@ -134,7 +148,9 @@ function writeZones(writer: DocumentWriter, zones: readonly NamedRange[]): void 
 
 function shardsIn(document: Uint8Array, name: string): string[] {
   const array = findField(document, name)
-  return array?.type === BsonType.array ? elementsOf(array).map((each) => findField(each.bytes, 'id', each.start)!.asString()) : []
+  return array?.type === BsonType.array
+    ? elementsOf(array).map((each) => findField(each.bytes, 'id', each.start)!.asString())
+    : []
 }
 
 function zonesIn(array: RawValue | undefined): NamedRange[] | null {

@@ -1,5 +1,12 @@
 /** How the coordinator of a resharding talks to the shards that take part. */
-import { RequestFailedError, type CancelSignal, type ErrorField, type MessageKind, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import {
+  RequestFailedError,
+  type CancelSignal,
+  type ErrorField,
+  type MessageKind,
+  type ReplyOf,
+  type RequestOf,
+} from '@shardlab/actor'
 import { raiseError, type StorageNode } from '@shardlab/node'
 import type { ReshardingOperation } from './operation.js'
 
@@ -40,7 +47,8 @@ export class Participants {
     for (let attempt = 1; ;) {
       this.#patience.check()
       const deadlineMs = this.#patience.deadlineMs()
-      const timeoutMs = deadlineMs === null ? answerTimeoutMs : Math.min(answerTimeoutMs, Math.max(1, deadlineMs - context.now()))
+      const timeoutMs =
+        deadlineMs === null ? answerTimeoutMs : Math.min(answerTimeoutMs, Math.max(1, deadlineMs - context.now()))
       try {
         const reply = await context.request(shard, kind, request, { timeoutMs, signal })
         raiseError((reply as { readonly error: ErrorField }).error)
@@ -59,16 +67,24 @@ export class Participants {
   async settle(operation: ReshardingOperation, attempt: number, committed: boolean): Promise<void> {
     const { context, stopping } = this.#node
     const tell = async (shard: string) => {
-      while (!(await this.settleOnce(shard, operation, attempt, committed))) await context.sleep(retryPauseMs, stopping.signal)
+      while (!(await this.settleOnce(shard, operation, attempt, committed)))
+        await context.sleep(retryPauseMs, stopping.signal)
     }
     await context.all(participantsOf(operation).map(tell))
   }
 
   /** False: it has not heard it. */
-  async settleOnce(shard: string, { id, ns, sourceUuid }: ReshardingOperation, attempt: number, committed: boolean): Promise<boolean> {
+  async settleOnce(
+    shard: string,
+    { id, ns, sourceUuid }: ReshardingOperation,
+    attempt: number,
+    committed: boolean,
+  ): Promise<boolean> {
     const request = { reshardingId: id, attempt, ns, sourceUuid, committed }
     try {
-      const { error } = await this.#node.context.request(shard, 'shard.settle-resharding', request, { timeoutMs: answerTimeoutMs })
+      const { error } = await this.#node.context.request(shard, 'shard.settle-resharding', request, {
+        timeoutMs: answerTimeoutMs,
+      })
       return error === null
     } catch (error) {
       if (error instanceof RequestFailedError) return false

@@ -44,7 +44,8 @@ export async function prepareOperation(
   }
   const size = samplesNeeded(plan)
   const asked = { ns, uuid: sourceUuid, keyPattern: operation.key, size }
-  const ask = (shard: string) => node.context.request(shard, 'shard.sample-shard-keys', asked, { timeoutMs: sampleTimeoutMs, signal })
+  const ask = (shard: string) =>
+    node.context.request(shard, 'shard.sample-shard-keys', asked, { timeoutMs: sampleTimeoutMs, signal })
   const samples = size === 0 ? [] : lowest(await node.context.all(donors.map(ask)), size)
   const chunks = chunksOf(plan, samples)
   // The primary shard has the collection whether it has chunks or not.
@@ -52,7 +53,13 @@ export async function prepareOperation(
   const recipients = [...new Set([primary, ...chunks.map(([, , shard]) => shard)])].sort()
   return {
     write() {
-      const prepared: ReshardingOperation = { ...operation, state: 'preparing-to-donate', donors, recipients, zones: null }
+      const prepared: ReshardingOperation = {
+        ...operation,
+        state: 'preparing-to-donate',
+        donors,
+        recipients,
+        zones: null,
+      }
       writeTemporaryCollection(catalog, prepared, chunks, zones)
       return prepared
     },

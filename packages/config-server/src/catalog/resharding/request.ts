@@ -1,6 +1,14 @@
 /** The arguments of reshardCollection, as the config server checks them. Server: reshard_collection.idl, configsvr_reshard_collection_cmd.cpp. */
 import { CommandArguments, type ReshardingProvenance } from '@shardlab/actor'
-import { BsonType, CommandError, compareDocuments, documentsOf, findField, typeName, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  compareDocuments,
+  documentsOf,
+  findField,
+  typeName,
+  type RawValue,
+} from '@shardlab/bson'
 import { compileCollation, formatDocument } from '@shardlab/query'
 import { reshardCollectionFields, ShardKeyPattern, type Behaviours } from '@shardlab/sharding'
 import { checkStorableKey } from '../storable-key.js'
@@ -36,7 +44,11 @@ export interface ReshardingRequest {
  * @param hasZones the collection has zones now
  * @throws CommandError 2 BadValue, 72 InvalidOptions; 40414, 14 for a zone or chunk that lacks a field, or has one of a wrong type
  */
-export function parseReshardingRequest(behaviours: Behaviours, request: Uint8Array, hasZones: boolean): ReshardingRequest {
+export function parseReshardingRequest(
+  behaviours: Behaviours,
+  request: Uint8Array,
+  hasZones: boolean,
+): ReshardingRequest {
   const args = CommandArguments.parse(request, { ...reshardCollectionFields, provenance: 'string' }, [], 'ignored')
   if (args.bool('unique') === true) throw new CommandError('BadValue', 'The unique field must be false')
   const collation = args.document('collation')
@@ -47,13 +59,16 @@ export function parseReshardingRequest(behaviours: Behaviours, request: Uint8Arr
     )
   const forceRedistribution = behaviours.reshardingCanForceRedistribution && args.bool('forceRedistribution') === true
   const zones = rangesOf(args.value('zones'), 'zones', 'zone')
-  if (hasZones && zones === null && !forceRedistribution) throw new CommandError('BadValue', 'Must specify value for zones field')
+  if (hasZones && zones === null && !forceRedistribution)
+    throw new CommandError('BadValue', 'Must specify value for zones field')
   const presetChunks = rangesOf(args.value('_presetReshardedChunks'), '_presetReshardedChunks', 'recipientShardId')
   const numInitialChunks = args.number('numInitialChunks') ?? null
   if (presetChunks !== null && numInitialChunks !== null)
     throw new CommandError('BadValue', 'Must specify only one of _presetReshardedChunks or numInitialChunks')
   const shardKey = ShardKeyPattern.parse(args.document('key')!, { compoundHashed: behaviours.compoundHashedShardKeys })
-  const shardDistribution = behaviours.reshardingCanForceRedistribution ? distributionOf(args.value('shardDistribution')) : null
+  const shardDistribution = behaviours.reshardingCanForceRedistribution
+    ? distributionOf(args.value('shardDistribution'))
+    : null
   if (shardDistribution !== null) checkDistribution(shardKey, shardDistribution)
   if (zones !== null) checkZones(zones)
   const provenance = provenanceOf(request)
@@ -67,7 +82,8 @@ export function provenanceOf(request: Uint8Array): ReshardingProvenance {
 
 function checkZones(zones: readonly NamedRange[]): void {
   zones.forEach(({ min, max }, i) => {
-    if (i > 0 && compareDocuments(zones[i - 1]!.max, min) > 0) throw new CommandError('BadValue', 'Zone ranges must not overlap')
+    if (i > 0 && compareDocuments(zones[i - 1]!.max, min) > 0)
+      throw new CommandError('BadValue', 'Zone ranges must not overlap')
     checkStorableKey(min)
     checkStorableKey(max)
   })
@@ -83,7 +99,8 @@ function checkDistribution(shardKey: ShardKeyPattern, entries: readonly Distribu
       throw invalid("ShardKeyRange min should follow shard key's keyPattern")
     if (max !== null && shardKey.keyStringOfBound(max) === undefined)
       throw invalid("ShardKeyRange max should follow shard key's keyPattern")
-    if (i > 0 && !explicit && seen.has(shard)) throw invalid('Non-explicit shardDistribution should have unique shardIds')
+    if (i > 0 && !explicit && seen.has(shard))
+      throw invalid('Non-explicit shardDistribution should have unique shardIds')
     if (explicit !== (max !== null)) throw invalid('All ShardKeyRanges should have the same min/max pattern')
     seen.add(shard)
   })

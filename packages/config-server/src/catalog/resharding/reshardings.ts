@@ -63,7 +63,11 @@ export class ReshardingOperations {
   }
 
   /** @throws CommandError 338 ReshardCollectionInProgress, 26 NamespaceNotFound, 5808201, and what is wrong with the request */
-  async start({ reshardingId, ns, request }: RequestOf<'config.start-resharding'>): Promise<ReplyOf<'config.start-resharding'>> {
+  async start({
+    reshardingId,
+    ns,
+    request,
+  }: RequestOf<'config.start-resharding'>): Promise<ReplyOf<'config.start-resharding'>> {
     const { behaviours, store, node } = this.#catalog
     const reply = (state: 'running' | 'done', runningId = reshardingId) => ({ state, runningId, error: null })
     if (this.#running.has(hexOf(reshardingId)) || this.#endings.has(hexOf(reshardingId))) return reply('running')
@@ -81,8 +85,10 @@ export class ReshardingOperations {
         shardDistribution.map(({ shard }) => shard),
       )
     const running = this.#of(ns)
-    if (running !== null && compareDocuments(running.operation.key, shardKey.document) === 0) return reply('running', running.operation.id)
-    if (compareDocuments(findField(entry, 'key')!.slice(), shardKey.document) === 0 && !forceRedistribution) return reply('done')
+    if (running !== null && compareDocuments(running.operation.key, shardKey.document) === 0)
+      return reply('running', running.operation.id)
+    if (compareDocuments(findField(entry, 'key')!.slice(), shardKey.document) === 0 && !forceRedistribution)
+      return reply('done')
     if (provenance === 'moveCollection' && this.#isOn(entry, shardDistribution![0]!.shard)) return reply('done')
     if (this.#running.size > 0) {
       throw new CommandError(
@@ -124,7 +130,10 @@ export class ReshardingOperations {
     return reply('running')
   }
 
-  async awaitEnd({ reshardingId, ns }: RequestOf<'config.await-resharding'>): Promise<ReplyOf<'config.await-resharding'>> {
+  async awaitEnd({
+    reshardingId,
+    ns,
+  }: RequestOf<'config.await-resharding'>): Promise<ReplyOf<'config.await-resharding'>> {
     const running = this.#running.get(hexOf(reshardingId))
     if (running !== undefined && !(await this.#endsWithin(running, endWaitMs))) return { ended: false, error: null }
     const ending = this.#endings.get(hexOf(reshardingId))
@@ -145,18 +154,28 @@ export class ReshardingOperations {
       'Could not find in-progress resharding operation to abort',
     )
     if (coordinator.operation.provenance !== provenance)
-      throw new CommandError('IllegalOperation', 'Could not find in-progress resharding operation with matching provenance')
+      throw new CommandError(
+        'IllegalOperation',
+        'Could not find in-progress resharding operation with matching provenance',
+      )
     coordinator.abort()
     const ending = await this.#end(coordinator)
     if (ending === null)
-      throw new CommandError('ReshardCollectionCommitted', "Can't abort resharding operation after the decision has been persisted")
+      throw new CommandError(
+        'ReshardCollectionCommitted',
+        "Can't abort resharding operation after the decision has been persisted",
+      )
     if (ending.code !== 341) throw ending
     return { error: null }
   }
 
   /** @throws CommandError 26 NamespaceNotFound, 339 NoSuchReshardCollection */
   commit(ns: string): void {
-    this.#require(ns, `Could not find resharding metadata for ${ns}`, 'Could not find in-progress resharding operation to commit').hurry()
+    this.#require(
+      ns,
+      `Could not find resharding metadata for ${ns}`,
+      'Could not find in-progress resharding operation to commit',
+    ).hurry()
   }
 
   /** @throws CommandError 26 NamespaceNotFound */
@@ -170,7 +189,11 @@ export class ReshardingOperations {
     return { error: null }
   }
 
-  outcome({ reshardingId, attempt, ns }: RequestOf<'config.resharding-outcome'>): ReplyOf<'config.resharding-outcome'>['outcome'] {
+  outcome({
+    reshardingId,
+    attempt,
+    ns,
+  }: RequestOf<'config.resharding-outcome'>): ReplyOf<'config.resharding-outcome'>['outcome'] {
     const running = this.#running.get(hexOf(reshardingId))
     if (running !== undefined) return running.outcomeOf(attempt)
     return this.#isCommitted(reshardingId, ns) ? 'committed' : 'aborted'
@@ -188,10 +211,12 @@ export class ReshardingOperations {
 
   #countEnding({ provenance, request, ns }: ReshardingOperation, ending: Ending): void {
     const sameKey = findField(request, 'forceRedistribution')?.isTruthy() === true
-    const what = ending === null ? 'Succeeded' : ending.code === ErrorCodes.ReshardCollectionAborted ? 'Canceled' : 'Failed'
+    const what =
+      ending === null ? 'Succeeded' : ending.code === ErrorCodes.ReshardCollectionAborted ? 'Canceled' : 'Failed'
     this.#statistics.count(provenance, what, sameKey)
     const entry = this.#catalog.collection(ns)
-    if (ending === null && entry !== null) this.#statistics.noteImbalance(provenance, chunkImbalance(this.#catalog, entry))
+    if (ending === null && entry !== null)
+      this.#statistics.noteImbalance(provenance, chunkImbalance(this.#catalog, entry))
   }
 
   #of(ns: string): ReshardingCoordinator | null {
@@ -269,5 +294,9 @@ function uuidIn(entry: Uint8Array): Uint8Array {
 }
 
 function zoneOf(tag: Uint8Array): { min: Uint8Array; max: Uint8Array; name: string } {
-  return { min: findField(tag, 'min')!.slice(), max: findField(tag, 'max')!.slice(), name: findField(tag, 'tag')!.asString() }
+  return {
+    min: findField(tag, 'min')!.slice(),
+    max: findField(tag, 'max')!.slice(),
+    name: findField(tag, 'tag')!.asString(),
+  }
 }

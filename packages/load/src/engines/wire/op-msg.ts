@@ -24,7 +24,8 @@ export function messageOf(body: Uint8Array): Buffer {
 /** The commands of an action, to be sent one behind the other. */
 export function messagesOf(workload: Workload, action: Action): Buffer[] {
   const { collection, database } = workload
-  const command = (name: string, sizeHintBytes = 256): DocumentWriter => new DocumentWriter(sizeHintBytes).string(name, collection)
+  const command = (name: string, sizeHintBytes = 256): DocumentWriter =>
+    new DocumentWriter(sizeHintBytes).string(name, collection)
   const finished = (writer: DocumentWriter): Buffer => messageOf(writer.string('$db', database).finish())
   switch (action.kind) {
     case 'find': {
@@ -63,7 +64,13 @@ export function messagesOf(workload: Workload, action: Action): Buffer[] {
 }
 
 export function getMoreMessage({ collection, database }: Workload, cursorId: bigint): Buffer {
-  return messageOf(new DocumentWriter(128).int64('getMore', cursorId).string('collection', collection).string('$db', database).finish())
+  return messageOf(
+    new DocumentWriter(128)
+      .int64('getMore', cursorId)
+      .string('collection', collection)
+      .string('$db', database)
+      .finish(),
+  )
 }
 
 /** A JavaScript object as bytes: what the `bson` package writes, without its detours for the plain values that records are made of. */
@@ -137,7 +144,10 @@ function writeErrorsOf(bytes: Buffer, start: number): { index: number; code: num
   const end = start + bytes.readInt32LE(start) - 1
   for (let at = start + 4; at < end;) {
     at = bytes.indexOf(0, at + 1) + 1
-    errors.push({ index: findField(bytes, 'index', at)?.asNumber() ?? 0, code: findField(bytes, 'code', at)?.asNumber() ?? 0 })
+    errors.push({
+      index: findField(bytes, 'index', at)?.asNumber() ?? 0,
+      code: findField(bytes, 'code', at)?.asNumber() ?? 0,
+    })
     at += bytes.readInt32LE(at)
   }
   return errors

@@ -91,7 +91,8 @@ export class WireEngine implements Engine {
       const written = action.kind === 'insert' ? action.documents.flatMap((_, i) => (failed.has(i) ? [] : [i])) : null
       return failedWith(codeText(reply.writeErrors[0]!.code, null), false, written)
     }
-    if (reply.batchLength < 0) return succeeded((action.kind === 'update' && !action.upsert) || action.kind === 'count' ? reply.n : -1)
+    if (reply.batchLength < 0)
+      return succeeded((action.kind === 'update' && !action.upsert) || action.kind === 'count' ? reply.n : -1)
     let found = reply.batchLength
     for (let id = reply.cursorId; id !== 0n;) {
       const more = readReply(await connection.exchange(getMoreMessage(this.#workload, id)))

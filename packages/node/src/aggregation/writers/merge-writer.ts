@@ -1,6 +1,12 @@
 /** $merge: each result updates the document of the target that has the same key, or is inserted. Server: merge_processor.cpp. */
 import { CommandError, DocumentWriter, findField, nullValue, RawValue, BsonType } from '@shardlab/bson'
-import { compileExpression, parseMerge, type DocumentExpression, type EvaluationContext, type MergeSpecification } from '@shardlab/query'
+import {
+  compileExpression,
+  parseMerge,
+  type DocumentExpression,
+  type EvaluationContext,
+  type MergeSpecification,
+} from '@shardlab/query'
 import { mergeKeyOf, type MergeKey } from './merge-target.js'
 import { command, runOnSink, WriteBatch, type PipelineResults, type WriteSink } from './write-sink.js'
 
@@ -14,7 +20,12 @@ interface Write {
  * @throws CommandError 51183, 51190, 51132, 51185 for keys, 13113 MergeStageNoMatchingDocument, 11000 DuplicateKey, 66 ImmutableField, and
  *   what writing is refused with; what was written before stays
  */
-export async function writeMerge(argument: RawValue, db: string, results: PipelineResults, sink: WriteSink): Promise<void> {
+export async function writeMerge(
+  argument: RawValue,
+  db: string,
+  results: PipelineResults,
+  sink: WriteSink,
+): Promise<void> {
   const merge = parseMerge(argument, db)
   const key = await mergeKeyOf(merge, sink)
   const inserts = merge.whenMatched === 'fail'
@@ -33,12 +44,17 @@ export async function writeMerge(argument: RawValue, db: string, results: Pipeli
 
 /** A document that is told apart by its `_id` gets one. */
 function withId(document: Uint8Array, { fields }: MergeKey, evaluation: EvaluationContext): Uint8Array {
-  if (!fields.includes('_id') || findField(document, '_id') !== undefined || evaluation.newObjectId === undefined) return document
+  if (!fields.includes('_id') || findField(document, '_id') !== undefined || evaluation.newObjectId === undefined)
+    return document
   return new DocumentWriter(document.length + 24).fields(document).objectId('_id', evaluation.newObjectId()).finish()
 }
 
 /** The fields of the key, dotted, with their values. @throws CommandError 51185 for arrays, 51132 for values that may not be missing */
-function selectorOf(document: Uint8Array, { fields, allowsNullish }: MergeKey, { languageVersion }: EvaluationContext): Uint8Array {
+function selectorOf(
+  document: Uint8Array,
+  { fields, allowsNullish }: MergeKey,
+  { languageVersion }: EvaluationContext,
+): Uint8Array {
   const isOld = (languageVersion ?? Infinity) < 8
   const writer = new DocumentWriter(128)
   for (const field of fields) {
@@ -76,7 +92,10 @@ interface Variable {
 }
 
 /** What the pipeline of `whenMatched` sees; an expression of null is the new document. */
-function variablesOf({ whenMatched, whenNotMatched, variables }: MergeSpecification, evaluation: EvaluationContext): readonly Variable[] {
+function variablesOf(
+  { whenMatched, whenNotMatched, variables }: MergeSpecification,
+  evaluation: EvaluationContext,
+): readonly Variable[] {
   if (typeof whenMatched === 'string') return []
   const given: Variable[] = (variables ?? []).map(({ name, expression }) => ({
     name,
@@ -86,7 +105,12 @@ function variablesOf({ whenMatched, whenNotMatched, variables }: MergeSpecificat
   return needsNew && !given.some(({ name }) => name === 'new') ? [...given, { name: 'new', expression: null }] : given
 }
 
-function statementOf(merge: MergeSpecification, selector: Uint8Array, document: Uint8Array, variables: readonly Variable[]): Uint8Array {
+function statementOf(
+  merge: MergeSpecification,
+  selector: Uint8Array,
+  document: Uint8Array,
+  variables: readonly Variable[],
+): Uint8Array {
   const { whenMatched, whenNotMatched } = merge
   const writer = new DocumentWriter(selector.length + document.length + 128).document('q', selector)
   if (typeof whenMatched !== 'string') {
@@ -137,10 +161,13 @@ async function insertBatch(
 ): Promise<void> {
   if (writes.length === 0) return
   await inContext(
-    runOnSink(sink, db, withOptions(command('insert', collection), sink), [['documents', writes.map(({ statement }) => statement)]]),
+    runOnSink(sink, db, withOptions(command('insert', collection), sink), [
+      ['documents', writes.map(({ statement }) => statement)],
+    ]),
     (error) => {
       const pattern = error.extra === null ? undefined : findField(error.extra, 'keyPattern')
-      const isKey = pattern !== undefined && fields.every((field) => findField(pattern.bytes, field, pattern.start) !== undefined)
+      const isKey =
+        pattern !== undefined && fields.every((field) => findField(pattern.bytes, field, pattern.start) !== undefined)
       return isKey
         ? "$merge with whenMatched: fail found an existing document with the same values for the 'on' fields"
         : '$merge failed due to a DuplicateKey error'
@@ -154,7 +181,10 @@ function withOptions(writer: DocumentWriter, { bypassDocumentValidation, writeCo
 }
 
 /** Says what the stage was at when a write failed. */
-async function inContext(writing: Promise<Uint8Array>, duplicateKey: (error: CommandError) => string): Promise<Uint8Array> {
+async function inContext(
+  writing: Promise<Uint8Array>,
+  duplicateKey: (error: CommandError) => string,
+): Promise<Uint8Array> {
   try {
     return await writing
   } catch (error) {

@@ -22,7 +22,12 @@ interface TargetState {
  * @throws CommandError 28769 NamespaceCannotBeSharded, 17152 for a capped target, 166 for a view, 125 CommandFailed when the target changed
  *   meanwhile, and what writing is refused with; the target is then as it was
  */
-export async function writeOut(argument: RawValue, db: string, results: PipelineResults, sink: WriteSink): Promise<void> {
+export async function writeOut(
+  argument: RawValue,
+  db: string,
+  results: PipelineResults,
+  sink: WriteSink,
+): Promise<void> {
   const target = parseOut(argument, db)
   await checkUnsharded(target, sink)
   const before = await stateOf(target, sink)
@@ -34,7 +39,10 @@ export async function writeOut(argument: RawValue, db: string, results: Pipeline
     await checkUnsharded(target, sink)
     checkUnchanged(target, before, await stateOf(target, sink))
     await checkWhole({ db: target.db, collection: temporary }, sink)
-    const rename = command('renameCollection', `${target.db}.${temporary}`).string('to', `${target.db}.${target.collection}`)
+    const rename = command('renameCollection', `${target.db}.${temporary}`).string(
+      'to',
+      `${target.db}.${target.collection}`,
+    )
     await runOnSink(sink, 'admin', withWriteConcern(rename.bool('dropTarget', true), sink))
   } catch (error) {
     // What keeps it from that is not told: the member that has it drops it at its next start.
@@ -54,7 +62,11 @@ async function checkUnsharded({ db, collection }: Target, sink: WriteSink): Prom
 
 /** @throws CommandError 17152, 166 */
 async function stateOf({ db, collection }: Target, sink: WriteSink): Promise<TargetState> {
-  const list = new DocumentWriter(128).int32('listCollections', 1).startDocument('filter').string('name', collection).end()
+  const list = new DocumentWriter(128)
+    .int32('listCollections', 1)
+    .startDocument('filter')
+    .string('name', collection)
+    .end()
   const [found] = firstBatchOf(await runOnSink(sink, db, list.startDocument('cursor').end()))
   if (found === undefined) return { options: new DocumentWriter(16).finish(), indexes: [] }
   const ns = `${db}.${collection}`
@@ -73,16 +85,24 @@ async function stateOf({ db, collection }: Target, sink: WriteSink): Promise<Tar
  */
 async function checkWhole(temporary: Target, sink: WriteSink): Promise<void> {
   const { options } = await stateOf(temporary, sink)
-  if (findField(options, 'temp') === undefined) throw new CommandError('InterruptedDueToReplStateChange', 'operation was interrupted')
+  if (findField(options, 'temp') === undefined)
+    throw new CommandError('InterruptedDueToReplStateChange', 'operation was interrupted')
 }
 
-async function copyIndexes(db: string, collection: string, indexes: readonly Uint8Array[], sink: WriteSink): Promise<void> {
+async function copyIndexes(
+  db: string,
+  collection: string,
+  indexes: readonly Uint8Array[],
+  sink: WriteSink,
+): Promise<void> {
   if (indexes.length === 0) return
   try {
     await runOnSink(sink, db, command('createIndexes', collection).documents('indexes', indexes))
   } catch (error) {
     if (!(error instanceof CommandError)) throw error
-    throw new CommandError(error.code, `Copying indexes for $out failed :: caused by :: ${error.message}`, { extra: error.extra })
+    throw new CommandError(error.code, `Copying indexes for $out failed :: caused by :: ${error.message}`, {
+      extra: error.extra,
+    })
   }
 }
 
@@ -114,6 +134,7 @@ function checkUnchanged({ db, collection }: Target, before: TargetState, after: 
       `collection options of target collection ${ns} changed during processing. Original options: ${formatDocument(before.options)}, new options: ${formatDocument(after.options)}`,
     )
   const same =
-    before.indexes.length === after.indexes.length && before.indexes.every((index, i) => Buffer.compare(index, after.indexes[i]!) === 0)
+    before.indexes.length === after.indexes.length &&
+    before.indexes.every((index, i) => Buffer.compare(index, after.indexes[i]!) === 0)
   if (!same) throw new CommandError('CommandFailed', `indexes of target collection ${ns} changed during processing.`)
 }

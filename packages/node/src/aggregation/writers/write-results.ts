@@ -8,6 +8,11 @@ import type { PipelineResults, WriteSink } from './write-sink.js'
  * @param db of the pipeline
  * @throws CommandError what {@link writeOut} and {@link writeMerge} throw
  */
-export function writeResults({ name, argument }: OuterStage, db: string, results: PipelineResults, sink: WriteSink): Promise<void> {
+export function writeResults(
+  { name, argument }: OuterStage,
+  db: string,
+  results: PipelineResults,
+  sink: WriteSink,
+): Promise<void> {
   return name === '$out' ? writeOut(argument, db, results, sink) : writeMerge(argument, db, results, sink)
 }

@@ -73,7 +73,10 @@ export class WriteBatch<T> {
 
   /** Would it become too large with so many bytes more? */
   isFullFor(bytes: number): boolean {
-    return this.#items.length > 0 && (this.#items.length >= WriteBatch.#countMax || this.#bytes + bytes > WriteBatch.#bytesMax)
+    return (
+      this.#items.length > 0 &&
+      (this.#items.length >= WriteBatch.#countMax || this.#bytes + bytes > WriteBatch.#bytesMax)
+    )
   }
 
   add(item: T, bytes: number): void {

@@ -38,6 +38,8 @@ export const buildInfo: CommandRow<CommonInvocation> = {
       .int32('bits', 64)
       .bool('debug', false)
       .int32('maxBsonObjectSize', 16 * 1024 * 1024)
-    return host.process === 'mongos' ? writer : writer.startArray('storageEngines').string('0', 'ephemeralForTest').end()
+    return host.process === 'mongos'
+      ? writer
+      : writer.startArray('storageEngines').string('0', 'ephemeralForTest').end()
   },
 }

@@ -16,7 +16,9 @@ export const configureFailPoint: CommandRow<CommonInvocation> = {
   run({ args, body, connectionId, host }) {
     const name = args.target.type === BsonType.string ? args.target.asString() : ''
     const count = host.failPoints.configure(name, body)
-    host.logBuffer.add(host.context.now(), 'W', 'CONTROL', 23829, `conn${connectionId}`, 'Set failpoint', { failPointName: name })
+    host.logBuffer.add(host.context.now(), 'W', 'CONTROL', 23829, `conn${connectionId}`, 'Set failpoint', {
+      failPointName: name,
+    })
     const writer = new DocumentWriter(64)
     // A number that fits is an int32: the server's appendNumber.
     return host.behaviours.failPointCounts ? writer.int32('count', count) : writer

@@ -14,7 +14,8 @@ export const endSessions: CommandRow<CommonInvocation> = {
   summary: 'Ends sessions and closes their cursors; unknown ones are passed over.',
   fields: {},
   run({ host, args }) {
-    for (const lsid of sessionDocumentsArgument('endSessions', args.target)) host.sessions.end(SessionCatalog.parse(lsid).key)
+    for (const lsid of sessionDocumentsArgument('endSessions', args.target))
+      host.sessions.end(SessionCatalog.parse(lsid).key)
     return new DocumentWriter(128)
   },
 }

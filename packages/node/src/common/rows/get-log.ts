@@ -14,7 +14,10 @@ export const getLog: CommandRow<CommonInvocation> = {
   summary: 'Lists recent log lines: connections, slow operations, changed parameters.',
   run({ args, host }) {
     if (args.target.type !== BsonType.string)
-      throw new CommandError('TypeMismatch', `Argument to getLog must be of type String; found ${typeName(args.target.type)}`)
+      throw new CommandError(
+        'TypeMismatch',
+        `Argument to getLog must be of type String; found ${typeName(args.target.type)}`,
+      )
     const component = args.target.asString()
     const writer = new DocumentWriter(256)
     if (component === '*') {

@@ -30,9 +30,13 @@ export const profile: CommandRow<CommonInvocation> = {
         'BadValue',
         "Profiling is not permitted on mongoS: the 'profile' field should be 0 to change 'slowms', 'sampleRate', or 'filter' settings for logging, or -1 to view current values",
       )
-    if (level === 1 || level === 2) throw new CommandError('CommandNotSupported', "the storage engine doesn't support profiling.")
+    if (level === 1 || level === 2)
+      throw new CommandError('CommandNotSupported', "the storage engine doesn't support profiling.")
     const { slow } = host.logBuffer
-    const writer = new DocumentWriter(192).int32('was', 0).int32('slowms', slow.thresholdMs).double('sampleRate', slow.sampleRate)
+    const writer = new DocumentWriter(192)
+      .int32('was', 0)
+      .int32('slowms', slow.thresholdMs)
+      .double('sampleRate', slow.sampleRate)
     slow.thresholdMs = args.number('slowms') ?? slow.thresholdMs
     slow.sampleRate = sampleRate ?? slow.sampleRate
     return writer

@@ -27,7 +27,8 @@ export const setParameter: CommandRow<CommonInvocation> = {
       values.set(name, it.value())
     }
     const [first] = [...values.keys()].sort()
-    if (first === undefined) throw new CommandError('InvalidOptions', 'no option found to set, use help:true to see options ')
+    if (first === undefined)
+      throw new CommandError('InvalidOptions', 'no option found to set, use help:true to see options ')
     const writer = new DocumentWriter(256)
     parameters.write(writer, parameters.find(first)!, 'was')
     for (const name of [...values.keys()].sort()) {

@@ -10,6 +10,7 @@ export const testDeprecationInVersion2: CommandRow<CommonInvocation> = {
   apiVersion1: true,
   manual: 'reference/stable-api',
   status: 'full',
-  summary: 'Tells what it was sent of the Stable API, in the place of a command that only a version 2 of the Stable API deprecates.',
+  summary:
+    'Tells what it was sent of the Stable API, in the place of a command that only a version 2 of the Stable API deprecates.',
   run: ({ args }) => apiParameters(args),
 }

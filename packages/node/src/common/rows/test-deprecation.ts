@@ -11,6 +11,7 @@ export const testDeprecation: CommandRow<CommonInvocation> = {
   apiDeprecated: true,
   manual: 'reference/stable-api',
   status: 'full',
-  summary: 'Tells what it was sent of the Stable API, in the place of a command that version 1 of the Stable API has and deprecates.',
+  summary:
+    'Tells what it was sent of the Stable API, in the place of a command that version 1 of the Stable API has and deprecates.',
   run: ({ args }) => apiParameters(args),
 }

@@ -10,6 +10,7 @@ export const testRemoval: CommandRow<CommonInvocation> = {
   apiVersion1: true,
   manual: 'reference/stable-api',
   status: 'full',
-  summary: 'Tells what it was sent of the Stable API, in the place of a command that a version 2 of the Stable API no longer has.',
+  summary:
+    'Tells what it was sent of the Stable API, in the place of a command that a version 2 of the Stable API no longer has.',
   run: ({ args }) => apiParameters(args),
 }

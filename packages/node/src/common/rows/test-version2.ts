@@ -9,6 +9,7 @@ export const testVersion2: CommandRow<CommonInvocation> = {
   access: 'none',
   manual: 'reference/stable-api',
   status: 'full',
-  summary: 'Tells what it was sent of the Stable API, in the place of a command that only a version 2 of the Stable API has.',
+  summary:
+    'Tells what it was sent of the Stable API, in the place of a command that only a version 2 of the Stable API has.',
   run: ({ args }) => apiParameters(args),
 }

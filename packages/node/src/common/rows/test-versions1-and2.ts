@@ -10,6 +10,7 @@ export const testVersions1And2: CommandRow<CommonInvocation> = {
   apiVersion1: true,
   manual: 'reference/stable-api',
   status: 'full',
-  summary: 'Tells what it was sent of the Stable API, in the place of a command that version 1 and a version 2 of the Stable API have.',
+  summary:
+    'Tells what it was sent of the Stable API, in the place of a command that version 1 and a version 2 of the Stable API have.',
   run: ({ args }) => apiParameters(args),
 }

@@ -20,7 +20,8 @@ export class Bounded<Entry> {
   }
 
   set n(n: number) {
-    if (this.entries.length > n) throw new CommandError('InternalError', 'entries were taken before their number was known')
+    if (this.entries.length > n)
+      throw new CommandError('InternalError', 'entries were taken before their number was known')
     this.#n = n
   }
 
@@ -29,7 +30,8 @@ export class Bounded<Entry> {
     const { entries } = this
     let dropped: Entry | null = null
     if (entries.length === this.#n) {
-      const isBetter = this.#drops === 'greatest' ? this.#compare(entries.at(-1)!, entry) > 0 : this.#compare(entry, entries[0]!) > 0
+      const isBetter =
+        this.#drops === 'greatest' ? this.#compare(entries.at(-1)!, entry) > 0 : this.#compare(entry, entries[0]!) > 0
       if (!isBetter) return entry
       dropped = (this.#drops === 'greatest' ? entries.pop() : entries.shift()) ?? entry
     }

@@ -28,7 +28,8 @@ function deviation(isSample: boolean): () => Accumulator {
         squares += otherSquares + delta * delta * ((count * otherCount) / total)
         count = total
       },
-      partial: () => documentValue(new DocumentWriter().double('m2', squares).double('mean', mean).int64('count', count).finish()),
+      partial: () =>
+        documentValue(new DocumentWriter().double('m2', squares).double('mean', mean).int64('count', count).finish()),
       result(): RawValue {
         const by = isSample ? count - 1 : count
         return by <= 0 ? nullValue : doubleValue(Math.sqrt(squares / by))
@@ -47,4 +48,7 @@ function row(name: string, isSample: boolean): AccumulatorOperator {
   }
 }
 
-export const deviationAccumulators: readonly AccumulatorOperator[] = [row('$stdDevPop', false), row('$stdDevSamp', true)]
+export const deviationAccumulators: readonly AccumulatorOperator[] = [
+  row('$stdDevPop', false),
+  row('$stdDevSamp', true),
+]

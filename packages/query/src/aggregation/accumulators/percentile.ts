@@ -84,11 +84,13 @@ export function percentileArgument(name: string, argument: RawValue, notObject: 
   const known = name === '$percentile' ? ['input', 'p', 'method'] : ['input', 'method']
   const given = new Map<string, RawValue>()
   for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
-    if (!known.includes(it.name())) throw new CommandError(40415, `BSON field '${name}.${it.name()}' is an unknown field.`)
+    if (!known.includes(it.name()))
+      throw new CommandError(40415, `BSON field '${name}.${it.name()}' is an unknown field.`)
     given.set(it.name(), it.value())
   }
   for (const field of known)
-    if (!given.has(field)) throw new CommandError(40414, `BSON field '${name}.${field}' is missing but a required field`)
+    if (!given.has(field))
+      throw new CommandError(40414, `BSON field '${name}.${field}' is missing but a required field`)
   const method = given.get('method')!
   if (method.type !== BsonType.string)
     throw new CommandError(

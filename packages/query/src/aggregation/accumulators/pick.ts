@@ -88,7 +88,10 @@ function mergeObjects(): Accumulator {
   const add = (value: RawValue | undefined) => {
     if (value === undefined || value.isNullish()) return
     if (value.type !== BsonType.object)
-      throw new CommandError(40400, `$mergeObjects requires object inputs, but input is of type ${typeName(value.type)}`)
+      throw new CommandError(
+        40400,
+        `$mergeObjects requires object inputs, but input is of type ${typeName(value.type)}`,
+      )
     for (const it = new FieldIterator(value.bytes, value.start); it.next();) fields.set(it.name(), it.value())
   }
   const result = () => {
@@ -100,7 +103,13 @@ function mergeObjects(): Accumulator {
 }
 
 function row(name: string, create: AccumulatorOperator['create']): AccumulatorOperator {
-  return { name, manualPage: `aggregation/${name.slice(1)}`, status: 'complete', create, evaluatedOf: oneExpression(name) }
+  return {
+    name,
+    manualPage: `aggregation/${name.slice(1)}`,
+    status: 'complete',
+    create,
+    evaluatedOf: oneExpression(name),
+  }
 }
 
 export const pickAccumulators: readonly AccumulatorOperator[] = [

@@ -209,7 +209,14 @@ function sorting(name: string, isSingle: boolean, isTop: boolean): AccumulatorOp
     since: 5.2,
     create(strings, setting) {
       const n = setting === undefined ? 0 : isSingle ? 1 : countOperand(setting.n)
-      return ordered(name, isSingle, isTop, n, strings, setting === undefined ? undefined : field(setting.argument, 'sortBy'))
+      return ordered(
+        name,
+        isSingle,
+        isTop,
+        n,
+        strings,
+        setting === undefined ? undefined : field(setting.argument, 'sortBy'),
+      )
     },
     evaluatedOf: (argument) => sortedArgument(name, isSingle, argument),
     countOf: (argument) => (isSingle ? int32Value(1) : countOf(argument)),

@@ -50,7 +50,8 @@ class Total {
   }
 
   merge(partial: RawValue): void {
-    if (partial.type === BsonType.object) this.#integers += findField(partial.bytes, 'int32s', partial.start)!.asBigInt()
+    if (partial.type === BsonType.object)
+      this.#integers += findField(partial.bytes, 'int32s', partial.start)!.asBigInt()
     else this.add(partial)
   }
 
@@ -58,7 +59,8 @@ class Total {
   #addDouble(value: number): void {
     const sum = this.#doubles + value
     if (Number.isFinite(sum))
-      this.#compensation += Math.abs(this.#doubles) >= Math.abs(value) ? this.#doubles - sum + value : value - sum + this.#doubles
+      this.#compensation +=
+        Math.abs(this.#doubles) >= Math.abs(value) ? this.#doubles - sum + value : value - sum + this.#doubles
     this.#doubles = sum
   }
 
@@ -116,14 +118,22 @@ function average(): Accumulator {
     result() {
       if (count === 0n) return nullValue
       const value = total.value()
-      return value.type === BsonType.decimal128 ? divideDecimals(value, int64Value(count))! : doubleValue(toNumber(value) / Number(count))
+      return value.type === BsonType.decimal128
+        ? divideDecimals(value, int64Value(count))!
+        : doubleValue(toNumber(value) / Number(count))
     },
   }
 }
 
 export const sumAccumulators: readonly AccumulatorOperator[] = [
   { name: '$sum', manualPage: 'aggregation/sum', status: 'complete', create: sum, evaluatedOf: oneExpression('$sum') },
-  { name: '$avg', manualPage: 'aggregation/avg', status: 'complete', create: average, evaluatedOf: oneExpression('$avg') },
+  {
+    name: '$avg',
+    manualPage: 'aggregation/avg',
+    status: 'complete',
+    create: average,
+    evaluatedOf: oneExpression('$avg'),
+  },
   {
     name: '$count',
     manualPage: 'aggregation/count-accumulator',

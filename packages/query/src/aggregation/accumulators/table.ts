@@ -27,7 +27,10 @@ const scripted: AccumulatorOperator = {
   },
   evaluatedOf(argument) {
     if (argument.type !== BsonType.object)
-      throw new CommandError(4544703, `$accumulator expects an object as an argument; found: ${typeName(argument.type)}`)
+      throw new CommandError(
+        4544703,
+        `$accumulator expects an object as an argument; found: ${typeName(argument.type)}`,
+      )
     for (const [field, code] of neededOfAccumulator)
       if (findField(argument.bytes, field, argument.start) === undefined)
         throw new CommandError(code, `$accumulator missing required argument '${field}'`)
@@ -36,7 +39,12 @@ const scripted: AccumulatorOperator = {
 }
 
 export const accumulatorOperators: ReadonlyMap<string, AccumulatorOperator> = new Map(
-  [...sumAccumulators, ...pickAccumulators, ...deviationAccumulators, ...severalAccumulators, ...percentileAccumulators, scripted].map(
-    (row) => [row.name, row],
-  ),
+  [
+    ...sumAccumulators,
+    ...pickAccumulators,
+    ...deviationAccumulators,
+    ...severalAccumulators,
+    ...percentileAccumulators,
+    scripted,
+  ].map((row) => [row.name, row]),
 )

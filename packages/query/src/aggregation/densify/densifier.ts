@@ -131,7 +131,8 @@ export class Densifier {
         this.#reached(input, generated)
       })
     }
-    const isOnStep = bounds === null ? isSame(value, this.#range.step(this.#current!, 1)) : this.#range.isOnStep(value, this.#current!)
+    const isOnStep =
+      bounds === null ? isSame(value, this.#range.step(this.#current!, 1)) : this.#range.isOnStep(value, this.#current!)
     if (isOnStep) {
       this.#current = value
       this.#reached(input, value)
@@ -171,7 +172,9 @@ export class Densifier {
       if (bounds !== 'full') this.#finishPartitions(bounds[1], bounds[0])
       else if (this.#globalMax !== null)
         this.#finishPartitions(
-          this.#range.isOnStep(this.#globalMax, this.#current!) ? this.#range.step(this.#globalMax, 1) : this.#globalMax,
+          this.#range.isOnStep(this.#globalMax, this.#current!)
+            ? this.#range.step(this.#globalMax, 1)
+            : this.#globalMax,
           null,
         )
       return

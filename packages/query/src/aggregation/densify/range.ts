@@ -35,14 +35,18 @@ export function parseDensifyRange(argument: RawValue): DensifyRange {
   if (unitText === undefined) return numberRange(step, boundsOf(given.get('bounds')!, step, false))
   const whole = exactInteger(step)
   if (whole === null)
-    throw new CommandError(6586400, 'The step parameter in a range statement must be a whole number when densifying a date range')
+    throw new CommandError(
+      6586400,
+      'The step parameter in a range statement must be a whole number when densifying a date range',
+    )
   return dateRange(Number(whole), timeUnit(unitText.asString()), boundsOf(given.get('bounds')!, step, true))
 }
 
 function boundsOf(bounds: RawValue, step: RawValue, hasUnit: boolean): DensifyBounds {
   if (bounds.type === BsonType.string) {
     const text = bounds.asString()
-    if (text !== 'full' && text !== 'partition') throw new CommandError(5946802, "Bounds string must either be 'full' or 'partition'")
+    if (text !== 'full' && text !== 'partition')
+      throw new CommandError(5946802, "Bounds string must either be 'full' or 'partition'")
     return text
   }
   if (bounds.type !== BsonType.array)
@@ -55,7 +59,8 @@ function boundsOf(bounds: RawValue, step: RawValue, hasUnit: boolean): DensifyBo
     throw new CommandError(5733403, 'A bounding array in a range statement must have exactly two elements')
   if (compareValues(low, high) > 0)
     throw new CommandError(5733402, 'A bounding array must be an ascending array of either two dates or two numbers')
-  const mixed = (code: number) => new CommandError(code, 'A bounding array must contain either both dates or both numeric types')
+  const mixed = (code: number) =>
+    new CommandError(code, 'A bounding array must contain either both dates or both numeric types')
   if (low.isNumber()) {
     if (hasUnit) throw new CommandError(5733409, 'Numeric bounds may not have unit parameter')
     if (!high.isNumber()) throw mixed(5733406)

@@ -1,12 +1,28 @@
 /** How operators take their operands. */
-import { BsonType, CommandError, elementsOf, FieldIterator, typeName, type RawValue, type StringComparator } from '@shardlab/bson'
-import { computed, type Expression, type ExpressionCompiler, type ExpressionOperator, type Frame } from './expression.js'
+import {
+  BsonType,
+  CommandError,
+  elementsOf,
+  FieldIterator,
+  typeName,
+  type RawValue,
+  type StringComparator,
+} from '@shardlab/bson'
+import {
+  computed,
+  type Expression,
+  type ExpressionCompiler,
+  type ExpressionOperator,
+  type Frame,
+} from './expression.js'
 
 export type Evaluate = (operands: readonly (RawValue | undefined)[]) => RawValue | undefined
 
 /** Operands from an array, or a single one without brackets. */
 export function operandsOf(argument: RawValue, compiler: ExpressionCompiler): Expression[] {
-  return (argument.type === BsonType.array ? elementsOf(argument) : [argument]).map((operand) => compiler.compile(operand))
+  return (argument.type === BsonType.array ? elementsOf(argument) : [argument]).map((operand) =>
+    compiler.compile(operand),
+  )
 }
 
 /** An operator with `min` to `max` operands, all evaluated before it computes. */
@@ -20,7 +36,8 @@ export function operator(name: string, min: number, max: number, evaluate: Evalu
       if (operands.length < min || operands.length > max) throw arityError(name, min, max, operands.length)
       const one = operands[0]
       const two = operands[1]
-      if (operands.length === 1 && one !== undefined) return computed(operands, (frame) => evaluate([one.evaluate(frame)]))
+      if (operands.length === 1 && one !== undefined)
+        return computed(operands, (frame) => evaluate([one.evaluate(frame)]))
       if (operands.length === 2 && one !== undefined && two !== undefined)
         return computed(operands, (frame) => evaluate([one.evaluate(frame), two.evaluate(frame)]))
       return computed(operands, (frame) => evaluate(operands.map((operand) => operand.evaluate(frame))))
@@ -29,8 +46,12 @@ export function operator(name: string, min: number, max: number, evaluate: Evalu
 }
 
 function arityError(name: string, min: number, max: number, given: number): CommandError {
-  if (min === max) return new CommandError(16020, `Expression ${name} takes exactly ${min} arguments. ${given} were passed in.`)
-  return new CommandError(28667, `Expression ${name} takes at least ${min} arguments, and at most ${max}, but ${given} were passed in.`)
+  if (min === max)
+    return new CommandError(16020, `Expression ${name} takes exactly ${min} arguments. ${given} were passed in.`)
+  return new CommandError(
+    28667,
+    `Expression ${name} takes at least ${min} arguments, and at most ${max}, but ${given} were passed in.`,
+  )
 }
 
 /** An operator whose operands are evaluated only as far as needed. */
@@ -56,12 +77,18 @@ export function lazyOperator(
 }
 
 /** An operator with one operand: `name: x` or `name: [x]`. */
-export function unary(name: string, evaluate: (value: RawValue | undefined) => RawValue | undefined): ExpressionOperator {
+export function unary(
+  name: string,
+  evaluate: (value: RawValue | undefined) => RawValue | undefined,
+): ExpressionOperator {
   return operator(name, 1, 1, ([value]) => evaluate(value))
 }
 
 /** The operator with the collation's comparison of strings at hand. */
-export function withStrings(name: string, make: (strings: StringComparator | undefined) => ExpressionOperator): ExpressionOperator {
+export function withStrings(
+  name: string,
+  make: (strings: StringComparator | undefined) => ExpressionOperator,
+): ExpressionOperator {
   return {
     ...make(undefined),
     name,
@@ -76,7 +103,8 @@ export function namedArguments(
   known: readonly string[],
   codes: { notObject: number; unknown: number },
 ): Map<string, RawValue> {
-  if (argument.type !== BsonType.object) throw new CommandError(codes.notObject, `${name} only supports an object as its argument`)
+  if (argument.type !== BsonType.object)
+    throw new CommandError(codes.notObject, `${name} only supports an object as its argument`)
   const fields = new Map<string, RawValue>()
   for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
     const field = it.name()
@@ -123,7 +151,11 @@ export function namedOperator(
 }
 
 /** The compiled operands of an object of operands, null for one that is not given. */
-export function namedOperands(named: NamedArguments, argument: RawValue, compiler: ExpressionCompiler): (Expression | null)[] {
+export function namedOperands(
+  named: NamedArguments,
+  argument: RawValue,
+  compiler: ExpressionCompiler,
+): (Expression | null)[] {
   if (argument.type !== BsonType.object) throw named.notObject(typeName(argument.type), argument)
   const given = new Map<string, Expression>()
   for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {

@@ -1,5 +1,14 @@
 /** Aggregation expressions over raw values. Server: pipeline/expression.cpp. */
-import { BsonType, CommandError, DocumentWriter, documentValue, elementsOf, FieldIterator, firstFieldName, RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  documentValue,
+  elementsOf,
+  FieldIterator,
+  firstFieldName,
+  RawValue,
+} from '@shardlab/bson'
 import { findOperator, unboundVariable, type EvaluationContext } from '../../context.js'
 import { dateValue, timestampValue } from '../../values/build.js'
 import { computed, constant, type Expression, type ExpressionCompiler, type Frame } from './expression.js'
@@ -44,7 +53,9 @@ export function compileOnCurrent(
   value: RawValue,
   context: EvaluationContext,
 ): (root: Uint8Array, current: RawValue) => RawValue | undefined {
-  const { compiler: inner, slots } = compiler(context, new Map(), { slots: 0, document: false }).withVariables(['CURRENT'])
+  const { compiler: inner, slots } = compiler(context, new Map(), { slots: 0, document: false }).withVariables([
+    'CURRENT',
+  ])
   const expression = inner.compile(value)
   return (root, current) => {
     const values: RawValue[] = []
@@ -70,7 +81,12 @@ function compiler(context: EvaluationContext, scope: ReadonlyMap<string, number>
   return self
 }
 
-function compile(value: RawValue, self: ExpressionCompiler, scope: ReadonlyMap<string, number>, used: Used): Expression {
+function compile(
+  value: RawValue,
+  self: ExpressionCompiler,
+  scope: ReadonlyMap<string, number>,
+  used: Used,
+): Expression {
   switch (value.type) {
     case BsonType.string: {
       const text = value.asString()
@@ -94,14 +110,18 @@ function compileObject(value: RawValue, self: ExpressionCompiler): Expression {
     const it = new FieldIterator(document)
     it.next()
     const argument = it.value()
-    if (it.next()) throw new CommandError(15983, `an object representing an expression must have exactly one field: ${name}`)
+    if (it.next())
+      throw new CommandError(15983, `an object representing an expression must have exactly one field: ${name}`)
     return compileOperator(name, argument, self)
   }
   const fields: { name: string; expression: Expression }[] = []
   for (const it = new FieldIterator(document); it.next();) {
     const field = it.name()
     if (field.startsWith('$'))
-      throw new CommandError(16410, `FieldPath field names may not start with '$'. Consider using $getField or $setField.`)
+      throw new CommandError(
+        16410,
+        `FieldPath field names may not start with '$'. Consider using $getField or $setField.`,
+      )
     if (field.includes('.'))
       throw new CommandError(16412, `FieldPath field names may not contain '.'. Consider using $getField or $setField.`)
     if (fields.some(({ name: earlier }) => earlier === field))
@@ -155,7 +175,12 @@ function slotOf(slot: number): (frame: Frame) => RawValue | undefined {
   return (frame) => frame.slots[slot]
 }
 
-function variable(text: string, context: EvaluationContext, scope: ReadonlyMap<string, number>, used: Used): Expression {
+function variable(
+  text: string,
+  context: EvaluationContext,
+  scope: ReadonlyMap<string, number>,
+  used: Used,
+): Expression {
   const dot = text.indexOf('.')
   const name = dot < 0 ? text : text.slice(0, dot)
   const path = dot < 0 ? '' : text.slice(dot + 1)

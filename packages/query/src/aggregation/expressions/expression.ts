@@ -29,7 +29,11 @@ export interface ExpressionOperator extends OperatorRow {
 }
 
 /** An expression that computes; folded when all its operands are constants. */
-export function computed(operands: readonly Expression[], evaluate: (frame: Frame) => RawValue | undefined, pure = true): Expression {
+export function computed(
+  operands: readonly Expression[],
+  evaluate: (frame: Frame) => RawValue | undefined,
+  pure = true,
+): Expression {
   if (pure && operands.every((operand) => operand.constant !== null)) return constant(evaluate(emptyFrame))
   return { evaluate, constant: null }
 }

@@ -73,7 +73,10 @@ export function checkFieldPath(path: string): string[] {
   for (const name of names) {
     if (name === '') throw new CommandError(15998, 'FieldPath field names may not be empty strings.')
     if (name.startsWith('$') && name !== '$id' && name !== '$ref' && name !== '$db')
-      throw new CommandError(16410, `FieldPath field names may not start with '$'. Consider using $getField or $setField.`)
+      throw new CommandError(
+        16410,
+        `FieldPath field names may not start with '$'. Consider using $getField or $setField.`,
+      )
     if (name.includes('\0')) throw new CommandError(16411, "FieldPath field names may not contain '\\0'.")
   }
   return names

@@ -13,7 +13,12 @@ export function checkVariableRead(name: string): void {
 
 function check(name: string, first: RegExp): void {
   if (name === '') throw new CommandError('FailedToParse', 'empty variable names are not allowed')
-  if (!first.test(name)) throw new CommandError('FailedToParse', `'${name}' starts with an invalid character for a user variable name`)
+  if (!first.test(name))
+    throw new CommandError('FailedToParse', `'${name}' starts with an invalid character for a user variable name`)
   const wrong = /[^A-Za-z0-9_\u0080-\uffff]/.exec(name)
-  if (wrong !== null) throw new CommandError('FailedToParse', `'${name}' contains an invalid character for a variable name: '${wrong[0]}'`)
+  if (wrong !== null)
+    throw new CommandError(
+      'FailedToParse',
+      `'${name}' contains an invalid character for a variable name: '${wrong[0]}'`,
+    )
 }

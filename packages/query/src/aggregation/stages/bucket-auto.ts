@@ -1,5 +1,14 @@
 /** $bucketAuto: buckets of about as many documents each. Server: `document_source_bucket_auto.cpp`. */
-import { BsonType, CommandError, compareValues, DocumentWriter, FieldIterator, nullValue, typeName, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  compareValues,
+  DocumentWriter,
+  FieldIterator,
+  nullValue,
+  typeName,
+  type RawValue,
+} from '@shardlab/bson'
 import { exactInteger, toNumber } from '../../values/arithmetic.js'
 import { formatEvaluated, formatValue } from '../../values/format.js'
 import { compileExpression, type DocumentExpression } from '../expressions/compile.js'
@@ -29,20 +38,27 @@ const positional: ReadonlySet<string> = new Set(['$first', '$firstN', '$last', '
 
 function bucketCount(value: RawValue): number {
   if (!value.isNumber())
-    throw new CommandError(40241, `The $bucketAuto 'buckets' field must be a numeric value, but found type: ${typeName(value.type)}`)
+    throw new CommandError(
+      40241,
+      `The $bucketAuto 'buckets' field must be a numeric value, but found type: ${typeName(value.type)}`,
+    )
   const count = exactInteger(value)
   if (count === null || BigInt.asIntN(32, count) !== count)
     throw new CommandError(
       40242,
       `The $bucketAuto 'buckets' field must be representable as a 32-bit integer, but found ${formatEvaluated(value)}`,
     )
-  if (count <= 0n) throw new CommandError(40243, `The $bucketAuto 'buckets' field must be greater than 0, but found: ${count}`)
+  if (count <= 0n)
+    throw new CommandError(40243, `The $bucketAuto 'buckets' field must be greater than 0, but found: ${count}`)
   return Number(count)
 }
 
 function outputFields(value: RawValue, context: StageContext): GroupField[] {
   if (value.type !== BsonType.object)
-    throw new CommandError(40244, `The $bucketAuto 'output' field must be an object, but found type: ${typeName(value.type)}`)
+    throw new CommandError(
+      40244,
+      `The $bucketAuto 'output' field must be an object, but found type: ${typeName(value.type)}`,
+    )
   const fields: GroupField[] = []
   for (const out = new FieldIterator(value.bytes, value.start); out.next();) {
     const field = parseField(out.name(), out.value(), context, false)
@@ -54,13 +70,19 @@ function outputFields(value: RawValue, context: StageContext): GroupField[] {
 
 function roundingOf(value: RawValue): GranularityRounder {
   if (value.type !== BsonType.string)
-    throw new CommandError(40261, `The $bucketAuto 'granularity' field must be a string, but found type: ${typeName(value.type)}`)
+    throw new CommandError(
+      40261,
+      `The $bucketAuto 'granularity' field must be a string, but found type: ${typeName(value.type)}`,
+    )
   return granularityRounder(value.asString())
 }
 
 function parse(argument: RawValue, context: StageContext): Specification {
   if (argument.type !== BsonType.object)
-    throw new CommandError(40240, `The argument to $bucketAuto must be an object, but found type: ${typeName(argument.type)}`)
+    throw new CommandError(
+      40240,
+      `The argument to $bucketAuto must be an object, but found type: ${typeName(argument.type)}`,
+    )
   let groupBy: RawValue | null = null
   let buckets: number | null = null
   let fields: readonly GroupField[] = []
@@ -79,14 +101,18 @@ function parse(argument: RawValue, context: StageContext): Specification {
     else if (it.name() === 'granularity') rounder = roundingOf(value)
     else throw new CommandError(40245, `Unrecognized option to $bucketAuto: ${it.name()}`)
   }
-  if (groupBy === null || buckets === null) throw new CommandError(40246, "$bucketAuto requires 'groupBy' and 'buckets' to be specified")
+  if (groupBy === null || buckets === null)
+    throw new CommandError(40246, "$bucketAuto requires 'groupBy' and 'buckets' to be specified")
   return { key: compileExpression(groupBy, context.evaluation), buckets, fields, rounder }
 }
 
 function checkRoundable(key: RawValue | undefined): void {
   const what = "$bucketAuto can specify a 'granularity' with"
   if (key?.isNumber() !== true)
-    throw new CommandError(40258, `${what} numeric boundaries only, but found a value with type: ${typeName(key?.type)}`)
+    throw new CommandError(
+      40258,
+      `${what} numeric boundaries only, but found a value with type: ${typeName(key?.type)}`,
+    )
   const number = toNumber(key)
   if (Number.isNaN(number)) throw new CommandError(40259, `${what} numeric boundaries only, but found a NaN`)
   if (number < 0) throw new CommandError(40260, `${what} non-negative numbers only, but found a negative number`)
@@ -121,7 +147,8 @@ function compileBucketAuto(argument: RawValue, context: StageContext): CompiledS
             // Equal values never fall into two buckets; what lies below a rounded boundary belongs to this one too.
             while (
               to < entries.length &&
-              (order(entries[to - 1]!.key, entries[to]!.key) === 0 || (boundary !== undefined && order(boundary, entries[to]!.key) > 0))
+              (order(entries[to - 1]!.key, entries[to]!.key) === 0 ||
+                (boundary !== undefined && order(boundary, entries[to]!.key) > 0))
             )
               to++
             const following = entries[to]?.key
@@ -144,13 +171,21 @@ function compileBucketAuto(argument: RawValue, context: StageContext): CompiledS
   }
 }
 
-function bucketDocument(min: RawValue, max: RawValue, sorted: readonly Entry[], fields: readonly GroupField[]): Uint8Array {
+function bucketDocument(
+  min: RawValue,
+  max: RawValue,
+  sorted: readonly Entry[],
+  fields: readonly GroupField[],
+): Uint8Array {
   const writer = new DocumentWriter().startDocument('_id').value('min', min).value('max', max).end()
   if (fields.length === 0) return writer.int32('count', sorted.length).finish()
-  const asGiven = fields.some((field) => positional.has(field.accumulator)) ? sorted.toSorted((a, b) => a.position - b.position) : sorted
+  const asGiven = fields.some((field) => positional.has(field.accumulator))
+    ? sorted.toSorted((a, b) => a.position - b.position)
+    : sorted
   for (const { name, accumulator, create, expression } of fields) {
     const state = create(undefined)
-    for (const { document } of positional.has(accumulator) ? asGiven : sorted) state.add(expression.evaluateOn(document))
+    for (const { document } of positional.has(accumulator) ? asGiven : sorted)
+      state.add(expression.evaluateOn(document))
     writer.value(name, state.result())
   }
   return writer.finish()

@@ -30,7 +30,10 @@ function constantOf(value: RawValue): RawValue | undefined {
 
 function boundariesOf(argument: RawValue, strings: StringComparator | undefined): RawValue[] {
   if (argument.type !== BsonType.array)
-    throw new CommandError(40200, `The $bucket 'boundaries' field must be an array, but found type: ${typeName(argument.type)}.`)
+    throw new CommandError(
+      40200,
+      `The $bucket 'boundaries' field must be an array, but found type: ${typeName(argument.type)}.`,
+    )
   const boundaries = elementsOf(argument)
   const values = boundaries.map((boundary) => {
     const value = constantOf(boundary)
@@ -42,7 +45,10 @@ function boundariesOf(argument: RawValue, strings: StringComparator | undefined)
     return value
   })
   if (values.length < 2)
-    throw new CommandError(40192, `The $bucket 'boundaries' field must have at least 2 values, but found ${values.length} value(s).`)
+    throw new CommandError(
+      40192,
+      `The $bucket 'boundaries' field must have at least 2 values, but found ${values.length} value(s).`,
+    )
   for (let i = 1; i < values.length; i++) {
     const [lower, upper] = [values[i - 1]!, values[i]!]
     if (canonicalType(lower.type) !== canonicalType(upper.type))
@@ -59,10 +65,17 @@ function boundariesOf(argument: RawValue, strings: StringComparator | undefined)
   return boundaries
 }
 
-function checkDefault(fallback: RawValue, boundaries: readonly RawValue[], strings: StringComparator | undefined): void {
+function checkDefault(
+  fallback: RawValue,
+  boundaries: readonly RawValue[],
+  strings: StringComparator | undefined,
+): void {
   const value = constantOf(fallback)
   if (value === undefined)
-    throw new CommandError(40195, `The $bucket 'default' field must be a constant expression, but found: ${formatValue(fallback)}.`)
+    throw new CommandError(
+      40195,
+      `The $bucket 'default' field must be a constant expression, but found: ${formatValue(fallback)}.`,
+    )
   const [lowest, highest] = [constantOf(boundaries[0]!), constantOf(boundaries.at(-1)!)]
   if (compareValues(value, lowest, strings) >= 0 && compareValues(value, highest, strings) < 0)
     throw new CommandError(
@@ -73,7 +86,10 @@ function checkDefault(fallback: RawValue, boundaries: readonly RawValue[], strin
 
 function bucketStages(argument: RawValue, { strings }: Pick<EvaluationContext, 'strings'>): Uint8Array[] {
   if (argument.type !== BsonType.object)
-    throw new CommandError(40201, `Argument to $bucket stage must be an object, but found type: ${typeName(argument.type)}.`)
+    throw new CommandError(
+      40201,
+      `Argument to $bucket stage must be an object, but found type: ${typeName(argument.type)}.`,
+    )
   const given = new Map<string, RawValue>()
   for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
     if (!['groupBy', 'boundaries', 'default', 'output'].includes(it.name()))
@@ -90,12 +106,19 @@ function bucketStages(argument: RawValue, { strings }: Pick<EvaluationContext, '
   const boundaries = list === undefined ? [] : boundariesOf(list, strings)
   const output = given.get('output')
   if (output !== undefined && output.type !== BsonType.object)
-    throw new CommandError(40196, `The $bucket 'output' field must be an object, but found type: ${typeName(output.type)}.`)
+    throw new CommandError(
+      40196,
+      `The $bucket 'output' field must be an object, but found type: ${typeName(output.type)}.`,
+    )
   if (groupBy === undefined || list === undefined)
     throw new CommandError(40198, "$bucket requires 'groupBy' and 'boundaries' to be specified.")
   const fallback = given.get('default')
   if (fallback !== undefined) checkDefault(fallback, boundaries, strings)
-  const writer = new DocumentWriter().startDocument('$group').startDocument('_id').startDocument('$switch').startArray('branches')
+  const writer = new DocumentWriter()
+    .startDocument('$group')
+    .startDocument('_id')
+    .startDocument('$switch')
+    .startArray('branches')
   for (let i = 0; i + 1 < boundaries.length; i++) {
     writer.startDocument(String(i)).startDocument('case').startArray('$and')
     writer.startDocument('0').startArray('$gte').value('0', groupBy).value('1', boundaries[i]!).end().end()

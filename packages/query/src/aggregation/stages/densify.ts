@@ -55,7 +55,10 @@ function partitionOf(document: Uint8Array, paths: readonly (readonly string[])[]
 
 function compileDensify(argument: RawValue, context: StageContext): CompiledStage {
   if (argument.type !== BsonType.object)
-    throw new CommandError('FailedToParse', `The $densify stage specification must be an object, found ${typeName(argument.type)}`)
+    throw new CommandError(
+      'FailedToParse',
+      `The $densify stage specification must be an object, found ${typeName(argument.type)}`,
+    )
   const given = parseStruct('$densify', argument, {
     field: { types: ['string'], required: true },
     partitionByFields: { types: ['array'] },
@@ -69,9 +72,15 @@ function compileDensify(argument: RawValue, context: StageContext): CompiledStag
   const names = checkFieldPath(field)
   for (const partition of partitions) {
     if (partition === field || partition.startsWith(`${field}.`))
-      throw new CommandError(8993000, "BSON field '$densify.partitionByFields' contains the field that is being densified")
+      throw new CommandError(
+        8993000,
+        "BSON field '$densify.partitionByFields' contains the field that is being densified",
+      )
     if (field.startsWith(`${partition}.`))
-      throw new CommandError(9554500, "The field that is being densified contains the BSON field '$densify.partitionByFields'")
+      throw new CommandError(
+        9554500,
+        "The field that is being densified contains the BSON field '$densify.partitionByFields'",
+      )
   }
   if (range.bounds === 'partition' && partitions.length === 0)
     throw new CommandError(
@@ -101,7 +110,8 @@ function compileDensify(argument: RawValue, context: StageContext): CompiledStag
             give(document: Uint8Array) {
               if (!next.satisfied) next.push(document)
             },
-            make: (partition: Uint8Array | null, value: RawValue) => withNested(partition ?? emptyDocument, names, value),
+            make: (partition: Uint8Array | null, value: RawValue) =>
+              withNested(partition ?? emptyDocument, names, value),
           }
           const densifier = new Densifier(range, isPartitioned, output, languageVersion >= 8)
           for (const { document } of entries) {

@@ -1,5 +1,14 @@
 /** $facet: several pipelines over the same documents, in one document. */
-import { BsonType, CommandError, DocumentWriter, elementsOf, FieldIterator, isEmptyDocument, typeName, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  elementsOf,
+  FieldIterator,
+  isEmptyDocument,
+  typeName,
+  type RawValue,
+} from '@shardlab/bson'
 import { formatField, formatValue } from '../../values/format.js'
 import { checkFieldPath } from '../expressions/field-path.js'
 import type { JoinBoard } from '../joins.js'
@@ -22,7 +31,10 @@ function pipelineOf(name: string, value: RawValue): Uint8Array[] {
 
 function compileFacet(argument: RawValue, context: StageContext): CompiledStage {
   if (argument.type !== BsonType.object || isEmptyDocument(argument.bytes, argument.start))
-    throw new CommandError(40169, `the $facet specification must be a non-empty object, but found: ${formatField('$facet', argument)}`)
+    throw new CommandError(
+      40169,
+      `the $facet specification must be a non-empty object, but found: ${formatField('$facet', argument)}`,
+    )
   const facets = facetsOf(argument).map(({ name, stages }) => {
     if (name.includes('.'))
       throw new CommandError(16412, "FieldPath field names may not contain '.'. Consider using $getField or $setField.")

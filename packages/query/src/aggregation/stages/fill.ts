@@ -37,12 +37,16 @@ function parseOutput(output: RawValue): FillOutput {
     const method = given.get('method')
     if (method !== undefined) {
       if (value !== undefined)
-        throw new CommandError(6050201, "Each fill output specification must have exactly one of 'method' or 'value' fields, not both")
+        throw new CommandError(
+          6050201,
+          "Each fill output specification must have exactly one of 'method' or 'value' fields, not both",
+        )
       const name = method.asString()
       if (!Object.hasOwn(methods, name)) throw new CommandError(6050202, 'Method must be either locf or linear')
       windows.startDocument(path).string(methods[name]!, `$${path}`).end()
     }
-    if (value !== undefined) values.startDocument(path).startArray('$ifNull').string('0', `$${path}`).value('1', value).end().end()
+    if (value !== undefined)
+      values.startDocument(path).startArray('$ifNull').string('0', `$${path}`).value('1', value).end().end()
   }
   return { windows: windows.finish(), values: values.finish() }
 }
@@ -60,7 +64,10 @@ function partitionOf(given: ReadonlyMap<string, RawValue>): RawValue | undefined
 
 function compileFill(argument: RawValue, context: StageContext): CompiledStage {
   if (argument.type !== BsonType.object)
-    throw new CommandError('FailedToParse', `The $fill stage specification must be an object, found ${typeName(argument.type)}`)
+    throw new CommandError(
+      'FailedToParse',
+      `The $fill stage specification must be an object, found ${typeName(argument.type)}`,
+    )
   const given = parseStruct('$fill', argument, {
     sortBy: { types: ['object'] },
     partitionByFields: { types: ['array'] },
@@ -73,12 +80,16 @@ function compileFill(argument: RawValue, context: StageContext): CompiledStage {
   const { windows, values } = parseOutput(output)
   const stages: CompiledStage[] = []
   const partitionBy = partitionOf(given)
-  if (!isEmptyDocument(windows)) stages.push(windowStage(partitionBy, given.get('sortBy'), documentValue(windows), context))
+  if (!isEmptyDocument(windows))
+    stages.push(windowStage(partitionBy, given.get('sortBy'), documentValue(windows), context))
   if (!isEmptyDocument(values)) {
     const projection = compileAddFields(values, context.evaluation)
     stages.push(mapStage('$addFields', (document) => projection.apply(document)))
   }
-  return { name: '$fill', open: (next, board) => stages.reduceRight((following, stage) => stage.open(following, board), next) }
+  return {
+    name: '$fill',
+    open: (next, board) => stages.reduceRight((following, stage) => stage.open(following, board), next),
+  }
 }
 
 /** It then is a window; values alone are filled in document by document. */

@@ -43,7 +43,10 @@ interface GraphArguments {
 
 function parseGraph(argument: RawValue): GraphArguments {
   if (argument.type !== BsonType.object)
-    throw new CommandError('FailedToParse', `the $graphLookup stage specification must be an object, but found ${typeName(argument.type)}`)
+    throw new CommandError(
+      'FailedToParse',
+      `the $graphLookup stage specification must be an object, but found ${typeName(argument.type)}`,
+    )
   if (findField(argument.bytes, 'from', argument.start) === undefined)
     throw new CommandError(
       'FailedToParse',
@@ -73,7 +76,16 @@ function parseGraph(argument: RawValue): GraphArguments {
       "$graphLookup requires 'from', 'as', 'startWith', 'connectFromField', and 'connectToField' to be specified.",
     )
   const hasDepth = findField(argument.bytes, 'depthField', argument.start) !== undefined
-  return { from, as, startWith, connectFromField, connectToField, depthField: hasDepth ? depthField : null, maxDepth, restriction }
+  return {
+    from,
+    as,
+    startWith,
+    connectFromField,
+    connectToField,
+    depthField: hasDepth ? depthField : null,
+    maxDepth,
+    restriction,
+  }
 }
 
 function wrongString(name: string, value: RawValue): CommandError {
@@ -86,7 +98,8 @@ function depthOf(value: RawValue): number {
   if (!value.isNumber()) throw new CommandError(40100, `maxDepth must be numeric, found type: ${typeName(value.type)}`)
   const depth = truncateToInt64(value) ?? 0n
   if (depth < 0n) throw new CommandError(40101, `maxDepth requires a nonnegative argument, found: ${depth}`)
-  if (exactInteger(value) === null) throw new CommandError(40102, `maxDepth could not be represented as a long long: ${depth}`)
+  if (exactInteger(value) === null)
+    throw new CommandError(40102, `maxDepth could not be represented as a long long: ${depth}`)
   return Number(depth)
 }
 
@@ -151,11 +164,15 @@ function graphRun(search: Search, next: StageRun): JoinRun {
             // Documents are the same when their _id is, whatever the collation.
             const key = encodeKeyString([id])
             if (visited.has(key)) return
-            visited.set(key, search.depthField === null ? found : setAt(found, search.depthField, int64Value(BigInt(depth))))
+            visited.set(
+              key,
+              search.depthField === null ? found : setAt(found, search.depthField, int64Value(BigInt(depth))),
+            )
             bytes += found.length + key.length
             const values = valuesAtPath(found, search.connectFrom)
             for (const value of values) bytes += value.end - value.start
-            if (bytes >= searchBytesMax) throw new CommandError(40099, '$graphLookup reached maximum memory consumption')
+            if (bytes >= searchBytesMax)
+              throw new CommandError(40099, '$graphLookup reached maximum memory consumption')
             for (const value of values) reached.push(value)
           })
           frontier = frontierOf(search, reached)
@@ -191,7 +208,8 @@ function matchFrontier({ restriction, connectTo }: Search, values: readonly RawV
   writer.startDocument(String(at++)).startDocument(connectTo).startArray('$in')
   values.forEach((value, i) => writer.value(String(i), value.type === BsonType.undefined ? nullValue : value))
   writer.end().end().end()
-  if (hasNull || hasUndefined) writer.startDocument(String(at++)).startDocument(connectTo).bool('$exists', true).end().end()
+  if (hasNull || hasUndefined)
+    writer.startDocument(String(at++)).startDocument(connectTo).bool('$exists', true).end().end()
   if (hasNull !== hasUndefined)
     writer
       .startDocument(String(at))

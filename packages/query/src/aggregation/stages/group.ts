@@ -60,7 +60,12 @@ export function parseField(name: string, value: RawValue, context: StageContext,
   return doingMerge ? mergingField(name, operator, argument, context) : groupField(name, operator, argument, context)
 }
 
-function mergingField(name: string, operator: AccumulatorOperator, argument: RawValue, { evaluation }: StageContext): GroupField {
+function mergingField(
+  name: string,
+  operator: AccumulatorOperator,
+  argument: RawValue,
+  { evaluation }: StageContext,
+): GroupField {
   return {
     name,
     accumulator: operator.name,
@@ -70,7 +75,12 @@ function mergingField(name: string, operator: AccumulatorOperator, argument: Raw
   }
 }
 
-function groupField(name: string, operator: AccumulatorOperator, argument: RawValue, { evaluation }: StageContext): GroupField {
+function groupField(
+  name: string,
+  operator: AccumulatorOperator,
+  argument: RawValue,
+  { evaluation }: StageContext,
+): GroupField {
   const expression = compileExpression(operator.evaluatedOf(argument), evaluation)
   const given = operator.countOf?.(argument)
   const count = given === undefined ? null : compileExpression(given, evaluation)
@@ -95,7 +105,8 @@ function checkGroupKey(id: RawValue): void {
 }
 
 function parse(argument: RawValue, context: StageContext): Specification {
-  if (argument.type !== BsonType.object) throw new CommandError(15947, "a group's fields must be specified in an object")
+  if (argument.type !== BsonType.object)
+    throw new CommandError(15947, "a group's fields must be specified in an object")
   let id: DocumentExpression | null = null
   const flags = { $doingMerge: false, $willBeMerged: false }
   for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
@@ -184,7 +195,10 @@ export const groupStage: StageOperator = {
 export function splitGroup(stage: Uint8Array): { shards: Uint8Array; merger: Uint8Array } {
   const specification = findField(stage, '$group')
   if (specification?.type !== BsonType.object)
-    throw new CommandError(15947, `a group's fields must be specified in an object, not ${typeName(specification?.type)}`)
+    throw new CommandError(
+      15947,
+      `a group's fields must be specified in an object, not ${typeName(specification?.type)}`,
+    )
   const shards = new DocumentWriter()
     .startDocument('$group')
     .fields(specification.bytes, specification.start)
@@ -199,7 +213,14 @@ export function splitGroup(stage: Uint8Array): { shards: Uint8Array; merger: Uin
     const accumulator = firstFieldName(it.value().slice()) ?? ''
     if (name !== '') merger.string(accumulator, `$$ROOT.${name}`)
     // No path leads to a field without a name.
-    else merger.startDocument(accumulator).startDocument('$getField').string('field', '').string('input', '$$ROOT').end().end()
+    else
+      merger
+        .startDocument(accumulator)
+        .startDocument('$getField')
+        .string('field', '')
+        .string('input', '$$ROOT')
+        .end()
+        .end()
     merger.end()
   }
   return { shards, merger: merger.bool('$doingMerge', true).end().finish() }

@@ -1,5 +1,14 @@
 /** The arguments of $lookup. Server: `DocumentSourceLookUp::createFromBson`; manual: aggregation/lookup. */
-import { BsonType, CommandError, documentsOf, elementsOf, FieldIterator, firstFieldName, typeName, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  documentsOf,
+  elementsOf,
+  FieldIterator,
+  firstFieldName,
+  typeName,
+  type RawValue,
+} from '@shardlab/bson'
 import { formatField } from '../../values/format.js'
 import type { StageContext } from './stage.js'
 
@@ -34,11 +43,15 @@ export function parseLookup(argument: RawValue): LookupArguments {
     else if (name === 'from') from = parseFrom(value)
     else if (name === 'let') {
       if (value.type !== BsonType.object)
-        throw failed(`$lookup argument '${formatField(name, value)}' must be an object, is type ${typeName(value.type)}`)
+        throw failed(
+          `$lookup argument '${formatField(name, value)}' must be an object, is type ${typeName(value.type)}`,
+        )
       for (const each = new FieldIterator(value.bytes, value.start); each.next();)
         variables.push({ name: each.name(), expression: each.value() })
     } else if (value.type !== BsonType.string)
-      throw failed(`$lookup argument '${name}' must be a string, found ${formatField(name, value)}: ${typeName(value.type)}`)
+      throw failed(
+        `$lookup argument '${name}' must be a string, found ${formatField(name, value)}: ${typeName(value.type)}`,
+      )
     else if (Object.hasOwn(strings, name)) strings[name as keyof typeof strings] = value.asString()
     else throw failed(`unknown argument to $lookup: ${name}`)
   }
@@ -52,8 +65,10 @@ export function parseLookup(argument: RawValue): LookupArguments {
   const hasForeign = strings.foreignField !== ''
   if (pipeline === null && !(hasLocal && hasForeign))
     throw failed("$lookup requires either 'pipeline' or both 'localField' and 'foreignField' to be specified")
-  if (pipeline === null && variables.length > 0) throw failed("$lookup with a 'let' argument must also specify 'pipeline'")
-  if (hasLocal !== hasForeign) throw failed("$lookup requires both or neither of 'localField' and 'foreignField' to be specified")
+  if (pipeline === null && variables.length > 0)
+    throw failed("$lookup with a 'let' argument must also specify 'pipeline'")
+  if (hasLocal !== hasForeign)
+    throw failed("$lookup requires both or neither of 'localField' and 'foreignField' to be specified")
   return {
     db: from?.db ?? null,
     from: from?.collection ?? null,
@@ -68,25 +83,33 @@ export function parseLookup(argument: RawValue): LookupArguments {
 /** A collection's name, or `{ db, coll }` for what is not a user's: the cached chunks and the oplog. */
 function parseFrom(value: RawValue): { db: string | null; collection: string } {
   if (value.type === BsonType.string) return { db: null, collection: value.asString() }
-  if (value.type !== BsonType.object) throw failed(`$lookup 'from' field must be a string, but found ${typeName(value.type)}`)
+  if (value.type !== BsonType.object)
+    throw failed(`$lookup 'from' field must be a string, but found ${typeName(value.type)}`)
   let db = ''
   let collection = ''
   for (const it = new FieldIterator(value.bytes, value.start); it.next();) {
     const name = it.name()
-    if (name !== 'db' && name !== 'coll') throw new CommandError(40415, `BSON field 'from.${name}' is an unknown field.`)
+    if (name !== 'db' && name !== 'coll')
+      throw new CommandError(40415, `BSON field 'from.${name}' is an unknown field.`)
     if (it.type !== BsonType.string)
-      throw new CommandError('TypeMismatch', `BSON field 'from.${name}' is the wrong type '${typeName(it.type)}', expected type 'string'`)
+      throw new CommandError(
+        'TypeMismatch',
+        `BSON field 'from.${name}' is the wrong type '${typeName(it.type)}', expected type 'string'`,
+      )
     if (name === 'db') db = it.value().asString()
     else collection = it.value().asString()
   }
   if (!(db === 'config' && collection.startsWith('cache.chunks.')) && !(db === 'local' && collection === 'oplog.rs'))
-    throw failed(`$lookup with syntax {from: {db:<>, coll:<>},..} is not supported for db: ${db} and coll: ${collection}`)
+    throw failed(
+      `$lookup with syntax {from: {db:<>, coll:<>},..} is not supported for db: ${db} and coll: ${collection}`,
+    )
   return { db, collection }
 }
 
 /** An array of stages. @throws CommandError 14 TypeMismatch */
 export function pipelineArgument(value: RawValue): Uint8Array[] {
-  if (value.type !== BsonType.array) throw new CommandError('TypeMismatch', "'pipeline' option must be specified as an array")
+  if (value.type !== BsonType.array)
+    throw new CommandError('TypeMismatch', "'pipeline' option must be specified as an array")
   if (elementsOf(value).some((element) => element.type !== BsonType.object))
     throw new CommandError('TypeMismatch', "Each element of the 'pipeline' array must be an object")
   return documentsOf(value)

@@ -3,7 +3,16 @@
  * document and for many; what is read for many is then told apart here, by the rules of the filter it was read with.
  * Server: `DocumentSourceLookUp::makeMatchStageFromInput`, `document_path_support::visitAllValuesAtPath`.
  */
-import { BsonType, DocumentWriter, elementsOf, encodeKeyString, findField, FieldIterator, nullValue, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  DocumentWriter,
+  elementsOf,
+  encodeKeyString,
+  findField,
+  FieldIterator,
+  nullValue,
+  type RawValue,
+} from '@shardlab/bson'
 import type { EvaluationContext } from '../../context.js'
 import { compileFilter, type Filter } from '../../filter/compile.js'
 import { fieldPath, isDigits, type FieldPath } from '../../path/field-path.js'
@@ -57,7 +66,8 @@ export function matchAnyOf(field: string, values: readonly RawValue[]): Uint8Arr
       writer.end().end()
       if (expressions.length > 0) writer.end()
     }
-    for (const value of expressions) writer.startDocument(String(branch++)).startDocument(field).value('$eq', value).end().end()
+    for (const value of expressions)
+      writer.startDocument(String(branch++)).startDocument(field).value('$eq', value).end().end()
     if (expressions.length > 0) writer.end()
   }
   return writer.end().finish()

@@ -1,5 +1,13 @@
 /** $lookup: for each document, an array of documents of another collection. Manual: aggregation/lookup. */
-import { BsonType, CommandError, DocumentWriter, documentValue, encodeKeyString, FieldIterator, RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  documentValue,
+  encodeKeyString,
+  FieldIterator,
+  RawValue,
+} from '@shardlab/bson'
 import { unboundVariable, type EvaluationContext } from '../../context.js'
 import { compileExpression, type DocumentExpression } from '../expressions/compile.js'
 import { checkFieldPath } from '../expressions/field-path.js'
@@ -44,7 +52,10 @@ function compileLookup(argument: RawValue, context: StageContext): CompiledStage
       given.localField === null
         ? null
         : { local: checkFieldPath(given.localField), foreign: checkFieldPath(given.foreignField!).join('.') },
-    variables: given.variables.map(({ name, expression }) => ({ name, expression: compileExpression(expression, evaluation) })),
+    variables: given.variables.map(({ name, expression }) => ({
+      name,
+      expression: compileExpression(expression, evaluation),
+    })),
     pipeline: given.pipeline,
     unwound: isPlainUnwind(context.following, given.as),
     evaluation,
@@ -57,7 +68,12 @@ function compileLookup(argument: RawValue, context: StageContext): CompiledStage
   return {
     name: '$lookup',
     open: (next, board) =>
-      openJoin(lookup.pipeline === null ? new FieldJoin(lookup, next) : new PipelineJoin(lookup, next), next, board, joinedAtOnce),
+      openJoin(
+        lookup.pipeline === null ? new FieldJoin(lookup, next) : new PipelineJoin(lookup, next),
+        next,
+        board,
+        joinedAtOnce,
+      ),
   }
 }
 
@@ -68,7 +84,9 @@ function isPlainUnwind(following: StageContext['following'], as: string): boolea
   if (argument.type === BsonType.string) return argument.asString() === `$${as}`
   if (argument.type !== BsonType.object) return false
   const it = new FieldIterator(argument.bytes, argument.start)
-  return it.next() && it.name() === 'path' && it.type === BsonType.string && it.value().asString() === `$${as}` && !it.next()
+  return (
+    it.next() && it.name() === 'path' && it.type === BsonType.string && it.value().asString() === `$${as}` && !it.next()
+  )
 }
 
 /** Gives a document on with what it is joined with. */

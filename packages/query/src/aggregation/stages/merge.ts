@@ -32,7 +32,10 @@ const internalDatabases = new Set(['admin', 'config', 'local'])
  */
 export function parseMerge(argument: RawValue, db: string): MergeSpecification {
   if (argument.type !== BsonType.string && argument.type !== BsonType.object)
-    throw new CommandError('TypeMismatch', `$merge requires a string or object argument, but found ${typeName(argument.type)}`)
+    throw new CommandError(
+      'TypeMismatch',
+      `$merge requires a string or object argument, but found ${typeName(argument.type)}`,
+    )
   const fields = new Map<string, RawValue>()
   if (argument.type === BsonType.string) fields.set('into', argument)
   else
@@ -50,7 +53,10 @@ export function parseMerge(argument: RawValue, db: string): MergeSpecification {
   const whenNotMatched = fields.has('whenNotMatched') ? parseWhenNotMatched(fields.get('whenNotMatched')!) : 'insert'
   const given = fields.get('let')
   if (given !== undefined && given.type !== BsonType.object)
-    throw new CommandError('TypeMismatch', `BSON field '$merge.let' is the wrong type '${typeName(given.type)}', expected type 'object'`)
+    throw new CommandError(
+      'TypeMismatch',
+      `BSON field '$merge.let' is the wrong type '${typeName(given.type)}', expected type 'object'`,
+    )
   if (!isValidTarget(target))
     throw new CommandError('InvalidNamespace', `Invalid $merge target namespace: '${target.db}.${target.collection}'`)
   const mode = typeof whenMatched === 'string' ? whenMatched : 'pipeline'
@@ -59,8 +65,10 @@ export function parseMerge(argument: RawValue, db: string): MergeSpecification {
       51181,
       `Combination of $merge modes 'whenMatched: ${mode}' and 'whenNotMatched: ${whenNotMatched}' is not supported`,
     )
-  if (target.collection.startsWith('system.')) throw new CommandError(31319, `Cannot $merge to special collection: ${target.collection}`)
-  if (internalDatabases.has(target.db)) throw new CommandError(31320, `Cannot $merge to internal database: ${target.db}`)
+  if (target.collection.startsWith('system.'))
+    throw new CommandError(31319, `Cannot $merge to special collection: ${target.collection}`)
+  if (internalDatabases.has(target.db))
+    throw new CommandError(31320, `Cannot $merge to internal database: ${target.db}`)
   return { ...target, on, whenMatched, whenNotMatched, variables: parseLet(given, mode) }
 }
 
@@ -70,31 +78,43 @@ function parseInto(into: RawValue, db: string): { db: string; collection: string
     return { db, collection: into.asString() }
   }
   if (into.type !== BsonType.object)
-    throw new CommandError(51178, `$merge 'into' field  must be either a string or an object, but found ${typeName(into.type)}`)
+    throw new CommandError(
+      51178,
+      `$merge 'into' field  must be either a string or an object, but found ${typeName(into.type)}`,
+    )
   let collection = ''
   let other = ''
   for (const it = new FieldIterator(into.bytes, into.start); it.next();) {
     const name = it.name()
-    if (name !== 'db' && name !== 'coll') throw new CommandError(40415, `BSON field 'into.${name}' is an unknown field.`)
+    if (name !== 'db' && name !== 'coll')
+      throw new CommandError(40415, `BSON field 'into.${name}' is an unknown field.`)
     if (it.type === BsonType.null || it.type === BsonType.undefined) continue
     if (it.type !== BsonType.string)
-      throw new CommandError('TypeMismatch', `BSON field 'into.${name}' is the wrong type '${typeName(it.type)}', expected type 'string'`)
+      throw new CommandError(
+        'TypeMismatch',
+        `BSON field 'into.${name}' is the wrong type '${typeName(it.type)}', expected type 'string'`,
+      )
     if (name === 'db') other = it.value().asString()
     else collection = it.value().asString()
   }
-  if (collection === '') throw new CommandError(5786801, "$merge 'into' field must specify a 'coll' that is not empty, null or undefined")
+  if (collection === '')
+    throw new CommandError(5786801, "$merge 'into' field must specify a 'coll' that is not empty, null or undefined")
   return { db: other === '' ? db : other, collection }
 }
 
 function parseOn(on: RawValue): string[] {
   if (on.type !== BsonType.string && on.type !== BsonType.array)
-    throw new CommandError(51186, `$merge 'on' field  must be either a string or an array of strings, but found ${typeName(on.type)}`)
+    throw new CommandError(
+      51186,
+      `$merge 'on' field  must be either a string or an array of strings, but found ${typeName(on.type)}`,
+    )
   const names = (on.type === BsonType.string ? [on] : elementsOf(on)).map((name) => {
     if (name.type !== BsonType.string)
       throw new CommandError(51134, `$merge 'on' array elements must be strings, but found ${typeName(name.type)}`)
     return name.asString()
   })
-  if (names.length === 0) throw new CommandError(51187, "If explicitly specifying $merge 'on', must include at least one field")
+  if (names.length === 0)
+    throw new CommandError(51187, "If explicitly specifying $merge 'on', must include at least one field")
   names.forEach((name, i) => {
     checkFieldPath(name)
     if (names.indexOf(name) < i) throw new CommandError(31465, `Found a duplicate field '${name}'`)
@@ -105,7 +125,10 @@ function parseOn(on: RawValue): string[] {
 function parseWhenMatched(value: RawValue): MergeSpecification['whenMatched'] {
   if (value.type === BsonType.array) return pipelineArgument(value)
   if (value.type !== BsonType.string)
-    throw new CommandError(51191, `$merge 'whenMatched' field  must be either a string or an array, but found ${typeName(value.type)}`)
+    throw new CommandError(
+      51191,
+      `$merge 'whenMatched' field  must be either a string or an array, but found ${typeName(value.type)}`,
+    )
   return enumeration(value.asString(), matchedModes, 'whenMatched')
 }
 
@@ -120,7 +143,8 @@ function parseWhenNotMatched(value: RawValue): MergeSpecification['whenNotMatche
 
 function enumeration<T extends string>(text: string, values: readonly T[], field: string): T {
   const value = values.find((each) => each === text)
-  if (value === undefined) throw new CommandError('BadValue', `Enumeration value '${text}' for field '${field}' is not a valid value.`)
+  if (value === undefined)
+    throw new CommandError('BadValue', `Enumeration value '${text}' for field '${field}' is not a valid value.`)
   return value
 }
 
@@ -128,7 +152,8 @@ function parseLet(given: RawValue | undefined, mode: string): MergeSpecification
   if (given === undefined) return null
   if (mode !== 'pipeline') throw new CommandError(51199, `Cannot use 'let' variables with 'whenMatched: ${mode}' mode`)
   const variables: { name: string; expression: RawValue }[] = []
-  for (const it = new FieldIterator(given.bytes, given.start); it.next();) variables.push({ name: it.name(), expression: it.value() })
+  for (const it = new FieldIterator(given.bytes, given.start); it.next();)
+    variables.push({ name: it.name(), expression: it.value() })
   const reserved = variables.find(({ name }) => name === 'new')?.expression
   if (reserved !== undefined && !(reserved.type === BsonType.string && reserved.asString() === '$$ROOT'))
     throw new CommandError(51273, "'let' may not define a value for the reserved 'new' variable other than '$$ROOT'")

@@ -15,22 +15,32 @@ const internalDatabases = new Set(['admin', 'config', 'local'])
  */
 export function parseOut(argument: RawValue, db: string): OutTarget {
   const target = argument.type === BsonType.string ? { db, collection: argument.asString() } : parseObject(argument)
-  if (!isValidTarget(target)) throw new CommandError('InvalidNamespace', `Invalid $out target namespace, ${target.db}.${target.collection}`)
-  if (target.collection.startsWith('system.')) throw new CommandError(17385, `Can't $out to special collection: ${target.collection}`)
+  if (!isValidTarget(target))
+    throw new CommandError('InvalidNamespace', `Invalid $out target namespace, ${target.db}.${target.collection}`)
+  if (target.collection.startsWith('system.'))
+    throw new CommandError(17385, `Can't $out to special collection: ${target.collection}`)
   if (internalDatabases.has(target.db)) throw new CommandError(31321, `Can't $out to internal database: ${target.db}`)
   return target
 }
 
 function parseObject(argument: RawValue): OutTarget {
   if (argument.type !== BsonType.object)
-    throw new CommandError(16990, `$out only supports a string or object argument, but found ${typeName(argument.type)}`)
+    throw new CommandError(
+      16990,
+      `$out only supports a string or object argument, but found ${typeName(argument.type)}`,
+    )
   const fields = new Map<string, string>()
   for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
     const name = it.name()
-    if (name === 'timeseries') throw new CommandError('InvalidOptions', '$out to time-series collections is not supported')
-    if (name !== 'db' && name !== 'coll') throw new CommandError(40415, `BSON field '$out.${name}' is an unknown field.`)
+    if (name === 'timeseries')
+      throw new CommandError('InvalidOptions', '$out to time-series collections is not supported')
+    if (name !== 'db' && name !== 'coll')
+      throw new CommandError(40415, `BSON field '$out.${name}' is an unknown field.`)
     if (it.type !== BsonType.string)
-      throw new CommandError('TypeMismatch', `BSON field '$out.${name}' is the wrong type '${typeName(it.type)}', expected type 'string'`)
+      throw new CommandError(
+        'TypeMismatch',
+        `BSON field '$out.${name}' is the wrong type '${typeName(it.type)}', expected type 'string'`,
+      )
     fields.set(name, it.value().asString())
   }
   for (const name of ['coll', 'db'])
@@ -41,7 +51,12 @@ function parseObject(argument: RawValue): OutTarget {
 /** Can there be such a collection? */
 export function isValidTarget({ db, collection }: OutTarget): boolean {
   return (
-    db !== '' && db.length < 64 && !/[\0/\\. "$]/.test(db) && collection !== '' && !collection.startsWith('.') && !collection.includes('\0')
+    db !== '' &&
+    db.length < 64 &&
+    !/[\0/\\. "$]/.test(db) &&
+    collection !== '' &&
+    !collection.startsWith('.') &&
+    !collection.includes('\0')
   )
 }
 

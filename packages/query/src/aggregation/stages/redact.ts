@@ -1,5 +1,13 @@
 /** $redact: the expression decides at each level whether to keep, to prune, or to look into embedded documents. */
-import { BsonType, CommandError, DocumentWriter, documentValue, FieldIterator, stringValue, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  documentValue,
+  FieldIterator,
+  stringValue,
+  type RawValue,
+} from '@shardlab/bson'
 import { arrayValue } from '../../values/build.js'
 import { formatValue } from '../../values/format.js'
 import { compileOnCurrent } from '../expressions/compile.js'

@@ -4,7 +4,8 @@ import { truncateToInt64 } from '../../values/arithmetic.js'
 import type { CompiledStage, StageContext, StageOperator } from './stage.js'
 
 function sizeOf(argument: RawValue): number {
-  if (argument.type !== BsonType.object) throw new CommandError(28745, 'the $sample stage specification must be an object')
+  if (argument.type !== BsonType.object)
+    throw new CommandError(28745, 'the $sample stage specification must be an object')
   let size: number | null = null
   for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
     if (it.name() !== 'size') throw new CommandError(28748, `unrecognized option to $sample: ${it.name()}`)

@@ -19,7 +19,13 @@ import { parseStruct } from '../../values/idl.js'
 import { compileExpression, type DocumentExpression } from '../expressions/compile.js'
 import { checkFieldPath } from '../expressions/field-path.js'
 import { windowFunctions } from '../windows/table.js'
-import { failedToParse, Partition, type ComputedField, type WindowContext, type WindowSpecification } from '../windows/window-function.js'
+import {
+  failedToParse,
+  Partition,
+  type ComputedField,
+  type WindowContext,
+  type WindowSpecification,
+} from '../windows/window-function.js'
 import { sortMemoryError } from './order.js'
 import type { CompiledStage, StageContext, StageOperator } from './stage.js'
 
@@ -80,7 +86,10 @@ function parseFunction(value: RawValue, context: WindowContext): ComputedField {
   return operator.compile(specification, context)
 }
 
-function partitionExpression(partitionBy: RawValue | undefined, evaluation: EvaluationContext): DocumentExpression | null {
+function partitionExpression(
+  partitionBy: RawValue | undefined,
+  evaluation: EvaluationContext,
+): DocumentExpression | null {
   if (partitionBy === undefined) return null
   const expression = compileExpression(partitionBy, evaluation)
   if (expression.constant === null) return expression
@@ -88,7 +97,8 @@ function partitionExpression(partitionBy: RawValue | undefined, evaluation: Eval
   return null
 }
 
-const arrayPartition = () => new CommandError('TypeMismatch', 'An expression used to partition cannot evaluate to value of type array')
+const arrayPartition = () =>
+  new CommandError('TypeMismatch', 'An expression used to partition cannot evaluate to value of type array')
 
 function compileSetWindowFields(argument: RawValue, context: StageContext): CompiledStage {
   if (argument.type !== BsonType.object)
@@ -112,7 +122,8 @@ export function windowStage(
   const partitionOf = partitionExpression(partitionBy, evaluation)
   const sort = sortBy === undefined ? null : parseSort(sortBy.slice())
   const fields = parseOutput(output, { evaluation, sort })
-  const sortValue = sort?.parts.length === 1 ? compileExpression(stringValue(`$${sort.parts[0]!.path.dotted}`), evaluation) : null
+  const sortValue =
+    sort?.parts.length === 1 ? compileExpression(stringValue(`$${sort.parts[0]!.path.dotted}`), evaluation) : null
   return {
     name: stageName,
     open(next) {

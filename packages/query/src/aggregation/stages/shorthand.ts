@@ -29,7 +29,14 @@ function sortByCountStages(argument: RawValue): Uint8Array[] {
     )
   }
   return [
-    new DocumentWriter().startDocument('$group').value('_id', argument).startDocument('count').int32('$sum', 1).end().end().finish(),
+    new DocumentWriter()
+      .startDocument('$group')
+      .value('_id', argument)
+      .startDocument('count')
+      .int32('$sum', 1)
+      .end()
+      .end()
+      .finish(),
     new DocumentWriter().startDocument('$sort').int32('count', -1).end().finish(),
   ]
 }
@@ -39,7 +46,14 @@ function rewritten(): CompiledStage {
 }
 
 export const shorthandStages: readonly StageOperator[] = [
-  { name: '$count', manualPage: 'aggregation/count', status: 'complete', sharded: 'group', compile: rewritten, rewrite: countStages },
+  {
+    name: '$count',
+    manualPage: 'aggregation/count',
+    status: 'complete',
+    sharded: 'group',
+    compile: rewritten,
+    rewrite: countStages,
+  },
   {
     name: '$sortByCount',
     manualPage: 'aggregation/sortByCount',

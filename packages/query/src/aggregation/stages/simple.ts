@@ -1,5 +1,13 @@
 /** $match, $project, $addFields, $set, $unset, $replaceRoot, $replaceWith: one document at a time. */
-import { BsonType, CommandError, elementsOf, FieldIterator, isEmptyDocument, typeName, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  elementsOf,
+  FieldIterator,
+  isEmptyDocument,
+  typeName,
+  type RawValue,
+} from '@shardlab/bson'
 import type { EvaluationContext } from '../../context.js'
 import { compileFilter } from '../../filter/compile.js'
 import { laterFilterFeatures, pipelineFilterFeatures } from '../../filter/features.js'
@@ -10,12 +18,17 @@ import { compileExpression } from '../expressions/compile.js'
 import { mapStage, type CompiledStage, type StageContext, type StageOperator } from './stage.js'
 
 function compileMatch(argument: RawValue, { evaluation, isFirst }: StageContext): CompiledStage {
-  if (argument.type !== BsonType.object) throw new CommandError(15959, 'the match filter must be an expression in an object')
+  if (argument.type !== BsonType.object)
+    throw new CommandError(15959, 'the match filter must be an expression in an object')
   const filter = compileFilter(argument.slice(), evaluation, isFirst ? pipelineFilterFeatures : laterFilterFeatures)
   return mapStage('$match', (document) => (filter.matches(document) ? document : null))
 }
 
-function projecting(name: string, argument: RawValue, compile: (specification: Uint8Array) => Projection): CompiledStage {
+function projecting(
+  name: string,
+  argument: RawValue,
+  compile: (specification: Uint8Array) => Projection,
+): CompiledStage {
   if (argument.type !== BsonType.object)
     throw new CommandError(
       name === '$project' ? 15969 : 40272,
@@ -44,7 +57,8 @@ function addFields(name: string): StageOperator {
     status: 'complete',
     inUpdates: true,
     sharded: 'shards',
-    compile: (argument, { evaluation }) => projecting(name, argument, (specification) => compileAddFields(specification, evaluation)),
+    compile: (argument, { evaluation }) =>
+      projecting(name, argument, (specification) => compileAddFields(specification, evaluation)),
   }
 }
 
@@ -52,7 +66,8 @@ function compileUnsetStage(argument: RawValue): CompiledStage {
   if (argument.type !== BsonType.string && argument.type !== BsonType.array)
     throw new CommandError(31002, '$unset specification must be a string or an array')
   const names = argument.type === BsonType.array ? elementsOf(argument) : [argument]
-  if (names.length === 0) throw new CommandError(31119, '$unset specification must be a string or an array with at least one field')
+  if (names.length === 0)
+    throw new CommandError(31119, '$unset specification must be a string or an array with at least one field')
   const paths = names.map((name) => {
     if (name.type !== BsonType.string)
       throw new CommandError(31120, '$unset specification must be a string or an array containing only string values')
@@ -77,13 +92,18 @@ function replaceRoot(name: string, argument: RawValue, evaluation: EvaluationCon
 
 function newRootOf(argument: RawValue): RawValue {
   if (argument.type !== BsonType.object)
-    throw new CommandError(40229, `expected an object as specification for $replaceRoot stage, got ${typeName(argument.type)}`)
+    throw new CommandError(
+      40229,
+      `expected an object as specification for $replaceRoot stage, got ${typeName(argument.type)}`,
+    )
   let newRoot: RawValue | undefined
   for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
-    if (it.name() !== 'newRoot') throw new CommandError(40415, `BSON field '$replaceRoot.${it.name()}' is an unknown field.`)
+    if (it.name() !== 'newRoot')
+      throw new CommandError(40415, `BSON field '$replaceRoot.${it.name()}' is an unknown field.`)
     newRoot = it.value()
   }
-  if (newRoot === undefined) throw new CommandError(40414, "BSON field '$replaceRoot.newRoot' is missing but a required field")
+  if (newRoot === undefined)
+    throw new CommandError(40414, "BSON field '$replaceRoot.newRoot' is missing but a required field")
   return newRoot
 }
 
@@ -96,11 +116,20 @@ export const simpleStages: readonly StageOperator[] = [
     inUpdates: true,
     sharded: 'shards',
     compile: (argument, { evaluation }) =>
-      projecting('$project', argument, (specification) => compileProjection(specification, evaluation, { dialect: 'aggregate' })),
+      projecting('$project', argument, (specification) =>
+        compileProjection(specification, evaluation, { dialect: 'aggregate' }),
+      ),
   },
   addFields('$addFields'),
   addFields('$set'),
-  { name: '$unset', manualPage: 'aggregation/unset', status: 'complete', inUpdates: true, sharded: 'shards', compile: compileUnsetStage },
+  {
+    name: '$unset',
+    manualPage: 'aggregation/unset',
+    status: 'complete',
+    inUpdates: true,
+    sharded: 'shards',
+    compile: compileUnsetStage,
+  },
   {
     name: '$replaceRoot',
     manualPage: 'aggregation/replaceRoot',

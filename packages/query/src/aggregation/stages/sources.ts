@@ -45,7 +45,13 @@ const listingNeedsAtlas =
   'Using Atlas Search Database Commands and the $listSearchIndexes aggregation stage requires additional configuration. Please connect to Atlas or an AtlasCLI local deployment to enable. For more information on how to connect, see https://dochub.mongodb.org/core/atlas-cli-deploy-local-reqs.'
 
 /** A stage that this server knows and cannot serve. */
-function refused(name: string, since: number, code: number, message: string, collection: StageSource['collection']): StageOperator {
+function refused(
+  name: string,
+  since: number,
+  code: number,
+  message: string,
+  collection: StageSource['collection'],
+): StageOperator {
   return {
     ...source(name, {
       since,
@@ -64,7 +70,10 @@ export const sourceStages: readonly StageOperator[] = [
   source('$collStats', {
     collection: 'required',
     notIn: ['facet'],
-    check: anObject(5447000, (argument) => `$collStats must take a nested object but found: ${formatField('$collStats', argument)}`),
+    check: anObject(
+      5447000,
+      (argument) => `$collStats must take a nested object but found: ${formatField('$collStats', argument)}`,
+    ),
   }),
   source('$indexStats', {
     collection: 'required',

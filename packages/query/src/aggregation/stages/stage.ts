@@ -36,7 +36,11 @@ export interface StageContext {
    * @param variables what its expressions see; default: what this stage's see
    * @throws CommandError for stages that may not stand there: 40600, 51047, 31441, 72 InvalidOptions
    */
-  compilePipeline(kind: PipelineKind, stages: readonly Uint8Array[], variables?: EvaluationContext['variables']): InnerPipeline
+  compilePipeline(
+    kind: PipelineKind,
+    stages: readonly Uint8Array[],
+    variables?: EvaluationContext['variables'],
+  ): InnerPipeline
 }
 
 export interface InnerPipeline {

@@ -35,7 +35,10 @@ function parseUnion(argument: RawValue): UnionArguments {
       pipeline = pipelineArgument(value)
     } else throw new CommandError(40415, `BSON field '$unionWith.${name}' is an unknown field.`)
   }
-  if (collection === null && (pipeline === null || pipeline.length === 0 || firstFieldName(pipeline[0]!) !== '$documents'))
+  if (
+    collection === null &&
+    (pipeline === null || pipeline.length === 0 || firstFieldName(pipeline[0]!) !== '$documents')
+  )
     throw new CommandError(
       'FailedToParse',
       '$unionWith stage without explicit collection must have a pipeline with $documents as first stage',
@@ -47,7 +50,12 @@ function compileUnion(argument: RawValue, context: StageContext): CompiledStage 
   const { collection, pipeline } = parseUnion(argument)
   checkForeignName('$unionWith', collection, context)
   context.compilePipeline('unionWith', pipeline)
-  const read: ForeignRead = { db: context.db, collection, stages: pipeline, variables: context.evaluation.variables ?? new Map() }
+  const read: ForeignRead = {
+    db: context.db,
+    collection,
+    stages: pipeline,
+    variables: context.evaluation.variables ?? new Map(),
+  }
   return { name: '$unionWith', open: (next, board) => openJoin(unionRun(read, next), next, board, 1) }
 }
 

@@ -23,10 +23,13 @@ function compileUnwind(argument: RawValue): CompiledStage {
     open: (next) => ({
       push(document) {
         const value = findPath(document, path)
-        const withIndex = (result: Uint8Array, index: RawValue) => (indexNames === null ? result : setAt(result, indexNames, index))
+        const withIndex = (result: Uint8Array, index: RawValue) =>
+          indexNames === null ? result : setAt(result, indexNames, index)
         if (value?.type === BsonType.array) {
           const elements = elementsOf(value)
-          elements.forEach((element, index) => next.push(withIndex(setAt(document, names, element), int64Value(BigInt(index)))))
+          elements.forEach((element, index) =>
+            next.push(withIndex(setAt(document, names, element), int64Value(BigInt(index)))),
+          )
           if (elements.length === 0 && preserve) next.push(withIndex(setAt(document, names, undefined), nullValue))
         } else if (value !== undefined && !value.isNullish()) next.push(withIndex(document, nullValue))
         else if (preserve) next.push(withIndex(document, nullValue))
@@ -83,15 +86,25 @@ function parse(argument: RawValue): { names: string[]; preserve: boolean; indexN
   if (path.type !== BsonType.string) {
     throw argument.type === BsonType.object
       ? new CommandError(28808, `expected a string as the path for $unwind stage, got ${typeName(path.type)}`)
-      : new CommandError(15981, `expected either a string or an object as specification for $unwind stage, got ${typeName(path.type)}`)
+      : new CommandError(
+          15981,
+          `expected either a string or an object as specification for $unwind stage, got ${typeName(path.type)}`,
+        )
   }
   const text = path.asString()
-  if (!text.startsWith('$')) throw new CommandError(28818, `path option to $unwind stage should be prefixed with a '$': ${text}`)
+  if (!text.startsWith('$'))
+    throw new CommandError(28818, `path option to $unwind stage should be prefixed with a '$': ${text}`)
   return { names: checkFieldPath(text.slice(1)), preserve, indexNames }
 }
 
 /** The document with another value at the path; undefined removes it. Objects on the way are made when missing. */
-export function setAt(document: Uint8Array, names: readonly string[], value: RawValue | undefined, start = 0, depth = 0): Uint8Array {
+export function setAt(
+  document: Uint8Array,
+  names: readonly string[],
+  value: RawValue | undefined,
+  start = 0,
+  depth = 0,
+): Uint8Array {
   // Without what is replaced: an array of a million elements would make a buffer of its size for each of them.
   const replaced = findPath(document, depth === 0 ? names.join('.') : names.slice(depth).join('.'), start)
   const sizeOf = (part: RawValue | undefined) => (part === undefined ? 0 : part.end - part.start)

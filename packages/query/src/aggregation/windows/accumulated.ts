@@ -28,7 +28,9 @@ export interface WindowAccumulator {
 export function accumulateOver(bounds: WindowBounds, accumulator: WindowAccumulator): ComputedField {
   return (partition) => {
     const inputs = accumulator.inputs(partition)
-    return bounds.lower === 'unbounded' ? growing(bounds, accumulator, partition, inputs) : sliding(bounds, accumulator, partition, inputs)
+    return bounds.lower === 'unbounded'
+      ? growing(bounds, accumulator, partition, inputs)
+      : sliding(bounds, accumulator, partition, inputs)
   }
 }
 
@@ -82,7 +84,9 @@ function sliding(
 
 /** A sum that values leave again is an int whenever it fits. */
 function narrowed(sum: RawValue): RawValue {
-  return sum.type === BsonType.int64 && BigInt.asIntN(32, sum.asBigInt()) === sum.asBigInt() ? smallestInteger(sum.asNumber()) : sum
+  return sum.type === BsonType.int64 && BigInt.asIntN(32, sum.asBigInt()) === sum.asBigInt()
+    ? smallestInteger(sum.asNumber())
+    : sum
 }
 
 function compileAccumulator(
@@ -110,7 +114,8 @@ function row(
   name: string,
   since: number,
   unexpected: (field: string) => string,
-  compile: WindowFunction['compile'] = (specification, context) => compileAccumulator(specification, context, unexpected),
+  compile: WindowFunction['compile'] = (specification, context) =>
+    compileAccumulator(specification, context, unexpected),
 ): WindowFunction {
   const { manualPage, status } = accumulatorOperators.get(name)!
   return { name, manualPage, status, since, compile }
@@ -141,7 +146,18 @@ const countFunction = row('$count', 5, unknownArgument, (specification, context)
   })
 })
 
-const nFunctions = ['$firstN', '$lastN', '$minN', '$maxN', '$topN', '$bottomN', '$top', '$bottom', '$median', '$percentile']
+const nFunctions = [
+  '$firstN',
+  '$lastN',
+  '$minN',
+  '$maxN',
+  '$topN',
+  '$bottomN',
+  '$top',
+  '$bottom',
+  '$median',
+  '$percentile',
+]
 
 export const accumulatedFunctions: readonly WindowFunction[] = [
   ...['$sum', '$avg', '$min', '$max', '$push', '$addToSet', '$stdDevPop', '$stdDevSamp'].map(simple),

@@ -1,7 +1,16 @@
 /**
  * The windows of window functions: by numbers of documents, or by the range of the sort field. Server: `window_bounds.cpp`, `partition_iterator.cpp`.
  */
-import { BsonType, CommandError, compareValues, elementsOf, FieldIterator, int32Value, typeName, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  compareValues,
+  elementsOf,
+  FieldIterator,
+  int32Value,
+  typeName,
+  type RawValue,
+} from '@shardlab/bson'
 import { addNumbers, exactInteger } from '../../values/arithmetic.js'
 import { dateValue } from '../../values/build.js'
 import { addUnits, timeUnit, type TimeUnit } from '../../values/date-units.js'
@@ -9,7 +18,13 @@ import { toDecimal } from '../../values/decimal.js'
 import { formatField, formatValue } from '../../values/format.js'
 import { utc } from '../../values/time-zone.js'
 import { compileExpression } from '../expressions/compile.js'
-import { checkOthers, failedToParse, type Partition, type WindowContext, type WindowSpecification } from './window-function.js'
+import {
+  checkOthers,
+  failedToParse,
+  type Partition,
+  type WindowContext,
+  type WindowSpecification,
+} from './window-function.js'
 
 type Bound<Offset> = 'unbounded' | 'current' | Offset
 
@@ -30,7 +45,11 @@ export interface RangeBounds {
 export type WindowBounds = DocumentBounds | RangeBounds
 
 /** The window of a function that takes nothing else beside. @param unexpected the complaint about another field */
-export function boundsOf(specification: WindowSpecification, context: WindowContext, unexpected: (field: string) => string): WindowBounds {
+export function boundsOf(
+  specification: WindowSpecification,
+  context: WindowContext,
+  unexpected: (field: string) => string,
+): WindowBounds {
   checkOthers(specification, unexpected)
   return specification.window === null ? everything : parseWindow(specification.window, context)
 }
@@ -53,14 +72,17 @@ function parseWindow(window: RawValue, context: WindowContext): WindowBounds {
   }
   if (range) return parseRange(range, unit ?? null, count, context)
   if (count > 0)
-    throw failedToParse("'window' field can only contain 'documents' as the only argument or 'range' with an optional 'unit' field")
+    throw failedToParse(
+      "'window' field can only contain 'documents' as the only argument or 'range' with an optional 'unit' field",
+    )
   return { kind: 'documents', lower: 'unbounded', upper: 'unbounded' }
 }
 
 function parseDocuments(documents: RawValue, context: WindowContext): DocumentBounds {
   const [lower, upper] = pairOf('documents', documents, context, (value) => {
     const integer = exactInteger(value)
-    if (integer === null || BigInt.asIntN(32, integer) !== integer) throw failedToParse('Numeric document-based bounds must be an integer')
+    if (integer === null || BigInt.asIntN(32, integer) !== integer)
+      throw failedToParse('Numeric document-based bounds must be an integer')
     return Number(integer)
   })
   const offsets = [lower, upper].map((bound) => (bound === 'current' ? 0 : bound))
@@ -75,15 +97,23 @@ function parseRange(range: RawValue, unit: RawValue | null, count: number, conte
   if (unit !== null) {
     if (count !== 2) throw failedToParse("'window' field that specifies unit cannot have other fields besides 'range'")
     if (unit.type !== BsonType.string) throw failedToParse("'unit' must be a string")
-  } else if (count !== 1) throw failedToParse("'window' field that specifies range cannot have other fields besides 'unit'")
+  } else if (count !== 1)
+    throw failedToParse("'window' field that specifies range cannot have other fields besides 'unit'")
   const [lower, upper] = pairOf('range', range, context, (value) => {
-    if (unit !== null && exactInteger(value) === null) throw failedToParse("With 'unit', range-based bounds must be an integer")
+    if (unit !== null && exactInteger(value) === null)
+      throw failedToParse("With 'unit', range-based bounds must be an integer")
     if (!value.isNumber()) throw failedToParse('Range-based bounds expression must be a number')
     return value
   })
-  const [low, high] = [lower, upper].map((bound) => (bound === 'current' ? int32Value(0) : bound)) as [Bound<RawValue>, Bound<RawValue>]
+  const [low, high] = [lower, upper].map((bound) => (bound === 'current' ? int32Value(0) : bound)) as [
+    Bound<RawValue>,
+    Bound<RawValue>,
+  ]
   if (typeof low !== 'string' && typeof high !== 'string' && compareValues(low, high) > 0)
-    throw new CommandError(5339900, `Lower bound must not exceed upper bound: [${formatValue(low)}, ${formatValue(high)}]`)
+    throw new CommandError(
+      5339900,
+      `Lower bound must not exceed upper bound: [${formatValue(low)}, ${formatValue(high)}]`,
+    )
   const parsedUnit = unit === null ? null : timeUnit(unit.asString())
   const { sort } = context
   if (sort?.parts.length !== 1) throw new CommandError(5339902, 'Range-based bounds require sortBy a single field')
@@ -104,10 +134,15 @@ function pairOf<Offset>(
   return [boundOf(lower, context, offsetOf), boundOf(upper, context, offsetOf)]
 }
 
-function boundOf<Offset>(value: RawValue, { evaluation }: WindowContext, offsetOf: (value: RawValue) => Offset): Bound<Offset> {
+function boundOf<Offset>(
+  value: RawValue,
+  { evaluation }: WindowContext,
+  offsetOf: (value: RawValue) => Offset,
+): Bound<Offset> {
   if (value.type === BsonType.string) {
     const text = value.asString()
-    if (text !== 'unbounded' && text !== 'current') throw failedToParse("Window bounds must be 'unbounded', 'current', or a number.")
+    if (text !== 'unbounded' && text !== 'current')
+      throw failedToParse("Window bounds must be 'unbounded', 'current', or a number.")
     return text
   }
   const { constant } = compileExpression(value, evaluation)
@@ -120,7 +155,9 @@ export type Endpoints = readonly [first: number, last: number] | null
 
 /** The window of the document at an index of the partition. */
 export function endpointsAt(bounds: WindowBounds, partition: Partition, index: number): Endpoints {
-  return bounds.kind === 'documents' ? documentEndpoints(bounds, partition.size, index) : rangeEndpoints(bounds, partition, index)
+  return bounds.kind === 'documents'
+    ? documentEndpoints(bounds, partition.size, index)
+    : rangeEndpoints(bounds, partition, index)
 }
 
 function documentEndpoints({ lower, upper }: DocumentBounds, size: number, index: number): Endpoints {
@@ -133,7 +170,8 @@ function documentEndpoints({ lower, upper }: DocumentBounds, size: number, index
 function rangeEndpoints({ lower, upper, unit }: RangeBounds, partition: Partition, index: number): Endpoints {
   const values = partition.sortValues
   const base = checkedBase(values[index], unit)
-  const isExpected = (value: RawValue | undefined) => (unit === null ? value?.isNumber() : value?.type === BsonType.date) ?? false
+  const isExpected = (value: RawValue | undefined) =>
+    (unit === null ? value?.isNumber() : value?.type === BsonType.date) ?? false
   const threshold = (delta: RawValue) =>
     unit === null
       ? addNumbers(toDecimal(base), toDecimal(delta), 'double')!
@@ -174,7 +212,11 @@ function checkedBase(base: RawValue | undefined, unit: TimeUnit | null): RawValu
     return base
   }
   if (base?.type === BsonType.date)
-    throw new CommandError(5429413, 'Invalid range: For windows that involve date or time ranges, a unit must be provided.')
-  if (!base?.isNumber()) throw new CommandError(5429414, `Invalid range: Expected the sortBy field to be a number, but it was ${type}`)
+    throw new CommandError(
+      5429413,
+      'Invalid range: For windows that involve date or time ranges, a unit must be provided.',
+    )
+  if (!base?.isNumber())
+    throw new CommandError(5429414, `Invalid range: Expected the sortBy field to be a number, but it was ${type}`)
   return base
 }

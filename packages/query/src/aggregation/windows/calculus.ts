@@ -13,7 +13,14 @@ import {
 } from '@shardlab/bson'
 import { exactInteger, toNumber, truncateToInt64 } from '../../values/arithmetic.js'
 import { timeUnit, unitMs } from '../../values/date-units.js'
-import { addDecimals, decimalToNumber, divideDecimals, multiplyDecimals, negateDecimal, toDecimal } from '../../values/decimal.js'
+import {
+  addDecimals,
+  decimalToNumber,
+  divideDecimals,
+  multiplyDecimals,
+  negateDecimal,
+  toDecimal,
+} from '../../values/decimal.js'
 import { formatField } from '../../values/format.js'
 import type { Accumulator } from '../accumulators/accumulator.js'
 import { accumulatorOperators } from '../accumulators/table.js'
@@ -70,7 +77,9 @@ function compileDerivative(specification: WindowSpecification, context: WindowCo
     const times = partition.sortValues
     return positions.map((_, index) => {
       const window = endpointsAt(bounds, partition, index)
-      return window === null ? nullValue : slope(times[window[0]], times[window[1]], positions[window[0]], positions[window[1]], unit)
+      return window === null
+        ? nullValue
+        : slope(times[window[0]], times[window[1]], positions[window[0]], positions[window[1]], unit)
     })
   }
 }
@@ -87,7 +96,8 @@ function slope(
     if (!isDate(fromTime) || !isDate(toTime))
       throw new CommandError(5624900, "$derivative with 'unit' expects the sortBy field to be a Date")
   } else {
-    if (isDate(fromTime) || isDate(toTime)) throw new CommandError(5624901, "$derivative where the sortBy is a Date requires an 'unit'")
+    if (isDate(fromTime) || isDate(toTime))
+      throw new CommandError(5624901, "$derivative where the sortBy is a Date requires an 'unit'")
     if (!fromTime?.isNumber() || !toTime?.isNumber())
       throw new CommandError(5624902, "$derivative (with no 'unit') expects the sortBy field to be numeric")
   }
@@ -154,7 +164,8 @@ function compileExpMovingAvg({ argument, window, others }: WindowSpecification, 
   const fields = new Map<string, RawValue>()
   for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) fields.set(it.name(), it.value())
   const input = fields.get('input')
-  const shape = "$expMovingAvg sub object must have exactly two fields: An 'input' field, and either an 'N' field or an 'alpha' field"
+  const shape =
+    "$expMovingAvg sub object must have exactly two fields: An 'input' field, and either an 'N' field or an 'alpha' field"
   if (input === undefined || fields.size !== 2) throw failedToParse(shape)
   if (context.sort === null) throw failedToParse("$expMovingAvg requires an explicit 'sortBy'")
   const [n, alpha] = [fields.get('N'), fields.get('alpha')]
@@ -178,7 +189,8 @@ function weightOfCount(n: RawValue): RawValue {
 function weightOfAlpha(alpha: RawValue): RawValue {
   if (!alpha.isNumber()) throw failedToParse("'alpha' must be a number")
   const number = toNumber(alpha)
-  if (!(number > 0 && number < 1)) throw failedToParse(`'alpha' must be between 0 and 1 (exclusive), found ${formatField('alpha', alpha)}`)
+  if (!(number > 0 && number < 1))
+    throw failedToParse(`'alpha' must be between 0 and 1 (exclusive), found ${formatField('alpha', alpha)}`)
   return toDecimal(alpha)
 }
 
@@ -218,7 +230,10 @@ function nonFinite(pair: readonly [RawValue, RawValue]): RawValue | null {
 /** By Welford's method, in the arithmetic of the expressions. */
 function covarianceOf(isSample: boolean): Pick<Accumulator, 'add' | 'result'> {
   const total = accumulatorOperators.get('$sum')!.create(undefined)
-  const [meanX, meanY] = [0, 1].map(() => accumulatorOperators.get('$avg')!.create(undefined)) as [Accumulator, Accumulator]
+  const [meanX, meanY] = [0, 1].map(() => accumulatorOperators.get('$avg')!.create(undefined)) as [
+    Accumulator,
+    Accumulator,
+  ]
   const zero = doubleValue(0)
   const meanOf = (mean: Accumulator) => {
     const value = mean.result()
@@ -259,15 +274,30 @@ function covariance(name: string, isSample: boolean): WindowFunction {
     compile(specification, context) {
       const bounds = boundsOf(specification, context, unknownArgument)
       const input = compileInput(specification.argument, context)
-      return accumulateOver(bounds, { inputs: (partition) => partition.evaluate(input), create: () => covarianceOf(isSample) })
+      return accumulateOver(bounds, {
+        inputs: (partition) => partition.evaluate(input),
+        create: () => covarianceOf(isSample),
+      })
     },
   }
 }
 
 export const calculusFunctions: readonly WindowFunction[] = [
-  { name: '$derivative', manualPage: 'aggregation/derivative', status: 'complete', since: 5, compile: compileDerivative },
+  {
+    name: '$derivative',
+    manualPage: 'aggregation/derivative',
+    status: 'complete',
+    since: 5,
+    compile: compileDerivative,
+  },
   { name: '$integral', manualPage: 'aggregation/integral', status: 'complete', since: 5, compile: compileIntegral },
-  { name: '$expMovingAvg', manualPage: 'aggregation/expMovingAvg', status: 'complete', since: 5, compile: compileExpMovingAvg },
+  {
+    name: '$expMovingAvg',
+    manualPage: 'aggregation/expMovingAvg',
+    status: 'complete',
+    since: 5,
+    compile: compileExpMovingAvg,
+  },
   covariance('$covariancePop', false),
   covariance('$covarianceSamp', true),
 ]

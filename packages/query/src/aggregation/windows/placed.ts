@@ -1,5 +1,13 @@
 /** Functions of a document's place: $first, $last, $shift, $rank, $denseRank, $documentNumber, $linearFill, $locf. */
-import { BsonType, CommandError, compareValues, FieldIterator, isEmptyDocument, nullValue, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  compareValues,
+  FieldIterator,
+  isEmptyDocument,
+  nullValue,
+  type RawValue,
+} from '@shardlab/bson'
 import { exactInteger, smallestInteger } from '../../values/arithmetic.js'
 import { formatField } from '../../values/format.js'
 import { sortKeyValues } from '../../sort/sort-pattern.js'
@@ -94,11 +102,15 @@ function rank(name: string, next: (last: number, index: number, isNew: boolean) 
     status: 'complete',
     since: 5,
     compile({ argument, window, others }, { sort, evaluation }) {
-      if (window !== null || others.length > 0) throw new CommandError(5371601, 'Rank style window functions take no other arguments')
+      if (window !== null || others.length > 0)
+        throw new CommandError(5371601, 'Rank style window functions take no other arguments')
       if (argument.type !== BsonType.object || !isEmptyDocument(argument.bytes, argument.start))
         throw new CommandError(5371603, `${name} must be specified with '{}' as the value`)
       if (sort?.parts.length !== 1)
-        throw new CommandError(5371602, `${name} must be specified with a top level sortBy expression with exactly one element`)
+        throw new CommandError(
+          5371602,
+          `${name} must be specified with a top level sortBy expression with exactly one element`,
+        )
       const isSame = (a: RawValue | undefined, b: RawValue | undefined) =>
         (nullish(a) && nullish(b)) || compareValues(a, b, evaluation.strings) === 0
       return (partition) => {
@@ -146,7 +158,10 @@ const locf = withoutWindow('$locf', 5.2, (input) => (partition) => {
 
 const linearFill = withoutWindow('$linearFill', 5.3, (input, { sort }) => {
   if (sort?.parts.length !== 1)
-    throw new CommandError(605001, '$linearFill must be specified with a top level sortBy expression with exactly one element')
+    throw new CommandError(
+      605001,
+      '$linearFill must be specified with a top level sortBy expression with exactly one element',
+    )
   return (partition) => {
     const values = input(partition)
     const places = partition.sortValues
@@ -167,17 +182,26 @@ const linearFill = withoutWindow('$linearFill', 5.3, (input, { sort }) => {
   }
 })
 
-function checkFillable(value: RawValue | undefined, place: RawValue | undefined, before: RawValue | undefined, index: number): void {
+function checkFillable(
+  value: RawValue | undefined,
+  place: RawValue | undefined,
+  before: RawValue | undefined,
+  index: number,
+): void {
   const isDate = (given: RawValue | undefined) =>
     given?.type === BsonType.date || given?.type === BsonType.timestamp || given?.type === BsonType.objectId
   const mismatch = (message: string) => new CommandError('TypeMismatch', message)
-  if (!nullish(value) && !value!.isNumber()) throw mismatch(`Value to be filled must be numeric or nullish, but found ${typeOf(value)}`)
+  if (!nullish(value) && !value!.isNumber())
+    throw mismatch(`Value to be filled must be numeric or nullish, but found ${typeOf(value)}`)
   if (!place?.isNumber() && !isDate(place))
     throw mismatch(`Value of the sortBy field must be numeric or a date, but found ${typeOf(place)}`)
   if (index === 0) return
-  if (compareValues(place, before) === 0) throw new CommandError(6050106, 'There can be no repeated values in the sort field')
+  if (compareValues(place, before) === 0)
+    throw new CommandError(6050106, 'There can be no repeated values in the sort field')
   if (place?.isNumber() !== before?.isNumber())
-    throw mismatch(`Conflicting sort value types, previously received type ${typeOf(before)}, but found ${typeOf(place)}`)
+    throw mismatch(
+      `Conflicting sort value types, previously received type ${typeOf(before)}, but found ${typeOf(place)}`,
+    )
 }
 
 /** y1 + (x - x1) * ((y2 - y1) / (x2 - x1)) */

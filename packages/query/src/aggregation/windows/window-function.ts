@@ -59,9 +59,14 @@ export interface WindowFunction extends OperatorRow {
 export const failedToParse = (message: string) => new CommandError('FailedToParse', message)
 
 /** @throws CommandError FailedToParse (9) when there is more than the function and its window */
-export function checkOthers({ others, hasSecondFunction }: WindowSpecification, unexpected: (field: string) => string): void {
+export function checkOthers(
+  { others, hasSecondFunction }: WindowSpecification,
+  unexpected: (field: string) => string,
+): void {
   if (others.length === 0) return
-  throw failedToParse(hasSecondFunction ? 'Cannot specify two functions in window function spec' : unexpected(others[0]!))
+  throw failedToParse(
+    hasSecondFunction ? 'Cannot specify two functions in window function spec' : unexpected(others[0]!),
+  )
 }
 
 export const unknownArgument = (field: string) => `Window function found an unknown argument: ${field}`

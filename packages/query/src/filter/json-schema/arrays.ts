@@ -23,7 +23,8 @@ const uniqueItems: Keyword = ({ name, argument }) => {
 
 /** The items from an index on. */
 function everyItem(test: SchemaTest, from: number): SchemaTest {
-  return (value) => value.type !== BsonType.array || elementsOf(value).every((item, index) => index < from || test(item))
+  return (value) =>
+    value.type !== BsonType.array || elementsOf(value).every((item, index) => index < from || test(item))
 }
 
 const items: Keyword = ({ name, argument, compile }) => {
@@ -37,7 +38,8 @@ const items: Keyword = ({ name, argument, compile }) => {
       )
     return compile(schema)
   })
-  return (value) => value.type !== BsonType.array || elementsOf(value).every((item, index) => tests[index]?.(item) ?? true)
+  return (value) =>
+    value.type !== BsonType.array || elementsOf(value).every((item, index) => tests[index]?.(item) ?? true)
 }
 
 /** Says something only beside a list of `items`. */

@@ -10,7 +10,12 @@ import { objectKeywords } from './objects.js'
 import { scalarKeywords } from './scalars.js'
 import { compileTypes } from './types.js'
 
-const keywords: ReadonlyMap<string, Keyword> = new Map([...scalarKeywords, ...arrayKeywords, ...objectKeywords, ...logicalKeywords])
+const keywords: ReadonlyMap<string, Keyword> = new Map([
+  ...scalarKeywords,
+  ...arrayKeywords,
+  ...objectKeywords,
+  ...logicalKeywords,
+])
 const typeKeywords = ['type', 'bsonType'] as const
 const annotations = ['description', 'title'] as const
 const others: ReadonlySet<string> = new Set([...typeKeywords, ...annotations])
@@ -21,7 +26,8 @@ function keywordsOf(schema: RawValue): Map<string, RawValue> {
   for (const it = new FieldIterator(schema.bytes, schema.start); it.next();) {
     const name = it.name()
     if (unsupported.has(name)) throw new CommandError('FailedToParse', `${quoted(name)} is not currently supported`)
-    if (!keywords.has(name) && !others.has(name)) throw new CommandError('FailedToParse', `Unknown $jsonSchema keyword: ${name}`)
+    if (!keywords.has(name) && !others.has(name))
+      throw new CommandError('FailedToParse', `Unknown $jsonSchema keyword: ${name}`)
     if (given.has(name)) throw new CommandError('FailedToParse', `Duplicate $jsonSchema keyword: ${name}`)
     given.set(name, it.value())
   }
@@ -34,7 +40,8 @@ function keywordsOf(schema: RawValue): Map<string, RawValue> {
  */
 export function compileJsonSchema(schema: RawValue): SchemaTest {
   const given = keywordsOf(schema)
-  for (const name of annotations) if (given.has(name) && given.get(name)!.type !== BsonType.string) throw mismatch(name, 'of type string')
+  for (const name of annotations)
+    if (given.has(name) && given.get(name)!.type !== BsonType.string) throw mismatch(name, 'of type string')
   if (given.has('type') && given.has('bsonType'))
     throw new CommandError('FailedToParse', "Cannot specify both $jsonSchema keywords 'type' and 'bsonType'")
   const tests: SchemaTest[] = []

@@ -39,7 +39,8 @@ export function fieldsOfObject(keyword: string, value: RawValue): [string, RawVa
 
 /** @throws CommandError TypeMismatch (14) unless it is an array */
 export function checkArray(keyword: string, value: RawValue): void {
-  if (value.type !== BsonType.array) throw mismatch(keyword, `an array, but found an element of type ${typeName(value.type)}`)
+  if (value.type !== BsonType.array)
+    throw mismatch(keyword, `an array, but found an element of type ${typeName(value.type)}`)
 }
 
 /** A property of an object. As in filters, a dot in the name leads into embedded documents. */

@@ -19,7 +19,8 @@ function several(combine: (tests: readonly SchemaTest[]) => SchemaTest): Keyword
 }
 
 const not: Keyword = ({ name, argument, compile }) => {
-  if (argument.type !== BsonType.object) throw mismatch(name, `an object, but found an element of type ${typeName(argument.type)}`)
+  if (argument.type !== BsonType.object)
+    throw mismatch(name, `an object, but found an element of type ${typeName(argument.type)}`)
   const test = compile(argument)
   return (value) => !test(value)
 }

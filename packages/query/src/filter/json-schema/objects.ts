@@ -46,7 +46,8 @@ const properties: Keyword = ({ name, argument, compile }) => {
 function everyField(test: (name: string, value: RawValue) => boolean): SchemaTest {
   return (value) => {
     if (value.type !== BsonType.object) return true
-    for (const it = new FieldIterator(value.bytes, value.start); it.next();) if (!test(it.name(), it.value())) return false
+    for (const it = new FieldIterator(value.bytes, value.start); it.next();)
+      if (!test(it.name(), it.value())) return false
     return true
   }
 }
@@ -65,13 +66,16 @@ const patternProperties: Keyword = ({ name, argument, compile }) => {
 }
 
 const additionalProperties: Keyword = ({ name, argument, sibling, compile }) => {
-  if (argument.type !== BsonType.bool && argument.type !== BsonType.object) throw mismatch(name, 'an object or a boolean')
+  if (argument.type !== BsonType.bool && argument.type !== BsonType.object)
+    throw mismatch(name, 'an object or a boolean')
   const given = sibling('properties')
   const known = new Set(given === undefined ? [] : fieldsOfObject('properties', given).map(([property]) => property))
   const givenPatterns = sibling('patternProperties')
   const patterns = givenPatterns === undefined ? [] : patternsOf('patternProperties', givenPatterns)
   const test = argument.type === BsonType.bool ? () => argument.asBool() : compile(argument)
-  return everyField((field, value) => known.has(field) || patterns.some(({ pattern }) => pattern.test(field)) || test(value))
+  return everyField(
+    (field, value) => known.has(field) || patterns.some(({ pattern }) => pattern.test(field)) || test(value),
+  )
 }
 
 function propertyCount(fits: (fields: number, bound: number) => boolean): Keyword {
@@ -101,10 +105,12 @@ function dependency({ name, compile }: KeywordCall, property: string, rule: RawV
         `array '${property}' ${where} can only contain strings, but found element of type: ${typeName(other.type)}`,
       )
     const text = other.asString()
-    if (names.has(text)) throw new CommandError('FailedToParse', `array '${property}' ${where} contains duplicate element: ${text}`)
+    if (names.has(text))
+      throw new CommandError('FailedToParse', `array '${property}' ${where} contains duplicate element: ${text}`)
     names.add(text)
   }
-  if (names.size === 0) throw new CommandError('FailedToParse', `property '${property}' ${where} cannot be an empty array`)
+  if (names.size === 0)
+    throw new CommandError('FailedToParse', `property '${property}' ${where} cannot be an empty array`)
   const readers = Array.from(names, propertyReader)
   return (value) => readers.every((read) => read(value) !== undefined)
 }
@@ -114,7 +120,8 @@ const dependencies: Keyword = (call) => {
     const test = dependency(call, property, rule)
     return test === null ? [] : [{ read: propertyReader(property), test }]
   })
-  return (value) => value.type !== BsonType.object || rules.every(({ read, test }) => read(value) === undefined || test(value))
+  return (value) =>
+    value.type !== BsonType.object || rules.every(({ read, test }) => read(value) === undefined || test(value))
 }
 
 export const objectKeywords: Keywords = [

@@ -41,7 +41,10 @@ function limit(exclusiveName: string, inclusive: ComparisonOperator, exclusive: 
 function exclusive(limitName: string): Keyword {
   return ({ name, sibling }) => {
     if (sibling(limitName) === undefined)
-      throw new CommandError('FailedToParse', `$jsonSchema keyword '${limitName}' must be a present if ${name} is present`)
+      throw new CommandError(
+        'FailedToParse',
+        `$jsonSchema keyword '${limitName}' must be a present if ${name} is present`,
+      )
     return null
   }
 }

@@ -13,9 +13,11 @@ const jsonTypes: Readonly<Record<string, readonly number[]>> = {
 }
 
 function typesOfAlias(keyword: 'type' | 'bsonType', alias: string): readonly number[] {
-  if (alias === 'integer') throw new CommandError('FailedToParse', "$jsonSchema type 'integer' is not currently supported.")
+  if (alias === 'integer')
+    throw new CommandError('FailedToParse', "$jsonSchema type 'integer' is not currently supported.")
   const type = typeOfAlias(alias)
-  const types = keyword === 'type' ? jsonTypes[alias] : alias === 'number' ? numberTypes : type === undefined ? undefined : [type]
+  const types =
+    keyword === 'type' ? jsonTypes[alias] : alias === 'number' ? numberTypes : type === undefined ? undefined : [type]
   if (types === undefined) throw new CommandError('BadValue', `Unknown type name alias: ${alias}`)
   return types
 }
@@ -25,7 +27,8 @@ function aliasesOf(keyword: string, argument: RawValue): Set<string> {
   if (argument.type !== BsonType.array) throw mismatch(keyword, 'either a string or an array of strings')
   const aliases = new Set<string>()
   for (const element of elementsOf(argument)) {
-    if (element.type !== BsonType.string) throw new CommandError('TypeMismatch', `${quoted(keyword)} array elements must be strings`)
+    if (element.type !== BsonType.string)
+      throw new CommandError('TypeMismatch', `${quoted(keyword)} array elements must be strings`)
     const alias = element.asString()
     if (aliases.has(alias)) throw unparsable(keyword, `has duplicate value: ${alias}`)
     aliases.add(alias)

@@ -9,7 +9,8 @@ export function unorderedKey(value: RawValue): string {
 function withSortedFields(value: RawValue): RawValue {
   if (value.type !== BsonType.object && value.type !== BsonType.array) return value
   const fields: [string, RawValue][] = []
-  for (const it = new FieldIterator(value.bytes, value.start); it.next();) fields.push([it.name(), withSortedFields(it.value())])
+  for (const it = new FieldIterator(value.bytes, value.start); it.next();)
+    fields.push([it.name(), withSortedFields(it.value())])
   if (value.type === BsonType.object) fields.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
   const writer = new DocumentWriter(value.end - value.start)
   for (const [name, field] of fields) writer.value(name, field)

@@ -1,5 +1,14 @@
 /** $size, $all, $elemMatch. */
-import { BsonType, CommandError, cstringEnd, elementsOf, FieldIterator, firstFieldName, valueEnd, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  cstringEnd,
+  elementsOf,
+  FieldIterator,
+  firstFieldName,
+  valueEnd,
+  type RawValue,
+} from '@shardlab/bson'
 import { badValue, nonNegativeInt32Argument } from '../../values/integer-argument.js'
 import { andOf, type ElemMatchObjectNode, type ElemMatchValueNode, type FilterNode, type SizeNode } from '../ast.js'
 import type { FilterParser, LeafCompiler, PathOperator } from '../operator.js'
@@ -82,7 +91,11 @@ export const compileElemMatchValue: LeafCompiler<ElemMatchValueNode> = (node, co
   }
 }
 
-function someElement(bytes: Uint8Array, arrayStart: number, test: (type: number, start: number, end: number) => boolean): boolean {
+function someElement(
+  bytes: Uint8Array,
+  arrayStart: number,
+  test: (type: number, start: number, end: number) => boolean,
+): boolean {
   let at = arrayStart + 4
   for (;;) {
     const type = bytes[at]!

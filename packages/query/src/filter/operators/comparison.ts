@@ -98,7 +98,9 @@ function general(operator: ComparisonOperator, value: RawValue, strings: StringC
   const canonical = canonicalType(value.type)
   if (canonical !== 10) {
     return (type, bytes, start, end) =>
-      type !== 0 && canonicalType(type) === canonical && accept(compareValues(new RawValue(type, bytes, start, end), value, strings))
+      type !== 0 &&
+      canonicalType(type) === canonical &&
+      accept(compareValues(new RawValue(type, bytes, start, end), value, strings))
   }
   if (isNaNValue(value)) return nanTest(operator)
   return (type, bytes, start, end) => {

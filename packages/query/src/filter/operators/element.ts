@@ -36,7 +36,8 @@ export const elementOperators: readonly PathOperator[] = [
     name: '$exists',
     manualPage: 'query/exists',
     status: 'complete',
-    parse: (path, argument) => (argument.isTruthy() ? { kind: 'exists', path } : { kind: 'not', child: { kind: 'exists', path } }),
+    parse: (path, argument) =>
+      argument.isTruthy() ? { kind: 'exists', path } : { kind: 'not', child: { kind: 'exists', path } },
   },
   {
     name: '$type',

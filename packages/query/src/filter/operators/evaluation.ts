@@ -16,10 +16,12 @@ function parseMod(path: string, argument: RawValue): ModNode {
   if (rest.length > 0) return bad('malformed mod, too many elements')
   if (!divisor.isNumber()) return bad('malformed mod, divisor not a number')
   const by = truncateToInt64(divisor)
-  if (by === null) return bad('malformed mod, divisor value is invalid :: caused by :: Unable to coerce NaN/Inf to integral type')
+  if (by === null)
+    return bad('malformed mod, divisor value is invalid :: caused by :: Unable to coerce NaN/Inf to integral type')
   if (!remainder.isNumber()) return bad('malformed mod, remainder not a number')
   const rest64 = truncateToInt64(remainder)
-  if (rest64 === null) return bad('malformed mod, remainder value is invalid :: caused by :: Unable to coerce NaN/Inf to integral type')
+  if (rest64 === null)
+    return bad('malformed mod, remainder value is invalid :: caused by :: Unable to coerce NaN/Inf to integral type')
   if (by === 0n) return bad('divisor cannot be 0')
   return { kind: 'mod', path, divisor: by, remainder: rest64 }
 }
@@ -35,9 +37,13 @@ function parseBits(path: string, name: string, mode: BitsNode['mode'], argument:
     for (let bit = 0; bit < 63; bit++) if ((mask >> BigInt(bit)) & 1n) positions.push(bit)
   } else if (argument.type === BsonType.binary) {
     const length = readInt32(argument.bytes, argument.start)
-    for (let bit = 0; bit < length * 8; bit++) if ((argument.bytes[argument.start + 5 + (bit >> 3)]! >> (bit & 7)) & 1) positions.push(bit)
+    for (let bit = 0; bit < length * 8; bit++)
+      if ((argument.bytes[argument.start + 5 + (bit >> 3)]! >> (bit & 7)) & 1) positions.push(bit)
   } else {
-    throw new CommandError('BadValue', `${name} takes an Array, a number, or a BinData but received: ${formatField(name, argument)}`)
+    throw new CommandError(
+      'BadValue',
+      `${name} takes an Array, a number, or a BinData but received: ${formatField(name, argument)}`,
+    )
   }
   return { kind: 'bits', path, mode, positions }
 }

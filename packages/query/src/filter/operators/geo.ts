@@ -9,7 +9,8 @@ function near(name: string): PathOperator {
     status: 'partial',
     missing: 'everything, as a server without a geospatial index does',
     parse(_path, _argument, { features }) {
-      if (!features.has('near')) throw new CommandError(5626500, '$geoNear, $near, and $nearSphere are not allowed in this context')
+      if (!features.has('near'))
+        throw new CommandError(5626500, '$geoNear, $near, and $nearSphere are not allowed in this context')
       throw new CommandError('NoQueryExecutionPlans', 'unable to find index for $geoNear query')
     },
   }

@@ -1,5 +1,13 @@
 /** $in and $nin. */
-import { BsonType, CommandError, compareValues, elementsOf, encodeKeyString, RawValue, type StringComparator } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  compareValues,
+  elementsOf,
+  encodeKeyString,
+  RawValue,
+  type StringComparator,
+} from '@shardlab/bson'
 import { regexParts } from '../../values/format.js'
 import type { InNode, RegexNode } from '../ast.js'
 import type { FilterParser, LeafCompiler, PathOperator } from '../operator.js'
@@ -12,7 +20,8 @@ function parseIn(path: string, argument: RawValue, parser: FilterParser, name: s
   const regexes: RegexNode[] = []
   for (const element of elementsOf(argument)) {
     if (parser.isOperatorDocument(element)) throw new CommandError('BadValue', `cannot nest $ under ${name}`)
-    if (element.type === BsonType.undefined) throw new CommandError('BadValue', 'InMatchExpression equality cannot be undefined')
+    if (element.type === BsonType.undefined)
+      throw new CommandError('BadValue', 'InMatchExpression equality cannot be undefined')
     if (element.type === BsonType.regex) regexes.push(regexNode(path, ...regexParts(element)))
     else values.push(element)
   }
@@ -20,7 +29,12 @@ function parseIn(path: string, argument: RawValue, parser: FilterParser, name: s
 }
 
 export const inOperators: readonly PathOperator[] = [
-  { name: '$in', manualPage: 'query/in', status: 'complete', parse: (path, argument, parser) => parseIn(path, argument, parser, '$in') },
+  {
+    name: '$in',
+    manualPage: 'query/in',
+    status: 'complete',
+    parse: (path, argument, parser) => parseIn(path, argument, parser, '$in'),
+  },
   {
     name: '$nin',
     manualPage: 'query/nin',

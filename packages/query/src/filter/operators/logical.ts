@@ -9,7 +9,8 @@ function parseChildren(name: string, argument: RawValue, parser: FilterParser): 
   const elements = elementsOf(argument)
   if (elements.length === 0) throw new CommandError('BadValue', '$and/$or/$nor must be a nonempty array')
   return elements.map((element) => {
-    if (element.type !== BsonType.object) throw new CommandError('BadValue', '$or/$and/$nor entries need to be full objects')
+    if (element.type !== BsonType.object)
+      throw new CommandError('BadValue', '$or/$and/$nor entries need to be full objects')
     return parser.parseDocument(element.slice())
   })
 }

@@ -49,7 +49,8 @@ export const regexOperators: readonly PathOperator[] = [
     manualPage: 'query/regex',
     status: 'complete',
     // $regex beside it does the work; alone it is an error.
-    parse: (path, _argument, _parser, siblings) => (findField(siblings, '$regex') === undefined ? parseRegex(path, siblings) : null),
+    parse: (path, _argument, _parser, siblings) =>
+      findField(siblings, '$regex') === undefined ? parseRegex(path, siblings) : null,
   },
 ]
 
@@ -58,7 +59,8 @@ export const compileRegex: LeafCompiler<RegexNode> = (node) => {
   return {
     leafArrays: 'elements',
     test(type, bytes, start, end) {
-      if (type === BsonType.string || type === BsonType.symbol) return expression.test(readUtf8(bytes, start + 4, end - 1))
+      if (type === BsonType.string || type === BsonType.symbol)
+        return expression.test(readUtf8(bytes, start + 4, end - 1))
       if (type !== BsonType.regex) return false
       return readUtf8(bytes, start, end) === `${node.pattern}\0${node.flags}\0`
     },

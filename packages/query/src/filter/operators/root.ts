@@ -1,5 +1,13 @@
 /** $comment, $expr, $jsonSchema, $where, $sampleRate, $text, $alwaysTrue, $alwaysFalse in the place of a field name; $comment also on a path. */
-import { BsonType, CommandError, DocumentWriter, documentValue, findField, typeName, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  documentValue,
+  findField,
+  typeName,
+  type RawValue,
+} from '@shardlab/bson'
 import { toNumber } from '../../values/arithmetic.js'
 import { integerArgument } from '../../values/integer-argument.js'
 import { compileJsonSchema } from '../json-schema/compile.js'
@@ -7,7 +15,14 @@ import type { PathOperator, RootOperator } from '../operator.js'
 
 /** `{$lt: [{$rand: {}}, rate]}` */
 function randomBelow(rate: number): RawValue {
-  const writer = new DocumentWriter().startArray('$lt').startDocument('0').startDocument('$rand').end().end().double('1', rate).end()
+  const writer = new DocumentWriter()
+    .startArray('$lt')
+    .startDocument('0')
+    .startDocument('$rand')
+    .end()
+    .end()
+    .double('1', rate)
+    .end()
   return documentValue(writer.finish())
 }
 
@@ -23,7 +38,8 @@ function always(name: string, value: boolean): RootOperator {
     manualPage: 'query',
     status: 'complete',
     parse(argument) {
-      if (integerArgument(name, argument) !== 1n) throw new CommandError('FailedToParse', `${name} must be an integer value of 1`)
+      if (integerArgument(name, argument) !== 1n)
+        throw new CommandError('FailedToParse', `${name} must be an integer value of 1`)
       return { kind: 'always', value }
     },
   }
@@ -72,7 +88,8 @@ export const otherRootOperators: readonly RootOperator[] = [
       if (!isTopLevel) throw onlyTopLevel('$sampleRate')
       if (!argument.isNumber()) throw new CommandError('BadValue', 'argument to $sampleRate must be a numeric type')
       const rate = toNumber(argument)
-      if (!(rate >= 0 && rate <= 1)) throw new CommandError('BadValue', 'numeric argument to $sampleRate must be in [0, 1]')
+      if (!(rate >= 0 && rate <= 1))
+        throw new CommandError('BadValue', 'numeric argument to $sampleRate must be in [0, 1]')
       if (rate === 0 || rate === 1) return { kind: 'always', value: rate === 1 }
       return { kind: 'expr', expression: randomBelow(rate) }
     },
@@ -89,8 +106,12 @@ export const otherRootOperators: readonly RootOperator[] = [
       const search = findField(argument.bytes, '$search', argument.start)
       if (search === undefined) throw new CommandError('NoSuchKey', 'Missing expected field "$search"')
       if (search.type !== BsonType.string)
-        throw new CommandError('TypeMismatch', `"$search" had the wrong type. Expected string, found ${typeName(search.type)}`)
-      if (features.has('late-text')) throw new CommandError(17313, '$match with $text is only allowed as the first pipeline stage')
+        throw new CommandError(
+          'TypeMismatch',
+          `"$search" had the wrong type. Expected string, found ${typeName(search.type)}`,
+        )
+      if (features.has('late-text'))
+        throw new CommandError(17313, '$match with $text is only allowed as the first pipeline stage')
       throw new CommandError('IndexNotFound', 'text index required for $text query')
     },
   },
@@ -98,4 +119,9 @@ export const otherRootOperators: readonly RootOperator[] = [
   always('$alwaysFalse', false),
 ]
 
-export const pathComment: PathOperator = { name: '$comment', manualPage: 'query/comment', status: 'complete', parse: () => null }
+export const pathComment: PathOperator = {
+  name: '$comment',
+  manualPage: 'query/comment',
+  status: 'complete',
+  parse: () => null,
+}

@@ -10,7 +10,10 @@ type Combine = (a: RawValue, b: RawValue, overflow: OverflowRule) => RawValue | 
 function arithmetic(name: string, verb: string, combine: Combine, missing: (argument: RawValue) => RawValue): Modifier {
   return modifier(name, true, (path, argument) => {
     if (!argument.isNumber())
-      throw new CommandError('TypeMismatch', `Cannot ${verb} with non-numeric argument: {${formatField(path, argument)}}`)
+      throw new CommandError(
+        'TypeMismatch',
+        `Cannot ${verb} with non-numeric argument: {${formatField(path, argument)}}`,
+      )
     return (existing, context) => {
       if (existing === undefined) return missing(argument)
       if (!existing.isNumber()) throw nonNumeric(name, existing, context)
@@ -71,7 +74,10 @@ const bit = modifier('$bit', true, (_path, argument) => {
     steps.push({ operation, operand })
   }
   if (steps.length === 0)
-    throw new CommandError('BadValue', `You must pass in at least one bitwise operation. The format is: {$bit: {field: {and/or/xor: #}}`)
+    throw new CommandError(
+      'BadValue',
+      `You must pass in at least one bitwise operation. The format is: {$bit: {field: {and/or/xor: #}}`,
+    )
   return (existing, context) => {
     if (existing !== undefined && !isInteger(existing))
       throw new CommandError(
@@ -83,7 +89,10 @@ const bit = modifier('$bit', true, (_path, argument) => {
       const a = value.asBigInt()
       const b = operand.asBigInt()
       const result = operation === 'and' ? a & b : operation === 'or' ? a | b : a ^ b
-      value = value.type === BsonType.int64 || operand.type === BsonType.int64 ? int64Value(result) : int32Value(Number(result))
+      value =
+        value.type === BsonType.int64 || operand.type === BsonType.int64
+          ? int64Value(result)
+          : int32Value(Number(result))
     }
     return existing !== undefined && identical(value, existing) ? keepValue : value
   }

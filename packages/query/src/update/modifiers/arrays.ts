@@ -41,15 +41,20 @@ function eachOf(argument: RawValue): RawValue[] {
   it.next()
   const each = it.value()
   if (each.type !== BsonType.array)
-    throw new CommandError('TypeMismatch', `The argument to $each in $addToSet must be an array but it was of type ${typeName(each.type)}`)
-  if (it.next()) throw new CommandError('BadValue', `Found unexpected fields after $each in $addToSet: ${formatValue(argument)}`)
+    throw new CommandError(
+      'TypeMismatch',
+      `The argument to $each in $addToSet must be an array but it was of type ${typeName(each.type)}`,
+    )
+  if (it.next())
+    throw new CommandError('BadValue', `Found unexpected fields after $each in $addToSet: ${formatValue(argument)}`)
   return elementsOf(each)
 }
 
 function cull(name: string, shouldGo: (element: RawValue) => boolean): ReturnType<Parameters<typeof modifier>[2]> {
   return (existing) => {
     if (existing === undefined) return keepValue
-    if (existing.type !== BsonType.array) throw new CommandError('BadValue', `Cannot apply ${name} to a non-array value`)
+    if (existing.type !== BsonType.array)
+      throw new CommandError('BadValue', `Cannot apply ${name} to a non-array value`)
     const elements = elementsOf(existing)
     const kept = elements.filter((element) => !shouldGo(element))
     return kept.length === elements.length ? keepValue : arrayValue(kept)
@@ -84,7 +89,10 @@ const pop = modifier('$pop', false, (path, argument) => {
   return (existing, context) => {
     if (existing === undefined) return keepValue
     if (existing.type !== BsonType.array)
-      throw new CommandError('TypeMismatch', `Path '${context.path}' contains an element of non-array type '${typeName(existing.type)}'`)
+      throw new CommandError(
+        'TypeMismatch',
+        `Path '${context.path}' contains an element of non-array type '${typeName(existing.type)}'`,
+      )
     const elements = elementsOf(existing)
     if (elements.length === 0) return keepValue
     return arrayValue(end === 1n ? elements.slice(0, -1) : elements.slice(1))

@@ -38,7 +38,12 @@ const removal: Leaf = {
   apply: (existing) => (existing === undefined ? keepValue : removeValue),
 }
 
-const unset: Modifier = { name: '$unset', manualPage: 'update/unset', status: 'complete', compile: (path) => [{ path, leaf: removal }] }
+const unset: Modifier = {
+  name: '$unset',
+  manualPage: 'update/unset',
+  status: 'complete',
+  compile: (path) => [{ path, leaf: removal }],
+}
 
 function extreme(name: string, wanted: -1 | 1): Modifier {
   return modifier(
@@ -79,14 +84,19 @@ function compileRename(from: string, argument: RawValue): ReturnType<Modifier['c
     throw new CommandError('BadValue', `The 'to' field for $rename must be a string: ${from}: ${formatValue(argument)}`)
   const to = argument.asString()
   if (from === to)
-    throw new CommandError('BadValue', `The source and target field for $rename must differ: ${from}: ${formatValue(argument)}`)
+    throw new CommandError(
+      'BadValue',
+      `The source and target field for $rename must differ: ${from}: ${formatValue(argument)}`,
+    )
   if (from.startsWith(`${to}.`) || to.startsWith(`${from}.`))
     throw new CommandError(
       'BadValue',
       `The source and target field for $rename must not be on the same path: ${from}: ${formatValue(argument)}`,
     )
-  if (/(^|\.)\$/.test(from)) throw new CommandError('BadValue', `The source field for $rename may not be dynamic: ${from}`)
-  if (/(^|\.)\$/.test(to)) throw new CommandError('BadValue', `The destination field for $rename may not be dynamic: ${to}`)
+  if (/(^|\.)\$/.test(from))
+    throw new CommandError('BadValue', `The source field for $rename may not be dynamic: ${from}`)
+  if (/(^|\.)\$/.test(to))
+    throw new CommandError('BadValue', `The destination field for $rename may not be dynamic: ${to}`)
   return [
     { path: from, leaf: removal },
     {

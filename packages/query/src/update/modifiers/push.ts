@@ -45,7 +45,10 @@ function parse(argument: RawValue, strings: StringComparator | undefined): Claus
     switch (name) {
       case '$each':
         if (value.type !== BsonType.array)
-          throw new CommandError('BadValue', `The argument to $each in $push must be an array but it was of type: ${typeName(value.type)}`)
+          throw new CommandError(
+            'BadValue',
+            `The argument to $each in $push must be an array but it was of type: ${typeName(value.type)}`,
+          )
         clauses.each = elementsOf(value)
         break
       case '$position':
@@ -70,12 +73,16 @@ function integer(value: RawValue, complaint: string): number {
 function sorter(value: RawValue, strings: StringComparator | undefined): (elements: RawValue[]) => void {
   if (value.isNumber()) {
     const direction = exactInteger(value)
-    if (direction !== 1n && direction !== -1n) throw new CommandError('BadValue', 'The $sort element value must be either 1 or -1')
+    if (direction !== 1n && direction !== -1n)
+      throw new CommandError('BadValue', 'The $sort element value must be either 1 or -1')
     const sign = Number(direction)
     return (elements) => elements.sort((a, b) => compareValues(a, b, strings) * sign)
   }
   if (value.type !== BsonType.object)
-    throw new CommandError('BadValue', 'The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields')
+    throw new CommandError(
+      'BadValue',
+      'The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields',
+    )
   if (isEmptyDocument(value.bytes, value.start))
     throw new CommandError('BadValue', 'The $sort pattern is empty when it should be a set of fields.')
   for (const it = new FieldIterator(value.bytes, value.start); it.next();) checkSortField(it.name(), it.value())
@@ -83,7 +90,9 @@ function sorter(value: RawValue, strings: StringComparator | undefined): (elemen
   // An element that is no document has none of the fields.
   const keyOf = (element: RawValue) => order.keyOf(element.type === BsonType.object ? element.slice() : emptyObject)
   return (elements) => {
-    const keyed = elements.map((element) => ({ key: keyOf(element), element })).sort((a, b) => order.compare(a.key, b.key))
+    const keyed = elements
+      .map((element) => ({ key: keyOf(element), element }))
+      .sort((a, b) => order.compare(a.key, b.key))
     keyed.forEach(({ element }, index) => {
       elements[index] = element
     })
@@ -92,9 +101,11 @@ function sorter(value: RawValue, strings: StringComparator | undefined): (elemen
 
 function checkSortField(name: string, direction: RawValue): void {
   const exact = exactInteger(direction)
-  if (exact !== 1n && exact !== -1n) throw new CommandError('BadValue', 'The $sort element value must be either 1 or -1')
+  if (exact !== 1n && exact !== -1n)
+    throw new CommandError('BadValue', 'The $sort element value must be either 1 or -1')
   if (name === '') throw new CommandError('BadValue', 'The $sort field cannot be empty')
-  if (name.split('.').includes('')) throw new CommandError('BadValue', `The $sort field is a dotted field but has an empty part: ${name}`)
+  if (name.split('.').includes(''))
+    throw new CommandError('BadValue', `The $sort field is a dotted field but has an empty part: ${name}`)
 }
 
 const emptyObject = new Uint8Array([5, 0, 0, 0, 0])
@@ -110,7 +121,8 @@ export const pushModifier = modifier('$push', true, (_path, argument, { strings 
     }
     let elements = existing === undefined ? [] : elementsOf(existing)
     const length = elements.length
-    const at = position === null || position > length ? length : position < 0 ? Math.max(0, length + position) : position
+    const at =
+      position === null || position > length ? length : position < 0 ? Math.max(0, length + position) : position
     elements.splice(at, 0, ...each)
     sort?.(elements)
     if (slice !== null) elements = slice === 0 ? [] : slice > 0 ? elements.slice(0, slice) : elements.slice(slice)

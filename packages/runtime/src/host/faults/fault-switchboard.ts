@@ -14,7 +14,8 @@ export class FaultSwitchboard implements FaultControls {
 
   async apply(fault: NewHostFault): Promise<number> {
     const id = ++this.#lastId
-    const numbered: HostFault = fault.scope === 'link' ? { ...fault, id, strikes: createStrikeCount() } : { ...fault, id }
+    const numbered: HostFault =
+      fault.scope === 'link' ? { ...fault, id, strikes: createStrikeCount() } : { ...fault, id }
     this.#faults.set(id, numbered)
     await this.#broadcast.apply(numbered)
     return id

@@ -1,4 +1,11 @@
-import { createRandom, isMongosAddress, isShardAddress, repeatedKinds, type Address, type Random } from '@shardlab/actor'
+import {
+  createRandom,
+  isMongosAddress,
+  isShardAddress,
+  repeatedKinds,
+  type Address,
+  type Random,
+} from '@shardlab/actor'
 import type { Alarm, HostClock } from '../clock.js'
 import { clientsAddress, type LinkEffect, type LinkEnd, type LinkFault } from './host-fault.js'
 import { countStrike } from './strike-count.js'
@@ -103,7 +110,11 @@ export class LinkFaults {
   refuses(from: Address, to: Address, kind: string): boolean {
     for (const applied of this.#applied.values()) {
       const { effect } = applied.fault
-      if (applied.noticed ? connects(applied.fault, from, to) : effect.type === 'refuse' && this.#strikes(applied, from, to, kind))
+      if (
+        applied.noticed
+          ? connects(applied.fault, from, to)
+          : effect.type === 'refuse' && this.#strikes(applied, from, to, kind)
+      )
         return true
     }
     return false
@@ -267,7 +278,9 @@ function includes(end: LinkEnd, address: Address): boolean {
 }
 
 function covers({ from, to, bothWays }: LinkFault, sender: Address, receiver: Address): boolean {
-  return (includes(from, sender) && includes(to, receiver)) || (bothWays && includes(from, receiver) && includes(to, sender))
+  return (
+    (includes(from, sender) && includes(to, receiver)) || (bothWays && includes(from, receiver) && includes(to, sender))
+  )
 }
 
 /** Is it a fault of this link, in either direction? No connection works in one direction only. */

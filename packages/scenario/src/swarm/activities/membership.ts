@@ -57,7 +57,8 @@ export class Membership extends Activity {
       if (ns === undefined) continue
       await client.try({ moveChunk: ns, bounds: [chunk['min'], chunk['max']], to: other(), $db: 'admin' }, cannotMove)
     }
-    for (const db of dbsToMove as string[]) await client.try({ movePrimary: db, to: other(), $db: 'admin' }, cannotMovePrimary)
+    for (const db of dbsToMove as string[])
+      await client.try({ movePrimary: db, to: other(), $db: 'admin' }, cannotMovePrimary)
   }
 
   /** What it has of the cluster's databases is rest, and in the way of its return. */
@@ -77,5 +78,7 @@ export class Membership extends Activity {
 }
 
 function isOf(chunk: Document, collection: Document): boolean {
-  return Object.entries(chunksOf(collection)).every(([field, value]) => JSON.stringify(chunk[field]) === JSON.stringify(value))
+  return Object.entries(chunksOf(collection)).every(
+    ([field, value]) => JSON.stringify(chunk[field]) === JSON.stringify(value),
+  )
 }

@@ -91,7 +91,12 @@ export class Placement extends Activity {
     const isRange = this.world.behaviours.moveRangeCommand && random.chance(1, 2)
     if (isRange) {
       const ends = random.chance(1, 2) ? { min: chunk['min'], max: chunk['max'] } : { min: chunk['min'] }
-      await this.#do(client, 'moveRange', { moveRange: `app.${ns}`, toShard: to, ...ends, ...waiting, $db: 'admin' }, cannotMove)
+      await this.#do(
+        client,
+        'moveRange',
+        { moveRange: `app.${ns}`, toShard: to, ...ends, ...waiting, $db: 'admin' },
+        cannotMove,
+      )
     } else {
       const bounds = [chunk['min'], chunk['max']]
       await this.#do(client, 'moveChunk', { moveChunk: `app.${ns}`, bounds, to, ...waiting, $db: 'admin' }, cannotMove)
@@ -103,7 +108,8 @@ export class Placement extends Activity {
     const zone = pick(random, ['A', 'B'])
     const shard = pick(random, this.world.cluster.shards)
     const choice = random.below(3)
-    if (choice === 0) await this.#do(client, 'addShardToZone', { addShardToZone: shard, zone, $db: 'admin' }, [codes.shardNotFound])
+    if (choice === 0)
+      await this.#do(client, 'addShardToZone', { addShardToZone: shard, zone, $db: 'admin' }, [codes.shardNotFound])
     else if (choice === 1)
       await this.#do(client, 'removeShardFromZone', { removeShardFromZone: shard, zone, $db: 'admin' }, [
         codes.zoneStillInUse,
@@ -124,7 +130,9 @@ export class Placement extends Activity {
 
   async #refine(client: StoryClient): Promise<void> {
     if (!this.world.behaviours.refineCollectionShardKeyCommand) return
-    await this.#do(client, 'refine', { refineCollectionShardKey: 'app.refined', key: { k: 1, r: 1 }, $db: 'admin' }, [codes.staleEpoch])
+    await this.#do(client, 'refine', { refineCollectionShardKey: 'app.refined', key: { k: 1, r: 1 }, $db: 'admin' }, [
+      codes.staleEpoch,
+    ])
   }
 
   async #shardLate(client: StoryClient): Promise<void> {
@@ -170,7 +178,13 @@ export class Placement extends Activity {
     const entry = found?.[0]
     if (entry === undefined) return []
     const filter = chunksOf(entry)
-    const chunks = await client.documentsOf({ find: 'chunks', filter, sort: { min: 1 }, batchSize: 1000, $db: 'config' })
+    const chunks = await client.documentsOf({
+      find: 'chunks',
+      filter,
+      sort: { min: 1 },
+      batchSize: 1000,
+      $db: 'config',
+    })
     return (chunks ?? []).map((chunk) => ({ ...chunk, of: ns }))
   }
 }

@@ -45,7 +45,12 @@ export class Resharding extends Activity {
     const choice = behaviours.moveCollectionCommand ? random.below(6) : 0
     const to = pick(random, cluster.shards)
     if (choice < 2) {
-      const command = { reshardCollection: 'app.reshaped', key: pick(random, keys), numInitialChunks: 1 + random.below(4), $db: 'admin' }
+      const command = {
+        reshardCollection: 'app.reshaped',
+        key: pick(random, keys),
+        numInitialChunks: 1 + random.below(4),
+        $db: 'admin',
+      }
       await this.#do(client, other, random, 'reshardCollection', 'abortReshardCollection', command)
     } else if (choice === 2) {
       await this.#do(client, other, random, 'unshardCollection', 'abortUnshardCollection', {
@@ -62,7 +67,14 @@ export class Resharding extends Activity {
     }
   }
 
-  async #do(client: StoryClient, other: StoryClient, random: Random, name: string, abort: string | null, command: Document): Promise<void> {
+  async #do(
+    client: StoryClient,
+    other: StoryClient,
+    random: Random,
+    name: string,
+    abort: string | null,
+    command: Document,
+  ): Promise<void> {
     const isGivenUp = abort !== null && random.chance(1, 3)
     const [answer] = await Promise.all([
       client.try(command, refusals),
@@ -79,7 +91,11 @@ export class Resharding extends Activity {
   async #abort(client: StoryClient, command: Document): Promise<void> {
     for (let attempt = 0; attempt < 10; attempt++) {
       await client.pause(12)
-      const answer = await client.try(command, [...refusals, codes.noSuchReshardCollection, codes.reshardCollectionCommitted])
+      const answer = await client.try(command, [
+        ...refusals,
+        codes.noSuchReshardCollection,
+        codes.reshardCollectionCommitted,
+      ])
       if (answer !== null && (answer.code === null || answer.code === codes.reshardCollectionCommitted)) return
     }
   }

@@ -43,7 +43,8 @@ export class UniqueKeys extends Activity {
       this.#owners.set(name, null)
       const command = { delete: 'users', deletes: [{ q: { name }, limit: 1 }], $db: 'app' }
       const { reply } = await client.retryably(command, [], ({ n }) => n as number)
-      if (reply['n'] !== 1) this.world.verdicts.violated('unique', `${name} of ${owner} was given back with n: ${reply['n']}`)
+      if (reply['n'] !== 1)
+        this.world.verdicts.violated('unique', `${name} of ${owner} was given back with n: ${reply['n']}`)
       // Whoever has got it meanwhile may have heard of it before.
       if (this.#owners.get(name) === null) this.#owners.delete(name)
       return
@@ -53,7 +54,8 @@ export class UniqueKeys extends Activity {
     const { code } = await client.retryably(command, [codes.duplicateKey], ({ n }) => n as number)
     if (code !== null) return
     const before = this.#owners.get(name)
-    if (typeof before === 'string') this.world.verdicts.violated('unique', `${name} was given to ${before} and to ${_id}`)
+    if (typeof before === 'string')
+      this.world.verdicts.violated('unique', `${name} was given to ${before} and to ${_id}`)
     this.#owners.set(name, _id)
     this.count('name given')
   }

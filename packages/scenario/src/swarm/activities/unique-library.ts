@@ -32,7 +32,9 @@ export class UniqueLibrary extends Activity {
 
   async run(): Promise<void> {
     const { pace, random } = this.world
-    await Promise.all(Array.from({ length: clients }, (_, i) => pace.during(() => this.#client(random.fork(`unique ${i + 1}`), i + 1))))
+    await Promise.all(
+      Array.from({ length: clients }, (_, i) => pace.during(() => this.#client(random.fork(`unique ${i + 1}`), i + 1))),
+    )
   }
 
   /** What must never be is looked for at once; the rest when the reservations have expired and a repair has been. */
@@ -53,7 +55,9 @@ export class UniqueLibrary extends Activity {
   async #client(random: Random, number: number): Promise<void> {
     const stop = random.chance(1, 2) ? new Stop(random.below(20), random.chance(1, 2)) : null
     const work = this.#write(random, number, new UniqueWriter(this.#uniqueWorld(random, number, stop)))
-    await Promise.race(stop === null ? [work] : [work, stop.stopped.promise.then(() => this.count('unique client stopped'))])
+    await Promise.race(
+      stop === null ? [work] : [work, stop.stopped.promise.then(() => this.count('unique client stopped'))],
+    )
   }
 
   async #write(random: Random, number: number, writer: UniqueWriter): Promise<void> {
@@ -64,7 +68,8 @@ export class UniqueLibrary extends Activity {
       const choice = random.below(10)
       try {
         if (choice < 5) await writer.insert({ _id, email: value(), tenant: 1, handle: value(), region: _id })
-        else if (choice < 8) await writer.update(_id, random.chance(1, 2) ? { email: value() } : { email: value(), handle: value() })
+        else if (choice < 8)
+          await writer.update(_id, random.chance(1, 2) ? { email: value() } : { email: value(), handle: value() })
         else await writer.remove(_id)
         this.count('unique write')
       } catch (error) {
@@ -79,7 +84,12 @@ export class UniqueLibrary extends Activity {
     const port = (collection: string) => uniquePort(client, db, collection, stop)
     return {
       main: port('information'),
-      proxies: uniqueSpecs.map((spec, i) => ({ name: `proxy${i}`, port: port(`proxy${i}`), specs: [spec], sharded: true })),
+      proxies: uniqueSpecs.map((spec, i) => ({
+        name: `proxy${i}`,
+        port: port(`proxy${i}`),
+        specs: [spec],
+        sharded: true,
+      })),
       specs: uniqueSpecs,
       clock: { now: () => cluster.now(), sleep: (durationMs) => cluster.advance(durationMs) },
       newToken: () => Buffer.from(random.bytes(12)).toString('hex'),

@@ -43,17 +43,31 @@ export class Upkeep extends Activity {
       await this.#do(client, 'defragment', { configureCollectionBalancing: ns, defragmentCollection, $db: 'admin' })
     } else if (choice === 2 && behaviours.featureCompatibilityVersionCanBeSet) {
       const confirm = behaviours.featureCompatibilityNeedsConfirmation ? { confirm: true } : {}
-      const command = { setFeatureCompatibilityVersion: behaviours.featureCompatibilityVersion, ...confirm, $db: 'admin' }
+      const command = {
+        setFeatureCompatibilityVersion: behaviours.featureCompatibilityVersion,
+        ...confirm,
+        $db: 'admin',
+      }
       await this.#do(client, 'setFeatureCompatibilityVersion', command)
     } else if (choice === 3 && behaviours.mergeAllChunksOnShardCommand) {
-      await this.#do(client, 'mergeAllChunksOnShard', { mergeAllChunksOnShard: ns, shard: pick(random, cluster.shards), $db: 'admin' })
+      await this.#do(client, 'mergeAllChunksOnShard', {
+        mergeAllChunksOnShard: ns,
+        shard: pick(random, cluster.shards),
+        $db: 'admin',
+      })
     } else if (choice === 4 && plan.balancing && behaviours.balancerCommands) {
       await this.#do(client, 'balancer', { [random.chance(1, 2) ? 'balancerStop' : 'balancerStart']: 1, $db: 'admin' })
     }
   }
 
   async #do(client: StoryClient, name: string, command: Document): Promise<void> {
-    const settled = [codes.namespaceNotFound, codes.shardNotFound, codes.staleEpoch, codes.operationFailed, codes.illegalOperation]
+    const settled = [
+      codes.namespaceNotFound,
+      codes.shardNotFound,
+      codes.staleEpoch,
+      codes.operationFailed,
+      codes.illegalOperation,
+    ]
     const answer = await client.try(command, settled)
     if (answer === null || answer.code !== null) return
     this.count(name)

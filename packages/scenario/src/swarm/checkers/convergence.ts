@@ -76,7 +76,12 @@ export class Convergence {
 }
 
 /** All documents of a collection on one member, as they lie there. @throws Error */
-export async function directly({ cluster }: SwarmWorld, member: string, db: string, collection: string): Promise<Document[]> {
+export async function directly(
+  { cluster }: SwarmWorld,
+  member: string,
+  db: string,
+  collection: string,
+): Promise<Document[]> {
   const command = encode({ find: collection, filter: {}, batchSize: 100_000, $db: db })
   const reply = decode(await cluster.command(command, { to: member }), { promoteLongs: true })
   if (reply['ok'] !== 1) throw new Error(`${member} does not read ${db}.${collection}: ${reply['errmsg']}`)

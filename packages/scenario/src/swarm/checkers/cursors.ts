@@ -12,6 +12,11 @@ const checkers: Readonly<Record<DifferenceKind, CheckerName>> = {
 }
 
 /** What is wrong with all documents of one client that its cursor gave. `unseen`: documents that may be on their way to another shard. */
-export function scanViolations(model: Model, found: readonly Document[], where: string, unseen: ReadonlySet<number>): Violation[] {
+export function scanViolations(
+  model: Model,
+  found: readonly Document[],
+  where: string,
+  unseen: ReadonlySet<number>,
+): Violation[] {
   return model.differences(found, where, unseen).map(({ kind, sentence }) => ({ checker: checkers[kind], sentence }))
 }

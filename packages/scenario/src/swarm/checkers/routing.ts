@@ -39,7 +39,8 @@ export class RoutingHistory {
     // It became another collection meanwhile.
     if (tables.length === 0 || tables.some((table) => table?.keyText !== shardKey)) return
     const known = tables as readonly CatalogTable[]
-    const wrong = isEverything(bounds) && kind === 'broadcast' ? missed(known, shards) : strangers(known, shards, bounds)
+    const wrong =
+      isEverything(bounds) && kind === 'broadcast' ? missed(known, shards) : strangers(known, shards, bounds)
     if (wrong !== null)
       this.#verdicts.violated(
         'routing',
@@ -61,7 +62,11 @@ function missed(tables: readonly CatalogTable[], shards: readonly string[]): str
 }
 
 /** Single keys: each shard owns one, and of each an owner was asked. */
-function strangers(tables: readonly CatalogTable[], shards: readonly string[], bounds: RoutedEvent['bounds']): string | null {
+function strangers(
+  tables: readonly CatalogTable[],
+  shards: readonly string[],
+  bounds: RoutedEvent['bounds'],
+): string | null {
   if (bounds.length === 0 || bounds.length >= boundsMax) return null
   const owners = new Set<string>()
   for (const [low, high] of bounds) {
@@ -89,6 +94,7 @@ function isEverything(bounds: RoutedEvent['bounds']): boolean {
 
 function isSame(a: CatalogTable | null, b: CatalogTable | null): boolean {
   if (a === null || b === null) return a === b
-  const text = ({ generation, ranges }: CatalogTable) => `${generation} ${ranges.map(({ minKey, shard }) => `${minKey}>${shard}`).join()}`
+  const text = ({ generation, ranges }: CatalogTable) =>
+    `${generation} ${ranges.map(({ minKey, shard }) => `${minKey}>${shard}`).join()}`
   return text(a) === text(b)
 }

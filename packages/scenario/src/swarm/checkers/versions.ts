@@ -16,7 +16,8 @@ export class KnownVersions {
       const generation = `${ns} ${epoch} ${seconds} ${increment}`
       const version = major * 2 ** 20 + minor
       const before = known.get(generation) ?? 0
-      if (version < before) wrong.push(`${member} went back from version ${textOf(before)} of ${ns} to ${textOf(version)}`)
+      if (version < before)
+        wrong.push(`${member} went back from version ${textOf(before)} of ${ns} to ${textOf(version)}`)
       known.set(generation, Math.max(version, before))
     }
     return wrong

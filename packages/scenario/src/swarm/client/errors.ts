@@ -24,9 +24,17 @@ export function isPassing({ code, errmsg }: Document): boolean {
 export function errorsOf(reply: Document): Document[] {
   const ofShards = Object.values<Document>(reply['raw'] ?? {}).filter(({ ok }) => ok === 0)
   const ofStatements = (reply['writeErrors'] as Document[] | undefined) ?? []
-  const ofBulk = ((reply['cursor']?.firstBatch as Document[] | undefined) ?? []).filter(({ ok, code }) => ok === 0 && code !== undefined)
+  const ofBulk = ((reply['cursor']?.firstBatch as Document[] | undefined) ?? []).filter(
+    ({ ok, code }) => ok === 0 && code !== undefined,
+  )
   const ofConcern = reply['writeConcernError'] as Document | undefined
-  return [...(reply['ok'] === 1 ? [] : [reply]), ...ofStatements, ...ofBulk, ...ofShards, ...(ofConcern === undefined ? [] : [ofConcern])]
+  return [
+    ...(reply['ok'] === 1 ? [] : [reply]),
+    ...ofStatements,
+    ...ofBulk,
+    ...ofShards,
+    ...(ofConcern === undefined ? [] : [ofConcern]),
+  ]
 }
 
 /** An answer that no client may get. */
@@ -36,5 +44,8 @@ export class WrongAnswerError extends Error {
 
 /** The command without its session, for people. */
 export function nameOf(command: Document): string {
-  return JSON.stringify(command, (key, value: unknown) => (key === 'lsid' || key === '$db' ? undefined : value)).slice(0, 240)
+  return JSON.stringify(command, (key, value: unknown) => (key === 'lsid' || key === '$db' ? undefined : value)).slice(
+    0,
+    240,
+  )
 }

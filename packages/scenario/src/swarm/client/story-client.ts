@@ -72,7 +72,8 @@ export class StoryClient {
     const answer = errors.find(({ code }) => settled.includes(code as Code))
     if (answer !== undefined) return { reply, code: answer['code'] as Code, attempts: 1 }
     for (const error of errors)
-      if (!isPassing(error)) throw new WrongAnswerError(`${nameOf(command)} failed with ${error['code']} ${error['errmsg']}`)
+      if (!isPassing(error))
+        throw new WrongAnswerError(`${nameOf(command)} failed with ${error['code']} ${error['errmsg']}`)
     return errors.length > 0 ? null : { reply, code: null, attempts: 1 }
   }
 
@@ -102,7 +103,9 @@ export class StoryClient {
     // A document that has moved was moved in a transaction, of which a repeated statement hears.
     const again = await this.untilDone(numbered, [...settled, transactionHistoryIncomplete])
     if (again.code === null && did(again.reply) !== did(first.reply))
-      throw new WrongAnswerError(`a repeated ${nameOf(command)} did ${did(again.reply)} where it did ${did(first.reply)} before`)
+      throw new WrongAnswerError(
+        `a repeated ${nameOf(command)} did ${did(again.reply)} where it did ${did(first.reply)} before`,
+      )
     return first
   }
 

@@ -23,7 +23,10 @@ const always: readonly SwarmCollection[] = [
   { name: 'plain', key: null, isForgetful: true },
 ]
 
-export function collectionsOf({ activities }: SwarmPlan, { reshardCollectionCommand }: Behaviours): readonly SwarmCollection[] {
+export function collectionsOf(
+  { activities }: SwarmPlan,
+  { reshardCollectionCommand }: Behaviours,
+): readonly SwarmCollection[] {
   if (!activities.includes('resharding') || !reshardCollectionCommand) return always
   return [...always, { name: 'reshaped', key: { k: 1 }, isForgetful: false }]
 }

@@ -20,7 +20,14 @@ export class Documents {
     this.#collections = collectionsOf(world.plan, world.behaviours)
     this.#workers = Array.from({ length: world.plan.workers }, (_, i) => {
       const random = world.random.fork(`worker ${i + 1}`)
-      return new DocumentsWorker(i + 1, world.client(`worker ${i + 1}`, true), random, world.verdicts, this.#collections, world.behaviours)
+      return new DocumentsWorker(
+        i + 1,
+        world.client(`worker ${i + 1}`, true),
+        random,
+        world.verdicts,
+        this.#collections,
+        world.behaviours,
+      )
     })
   }
 
@@ -97,9 +104,12 @@ export class Documents {
 }
 
 async function tableOf(client: StoryClient, ns: string): Promise<CatalogTable | null> {
-  const [collection] = (await client.documentsOf({ find: 'collections', filter: { _id: ns, dropped: { $ne: true } }, $db: 'config' })) ?? []
+  const [collection] =
+    (await client.documentsOf({ find: 'collections', filter: { _id: ns, dropped: { $ne: true } }, $db: 'config' })) ??
+    []
   if (collection === undefined) return null
-  const chunks = (await client.documentsOf({ find: 'chunks', filter: chunksOf(collection), batchSize: 10_000, $db: 'config' })) ?? []
+  const chunks =
+    (await client.documentsOf({ find: 'chunks', filter: chunksOf(collection), batchSize: 10_000, $db: 'config' })) ?? []
   return catalogTable(ns, encode(collection), chunks.map(encode))
 }
 

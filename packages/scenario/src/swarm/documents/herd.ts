@@ -18,7 +18,13 @@ export class Herd {
 
   /** To be inserted once. */
   documents(fresh: () => Document): Document[] {
-    return Array.from({ length: size }, (_, i) => ({ ...fresh(), owner: 0, herd: this.#owner, _id: `herd ${this.#owner} ${i}`, m: 0 }))
+    return Array.from({ length: size }, (_, i) => ({
+      ...fresh(),
+      owner: 0,
+      herd: this.#owner,
+      _id: `herd ${this.#owner} ${i}`,
+      m: 0,
+    }))
   }
 
   increment(): Document {
@@ -39,7 +45,9 @@ export class Herd {
     if (herd.length !== size || ids.size !== size)
       return [`${where}: ${this.#ns} holds ${herd.length} documents of herd ${this.#owner}, ${ids.size} different ones`]
     if (sum < this.#least || sum > this.#most)
-      return [`${where}: herd ${this.#owner} of ${this.#ns} was incremented ${sum} times, not ${this.#least} to ${this.#most}`]
+      return [
+        `${where}: herd ${this.#owner} of ${this.#ns} was incremented ${sum} times, not ${this.#least} to ${this.#most}`,
+      ]
     return []
   }
 }

@@ -86,11 +86,13 @@ export class Model {
       if (entry === undefined) note('resurrected', _id, 'was never written')
       else if (entry.presence === 'no') note('resurrected', _id, 'was deleted and is there')
       else if (!entry.keys.includes(k)) note('changed', _id, `has k: ${k}, not ${entry.keys.join(' or ')}`)
-      else if (n < entry.least || n > entry.most) note('changed', _id, `has n: ${n}, not ${entry.least} to ${entry.most}`)
+      else if (n < entry.least || n > entry.most)
+        note('changed', _id, `has n: ${n}, not ${entry.least} to ${entry.most}`)
     }
     for (const [_id, count] of counts) if (count > 1) note('doubled', _id, `is there ${count} times`)
     for (const [_id, { presence }] of this.#entries)
-      if (presence === 'yes' && !counts.has(_id) && !unseen.has(_id)) note('missing', _id, 'was acknowledged and is gone')
+      if (presence === 'yes' && !counts.has(_id) && !unseen.has(_id))
+        note('missing', _id, 'was acknowledged and is gone')
     return wrong
   }
 }

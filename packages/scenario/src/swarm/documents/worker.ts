@@ -90,7 +90,10 @@ export class DocumentsWorker {
     if (this.#random.chance(3, 4)) {
       const answer = await this.#retry(ns, model, command, [], documents)
       if (answer === null) return
-      this.#must(answer.reply['n'] === documents.length, `insert of ${documents.length} into ${ns} said n: ${answer.reply['n']}`)
+      this.#must(
+        answer.reply['n'] === documents.length,
+        `insert of ${documents.length} into ${ns} said n: ${answer.reply['n']}`,
+      )
       for (const document of documents) model.is(document)
       return
     }
@@ -149,7 +152,10 @@ export class DocumentsWorker {
     if (answer.code === null) {
       const { reply } = answer
       const holds = choice === 2 ? reply['value']?.n === (isNew ? after.n : document.n) : reply['n'] === 1
-      this.#must(holds, `a change of the key of ${ns} ${document._id} with n: ${document.n} gave ${JSON.stringify(reply)}`)
+      this.#must(
+        holds,
+        `a change of the key of ${ns} ${document._id} with n: ${document.n} gave ${JSON.stringify(reply)}`,
+      )
     }
     model.is(after)
     this.#unseen.add(document._id)
@@ -170,7 +176,10 @@ export class DocumentsWorker {
     const answer = await this.#retry(ns, model, command, [], [after])
     if (answer === null) return
     const { value } = answer.reply
-    this.#must(value?.n === after.n, `findAndModify of ${ns} ${document._id} with n: ${document.n} gave ${JSON.stringify(value)}`)
+    this.#must(
+      value?.n === after.n,
+      `findAndModify of ${ns} ${document._id} with n: ${document.n} gave ${JSON.stringify(value)}`,
+    )
     model.is(after)
   }
 
@@ -196,7 +205,10 @@ export class DocumentsWorker {
     const deletes = [{ q: { _id: { $in: documents.map(({ _id }) => _id) } }, limit: 0 }]
     const answer = await this.#client.try({ delete: ns, deletes, $db: 'app' }, [], this.#way(ns))
     const n = answer?.reply['n'] as number | undefined
-    this.#must(n === undefined || n <= documents.length, `a delete of ${documents.length} documents of ${ns} said n: ${n}`)
+    this.#must(
+      n === undefined || n <= documents.length,
+      `a delete of ${documents.length} documents of ${ns} said n: ${n}`,
+    )
     for (const { _id } of documents) {
       if (n === documents.length) model.isGone(_id)
       else model.mayBe(_id, null)
@@ -264,8 +276,13 @@ export class DocumentsWorker {
     repeats = !this.#isForgetful(ns),
   ): Promise<AnsweredCommand | null> {
     const isForgetful = this.#isForgetful(ns)
-    const did = ({ n, value, lastErrorObject }: Document) => (n ?? value?.n ?? lastErrorObject?.n ?? null) as number | null
-    const answer = await this.#client.retryably(command, isForgetful ? [...settled, duplicateKey] : settled, repeats ? did : null)
+    const did = ({ n, value, lastErrorObject }: Document) =>
+      (n ?? value?.n ?? lastErrorObject?.n ?? null) as number | null
+    const answer = await this.#client.retryably(
+      command,
+      isForgetful ? [...settled, duplicateKey] : settled,
+      repeats ? did : null,
+    )
     this.acknowledged++
     if (!isForgetful || answer.attempts === 1) return answer
     for (const document of becoming) {

@@ -10,9 +10,11 @@ export interface Victims {
 }
 
 /** Mostly short; now and then longer than a router looks for a member. */
-const lasting = (random: Random): string => `${Math.round(10 + random.fraction() * (random.chance(1, 8) ? 3000 : 300))}ms`
+const lasting = (random: Random): string =>
+  `${Math.round(10 + random.fraction() * (random.chance(1, 8) ? 3000 : 300))}ms`
 
-const withDisk = (random: Random, { shards }: Victims): string => (random.chance(1, 5) ? configAddress : pick(random, shards))
+const withDisk = (random: Random, { shards }: Victims): string =>
+  random.chance(1, 5) ? configAddress : pick(random, shards)
 
 function anyMember(random: Random, victims: Victims): string {
   const choice = random.below(10)
@@ -58,7 +60,9 @@ export const faultTexts: Readonly<Record<FaultVerb, (random: Random, victims: Vi
   },
   stepDown: (random, victims) => [`step down ${withDisk(random, victims)} for ${lasting(random)}`],
   slow: (random, victims) => [`slow ${anyMember(random, victims)} by ${2 + random.below(30)}x for ${lasting(random)}`],
-  slowDisk: (random, victims) => [`slow disk of ${withDisk(random, victims)} by ${1 + random.below(30)}ms for ${lasting(random)}`],
+  slowDisk: (random, victims) => [
+    `slow disk of ${withDisk(random, victims)} by ${1 + random.below(30)}ms for ${lasting(random)}`,
+  ],
   fullDisk: (random, victims) => [`fill disk of ${withDisk(random, victims)} for ${lasting(random)}`],
   skewClock: (random, victims) => [
     `skew clock of ${anyMember(random, victims)} by ${random.chance(1, 3) ? '-' : ''}${pick(random, ['30ms', '5s', '10m'])} for ${lasting(random)}`,
@@ -76,8 +80,12 @@ export const faultTexts: Readonly<Record<FaultVerb, (random: Random, victims: Vi
   delay: (random, victims) => [
     `delay ${percentage(random)} ${somewhere(random, victims)} by 1ms..${2 + random.below(60)}ms for ${lasting(random)}`,
   ],
-  limit: (random, victims) => [`limit ${somewhere(random, victims)} to ${pick(random, [10, 100, 1000])}KB/s for ${lasting(random)}`],
-  duplicate: (random, victims) => [`duplicate ${percentage(random)} ${somewhere(random, victims)} for ${lasting(random)}`],
+  limit: (random, victims) => [
+    `limit ${somewhere(random, victims)} to ${pick(random, [10, 100, 1000])}KB/s for ${lasting(random)}`,
+  ],
+  duplicate: (random, victims) => [
+    `duplicate ${percentage(random)} ${somewhere(random, victims)} for ${lasting(random)}`,
+  ],
   drop: (random, victims) => [`drop ${percentage(random)} ${somewhere(random, victims)} for ${lasting(random)}`],
   refuse: (random, victims) => {
     const [one, other] = link(random, victims)

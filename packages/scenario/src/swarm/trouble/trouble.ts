@@ -41,7 +41,8 @@ export class Trouble {
     for (let attempt = 1; ; attempt++) {
       try {
         await cluster.faults.heal()
-        for (const { address, state } of cluster.members()) if (state === 'crashed' || state === 'stopped') await cluster.restart(address)
+        for (const { address, state } of cluster.members())
+          if (state === 'crashed' || state === 'stopped') await cluster.restart(address)
       } catch (error) {
         if (attempt === restartsMax) throw error
       }
@@ -67,7 +68,8 @@ export class Trouble {
       await pace.nextSend()
       await cluster.advance(draw.fraction() * 4)
       if (!pace.isAnybodyAtWork) return
-      for (const fault of faultTexts[verb](draw, { shards: cluster.shards, mongos: cluster.mongos })) await this.#apply(fault)
+      for (const fault of faultTexts[verb](draw, { shards: cluster.shards, mongos: cluster.mongos }))
+        await this.#apply(fault)
     }
   }
 
@@ -83,5 +85,7 @@ export class Trouble {
 
 function isOfTheStruck(error: unknown): boolean {
   const { name, message } = error as Error
-  return name === 'RequestFailedError' || name === 'StepFailedError' || /crash|stopped|is running|is starting/.test(message)
+  return (
+    name === 'RequestFailedError' || name === 'StepFailedError' || /crash|stopped|is running|is starting/.test(message)
+  )
 }

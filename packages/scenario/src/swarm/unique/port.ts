@@ -41,16 +41,20 @@ export function uniquePort(client: CommandSender, db: string, collection: string
     const [error] = errorsOf(reply)
     if (error === undefined) return reply
     if (error['code'] === duplicateKey) throw new PortError('duplicate', String(error['errmsg']))
-    if (!isPassing(error)) throw new WrongAnswerError(`${nameOf(command)} failed with ${error['code']} ${error['errmsg']}`)
+    if (!isPassing(error))
+      throw new WrongAnswerError(`${nameOf(command)} failed with ${error['code']} ${error['errmsg']}`)
     throw new PortError('unknown', String(error['errmsg']))
   }
   const first = async (filter: Fields): Promise<Fields | null> =>
-    ((await send({ find: collection, filter, limit: 1, singleBatch: true }))['cursor'].firstBatch as Fields[])[0] ?? null
+    ((await send({ find: collection, filter, limit: 1, singleBatch: true }))['cursor'].firstBatch as Fields[])[0] ??
+    null
   return {
     insertOne: async (document) => void (await send({ insert: collection, documents: [document] })),
     findOne: first,
-    updateOne: async (filter, update) => (await send({ update: collection, updates: [{ q: filter, u: update }] }))['n'] as number,
-    deleteOne: async (filter) => (await send({ delete: collection, deletes: [{ q: filter, limit: 1 }] }))['n'] as number,
+    updateOne: async (filter, update) =>
+      (await send({ update: collection, updates: [{ q: filter, u: update }] }))['n'] as number,
+    deleteOne: async (filter) =>
+      (await send({ delete: collection, deletes: [{ q: filter, limit: 1 }] }))['n'] as number,
     findOneAndUpdate: async (filter, update) =>
       (await send({ findAndModify: collection, query: filter, update, new: true }))['value'] as Fields | null,
     async *find(filter) {

@@ -24,7 +24,8 @@ export class UniqueWriter {
         touched: uniqueSpecs.filter(({ fields }) => fields.some((field) => field in $set)),
         after: { ...before, ...$set },
       }),
-      write: async ({ region }, guard) => ((await this.#world.main.updateOne({ _id, region, ...guard }, { $set })) > 0 ? true : null),
+      write: async ({ region }, guard) =>
+        (await this.#world.main.updateOne({ _id, region, ...guard }, { $set })) > 0 ? true : null,
     })
   }
 
@@ -41,12 +42,15 @@ export class UniqueWriter {
     await this.#protocol.change({
       find: () => this.#world.main.findOne({ _id }),
       plan: () => ({ touched: uniqueSpecs, after: null }),
-      write: async ({ region }, guard) => ((await this.#world.main.deleteOne({ _id, region, ...guard })) > 0 ? true : null),
+      write: async ({ region }, guard) =>
+        (await this.#world.main.deleteOne({ _id, region, ...guard })) > 0 ? true : null,
     })
   }
 }
 
 /** Values that are taken, documents that others are changing, answers that did not come: anything else is wrong. */
 export function isExpected(error: unknown): boolean {
-  return ['DuplicateValueError', 'BusyDocumentError', 'UnknownOutcomeError', 'PortError'].includes((error as Error).name)
+  return ['DuplicateValueError', 'BusyDocumentError', 'UnknownOutcomeError', 'PortError'].includes(
+    (error as Error).name,
+  )
 }

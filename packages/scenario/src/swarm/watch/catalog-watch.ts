@@ -9,7 +9,10 @@ import type { SwarmWorld } from '../world.js'
 import { catalogTable } from './catalog-table.js'
 
 /** Steps of the config server behind which the catalog has changed. */
-export const committingSteps: ReadonlySet<string> = new Set(['config.migration.committed', 'config.resharding.committed'])
+export const committingSteps: ReadonlySet<string> = new Set([
+  'config.migration.committed',
+  'config.resharding.committed',
+])
 
 export class CatalogWatch {
   readonly #world: SwarmWorld
@@ -91,7 +94,8 @@ export class CatalogWatch {
   /** Null: the config server is down, or is about to be; it is looked at when it has started again. */
   async #ask(ns: string): Promise<ReplyOf<'config.get-collection'> | null> {
     const { cluster } = this.#world
-    const isUp = (): boolean => cluster.members().some(({ address, state }) => address === configAddress && state === 'running')
+    const isUp = (): boolean =>
+      cluster.members().some(({ address, state }) => address === configAddress && state === 'running')
     if (!isUp()) return null
     try {
       return await cluster.peek(configAddress, 'config.get-collection', { ns, since: null })

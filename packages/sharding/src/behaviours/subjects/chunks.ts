@@ -87,8 +87,18 @@ export const chunkBehaviours = {
     ['2.6', false],
     ['6.0.2', true],
   ),
-  changelogMegabytes: row<number>('Size of the capped collection config.changelog.', 'sharding_logging.cpp', ['2.6', 10], ['4.4', 200]),
-  actionlogMegabytes: row<number>('Size of the capped collection config.actionlog.', 'sharding_logging.cpp', ['2.6', 2], ['4.4', 20]),
+  changelogMegabytes: row<number>(
+    'Size of the capped collection config.changelog.',
+    'sharding_logging.cpp',
+    ['2.6', 10],
+    ['4.4', 200],
+  ),
+  actionlogMegabytes: row<number>(
+    'Size of the capped collection config.actionlog.',
+    'sharding_logging.cpp',
+    ['2.6', 2],
+    ['4.4', 20],
+  ),
   changelogNamesShard: row<boolean>(
     'Entries of config.changelog name the shard that made the change.',
     'type_changelog.cpp',

@@ -2,8 +2,18 @@
 import { row } from '../row.js'
 
 export const commandBehaviours = {
-  bulkWriteCommand: row<boolean>('There is a bulkWrite command.', 'reference/command/bulkWrite', ['2.6', false], ['8.0', true]),
-  updateSort: row<boolean>('An update of one document may name a sort.', 'reference/command/update, sort', ['2.6', false], ['8.0', true]),
+  bulkWriteCommand: row<boolean>(
+    'There is a bulkWrite command.',
+    'reference/command/bulkWrite',
+    ['2.6', false],
+    ['8.0', true],
+  ),
+  updateSort: row<boolean>(
+    'An update of one document may name a sort.',
+    'reference/command/update, sort',
+    ['2.6', false],
+    ['8.0', true],
+  ),
   writeStatementHints: row<boolean>(
     'Statements of update and delete may name an index.',
     'reference/command/update and delete, hint',
@@ -94,7 +104,12 @@ export const commandBehaviours = {
     ['2.6', false],
     ['7.0', true],
   ),
-  nonces: row<boolean>('There is getnonce.', 'authentication_commands.cpp; gone since 6.2', ['2.6', true], ['7.0', false]),
+  nonces: row<boolean>(
+    'There is getnonce.',
+    'authentication_commands.cpp; gone since 6.2',
+    ['2.6', true],
+    ['7.0', false],
+  ),
   validateTellsOfRepairs: row<boolean>(
     'validate says whether it repaired something, and lists corrupt records.',
     'reference/command/validate, changed in 5.0',

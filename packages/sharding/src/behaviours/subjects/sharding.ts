@@ -77,7 +77,9 @@ export const shardingBehaviours = {
     ['4.0', 'config-server'],
     ['5.0', 'primary-shard'],
   ),
-  shardCollectionLog: row<'chunk count' | 'uuid and chunk count' | 'uuid' | 'version at the end' | 'placement version at the end'>(
+  shardCollectionLog: row<
+    'chunk count' | 'uuid and chunk count' | 'uuid' | 'version at the end' | 'placement version at the end'
+  >(
     'What the entries shardCollection.start and shardCollection.end of config.changelog tell.',
     'shardsvr_shard_collection.cpp; create_collection_coordinator.cpp',
     ['2.6', 'chunk count'],

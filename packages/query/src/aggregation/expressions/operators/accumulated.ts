@@ -23,6 +23,11 @@ function accumulated(name: string): ExpressionOperator {
   }
 }
 
-export const accumulatedExpressions: readonly ExpressionOperator[] = ['$sum', '$avg', '$min', '$max', '$stdDevPop', '$stdDevSamp'].map(
-  accumulated,
-)
+export const accumulatedExpressions: readonly ExpressionOperator[] = [
+  '$sum',
+  '$avg',
+  '$min',
+  '$max',
+  '$stdDevPop',
+  '$stdDevSamp',
+].map(accumulated)

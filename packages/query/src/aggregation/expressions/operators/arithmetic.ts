@@ -1,6 +1,13 @@
 /** $add, $subtract, $multiply, $divide, $mod, $abs. */
 import { BsonType, CommandError, doubleValue, int32Value, int64Value, nullValue, type RawValue } from '@shardlab/bson'
-import { addNumbers, fitsInt64, multiplyNumbers, subtractNumbers, toNumber, truncateToInt64 } from '../../../values/arithmetic.js'
+import {
+  addNumbers,
+  fitsInt64,
+  multiplyNumbers,
+  subtractNumbers,
+  toNumber,
+  truncateToInt64,
+} from '../../../values/arithmetic.js'
 import { dateValue } from '../../../values/build.js'
 import { divideDecimals, negateDecimal, remainderOfDecimals, roundDecimal } from '../../../values/decimal.js'
 import { operator, typeOf, unary } from '../arguments.js'
@@ -54,7 +61,10 @@ export function subtract([left, right]: readonly (RawValue | undefined)[]): RawV
   if (left.isNumber() && right.isNumber()) return subtractNumbers(left, right)
   if (isDate(left) && isDate(right)) return int64Value(left.asBigInt() - right.asBigInt())
   if (isDate(left) && right.isNumber()) return shiftDate(left, -millis(right))
-  throw new CommandError('TypeMismatch', `can't $subtract ${typeOf(right)} from ${isDate(left) ? 'Date' : typeOf(left)}`)
+  throw new CommandError(
+    'TypeMismatch',
+    `can't $subtract ${typeOf(right)} from ${isDate(left) ? 'Date' : typeOf(left)}`,
+  )
 }
 
 /** $multiply. */
@@ -62,7 +72,8 @@ export function multiply(operands: readonly (RawValue | undefined)[]): RawValue 
   let product: RawValue = int32Value(1)
   for (const operand of operands) {
     if (operand === undefined || operand.isNullish()) return nullValue
-    if (!operand.isNumber()) throw new CommandError('TypeMismatch', `$multiply only supports numeric types, not ${typeOf(operand)}`)
+    if (!operand.isNumber())
+      throw new CommandError('TypeMismatch', `$multiply only supports numeric types, not ${typeOf(operand)}`)
     product = multiplyNumbers(product, operand, 'double')!
   }
   return product
@@ -72,7 +83,10 @@ export function multiply(operands: readonly (RawValue | undefined)[]): RawValue 
 export function divide([left, right]: readonly (RawValue | undefined)[]): RawValue {
   if (left === undefined || right === undefined || left.isNullish() || right.isNullish()) return nullValue
   if (!left.isNumber() || !right.isNumber())
-    throw new CommandError('TypeMismatch', `$divide only supports numeric types, not ${typeOf(left)} and ${typeOf(right)}`)
+    throw new CommandError(
+      'TypeMismatch',
+      `$divide only supports numeric types, not ${typeOf(left)} and ${typeOf(right)}`,
+    )
   const byZero = () => new CommandError('BadValue', "can't $divide by zero")
   if (left.type === BsonType.decimal128 || right.type === BsonType.decimal128) {
     const quotient = divideDecimals(left, right)
@@ -91,15 +105,19 @@ export function mod([left, right]: readonly (RawValue | undefined)[]): RawValue 
   const isDecimal = left.type === BsonType.decimal128 || right.type === BsonType.decimal128
   if (toNumber(right) === 0) throw new CommandError(isDecimal ? 5733415 : 16610, "can't $mod by zero")
   if (isDecimal) return remainderOfDecimals(left, right)!
-  if (left.type === BsonType.double || right.type === BsonType.double) return doubleValue(left.asNumber() % right.asNumber())
+  if (left.type === BsonType.double || right.type === BsonType.double)
+    return doubleValue(left.asNumber() % right.asNumber())
   const remainder = left.asBigInt() % right.asBigInt()
-  return left.type === BsonType.int64 || right.type === BsonType.int64 ? int64Value(remainder) : int32Value(Number(remainder))
+  return left.type === BsonType.int64 || right.type === BsonType.int64
+    ? int64Value(remainder)
+    : int32Value(Number(remainder))
 }
 
 function abs(value: RawValue | undefined): RawValue {
   if (value === undefined || value.isNullish()) return nullValue
   if (!value.isNumber()) throw new CommandError(28765, `$abs only supports numeric types, not ${typeOf(value)}`)
-  if (value.type === BsonType.int64 && !fitsInt64(-value.asBigInt())) throw new CommandError(28680, "can't take $abs of long long min")
+  if (value.type === BsonType.int64 && !fitsInt64(-value.asBigInt()))
+    throw new CommandError(28680, "can't take $abs of long long min")
   if (value.type === BsonType.double) return doubleValue(Math.abs(value.asNumber()))
   return toNumber(value) < 0 ? negate(value) : value
 }

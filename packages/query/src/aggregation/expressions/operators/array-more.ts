@@ -30,17 +30,27 @@ function slice(operands: readonly (RawValue | undefined)[]): RawValue {
   if (array.type !== BsonType.array)
     throw new CommandError(28724, `First argument to $slice must be an array, but is of type: ${typeOf(array)}`)
   if (!second.isNumber())
-    throw new CommandError(28725, `Second argument to $slice must be a numeric value, but is of type: ${typeOf(second)}`)
+    throw new CommandError(
+      28725,
+      `Second argument to $slice must be a numeric value, but is of type: ${typeOf(second)}`,
+    )
   const position = int32(second)
   if (position === null)
-    throw new CommandError(28726, `Second argument to $slice can't be represented as a 32-bit integer: ${formatEvaluated(second)}`)
+    throw new CommandError(
+      28726,
+      `Second argument to $slice can't be represented as a 32-bit integer: ${formatEvaluated(second)}`,
+    )
   const elements = elementsOf(array)
   if (operands.length === 2) return arrayValue(position >= 0 ? elements.slice(0, position) : elements.slice(position))
   if (third === undefined || third.isNullish()) return nullValue
-  if (!third.isNumber()) throw new CommandError(28727, `Third argument to $slice must be numeric, but is of type: ${typeOf(third)}`)
+  if (!third.isNumber())
+    throw new CommandError(28727, `Third argument to $slice must be numeric, but is of type: ${typeOf(third)}`)
   const count = int32(third)
   if (count === null)
-    throw new CommandError(28728, `Third argument to $slice can't be represented as a 32-bit integer: ${formatEvaluated(third)}`)
+    throw new CommandError(
+      28728,
+      `Third argument to $slice can't be represented as a 32-bit integer: ${formatEvaluated(third)}`,
+    )
   if (count <= 0) throw new CommandError(28729, `Third argument to $slice must be positive: ${formatEvaluated(third)}`)
   const start = position < 0 ? Math.max(0, elements.length + position) : position
   return arrayValue(elements.slice(start, start + count))
@@ -99,17 +109,22 @@ function compileZip(argument: RawValue, compiler: ExpressionCompiler): Expressio
     const value = it.value()
     if (!zipFields.includes(name)) throw new CommandError(34464, `$zip found an unknown argument: ${name}`)
     if (name === 'useLongestLength') {
-      if (value.type !== BsonType.bool) throw new CommandError(34463, `useLongestLength must be a bool, found ${typeOf(value)}`)
+      if (value.type !== BsonType.bool)
+        throw new CommandError(34463, `useLongestLength must be a bool, found ${typeOf(value)}`)
       longest = value.asBool()
       continue
     }
     if (value.type !== BsonType.array)
-      throw new CommandError(name === 'inputs' ? 34461 : 34462, `${name} must be an array of expressions, found ${typeOf(value)}`)
+      throw new CommandError(
+        name === 'inputs' ? 34461 : 34462,
+        `${name} must be an array of expressions, found ${typeOf(value)}`,
+      )
     parts[name as keyof typeof parts] = elementsOf(value).map((element) => compiler.compile(element))
   }
   const { inputs, defaults } = parts
   if (inputs.length === 0) throw new CommandError(34465, '$zip requires at least one input array')
-  if (defaults.length > 0 && !longest) throw new CommandError(34466, 'cannot specify defaults unless useLongestLength is true')
+  if (defaults.length > 0 && !longest)
+    throw new CommandError(34466, 'cannot specify defaults unless useLongestLength is true')
   if (defaults.length > 0 && defaults.length !== inputs.length)
     throw new CommandError(34467, 'defaults and inputs must have the same length')
   return computed([...inputs, ...defaults], (frame) => {
@@ -124,7 +139,9 @@ function compileZip(argument: RawValue, compiler: ExpressionCompiler): Expressio
     const fillers = inputs.map((_, index) => defaults[index]?.evaluate(frame) ?? nullValue)
     const lengths = arrays.map((array) => array.length)
     const rows = longest ? Math.max(...lengths) : Math.min(...lengths)
-    return arrayValue(Array.from({ length: rows }, (_, row) => arrayValue(arrays.map((array, index) => array[row] ?? fillers[index]!))))
+    return arrayValue(
+      Array.from({ length: rows }, (_, row) => arrayValue(arrays.map((array, index) => array[row] ?? fillers[index]!))),
+    )
   })
 }
 
@@ -143,7 +160,8 @@ const indexOfArray = withStrings('$indexOfArray', (strings) =>
 
 function arrayToObject(value: RawValue | undefined): RawValue {
   if (value === undefined || value.isNullish()) return nullValue
-  if (value.type !== BsonType.array) throw new CommandError(40386, `$arrayToObject requires an array input, found: ${typeOf(value)}`)
+  if (value.type !== BsonType.array)
+    throw new CommandError(40386, `$arrayToObject requires an array input, found: ${typeOf(value)}`)
   const elements = elementsOf(value)
   const fields = new Map<string, RawValue>()
   const kind = elements[0]?.type
@@ -165,7 +183,10 @@ function pairOfArray(element: RawValue): [string, RawValue] {
     )
   const [key, value, ...rest] = elementsOf(element)
   if (key === undefined || value === undefined || rest.length > 0)
-    throw new CommandError(40397, `$arrayToObject requires an array of size 2 arrays,found array of size: ${elementsOf(element).length}`)
+    throw new CommandError(
+      40397,
+      `$arrayToObject requires an array of size 2 arrays,found array of size: ${elementsOf(element).length}`,
+    )
   if (key.type !== BsonType.string)
     throw new CommandError(
       40395,
@@ -181,7 +202,8 @@ function checkedKey(key: RawValue, code: number): string {
 }
 
 function pairOfObject(element: RawValue, kind: number | undefined): [string, RawValue] {
-  if (kind !== BsonType.object) throw new CommandError(40398, `Unrecognised input type format for $arrayToObject: ${typeOf(element)}`)
+  if (kind !== BsonType.object)
+    throw new CommandError(40398, `Unrecognised input type format for $arrayToObject: ${typeOf(element)}`)
   if (element.type !== BsonType.object)
     throw new CommandError(
       40391,
@@ -190,7 +212,10 @@ function pairOfObject(element: RawValue, kind: number | undefined): [string, Raw
   let count = 0
   for (const it = new FieldIterator(element.bytes, element.start); it.next();) count++
   if (count !== 2)
-    throw new CommandError(40392, `$arrayToObject requires an object keys of 'k' and 'v'. Found incorrect number of keys:${count}`)
+    throw new CommandError(
+      40392,
+      `$arrayToObject requires an object keys of 'k' and 'v'. Found incorrect number of keys:${count}`,
+    )
   const key = findField(element.bytes, 'k', element.start)
   const value = findField(element.bytes, 'v', element.start)
   if (key === undefined || value === undefined)

@@ -35,7 +35,10 @@ function compileSortArray(argument: RawValue, compiler: ExpressionCompiler): Exp
     const value = input.evaluate(frame)
     if (value === undefined || value.isNullish()) return nullValue
     if (value.type !== BsonType.array)
-      throw new CommandError(2942504, `The input argument to $sortArray must be an array, but was of type: ${typeOf(value)}`)
+      throw new CommandError(
+        2942504,
+        `The input argument to $sortArray must be an array, but was of type: ${typeOf(value)}`,
+      )
     return arrayValue(order(elementsOf(value)))
   })
 }
@@ -43,9 +46,13 @@ function compileSortArray(argument: RawValue, compiler: ExpressionCompiler): Exp
 function elementOrder(sortBy: RawValue, strings: StringComparator | undefined): (elements: RawValue[]) => RawValue[] {
   if (sortBy.type !== BsonType.object) {
     if (!sortBy.isNumber())
-      throw new CommandError(2942507, 'The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields')
+      throw new CommandError(
+        2942507,
+        'The $sort is invalid: use 1/-1 to sort the whole element, or {field:1/-1} to sort embedded fields',
+      )
     const direction = exactInteger(sortBy)
-    if (direction !== 1n && direction !== -1n) throw new CommandError(2942506, 'The $sort element value must be either 1 or -1')
+    if (direction !== 1n && direction !== -1n)
+      throw new CommandError(2942506, 'The $sort element value must be either 1 or -1')
     return (elements) => elements.sort((a, b) => compareValues(a, b, strings) * Number(direction))
   }
   const sort = parseSort(sortBy.slice())
@@ -53,7 +60,10 @@ function elementOrder(sortBy: RawValue, strings: StringComparator | undefined): 
   const order = sortOrder(sort, strings)
   return (elements) =>
     elements
-      .map((element) => ({ element, key: order.keyOf(element.type === BsonType.object ? element.slice() : emptyDocument) }))
+      .map((element) => ({
+        element,
+        key: order.keyOf(element.type === BsonType.object ? element.slice() : emptyDocument),
+      }))
       .sort((a, b) => order.compare(a.key, b.key))
       .map(({ element }) => element)
 }
@@ -87,7 +97,8 @@ function nOperator(
 ): ExpressionOperator {
   const named: NamedArguments = {
     ...countNamed,
-    notObject: (_, given) => new CommandError(notObject, `specification must be an object; found ${formatField(name, given)}`),
+    notObject: (_, given) =>
+      new CommandError(notObject, `specification must be an object; found ${formatField(name, given)}`),
   }
   const row = withStrings(name, (strings) =>
     namedOperator(name, named, ([count, input]) => {
@@ -106,7 +117,13 @@ const extreme = (direction: 1 | -1) => (elements: RawValue[], n: number, strings
     .slice(0, n)
 
 export const arrayOrderExpressions: readonly ExpressionOperator[] = [
-  { name: '$sortArray', manualPage: 'aggregation/sortArray', status: 'complete', since: 5.2, compile: compileSortArray },
+  {
+    name: '$sortArray',
+    manualPage: 'aggregation/sortArray',
+    status: 'complete',
+    since: 5.2,
+    compile: compileSortArray,
+  },
   nOperator('$firstN', 5787801, (elements, n) => elements.slice(0, n)),
   nOperator('$lastN', 5787801, (elements, n) => elements.slice(-n)),
   nOperator('$maxN', 5787900, extreme(-1)),

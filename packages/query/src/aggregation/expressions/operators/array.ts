@@ -35,17 +35,22 @@ function arrayElemAt([array, index]: readonly (RawValue | undefined)[]): RawValu
   if (array === undefined || index === undefined || array.isNullish() || index.isNullish()) return nullValue
   if (array.type !== BsonType.array)
     throw new CommandError(28689, `$arrayElemAt's first argument must be an array, but is ${typeOf(array)}`)
-  if (!index.isNumber()) throw new CommandError(28690, `$arrayElemAt's second argument must be a numeric value, but is ${typeOf(index)}`)
+  if (!index.isNumber())
+    throw new CommandError(28690, `$arrayElemAt's second argument must be a numeric value, but is ${typeOf(index)}`)
   const integer = exactInteger(index)
   if (integer === null || BigInt.asIntN(32, integer) !== integer)
-    throw new CommandError(28691, `$arrayElemAt's second argument must be representable as a 32-bit integer: ${index.asNumber()}`)
+    throw new CommandError(
+      28691,
+      `$arrayElemAt's second argument must be representable as a 32-bit integer: ${index.asNumber()}`,
+    )
   return elementAt(array, Number(integer))
 }
 
 function end(name: string, index: number): ExpressionOperator {
   return unary(name, (value) => {
     if (value === undefined || value.isNullish()) return nullValue
-    if (value.type !== BsonType.array) throw new CommandError(28689, `${name}'s argument must be an array, but is ${typeOf(value)}`)
+    if (value.type !== BsonType.array)
+      throw new CommandError(28689, `${name}'s argument must be an array, but is ${typeOf(value)}`)
     return elementAt(value, index)
   })
 }
@@ -68,7 +73,8 @@ function concatArrays(operands: readonly (RawValue | undefined)[]): RawValue {
   const elements: RawValue[] = []
   for (const operand of operands) {
     if (operand === undefined || operand.isNullish()) return nullValue
-    if (operand.type !== BsonType.array) throw new CommandError(28664, `$concatArrays only supports arrays, not ${typeOf(operand)}`)
+    if (operand.type !== BsonType.array)
+      throw new CommandError(28664, `$concatArrays only supports arrays, not ${typeOf(operand)}`)
     for (const element of elementsOf(operand)) elements.push(element)
   }
   return arrayValue(elements)
@@ -99,7 +105,8 @@ function compileMap(argument: RawValue, compiler: ExpressionCompiler): Expressio
     evaluate(frame) {
       const array = input.evaluate(frame)
       if (array === undefined || array.isNullish()) return nullValue
-      if (array.type !== BsonType.array) throw new CommandError(16883, `input to $map must be an array not ${typeOf(array)}`)
+      if (array.type !== BsonType.array)
+        throw new CommandError(16883, `input to $map must be an array not ${typeOf(array)}`)
       return arrayValue(
         elementsOf(array).map((element) => {
           frame.slots[slot] = element
@@ -111,7 +118,10 @@ function compileMap(argument: RawValue, compiler: ExpressionCompiler): Expressio
 }
 
 function compileFilterExpression(argument: RawValue, compiler: ExpressionCompiler): Expression {
-  const fields = namedArguments('$filter', argument, ['input', 'as', 'cond', 'limit'], { notObject: 28646, unknown: 28647 })
+  const fields = namedArguments('$filter', argument, ['input', 'as', 'cond', 'limit'], {
+    notObject: 28646,
+    unknown: 28647,
+  })
   const input = compiler.compile(required(fields, 'input', '$filter', 28648))
   const inner = compiler.withVariables([variableName(fields)])
   const condition = inner.compiler.compile(required(fields, 'cond', '$filter', 28650))
@@ -123,13 +133,17 @@ function compileFilterExpression(argument: RawValue, compiler: ExpressionCompile
     evaluate(frame) {
       const array = input.evaluate(frame)
       if (array === undefined || array.isNullish()) return nullValue
-      if (array.type !== BsonType.array) throw new CommandError(28651, `input to $filter must be an array not ${typeOf(array)}`)
+      if (array.type !== BsonType.array)
+        throw new CommandError(28651, `input to $filter must be an array not ${typeOf(array)}`)
       let room = Infinity
       const most = limitExpression?.evaluate(frame)
       if (most !== undefined && !most.isNullish()) {
         const integer = exactInteger(most)
         if (integer === null || BigInt.asIntN(32, integer) !== integer)
-          throw new CommandError(327391, `$filter: limit must be represented as a 32-bit integral value: ${formatEvaluated(most)}`)
+          throw new CommandError(
+            327391,
+            `$filter: limit must be represented as a 32-bit integral value: ${formatEvaluated(most)}`,
+          )
         if (integer < 1n) throw new CommandError(327392, `$filter: limit must be greater than 0: ${integer}`)
         room = Number(integer)
       }
@@ -168,7 +182,8 @@ function compileReduce(argument: RawValue, compiler: ExpressionCompiler): Expres
     evaluate(frame) {
       const array = input.evaluate(frame)
       if (array === undefined || array.isNullish()) return nullValue
-      if (array.type !== BsonType.array) throw new CommandError(40080, `$reduce requires that 'input' be an array, found: ${typeOf(array)}`)
+      if (array.type !== BsonType.array)
+        throw new CommandError(40080, `$reduce requires that 'input' be an array, found: ${typeOf(array)}`)
       let accumulated = initial.evaluate(frame)
       for (const element of elementsOf(array)) {
         frame.slots[self] = element
@@ -183,7 +198,8 @@ function compileReduce(argument: RawValue, compiler: ExpressionCompiler): Expres
 function compileLet(argument: RawValue, compiler: ExpressionCompiler): Expression {
   const fields = namedArguments('$let', argument, ['vars', 'in'], { notObject: 16874, unknown: 16875 })
   const variables = required(fields, 'vars', '$let', 16876)
-  if (variables.type !== BsonType.object) throw new CommandError('TypeMismatch', `invalid parameter: expected an object (vars)`)
+  if (variables.type !== BsonType.object)
+    throw new CommandError('TypeMismatch', `invalid parameter: expected an object (vars)`)
   const names: string[] = []
   const values: Expression[] = []
   for (const it = new FieldIterator(variables.bytes, variables.start); it.next();) {

@@ -27,7 +27,8 @@ function bitwise(name: string, identity: bigint, combine: (a: bigint, b: bigint)
 const not = unary('$bitNot', (value) => {
   if (value === undefined || value.isNullish()) return nullValue
   if (!value.isNumber()) throw new CommandError(28765, `$bitNot only supports numeric types, not ${typeOf(value)}`)
-  if (!isInteger(value)) throw new CommandError('TypeMismatch', `$bitNot only supports int and long, not: ${typeOf(value)}.`)
+  if (!isInteger(value))
+    throw new CommandError('TypeMismatch', `$bitNot only supports int and long, not: ${typeOf(value)}.`)
   return value.type === BsonType.int64 ? int64Value(~value.asBigInt()) : int32Value(Number(~value.asBigInt()))
 })
 

@@ -32,7 +32,8 @@ interface Branch {
 }
 
 function branchesOf(value: RawValue, compiler: ExpressionCompiler): Branch[] {
-  if (value.type !== BsonType.array) throw new CommandError(40061, `$switch expected an array for 'branches', found: ${typeOf(value)}`)
+  if (value.type !== BsonType.array)
+    throw new CommandError(40061, `$switch expected an array for 'branches', found: ${typeOf(value)}`)
   return elementsOf(value).map((branch) => {
     if (branch.type !== BsonType.object)
       throw new CommandError(40062, `$switch expected each branch to be an object, found: ${typeOf(branch)}`)
@@ -65,7 +66,10 @@ function compileSwitch(argument: RawValue, compiler: ExpressionCompiler): Expres
     evaluate(frame) {
       for (const { condition, then } of compiled) if (truth(condition.evaluate(frame))) return then.evaluate(frame)
       if (otherwise === null)
-        throw new CommandError(40066, '$switch could not find a matching branch for an input, and no default was specified.')
+        throw new CommandError(
+          40066,
+          '$switch could not find a matching branch for an input, and no default was specified.',
+        )
       return otherwise.evaluate(frame)
     },
   }
@@ -89,6 +93,11 @@ export const booleanExpressions: readonly ExpressionOperator[] = [
   ),
   { name: '$cond', manualPage: 'aggregation/cond', status: 'complete', compile: compileCond },
   { name: '$switch', manualPage: 'aggregation/switch', status: 'complete', compile: compileSwitch },
-  { name: '$literal', manualPage: 'aggregation/literal', status: 'complete', compile: (argument) => constant(argument) },
+  {
+    name: '$literal',
+    manualPage: 'aggregation/literal',
+    status: 'complete',
+    compile: (argument) => constant(argument),
+  },
   { name: '$const', manualPage: 'aggregation/literal', status: 'complete', compile: (argument) => constant(argument) },
 ]

@@ -27,7 +27,9 @@ function parse(text: string, format: BinaryFormat): Uint8Array | string {
     case 'base64':
       return base64Text.test(text) ? Buffer.from(text, 'base64') : 'Input is not a valid base64 string.'
     case 'base64url':
-      return base64UrlText.test(text) && text.length % 4 !== 1 ? Buffer.from(text, 'base64url') : 'Input is not a valid base64url string.'
+      return base64UrlText.test(text) && text.length % 4 !== 1
+        ? Buffer.from(text, 'base64url')
+        : 'Input is not a valid base64url string.'
     case 'hex':
       return /^(?:[0-9a-f]{2})*$/i.test(text) ? Buffer.from(text, 'hex') : 'Input is not a valid hex string.'
     case 'utf8':
@@ -43,7 +45,9 @@ function parse(text: string, format: BinaryFormat): Uint8Array | string {
 export function binaryOfText(value: RawValue, format: BinaryFormat, subtype: number): RawValue {
   const text = value.asString()
   const parsed =
-    (format === 'uuid') === (subtype === uuidSubtype) ? parse(text, format) : "Only the 'uuid' format is allowed with the UUID subtype"
+    (format === 'uuid') === (subtype === uuidSubtype)
+      ? parse(text, format)
+      : "Only the 'uuid' format is allowed with the UUID subtype"
   if (typeof parsed !== 'string') return binaryValue(subtype, parsed)
   throw conversionFailure(`Failed to parse BinData '${text}' in $convert with no onError value: ${parsed}`)
 }
@@ -55,7 +59,9 @@ export function textOfBinary(value: RawValue, format: BinaryFormat): RawValue {
   const hex = data.toString('hex')
   const uuid = () => stringValue(hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'))
   const fail = (why: string) =>
-    conversionFailure(`Failed to convert '${formatEvaluated(value)}' to string in $convert with no onError value: ${why}`)
+    conversionFailure(
+      `Failed to convert '${formatEvaluated(value)}' to string in $convert with no onError value: ${why}`,
+    )
   switch (format) {
     case 'uuid':
       if (!isUuid) throw fail('BinData does not represent a valid UUID')

@@ -1,5 +1,14 @@
 /** Conversions to numbers. Server: `ConversionTable` of `expression.cpp`, `NumberParser` for text. */
-import { BsonType, CommandError, Decimal128, doubleValue, int32Value, int64Value, toRawValue, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  Decimal128,
+  doubleValue,
+  int32Value,
+  int64Value,
+  toRawValue,
+  type RawValue,
+} from '@shardlab/bson'
 import { fitsInt64, toNumber, truncateToInt64 } from '../../../values/arithmetic.js'
 import { toDecimal } from '../../../values/decimal.js'
 import { formatEvaluated } from '../../../values/format.js'
@@ -65,7 +74,10 @@ function checkNumberText(text: string): void {
   if (text === '') throw unparsed(text, 'Empty string')
   if (/^\s/.test(text)) throw unparsed(text, 'Leading whitespace')
   if (numberText.test(text) || specialText.test(text)) return
-  throw unparsed(text, /^[+-]?\.?\d|^[+-]?(inf|nan)/i.test(text) ? 'Did not consume whole string.' : 'Did not consume any digits')
+  throw unparsed(
+    text,
+    /^[+-]?\.?\d|^[+-]?(inf|nan)/i.test(text) ? 'Did not consume whole string.' : 'Did not consume any digits',
+  )
 }
 
 function doubleOfText(text: string): number {

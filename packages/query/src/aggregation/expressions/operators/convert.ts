@@ -97,14 +97,18 @@ function convert(value: RawValue, target: Target, format: BinaryFormat | null): 
     if (value.type === type) return value
     if (value.type === BsonType.string || type === BsonType.string) {
       if (format === null)
-        throw new CommandError(4341115, `Format must be speficied when converting from '${typeOf(value)}' to '${typeName(type)}'`)
+        throw new CommandError(
+          4341115,
+          `Format must be speficied when converting from '${typeOf(value)}' to '${typeName(type)}'`,
+        )
       return type === BsonType.string ? textOfBinary(value, format) : binaryOfText(value, format, target.subtype)
     }
   }
   const isConvertible = value.type !== BsonType.minKey && value.type !== BsonType.maxKey
   if (value.type === type && isConvertible && converters.has(type)) return value
   const result = isConvertible || type === BsonType.bool ? converters.get(type)?.(value) : undefined
-  if (result === undefined) throw conversionFailure(`Unsupported conversion from ${typeOf(value)} to ${typeName(type)} ${suffix}`)
+  if (result === undefined)
+    throw conversionFailure(`Unsupported conversion from ${typeOf(value)} to ${typeName(type)} ${suffix}`)
   return result
 }
 
@@ -116,23 +120,33 @@ function typeOfTarget(to: RawValue | undefined): number | null {
     if (type === undefined) throw new CommandError('BadValue', `Unknown type name: ${to.asString()}`)
     return type
   }
-  if (!to.isNumber()) throw new CommandError('FailedToParse', `$convert's 'to' argument must be a string or number, but is ${typeOf(to)}`)
+  if (!to.isNumber())
+    throw new CommandError('FailedToParse', `$convert's 'to' argument must be a string or number, but is ${typeOf(to)}`)
   const integer = exactInteger(to)
   if (integer === null) throw new CommandError('FailedToParse', "In $convert, numeric 'to' argument is not an integer")
   const type = integer === -1n ? BsonType.minKey : Number(integer)
   if (type <= 0 || (type === BsonType.minKey && integer !== -1n) || !isBsonType(type))
-    throw new CommandError('FailedToParse', `In $convert, numeric value for 'to' does not correspond to a BSON type: ${integer}`)
+    throw new CommandError(
+      'FailedToParse',
+      `In $convert, numeric value for 'to' does not correspond to a BSON type: ${integer}`,
+    )
   return type
 }
 
 function subtypeOf(subtype: RawValue): number {
   if (!subtype.isNumber())
-    throw new CommandError(4341108, `For BinData, $convert's 'subtype' argument must be a number, but is ${typeOf(subtype)}`)
+    throw new CommandError(
+      4341108,
+      `For BinData, $convert's 'subtype' argument must be a number, but is ${typeOf(subtype)}`,
+    )
   const integer = exactInteger(subtype)
   if (integer === null) throw new CommandError(4341106, "In $convert, numeric 'subtype' argument is not an integer")
   const code = Number(integer)
   if (!((code >= 0 && code <= 8) || (code >= 128 && code <= 255)))
-    throw new CommandError(4341107, `In $convert, numeric value for 'subtype' does not correspond to a BinData type: ${code}`)
+    throw new CommandError(
+      4341107,
+      `In $convert, numeric value for 'subtype' does not correspond to a BinData type: ${code}`,
+    )
   return code
 }
 
@@ -164,7 +178,8 @@ function compileConvert(argument: RawValue, compiler: ExpressionCompiler): Expre
     {
       fields: ['input', 'to', 'onError', 'onNull', ...(knowsBinary ? ['format'] : [])],
       required: { input: [9, "Missing 'input' parameter to $convert"], to: [9, "Missing 'to' parameter to $convert"] },
-      notObject: (type) => new CommandError('FailedToParse', `$convert expects an object of named arguments but found: ${type}`),
+      notObject: (type) =>
+        new CommandError('FailedToParse', `$convert expects an object of named arguments but found: ${type}`),
       unknown: (field) => new CommandError('FailedToParse', `$convert found an unknown argument: ${field}`),
     },
     argument,
@@ -180,7 +195,8 @@ function compileConvert(argument: RawValue, compiler: ExpressionCompiler): Expre
     try {
       return convert(value, target, binaryFormat)
     } catch (error) {
-      if (onError && error instanceof CommandError && error.codeName === 'ConversionFailure') return onError.evaluate(frame)
+      if (onError && error instanceof CommandError && error.codeName === 'ConversionFailure')
+        return onError.evaluate(frame)
       throw error
     }
   })

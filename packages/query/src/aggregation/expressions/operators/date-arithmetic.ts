@@ -20,7 +20,8 @@ import type { ExpressionOperator } from '../expression.js'
 import { instantOfValue, zoneOf } from './date.js'
 
 function unitOf(name: string, value: RawValue): TimeUnit {
-  if (value.type !== BsonType.string) throw new CommandError(5439013, `${name} requires 'unit' to be a string, but got ${typeOf(value)}`)
+  if (value.type !== BsonType.string)
+    throw new CommandError(5439013, `${name} requires 'unit' to be a string, but got ${typeOf(value)}`)
   return inContext(`${name} parameter 'unit' value parsing failed`, () => timeUnit(value.asString()))
 }
 
@@ -29,7 +30,9 @@ function inContext<T>(doing: string, act: () => T): T {
   try {
     return act()
   } catch (error) {
-    throw error instanceof CommandError ? new CommandError(error.code, `${doing} :: caused by :: ${error.message}`) : error
+    throw error instanceof CommandError
+      ? new CommandError(error.code, `${doing} :: caused by :: ${error.message}`)
+      : error
   }
 }
 
@@ -46,13 +49,17 @@ function weekdayOf(name: string, value: RawValue): number {
   const text = value.asString().toLowerCase()
   const day = weekdays.findIndex((weekday) => weekday === text || weekday.slice(0, 3) === text)
   if (day < 0)
-    throw new CommandError(5439016, `${name} parameter 'startOfWeek' value cannot be recognized as a day of a week: ${value.asString()}`)
+    throw new CommandError(
+      5439016,
+      `${name} parameter 'startOfWeek' value cannot be recognized as a day of a week: ${value.asString()}`,
+    )
   return day
 }
 
 function instantNamed(name: string, parameter: string, value: RawValue, code = 5166307): number {
   const ms = instantOfValue(value)
-  if (ms === null) throw new CommandError(code, `${name} requires '${parameter}' to be a date, but got ${typeOf(value)}`)
+  if (ms === null)
+    throw new CommandError(code, `${name} requires '${parameter}' to be a date, but got ${typeOf(value)}`)
   return ms
 }
 
@@ -100,7 +107,8 @@ function shifting(name: string, sign: 1 | -1): ExpressionOperator {
       if (instant === null) throw new CommandError(5166403, `${name} requires startDate to be convertible to a date`)
       const by = exactInteger(amount!)
       if (by === null) throw new CommandError(5166405, `${name} expects integer amount of time units`)
-      if (sign === -1 && by === -(1n << 63n)) throw new CommandError(6045000, `invalid $dateSubtract 'amount' parameter value: ${by}`)
+      if (sign === -1 && by === -(1n << 63n))
+        throw new CommandError(6045000, `invalid $dateSubtract 'amount' parameter value: ${by}`)
       const count = Number(by) * sign
       if (!(Math.abs(count) < maxAmounts[parsed]))
         throw new CommandError(5976500, `invalid dateAdd 'amount' parameter value: ${count} ${parsed}`)
@@ -201,7 +209,8 @@ const dateTrunc = namedOperator(
         5439017,
         `$dateTrunc requires 'binSize' to be a 64-bit integer, but got value '${formatEvaluated(binSize)}' of type ${typeOf(binSize)}`,
       )
-    if (bin <= 0n) throw new CommandError(5439018, `$dateTrunc requires 'binSize' to be greater than 0, but got value ${bin}`)
+    if (bin <= 0n)
+      throw new CommandError(5439018, `$dateTrunc requires 'binSize' to be greater than 0, but got value ${bin}`)
     if (isNullish(unit)) return nullValue
     const parsed = unitOf('$dateTrunc', unit!)
     if (parsed === 'week' && weekGiven && isNullish(startOfWeek)) return nullValue
@@ -211,7 +220,8 @@ const dateTrunc = namedOperator(
     const instant = instantNamed('$dateTrunc', 'date', date!, 5439012)
     const isLong = !isExactUnit(parsed)
     if (isLong && bin > 100_000_000_000n) throw new CommandError(5439006, 'dateTrunc unsupported binSize value')
-    if (!isLong && bin * BigInt(exactUnitsMs[parsed]) >= 1n << 63n) throw new CommandError(5439002, 'dateTrunc overflowed')
+    if (!isLong && bin * BigInt(exactUnitsMs[parsed]) >= 1n << 63n)
+      throw new CommandError(5439002, 'dateTrunc overflowed')
     return dateValue(truncate(instant, parsed, Number(bin), zone, weekday))
   },
 )
@@ -219,7 +229,8 @@ const dateTrunc = namedOperator(
 function timestampPart(name: string, code: number, offset: number): ExpressionOperator {
   const row = unary(name, (value) => {
     if (value === undefined || value.isNullish()) return nullValue
-    if (value.type !== BsonType.timestamp) throw new CommandError(code, ` Argument to ${name} must be a timestamp, but is ${typeOf(value)}`)
+    if (value.type !== BsonType.timestamp)
+      throw new CommandError(code, ` Argument to ${name} must be a timestamp, but is ${typeOf(value)}`)
     return int64Value(BigInt(readUint32(value.bytes, value.start + offset)))
   })
   return { ...row, since: 5.1 }

@@ -30,7 +30,12 @@ export function instantOfValue(value: RawValue): number | null {
   if (value.type === BsonType.date) return Number(value.asBigInt())
   if (value.type === BsonType.timestamp) return readUint32(value.bytes, value.start + 4) * 1000
   if (value.type === BsonType.objectId) {
-    const [a, b, c, d] = value.bytes.subarray(value.start, value.start + 4) as unknown as [number, number, number, number]
+    const [a, b, c, d] = value.bytes.subarray(value.start, value.start + 4) as unknown as [
+      number,
+      number,
+      number,
+      number,
+    ]
     return (a * 0x1000000 + (b << 16) + (c << 8) + d) * 1000
   }
   return null
@@ -46,7 +51,8 @@ function coerceToInstant(value: RawValue): number {
 export function zoneOf(value: RawValue | undefined, wasGiven: boolean): TimeZone | null {
   if (!wasGiven) return utc
   if (value === undefined || value.isNullish()) return null
-  if (value.type !== BsonType.string) throw new CommandError(40517, `timezone must evaluate to a string, found ${typeOf(value)}`)
+  if (value.type !== BsonType.string)
+    throw new CommandError(40517, `timezone must evaluate to a string, found ${typeOf(value)}`)
   return timeZone(value.asString())
 }
 
@@ -77,7 +83,10 @@ function partOperator(part: PartName): ExpressionOperator {
       } else if (argument.type === BsonType.array) {
         const elements = elementsOf(argument)
         if (elements.length !== 1)
-          throw new CommandError(40536, `${name} accepts exactly one argument if given an array, but was given ${elements.length}`)
+          throw new CommandError(
+            40536,
+            `${name} accepts exactly one argument if given an array, but was given ${elements.length}`,
+          )
         date = elements[0]!
       }
       const when = compiler.compile(date)
@@ -114,13 +123,26 @@ const dateToParts = namedOperator(
     if (at === null || date === undefined || date.isNullish() || (isoGiven && isNullish(iso))) return nullValue
     const parts = datePartsAt(coerceToInstant(date), at)
     const writer = new DocumentWriter()
-    for (const part of iso?.asBool() ? isoParts : naturalParts) writer.int32(part === 'dayOfMonth' ? 'day' : part, parts[part])
+    for (const part of iso?.asBool() ? isoParts : naturalParts)
+      writer.int32(part === 'dayOfMonth' ? 'day' : part, parts[part])
     for (const part of timeParts) writer.int32(part, parts[part])
     return documentValue(writer.finish())
   },
 )
 
-const partNames = ['year', 'month', 'day', 'isoWeekYear', 'isoWeek', 'isoDayOfWeek', 'hour', 'minute', 'second', 'millisecond', 'timezone']
+const partNames = [
+  'year',
+  'month',
+  'day',
+  'isoWeekYear',
+  'isoWeek',
+  'isoDayOfWeek',
+  'hour',
+  'minute',
+  'second',
+  'millisecond',
+  'timezone',
+]
 
 const dateFromParts: ExpressionOperator = {
   name: '$dateFromParts',
@@ -184,7 +206,10 @@ function defaultPart(name: string): number {
 function partValue(name: string, value: RawValue): number {
   const integer = exactInteger(value)
   if (integer === null)
-    throw new CommandError(40515, `'${name}' must evaluate to an integer, found ${typeOf(value)} with value ${formatEvaluated(value)}`)
+    throw new CommandError(
+      40515,
+      `'${name}' must evaluate to an integer, found ${typeOf(value)} with value ${formatEvaluated(value)}`,
+    )
   const number = Number(integer)
   if (name === 'year' || name === 'isoWeekYear') {
     if (number < 1 || number > 9999)
@@ -193,7 +218,10 @@ function partValue(name: string, value: RawValue): number {
         `'${name}' must evaluate to an integer in the range 1 to 9999, found ${number}`,
       )
   } else if (name !== 'second' && name !== 'millisecond' && (number < -32768 || number > 32767)) {
-    throw new CommandError(31034, `'${name}' must evaluate to a value in the range [-32768, 32767]; value ${number} is not in range`)
+    throw new CommandError(
+      31034,
+      `'${name}' must evaluate to a value in the range [-32768, 32767]; value ${number} is not in range`,
+    )
   }
   return number
 }
@@ -231,7 +259,8 @@ const dateFromString: ExpressionOperator = {
       {
         fields: ['dateString', 'format', 'timezone', 'onError', 'onNull'],
         required: { dateString: [40542, "Missing 'dateString' parameter to $dateFromString"] },
-        notObject: (type) => new CommandError(40540, `$dateFromString only supports an object as an argument, found: ${type}`),
+        notObject: (type) =>
+          new CommandError(40540, `$dateFromString only supports an object as an argument, found: ${type}`),
         unknown: (field) => new CommandError(40541, `Unrecognized argument to $dateFromString: ${field}`),
       },
       argument,
@@ -259,9 +288,14 @@ const dateFromString: ExpressionOperator = {
               `$dateFromString requires that 'dateString' be a string, found: ${typeName(value.type)} with value ${formatEvaluated(value)}`,
             )
           const ownZone = timezone ? zone : null
-          return dateValue(parts === null ? parseIsoDate(value.asString(), ownZone) : parseDateByFormat(value.asString(), parts, ownZone))
+          return dateValue(
+            parts === null
+              ? parseIsoDate(value.asString(), ownZone)
+              : parseDateByFormat(value.asString(), parts, ownZone),
+          )
         } catch (error) {
-          if (onError && error instanceof CommandError && error.codeName === 'ConversionFailure') return onError.evaluate(frame)
+          if (onError && error instanceof CommandError && error.codeName === 'ConversionFailure')
+            return onError.evaluate(frame)
           throw error
         }
       },

@@ -25,7 +25,8 @@ function compileGetField(argument: RawValue, compiler: ExpressionCompiler): Expr
             field: [3041702, "$getField requires 'field' to be specified"],
             input: [3041703, "$getField requires 'input' to be specified"],
           },
-          notObject: (type) => new CommandError(3041701, `$getField only supports an object as its argument, found ${type}`),
+          notObject: (type) =>
+            new CommandError(3041701, `$getField only supports an object as its argument, found ${type}`),
           unknown: (field) => new CommandError(3041701, `$getField found an unknown argument: ${field}`),
         },
         argument,
@@ -36,7 +37,10 @@ function compileGetField(argument: RawValue, compiler: ExpressionCompiler): Expr
   if ((compiler.context.languageVersion ?? Infinity) < 8) checkConstantName(isLong ? argument : documentOf(argument))
   const fixed = field.constant
   if (fixed !== null && fixed.value?.type !== BsonType.string)
-    throw new CommandError(5654602, `$getField requires 'field' to evaluate to a constant String, but got ${typeOf(fixed.value)}`)
+    throw new CommandError(
+      5654602,
+      `$getField requires 'field' to evaluate to a constant String, but got ${typeOf(fixed.value)}`,
+    )
   return computed([field, input!], (frame) => {
     const name = field.evaluate(frame)
     if (name?.type !== BsonType.string)
@@ -57,7 +61,10 @@ function checkConstantName(argument: RawValue): void {
       `'${reference}' is a field path reference which is not allowed in this context. Did you mean {$literal: '${reference}'}?`,
     )
   if (isComputed(findField(argument.bytes, 'field', argument.start)!))
-    throw new CommandError(5654601, "$getField requires 'field' to evaluate to a constant, but got a non-constant argument")
+    throw new CommandError(
+      5654601,
+      "$getField requires 'field' to evaluate to a constant, but got a non-constant argument",
+    )
 }
 
 function documentOf(field: RawValue): RawValue {
@@ -108,14 +115,21 @@ function fieldSetter(name: string, hasValue: boolean): ExpressionOperator {
         )
       const fixed = isComputed(findField(argument.bytes, 'field', argument.start)!) ? null : field!.constant
       if (fixed === null)
-        throw new CommandError(4161106, `${name} requires 'field' to evaluate to a constant, but got a non-constant argument`)
+        throw new CommandError(
+          4161106,
+          `${name} requires 'field' to evaluate to a constant, but got a non-constant argument`,
+        )
       if (fixed.value?.type !== BsonType.string)
-        throw new CommandError(4161107, `${name} requires 'field' to evaluate to type String, but got ${typeOf(fixed.value)}`)
+        throw new CommandError(
+          4161107,
+          `${name} requires 'field' to evaluate to type String, but got ${typeOf(fixed.value)}`,
+        )
       const key = fixed.value.asString()
       return computed(value === null || value === undefined ? [input!] : [input!, value], (frame) => {
         const from = input!.evaluate(frame)
         if (from === undefined || from.isNullish()) return nullValue
-        if (from.type !== BsonType.object) throw new CommandError(4161105, `${name} requires 'input' to evaluate to type Object`)
+        if (from.type !== BsonType.object)
+          throw new CommandError(4161105, `${name} requires 'input' to evaluate to type Object`)
         return withField(from, key, value?.evaluate(frame))
       })
     },

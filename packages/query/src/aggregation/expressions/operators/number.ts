@@ -20,7 +20,13 @@ import {
   decimalTangent,
 } from '../../../values/decimal-angles.js'
 import type { DecimalFunction } from '../../../values/decimal-function.js'
-import { decimalExponential, decimalLogarithm, decimalLogarithm10, decimalPower, decimalRoot } from '../../../values/decimal-powers.js'
+import {
+  decimalExponential,
+  decimalLogarithm,
+  decimalLogarithm10,
+  decimalPower,
+  decimalRoot,
+} from '../../../values/decimal-powers.js'
 import { formatEvaluated } from '../../../values/format.js'
 import { operator, typeOf, unary } from '../arguments.js'
 import type { ExpressionOperator } from '../expression.js'
@@ -62,7 +68,12 @@ function bounded(
   return mathOperator(name, { double, decimal, domain: { holds, refusal } })
 }
 
-function positive(name: string, code: number, double: (value: number) => number, decimal: DecimalFunction): ExpressionOperator {
+function positive(
+  name: string,
+  code: number,
+  double: (value: number) => number,
+  decimal: DecimalFunction,
+): ExpressionOperator {
   const refusal = (given: RawValue) =>
     new CommandError(code, `${name}'s argument must be a positive number, but is ${formatEvaluated(given)}`)
   return mathOperator(name, { double, decimal, domain: { holds: (value) => value > 0, refusal } })
@@ -75,9 +86,13 @@ function log([value, base]: readonly (RawValue | undefined)[]): RawValue {
   if (!value.isNumber()) throw new CommandError(28756, `$log's argument must be numeric, not ${typeOf(value)}`)
   if (!base.isNumber()) throw new CommandError(28757, `$log's base must be numeric, not ${typeOf(base)}`)
   const [of, by] = [toNumber(value), toNumber(base)]
-  if (of <= 0) throw new CommandError(28758, `$log's argument must be a positive number, but is ${formatEvaluated(value)}`)
+  if (of <= 0)
+    throw new CommandError(28758, `$log's argument must be a positive number, but is ${formatEvaluated(value)}`)
   if (by <= 0 || by === 1)
-    throw new CommandError(28759, `$log's base must be a positive number not equal to 1, but is ${formatEvaluated(base)}`)
+    throw new CommandError(
+      28759,
+      `$log's base must be a positive number not equal to 1, but is ${formatEvaluated(base)}`,
+    )
   if (!isDecimal(value) && !isDecimal(base)) return doubleValue(Math.log(of) / Math.log(by))
   return divideDecimals(decimalLogarithm(toDecimal(value))!, decimalLogarithm(toDecimal(base))!)!
 }
@@ -88,12 +103,14 @@ export function pow([base, exponent]: readonly (RawValue | undefined)[]): RawVal
   if (base === undefined || exponent === undefined || base.isNullish() || exponent.isNullish()) return nullValue
   if (!base.isNumber()) throw new CommandError(28762, `$pow's base must be numeric, not ${typeOf(base)}`)
   if (!exponent.isNumber()) throw new CommandError(28763, `$pow's exponent must be numeric, not ${typeOf(exponent)}`)
-  if (toNumber(base) === 0 && toNumber(exponent) < 0) throw new CommandError(28764, '$pow cannot take a base of 0 and a negative exponent')
+  if (toNumber(base) === 0 && toNumber(exponent) < 0)
+    throw new CommandError(28764, '$pow cannot take a base of 0 and a negative exponent')
   if (isDecimal(base) || isDecimal(exponent)) return decimalPower(toDecimal(base), toDecimal(exponent))
   if (isIntegerType(base) && isIntegerType(exponent)) {
     const exact = integerPower(base.asBigInt(), exponent.asBigInt())
     if (exact !== null) {
-      const isLong = base.type === BsonType.int64 || exponent.type === BsonType.int64 || BigInt.asIntN(32, exact) !== exact
+      const isLong =
+        base.type === BsonType.int64 || exponent.type === BsonType.int64 || BigInt.asIntN(32, exact) !== exact
       return isLong ? int64Value(exact) : int32Value(Number(exact))
     }
   }
@@ -139,7 +156,9 @@ function toPlaces(name: string, mode: RoundingMode): ExpressionOperator {
         51080,
         `invalid conversion from Decimal128 result in ${name} resulting from arguments: [${value.asBigInt()}, ${places}]`,
       )
-    return value.type === BsonType.int32 && BigInt.asIntN(32, rounded) === rounded ? int32Value(Number(rounded)) : int64Value(rounded)
+    return value.type === BsonType.int32 && BigInt.asIntN(32, rounded) === rounded
+      ? int32Value(Number(rounded))
+      : int64Value(rounded)
   })
 }
 
@@ -158,7 +177,9 @@ function roundDouble(value: number, places: number, mode: RoundingMode): number 
   const [digits, exponent] = value.toExponential(33).split('e') as [string, string]
   const drop = 33 - Number(exponent) - places
   if (drop < 0) return Number.NaN
-  const rounded = Number(`${divideRounded(BigInt(digits.replace('.', '')), 10n ** BigInt(Math.min(drop, 400)), mode)}e${-places}`)
+  const rounded = Number(
+    `${divideRounded(BigInt(digits.replace('.', '')), 10n ** BigInt(Math.min(drop, 400)), mode)}e${-places}`,
+  )
   return rounded === 0 && value < 0 ? -0 : rounded
 }
 

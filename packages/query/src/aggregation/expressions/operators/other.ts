@@ -25,7 +25,9 @@ const rand: ExpressionOperator = {
   manualPage: 'aggregation/rand',
   status: 'complete',
   compile(argument, compiler) {
-    const empty = (argument.type === BsonType.object || argument.type === BsonType.array) && isEmptyDocument(argument.bytes, argument.start)
+    const empty =
+      (argument.type === BsonType.object || argument.type === BsonType.array) &&
+      isEmptyDocument(argument.bytes, argument.start)
     if (!empty) throw new CommandError(3040501, '$rand does not currently accept arguments')
     return { constant: null, evaluate: () => doubleValue(compiler.context.random()) }
   },
@@ -50,7 +52,8 @@ function mergeObjects(operands: readonly (RawValue | undefined)[]): RawValue {
 
 function objectToArray(value: RawValue | undefined): RawValue {
   if (value === undefined || value.isNullish()) return nullValue
-  if (value.type !== BsonType.object) throw new CommandError(40390, `$objectToArray requires a document input, found: ${typeOf(value)}`)
+  if (value.type !== BsonType.object)
+    throw new CommandError(40390, `$objectToArray requires a document input, found: ${typeOf(value)}`)
   const pairs: RawValue[] = []
   for (const it = new FieldIterator(value.bytes, value.start); it.next();)
     pairs.push(documentValue(new DocumentWriter().string('k', it.name()).value('v', it.value()).finish()))
@@ -59,7 +62,8 @@ function objectToArray(value: RawValue | undefined): RawValue {
 
 function bsonSize(value: RawValue | undefined): RawValue {
   if (value === undefined || value.isNullish()) return nullValue
-  if (value.type !== BsonType.object) throw new CommandError(31393, `$bsonSize requires a document input, found: ${typeOf(value)}`)
+  if (value.type !== BsonType.object)
+    throw new CommandError(31393, `$bsonSize requires a document input, found: ${typeOf(value)}`)
   return int32Value(value.end - value.start)
 }
 

@@ -31,4 +31,7 @@ function quantile(name: string, notObject: number): ExpressionOperator {
   }
 }
 
-export const quantileExpressions: readonly ExpressionOperator[] = [quantile('$median', 7436201), quantile('$percentile', 7436200)]
+export const quantileExpressions: readonly ExpressionOperator[] = [
+  quantile('$median', 7436201),
+  quantile('$percentile', 7436200),
+]

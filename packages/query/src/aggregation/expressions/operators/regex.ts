@@ -23,16 +23,21 @@ function patternOf(name: string, regex: RawValue | undefined, options: RawValue 
   if (regex?.type === BsonType.regex) {
     ;[pattern, flags] = regexParts(regex)
   } else if (regex?.type === BsonType.string) pattern = regex.asString()
-  else if (regex !== undefined && !regex.isNullish()) throw new CommandError(51105, `${name} needs 'regex' to be of type string or regex`)
+  else if (regex !== undefined && !regex.isNullish())
+    throw new CommandError(51105, `${name} needs 'regex' to be of type string or regex`)
   if (options !== undefined && !options.isNullish()) {
     if (options.type !== BsonType.string) throw new CommandError(51106, `${name} needs 'options' to be of type string`)
-    if (flags !== '') throw new CommandError(51107, `${name}: found regex option(s) specified in both 'regex' and 'option' fields`)
+    if (flags !== '')
+      throw new CommandError(51107, `${name}: found regex option(s) specified in both 'regex' and 'option' fields`)
     flags = options.asString()
-    if (flags.includes('\0')) throw new CommandError(51110, `${name}: regular expression options cannot contain an embedded null byte`)
+    if (flags.includes('\0'))
+      throw new CommandError(51110, `${name}: regular expression options cannot contain an embedded null byte`)
   }
   if (pattern === null) return null
-  if (pattern.includes('\0')) throw new CommandError(51109, `${name}: regular expression cannot contain an embedded null byte`)
-  for (const flag of flags) if (!'imsxu'.includes(flag)) throw new CommandError(51108, `${name} invalid flag in regex options: ${flag}`)
+  if (pattern.includes('\0'))
+    throw new CommandError(51109, `${name}: regular expression cannot contain an embedded null byte`)
+  for (const flag of flags)
+    if (!'imsxu'.includes(flag)) throw new CommandError(51108, `${name} invalid flag in regex options: ${flag}`)
   try {
     return compilePattern(pattern, flags)
   } catch (error) {
@@ -41,7 +46,11 @@ function patternOf(name: string, regex: RawValue | undefined, options: RawValue 
   }
 }
 
-function regexOperator(name: string, evaluate: (text: string, pattern: RegExp) => RawValue, nothing: RawValue): ExpressionOperator {
+function regexOperator(
+  name: string,
+  evaluate: (text: string, pattern: RegExp) => RawValue,
+  nothing: RawValue,
+): ExpressionOperator {
   const row = namedOperator(
     name,
     {
@@ -65,7 +74,9 @@ function regexOperator(name: string, evaluate: (text: string, pattern: RegExp) =
 }
 
 function found(text: string, match: RegExpMatchArray): RawValue {
-  const captures = match.slice(1).map((capture: string | undefined) => (capture === undefined ? nullValue : stringValue(capture)))
+  const captures = match
+    .slice(1)
+    .map((capture: string | undefined) => (capture === undefined ? nullValue : stringValue(capture)))
   return documentValue(
     new DocumentWriter()
       .string('match', match[0])
@@ -88,7 +99,9 @@ export const regexExpressions: readonly ExpressionOperator[] = [
   regexOperator(
     '$regexFindAll',
     (text, pattern) =>
-      arrayValue(Array.from(text.matchAll(new RegExp(pattern.source, `${pattern.flags}g`)), (match) => found(text, match))),
+      arrayValue(
+        Array.from(text.matchAll(new RegExp(pattern.source, `${pattern.flags}g`)), (match) => found(text, match)),
+      ),
     arrayValue([]),
   ),
 ]

@@ -17,7 +17,9 @@ type Compare = (a: RawValue, b: RawValue) => number
 
 /** Sorted, each value once. */
 function distinct(values: readonly RawValue[], compare: Compare): RawValue[] {
-  return values.toSorted(compare).filter((value, index, sorted) => index === 0 || compare(sorted[index - 1]!, value) !== 0)
+  return values
+    .toSorted(compare)
+    .filter((value, index, sorted) => index === 0 || compare(sorted[index - 1]!, value) !== 0)
 }
 
 function has(sorted: readonly RawValue[], value: RawValue, compare: Compare): boolean {
@@ -47,7 +49,11 @@ function setOperator(name: string, min: number, max: number, make: (compare: Com
 const ordinals = ['First', 'Second']
 
 /** The elements of both operands, which must be arrays. */
-function bothArrays(name: string, codes: readonly [number, number], operands: readonly (RawValue | undefined)[]): [RawValue[], RawValue[]] {
+function bothArrays(
+  name: string,
+  codes: readonly [number, number],
+  operands: readonly (RawValue | undefined)[],
+): [RawValue[], RawValue[]] {
   const [left, right] = operands.map((operand, index) => {
     if (operand?.type !== BsonType.array)
       throw new CommandError(
@@ -66,7 +72,10 @@ const union =
     for (const operand of operands) {
       if (operand === undefined || operand.isNullish()) return nullValue
       if (operand.type !== BsonType.array)
-        throw new CommandError(17043, `All operands of $setUnion must be arrays. One argument is of type: ${typeOf(operand)}`)
+        throw new CommandError(
+          17043,
+          `All operands of $setUnion must be arrays. One argument is of type: ${typeOf(operand)}`,
+        )
       for (const element of elementsOf(operand)) all.push(element)
     }
     return arrayValue(distinct(all, compare))
@@ -79,7 +88,10 @@ const intersection =
     for (const operand of operands) {
       if (operand === undefined || operand.isNullish()) return nullValue
       if (operand.type !== BsonType.array)
-        throw new CommandError(17047, `All operands of $setIntersection must be arrays. One argument is of type: ${typeOf(operand)}`)
+        throw new CommandError(
+          17047,
+          `All operands of $setIntersection must be arrays. One argument is of type: ${typeOf(operand)}`,
+        )
       const next = distinct(elementsOf(operand), compare)
       common = common === null ? next : common.filter((value) => has(next, value, compare))
     }
@@ -93,7 +105,8 @@ const difference =
     const [left, right] = bothArrays('$setDifference', [17048, 17049], operands)
     const away = distinct(right, compare)
     const kept: RawValue[] = []
-    for (const value of left) if (!has(away, value, compare) && !kept.some((other) => compare(other, value) === 0)) kept.push(value)
+    for (const value of left)
+      if (!has(away, value, compare) && !kept.some((other) => compare(other, value) === 0)) kept.push(value)
     return arrayValue(kept)
   }
 
@@ -102,12 +115,17 @@ const equals =
   (operands) => {
     const sets = operands.map((operand, index) => {
       if (operand?.type !== BsonType.array)
-        throw new CommandError(17044, `All operands of $setEquals must be arrays. ${index + 1}-th argument is of type: ${typeOf(operand)}`)
+        throw new CommandError(
+          17044,
+          `All operands of $setEquals must be arrays. ${index + 1}-th argument is of type: ${typeOf(operand)}`,
+        )
       return distinct(elementsOf(operand), compare)
     })
     const [first, ...others] = sets
     return boolValue(
-      others.every((set) => set.length === first!.length && set.every((value, index) => compare(value, first![index]!) === 0)),
+      others.every(
+        (set) => set.length === first!.length && set.every((value, index) => compare(value, first![index]!) === 0),
+      ),
     )
   }
 
@@ -121,7 +139,8 @@ const isSubset =
 
 function truths(name: string, code: number, decide: (elements: RawValue[]) => boolean): ExpressionOperator {
   return unary(name, (value) => {
-    if (value?.type !== BsonType.array) throw new CommandError(code, `${name}'s argument must be an array, but is ${typeOf(value)}`)
+    if (value?.type !== BsonType.array)
+      throw new CommandError(code, `${name}'s argument must be an array, but is ${typeOf(value)}`)
     return boolValue(decide(elementsOf(value)))
   })
 }

@@ -1,5 +1,14 @@
 /** $concat, $toLower, $toUpper, $strLenCP, $strLenBytes. */
-import { BsonType, CommandError, fromRawValue, int32Value, nullValue, readUint32, stringValue, type RawValue } from '@shardlab/bson'
+import {
+  BsonType,
+  CommandError,
+  fromRawValue,
+  int32Value,
+  nullValue,
+  readUint32,
+  stringValue,
+  type RawValue,
+} from '@shardlab/bson'
 import { formatDate, months, parseFormat } from '../../../values/date-format.js'
 import { datePartsAt } from '../../../values/date-parts.js'
 import { plainDouble } from '../../../values/format.js'
@@ -11,7 +20,8 @@ function concat(operands: readonly (RawValue | undefined)[]): RawValue {
   let text = ''
   for (const operand of operands) {
     if (operand === undefined || operand.isNullish()) return nullValue
-    if (operand.type !== BsonType.string) throw new CommandError(16702, `$concat only supports strings, not ${typeOf(operand)}`)
+    if (operand.type !== BsonType.string)
+      throw new CommandError(16702, `$concat only supports strings, not ${typeOf(operand)}`)
     text += operand.asString()
   }
   return stringValue(text)
@@ -63,7 +73,8 @@ function asciiCase(name: string, pattern: RegExp, convert: (letter: string) => s
 
 function stringLength(name: string, code: number, length: (text: string) => number): ExpressionOperator {
   return unary(name, (value) => {
-    if (value?.type !== BsonType.string) throw new CommandError(code, `${name} requires a string argument, found: ${typeOf(value)}`)
+    if (value?.type !== BsonType.string)
+      throw new CommandError(code, `${name} requires a string argument, found: ${typeOf(value)}`)
     return int32Value(length(value.asString()))
   })
 }

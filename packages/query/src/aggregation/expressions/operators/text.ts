@@ -12,12 +12,15 @@ const isContinuation = (byte: number | undefined) => byte !== undefined && (byte
 function substrBytes(name: string): (operands: readonly (RawValue | undefined)[]) => RawValue {
   return ([value, from, count]) => {
     const bytes = Buffer.from(coerced(value))
-    if (!from?.isNumber()) throw new CommandError(16034, `${name}:  starting index must be a numeric type (is BSON type ${typeOf(from)})`)
-    if (!count?.isNumber()) throw new CommandError(16035, `${name}:  length must be a numeric type (is BSON type ${typeOf(count)})`)
+    if (!from?.isNumber())
+      throw new CommandError(16034, `${name}:  starting index must be a numeric type (is BSON type ${typeOf(from)})`)
+    if (!count?.isNumber())
+      throw new CommandError(16035, `${name}:  length must be a numeric type (is BSON type ${typeOf(count)})`)
     const start = Number(truncateToInt64(from) ?? 0n)
     const length = Number(truncateToInt64(count) ?? 0n)
     if (start < 0) throw new CommandError(50752, `${name}:  starting index must be non-negative (got: ${start})`)
-    if (isContinuation(bytes[start])) throw new CommandError(28656, `${name}:  Invalid range, starting index is a UTF-8 continuation byte.`)
+    if (isContinuation(bytes[start]))
+      throw new CommandError(28656, `${name}:  Invalid range, starting index is a UTF-8 continuation byte.`)
     // A negative length means the rest of the string.
     const end = length < 0 ? bytes.length : Math.min(bytes.length, start + length)
     if (isContinuation(bytes[end]))
@@ -27,10 +30,14 @@ function substrBytes(name: string): (operands: readonly (RawValue | undefined)[]
 }
 
 function int32Operand(value: RawValue | undefined, what: string, codes: { type: number; range: number }): number {
-  if (!value?.isNumber()) throw new CommandError(codes.type, `$substrCP: ${what} must be a numeric type (is BSON type ${typeOf(value)})`)
+  if (!value?.isNumber())
+    throw new CommandError(codes.type, `$substrCP: ${what} must be a numeric type (is BSON type ${typeOf(value)})`)
   const integer = exactInteger(value)
   if (integer === null || BigInt.asIntN(32, integer) !== integer)
-    throw new CommandError(codes.range, `$substrCP: ${what} cannot be represented as a 32-bit integral value: ${formatEvaluated(value)}`)
+    throw new CommandError(
+      codes.range,
+      `$substrCP: ${what} cannot be represented as a 32-bit integral value: ${formatEvaluated(value)}`,
+    )
   return Number(integer)
 }
 
@@ -95,7 +102,10 @@ function indexOf<Unit>(
 function split([text, separator]: readonly (RawValue | undefined)[]): RawValue {
   if (text === undefined || separator === undefined || text.isNullish() || separator.isNullish()) return nullValue
   if (text.type !== BsonType.string)
-    throw new CommandError(40085, `$split requires an expression that evaluates to a string as a first argument, found: ${typeOf(text)}`)
+    throw new CommandError(
+      40085,
+      `$split requires an expression that evaluates to a string as a first argument, found: ${typeOf(text)}`,
+    )
   if (separator.type !== BsonType.string)
     throw new CommandError(
       40086,
@@ -114,8 +124,8 @@ function compareIgnoringCase([left, right]: readonly (RawValue | undefined)[]): 
 /** What trimming takes away when no characters are given. */
 const whitespace = new Set(
   [
-    0x00, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20, 0xa0, 0x1680, 0x2000, 0x2001, 0x2002, 0x2003, 0x2004, 0x2005, 0x2006, 0x2007, 0x2008, 0x2009,
-    0x200a,
+    0x00, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20, 0xa0, 0x1680, 0x2000, 0x2001, 0x2002, 0x2003, 0x2004, 0x2005, 0x2006,
+    0x2007, 0x2008, 0x2009, 0x200a,
   ].map((code) => String.fromCharCode(code)),
 )
 
@@ -170,7 +180,10 @@ function replace(name: string, replaceIn: (text: string, find: string, by: strin
         const value = values[index]
         if (value === undefined || value.isNullish()) return null
         if (value.type !== BsonType.string)
-          throw new CommandError(51746 - index, `${name} requires that '${field}' be a string, found: ${formatEvaluated(value)}`)
+          throw new CommandError(
+            51746 - index,
+            `${name} requires that '${field}' be a string, found: ${formatEvaluated(value)}`,
+          )
         return value.asString()
       })
       const [input, find, by] = texts
