@@ -3,7 +3,7 @@ import { decode, DocumentWriter, encode, findField } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import { createMemoryEngine, type LogEntry } from '@shardlab/storage'
 import t from 'tap'
-import { CatalogStore } from '../src/catalog/catalog-store.js'
+import { CatalogStore } from '../src/catalog/store/catalog-store.js'
 
 t.test('a document that was read in an index is still there as it was, until it is written', async (t) => {
   const ns = 'config.chunks'

@@ -2,8 +2,8 @@
 import { configAddress, type PlacementVersionTuple, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { DocumentWriter, hexOf } from '@shardlab/bson'
 import { writePlacementVersion, type Behaviours } from '@shardlab/sharding'
-import { changelogDocument } from './catalog-documents.js'
-import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
+import { changelogDocument } from './store/catalog-documents.js'
+import type { CatalogHost, ConfigHandlers } from './host.js'
 
 export const changelogHandlers: ConfigHandlers<'config.log-change'> = { 'config.log-change': logChangeOf }
 
@@ -14,12 +14,12 @@ export interface CatalogChange {
 }
 
 /** Appends what the config server itself has done; `StorageNode.flush` follows. */
-export function logChange(catalog: ShardingCatalog, change: CatalogChange): void {
+export function logChange(catalog: CatalogHost, change: CatalogChange): void {
   append(catalog, change, configAddress, catalog.node.context.endpoint)
 }
 
 /** Appends what the balancer has done to config.actionlog; `StorageNode.flush` follows. */
-export function logAction(catalog: ShardingCatalog, action: CatalogChange): void {
+export function logAction(catalog: CatalogHost, action: CatalogChange): void {
   const { node, store, behaviours } = catalog
   if (behaviours.actionlogIsAChangelog) {
     append(catalog, action, configAddress, node.context.endpoint, 'config.actionlog')
@@ -37,7 +37,7 @@ export function logAction(catalog: ShardingCatalog, action: CatalogChange): void
 const logged = (): ReplyOf<'config.log-change'> => ({})
 
 function logChangeOf(
-  catalog: ShardingCatalog,
+  catalog: CatalogHost,
   { from, what, ns, details }: RequestOf<'config.log-change'>,
 ): Promise<ReplyOf<'config.log-change'>> {
   const colon = from.indexOf(':')
@@ -47,7 +47,7 @@ function logChangeOf(
 }
 
 function append(
-  { behaviours, node, store }: ShardingCatalog,
+  { behaviours, node, store }: CatalogHost,
   { what, ns, details }: CatalogChange,
   shard: string,
   server: string,

@@ -1,25 +1,26 @@
 /** Every request that the config server answers. */
-import { balancerHandlers } from './balancer-requests.js'
+import { balancerHandlers } from './settings/balancer-requests.js'
 import { changelogHandlers } from './changelog.js'
-import { chunkHandlers } from './chunks.js'
-import { collectionSwitchHandlers } from './collection-switches.js'
-import { collectionHandlers } from './collections.js'
-import { databaseHandlers } from './databases.js'
-import { defragmentationHandlers } from './defragmentation.js'
-import { featureCompatibilityHandlers } from './feature-compatibility.js'
-import { memberHandlers } from './members.js'
-import { migrationHandlers } from './migrations.js'
-import { movePrimaryHandlers } from './move-primary.js'
-import { queryAnalyzerHandlers } from './query-analyzers.js'
-import { refineShardKeyHandlers } from './refine-shard-key.js'
-import { relocationHandlers } from './relocation.js'
+import { chunkHandlers } from './chunks/requests.js'
+import { collectionSwitchHandlers } from './collections/collection-switches.js'
+import { collectionHandlers } from './collections/collections.js'
+import { databaseHandlers } from './databases/databases.js'
+import { defragmentationHandlers } from './collections/defragmentation.js'
+import { featureCompatibilityHandlers } from './settings/feature-compatibility.js'
+import { memberHandlers } from './members/members.js'
+import { migrationHandlers } from './migrations/migrations.js'
+import { movePrimaryHandlers } from './databases/move-primary.js'
+import { placementHandlers } from './placement/get-collection.js'
+import { queryAnalyzerHandlers } from './collections/query-analyzers.js'
+import { refineShardKeyHandlers } from './collections/refine-shard-key.js'
+import { relocationHandlers } from './members/relocation.js'
 import { reshardingHandlers } from './resharding/reshardings.js'
-import { settingsHandlers } from './settings.js'
-import { shardHandlers } from './shards.js'
-import { zoneHandlers } from './zones.js'
-import type { ConfigHandlers } from './sharding-catalog.js'
+import { settingsHandlers } from './settings/settings.js'
+import { shardHandlers } from './members/shards.js'
+import { zoneHandlers } from './zones/zones.js'
+import type { ConfigHandlers, ConfigHost, ConfigKind } from './host.js'
 
-export const configHandlers: ConfigHandlers = {
+export const configHandlers: ConfigHandlers<ConfigKind, ConfigHost> = {
   ...memberHandlers,
   ...balancerHandlers,
   ...shardHandlers,
@@ -32,6 +33,7 @@ export const configHandlers: ConfigHandlers = {
   ...databaseHandlers,
   ...chunkHandlers,
   ...collectionHandlers,
+  ...placementHandlers,
   ...refineShardKeyHandlers,
   ...relocationHandlers,
   ...reshardingHandlers,

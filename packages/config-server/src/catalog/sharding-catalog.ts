@@ -1,47 +1,15 @@
 /** What the handlers of the config server work on, and the tables that they stand in. */
-import type {
-  CatalogEvent,
-  MessageKind,
-  PlacementVersionTuple,
-  ReplyOf,
-  RequestOf,
-  TimestampPair,
-} from '@shardlab/actor'
+import type { CatalogEvent, PlacementVersionTuple, ReplyOf } from '@shardlab/actor'
 import { decode, DocumentWriter, encode, findField, type RawValue } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import type { Behaviours } from '@shardlab/sharding'
-import { CatalogStore } from './catalog-store.js'
-import { parseStoredChunk, type StoredChunk } from './chunk-documents.js'
-import type { LastAnswer } from './get-collection.js'
-import type { IndexRange } from './index-scan.js'
-import type { UnpublishedCommit } from './publish-placement.js'
-import type { Sampler } from './query-analyzers.js'
+import { CatalogStore } from './store/catalog-store.js'
+import { parseStoredChunk, type StoredChunk } from './chunks/chunk-documents.js'
+import type { IndexRange } from './store/index-scan.js'
+import type { ConfigHost, LastAnswer, MovingChunk, NewestVersion, Sampler, UnpublishedCommit } from './host.js'
 import { ReshardingOperations } from './resharding/reshardings.js'
 
-/** Requests that the config server answers. */
-export type ConfigKind = Extract<MessageKind, `config.${string}`>
-
-/** One handler for each kind. What a handler reads and writes before its first `await` happens at once: no other request sees a part of it. */
-export type ConfigHandlers<K extends ConfigKind = ConfigKind> = {
-  readonly [Kind in K]: (catalog: ShardingCatalog, request: RequestOf<Kind>) => Promise<ReplyOf<Kind>> | ReplyOf<Kind>
-}
-
-/** The newest version of a collection's chunks. It holds as long as the node's clock stands, which ticks with each change. */
-export interface NewestVersion {
-  readonly time: TimestampPair
-  /** The collection's entry. */
-  readonly collection: Uint8Array
-  readonly version: readonly [major: number, minor: number]
-}
-
-/** A chunk as it was found when its move was asked for. */
-export interface MovingChunk {
-  /** The collection's entry. */
-  readonly collection: Uint8Array
-  readonly chunk: StoredChunk
-}
-
-export class ShardingCatalog {
+export class ShardingCatalog implements ConfigHost {
   readonly node: StorageNode
   readonly store: CatalogStore
   readonly behaviours: Behaviours

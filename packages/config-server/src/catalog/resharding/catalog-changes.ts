@@ -15,10 +15,10 @@ import {
   type RawValue,
 } from '@shardlab/bson'
 import { uuidText } from '@shardlab/node'
-import { chunkDocument, collectionDocument, type NewCollection } from '../catalog-documents.js'
+import { chunkDocument, collectionDocument, type NewCollection } from '../store/catalog-documents.js'
 import { logChange } from '../changelog.js'
-import { withFields } from '../document-changes.js'
-import type { ShardingCatalog } from '../sharding-catalog.js'
+import { withFields } from '../store/document-changes.js'
+import type { CatalogHost } from '../host.js'
 import {
   isUnsplittableAfter,
   operationDocument,
@@ -32,7 +32,7 @@ import type { NamedRange } from './request.js'
 const transition = 'resharding.coordinator.transition'
 
 /** Notes that the collection is being resharded: from now on none of its chunks changes its owner. */
-export function beginOperation(catalog: ShardingCatalog, operation: ReshardingOperation): void {
+export function beginOperation(catalog: CatalogHost, operation: ReshardingOperation): void {
   putOperation(catalog, operation, 'unused')
   changeEntry(catalog, operation.ns, {
     reshardingFields: reshardingFields(operation),
@@ -42,7 +42,7 @@ export function beginOperation(catalog: ShardingCatalog, operation: ReshardingOp
 
 /** The chunks and zones of the new key, under the temporary name, and who takes part. */
 export function writeTemporaryCollection(
-  catalog: ShardingCatalog,
+  catalog: CatalogHost,
   operation: ReshardingOperation,
   chunks: readonly ChunkAssignment[],
   zones: readonly NamedRange[],
@@ -82,7 +82,7 @@ export function writeTemporaryCollection(
 }
 
 /** Another state, in all the places where it is told. */
-export function writeState(catalog: ShardingCatalog, operation: ReshardingOperation, old: CoordinatorState): void {
+export function writeState(catalog: CatalogHost, operation: ReshardingOperation, old: CoordinatorState): void {
   putOperation(catalog, operation, old)
   const isAborting = operation.state === 'aborting'
   changeEntry(catalog, operation.ns, {
@@ -93,7 +93,7 @@ export function writeState(catalog: ShardingCatalog, operation: ReshardingOperat
 }
 
 /** From here on the collection is what was gathered: another UUID, key and generation, other chunks and zones. */
-export function commitOperation(catalog: ShardingCatalog, operation: ReshardingOperation, old: CoordinatorState): void {
+export function commitOperation(catalog: CatalogHost, operation: ReshardingOperation, old: CoordinatorState): void {
   const { store, node } = catalog
   const { ns, tempNs, id, key } = operation
   putOperation(catalog, operation, old)
@@ -116,7 +116,7 @@ export function commitOperation(catalog: ShardingCatalog, operation: ReshardingO
 }
 
 /** Nothing of the operation is left; after a commit nothing of what the collection was either. */
-export function finishOperation(catalog: ShardingCatalog, operation: ReshardingOperation, committed: boolean): void {
+export function finishOperation(catalog: CatalogHost, operation: ReshardingOperation, committed: boolean): void {
   const { store } = catalog
   if (committed) removeChunks(catalog, operation.sourceUuid)
   else removeTemporaryCollection(catalog, operation)
@@ -132,7 +132,7 @@ function unsplittableIn(operation: ReshardingOperation): { unsplittable?: RawVal
   return isUnsplittableAfter(operation) ? { unsplittable: boolValue(true) } : {}
 }
 
-function removeTemporaryCollection(catalog: ShardingCatalog, { tempNs, id }: ReshardingOperation): void {
+function removeTemporaryCollection(catalog: CatalogHost, { tempNs, id }: ReshardingOperation): void {
   const { store } = catalog
   const entry = store.get('config.collections', tempNs)
   if (entry !== null) store.remove('config.collections', entry)
@@ -140,11 +140,11 @@ function removeTemporaryCollection(catalog: ShardingCatalog, { tempNs, id }: Res
   removeChunks(catalog, id)
 }
 
-function removeChunks(catalog: ShardingCatalog, uuid: Uint8Array): void {
+function removeChunks(catalog: CatalogHost, uuid: Uint8Array): void {
   for (const chunk of chunksOf(catalog, uuid)) catalog.store.remove('config.chunks', chunk)
 }
 
-function chunksOf({ store }: ShardingCatalog, uuid: Uint8Array): Uint8Array[] {
+function chunksOf({ store }: CatalogHost, uuid: Uint8Array): Uint8Array[] {
   const key = [uuidValue(uuid)]
   return store.inIndex('config.chunks', { fields: ['uuid', 'min'], from: key, to: key })
 }
@@ -161,17 +161,13 @@ function withoutPast(chunk: Uint8Array, [seconds, increment]: TimestampPair): Ui
   return withFields(chunk, Object.fromEntries(changed.map((name) => [name, findField(written, name)!])))
 }
 
-function putOperation(
-  catalog: ShardingCatalog,
-  operation: ReshardingOperation,
-  old: CoordinatorState | 'unused',
-): void {
+function putOperation(catalog: CatalogHost, operation: ReshardingOperation, old: CoordinatorState | 'unused'): void {
   catalog.store.put(operationsNs, operationDocument(operation))
   logTransition(catalog, operation, old)
 }
 
 function logTransition(
-  catalog: ShardingCatalog,
+  catalog: CatalogHost,
   { id, ns, sourceUuid, state }: ReshardingOperation,
   old: CoordinatorState | 'unused',
 ): void {
@@ -186,12 +182,12 @@ function logTransition(
 }
 
 /** Has there been such an operation, whatever has become of it? */
-export function wasBegun({ store }: ShardingCatalog, id: Uint8Array): boolean {
+export function wasBegun({ store }: CatalogHost, id: Uint8Array): boolean {
   return store.find('config.changelog', { what: transition, 'details.reshardingUUID': uuidText(id) }).length > 0
 }
 
 /** `lastmod` is when the entry was last changed. */
-function changeEntry(catalog: ShardingCatalog, ns: string, changes: Readonly<Record<string, RawValue | null>>): void {
+function changeEntry(catalog: CatalogHost, ns: string, changes: Readonly<Record<string, RawValue | null>>): void {
   const entry = catalog.store.get('config.collections', ns)
   if (entry === null) return
   const lastmod = findField(new DocumentWriter(32).date('lastmod', catalog.node.context.now()).finish(), 'lastmod')!

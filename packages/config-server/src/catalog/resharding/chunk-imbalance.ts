@@ -1,11 +1,11 @@
 import { compareDocuments, elementsOf, findField } from '@shardlab/bson'
-import type { ShardingCatalog } from '../sharding-catalog.js'
+import type { CatalogHost } from '../host.js'
 
 /**
  * By how many chunks of a collection the shard that has the most of them is ahead of the one that has the fewest, in the zone in which it is the
  * most; chunks outside of all zones are one for all shards. Server: resharding::getMaxChunkImbalanceCount.
  */
-export function chunkImbalance(catalog: ShardingCatalog, entry: Uint8Array): number {
+export function chunkImbalance(catalog: CatalogHost, entry: Uint8Array): number {
   const field = (document: Uint8Array, name: string) => findField(document, name)!
   const shards = catalog.store.all('config.shards').map((document) => {
     const tags = findField(document, 'tags')

@@ -12,7 +12,7 @@ import {
 } from '@shardlab/actor'
 import { CommandError, errorDocument, findField } from '@shardlab/bson'
 import { raiseError, reachAnyway } from '@shardlab/node'
-import type { ShardingCatalog } from '../sharding-catalog.js'
+import type { CatalogHost } from '../host.js'
 import { commitOperation, finishOperation, writeState } from './catalog-changes.js'
 import type { CoordinatorState, ReshardingOperation } from './operation.js'
 import { Participants, participantsOf } from './participants.js'
@@ -30,7 +30,7 @@ export type Ending = CommandError | null
 export class ReshardingCoordinator {
   /** Who waits for its end, for a time. */
   readonly waiting = new Set<LinkedAbort>()
-  readonly #catalog: ShardingCatalog
+  readonly #catalog: CatalogHost
   readonly #ended = createDeferred<Ending>()
   /** When the member shuts down nothing is decided. */
   readonly #abort: LinkedAbort
@@ -42,7 +42,7 @@ export class ReshardingCoordinator {
   /** When the critical section has lasted too long; null: nobody is in it. */
   #deadlineMs: number | null = null
 
-  constructor(catalog: ShardingCatalog, operation: ReshardingOperation) {
+  constructor(catalog: CatalogHost, operation: ReshardingOperation) {
     this.#catalog = catalog
     this.#operation = operation
     this.#abort = new LinkedAbort(catalog.node.stopping.signal)

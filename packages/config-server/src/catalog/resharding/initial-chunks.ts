@@ -2,8 +2,8 @@
 import type { ChunkAssignment } from '@shardlab/actor'
 import { BsonType, CommandError, compareDocuments, elementsOf, findField, keyStringOfDocument } from '@shardlab/bson'
 import { ShardKeyPattern, type Behaviours } from '@shardlab/sharding'
-import { isDraining } from '../shards.js'
-import { extendBound, isFieldNamePrefix } from '../zones.js'
+import { isDraining } from '../members/shards.js'
+import { extendBound, isFieldNamePrefix } from '../zones/zones.js'
 import { formatDocument } from '@shardlab/query'
 import type { NamedRange, ReshardingRequest } from './request.js'
 

@@ -3,7 +3,7 @@ import type { CancelSignal, ReplyOf } from '@shardlab/actor'
 import { CommandError, findField } from '@shardlab/bson'
 import { databaseNameOf, raiseError } from '@shardlab/node'
 import { parseChunk } from '@shardlab/sharding'
-import type { ShardingCatalog } from '../sharding-catalog.js'
+import type { CatalogHost } from '../host.js'
 import { writeTemporaryCollection } from './catalog-changes.js'
 import { chunksOf, receiversOf, samplesNeeded, zonesOfKey, type ChunkPlan } from './initial-chunks.js'
 import type { ReshardingOperation } from './operation.js'
@@ -19,7 +19,7 @@ export interface PreparedOperation {
 
 /** @throws CommandError those of {@link chunksOf}, 61 ShardKeyNotFound for an array in the new key; RequestFailedError */
 export async function prepareOperation(
-  catalog: ShardingCatalog,
+  catalog: CatalogHost,
   operation: ReshardingOperation,
   signal: CancelSignal,
 ): Promise<PreparedOperation> {

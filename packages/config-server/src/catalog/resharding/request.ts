@@ -11,7 +11,7 @@ import {
 } from '@shardlab/bson'
 import { compileCollation, formatDocument } from '@shardlab/query'
 import { reshardCollectionFields, ShardKeyPattern, type Behaviours } from '@shardlab/sharding'
-import { checkStorableKey } from '../storable-key.js'
+import { checkStorableKey } from '../store/storable-key.js'
 
 /** A range of keys, upper bound excluded, with a zone or a shard. */
 export interface NamedRange {

@@ -13,7 +13,7 @@ import {
 } from '@shardlab/bson'
 import { databaseNameOf, reshardingSectionOf, ReshardingStatistics, uuidText } from '@shardlab/node'
 import { chunkImbalance } from './chunk-imbalance.js'
-import type { ConfigHandlers, ShardingCatalog } from '../sharding-catalog.js'
+import type { CatalogHost, ConfigHandlers, ReshardingHost, ReshardingRequests } from '../host.js'
 import { beginOperation, wasBegun } from './catalog-changes.js'
 import { ReshardingCoordinator, type Ending } from './coordinator.js'
 import { checkShards } from './initial-chunks.js'
@@ -26,7 +26,8 @@ export const reshardingHandlers: ConfigHandlers<
   | 'config.abort-resharding'
   | 'config.commit-resharding'
   | 'config.cleanup-resharding'
-  | 'config.resharding-outcome'
+  | 'config.resharding-outcome',
+  ReshardingHost
 > = {
   'config.start-resharding': (catalog, request) => catalog.reshardings.start(request),
   'config.await-resharding': (catalog, request) => catalog.reshardings.awaitEnd(request),
@@ -44,13 +45,13 @@ const endWaitMs = 5000
 /** How many endings are remembered. */
 const endingsMax = 100
 
-export class ReshardingOperations {
-  readonly #catalog: ShardingCatalog
+export class ReshardingOperations implements ReshardingRequests {
+  readonly #catalog: CatalogHost
   readonly #running = new Map<string, ReshardingCoordinator>()
   readonly #endings = new Map<string, Ending>()
   readonly #statistics = new ReshardingStatistics()
 
-  constructor(catalog: ShardingCatalog) {
+  constructor(catalog: CatalogHost) {
     this.#catalog = catalog
   }
 

@@ -1,6 +1,6 @@
 /** A copied cluster listens elsewhere: the catalog says where. */
 import { DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
-import type { ConfigHandlers } from './sharding-catalog.js'
+import type { ConfigHandlers } from '../host.js'
 
 export const relocationHandlers: ConfigHandlers<'config.relocate'> = {
   async 'config.relocate'({ node, store }, { moved }) {

@@ -2,7 +2,7 @@
 import { PackedChunkCursor, type PackedChunks } from '@shardlab/actor'
 import { findField, writeInt32 } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
-import { chunkDocument, type NewCollection } from './catalog-documents.js'
+import { chunkDocument, type NewCollection } from '../store/catalog-documents.js'
 
 /** The document of a chunk, and where in it lies what may differ in the next one's. */
 interface Template {

@@ -1,9 +1,9 @@
 /** Another shard becomes the primary of a database. Server: sharding_catalog_manager_database_operations.cpp, commitMovePrimary. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError, documentValue, findField, hexOf, int32Value, stringValue } from '@shardlab/bson'
-import { withFields } from './document-changes.js'
-import { isDraining } from './shards.js'
-import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
+import { withFields } from '../store/document-changes.js'
+import { isDraining } from '../members/shards.js'
+import type { CatalogHost, ConfigHandlers } from '../host.js'
 
 export const movePrimaryHandlers: ConfigHandlers<'config.commit-move-primary' | 'config.check-new-primary'> = {
   'config.commit-move-primary': commitMovePrimary,
@@ -14,7 +14,7 @@ export const movePrimaryHandlers: ConfigHandlers<'config.commit-move-primary' | 
 }
 
 async function commitMovePrimary(
-  catalog: ShardingCatalog,
+  catalog: CatalogHost,
   { db, to, databaseVersion }: RequestOf<'config.commit-move-primary'>,
 ): Promise<ReplyOf<'config.commit-move-primary'>> {
   const database = catalog.database(db)
@@ -38,7 +38,7 @@ async function commitMovePrimary(
 }
 
 /** @throws CommandError 70 ShardNotFound */
-function checkNewPrimary(catalog: ShardingCatalog, db: string, shard: string): void {
+function checkNewPrimary(catalog: CatalogHost, db: string, shard: string): void {
   const document = catalog.store.get('config.shards', shard)
   const { movePrimaryChecksNewPrimary } = catalog.behaviours
   if (document === null)

@@ -4,18 +4,19 @@
  */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { BsonType, boolValue, compareDocuments, findField, toExtendedJson } from '@shardlab/bson'
-import { logAction } from './changelog.js'
-import { CollectionChunks } from './chunk-operations.js'
-import { withFields } from './document-changes.js'
-import { maxChunkSizeBytes } from './migrations.js'
-import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
+import { logAction } from '../changelog.js'
+import { CollectionChunks } from '../chunks/chunk-operations.js'
+import { withFields } from '../store/document-changes.js'
+import { maxChunkSizeBytes } from '../migrations/migrations.js'
+import type { MigrationHost, ConfigHandlers } from '../host.js'
 
 export const balancerHandlers: ConfigHandlers<
   | 'config.get-collections'
   | 'config.get-split-settings'
   | 'config.log-action'
   | 'config.mark-chunk-jumbo'
-  | 'config.disable-balancing'
+  | 'config.disable-balancing',
+  MigrationHost
 > = {
   'config.get-collections': (catalog) => ({ collections: catalog.collections() }),
   'config.get-split-settings': splitSettings,
@@ -30,7 +31,7 @@ export const balancerHandlers: ConfigHandlers<
 
 /** Server: BalancerConfiguration, AutoSplitSettingsType; `noAutoSplit` of a collection since 5.3. */
 function splitSettings(
-  catalog: ShardingCatalog,
+  catalog: MigrationHost,
   { ns }: RequestOf<'config.get-split-settings'>,
 ): ReplyOf<'config.get-split-settings'> {
   const { store } = catalog
@@ -43,7 +44,7 @@ function splitSettings(
 }
 
 async function markJumbo(
-  catalog: ShardingCatalog,
+  catalog: MigrationHost,
   { ns, version, min, max }: RequestOf<'config.mark-chunk-jumbo'>,
 ): Promise<ReplyOf<'config.mark-chunk-jumbo'>> {
   const chunks = CollectionChunks.open(catalog, ns)
@@ -66,7 +67,7 @@ async function markJumbo(
 }
 
 async function disableBalancing(
-  catalog: ShardingCatalog,
+  catalog: MigrationHost,
   { ns }: RequestOf<'config.disable-balancing'>,
 ): Promise<ReplyOf<'config.disable-balancing'>> {
   const collection = catalog.collection(ns)

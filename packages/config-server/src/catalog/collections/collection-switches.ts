@@ -2,14 +2,15 @@
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { boolValue, CommandError, DocumentWriter, int64Value, type RawValue } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
-import { isUnsplittable } from './catalog-documents.js'
-import { logChange } from './changelog.js'
+import { isUnsplittable } from '../store/catalog-documents.js'
+import { logChange } from '../changelog.js'
 import { endDefragmentation } from './defragmentation.js'
-import { withFields } from './document-changes.js'
-import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
+import { withFields } from '../store/document-changes.js'
+import type { ChunkHost, ConfigHandlers } from '../host.js'
 
 export const collectionSwitchHandlers: ConfigHandlers<
-  'config.configure-collection-balancing' | 'config.set-allow-migrations'
+  'config.configure-collection-balancing' | 'config.set-allow-migrations',
+  ChunkHost
 > = {
   'config.configure-collection-balancing': configure,
   'config.set-allow-migrations': setAllowMigrations,
@@ -18,7 +19,7 @@ export const collectionSwitchHandlers: ConfigHandlers<
 const chunkSizeMbMax = 1024
 
 async function configure(
-  catalog: ShardingCatalog,
+  catalog: ChunkHost,
   { ns, chunkSizeMb, defragmentCollection, enableAutoMerger }: RequestOf<'config.configure-collection-balancing'>,
 ): Promise<ReplyOf<'config.configure-collection-balancing'>> {
   if (chunkSizeMb === null && defragmentCollection === null && enableAutoMerger === null) {
@@ -50,7 +51,7 @@ async function configure(
 }
 
 async function setAllowMigrations(
-  catalog: ShardingCatalog,
+  catalog: ChunkHost,
   { ns, allowMigrations }: RequestOf<'config.set-allow-migrations'>,
 ): Promise<ReplyOf<'config.set-allow-migrations'>> {
   const collection = catalog.collection(ns)

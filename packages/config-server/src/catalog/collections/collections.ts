@@ -3,24 +3,21 @@ import { packChunks, type PackedChunks, type ReplyOf, type RequestOf } from '@sh
 import { boolValue, CommandError, decode, encode, findField, ObjectId, sameBytes, Timestamp } from '@shardlab/bson'
 import { ShardKeyPattern } from '@shardlab/sharding'
 import { databaseNameOf } from '@shardlab/node'
-import { collectionDocument, isUnsplittable, type NewCollection } from './catalog-documents.js'
-import { withFields } from './document-changes.js'
-import { getCollection } from './get-collection.js'
-import { newChunkDocuments } from './new-chunks.js'
-import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
+import { collectionDocument, isUnsplittable, type NewCollection } from '../store/catalog-documents.js'
+import { withFields } from '../store/document-changes.js'
+import { newChunkDocuments } from '../chunks/new-chunks.js'
+import type { CatalogHost, ConfigHandlers } from '../host.js'
 
 /** What stands for the shard key of a collection that is not sharded. */
 const unsplittableKey = ShardKeyPattern.parse(encode({ _id: 1 }), { compoundHashed: true })
 
 export const collectionHandlers: ConfigHandlers<
-  | 'config.get-collection'
   | 'config.commit-create-collection'
   | 'config.track-collection'
   | 'config.commit-drop-collection'
   | 'config.commit-drop-collections'
   | 'config.commit-rename-collection'
 > = {
-  'config.get-collection': getCollection,
   'config.commit-create-collection': commitCreateCollection,
   'config.track-collection': trackCollection,
   'config.commit-drop-collection': (catalog, { ns }) => dropCollection(catalog, ns),
@@ -29,7 +26,7 @@ export const collectionHandlers: ConfigHandlers<
 }
 
 async function commitCreateCollection(
-  catalog: ShardingCatalog,
+  catalog: CatalogHost,
   request: RequestOf<'config.commit-create-collection'>,
 ): Promise<ReplyOf<'config.commit-create-collection'>> {
   const { ns, uuid, key, unique, defaultCollation, chunks, wasTracked } = request
@@ -55,7 +52,7 @@ async function commitCreateCollection(
 }
 
 async function trackCollection(
-  catalog: ShardingCatalog,
+  catalog: CatalogHost,
   { ns, uuid, defaultCollation, shard, to }: RequestOf<'config.track-collection'>,
 ): Promise<ReplyOf<'config.track-collection'>> {
   if (catalog.collection(ns) !== null) return { error: null }
@@ -72,23 +69,23 @@ async function trackCollection(
 
 /** A new generation from now on. */
 function newCollection(
-  { node }: ShardingCatalog,
+  { node }: CatalogHost,
   collection: Pick<NewCollection, 'ns' | 'uuid' | 'key' | 'unique' | 'defaultCollation'>,
 ): NewCollection {
   return { ...collection, epoch: node.newObjectId(), timestamp: node.clock.tick(), nowMs: node.context.now() }
 }
 
 /** The collection's own entry comes after them: without it nobody looks at them. */
-function putChunks(catalog: ShardingCatalog, collection: NewCollection, chunks: PackedChunks): void {
+function putChunks(catalog: CatalogHost, collection: NewCollection, chunks: PackedChunks): void {
   const { node, behaviours } = catalog
   catalog.store.insertAll('config.chunks', newChunkDocuments(behaviours, node.newObjectId, collection, chunks))
 }
 
-function removeChunks(catalog: ShardingCatalog, collection: Uint8Array): void {
+function removeChunks(catalog: CatalogHost, collection: Uint8Array): void {
   for (const chunk of catalog.chunks(collection)) catalog.store.remove('config.chunks', chunk)
 }
 
-async function dropCollection(catalog: ShardingCatalog, ns: string): Promise<ReplyOf<'config.commit-drop-collection'>> {
+async function dropCollection(catalog: CatalogHost, ns: string): Promise<ReplyOf<'config.commit-drop-collection'>> {
   const collection = catalog.store.get('config.collections', ns)
   if (collection === null) return { error: null }
   if (catalog.behaviours.droppedCollectionsLeaveEntries)
@@ -102,7 +99,7 @@ async function dropCollection(catalog: ShardingCatalog, ns: string): Promise<Rep
 }
 
 async function commitRenameCollection(
-  catalog: ShardingCatalog,
+  catalog: CatalogHost,
   { ns, to, uuid }: RequestOf<'config.commit-rename-collection'>,
 ): Promise<ReplyOf<'config.commit-rename-collection'>> {
   const isIt = (collection: Uint8Array | null) => collection !== null && sameBytes(uuidOf(collection), uuid)
@@ -126,7 +123,7 @@ async function commitRenameCollection(
 }
 
 export async function dropCollections(
-  catalog: ShardingCatalog,
+  catalog: CatalogHost,
   db: string,
 ): Promise<ReplyOf<'config.commit-drop-collections'>> {
   for (const collection of catalog.store.find('config.collections', {})) {

@@ -1,19 +1,15 @@
 /** What routers and shards ask for when they refresh: the entry of a collection, and its chunks as far as they are new to them. */
-import type { PlacementVersionTuple, ReplyOf, RequestOf, TimestampPair } from '@shardlab/actor'
+import type { PlacementVersionTuple, ReplyOf, RequestOf } from '@shardlab/actor'
 import { comparePlacement, leaveAnswer, sameGeneration } from '@shardlab/sharding'
-import { generationOfCollection } from './chunk-operations.js'
-import type { ShardingCatalog } from './sharding-catalog.js'
+import { generationOfCollection } from '../chunks/chunk-operations.js'
+import type { ConfigHandlers, PlacementHost } from '../host.js'
 
-/** What was answered last: after a change many ask for the same. It holds as long as the node's clock stands, which ticks with each change. */
-export interface LastAnswer {
-  readonly time: TimestampPair
-  readonly ns: string
-  readonly since: PlacementVersionTuple
-  readonly reply: ReplyOf<'config.get-collection'>
+export const placementHandlers: ConfigHandlers<'config.get-collection', PlacementHost> = {
+  'config.get-collection': getCollection,
 }
 
-export function getCollection(
-  catalog: ShardingCatalog,
+function getCollection(
+  catalog: PlacementHost,
   { ns, since }: RequestOf<'config.get-collection'>,
 ): ReplyOf<'config.get-collection'> {
   const { clock, context } = catalog.node

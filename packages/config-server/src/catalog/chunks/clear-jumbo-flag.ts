@@ -3,14 +3,14 @@ import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { compareDocuments, CommandError } from '@shardlab/bson'
 import { formatRange } from '@shardlab/sharding'
 import { CollectionChunks, nextMajor, withVersion } from './chunk-operations.js'
-import type { ShardingCatalog } from './sharding-catalog.js'
+import type { ChunkHost } from '../host.js'
 
 /**
  * The chunk gets the next major version, so that its shard learns of it. Nothing happens to one without the mark.
  * @throws CommandError 117 ConflictingOperationInProgress when the collection is gone; 51262 when there is no such chunk; 150 StaleEpoch
  */
 export async function clearJumboFlag(
-  catalog: ShardingCatalog,
+  catalog: ChunkHost,
   { ns, epoch, min, max }: RequestOf<'config.clear-jumbo-flag'>,
 ): Promise<ReplyOf<'config.clear-jumbo-flag'>> {
   const chunks = CollectionChunks.open(catalog, ns)

@@ -7,16 +7,16 @@ import { compareDocuments } from '@shardlab/bson'
 import { latest, type StoredChunk } from './chunk-documents.js'
 import { nextMinor, withVersion } from './chunk-operations.js'
 import { emitMerge, noteMerge } from './merge-chunks.js'
-import { historyWindowSeconds } from './move-range.js'
+import { historyWindowSeconds } from '../migrations/move-range.js'
 import { openCollection } from './split-chunk.js'
-import type { ShardingCatalog } from './sharding-catalog.js'
+import type { ChunkHost } from '../host.js'
 
 /**
  * Each merged chunk gets a new minor version, a new `_id`, and is on the shard since the newest of its parts is.
  * @throws CommandError 117 ConflictingOperationInProgress when the collection is gone
  */
 export async function commitMergeAllChunks(
-  catalog: ShardingCatalog,
+  catalog: ChunkHost,
   { ns, shard, chunksMax }: RequestOf<'config.commit-merge-all-chunks'>,
 ): Promise<ReplyOf<'config.commit-merge-all-chunks'>> {
   const chunks = openCollection(catalog, ns)

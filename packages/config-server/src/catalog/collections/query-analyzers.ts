@@ -5,18 +5,13 @@
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
 import { noteSampledCollections } from '@shardlab/node'
-import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
+import type { CatalogHost, ConfigHandlers, SamplerHost } from '../host.js'
 
 const queryAnalyzers = 'config.queryAnalyzers'
 
-/** A member that samples. Kept in memory only, as on the server: after a restart everybody reports anew. */
-export interface Sampler {
-  pingedAtMs: number
-  queriesPerSecond: number
-}
-
 export const queryAnalyzerHandlers: ConfigHandlers<
-  'config.configure-query-analyzer' | 'config.refresh-query-analyzer' | 'config.remove-query-analyzers'
+  'config.configure-query-analyzer' | 'config.refresh-query-analyzer' | 'config.remove-query-analyzers',
+  SamplerHost
 > = {
   'config.configure-query-analyzer': configure,
   'config.refresh-query-analyzer': refresh,
@@ -28,7 +23,7 @@ export const queryAnalyzerHandlers: ConfigHandlers<
 }
 
 /** Forgets the sampling of these collections. {@link StorageNode.flush} follows. */
-function removeQueryAnalyzers({ store }: ShardingCatalog, namespaces: readonly string[]): void {
+function removeQueryAnalyzers({ store }: CatalogHost, namespaces: readonly string[]): void {
   for (const ns of namespaces) {
     const document = store.get(queryAnalyzers, ns)
     if (document !== null) store.remove(queryAnalyzers, document)
@@ -36,7 +31,7 @@ function removeQueryAnalyzers({ store }: ShardingCatalog, namespaces: readonly s
 }
 
 /** Forgets the sampling of all collections of a database. {@link StorageNode.flush} follows. */
-export function removeQueryAnalyzersOf(catalog: ShardingCatalog, db: string): void {
+export function removeQueryAnalyzersOf(catalog: CatalogHost, db: string): void {
   const namespaces = catalog.store.find(queryAnalyzers, {}).map((document) => textOf(document, '_id'))
   removeQueryAnalyzers(
     catalog,
@@ -45,7 +40,7 @@ export function removeQueryAnalyzersOf(catalog: ShardingCatalog, db: string): vo
 }
 
 async function configure(
-  catalog: ShardingCatalog,
+  catalog: CatalogHost,
   { ns, uuid, configuration }: RequestOf<'config.configure-query-analyzer'>,
 ): Promise<ReplyOf<'config.configure-query-analyzer'>> {
   const { store, node } = catalog
@@ -76,7 +71,7 @@ async function configure(
 }
 
 function refresh(
-  catalog: ShardingCatalog,
+  catalog: SamplerHost,
   { name, statistics }: RequestOf<'config.refresh-query-analyzer'>,
 ): ReplyOf<'config.refresh-query-analyzer'> {
   const now = catalog.node.context.now()
@@ -103,7 +98,7 @@ function refresh(
 }
 
 /** What a member gets of each rate: by the queries that it serves, or the same for all as long as not every member has reported any. */
-function shareOf(catalog: ShardingCatalog, own: number, now: number): number {
+function shareOf(catalog: SamplerHost, own: number, now: number): number {
   const known = catalog.samplers
   const aliveSinceMs = now - catalog.node.parameters.number('queryAnalysisSamplerInActiveThresholdSecs') * 1000
   let members = 0

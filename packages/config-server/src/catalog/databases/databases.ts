@@ -1,10 +1,10 @@
 /** Databases: their creation with a primary shard, and their end. Server: sharding_catalog_manager_database_operations.cpp. */
 import { RequestFailedError, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { CommandError, findField } from '@shardlab/bson'
-import { databaseDocument } from './catalog-documents.js'
-import { dropCollections } from './collections.js'
-import { removeQueryAnalyzersOf } from './query-analyzers.js'
-import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
+import { databaseDocument } from '../store/catalog-documents.js'
+import { dropCollections } from '../collections/collections.js'
+import { removeQueryAnalyzersOf } from '../collections/query-analyzers.js'
+import type { CatalogHost, ConfigHandlers, DatabaseHost } from '../host.js'
 
 /** Names that clients cannot make databases of. */
 const reservedDatabases = ['admin', 'config', 'local']
@@ -12,7 +12,8 @@ const reservedDatabases = ['admin', 'config', 'local']
 const dataSizeTimeoutMs = 2_000
 
 export const databaseHandlers: ConfigHandlers<
-  'config.get-database' | 'config.create-database' | 'config.commit-drop-database'
+  'config.get-database' | 'config.create-database' | 'config.commit-drop-database',
+  DatabaseHost
 > = {
   'config.get-database': (catalog, { db }) => ({ database: catalog.database(db) }),
   'config.create-database': createDatabase,
@@ -21,7 +22,7 @@ export const databaseHandlers: ConfigHandlers<
 
 /** One creation of a database at a time; the others get what it made. */
 function createDatabase(
-  catalog: ShardingCatalog,
+  catalog: DatabaseHost,
   request: RequestOf<'config.create-database'>,
 ): Promise<ReplyOf<'config.create-database'>> {
   // Names that differ only in case must meet here.
@@ -37,7 +38,7 @@ function createDatabase(
 }
 
 async function createNewDatabase(
-  catalog: ShardingCatalog,
+  catalog: DatabaseHost,
   { db, primaryShard, enableSharding }: RequestOf<'config.create-database'>,
 ): Promise<ReplyOf<'config.create-database'>> {
   const existing = catalog.store.get('config.databases', db)
@@ -87,7 +88,7 @@ async function createNewDatabase(
 }
 
 /** The shard with the least data; the first one wins ties. Shards that do not answer are passed over. */
-async function smallestShard(catalog: ShardingCatalog, shards: readonly string[]): Promise<string | null> {
+async function smallestShard(catalog: DatabaseHost, shards: readonly string[]): Promise<string | null> {
   const { context } = catalog.node
   const sizes = await context.all(
     shards.map((shard) =>
@@ -105,7 +106,7 @@ async function smallestShard(catalog: ShardingCatalog, shards: readonly string[]
 }
 
 async function dropDatabase(
-  catalog: ShardingCatalog,
+  catalog: CatalogHost,
   { db }: RequestOf<'config.commit-drop-database'>,
 ): Promise<ReplyOf<'config.commit-drop-database'>> {
   await dropCollections(catalog, db)

@@ -3,14 +3,14 @@ import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { setFeatureCompatibilityVersionOf } from '@shardlab/node'
 import type { Behaviours } from '@shardlab/sharding'
-import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
+import type { CatalogHost, ConfigHandlers } from '../host.js'
 
 export const featureCompatibilityHandlers: ConfigHandlers<'config.set-feature-compatibility-version'> = {
   'config.set-feature-compatibility-version': setFeatureCompatibilityVersion,
 }
 
 async function setFeatureCompatibilityVersion(
-  catalog: ShardingCatalog,
+  catalog: CatalogHost,
   { version }: RequestOf<'config.set-feature-compatibility-version'>,
 ): Promise<ReplyOf<'config.set-feature-compatibility-version'>> {
   const { node, behaviours } = catalog

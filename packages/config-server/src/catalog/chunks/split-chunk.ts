@@ -3,11 +3,11 @@ import { compareDocuments, CommandError, documentAt, DocumentWriter, toExtendedJ
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { formatDocument } from '@shardlab/query'
 import { formatRange } from '@shardlab/sharding'
-import { logChange, writeChangelogVersion } from './changelog.js'
+import { logChange, writeChangelogVersion } from '../changelog.js'
 import type { StoredChunk } from './chunk-documents.js'
 import { CollectionChunks, nextMinor, withVersion, type ChunkVersion } from './chunk-operations.js'
-import { checkStorableKey } from './storable-key.js'
-import type { ShardingCatalog } from './sharding-catalog.js'
+import { checkStorableKey } from '../store/storable-key.js'
+import type { ChunkHost } from '../host.js'
 
 /**
  * Every part gets a new minor version; the first one keeps the `_id`, all keep the history.
@@ -16,7 +16,7 @@ import type { ShardingCatalog } from './sharding-catalog.js'
  *   cannot be stored; 72 InvalidOptions for split points outside of it or not ascending
  */
 export async function commitChunkSplit(
-  catalog: ShardingCatalog,
+  catalog: ChunkHost,
   request: RequestOf<'config.commit-chunk-split'>,
 ): Promise<ReplyOf<'config.commit-chunk-split'>> {
   const { ns, min, max, splitPoints, shard } = request
@@ -55,7 +55,7 @@ export async function commitChunkSplit(
 }
 
 /** @throws CommandError 117 ConflictingOperationInProgress; `context` stands before the message */
-export function openCollection(catalog: ShardingCatalog, ns: string, context: string | null = null): CollectionChunks {
+export function openCollection(catalog: ChunkHost, ns: string, context: string | null = null): CollectionChunks {
   const chunks = CollectionChunks.open(catalog, ns)
   if (chunks !== null) return chunks
   const message = `Sharded collection '${ns}' no longer exists`
@@ -73,7 +73,7 @@ function noChunkAt(ns: string, min: Uint8Array): CommandError {
 }
 
 function partsOf(
-  { behaviours }: ShardingCatalog,
+  { behaviours }: ChunkHost,
   chunks: CollectionChunks,
   chunk: StoredChunk,
   splitPoints: readonly Uint8Array[],
@@ -121,7 +121,7 @@ interface Split {
   readonly parts: readonly StoredChunk[]
 }
 
-function logSplit(catalog: ShardingCatalog, chunks: CollectionChunks, split: Split): void {
+function logSplit(catalog: ChunkHost, chunks: CollectionChunks, split: Split): void {
   const { chunk, parts } = split
   if (parts.length === 2) {
     const writer = beforeOf(catalog, chunks, split)
@@ -142,13 +142,13 @@ function logSplit(catalog: ShardingCatalog, chunks: CollectionChunks, split: Spl
   })
 }
 
-function beforeOf(catalog: ShardingCatalog, chunks: CollectionChunks, { chunk, before }: Split): DocumentWriter {
+function beforeOf(catalog: ChunkHost, chunks: CollectionChunks, { chunk, before }: Split): DocumentWriter {
   return writePart(new DocumentWriter(512), catalog, chunks, 'before', withVersion(chunk, before))
 }
 
 function writePart(
   writer: DocumentWriter,
-  { behaviours }: ShardingCatalog,
+  { behaviours }: ChunkHost,
   chunks: CollectionChunks,
   name: string,
   { min, max, major, minor }: StoredChunk,
@@ -157,6 +157,6 @@ function writePart(
   return writeChangelogVersion(writer, behaviours, 'lastmod', chunks.placementVersion([major, minor])).end()
 }
 
-function withOwner(writer: DocumentWriter, { behaviours }: ShardingCatalog, shard: string): DocumentWriter {
+function withOwner(writer: DocumentWriter, { behaviours }: ChunkHost, shard: string): DocumentWriter {
   return behaviours.changelogNamesOwningShard ? writer.string('owningShard', shard) : writer
 }

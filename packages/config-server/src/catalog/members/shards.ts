@@ -2,12 +2,12 @@
 import { RequestFailedError, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { boolValue, CommandError, DocumentWriter, findField, int64Value, noCode } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
-import { databaseDocument, isUnsplittable, shardDocument } from './catalog-documents.js'
-import { logChange } from './changelog.js'
+import { databaseDocument, isUnsplittable, shardDocument } from '../store/catalog-documents.js'
+import { logChange } from '../changelog.js'
 import { parseConnectionString, type ConnectionString } from './connection-string.js'
-import { withFields } from './document-changes.js'
-import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
-import { isOnlyShardOfUsedZone, zonesOfShard } from './zones.js'
+import { withFields } from '../store/document-changes.js'
+import type { CatalogHost, ConfigHandlers } from '../host.js'
+import { isOnlyShardOfUsedZone, zonesOfShard } from '../zones/zones.js'
 
 export const shardHandlers: ConfigHandlers<'config.add-shard' | 'config.remove-shard' | 'config.introduce'> = {
   'config.introduce': ({ node: { context } }) => ({ connectionString: `${context.address}/${context.endpoint}` }),
@@ -19,7 +19,7 @@ export const shardHandlers: ConfigHandlers<'config.add-shard' | 'config.remove-s
 const introductionTimeoutMs = 30_000
 
 async function addShard(
-  catalog: ShardingCatalog,
+  catalog: CatalogHost,
   request: RequestOf<'config.add-shard'>,
 ): Promise<ReplyOf<'config.add-shard'>> {
   const { node, store } = catalog
@@ -71,7 +71,7 @@ async function addShard(
 }
 
 /** A database that a new shard brought along: it stays there. */
-function adoptDatabase({ node, store, behaviours }: ShardingCatalog, db: string, primary: string): void {
+function adoptDatabase({ node, store, behaviours }: CatalogHost, db: string, primary: string): void {
   const uuid = uuidV4(node.context.random)
   store.put(
     'config.databases',
@@ -105,7 +105,7 @@ function listedShard(document: Uint8Array): ListedShard {
  * @throws CommandError 20 IllegalOperation when a shard stands in the way
  */
 function existingShard(
-  catalog: ShardingCatalog,
+  catalog: CatalogHost,
   target: ConnectionString,
   { name, maxSizeMb }: RequestOf<'config.add-shard'>,
 ): string | null {
@@ -129,7 +129,7 @@ function existingShard(
 
 /** @throws CommandError 96 OperationFailed without a replica set's name, 133 FailedToSatisfyReadPreference when nobody has this name */
 async function introduce(
-  { node: { context } }: ShardingCatalog,
+  { node: { context } }: CatalogHost,
   { setName }: ConnectionString,
   connectionString: string,
 ): Promise<ReplyOf<'shard.introduce'>> {
@@ -164,7 +164,7 @@ function checkHost({ hosts }: ConnectionString, connectionString: string, setNam
 }
 
 async function removeShard(
-  catalog: ShardingCatalog,
+  catalog: CatalogHost,
   { shard: asked }: RequestOf<'config.remove-shard'>,
 ): Promise<ReplyOf<'config.remove-shard'>> {
   const { node, store, behaviours } = catalog
@@ -205,7 +205,7 @@ async function removeShard(
 }
 
 /** Collections that are not sharded and have been moved to this shard, by name. */
-function unsplittableOn(catalog: ShardingCatalog, shard: string): string[] {
+function unsplittableOn(catalog: CatalogHost, shard: string): string[] {
   return catalog
     .collections()
     .filter(
@@ -244,7 +244,7 @@ function isNamed(shard: Uint8Array, name: string): boolean {
 }
 
 /** @throws CommandError 117 ConflictingOperationInProgress, 20 IllegalOperation, 163 ZoneStillInUse; without codes in 2.6 */
-function checkRemovable(catalog: ShardingCatalog, shard: Uint8Array, others: readonly Uint8Array[]): void {
+function checkRemovable(catalog: CatalogHost, shard: Uint8Array, others: readonly Uint8Array[]): void {
   const { oneShardDrainsAtATime, removeShardErrors } = catalog.behaviours
   if (oneShardDrainsAtATime) {
     const hasCodes = removeShardErrors !== 'without-codes'
@@ -268,7 +268,7 @@ function checkRemovable(catalog: ShardingCatalog, shard: Uint8Array, others: rea
 }
 
 /** Whoever compares the times of shards must see that one is gone. */
-function renewTopologyTime({ node, store }: ShardingCatalog): void {
+function renewTopologyTime({ node, store }: CatalogHost): void {
   const remaining = store.all('config.shards')[0]
   if (remaining === undefined || findField(remaining, 'topologyTime') === undefined) return
   const [t, i] = node.clock.tick()

@@ -2,8 +2,8 @@
 import type { PlacementVersionTuple } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { comparePlacement, sameGeneration, SharedPlacements } from '@shardlab/sharding'
-import { generationOfCollection } from './chunk-operations.js'
-import type { ShardingCatalog } from './sharding-catalog.js'
+import { generationOfCollection } from '../chunks/chunk-operations.js'
+import type { PlacementHost, UnpublishedCommit } from '../host.js'
 
 /** A change of chunks as a commit has left it in the catalog. */
 export interface CommittedChunks {
@@ -14,22 +14,13 @@ export interface CommittedChunks {
   readonly documents: readonly Uint8Array[]
 }
 
-/** A commit that is not known to be on the disk. */
-export interface UnpublishedCommit {
-  readonly collection: Uint8Array
-  /** The chunks that are newer than one version and not newer than the other, as they were in the turn of the commit. */
-  readonly from: PlacementVersionTuple
-  readonly version: PlacementVersionTuple
-  readonly chunks: readonly Uint8Array[]
-}
-
 /**
  * In the turn of the commit: later ones may change the same chunks while this one is written down, and may be lost yet. Each tells what it
  * has changed since the one before it, which reaches the disk no later.
  * @returns publishes the placement as it is now; to be called when the commit is on the disk
  */
 export function placementToPublish(
-  catalog: ShardingCatalog,
+  catalog: PlacementHost,
   ns: string,
   { before, version, documents }: CommittedChunks,
 ): () => void {
@@ -56,7 +47,7 @@ export function placementToPublish(
 }
 
 /** The commits of this creation of the collection that wait. */
-function waitingOf({ unpublished }: ShardingCatalog, ns: string, version: PlacementVersionTuple): UnpublishedCommit[] {
+function waitingOf({ unpublished }: PlacementHost, ns: string, version: PlacementVersionTuple): UnpublishedCommit[] {
   const known = unpublished.get(ns)
   if (known !== undefined && (known.length === 0 || sameGeneration(known[0]!.version, version))) return known
   const waiting: UnpublishedCommit[] = []

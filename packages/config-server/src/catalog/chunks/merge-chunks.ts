@@ -3,11 +3,11 @@ import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { arrayIndexName, compareDocuments, CommandError, DocumentWriter, toExtendedJson } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import { formatRange } from '@shardlab/sharding'
-import { logChange, writeChangelogVersion } from './changelog.js'
+import { logChange, writeChangelogVersion } from '../changelog.js'
 import { chunkDocumentOf, latest, type StoredChunk } from './chunk-documents.js'
 import { nextMinor, withVersion, type ChunkVersion, type CollectionChunks } from './chunk-operations.js'
 import { openCollection } from './split-chunk.js'
-import type { ShardingCatalog } from './sharding-catalog.js'
+import type { ChunkHost } from '../host.js'
 
 /**
  * The merged chunk gets a new minor version and keeps the `_id` of the first one. A range that is one chunk already is left as it is.
@@ -15,7 +15,7 @@ import type { ShardingCatalog } from './sharding-catalog.js'
  *   shard do not exactly fill the range
  */
 export async function commitChunksMerge(
-  catalog: ShardingCatalog,
+  catalog: ChunkHost,
   request: RequestOf<'config.commit-chunks-merge'>,
 ): Promise<ReplyOf<'config.commit-chunks-merge'>> {
   const { ns, min, max, shard } = request
@@ -94,7 +94,7 @@ export interface Merge {
 }
 
 /** Writes a merge to config.changelog. */
-export function noteMerge(catalog: ShardingCatalog, chunks: CollectionChunks, { merged, before, after }: Merge): void {
+export function noteMerge(catalog: ChunkHost, chunks: CollectionChunks, { merged, before, after }: Merge): void {
   const { behaviours } = catalog
   const { shard, min } = merged[0]!
   const { max } = merged.at(-1)!
@@ -116,7 +116,7 @@ export function noteMerge(catalog: ShardingCatalog, chunks: CollectionChunks, { 
   logChange(catalog, { what: 'merge', ns: chunks.ns, details: writer.finish() })
 }
 
-export function emitMerge({ node }: ShardingCatalog, ns: string, merged: readonly StoredChunk[]): void {
+export function emitMerge({ node }: ChunkHost, ns: string, merged: readonly StoredChunk[]): void {
   const { context } = node
   const { shard, min } = merged[0]!
   const { max } = merged.at(-1)!

@@ -2,8 +2,8 @@
 import type { BalancerPausesTuple, ReplyOf, RequestOf } from '@shardlab/actor'
 import { boolValue, DocumentWriter, stringValue } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
-import { withFields } from './document-changes.js'
-import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
+import { withFields } from '../store/document-changes.js'
+import type { CatalogHost, ConfigHandlers } from '../host.js'
 
 export const settingsHandlers: ConfigHandlers<
   'config.set-balancer-mode' | 'config.get-balancer-settings' | 'config.get-setting'
@@ -17,7 +17,7 @@ export const settingsHandlers: ConfigHandlers<
 }
 
 async function setBalancerMode(
-  catalog: ShardingCatalog,
+  catalog: CatalogHost,
   { mode }: RequestOf<'config.set-balancer-mode'>,
 ): Promise<ReplyOf<'config.set-balancer-mode'>> {
   const { store, behaviours } = catalog

@@ -2,7 +2,7 @@
 import type { ChunkAssignment, TimestampPair } from '@shardlab/actor'
 import { DocumentWriter, findField } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
-import { chunkDocumentOf, chunkId } from './chunk-documents.js'
+import { chunkDocumentOf, chunkId } from '../chunks/chunk-documents.js'
 
 export function shardDocument(
   behaviours: Behaviours,

@@ -13,15 +13,16 @@ import {
   sameBytes,
 } from '@shardlab/bson'
 import { formatRange, comparePlacement } from '@shardlab/sharding'
-import { isUnsplittable } from './catalog-documents.js'
-import type { StoredChunk } from './chunk-documents.js'
-import { CollectionChunks, nextMajor, withVersion } from './chunk-operations.js'
+import { isUnsplittable } from '../store/catalog-documents.js'
+import type { StoredChunk } from '../chunks/chunk-documents.js'
+import { CollectionChunks, nextMajor, withVersion } from '../chunks/chunk-operations.js'
 import { moveRange } from './move-range.js'
-import { placementToPublish, type CommittedChunks } from './publish-placement.js'
-import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
+import { placementToPublish, type CommittedChunks } from '../placement/publish-placement.js'
+import type { MigrationHost, ConfigHandlers } from '../host.js'
 
 export const migrationHandlers: ConfigHandlers<
-  'config.move-range' | 'config.commit-chunk-migration' | 'config.ensure-chunk-version-is-greater-than'
+  'config.move-range' | 'config.commit-chunk-migration' | 'config.ensure-chunk-version-is-greater-than',
+  MigrationHost
 > = {
   'config.move-range': requestMove,
   'config.commit-chunk-migration': commitMigration,
@@ -36,7 +37,7 @@ const donorTimeoutMs = 60_000
 const bytesPerMegabyte = 1024 * 1024
 
 async function requestMove(
-  catalog: ShardingCatalog,
+  catalog: MigrationHost,
   request: RequestOf<'config.move-range'>,
 ): Promise<ReplyOf<'config.move-range'>> {
   const { ns, min, max, to, forceJumbo, waitForDelete } = request
@@ -80,7 +81,7 @@ async function requestMove(
 
 /** Asks until the donor has answered; it may crash and come back meanwhile. */
 async function askDonor(
-  catalog: ShardingCatalog,
+  catalog: MigrationHost,
   donor: string,
   request: RequestOf<'shard.move-range'>,
 ): Promise<ReplyOf<'shard.move-range'>> {
@@ -119,7 +120,7 @@ function isBound(chunks: CollectionChunks, bound: Uint8Array | null): boolean {
 }
 
 /** @throws CommandError 20 IllegalOperation: the shard drains, or is not in the zone of the chunk */
-function checkReceiver(catalog: ShardingCatalog, { ns }: CollectionChunks, chunk: StoredChunk, to: string): void {
+function checkReceiver(catalog: MigrationHost, { ns }: CollectionChunks, chunk: StoredChunk, to: string): void {
   const shard = catalog.store.get('config.shards', to)!
   if (findField(shard, 'draining')?.isTruthy() === true)
     throw new CommandError('IllegalOperation', `${to} is currently draining.`)
@@ -141,7 +142,7 @@ function checkReceiver(catalog: ShardingCatalog, { ns }: CollectionChunks, chunk
 }
 
 /** The limit of the collection, or of the cluster. */
-export function maxChunkSizeBytes({ store, behaviours }: ShardingCatalog, collection: Uint8Array | null): number {
+export function maxChunkSizeBytes({ store, behaviours }: MigrationHost, collection: Uint8Array | null): number {
   const own = collection === null ? undefined : findField(collection, 'maxChunkSizeBytes')
   if (own?.isNumber() === true && own.asNumber() > 0) return own.asNumber()
   const setting = store.get('config.settings', 'chunksize')
@@ -164,7 +165,7 @@ function allowsMigrations(collection: Uint8Array): boolean {
  *   may not move, or the chunk has a newer version; 150 StaleEpoch; 40165 when no chunk covers the range; 4914702 when a third shard has it
  */
 async function commitMigration(
-  catalog: ShardingCatalog,
+  catalog: MigrationHost,
   request: RequestOf<'config.commit-chunk-migration'>,
 ): Promise<ReplyOf<'config.commit-chunk-migration'>> {
   const { ns, from, to, min, max } = request
@@ -179,7 +180,7 @@ async function commitMigration(
 }
 
 function commit(
-  catalog: ShardingCatalog,
+  catalog: MigrationHost,
   { ns, from, to, min, max, chunkVersion, clusterTime }: RequestOf<'config.commit-chunk-migration'>,
 ): { readonly reply: ReplyOf<'config.commit-chunk-migration'>; readonly changed: CommittedChunks } {
   const recipient = catalog.store.get('config.shards', to)
@@ -236,7 +237,7 @@ function commit(
 
 /** @throws CommandError 40165 */
 function covering(
-  { moving }: ShardingCatalog,
+  { moving }: MigrationHost,
   chunks: CollectionChunks,
   { from, min, max }: Pick<RequestOf<'config.commit-chunk-migration'>, 'from' | 'min' | 'max'>,
 ): StoredChunk {
@@ -259,7 +260,7 @@ function isSameGeneration(chunks: CollectionChunks, [epoch, seconds, increment]:
 
 /** Nothing happens when the chunk is newer, or is not there in this form: a commit would be refused anyway. */
 async function ensureVersion(
-  catalog: ShardingCatalog,
+  catalog: MigrationHost,
   { ns, uuid, min, version }: RequestOf<'config.ensure-chunk-version-is-greater-than'>,
 ): Promise<ReplyOf<'config.ensure-chunk-version-is-greater-than'>> {
   const chunks = CollectionChunks.open(catalog, ns)
@@ -274,7 +275,7 @@ async function ensureVersion(
 }
 
 /** Undefined: no collection has that UUID. */
-function nameOf(catalog: ShardingCatalog, uuid: Uint8Array): string | undefined {
+function nameOf(catalog: MigrationHost, uuid: Uint8Array): string | undefined {
   const entry = catalog
     .collections()
     .find((collection) => sameBytes(findField(collection, 'uuid')?.asBinary() ?? emptyUuid, uuid))

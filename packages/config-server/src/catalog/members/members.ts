@@ -1,9 +1,9 @@
 /** The members of the cluster: its first contact, its shards, its routers. Server: sharding_uptime_reporter.cpp. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { concernDefaultsId } from '@shardlab/node'
-import { mongosDocument } from './catalog-documents.js'
-import { createCatalog } from './create-catalog.js'
-import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
+import { mongosDocument } from '../store/catalog-documents.js'
+import { createCatalog } from '../store/create-catalog.js'
+import type { CatalogHost, ConfigHandlers } from '../host.js'
 
 export const memberHandlers: ConfigHandlers<'config.initialise' | 'config.get-shards' | 'config.mongos-ping'> = {
   'config.initialise': initialise,
@@ -12,7 +12,7 @@ export const memberHandlers: ConfigHandlers<'config.initialise' | 'config.get-sh
 }
 
 async function initialise(
-  catalog: ShardingCatalog,
+  catalog: CatalogHost,
   request: RequestOf<'config.initialise'>,
 ): Promise<ReplyOf<'config.initialise'>> {
   createCatalog(catalog.node, catalog.store, request)
@@ -21,7 +21,7 @@ async function initialise(
 }
 
 async function mongosPing(
-  catalog: ShardingCatalog,
+  catalog: CatalogHost,
   request: RequestOf<'config.mongos-ping'>,
 ): Promise<ReplyOf<'config.mongos-ping'>> {
   catalog.store.put(

@@ -15,9 +15,9 @@ import {
 } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import { isHashedBound, isHashedElement } from '@shardlab/sharding'
-import { withFields } from './document-changes.js'
-import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
-import { checkStorableKey } from './storable-key.js'
+import { withFields } from '../store/document-changes.js'
+import type { CatalogHost, ConfigHandlers } from '../host.js'
+import { checkStorableKey } from '../store/storable-key.js'
 
 export const zoneHandlers: ConfigHandlers<
   'config.add-shard-to-zone' | 'config.remove-shard-from-zone' | 'config.update-zone-key-range' | 'config.get-zones'
@@ -29,7 +29,7 @@ export const zoneHandlers: ConfigHandlers<
 }
 
 async function addShardToZone(
-  catalog: ShardingCatalog,
+  catalog: CatalogHost,
   { shard, zone }: RequestOf<'config.add-shard-to-zone'>,
 ): Promise<ReplyOf<'config.add-shard-to-zone'>> {
   const document = shardOf(catalog, shard)
@@ -42,7 +42,7 @@ async function addShardToZone(
 }
 
 async function removeShardFromZone(
-  catalog: ShardingCatalog,
+  catalog: CatalogHost,
   { shard, zone }: RequestOf<'config.remove-shard-from-zone'>,
 ): Promise<ReplyOf<'config.remove-shard-from-zone'>> {
   const document = shardOf(catalog, shard)
@@ -58,7 +58,7 @@ async function removeShardFromZone(
 }
 
 /** Would this zone have ranges but no shard if this shard did not carry it? Server: _isShardRequiredByZoneStillInUse. */
-export function isOnlyShardOfUsedZone(catalog: ShardingCatalog, shard: Uint8Array, zone: string): boolean {
+export function isOnlyShardOfUsedZone(catalog: CatalogHost, shard: Uint8Array, zone: string): boolean {
   const carriers = catalog.store.find('config.shards', { tags: zone })
   const id = findField(shard, '_id')!.asString()
   if (carriers.length !== 1 || findField(carriers[0]!, '_id')!.asString() !== id) return false
@@ -71,7 +71,7 @@ export function zonesOfShard(shard: Uint8Array): string[] {
 }
 
 /** @throws CommandError 70 ShardNotFound */
-function shardOf(catalog: ShardingCatalog, shard: string): Uint8Array {
+function shardOf(catalog: CatalogHost, shard: string): Uint8Array {
   const document = catalog.store.get('config.shards', shard)
   if (document === null) throw new CommandError('ShardNotFound', `shard ${shard} does not exist`)
   return document
@@ -83,7 +83,7 @@ interface Range {
 }
 
 async function updateZoneKeyRange(
-  catalog: ShardingCatalog,
+  catalog: CatalogHost,
   { ns, min, max, zone }: RequestOf<'config.update-zone-key-range'>,
 ): Promise<ReplyOf<'config.update-zone-key-range'>> {
   const given = { min, max }
@@ -113,7 +113,7 @@ async function updateZoneKeyRange(
 }
 
 function tagDocument(
-  catalog: ShardingCatalog,
+  catalog: CatalogHost,
   ns: string,
   { min, max }: Range,
   zone: string,
@@ -134,7 +134,7 @@ function boundOf(tag: Uint8Array, name: 'min' | 'max'): Uint8Array {
  * The range over all fields of the shard key, and the key's pattern; of a collection that is not sharded, the range as it is and its fields.
  * @throws CommandError 61 ShardKeyNotFound
  */
-function fullRange(catalog: ShardingCatalog, ns: string, given: Range): [Range, pattern: Uint8Array] {
+function fullRange(catalog: CatalogHost, ns: string, given: Range): [Range, pattern: Uint8Array] {
   const collection = catalog.collection(ns)
   if (collection === null) return [given, sharedFields(given)]
   const pattern = findField(collection, 'key')!.slice()
@@ -187,7 +187,7 @@ function checkHashedFields(range: Range, pattern: Uint8Array): void {
 }
 
 /** The same range in the same zone is no overlap. @throws CommandError 178 RangeOverlapConflict */
-function checkOverlap(catalog: ShardingCatalog, ns: string, range: Range, zone: string, pattern: Uint8Array): void {
+function checkOverlap(catalog: CatalogHost, ns: string, range: Range, zone: string, pattern: Uint8Array): void {
   const text = ({ min, max }: Range, name: string) => `${formatDocument(min)} -->> ${formatDocument(max)}  on  ${name}`
   for (const tag of catalog.zonesOf(ns)) {
     // Ranges that were written before their collection was sharded may have fewer fields.

@@ -4,12 +4,13 @@
  */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError, compareDocuments, findField, fromRawValue, hexOf, int64Value, stringValue } from '@shardlab/bson'
-import { CollectionChunks } from './chunk-operations.js'
-import { withFields } from './document-changes.js'
-import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
+import { CollectionChunks } from '../chunks/chunk-operations.js'
+import { withFields } from '../store/document-changes.js'
+import type { ChunkHost, ConfigHandlers } from '../host.js'
 
 export const defragmentationHandlers: ConfigHandlers<
-  'config.set-defragmentation-phase' | 'config.set-chunk-size-estimate'
+  'config.set-defragmentation-phase' | 'config.set-chunk-size-estimate',
+  ChunkHost
 > = {
   'config.set-defragmentation-phase': setPhase,
   'config.set-chunk-size-estimate': setEstimate,
@@ -20,7 +21,7 @@ const finished = 'finished'
 const large = 0x7fff_ffff_ffff_ffffn
 
 async function setPhase(
-  catalog: ShardingCatalog,
+  catalog: ChunkHost,
   { ns, uuid, from, to }: RequestOf<'config.set-defragmentation-phase'>,
 ): Promise<ReplyOf<'config.set-defragmentation-phase'>> {
   const collection = catalog.collection(ns)
@@ -38,7 +39,7 @@ async function setPhase(
   return { phase: to === finished ? null : to, error: null }
 }
 
-function forget(catalog: ShardingCatalog, ns: string, collection: Uint8Array): void {
+function forget(catalog: ChunkHost, ns: string, collection: Uint8Array): void {
   const { store } = catalog
   for (const chunk of catalog.chunks(collection))
     if (findField(chunk, 'estimatedDataSizeBytes') !== undefined)
@@ -51,7 +52,7 @@ function forget(catalog: ShardingCatalog, ns: string, collection: Uint8Array): v
 
 /** @throws CommandError 47 NoMatchingDocument when the shard has no such chunk any more */
 async function setEstimate(
-  catalog: ShardingCatalog,
+  catalog: ChunkHost,
   { ns, uuid, shard, min, max, sizeBytes }: RequestOf<'config.set-chunk-size-estimate'>,
 ): Promise<ReplyOf<'config.set-chunk-size-estimate'>> {
   const chunks = CollectionChunks.open(catalog, ns)
@@ -73,7 +74,7 @@ async function setEstimate(
  * Server: abortCollectionDefragmentation.
  * @throws CommandError 26 NamespaceNotFound
  */
-export function endDefragmentation(catalog: ShardingCatalog, ns: string): void {
+export function endDefragmentation(catalog: ChunkHost, ns: string): void {
   const collection = catalog.collection(ns)
   if (collection === null) throw new CommandError('NamespaceNotFound', `collection ${ns} not found`)
   if (findField(collection, 'defragmentCollection')?.isTruthy() !== true) return

@@ -15,8 +15,8 @@ import {
 } from '@shardlab/bson'
 import { generationOf, ShardKeyPattern } from '@shardlab/sharding'
 import { chunkDocumentOf, chunkId, type ChunkFieldOrder, type ChunkOwner, type StoredChunk } from './chunk-documents.js'
-import type { IndexRange } from './index-scan.js'
-import type { ShardingCatalog } from './sharding-catalog.js'
+import type { IndexRange } from '../store/index-scan.js'
+import type { ChunkHost } from '../host.js'
 
 const chunksNs = 'config.chunks'
 
@@ -52,19 +52,19 @@ export function generationOfCollection(ns: string, document: Uint8Array): ReadCo
 }
 
 export class CollectionChunks {
-  readonly #catalog: ShardingCatalog
+  readonly #catalog: ChunkHost
   /** The config.collections document. */
   readonly document: Uint8Array
   readonly #read: ReadCollection
 
-  private constructor(catalog: ShardingCatalog, ns: string, document: Uint8Array) {
+  private constructor(catalog: ChunkHost, ns: string, document: Uint8Array) {
     this.#catalog = catalog
     this.document = document
     this.#read = readCollection(ns, document)
   }
 
   /** Null when the collection is not sharded. */
-  static open(catalog: ShardingCatalog, ns: string): CollectionChunks | null {
+  static open(catalog: ChunkHost, ns: string): CollectionChunks | null {
     const document = catalog.collection(ns)
     return document === null ? null : new CollectionChunks(catalog, ns, document)
   }

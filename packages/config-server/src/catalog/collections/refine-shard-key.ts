@@ -15,16 +15,16 @@ import {
   type RawValue,
 } from '@shardlab/bson'
 import { ShardKeyPattern } from '@shardlab/sharding'
-import { logChange } from './changelog.js'
-import { withFields } from './document-changes.js'
-import type { ConfigHandlers, ShardingCatalog } from './sharding-catalog.js'
+import { logChange } from '../changelog.js'
+import { withFields } from '../store/document-changes.js'
+import type { CatalogHost, ConfigHandlers } from '../host.js'
 
 export const refineShardKeyHandlers: ConfigHandlers<'config.commit-refine-shard-key'> = {
   'config.commit-refine-shard-key': commitRefine,
 }
 
 async function commitRefine(
-  catalog: ShardingCatalog,
+  catalog: CatalogHost,
   { ns, key, epoch }: RequestOf<'config.commit-refine-shard-key'>,
 ): Promise<ReplyOf<'config.commit-refine-shard-key'>> {
   const { store, behaviours, node } = catalog

@@ -2,9 +2,15 @@
 import { compareTimestamps, type TimestampPair } from '@shardlab/actor'
 import { compareDocuments, CommandError } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
-import type { ChunkHistoryEntry, StoredChunk } from './chunk-documents.js'
-import { nextMajor, nextMinor, withVersion, type ChunkVersion, type CollectionChunks } from './chunk-operations.js'
-import type { ShardingCatalog } from './sharding-catalog.js'
+import type { ChunkHistoryEntry, StoredChunk } from '../chunks/chunk-documents.js'
+import {
+  nextMajor,
+  nextMinor,
+  withVersion,
+  type ChunkVersion,
+  type CollectionChunks,
+} from '../chunks/chunk-operations.js'
+import type { CatalogHost } from '../host.js'
 
 export interface RangeMove {
   /** Within one chunk; all of it, or a part. */
@@ -37,7 +43,7 @@ export interface MovedRange {
  * @throws CommandError 105 IncompatibleShardingMetadata when the history is not older than the move; nothing is changed then
  */
 export function moveRange(
-  catalog: ShardingCatalog,
+  catalog: CatalogHost,
   chunks: CollectionChunks,
   chunk: StoredChunk,
   move: RangeMove,
@@ -87,7 +93,7 @@ export function moveRange(
 }
 
 /** How long the catalog remembers the owners of a chunk. */
-export function historyWindowSeconds({ behaviours, node }: ShardingCatalog): number {
+export function historyWindowSeconds({ behaviours, node }: CatalogHost): number {
   const lifetime = behaviours.mergedChunksKeepTheirTime ? node.parameters.number('transactionLifetimeLimitSeconds') : 0
   return Math.max(behaviours.snapshotHistoryWindowSeconds, lifetime, 10)
 }
