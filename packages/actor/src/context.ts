@@ -14,7 +14,7 @@ export interface RequestOptions {
   readonly signal?: CancelSignal
 }
 
-/** What {@link ActorContext.reach} gives where no fault is: whoever finds it need not wait. */
+/** The promise that {@link ActorContext.reach} returns when no fault is armed: one for all calls, so that passing a step allocates nothing. */
 export const passedStep: Promise<void> = Promise.resolve()
 
 /** Everything an actor may use of the world. Its methods are the only things a handler awaits. */

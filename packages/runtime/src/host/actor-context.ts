@@ -90,6 +90,7 @@ export class CellContext implements ActorContext {
   readonly #host: ActorHost
   readonly #post: PostOffice
   readonly #cell: ActorCell
+  readonly #steps: { readonly active: boolean }
   readonly #wanted: Readonly<Record<ClusterEvent['type'], boolean>>
   #cancelledSleep: RequestFailedError | null = null
 
@@ -102,6 +103,7 @@ export class CellContext implements ActorContext {
     this.#host = host
     this.#post = host.post
     this.#cell = cell
+    this.#steps = host.steps
     this.#wanted = host.events.wanted
   }
 
@@ -152,9 +154,12 @@ export class CellContext implements ActorContext {
     this.#cell.timers.delete(name)
   }
 
-  reach(step: string, _detail?: Readonly<Record<string, unknown>>): Promise<void> {
-    if (this.#cell.gone) return never()
-    return this.#host.steps.active ? this.#host.reach(this.#cell, step) : passedStep
+  reach(step: string): Promise<void> {
+    return this.#steps.active || this.#cell.gone ? this.#reachArmed(step) : passedStep
+  }
+
+  #reachArmed(step: string): Promise<void> {
+    return this.#cell.gone ? never() : this.#host.reach(this.#cell, step)
   }
 
   mutated(mutation: MutationName): boolean {
