@@ -1,12 +1,10 @@
 import { endpointOf } from './endpoint.js'
 import type { Actor, Address, Disk, MessageKind } from '@shardlab/actor'
-import type { ActorTimer } from './actor-timer.js'
 import { Chain, type Link } from './chain.js'
 import type { HostClock } from './clock.js'
 import { CellFaults } from './faults/cell-faults.js'
 import type { OpenedGateway } from './gateway-opener.js'
 import type { Peer } from './peer.js'
-import type { Sleep } from './sleep.js'
 
 /** What a host needs to run one member, this time. */
 export interface MemberBoot {
@@ -54,6 +52,20 @@ export interface Waiting {
   refuse(): void
 }
 
+/** A named timer that has not woken its actor. */
+export interface ArmedTimer {
+  readonly dueAtMs: number
+  /** Of two timers of a host that are due at the same time, the one with the lower number wakes first. */
+  readonly order: number
+  cancel(): void
+}
+
+/** A sleep of an actor that has not ended. */
+export interface PendingSleep extends Link<PendingSleep> {
+  /** Cancels its alarm and stops listening to its signal; it never settles then. */
+  disconnect(): void
+}
+
 /** One incarnation of one member on its host. */
 export class ActorCell {
   readonly boot: MemberBoot
@@ -75,8 +87,8 @@ export class ActorCell {
   readonly jobs = new Chain<Job>()
   /** What it works on that nobody waits for: notices and timers. */
   unasked = 0
-  readonly timers = new Map<string, ActorTimer>()
-  readonly sleeps = new Chain<Sleep>()
+  readonly timers = new Map<string, ArmedTimer>()
+  readonly sleeps = new Chain<PendingSleep>()
 
   constructor(boot: MemberBoot, disk: Disk, clock: HostClock, onFailure: (cell: ActorCell, error: unknown) => void) {
     this.boot = boot

@@ -19,9 +19,24 @@ import {
   type RequestOptions,
 } from '@shardlab/actor'
 import type { ActorCell } from './actor-cell.js'
-import type { ActorHost } from './actor-host.js'
+import type { HostClock } from './clock.js'
+import type { EventSink } from './event-sink.js'
 import type { PostOffice } from './post-office.js'
 import { Sleep } from './sleep.js'
+
+/** What a context needs of the host that runs its member. */
+export interface ContextHost {
+  readonly clock: HostClock
+  readonly events: EventSink
+  readonly post: PostOffice
+  readonly mutations: ReadonlySet<MutationName>
+  readonly shared: Map<string, unknown> | undefined
+  /** False while no fault is armed at any step. */
+  readonly steps: { readonly active: boolean }
+  reach(cell: ActorCell, step: string): Promise<void>
+  setTimer(cell: ActorCell, name: string, delayMs: number): void
+  log(cell: ActorCell, level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>): void
+}
 
 /** A promise of its own each time: one that everybody waits for would keep all that wait for it in memory. */
 function never<T>(): Promise<T> {
@@ -87,14 +102,14 @@ export class CellContext implements ActorContext {
   readonly random: Random
   readonly disk: Disk
   readonly shared?: Map<string, unknown>
-  readonly #host: ActorHost
+  readonly #host: ContextHost
   readonly #post: PostOffice
   readonly #cell: ActorCell
-  readonly #steps: { readonly active: boolean }
+  readonly #steps: ContextHost['steps']
   readonly #wanted: Readonly<Record<ClusterEvent['type'], boolean>>
   #cancelledSleep: RequestFailedError | null = null
 
-  constructor(host: ActorHost, cell: ActorCell, random: Random) {
+  constructor(host: ContextHost, cell: ActorCell, random: Random) {
     this.address = cell.address
     this.endpoint = cell.endpoint
     this.random = random

@@ -17,7 +17,7 @@ import {
   type RequestOf,
 } from '@shardlab/actor'
 import { ActorCell, Job, type MemberBoot } from './actor-cell.js'
-import { CellContext } from './actor-context.js'
+import { CellContext, type ContextHost } from './actor-context.js'
 import { ActorTimer } from './actor-timer.js'
 import type { ActorHostOptions } from './actor-host-options.js'
 import { MemoryDisk } from '../disks/memory-disk.js'
@@ -25,7 +25,7 @@ import type { HostClock } from './clock.js'
 import type { EventSink } from './event-sink.js'
 import { clientsAddress } from './faults/host-fault.js'
 import { HostFaults } from './faults/host-faults.js'
-import { gatewayTarget } from './gateway-calls.js'
+import { gatewayTarget, type GatewayHost } from './gateway-calls.js'
 import type { GatewayOpener } from './gateway-opener.js'
 import type { Peer } from './peer.js'
 import { PostOffice, type Receiver } from './post-office.js'
@@ -36,7 +36,7 @@ import { isThenable } from './thenable.js'
 type RoleFinder = () => ActorFactory<never> | Promise<ActorFactory<never>>
 
 /** Runs actors: their mailboxes, timers and incarnations. Everything in which the worlds do not differ. */
-export class ActorHost implements Receiver {
+export class ActorHost implements Receiver, ContextHost, GatewayHost {
   readonly hostId: number
   readonly clock: HostClock
   readonly events: EventSink

@@ -1,11 +1,10 @@
-import type { ActorCell } from './actor-cell.js'
+import type { ActorCell, ArmedTimer } from './actor-cell.js'
 import type { Alarm, Sleeper } from './clock.js'
 
-/** A named timer that has not woken its actor. */
-export class ActorTimer implements Sleeper {
+/** The alarm of one named timer. */
+export class ActorTimer implements ArmedTimer, Sleeper {
   readonly name: string
   readonly dueAtMs: number
-  /** Of two timers of a host that are due at the same time, the one that was armed first wakes first. */
   readonly order: number
   readonly #cell: ActorCell
   readonly #onDue: (cell: ActorCell, timer: ActorTimer) => void

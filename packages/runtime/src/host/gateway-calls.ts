@@ -1,7 +1,7 @@
 import { RequestFailedError, type Address, type MessageKind, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import type { ActorCell } from './actor-cell.js'
-import type { ActorHost } from './actor-host.js'
 import { clientsAddress } from './faults/host-fault.js'
+import type { HostFaults } from './faults/host-faults.js'
 import { ReplyCutError } from './faults/reply-cut-error.js'
 import { sizeOfMessage } from './faults/size-of-message.js'
 import type { GatewayCallee } from './gateway-opener.js'
@@ -10,12 +10,20 @@ import { isThenable } from './thenable.js'
 /** The address that clients' requests come from. */
 export const gatewayAddress: Address = 'gateway'
 
+/** What the calls of a member's clients need of its host. */
+export interface GatewayHost {
+  readonly faults: HostFaults
+  crash(cell: ActorCell, error: unknown): void
+  /** A client's command is not answered at once. */
+  noteWaiting(cell: ActorCell, command: RequestOf<'client.command'>, answer: Promise<unknown>): void
+}
+
 /**
  * Calls from a listener straight into its actor, in the same thread and without packing. They wait while the actor
  * starts and fail with `unreachable` when it is down; one that the actor is working on when it crashes never ends,
  * like everything that a crashed actor awaits.
  */
-export function gatewayTarget(host: ActorHost, cell: ActorCell): GatewayCallee {
+export function gatewayTarget(host: GatewayHost, cell: ActorCell): GatewayCallee {
   const down = () => new RequestFailedError('unreachable', cell.address, `${cell.address} is down`, true)
 
   function call<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {

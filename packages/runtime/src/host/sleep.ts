@@ -1,12 +1,11 @@
 import type { RequestFailedError } from '@shardlab/actor'
-import type { ActorCell } from './actor-cell.js'
-import type { Link } from './chain.js'
+import type { ActorCell, PendingSleep } from './actor-cell.js'
 import { Wait } from './wait.js'
 
 /** An actor waits for time to pass. */
-export class Sleep extends Wait<void> implements Link<Sleep> {
-  previous: Sleep | null = null
-  next: Sleep | null = null
+export class Sleep extends Wait<void> implements PendingSleep {
+  previous: PendingSleep | null = null
+  next: PendingSleep | null = null
   readonly #cancellation: () => RequestFailedError
 
   /** `cancellation`: what it ends with when a signal aborts. */

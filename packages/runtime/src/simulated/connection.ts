@@ -4,8 +4,14 @@ import type { PostOffice } from '../host/post-office.js'
 import type { Way } from '../host/routes.js'
 import { Due, type VirtualClock } from '../host/virtual-clock.js'
 import type { LatencyRange } from './latency.js'
-import type { NetworkNode } from './network.js'
 import type { TraceHash } from './trace-hash.js'
+
+/** A host on the simulated network, as a connection sees it. */
+export interface ConnectionEnd {
+  /** The number of its member. */
+  readonly index: number
+  readonly host: { readonly post: PostOffice }
+}
 
 /** A packet on its way. */
 class Arrival extends Due {
@@ -43,8 +49,8 @@ export class Connection extends Peer implements Way {
   #arrives = true
 
   constructor(
-    from: NetworkNode,
-    to: NetworkNode,
+    from: ConnectionEnd,
+    to: ConnectionEnd,
     clock: VirtualClock,
     trace: TraceHash,
     latency: LatencyRange,

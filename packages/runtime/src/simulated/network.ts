@@ -1,15 +1,13 @@
 import type { Random } from '@shardlab/actor'
 import type { ActorHost } from '../host/actor-host.js'
-import { Connection } from './connection.js'
+import { Connection, type ConnectionEnd } from './connection.js'
 import { latencyRange, type LatencyOption } from './latency.js'
 import type { TraceHash } from './trace-hash.js'
 import { Due, type VirtualClock } from '../host/virtual-clock.js'
 
 /** One incarnation of one member, as a machine on the simulated network. */
-export interface NetworkNode {
+export interface NetworkNode extends ConnectionEnd {
   readonly address: string
-  /** The member's number. */
-  readonly index: number
   readonly host: ActorHost
   /** To the nodes that it has talked with. */
   readonly connections: Map<NetworkNode, Connection>
