@@ -3,8 +3,8 @@ import { readRepository, Repository } from './model/repository.js'
 import { findVersionComparisons } from './rules/version-comparisons.js'
 import { expectNoFindings, messagesOf } from './support.js'
 
-const comparing = (source: string, folder = 'mongos'): string[] =>
-  messagesOf(findVersionComparisons(new Repository({ [`packages/${folder}/src/a.ts`]: source })))
+const comparing = (source: string, path = 'packages/mongos/src/a.ts'): string[] =>
+  messagesOf(findVersionComparisons(new Repository({ [path]: source })))
 
 t.test('canary: comparisons of the emulated version', (t) => {
   const canaries = [
@@ -17,6 +17,14 @@ t.test('canary: comparisons of the emulated version', (t) => {
     'if (serverVersion >= limit) a()',
     'if (limit < host.emulate) a()',
     'emulatedVersion.localeCompare(other)',
+    'if (maxWireVersion >= 9) a()',
+    'const a = Math.max(oldest, host.behaviours.nativeWireVersion)',
+    'return nativeWire ? native : Math.max(native, oldestWireVersionOfDrivers)',
+    'const a = Math.max(host.behaviours.nativeWireVersion, b(c))',
+    'if (behaviours.featureCompatibilityVersions.length === 3) a()',
+    'const versions = behaviours.featureCompatibilityVersions\nif (version === versions[1]) a()',
+    'const { featureCompatibilityVersions: versions } = behaviours\nconst own = versions.at(-1)',
+    'if (emulatedVersions.indexOf(a) > emulatedVersions.indexOf(b)) c()',
   ]
   for (const source of canaries)
     t.match(
@@ -24,7 +32,9 @@ t.test('canary: comparisons of the emulated version', (t) => {
       [/^compares the emulated version .*: ask @shardlab\/sharding for a behaviour by name$/],
       source,
     )
-  t.strictSame(comparing("if (emulate === '4.4') a()", 'sharding'), [], 'the table itself is in sharding')
+  const comparison = "if (emulate === '4.4') a()"
+  t.strictSame(comparing(comparison, 'packages/sharding/src/behaviours/table.ts'), [], 'the table itself')
+  t.equal(comparing(comparison, 'packages/sharding/src/targeting/a.ts').length, 1, 'the rest of sharding')
   t.end()
 })
 
@@ -36,14 +46,17 @@ t.test('canary: naming a version is fine', (t) => {
     'behavioursOf(options.emulate)',
     "const parts = version.split('.')",
     "if (a === '1.5' || b === '127.0.0.1') c()",
-    'if (maxWireVersion < 13) a()',
+    'return nativeWire ? behaviours.nativeWireVersion : behaviours.announcedWireVersion',
+    "writer.int32('maxWireVersion', maxWireVersion)",
     'emulatedVersions.includes(text)',
+    'if (!behaviours.featureCompatibilityVersions.includes(text)) a()',
+    'const [oldest, ...newer] = behaviours.featureCompatibilityVersions',
   ]
   for (const source of fine) t.strictSame(comparing(source), [], source)
   t.end()
 })
 
-t.test('only sharding compares emulated versions', (t) => {
-  expectNoFindings(t, findVersionComparisons(readRepository()), 'no comparison outside sharding')
+t.test('only the table of behaviours compares emulated versions', (t) => {
+  expectNoFindings(t, findVersionComparisons(readRepository()), 'no comparison outside the table')
   t.end()
 })

@@ -7,9 +7,6 @@ import type { MemberSpec } from '@shardlab/runtime'
 import type { ShardOptions } from '@shardlab/shard'
 import type { ResolvedOptions } from './options.js'
 
-/** Today's drivers refuse servers below this; older profiles announce it unless told to be native. */
-const oldestWireVersionOfDrivers = 9
-
 /** Who is in the cluster and how each member is started. */
 export interface Topology {
   /** Shards and config server: what the catalog is about. */
@@ -21,8 +18,8 @@ export interface Topology {
 }
 
 function maxWireVersionOf({ emulate, nativeWire }: ResolvedOptions): number {
-  const native = behavioursOf(emulate).nativeWireVersion
-  return nativeWire ? native : Math.max(native, oldestWireVersionOfDrivers)
+  const { announcedWireVersion, nativeWireVersion } = behavioursOf(emulate)
+  return nativeWire ? nativeWireVersion : announcedWireVersion
 }
 
 /** How a shard is started, at the beginning or later. */

@@ -5,8 +5,6 @@ import type { MongosInvocation } from './invocation.js'
 
 /** Changes only when the process ends, and then nobody asks. */
 const topologyCounter = 0n
-/** The lowest wire version that today's drivers speak, and the first one with awaitable hello. */
-const modernWireVersion = 9
 
 /** @throws CommandError 51758 to 51761 for what awaits wrongly, 186 for a second client document, 91 while shutting down */
 export async function writeHello(
@@ -17,12 +15,10 @@ export async function writeHello(
   const { context, options } = host
   const metadata = args.value('client')
   if (metadata?.type === BsonType.object) noteMetadata(host, connectionId, remote, metadata.slice())
-  const maxWireVersion = options.nativeWire
-    ? host.behaviours.nativeWireVersion
-    : Math.max(modernWireVersion, host.behaviours.nativeWireVersion)
+  const { announcedWireVersion, nativeHelloIsAwaitable, nativeWireVersion } = host.behaviours
   await awaitChange(invocation)
   const writer = new DocumentWriter(768).bool(primaryField, true).string('msg', 'isdbgrid')
-  if (maxWireVersion >= modernWireVersion)
+  if (!options.nativeWire || nativeHelloIsAwaitable)
     writer
       .startDocument('topologyVersion')
       .objectId('processId', host.processId)
@@ -30,7 +26,7 @@ export async function writeHello(
       .end()
   if (args.bool('helloOk') === true) writer.bool('helloOk', true)
   writeHelloLimits(writer, context.now(), connectionId)
-    .int32('maxWireVersion', maxWireVersion)
+    .int32('maxWireVersion', options.nativeWire ? nativeWireVersion : announcedWireVersion)
     .int32('minWireVersion', 0)
   return writeAgreedCompression(writer, args.value('compression'))
 }

@@ -21,6 +21,7 @@ export const setFeatureCompatibilityVersion: CommandRow<MongosInvocation> = {
     const { args, body, host, operation } = invocation
     const {
       featureCompatibilityNeedsConfirmation,
+      featureCompatibilityVersion,
       featureCompatibilityVersions,
       setFeatureCompatibilityVersionIsTyped,
     } = host.behaviours
@@ -32,7 +33,7 @@ export const setFeatureCompatibilityVersion: CommandRow<MongosInvocation> = {
       featureCompatibilityVersions.includes(version) &&
       args.bool('confirm') !== true
     )
-      throw new CommandError(7369100, confirmation(version, featureCompatibilityVersions.at(-1) === version))
+      throw new CommandError(7369100, confirmation(version, version === featureCompatibilityVersion))
     raise(
       (await host.remote.request(configAddress, 'config.set-feature-compatibility-version', { version }, operation))
         .error,
@@ -49,7 +50,7 @@ function confirmation(version: string, isUpgrade: boolean): string {
 
 /** Server: feature_compatibility_version_command_parser.cpp. @throws CommandError 14 TypeMismatch, 72 InvalidOptions */
 function checkUntyped({ args, body, host }: MongosInvocation): void {
-  const page = `See http://dochub.mongodb.org/core/${host.behaviours.featureCompatibilityVersions.at(-1)}-feature-compatibility.`
+  const page = `See http://dochub.mongodb.org/core/${host.behaviours.featureCompatibilityVersion}-feature-compatibility.`
   if (args.target.type !== BsonType.string)
     throw new CommandError(
       'TypeMismatch',

@@ -16,10 +16,8 @@ async function setFeatureCompatibilityVersion(
   const { node, behaviours } = catalog
   const { context } = node
   checkKnown(behaviours, version)
-  const versions = behaviours.featureCompatibilityVersions
   const actual = node.featureCompatibilityVersion
-  // Between two long-term releases lies one that only clusters of its own binaries have.
-  if (versions.length === 3 && version === versions[1] && version !== actual)
+  if (version === behaviours.transitionalFeatureCompatibilityVersion && version !== actual)
     throw new CommandError(
       5147403,
       `cannot set featureCompatibilityVersion to '${version}' while featureCompatibilityVersion is '${actual}'`,
@@ -36,7 +34,11 @@ async function setFeatureCompatibilityVersion(
 
 /** @throws CommandError 2 BadValue or 4926900 */
 function checkKnown(
-  { featureCompatibilityVersions: versions, featureCompatibilityErrors: style }: Behaviours,
+  {
+    featureCompatibilityVersion: own,
+    featureCompatibilityVersions: versions,
+    featureCompatibilityErrors: style,
+  }: Behaviours,
   version: string,
 ): void {
   if (versions.includes(version)) return
@@ -45,7 +47,7 @@ function checkKnown(
     case 'bad-value':
       throw new CommandError(
         'BadValue',
-        `Invalid command argument. Expected '${versions.at(-1)}' or '${oldest}', found ${version} in: { setFeatureCompatibilityVersion: "${version}" }. See http://dochub.mongodb.org/core/${versions.at(-1)}-feature-compatibility.`,
+        `Invalid command argument. Expected '${own}' or '${oldest}', found ${version} in: { setFeatureCompatibilityVersion: "${version}" }. See http://dochub.mongodb.org/core/${own}-feature-compatibility.`,
       )
     default: {
       // The last quotation mark is missing in the server's text, too.

@@ -219,6 +219,15 @@ export const administrationBehaviours = {
     ['7.0', ['6.0', '6.3', '7.0']],
     ['8.0', ['7.0', '7.3', '8.0']],
   ),
+  transitionalFeatureCompatibilityVersion: row<string | null>(
+    'Feature compatibility version of the rapid release before: it cannot be set, only kept. null: there is none.',
+    'feature_compatibility_version_parser.cpp, kLastContinuous; set_feature_compatibility_version_command.cpp',
+    ['2.6', null],
+    ['5.0', '4.9'],
+    ['6.0.2', '5.3'],
+    ['7.0', '6.3'],
+    ['8.0', '7.3'],
+  ),
   featureCompatibilityVersionCanBeSet: row<boolean>(
     'There is setFeatureCompatibilityVersion.',
     'reference/command/setFeatureCompatibilityVersion, new in 3.4',

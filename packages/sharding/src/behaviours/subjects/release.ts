@@ -14,8 +14,17 @@ export const releaseBehaviours = {
     ['7.0', '7.0.25'],
     ['8.0', '8.0.13'],
   ),
+  announcedWireVersion: row<number>(
+    'Highest wire version that hello announces: at least 9, because current drivers refuse servers below it.',
+    'driver specification, wire version feature list; our own rule for profiles before 4.4',
+    ['2.6', 9],
+    ['5.0', 13],
+    ['6.0.2', 17],
+    ['7.0', 21],
+    ['8.0', 25],
+  ),
   nativeWireVersion: row<number>(
-    'Highest wire version that hello announces.',
+    'Highest wire version that hello announces with the option nativeWire: the one of the server.',
     'driver specification, wire version feature list',
     ['2.6', 2],
     ['4.0', 7],
@@ -24,6 +33,12 @@ export const releaseBehaviours = {
     ['6.0.2', 17],
     ['7.0', 21],
     ['8.0', 25],
+  ),
+  nativeHelloIsAwaitable: row<boolean>(
+    'With the option nativeWire, hello returns a topologyVersion. Without the option it always does.',
+    'reference/command/hello; cluster_hello_cmd.cpp, new in 4.4 with wire version 9',
+    ['2.6', false],
+    ['4.4', true],
   ),
   featureCompatibilityVersion: row<string>(
     'featureCompatibilityVersion parameter.',
