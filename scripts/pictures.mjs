@@ -1,0 +1,78 @@
+/**
+ * `npm run pictures`: plays the scenario and the load test that the README shows, and photographs their reports.
+ *
+ * Writes docs/images/simulation-report.png and docs/images/load-report.png. It needs a Chromium: CHROMIUM names its
+ * executable, default /usr/bin/chromium.
+ */
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { ensureBuilt } from './lib/build.mjs'
+import { ensureInstalled } from './lib/install.mjs'
+import { main, run, ScriptError } from './lib/processes.mjs'
+import { root } from './lib/workspace.mjs'
+
+const widthPixels = 1100
+
+/**
+ * Each picture: the arguments of `shardlab` that write the report to FILE, the element at its upper edge (null: the top
+ * of the page), and its height.
+ */
+const pictures = [
+  {
+    name: 'simulation-report',
+    args: ['simulate', 'hot-monotonic-key', '--report', 'FILE'],
+    from: 'figure',
+    heightPixels: 1000,
+  },
+  {
+    name: 'load-report',
+    args: [
+      'load',
+      '--up',
+      '--shards 4',
+      '--workload',
+      'route-mix',
+      '--rate',
+      '300',
+      '--duration',
+      '20s',
+      '--quiet',
+    ].concat(['--fault', 'crash shard02 at 8s for 4s', '--html', 'FILE']),
+    from: null,
+    heightPixels: 1120,
+  },
+]
+
+await main(async () => {
+  await ensureInstalled()
+  await ensureBuilt()
+  const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
+  if (!existsSync(executablePath))
+    throw new ScriptError(`${executablePath} does not exist: install Chromium, or name it in CHROMIUM`, 2)
+  const { chromium } = await import('playwright-core')
+  const folder = mkdtempSync(join(tmpdir(), 'shardlab-pictures-'))
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-background-networking'] })
+  try {
+    for (const { name, args, from, heightPixels } of pictures) {
+      const file = join(folder, `${name}.html`)
+      const command = args.map((arg) => (arg === 'FILE' ? file : arg))
+      await run(process.execPath, [join(root, 'packages/shardlab/bin/shardlab.js'), ...command])
+      if (!existsSync(file)) throw new ScriptError(`shardlab ${command.join(' ')} wrote no report`)
+      const page = await browser.newPage({ viewport: { width: widthPixels, height: heightPixels } })
+      await page.goto(pathToFileURL(file).href)
+      if (from !== null)
+        await page
+          .locator(from)
+          .first()
+          .evaluate((element) => element.scrollIntoView())
+      await page.screenshot({ path: join(root, 'docs/images', `${name}.png`) })
+      await page.close()
+    }
+  } finally {
+    await browser.close()
+    rmSync(folder, { recursive: true })
+  }
+  return 0
+})
