@@ -11,6 +11,15 @@ export interface Token {
   readonly line: number
 }
 
+/** A comment with its marks. */
+export interface Comment {
+  readonly text: string
+  /** Line of its first character, from 1. */
+  readonly line: number
+  /** Characters before it on that line. */
+  readonly column: number
+}
+
 const punctuation = [
   ...['>>>=', '...', '===', '!==', '**=', '<<=', '>>=', '&&=', '||=', '??='],
   ...[
@@ -53,7 +62,7 @@ function matchAt(pattern: RegExp, text: string, position: number): string | null
 }
 
 /** @throws Error naming the file and line where the text cannot be read. */
-export function tokenize(text: string, path = 'text'): Token[] {
+export function tokenize(text: string, path = 'text', onComment?: (comment: Comment) => void): Token[] {
   const tokens: Token[] = []
   /** For every open `{` whether it was the `${` of a template. */
   const braces: boolean[] = []
@@ -68,6 +77,11 @@ export function tokenize(text: string, path = 'text'): Token[] {
   }
   const advance = (to: number): void => {
     for (; position < to; position++) if (text[position] === '\n') line++
+  }
+  const skipComment = (end: number): void => {
+    const column = position - (text.lastIndexOf('\n', position - 1) + 1)
+    onComment?.({ text: text.slice(position, end), line, column })
+    advance(end)
   }
   /** Whether what stands before the position ends an operand, so that `/` divides and `!` asserts. */
   const afterOperand = (): boolean => {
@@ -105,11 +119,11 @@ export function tokenize(text: string, path = 'text'): Token[] {
     const character = text[position]!
     if (/\s/.test(character)) advance(position + 1)
     else if (text.startsWith('//', position))
-      advance(text.indexOf('\n', position) < 0 ? text.length : text.indexOf('\n', position))
+      skipComment(text.indexOf('\n', position) < 0 ? text.length : text.indexOf('\n', position))
     else if (text.startsWith('/*', position)) {
       const end = text.indexOf('*/', position + 2)
       if (end < 0) fail('a comment that does not end')
-      advance(end + 2)
+      skipComment(end + 2)
     } else if (character === '"' || character === "'") readString(character)
     else if (character === '`') {
       advance(position + 1)

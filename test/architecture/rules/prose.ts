@@ -1,0 +1,172 @@
+import { lineAt, passagesOf } from '../model/prose.js'
+import type { Finding, Repository, SourceFile } from '../model/repository.js'
+
+export const longestProseLine = 100
+
+/** Wording that a reader has to translate, and what to write. A floor: docs/HACKING.md says how we write. */
+const patterns: readonly (readonly [pattern: RegExp, instead: string])[] = [
+  [
+    /\b(?:whoever|whomever|nobody|somebody|he who|those who|who (?:asks?|hears?|waits?|listens?|wants?|holds?|comes?|knows?|looks?|reads?|has|is|gets?|takes?|does))\b/gi,
+    'name what acts: the caller, the waiters, the donor, the client',
+  ],
+  [
+    /[.:;] (?:What|Whatever) (?!(?:is|are|does|do|was|if|about|to|you|happens|the) .*\?)[a-z][^.?]*[.,;:]/g,
+    'begin with the subject, not with a clause that stands for a noun',
+  ],
+  [/\b(?:goes|go|went|going) on\b(?! top|ly)/gi, 'write continues, resumes or proceeds'],
+  [/\b(?:begins?|began|begun|starts?) anew\b/gi, 'write restarts or retries'],
+  [/\blet(?:s|ting)? (?:(?!that |who |which |to |go )[a-z`]+ ){1,5}wait\b/gi, 'write blocks'],
+  [/\b(?:from|since) v?\d\.\d(?:\.\d)? on\b/gi, 'write since 8.0'],
+  [/\bup to v?\d\.\d(?:\.\d)?\b/gi, 'write until 7.0, or a range such as 4.4 to 6.0'],
+  [
+    /\b(?:heed|forsake|forsook|beget|anew|hitherto|thereof|therein|wherein|amid|midst|lest|spoilt|mended|dearer|aforesaid)\w*\b/gi,
+    'use the plain word: respect, abort, again, earlier, inside, during, more expensive',
+  ],
+  [
+    /(?<!\bthere )\bis no (?:verb|step|number|string|document|field|member|command|name|option|size|key|object|array|date|shard|host|file|event|unit|such)\b/gi,
+    'write is not a …, or say that the value is unknown or invalid',
+  ],
+  [
+    /\b(?:tells?|told) (?:of|nobody|everybody|which|whether|how|what|about|from)\b/gi,
+    'write reports, shows or distinguishes',
+  ],
+  [/\b(?:hears?|heard)\b/gi, 'write receives or learns'],
+  [
+    /\b(?:comes?|stands?|lies|lie|lying|stood) (?:behind|beside|aside)\b/gi,
+    'write follows, is next to, or is stored in',
+  ],
+  [/\bcarr(?:y|ies|ied) (?:it |them |on )?to (?:its|their|the) end\b/gi, 'write completes'],
+  [
+    /\b(?:(?:is|are|was|were|be|been|being) given up|(?:gives?|gave|given) (?:itself|its \w+) up)\b/gi,
+    'write aborts, stops or releases',
+  ],
+  [/\b(?:meanwhile knows?|knows? nothing|knows? better|any ?more than)\b/gi, 'say what is stored or compared'],
+  [/\bas (?:it|they) (?:came|lies?|lay)\b/gi, 'write unchanged'],
+  [/\b(?:none|nothing|no one) (?:looks|asks|waits|takes|holds|listens)\b/gi, 'name what acts'],
+  [/\bit (?:has|is) to be (?:seen|asked|looked|told|known)\b/gi, 'begin with the subject'],
+]
+
+/** The same, at the beginning of a paragraph or table cell of a page. */
+const pagePatterns: typeof patterns = [
+  [
+    /^(?:What|Whatever) (?!(?:is|are|does|do|was|if|about|to|you|happens|the) .*\?)[a-z][^.?]*[.,;:]/g,
+    'begin with the subject, not with a clause that stands for a noun',
+  ],
+]
+
+/** Path prefixes whose prose is still to be rewritten. The rule fails on one that has nothing left to rewrite. */
+export const proseDebt: readonly string[] = [
+  'README.md',
+  'docs/ARCHITECTURE.md',
+  'docs/GLOSSARY.md',
+  'docs/HACKING.md',
+  'docs/README.md',
+  'docs/decisions/',
+  'docs/guides/add-and-remove-shards.md',
+  'docs/guides/break-a-shard.md',
+  'docs/guides/choose-a-shard-key.md',
+  'docs/guides/copy-a-cluster.md',
+  'docs/guides/fail-points.md',
+  'docs/guides/is-my-query-targeted.md',
+  'docs/guides/load-test.md',
+  'docs/guides/shard-a-collection.md',
+  'docs/guides/simulate.md',
+  'docs/guides/start.md',
+  'docs/guides/swarm.md',
+  'docs/guides/unique-fields.md',
+  'docs/guides/watch-the-balancer.md',
+  'docs/guides/your-test-suite.md',
+  'docs/internals/document-moves.md',
+  'docs/internals/migrations.md',
+  'docs/internals/performance.md',
+  'docs/internals/queries.md',
+  'docs/internals/routing.md',
+  'docs/reference/behaviours.md',
+  'docs/reference/compatibility.md',
+  'docs/reference/deviations.md',
+  'docs/reference/events.md',
+  'packages/actor/',
+  'packages/balancer/',
+  'packages/bson/',
+  'packages/cluster/',
+  'packages/config-server/',
+  'packages/load/',
+  'packages/mongos/',
+  'packages/node/',
+  'packages/query/',
+  'packages/runtime/',
+  'packages/scenario/',
+  'packages/shard/',
+  'packages/sharding/',
+  'packages/shardlab/',
+  'packages/storage/',
+  'packages/unique/',
+  'packages/wire/',
+  'scripts/',
+  'test/architecture/',
+  'test/bench/',
+  'test/clients/',
+  'test/conformance/',
+  'test/demo/',
+  'test/fuzz/',
+  'test/live/',
+  'test/load/',
+  'test/runtimes/',
+  'test/scenarios/',
+  'test/simulation/',
+  'test/support/',
+  'test/unique/',
+  'test/wire/',
+]
+
+/**
+ * Comments, pages and test names are in plain English, and their lines fit.
+ *
+ * @param debt prefixes of paths that are excused
+ */
+export function findOddProse(repository: Repository, debt: readonly string[] = proseDebt): Finding[] {
+  const findings: Finding[] = []
+  const owed = new Set<string>()
+  for (const file of repository.files.values()) {
+    if (!/\.(?:ts|mjs|md)$/.test(file.path)) continue
+    const own = findingsOf(file)
+    const excuse = debt.find((prefix) => file.path.startsWith(prefix))
+    if (excuse === undefined) findings.push(...own)
+    else if (own.length > 0) owed.add(excuse)
+  }
+  for (const prefix of debt) {
+    if (!owed.has(prefix))
+      findings.push({ path: prefix, line: 0, message: 'has no odd prose left: take it off the list proseDebt' })
+  }
+  return findings
+}
+
+function findingsOf(file: SourceFile): Finding[] {
+  const findings: Finding[] = []
+  const sought = file.path.endsWith('.md') ? [...patterns, ...pagePatterns] : patterns
+  for (const passage of passagesOf(file)) {
+    for (const [pattern, instead] of sought) {
+      for (const match of passage.text.matchAll(pattern)) {
+        const line = lineAt(passage, match.index + match[0].search(/\w/))
+        findings.push({ path: file.path, line, message: `${instead} ('${match[0].slice(0, 60)}')` })
+      }
+    }
+  }
+  return [...findings, ...wideLines(file)].sort((a, b) => a.line - b.line)
+}
+
+/** Lines of a comment, or of a page outside of fences, that hold more than a link or a table row. */
+function wideLines({ path, text }: SourceFile): Finding[] {
+  const isPage = path.endsWith('.md')
+  const mayBeWide = isPage
+    ? /^\s*\||https?:|^\s*!?\[[^\]]*\]\([^)]*\)\S*$|^<|`[^`]{60,}`/
+    : /https?:|oxlint|@ts-|^\s*\*?\s*\|/
+  let inFence = false
+  return text.split('\n').flatMap((content, i): Finding[] => {
+    if (isPage && /^\s*```/.test(content)) inFence = !inFence
+    if (inFence || content.length <= longestProseLine || mayBeWide.test(content)) return []
+    if (!isPage && !/^\s*(?:\/\*|\*|\/\/)/.test(content)) return []
+    const message = `is ${content.length} characters wide, more than ${longestProseLine}: wrap it`
+    return [{ path, line: i + 1, message }]
+  })
+}
