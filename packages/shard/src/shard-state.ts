@@ -4,7 +4,7 @@ import type { NodeClients, NodeState } from '@shardlab/node'
 import type { WrittenSoFar } from './auto-split/auto-splitter.js'
 import type { RememberedMoves } from './document-moves/document-moves.js'
 import type { KnownPlacements } from './metadata/placement-state.js'
-import type { Scheduled } from './migration/due-ranges.js'
+import type { Scheduled } from './range-deletion/due-ranges.js'
 import type { UnwrittenSamples } from './query-analysis/query-samples.js'
 import type { ShardParts } from './shard-parts.js'
 

@@ -1,11 +1,11 @@
 /** Where this shard would split a range, as the version does it when nobody asked for a split. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { ShardKeyPattern, type Behaviours } from '@shardlab/sharding'
-import { splitVector } from '../chunks/split-vector.js'
-import type { CollectionRanges } from '../measured/collection-ranges.js'
-import { rangesOf } from '../measured/ranges-of.js'
+import { splitVector } from '../ranges/stored/split-vector.js'
+import type { CollectionRanges } from '../ranges/collection-ranges.js'
+import { rangesOf } from '../ranges/ranges-of.js'
 import type { ShardParts } from '../shard-parts.js'
-import { autoSplitVector, type AutoSplitRequest } from './auto-split-vector.js'
+import { autoSplitVector, type AutoSplitRequest } from '../ranges/stored/auto-split-vector.js'
 
 /** @throws CommandError 26 NamespaceNotFound, 27 IndexNotFound, 96 OperationFailed for a range without documents where the version says so */
 export function splitPoints(

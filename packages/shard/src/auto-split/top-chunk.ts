@@ -4,8 +4,8 @@
  */
 import type { ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
-import type { CollectionRanges } from '../measured/collection-ranges.js'
-import { indexedShardKey, RangeCursor, rangeIndex, type KeyRange } from '../migration/key-range.js'
+import type { CollectionRanges } from '../ranges/collection-ranges.js'
+import { indexedShardKey, RangeCursor, rangeIndex, type KeyRange } from '../ranges/key-range.js'
 
 export interface TopChunk {
   /** The points with the first or last one replaced. */

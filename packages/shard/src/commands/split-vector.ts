@@ -1,8 +1,8 @@
 import type { CommandArguments, CommandRow } from '@shardlab/actor'
 import { arrayIndexName, BsonType, CommandError, DocumentWriter, isEmptyDocument, noCode } from '@shardlab/bson'
 import { namespaceArgument, type NodeInvocation } from '@shardlab/node'
-import { splitVector } from '../chunks/split-vector.js'
-import { rangesOf } from '../measured/ranges-of.js'
+import { splitVector } from '../ranges/stored/split-vector.js'
+import { rangesOf } from '../ranges/ranges-of.js'
 
 const megabyte = 1024 * 1024
 

@@ -6,7 +6,7 @@ import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { compareDocuments, DocumentWriter, emptyDocument, findField } from '@shardlab/bson'
 import type { Collection } from '@shardlab/storage'
 import { ShardKeyPattern } from '@shardlab/sharding'
-import { supportsShardKey } from '../coordinators/shard-key-index.js'
+import { supportsShardKey } from '../shard-key/shard-key-index.js'
 import type { ShardHandlers, ShardParts } from '../shard-parts.js'
 
 export const consistencyHandlers: ShardHandlers<'shard.check-metadata'> = { 'shard.check-metadata': checkMetadata }

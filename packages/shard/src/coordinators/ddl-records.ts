@@ -4,7 +4,7 @@
  */
 import { DocumentWriter, elementsOf, findField, type RawValue } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
-import { Records } from '../record-store.js'
+import { Records } from '../common/record-store.js'
 
 export const ddlRecordsNs = 'config.system.sharding_ddl_coordinators'
 

@@ -2,7 +2,7 @@
 import { RequestFailedError, type ActorContext } from '@shardlab/actor'
 import { CommandError, hexOf, sameBytes } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
-import { MoveCoordinator, type Decision } from './coordinator.js'
+import { MoveCoordinator, type Decision } from './move-coordinator.js'
 import { PreparedInserts } from './prepared-inserts.js'
 
 export const documentMovesTimer = 'document-moves'

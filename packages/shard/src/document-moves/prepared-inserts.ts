@@ -16,7 +16,7 @@ import {
 } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import type { LogSession } from '@shardlab/storage'
-import { RecordStore } from '../record-store.js'
+import { RecordStore } from '../common/record-store.js'
 import { readSession, type MoveSession } from './move-session.js'
 
 /** Where the records are. */

@@ -1,7 +1,7 @@
 /** Where commands of routers wait before they touch a collection. */
 import type { Access, Entrant } from '@shardlab/node'
 import type { DocumentMoves } from '../document-moves/document-moves.js'
-import type { DatabaseMoves } from './database-moves.js'
+import type { DatabaseMoves } from '../coordinators/locks/database-moves.js'
 import { isRead } from './is-read.js'
 import type { PlacementState } from './placement-state.js'
 import type { VersionCheck } from './version-check.js'

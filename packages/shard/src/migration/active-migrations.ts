@@ -3,7 +3,7 @@ import type { RequestOf } from '@shardlab/actor'
 import { compareDocuments, CommandError } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import { formatRange, type Behaviours } from '@shardlab/sharding'
-import type { KeyRange } from './key-range.js'
+import type { KeyRange } from '../ranges/key-range.js'
 
 type MoveRequest = RequestOf<'shard.move-range'>
 

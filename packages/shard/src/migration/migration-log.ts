@@ -7,7 +7,7 @@ import {
   type RequestOf,
 } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
-import type { KeyRange } from './key-range.js'
+import type { KeyRange } from '../ranges/key-range.js'
 
 /** The fields' names, for each number of steps that a version has. */
 const stepNames = Array.from({ length: 10 }, (_, steps) =>

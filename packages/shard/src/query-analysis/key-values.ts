@@ -4,7 +4,7 @@ import type { Random, ReplyOf, RequestOf } from '@shardlab/actor'
 import type { Index } from '@shardlab/storage'
 import type { ShardParts } from '../shard-parts.js'
 import { enterAnalysis, type AnalysedKey } from './analysed-collection.js'
-import { analysisDice } from './analysis-dice.js'
+import { analysisDice } from './sampling-random.js'
 import { keyPrefix } from './monotonicity.js'
 
 /** Index entries that one page looks at, before other work gets its turn; a value that occurs more often goes to its end. */

@@ -2,8 +2,8 @@
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import type { Collection, Index } from '@shardlab/storage'
-import { shardKeyPrefixedIndex } from '../chunks/shard-key-prefixed-index.js'
-import { analysisDice } from './analysis-dice.js'
+import { shardKeyPrefixedIndex } from '../shard-key/shard-key-prefixed-index.js'
+import { analysisDice } from './sampling-random.js'
 import type { AnalysedKey } from './analysed-collection.js'
 
 /** Decimal places of all figures of an analysis. */

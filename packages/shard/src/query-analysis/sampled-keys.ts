@@ -3,7 +3,7 @@ import type { Random, ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { ShardKeyPattern } from '@shardlab/sharding'
 import type { ShardParts } from '../shard-parts.js'
-import { analysisDice } from './analysis-dice.js'
+import { analysisDice } from './sampling-random.js'
 import { enterAnalysis } from './analysed-collection.js'
 
 /**

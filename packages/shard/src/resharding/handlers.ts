@@ -1,7 +1,7 @@
 /** Requests about resharding that a shard answers. */
 import { errorDocument } from '@shardlab/bson'
 import type { ShardHandlers } from '../shard-parts.js'
-import { reshardCollection } from './reshard-collection.js'
+import { reshardCollection } from './command/reshard-collection.js'
 import { sampleShardKeys } from './sample-shard-keys.js'
 
 export const reshardingHandlers: ShardHandlers<

@@ -6,7 +6,7 @@ import type { ReshardingProvenance } from '@shardlab/actor'
 import { DocumentWriter, findField, uuidValue, type RawValue } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import { ddlRecordId, ddlRecordKey, ddlRecordsNs } from '../coordinators/ddl-records.js'
-import { Records, type RecordShape } from '../record-store.js'
+import { Records, type RecordShape } from '../common/record-store.js'
 
 /** What all parties of an attempt know of it. */
 export interface ReshardingFacts {

@@ -1,0 +1,67 @@
+/** What coordinators have the other shards do to their own copies. Server: sharding DDL participant commands (_shardsvr…Participant). */
+import type { ReplyOf, RequestOf } from '@shardlab/actor'
+import { findField, sameBytes } from '@shardlab/bson'
+import { buildIndex, createCollection, dropLocalCollection, dropLocalDatabase } from '@shardlab/node'
+import type { ShardHandlers, ShardParts } from '../../shard-parts.js'
+import { renameParticipant } from './rename-collection.js'
+
+export const localChangeHandlers: ShardHandlers<
+  | 'shard.create-local-collection'
+  | 'shard.drop-local-collection'
+  | 'shard.rename-local-collection'
+  | 'shard.drop-local-database'
+> = {
+  'shard.create-local-collection': createLocalCollection,
+  'shard.drop-local-collection': dropLocal,
+  'shard.rename-local-collection': renameLocal,
+  'shard.drop-local-database': dropDatabase,
+}
+
+async function createLocalCollection(
+  { node, state }: ShardParts,
+  { ns, uuid, options, indexes }: RequestOf<'shard.create-local-collection'>,
+): Promise<ReplyOf<'shard.create-local-collection'>> {
+  const stale = node.collection(ns)
+  // What an earlier life of the namespace left behind has another UUID and no owner.
+  if (stale !== undefined && !sameBytes(stale.uuid, uuid)) dropLocalCollection(node, ns)
+  const collection = node.collection(ns) ?? createCollection(node, ns, options, uuid)
+  for (const spec of indexes) {
+    if (collection.index(findField(spec, 'name')!.asString()) === undefined) buildIndex(node, collection, spec)
+  }
+  state.forgetCollection(ns)
+  await node.flush()
+  return { error: null }
+}
+
+async function dropLocal(
+  { node, state, migrations }: ShardParts,
+  { ns }: RequestOf<'shard.drop-local-collection'>,
+): Promise<ReplyOf<'shard.drop-local-collection'>> {
+  migrations.forsake((each) => each === ns)
+  const indexCount = dropLocalCollection(node, ns)
+  state.forgetCollection(ns)
+  await node.flush()
+  return { existed: indexCount !== null, indexCount: indexCount ?? 0 }
+}
+
+async function renameLocal(
+  { node, state }: ShardParts,
+  request: RequestOf<'shard.rename-local-collection'>,
+): Promise<ReplyOf<'shard.rename-local-collection'>> {
+  renameParticipant(node, request)
+  state.forgetCollection(request.ns)
+  state.forgetCollection(request.to)
+  await node.flush()
+  return {}
+}
+
+async function dropDatabase(
+  { node, state, migrations }: ShardParts,
+  { db }: RequestOf<'shard.drop-local-database'>,
+): Promise<ReplyOf<'shard.drop-local-database'>> {
+  migrations.forsake((ns) => ns.startsWith(`${db}.`))
+  dropLocalDatabase(node, db)
+  state.forgetDatabase(db)
+  await node.flush()
+  return {}
+}

@@ -1,0 +1,85 @@
+/**
+ * refineCollectionShardKey, run by the primary shard of the database: appends fields to a shard key. Documents stay where they are, and
+ * their chunks with them, for a key with more fields keeps the order of the fields before. Server:
+ * refine_collection_shard_key_coordinator.cpp, configsvr_refine_collection_shard_key_command.cpp. Manual:
+ * reference/command/refineCollectionShardKey.
+ */
+import { configAddress, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { compareDocuments, CommandError } from '@shardlab/bson'
+import { expectUuid, raiseError } from '@shardlab/node'
+import { formatDocument } from '@shardlab/query'
+import { ShardKeyPattern } from '@shardlab/sharding'
+import type { ShardHandlers, ShardParts } from '../../shard-parts.js'
+import { raiseStaleDatabase } from '../primary-shard-check.js'
+import { hasShardKeyIndex } from '../../shard-key/shard-key-index.js'
+
+export const refineShardKeyHandlers: ShardHandlers<
+  'shard.refine-collection-shard-key' | 'shard.check-shard-key-index'
+> = {
+  'shard.refine-collection-shard-key': refineShardKey,
+  'shard.check-shard-key-index': checkShardKeyIndex,
+}
+
+async function refineShardKey(
+  { node, state, critical }: ShardParts,
+  { ns, key, enforceUniqueness, collectionUuid, databaseVersion }: RequestOf<'shard.refine-collection-shard-key'>,
+): Promise<ReplyOf<'shard.refine-collection-shard-key'>> {
+  const { context, behaviours } = node
+  await raiseStaleDatabase(state, context.address, ns, databaseVersion)
+  return critical.hold(ns, async () => {
+    expectUuid(node, ns, collectionUuid)
+    const placement = await state.refreshCollection(ns)
+    if (placement === null || placement.isUnsplittable)
+      throw new CommandError(
+        'NamespaceNotSharded',
+        behaviours.shardCollectionIsCheckedBy === 'primary-shard'
+          ? `Expected collection ${ns} to be sharded`
+          : `Collection ${ns} is not sharded.`,
+      )
+    const { shardKey: old, table, unique } = placement
+    const next = ShardKeyPattern.parse(key, {
+      compoundHashed: behaviours.compoundHashedShardKeys,
+      refuseDollars: behaviours.shardKeyPathsWithDollarsAreRefused,
+    })
+    if (compareDocuments(old.document, next.document) === 0) return { error: null }
+    if (!old.isExtendedBy(next))
+      throw new CommandError(
+        'InvalidOptions',
+        `refineCollectionShardKey shard key ${formatDocument(next.document)} does not extend the current shard key ${formatDocument(old.document)}`,
+      )
+    // Indexes are alike on all shards that own chunks; the server asks the owner of the lowest.
+    const checked = await context.request(table.lowestShard(), 'shard.check-shard-key-index', {
+      ns,
+      key,
+      unique: unique && enforceUniqueness,
+    })
+    raiseError(checked.error)
+    await context.reach('shard.refine-shard-key.validated', { ns })
+    const [epoch] = table.version
+    raiseError((await context.request(configAddress, 'config.commit-refine-shard-key', { ns, key, epoch })).error)
+    await context.reach('shard.refine-shard-key.committed', { ns })
+    await state.refreshCollection(ns)
+    // The others learn of it now or from the first router that knows.
+    for (const shard of table.owners())
+      if (shard !== context.address) context.send(shard, 'shard.refresh-collection', { ns })
+    return { error: null }
+  })
+}
+
+function checkShardKeyIndex(
+  { node }: ShardParts,
+  { ns, key, unique }: RequestOf<'shard.check-shard-key-index'>,
+): ReplyOf<'shard.check-shard-key-index'> {
+  const { behaviours } = node
+  const reasons = { text: '' }
+  const shardKey = ShardKeyPattern.parse(key, { compoundHashed: true })
+  if (hasShardKeyIndex({ behaviours, collection: node.collection(ns), ns, shardKey, unique }, reasons))
+    return { error: null }
+  const please = 'Please create an index that starts with the proposed shard key before'
+  if (!behaviours.shardKeyIndexErrorsGiveReasons)
+    throw new CommandError('InvalidOptions', `${please} refining the shard key of the collection`)
+  const what = behaviours.refineErrorsSpeakOfSharding
+    ? 'sharding the collection'
+    : "refining the collection's shard key"
+  throw new CommandError('InvalidOptions', `${please} ${what}. ${reasons.text}`)
+}

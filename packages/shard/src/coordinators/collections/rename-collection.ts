@@ -1,0 +1,191 @@
+/**
+ * renameCollection, run by the primary shard of the source. A sharded collection gets its new name in the catalog first; shards that hear
+ * of it later give their copy the new name when they learn the placement, by its UUID ({@link adoptRename}).
+ * Server: rename_collection_coordinator.cpp, sharding_ddl_util.cpp (checkRenamePreconditions).
+ */
+import { configAddress, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { CommandError, DocumentWriter, findField, sameBytes } from '@shardlab/bson'
+import {
+  databaseNameOf,
+  checkRename,
+  dropLocalCollection,
+  expectUuid,
+  raiseError,
+  renameLocalCollection,
+  splitNamespace,
+  type StorageNode,
+  untilDone,
+} from '@shardlab/node'
+import type { CollectionPlacement } from '@shardlab/sharding'
+import { logChange } from '../log-change.js'
+import { raiseStaleDatabase } from '../primary-shard-check.js'
+import { forgetSampling } from '../../query-analysis/stop-sampling.js'
+import { otherShards } from './drop-collection.js'
+import { forEachShard } from '../participants.js'
+import type { DdlRecovery } from '../ddl-coordinators.js'
+import type { RenameCollectionRecord } from '../ddl-records.js'
+import { checkShardedNamespace } from '../shard-collection/sharded-namespace.js'
+import type { ShardParts } from '../../shard-parts.js'
+
+export function renameCollection(
+  parts: ShardParts,
+  request: RequestOf<'shard.rename-collection'>,
+): Promise<ReplyOf<'shard.rename-collection'>> {
+  const { ns, to, dropTarget, collectionUuid } = request
+  return parts.ddl.once(`renameCollection ${ns} ${to} ${dropTarget} ${String(collectionUuid)}`, () =>
+    rename(parts, request),
+  )
+}
+
+async function rename(
+  parts: ShardParts,
+  { ns, to, dropTarget, collectionUuid, databaseVersion }: RequestOf<'shard.rename-collection'>,
+): Promise<ReplyOf<'shard.rename-collection'>> {
+  const { node, state, ddl } = parts
+  const { context } = node
+  await raiseStaleDatabase(state, context.address, ns, databaseVersion)
+  return holdBoth(parts, { ns, to }, async () => {
+    const source = await state.refreshCollection(ns)
+    const target = await state.refreshCollection(to)
+    expectUuid(node, ns, collectionUuid)
+    await checkPreconditions(parts, { ns, to, dropTarget }, source, target)
+    const { uuid } = node.collection(ns)!
+    await forgetSampling(node, [ns, to])
+    if (source !== null) await logChange(context, 'renameCollection.start', ns, namesOf({ ns, to }))
+    const record: RenameCollectionRecord = {
+      operation: 'renameCollection',
+      ns,
+      to,
+      uuid,
+      sharded: source !== null,
+      targetSharded: target !== null,
+    }
+    await ddl.records.begin(record)
+    await carryOnRename(parts, record)
+    return { error: null }
+  })
+}
+
+/** In one order for all: two renames cannot wait for each other. */
+function holdBoth<T>(
+  { critical }: ShardParts,
+  { ns, to }: { readonly ns: string; readonly to: string },
+  work: () => Promise<T>,
+): Promise<T> {
+  const [first, second] = ns < to ? [ns, to] : [to, ns]
+  return critical.hold(first, () => critical.hold(second, work))
+}
+
+async function carryOnRename(parts: ShardParts, record: RenameCollectionRecord): Promise<void> {
+  const { node, state, ddl } = parts
+  const { context } = node
+  const { ns, to, uuid, sharded, targetSharded } = record
+  try {
+    await untilDone(node, async () => {
+      if (sharded)
+        raiseError((await context.request(configAddress, 'config.commit-rename-collection', { ns, to, uuid })).error)
+      else if (targetSharded)
+        raiseError((await context.request(configAddress, 'config.commit-drop-collection', { ns: to })).error)
+      await context.reach('shard.rename-collection.committed', { ns, to })
+    })
+  } catch (error) {
+    // The catalog does not have it: nothing has happened.
+    if (error instanceof CommandError) await ddl.records.finish(record)
+    throw error
+  }
+  const collection = node.collection(ns)
+  if (collection !== undefined && sameBytes(collection.uuid, uuid)) renameLocalCollection(node, collection, to)
+  await node.flush()
+  state.forgetCollection(ns)
+  state.forgetCollection(to)
+  await untilDone(node, async () => {
+    if (sharded || targetSharded)
+      await forEachShard(await otherShards(parts), (shard) =>
+        context.request(shard, 'shard.rename-local-collection', { ns, to, uuid }),
+      )
+    if (sharded) await logChange(context, 'renameCollection.end', to, namesOf({ ns, to }))
+  })
+  await ddl.records.finish(record)
+}
+
+export const renameCollectionRecovery: DdlRecovery<RenameCollectionRecord> = { hold: holdBoth, carryOn: carryOnRename }
+
+function namesOf({ ns, to }: { readonly ns: string; readonly to: string }): Uint8Array {
+  return new DocumentWriter(64).string('source', ns).string('destination', to).finish()
+}
+
+async function checkPreconditions(
+  { node }: ShardParts,
+  { ns, to, dropTarget }: { readonly ns: string; readonly to: string; readonly dropTarget: boolean },
+  source: CollectionPlacement | null,
+  target: CollectionPlacement | null,
+): Promise<void> {
+  // The primary shard always has a copy of a sharded collection, if an empty one.
+  if (node.collection(ns) === undefined) return checkRename(node, { from: ns, to, dropTarget })
+  const sameDatabase = databaseNameOf(ns) === databaseNameOf(to)
+  if (!node.behaviours.shardedCollectionsCanBeRenamed) {
+    if (source !== null) throw new CommandError(13138, "You can't rename a sharded collection")
+    if (target !== null) throw new CommandError(13139, "You can't rename to a sharded collection")
+  }
+  if (source !== null && !source.isUnsplittable) checkShardedNamespace(to, 'Namespace of target collection')
+  if (source !== null && !sameDatabase) {
+    throw new CommandError(
+      'CommandFailed',
+      `Source and destination collections must be on the same database because ${ns} is sharded.`,
+    )
+  }
+  if ((source !== null || target !== null) && !dropTarget && (target !== null || node.collection(to) !== undefined))
+    throw new CommandError('NamespaceExists', `Target collection ${to} exists but dropTarget is not set`)
+  if (source !== null && (await hasZones(node, to)))
+    throw new CommandError(
+      'CommandFailed',
+      `Can't rename to target collection ${to} because it must not have associated tags`,
+    )
+  checkRename(node, { from: ns, to, dropTarget })
+}
+
+async function hasZones(node: StorageNode, ns: string): Promise<boolean> {
+  const body = new DocumentWriter(64)
+    .string('find', 'tags')
+    .startDocument('filter')
+    .string('ns', ns)
+    .end()
+    .int32('limit', 1)
+    .bool('singleBatch', true)
+    .finish()
+  const reply = await node.context.request(configAddress, 'node.command', {
+    db: 'config',
+    body,
+    sequences: [],
+    shardVersion: null,
+    databaseVersion: null,
+    stmtIds: null,
+    clusterTime: node.clock.time,
+  })
+  const cursor = findField(reply.body, 'cursor')
+  const batch = cursor === undefined ? undefined : findField(cursor.bytes, 'firstBatch', cursor.start)
+  return batch !== undefined && batch.end - batch.start > 5
+}
+
+/** A participant's part; nothing happens when it has been done. {@link StorageNode.flush} follows. */
+export function renameParticipant(
+  node: StorageNode,
+  { ns, to, uuid }: RequestOf<'shard.rename-local-collection'>,
+): void {
+  const sameUuid = (name: string) => {
+    const collection = node.collection(name)
+    return collection !== undefined && sameBytes(collection.uuid, uuid)
+  }
+  if (sameUuid(to)) return
+  if (sameUuid(ns)) renameLocalCollection(node, node.collection(ns)!, to)
+  else dropLocalCollection(node, to)
+}
+
+/** Gives a collection that the catalog knows under another name that name. {@link StorageNode.flush} may follow. */
+export function adoptRename(node: StorageNode, ns: string, { uuid }: CollectionPlacement): void {
+  const local = node.collection(ns)
+  if (local !== undefined && sameBytes(local.uuid, uuid)) return
+  const [db] = splitNamespace(ns)
+  const renamed = node.engine.collections(db).find((collection) => sameBytes(collection.uuid, uuid))
+  if (renamed !== undefined) renameLocalCollection(node, renamed, ns)
+}

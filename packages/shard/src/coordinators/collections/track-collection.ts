@@ -1,0 +1,29 @@
+/**
+ * Enters an unsharded collection in the catalog, with one chunk where it is: what moveCollection needs before it can move it.
+ * Server: create_collection_coordinator.cpp, registerExistingCollectionInGlobalCatalog.
+ */
+import { configAddress } from '@shardlab/actor'
+import { CommandError } from '@shardlab/bson'
+import { raiseError, viewOf } from '@shardlab/node'
+import type { ShardParts } from '../../shard-parts.js'
+
+/**
+ * Nothing happens to what is no collection, or is in the catalog. This shard is the database's primary.
+ * @param to the shard that it is to be moved to
+ * @throws CommandError 26 NamespaceNotFound, 70 ShardNotFound
+ */
+export async function trackCollection({ node, state, critical }: ShardParts, ns: string, to: string): Promise<void> {
+  await critical.hold(ns, async () => {
+    if ((await state.refreshCollection(ns)) !== null) return
+    const collection = node.collection(ns)
+    if (collection === undefined) {
+      if (viewOf(node, ns) !== null) return
+      throw new CommandError('NamespaceNotFound', `Namespace ${ns} not found`)
+    }
+    const { uuid, defaultCollation } = collection
+    const request = { ns, uuid, defaultCollation, shard: node.context.address, to }
+    raiseError((await node.context.request(configAddress, 'config.track-collection', request)).error)
+    await node.context.reach('shard.track-collection.committed', { ns })
+    await state.refreshCollection(ns)
+  })
+}

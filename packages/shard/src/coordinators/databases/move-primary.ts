@@ -1,0 +1,213 @@
+/**
+ * movePrimary, run by the shard that is the primary still: it copies the database's unsharded collections, views among them, to the other
+ * shard while nothing changes them, has the config server name that shard while nobody reads either, and drops its own copies. What
+ * interrupts it is ended by {@link recoverMovePrimaries}: before the commit by dropping the copies, after it by dropping the originals.
+ * Manual: reference/command/movePrimary. Server: move_primary_coordinator.cpp.
+ */
+import { configAddress, RequestFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { dropLocalCollection, raiseError, untilDone } from '@shardlab/node'
+import { parseDatabase } from '../../metadata/placement-state.js'
+import type { ShardParts } from '../../shard-parts.js'
+import { copyCollection, createEmptyCopy } from './copy-collection.js'
+import { logChange } from '../log-change.js'
+import type { MovePrimaryRecord } from '../ddl-records.js'
+import { raiseStaleDatabase } from '../primary-shard-check.js'
+
+export async function movePrimary(
+  parts: ShardParts,
+  request: RequestOf<'shard.move-primary'>,
+): Promise<ReplyOf<'shard.move-primary'>> {
+  const { node, state, databaseMoves } = parts
+  const { db, to, databaseVersion } = request
+  const work = () => databaseMoves.move(db, () => move(parts, request))
+  if (node.behaviours.movePrimaryJoins) {
+    await raiseStaleDatabase(state, node.context.address, db, databaseVersion)
+    await databaseMoves.asked(db, to, work)
+  } else await work()
+  return { error: null }
+}
+
+async function move(parts: ShardParts, { db, to, databaseVersion }: RequestOf<'shard.move-primary'>): Promise<void> {
+  const { node, state, databaseMoves, ddl } = parts
+  const { context } = node
+  await raiseStaleDatabase(state, context.address, db, databaseVersion)
+  if (to === context.address) return
+  raiseError((await context.request(configAddress, 'config.check-new-primary', { db, to })).error)
+  await endPending(parts, db)
+  if (node.behaviours.movePrimaryIsOneForEachShard) databaseMoves.checkOnlyCopy(db)
+  const begun: MovePrimaryRecord[] = []
+  let sharded: readonly string[] = []
+  try {
+    await databaseMoves.copy(db, to, async () => {
+      // Who was let in before goes on within this turn; then nothing changes what there is to be copied.
+      await context.sleep(0, node.stopping.signal)
+      await node.flush()
+      const found = await collectionsOf(parts, db)
+      sharded = found.sharded
+      await checkRecipient(parts, to, db, found.unsharded)
+      await log(parts, 'start', db, to, sharded)
+      await context.reach('shard.move-primary.started', { db, to })
+      const record: MovePrimaryRecord = { operation: 'movePrimary', ns: db, to, namespaces: found.unsharded }
+      begun.push(record)
+      await ddl.records.begin(record)
+      await copyAndCommit(parts, record, sharded, databaseVersion)
+    })
+  } catch (error) {
+    for (const record of begun) await abort(parts, record, error)
+    throw error
+  }
+  await context.reach('shard.move-primary.cleaned', { db, to })
+  await log(parts, 'end', db, to, sharded)
+}
+
+async function copyAndCommit(
+  parts: ShardParts,
+  record: MovePrimaryRecord,
+  sharded: readonly string[],
+  databaseVersion: RequestOf<'shard.move-primary'>['databaseVersion'],
+): Promise<void> {
+  const { node, state, critical } = parts
+  const { context } = node
+  const { ns: db, to, namespaces } = record
+  for (const ns of sharded) await createEmptyCopy(node, ns, to)
+  for (const ns of namespaces) await copyCollection(node, ns, to)
+  await context.reach('shard.move-primary.cloned', { db, to })
+  await critical.hold(db, async () => {
+    await context.reach('shard.move-primary.critical-section', { db, to })
+    await commit(parts, record, databaseVersion)
+    state.forgetDatabase(db)
+    await context.reach('shard.move-primary.committed', { db, to })
+    dropOriginals(parts, record)
+    await node.flush()
+  })
+}
+
+/** Until it is known whether the commit was made nobody may touch the database. @throws CommandError of the config server: it was not made */
+async function commit(
+  { node }: ShardParts,
+  { ns: db, to }: MovePrimaryRecord,
+  databaseVersion: RequestOf<'shard.move-primary'>['databaseVersion'],
+): Promise<void> {
+  const request = { db, to, databaseVersion }
+  raiseError(
+    (await untilDone(node, () => node.context.request(configAddress, 'config.commit-move-primary', request))).error,
+  )
+}
+
+/** {@link StorageNode.flush} follows. */
+function dropOriginals({ node, state, ddl }: ShardParts, record: MovePrimaryRecord): void {
+  for (const ns of record.namespaces) {
+    dropLocalCollection(node, ns)
+    state.forgetCollection(ns)
+  }
+  ddl.records.remove(record)
+}
+
+async function abort(parts: ShardParts, record: MovePrimaryRecord, error: unknown): Promise<void> {
+  const { context } = parts.node
+  context.log('warn', 'movePrimary failed', {
+    db: record.ns,
+    to: record.to,
+    reason: error instanceof Error ? error.message : String(error),
+  })
+  if (parts.ddl.records.has(record)) {
+    try {
+      await end(parts, record)
+    } catch (failure) {
+      if (!(failure instanceof RequestFailedError)) throw failure
+      context.setTimer(movePrimaryTimer, recoveryPauseMs)
+    }
+  }
+  if (parts.node.behaviours.movePrimaryLogsPhases)
+    await log(parts, 'error', record.ns, record.to, []).catch(ignoreUnreachable)
+}
+
+function ignoreUnreachable(error: unknown): void {
+  if (!(error instanceof RequestFailedError)) throw error
+}
+
+/** Timer of a shard that has moves to end. */
+export const movePrimaryTimer = 'move-primary-recovery'
+const recoveryPauseMs = 1_000
+
+/** Ends every move that a former life of this shard, or an unreachable member, left behind; tries again when it cannot. */
+export async function recoverMovePrimaries(parts: ShardParts): Promise<void> {
+  for (const { operation, ns: db } of parts.ddl.records.all()) {
+    if (operation !== 'movePrimary') continue
+    try {
+      await parts.databaseMoves.recoverMove(db, () => endPending(parts, db))
+    } catch (error) {
+      if (!(error instanceof RequestFailedError)) throw error
+      parts.node.context.setTimer(movePrimaryTimer, recoveryPauseMs)
+    }
+  }
+}
+
+async function endPending(parts: ShardParts, db: string): Promise<void> {
+  const pending = parts.ddl.records.get({ operation: 'movePrimary', ns: db })
+  if (pending?.operation === 'movePrimary') await end(parts, pending)
+}
+
+/** Drops the copies of a move that was not committed, or the originals of one that was. @throws RequestFailedError */
+async function end(parts: ShardParts, record: MovePrimaryRecord): Promise<void> {
+  const { node, state, ddl } = parts
+  const { context } = node
+  const { ns: db, to, namespaces } = record
+  const { database } = await context.request(configAddress, 'config.get-database', { db })
+  const isCommitted = database === null || parseDatabase(database).primary !== context.address
+  if (isCommitted) {
+    state.forgetDatabase(db)
+    dropOriginals(parts, record)
+  } else {
+    for (const ns of namespaces) await context.request(to, 'shard.drop-local-collection', { ns })
+    ddl.records.remove(record)
+  }
+  await node.flush()
+}
+
+async function collectionsOf(
+  { node, state }: ShardParts,
+  db: string,
+): Promise<{ unsharded: string[]; sharded: string[] }> {
+  const unsharded: string[] = []
+  const sharded: string[] = []
+  for (const { ns } of [...node.engine.collections(db)])
+    ((await state.refreshCollection(ns)) === null ? unsharded : sharded).push(ns)
+  return { unsharded: unsharded.sort(), sharded: sharded.sort() }
+}
+
+/** @throws CommandError 48 NamespaceExists */
+async function checkRecipient(
+  { node: { context } }: ShardParts,
+  to: string,
+  db: string,
+  namespaces: readonly string[],
+): Promise<void> {
+  const { namespaces: there } = await context.request(to, 'shard.list-local-namespaces', { db })
+  const orphaned = namespaces.find((ns) => there.includes(ns))
+  if (orphaned !== undefined)
+    throw new CommandError('NamespaceExists', `Found orphaned collection ${orphaned} on recipient ${to}`)
+}
+
+async function log(
+  { node: { context, behaviours } }: ShardParts,
+  phase: 'start' | 'end' | 'error',
+  db: string,
+  to: string,
+  sharded: readonly string[],
+): Promise<void> {
+  if (behaviours.movePrimaryLogsPhases) {
+    const details = () => new DocumentWriter(96).string('from', context.address).string('to', to).finish()
+    if (phase === 'end') await logChange(context, 'movePrimary.commit', db, details())
+    await logChange(context, `movePrimary.${phase}`, db, details())
+    return
+  }
+  const details = new DocumentWriter(256)
+    .string('database', db)
+    .string('from', context.address)
+    .string('to', to)
+    .startArray('shardedCollections')
+  sharded.forEach((ns, i) => details.string(String(i), ns))
+  await logChange(context, phase === 'start' ? 'movePrimary.start' : 'movePrimary', db, details.end().finish())
+}

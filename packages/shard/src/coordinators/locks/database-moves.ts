@@ -1,0 +1,172 @@
+/**
+ * What may happen to a database while its primary shard changes. Server: DatabaseShardingState, isMovePrimaryInProgress; DDLLockManager.
+ */
+import { createDeferred, type Deferred } from '@shardlab/actor'
+import { CommandError } from '@shardlab/bson'
+import { databaseNameOf, type Entrant } from '@shardlab/node'
+import { lockFree, type LockHolder, type LockWait } from './lock-wait.js'
+
+/** Commands that change collections or what is in them. */
+const changingCommands: ReadonlySet<string> = new Set([
+  'insert',
+  'update',
+  'delete',
+  'findAndModify',
+  'findandmodify',
+  'bulkWrite',
+  'create',
+  'createIndexes',
+  'dropIndexes',
+  'deleteIndexes',
+  'collMod',
+  'drop',
+  'renameCollection',
+  'convertToCapped',
+  'cloneCollectionAsCapped',
+])
+
+export class DatabaseMoves {
+  readonly #refuses: boolean
+  readonly #wait: LockWait
+  /** Databases of which a copy is being made: changes to their unsharded collections would be lost. */
+  readonly #copying = new Map<string, { readonly to: string; readonly ended: Deferred<void> }>()
+  /** Coordinators at work, by database. */
+  readonly #coordinators = new Map<string, Set<LockHolder>>()
+  readonly #moves = new Map<string, Deferred<void>>()
+  /** What clients wait for, by database: the new primary shard, and what settles when it has become that or not. */
+  readonly #asked = new Map<string, { readonly to: string; readonly done: Promise<void> }>()
+  #idle = createDeferred<void>()
+
+  /** @param refuses whether changes fail while a copy is made, instead of waiting for its end */
+  constructor(refuses: boolean, wait: LockWait) {
+    this.#refuses = refuses
+    this.#wait = wait
+  }
+
+  /**
+   * What a command has to wait for before it enters a collection; undefined: nothing.
+   * @throws CommandError 319 MovePrimaryInProgress
+   */
+  blocking(ns: string, { operation, routed }: Pick<Entrant, 'operation' | 'routed'>): Promise<void> | undefined {
+    if (this.#copying.size === 0) return undefined
+    const copying = this.#copying.get(databaseNameOf(ns))
+    const isSharded = routed !== null && routed.shardVersion !== null && routed.shardVersion !== 'UNSHARDED'
+    if (copying === undefined || isSharded || !changingCommands.has(operation.command)) return undefined
+    if (this.#refuses) throw new CommandError('MovePrimaryInProgress', `movePrimary is in progress for namespace ${ns}`)
+    return copying.ended.promise
+  }
+
+  /**
+   * Runs the work of a coordinator, which no move of the database interrupts.
+   * @throws CommandError 46 LockBusy, see {@link lockFree}
+   */
+  async coordinate<T>(db: string, holder: LockHolder, work: () => Promise<T> | T): Promise<T> {
+    const sinceMs = this.#wait.context.now()
+    while (this.#moves.has(db)) await lockFree(this.#wait, db, () => this.#moving(db), sinceMs)
+    return this.#holding(db, holder, work)
+  }
+
+  /** As {@link coordinate}, for what an earlier life of the member has begun: it waits as long as it takes. */
+  async recover<T>(db: string, holder: LockHolder, work: () => Promise<T> | T): Promise<T> {
+    for (let move = this.#moves.get(db); move !== undefined; move = this.#moves.get(db)) await move.promise
+    return this.#holding(db, holder, work)
+  }
+
+  /**
+   * Runs a movePrimary; while one is asked for, others to the same shard wait for its outcome. Server: MovePrimaryCoordinator, checkIfOptionsConflict.
+   * @throws CommandError 117 ConflictingOperationInProgress when the database is moving to another shard; what the work throws
+   */
+  async asked(db: string, to: string, work: () => Promise<void>): Promise<void> {
+    const asked = this.#asked.get(db)
+    if (asked !== undefined) {
+      if (asked.to === to) return asked.done
+      throw new CommandError(
+        'ConflictingOperationInProgress',
+        'Another movePrimary operation with different arguments is already running ont the same database',
+      )
+    }
+    const done = work().finally(() => this.#asked.delete(db))
+    this.#asked.set(db, { to, done })
+    return done
+  }
+
+  /** @throws CommandError 117 ConflictingOperationInProgress when this shard copies another database. Server: ActiveMovePrimariesRegistry */
+  checkOnlyCopy(db: string): void {
+    for (const [other, { to }] of this.#copying) {
+      if (other === db) continue
+      throw new CommandError(
+        'ConflictingOperationInProgress',
+        `Unable to start new movePrimary operation because this shard is currently moving its primary for namespace ${other} to ${to}`,
+      )
+    }
+  }
+
+  /**
+   * Runs a move of the database: one at a time, when no coordinator is at work there.
+   * @throws CommandError 46 LockBusy, see {@link lockFree}
+   */
+  async move<T>(db: string, work: () => Promise<T>): Promise<T> {
+    const sinceMs = this.#wait.context.now()
+    while (this.#moves.has(db)) await lockFree(this.#wait, db, () => this.#moving(db), sinceMs)
+    return this.#moved(db, async () => {
+      while (this.#coordinators.has(db)) await lockFree(this.#wait, db, () => this.#coordinating(db), sinceMs)
+      return work()
+    })
+  }
+
+  /** As {@link move}, for what an earlier life of the member has begun: it waits as long as it takes. */
+  async recoverMove<T>(db: string, work: () => Promise<T>): Promise<T> {
+    for (let move = this.#moves.get(db); move !== undefined; move = this.#moves.get(db)) await move.promise
+    return this.#moved(db, async () => {
+      while (this.#coordinators.has(db)) await this.#idle.promise
+      return work()
+    })
+  }
+
+  /** Runs the work while nothing changes the database's unsharded collections, which are copied to a shard. */
+  async copy<T>(db: string, to: string, work: () => Promise<T>): Promise<T> {
+    const ended = createDeferred<void>()
+    this.#copying.set(db, { to, ended })
+    try {
+      return await work()
+    } finally {
+      this.#copying.delete(db)
+      ended.resolve()
+    }
+  }
+
+  #moving(db: string): (LockHolder & { readonly released: Promise<void> }) | undefined {
+    const move = this.#moves.get(db)
+    return move && { operation: 'movePrimary', mode: 'X', released: move.promise }
+  }
+
+  #coordinating(db: string): (LockHolder & { readonly released: Promise<void> }) | undefined {
+    const [first] = this.#coordinators.get(db) ?? []
+    return first && { ...first, released: this.#idle.promise }
+  }
+
+  async #moved<T>(db: string, work: () => Promise<T>): Promise<T> {
+    const ended = createDeferred<void>()
+    this.#moves.set(db, ended)
+    try {
+      return await work()
+    } finally {
+      this.#moves.delete(db)
+      ended.resolve()
+    }
+  }
+
+  async #holding<T>(db: string, holder: LockHolder, work: () => Promise<T> | T): Promise<T> {
+    const own = { ...holder }
+    const holders = this.#coordinators.get(db) ?? new Set()
+    this.#coordinators.set(db, holders.add(own))
+    try {
+      return await work()
+    } finally {
+      holders.delete(own)
+      if (holders.size === 0) this.#coordinators.delete(db)
+      this.#idle.resolve()
+      this.#idle = createDeferred()
+    }
+  }
+}

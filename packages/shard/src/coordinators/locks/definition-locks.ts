@@ -1,0 +1,58 @@
+/** While a collection is resharded nobody else changes its definition. Server: ddl_lock_manager.cpp. */
+import { lockFree, type LockWait } from './lock-wait.js'
+import type { CriticalSections } from '../../metadata/critical-sections.js'
+
+interface Holder {
+  readonly request: Uint8Array
+  readonly done: Promise<void>
+}
+
+export class DefinitionLocks {
+  readonly #wait: LockWait
+  readonly #critical: CriticalSections
+  readonly #holders = new Map<string, Holder>()
+
+  constructor(wait: LockWait, critical: CriticalSections) {
+    this.#wait = wait
+    this.#critical = critical
+  }
+
+  /** Who has the collection; null: nobody. */
+  holder(ns: string): Holder | null {
+    return this.#holders.get(ns) ?? null
+  }
+
+  /** Runs the work when those who have come before are done, while others wait. Nobody may hold the collection. */
+  async hold(ns: string, request: Uint8Array, work: () => Promise<void>): Promise<void> {
+    const run = async () => {
+      // Who changes a definition is in the collection's critical section.
+      for (let blocking = this.#critical.blocking(ns); blocking !== undefined; blocking = this.#critical.blocking(ns))
+        await blocking
+      await work()
+    }
+    const done = run().finally(() => this.#holders.delete(ns))
+    // Those who join wait for the same promise; without any of them its rejection is the caller's alone.
+    done.catch(() => {})
+    this.#holders.set(ns, { request, done })
+    await done
+  }
+
+  /**
+   * Resolves when nobody holds these collections, or collections of these databases; undefined: nobody does.
+   * @param names namespaces and databases
+   * @throws CommandError 46 LockBusy, see {@link lockFree}
+   */
+  free(names: readonly string[]): Promise<void> | undefined {
+    if (this.#holders.size === 0 || this.#first(names) === undefined) return undefined
+    return lockFree(this.#wait, names[0]!, () => {
+      const holder = this.#first(names)
+      return holder && { operation: 'reshardCollection', mode: 'X', released: holder.done }
+    })
+  }
+
+  #first(names: readonly string[]): Holder | undefined {
+    for (const [ns, holder] of this.#holders)
+      if (names.some((name) => ns === name || ns.startsWith(`${name}.`))) return holder
+    return undefined
+  }
+}

@@ -1,9 +1,0 @@
-import { keysOf, type KeyRange } from '../migration/key-range.js'
-import { positionOfKeyString } from './position.js'
-import type { Interval } from './range-sizes.js'
-
-/** Where a range of shard keys lies in the key space of a measured collection. */
-export function intervalOf(range: KeyRange): Interval {
-  const [low, high] = keysOf(range)
-  return { min: positionOfKeyString(low), max: positionOfKeyString(high) }
-}

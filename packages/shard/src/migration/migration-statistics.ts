@@ -1,0 +1,94 @@
+/** What migrations and range deletions have done in this life of the member, for serverStatus. Server: sharding_statistics.cpp. */
+import type { MigrationStage } from '@shardlab/actor'
+import type { DocumentWriter } from '@shardlab/bson'
+import type { Behaviours } from '@shardlab/sharding'
+import type { Size } from '../ranges/measured/sized-range.js'
+
+export class MigrationStatistics {
+  readonly #donated = {
+    started: 0,
+    committed: 0,
+    aborted: 0,
+    documents: 0,
+    bytes: 0,
+    totalMs: 0,
+    cloneMs: 0,
+    criticalMs: 0,
+  }
+  readonly #received = { started: 0, documents: 0, bytes: 0, changedDocuments: 0, changedBytes: 0 }
+  readonly #deleted = { documents: 0, bytes: 0 }
+  /** When the donation's critical section began, in ms since the donation did; null outside of one. */
+  #criticalSinceMs: number | null = null
+
+  /** @param cloned documents and bytes that the recipient has cloned; `durationMs` since the donation began */
+  noteDonation(stage: MigrationStage, cloned: readonly [documents: number, bytes: number], durationMs: number): void {
+    const counts = this.#donated
+    if (stage === 'started') counts.started++
+    else if (stage === 'cloned') counts.cloneMs += durationMs
+    else if (stage === 'critical-section') this.#criticalSinceMs = durationMs
+    else {
+      counts[stage]++
+      counts.documents += cloned[0]
+      counts.bytes += cloned[1]
+      counts.totalMs += durationMs
+      if (this.#criticalSinceMs !== null) counts.criticalMs += durationMs - this.#criticalSinceMs
+      this.#criticalSinceMs = null
+    }
+  }
+
+  noteReceipt(): void {
+    this.#received.started++
+  }
+
+  noteCloned({ documents, bytes }: Size): void {
+    this.#received.documents += documents
+    this.#received.bytes += bytes
+  }
+
+  /** Documents that were written while the range was cloned. */
+  noteCaughtUp({ documents, bytes }: Size): void {
+    this.#received.changedDocuments += documents
+    this.#received.changedBytes += bytes
+  }
+
+  noteDeleted(documents: number, bytes: number): void {
+    this.#deleted.documents += documents
+    this.#deleted.bytes += bytes
+  }
+
+  /** Appends the fields that the version has. */
+  write(writer: DocumentWriter, { shardsCountMigrations }: Behaviours, rangeDeletions: number): void {
+    if (shardsCountMigrations === 'not') return
+    const withBytes = shardsCountMigrations === 'bytes'
+    const { started, committed, aborted, documents, bytes, totalMs, cloneMs, criticalMs } = this.#donated
+    const received = this.#received
+    writer.int64('countDonorMoveChunkStarted', started)
+    if (withBytes)
+      writer
+        .int64('countDonorMoveChunkCommitted', committed)
+        .int64('countDonorMoveChunkAborted', aborted)
+        .int64('totalDonorMoveChunkTimeMillis', totalMs)
+    writer
+      .int64('totalDonorChunkCloneTimeMillis', cloneMs)
+      .int64('totalCriticalSectionCommitTimeMillis', criticalMs)
+      .int64('totalCriticalSectionTimeMillis', criticalMs)
+    if (withBytes) writer.int64('totalRecipientCriticalSectionTimeMillis', 0)
+    writer.int64('countDocsClonedOnRecipient', received.documents)
+    if (withBytes)
+      writer
+        .int64('countBytesClonedOnRecipient', received.bytes)
+        .int64('countDocsClonedOnCatchUpOnRecipient', received.changedDocuments)
+        .int64('countBytesClonedOnCatchUpOnRecipient', received.changedBytes)
+    writer.int64('countDocsClonedOnDonor', documents)
+    if (withBytes) writer.int64('countBytesClonedOnDonor', bytes)
+    writer.int64('countRecipientMoveChunkStarted', received.started)
+    if (withBytes)
+      writer
+        .int64('countDocsDeletedByRangeDeleter', this.#deleted.documents)
+        .int64('countBytesDeletedByRangeDeleter', this.#deleted.bytes)
+    else writer.int64('countDocsDeletedOnDonor', this.#deleted.documents)
+    writer.int64('countDonorMoveChunkLockTimeout', 0)
+    if (withBytes) writer.int64('countDonorMoveChunkAbortConflictingIndexOperation', 0)
+    writer.int64('unfinishedMigrationFromPreviousPrimary', 0).int32('rangeDeleterTasks', rangeDeletions)
+  }
+}

@@ -1,0 +1,70 @@
+/** How many documents of a collection this shard does not own, as its range deletions say. Server: balancer_stats_registry.cpp. */
+import { BsonType, findField, hexOf } from '@shardlab/bson'
+import type { StorageNode } from '@shardlab/node'
+import type { Collection } from '@shardlab/storage'
+import { orphansIn } from './range-deletion-task.js'
+import { partsOf } from '../shard-parts.js'
+
+const rangeDeletions = 'config.rangeDeletions'
+
+/** The sum of `numOrphanDocs` over the range deletions of a collection; 0 when there is none. */
+export function orphanCountOf(node: StorageNode, { uuid }: Collection): number {
+  return partsOf(node).orphans.of(uuid)
+}
+
+/** The sums of all collections, kept up to date from when they are asked for first. */
+export class OrphanCounts {
+  readonly #node: StorageNode
+  #byCollection: Map<string, number> | null = null
+  #isWatching = false
+
+  constructor(node: StorageNode) {
+    this.#node = node
+  }
+
+  of(collectionUuid: Uint8Array): number {
+    this.#watch()
+    this.#byCollection ??= this.#sums()
+    return this.#byCollection.get(hexOf(collectionUuid)) ?? 0
+  }
+
+  #watch(): void {
+    if (this.#isWatching) return
+    this.#isWatching = true
+    this.#node.observe(({ op, ns, object }, preImage) => {
+      if (op === 'c') this.#byCollection = null
+      if (ns !== rangeDeletions || this.#byCollection === null) return
+      const before = preImage === null ? 0 : orphansOf(preImage)
+      const after = op === 'd' ? 0 : orphansOf(object)
+      // What becomes of a task mostly leaves the number as it is.
+      if (before === after && (after === 0 || isSameCollection(preImage!, object))) return
+      if (before !== 0) add(this.#byCollection, preImage!, -before)
+      if (after !== 0) add(this.#byCollection, object, after)
+    })
+  }
+
+  #sums(): Map<string, number> {
+    const sums = new Map<string, number>()
+    const scan = this.#node.collection(rangeDeletions)?.scan()
+    for (let record = scan?.next() ?? null; record !== null; record = scan!.next())
+      add(sums, record.document, orphansOf(record.document))
+    return sums
+  }
+}
+
+function orphansOf(task: Uint8Array): number {
+  return orphansIn(findField(task, 'numOrphanDocs'))
+}
+
+function isSameCollection(a: Uint8Array, b: Uint8Array): boolean {
+  const [of, other] = [findField(a, 'collectionUuid'), findField(b, 'collectionUuid')]
+  return of !== undefined && other !== undefined && of.isIdentical(other)
+}
+
+/** Clients may write there: what is no range deletion does not count. */
+function add(sums: Map<string, number>, task: Uint8Array, documents: number): void {
+  const collection = findField(task, 'collectionUuid')
+  if (collection?.type !== BsonType.binary) return
+  const uuid = hexOf(collection.asBinary())
+  sums.set(uuid, (sums.get(uuid) ?? 0) + documents)
+}

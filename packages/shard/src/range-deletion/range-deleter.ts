@@ -1,0 +1,298 @@
+/**
+ * Deletes the documents of ranges that this shard does not own: when the cursors are gone that may still read there, and after a while.
+ * Server: range_deleter_service.cpp; until 5.0 metadata_manager.cpp, range_deletion_util.cpp. Parameters: orphanCleanupDelaySecs, rangeDeleterBatchSize, rangeDeleterBatchDelayMS.
+ */
+import {
+  Cancellation,
+  createDeferred,
+  passedStep,
+  RequestFailedError,
+  StepFailedError,
+  type Deferred,
+} from '@shardlab/actor'
+import { CommandError, hexOf, sameBytes } from '@shardlab/bson'
+import type { StorageNode } from '@shardlab/node'
+import { ShardKeyPattern } from '@shardlab/sharding'
+import type { Collection } from '@shardlab/storage'
+import type { DeletedSome } from '../ranges/collection-ranges.js'
+import { rangesOf } from '../ranges/ranges-of.js'
+import type { MigrationStatistics } from '../migration/migration-statistics.js'
+import { DueRanges, type Scheduled } from './due-ranges.js'
+import type { KeyRange } from '../ranges/key-range.js'
+import type { RangeDeletionTask, TaskState } from './range-deletion-task.js'
+import { RangeDeletionTasks } from './range-deletion-tasks.js'
+
+/** Name of the timer. */
+export const rangeDeleterTimer = 'range-deleter'
+/** Most documents deleted in one turn, however large a batch may be. */
+const documentsPerTurnMax = 1000
+/** Pause after a deletion that could not be done. */
+const retryAfterMs = 10_000
+/** A timer that was armed longer ago is armed anew: the member's clock may have been set, and the timer does not hear of that. */
+const armedAnewAfterMs = 60_000
+
+const noCursors: readonly bigint[] = []
+
+export class RangeDeleter {
+  readonly tasks: RangeDeletionTasks
+  readonly #node: StorageNode
+  readonly #statistics: MigrationStatistics
+  readonly #scheduled = new DueRanges()
+  /** Resolved whenever a task is gone; null: nobody waits for that. */
+  #progress: Deferred<void> | null = null
+  #working = false
+  /** What the timer is armed for; null: it is not. */
+  #armedForMs: number | null = null
+  #armedAtMs = 0
+
+  constructor(node: StorageNode, statistics: MigrationStatistics) {
+    this.#node = node
+    this.#statistics = statistics
+    this.tasks = new RangeDeletionTasks(node)
+  }
+
+  /** Takes up what an earlier life of the member left. */
+  start(): void {
+    for (const task of this.tasks.all()) if (!task.pending) this.#schedule(task.id, task.whenToClean)
+  }
+
+  /** When each range is due. */
+  export(): readonly Scheduled[] {
+    return [...this.#scheduled.all()]
+  }
+
+  /** Instead of {@link start}. */
+  import(scheduled: readonly Scheduled[]): void {
+    for (const each of scheduled) this.#scheduled.put(each)
+    // Of what the copy has none of is not waited for.
+    this.#cursorEnded()
+    // The copy gets the timers of the original, whatever it has armed.
+    this.#armedForMs = null
+  }
+
+  /** Namespaces of the ranges whose documents are being deleted. */
+  atWork(): string[] {
+    return this.#working ? this.tasks.all().flatMap(({ processing, ns }) => (processing ? [ns] : [])) : []
+  }
+
+  /** A new task; one that is not pending is due after its delay. {@link StorageNode.flush} follows. */
+  add(task: RangeDeletionTask): void {
+    this.tasks.put(task)
+    if (!task.pending) this.#schedule(task.id, task.whenToClean)
+  }
+
+  /** A pending task may begin, with `when` null as it was noted when it was made. {@link StorageNode.flush} follows. */
+  release(id: Uint8Array, when: RangeDeletionTask['whenToClean'] | null, numOrphanDocs?: number): void {
+    const task = this.tasks.changeState(id, (known) => {
+      const whenToClean = when ?? known.whenToClean
+      return known.pending ? { pending: false, whenToClean, numOrphanDocs: numOrphanDocs ?? known.numOrphanDocs } : null
+    })
+    if (task === undefined) return
+    // A range that this shard has not owned until now is none that cursors read.
+    this.#schedule(id, when ?? task.whenToClean, when === null ? this.#readers(task) : noCursors)
+  }
+
+  /** So many more documents lie in the range. {@link StorageNode.flush} follows. */
+  countOrphans(id: Uint8Array, documents: number): void {
+    if (documents > 0) this.tasks.changeState(id, (known) => ({ numOrphanDocs: known.numOrphanDocs + documents }))
+  }
+
+  /** The range belongs to this shard: nothing is deleted. {@link StorageNode.flush} follows. */
+  cancel(id: Uint8Array): void {
+    this.tasks.remove(id)
+    this.#scheduled.delete(hexOf(id))
+    this.#progressed()
+  }
+
+  /** Is no task of the collection left in the range? */
+  isClean(collectionUuid: Uint8Array, range: KeyRange | null): boolean {
+    return !this.tasks.anyIn(collectionUuid, range)
+  }
+
+  /** Resolves when {@link isClean}; false after `timeoutMs`. */
+  async waitForClean(collectionUuid: Uint8Array, range: KeyRange | null, timeoutMs: number | null): Promise<boolean> {
+    const { context } = this.#node
+    const deadlineMs = timeoutMs === null ? null : context.now() + timeoutMs
+    while (this.tasks.anyIn(collectionUuid, range)) {
+      const leftMs = deadlineMs === null ? null : deadlineMs - context.now()
+      if (leftMs !== null && leftMs <= 0) return false
+      if (leftMs === null) await this.#nextTaskGone()
+      else await this.#nextProgress(leftMs)
+    }
+    return true
+  }
+
+  /** Resolves when that task is gone. */
+  async waitForTask(id: Uint8Array): Promise<void> {
+    while (this.tasks.has(id)) await this.#nextTaskGone()
+  }
+
+  /** The timer is due: deletes what is due, one range after another. */
+  async wake(): Promise<void> {
+    this.#armedForMs = null
+    if (this.#working) return
+    this.#working = true
+    try {
+      for (let next = this.#nextDue(); next !== null; next = this.#nextDue()) await this.#run(next)
+    } finally {
+      this.#working = false
+      this.#arm()
+    }
+  }
+
+  #schedule(taskId: Uint8Array, whenToClean: TaskState['whenToClean'], cursors: readonly bigint[] = noCursors): void {
+    const { context, parameters, behaviours } = this.#node
+    const isDelayed = whenToClean !== 'now' && behaviours.orphanCleanupDelay !== 'none'
+    const delayMs = isDelayed ? parameters.number('orphanCleanupDelaySecs') * 1000 : 0
+    const isBehind = behaviours.orphanCleanupDelay === 'behind-queries'
+    const id = hexOf(taskId)
+    const dueAtMs = Math.min(this.#scheduled.get(id)?.dueAtMs ?? Infinity, context.now() + delayMs)
+    this.#scheduled.put({ id, dueAtMs, cursors, delayMs: isBehind ? delayMs : 0 })
+    this.#arm()
+  }
+
+  /** Open cursors that began when the range was this shard's own. */
+  #readers({ collectionUuid }: RangeDeletionTask): readonly bigint[] {
+    const { cursors, behaviours } = this.#node
+    if (cursors.size === 0) return noCursors
+    const ids: bigint[] = []
+    for (const { id, source } of cursors) {
+      const { reads } = source
+      if (reads === undefined || !sameBytes(reads.uuid, collectionUuid)) continue
+      if (reads.leavesOutOrphans || behaviours.rangeDeletionWaitsForAllCursors) ids.push(id)
+    }
+    return ids
+  }
+
+  /** A cursor has ended: ranges that only waited for that are due after their delay. */
+  #cursorEnded(): void {
+    const { cursors, context } = this.#node
+    for (const scheduled of [...this.#scheduled.kept()]) {
+      const left = scheduled.cursors.filter((id) => cursors.find(id) !== undefined)
+      const dueAtMs =
+        left.length > 0 ? scheduled.dueAtMs : Math.max(scheduled.dueAtMs, context.now() + scheduled.delayMs)
+      this.#scheduled.put({ ...scheduled, cursors: left, dueAtMs })
+    }
+    this.#arm()
+  }
+
+  #arm(): void {
+    const { context, stopping, cursors } = this.#node
+    cursors.onEnd = this.#scheduled.kept().size > 0 ? () => this.#cursorEnded() : null
+    const next = this.#scheduled.next()
+    if (this.#working || next === undefined || stopping.signal.aborted) return
+    const now = context.now()
+    // Most of those that are scheduled are due after others.
+    const isArmed =
+      next.dueAtMs === this.#armedForMs && now >= this.#armedAtMs && now - this.#armedAtMs < armedAnewAfterMs
+    if (isArmed && next.dueAtMs > now) return
+    this.#armedForMs = next.dueAtMs
+    this.#armedAtMs = now
+    context.setTimer(rangeDeleterTimer, Math.max(0, next.dueAtMs - now))
+  }
+
+  #nextDue(): Scheduled | null {
+    const next = this.#scheduled.next()
+    return next === undefined || next.dueAtMs > this.#node.context.now() ? null : next
+  }
+
+  async #run({ id }: Scheduled): Promise<void> {
+    const { context } = this.#node
+    try {
+      const task = this.tasks.changeState(Buffer.from(id, 'hex'), (known) =>
+        known.processing ? null : { processing: true },
+      )
+      const done = task === undefined || (await this.#deleteRange(task))
+      if (!done) throw new CommandError('IndexNotFound', `no index begins with the shard key of ${task.ns}`)
+      this.#scheduled.delete(id)
+      this.#progressed()
+    } catch (error) {
+      if (!(error instanceof CommandError || error instanceof RequestFailedError || error instanceof StepFailedError))
+        throw error
+      const scheduled = this.#scheduled.get(id)
+      if (scheduled !== undefined) this.#scheduled.put({ ...scheduled, dueAtMs: context.now() + retryAfterMs })
+      context.log('warn', 'a range was not deleted', { reason: error.message })
+    }
+  }
+
+  /** Of a task that is noted as processing. False: without an index that begins with the shard key the documents cannot be found. */
+  async #deleteRange(task: RangeDeletionTask): Promise<boolean> {
+    const node = this.#node
+    const { context, parameters } = node
+    const { id, ns, range, keyPattern } = task
+    const startedAtMs = context.now()
+    await node.flush()
+    const started = context.reach('shard.range-deleter.started', { ns })
+    if (started !== passedStep) await started
+    let documents = 0
+    let bytes = 0
+    for (;;) {
+      const collection = this.#collection(task)
+      if (collection === undefined) break
+      const deleted = this.#deleteSome(range, keyPattern, collection)
+      if (deleted === null) return false
+      documents += deleted.documents
+      bytes += deleted.bytes
+      this.#statistics.noteDeleted(deleted.documents, deleted.bytes)
+      if (deleted.documents === 0) break
+      const lessOrphans = (known: TaskState) => ({
+        numOrphanDocs: Math.max(0, known.numOrphanDocs - deleted.documents),
+      })
+      if (this.tasks.changeState(id, lessOrphans) === undefined) break
+      await node.flush()
+      await context.sleep(parameters.number('rangeDeleterBatchDelayMS') * deleted.turns, node.stopping.signal)
+    }
+    const emptied = context.reach('shard.range-deleter.emptied', { ns })
+    if (emptied !== passedStep) await emptied
+    this.tasks.remove(id)
+    await node.flush()
+    if (!context.wants('range-deleted')) return true
+    context.emit({
+      type: 'range-deleted',
+      atMs: context.now(),
+      shard: context.address,
+      ns,
+      documents,
+      bytes,
+      durationMs: context.now() - startedAtMs,
+    })
+    return true
+  }
+
+  #collection({ collectionUuid, ns }: RangeDeletionTask): Collection | undefined {
+    const named = this.#node.collection(ns)
+    if (named !== undefined && sameBytes(named.uuid, collectionUuid)) return named
+    // A rename gives the collection another name, never another UUID.
+    return this.#node.engine.collections().find(({ uuid }) => sameBytes(uuid, collectionUuid))
+  }
+
+  #deleteSome(range: KeyRange, keyPattern: Uint8Array, collection: Collection): DeletedSome | null {
+    const batch = this.#node.parameters.number('rangeDeleterBatchSize')
+    const most = batch === 0 ? documentsPerTurnMax : Math.min(batch, documentsPerTurnMax)
+    return rangesOf(this.#node, collection).deleteSome(
+      range,
+      ShardKeyPattern.parse(keyPattern, { compoundHashed: true }),
+      most,
+    )
+  }
+
+  #progressed(): void {
+    const progress = this.#progress
+    this.#progress = null
+    progress?.resolve()
+  }
+
+  #nextTaskGone(): Promise<void> {
+    return (this.#progress ??= createDeferred()).promise
+  }
+
+  async #nextProgress(timeoutMs: number): Promise<void> {
+    const waiting = new Cancellation()
+    this.#node.context.detach(this.#nextTaskGone().then(() => waiting.abort()))
+    try {
+      await this.#node.context.sleep(timeoutMs, waiting)
+    } catch (error) {
+      if (!(error instanceof RequestFailedError)) throw error
+    }
+  }
+}

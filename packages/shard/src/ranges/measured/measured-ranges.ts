@@ -1,0 +1,170 @@
+/** The answers of a measured collection: those that documents would give which are evenly spread over each of its ranges. */
+import { CommandError, fieldsOf, isEmptyDocument } from '@shardlab/bson'
+import type { StorageNode } from '@shardlab/node'
+import { formatDocument } from '@shardlab/query'
+import { ShardKeyPattern } from '@shardlab/sharding'
+import type { Collection } from '@shardlab/storage'
+import { fullEnough, repositionedMax, type AutoSplitRequest } from '../stored/auto-split-vector.js'
+import { keysPerPart, type SplitVectorRequest } from '../stored/split-vector.js'
+import type { ClonedRange } from '../stored/cloner-source.js'
+import { rangeIndex, type KeyRange } from '../key-range.js'
+import type { RangeSizeAnswer, RangeSizeRequest } from '../stored/range-size.js'
+import type { CollectionRanges, DeletedSome, OtherBoundRequest, RangeSource } from '../collection-ranges.js'
+import type { MeasuredCollection } from './measured-collections.js'
+import { intervalOf } from './interval.js'
+import { cutsOf, MeasuredKeys } from './measured-keys.js'
+import { MeasuredSource } from './measured-source.js'
+import { boundAt, positionOf, type Position } from './position.js'
+import type { Interval } from './range-sizes.js'
+import { sizeOf, type Size } from './sized-range.js'
+
+const everything: Interval = {
+  min: { x: Number.NEGATIVE_INFINITY, y: Number.NEGATIVE_INFINITY },
+  max: { x: Number.POSITIVE_INFINITY, y: Number.POSITIVE_INFINITY },
+}
+
+export class MeasuredRanges implements CollectionRanges {
+  readonly #node: StorageNode
+  readonly #collection: Collection
+  readonly #measured: MeasuredCollection
+
+  constructor(node: StorageNode, collection: Collection, measured: MeasuredCollection) {
+    this.#node = node
+    this.#collection = collection
+    this.#measured = measured
+  }
+
+  get totals(): Size {
+    const { documents, bytes } = this.#measured.sizes
+    return { documents, bytes }
+  }
+
+  sizeOf({ min, max, estimate, sizeMaxBytes }: RangeSizeRequest): RangeSizeAnswer {
+    const { documents, bytes } = this.#measured.sizes.sizeOf(intervalOf({ min, max }))
+    const averageBytes = this.#averageBytes()
+    const sizeBytes = estimate ? documents * averageBytes : bytes
+    if (sizeMaxBytes === null || sizeBytes <= sizeMaxBytes) return { sizeBytes, isLarger: false }
+    // Who counts stops with the document that is too much.
+    return {
+      sizeBytes: Math.min(sizeBytes, (Math.floor(sizeMaxBytes / averageBytes) + 1) * averageBytes),
+      isLarger: true,
+    }
+  }
+
+  splitVector(request: SplitVectorRequest): Uint8Array[] {
+    const { keyPattern, force = false, maxSplitPoints = null } = request
+    const shardKey = this.#shardKey(keyPattern)
+    const { documents, bytes } = this.totals
+    const maxChunkSizeBytes = force ? bytes : (request.maxChunkSizeBytes ?? 0)
+    if (maxChunkSizeBytes <= 0 && (documents > 0 || request.refuseEmpty !== false))
+      throw new CommandError('InvalidOptions', 'need to specify the desired max chunk size')
+    if (bytes < maxChunkSizeBytes || documents === 0) return []
+    const keys = this.#keys(shardKey, {
+      min: endOf(request.min) ?? everything.min,
+      max: endOf(request.max) ?? everything.max,
+    })
+    if (keys.count === 0)
+      throw new CommandError(
+        'OperationFailed',
+        "can't open a cursor to scan the range (desired range is possibly empty)",
+      )
+    const part = force ? Math.floor(keys.count / 2) : keysPerPart(maxChunkSizeBytes, bytes, documents, request)
+    const most = maxSplitPoints === null || maxSplitPoints === 0 ? Number.POSITIVE_INFINITY : maxSplitPoints
+    return cutsOf(keys, { first: part, others: part + 1, most }).map((n) => boundAt(shardKey, keys.at(n)))
+  }
+
+  autoSplitVector({ shardKey, range, maxChunkSizeBytes, pointsMax }: AutoSplitRequest): Uint8Array[] {
+    const { documents, bytes } = this.totals
+    if (documents === 0 || bytes < maxChunkSizeBytes) return []
+    const keys = this.#keys(shardKey, intervalOf(range))
+    if (keys.hasOneKey) return []
+    const cuts = fullChunks(keys, Math.floor(maxChunkSizeBytes / this.#averageBytes()), pointsMax)
+    return (pointsMax === null ? cuts : cuts.slice(0, pointsMax)).map((n) => boundAt(shardKey, keys.at(n)))
+  }
+
+  otherBound({ shardKey, chunk, maxChunkSizeBytes, reverse }: OtherBoundRequest): Uint8Array {
+    const whole = reverse ? chunk.min : chunk.max
+    const { documents, bytes } = this.totals
+    if (documents === 0 || bytes < maxChunkSizeBytes) return whole
+    const perChunk = Math.floor(maxChunkSizeBytes / this.#averageBytes())
+    const keys = this.#keys(shardKey, intervalOf(chunk))
+    const first = firstChange(keys, perChunk, reverse)
+    if (first === null) return whole
+    const bound = (n: number): Uint8Array => boundAt(shardKey, keys.at(reverse ? keys.count - 1 - n : n))
+    const rest = keys.count - first - 1
+    if (rest >= perChunk * fullEnough) return bound(first)
+    const share = perChunk - Math.floor((perChunk - rest) / 2)
+    if (rest < perChunk - share) return whole
+    const fairer = firstChange(keys, share, reverse)
+    return fairer === null ? whole : bound(fairer)
+  }
+
+  extremeKey(shardKey: ShardKeyPattern, lowest: boolean): Uint8Array | null {
+    const keys = this.#keys(shardKey, everything)
+    const n = lowest ? 1 : keys.count - 1
+    return n < 0 || n >= keys.count ? null : boundAt(shardKey, keys.at(n))
+  }
+
+  source(cloned: ClonedRange, maxChunkSizeBytes: number | null): RangeSource {
+    return new MeasuredSource(this.#node, this.#collection, this.#measured, cloned, maxChunkSizeBytes)
+  }
+
+  /** All at once. */
+  deleteSome(range: KeyRange, shardKey: ShardKeyPattern, most: number): DeletedSome | null {
+    if (rangeIndex(this.#collection, shardKey) === undefined) return null
+    const { documents, bytes } = sizeOf(this.#measured.sizes.take(intervalOf(range)))
+    return { documents, bytes, turns: Math.ceil(documents / most) }
+  }
+
+  #averageBytes(): number {
+    const { documents, bytes } = this.totals
+    return Math.max(1, Math.floor(bytes / Math.max(1, documents)))
+  }
+
+  #keys({ fields }: ShardKeyPattern, interval: Interval): MeasuredKeys {
+    return new MeasuredKeys(this.#measured.sizes.within(interval), fields.length > 1)
+  }
+
+  /** @throws CommandError 27 IndexNotFound */
+  #shardKey(keyPattern: Uint8Array): ShardKeyPattern {
+    const shardKey = ShardKeyPattern.parse(keyPattern, { compoundHashed: true })
+    if (rangeIndex(this.#collection, shardKey) === undefined)
+      throw new CommandError('IndexNotFound', `couldn't find index over splitting key ${formatDocument(keyPattern)}`)
+    return shardKey
+  }
+}
+
+/** Null: an end of the key space. */
+function endOf(bound: Uint8Array | null): Position | null {
+  return bound === null || isEmptyDocument(bound) || fieldsOf(bound).length === 0 ? null : positionOf(bound)
+}
+
+/** As `autoSplitVector` chooses among documents. */
+function fullChunks(keys: MeasuredKeys, perChunk: number, pointsMax: number | null): number[] {
+  const most = pointsMax === null ? Number.POSITIVE_INFINITY : pointsMax + 1
+  const cuts = cutsOf(keys, { first: Math.max(1, perChunk - 1), others: perChunk, most })
+  const rest = cuts.length === most ? 0 : cuts.length === 0 ? keys.count : keys.count - 1 - cuts.at(-1)!
+  if (rest >= perChunk * fullEnough || cuts.length === 0) return cuts
+  const repositioned = Math.min(repositionedMax, cuts.length)
+  const perNewChunk = perChunk - Math.trunc((perChunk - rest) / (repositioned + 1))
+  if (rest < perChunk - perNewChunk) return cuts.slice(0, -1)
+  const kept = cuts.slice(0, cuts.length - repositioned)
+  return [
+    ...kept,
+    ...cutsOf(keys, { from: kept.at(-1) ?? 0, first: perNewChunk - 1, others: perNewChunk, most: repositioned }),
+  ]
+}
+
+/** The first document at or behind so many, from one end on, whose key differs from the first one's; null: there is none. */
+function firstChange(keys: MeasuredKeys, count: number, reverse: boolean): number | null {
+  const n = Math.max(1, count - 1)
+  if (n >= keys.count) return null
+  if (!reverse) {
+    const sameUntil = keys.nextKey(0)
+    const found = Math.max(n, sameUntil)
+    return found < keys.count ? found : null
+  }
+  const last = keys.previousKey(keys.count - 1)
+  const found = Math.min(keys.count - 1 - n, last)
+  return found < 0 ? null : keys.count - 1 - found
+}

@@ -1,0 +1,76 @@
+/** What a donor hands over of a measured range: its size as it was at the start, then what it has grown by. */
+import { packRanges } from '@shardlab/actor'
+import { CommandError } from '@shardlab/bson'
+import type { StorageNode } from '@shardlab/node'
+import type { Collection } from '@shardlab/storage'
+import type { CloneBatch, ModsBatch } from '../../cloning/document-feed.js'
+import { watchDefinition } from '../../cloning/watch-collection.js'
+import { checkSize, type ClonedRange } from '../stored/cloner-source.js'
+import type { RangeSource } from '../collection-ranges.js'
+import type { MeasuredCollection } from './measured-collections.js'
+import { intervalOf } from './interval.js'
+import { RangeSizes, type Interval } from './range-sizes.js'
+import { sizeOf } from './sized-range.js'
+
+type Sized<Batch> = Batch & { readonly sizes: Uint8Array }
+
+export class MeasuredSource implements RangeSource {
+  readonly collection: Collection
+  readonly #cloned: Uint8Array
+  readonly #interval: Interval
+  readonly #stops: readonly (() => void)[]
+  /** Since the last time that the recipient has asked; null: nothing has grown. */
+  #grown: RangeSizes | null = null
+  #lastMods: { readonly batch: number; readonly reply: Sized<ModsBatch> } | null = null
+  #broken: CommandError | null = null
+  #closed = false
+
+  /** @throws CommandError 153 ChunkTooBig unless `maxChunkSizeBytes` is null */
+  constructor(
+    node: StorageNode,
+    collection: Collection,
+    measured: MeasuredCollection,
+    cloned: ClonedRange,
+    maxChunkSizeBytes: number | null,
+  ) {
+    const { ns, uuid, range } = cloned
+    const { sizes } = measured
+    this.collection = collection
+    this.#interval = intervalOf(range)
+    const ranges = sizes.within(this.#interval)
+    if (maxChunkSizeBytes !== null) checkSize(ns, sizes, sizeOf(ranges).documents, cloned, maxChunkSizeBytes)
+    this.#cloned = packRanges(ranges)
+    this.#stops = [
+      measured.onGrowth((grown) => (this.#grown ??= new RangeSizes()).grow(grown)),
+      watchDefinition(node, uuid, () => {
+        this.#broken ??= new CommandError('Interrupted', `The migration was interrupted by a change of ${ns}`)
+      }),
+    ]
+  }
+
+  get waitingChanges(): number {
+    return this.#grown?.sizeOf(this.#interval).documents ?? 0
+  }
+
+  check(): void {
+    if (this.#broken !== null) throw this.#broken
+  }
+
+  close(): void {
+    this.#closed = true
+    for (const stop of this.#stops) stop()
+  }
+
+  clone(): Sized<CloneBatch> {
+    return { documents: [], sizes: this.#cloned, last: true }
+  }
+
+  mods(batch: number): Sized<ModsBatch> {
+    if (this.#lastMods?.batch === batch) return this.#lastMods.reply
+    const sizes = this.#closed ? [] : (this.#grown?.take(this.#interval) ?? [])
+    this.#grown = null
+    const reply = { deleted: [], reloaded: [], sessions: null, sizes: packRanges(sizes) }
+    this.#lastMods = { batch, reply }
+    return reply
+  }
+}

@@ -1,0 +1,131 @@
+/** Where a chunk is split that nobody asked to split: into full chunks, the last ones of equal size. Server: auto_split_vector.cpp. */
+import { CommandError } from '@shardlab/bson'
+import { formatDocument } from '@shardlab/query'
+import type { ShardKeyPattern } from '@shardlab/sharding'
+import type { Collection, Index } from '@shardlab/storage'
+import { indexedShardKey, RangeCursor, rangeIndex, shardKeyPart, type KeyRange } from '../key-range.js'
+
+export interface AutoSplitRequest {
+  readonly shardKey: ShardKeyPattern
+  readonly range: KeyRange
+  readonly maxChunkSizeBytes: number
+  /** Null: any number. */
+  readonly pointsMax: number | null
+}
+
+/** A last chunk that is this full is left as it is. */
+export const fullEnough = 0.8
+/** So many points before the end are moved when the last chunk would be smaller. */
+export const repositionedMax = 3
+/** All points together are no larger than a document, each with what an array adds to it at most. */
+const resultBytesMax = 16 * 1024 * 1024
+const bytesPerArrayElement = 7
+
+/**
+ * Shard keys, ascending, that cut a range into chunks of at most this size, estimated from the average document of the collection; none when the
+ * whole collection is smaller, or when all keys of the range are equal. A key never stands on both sides of a cut.
+ * @throws CommandError 26 NamespaceNotFound, 27 IndexNotFound
+ */
+export function autoSplitVector(
+  collection: Collection | undefined,
+  ns: string,
+  request: AutoSplitRequest,
+): Uint8Array[] {
+  const { shardKey, range, maxChunkSizeBytes, pointsMax } = request
+  if (collection === undefined) throw new CommandError('NamespaceNotFound', `namespace ${ns} does not exists`)
+  const { count, dataSizeBytes } = collection
+  if (count === 0 || dataSizeBytes < maxChunkSizeBytes) return []
+  const index = rangeIndex(collection, shardKey)
+  if (index === undefined)
+    throw new CommandError(
+      'IndexNotFound',
+      `couldn't find index over splitting key ${formatDocument(shardKey.document)}`,
+    )
+  if (hasOneKey(index, shardKey, range)) return []
+  const keysPerChunk = Math.floor(maxChunkSizeBytes / Math.floor(dataSizeBytes / count))
+  const keys = new Keys(index, shardKey, range)
+  const positions = choose(keys, keysPerChunk, pointsMax)
+  const points: Uint8Array[] = []
+  let bytes = 0
+  for (const position of pointsMax === null ? positions : positions.slice(0, pointsMax)) {
+    const point = indexedShardKey(collection, index, shardKey, keys.at(position)!.recordId)
+    bytes += point.length + bytesPerArrayElement
+    if (bytes > resultBytesMax && points.length > 0) break
+    points.push(point)
+  }
+  return points
+}
+
+interface KeyAt {
+  readonly key: string
+  readonly recordId: number
+}
+
+/** Positions of the keys at which is cut. */
+function choose(keys: Keys, keysPerChunk: number, pointsMax: number | null): number[] {
+  const positions: number[] = []
+  // The first key has been seen before the scan begins.
+  let seen = 1
+  let last = keys.at(0)!.key
+  for (let i = 1, next = keys.at(1); next !== undefined; next = keys.at(++i)) {
+    if (++seen < keysPerChunk || next.key === last) continue
+    positions.push(i)
+    last = next.key
+    seen = 0
+    // One more than wanted shows whether the last one would leave too little.
+    if (pointsMax !== null && positions.length === pointsMax + 1) break
+  }
+  if (seen >= keysPerChunk * fullEnough || positions.length === 0) return positions
+  const repositioned = Math.min(repositionedMax, positions.length)
+  const keysPerNewChunk = keysPerChunk - Math.trunc((keysPerChunk - seen) / (repositioned + 1))
+  if (seen < keysPerChunk - keysPerNewChunk) return positions.slice(0, -1)
+  const kept = positions.slice(0, positions.length - repositioned)
+  return [...kept, ...recut(keys, kept.at(-1) ?? 0, keysPerNewChunk, repositioned)]
+}
+
+/** So many cuts from a position on, each behind that many keys. */
+function recut(keys: Keys, from: number, keysPerChunk: number, most: number): number[] {
+  const positions: number[] = []
+  let last = keys.at(from)!.key
+  let seen = 0
+  for (let i = from, next = keys.at(from); next !== undefined && positions.length < most; next = keys.at(++i)) {
+    if (++seen < keysPerChunk || next.key === last) continue
+    positions.push(i)
+    last = next.key
+    seen = 0
+  }
+  return positions
+}
+
+/** Is there at most one shard key in the range? */
+function hasOneKey(index: Index, shardKey: ShardKeyPattern, range: KeyRange): boolean {
+  const [low, high] = [false, true].map((reverse) => {
+    const cursor = new RangeCursor(index, range, reverse)
+    return cursor.next() < 0 ? null : shardKeyPart(cursor.key, index, shardKey)
+  })
+  return low === high
+}
+
+/** The keys of a range, read as far as they are asked for. */
+class Keys {
+  readonly #cursor: RangeCursor
+  readonly #index: Index
+  readonly #shardKey: ShardKeyPattern
+  readonly #read: KeyAt[] = []
+
+  constructor(index: Index, shardKey: ShardKeyPattern, range: KeyRange) {
+    this.#cursor = new RangeCursor(index, range)
+    this.#index = index
+    this.#shardKey = shardKey
+  }
+
+  /** Undefined behind the last one. */
+  at(position: number): KeyAt | undefined {
+    while (this.#read.length <= position) {
+      const recordId = this.#cursor.next()
+      if (recordId < 0) return undefined
+      this.#read.push({ key: shardKeyPart(this.#cursor.key, this.#index, this.#shardKey), recordId })
+    }
+    return this.#read[position]
+  }
+}

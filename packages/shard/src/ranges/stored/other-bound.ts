@@ -1,0 +1,69 @@
+/** Which range a donor gives away when it may choose one end of it. Server: migration_source_manager.cpp (computeOtherBound), auto_split_vector.cpp. */
+import type { ShardKeyPattern } from '@shardlab/sharding'
+import type { Collection, Index } from '@shardlab/storage'
+import { indexedShardKey, RangeCursor, rangeIndex, shardKeyPart, type KeyRange } from '../key-range.js'
+
+/** The last part of a chunk is made no smaller than this share of a full one. */
+const fullEnough = 0.8
+
+/**
+ * The other end of a range within `chunk` that holds about as much as a chunk may: from the lower end on, or back from the upper end with
+ * `reverse`. The whole of it when there is less, or when one key has so many documents.
+ */
+export function otherBound(
+  collection: Collection,
+  shardKey: ShardKeyPattern,
+  chunk: KeyRange,
+  maxChunkSizeBytes: number,
+  reverse: boolean,
+): Uint8Array {
+  const whole = reverse ? chunk.min : chunk.max
+  const { count, dataSizeBytes } = collection
+  const index = rangeIndex(collection, shardKey)
+  if (index === undefined || count === 0 || dataSizeBytes < maxChunkSizeBytes) return whole
+  const documentsPerChunk = Math.floor(maxChunkSizeBytes / Math.floor(dataSizeBytes / count))
+  const keys = keysOf(collection, index, shardKey, chunk, reverse, documentsPerChunk)
+  const first = firstChange(keys, documentsPerChunk)
+  if (first === null) return whole
+  const rest = keys.length - first - 1
+  if (rest >= documentsPerChunk * fullEnough) return keys[first]!.bound()
+  // Too little would be left: both parts get the same share, unless that is hardly less than all.
+  const share = documentsPerChunk - Math.floor((documentsPerChunk - rest) / 2)
+  if (rest < documentsPerChunk - share) return whole
+  const fairer = firstChange(keys, share)
+  return fairer === null ? whole : keys[fairer]!.bound()
+}
+
+interface KeyAt {
+  readonly key: string
+  bound(): Uint8Array
+}
+
+/** The first position at or behind `count` documents whose key differs from the first one; null: there is none. */
+function firstChange(keys: readonly KeyAt[], count: number): number | null {
+  for (let i = Math.max(1, count - 1); i < keys.length; i++) if (keys[i]!.key !== keys[0]!.key) return i
+  return null
+}
+
+/** The keys from one end on, as many as the choice looks at: of a chunk that holds many times as much it needs few. */
+function keysOf(
+  collection: Collection,
+  index: Index,
+  shardKey: ShardKeyPattern,
+  range: KeyRange,
+  reverse: boolean,
+  documentsPerChunk: number,
+): KeyAt[] {
+  const cursor = new RangeCursor(index, range, reverse)
+  const keys: KeyAt[] = []
+  let enough = Number.POSITIVE_INFINITY
+  for (let recordId = cursor.next(); recordId >= 0; recordId = cursor.next()) {
+    const id = recordId
+    const key = shardKeyPart(cursor.key, index, shardKey)
+    keys.push({ key, bound: () => indexedShardKey(collection, index, shardKey, id) })
+    if (enough === Number.POSITIVE_INFINITY && keys.length >= documentsPerChunk && key !== keys[0]!.key)
+      enough = keys.length + Math.ceil(documentsPerChunk * fullEnough)
+    if (keys.length > enough) break
+  }
+  return keys
+}

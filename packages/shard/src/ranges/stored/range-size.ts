@@ -1,0 +1,25 @@
+/** How many bytes of documents a range of shard keys holds. Server: dataSize of a range, as the balancer asks for it (balancer_commands_scheduler_impl.cpp). */
+import type { ReplyOf, RequestOf } from '@shardlab/actor'
+import { CommandError } from '@shardlab/bson'
+import { ShardKeyPattern } from '@shardlab/sharding'
+import type { Collection } from '@shardlab/storage'
+import { RangeCursor, rangeIndex } from '../key-range.js'
+
+export type RangeSizeRequest = Omit<RequestOf<'shard.measure-range'>, 'ns'>
+export type RangeSizeAnswer = Omit<ReplyOf<'shard.measure-range'>, 'error'>
+
+/** @throws CommandError 96 OperationFailed without an index that begins with the shard key */
+export function rangeSizeOf(collection: Collection, request: RangeSizeRequest): RangeSizeAnswer {
+  const { keyPattern, min, max, estimate, sizeMaxBytes } = request
+  if (collection.count === 0) return { sizeBytes: 0, isLarger: false }
+  const index = rangeIndex(collection, ShardKeyPattern.parse(keyPattern, { compoundHashed: true }))
+  if (index === undefined) throw new CommandError('OperationFailed', "Couldn't find valid index containing key pattern")
+  const averageBytes = Math.floor(collection.dataSizeBytes / collection.count)
+  const cursor = new RangeCursor(index, { min, max })
+  let sizeBytes = 0
+  for (let recordId = cursor.next(); recordId >= 0; recordId = cursor.next()) {
+    sizeBytes += estimate ? averageBytes : collection.get(recordId)!.document.length
+    if (sizeMaxBytes !== null && sizeBytes > sizeMaxBytes) return { sizeBytes, isLarger: true }
+  }
+  return { sizeBytes, isLarger: false }
+}

@@ -1,0 +1,116 @@
+/** What a command on a whole collection comes down to for the config server. Server: reshard_collection_coordinator.cpp, sharding_util.cpp. */
+import { configAddress, RequestFailedError, type ReshardingProvenance } from '@shardlab/actor'
+import { CommandError, compareDocuments, documentsOf, DocumentWriter, fieldsOf, findField } from '@shardlab/bson'
+import { expectUuid } from '@shardlab/node'
+import { ShardKeyPattern, type CollectionPlacement } from '@shardlab/sharding'
+import { trackCollection } from '../../coordinators/collections/track-collection.js'
+import type { ShardParts } from '../../shard-parts.js'
+
+/** How long a shard may take to tell its size before the choice goes on without it. */
+const dataSizeTimeoutMs = 2000
+
+/**
+ * The request that the config server is to carry out; null: there is nothing to be done. A collection that is to be moved gets into the catalog.
+ * @throws CommandError 118 NamespaceNotSharded, 26 NamespaceNotFound, 72 InvalidOptions, 361 CollectionUUIDMismatch
+ */
+export async function checkedRequest(
+  parts: ShardParts,
+  ns: string,
+  request: Uint8Array,
+  collectionUuid: Uint8Array | null,
+): Promise<Uint8Array | null> {
+  const { node, state } = parts
+  const provenance = (findField(request, 'provenance')?.asString() ?? null) as ReshardingProvenance
+  if (provenance === 'moveCollection') await trackCollection(parts, ns, destinationIn(request)!)
+  expectUuid(node, ns, collectionUuid)
+  const placement = await state.refreshCollection(ns)
+  if (placement === null) throw unknownCollection(parts, ns)
+  switch (provenance) {
+    case 'moveCollection':
+      if (!placement.isUnsplittable)
+        throw new CommandError('NamespaceNotFound', 'MoveCollection can only be called on an unsharded collection.')
+      return request
+    case 'unshardCollection':
+      return unsharding(parts, placement, request)
+    default:
+      checkSharded(parts, placement, request)
+      return request
+  }
+}
+
+function unknownCollection({ node: { behaviours } }: ShardParts, ns: string): CommandError {
+  const text = behaviours.unshardedRefusalsExpectSharding
+    ? `Expected collection ${ns} to be sharded`
+    : `Collection ${ns} is not sharded.`
+  return behaviours.reshardingUnshardedCode === 118
+    ? new CommandError('NamespaceNotSharded', text)
+    : new CommandError('NamespaceNotFound', `Expected collection ${ns} to be tracked`)
+}
+
+/** @throws CommandError 118 NamespaceNotSharded, 72 InvalidOptions */
+function checkSharded(
+  { node: { behaviours } }: ShardParts,
+  { isUnsplittable, shardKey }: CollectionPlacement,
+  request: Uint8Array,
+): void {
+  if (isUnsplittable) throw new CommandError('NamespaceNotSharded', 'Collection has to be a sharded collection.')
+  const isForced =
+    behaviours.reshardingCanForceRedistribution && findField(request, 'forceRedistribution')?.isTruthy() === true
+  if (isForced && compareDocuments(shardKey.document, findField(request, 'key')!.slice()) !== 0)
+    throw new CommandError(
+      'InvalidOptions',
+      'The new shard key must be the same as the original shard key when using the forceRedistribution option. The forceRedistribution option is meant for redistributing the collection to a different set of shards.',
+    )
+}
+
+async function unsharding(
+  parts: ShardParts,
+  placement: CollectionPlacement,
+  request: Uint8Array,
+): Promise<Uint8Array | null> {
+  const wanted = destinationIn(request)
+  if (!placement.isUnsplittable)
+    return wanted === null ? withDestination(request, await leastLoadedShard(parts)) : request
+  if (wanted !== null && wanted !== placement.table.lowestShard())
+    throw new CommandError(
+      'NamespaceNotSharded',
+      'Collection is already unsharded. Call moveCollection to move this collection to a different shard.',
+    )
+  return null
+}
+
+/** The shard that is to have the whole collection; null: none was named. */
+function destinationIn(request: Uint8Array): string | null {
+  const distribution = findField(request, 'shardDistribution')
+  if (distribution === undefined) return null
+  const [only] = documentsOf(distribution)
+  return findField(only!, 'shard')!.asString()
+}
+
+function withDestination(request: Uint8Array, shard: string): Uint8Array {
+  const { globalMin, globalMax } = ShardKeyPattern.parse(findField(request, 'key')!.slice(), { compoundHashed: true })
+  const writer = new DocumentWriter(request.length + 128)
+  for (const [name, value] of fieldsOf(request)) writer.value(name, value)
+  const range = new DocumentWriter(96).string('shard', shard).document('min', globalMin).document('max', globalMax)
+  return writer.documents('shardDistribution', [range.finish()]).finish()
+}
+
+/** Of those that do not drain the one with the fewest bytes; one that does not answer is passed over. @throws CommandError 70 ShardNotFound */
+async function leastLoadedShard({ node: { context } }: ShardParts): Promise<string> {
+  const { shards } = await context.request(configAddress, 'config.get-shards', {})
+  const ids = shards
+    .filter((shard) => findField(shard, 'draining')?.isTruthy() !== true)
+    .map((shard) => findField(shard, '_id')!.asString())
+  const sizeOf = async (shard: string): Promise<number> => {
+    try {
+      return (await context.request(shard, 'shard.data-size', {}, { timeoutMs: dataSizeTimeoutMs })).sizeBytes
+    } catch (error) {
+      if (error instanceof RequestFailedError) return Number.POSITIVE_INFINITY
+      throw error
+    }
+  }
+  const sizes = await context.all(ids.map(sizeOf))
+  const shard = ids[sizes.indexOf(Math.min(...sizes))]
+  if (shard === undefined) throw new CommandError('ShardNotFound', 'No non-draining shard found')
+  return shard
+}

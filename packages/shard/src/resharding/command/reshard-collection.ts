@@ -1,0 +1,128 @@
+/**
+ * reshardCollection, moveCollection and unshardCollection as the database's primary shard carries them out: it has the config server do it,
+ * and keeps other changes of the collection's definition away until that has ended, whoever crashes. Server: reshard_collection_coordinator.cpp.
+ */
+import { configAddress, RequestFailedError, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { CommandError, compareDocuments, ErrorCodes, isRetriableErrorCode } from '@shardlab/bson'
+import { databaseNameOf, raiseError, untilDone } from '@shardlab/node'
+import { raiseStaleDatabase } from '../../coordinators/primary-shard-check.js'
+import type { ShardParts } from '../../shard-parts.js'
+import { checkedRequest } from './checked-request.js'
+import { CommandRecords, type CommandRecord } from '../records.js'
+
+/** Longest wait for one answer of the config server, which is asked again then. */
+const answerTimeoutMs = 20_000
+/** Pause before a config server is asked again that has refused for a time. */
+const retryPauseMs = 250
+
+export async function reshardCollection(
+  parts: ShardParts,
+  { ns, request, collectionUuid, databaseVersion }: RequestOf<'shard.reshard-collection'>,
+): Promise<ReplyOf<'shard.reshard-collection'>> {
+  const { node, state, definitionLocks } = parts
+  await raiseStaleDatabase(state, node.context.address, ns, databaseVersion)
+  parts.measured.checkCopied(ns)
+  const running = definitionLocks.holder(ns)
+  if (running !== null) {
+    if (compareDocuments(running.request, request) !== 0)
+      throw new CommandError(
+        'ConflictingOperationInProgress',
+        'Another reshard collection with different arguments is already running for the same namespace',
+      )
+    await running.done
+    return { error: null }
+  }
+  await definitionLocks.hold(ns, request, async () => {
+    const checked = await insisting(node, () => checkedRequest(parts, ns, request, collectionUuid))
+    if (checked === null) return
+    const record: CommandRecord = { id: uuidV4(node.context.random), ns, request: checked }
+    const records = new CommandRecords(node)
+    records.put(record)
+    await node.flush()
+    try {
+      await node.context.reach('shard.resharding.requested', { ns })
+      await carryOut(parts, record)
+    } finally {
+      // Who shuts down takes it up again.
+      if (!node.stopping.signal.aborted) {
+        records.remove(record)
+        await node.flush()
+      }
+    }
+  })
+  return { error: null }
+}
+
+/** After a restart: what has been begun goes on, and nobody changes the collection's definition meanwhile. */
+export function recoverReshardCommands(parts: ShardParts): void {
+  const { node, definitionLocks, databaseMoves } = parts
+  const records = new CommandRecords(node)
+  for (const record of records.all()) {
+    const work = async () => {
+      try {
+        await carryOut(parts, record)
+      } finally {
+        if (!node.stopping.signal.aborted) {
+          records.remove(record)
+          await node.flush()
+        }
+      }
+    }
+    // At once in this order, as for a client: who joins it counts as at work in the database, and a move of that waits for who does.
+    const hold = () => definitionLocks.hold(record.ns, record.request, work)
+    const recovery = databaseMoves.recover(
+      databaseNameOf(record.ns),
+      { operation: 'reshardCollection', mode: 'IX' },
+      hold,
+    )
+    const noted = recovery.catch((error: unknown) => {
+      if (error instanceof RequestFailedError) return
+      if (!(error instanceof CommandError)) throw error
+      // Who has asked for it may be here again, and hears it, too.
+      node.context.log('info', 'a resharding that an earlier life of the member asked for has failed', {
+        ns: record.ns,
+        reason: error.message,
+      })
+    })
+    node.context.detach(noted)
+  }
+}
+
+/**
+ * Resolves when it has been done: until then nobody else changes the collection's definition, however long the config server cannot be asked.
+ * @throws CommandError why not; RequestFailedError only when the member shuts down
+ */
+async function carryOut({ node }: ShardParts, { id, ns, request: wanted }: CommandRecord): Promise<void> {
+  const options = { timeoutMs: answerTimeoutMs }
+  // Asking again for what has begun changes nothing.
+  const start = { reshardingId: id, ns, request: wanted }
+  const begun = await insisting(node, async () => {
+    const reply = await node.context.request(configAddress, 'config.start-resharding', start, options)
+    raiseError(reply.error)
+    return reply
+  })
+  if (begun.state === 'done') return
+  const question = { reshardingId: begun.runningId, ns }
+  for (;;) {
+    const { ended, error } = await untilDone(node, () =>
+      node.context.request(configAddress, 'config.await-resharding', question, options),
+    )
+    if (!ended) continue
+    raiseError(error)
+    return
+  }
+}
+
+/** Repeats the work also when the config server refuses for a time: it may have begun all the same. Server: _isRetriableErrorForDDLCoordinator. */
+async function insisting<T>(node: ShardParts['node'], work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await untilDone(node, work)
+    } catch (error) {
+      const isPassing =
+        error instanceof CommandError && (isRetriableErrorCode(error.code) || error.code === ErrorCodes.OutOfDiskSpace)
+      if (!isPassing) throw error
+    }
+    await node.context.sleep(retryPauseMs, node.stopping.signal)
+  }
+}

@@ -1,0 +1,272 @@
+/**
+ * The recipient's side of a resharding: it pulls from every donor what belongs here under the new key, then what has changed, until nothing
+ * more comes. Server: resharding_recipient_service.cpp, resharding_data_replication.cpp.
+ */
+import {
+  Cancellation,
+  createDeferred,
+  type ErrorField,
+  type ReplyOf,
+  type RequestOf,
+  type ReshardingRecipientState,
+} from '@shardlab/actor'
+import { CommandError, findField } from '@shardlab/bson'
+import { buildIndex, createCollection, dropLocalCollection, raiseError } from '@shardlab/node'
+import { ShardKeyPattern, type CollectionPlacement } from '@shardlab/sharding'
+import { rememberSessions } from '../../cloning/import-sessions.js'
+import { askAgain, reasonOf } from '../../common/repeated-request.js'
+import { hasShardKeyIndex, newShardKeyIndex } from '../../shard-key/shard-key-index.js'
+import { Happening } from '../../migration/waiting.js'
+import type { ShardParts } from '../../shard-parts.js'
+import { ReceivedDocuments } from './received-documents.js'
+import type { RecipientRecords, RecipientState, ReshardingFacts } from '../records.js'
+
+/** Longest wait for one answer of a donor, and how often it is asked. */
+const donorPatience = { timeoutMs: 10_000, attemptsMax: 3 }
+/** Between two looks at donors from which nothing is expected. */
+const heartbeatMs = 250
+/** Longest time that a question for the state stays without an answer. */
+const statusWaitMs = 1000
+
+export interface ReceivedCollection {
+  readonly donors: readonly string[]
+  readonly options: Uint8Array
+  readonly indexes: readonly Uint8Array[]
+  readonly approxDocuments: number
+  readonly approxBytes: number
+}
+
+export class RecipientSide {
+  readonly received: ReceivedCollection
+  readonly startedAtMs: number
+  documents: ReceivedDocuments | null = null
+  copied = 0
+  copiedBytes = 0
+  fetched = 0
+  /** When each phase began, and the last one ended. */
+  readonly phases = { cloning: 0, applying: 0, done: 0 }
+  readonly #parts: ShardParts
+  readonly #facts: ReshardingFacts
+  readonly #records: RecipientRecords
+  readonly #source: CollectionPlacement
+  readonly #changed: Happening
+  readonly #ended = createDeferred<void>()
+  readonly #stopping = new Cancellation()
+  readonly #batches = new Map<string, number>()
+  #state: ReshardingRecipientState = 'creating-collection'
+  #reason: CommandError | null = null
+  #mayFinish = false
+
+  constructor(
+    parts: ShardParts,
+    facts: ReshardingFacts,
+    received: ReceivedCollection,
+    source: CollectionPlacement,
+    records: RecipientRecords,
+  ) {
+    const { context } = parts.node
+    this.#parts = parts
+    this.#facts = facts
+    this.received = received
+    this.#source = source
+    this.#records = records
+    this.#changed = new Happening(context)
+    this.startedAtMs = context.now()
+  }
+
+  get state(): ReshardingRecipientState {
+    return this.#state
+  }
+
+  /** Resolves when nothing of it is running any more. */
+  get ended(): Promise<void> {
+    return this.#ended.promise
+  }
+
+  /** How far it is; waits a while for another state than `known`. */
+  async status(
+    known: ReshardingRecipientState,
+  ): Promise<{ state: ReshardingRecipientState; reason: CommandError | null }> {
+    if (this.#state === known) await this.#changed.next(statusWaitMs)
+    return { state: this.#state, reason: this.#reason }
+  }
+
+  /** Writes are blocked on all donors: takes what is left. @throws CommandError why it could not */
+  async finish(): Promise<void> {
+    this.#mayFinish = true
+    this.#changed.notify()
+    while (this.#state !== 'strict-consistency') {
+      if (this.#reason !== null) throw this.#reason
+      await this.#changed.next(statusWaitMs)
+    }
+  }
+
+  /** Stops; what it is waiting for is no longer applied. */
+  stop(): void {
+    this.#fail(new CommandError('ReshardCollectionAborted', 'aborted'))
+    this.#stopping.abort()
+  }
+
+  /** Does everything; never throws. What failed is told by {@link status}. */
+  async run(): Promise<void> {
+    try {
+      await this.#receive()
+    } catch (error) {
+      const reason = reasonOf(error)
+      if (reason === null) throw error
+      if (this.#reason === null)
+        this.#parts.node.context.log('warn', 'a collection was not received', {
+          ns: this.#facts.ns,
+          reason: reason.message,
+        })
+      this.#fail(reason)
+    } finally {
+      this.#ended.resolve()
+    }
+  }
+
+  async #receive(): Promise<void> {
+    const { node } = this.#parts
+    const { context } = node
+    const { ns, tempNs, id } = this.#facts
+    await context.reach('shard.resharding.recipient-started', { ns })
+    this.#createCollection()
+    await node.flush()
+    this.#check()
+    await context.reach('shard.resharding.collection-created', { ns })
+    const documents = new ReceivedDocuments(node, tempNs, id, this.#source)
+    this.documents = documents
+    await this.#enter('cloning')
+    this.phases.cloning = context.now()
+    await context.all(this.received.donors.map((donor) => this.#clone(donor, documents)))
+    await context.reach('shard.resharding.cloned', { ns })
+    await this.#enter('applying')
+    this.phases.applying = context.now()
+    await this.#drain(documents)
+    await context.reach('shard.resharding.applied', { ns })
+    this.#tell('caught-up')
+    while (!this.#mayFinish) {
+      await this.#changed.next(heartbeatMs)
+      await this.#drain(documents)
+    }
+    await context.reach('shard.resharding.draining', { ns })
+    await this.#drain(documents)
+    documents.finish()
+    await node.flush()
+    this.#check()
+    await this.#enter('strict-consistency')
+    this.phases.done = context.now()
+    await context.reach('shard.resharding.consistent', { ns })
+  }
+
+  /**
+   * The indexes of the donors, and one for the new key; a collection that becomes or stays unsharded needs none, and any of its indexes may be unique.
+   * @throws CommandError 72 InvalidOptions for a unique index that the new key does not allow
+   */
+  #createCollection(): void {
+    const { node } = this.#parts
+    const { tempNs, id, key, provenance } = this.#facts
+    // What an earlier attempt has left.
+    dropLocalCollection(node, tempNs)
+    const collection = createCollection(node, tempNs, this.received.options, id, true)
+    for (const spec of this.received.indexes)
+      if (collection.index(findField(spec, 'name')!.asString()) === undefined) buildIndex(node, collection, spec)
+    if (provenance === 'moveCollection' || provenance === 'unshardCollection') return
+    const shardKey = ShardKeyPattern.parse(key, { compoundHashed: true })
+    const requirement = { behaviours: node.behaviours, collection, ns: tempNs, shardKey, unique: false }
+    if (hasShardKeyIndex(requirement)) return
+    const index = newShardKeyIndex(requirement)
+    if (index !== null) buildIndex(node, collection, index)
+  }
+
+  async #clone(donor: string, documents: ReceivedDocuments): Promise<void> {
+    const { node } = this.#parts
+    for (let batch = 0; ; batch++) {
+      const documentsMax = node.parameters.number('migrateCloneInsertionBatchSize')
+      const reply = await this.#ask(donor, 'shard.resharding-clone', { ...this.#request(), batch, documentsMax })
+      documents.store(donor, reply.documents)
+      this.copied += reply.documents.length
+      this.copiedBytes += reply.documents.reduce((sum, document) => sum + document.length, 0)
+      await node.flush()
+      this.#check()
+      await node.context.reach('shard.resharding.batch-stored', { donor, batch })
+      this.#check()
+      if (reply.last) return
+    }
+  }
+
+  /** Pulls until nothing has changed on any donor. */
+  async #drain(documents: ReceivedDocuments): Promise<void> {
+    const { node } = this.#parts
+    await node.context.all(this.received.donors.map((donor) => this.#drainDonor(donor, documents)))
+    documents.retry()
+    await node.flush()
+    this.#check()
+  }
+
+  async #drainDonor(donor: string, documents: ReceivedDocuments): Promise<void> {
+    const { node } = this.#parts
+    for (;;) {
+      const batch = this.#batches.get(donor) ?? 0
+      const { deleted, reloaded, sessions } = await this.#ask(donor, 'shard.resharding-mods', {
+        ...this.#request(),
+        batch,
+      })
+      this.#batches.set(donor, batch + 1)
+      documents.remove(donor, deleted)
+      documents.store(donor, reloaded)
+      documents.retry()
+      if (sessions !== null) rememberSessions(node, sessions)
+      this.fetched += deleted.length + reloaded.length
+      if (deleted.length + reloaded.length === 0 && sessions === null) return
+      await node.flush()
+      this.#check()
+    }
+  }
+
+  #request(): { reshardingId: Uint8Array; attempt: number; recipient: string } {
+    const { id, attempt } = this.#facts
+    return { reshardingId: id, attempt, recipient: this.#parts.node.context.address }
+  }
+
+  /** @throws CommandError of the donor; RequestFailedError */
+  async #ask<K extends 'shard.resharding-clone' | 'shard.resharding-mods'>(
+    donor: string,
+    kind: K,
+    request: RequestOf<K>,
+  ): Promise<ReplyOf<K>> {
+    const { context } = this.#parts.node
+    const { signal } = this.#stopping
+    const reply = await askAgain(context, donor, kind, request, { ...donorPatience, signal })
+    this.#check()
+    raiseError((reply as { readonly error: ErrorField }).error)
+    return reply
+  }
+
+  /** @throws CommandError why it was given up */
+  #check(): void {
+    if (this.#reason !== null) throw this.#reason
+  }
+
+  /** On the disk, too. */
+  async #enter(state: RecipientState): Promise<void> {
+    this.#check()
+    this.#records.put({ facts: this.#facts, state, others: this.received.donors })
+    await this.#parts.node.flush()
+    this.#check()
+    this.#tell(state)
+  }
+
+  #fail(reason: CommandError): void {
+    if (this.#reason !== null) return
+    this.#reason = reason
+    this.#state = 'error'
+    this.#changed.notify()
+  }
+
+  #tell(state: ReshardingRecipientState): void {
+    if (this.#reason !== null) return
+    this.#state = state
+    this.#changed.notify()
+  }
+}

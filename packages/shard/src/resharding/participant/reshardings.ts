@@ -1,0 +1,237 @@
+/**
+ * All that a shard does for resharding: its part in attempts of its own and other databases' collections, and what an earlier life of the
+ * member has left. One collection is resharded at a time. Server: resharding_donor_service.cpp, resharding_recipient_service.cpp.
+ */
+import { configAddress, RequestFailedError, type RequestOf, type ReshardingOutcome } from '@shardlab/actor'
+import { CommandError, hexOf, sameBytes } from '@shardlab/bson'
+import { dropLocalCollection, reachAnyway, ReshardingStatistics, untilDone } from '@shardlab/node'
+import type { CollectionPlacement } from '@shardlab/sharding'
+import type { ShardParts } from '../../shard-parts.js'
+import { DonorSide } from './resharding-donor.js'
+import { Participation, unknownAttempt } from './participation.js'
+import { RecipientSide } from './resharding-recipient.js'
+import { DonorRecords, RecipientRecords, type ReshardingFacts } from '../records.js'
+import { receivedBy } from '../report/statistics.js'
+
+/** Name of the timer. */
+export const reshardingTimer = 'resharding'
+/** Between two questions of a participant for what has become of its attempt. */
+const outcomePauseMs = 1000
+const answerTimeoutMs = 15_000
+/** How many reshardings are remembered that this shard has heard the end of. */
+const settledMax = 100
+
+type Beginning = RequestOf<'shard.donate-collection'> | RequestOf<'shard.receive-collection'>
+
+interface Attempt {
+  readonly reshardingId: Uint8Array
+  readonly attempt: number
+}
+
+export class Reshardings {
+  readonly donors: DonorRecords
+  readonly recipients: RecipientRecords
+  readonly statistics = new ReshardingStatistics()
+  readonly #parts: () => ShardParts
+  readonly #participations = new Map<string, Participation>()
+  /** The last attempt of a resharding that has been decided: a request to take part in it may still be on its way, or wait for the catalog. */
+  readonly #settled = new Map<string, number>()
+  #asking = false
+
+  /** @param parts those of the shard; they exist once it is made */
+  constructor(parts: () => ShardParts, node: ShardParts['node']) {
+    this.#parts = parts
+    this.donors = new DonorRecords(node)
+    this.recipients = new RecipientRecords(node)
+  }
+
+  /** After a restart: where writes had been blocked, they are again. */
+  start(): void {
+    const parts = this.#parts()
+    for (const { facts, state } of [...this.donors.all(), ...this.recipients.all()]) {
+      const participation = this.#participations.get(hexOf(facts.id)) ?? new Participation(parts, facts, this.donors)
+      this.#participations.set(hexOf(facts.id), participation)
+      if (state === 'strict-consistency') participation.wasConsistent = true
+      if ((state === 'blocking-writes' || state === 'strict-consistency') && !participation.isBlocking)
+        participation.blockNow()
+    }
+    this.#arm()
+  }
+
+  /** Attempts that this shard takes part in. */
+  all(): Iterable<Participation> {
+    return this.#participations.values()
+  }
+
+  /** @throws CommandError 338 ReshardCollectionInProgress for a collection that is being resharded */
+  checkDefinitionChange(ns: string): void {
+    for (const { facts } of this.#participations.values())
+      if (facts.ns === ns)
+        throw new CommandError('ReshardCollectionInProgress', `reshardCollection is in progress for namespace ${ns}`)
+  }
+
+  /** Asks what has become of attempts from which nothing has been heard for long. */
+  async wake(): Promise<void> {
+    if (this.#asking) return
+    this.#asking = true
+    try {
+      for (const { facts } of [...this.#participations.values()]) await this.#askOutcome(facts)
+    } finally {
+      this.#asking = false
+      this.#arm()
+    }
+  }
+
+  /** @throws CommandError 94 NotYetInitialized: this shard knows of no such attempt, or no longer */
+  of({ reshardingId, attempt }: Attempt): Participation {
+    const participation = this.#participations.get(hexOf(reshardingId))
+    if (participation === undefined || participation.facts.attempt !== attempt) throw unknownAttempt()
+    return participation
+  }
+
+  /** Begins to donate; asking again for what has begun changes nothing. @throws CommandError 26 NamespaceNotFound, 94 NotYetInitialized */
+  async donate(request: RequestOf<'shard.donate-collection'>): Promise<DonorSide> {
+    const { node } = this.#parts()
+    const placements = await this.#placements(request)
+    const participation = await this.#join(request)
+    if (participation.donor === null) {
+      const { facts } = participation
+      participation.donor = new DonorSide(this.#parts(), facts, placements, request.recipients)
+      this.donors.put({ facts, state: 'donating-initial-data', others: request.recipients })
+    }
+    await node.flush()
+    await node.context.reach('shard.resharding.donor-started', { ns: request.ns })
+    return participation.donor
+  }
+
+  /** Begins to receive; asking again for what has begun changes nothing. @throws CommandError 94 NotYetInitialized */
+  async receive(request: RequestOf<'shard.receive-collection'>): Promise<void> {
+    const { node } = this.#parts()
+    const { source } = await this.#placements(request)
+    const participation = await this.#join(request)
+    if (participation.recipient === null) {
+      const { facts } = participation
+      participation.recipient = new RecipientSide(this.#parts(), facts, request, source, this.recipients)
+      this.recipients.put({ facts, state: 'creating-collection', others: request.donors })
+      node.context.detach(participation.recipient.run())
+    }
+    await node.flush()
+  }
+
+  /** The attempt, and all before it, have been decided. */
+  async settle(request: RequestOf<'shard.settle-resharding'>): Promise<void> {
+    const { node } = this.#parts()
+    const { reshardingId, attempt, ns, sourceUuid, committed } = request
+    const participation = this.#participations.get(hexOf(reshardingId))
+    if (participation !== undefined && participation.facts.attempt > attempt) return
+    this.#rememberSettled(hexOf(reshardingId), attempt)
+    await reachAnyway(node.context, 'shard.resharding.settling', { ns })
+    await participation?.end()
+    // Somebody else may have done it meanwhile.
+    if (participation !== undefined && this.#participations.get(hexOf(reshardingId)) !== participation) return
+    if (committed) await this.#adopt(ns, sourceUuid)
+    else if (participation !== undefined) this.#dropTemporary(participation.facts)
+    this.donors.remove(reshardingId)
+    this.recipients.remove(reshardingId)
+    await node.flush()
+    await reachAnyway(node.context, 'shard.resharding.settled', { ns })
+    if (participation !== undefined && this.#participations.get(hexOf(reshardingId)) === participation) {
+      this.#participations.delete(hexOf(reshardingId))
+      const { facts, recipient } = participation
+      if (recipient !== null) this.statistics.add(facts.provenance, receivedBy(recipient))
+    }
+    participation?.release()
+  }
+
+  #rememberSettled(id: string, attempt: number): void {
+    this.#settled.set(id, Math.max(attempt, this.#settled.get(id) ?? 0))
+    if (this.#settled.size > settledMax) this.#settled.delete(this.#settled.keys().next().value!)
+  }
+
+  /** The catalog has the collection of the new key: its temporary name is gone, and the old one with it. */
+  async #adopt(ns: string, sourceUuid: Uint8Array): Promise<void> {
+    const { node, state } = this.#parts()
+    for (;;) {
+      const placement = await untilDone(node, () => state.refreshCollection(ns))
+      if (placement === null || !sameBytes(placement.uuid, sourceUuid)) break
+    }
+    const old = node.collection(ns)
+    if (old !== undefined && sameBytes(old.uuid, sourceUuid)) dropLocalCollection(node, ns)
+  }
+
+  #dropTemporary({ id, tempNs }: ReshardingFacts): void {
+    const { node, state } = this.#parts()
+    const temporary = node.collection(tempNs)
+    if (temporary !== undefined && sameBytes(temporary.uuid, id)) dropLocalCollection(node, tempNs)
+    state.forgetCollection(tempNs)
+  }
+
+  /** Takes part in an attempt; an earlier one has ended then. @throws CommandError 94 NotYetInitialized: it has ended, or a later one has begun */
+  async #join({
+    reshardingId,
+    attempt,
+    ns,
+    tempNs,
+    sourceUuid,
+    keyPattern: key,
+    provenance,
+  }: Beginning): Promise<Participation> {
+    const known = this.#participations.get(hexOf(reshardingId))
+    if (known !== undefined && known.facts.attempt < attempt)
+      await this.settle({ reshardingId, attempt: known.facts.attempt, ns, sourceUuid, committed: false })
+    const current = this.#participations.get(hexOf(reshardingId))
+    if (current !== undefined && current.facts.attempt > attempt) throw unknownAttempt()
+    if ((this.#settled.get(hexOf(reshardingId)) ?? -1) >= attempt) throw unknownAttempt()
+    if (current !== undefined && current.facts.attempt === attempt) return current
+    const { node } = this.#parts()
+    const startedAtMs = node.context.now()
+    const facts: ReshardingFacts = { id: reshardingId, attempt, ns, tempNs, sourceUuid, key, provenance, startedAtMs }
+    const participation = new Participation(this.#parts(), facts, this.donors)
+    this.#participations.set(hexOf(reshardingId), participation)
+    this.statistics.note(provenance)
+    this.#arm()
+    return participation
+  }
+
+  /** Who owns what now, and will under the new key. @throws CommandError 94 NotYetInitialized when the catalog knows nothing of this resharding */
+  async #placements({ ns, tempNs, sourceUuid, reshardingId }: Beginning): Promise<{
+    source: CollectionPlacement
+    target: CollectionPlacement
+  }> {
+    const { state } = this.#parts()
+    // The first of two answers may be one that somebody else asked for before.
+    await state.refreshCollection(ns)
+    const source = await state.refreshCollection(ns)
+    const target = await state.refreshCollection(tempNs)
+    const isThis =
+      source !== null && target !== null && sameBytes(source.uuid, sourceUuid) && sameBytes(target.uuid, reshardingId)
+    if (!isThis) throw unknownAttempt()
+    return { source, target }
+  }
+
+  async #askOutcome({ id, attempt, ns, sourceUuid }: ReshardingFacts): Promise<void> {
+    const { context } = this.#parts().node
+    let outcome: ReshardingOutcome
+    try {
+      const request = { reshardingId: id, attempt, ns }
+      ;({ outcome } = await context.request(configAddress, 'config.resharding-outcome', request, {
+        timeoutMs: answerTimeoutMs,
+      }))
+    } catch (error) {
+      if (error instanceof RequestFailedError) return
+      throw error
+    }
+    if (outcome === 'running') return
+    try {
+      await this.settle({ reshardingId: id, attempt, ns, sourceUuid, committed: outcome === 'committed' })
+    } catch (error) {
+      if (!(error instanceof CommandError || error instanceof RequestFailedError)) throw error
+      context.log('warn', 'a resharding was not settled', { ns, reason: error.message })
+    }
+  }
+
+  #arm(): void {
+    const { context, stopping } = this.#parts().node
+    if (this.#participations.size > 0 && !stopping.signal.aborted) context.setTimer(reshardingTimer, outcomePauseMs)
+  }
+}

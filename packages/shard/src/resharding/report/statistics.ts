@@ -1,0 +1,31 @@
+/** What serverStatus of a shard tells of the reshardings that it has taken part in. */
+import type { DocumentWriter } from '@shardlab/bson'
+import { reshardingSectionOf, type ReceivedInResharding } from '@shardlab/node'
+import type { ShardParts } from '../../shard-parts.js'
+import { donorState, recipientState } from './operations.js'
+import type { RecipientSide } from '../participant/resharding-recipient.js'
+
+export function writeReshardingStatistics({ node, reshardings }: ShardParts, writer: DocumentWriter): void {
+  reshardings.statistics.write(writer, node.behaviours.reshardingStatistics, (name) => {
+    const mine = [...reshardings.all()].filter(({ facts }) => reshardingSectionOf(facts.provenance) === name)
+    return {
+      received: mine.flatMap(({ recipient }) => (recipient === null ? [] : [receivedBy(recipient)])),
+      states: mine.flatMap((each) => [
+        ...(each.donor === null ? [] : [`Donor ${donorState(each)}`]),
+        ...(each.recipient === null ? [] : [`Recipient ${recipientState(each.recipient)}`]),
+      ]),
+    }
+  })
+}
+
+export function receivedBy({ copied, copiedBytes, fetched, documents }: RecipientSide): ReceivedInResharding {
+  return {
+    documents: copied,
+    bytes: copiedBytes,
+    fetched,
+    inserts: Math.max(0, (documents?.inserted ?? 0) - copied),
+    updates: documents?.updated ?? 0,
+    deletes: documents?.deleted ?? 0,
+    waits: documents?.waits ?? 0,
+  }
+}

@@ -1,0 +1,221 @@
+/**
+ * What updates may do to a document's shard key. Manual: core/sharding-change-shard-key-value. Server: update_stage.cpp, upsert_stage.cpp,
+ * document_shard_key_update_util.cpp.
+ */
+import {
+  BsonType,
+  CommandError,
+  compareValues,
+  DocumentWriter,
+  findField,
+  firstFieldName,
+  type RawValue,
+} from '@shardlab/bson'
+import type { Access, NodeInvocation, UpdateStatement } from '@shardlab/node'
+import { compileFilter, equalityValues, formatDocument, formatValue } from '@shardlab/query'
+import type { Behaviours, CollectionPlacement, ExtractedKey, ShardKeyPattern } from '@shardlab/sharding'
+import type { PlacementState } from '../metadata/placement-state.js'
+
+/** Who asks. */
+export interface ShardKeyRules {
+  readonly behaviours: Behaviours
+  /** This shard. */
+  readonly shard: string
+  readonly state: PlacementState
+}
+
+export interface ReplacedDocument {
+  readonly before: Uint8Array
+  readonly after: Uint8Array
+  readonly statement: UpdateStatement
+}
+
+/**
+ * @throws CommandError 66 ImmutableField where values are immutable, and always for clients that are connected to the shard itself; 54
+ *   NotSingleValueField for arrays; 31025 without the full shard key in the filter; 72 InvalidOptions for an update of many documents; 20
+ *   IllegalOperation for what is no retryable write; 283 WouldChangeOwningShard, with both documents, when the document has to move
+ */
+export function checkShardKeyUpdate(
+  rules: ShardKeyRules,
+  access: Access,
+  change: ReplacedDocument,
+  invocation: NodeInvocation,
+): void {
+  const { behaviours, shard } = rules
+  const { before, after, statement } = change
+  const placement = placementFor(rules, access, invocation)
+  if (placement === null) return
+  const { shardKey, table } = placement
+  if (shardKey.isSameIn(before, after)) return
+  const old = shardKey.extract(before)
+  const next = shardKey.extract(after, { missingIsNull: behaviours.missingShardKeyFieldsAreNull })
+  if (typeof old !== 'string' && typeof next !== 'string' && isSameKey(behaviours, shardKey, old, next)) return
+  if (behaviours.shardKeyValuesAreImmutable || access.ownership === null) throw immutable(shardKey, change)
+  if (next === 'array') throw isArray(shardKey, after)
+  if (next === 'missing') throw immutable(shardKey, change)
+  checkStatement(behaviours, shardKey, statement, invocation)
+  if (table.shardOf(next.keyString) === shard) return
+  throw wouldChangeOwningShard(placement, before, after, 'This update would cause the doc to change owning shards')
+}
+
+/**
+ * @throws CommandError 66 ImmutableField where values are immutable and the document has another one than the filter; 54 for arrays; 20
+ *   and 283 when the document belongs to another shard
+ */
+export function checkShardKeyOfUpsert(
+  { behaviours, shard }: ShardKeyRules,
+  { ownership }: Access,
+  document: Uint8Array,
+  invocation: NodeInvocation,
+  statement: UpdateStatement,
+): void {
+  if (ownership === null) return
+  const { placement } = ownership
+  const { shardKey, table } = placement
+  const key = shardKey.extract(document)
+  if (behaviours.shardKeyValuesAreImmutable) {
+    const values = equalityValues(compileFilter(statement.filter, invocation.host.evaluation()).root, shardKey.paths)
+    const wanted = values === null ? undefined : shardKey.keyFromValues(values)
+    if (wanted !== undefined && (key === 'array' || key === 'missing' || key.keyString !== wanted.keyString)) {
+      const before = shardKey.boundDocument(shardKey.paths.map((path) => values!.get(path)!))
+      throw immutable(shardKey, { before, after: document, statement })
+    }
+  }
+  if (key === 'array') throw isArray(shardKey, document)
+  if (key === 'missing' || table.shardOf(key.keyString) === shard) return
+  if (invocation.retryable === null) {
+    throw new CommandError(
+      'IllegalOperation',
+      'The upsert document could not be inserted onto the shard targeted by the query, since its shard key belongs on a different shard. Cross-shard upserts are only allowed when running in a transaction or with retryWrites: true.',
+    )
+  }
+  throw wouldChangeOwningShard(placement, null, document, 'The document we are inserting belongs on a different shard')
+}
+
+/** Commands with versions bring what they were routed by; for those of clients it is what this shard happens to know. */
+function placementFor(
+  { state }: ShardKeyRules,
+  { ownership }: Access,
+  { routed, args, db }: NodeInvocation,
+): CollectionPlacement | null {
+  if (ownership !== null) return ownership.placement
+  if (routed !== null || args.has('ops')) return null
+  return state.collection(`${db}.${args.collectionName(db)}`) ?? null
+}
+
+/** @throws CommandError 31025, 72, 20: what every change of the value needs, even if the document stays */
+function checkStatement(
+  behaviours: Behaviours,
+  shardKey: ShardKeyPattern,
+  statement: UpdateStatement,
+  invocation: NodeInvocation,
+): void {
+  const checkMulti = () => {
+    if (statement.multi)
+      throw new CommandError(
+        'InvalidOptions',
+        'Multi-update operations are not allowed when updating the shard key field.',
+      )
+  }
+  if (behaviours.multiShardKeyUpdatesAreRefusedFirst) checkMulti()
+  if (needsFullKey(behaviours, statement, invocation) && !hasFullKey(shardKey, statement, invocation))
+    throw new CommandError(31025, 'Shard key update is not allowed without specifying the full shard key in the query')
+  checkMulti()
+  if (invocation.retryable === null)
+    throw new CommandError(
+      'IllegalOperation',
+      'Must run update to shard key field in a multi-statement transaction or with retryWrites: true.',
+    )
+}
+
+function needsFullKey(
+  { shardKeyUpdatesNeedFullKey }: Behaviours,
+  { filter, upsert }: UpdateStatement,
+  { args }: NodeInvocation,
+): boolean {
+  if (shardKeyUpdatesNeedFullKey !== 'by-id') return shardKeyUpdatesNeedFullKey === 'always'
+  // What a router has searched for comes with its `_id` further down in the filter.
+  return !upsert && !args.has('query') && findField(filter, '_id') !== undefined
+}
+
+function hasFullKey({ paths }: ShardKeyPattern, { filter }: UpdateStatement, { host }: NodeInvocation): boolean {
+  return equalityValues(compileFilter(filter, host.evaluation()).root, paths) !== null
+}
+
+function isSameKey(
+  { shardKeyChangesAreBinary }: Behaviours,
+  shardKey: ShardKeyPattern,
+  a: ExtractedKey,
+  b: ExtractedKey,
+): boolean {
+  if (a.keyString !== b.keyString) return false
+  return (
+    !shardKeyChangesAreBinary ||
+    Buffer.compare(shardKey.boundDocument(a.values), shardKey.boundDocument(b.values)) === 0
+  )
+}
+
+/** `{ preImage, postImage, shouldUpsert, ns, uuid }`, of which the router has the document moved. */
+function wouldChangeOwningShard(
+  { ns, uuid }: CollectionPlacement,
+  before: Uint8Array | null,
+  after: Uint8Array,
+  message: string,
+): CommandError {
+  const writer = new DocumentWriter((before?.length ?? 0) + after.length + 256)
+  if (before !== null) writer.document('preImage', before)
+  writer
+    .document('postImage', after)
+    .bool('shouldUpsert', before === null)
+    .string('ns', ns)
+    .uuid('uuid', uuid)
+  return new CommandError('WouldChangeOwningShard', message, { extra: writer.finish() })
+}
+
+function isArray({ paths }: ShardKeyPattern, document: Uint8Array): CommandError {
+  const path = paths.find((each) => valueAt(document, each)?.type === BsonType.array)
+  return new CommandError(
+    'NotSingleValueField',
+    `After applying the update to the document, the field '${path}' was found to be an array or array descendant.`,
+  )
+}
+
+function immutable({ paths }: ShardKeyPattern, { before, after, statement }: ReplacedDocument): CommandError {
+  const path = paths.find((each) => !isSameValue(valueAt(before, each), valueAt(after, each))) ?? paths[0]!
+  const { update } = statement
+  const isModifier = update.type === BsonType.object && firstFieldName(update.slice())?.startsWith('$') === true
+  if (isModifier)
+    return new CommandError(
+      'ImmutableField',
+      `Performing an update on the path '${path}' would modify the immutable field '${path}'`,
+    )
+  const value = valueAt(after, path)
+  const found =
+    value === undefined
+      ? `removed --${formatDocument(before)}`
+      : `altered to ${path.slice(path.lastIndexOf('.') + 1)}: ${formatValue(value)}`
+  return new CommandError(
+    'ImmutableField',
+    `After applying the update, the (immutable) field '${path}' was found to have been ${found}`,
+  )
+}
+
+function isSameValue(a: RawValue | undefined, b: RawValue | undefined): boolean {
+  return a !== undefined && b !== undefined ? compareValues(a, b) === 0 : a === b
+}
+
+/** The value at a path, or the array on the way there. */
+function valueAt(document: Uint8Array, path: string): RawValue | undefined {
+  let value: RawValue | undefined
+  for (const part of path.split('.')) {
+    value =
+      value === undefined
+        ? findField(document, part)
+        : value.type === BsonType.object
+          ? findField(value.bytes, part, value.start)
+          : undefined
+    if (value === undefined) return undefined
+    if (value.type === BsonType.array) return value
+  }
+  return value
+}
