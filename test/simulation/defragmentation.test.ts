@@ -57,7 +57,7 @@ t.test('many small chunks on every shard become few', async (t) => {
       firstComplianceViolation: 'defragmentingChunks',
       details: { currentPhase: 'none' },
     })
-    t.match((await world.cluster.balancer.explain(ns)).answer, /^A defragmentation of app\.c begins in the next round/)
+    t.match((await world.cluster.balancer.explain(ns)).answer, /^A defragmentation of app\.c starts in the next round/)
     const first = await world.cluster.balancer.runRound()
     t.match(first.migrations[0], {
       ns,

@@ -1,11 +1,13 @@
-/** Chunks that can be merged are merged, shard by shard. Server: auto_merger_policy.cpp. Manual: core/automerger. */
+/**
+ * Merges mergeable chunks, shard by shard. Server: auto_merger_policy.cpp. Manual: core/automerger.
+ */
 import { configAddress, RequestFailedError, type ActorContext, type CancelSignal } from '@shardlab/actor'
 import { BsonType, findField } from '@shardlab/bson'
 import { configTimeoutMs, type ClusterView } from './cluster-view.js'
-import { isActiveBetweenRounds } from './settings.js'
-import type { SettingsReader } from './settings-reader.js'
+import { isActiveBetweenRounds } from './settings/settings.js'
+import type { SettingsReader } from './settings/settings-reader.js'
 
-/** What is still to be merged: these collections on these shards, one shard after the other. */
+/** The remaining work of a pass: these collections on these shards, one shard after another. */
 export interface AutoMergerPass {
   readonly namespaces: readonly string[]
   readonly shards: readonly string[]
@@ -25,20 +27,21 @@ export class AutoMerger {
     this.#stopping = stopping
   }
 
-  /** What a pass has still to do; null: none is under way. */
+  /** Null: no pass is in progress. */
   get pass(): AutoMergerPass | null {
     return this.#pass
   }
 
-  /** Goes on with the pass of another life. */
+  /** Resumes the pass of a copied balancer. */
   resume(pass: AutoMergerPass | null): void {
     this.#pass = pass
   }
 
   /**
-   * Merges what can be merged on the next shard of the pass, the first one of a new pass when none is under way. Nothing is merged, and the
-   * pass is over, when it is switched off.
-   * @returns ms until the next shard; null: the pass is over. @throws RequestFailedError without a config server: then it is over, too
+   * Merges mergeable chunks on the next shard of the pass, or on the first shard of a new pass.
+   * Ends the pass if the auto-merger is off.
+   * @returns ms until the next shard; null: the pass has ended
+   * @throws RequestFailedError without a config server; the pass has ended then
    */
   async step(): Promise<number | null> {
     const before = this.#pass
@@ -74,7 +77,7 @@ export class AutoMerger {
     try {
       await this.#context.request(shard, 'shard.refresh-collection', { ns }, options)
     } catch (error) {
-      // It learns of the merge with the next version that it has to compare.
+      // The shard finds out about the merge at the next version check.
       if (!(error instanceof RequestFailedError) || error.reason === 'cancelled') throw error
     }
   }

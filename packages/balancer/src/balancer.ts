@@ -1,6 +1,6 @@
 /**
- * The balancer role: wakes once a round, looks whether and what it may move, and has it moved; answers for its state and for single collections.
- * Server: balancer.cpp. Manual: core/sharding-balancer-administration.
+ * The balancer role: runs a round at each interval, and answers for its state and for single
+ * collections. Server: balancer.cpp. Manual: core/sharding-balancer-administration.
  */
 import {
   answering,
@@ -19,32 +19,35 @@ import {
 import { CommandError } from '@shardlab/bson'
 import { behavioursOf, defaultVersion, type Behaviours, type EmulatedVersion } from '@shardlab/sharding'
 import { AutoMerger, type AutoMergerPass } from './auto-merger.js'
-import { ChunkOperations } from './chunk-operations.js'
+import { ChunkOperations } from './rounds/chunk-operations.js'
 import { ClusterView } from './cluster-view.js'
-import { collectionStatus } from './collection-status.js'
+import { collectionStatus } from './status/collection-status.js'
 import { Defragmentations } from './defragmentation/defragmentations.js'
-import { explainCollection } from './explain.js'
-import { Pacing } from './pacing.js'
-import type { BalancePolicy } from './policy/own-policy.js'
-import { rebalanceChunk } from './rebalance-chunk.js'
-import { RoundLog } from './round-log.js'
-import { Round, type RoundResult } from './round.js'
-import { SettingsReader } from './settings-reader.js'
-import { isActiveBetweenRounds, reasonForRest, type BalancerSettings } from './settings.js'
+import { explainCollection } from './status/explain.js'
+import { Pacing } from './rounds/pacing.js'
+import type { BalancePolicy } from './policy/custom-policy.js'
+import { rebalanceChunk } from './rounds/rebalance-chunk.js'
+import { RoundLog } from './rounds/round-log.js'
+import { Round, type RoundResult } from './rounds/round.js'
+import { SettingsReader } from './settings/settings-reader.js'
+import { isActiveBetweenRounds, reasonForRest, type BalancerSettings } from './settings/settings.js'
 
 export interface BalancerOptions {
   /**
-   * Pause between rounds that find nothing to move, in milliseconds; between rounds that move it is a tenth of that, unless the config server's
-   * parameter balancerMigrationsThrottlingMs has been set.
+   * Pause after a round that moved nothing, in milliseconds. After a round that moved something it
+   * is a tenth of that, unless the config server's parameter balancerMigrationsThrottlingMs is set.
    */
   readonly roundIntervalMs: number
   /** Server version to behave as. Default 7.0. */
   readonly emulate?: EmulatedVersion
-  /** What moves is up to this policy instead of the server's. Explanations go on telling what the server's would do. Default: none. */
+  /**
+   * Decides in place of the server's policy. Explanations still describe the server's. Default:
+   * none.
+   */
   readonly policy?: BalancePolicy
 }
 
-/** What a copy of a balancer begins with. */
+/** The state with which a copy of a balancer starts. */
 interface BalancerState {
   readonly rounds: number
   readonly imbalanced: readonly string[]
@@ -78,7 +81,7 @@ class Balancer implements Actor {
   #rounds = 0
   #running: Promise<BalancerRoundEvent> | null = null
   #autoMergerStartedAtMs = 0
-  /** What the timer of the auto-merger goes by; null while it runs. */
+  /** The interval for which the auto-merger's timer was set; null: it is running. */
   #autoMergerIntervalMs: number | null = null
 
   constructor(context: ActorContext, options: BalancerOptions) {
@@ -124,7 +127,7 @@ class Balancer implements Actor {
     }
   }
 
-  /** Settings are read, and defragmentations taken up, by the next round. */
+  /** The next round reads the settings and takes up defragmentations. */
   resume(state: BalancerState): void {
     this.#rounds = state.rounds
     for (const ns of state.imbalanced) this.#imbalanced.add(ns)
@@ -134,7 +137,7 @@ class Balancer implements Actor {
   }
 
   async wake(timer: string): Promise<void> {
-    // Who runs one arms the timer again.
+    // The running round sets the timer again.
     if (timer === roundTimer && this.#running === null) await this.#round(true)
     else if (timer === autoMergerTimer) await this.#mergeAutomatically()
   }
@@ -167,7 +170,10 @@ class Balancer implements Actor {
     return { report: JSON.stringify(await this.#round(false)) }
   }
 
-  /** @param isPaced does it keep the pauses that spare the cluster, and leave what shards do for a defragmentation to go on beside it? */
+  /**
+   * @param isPaced keeps the pauses that spare the cluster, and does not wait for shards that work
+   * on a defragmentation
+   */
   #round(isPaced: boolean): Promise<BalancerRoundEvent> {
     const running = this.#attempt(isPaced).finally(() => {
       this.#running = null
@@ -294,7 +300,10 @@ class Balancer implements Actor {
     else if (!this.#stopping.signal.aborted) this.#context.setTimer(autoMergerTimer, pauseMs)
   }
 
-  /** @param isOver it has run; otherwise the timer is set only where somebody has changed the interval since */
+  /**
+   * @param isOver a pass has ended; otherwise the timer is set again only if the interval was
+   * changed
+   */
   #armAutoMerger(isOver: boolean): void {
     const { autoMergerIntervalMs } = this.#settings.pauses
     if (this.#stopping.signal.aborted) return
@@ -320,7 +329,7 @@ class Balancer implements Actor {
   }
 }
 
-/** @throws whatever is none of the failures that a cluster has */
+/** @throws the error itself unless it is a failure that a cluster can have */
 function reasonOf(error: unknown): string {
   if (error instanceof RequestFailedError || error instanceof StepFailedError || error instanceof CommandError)
     return error.message

@@ -1,4 +1,7 @@
-/** What the balancer sees of the cluster: shards, sharded collections, their chunks, zones and sizes. Server: cluster_statistics_impl.cpp, cluster_stats. */
+/**
+ * The balancer's picture of the cluster: shards, sharded collections, their chunks, zones and
+ * sizes. Server: cluster_statistics_impl.cpp, cluster_stats.
+ */
 import { configAddress, RequestFailedError, type ActorContext } from '@shardlab/actor'
 import { BsonType, elementsOf, findField, sameBytes } from '@shardlab/bson'
 import {
@@ -9,17 +12,16 @@ import {
   type PlacementVersion,
   type ShardKeyPattern,
 } from '@shardlab/sharding'
-import { ChunkMap, type KnownChunk } from './chunk-map.js'
+import { ChunkMap, type KnownChunk } from './chunks/chunk-map.js'
 import { Distribution, splitsAtZones, type ShardStatistics, type ZoneRange } from './policy/distribution.js'
 import { chunkCountLoad, dataSizeLoad, type Load } from './policy/load.js'
 
-/** Longest wait for the config server to answer. */
+/** Longest wait for a reply of the config server. */
 export const configTimeoutMs = 10_000
-/** Longest wait for a shard to tell how much it holds: without its answer it takes no part. */
+/** Longest wait for a shard's size. A shard that does not reply takes no part in the round. */
 const sizeTimeoutMs = 10_000
 const bytesPerMegabyte = 1024 * 1024
 
-/** A zone's range with its bounds as config.tags has them. */
 interface KnownZoneRange extends ZoneRange {
   readonly minDocument: Uint8Array
   readonly maxDocument: Uint8Array
@@ -31,29 +33,32 @@ interface KnownZones {
   readonly ranges: readonly KnownZoneRange[]
 }
 
-/** A sharded collection: the config.collections document and what the balancer heeds in it. */
+/**
+ * A sharded collection: its config.collections document and the switches that the balancer
+ * respects.
+ */
 export interface CollectionSwitches {
   readonly ns: string
   readonly document: Uint8Array
   readonly isSwitchedOff: boolean
   readonly mayMigrate: boolean
-  /** One that has been moved as a whole, and is not sharded. */
+  /** A collection moved as a whole: tracked, but not sharded. */
   readonly isUnsplittable: boolean
   readonly isDefragmenting: boolean
-  /** In which phase of its defragmentation the catalog has it; null: in none. */
+  /** The phase of its defragmentation in the catalog; null: none. */
   readonly defragmentationPhase: string | null
-  /** Null: that of the cluster. */
+  /** Null: the chunk size of the cluster. */
   readonly maxChunkSizeBytes: number | null
 }
 
-/** How a collection lies on the shards. */
+/** The chunks and zones of a collection. */
 export interface CollectionView extends CollectionSwitches {
   readonly chunks: ChunkMap
   readonly ranges: readonly KnownZoneRange[]
   readonly distribution: Distribution
 }
 
-/** Where a chunk is to be split, because a zone begins or ends within it. */
+/** A split that is due because a zone begins or ends within the chunk. */
 export interface ZoneSplit {
   readonly chunk: KnownChunk
   readonly points: readonly Uint8Array[]
@@ -62,10 +67,13 @@ export interface ZoneSplit {
 export class ClusterView {
   readonly #context: ActorContext
   readonly #behaviours: Behaviours
-  /** As they were last, in the order of config.shards: there may be a thousand, and they seldom change. */
+  /**
+   * The latest shards, in the order of config.shards. There may be a thousand, and they seldom
+   * change.
+   */
   #shards: readonly { readonly document: Uint8Array; readonly statistics: ShardStatistics }[] = []
   readonly #known = new Map<string, ChunkMap>()
-  /** Zones as they were last, and what they say under which shard key. */
+  /** The latest zones by namespace, parsed under the shard key of that time. */
   readonly #ranges = new Map<string, KnownZones>()
 
   /** What members of this process know. */
@@ -88,13 +96,13 @@ export class ClusterView {
     this.#shards = shards.map((document, i) => {
       const known = this.#shards[i]
       if (known !== undefined && sameBytes(known.document, document)) return known
-      // A view would keep the documents of all shards.
+      // A view would keep the documents of all shards alive.
       return { document: new Uint8Array(document), statistics: statisticsOf(document) }
     })
     return this.#shards.map(({ statistics }) => statistics)
   }
 
-  /** All sharded collections; what was known of others is forgotten. */
+  /** All sharded collections. Drops the cached chunks of collections that are no longer sharded. */
   async collections(): Promise<CollectionSwitches[]> {
     const { collections } = await this.#context.request(
       configAddress,
@@ -108,14 +116,18 @@ export class ClusterView {
     return switches
   }
 
-  /** The collection now; null when it is not sharded. @param isNew with what has no version: sizes of chunks */
+  /**
+   * The current state of a collection; null: not sharded.
+   * @param isNew reads all chunks again, because sizes change without a new version
+   */
   async collection(ns: string, isNew = false): Promise<CollectionView | null> {
     const options = { timeoutMs: configTimeoutMs }
     const known = isNew ? null : (this.#known.get(ns) ?? null)
     const ask = (since: PlacementVersion | null) =>
       this.#context.request(configAddress, 'config.get-collection', { ns, since }, options)
     let answer = wholeAnswer(this.#context, ns, await ask(versionToAskWith(this.#context, known)))
-    // They did not travel, and have been given back meanwhile: the clocks of members may differ. Without chunks it would seem balanced.
+    // They did not travel, and have been given back meanwhile: the clocks of members may differ.
+    // Without chunks it would seem balanced.
     if (this.#context.shared !== undefined && answer.full && answer.collection !== null && answer.chunks.length === 0)
       answer = await ask(null)
     const table = this.#placements.before(ns, null)?.table ?? null
@@ -130,7 +142,7 @@ export class ClusterView {
     return { ...switchesOf(answer.collection!), chunks, ranges, distribution: new Distribution(chunks.byShard, ranges) }
   }
 
-  /** The same list as long as nothing has changed: what has been counted by it stays true. */
+  /** Returns the same list while nothing has changed, so that counts cached by list stay valid. */
   #rangesOf(ns: string, shardKey: ShardKeyPattern, zones: readonly Uint8Array[]): readonly KnownZoneRange[] {
     const known = this.#ranges.get(ns)
     const isKnown = known?.zones.length === zones.length && zones.every((zone, i) => sameBytes(zone, known.zones[i]!))
@@ -145,13 +157,13 @@ export class ClusterView {
     this.#ranges.delete(ns)
   }
 
-  /** What the catalog does not tell by a version. */
+  /** Marks a chunk as jumbo in the cached chunks: the catalog gives it no new version. */
   noteJumbo(ns: string, min: string): void {
     const known = this.#known.get(ns)
     if (known !== undefined) this.#known.set(ns, known.withJumbo(min))
   }
 
-  /** Bytes of these collections by shard, in their order; shards that do not answer are missing. */
+  /** Bytes per collection, in the given order, by shard. Shards that do not reply are missing. */
   async sizes(
     shards: readonly ShardStatistics[],
     namespaces: readonly string[],
@@ -173,7 +185,7 @@ export class ClusterView {
     return sizes
   }
 
-  /** In bytes: that of all collections that have none of their own. */
+  /** In bytes: the default for collections without a chunk size of their own. */
   async chunkSizeBytes(): Promise<number> {
     const { setting } = await this.#context.request(
       configAddress,
@@ -184,7 +196,10 @@ export class ClusterView {
     return chunkSizeOf(setting, this.#behaviours)
   }
 
-  /** By what the version compares shards. @param bytes of the collection by shard; not looked at where chunks are counted */
+  /**
+   * The measure by which this version compares shards.
+   * @param bytes of the collection by shard; ignored where chunks are counted
+   */
   load(
     shards: readonly ShardStatistics[],
     { distribution }: CollectionView,
@@ -197,7 +212,7 @@ export class ClusterView {
   }
 }
 
-/** @param setting the config.settings document, or null */
+/** @param setting the config.settings document; null: none */
 export function chunkSizeOf(setting: Uint8Array | null, { defaultChunkSizeBytes }: Behaviours): number {
   const megabytes = setting === null ? undefined : findField(setting, 'value')
   return megabytes?.isNumber() === true && megabytes.asNumber() > 0
@@ -205,7 +220,7 @@ export function chunkSizeOf(setting: Uint8Array | null, { defaultChunkSizeBytes 
     : defaultChunkSizeBytes
 }
 
-/** The splits that a collection's zones want, in key order. */
+/** The splits that a collection's zones require, in key order. */
 export function zoneSplitsOf({ chunks, ranges }: Pick<CollectionView, 'chunks' | 'ranges'>): ZoneSplit[] {
   const documents = new Map<string, Uint8Array>()
   for (const { min, max, minDocument, maxDocument } of ranges) documents.set(min, minDocument).set(max, maxDocument)
@@ -247,7 +262,7 @@ export function switchesOf(document: Uint8Array): CollectionSwitches {
   }
 }
 
-/** What clients have written into config.tags need not be a range. */
+/** Clients can write anything into config.tags: documents that are not ranges are skipped. */
 export function rangeOf(shardKey: ShardKeyPattern, document: Uint8Array): KnownZoneRange[] {
   const min = findField(document, 'min')
   const max = findField(document, 'max')

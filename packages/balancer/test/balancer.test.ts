@@ -14,7 +14,7 @@ import { decode, encode, type Document } from '@shardlab/bson'
 import t from 'tap'
 import { createBalancer } from '../src/index.js'
 
-/** A balancer and the settings that it reads; timers go off when the test says so. */
+/** A balancer and its settings; the test fires its timers. */
 class Round {
   readonly actor: Actor
   readonly timers = new Map<string, number>()
@@ -84,7 +84,7 @@ class Round {
   }
 }
 
-t.test('rounds follow each other', async (t) => {
+t.test('the next round starts one interval after the last', async (t) => {
   const balancer = new Round(1234)
   t.same([...balancer.timers], [['round', 1234]])
   t.same(await balancer.status(), { mode: 'full', inBalancerRound: false, numBalancerRounds: 0 })
@@ -96,7 +96,7 @@ t.test('rounds follow each other', async (t) => {
   t.equal((await balancer.status()).numBalancerRounds, 3)
 })
 
-t.test('status within a round', async (t) => {
+t.test('status reports a running round', async (t) => {
   const balancer = new Round()
   const gate = createDeferred<void>()
   balancer.pause = gate.promise
@@ -107,7 +107,7 @@ t.test('status within a round', async (t) => {
   t.match(await balancer.status(), { inBalancerRound: false, numBalancerRounds: 1 })
 })
 
-t.test('off: rounds that look at nothing, and count all the same', async (t) => {
+t.test('with the balancer off, rounds read nothing and still count', async (t) => {
   for (const settings of [
     { _id: 'balancer', mode: 'off', stopped: true },
     { _id: 'balancer', stopped: true },
@@ -129,7 +129,7 @@ t.test('off: rounds that look at nothing, and count all the same', async (t) => 
   }
 })
 
-t.test('without its config server it waits, and answers what it knew last', async (t) => {
+t.test('without a config server the status reports the mode read last', async (t) => {
   const balancer = new Round()
   balancer.settings = { _id: 'balancer', mode: 'off', stopped: true }
   await balancer.next()
@@ -143,7 +143,7 @@ t.test('without its config server it waits, and answers what it knew last', asyn
   t.same(await balancer.status(), { mode: 'full', inBalancerRound: false, numBalancerRounds: 3 })
 })
 
-t.test('a round that is made to fail is no end of rounds', async (t) => {
+t.test('a failed round is followed by the next', async (t) => {
   const balancer = new Round()
   balancer.failing = true
   await balancer.next()
@@ -155,11 +155,11 @@ t.test('a round that is made to fail is no end of rounds', async (t) => {
   t.match(await balancer.status(), { numBalancerRounds: 2 })
 })
 
-t.test('what it does not serve', async (t) => {
+t.test('an unknown message is refused', async (t) => {
   t.throws(() => new Round().actor.receive('config.get-shards', {}, 'mongos01'), /does not serve config\.get-shards/)
 })
 
-t.test('a round on demand waits for the one that runs, and tells what it found', async (t) => {
+t.test('a round on demand follows the running one and returns its report', async (t) => {
   const balancer = new Round()
   const gate = createDeferred<void>()
   balancer.pause = gate.promise

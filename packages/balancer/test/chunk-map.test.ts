@@ -1,4 +1,4 @@
-/** What the balancer remembers of chunks, against what it would read anew. */
+/** Compares the cached chunks with chunks read again from the catalog. */
 import { decode, encode, MaxKey, MinKey, ObjectId, Timestamp } from '@shardlab/bson'
 import { check } from '@shardlab/bson/testing'
 import fc from 'fast-check'
@@ -39,7 +39,7 @@ const chunkTold = ({ min, max, shard, isJumbo, estimatedBytes, minDocument, maxD
   ...[minDocument, maxDocument].map((each) => Buffer.from(each).toString('hex')),
 ]
 
-t.test('splits, merges and moves of some chunks: as if all were read anew', async (t) => {
+t.test('a map updated by splits, merges and moves equals one read from scratch', async (t) => {
   const shards = ['a', 'b', 'c']
   const change = fc.tuple(
     fc.integer({ min: -3000, max: 3000 }),
@@ -96,7 +96,7 @@ t.test('splits, merges and moves of some chunks: as if all were read anew', asyn
   t.pass()
 })
 
-t.test('a whole answer may come in any order, and not all of it need be chunks', async (t) => {
+t.test('a full answer may be unsorted and contain documents that are not chunks', async (t) => {
   const cuts = Array.from({ length: 300 }, (_, i) => i)
   const chunks = [ends[0], ...cuts].map((min, i): Chunk => ({
     min,
@@ -118,7 +118,7 @@ t.test('a whole answer may come in any order, and not all of it need be chunks',
   t.equal(told(ChunkMap.after(null, answer)!), told(map))
 })
 
-t.test('marks and sizes of chunks are read, and a new version alone changes nothing', async (t) => {
+t.test('jumbo marks and sizes are read, and a new version alone changes no chunk', async (t) => {
   const [first, second] = [
     { min: ends[0], max: 0, shard: 'a', minor: 1 },
     { min: 0, max: ends[1], shard: 'b', minor: 2 },
@@ -144,7 +144,7 @@ t.test('marks and sizes of chunks are read, and a new version alone changes noth
   t.same([unmarked.chunks[1]!.isJumbo, unmarked.chunks[1]!.estimatedBytes], [false, null])
 })
 
-t.test('a chunk becomes jumbo; what was known before stays as it was', async (t) => {
+t.test('marking a chunk jumbo leaves the earlier map unchanged', async (t) => {
   const map = mapOf(null, [
     { min: ends[0], max: 0, shard: 'a', minor: 1 },
     { min: 0, max: ends[1], shard: 'b', minor: 2 },
@@ -159,7 +159,7 @@ t.test('a chunk becomes jumbo; what was known before stays as it was', async (t)
   t.equal(map.withJumbo('nowhere'), map)
 })
 
-t.test('counts by zone are those of the chunks, also when some of them change', async (t) => {
+t.test('cached counts by zone stay correct when some chunks change', async (t) => {
   const ranges = [
     { min: '10', max: '30', zone: 'x' },
     { min: '30', max: '40', zone: 'y' },

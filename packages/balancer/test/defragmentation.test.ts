@@ -1,4 +1,4 @@
-/** Which small chunk joins which neighbour, and what becomes of it. */
+/** Which small chunk joins which neighbour, and with which result. */
 import t from 'tap'
 import {
   boundsOf,
@@ -49,14 +49,14 @@ function next(phase: MoveAndMergeChunksPhase, shards: string) {
   return move === null ? null : `${move.from}>${move.to} ${Number(move.range.min)}`
 }
 
-t.test('a small chunk has up to a quarter of what a chunk may have', async (t) => {
+t.test('a chunk is small up to a quarter of the chunk size', async (t) => {
   t.equal(smallChunkBytes(maxChunkSizeBytes), small)
   t.equal(smallChunkBytes(128 * 1024 * 1024), 33_554_425)
   t.equal(phaseOf('a25 b90', 'a25 b90').remaining, 1)
   t.equal(phaseOf('a26 b90', 'a26 b90').isComplete, true)
 })
 
-t.test('the fullest shard gives its smallest chunk', async (t) => {
+t.test('the fullest shard donates its smallest chunk', async (t) => {
   t.equal(next(phaseOf('a9 b90 a5 b90 c3 b90', 'a90 b10 c3'), 'abc'), 'a>b 2')
   t.equal(next(phaseOf('a9 b90 a5 b90 c3 b90', 'a9 b10 c30'), 'abc'), 'c>b 4')
   t.equal(
@@ -66,7 +66,7 @@ t.test('the fullest shard gives its smallest chunk', async (t) => {
   )
 })
 
-t.test('of two neighbours', async (t) => {
+t.test('between two neighbours the better one is chosen', async (t) => {
   t.equal(next(phaseOf('b90 a9 c90', 'a9 b90 c10'), 'abc'), 'a>c 1', 'equal ones: to the shard with less')
   t.equal(next(phaseOf('b90 a9 c90', 'a9 b10 c90'), 'abc'), 'a>b 1')
   t.equal(next(phaseOf('b90 a9 c90', 'a9 b90 c90'), 'abc'), 'a>c 1', 'the one behind when nothing decides')
@@ -75,16 +75,16 @@ t.test('of two neighbours', async (t) => {
   t.equal(next(phaseOf('b20 a9 c90', 'a99 b90 c1'), 'abc'), 'a>b 1', 'and best to a small one: then both are gone')
 })
 
-t.test('zones and draining shards', async (t) => {
+t.test('a chunk joins no neighbour in another zone or on a draining shard', async (t) => {
   const zoneOf = ({ min }: { min: string }) => (Number(min) < 1 ? 'EU' : '')
   t.equal(next(phaseOf('b90 a9 c90', 'a9 b1 c90', zoneOf), 'abc'), 'a>c 1')
   t.equal(next(phaseOf('b90 a9 c90', 'a9 b1! c90'), 'abc'), 'a>c 1')
   const alone = phaseOf('b90 a9', 'a9 b1!')
   t.equal(next(alone, 'ab'), null)
-  t.equal(alone.isComplete, true, 'what can join nobody is not looked at again')
+  t.equal(alone.isComplete, true, 'a piece without a possible neighbour is dropped')
 })
 
-t.test('what joined is one chunk, which may be small still', async (t) => {
+t.test('joined chunks are one chunk, which may still be small', async (t) => {
   const phase = phaseOf('a5 b6 c7 b90', 'a5 b6 c7')
   const move = phase.nextMove(new Set('abc'))!
   t.same([move.from, move.to], ['c', 'b'], 'the fullest shard')
@@ -104,7 +104,7 @@ t.test('what joined is one chunk, which may be small still', async (t) => {
   )
 })
 
-t.test('migrations that fail', async (t) => {
+t.test('a failed migration is retried, avoided or ends the phase, by its error', async (t) => {
   const outcome = (what: 'retry' | 'too-large' | 'not-deleted-yet' | 'failed') => {
     const phase = phaseOf('b90 a9', 'a9 b90')
     phase.moved(phase.nextMove(new Set('ab'))!, what)
@@ -131,7 +131,7 @@ t.test('neighbours on one shard need no migration', async (t) => {
   t.match(phase.nextAction(), { kind: 'merge', shard: 'a', range: { min: '00', max: '02' } })
 })
 
-t.test('the phases that only merge, measure and split', async (t) => {
+t.test('phases without migrations take shards in turn', async (t) => {
   const chunks = chunksOf('a- a- b- a9 b7 b8')
   t.same(
     runsOf(chunks, noZones).map((run) => run.length),

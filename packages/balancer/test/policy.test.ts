@@ -1,13 +1,13 @@
-/** What the policies decide, beyond the server's own cases. */
+/** Decisions of the policies beyond the server's own cases. */
 import t from 'tap'
 import { Distribution, splitsAtZones } from '../src/index.js'
 import { byCount, bySize, keyOf, picture, zone, type Shard } from './support/picture.js'
 
-t.test('chunk count: basic', async (t) => {
+t.test('chunk count: the fullest shard donates to the emptiest', async (t) => {
   t.same(byCount([{ chunks: 4 }, { chunks: 0 }, { chunks: 3 }]), ['a>b 0 chunksImbalance'])
 })
 
-t.test('chunk count: small cluster', async (t) => {
+t.test('chunk count: a small cluster is balanced to one chunk', async (t) => {
   t.same(byCount([{ chunks: 1 }, { chunks: 0 }]), [], 'one chunk is moved nowhere')
   t.same(byCount([{ chunks: 2 }, { chunks: 0 }]), ['a>b 0 chunksImbalance'])
   t.same(
@@ -17,14 +17,14 @@ t.test('chunk count: small cluster', async (t) => {
   )
 })
 
-t.test('chunk count: thresholds', async (t) => {
+t.test('chunk count: a deviation below the threshold moves nothing', async (t) => {
   t.same(byCount([{ chunks: 3 }, { chunks: 2 }]), [], 'the ideal of five is three')
   t.same(byCount([{ chunks: 4 }, { chunks: 2 }]), ['a>b 0 chunksImbalance'], 'one above the ideal')
   t.same(byCount([{ chunks: 2 }, { chunks: 2 }, { chunks: 1 }]), [], 'none is above')
   t.same(byCount([{ chunks: 55 }, { chunks: 45 }]), ['a>b 0 chunksImbalance'], 'however many chunks there are')
 })
 
-t.test('chunk count: parallel', async (t) => {
+t.test('chunk count: several pairs of shards migrate in one round', async (t) => {
   t.same(byCount([{ chunks: 4 }, { chunks: 4 }, { chunks: 0 }, { chunks: 0 }]), [
     'a>c 0 chunksImbalance',
     'b>d 4 chunksImbalance',
@@ -37,7 +37,7 @@ t.test('chunk count: parallel', async (t) => {
   t.same(byCount([{ chunks: 4 }, { chunks: 4 }, { chunks: 1 }]), ['a>c 0 chunksImbalance'])
 })
 
-t.test('chunk count: shards in use', async (t) => {
+t.test('chunk count: a shard in use takes no part', async (t) => {
   t.same(byCount([{ chunks: 4 }, { chunks: 4 }, { chunks: 0 }, { chunks: 0 }], [], ['a']), ['b>c 4 chunksImbalance'])
   t.same(byCount([{ chunks: 4 }, { chunks: 0 }], [], ['b']), [])
 })
@@ -47,7 +47,7 @@ t.test('chunk count: jumbo chunks stay', async (t) => {
   t.same(byCount([{ chunks: ['jumbo', 'jumbo', 'jumbo', 'jumbo'] }, { chunks: 0 }]), [])
 })
 
-t.test('chunk count: draining', async (t) => {
+t.test('chunk count: chunks leave a draining shard first', async (t) => {
   t.same(byCount([{ chunks: 2, draining: true }, { chunks: 0 }, { chunks: 5 }]), ['a>b 0 draining'])
   t.same(
     byCount([
@@ -72,13 +72,13 @@ t.test('chunk count: draining', async (t) => {
   )
 })
 
-t.test('chunk count: draining within zones', async (t) => {
+t.test('chunk count: chunks leave a draining shard first respects zones', async (t) => {
   const shards: Shard[] = [{ chunks: 2, draining: true, zones: ['x'] }, { chunks: 0 }, { chunks: 3, zones: ['x'] }]
   t.same(byCount(shards, [zone(0, 2, 'x')]), ['a>c 0 draining'], 'only to a shard of the zone')
   t.same(byCount(shards.slice(0, 2), [zone(0, 2, 'x')]), [], 'or not at all')
 })
 
-t.test('chunk count: zones', async (t) => {
+t.test('chunk count: chunks move into their zones', async (t) => {
   t.same(byCount([{ chunks: 2 }, { chunks: 0, zones: ['x'] }], [zone(0, 1, 'x')]), ['a>b 0 zoneViolation'])
   t.same(
     byCount([{ chunks: 2, zones: ['x'] }, { chunks: 0 }, { chunks: 6, draining: true }], [zone(2, 3, 'x')]),
@@ -99,7 +99,7 @@ t.test('chunk count: zones', async (t) => {
   t.same(byCount(unzoned, [zone(0, 3, 'x')]), [], 'its ideal counts all chunks: three of six')
 })
 
-t.test('a chunk that a zone covers in part is in no zone until it is split', async (t) => {
+t.test('a chunk that a zone covers in part belongs to no zone until it is split', async (t) => {
   const { chunks } = picture({ chunks: 2 })
   const ranges = [{ min: '000005', max: keyOf(2), zone: 'x' }]
   t.same(
@@ -111,7 +111,7 @@ t.test('a chunk that a zone covers in part is in no zone until it is split', asy
   t.equal(splitsAtZones(map, [zone(0, 1, 'x')]).size, 0, 'bounds of chunks need no split')
 })
 
-t.test('data size: thresholds', async (t) => {
+t.test('data size: a difference below three chunks moves nothing', async (t) => {
   t.same(
     bySize([
       { chunks: 3, bytes: 300 },
@@ -146,7 +146,7 @@ t.test('data size: thresholds', async (t) => {
   t.same(bySize([{ chunks: 1, bytes: 1000 }, { chunks: 0 }]), [], 'a shard that did not tell takes no part')
 })
 
-t.test('data size: pairs', async (t) => {
+t.test('data size: the largest donates to the smallest', async (t) => {
   t.same(
     bySize([
       { chunks: 2, bytes: 900 },
@@ -186,7 +186,7 @@ t.test('data size: draining and zones come first', async (t) => {
   )
 })
 
-t.test('data size: a shard with its share gets nothing', async (t) => {
+t.test('data size: a shard with its share receives nothing', async (t) => {
   const shards: Shard[] = [
     { chunks: 3, bytes: 1000 },
     { chunks: 1, bytes: 600 },

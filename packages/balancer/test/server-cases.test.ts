@@ -1,6 +1,7 @@
 /**
- * The cases of the server's own tests of its policies, by their names and written anew: src/mongo/db/s/balancer/balancer_policy_test.cpp as long as
- * chunks were counted (4.4 to 6.0.2), and since bytes are compared (7.0).
+ * The cases of the server's own policy tests, rewritten under their names:
+ * src/mongo/db/s/balancer/balancer_policy_test.cpp for the chunk count (4.4 to 6.0.2),
+ * and for the data size (7.0).
  */
 import t from 'tap'
 import { Distribution, type ZoneRange } from '../src/index.js'
@@ -19,7 +20,7 @@ type Kinds = readonly ('jumbo' | 'chunk')[]
 const maxKey = 99_999
 const megachunk = 100
 
-/** Chunks and, in the size of a chunk, bytes. */
+/** Chunks, and bytes in units of a chunk. */
 const shard = (chunks: number | Kinds, size = 0, zones: readonly string[] = []): Shard => ({
   chunks,
   bytes: size * megachunk,
@@ -39,7 +40,7 @@ const fourZones = [zone(0, 1, 'Zone1'), zone(1, 2, 'Zone2'), zone(2, 3, 'Zone1')
 const both = ['Zone1', 'Zone2']
 const threeZones = [zone(0, 1, 'a'), zone(1, 3, 'b'), zone(3, 5, 'c')]
 
-/** What both policies decide in the same way. */
+/** Cases that both policies decide alike. */
 const common: Readonly<Record<string, Case>> = {
   Basic: { shards: counts(4, 0, 3), expected: [`a>b 0 ${one}`] },
   BalanceThresholdObeyed: { shards: counts(2, 2, 1, 1), expected: [] },
@@ -216,7 +217,7 @@ const sized: Readonly<Record<string, Case>> = {
   },
 }
 
-t.test('chunks are counted', async (t) => {
+t.test('the chunk-count policy decides as the server', async (t) => {
   for (const [name, { shards, ranges, used, expected }] of Object.entries({ ...common, ...counted }))
     t.same(byCount(shards, ranges, used), expected, name)
   for (const free of [0, 1, 2]) {
@@ -231,7 +232,7 @@ t.test('chunks are counted', async (t) => {
     t.same(byCount([shard(onlyFree(free, 4)), shard(0)]), [`a>b ${free} ${one}`], 'JumboChunksNotMovedRandom')
 })
 
-t.test('bytes are compared', async (t) => {
+t.test('the data-size policy decides as the server', async (t) => {
   for (const [name, { shards, ranges, used, expected }] of Object.entries({ ...common, ...sized }))
     t.same(bySize(shards, ranges, used), expected, name)
 })
@@ -243,7 +244,7 @@ function zoneCounts(perShard: readonly number[], ranges: readonly ZoneRange[], z
   return ['a', 'b'].map((id) => zones.map((name) => distribution.chunksOn(id, name).length))
 }
 
-t.test('how chunks lie in zones', async (t) => {
+t.test('chunks are counted by zone as on the server', async (t) => {
   const zones = ['', 'ZoneA', 'ZoneB', 'NotExistingZone']
   const cases: [string, number[], ZoneRange[], number[][]][] = [
     [
@@ -317,7 +318,7 @@ t.test('how chunks lie in zones', async (t) => {
   )
 })
 
-t.test('the zone of a chunk', async (t) => {
+t.test('a chunk has the zone that contains all of it', async (t) => {
   const zoneOf = (ranges: readonly ZoneRange[], from: number, to: number) =>
     new Distribution([], ranges).zoneOf({ min: keyOf(from), max: keyOf(to), shard: 'a', isJumbo: false })
   const regular = [zone(1, 10, 'a'), zone(10, 20, 'b'), zone(20, 30, 'c')]

@@ -5,7 +5,7 @@ import { isActive, parseSettings, type BalancerSettings } from '../src/index.js'
 const at = (time: string) => Date.parse(`2026-01-01T${time}:00Z`)
 const parse = (settings: Document) => parseSettings(encode({ _id: 'balancer', ...settings }))
 
-t.test('switches', async (t) => {
+t.test('each switch of the settings is read', async (t) => {
   t.match(parseSettings(null), { mode: 'full', activeWindow: null, attemptToBalanceJumboChunks: false })
   t.match(parse({ stopped: true, mode: 'full' }), { mode: 'off' })
   t.match(parse({ mode: 'off' }), { mode: 'off' })
@@ -13,7 +13,7 @@ t.test('switches', async (t) => {
   t.match(parse({ attemptToBalanceJumboChunks: true }), { attemptToBalanceJumboChunks: true })
 })
 
-t.test('settings of the wrong kind', async (t) => {
+t.test("settings of a wrong type are refused in the server's words", async (t) => {
   for (const [settings, expected] of [
     [{ mode: 1 }, '"mode" had the wrong type. Expected string, found int'],
     [{ stopped: 'yes' }, 'Expected boolean or number type for field "stopped", found string'],
@@ -33,7 +33,7 @@ t.test('settings of the wrong kind', async (t) => {
   t.match(parse({ _waitForDelete: 1, _secondaryThrottle: { w: 2 } }), { mode: 'full', waitForDelete: true })
 })
 
-t.test('D841: the window, in the time of Greenwich', async (t) => {
+t.test('D841: the active window is in UTC', async (t) => {
   const active = (start: string, stop: string, time: string) =>
     isActive(parse({ activeWindow: { start, stop } }) as BalancerSettings, at(time))
   t.equal(active('09:00', '17:30', '09:00'), true)
@@ -51,7 +51,7 @@ t.test('D841: the window, in the time of Greenwich', async (t) => {
   )
 })
 
-t.test('windows that are none', async (t) => {
+t.test('an invalid active window is refused', async (t) => {
   for (const activeWindow of [
     { start: '09:00' },
     { start: '', stop: '10:00' },

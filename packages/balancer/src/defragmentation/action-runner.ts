@@ -1,8 +1,10 @@
-/** Has single actions of a defragmentation done by shards. Server: balancer_commands_scheduler_impl.cpp. */
+/**
+ * Runs single actions of a defragmentation on shards. Server: balancer_commands_scheduler_impl.cpp.
+ */
 import { configAddress, RequestFailedError, type ErrorField } from '@shardlab/actor'
 import { findField, isRetriableErrorCode } from '@shardlab/bson'
 import { configTimeoutMs, type CollectionView } from '../cluster-view.js'
-import type { Defragmentation, DefragmentationParts } from './defragmentations.js'
+import type { Defragmentation, DefragmentationParts } from './defragmentation.js'
 import { smallChunkBytes } from './move-and-merge.js'
 import type { Action, Outcome } from './phase.js'
 import { Throttle } from './throttle.js'

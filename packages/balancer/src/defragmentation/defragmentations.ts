@@ -1,55 +1,20 @@
 /**
- * The collections that are being defragmented: what is done on their shards while rounds go on, and the migrations that rounds make for them.
- * Server: balancer_defragmentation_policy.cpp, Balancer::_consumeActionStreamLoop.
+ * The collections in defragmentation: their actions on shards run beside the rounds, their
+ * migrations are part of rounds. Server: balancer_defragmentation_policy.cpp,
+ * Balancer::_consumeActionStreamLoop.
  */
-import {
-  configAddress,
-  RequestFailedError,
-  StepFailedError,
-  type ActorContext,
-  type CancelSignal,
-} from '@shardlab/actor'
+import { configAddress, RequestFailedError, StepFailedError } from '@shardlab/actor'
 import { CommandError, ErrorCodes, findField, hexOf, isRetriableErrorCode } from '@shardlab/bson'
-import type { Behaviours } from '@shardlab/sharding'
-import type { AttemptedMove, ChunkOperations } from '../chunk-operations.js'
-import { configTimeoutMs, type ClusterView, type CollectionSwitches } from '../cluster-view.js'
-import type { SettingsReader } from '../settings-reader.js'
+import type { AttemptedMove } from '../rounds/chunk-operations.js'
+import { configTimeoutMs, type CollectionSwitches } from '../cluster-view.js'
 import { ActionRunner } from './action-runner.js'
+import type { Defragmentation, DefragmentationParts, WantedMove } from './defragmentation.js'
 import { MergeAndMeasureChunksPhase, MergeChunksPhase, SplitChunksPhase } from './merge-phases.js'
 import { MoveAndMergeChunksPhase } from './move-and-merge.js'
-import { isPhase, zonesOf, type DefragmentationMove, type MoveOutcome, type Phase, type PhaseName } from './phase.js'
+import { isPhase, zonesOf, type MoveOutcome, type Phase, type PhaseName } from './phase.js'
 
-/** How many actions are under way at a time. */
+/** Actions in progress at most. */
 const actionsMax = 50
-
-export interface Defragmentation {
-  readonly ns: string
-  readonly uuid: Uint8Array
-  phase: Phase
-  /** Something has to be tried again: by the next round, not at once. */
-  isWaiting: boolean
-  /** Somebody finds out what comes after the phase. */
-  isEntering: boolean
-}
-
-/** A migration that a phase wants. */
-export interface WantedMove {
-  readonly defragmentation: Defragmentation
-  readonly phase: Phase
-  readonly move: DefragmentationMove
-}
-
-export interface DefragmentationParts {
-  readonly context: ActorContext
-  readonly behaviours: Behaviours
-  readonly view: ClusterView
-  readonly operations: ChunkOperations
-  readonly settings: SettingsReader
-  /** Aborted when the member shuts down. */
-  readonly stopping: CancelSignal
-  /** May the balancer do anything now? */
-  readonly mayWork: () => boolean
-}
 
 export class Defragmentations {
   readonly #parts: DefragmentationParts
@@ -57,7 +22,7 @@ export class Defragmentations {
   /** By UUID as hex. */
   readonly #collections = new Map<string, Defragmentation>()
   #working: Promise<void> | null = null
-  /** There may be more to do than those who work have seen. */
+  /** There may be work that the running workers have passed. */
   #again = false
 
   constructor(parts: DefragmentationParts) {
@@ -65,7 +30,10 @@ export class Defragmentations {
     this.#runner = new ActionRunner(parts)
   }
 
-  /** In which phase a collection is; null: the balancer does not work on it. @param document of config.collections */
+  /**
+   * The phase of a collection; null: the balancer does not defragment it.
+   * @param document of config.collections
+   */
   phaseOf(document: Uint8Array): Phase | null {
     return this.#collections.get(uuidOf(document))?.phase ?? null
   }
@@ -74,7 +42,7 @@ export class Defragmentations {
     return [...this.#collections.values()].map(({ ns, phase }) => ({ ns, phase: phase.name }))
   }
 
-  /** Begins and ends what the catalog says, at the beginning of a round. */
+  /** Starts and ends defragmentations as the catalog says. Called at the start of a round. */
   async refresh(collections: readonly CollectionSwitches[]): Promise<void> {
     const wanted = new Map(
       collections
@@ -94,7 +62,7 @@ export class Defragmentations {
     }
   }
 
-  /** Has everything done that is to be done on shards, beside the rounds. */
+  /** Runs all actions that are due on shards, beside the rounds. */
   work(): void {
     if (this.#collections.size === 0) return
     this.#again = true
@@ -103,12 +71,15 @@ export class Defragmentations {
     })
   }
 
-  /** Answers when there is nothing to be done on shards before the next round. */
+  /** Resolves when no action is due before the next round. */
   async idle(): Promise<void> {
     await this.#working
   }
 
-  /** The migrations that the phases want now; their shards are taken out of `available`. @param shuffled puts collections in some order */
+  /**
+   * The migrations that the phases request now. Removes their shards from `available`.
+   * @param shuffled puts collections into a random order
+   */
   selectMoves(available: Set<string>, shuffled: <T>(values: readonly T[]) => T[]): WantedMove[] {
     const moves: WantedMove[] = []
     let open = shuffled([...this.#collections.values()])
@@ -138,14 +109,16 @@ export class Defragmentations {
     if (phase !== null) this.#collections.set(hexOf(uuid), { ns, uuid, phase, isWaiting: false, isEntering: false })
   }
 
-  /** A phase that the version does not have, or that nobody knows, is the end. */
+  /** Phases that the version does not have, and unknown ones, mean the end. */
   #meant(phase: string): PhaseName {
     if (!isPhase(phase) || (phase === 'splitChunks' && !this.#parts.behaviours.defragmentationSplitsChunks))
       return 'finished'
     return phase
   }
 
-  /** Goes on until a phase has something to do. @returns null when it is all over */
+  /**
+   * Advances to the first phase that has work to do. @returns null: the defragmentation has ended
+   */
   async #enter({
     ns,
     uuid,
@@ -171,7 +144,7 @@ export class Defragmentations {
         if (answer.phase === null) return null
         from = answer.phase
         if (from !== to || to === 'finished') {
-          // Somebody has ended it meanwhile.
+          // A client has ended it in the meantime.
           to = this.#meant(from)
           continue
         }
@@ -227,7 +200,7 @@ export class Defragmentations {
           !(error instanceof CommandError)
         )
           throw error
-        // The next round begins it anew, where the catalog has it.
+        // The next round starts it again from the phase in the catalog.
         this.#collections.delete(uuid)
         this.#parts.context.log('warn', 'a defragmentation was interrupted', {
           ns: defragmentation.ns,
@@ -266,7 +239,7 @@ function uuidOf(document: Uint8Array): string {
   return hexOf(findField(document, 'uuid')!.asBinary())
 }
 
-/** @param result null: nobody knows, or it was not begun */
+/** @param result null: not started, or its outcome is unknown */
 function outcomeOf(result: AttemptedMove | null): MoveOutcome {
   if (result === null) return 'retry'
   if (result.error === null) return 'done'
@@ -274,7 +247,7 @@ function outcomeOf(result: AttemptedMove | null): MoveOutcome {
   const message = findField(result.error, 'errmsg')?.asString() ?? ''
   if (code === ErrorCodes.ChunkTooBig || code === ErrorCodes.ExceededMemoryLimit) return 'too-large'
   if (code !== null && isRetriableErrorCode(code)) return 'retry'
-  // A donor tells what the recipient has failed with by its words alone.
+  // A donor reports the recipient's error in its text only.
   if (code === ErrorCodes.OperationFailed && /ExceededTimeLimit|orphans cleanup routine/.test(message))
     return 'not-deleted-yet'
   return 'failed'

@@ -1,9 +1,12 @@
-/** The phases that merge and split chunks where they are. Server: MergeAndMeasureChunksPhase, MergeChunksPhase, SplitChunksPhase. */
-import type { KnownChunk } from '../chunk-map.js'
+/**
+ * The phases that merge and split chunks in place.
+ * Server: MergeAndMeasureChunksPhase, MergeChunksPhase, SplitChunksPhase.
+ */
+import type { KnownChunk } from '../chunks/chunk-map.js'
 import { boundsOf, runsOf, type Action, type ZoneOf } from './phase.js'
 import { ActionPhase } from './shard-actions.js'
 
-/** Neighbours become one chunk, and every chunk is measured. */
+/** Merges neighbours and measures every chunk. */
 export class MergeAndMeasureChunksPhase extends ActionPhase {
   readonly name = 'mergeAndMeasureChunks'
 
@@ -21,7 +24,7 @@ export class MergeAndMeasureChunksPhase extends ActionPhase {
   }
 }
 
-/** Neighbours that have come together become one chunk. */
+/** Merges chunks that have become neighbours. */
 export class MergeChunksPhase extends ActionPhase {
   readonly name = 'mergeChunks'
 
@@ -34,7 +37,7 @@ export class MergeChunksPhase extends ActionPhase {
   protected succeeded(): void {}
 }
 
-/** Chunks that are too large, and those that nobody has measured, are split. */
+/** Splits chunks that are too large or unmeasured. */
 export class SplitChunksPhase extends ActionPhase {
   readonly name = 'splitChunks'
 

@@ -1,5 +1,8 @@
-/** Small chunks move to the shard of a neighbour and become one chunk with it. Server: MoveAndMergeChunksPhase. */
-import type { KnownChunk } from '../chunk-map.js'
+/**
+ * Moves small chunks to the shard of a neighbour and merges the two. Server:
+ * MoveAndMergeChunksPhase.
+ */
+import type { KnownChunk } from '../chunks/chunk-map.js'
 import type {
   Action,
   ChunkBounds,
@@ -11,10 +14,12 @@ import type {
   ZoneOf,
 } from './phase.js'
 
-/** Share of the largest size up to which a chunk is small. Server: kSmallChunkSizeThresholdPctg. */
+/**
+ * A chunk is small up to this share of the chunk size, in percent. Server:
+ * kSmallChunkSizeThresholdPctg.
+ */
 const smallPercent = 25
 
-/** In bytes. */
 export function smallChunkBytes(maxChunkSizeBytes: number): number {
   return Math.floor(maxChunkSizeBytes / 100) * smallPercent
 }
@@ -22,7 +27,7 @@ export function smallChunkBytes(maxChunkSizeBytes: number): number {
 export interface ShardLoad {
   readonly id: string
   readonly isDraining: boolean
-  /** Of this collection. */
+  /** Bytes of this collection. */
   readonly bytes: number
 }
 
@@ -30,14 +35,14 @@ interface Piece extends ChunkBounds {
   readonly shard: string
   bytes: number
   busy: boolean
-  /** Every neighbour had to delete the range first; a second time it is left alone. */
+  /** All neighbours had to delete the range first. Tried once more, then left alone. */
   postponed: boolean
   readonly avoid: Set<string>
   previous: Piece | null
   next: Piece | null
 }
 
-/** A piece that moves to its neighbour, and what becomes of both. */
+/** A piece that moves to its neighbour's shard, to be merged there. */
 interface Joining {
   readonly piece: Piece
   readonly neighbour: Piece
@@ -51,7 +56,7 @@ export class MoveAndMergeChunksPhase implements Phase {
   readonly #zoneOf: ZoneOf
   readonly #draining: ReadonlySet<string>
   readonly #bytes: Map<string, number>
-  /** Small pieces by shard, the smallest first, postponed ones last. */
+  /** Small pieces by shard, smallest first, postponed ones last. */
   readonly #small = new Map<string, Piece[]>()
   readonly #moving = new Map<string, Joining>()
   #mergeable: Joining[] = []
@@ -184,7 +189,7 @@ export class MoveAndMergeChunksPhase implements Phase {
     else this.#sort(neighbour.shard)
   }
 
-  /** A small piece of the shard with a neighbour that it can join now. What can join nobody is not looked at again. */
+  /** A small piece of the shard that can join a neighbour now. Drops pieces that can join none. */
   #nextJoining(shard: string, available: ReadonlySet<string>): Joining | null {
     const pieces = this.#small.get(shard)
     if (pieces === undefined) return null
@@ -215,7 +220,7 @@ export class MoveAndMergeChunksPhase implements Phase {
     )
   }
 
-  /** Of equals the one whose shard has less, then the one behind. */
+  /** Ties go to the neighbour on the shard with less data, then to the next one. */
   #better(piece: Piece, [first, second]: readonly Piece[]): Piece {
     if (second === undefined) return first!
     const difference = this.#rank(piece, second) - this.#rank(piece, first!)
@@ -223,7 +228,10 @@ export class MoveAndMergeChunksPhase implements Phase {
     return difference > 0 || (difference === 0 && bytesOf(second) < bytesOf(first!)) ? second : first!
   }
 
-  /** Best a neighbour that is there already, then one that is larger; then one with which the piece is small no more. */
+  /**
+   * Prefers a neighbour on the same shard, then a larger one, then one with which the piece stops
+   * being small.
+   */
   #rank(piece: Piece, neighbour: Piece): number {
     let rank = 0
     if (piece.shard === neighbour.shard) rank += 8

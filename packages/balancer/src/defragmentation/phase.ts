@@ -1,19 +1,21 @@
-/** What the phases of a defragmentation have in common. Server: balancer_defragmentation_policy.h. */
-import type { KnownChunk } from '../chunk-map.js'
+/**
+ * The common parts of the phases of a defragmentation. Server: balancer_defragmentation_policy.h.
+ */
+import type { KnownChunk } from '../chunks/chunk-map.js'
 import { noZone, type Distribution } from '../policy/index.js'
 
-/** As config.collections has them. */
+/** Names as stored in config.collections. */
 export type PhaseName = 'mergeAndMeasureChunks' | 'moveAndMergeChunks' | 'mergeChunks' | 'splitChunks' | 'finished'
 
-/** Is it a phase that something has to be done in? */
+/** Whether it is a phase with work to do. */
 export function isPhase(name: string): name is PhaseName {
   return ['mergeAndMeasureChunks', 'moveAndMergeChunks', 'mergeChunks', 'splitChunks'].includes(name)
 }
 
-/** A part of the key space: bounds as KeyStrings, and as config.chunks has them. */
+/** A range of the key space: bounds as KeyStrings, and as stored in config.chunks. */
 export type ChunkBounds = Pick<KnownChunk, 'min' | 'max' | 'minDocument' | 'maxDocument'>
 
-/** Something that is to be done on one shard, and moves nothing. */
+/** Work on one shard that moves nothing. */
 export type Action =
   | { readonly kind: 'merge' | 'measure' | 'find-split-points'; readonly shard: string; readonly range: ChunkBounds }
   | {
@@ -24,13 +26,16 @@ export type Action =
     }
 
 export interface Outcome {
-  /** `retry`: it may succeed as it is; `failed`: the chunks are not what the phase took them for. */
+  /**
+   * `retry`: the same action may succeed later; `failed`: the chunks are not what the phase
+   * assumed.
+   */
   readonly status: 'done' | 'retry' | 'failed'
-  /** Where the range can be split; empty for all other actions. */
+  /** Split points of the range; empty for all other actions. */
   readonly points: readonly Uint8Array[]
 }
 
-/** A small chunk that is to join its neighbour on another shard. */
+/** A small chunk that moves to its neighbour's shard. */
 export interface DefragmentationMove {
   readonly range: ChunkBounds
   readonly from: string
@@ -39,28 +44,31 @@ export interface DefragmentationMove {
   readonly because: string
 }
 
-/** `too-large`: the chunk is not small after all; `not-deleted-yet`: the receiver has to delete that range first. */
+/**
+ * `too-large`: the chunk is not small after all; `not-deleted-yet`: the recipient must delete that
+ * range first.
+ */
 export type MoveOutcome = 'done' | 'retry' | 'too-large' | 'not-deleted-yet' | 'failed'
 
-/** One phase of one collection. It lives in memory only; its name is in the catalog. */
+/** One phase of one collection. In memory only; its name is stored in the catalog. */
 export interface Phase {
   readonly name: PhaseName
-  /** The phase after this one, when it is complete. */
+  /** The phase that follows when this one is complete. */
   readonly next: PhaseName
   readonly isComplete: boolean
-  /** How many chunks are still to be looked at, as people are told. */
+  /** Number of chunks to go, for people. */
   readonly remaining: number
-  /** The next thing to do, which counts as begun; null: nothing now. */
+  /** Starts the next action; null: none now. */
   nextAction(): Action | null
   applied(action: Action, outcome: Outcome): void
-  /** The next migration, which counts as begun and takes both its shards out of `available`; null: none now. */
+  /** Starts the next migration and removes both its shards from `available`; null: none now. */
   nextMove(available: Set<string>): DefragmentationMove | null
   moved(move: DefragmentationMove, outcome: MoveOutcome): void
-  /** Nothing more is begun; {@link next} is this one. */
+  /** Starts nothing more, and continues with `next`. */
   abort(next: PhaseName): void
 }
 
-/** The zone that holds a whole range. */
+/** The zone that contains a whole range. */
 export type ZoneOf = (range: { readonly min: string; readonly max: string }) => string
 
 export function zonesOf(distribution: Distribution): ZoneOf {
@@ -69,7 +77,9 @@ export function zonesOf(distribution: Distribution): ZoneOf {
     : ({ min, max }) => distribution.zoneOf({ min, max, shard: '', isJumbo: false })
 }
 
-/** Runs of neighbours of one shard and zone, in key order; each chunk is in one. */
+/**
+ * Groups neighbours of the same shard and zone into runs, in key order. Each chunk is in one run.
+ */
 export function runsOf<C extends KnownChunk>(chunks: readonly C[], zoneOf: ZoneOf): C[][] {
   const runs: C[][] = []
   for (const chunk of chunks) {
@@ -82,7 +92,7 @@ export function runsOf<C extends KnownChunk>(chunks: readonly C[], zoneOf: ZoneO
   return runs
 }
 
-/** What a run covers. */
+/** The range that a run covers. */
 export function boundsOf(run: readonly ChunkBounds[]): ChunkBounds {
   const first = run[0]!
   const last = run.at(-1)!

@@ -1,7 +1,7 @@
-/** Actions that wait, shard by shard in turn, so that no shard gets them all at once. */
+/** Queues actions per shard and takes shards in turn, so that no shard gets all actions at once. */
 import type { Action, DefragmentationMove, MoveOutcome, Outcome, Phase, PhaseName } from './phase.js'
 
-/** A phase that only does things on shards, and moves nothing. */
+/** A phase of actions on shards, without migrations. */
 export abstract class ActionPhase implements Phase {
   abstract readonly name: PhaseName
   #next: PhaseName
@@ -36,7 +36,7 @@ export abstract class ActionPhase implements Phase {
     if (first === undefined) return null
     const [shard, actions] = first
     const action = actions.shift()!
-    // The shard goes to the end of the line.
+    // Move the shard to the end of the queue.
     this.#waiting.delete(shard)
     if (actions.length > 0) this.#waiting.set(shard, actions)
     this.#begun++

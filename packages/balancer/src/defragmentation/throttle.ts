@@ -1,6 +1,6 @@
 import type { ActorContext, CancelSignal } from '@shardlab/actor'
 
-/** Keeps things that are done a while apart. */
+/** Keeps actions a minimum time apart. */
 export class Throttle {
   readonly #context: ActorContext
   #lastAtMs = Number.NEGATIVE_INFINITY
@@ -9,7 +9,7 @@ export class Throttle {
     this.#context = context
   }
 
-  /** Answers when it is one's turn. @throws RequestFailedError when `signal` aborts */
+  /** Resolves when the next action may start. @throws RequestFailedError when `signal` aborts */
   async turn(apartMs: number, signal: CancelSignal): Promise<void> {
     const now = this.#context.now()
     this.#lastAtMs = Math.max(now, this.#lastAtMs + apartMs)

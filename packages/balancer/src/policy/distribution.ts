@@ -1,11 +1,14 @@
-/** How the chunks of one collection lie on the shards, as the policies look at it. Server: balancer_policy.h, DistributionStatus. */
+/**
+ * The chunks of one collection by shard and zone, as the policies read them.
+ * Server: balancer_policy.h, DistributionStatus.
+ */
 
-/** A shard as the balancer sees it. */
+/** A shard as the policies see it. */
 export interface ShardStatistics {
   readonly id: string
   readonly isDraining: boolean
   readonly zones: readonly string[]
-  /** Can it take no more? Only old versions have limits. */
+  /** Whether it has reached its size limit (old versions only). */
   readonly isFull: boolean
 }
 
@@ -17,7 +20,7 @@ export interface ChunkPlace {
   readonly isJumbo: boolean
 }
 
-/** Chunks in key order that are never changed. */
+/** An immutable list of chunks in key order. */
 export interface ChunkSequence<C extends ChunkPlace = ChunkPlace> extends Iterable<C> {
   readonly length: number
 }
@@ -29,10 +32,10 @@ export interface ZoneRange {
   readonly zone: string
 }
 
-/** The zone of chunks that are in none. */
+/** Stands for "in no zone". */
 export const noZone = ''
 
-/** A chunk, and the zone that holds all of it. */
+/** A chunk, and the zone that contains all of it. */
 export interface ZonedChunk {
   readonly chunk: ChunkPlace
   readonly zone: string
@@ -40,14 +43,14 @@ export interface ZonedChunk {
 
 export class Distribution {
   readonly chunkCount: number
-  /** Names of all zones with ranges, sorted. */
+  /** Names of the zones that have ranges, sorted. */
   readonly zones: readonly string[]
   readonly #ranges: ZoneRanges
   readonly #byShard: ReadonlyMap<string, ChunkSequence>
 
   /**
-   * @param chunks in key order; all of them, or each shard's
-   * @param ranges a list that is given again spares counting what has not changed
+   * @param chunks in key order: all of them, or those of each shard
+   * @param ranges passing the same list again reuses its cached counts
    */
   constructor(chunks: readonly ChunkPlace[] | ReadonlyMap<string, ChunkSequence>, ranges: readonly ZoneRange[]) {
     this.#byShard = isByShard(chunks) ? chunks : byShardOf(chunks)
@@ -58,13 +61,13 @@ export class Distribution {
     this.zones = this.#ranges.zones
   }
 
-  /** Chunks of a shard in key order, those of one zone or all of them, each with its zone: a list that is made each time. */
+  /** A new list of a shard's chunks in key order, of one zone or of all, each with its zone. */
   chunksOn(shard: string, zone?: string): readonly ZonedChunk[] {
     const placed = [...this.eachOn(shard)]
     return zone === undefined ? placed : placed.filter((each) => each.zone === zone)
   }
 
-  /** One by one, in key order. */
+  /** The same one by one. */
   *eachOn(shard: string): Generator<ZonedChunk, void, void> {
     for (const chunk of this.#own(shard)) yield { chunk, zone: this.zoneOf(chunk) }
   }
@@ -75,7 +78,6 @@ export class Distribution {
     return undefined
   }
 
-  /** How many chunks a shard has, in one zone or in all. */
   countOn(shard: string, zone?: string): number {
     const own = this.#own(shard)
     if (zone === undefined || own.length === 0) return own.length
@@ -83,13 +85,13 @@ export class Distribution {
     return this.#ranges.countsOf(own).get(zone) ?? 0
   }
 
-  /** The zones in which a shard has chunks, {@link noZone} among them. */
+  /** The zones in which a shard has chunks, {@link noZone} included. */
   zonesOn(shard: string): Iterable<string> {
     const own = this.#own(shard)
     return own.length === 0 ? [] : this.#ranges.countsOf(own).keys()
   }
 
-  /** The zone that holds the whole chunk. */
+  /** The zone that contains the whole chunk. */
   zoneOf(chunk: ChunkPlace): string {
     return this.#ranges.zoneOf(chunk)
   }
@@ -113,7 +115,7 @@ function isByShard(
   return !Array.isArray(chunks)
 }
 
-/** @returns the chunks of each shard, in the order in which they come */
+/** Groups chunks by shard, keeping their order. */
 export function byShardOf<C extends ChunkPlace>(chunks: readonly C[]): ReadonlyMap<string, readonly C[]> {
   const byShard = new Map<string, C[]>()
   for (const chunk of chunks) {
@@ -124,10 +126,13 @@ export function byShardOf<C extends ChunkPlace>(chunks: readonly C[]): ReadonlyM
   return byShard
 }
 
-/** Ranges of zones, and how many chunks of sequences that were counted lie in each: what was counted stays true. */
+/**
+ * The ranges of the zones, with cached counts per chunk list. Lists are immutable, so counts stay
+ * valid.
+ */
 class ZoneRanges {
   readonly zones: readonly string[]
-  /** By their lower bounds. */
+  /** Lower bounds of the ranges. */
   readonly #sorted: readonly ZoneRange[]
   readonly #counts = new WeakMap<ChunkSequence, ReadonlyMap<string, number>>()
 
@@ -174,7 +179,10 @@ function zoneRangesOf(ranges: readonly ZoneRange[]): ZoneRanges {
   return made
 }
 
-/** Bounds of zones that fall within chunks, by chunk, in key order: there the balancer splits before it moves anything. */
+/**
+ * Bounds of zones that fall inside chunks, by chunk, in key order. The balancer splits there before
+ * it moves anything.
+ */
 export function splitsAtZones<C extends ChunkPlace>(
   chunks: { holding(key: string): C | undefined },
   ranges: readonly ZoneRange[],

@@ -1,5 +1,5 @@
 export * from './distribution.js'
 export * from './load.js'
 export * from './migration.js'
-export * from './own-policy.js'
+export * from './custom-policy.js'
 export * from './select-migrations.js'

@@ -1,21 +1,24 @@
-/** What the two policies measure: chunks up to 6.0.2, bytes from then on. Server: balancer_policy.cpp of 4.4 to 6.0 and of 7.0. */
+/**
+ * The measure of each policy: chunks until 6.0.2, bytes since 6.0.3.
+ * Server: balancer_policy.cpp of 4.4 to 6.0 and of 7.0.
+ */
 import { noZone, type Distribution, type ShardStatistics } from './distribution.js'
 
-/** A pair of shards that a zone's chunks lie unevenly on, or why there is none. */
+/** A pair of shards between which a zone's chunks are uneven, or why there is none. */
 export type Imbalance =
   | { readonly from: string; readonly to: string; readonly because: string }
   | { readonly from: null; readonly to: null; readonly because: string }
 
 export interface Load {
-  /** By which receivers are compared: the least one gets the chunk. */
+  /** Compares receivers: the smallest gets the chunk. */
   of(shard: string): number
   /** For people: `5 chunks`. */
   text(shard: string): string
-  /** By which givers of a zone's chunks are compared: the one with the most gives one. */
+  /** Compares donors of a zone's chunks: the largest gives one. */
   inZone(zone: string, shard: string): number
   /**
-   * @param giver the available shard with the most of this zone, or null when none has anything
-   * @param receiver the least loaded shard that can take chunks of this zone, or null
+   * @param giver the available shard with the most of this zone; null: none has any
+   * @param receiver the least loaded shard that can take chunks of this zone; null: none
    */
   imbalance(zone: string, giver: string | null, receiver: string | null): Imbalance
 }
@@ -24,21 +27,21 @@ const none = (because: string): Imbalance => ({ from: null, to: null, because })
 
 const zoneName = (zone: string) => (zone === noZone ? 'outside of all zones' : `in zone ${zone}`)
 
-/** Shards that can hold chunks of this zone; all of them for chunks in no zone. */
+/** Shards that can hold chunks of this zone: all of them for chunks in no zone. */
 export function shardsOf(zone: string, shards: readonly ShardStatistics[]): readonly ShardStatistics[] {
   return zone === noZone ? shards : shards.filter(({ zones }) => zones.includes(zone))
 }
 
-/** Least deviation from the ideal number of chunks at which one is moved. */
+/** Smallest deviation from the ideal number of chunks that moves one. */
 const imbalanceThreshold = 1
 
-/** Every shard is to have the same number of chunks, zone by zone. */
+/** Balances the number of chunks, zone by zone. */
 export function chunkCountLoad(shards: readonly ShardStatistics[], distribution: Distribution): Load {
   const countOf = (shard: string) => distribution.countOn(shard)
   const inZone = (zone: string, shard: string) => distribution.countOn(shard, zone)
-  const ideals = remembered((zone) => {
+  const ideals = memoized((zone) => {
     const members = shardsOf(zone, shards).length
-    // Chunks in no zone are compared with all chunks of the collection, as on the server.
+    // As on the server, chunks in no zone are compared with all chunks of the collection.
     const total = zone === noZone ? distribution.chunkCount : distribution.countIn(zone)
     return members === 0 ? null : Math.round(Math.fround(total / Math.fround(members)))
   })
@@ -66,8 +69,8 @@ export function chunkCountLoad(shards: readonly ShardStatistics[], distribution:
   }
 }
 
-/** Looked for once for each zone. */
-function remembered<T>(find: (zone: string) => T): (zone: string) => T {
+/** Caches one value per zone. */
+function memoized<T>(find: (zone: string) => T): (zone: string) => T {
   const found = new Map<string, T>()
   return (zone) => {
     if (!found.has(zone)) found.set(zone, find(zone))
@@ -75,19 +78,21 @@ function remembered<T>(find: (zone: string) => T): (zone: string) => T {
   }
 }
 
-/** How much larger than a chunk the difference of two shards must be. */
-const sizeThresholdChunks = 3
+/**
+ * Factor between the chunk size and the smallest difference between two shards that moves a chunk.
+ */
+export const sizeThresholdChunks = 3
 
 export interface DataSizes {
-  /** Bytes of the collection's documents by shard; shards that did not answer are missing. */
+  /** Bytes of the collection by shard; shards that did not reply are missing. */
   readonly bytes: ReadonlyMap<string, number>
   readonly maxChunkSizeBytes: number
 }
 
-/** Every shard is to have about the same number of bytes, zone by zone. */
+/** Balances the bytes of the collection, zone by zone. */
 export function dataSizeLoad(shards: readonly ShardStatistics[], { bytes, maxChunkSizeBytes }: DataSizes): Load {
   const sizeOf = (shard: string) => bytes.get(shard) ?? 0
-  const totals = remembered((zone) => {
+  const totals = memoized((zone) => {
     const members = shardsOf(zone, shards).filter(({ id }) => bytes.has(id))
     return { members: members.length, bytes: members.reduce((sum, { id }) => sum + sizeOf(id), 0) }
   })

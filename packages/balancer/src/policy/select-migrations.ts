@@ -1,6 +1,7 @@
 /**
- * Which chunks of one collection move where: off draining shards first, then into their zones, then for balance. Each shard takes part in
- * one migration. Server: BalancerPolicy::balance.
+ * Selects the chunks of one collection that move, and where to: first off draining shards, then
+ * into their zones, then for balance. Each shard takes part in one migration. Server:
+ * BalancerPolicy::balance.
  */
 import { noZone, type Distribution, type ShardStatistics, type ZonedChunk } from './distribution.js'
 import type { Load } from './load.js'
@@ -11,14 +12,14 @@ export interface SelectionInput {
   readonly shards: readonly ShardStatistics[]
   readonly distribution: Distribution
   readonly load: Load
-  /** Shards that may take part; those that do are taken out. */
+  /** Shards that may take part. Selected shards are removed. */
   readonly available: Set<string>
-  /** Are chunks that are too large moved all the same? From draining shards they always are. */
+  /** Whether chunks that are too large are moved. Off draining shards they always are. */
   readonly attemptJumbo: boolean
 }
 
 export interface Selection {
-  /** The strongest reason comes first. */
+  /** Strongest reason first. */
   readonly migrations: readonly Migration[]
   /** For people: why there are no more. */
   readonly notes: readonly string[]
@@ -146,17 +147,17 @@ class Selector {
   }
 }
 
-/** Shards in the order in which they are taken. */
+/** Shards ordered by rank, taken from the front. */
 class Queue {
   readonly #shards: readonly string[]
   #at = 0
 
   /**
-   * @param shards the first of equals is taken first
-   * @param rankOf the least is taken first; null: the shard is not taken
+   * @param shards ties go to the first
+   * @param rankOf the lowest rank is taken first; null: the shard is left out
    */
   constructor(shards: readonly ShardStatistics[], rankOf: (shard: ShardStatistics) => number | null) {
-    // Of a thousand shards most have as many chunks as others: so there is less to sort.
+    // Most of a thousand shards share a rank, so sort ranks instead of shards.
     const byRank = new Map<number, string[]>()
     for (const shard of shards) {
       const rank = rankOf(shard)
@@ -171,14 +172,14 @@ class Queue {
     this.#shards = inOrder
   }
 
-  /** The first that may take part, null when none may. Who may not will not later either. */
+  /** The first available shard; null: none. A shard that is unavailable once stays so. */
   first(available: ReadonlySet<string>): string | null {
     while (this.#at < this.#shards.length && !available.has(this.#shards[this.#at]!)) this.#at++
     return this.#shards[this.#at] ?? null
   }
 }
 
-/** Shards with chunks of the zone, the one with the most first. */
+/** Shards with chunks of the zone, largest first. */
 function giversOf({ shards, load }: SelectionInput, zone: string): Queue {
   return new Queue(shards, ({ id }) => {
     const has = load.inZone(zone, id)
@@ -186,7 +187,7 @@ function giversOf({ shards, load }: SelectionInput, zone: string): Queue {
   })
 }
 
-/** Shards that can take chunks of the zone, the one with the least first. */
+/** Shards that can take chunks of the zone, smallest first. */
 function receiversOf({ shards, load }: Pick<SelectionInput, 'shards' | 'load'>, zone: string): Queue {
   return new Queue(shards, ({ id, isDraining, isFull, zones }) => {
     if (isDraining || isFull || (zone !== noZone && !zones.includes(zone))) return null
@@ -195,7 +196,7 @@ function receiversOf({ shards, load }: Pick<SelectionInput, 'shards' | 'load'>, 
   })
 }
 
-/** The least loaded shard that can take chunks of the zone, the first one of equals; null: none can. */
+/** The least loaded shard that can take chunks of the zone, ties to the first; null: none. */
 export function leastLoadedReceiver(
   input: Pick<SelectionInput, 'shards' | 'load'> & { readonly available: ReadonlySet<string> },
   zone: string,

@@ -1,4 +1,4 @@
-/** Small pictures of a cluster, and what the policies decide about them. */
+/** Clusters written as short texts, and the decisions of the policies about them. */
 import {
   chunkCountLoad,
   dataSizeLoad,

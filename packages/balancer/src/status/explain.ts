@@ -1,25 +1,40 @@
-/** Why a collection is balanced, or is not: what a round would decide, on what that rests, and what would have to change. */
+/**
+ * Explains why a collection is balanced or not: what a round would decide, from which figures, and
+ * what would have to change.
+ */
 import { toExtendedJson } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
-import { zoneSplitsOf, type ClusterView, type CollectionView, type ZoneSplit } from './cluster-view.js'
+import { zoneSplitsOf, type ClusterView, type CollectionView, type ZoneSplit } from '../cluster-view.js'
 import { bytesOf, requireSharded } from './collection-status.js'
-import type { Defragmentations } from './defragmentation/defragmentations.js'
-import { noZone, selectMigrations, shardsOf, type Selection, type ShardStatistics } from './policy/index.js'
-import { reasonForRest, windowText, type BalancerSettings } from './settings.js'
+import type { Defragmentations } from '../defragmentation/defragmentations.js'
+import {
+  noZone,
+  selectMigrations,
+  shardsOf,
+  sizeThresholdChunks,
+  type Selection,
+  type ShardStatistics,
+} from '../policy/index.js'
+import { reasonForRest, windowText, type BalancerSettings } from '../settings/settings.js'
 
-/** What {@link explainCollection} tells; bounds are relaxed Extended JSON texts in shard key space. */
+/**
+ * The result of {@link explainCollection}. Bounds are relaxed Extended JSON texts of shard key
+ * values.
+ */
 export interface BalancerExplanation {
   readonly ns: string
-  /** A round would find nothing to split or to move. */
+  /** Whether a round would split and move nothing. */
   readonly balanced: boolean
-  /** One sentence: what would have to change for something to happen, or that nothing has to. */
+  /** One sentence: what blocks the next change, what it will be, or that none is needed. */
   readonly answer: string
-  /** By what shards are compared. */
   readonly policy: 'chunk count' | 'data size'
   readonly chunkSizeBytes: number
-  /** `data size`: chunks move when two shards differ by at least this. Null where chunks are counted. */
+  /**
+   * Policy `data size`: the smallest difference between two shards that moves a chunk. Null: chunks
+   * are counted.
+   */
   readonly thresholdBytes: number | null
-  /** Why there are no rounds now, one sentence; null: there are. */
+  /** One sentence why rounds are off at the moment; null: they are on. */
   readonly resting: string | null
   /** `hh:mm to hh:mm` (UTC); null: rounds at any time. */
   readonly activeWindow: string | null
@@ -31,18 +46,18 @@ export interface BalancerExplanation {
     readonly allowMigrations: boolean
     readonly defragmenting: boolean
   }
-  /** How far the defragmentation is; null: there is none, or the balancer has not begun it. */
+  /** Progress of the defragmentation; null: none, or not started yet. */
   readonly defragmentation: { readonly phase: string; readonly remainingChunks: number } | null
   readonly shards: readonly ExplainedShard[]
   readonly zones: readonly { readonly zone: string; readonly chunks: number; readonly shards: readonly string[] }[]
-  /** Splits at the bounds of zones; before they are done nothing of the collection moves. */
+  /** Splits due at the bounds of zones. Nothing of the collection moves before they are done. */
   readonly splits: readonly {
     readonly shard: string
     readonly min: string
     readonly max: string
     readonly points: readonly string[]
   }[]
-  /** What a round would move, the strongest reason first. */
+  /** The moves of the next round, strongest reason first. */
   readonly candidates: readonly {
     readonly from: string
     readonly to: string
@@ -57,13 +72,16 @@ export interface BalancerExplanation {
 
 export interface ExplainedShard {
   readonly id: string
-  /** Of this collection, orphans not counted; null: the shard does not answer, or the version does not ask. */
+  /**
+   * Bytes of this collection without orphans; null: the shard did not reply, or the version counts
+   * chunks.
+   */
   readonly bytes: number | null
   readonly chunks: number
   readonly jumboChunks: number
   readonly zones: readonly string[]
   readonly draining: boolean
-  /** The shard with which it exchanges a chunk now, because the balancer said so. */
+  /** The shard with which it exchanges a chunk on the balancer's request; null: none. */
   readonly busyWith: string | null
 }
 
@@ -71,7 +89,7 @@ export interface ExplainParts {
   readonly view: ClusterView
   readonly behaviours: Behaviours
   readonly defragmentations: Defragmentations
-  /** A sentence where they make no sense. */
+  /** A string is the reason why the settings are invalid. */
   readonly settings: BalancerSettings | string
   readonly nowMs: number
   readonly busy: ReadonlyMap<string, string>
@@ -103,7 +121,7 @@ export async function explainCollection(parts: ExplainParts, ns: string): Promis
     answer: answerOf(collection, { shards, splits, selection, resting, defragmentation }),
     policy: bySize ? 'data size' : 'chunk count',
     chunkSizeBytes,
-    thresholdBytes: bySize ? 3 * chunkSizeBytes : null,
+    thresholdBytes: bySize ? sizeThresholdChunks * chunkSizeBytes : null,
     resting,
     activeWindow: typeof settings === 'string' || settings.activeWindow === null ? null : windowText(settings),
     attemptToBalanceJumboChunks: attemptJumbo,
@@ -149,7 +167,7 @@ interface Findings {
   readonly defragmentation: BalancerExplanation['defragmentation']
 }
 
-/** The first thing that stands in the way, or what happens next. */
+/** The first obstacle, or the next change. */
 function answerOf(
   collection: CollectionView,
   { shards, splits, selection, resting, defragmentation }: Findings,
@@ -157,7 +175,7 @@ function answerOf(
   const { ns } = collection
   if (collection.isDefragmenting) return defragmentationSentence(ns, resting, defragmentation)
   const wanted = splits.length + selection.migrations.length > 0
-  if (shards.length < 2) return 'There is one shard only: nothing moves until another one is added.'
+  if (shards.length < 2) return 'There is only one shard: nothing can move until another one is added.'
   if (wanted && resting !== null) return `A round would change something, but ${resting}.`
   if (wanted && collection.isSwitchedOff && splits.length === 0)
     return `Chunks would move, but balancing is switched off for ${ns}: sh.enableBalancing("${ns}").`
@@ -178,14 +196,14 @@ function defragmentationSentence(
   resting: string | null,
   defragmentation: BalancerExplanation['defragmentation'],
 ): string {
-  if (resting !== null) return `A defragmentation of ${ns} is to be made, but ${resting}.`
+  if (resting !== null) return `A defragmentation of ${ns} is due, but ${resting}.`
   if (defragmentation === null)
-    return `A defragmentation of ${ns} begins in the next round; until it is over nothing is balanced.`
+    return `A defragmentation of ${ns} starts in the next round; nothing is balanced until it ends.`
   const { phase, remainingChunks } = defragmentation
-  return `A defragmentation of ${ns} is in phase ${phase}, with ${count(remainingChunks, 'chunk')} to go; until it is over nothing is balanced.`
+  return `A defragmentation of ${ns} is in phase ${phase}, with ${count(remainingChunks, 'chunk')} to go; nothing is balanced until it ends.`
 }
 
-/** Chunks that should go and cannot. */
+/** Names chunks that should leave their shard and cannot. */
 function stuckSentence({ ns, distribution }: CollectionView, shards: readonly ShardStatistics[]): string | null {
   for (const { id, isDraining, zones } of shards) {
     const misplaced = distribution

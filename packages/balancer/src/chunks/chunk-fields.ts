@@ -1,23 +1,26 @@
-/** What the balancer reads of a config.chunks document, in one pass: there may be a million. */
+/**
+ * Reads the fields of a config.chunks document that the balancer needs, in one pass: there may be a
+ * million.
+ */
 import { BsonType, FieldFinder, readName, readUint32 } from '@shardlab/bson'
 
 export interface ChunkFields {
   readonly bytes: Uint8Array
-  /** Where the document of the lower bound begins. */
+  /** Start of the lower bound's document. */
   readonly minAt: number
   readonly maxAt: number
   readonly shard: string
   readonly major: number
   readonly minor: number
   readonly isJumbo: boolean
-  /** Null: it has not been measured. */
+  /** Null: not measured. */
   readonly estimatedBytes: number | null
 }
 
 const field = { min: 0, max: 1, shard: 2, lastmod: 3, jumbo: 4, estimatedDataSizeBytes: 5 } as const
 const finder = new FieldFinder(Object.keys(field))
 
-/** @throws Error when a part is missing: the catalog gives away only documents that have all of them */
+/** @throws Error when a field is missing: the catalog returns only complete documents */
 export function readChunk(bytes: Uint8Array): ChunkFields {
   finder.locate(bytes)
   if (

@@ -1,6 +1,6 @@
-/** Chunks in key order and by shard, so that a change of some of many costs little. */
+/** Chunks in key order and by shard, in structures that make small changes cheap. */
 import { ChunkList, ChunkListDraft } from './chunk-list.js'
-import { byShardOf, type ChunkPlace } from './policy/distribution.js'
+import { byShardOf, type ChunkPlace } from '../policy/distribution.js'
 
 /** Immutable. */
 export interface ChunkPlaces<C extends ChunkPlace> {
@@ -19,7 +19,7 @@ export function placesOf<C extends ChunkPlace>(chunks: readonly C[]): ChunkPlace
 export class ChunkPlacesDraft<C extends ChunkPlace> {
   readonly #before: ChunkPlaces<C>
   readonly #all: ChunkListDraft<C>
-  /** Of shards with which something happens. */
+  /** Drafts of the shards that change. */
   readonly #byShard = new Map<string, ChunkListDraft<C>>()
 
   constructor(before: ChunkPlaces<C>) {
@@ -27,7 +27,7 @@ export class ChunkPlacesDraft<C extends ChunkPlace> {
     this.#all = before.all.draft()
   }
 
-  /** The chunk takes the place of all that it overlaps. */
+  /** Puts the chunk in place of all chunks that it overlaps. */
   place(chunk: C): void {
     for (const gone of this.#all.place(chunk)) this.#on(gone.shard).remove(gone)
     this.#on(chunk.shard).place(chunk)

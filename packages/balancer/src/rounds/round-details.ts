@@ -1,9 +1,9 @@
-/** What config.actionlog keeps of a round. Server: BalanceRoundDetails. */
+/** The documents of config.actionlog that describe rounds. Server: BalanceRoundDetails. */
 import { DocumentWriter } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import type { RoundResult } from './round.js'
 
-/** @param cached how many collections were out of balance in the last rounds */
+/** @param cached number of collections that were imbalanced in the latest rounds */
 export function roundDetails(
   behaviours: Behaviours,
   durationMs: number,
@@ -29,7 +29,7 @@ export function failedRoundDetails(behaviours: Behaviours, durationMs: number, r
   return detailsBegin(behaviours, durationMs, true).string('errmsg', reason).finish()
 }
 
-/** How many of the chunks that a round chose are not as they were: moved, split or marked. */
+/** How many of the selected chunks were moved, split or marked. */
 export function processedIn({ migrations }: Pick<RoundResult, 'migrations'>): number {
   return migrations.filter(({ outcome }) => outcome !== 'failed' && outcome !== 'not-begun').length
 }

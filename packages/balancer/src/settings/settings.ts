@@ -1,4 +1,7 @@
-/** config.settings `balancer` as the balancer reads it. Manual: tutorial/manage-sharded-cluster-balancer. Server: balancer_configuration.cpp. */
+/**
+ * config.settings `balancer` as the balancer reads it. Manual:
+ * tutorial/manage-sharded-cluster-balancer. Server: balancer_configuration.cpp.
+ */
 import { BsonType, findField, isEmptyDocument, toExtendedJson, typeName, type RawValue } from '@shardlab/bson'
 
 export type BalancerMode = 'full' | 'autoSplitOnly' | 'off'
@@ -7,11 +10,13 @@ const modes = ['full', 'autoSplitOnly', 'off'] as const satisfies BalancerMode[]
 
 export interface BalancerSettings {
   readonly mode: BalancerMode
-  /** Minutes of the day between which rounds are held; the end may lie before the beginning. Null: always. */
+  /**
+   * Minutes of the day between which rounds run; the end may lie before the start. Null: always.
+   */
   readonly activeWindow: { readonly start: number; readonly stop: number } | null
-  /** Are chunks that are too large moved all the same? */
+  /** Whether chunks that are too large are moved. */
   readonly attemptToBalanceJumboChunks: boolean
-  /** Does a migration end only when the donor has deleted the range? */
+  /** Whether a migration ends only after the donor has deleted the range. */
   readonly waitForDelete: boolean
 }
 
@@ -22,10 +27,10 @@ export const defaultSettings: BalancerSettings = {
   waitForDelete: false,
 }
 
-/** What is wrong with the settings: a sentence, in the server's words. */
+/** Says, in the server's words, why settings are invalid. */
 class WrongSettings extends Error {}
 
-/** @returns a sentence instead of settings for a document that makes no sense: then there is no round. */
+/** @returns settings, or one sentence why the document is invalid: no round runs then */
 export function parseSettings(document: Uint8Array | null): BalancerSettings | string {
   if (document === null) return defaultSettings
   try {
@@ -61,7 +66,10 @@ function modeOf(document: Uint8Array): BalancerMode {
   return mode
 }
 
-/** A bool, or the write concern that each document waits for; with one member for each shard nothing comes of it. */
+/**
+ * `_waitForDelete` is a bool or a write concern. With one member per shard the concern has no
+ * effect.
+ */
 function checkSecondaryThrottle(document: Uint8Array): void {
   const value = findField(document, '_secondaryThrottle')
   if (value !== undefined && value.type !== BsonType.bool && value.type !== BsonType.object)
@@ -97,19 +105,19 @@ function minuteOfDay(text: string): number | null {
   return Number(hours) * 60 + Number(minutes)
 }
 
-/** Why there is no round now, one sentence; null: there is one. Times of day are those of Greenwich. */
+/** One sentence why no round runs now; null: it does. Times of day are UTC. */
 export function reasonForRest(settings: BalancerSettings, nowMs: number): string | null {
   if (settings.mode === 'off') return 'the balancer is stopped'
   if (settings.mode === 'autoSplitOnly') return 'the balancer is only to split: its mode is autoSplitOnly'
   return isInWindow(settings, nowMs) ? null : `it is outside of the active window ${windowText(settings)} (UTC)`
 }
 
-/** Is there to be a round now? */
+/** Whether rounds run now. */
 export function isActive(settings: BalancerSettings, nowMs: number): boolean {
   return reasonForRest(settings, nowMs) === null
 }
 
-/** May new chunks at the end of the key space, and chunks that can be merged, be taken care of now? */
+/** Whether work between rounds (top chunks, automatic merges) may run now. */
 export function isActiveBetweenRounds(settings: BalancerSettings, nowMs: number): boolean {
   return settings.mode !== 'off' && isInWindow(settings, nowMs)
 }

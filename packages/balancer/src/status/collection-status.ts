@@ -1,11 +1,14 @@
-/** Whether a collection is as the balancer wants it. Server: Balancer::getBalancerStatusForNs, balancer_chunk_selection_policy_impl.cpp. */
+/**
+ * Whether a collection is balanced.
+ * Server: Balancer::getBalancerStatusForNs, balancer_chunk_selection_policy_impl.cpp.
+ */
 import type { ReplyOf } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
-import { zoneSplitsOf, type ClusterView, type CollectionView } from './cluster-view.js'
-import type { Defragmentations } from './defragmentation/defragmentations.js'
-import type { Phase } from './defragmentation/phase.js'
-import { selectMigrations } from './policy/select-migrations.js'
+import { zoneSplitsOf, type ClusterView, type CollectionView } from '../cluster-view.js'
+import type { Defragmentations } from '../defragmentation/defragmentations.js'
+import type { Phase } from '../defragmentation/phase.js'
+import { selectMigrations } from '../policy/select-migrations.js'
 
 export interface StatusParts {
   readonly view: ClusterView
@@ -14,7 +17,7 @@ export interface StatusParts {
 }
 
 /**
- * @returns the chunk size and the first thing that is not as it should be
+ * @returns the chunk size, and the first violation found
  * @throws CommandError 118 NamespaceNotSharded
  */
 export async function collectionStatus(
@@ -62,7 +65,7 @@ export async function requireSharded(view: ClusterView, behaviours: Behaviours, 
   )
 }
 
-/** Bytes of one collection by shard; shards that do not answer are missing. */
+/** Bytes of one collection by shard; shards that do not reply are missing. */
 export async function bytesOf(
   view: ClusterView,
   shards: Parameters<ClusterView['sizes']>[0],

@@ -1,7 +1,8 @@
 /**
- * One round: chunks are split where zones begin and end within them, then every collection is looked at, in random order, then all migrations
- * that were decided on run at the same time. Server: balancer.cpp (_mainThread, _splitChunksIfNeeded, _moveChunks),
- * balancer_chunk_selection_policy_impl.cpp (selectChunksToMove).
+ * One round: splits chunks that zones cut, selects migrations collection by collection in random
+ * order, then runs them all at the same time. Server: balancer.cpp (_mainThread,
+ * _splitChunksIfNeeded, _moveChunks), balancer_chunk_selection_policy_impl.cpp
+ * (selectChunksToMove).
  */
 import {
   RequestFailedError,
@@ -15,31 +16,32 @@ import { findField, toExtendedJson } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import PQueue from 'p-queue'
 import type { AttemptedMove, ChunkOperations } from './chunk-operations.js'
-import type { KnownChunk } from './chunk-map.js'
-import { zoneSplitsOf, type ClusterView, type CollectionSwitches, type CollectionView } from './cluster-view.js'
-import type { Defragmentations, WantedMove } from './defragmentation/defragmentations.js'
+import type { KnownChunk } from '../chunks/chunk-map.js'
+import { zoneSplitsOf, type ClusterView, type CollectionSwitches, type CollectionView } from '../cluster-view.js'
+import type { WantedMove } from '../defragmentation/defragmentation.js'
+import type { Defragmentations } from '../defragmentation/defragmentations.js'
 import {
-  selectByOwnPolicy,
+  selectByCustomPolicy,
   selectMigrations,
   type BalancePolicy,
   type ChunkPlace,
   type Migration,
   type ShardStatistics,
-} from './policy/index.js'
-import type { BalancerSettings } from './settings.js'
+} from '../policy/index.js'
+import type { BalancerSettings } from '../settings/settings.js'
 
-/** How many collections' sizes are asked for at a time. */
+/** Number of collections per size request. */
 const sizesPerRequest = 20
-/** No shard takes part in two, so this bounds only what the config server is asked for at once. */
+/** No shard takes part in two migrations, so this bounds only the requests to the config server. */
 const migrationsInFlightMax = 256
 
-/** A migration that is to be made, and of what. */
+/** A selected migration. */
 export interface Candidate extends Migration {
   readonly collection: CollectionView
   readonly chunk: KnownChunk
 }
 
-/** What a round has decided on and how that ended. */
+/** The decisions of a round, and their outcomes. */
 export interface RoundResult extends Pick<BalancerRoundEvent, 'splits' | 'migrations'> {
   readonly selectionMs: number
   readonly pauseMs: number
@@ -48,11 +50,11 @@ export interface RoundResult extends Pick<BalancerRoundEvent, 'splits' | 'migrat
 
 export interface RoundOptions {
   readonly settings: BalancerSettings
-  /** Does the round go on only when shards have done what defragmentations ask of them? */
+  /** Whether the round waits until shards have finished the current work of defragmentations. */
   readonly waitsForShards: boolean
-  /** Before migrations begin. @returns how long the pause was, in ms */
+  /** Called before migrations start. @returns the length of the pause in ms */
   readonly pause: () => Promise<number>
-  /** Asked again before anything moves. */
+  /** Checked again before anything moves. */
   readonly mayMove: () => Promise<boolean>
 }
 
@@ -64,9 +66,9 @@ export class Round {
   readonly #defragmentations: Defragmentations
   readonly #random: Random
   readonly #policy: BalancePolicy | null
-  /** Collections in which the last rounds have moved something: they come first. */
+  /** Collections in which the latest rounds moved something: they are selected first. */
   readonly #imbalanced: Set<string>
-  /** Collections that this round has looked at, and that it has not changed since. */
+  /** Collections that this round has read and not changed since. */
   readonly #seen = new Map<string, CollectionView>()
   readonly #splits: PlannedSplit[] = []
   readonly #migrations: PlannedMigration[] = []
@@ -79,7 +81,7 @@ export class Round {
       readonly operations: ChunkOperations
       readonly defragmentations: Defragmentations
       readonly random: Random
-      /** In place of the server's. */
+      /** In place of the server's; null: the server's. */
       readonly policy: BalancePolicy | null
     },
     imbalanced: Set<string>,
@@ -94,7 +96,7 @@ export class Round {
     this.#imbalanced = imbalanced
   }
 
-  /** @throws RequestFailedError, CommandError when the round cannot go on; StepFailedError */
+  /** @throws RequestFailedError, CommandError when the round cannot continue; StepFailedError */
   async run(options: RoundOptions): Promise<RoundResult> {
     const startedAtMs = this.#context.now()
     const shards = await this.#view.shards()
@@ -195,7 +197,7 @@ export class Round {
     },
   ): Promise<Candidate[]> {
     const collection = this.#seen.get(ns) ?? (await this.#view.collection(ns))
-    // What a zone cuts is in no zone as long as it is not split: nobody can say where it belongs.
+    // A chunk that a zone cuts belongs to no zone until it is split.
     if (collection === null || zoneSplitsOf(collection).length > 0) return []
     const size = collection.maxChunkSizeBytes ?? chunkSizeBytes
     const isParallel = this.#behaviours.balancerMigratesInParallel
@@ -209,7 +211,7 @@ export class Round {
     const { migrations } =
       this.#policy === null
         ? selectMigrations(input)
-        : selectByOwnPolicy(this.#policy, { ...input, ns, bytes, chunkSizeBytes: size, boundsOf: boundTextsOf })
+        : selectByCustomPolicy(this.#policy, { ...input, ns, bytes, chunkSizeBytes: size, boundsOf: boundTextsOf })
     if (migrations.length === 0) this.#imbalanced.delete(ns)
     else this.#imbalanced.add(ns)
     const chosen = isParallel ? migrations : migrations.slice(0, 1)

@@ -1,11 +1,14 @@
-/** How long the balancer pauses between rounds, and before it moves something. Server: balancer.cpp, kBalanceRoundDefaultInterval, balancerMigrationsThrottlingMs. */
+/**
+ * The pauses of the balancer between rounds and before migrations.
+ * Server: balancer.cpp, kBalanceRoundDefaultInterval, balancerMigrationsThrottlingMs.
+ */
 import { LinkedAbort, RequestFailedError, type ActorContext, type CancelSignal } from '@shardlab/actor'
 import type { Behaviours } from '@shardlab/sharding'
 import { processedIn } from './round-details.js'
 import type { RoundResult } from './round.js'
-import type { SettingsReader } from './settings-reader.js'
+import type { SettingsReader } from '../settings/settings-reader.js'
 
-/** How many times faster rounds follow each other when there is something to move. Server: 10 s and 1 s. */
+/** Factor between the long and the short round interval. Server: 10 s and 1 s. */
 const haste = 10
 
 export class Pacing {
@@ -15,9 +18,9 @@ export class Pacing {
   readonly #roundIntervalMs: number
   readonly #stopping: CancelSignal
   #lastMigrationAtMs = 0
-  /** While a round pauses: aborting it ends that. */
+  /** Aborting it ends the pause in progress; null: none. */
   #pausing: LinkedAbort | null = null
-  /** Who waits for a round of their own: meanwhile no round pauses. */
+  /** Number of callers that wait for a round of their own. Rounds do not pause then. */
   #waiting = 0
 
   constructor(
@@ -41,7 +44,7 @@ export class Pacing {
     this.#stopping = stopping
   }
 
-  /** No round pauses until `over` has answered. */
+  /** Rounds do not pause until `over` resolves. */
   async hurry(over: () => Promise<void>): Promise<void> {
     this.#waiting++
     this.#pausing?.abort()
@@ -52,7 +55,11 @@ export class Pacing {
     }
   }
 
-  /** Before migrations, where the version does not pause between rounds. @returns for how long, in ms. @throws RequestFailedError at the end of the member */
+  /**
+   * Pauses before migrations, in versions that do not pause between rounds.
+   * @returns the length of the pause in ms
+   * @throws RequestFailedError when the member shuts down
+   */
   async pause(): Promise<number> {
     if (!this.#behaviours.balancerPausesWithinRounds) return 0
     const pauseMs = this.#shortPauseMs - (this.#context.now() - this.#lastMigrationAtMs)
@@ -70,7 +77,10 @@ export class Pacing {
     return this.#context.now() - startedAtMs
   }
 
-  /** @param result null: the round looked at nothing. @returns ms until the next one */
+  /**
+   * @param result null: the round was skipped
+   * @returns ms until the next round
+   */
   untilNext(result: RoundResult | null): number {
     if (result === null || result.migrations.length === 0) return this.#roundIntervalMs
     this.#lastMigrationAtMs = this.#context.now()

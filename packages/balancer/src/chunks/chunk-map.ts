@@ -1,15 +1,15 @@
-/** The chunks of one collection as the balancer remembers them between rounds: only what has changed is asked for again. */
+/** The chunks of one collection as cached between rounds: a round reads only what has changed. */
 import type { PlacementVersionTuple, ReplyOf } from '@shardlab/actor'
 import { findField, readInt32 } from '@shardlab/bson'
 import { comparePlacement, generationOf, sameGeneration, ShardKeyPattern, type RoutingTable } from '@shardlab/sharding'
 import { readChunk, type ChunkFields } from './chunk-fields.js'
 import { ChunkPlacesDraft, placesOf, type ChunkPlaces } from './chunk-places.js'
 import { BoundsWriter, PackedChunk, type ChunkFacts, type KnownChunk } from './known-chunk.js'
-import type { ChunkSequence } from './policy/distribution.js'
+import type { ChunkSequence } from '../policy/distribution.js'
 
 export type { KnownChunk }
 
-/** Immutable; what an answer changes gives a new one, which costs as much as the answer is long. */
+/** Immutable. Applying an answer takes time in proportion to its length. */
 export class ChunkMap {
   readonly shardKey: ShardKeyPattern
   /** The newest version of all chunks. */
@@ -23,9 +23,10 @@ export class ChunkMap {
   }
 
   /**
-   * What is known after the answer; null: the collection is not sharded.
-   * @param known what the request's `since` was taken from
-   * @param table one whose KeyStrings are as good as own ones: memory for one set of a million is spared
+   * @returns the chunks after the answer; null: the collection is not sharded
+   * @param known the chunks whose version the request sent as `since`
+   * @param table a routing table whose KeyStrings are reused where equal: saves the memory of a
+   *   million strings
    */
   static after(
     known: ChunkMap | null,
@@ -46,22 +47,21 @@ export class ChunkMap {
     return new ChunkMap(shardKey, comparePlacement(base.version, own) < 0 ? own : base.version, draft.finish())
   }
 
-  /** How many there are. */
   get count(): number {
     return this.#places.all.length
   }
 
-  /** All of them in key order: a new list each time. */
+  /** A new list of all chunks in key order. */
   get chunks(): readonly KnownChunk[] {
     return this.#places.all.toArray()
   }
 
-  /** Each shard's, in key order; shards without chunks are missing. */
+  /** The chunks of each shard in key order. Shards without chunks are missing. */
   get byShard(): ReadonlyMap<string, ChunkSequence<KnownChunk>> {
     return this.#places.byShard
   }
 
-  /** The same with one chunk marked: the catalog gives such a chunk no new version. */
+  /** A copy with one chunk marked jumbo: the catalog gives such a chunk no new version. */
   withJumbo(min: string): ChunkMap {
     const chunk = this.#at(min)
     if (chunk === undefined) return this
@@ -71,7 +71,7 @@ export class ChunkMap {
     return new ChunkMap(this.shardKey, this.version, draft.finish())
   }
 
-  /** The chunk that begins there. */
+  /** The chunk that starts there. */
   at(min: string): KnownChunk | undefined {
     return this.#at(min)
   }
@@ -81,22 +81,25 @@ export class ChunkMap {
     return chunk?.min === min ? chunk : undefined
   }
 
-  /** The chunk in which this key lies. */
+  /** The chunk that contains this key. */
   holding(key: string): KnownChunk | undefined {
     const chunk = this.#places.all.before(key)
     return chunk !== undefined && chunk.min <= key && key < chunk.max ? chunk : undefined
   }
 }
 
-/** Makes chunks of an answer. What several of them share, or chunks that are known already, is kept once, and apart from the answer. */
+/**
+ * Parses the chunks of an answer. Bounds shared by several chunks, or already known, are stored
+ * once and outside the answer's buffer.
+ */
 class AnswerReader {
   readonly #shardKey: ShardKeyPattern
   readonly #base: ChunkMap | null
-  /** Upper bounds of the table's chunks; null: it has other chunks than come, or there is none. */
+  /** Upper bounds of the table's chunks; null: no table, or its chunks differ from the answer's. */
   #nextBound: (() => string | undefined) | null
-  /** By shard: of chunks that are neither jumbo nor measured. */
+  /** By shard: the facts of chunks that are neither jumbo nor measured. */
   readonly #plain = new Map<string, ChunkFacts>()
-  /** The last one of them that was asked for: neighbours often have one shard. */
+  /** The latest of {@link #plain}: neighbours often share a shard. */
   #lastPlain: ChunkFacts | null = null
 
   constructor(shardKey: ShardKeyPattern, base: ChunkMap | null, table: RoutingTable | null) {
@@ -105,7 +108,10 @@ class AnswerReader {
     this.#nextBound = base === null && table !== null ? table.upperBounds() : null
   }
 
-  /** What clients have written into config.chunks need not be a chunk; of what is known already, some have a new version only. */
+  /**
+   * Skips documents that are not chunks: clients can write anything into config.chunks. Of known
+   * chunks some change only their version.
+   */
   read(documents: readonly Uint8Array[]): {
     readonly changed: PackedChunk[]
     readonly newest: readonly [major: number, minor: number]
@@ -117,7 +123,7 @@ class AnswerReader {
     for (const document of documents) {
       const fields = readChunk(document)
       const { bytes, minAt, maxAt, major, minor } = fields
-      // Most chunks of a whole answer begin where the one before them ends.
+      // Most chunks of a full answer start where the one before them ends.
       const continues: boolean =
         before !== null && sameDocuments(before.fields.bytes, before.fields.maxAt, bytes, minAt)
       const min: string | undefined = continues ? before!.max : this.#shardKey.keyStringOfBound(bytes, minAt)
@@ -155,13 +161,13 @@ class AnswerReader {
   }
 }
 
-/** Chunks that nobody has moved come in key order. */
+/** Chunks that never moved arrive in key order. */
 function inKeyOrder(chunks: PackedChunk[]): readonly PackedChunk[] {
   const isSorted = chunks.every(({ min }, i) => i === 0 || chunks[i - 1]!.min <= min)
   return isSorted ? chunks : chunks.sort(({ min: a }, { min: b }) => (a < b ? -1 : a > b ? 1 : 0))
 }
 
-/** Are the documents that begin there the same, byte by byte? */
+/** Whether the documents that start there are equal byte by byte. */
 function sameDocuments(a: Uint8Array, aStart: number, b: Uint8Array, bStart: number): boolean {
   const length = readInt32(a, aStart)
   for (let i = 0; i < length; i++) if (a[aStart + i] !== b[bStart + i]) return false

@@ -1,5 +1,6 @@
 /**
- * What the balancer has done to chunks: moved, split, marked. Server: balancer_commands_scheduler_impl.cpp, shard_util.cpp,
+ * Requests moves, splits and jumbo marks.
+ * Server: balancer_commands_scheduler_impl.cpp, shard_util.cpp,
  * sharding_catalog_manager_chunk_operations.cpp (splitOrMarkJumbo).
  */
 import {
@@ -12,14 +13,14 @@ import {
 } from '@shardlab/actor'
 import { ErrorCodes, findField } from '@shardlab/bson'
 import type { Behaviours, PlacementVersion } from '@shardlab/sharding'
-import type { KnownChunk } from './chunk-map.js'
-import { configTimeoutMs, type ClusterView, type CollectionView } from './cluster-view.js'
+import type { KnownChunk } from '../chunks/chunk-map.js'
+import { configTimeoutMs, type ClusterView, type CollectionView } from '../cluster-view.js'
 
-/** How long one migration is waited for before it is asked about again: the config server joins what is running. */
+/** Timeout of one move request. A repeated request joins the running migration. */
 const moveTimeoutMs = 60_000
 /** Longest wait for a shard to find split points or to split. */
 const splitTimeoutMs = 60_000
-/** Of more, the first ones are taken. */
+/** Further split points are ignored. */
 const splitPointsMax = 8192
 
 const chunkTooBig = ErrorCodes.ChunkTooBig
@@ -31,11 +32,11 @@ export interface ChunkMove {
   readonly collection: CollectionView
   readonly chunk: KnownChunk
   readonly to: string
-  /** Move it though it is too large. */
+  /** Move it although it is too large. */
   readonly force: boolean
 }
 
-/** A move of `[min, max)`; `max` null: the donor chooses where it ends. */
+/** A move of `[min, max)`; `max` null: the donor chooses the end. */
 export interface RangeMove {
   readonly ns: string
   readonly from: string
@@ -46,13 +47,13 @@ export interface RangeMove {
 }
 
 export interface AttemptedMove {
-  /** Null: it has moved. */
+  /** Null: moved. */
   readonly error: ErrorField
 }
 
 export interface MoveResult {
   readonly outcome: PlannedMigration['outcome']
-  /** Why it was not moved. */
+  /** Why it was not moved; null: moved. */
   readonly error: string | null
 }
 
@@ -60,7 +61,7 @@ export class ChunkOperations {
   readonly #context: ActorContext
   readonly #behaviours: Behaviours
   readonly #view: ClusterView
-  /** Shards that give or get a chunk now, because the balancer said so. */
+  /** Donor and recipient of each move in progress, both ways. */
   readonly busy = new Map<string, string>()
   readonly #stopping: CancelSignal
 
@@ -71,12 +72,15 @@ export class ChunkOperations {
     this.#stopping = stopping
   }
 
-  /** Or does the donor choose how much of one it gives? */
+  /** Otherwise the donor chooses how much of a chunk it moves. */
   get movesWholeChunks(): boolean {
     return !this.#behaviours.balancerMovesDataBySize
   }
 
-  /** A chunk that is too large is split, or marked as jumbo. @throws RequestFailedError when nobody knows what became of it */
+  /**
+   * Moves a chunk. Splits it, or marks it as jumbo, if it is too large.
+   * @throws RequestFailedError when the outcome is unknown
+   */
   async move(move: ChunkMove, waitForDelete: boolean): Promise<MoveResult> {
     const { collection, chunk, to, force } = move
     const { ns } = collection
@@ -99,7 +103,7 @@ export class ChunkOperations {
     return { outcome: 'failed', error: message }
   }
 
-  /** A range moves, or stays as it is. @throws RequestFailedError when nobody knows what became of it */
+  /** Moves a range. @throws RequestFailedError when the outcome is unknown */
   async attempt({ ns, from, to, min, max, force }: RangeMove, waitForDelete: boolean): Promise<AttemptedMove> {
     const request = { ns, min, max, to, forceJumbo: force, waitForDelete }
     this.busy.set(from, to).set(to, from)

@@ -1,17 +1,20 @@
-/** Chunks in key order: in blocks, which a new list shares with the one before it as long as nothing in them has changed. */
+/**
+ * Chunks in key order, in blocks. A changed list shares its unchanged blocks with the one before
+ * it.
+ */
 import { BoundList } from '@shardlab/sharding'
-import type { ChunkPlace } from './policy/distribution.js'
+import type { ChunkPlace } from '../policy/distribution.js'
 
 const blockSize = 128
 
-/** No block is empty. */
+/** Blocks are never empty. */
 type Blocks<C> = readonly (readonly C[])[]
 
 /** Immutable. */
 export class ChunkList<C extends ChunkPlace> implements Iterable<C> {
   readonly length: number
   readonly #blocks: Blocks<C>
-  /** Where each block begins. */
+  /** The lower bound of each block. */
   readonly #firsts: BoundList
 
   constructor(length: number, blocks: Blocks<C>, firsts: BoundList) {
@@ -35,7 +38,10 @@ export class ChunkList<C extends ChunkPlace> implements Iterable<C> {
     return this.#blocks.flat()
   }
 
-  /** The last chunk that begins at or before a key; the first one when none does, undefined without chunks. */
+  /**
+   * The last chunk that starts at or before the key; the first chunk if none does; undefined
+   * without chunks.
+   */
   before(key: string): C | undefined {
     const block = this.#blocks[this.#firsts.position(key)]
     return block?.[placeAt(block, key)]
@@ -57,7 +63,7 @@ export class ChunkListDraft<C extends ChunkPlace> {
     this.#firsts = firsts
   }
 
-  /** The chunk takes the place of all that it overlaps. @returns what was there */
+  /** Puts the chunk in place of all chunks that it overlaps. @returns those chunks */
   place(chunk: C): readonly C[] {
     const blocks = this.#blocks
     const firsts = this.#firsts
@@ -79,7 +85,6 @@ export class ChunkListDraft<C extends ChunkPlace> {
     return around.slice(from, to)
   }
 
-  /** @param chunk one of them */
   remove({ min }: C): void {
     const at = this.#firsts.position(min)
     const block = this.#blocks[at]!
@@ -105,7 +110,7 @@ function firstOf(block: readonly ChunkPlace[]): string {
   return block[0]!.min
 }
 
-/** Index of the last chunk that begins at or before a key; 0 when none does. */
+/** Index of the last chunk that starts at or before the key; 0 if none does. */
 function placeAt(block: readonly ChunkPlace[], key: string): number {
   let low = 0
   let high = block.length

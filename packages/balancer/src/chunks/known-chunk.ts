@@ -1,20 +1,23 @@
-/** A chunk as the balancer remembers it: there may be a million, so their bounds lie together, and become documents when somebody asks. */
+/**
+ * A cached chunk. There may be a million, so bounds are packed into one buffer and become documents
+ * on access.
+ */
 import { documentAt, readInt32 } from '@shardlab/bson'
 import type { ChunkFields } from './chunk-fields.js'
-import type { ChunkPlace } from './policy/distribution.js'
+import type { ChunkPlace } from '../policy/distribution.js'
 
-/** A chunk with its bounds as config.chunks has them. */
+/** A chunk with its bounds as stored in config.chunks. */
 export interface KnownChunk extends ChunkPlace {
   readonly minDocument: Uint8Array
   readonly maxDocument: Uint8Array
-  /** What a defragmentation has found in it; null: nothing. As it was when the chunk got its version. */
+  /** Size measured by a defragmentation, as of the chunk's version; null: not measured. */
   readonly estimatedBytes: number | null
 }
 
-/** What many chunks have in common. */
+/** The part that many chunks share. */
 export type ChunkFacts = Pick<KnownChunk, 'shard' | 'isJumbo' | 'estimatedBytes'>
 
-/** Documents one after the other; written to only while the chunks of one answer are made. */
+/** Documents one after another. Written only while the chunks of one answer are parsed. */
 interface Bounds {
   bytes: Uint8Array
 }
@@ -24,7 +27,7 @@ export class PackedChunk implements KnownChunk {
   readonly max: string
   readonly #facts: ChunkFacts
   readonly #bounds: Bounds
-  /** Where the lower bound lies; the upper one follows it. */
+  /** Offset of the lower bound; the upper bound follows it. */
   readonly #at: number
 
   constructor(min: string, max: string, facts: ChunkFacts, bounds: Bounds, at: number) {
@@ -56,7 +59,7 @@ export class PackedChunk implements KnownChunk {
     return documentAt(bytes, this.#at + readInt32(bytes, this.#at))
   }
 
-  /** The same bounds, and other facts; itself when nothing is other. */
+  /** The same bounds with other facts; `this` if they are equal. */
   with(facts: ChunkFacts): PackedChunk {
     const { shard, isJumbo, estimatedBytes } = this.#facts
     const isSame = facts.shard === shard && facts.isJumbo === isJumbo && facts.estimatedBytes === estimatedBytes
@@ -64,19 +67,19 @@ export class PackedChunk implements KnownChunk {
   }
 }
 
-/** The bounds of the chunks of one answer: where a chunk begins at which the one before it ends, that bound is there once. */
+/** Packs the bounds of one answer. A bound shared by two neighbours is stored once. */
 export class BoundsWriter {
   readonly #bounds: Bounds
   #length = 0
-  /** Where the last upper bound lies. */
+  /** Offset of the latest upper bound. */
   #lastAt = 0
 
-  /** @param count of chunks, about */
+  /** @param count estimated number of chunks */
   constructor(count: number) {
     this.#bounds = { bytes: new Uint8Array(32 * count + 32) }
   }
 
-  /** @param continues does it begin where the last one ends that was written? */
+  /** @param continues whether it starts where the latest written chunk ends */
   chunk(
     min: string,
     max: string,
@@ -89,7 +92,7 @@ export class BoundsWriter {
     return new PackedChunk(min, max, facts, this.#bounds, at)
   }
 
-  /** No more than what is needed is kept. */
+  /** Trims the buffer. */
   finish(): void {
     this.#bounds.bytes = this.#bounds.bytes.slice(0, this.#length)
   }

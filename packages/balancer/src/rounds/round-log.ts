@@ -1,10 +1,10 @@
 import { configAddress, RequestFailedError, type ActorContext, type CancelSignal } from '@shardlab/actor'
 import type { Behaviours } from '@shardlab/sharding'
-import { configTimeoutMs } from './cluster-view.js'
+import { configTimeoutMs } from '../cluster-view.js'
 import { failedRoundDetails, roundDetails } from './round-details.js'
 import type { RoundResult } from './round.js'
 
-/** Writes rounds to config.actionlog. A round that cannot be noted was one all the same. */
+/** Writes rounds to config.actionlog. A round whose entry cannot be written is still valid. */
 export class RoundLog {
   readonly #context: ActorContext
   readonly #behaviours: Behaviours
@@ -16,7 +16,7 @@ export class RoundLog {
     this.#stopping = stopping
   }
 
-  /** @param cached how many collections were out of balance in the last rounds */
+  /** @param cached number of collections that were imbalanced in the latest rounds */
   async ended(startedAtMs: number, result: RoundResult, cached: number): Promise<void> {
     await this.#write(roundDetails(this.#behaviours, this.#context.now() - startedAtMs, result, cached))
   }

@@ -1,26 +1,26 @@
-/** The settings and parameters of the balancer, read anew whenever something is decided. */
+/** Reads the balancer's settings and parameters again before each decision. */
 import { configAddress, type ActorContext, type CancelSignal } from '@shardlab/actor'
-import { configTimeoutMs } from './cluster-view.js'
+import { configTimeoutMs } from '../cluster-view.js'
 import { defaultSettings, parseSettings, type BalancerSettings } from './settings.js'
 
-/** What the config server's parameters say of pauses. */
+/** Pauses set by the config server's parameters. */
 export interface BalancerPauses {
-  /** Between migrations; null: nobody has said so. */
+  /** Between migrations; null: not set. */
   readonly migrationsMs: number | null
   /** Between merges and splits of a defragmentation. */
   readonly defragmentationMs: number
   readonly autoMergerIntervalMs: number
-  /** Between two shards whose chunks are merged automatically. */
+  /** Between two shards of an auto-merger pass. */
   readonly autoMergerMs: number
 }
 
-/** Of balancerMigrationsThrottlingMs: then the pause follows the interval of rounds. */
+/** Value of balancerMigrationsThrottlingMs that means: derive the pause from the round interval. */
 const defaultMigrationsMs = 1000
 
 export class SettingsReader {
   readonly #context: ActorContext
   readonly #stopping: CancelSignal
-  /** What they said last: the answer while the config server is away. */
+  /** The latest settings read, used while the config server does not reply. */
   last: BalancerSettings = defaultSettings
   pauses: BalancerPauses = {
     migrationsMs: null,
@@ -34,7 +34,10 @@ export class SettingsReader {
     this.#stopping = stopping
   }
 
-  /** @returns a sentence for settings that make no sense. @throws RequestFailedError without a config server */
+  /**
+   * @returns settings, or one sentence why they are invalid
+   * @throws RequestFailedError without a config server
+   */
   async read(): Promise<BalancerSettings | string> {
     const options = { timeoutMs: configTimeoutMs, signal: this.#stopping }
     const { settings, pauses } = await this.#context.request(configAddress, 'config.get-balancer-settings', {}, options)

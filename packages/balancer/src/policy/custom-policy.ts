@@ -1,9 +1,11 @@
-/** A policy of the user's own in place of the server's: from how one collection lies on the shards to what is to move. */
+/** Runs a user's policy in place of the server's: it maps the state of one collection to moves. */
 import { noZone, type ChunkPlace, type ZonedChunk } from './distribution.js'
 import type { Migration, MigrationReason } from './migration.js'
 import type { Selection, SelectionInput } from './select-migrations.js'
 
-/** What a policy is asked about: one collection, in one round. Chunks that zones cut have been split before. */
+/**
+ * The input of a policy: one collection in one round. Chunks that zones cut have been split before.
+ */
 export interface PolicySituation {
   readonly ns: string
   readonly chunkSizeBytes: number
@@ -17,23 +19,29 @@ export interface PolicyShard {
   readonly id: string
   readonly isDraining: boolean
   readonly zones: readonly string[]
-  /** Of the collection, without orphans; null: the shard has not answered, or the version counts chunks and does not ask. */
+  /**
+   * Bytes of the collection without orphans; null: the shard did not reply, or the version counts
+   * chunks.
+   */
   readonly bytes: number | null
-  /** May it give or take a chunk in this round? One that does for another collection already may not. */
+  /**
+   * Whether it may donate or receive a chunk in this round. False while it does so for another
+   * collection.
+   */
   readonly isAvailable: boolean
 }
 
 export interface PolicyChunk {
   readonly shard: string
-  /** Bounds as relaxed Extended JSON texts, made when they are read. */
+  /** Bounds as relaxed Extended JSON texts, computed on access. */
   readonly min: string
   readonly max: string
   readonly isJumbo: boolean
-  /** The zone in which it is; null: in none. */
+  /** The zone that contains it; null: none. */
   readonly zone: string | null
 }
 
-/** A decision. A shard takes part in one of them for each round, as giver or as taker. */
+/** A move. Each shard takes part in at most one per round, as donor or recipient. */
 export interface PolicyMove {
   /** Index in {@link PolicySituation.chunks}. */
   readonly chunk: number
@@ -43,19 +51,22 @@ export interface PolicyMove {
   readonly because: string
 }
 
-/** Equal situations give equal moves. What it is given cannot be changed: moves name chunks by their place in it. */
+/** Must be deterministic: equal situations give equal moves. The situation is frozen. */
 export type BalancePolicy = (situation: PolicySituation) => readonly PolicyMove[]
 
-export interface OwnPolicyInput extends SelectionInput {
+export interface CustomPolicyInput extends SelectionInput {
   readonly ns: string
   readonly chunkSizeBytes: number
   readonly bytes: ReadonlyMap<string, number>
-  /** A chunk's bounds as {@link PolicyChunk} has them. */
+  /** Bounds as in {@link PolicyChunk}. */
   readonly boundsOf: (chunk: ChunkPlace) => { readonly min: string; readonly max: string }
 }
 
-/** What the policy decides, as {@link selectMigrations} would have; shards that take part are no longer available. */
-export function selectByOwnPolicy(policy: BalancePolicy, input: OwnPolicyInput): Selection {
+/**
+ * The policy's moves in the form of {@link selectMigrations}. Removes their shards from
+ * `available`.
+ */
+export function selectByCustomPolicy(policy: BalancePolicy, input: CustomPolicyInput): Selection {
   const { ns, chunkSizeBytes, shards, distribution, bytes, available, attemptJumbo, boundsOf } = input
   const placed = shards
     .flatMap(({ id }) => distribution.chunksOn(id))
@@ -91,9 +102,9 @@ class ChunkOfSituation implements PolicyChunk {
   readonly isJumbo: boolean
   readonly zone: string | null
   readonly #chunk: ChunkPlace
-  readonly #boundsOf: OwnPolicyInput['boundsOf']
+  readonly #boundsOf: CustomPolicyInput['boundsOf']
 
-  constructor({ chunk, zone }: ZonedChunk, boundsOf: OwnPolicyInput['boundsOf']) {
+  constructor({ chunk, zone }: ZonedChunk, boundsOf: CustomPolicyInput['boundsOf']) {
     this.shard = chunk.shard
     this.isJumbo = chunk.isJumbo
     this.zone = zone === noZone ? null : zone

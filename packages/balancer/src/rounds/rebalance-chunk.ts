@@ -1,9 +1,12 @@
-/** One chunk goes where there are fewer. Server: Balancer::rebalanceSingleChunk, BalancerPolicy::balanceSingleChunk. */
+/**
+ * Moves one chunk to a shard with fewer.
+ * Server: Balancer::rebalanceSingleChunk, BalancerPolicy::balanceSingleChunk.
+ */
 import { CommandError } from '@shardlab/bson'
 import type { ChunkOperations } from './chunk-operations.js'
-import type { ClusterView } from './cluster-view.js'
-import { chunkCountLoad, leastLoadedReceiver } from './policy/index.js'
-import { isActiveBetweenRounds, type BalancerSettings } from './settings.js'
+import type { ClusterView } from '../cluster-view.js'
+import { chunkCountLoad, leastLoadedReceiver } from '../policy/index.js'
+import { isActiveBetweenRounds, type BalancerSettings } from '../settings/settings.js'
 
 export interface RebalanceParts {
   readonly view: ClusterView
@@ -13,9 +16,10 @@ export interface RebalanceParts {
 }
 
 /**
- * Moves the chunk that begins at `min` to the shard with the fewest chunks that may have it. Nothing happens when that is its own, or when the
- * balancer may not touch the collection now.
- * @throws CommandError 96 OperationFailed when it was not moved; RequestFailedError when nobody knows
+ * Moves the chunk that starts at `min` to the shard with the fewest chunks that may receive it.
+ * Does nothing if that shard owns it, or if the balancer may not change the collection now.
+ * @throws CommandError 96 OperationFailed when it was not moved
+ * @throws RequestFailedError when the outcome is unknown
  */
 export async function rebalanceChunk(
   { view, operations, settings, nowMs }: RebalanceParts,
