@@ -3,7 +3,6 @@ export type { ClusterEvents } from './cluster-events.js'
 export { ClusterSnapshot } from './copies/snapshot.js'
 export { expectTargeted, TargetingError, type TargetedOperation } from './expect-targeted.js'
 export { Faults, type AppliedFault } from './faults/faults.js'
-export { formatDuration, parseDuration } from './faults/duration.js'
 export { faultForms, formatFault, parseFaultText } from './faults/grammar.js'
 export { parseFault } from './faults/parse.js'
 export { faultVerbs } from './faults/verbs.js'
@@ -17,7 +16,8 @@ export {
   type SimulatedClusterOptions,
   type SimulatedCommandOptions,
 } from './simulated-cluster.js'
-export { parseSize } from './size.js'
+export { parseDuration, parseSize } from './quantity-options.js'
+export { formatDuration } from '@shardlab/quantities'
 export { emulatedVersions, type EmulatedVersion } from '@shardlab/sharding'
 export type { BalancerExplanation, ExplainedShard } from '@shardlab/balancer'
 export type {

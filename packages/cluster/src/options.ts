@@ -3,7 +3,7 @@ import { defaultVersion, emulatedVersions, parseEmulatedVersion, type EmulatedVe
 import { optionsOfCopy } from './copies/copy-options.js'
 import type { ClusterSnapshot } from './copies/snapshot.js'
 import { OptionError } from './option-error.js'
-import { parseSize } from './size.js'
+import { parseSize } from './quantity-options.js'
 
 /** What {@link ShardedCluster.start} takes; everything has a default. */
 export interface ClusterOptions {

@@ -118,9 +118,9 @@ t.test('what is not understood is said in one sentence', async (t) => {
     ['drop 0% between a and b', /the fault drop is wrong: probability: /],
     [
       'limit between a and b to 10MB',
-      /the fault limit is wrong: to: a rate is "10MB"; give bytes in a second or a rate such as 64KB\/s/,
+      /the fault limit is wrong: to: a rate is "10MB"; give bytes a second or a rate such as 64KB\/s/,
     ],
-    ['limit between a and b to 0MB/s', /the fault limit is wrong: to: a rate is "0MB\/s"; give bytes in a second/],
+    ['limit between a and b to 0MB/s', /the fault limit is wrong: to: a rate is "0MB\/s"; give bytes a second/],
     ['drop between a and b with probability 200%', /probability: a probability is more than 0% and at most 100%\.$/],
     ['drop 5% between a and b with probability 5%', /says probability twice\.$/],
     ['crash shard02 for 5s for 6s', /^'crash shard02 for 5s for 6s' says how long it lasts twice\.$/],

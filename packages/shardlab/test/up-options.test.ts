@@ -109,7 +109,7 @@ t.test('wrong usage: one sentence on standard error, and up does not run', async
     [['up', '--port'], "option '--port <p>' argument missing"],
     [['up', 'extra'], "too many arguments for 'up': expected 0 arguments but got 1"],
     [['flap'], "unknown command 'flap'"],
-    ...['', 'x', '-1', '+1', '1.5', '1e3', '0x10', ' 1', '1 ', '12345678901'].map((text): [string[], string] => [
+    ...['', 'x', '-1', '+1', '1.5', '1e3', '0x10', ' 1', '1 ', '1234567890123456'].map((text): [string[], string] => [
       ['up', '--port', text],
       number('--port <p>', text),
     ]),

@@ -1,6 +1,7 @@
 /** The floors of docs/ARCHITECTURE.md: imports go downward only, packages on one floor do not import each other. */
 export const floors: Readonly<Record<string, number>> = {
   bson: 0,
+  quantities: 0,
   query: 1,
   sharding: 2,
   wire: 2,
@@ -24,7 +25,7 @@ export const floors: Readonly<Record<string, number>> = {
 export const topDeterministicFloor = 5
 
 /** Packages that reach a cluster through the official driver only, and what of ours they may import all the same. */
-export const onlyOfOurs: Readonly<Record<string, readonly string[]>> = { unique: [], load: ['bson'] }
+export const onlyOfOurs: Readonly<Record<string, readonly string[]>> = { unique: [], load: ['bson', 'quantities'] }
 
 /** The published name of a package folder. */
 export const publishedName = (folder: string): string => (folder === 'shardlab' ? 'shardlab' : `@shardlab/${folder}`)

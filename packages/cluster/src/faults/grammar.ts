@@ -1,7 +1,7 @@
 /** Faults as text, `crash shard02 for 5s`: the grammar stands in the README of this package. */
+import { durationPattern, formatDuration } from '@shardlab/quantities'
 import { OptionError } from '../option-error.js'
-import { durationPattern, formatDuration } from './duration.js'
-import { formatRate } from './rate.js'
+import { formatRate } from '../quantity-options.js'
 import type { FaultSpec } from './schema.js'
 
 type Words = Readonly<Record<string, string | undefined>>

@@ -2,8 +2,7 @@
 import { catalogue, repeatedKinds } from '@shardlab/actor'
 import { z } from 'zod'
 import { OptionError } from '../option-error.js'
-import { longestMs, parseDuration } from './duration.js'
-import { parseRate } from './rate.js'
+import { longestMs, parseDuration, parseRate } from '../quantity-options.js'
 import { faultVerbs } from './verbs.js'
 
 const notACount = 'a count is a whole number from 1 on'
@@ -17,7 +16,7 @@ const duration = textOrNumber((value) => parseDuration('a time', value)).refine(
   'a time is at most 36525d, 100 years',
 )
 /** Bytes in a second, or a text such as `10MB/s`. */
-const rate = textOrNumber(parseRate)
+const rate = textOrNumber((value) => parseRate('a rate', value))
 const lasting = duration.refine((ms) => ms >= 0, 'a time must not be negative')
 
 const name = z.string('give a name').min(1, 'give a name')

@@ -1,4 +1,5 @@
 /** Faults of a Shardlab cluster, each at its moment. */
+import { parseDuration } from '@shardlab/quantities'
 import type { Document } from 'mongodb'
 import { messageOf, OptionError } from '../option-error.js'
 import type { Mark } from '../types.js'
@@ -10,16 +11,15 @@ export interface PlannedFault {
   readonly atSecs: number
 }
 
-const unitSecs: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600 }
-
 /** `crash shard02 at 10s for 5s`; without `at`: with the first operation. */
 export function parseFault(text: string): PlannedFault {
-  const at = /(?:^|\s)at\s+(\d+(?:\.\d+)?)(ms|s|m|h)(?=\s|$)/.exec(text)
+  const at = /(?:^|\s)at\s+(\d\S*)(?=\s|$)/.exec(text)
+  const atMs = at === null ? 0 : parseDuration(at[1]!)
   const rest = at === null ? text : text.slice(0, at.index) + text.slice(at.index + at[0].length)
-  if (rest.trim() === '' || (at === null && /(?:^|\s)at(\s|$)/.test(text))) {
+  if (atMs === null || rest.trim() === '' || (at === null && /(?:^|\s)at(\s|$)/.test(text))) {
     throw new OptionError(`the fault "${text}" is not understood: write it as in "crash shard02 at 10s for 5s"`)
   }
-  return { text: rest.trim().replace(/\s+/g, ' '), atSecs: at === null ? 0 : Number(at[1]) * unitSecs[at[2]!]! }
+  return { text: rest.trim().replace(/\s+/g, ' '), atSecs: atMs / 1000 }
 }
 
 /** Throws an OptionError when the server has no faults, or does not understand these. */

@@ -1,7 +1,5 @@
 /** Quantities as people write them in scenarios. Times are the fault grammar's, sizes the cluster's. */
-import { OptionError, parseDuration, parseSize } from '@shardlab/cluster'
-
-const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+import { durationHint, parseDuration, parseSize, sizeHint, sizeUnitsBytes, timeUnitsMs } from '@shardlab/quantities'
 
 /** As reports print times. */
 const several = /^\s*(?=\d+[a-z]+\s*\d)(\d+d\s*)?(\d+h\s*)?(\d+m\s*)?(\d+s)?\s*$/
@@ -13,21 +11,30 @@ export class QuantityError extends Error {}
 export function parseRate(text: string | number): number {
   const match = /^\s*(\d+(?:\.\d+)?(?:e\d+)?)\s*\/\s*(ms|s|m|h|d)\s*$/i.exec(String(text))
   if (match === null) throw new QuantityError(`is ${JSON.stringify(text)}; write a rate such as 50/s, 10/m or 0/s`)
-  return (Number(match[1]) * 1000) / unitsMs[match[2]!.toLowerCase()]!
+  return (Number(match[1]) * 1000) / timeUnitsMs[match[2]!.toLowerCase() as keyof typeof timeUnitsMs]
 }
 
 /** Milliseconds, not negative, of `500ms`, `5s`, `1d`, or several together, the larger first: `12h 30m`, `1d12h`. @throws QuantityError */
 export function parseTime(text: string | number): number {
   const parts = typeof text === 'string' && several.test(text) ? text.match(/\d+[a-z]+/g)! : [text]
-  const ms = parts.reduce<number>((sum, part) => sum + quantity(() => parseDuration('it', part)), 0)
+  const ms = parts.reduce<number>((sum, part) => sum + durationOf(part), 0)
   if (ms < 0) throw new QuantityError('must not be negative')
   return ms
 }
 
-/** Bytes; beside the cluster's units also TB. @throws QuantityError */
+function durationOf(part: string | number): number {
+  const ms = typeof part === 'number' ? part : parseDuration(part)
+  if (ms === null || !Number.isFinite(ms)) throw new QuantityError(`is ${JSON.stringify(part)}; give ${durationHint}`)
+  return ms
+}
+
+/** Bytes, more than none; TB is a unit, too. @throws QuantityError */
 export function parseBytes(text: string | number): number {
-  const match = /^\s*(\d+(?:\.\d+)?)\s*TB\s*$/i.exec(String(text))
-  return match === null ? quantity(() => parseSize('it', text)) : Number(match[1]) * 1024 ** 4
+  const terabytes = /^\s*(\d+(?:\.\d+)?)\s*TB\s*$/i.exec(String(text))
+  if (terabytes !== null) return Number(terabytes[1]) * 1024 * sizeUnitsBytes.GB
+  const bytes = parseSize(String(text))
+  if (bytes === null || bytes === 0) throw new QuantityError(`is ${JSON.stringify(text)}; give ${sizeHint}`)
+  return bytes
 }
 
 /** Bytes a second, more than none, of `100MB/s`. @throws QuantityError */
@@ -43,13 +50,4 @@ export function parseNumber(text: string | number): number {
   const value = typeof text === 'number' ? text : /^\s*\d+(\.\d+)?(e\d+)?\s*$/i.test(text) ? Number(text) : Number.NaN
   if (!Number.isFinite(value)) throw new QuantityError(`is ${JSON.stringify(text)}; write a number such as 100 or 5e6`)
   return value
-}
-
-function quantity(read: () => number): number {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof OptionError) throw new QuantityError(error.message.replace(/^it /, '').replace(/\.$/, ''))
-    throw error
-  }
 }

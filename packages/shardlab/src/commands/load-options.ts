@@ -1,4 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander'
+import { collect, seconds, wholeNumber } from './argument-parsers.js'
 
 /** A number, or `from..to`. */
 export type RampOption = number | { readonly from: number; readonly to: number }
@@ -87,23 +88,8 @@ Examples:
     .action(run)
 }
 
-function wholeNumber(text: string): number {
-  if (!/^\d{1,12}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.')
-  return Number(text)
-}
-
 function ramp(text: string): RampOption {
   const match = /^(\d+(?:\.\d+)?)(?:\.\.(\d+(?:\.\d+)?))?$/.exec(text)
   if (match === null) throw new InvalidArgumentError('It must be a number, or two as in 100..5000.')
   return match[2] === undefined ? Number(match[1]) : { from: Number(match[1]), to: Number(match[2]) }
 }
-
-const unitSecs: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600 }
-
-function seconds(text: string): number {
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text)
-  if (match === null) throw new InvalidArgumentError('It must be a time such as 500ms, 30s or 5m.')
-  return Number(match[1]) * unitSecs[match[2] ?? 's']!
-}
-
-const collect = (value: string, before: string[] = []): string[] => [...before, value]

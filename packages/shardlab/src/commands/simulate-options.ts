@@ -1,4 +1,5 @@
-import { InvalidArgumentError, type Command } from 'commander'
+import type { Command } from 'commander'
+import { collect, seed } from './argument-parsers.js'
 
 /** Options of `simulate` as commander parses them. */
 export interface SimulateOptions {
@@ -23,11 +24,8 @@ export function addSimulateCommand(
     .description('Play a scenario in virtual time: what the balancer does with a key, zones, growth and failures.')
     .argument('[scenario]', 'path of a scenario file, or the name of one that comes with shardlab')
     .option('--list', 'list the scenarios that come with shardlab')
-    .option('--variant <name>', 'only this variant; may be repeated', (name: string, before: string[] | undefined) => [
-      ...(before ?? []),
-      name,
-    ])
-    .option('--seed <n>', 'instead of the seed in the file', wholeNumber)
+    .option('--variant <name>', 'only this variant; may be repeated', collect)
+    .option('--seed <n>', 'instead of the seed in the file', seed)
     .option('--explain', 'print each decision with its reason')
     .option('--report <file>', 'write a page with plots, a chunk map and the decisions')
     .option(
@@ -47,10 +45,4 @@ Examples:
   shardlab simulate my-growth.yaml --report growth.html --explain`,
     )
     .action(run)
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,10}$/.test(text) || Number(text) >= 2 ** 32)
-    throw new InvalidArgumentError('It must be a whole number from 0 to 4294967295.')
-  return Number(text)
 }

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander'
+import { seed } from './argument-parsers.js'
 
 /** Options of `swarm` as commander parses them. */
 export interface SwarmCommandOptions {
@@ -19,7 +20,7 @@ export function addSwarmCommand(program: Command, run: (options: SwarmCommandOpt
       'Look for defects of shardlab itself: random clusters, workloads and faults in virtual time, from one seed each.',
     )
     .option('--runs <n>', 'how many runs (default: 100, with --minutes no limit)', atLeastOne)
-    .option('--seed <n>', 'seed of the first run; the others have the next ones (default: 1)', wholeNumber)
+    .option('--seed <n>', 'seed of the first run; the others have the next ones (default: 1)', seed)
     .option('--minutes <n>', 'begin no further run after that many minutes', positive)
     .option('--without <verb...>', 'leave out these verbs of faults')
     .option('--json [file]', 'print the results as one JSON object, or write them to a file')
@@ -37,12 +38,6 @@ Examples:
   shardlab swarm --seed 38 --runs 1 --without crash drop`,
     )
     .action(run)
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,10}$/.test(text) || Number(text) >= 2 ** 32)
-    throw new InvalidArgumentError('It must be a whole number from 0 to 4294967295.')
-  return Number(text)
 }
 
 function atLeastOne(text: string): number {

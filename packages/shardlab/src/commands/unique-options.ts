@@ -1,4 +1,5 @@
 import { Argument, Option, type Command } from 'commander'
+import { collect } from './argument-parsers.js'
 
 export const uniqueActions = ['init', 'backfill', 'verify', 'repair', 'sweep'] as const
 
@@ -30,7 +31,7 @@ export function addUniqueCommand(
     .requiredOption(
       '--field <fields>',
       'a unique field, or fields with commas between them; may be given several times',
-      (field: string, others: string[] | undefined) => [...(others ?? []), field],
+      collect,
     )
     .addOption(
       new Option('--proxies <layout>', 'one sharded proxy collection for each, or one for all')

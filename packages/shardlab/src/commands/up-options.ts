@@ -1,4 +1,5 @@
-import { InvalidArgumentError, type Command } from 'commander'
+import type { Command } from 'commander'
+import { wholeNumber } from './argument-parsers.js'
 
 /** Options of `up` as commander parses them. With `from`, those that were not typed are missing. */
 export interface UpOptions {
@@ -70,9 +71,4 @@ function typed(options: UpOptions, command: Command): UpOptions {
   const isOwn = ([name]: [string, unknown]): boolean =>
     name === 'port' || name === 'host' || command.getOptionValueSource(name) !== 'default'
   return Object.fromEntries(Object.entries(options).filter(isOwn)) as unknown as UpOptions
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.')
-  return Number(text)
 }

@@ -1,0 +1,28 @@
+/** Bytes in each unit of size, powers of 1024, the smallest unit first. */
+export const sizeUnitsBytes = { B: 1, KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 } as const
+
+type SizeUnit = keyof typeof sizeUnitsBytes
+
+const units = Object.keys(sizeUnitsBytes) as SizeUnit[]
+
+/** For error texts: the forms in which a caller can give a size. */
+export const sizeHint = 'bytes or a size such as 64KB, 128MB or 1GB'
+
+const wholeText = new RegExp(String.raw`^\s*(\d+(?:\.\d+)?)\s*(${units.join('|')})?\s*$`, 'i')
+
+/**
+ * Bytes of `64KB`, `1.5 mb` or `512`; without a unit the number is bytes. null: not a size, or not
+ * whole bytes.
+ */
+export function parseSize(text: string): number | null {
+  const match = wholeText.exec(text)
+  if (match === null) return null
+  const bytes = Number(match[1]) * sizeUnitsBytes[(match[2] ?? 'B').toUpperCase() as SizeUnit]
+  return Number.isSafeInteger(bytes) ? bytes : null
+}
+
+/** `10MB`, `1000B`: in the largest unit of which it is a whole number. */
+export function formatSize(bytes: number): string {
+  const unit = bytes === 0 ? 'B' : (units.findLast((name) => bytes % sizeUnitsBytes[name] === 0) ?? 'B')
+  return `${bytes / sizeUnitsBytes[unit]}${unit}`
+}
