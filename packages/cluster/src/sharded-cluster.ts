@@ -96,7 +96,7 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
         const members = await startMembers(runtime, resolved, describeTopology(resolved), runtime.now())
         return new ShardedCluster({ runtime, relocation, faults }, resolved, members)
       }
-      const members = await (runtime as InlineRuntime).become(copied, (spec) => listenOfCopy(spec, resolved))
+      const members = await (runtime as InlineRuntime).restore(copied, (spec) => listenOfCopy(spec, resolved))
       const cluster = new ShardedCluster({ runtime, relocation, faults }, resolved, members)
       await relocation.noteCopy(copied, members)
       return cluster
@@ -160,7 +160,7 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
     runtime.checkIdle()
     await this.faults.heal()
     try {
-      await runtime.become(content.world)
+      await runtime.restore(content.world)
     } finally {
       // Also where one of them could not start: the others are what they were.
       this.#shards = shardsAmong(runtime.members())

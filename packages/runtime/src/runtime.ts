@@ -1,7 +1,7 @@
 import type { Actor, Address, ClusterEvent, MessageKind, ReplyOf, RequestOf, RequestOptions } from '@shardlab/actor'
-import type { Alarm } from './host/clock.js'
+import type { Alarm } from './host/time/clock.js'
 import type { NewHostFault } from './host/faults/host-fault.js'
-import type { StepFaultAction } from './host/step-faults.js'
+import type { StepFaultAction } from './host/faults/step-faults.js'
 
 /** One member to be started. Plain data, because it may have to cross to a worker. */
 export interface MemberSpec {

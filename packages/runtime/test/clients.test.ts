@@ -1,7 +1,7 @@
 import t from 'tap'
 import { connect, type Socket } from 'node:net'
 import { createInlineRuntime, createThreadsRuntime, type GatewayOpener, type Runtime } from '../src/index.js'
-import type { GatewayCallee } from '../src/host/gateway-opener.js'
+import type { GatewayTarget } from '../src/host/clients/gateway-target.js'
 import { toyAnswer, toyRequest, toyRoles } from './support/toy-roles.js'
 import { ask, nextEvent, spec } from './support/toy-world.js'
 
@@ -50,7 +50,7 @@ for (const [name, create] of Object.entries(worlds)) {
 }
 
 t.test('clients wait for a member that is starting and are refused by one that is down', async (test) => {
-  const callees: GatewayCallee[] = []
+  const callees: GatewayTarget[] = []
   const ends: string[] = []
   const openGateway: GatewayOpener = async ({ host, target }) => {
     callees.push(target)

@@ -1,8 +1,8 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 import t from 'tap'
 import fc from 'fast-check'
-import { Chain, type Link } from '../src/host/chain.js'
-import { EventQueue, type Queued } from '../src/host/event-queue.js'
+import { IntrusiveList, type ListNode } from '../src/host/intrusive-list.js'
+import { EventQueue, type Queued } from '../src/host/time/event-queue.js'
 
 class Item implements Queued<Item> {
   group = -1
@@ -102,14 +102,14 @@ t.test('what is pushed for a time that has been cleared out comes', async (test)
 })
 
 t.test('a chain keeps the order of a set', async () => {
-  interface Item extends Link<Item> {
+  interface Item extends ListNode<Item> {
     readonly id: number
   }
   const action = fc.oneof({ weight: 3, arbitrary: fc.constant('add' as const) }, { weight: 2, arbitrary: fc.nat() })
   fc.assert(
     fc.property(fc.array(action, { maxLength: 100 }), (actions) => {
       const items: Item[] = []
-      const chain = new Chain<Item>()
+      const chain = new IntrusiveList<Item>()
       const model = new Set<Item>()
       for (const what of actions) {
         if (what === 'add') {

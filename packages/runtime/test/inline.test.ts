@@ -103,7 +103,7 @@ t.test('a copy of a world', async (test) => {
   test.teardown(() => other.stop())
   const draws: unknown[] = []
   for (const world of [runtime, other, runtime]) {
-    await world.become(copy)
+    await world.restore(copy)
     test.same(
       world.members().map(({ address, state }) => `${address} ${state}`),
       ['a running', 'b running', 'c crashed', 'd running'],
@@ -139,12 +139,12 @@ t.test('where one member cannot go on from a copy, the others do', async (test) 
   const copy = await runtime.copy()
   const states = () => runtime.members().map(({ address, state }) => `${address} ${state}`)
   refuses = true
-  await test.rejects(runtime.become(copy), /its port is taken/)
+  await test.rejects(runtime.restore(copy), /its port is taken/)
   test.same(states(), ['a running', 'b crashed'])
   await runtime.advance(2000)
   test.match(await runtime.describe('a'), { ticks: 3 }, 'its timers are armed')
   refuses = false
-  await runtime.become(copy)
+  await runtime.restore(copy)
   test.same(states(), ['a running', 'b running'])
   test.match(await runtime.describe('a'), { ticks: 1 })
 })
@@ -181,7 +181,7 @@ t.test('a world that is stopped meanwhile is neither copied nor goes on from a c
   const runtime = createInlineRuntime({ roles: { ...toyRoles, ticker }, seed: 1, clock: 'manual' })
   await runtime.start([spec('a', 'ticker')])
   const copy = await runtime.copy()
-  const later = [runtime.copy(), runtime.become(copy)].map((work) => work.catch(String))
+  const later = [runtime.copy(), runtime.restore(copy)].map((work) => work.catch(String))
   await runtime.stop()
   for (const error of await Promise.all(later)) test.match(error, /^Error: the cluster was stopped meanwhile/)
   test.same(

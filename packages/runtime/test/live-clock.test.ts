@@ -1,5 +1,5 @@
 import t from 'tap'
-import { LiveClock } from '../src/host/live-clock.js'
+import { LiveClock } from '../src/host/time/live-clock.js'
 
 t.test('now is an integer that never goes back', async (test) => {
   const clock = new LiveClock()

@@ -1,7 +1,7 @@
 import { createDeferred } from '@shardlab/actor'
 import t from 'tap'
 import { availableParallelism } from 'node:os'
-import { StepSwitchboard } from '../src/host/step-switchboard.js'
+import { StepFaultRegistry } from '../src/supervisor/step-fault-registry.js'
 import { createThreadsRuntime, type HostsOption } from '../src/index.js'
 import { liveSuite } from './support/live-suite.js'
 import { runtimeSuite } from './support/runtime-suite.js'
@@ -33,7 +33,7 @@ t.test('six members have a thread of their own each, more share as many as leave
 
 t.test('a fault at a step may strike until the last thread knows that it is healed', async (test) => {
   const heard = createDeferred<void>()
-  const steps = new StepSwitchboard({ arm: async () => {}, heal: () => heard.promise })
+  const steps = new StepFaultRegistry({ arm: async () => {}, heal: () => heard.promise })
   const struck: string[] = []
   const id = await steps.arm('toy.step', 'crash', { onStruck: (address) => struck.push(address) })
   const healed = steps.heal(id)

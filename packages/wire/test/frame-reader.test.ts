@@ -91,7 +91,7 @@ t.test('a browser gets an answer', async (t) => {
     reader.next()
     t.fail('not rejected')
   } catch (error) {
-    t.ok(error instanceof ProtocolError && error.farewell)
-    t.match(Buffer.from((error as ProtocolError).farewell!).toString(), /^HTTP\/1\.0 200 OK\r\n.*native driver port/s)
+    t.ok(error instanceof ProtocolError && error.closingBytes)
+    t.match(Buffer.from((error as ProtocolError).closingBytes!).toString(), /^HTTP\/1\.0 200 OK\r\n.*native driver port/s)
   }
 })

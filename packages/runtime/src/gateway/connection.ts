@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { noAnswer, type LogLevel, type MessageKind, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { noAnswer, type LogLevel, type ReplyOf } from '@shardlab/actor'
 import {
   decodeRequest,
   encodeReply,
@@ -8,15 +8,12 @@ import {
   type CommandRequest,
   type WireRequest,
 } from '@shardlab/wire'
+import type { GatewayTarget } from '../host/clients/gateway-target.js'
 import { ReplyCutError } from '../host/faults/reply-cut-error.js'
+import { isThenable } from '../host/thenable.js'
 import { findCompressor } from './compressors.js'
 import { followingRequest } from './exhaust.js'
 import { ReplyBatch } from './reply-batch.js'
-
-/** The actor behind a gateway, in the same thread: a plain call, no codec. */
-export interface GatewayTarget {
-  request<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K>
-}
 
 /** What a connection needs of its gateway. */
 export interface ConnectionHost {
@@ -163,7 +160,7 @@ export class Connection {
       this.#fail(error)
       return true
     }
-    if (!isPromise(answer)) {
+    if (!isThenable(answer)) {
       this.#answer(request, answer)
       return false
     }
@@ -250,7 +247,7 @@ export class Connection {
   /** The client does not speak the protocol. Answers to what it sent before are still written. */
   #reject(error: ProtocolError): void {
     this.#closing = true
-    this.#host.log(error.farewell === null ? 'warn' : 'info', 'malformed message: connection closed', {
+    this.#host.log(error.closingBytes === null ? 'warn' : 'info', 'malformed message: connection closed', {
       connectionId: this.id,
       remote: this.remote,
       code: error.code,
@@ -258,7 +255,7 @@ export class Connection {
       error: error.message,
     })
     this.flush()
-    if (error.farewell !== null) this.socket.write(error.farewell)
+    if (error.closingBytes !== null) this.socket.write(error.closingBytes)
     // Not `end`: what the client still sends would keep the connection open.
     this.socket.destroySoon()
   }
@@ -288,8 +285,4 @@ export class Connection {
     if (pause) this.socket.pause()
     else this.socket.resume()
   }
-}
-
-function isPromise<T>(value: Promise<T> | T): value is Promise<T> {
-  return typeof (value as { then?: unknown }).then === 'function'
 }

@@ -1,6 +1,7 @@
 import { createServer, type AddressInfo, type Server } from 'node:net'
 import type { LogLevel } from '@shardlab/actor'
-import { Connection, type ConnectionHost, type GatewayTarget } from './connection.js'
+import type { GatewayTarget } from '../host/clients/gateway-target.js'
+import { Connection, type ConnectionHost } from './connection.js'
 
 export interface GatewayOptions {
   readonly host: string

@@ -1,2 +1,2 @@
 export { openGateway, type Gateway, type GatewayOptions } from './gateway.js'
-export type { GatewayTarget } from './connection.js'
+export type { GatewayTarget } from '../host/clients/gateway-target.js'

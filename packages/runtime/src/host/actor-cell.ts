@@ -1,10 +1,10 @@
-import { endpointOf } from './endpoint.js'
+import { endpointOf } from './clients/endpoint.js'
 import type { Actor, Address, Disk, MessageKind } from '@shardlab/actor'
-import { Chain, type Link } from './chain.js'
-import type { HostClock } from './clock.js'
+import { IntrusiveList, type ListNode } from './intrusive-list.js'
+import type { HostClock } from './time/clock.js'
 import { CellFaults } from './faults/cell-faults.js'
-import type { OpenedGateway } from './gateway-opener.js'
-import type { Peer } from './peer.js'
+import type { OpenedGateway } from './clients/gateway-opener.js'
+import type { Peer } from './mailbox/peer.js'
 
 /** What a host needs to run one member, this time. */
 export interface MemberBoot {
@@ -18,7 +18,7 @@ export interface MemberBoot {
 }
 
 /** Who asked for what. */
-export interface Asked {
+export interface RequestOrigin {
   readonly peer: Peer
   readonly id: number
   readonly from: number
@@ -26,7 +26,7 @@ export interface Asked {
 }
 
 /** A request that this actor is working on. */
-export class Job implements Asked, Link<Job> {
+export class Job implements RequestOrigin, ListNode<Job> {
   readonly peer: Peer
   readonly id: number
   readonly from: number
@@ -46,7 +46,7 @@ export class Job implements Asked, Link<Job> {
 export type CellState = 'starting' | 'running' | 'stopping' | 'gone'
 
 /** What waits until the actor has started. */
-export interface Waiting {
+export interface HeldDelivery {
   deliver(): void
   /** The actor crashed before it had started. */
   refuse(): void
@@ -61,7 +61,7 @@ export interface ArmedTimer {
 }
 
 /** A sleep of an actor that has not ended. */
-export interface PendingSleep extends Link<PendingSleep> {
+export interface PendingSleep extends ListNode<PendingSleep> {
   /** Cancels its alarm and stops listening to its signal; it never settles then. */
   disconnect(): void
 }
@@ -81,14 +81,14 @@ export class ActorCell {
   actor: Actor | null = null
   endpoint: string
   gateway: OpenedGateway | null = null
-  waiting: Waiting[] = []
+  waiting: HeldDelivery[] = []
   /** Ends the wait for the start; null once it has started. */
   failStart: ((error: Error) => void) | null = null
-  readonly jobs = new Chain<Job>()
+  readonly jobs = new IntrusiveList<Job>()
   /** What it works on that nobody waits for: notices and timers. */
-  unasked = 0
+  backgroundWork = 0
   readonly timers = new Map<string, ArmedTimer>()
-  readonly sleeps = new Chain<PendingSleep>()
+  readonly sleeps = new IntrusiveList<PendingSleep>()
 
   constructor(boot: MemberBoot, disk: Disk, clock: HostClock, onFailure: (cell: ActorCell, error: unknown) => void) {
     this.boot = boot
@@ -109,7 +109,7 @@ export class ActorCell {
   }
 
   /** Nothing that it waits for will come. */
-  abandon(why: Error): void {
+  destroy(why: Error): void {
     this.state = 'gone'
     this.failStart?.(why)
     this.failStart = null

@@ -1,10 +1,10 @@
 import type { Address, AddressDirectory, MutationName, Random } from '@shardlab/actor'
 import type { ActorCell } from './actor-cell.js'
-import type { HostClock } from './clock.js'
+import type { HostClock } from './time/clock.js'
 import type { EventSink } from './event-sink.js'
-import type { GatewayOpener } from './gateway-opener.js'
+import type { GatewayOpener } from './clients/gateway-opener.js'
 import type { HostLimits } from './limits.js'
-import type { Way } from './routes.js'
+import type { Link } from './mailbox/link-table.js'
 
 /** What a host gets from the world that it is in. */
 export interface ActorHostOptions {
@@ -27,14 +27,14 @@ export interface ActorHostOptions {
   /** Called when the first message of a turn is written: `flush` must run when the turn is over. */
   readonly atEndOfTurn: (flush: () => void) => void
   /** See {@link PostOfficeOptions.findWay}. */
-  readonly findWay?: (index: number) => Way | undefined
+  readonly findLink?: (index: number) => Link | undefined
   /** null: nobody outside can connect, though members may have endpoints. */
   readonly openGateway: GatewayOpener | null
   /** A member crashed inside this host: by a fault (null) or by an exception of its own. */
   readonly onCrash: (cell: ActorCell, error: Error | null) => void
   readonly onStepStruck: (faultId: number, address: Address) => void
   /** A client's command is not answered at once; `isGone`: it never will be. */
-  readonly onClientWaits?: (answer: Promise<unknown>, isGone: () => boolean) => void
+  readonly onClientWaiting?: (answer: Promise<unknown>, isGone: () => boolean) => void
   /** A named timer is about to wake its actor. */
   readonly onWake?: (address: Address, timer: string) => void
 }

@@ -1,4 +1,4 @@
-import { endpointOf } from './endpoint.js'
+import { endpointOf } from './clients/endpoint.js'
 import {
   clusterAddress,
   createDeferred,
@@ -17,20 +17,20 @@ import {
   type RequestOf,
 } from '@shardlab/actor'
 import { ActorCell, Job, type MemberBoot } from './actor-cell.js'
-import { CellContext, type ContextHost } from './actor-context.js'
-import { ActorTimer } from './actor-timer.js'
+import { CellContext, type ContextHost } from './cell-context.js'
+import { ActorTimer } from './time/actor-timer.js'
 import type { ActorHostOptions } from './actor-host-options.js'
 import { MemoryDisk } from '../disks/memory-disk.js'
-import type { HostClock } from './clock.js'
+import type { HostClock } from './time/clock.js'
 import type { EventSink } from './event-sink.js'
 import { clientsAddress } from './faults/host-fault.js'
 import { HostFaults } from './faults/host-faults.js'
-import { gatewayTarget, type GatewayHost } from './gateway-calls.js'
-import type { GatewayOpener } from './gateway-opener.js'
-import type { Peer } from './peer.js'
-import { PostOffice, type Receiver } from './post-office.js'
-import { StepFaults } from './step-faults.js'
-import { isHello } from './is-hello.js'
+import { cellTarget, type GatewayHost } from './clients/cell-target.js'
+import type { GatewayOpener } from './clients/gateway-opener.js'
+import type { Peer } from './mailbox/peer.js'
+import { Mailbox, type Receiver } from './mailbox/mailbox.js'
+import { StepFaults } from './faults/step-faults.js'
+import { isHello } from './clients/is-hello.js'
 import { isThenable } from './thenable.js'
 
 type RoleFinder = () => ActorFactory<never> | Promise<ActorFactory<never>>
@@ -45,7 +45,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
   readonly shared: Map<string, unknown> | undefined
   readonly steps: StepFaults
   readonly faults: HostFaults
-  readonly post: PostOffice
+  readonly mailbox: Mailbox
   readonly #options: ActorHostOptions
   readonly #directory: AddressDirectory
   /** By the actor's number. */
@@ -69,22 +69,22 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
       {
         clock: options.clock,
         random: options.random.fork('link faults').fork(String(options.hostId)),
-        onSilent: (connects, why) => this.post.failLinks(connects, why),
+        onSilent: (connects, why) => this.mailbox.failLinks(connects, why),
       },
       () => this.cells(),
     )
-    this.post = new PostOffice({
+    this.mailbox = new Mailbox({
       ...options,
-      links: this.faults.links,
+      linkFaults: this.faults.links,
       onLimit: (member, limit, value) => this.#reportLimit(member ?? `host ${this.hostId}`, limit, value),
       receiver: this,
     })
   }
 
   /** A command of a client waits; one that asks for changes of the topology does so on purpose, and does not count. */
-  noteWaiting(cell: ActorCell, command: RequestOf<'client.command'>, answer: Promise<unknown>): void {
-    const { onClientWaits } = this.#options
-    if (onClientWaits !== undefined && !isHello(command.body)) onClientWaits(answer, () => cell.gone)
+  noteClientWaiting(cell: ActorCell, command: RequestOf<'client.command'>, answer: Promise<unknown>): void {
+    const { onClientWaiting } = this.#options
+    if (onClientWaiting !== undefined && !isHello(command.body)) onClientWaiting(answer, () => cell.gone)
   }
 
   /** The incarnation of a member that is here now, gone ones included. */
@@ -98,7 +98,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
   }
 
   /** Gives a member its place: from now on messages wait for it. */
-  adopt(boot: MemberBoot, disk: Disk): ActorCell {
+  addCell(boot: MemberBoot, disk: Disk): ActorCell {
     const cell = new ActorCell(boot, disk, this.clock, this.#onFailure)
     this.faults.adopt(cell)
     this.#cells[boot.index] = cell
@@ -107,8 +107,8 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
   }
 
   /** Gives a place to someone outside of the world, such as the API. `actor` answers what is asked of it; null: nobody. */
-  adoptSender(index: number, address: Address, actor: Actor | null): ActorCell {
-    const cell = this.adopt(
+  addSender(index: number, address: Address, actor: Actor | null): ActorCell {
+    const cell = this.addCell(
       { index, address, role: 'sender', options: null, listen: null, incarnation: 0 },
       new MemoryDisk(0),
     )
@@ -118,8 +118,8 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
   }
 
   /** Gives a place to an actor outside of the cluster that uses the world as members do, such as a client. */
-  adoptOutsider<A extends Actor>(index: number, address: Address, make: (context: ActorContext) => A): A {
-    const cell = this.adoptSender(index, address, null)
+  addOutsider<A extends Actor>(index: number, address: Address, make: (context: ActorContext) => A): A {
+    const cell = this.addSender(index, address, null)
     const actor = make(new CellContext(this, cell, this.#options.random.fork('outsider').fork(address)))
     cell.actor = actor
     return actor
@@ -129,7 +129,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
    * Opens the member's port, makes the actor and starts it. Rejects when it crashes before it has started;
    * {@link ActorHostOptions.onCrash} has been called then.
    */
-  begin(
+  start(
     cell: ActorCell,
     findRole: RoleFinder,
     start: (actor: Actor) => Promise<void> | void = (actor) => actor.start?.(),
@@ -175,7 +175,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     const gateway = await openGateway({
       ...listen,
       address: cell.address,
-      target: gatewayTarget(this, cell),
+      target: cellTarget(this, cell),
       accepts: () =>
         !this.faults.links.active || !this.faults.links.refuses(clientsAddress, cell.address, 'client.command'),
       log: (level, message, fields) => this.log(cell, level, message, fields),
@@ -193,8 +193,8 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     if (cell.gone) return
     const { jobs, waiting } = cell
     const reported = error === null || error instanceof Error ? error : new Error(String(error))
-    this.drop(cell, reported ?? new Error(`${cell.address} crashed while it was starting`))
-    for (const job of jobs.takeAll()) this.post.fail(job, cell.index, false, 'crashed before it answered')
+    this.remove(cell, reported ?? new Error(`${cell.address} crashed while it was starting`))
+    for (const job of jobs.takeAll()) this.mailbox.fail(job, cell.index, false, 'crashed before it answered')
     for (const item of waiting) item.refuse()
     this.#options.onCrash(cell, reported)
   }
@@ -202,11 +202,11 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
   readonly #onFailure = (cell: ActorCell, error: unknown): void => this.crash(cell, error)
 
   /** Takes an incarnation out of the world, silently; `why` is for who waits for its start. */
-  drop(cell: ActorCell, why: Error): void {
-    this.post.forget(cell)
+  remove(cell: ActorCell, why: Error): void {
+    this.mailbox.dropRequestsOf(cell)
     this.faults.forget(cell.address)
-    cell.abandon(why)
-    this.post.unroute(cell.index)
+    cell.destroy(why)
+    this.mailbox.unroute(cell.index)
     cell.gateway?.destroy()
     cell.gateway = null
   }
@@ -283,7 +283,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
 
   #refuse(peer: Peer, [type, id, to, from, kindIndex]: MessageTuple, why: string): void {
     if (type === packetTypes.request)
-      this.post.fail({ peer, id, from, kind: kindShapeAt(kindIndex).kind }, to, true, why)
+      this.mailbox.fail({ peer, id, from, kind: kindShapeAt(kindIndex).kind }, to, true, why)
   }
 
   #deliver(cell: ActorCell, peer: Peer, message: MessageTuple): void {
@@ -294,7 +294,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
       const request = shape.toRequest(message[5]) as RequestOf<MessageKind>
       const result: unknown = cell.actor!.receive(shape.kind, request, this.#directory.addressOf(from) ?? `#${from}`)
       if (isThenable(result)) this.#answerLater(cell, job, result)
-      else if (job !== null && !cell.gone) this.post.reply(cell, job, result)
+      else if (job !== null && !cell.gone) this.mailbox.reply(cell, job, result)
     } catch (error) {
       if (job !== null) cell.jobs.add(job)
       this.crash(cell, error)
@@ -310,7 +310,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
   #answer(cell: ActorCell, job: Job, reply: unknown): void {
     if (cell.gone) return
     try {
-      this.post.reply(cell, job, reply)
+      this.mailbox.reply(cell, job, reply)
       cell.jobs.delete(job)
     } catch (error) {
       this.crash(cell, error)
@@ -319,8 +319,8 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
 
   /** Nobody waits for its end. */
   #finishUnasked(cell: ActorCell, result: Promise<unknown>): void {
-    cell.unasked++
-    result.then(() => cell.unasked--, cell.crash)
+    cell.backgroundWork++
+    result.then(() => cell.backgroundWork--, cell.crash)
   }
 
   #wake(cell: ActorCell, timer: string): void {

@@ -1,7 +1,7 @@
-import type { VirtualClock } from '../host/virtual-clock.js'
+import type { VirtualClock } from '../host/time/virtual-clock.js'
 
 /** What it looks at before it moves the time. */
-export interface Surroundings {
+export interface WorldActivity {
   /** Resolves when no message is on its way and all promise jobs have run. */
   quiet(): Promise<void>
   /** Somebody else moves the time, or waits for sockets to open or close. */
@@ -14,14 +14,14 @@ export interface Surroundings {
  */
 export class AutoAdvance {
   readonly #clock: VirtualClock
-  readonly #surroundings: Surroundings
+  readonly #surroundings: WorldActivity
   /** Whoever waits; true: in vain, as the member that was to answer is gone. */
   readonly #waiting = new Set<() => boolean>()
   #running = false
 
-  constructor(clock: VirtualClock, surroundings: Surroundings) {
+  constructor(clock: VirtualClock, activity: WorldActivity) {
     this.#clock = clock
-    this.#surroundings = surroundings
+    this.#surroundings = activity
   }
 
   /** Somebody outside waits for this. `isGone`: nobody will answer any more. */

@@ -14,24 +14,24 @@ import {
 import { MemoryDisk } from '../disks/memory-disk.js'
 import { ActorHost } from '../host/actor-host.js'
 import type { ActorCell } from '../host/actor-cell.js'
-import { EventHub } from '../host/event-hub.js'
+import { EventHub } from '../supervisor/event-hub.js'
 import { EventSink } from '../host/event-sink.js'
-import { openTcpGateway, type GatewayOpener } from '../host/gateway-opener.js'
-import { atMost, KeepAlive, settleAll } from '../host/keep-alive.js'
+import { openTcpGateway, type GatewayOpener } from '../host/clients/gateway-opener.js'
+import { waitAtMost, KeepAlive, settleAll } from '../supervisor/keep-alive.js'
 import { defaultLimits, type HostLimits } from '../host/limits.js'
-import { LiveClock } from '../host/live-clock.js'
-import { isUp, memberBoot, memberInfo, MemberTable, type Member } from '../host/member-table.js'
-import { CarriedPeer, type Peer } from '../host/peer.js'
-import type { FaultSwitchboard } from '../host/faults/fault-switchboard.js'
-import { localSwitchboards } from '../host/local-switchboards.js'
-import type { StepSwitchboard } from '../host/step-switchboard.js'
-import { VirtualClock } from '../host/virtual-clock.js'
-import type { Alarm } from '../host/clock.js'
+import { LiveClock } from '../host/time/live-clock.js'
+import { isUp, memberBoot, memberInfo, MemberTable, type Member } from '../supervisor/member-table.js'
+import { CallbackPeer, type Peer } from '../host/mailbox/peer.js'
+import type { FaultRegistry } from '../supervisor/fault-registry.js'
+import { localRegistries } from '../supervisor/local-registries.js'
+import type { StepFaultRegistry } from '../supervisor/step-fault-registry.js'
+import { VirtualClock } from '../host/time/virtual-clock.js'
+import type { Alarm } from '../host/time/clock.js'
 import type { MemberInfo, MemberSpec, Runtime, RuntimeHooks } from '../runtime.js'
 import { AutoAdvance } from './auto-advance.js'
-import { ClientDoors } from './client-doors.js'
-import { continueCopy } from './continue-copy.js'
-import { Stillness } from './stillness.js'
+import { ConnectionGate } from './connection-gate.js'
+import { restoreCopy } from './restore-copy.js'
+import { Quiescence } from './quiescence.js'
 import { copyMember, type WorldCopy } from './world-copy.js'
 
 export interface InlineRuntimeOptions extends RuntimeHooks {
@@ -76,7 +76,7 @@ export interface InlineRuntime extends Runtime {
    * @param listen where a member listens that is not running; default: where it last did, or as its specification says
    * @throws BusyWorldError
    */
-  become(copy: WorldCopy, listen?: (spec: MemberSpec) => MemberSpec['listen']): Promise<MemberInfo[]>
+  restore(copy: WorldCopy, listen?: (spec: MemberSpec) => MemberSpec['listen']): Promise<MemberInfo[]>
 }
 
 /** All actors in the caller's thread: the fastest start. */
@@ -90,8 +90,8 @@ interface InlinePlace {
 
 class InlineWorld implements InlineRuntime {
   readonly kind = 'inline'
-  readonly steps: StepSwitchboard
-  readonly faults: FaultSwitchboard
+  readonly steps: StepFaultRegistry
+  readonly faults: FaultRegistry
   readonly background = this
   readonly #options: InlineRuntimeOptions
   readonly #directory = new AddressDirectory()
@@ -103,8 +103,8 @@ class InlineWorld implements InlineRuntime {
   readonly #keepAlive = new KeepAlive()
   readonly #manualClock: VirtualClock | null
   readonly #autoAdvance: AutoAdvance | null
-  readonly #doors = new ClientDoors()
-  readonly #stillness: Stillness
+  readonly #gate = new ConnectionGate()
+  readonly #quiescence: Quiescence
   /** Calls that move the time, or wait for sockets. */
   #busyCalls = 0
   /** The last one of the calls that need the world for themselves. */
@@ -120,7 +120,7 @@ class InlineWorld implements InlineRuntime {
         : new AutoAdvance(this.#manualClock, { quiet: () => this.#quiet(), isBusy: () => this.#busyCalls > 0 })
     const autoAdvance = this.#autoAdvance
     this.#host = new ActorHost({
-      ...(autoAdvance === null ? {} : { onClientWaits: (answer, isGone) => autoAdvance.waitFor(answer, isGone) }),
+      ...(autoAdvance === null ? {} : { onClientWaiting: (answer, isGone) => autoAdvance.waitFor(answer, isGone) }),
       hostId: 0,
       directory: this.#directory,
       clock: this.#manualClock ?? new LiveClock(),
@@ -129,24 +129,24 @@ class InlineWorld implements InlineRuntime {
       limits: { ...defaultLimits, ...options.limits },
       checked: false,
       atEndOfTurn: setImmediate,
-      openGateway: this.#doors.through(options.openGateway ?? openTcpGateway),
+      openGateway: this.#gate.through(options.openGateway ?? openTcpGateway),
       onCrash: (cell, error) => this.#members.crashed(this.#members.get(cell.address), error),
       onStepStruck: (id, address) => this.steps.report(id, address),
     })
-    const { clock, events, post } = this.#host
+    const { clock, events, mailbox } = this.#host
     this.#members = new MemberTable(
       () => clock.now(),
       (event) => events.emit(event),
     )
-    this.#self = new CarriedPeer(post.packing, (peer) => post.receiveInPlace(peer, peer.takeInPlace()))
-    this.#outside = this.#host.adoptSender(this.#directory.add(clusterAddress), clusterAddress, options.outside ?? null)
-    post.route({ index: this.#outside.index, peer: this.#self })
-    const { steps, faults } = localSwitchboards(() => [this.#host])
+    this.#self = new CallbackPeer(mailbox.packing, (peer) => mailbox.receiveInPlace(peer, peer.takeInPlace()))
+    this.#outside = this.#host.addSender(this.#directory.add(clusterAddress), clusterAddress, options.outside ?? null)
+    mailbox.route({ index: this.#outside.index, peer: this.#self })
+    const { steps, faults } = localRegistries(() => [this.#host])
     this.steps = steps
     this.faults = faults
-    this.#stillness = new Stillness({
+    this.#quiescence = new Quiescence({
       host: this.#host,
-      doors: this.#doors,
+      gate: this.#gate,
       clock: autoAdvance === null ? null : this.#manualClock,
       quiet: () => this.#quiet(),
       patienceMs: options.copyPatienceMs ?? 10_000,
@@ -170,7 +170,7 @@ class InlineWorld implements InlineRuntime {
     options?: RequestOptions,
   ): Promise<ReplyOf<K>> {
     return this.#keepAlive.during(() => {
-      const answer = this.#host.post.request(this.#outside, to, kind, request, options)
+      const answer = this.#host.mailbox.request(this.#outside, to, kind, request, options)
       this.#autoAdvance?.waitFor(answer, () => false)
       return answer
     })
@@ -186,9 +186,9 @@ class InlineWorld implements InlineRuntime {
       const member = this.#members.get(address)
       const cell = this.#host.cell(member.index)
       if (cell === undefined || cell.gone) return
-      await atMost(this.#options.stopTimeoutMs ?? 10_000, this.#host.stop(cell))
+      await waitAtMost(this.#options.stopTimeoutMs ?? 10_000, this.#host.stop(cell))
       if (cell.gone) return
-      this.#host.drop(cell, new Error(`${address} was stopped`))
+      this.#host.remove(cell, new Error(`${address} was stopped`))
       this.#members.stopped(member)
     })
   }
@@ -256,22 +256,22 @@ class InlineWorld implements InlineRuntime {
   }
 
   checkIdle(): void {
-    this.#stillness.refuseLongWork()
+    this.#quiescence.refuseLongWork()
   }
 
   copy(): Promise<WorldCopy> {
-    return this.#whenStill(async () => {
+    return this.#whenQuiescent(async () => {
       const nowMs = this.#host.clock.now()
       const members = this.#members.all().map((member) => copyMember(member, this.#host.cell(member.index), nowMs))
       return { nowMicros: this.#manualClock?.nowMicros ?? null, members }
     })
   }
 
-  become(copy: WorldCopy, listen?: (spec: MemberSpec) => MemberSpec['listen']): Promise<MemberInfo[]> {
-    return this.#whenStill(() =>
-      continueCopy(copy, {
+  restore(copy: WorldCopy, listen?: (spec: MemberSpec) => MemberSpec['listen']): Promise<MemberInfo[]> {
+    return this.#whenQuiescent(() =>
+      restoreCopy(copy, {
         host: this.#host,
-        doors: this.#doors,
+        gate: this.#gate,
         members: this.#members,
         clock: this.#manualClock,
         directory: this.#directory,
@@ -283,18 +283,18 @@ class InlineWorld implements InlineRuntime {
   }
 
   /** Runs the work in a moment in which nobody works on anything, and keeps clients out until it has ended. */
-  #whenStill<T>(work: () => Promise<T>): Promise<T> {
+  #whenQuiescent<T>(work: () => Promise<T>): Promise<T> {
     return this.#keepAlive.during(() =>
       this.#alone(async () => {
         this.checkIdle()
-        this.#doors.shut()
+        this.#gate.shut()
         try {
-          await this.#stillness.reached()
+          await this.#quiescence.reached()
           if (this.#stopped)
             throw new Error('the cluster was stopped meanwhile: it can no longer be copied or restored.')
           return await work()
         } finally {
-          this.#doors.open()
+          this.#gate.open()
         }
       }),
     )
@@ -320,11 +320,11 @@ class InlineWorld implements InlineRuntime {
     return this.#keepAlive.during(async () => {
       const running = this.#members.all().filter(isUp)
       const cells = running.map(({ index }) => this.#host.cell(index)!)
-      await atMost(this.#options.stopTimeoutMs ?? 10_000, Promise.all(cells.map((cell) => this.#host.stop(cell))))
+      await waitAtMost(this.#options.stopTimeoutMs ?? 10_000, Promise.all(cells.map((cell) => this.#host.stop(cell))))
       for (const member of running) {
         const cell = this.#host.cell(member.index)!
         if (cell.gone) continue
-        this.#host.drop(cell, new Error('the runtime was stopped'))
+        this.#host.remove(cell, new Error('the runtime was stopped'))
         this.#members.stopped(member)
       }
     })
@@ -333,20 +333,20 @@ class InlineWorld implements InlineRuntime {
   /** Resolves when no message is on its way and all promise jobs have run. */
   async #quiet(): Promise<void> {
     do await new Promise(setImmediate)
-    while (this.#host.post.busy)
+    while (this.#host.mailbox.busy)
   }
 
   // All have their place before the first one runs: what it sends to the others waits there.
   async #begin(members: readonly Member<InlinePlace>[]): Promise<MemberInfo[]> {
     const cells = members.map((member) => {
-      this.#host.post.route({ index: member.index, peer: this.#self })
-      return this.#host.adopt(memberBoot(member), member.place.disk)
+      this.#host.mailbox.route({ index: member.index, peer: this.#self })
+      return this.#host.addCell(memberBoot(member), member.place.disk)
     })
     this.#busyCalls++
     const begun = settleAll(
       members.map(async (member, i) => {
         const cell = cells[i]!
-        await this.#host.begin(cell, () => this.#options.roles[member.spec.role]!)
+        await this.#host.start(cell, () => this.#options.roles[member.spec.role]!)
         this.#members.started(member, cell.endpoint, 0)
         return memberInfo(member)
       }),

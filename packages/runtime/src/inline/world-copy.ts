@@ -1,7 +1,7 @@
 import type { Address } from '@shardlab/actor'
 import type { MemoryDisk } from '../disks/memory-disk.js'
 import type { ActorCell } from '../host/actor-cell.js'
-import type { Member } from '../host/member-table.js'
+import type { Member } from '../supervisor/member-table.js'
 import type { MemberSpec, MemberState } from '../runtime.js'
 
 /** A timer that was armed. */

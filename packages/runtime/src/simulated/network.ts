@@ -1,21 +1,21 @@
 import type { Random } from '@shardlab/actor'
 import type { ActorHost } from '../host/actor-host.js'
-import { Connection, type ConnectionEnd } from './connection.js'
+import { NetworkLink, type LinkEndpoint } from './network-link.js'
 import { latencyRange, type LatencyOption } from './latency.js'
 import type { TraceHash } from './trace-hash.js'
-import { Due, type VirtualClock } from '../host/virtual-clock.js'
+import { TimedEvent, type VirtualClock } from '../host/time/virtual-clock.js'
 
 /** One incarnation of one member, as a machine on the simulated network. */
-export interface NetworkNode extends ConnectionEnd {
+export interface NetworkNode extends LinkEndpoint {
   readonly address: string
   readonly host: ActorHost
   /** To the nodes that it has talked with. */
-  readonly connections: Map<NetworkNode, Connection>
+  readonly links: Map<NetworkNode, NetworkLink>
   crashed: boolean
 }
 
 /** An end of a connection learns that the other one is gone. */
-class Disconnection extends Due {
+class Disconnection extends TimedEvent {
   readonly #learn: () => void
 
   constructor(learn: () => void) {
@@ -23,7 +23,7 @@ class Disconnection extends Due {
     this.#learn = learn
   }
 
-  ring(): void {
+  fire(): void {
     this.#learn()
   }
 }
@@ -47,7 +47,7 @@ export class Network {
   /** The node is up. Whoever still holds a connection to an earlier incarnation learns now that it is gone. */
   join(node: NetworkNode): void {
     for (const other of this.nodes()) {
-      for (const former of other.connections.keys())
+      for (const former of other.links.keys())
         if (former.index === node.index && former.crashed) this.#disconnect(other, former)
     }
     this.#nodes[node.index] = node
@@ -63,7 +63,7 @@ export class Network {
   }
 
   /** The way from a node to a member; undefined when the member is down. */
-  wayTo(from: NetworkNode, index: number): Connection | undefined {
+  linkTo(from: NetworkNode, index: number): NetworkLink | undefined {
     const to = this.#nodes[index]
     return to === undefined ? undefined : this.#connect(from, to)
   }
@@ -76,10 +76,10 @@ export class Network {
     node.crashed = true
     const isSilenced = this.#random.fork(`crash of ${node.host.hostId}`).chance(1, 2)
     this.#nodes[node.index] = undefined
-    for (const [other, connection] of node.connections) {
+    for (const [other, connection] of node.links) {
       connection.mute()
       if (isSilenced) connection.lose()
-      other.connections.get(node)?.lose()
+      other.links.get(node)?.lose()
       if (other !== node) connection.carry(new Disconnection(() => this.#disconnect(other, node)))
     }
   }
@@ -92,21 +92,21 @@ export class Network {
 
   /** One end knows that it has no connection; no error when it has none. */
   #disconnect(from: NetworkNode, to: NetworkNode): void {
-    const connection = from.connections.get(to)
+    const connection = from.links.get(to)
     if (connection === undefined) return
     connection.lose()
-    to.connections.get(from)?.lose()
-    from.connections.delete(to)
-    from.host.post.closePeer(connection)
+    to.links.get(from)?.lose()
+    from.links.delete(to)
+    from.host.mailbox.closePeer(connection)
   }
 
-  #connect(from: NetworkNode, to: NetworkNode): Connection {
-    const known = from.connections.get(to)
+  #connect(from: NetworkNode, to: NetworkNode): NetworkLink {
+    const known = from.links.get(to)
     if (known !== undefined) return known
     const range = latencyRange(this.#latency, from.address, to.address)
-    const connection = new Connection(from, to, this.#clock, this.#trace, range, () => this.#randomOf(from, to))
-    from.connections.set(to, connection)
-    from.host.post.route(connection)
+    const connection = new NetworkLink(from, to, this.#clock, this.#trace, range, () => this.#randomOf(from, to))
+    from.links.set(to, connection)
+    from.host.mailbox.route(connection)
     // Both directions at once: whoever was only listened to must learn of a crash as well.
     connection.pair(this.#connect(to, from))
     return connection

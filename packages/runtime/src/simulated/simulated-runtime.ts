@@ -16,18 +16,18 @@ import {
 import { MemoryDisk } from '../disks/memory-disk.js'
 import type { ActorCell } from '../host/actor-cell.js'
 import { ActorHost } from '../host/actor-host.js'
-import { EventHub } from '../host/event-hub.js'
+import { EventHub } from '../supervisor/event-hub.js'
 import { EventSink } from '../host/event-sink.js'
-import { settleAll } from '../host/keep-alive.js'
+import { settleAll } from '../supervisor/keep-alive.js'
 import { defaultLimits, type HostLimits } from '../host/limits.js'
-import { isUp, memberBoot, memberInfo, MemberTable, type Member } from '../host/member-table.js'
-import type { FaultSwitchboard } from '../host/faults/fault-switchboard.js'
-import { localSwitchboards } from '../host/local-switchboards.js'
-import type { StepSwitchboard } from '../host/step-switchboard.js'
-import { VirtualClock } from '../host/virtual-clock.js'
-import type { Alarm } from '../host/clock.js'
+import { isUp, memberBoot, memberInfo, MemberTable, type Member } from '../supervisor/member-table.js'
+import type { FaultRegistry } from '../supervisor/fault-registry.js'
+import { localRegistries } from '../supervisor/local-registries.js'
+import type { StepFaultRegistry } from '../supervisor/step-fault-registry.js'
+import { VirtualClock } from '../host/time/virtual-clock.js'
+import type { Alarm } from '../host/time/clock.js'
 import type { MemberInfo, MemberSpec, Runtime } from '../runtime.js'
-import { Driver } from './driver.js'
+import { Scheduler } from './scheduler.js'
 import { defaultLatency } from './latency.js'
 import { Network, type NetworkNode } from './network.js'
 import type { SimulatedRuntime } from './simulated-runtime-type.js'
@@ -51,8 +51,8 @@ const stopWithinMs = 60_000
 class Simulation implements SimulatedRuntime {
   readonly kind = 'simulated'
   readonly seed: number | string
-  readonly steps: StepSwitchboard
-  readonly faults: FaultSwitchboard
+  readonly steps: StepFaultRegistry
+  readonly faults: FaultRegistry
   readonly background: Runtime['background']
   readonly #options: SimulatedRuntimeOptions
   readonly #limits: HostLimits
@@ -61,7 +61,7 @@ class Simulation implements SimulatedRuntime {
   readonly #hub = new EventHub()
   readonly #events: EventSink
   readonly #clock = new VirtualClock(beginMs)
-  readonly #driver = new Driver(this.#clock)
+  readonly #scheduler = new Scheduler(this.#clock)
   readonly #trace = new TraceHash()
   readonly #shared = new Map<string, unknown>()
   readonly #network: Network
@@ -85,7 +85,7 @@ class Simulation implements SimulatedRuntime {
       () => this.#clock.now(),
       (event) => this.#events.emit(event),
     )
-    const { steps, faults } = localSwitchboards(() => this.#network.nodes().map(({ host }) => host))
+    const { steps, faults } = localRegistries(() => this.#network.nodes().map(({ host }) => host))
     this.steps = steps
     this.faults = faults
     this.background = {
@@ -94,7 +94,7 @@ class Simulation implements SimulatedRuntime {
       restart: (address) => this.#restart(address),
     }
     const { host, index } = this.#join(clusterAddress)
-    this.#outside = { host, cell: host.adoptSender(index, clusterAddress, options.outside ?? null) }
+    this.#outside = { host, cell: host.addSender(index, clusterAddress, options.outside ?? null) }
   }
 
   async start(specs: readonly MemberSpec[]): Promise<MemberInfo[]> {
@@ -102,7 +102,7 @@ class Simulation implements SimulatedRuntime {
     const members = specs.map((spec) =>
       this.#members.add(spec, this.#directory.add(spec.address), { disk: new MemoryDisk(spec.diskLimitBytes) }),
     )
-    return this.#driver.during(this.#begin(members), () =>
+    return this.#scheduler.during(this.#begin(members), () =>
       this.#stuck(`${specs.map(({ address }) => address).join(', ')} cannot start`),
     )
   }
@@ -110,7 +110,7 @@ class Simulation implements SimulatedRuntime {
   addOutsider<A extends Actor>(address: Address, make: (context: ActorContext) => A): A {
     if (this.#directory.indexOf(address) !== undefined) throw new Error(`there is a ${address} already`)
     const { host, index } = this.#join(address)
-    return host.adoptOutsider(index, address, make)
+    return host.addOutsider(index, address, make)
   }
 
   /** What all members keep once, where the options say so. */
@@ -124,7 +124,7 @@ class Simulation implements SimulatedRuntime {
     request: RequestOf<K>,
     options?: RequestOptions,
   ): Promise<ReplyOf<K>> {
-    return this.#driver.during(this.#request(to, kind, request, options), () =>
+    return this.#scheduler.during(this.#request(to, kind, request, options), () =>
       this.#stuck(`${to} has not answered ${kind}`),
     )
   }
@@ -136,7 +136,7 @@ class Simulation implements SimulatedRuntime {
     options?: RequestOptions,
   ): Promise<ReplyOf<K>> {
     const { host, cell } = this.#outside
-    return host.post.request(cell, to, kind, request, options)
+    return host.mailbox.request(cell, to, kind, request, options)
   }
 
   async crash(address: Address): Promise<void> {
@@ -146,7 +146,7 @@ class Simulation implements SimulatedRuntime {
   }
 
   halt(address: Address): Promise<void> {
-    return this.#driver.during(this.#halt(address), () => this.#stuck(`${address} has not stopped`))
+    return this.#scheduler.during(this.#halt(address), () => this.#stuck(`${address} has not stopped`))
   }
 
   async #halt(address: Address): Promise<void> {
@@ -156,7 +156,7 @@ class Simulation implements SimulatedRuntime {
     if (node === undefined || cell === undefined) return
     await this.#orTimeout(node.host.stop(cell))
     if (cell.gone) return
-    node.host.drop(cell, new Error(`${address} was stopped`))
+    node.host.remove(cell, new Error(`${address} was stopped`))
     this.#leave(member.index)
     this.#members.stopped(member)
   }
@@ -167,7 +167,7 @@ class Simulation implements SimulatedRuntime {
   }
 
   async restart(address: Address): Promise<MemberInfo> {
-    return this.#driver.during(this.#restart(address), () => this.#stuck(`${address} cannot start`))
+    return this.#scheduler.during(this.#restart(address), () => this.#stuck(`${address} cannot start`))
   }
 
   async #restart(address: Address): Promise<MemberInfo> {
@@ -176,7 +176,7 @@ class Simulation implements SimulatedRuntime {
   }
 
   during<T>(work: Promise<T>): Promise<T> {
-    return this.#driver.during(work, () => this.#stuck('what was asked for has not been done'))
+    return this.#scheduler.during(work, () => this.#stuck('what was asked for has not been done'))
   }
 
   alarm(delayMs: number, wake: () => void): Alarm {
@@ -219,11 +219,11 @@ class Simulation implements SimulatedRuntime {
     const up = this.#members.all().filter(isUp)
     const places = up.map(({ index }) => this.#network.node(index)!.host)
     const ends = Promise.all(up.map(({ index }, i) => places[i]!.stop(places[i]!.cell(index)!)))
-    await this.#driver.during(this.#orTimeout(ends), () => this.#stuck('the members have not stopped'))
+    await this.#scheduler.during(this.#orTimeout(ends), () => this.#stuck('the members have not stopped'))
     for (const [i, member] of up.entries()) {
       const cell = places[i]!.cell(member.index)!
       if (cell.gone) continue
-      places[i]!.drop(cell, new Error('the runtime was stopped'))
+      places[i]!.remove(cell, new Error('the runtime was stopped'))
       this.#leave(member.index)
       this.#members.stopped(member)
     }
@@ -242,11 +242,11 @@ class Simulation implements SimulatedRuntime {
   }
 
   async advance(durationMs: number): Promise<void> {
-    await this.#driver.until(this.#clock.nowMicros + Math.round(durationMs * 1000), false)
+    await this.#scheduler.until(this.#clock.nowMicros + Math.round(durationMs * 1000), false)
   }
 
   runUntilIdle({ maxVirtualMs = 3_600_000 }: { readonly maxVirtualMs?: number } = {}): Promise<boolean> {
-    return this.#driver.until(this.#clock.nowMicros + Math.round(maxVirtualMs * 1000), true)
+    return this.#scheduler.until(this.#clock.nowMicros + Math.round(maxVirtualMs * 1000), true)
   }
 
   sever(one: Address, other: Address): void {
@@ -262,11 +262,11 @@ class Simulation implements SimulatedRuntime {
   #begin(members: readonly Member<SimulatedPlace>[]): Promise<MemberInfo[]> {
     const places = members.map((member) => {
       const { host } = this.#join(member.spec.address)
-      return { member, host, cell: host.adopt(memberBoot(member), member.place.disk) }
+      return { member, host, cell: host.addCell(memberBoot(member), member.place.disk) }
     })
     return settleAll(
       places.map(async ({ member, host, cell }) => {
-        await host.begin(cell, () => this.#options.roles[member.spec.role]!)
+        await host.start(cell, () => this.#options.roles[member.spec.role]!)
         this.#members.started(member, cell.endpoint, 0)
         return memberInfo(member)
       }),
@@ -287,8 +287,8 @@ class Simulation implements SimulatedRuntime {
       pooled: true,
       mutations: this.#options.mutations ?? [],
       ...this.sharing,
-      atEndOfTurn: this.#driver.atEndOfTurn,
-      findWay: (to) => this.#network.wayTo(node, to),
+      atEndOfTurn: this.#scheduler.atEndOfTurn,
+      findLink: (to) => this.#network.linkTo(node, to),
       openGateway: null,
       onCrash: (cell, error) => this.#crashed(cell, error),
       onStepStruck: (id, struck) => this.steps.report(id, struck),
@@ -298,7 +298,7 @@ class Simulation implements SimulatedRuntime {
         this.#trace.addText(timer)
       },
     })
-    const node: NetworkNode = { address, index, host, connections: new Map(), crashed: false }
+    const node: NetworkNode = { address, index, host, links: new Map(), crashed: false }
     for (const fault of this.steps.armed()) host.steps.arm(fault)
     for (const fault of this.faults.applied()) host.faults.apply(fault)
     this.#network.join(node)
@@ -308,7 +308,7 @@ class Simulation implements SimulatedRuntime {
   #crashed(cell: ActorCell, error: Error | null): void {
     this.#leave(cell.index)
     this.#members.crashed(this.#members.get(cell.address), error)
-    if (error !== null) this.#driver.fail(new SimulationFailedError(this.seed, cell.address, this.now(), error))
+    if (error !== null) this.#scheduler.fail(new SimulationFailedError(this.seed, cell.address, this.now(), error))
   }
 
   #leave(index: number): void {

@@ -5,10 +5,10 @@ import type { SharedDiskBuffers } from '../disks/shared-disk.js'
 import type { MemberBoot } from '../host/actor-cell.js'
 import type { HostLimits } from '../host/limits.js'
 import type { HostFault } from '../host/faults/host-fault.js'
-import type { StepFault } from '../host/step-faults.js'
+import type { StepFault } from '../host/faults/step-faults.js'
 
 /** A member and where it runs. */
-export interface Introduction {
+export interface MemberLocation {
   readonly index: number
   readonly address: Address
   /** null: it is down. */
@@ -30,19 +30,19 @@ export interface HostBoot {
   readonly watched: readonly ClusterEvent['type'][]
   readonly steps: readonly StepFault[]
   readonly faults: readonly HostFault[]
-  readonly links: readonly { readonly hostId: number; readonly port: MessagePort }[]
-  readonly introductions: readonly Introduction[]
+  readonly ports: readonly { readonly hostId: number; readonly port: MessagePort }[]
+  readonly locations: readonly MemberLocation[]
   readonly members: readonly HostedMember[]
 }
 
 /** What the supervisor asks of a host. Each is answered, in the order in which they were asked unless the answer takes time. */
 export interface HostCommands {
   /** There is a new host, at the other end of that port. */
-  link(hostId: number, port: MessagePort): void
-  adopt(member: HostedMember): void
-  introduce(introductions: readonly Introduction[]): void
+  addPeer(hostId: number, port: MessagePort): void
+  add(member: HostedMember): void
+  setLocations(locations: readonly MemberLocation[]): void
   /** Starts an adopted member. Resolves with its endpoint. */
-  begin(index: number): Promise<string>
+  start(index: number): Promise<string>
   /** Ends a member without warning. */
   kill(index: number): void
   /** The orderly end of one member, which serves its peers until it is killed. */

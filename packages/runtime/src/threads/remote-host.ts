@@ -23,7 +23,7 @@ export class RemoteHost {
     this.#worker = new Worker(entry, {
       name: `shardlab host ${boot.hostId}`,
       workerData: { shardlabHost: boot },
-      transferList: boot.links.map(({ port }) => port),
+      transferList: boot.ports.map(({ port }) => port),
       // A loader or inspector of the caller's process would be evaluated again in each worker: a second instead of milliseconds.
       execArgv: [],
       env: { ...process.env, NODE_OPTIONS: '' },

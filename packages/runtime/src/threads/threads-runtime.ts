@@ -12,25 +12,25 @@ import {
 import { createSharedDisk } from '../disks/shared-disk.js'
 import type { ActorCell } from '../host/actor-cell.js'
 import { ActorHost } from '../host/actor-host.js'
-import { EventHub } from '../host/event-hub.js'
+import { EventHub } from '../supervisor/event-hub.js'
 import { defaultWatched, EventSink, type EventType } from '../host/event-sink.js'
-import { atMost, settleAll } from '../host/keep-alive.js'
+import { waitAtMost, settleAll } from '../supervisor/keep-alive.js'
 import { defaultLimits, type HostLimits } from '../host/limits.js'
-import { LiveClock } from '../host/live-clock.js'
-import { isUp, memberInfo, MemberTable, type Member } from '../host/member-table.js'
-import type { FaultSwitchboard } from '../host/faults/fault-switchboard.js'
-import type { StepSwitchboard } from '../host/step-switchboard.js'
-import type { Alarm } from '../host/clock.js'
+import { LiveClock } from '../host/time/live-clock.js'
+import { isUp, memberInfo, MemberTable, type Member } from '../supervisor/member-table.js'
+import type { FaultRegistry } from '../supervisor/fault-registry.js'
+import type { StepFaultRegistry } from '../supervisor/step-fault-registry.js'
+import type { Alarm } from '../host/time/clock.js'
 import type { MemberInfo, MemberSpec, Runtime } from '../runtime.js'
 import { sharedHostCount } from './layout.js'
 import type { HostReport } from './protocol.js'
 import { fromPortable } from './portable-error.js'
 import { RemoteHost } from './remote-host.js'
-import { faultSwitchboard, stepSwitchboard } from './switchboards.js'
+import { faultRegistry, stepFaultRegistry } from './worker-registries.js'
 import type { ThreadsRuntimeOptions } from './threads-runtime-options.js'
 import { WorkerFleet } from './worker-fleet.js'
-import { WorkerLinks } from './worker-links.js'
-import { connect, hosted, introductionOf, mainHostId, type ThreadsPlace, type WorkerPlace } from './worker-place.js'
+import { WorkerPeers } from './worker-peers.js'
+import { connect, hostedMember, locationOf, mainHostId, type ThreadsPlace, type WorkerPlace } from './worker-place.js'
 
 /** Actors on worker threads with direct channels between them; the caller's thread only supervises. */
 export function createThreadsRuntime(options: ThreadsRuntimeOptions): Runtime {
@@ -39,8 +39,8 @@ export function createThreadsRuntime(options: ThreadsRuntimeOptions): Runtime {
 
 class ThreadsRuntime implements Runtime {
   readonly kind = 'threads'
-  readonly steps: StepSwitchboard
-  readonly faults: FaultSwitchboard
+  readonly steps: StepFaultRegistry
+  readonly faults: FaultRegistry
   readonly background = this
   readonly #options: ThreadsRuntimeOptions
   readonly #limits: HostLimits
@@ -50,7 +50,7 @@ class ThreadsRuntime implements Runtime {
   readonly #outside: ActorCell
   readonly #members: MemberTable<ThreadsPlace>
   readonly #fleet = new WorkerFleet()
-  readonly #links: WorkerLinks
+  readonly #links: WorkerPeers
   #watched: readonly EventType[] = defaultWatched
   #stopped = false
 
@@ -70,15 +70,15 @@ class ThreadsRuntime implements Runtime {
       onCrash: () => {},
       onStepStruck: () => {},
     })
-    this.#links = new WorkerLinks(this.#host)
+    this.#links = new WorkerPeers(this.#host)
     const { clock, events } = this.#host
     this.#members = new MemberTable(
       () => clock.now(),
       (event) => events.emit(event),
     )
-    this.#outside = this.#host.adoptSender(this.#directory.add(clusterAddress), clusterAddress, options.outside ?? null)
-    this.steps = stepSwitchboard(this.#fleet)
-    this.faults = faultSwitchboard(this.#fleet, this.#host)
+    this.#outside = this.#host.addSender(this.#directory.add(clusterAddress), clusterAddress, options.outside ?? null)
+    this.steps = stepFaultRegistry(this.#fleet)
+    this.faults = faultRegistry(this.#fleet, this.#host)
   }
 
   async start(specs: readonly MemberSpec[]): Promise<MemberInfo[]> {
@@ -102,7 +102,7 @@ class ThreadsRuntime implements Runtime {
     request: RequestOf<K>,
     options?: RequestOptions,
   ): Promise<ReplyOf<K>> {
-    return this.#host.post.request(this.#outside, to, kind, request, options)
+    return this.#host.mailbox.request(this.#outside, to, kind, request, options)
   }
 
   async crash(address: Address): Promise<void> {
@@ -114,7 +114,7 @@ class ThreadsRuntime implements Runtime {
     const member = this.#members.get(address)
     const { incarnation } = member
     if (member.state === 'running')
-      await atMost(
+      await waitAtMost(
         this.#options.stopTimeoutMs ?? 10_000,
         Promise.allSettled([member.place.host!.remote.call('halt', [member.index])]),
       )
@@ -136,7 +136,7 @@ class ThreadsRuntime implements Runtime {
       if (member.incarnation !== incarnation || !isUp(member)) throw endOf(member)
     }
     // Its port is free only then. Without a wait nobody finds the member down from now on.
-    if (host?.over === true && !host.ended) await host.remote.exited
+    if (host?.isEnding === true && !host.hasEnded) await host.remote.exited
     check()
     await this.#settle([member], host?.sharing ?? null)
     check()
@@ -186,7 +186,7 @@ class ThreadsRuntime implements Runtime {
   async stop(): Promise<void> {
     this.#stopped = true
     const workers = [...this.#fleet.workers]
-    await atMost(this.#options.stopTimeoutMs ?? 10_000, this.#fleet.broadcast('stop', []))
+    await waitAtMost(this.#options.stopTimeoutMs ?? 10_000, this.#fleet.broadcast('stop', []))
     await Promise.all(workers.map((worker) => this.#terminate(worker)))
     for (const member of this.#members.all().filter(isUp)) this.#members.stopped(member)
   }
@@ -194,36 +194,36 @@ class ThreadsRuntime implements Runtime {
   /** Gives members their workers, new ones where needed, and makes all hosts know the way. `sharing`: see {@link sharedHostCount}. */
   async #settle(members: readonly Member<ThreadsPlace>[], sharing: number | null): Promise<void> {
     if (this.#stopped) throw new Error('the runtime has been stopped')
-    const fresh: WorkerPlace[] = []
+    const added: WorkerPlace[] = []
     const adopted: Member<ThreadsPlace>[] = []
     for (const member of members) {
-      const worker = this.#fleet.placeFor(member, sharing, fresh)
+      const worker = this.#fleet.placeFor(member, sharing, added)
       member.place.host?.members.delete(member)
       member.place.host = worker
       worker.members.add(member)
-      if (!fresh.includes(worker)) adopted.push(member)
+      if (!added.includes(worker)) adopted.push(member)
     }
-    const elders = [...this.#fleet.workers]
-    const greetings = this.#spawn(fresh, elders)
-    for (const member of adopted) greetings.push(member.place.host!.remote.call('adopt', [hosted(member)]))
+    const existing = [...this.#fleet.workers]
+    const calls = this.#spawn(added, existing)
+    for (const member of adopted) calls.push(member.place.host!.remote.call('add', [hostedMember(member)]))
     for (const member of members) this.#links.route(member)
-    await Promise.allSettled(greetings)
-    const introductions = members.map((member) => introductionOf(member))
-    await Promise.allSettled(elders.map(({ remote }) => remote.call('introduce', [introductions])))
+    await Promise.allSettled(calls)
+    const locations = members.map((member) => locationOf(member))
+    await Promise.allSettled(existing.map(({ remote }) => remote.call('setLocations', [locations])))
   }
 
   /** Starts the workers at once, with channels among them, to the elder ones and to this thread. */
-  #spawn(fresh: readonly WorkerPlace[], elders: readonly WorkerPlace[]): Promise<unknown>[] {
-    const greetings: Promise<unknown>[] = []
-    const links = connect(fresh, elders, {
+  #spawn(added: readonly WorkerPlace[], existing: readonly WorkerPlace[]): Promise<unknown>[] {
+    const calls: Promise<unknown>[] = []
+    const ports = connect(added, existing, {
       toMain: (worker, port) => this.#links.attach(worker, port),
-      toElder: (elder, worker, port) => greetings.push(elder.remote.call('link', [worker.hostId, port], [port])),
+      toExisting: (elder, worker, port) => calls.push(elder.remote.call('addPeer', [worker.hostId, port], [port])),
     })
-    const introductions = [
+    const locations = [
       { index: this.#outside.index, address: clusterAddress, hostId: mainHostId },
-      ...this.#members.all().map((member) => introductionOf(member)),
+      ...this.#members.all().map((member) => locationOf(member)),
     ]
-    for (const worker of fresh) {
+    for (const worker of added) {
       const { hostId } = worker
       const boot = {
         hostId,
@@ -233,15 +233,15 @@ class ThreadsRuntime implements Runtime {
         watched: this.#watched,
         steps: this.steps.armed(),
         faults: this.faults.applied(),
-        links: links.get(worker)!,
-        introductions,
-        members: [...worker.members].map(hosted),
+        ports: ports.get(worker)!,
+        locations,
+        members: [...worker.members].map(hostedMember),
       }
       worker.remote = new RemoteHost(this.#options.workerEntry, boot, (report) => this.#hear(worker, report))
       this.#fleet.workers.add(worker)
       void worker.remote.exited.then((error) => this.#ended(worker, error))
     }
-    return greetings
+    return calls
   }
 
   async #begin(member: Member<ThreadsPlace>): Promise<MemberInfo> {
@@ -249,7 +249,7 @@ class ThreadsRuntime implements Runtime {
     const { incarnation } = member
     let endpoint: string
     try {
-      endpoint = await remote.call('begin', [member.index])
+      endpoint = await remote.call('start', [member.index])
     } catch (error) {
       // Its worker may have been terminated before it could say why.
       throw isUp(member) ? error : endOf(member)
@@ -291,7 +291,7 @@ class ThreadsRuntime implements Runtime {
     } else {
       ends.push(worker.remote.call('kill', [member.index]))
     }
-    ends.push(this.#fleet.broadcast('introduce', [[introductionOf(member)]]))
+    ends.push(this.#fleet.broadcast('setLocations', [[locationOf(member)]]))
     await Promise.allSettled(ends)
   }
 
@@ -303,19 +303,19 @@ class ThreadsRuntime implements Runtime {
   }
 
   #ended(worker: WorkerPlace, error: Error | null): void {
-    worker.ended = true
+    worker.hasEnded = true
     this.#leave(worker)
     for (const member of [...worker.members].filter(isUp)) {
       member.place.error = error
       this.#members.crashed(member, error)
       this.#links.route(member)
-      void this.#fleet.broadcast('introduce', [[introductionOf(member)]])
+      void this.#fleet.broadcast('setLocations', [[locationOf(member)]])
     }
   }
 
   /** Nothing is sent to that worker any more. */
   #leave(worker: WorkerPlace): void {
-    worker.over = true
+    worker.isEnding = true
     this.#fleet.workers.delete(worker)
     this.#links.close(worker)
   }

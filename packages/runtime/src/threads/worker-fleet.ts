@@ -1,4 +1,4 @@
-import type { Member } from '../host/member-table.js'
+import type { Member } from '../supervisor/member-table.js'
 import type { HostCommandName, HostCommands } from './protocol.js'
 import { mainHostId, type ThreadsPlace, type WorkerPlace } from './worker-place.js'
 
@@ -8,12 +8,14 @@ export class WorkerFleet {
   readonly workers = new Set<WorkerPlace>()
   #lastHostId = mainHostId
 
-  /** Where a member is to run; a new place is added to `fresh`. `sharing`: among how many workers members are shared; null: each has its own. */
-  placeFor(member: Member<ThreadsPlace>, sharing: number | null, fresh: WorkerPlace[]): WorkerPlace {
+  /** Where a member is to run; a new place is added to `added`. `sharing`: among how many workers members are shared; null: each has its own. */
+  placeFor(member: Member<ThreadsPlace>, sharing: number | null, added: WorkerPlace[]): WorkerPlace {
     const { host } = member.place
-    if (host !== null && !host.over) return host
+    if (host !== null && !host.isEnding) return host
     const sharers =
-      sharing === null ? [] : [...this.workers, ...fresh].filter((worker) => worker.sharing !== null && !worker.over)
+      sharing === null
+        ? []
+        : [...this.workers, ...added].filter((worker) => worker.sharing !== null && !worker.isEnding)
     if (sharing !== null && sharers.length >= sharing)
       return sharers.reduce((least, worker) => (worker.members.size < least.members.size ? worker : least))
     // The worker itself is made once all places are known: each needs channels to all others.
@@ -21,10 +23,10 @@ export class WorkerFleet {
       hostId: ++this.#lastHostId,
       sharing,
       members: new Set<Member<ThreadsPlace>>(),
-      over: false,
-      ended: false,
+      isEnding: false,
+      hasEnded: false,
     } as WorkerPlace
-    fresh.push(worker)
+    added.push(worker)
     return worker
   }
 

@@ -3,10 +3,10 @@ import { AddressDirectory, createRandom, type ActorFactory, type ClusterEvent } 
 import { SharedDisk } from '../disks/shared-disk.js'
 import { ActorHost } from '../host/actor-host.js'
 import { EventSink } from '../host/event-sink.js'
-import { openTcpGateway } from '../host/gateway-opener.js'
-import { LiveClock } from '../host/live-clock.js'
-import { CarriedPeer, type Peer } from '../host/peer.js'
-import { attachLink } from './link.js'
+import { openTcpGateway } from '../host/clients/gateway-opener.js'
+import { LiveClock } from '../host/time/live-clock.js'
+import { CallbackPeer, type Peer } from '../host/mailbox/peer.js'
+import { attachPort } from './port-peer.js'
 import { toPortable } from './portable-error.js'
 import type {
   HostAnswer,
@@ -15,7 +15,7 @@ import type {
   HostCommands,
   HostedMember,
   HostReport,
-  Introduction,
+  MemberLocation,
 } from './protocol.js'
 
 /** Gives a role's factory; called when the first member of the role starts, so that a worker evaluates only the code of its roles. */
@@ -63,42 +63,42 @@ class WorkerHost implements HostCommands {
         this.#report({ type: 'crashed', index, incarnation, error: error === null ? null : toPortable(error) }),
       onStepStruck: (faultId, address) => this.#report({ type: 'struck', faultId, address }),
     })
-    const { post } = this.#host
-    const self = new CarriedPeer(post.packing, (peer) => post.receiveInPlace(peer, peer.takeInPlace()))
+    const { mailbox } = this.#host
+    const self = new CallbackPeer(mailbox.packing, (peer) => mailbox.receiveInPlace(peer, peer.takeInPlace()))
     this.#peers.set(boot.hostId, self)
     this.watch(boot.watched)
     for (const fault of boot.steps) this.arm(fault)
     for (const fault of boot.faults) this.applyFault(fault)
-    for (const member of boot.members) this.adopt(member)
-    for (const { hostId, port } of boot.links) this.link(hostId, port)
-    this.introduce(boot.introductions)
+    for (const member of boot.members) this.add(member)
+    for (const { hostId, port } of boot.ports) this.addPeer(hostId, port)
+    this.setLocations(boot.locations)
     control.on('message', (call: HostCall) => this.#answer(call))
   }
 
-  link(hostId: number, port: MessagePort): void {
-    this.#peers.set(hostId, attachLink(this.#host, port))
+  addPeer(hostId: number, port: MessagePort): void {
+    this.#peers.set(hostId, attachPort(this.#host, port))
     port.on('close', () => this.#peers.delete(hostId))
   }
 
-  adopt({ boot, disk }: HostedMember): void {
-    this.#host.adopt(boot, new SharedDisk(disk))
+  add({ boot, disk }: HostedMember): void {
+    this.#host.addCell(boot, new SharedDisk(disk))
   }
 
-  introduce(introductions: readonly Introduction[]): void {
-    for (const { index, address, hostId } of introductions) {
+  setLocations(locations: readonly MemberLocation[]): void {
+    for (const { index, address, hostId } of locations) {
       this.#directory.set(index, address)
       // A host that died while this was on its way has no peer any more.
       const peer = hostId === null ? undefined : this.#peers.get(hostId)
-      if (peer === undefined) this.#host.post.unroute(index)
-      else this.#host.post.route({ index, peer })
+      if (peer === undefined) this.#host.mailbox.unroute(index)
+      else this.#host.mailbox.route({ index, peer })
     }
   }
 
-  async begin(index: number): Promise<string> {
+  async start(index: number): Promise<string> {
     const cell = this.#host.cell(index)
     if (cell === undefined) throw new Error(`host ${this.#hostId} has no member number ${index}`)
     const { role } = cell.boot
-    await this.#host.begin(cell, () => {
+    await this.#host.start(cell, () => {
       const load = this.#roles[role]
       if (load === undefined) throw new Error(`the worker entry has no role ${role}`)
       return load()

@@ -1,4 +1,4 @@
-import type { HostClock, Sleeper } from '../clock.js'
+import type { HostClock, Sleeper } from '../time/clock.js'
 import type { MemberEffect, MemberFault } from './host-fault.js'
 
 /** What is wrong with one incarnation of one member: its disk, its clock, or that it does nothing. */
@@ -48,7 +48,7 @@ export class CellFaults {
   }
 
   /** Is the member frozen? Then it is woken when it is healed. */
-  postpones(sleeper: Sleeper): boolean {
+  defersWake(sleeper: Sleeper): boolean {
     if (!this.#frozen) return false
     this.#postponed.push(sleeper)
     return true

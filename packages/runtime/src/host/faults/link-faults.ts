@@ -6,12 +6,12 @@ import {
   type Address,
   type Random,
 } from '@shardlab/actor'
-import type { Alarm, HostClock } from '../clock.js'
+import type { Alarm, HostClock } from '../time/clock.js'
 import { clientsAddress, type LinkEffect, type LinkEnd, type LinkFault } from './host-fault.js'
 import { countStrike } from './strike-count.js'
 
 /** What is on its way, and has not arrived. */
-export interface Parcel {
+export interface Transmission {
   readonly sizeBytes: number
   deliver(): void
   /** The same arrives twice. */
@@ -29,35 +29,35 @@ export interface LinkFaultsOptions {
   readonly clock: HostClock
   readonly random: Random
   /** Both ends of these links have given up waiting for each other. */
-  readonly onSilent: (connects: (one: Address, other: Address) => boolean, why: string) => void
+  readonly onSilent: (affectsLink: (one: Address, other: Address) => boolean, why: string) => void
 }
 
-interface Applied {
+interface AppliedFault {
   readonly fault: LinkFault
   readonly random: Random
   /** A partition that has been noticed by everybody. */
-  noticed: boolean
-  notice: Alarm | null
+  isSilent: boolean
+  silenceAlarm: Alarm | null
   /** `slow`: until when it works on what has come. `limit`: until when each direction of a link is busy with what was sent. */
   readonly busyUntilMs: Map<string, number>
   /** Messages that it keeps without keeping those behind them, and when each of them is given up. */
-  readonly kept: Map<Parcel, Alarm>
+  readonly withheld: Map<Transmission, Alarm>
 }
 
-/** A message in a lane; it may go when it is due and no partition keeps it. */
-interface Waiting {
-  readonly parcel: Parcel
+/** A message in a queue; it may go when it is due and no partition keeps it. */
+interface QueuedTransmission {
+  readonly transmission: Transmission
   readonly dueMs: number
   readonly twice: boolean
-  keeper: Applied | null
+  blockedBy: AppliedFault | null
 }
 
 /** What waits on one direction of one link, in the order in which it was sent. */
-interface Lane {
+interface LinkQueue {
   readonly name: string
   readonly from: Address
   readonly to: Address
-  readonly waiting: Waiting[]
+  readonly waiting: QueuedTransmission[]
   alarm: Alarm | null
 }
 
@@ -68,8 +68,8 @@ interface Lane {
 export class LinkFaults {
   active = false
   readonly #options: LinkFaultsOptions
-  readonly #applied = new Map<number, Applied>()
-  readonly #lanes = new Map<string, Lane>()
+  readonly #applied = new Map<number, AppliedFault>()
+  readonly #queues = new Map<string, LinkQueue>()
 
   constructor(options: LinkFaultsOptions) {
     this.#options = options
@@ -77,18 +77,18 @@ export class LinkFaults {
 
   apply(fault: LinkFault): void {
     const { clock, random } = this.#options
-    const applied: Applied = {
+    const applied: AppliedFault = {
       fault,
       random: fault.seed === null ? random.fork(String(fault.id)) : createRandom(fault.seed),
-      noticed: false,
-      notice: null,
+      isSilent: false,
+      silenceAlarm: null,
       busyUntilMs: new Map(),
-      kept: new Map(),
+      withheld: new Map(),
     }
     this.#applied.set(fault.id, applied)
     this.active = true
-    if (fault.effect.type === 'partition' && isWhole(fault)) {
-      applied.notice = clock.alarm(fault.effect.silenceMs, () => this.#notice(applied))
+    if (fault.effect.type === 'partition' && blocksEverything(fault)) {
+      applied.silenceAlarm = clock.alarm(fault.effect.silenceMs, () => this.#onSilence(applied))
     }
   }
 
@@ -96,14 +96,15 @@ export class LinkFaults {
     const applied = this.#applied.get(id)
     if (applied === undefined) return
     this.#applied.delete(id)
-    applied.notice?.cancel()
-    for (const alarm of applied.kept.values()) alarm.cancel()
-    for (const parcel of [...applied.kept.keys()]) if (applied.kept.delete(parcel)) parcel.deliver()
-    for (const lane of [...this.#lanes.values()]) {
-      for (const waiting of lane.waiting) if (waiting.keeper === applied) waiting.keeper = null
-      this.#move(lane)
+    applied.silenceAlarm?.cancel()
+    for (const alarm of applied.withheld.values()) alarm.cancel()
+    for (const transmission of [...applied.withheld.keys()])
+      if (applied.withheld.delete(transmission)) transmission.deliver()
+    for (const queue of [...this.#queues.values()]) {
+      for (const waiting of queue.waiting) if (waiting.blockedBy === applied) waiting.blockedBy = null
+      this.#deliverDue(queue)
     }
-    this.#settle()
+    this.#updateActive()
   }
 
   /** Can no connection be made from there to there? Asked before a request is sent. */
@@ -111,8 +112,8 @@ export class LinkFaults {
     for (const applied of this.#applied.values()) {
       const { effect } = applied.fault
       if (
-        applied.noticed
-          ? connects(applied.fault, from, to)
+        applied.isSilent
+          ? affectsLink(applied.fault, from, to)
           : effect.type === 'refuse' && this.#strikes(applied, from, to, kind)
       )
         return true
@@ -121,11 +122,11 @@ export class LinkFaults {
   }
 
   /** Something arrives: delivers it now, later, or never. `isAnswer`: to a request from `to`. */
-  pass(from: Address, to: Address, kind: string, isAnswer: boolean, parcel: Parcel): void {
+  pass(from: Address, to: Address, kind: string, isAnswer: boolean, transmission: Transmission): void {
     const now = this.#options.clock.now()
     const name = `${from}>${to}`
     let dueMs = now
-    let keeper: Applied | null = null
+    let blockedBy: AppliedFault | null = null
     let twice = false
     for (const applied of this.#applied.values()) {
       const { fault } = applied
@@ -134,11 +135,11 @@ export class LinkFaults {
       switch (effect.type) {
         case 'drop':
         case 'cut':
-          return this.#break(from, to, parcel, effect.type === 'cut')
+          return this.#break(from, to, transmission, effect.type === 'cut')
         case 'partition':
-          if (applied.noticed) return parcel.lose(silent)
-          if (!isWhole(fault)) return this.#keep(applied, effect.silenceMs, parcel)
-          keeper = applied
+          if (applied.isSilent) return transmission.lose(silent)
+          if (!blocksEverything(fault)) return this.#withhold(applied, effect.silenceMs, transmission)
+          blockedBy = applied
           break
         case 'delay':
           dueMs += effect.minMs + applied.random.fraction() * (effect.maxMs - effect.minMs)
@@ -147,7 +148,7 @@ export class LinkFaults {
           dueMs = Math.max(dueMs, occupy(applied, '', now, effect.perMessageMs))
           break
         case 'limit':
-          dueMs += Math.ceil(occupy(applied, name, now, (parcel.sizeBytes * 1000) / effect.bytesPerSecond) - now)
+          dueMs += Math.ceil(occupy(applied, name, now, (transmission.sizeBytes * 1000) / effect.bytesPerSecond) - now)
           break
         case 'duplicate':
           twice = true
@@ -156,86 +157,86 @@ export class LinkFaults {
         case 'refuse':
       }
     }
-    let lane = this.#lanes.get(name)
-    if (lane === undefined) {
-      if (keeper === null && dueMs <= now) return twice ? parcel.deliverTwice() : parcel.deliver()
-      lane = { name, from, to, waiting: [], alarm: null }
-      this.#lanes.set(name, lane)
+    let queue = this.#queues.get(name)
+    if (queue === undefined) {
+      if (blockedBy === null && dueMs <= now) return twice ? transmission.deliverTwice() : transmission.deliver()
+      queue = { name, from, to, waiting: [], alarm: null }
+      this.#queues.set(name, queue)
     }
-    lane.waiting.push({ parcel, twice, dueMs: Math.max(dueMs, lane.waiting.at(-1)?.dueMs ?? 0), keeper })
-    this.#move(lane)
+    queue.waiting.push({ transmission, twice, dueMs: Math.max(dueMs, queue.waiting.at(-1)?.dueMs ?? 0), blockedBy })
+    this.#deliverDue(queue)
   }
 
   /** The member is gone: what waits on its way there arrives nowhere, and who sent it knows of the end. */
   forget(address: Address): void {
-    for (const lane of [...this.#lanes.values()]) if (lane.to === address) this.#close(lane)
+    for (const queue of [...this.#queues.values()]) if (queue.to === address) this.#close(queue)
   }
 
-  #strikes(applied: Applied, from: Address, to: Address, kind: string): boolean {
+  #strikes(applied: AppliedFault, from: Address, to: Address, kind: string): boolean {
     const { fault } = applied
     if ((fault.kinds !== null && !fault.kinds.includes(kind)) || !covers(fault, from, to)) return false
     if (fault.probability < 1 && applied.random.fraction() >= fault.probability) return false
     return countStrike(fault.strikes, fault.times)
   }
 
-  #break(from: Address, to: Address, parcel: Parcel, half: boolean): void {
+  #break(from: Address, to: Address, transmission: Transmission, half: boolean): void {
     const why = 'closed the connection before it answered'
     // Each client has a connection of its own; two members are taken to have one.
-    if (from === clientsAddress || to === clientsAddress) return half ? parcel.cut(why) : parcel.lose(why)
-    this.drain(from, to, why)
-    parcel.break(why)
+    if (from === clientsAddress || to === clientsAddress) return half ? transmission.cut(why) : transmission.lose(why)
+    this.loseQueued(from, to, why)
+    transmission.break(why)
   }
 
   /** Nothing that waits on that way arrives. */
-  drain(from: Address, to: Address, why: string): void {
-    const lane = this.#lanes.get(`${from}>${to}`)
-    if (lane === undefined) return
-    this.#close(lane)
-    for (const { parcel } of lane.waiting) parcel.lose(why)
+  loseQueued(from: Address, to: Address, why: string): void {
+    const queue = this.#queues.get(`${from}>${to}`)
+    if (queue === undefined) return
+    this.#close(queue)
+    for (const { transmission } of queue.waiting) transmission.lose(why)
   }
 
-  #keep(applied: Applied, silenceMs: number, parcel: Parcel): void {
+  #withhold(applied: AppliedFault, silenceMs: number, transmission: Transmission): void {
     const alarm = this.#options.clock.alarm(silenceMs, () => {
-      if (applied.kept.delete(parcel)) parcel.lose(silent)
+      if (applied.withheld.delete(transmission)) transmission.lose(silent)
     })
-    applied.kept.set(parcel, alarm)
+    applied.withheld.set(transmission, alarm)
   }
 
   /** By now everybody knows that nothing gets through. */
-  #notice(applied: Applied): void {
-    applied.noticed = true
-    const hit = (one: Address, other: Address) => connects(applied.fault, one, other)
-    for (const { from, to } of [...this.#lanes.values()]) if (hit(from, to)) this.drain(from, to, silent)
+  #onSilence(applied: AppliedFault): void {
+    applied.isSilent = true
+    const hit = (one: Address, other: Address) => affectsLink(applied.fault, one, other)
+    for (const { from, to } of [...this.#queues.values()]) if (hit(from, to)) this.loseQueued(from, to, silent)
     this.#options.onSilent(hit, silent)
   }
 
   /** Delivers what may go. */
-  #move(lane: Lane): void {
-    lane.alarm?.cancel()
-    lane.alarm = null
-    for (let first = lane.waiting[0]; first !== undefined; first = lane.waiting[0]) {
-      if (first.keeper !== null) return
+  #deliverDue(queue: LinkQueue): void {
+    queue.alarm?.cancel()
+    queue.alarm = null
+    for (let first = queue.waiting[0]; first !== undefined; first = queue.waiting[0]) {
+      if (first.blockedBy !== null) return
       const leftMs = first.dueMs - this.#options.clock.now()
       if (leftMs > 0) {
-        lane.alarm = this.#options.clock.alarm(leftMs, () => this.#move(lane))
+        queue.alarm = this.#options.clock.alarm(leftMs, () => this.#deliverDue(queue))
         return
       }
-      lane.waiting.shift()
-      if (first.twice) first.parcel.deliverTwice()
-      else first.parcel.deliver()
+      queue.waiting.shift()
+      if (first.twice) first.transmission.deliverTwice()
+      else first.transmission.deliver()
     }
-    this.#close(lane)
+    this.#close(queue)
   }
 
-  #close(lane: Lane): void {
-    lane.alarm?.cancel()
-    if (this.#lanes.get(lane.name) === lane) this.#lanes.delete(lane.name)
-    this.#settle()
+  #close(queue: LinkQueue): void {
+    queue.alarm?.cancel()
+    if (this.#queues.get(queue.name) === queue) this.#queues.delete(queue.name)
+    this.#updateActive()
   }
 
   /** With the last fault and the last message that waits, messages are as cheap as before. */
-  #settle(): void {
-    this.active = this.#applied.size > 0 || this.#lanes.size > 0
+  #updateActive(): void {
+    this.active = this.#applied.size > 0 || this.#queues.size > 0
   }
 }
 
@@ -251,14 +252,14 @@ function isMeant({ type }: LinkEffect, kind: string, isAnswer: boolean): boolean
 }
 
 /** Takes time behind whatever takes it already. @returns until when */
-function occupy({ busyUntilMs }: Applied, what: string, now: number, costMs: number): number {
+function occupy({ busyUntilMs }: AppliedFault, what: string, now: number, costMs: number): number {
   const untilMs = Math.max(busyUntilMs.get(what) ?? 0, now) + costMs
   busyUntilMs.set(what, untilMs)
   return untilMs
 }
 
 /** Does nothing at all get through? */
-function isWhole({ kinds, times, probability }: LinkFault): boolean {
+function blocksEverything({ kinds, times, probability }: LinkFault): boolean {
   return kinds === null && times === null && probability === 1
 }
 
@@ -284,6 +285,6 @@ function covers({ from, to, bothWays }: LinkFault, sender: Address, receiver: Ad
 }
 
 /** Is it a fault of this link, in either direction? No connection works in one direction only. */
-function connects(fault: LinkFault, one: Address, other: Address): boolean {
+function affectsLink(fault: LinkFault, one: Address, other: Address): boolean {
   return covers(fault, one, other) || covers(fault, other, one)
 }

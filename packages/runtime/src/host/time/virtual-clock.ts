@@ -2,26 +2,26 @@ import type { Alarm, HostClock, Sleeper } from './clock.js'
 import { EventQueue, type Queued } from './event-queue.js'
 
 /** What can be due at some time. */
-export abstract class Due implements Queued<Due> {
+export abstract class TimedEvent implements Queued<TimedEvent> {
   group = -1
-  previous: Due | null = null
-  next: Due | null = null
+  previous: TimedEvent | null = null
+  next: TimedEvent | null = null
 
-  abstract ring(): void
+  abstract fire(): void
 }
 
-class VirtualAlarm extends Due implements Alarm {
-  readonly #queue: EventQueue<Due>
+class VirtualAlarm extends TimedEvent implements Alarm {
+  readonly #queue: EventQueue<TimedEvent>
   readonly #wake: Sleeper | (() => void)
 
-  constructor(queue: EventQueue<Due>, timeMicros: number, wake: Sleeper | (() => void)) {
+  constructor(queue: EventQueue<TimedEvent>, timeMicros: number, wake: Sleeper | (() => void)) {
     super()
     this.#queue = queue
     this.#wake = wake
     queue.push(timeMicros, this)
   }
 
-  ring(): void {
+  fire(): void {
     if (typeof this.#wake === 'function') this.#wake()
     else this.#wake.wake()
   }
@@ -33,7 +33,7 @@ class VirtualAlarm extends Due implements Alarm {
 
 /** Time that somebody moves, and what is to happen in it. Microseconds inside: exact integers for longer than anybody will wait. */
 export class VirtualClock implements HostClock {
-  readonly #queue = new EventQueue<Due>()
+  readonly #queue = new EventQueue<TimedEvent>()
   #nowMicros: number
 
   /** `beginMs`: milliseconds since the epoch, an integer. */
@@ -54,7 +54,7 @@ export class VirtualClock implements HostClock {
     return this.#queue.nextTime()
   }
 
-  at(timeMicros: number, due: Due): void {
+  at(timeMicros: number, due: TimedEvent): void {
     this.#queue.push(Math.max(timeMicros, this.#nowMicros), due)
   }
 
@@ -67,7 +67,7 @@ export class VirtualClock implements HostClock {
     const due = this.#queue.pop()
     if (due === undefined) return
     this.#nowMicros = this.#queue.poppedTime
-    due.ring()
+    due.fire()
   }
 
   /** Makes all that is due at the next instant happen, one after the other. What this brings about for the same instant is left for the next call. */
@@ -77,7 +77,7 @@ export class VirtualClock implements HostClock {
     let due = queue.pop()
     const time = queue.poppedTime
     if (due !== undefined) this.#nowMicros = time
-    for (; due !== undefined; due = queue.popDueAt(time, mark)) due.ring()
+    for (; due !== undefined; due = queue.popDueAt(time, mark)) due.fire()
   }
 
   /** Goes on from another time, which may be an earlier one. What was to happen before the new time happens next. */

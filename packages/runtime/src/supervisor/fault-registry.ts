@@ -1,9 +1,9 @@
-import type { FaultControls } from '../../runtime.js'
-import type { FaultBroadcast, HostFault, NewHostFault } from './host-fault.js'
-import { createStrikeCount, strikesOf } from './strike-count.js'
+import type { FaultControls } from '../runtime.js'
+import type { FaultBroadcast, HostFault, NewHostFault } from '../host/faults/host-fault.js'
+import { createStrikeCount, strikesOf } from '../host/faults/strike-count.js'
 
 /** The supervisor's side of the faults of links and members: it numbers them and hands them to new hosts. */
-export class FaultSwitchboard implements FaultControls {
+export class FaultRegistry implements FaultControls {
   readonly #broadcast: FaultBroadcast
   readonly #faults = new Map<number, HostFault>()
   #lastId = 0

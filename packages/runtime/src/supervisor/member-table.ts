@@ -1,6 +1,6 @@
 import type { Address, ClusterEvent } from '@shardlab/actor'
-import { endpointOf } from './endpoint.js'
-import type { MemberBoot } from './actor-cell.js'
+import { endpointOf } from '../host/clients/endpoint.js'
+import type { MemberBoot } from '../host/actor-cell.js'
 import type { MemberInfo, MemberSpec, MemberState } from '../runtime.js'
 
 /** A member as its supervisor knows it. `Place` is what a world keeps beside. */

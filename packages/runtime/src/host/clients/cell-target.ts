@@ -1,11 +1,11 @@
 import { RequestFailedError, type Address, type MessageKind, type ReplyOf, type RequestOf } from '@shardlab/actor'
-import type { ActorCell } from './actor-cell.js'
-import { clientsAddress } from './faults/host-fault.js'
-import type { HostFaults } from './faults/host-faults.js'
-import { ReplyCutError } from './faults/reply-cut-error.js'
-import { sizeOfMessage } from './faults/size-of-message.js'
-import type { GatewayCallee } from './gateway-opener.js'
-import { isThenable } from './thenable.js'
+import type { ActorCell } from '../actor-cell.js'
+import { clientsAddress } from '../faults/host-fault.js'
+import type { HostFaults } from '../faults/host-faults.js'
+import { ReplyCutError } from '../faults/reply-cut-error.js'
+import { sizeOfMessage } from '../faults/size-of-message.js'
+import type { GatewayTarget } from './gateway-target.js'
+import { isThenable } from '../thenable.js'
 
 /** The address that clients' requests come from. */
 export const gatewayAddress: Address = 'gateway'
@@ -15,7 +15,7 @@ export interface GatewayHost {
   readonly faults: HostFaults
   crash(cell: ActorCell, error: unknown): void
   /** A client's command is not answered at once. */
-  noteWaiting(cell: ActorCell, command: RequestOf<'client.command'>, answer: Promise<unknown>): void
+  noteClientWaiting(cell: ActorCell, command: RequestOf<'client.command'>, answer: Promise<unknown>): void
 }
 
 /**
@@ -23,13 +23,13 @@ export interface GatewayHost {
  * starts and fail with `unreachable` when it is down; one that the actor is working on when it crashes never ends,
  * like everything that a crashed actor awaits.
  */
-export function gatewayTarget(host: GatewayHost, cell: ActorCell): GatewayCallee {
+export function cellTarget(host: GatewayHost, cell: ActorCell): GatewayTarget {
   const down = () => new RequestFailedError('unreachable', cell.address, `${cell.address} is down`, true)
 
   function call<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
     const answer = take(kind, request)
     if (kind === 'client.command' && isThenable(answer))
-      host.noteWaiting(cell, request as RequestOf<'client.command'>, answer)
+      host.noteClientWaiting(cell, request as RequestOf<'client.command'>, answer)
     return answer
   }
 

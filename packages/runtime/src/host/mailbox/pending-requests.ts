@@ -1,7 +1,7 @@
 import { RequestFailedError, type Address, type RequestFailure } from '@shardlab/actor'
-import type { ActorCell } from './actor-cell.js'
+import type { ActorCell } from '../actor-cell.js'
 import type { Peer } from './peer.js'
-import { Wait } from './wait.js'
+import { Wait } from '../time/wait.js'
 
 /** A request of this host that has no answer yet. */
 export class PendingRequest extends Wait<unknown> {
@@ -12,7 +12,7 @@ export class PendingRequest extends Wait<unknown> {
   readonly #requests: PendingRequests
   #timeoutMs = 0
 
-  /** Waits in `requests` from now on. */
+  /** Adds itself to `requests`. */
   constructor(requests: PendingRequests, cell: ActorCell, peer: Peer, to: Address, toIndex: number) {
     super(cell)
     this.#requests = requests
@@ -22,35 +22,35 @@ export class PendingRequest extends Wait<unknown> {
     this.id = requests.add(this)
   }
 
-  /** It fails when there is no answer in time. */
+  /** Fails with `timed-out` when there is no answer in that time. */
   failAfter(timeoutMs: number): void {
     this.#timeoutMs = timeoutMs
     this.endAfter(timeoutMs)
   }
 
-  protected timeIsOver(): void {
+  protected onTimeout(): void {
     this.#requests.fail(this.id, 'timed-out', `${this.to} did not answer within ${this.#timeoutMs} ms`)
   }
 
-  protected cancelled(): void {
+  protected onCancel(): void {
     this.#requests.fail(this.id, 'cancelled', `the request to ${this.to} was cancelled`)
   }
 }
 
-/** The lower part of an id is a slot, the upper one tells its users apart. */
+/** An id is a slot (its lower 17 bits) and a count of the uses of that slot. */
 const slotCount = 2 ** 17
 
-/** Ids outgrow 32 bits, and a remainder of such numbers is dear. */
+/** Without `%`, which is slow for numbers above 32 bits, as ids become. */
 function slotOf(id: number): number {
   return id - Math.floor(id / slotCount) * slotCount
 }
 
-/** No host can have more requests waiting at once. */
+/** The largest number of requests that one host can have pending. */
 export const mostPendingRequests = slotCount
 
 /**
- * Requests by id. Slots are used again but ids never, so an answer that comes too late finds nothing. (A Map whose
- * keys only grow made the collector of garbage the largest cost of a message.)
+ * Requests by id. Slots are reused but ids are not, so a late answer finds nothing. An array of slots, because a Map
+ * whose keys only grow made garbage collection the largest cost of a message.
  */
 export class PendingRequests {
   readonly #slots: (PendingRequest | null)[] = []
@@ -67,7 +67,7 @@ export class PendingRequests {
     return id
   }
 
-  /** Takes a request out, its alarm and signal disconnected; undefined when it has been settled. */
+  /** Takes a request out and disconnects its alarm and signal; undefined when it has been settled. */
   take(id: number): PendingRequest | undefined {
     const slot = slotOf(id)
     const request = this.#slots[slot]
@@ -83,15 +83,15 @@ export class PendingRequests {
     request?.reject(new RequestFailedError(reason, request.to, message, undelivered))
   }
 
-  /** Rejects all that match: their peer or actor is gone, and nobody knows how far it came. */
+  /** Rejects all that match. Whether their receivers acted on them is unknown. */
   failWhere(matches: (request: PendingRequest) => boolean, why: string): void {
     for (const request of this.#slots) {
       if (request !== null && matches(request)) this.fail(request.id, 'unreachable', `${request.to} ${why}`)
     }
   }
 
-  /** Forgets the requests of a crashed actor: its awaits never resume. */
-  dropOf(cell: ActorCell): void {
+  /** Drops the requests of an incarnation that is gone: they never settle. */
+  dropAllOf(cell: ActorCell): void {
     for (const request of this.#slots) if (request?.cell === cell) this.take(request.id)
   }
 }

@@ -20,7 +20,7 @@ export class KeepAlive {
 }
 
 /** Waits for the work, but not longer than that. */
-export async function atMost(timeoutMs: number, work: Promise<unknown>): Promise<void> {
+export async function waitAtMost(timeoutMs: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, timeoutMs)

@@ -1,11 +1,11 @@
-/** What can be in one {@link Chain} at a time. */
-export interface Link<Item> {
+/** What can be in one {@link IntrusiveList} at a time. */
+export interface ListNode<Item> {
   previous: Item | null
   next: Item | null
 }
 
 /** Objects in the order in which they came. They come and go with every message: a Set takes new memory for its table again and again. */
-export class Chain<Item extends Link<Item>> {
+export class IntrusiveList<Item extends ListNode<Item>> {
   #first: Item | null = null
   #last: Item | null = null
   #size = 0

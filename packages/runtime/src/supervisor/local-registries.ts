@@ -1,18 +1,18 @@
-import type { ActorHost } from './actor-host.js'
-import { FaultSwitchboard } from './faults/fault-switchboard.js'
-import { StepSwitchboard } from './step-switchboard.js'
+import type { ActorHost } from '../host/actor-host.js'
+import { FaultRegistry } from './fault-registry.js'
+import { StepFaultRegistry } from './step-fault-registry.js'
 
 /** The switchboards of a world whose hosts are in one thread. `hosts`: those that are there now. */
-export function localSwitchboards(hosts: () => readonly ActorHost[]): {
-  readonly steps: StepSwitchboard
-  readonly faults: FaultSwitchboard
+export function localRegistries(hosts: () => readonly ActorHost[]): {
+  readonly steps: StepFaultRegistry
+  readonly faults: FaultRegistry
 } {
   return {
-    steps: new StepSwitchboard({
+    steps: new StepFaultRegistry({
       arm: async (fault) => hosts().forEach(({ steps }) => steps.arm(fault)),
       heal: async (id) => hosts().forEach(({ steps }) => steps.heal(id)),
     }),
-    faults: new FaultSwitchboard({
+    faults: new FaultRegistry({
       apply: async (fault) => hosts().forEach(({ faults }) => faults.apply(fault)),
       heal: async (id) => hosts().forEach(({ faults }) => faults.heal(id)),
     }),

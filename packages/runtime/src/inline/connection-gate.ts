@@ -1,22 +1,23 @@
 import type { Address, MessageKind, ReplyOf, RequestOf } from '@shardlab/actor'
-import type { GatewayCallee, GatewayOpener } from '../host/gateway-opener.js'
-import { isHello } from '../host/is-hello.js'
+import type { GatewayOpener } from '../host/clients/gateway-opener.js'
+import type { GatewayTarget } from '../host/clients/gateway-target.js'
+import { isHello } from '../host/clients/is-hello.js'
 import { isThenable } from '../host/thenable.js'
 
 type ClientReply = ReplyOf<'client.command'>
 
 /** Between one member's gateway and its actor: it can be kept shut for a while, and lead to another actor afterwards. */
-class ClientDoor implements GatewayCallee {
+class MemberGate implements GatewayTarget {
   readonly #isShut: () => boolean
-  #target: GatewayCallee
-  /** Commands that wait for the door to open. */
+  #target: GatewayTarget
+  /** Commands that wait for the gate to open. */
   #queue: (() => void)[] = []
   /** What clients wait for on purpose, changes of the topology: asks the target of now instead of the one that was asked. */
   readonly #hellos = new Set<() => void>()
   /** Other commands without an answer. */
   running = 0
 
-  constructor(target: GatewayCallee, isShut: () => boolean) {
+  constructor(target: GatewayTarget, isShut: () => boolean) {
     this.#target = target
     this.#isShut = isShut
   }
@@ -35,7 +36,7 @@ class ClientDoor implements GatewayCallee {
   }
 
   /** From now on clients reach another actor. */
-  lead(target: GatewayCallee): void {
+  lead(target: GatewayTarget): void {
     this.#target = target
     this.running = 0
     const hellos = [...this.#hellos]
@@ -93,16 +94,16 @@ class ClientDoor implements GatewayCallee {
 }
 
 /** The doors of all members of a world. */
-export class ClientDoors {
-  readonly #doors = new Map<Address, ClientDoor>()
+export class ConnectionGate {
+  readonly #gate = new Map<Address, MemberGate>()
   #shut = false
 
-  /** Opens gateways whose requests come through a door. */
+  /** Opens gateways whose requests come through a gate. */
   through(open: GatewayOpener): GatewayOpener {
     return (request) => {
-      const door = new ClientDoor(request.target, () => this.#shut)
-      this.#doors.set(request.address, door)
-      return open({ ...request, target: door })
+      const gate = new MemberGate(request.target, () => this.#shut)
+      this.#gate.set(request.address, gate)
+      return open({ ...request, target: gate })
     }
   }
 
@@ -113,24 +114,24 @@ export class ClientDoors {
 
   open(): void {
     this.#shut = false
-    for (const door of this.#doors.values()) door.open()
+    for (const gate of this.#gate.values()) gate.open()
   }
 
-  lead(address: Address, target: GatewayCallee): void {
-    this.#doors.get(address)?.lead(target)
+  lead(address: Address, target: GatewayTarget): void {
+    this.#gate.get(address)?.lead(target)
   }
 
   forget(address: Address): void {
-    this.#doors.delete(address)
+    this.#gate.delete(address)
   }
 
   /** Commands of clients that a member works on, but for those that ask for changes of the topology. */
   running(address: Address): number {
-    return this.#doors.get(address)?.running ?? 0
+    return this.#gate.get(address)?.running ?? 0
   }
 
   /** Commands that ask a member for changes of the topology, and wait for one. */
   waitingHellos(address: Address): number {
-    return this.#doors.get(address)?.waitingHellos ?? 0
+    return this.#gate.get(address)?.waitingHellos ?? 0
   }
 }

@@ -1,12 +1,12 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { ActorHost } from '../host/actor-host.js'
-import type { Member } from '../host/member-table.js'
-import type { Peer } from '../host/peer.js'
-import { attachLink } from './link.js'
-import { introductionOf, type ThreadsPlace, type WorkerPlace } from './worker-place.js'
+import type { Member } from '../supervisor/member-table.js'
+import type { Peer } from '../host/mailbox/peer.js'
+import { attachPort } from './port-peer.js'
+import { locationOf, type ThreadsPlace, type WorkerPlace } from './worker-place.js'
 
 /** The ways from the supervisor's thread to its workers. */
-export class WorkerLinks {
+export class WorkerPeers {
   readonly #host: ActorHost
   readonly #peers = new Map<number, Peer>()
 
@@ -15,21 +15,21 @@ export class WorkerLinks {
   }
 
   attach({ hostId }: WorkerPlace, port: MessagePort): void {
-    this.#peers.set(hostId, attachLink(this.#host, port))
+    this.#peers.set(hostId, attachPort(this.#host, port))
   }
 
   /** Nothing is sent to that worker any more. */
   close({ hostId }: WorkerPlace): void {
     const peer = this.#peers.get(hostId)
     this.#peers.delete(hostId)
-    if (peer !== undefined) this.#host.post.closePeer(peer)
+    if (peer !== undefined) this.#host.mailbox.closePeer(peer)
   }
 
   /** Makes the supervisor know where the member is, or that it is down. */
   route(member: Member<ThreadsPlace>): void {
-    const { hostId } = introductionOf(member)
+    const { hostId } = locationOf(member)
     const peer = hostId === null ? undefined : this.#peers.get(hostId)
-    if (peer === undefined) this.#host.post.unroute(member.index)
-    else this.#host.post.route({ index: member.index, peer })
+    if (peer === undefined) this.#host.mailbox.unroute(member.index)
+    else this.#host.mailbox.route({ index: member.index, peer })
   }
 }

@@ -1,5 +1,4 @@
 import {
-  DiskFullError,
   passedStep,
   RequestFailedError,
   type ActorContext,
@@ -7,9 +6,6 @@ import {
   type Address,
   type ClusterEvent,
   type Disk,
-  type DiskContents,
-  type DiskImage,
-  type DiskUsage,
   type LogLevel,
   type MessageKind,
   type MutationName,
@@ -19,16 +15,18 @@ import {
   type RequestOptions,
 } from '@shardlab/actor'
 import type { ActorCell } from './actor-cell.js'
-import type { HostClock } from './clock.js'
+import type { HostClock } from './time/clock.js'
+import { CellDisk } from './cell-disk.js'
 import type { EventSink } from './event-sink.js'
-import type { PostOffice } from './post-office.js'
-import { Sleep } from './sleep.js'
+import type { Mailbox } from './mailbox/mailbox.js'
+import { never } from './never.js'
+import { Sleep } from './time/sleep.js'
 
 /** What a context needs of the host that runs its member. */
 export interface ContextHost {
   readonly clock: HostClock
   readonly events: EventSink
-  readonly post: PostOffice
+  readonly mailbox: Mailbox
   readonly mutations: ReadonlySet<MutationName>
   readonly shared: Map<string, unknown> | undefined
   /** False while no fault is armed at any step. */
@@ -38,64 +36,10 @@ export interface ContextHost {
   log(cell: ActorCell, level: LogLevel, message: string, fields?: Readonly<Record<string, unknown>>): void
 }
 
-/** A promise of its own each time: one that everybody waits for would keep all that wait for it in memory. */
-function never<T>(): Promise<T> {
-  return new Promise(() => {})
-}
-
-/** The disk as one incarnation sees it: after the crash it can no longer write. */
-class CellDisk implements Disk {
-  readonly #cell: ActorCell
-
-  constructor(cell: ActorCell) {
-    this.#cell = cell
-  }
-
-  get keepsImages(): boolean {
-    return this.#cell.disk.keepsImages === true
-  }
-
-  append(record: Uint8Array): Promise<void> {
-    const { gone, faults, disk } = this.#cell
-    if (gone) return never()
-    if (!faults.active) return disk.append(record)
-    const copy = new Uint8Array(record)
-    return faults.write(() => this.#unlessGone(() => disk.append(copy)))
-  }
-
-  appendNow(record: Uint8Array): boolean {
-    const { gone, faults, disk } = this.#cell
-    return !gone && !faults.active && disk.appendNow?.(record) === true
-  }
-
-  writeCheckpoint(checkpoint: Uint8Array | DiskImage): Promise<void> {
-    const { gone, faults, disk } = this.#cell
-    if (gone) return never()
-    if (!faults.active) return disk.writeCheckpoint(checkpoint)
-    if (faults.diskIsFull) return Promise.reject(new DiskFullError(disk.usage().limitBytes))
-    const copy = 'copyTo' in checkpoint ? checkpoint : new Uint8Array(checkpoint)
-    return faults.write(() => this.#unlessGone(() => disk.writeCheckpoint(copy)))
-  }
-
-  #unlessGone(write: () => Promise<void>): Promise<void> {
-    return this.#cell.gone ? never() : write()
-  }
-
-  read(): DiskContents {
-    return this.#cell.disk.read()
-  }
-
-  usage(): DiskUsage {
-    return this.#cell.disk.usage()
-  }
-
-  hasRoom(recordBytes: number): boolean {
-    const { faults, disk } = this.#cell
-    return !(faults.active && faults.diskIsFull) && disk.hasRoom(recordBytes)
-  }
-}
-
-/** The world as one incarnation of an actor sees it. Once that is gone, nothing it does has an effect and nothing it awaits resumes. */
+/**
+ * What one incarnation of an actor may use of the world. Once the incarnation is gone, no call has an effect and no
+ * promise settles.
+ */
 export class CellContext implements ActorContext {
   readonly address: Address
   readonly endpoint: string
@@ -103,7 +47,7 @@ export class CellContext implements ActorContext {
   readonly disk: Disk
   readonly shared?: Map<string, unknown>
   readonly #host: ContextHost
-  readonly #post: PostOffice
+  readonly #mailbox: Mailbox
   readonly #cell: ActorCell
   readonly #steps: ContextHost['steps']
   readonly #wanted: Readonly<Record<ClusterEvent['type'], boolean>>
@@ -116,7 +60,7 @@ export class CellContext implements ActorContext {
     this.disk = new CellDisk(cell)
     if (host.shared !== undefined) this.shared = host.shared
     this.#host = host
-    this.#post = host.post
+    this.#mailbox = host.mailbox
     this.#cell = cell
     this.#steps = host.steps
     this.#wanted = host.events.wanted
@@ -133,11 +77,11 @@ export class CellContext implements ActorContext {
     request: RequestOf<K>,
     options?: RequestOptions,
   ): Promise<ReplyOf<K>> {
-    return this.#cell.gone ? never() : this.#post.request(this.#cell, to, kind, request, options)
+    return this.#cell.gone ? never() : this.#mailbox.request(this.#cell, to, kind, request, options)
   }
 
   send<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>): void {
-    if (!this.#cell.gone) this.#post.notify(this.#cell, to, kind, request)
+    if (!this.#cell.gone) this.#mailbox.notify(this.#cell, to, kind, request)
   }
 
   sleep(durationMs: number, signal?: CancelSignal): Promise<void> {
@@ -148,7 +92,7 @@ export class CellContext implements ActorContext {
     return sleep.promise
   }
 
-  /** The same each time: nobody is interested in where a sleep was cancelled, and to find that out is what costs. */
+  /** One error for all cancelled sleeps: collecting a stack trace for each is what would cost. */
   readonly #cancelled = (): RequestFailedError =>
     (this.#cancelledSleep ??= new RequestFailedError('cancelled', this.address, 'the sleep was cancelled'))
 

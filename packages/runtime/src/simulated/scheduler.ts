@@ -1,4 +1,4 @@
-import type { VirtualClock } from '../host/virtual-clock.js'
+import type { VirtualClock } from '../host/time/virtual-clock.js'
 
 /** Someone outside who waits for the simulation. */
 interface Waiter {
@@ -17,7 +17,7 @@ const nothing = (): void => {}
 const turnsInARow = 64
 
 /** Runs the virtual clock while somebody waits: one instant, then all promise jobs, then what was sent in that turn. */
-export class Driver {
+export class Scheduler {
   readonly #clock: VirtualClock
   readonly #waiters = new Set<Waiter>()
   /** What runs at the end of this turn; behind `#turnEndCount`, nothing: memory that was enough for earlier ones. */

@@ -1,7 +1,7 @@
 import { createDeferred, type Address, type Deferred } from '@shardlab/actor'
 import type { StepControls, StepFaultOptions } from '../runtime.js'
-import { createStrikeCount, strikesOf } from './faults/strike-count.js'
-import type { StepFault, StepFaultAction } from './step-faults.js'
+import { createStrikeCount, strikesOf } from '../host/faults/strike-count.js'
+import type { StepFault, StepFaultAction } from '../host/faults/step-faults.js'
 
 /** How the faults reach the hosts of a world; each resolves once every host has acted. */
 export interface StepBroadcast {
@@ -17,7 +17,7 @@ interface KnownFault {
 }
 
 /** The supervisor's side of the step faults: it numbers them, knows whom they struck and hands them to new hosts. */
-export class StepSwitchboard implements StepControls {
+export class StepFaultRegistry implements StepControls {
   readonly #broadcast: StepBroadcast
   readonly #faults = new Map<number, KnownFault>()
   #lastId = 0

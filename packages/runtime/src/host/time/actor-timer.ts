@@ -1,4 +1,4 @@
-import type { ActorCell, ArmedTimer } from './actor-cell.js'
+import type { ActorCell, ArmedTimer } from '../actor-cell.js'
 import type { Alarm, Sleeper } from './clock.js'
 
 /** The alarm of one named timer. */
@@ -27,7 +27,7 @@ export class ActorTimer implements ArmedTimer, Sleeper {
 
   /** A frozen member does not hear it before it is healed. */
   wake(): void {
-    if (this.#alarm !== null && !this.#cell.faults.postpones(this)) this.#onDue(this.#cell, this)
+    if (this.#alarm !== null && !this.#cell.faults.defersWake(this)) this.#onDue(this.#cell, this)
   }
 
   cancel(): void {

@@ -1,5 +1,5 @@
 import { StepFailedError, type Address } from '@shardlab/actor'
-import { countStrike, type StrikeCount } from './faults/strike-count.js'
+import { countStrike, type StrikeCount } from './strike-count.js'
 
 /** What happens to an actor that reaches an armed step; `note`: nothing, it is only counted. */
 export type StepFaultAction = 'hold' | 'fail' | 'crash' | 'note'

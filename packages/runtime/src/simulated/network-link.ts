@@ -1,44 +1,44 @@
 import type { Packet, Random } from '@shardlab/actor'
-import { Peer } from '../host/peer.js'
-import type { PostOffice } from '../host/post-office.js'
-import type { Way } from '../host/routes.js'
-import { Due, type VirtualClock } from '../host/virtual-clock.js'
+import { Peer } from '../host/mailbox/peer.js'
+import type { Mailbox } from '../host/mailbox/mailbox.js'
+import type { Link } from '../host/mailbox/link-table.js'
+import { TimedEvent, type VirtualClock } from '../host/time/virtual-clock.js'
 import type { LatencyRange } from './latency.js'
 import type { TraceHash } from './trace-hash.js'
 
 /** A host on the simulated network, as a connection sees it. */
-export interface ConnectionEnd {
+export interface LinkEndpoint {
   /** The number of its member. */
   readonly index: number
-  readonly host: { readonly post: PostOffice }
+  readonly host: { readonly mailbox: Mailbox }
 }
 
 /** A packet on its way. */
-class Arrival extends Due {
-  readonly #connection: Connection
+class Arrival extends TimedEvent {
+  readonly #connection: NetworkLink
   readonly #packet: Packet
 
-  constructor(connection: Connection, packet: Packet) {
+  constructor(connection: NetworkLink, packet: Packet) {
     super()
     this.#connection = connection
     this.#packet = packet
   }
 
-  ring(): void {
+  fire(): void {
     this.#connection.deliver(this.#packet)
   }
 }
 
 /** One direction between two nodes. A large cluster has hundreds of thousands: each keeps little, and has all at hand that a packet needs. */
-export class Connection extends Peer implements Way {
+export class NetworkLink extends Peer implements Link {
   /** The number of the member that it leads to. */
   readonly index: number
   readonly #fromIndex: number
   readonly #clock: VirtualClock
   readonly #trace: TraceHash
-  readonly #inbox: PostOffice
+  readonly #inbox: Mailbox
   /** What arrives comes from this one: the receiver's way back. Null until there is one. */
-  #back: Connection | null = null
+  #back: NetworkLink | null = null
   /** The shortest delay, and how many there are. Whoever gave the range may use the object again. */
   readonly #minMicros: number
   readonly #delays: number
@@ -49,19 +49,19 @@ export class Connection extends Peer implements Way {
   #arrives = true
 
   constructor(
-    from: ConnectionEnd,
-    to: ConnectionEnd,
+    from: LinkEndpoint,
+    to: LinkEndpoint,
     clock: VirtualClock,
     trace: TraceHash,
     latency: LatencyRange,
     random: () => Random,
   ) {
-    super(from.host.post.packing)
+    super(from.host.mailbox.packing)
     this.index = to.index
     this.#fromIndex = from.index
     this.#clock = clock
     this.#trace = trace
-    this.#inbox = to.host.post
+    this.#inbox = to.host.mailbox
     this.#minMicros = latency.minMicros
     this.#delays = latency.maxMicros - latency.minMicros + 1
     this.#random = this.#delays === 1 ? null : random()
@@ -72,7 +72,7 @@ export class Connection extends Peer implements Way {
   }
 
   /** Introduces the other direction, which comes and goes with this one. */
-  pair(back: Connection): void {
+  pair(back: NetworkLink): void {
     this.#back = back
   }
 
@@ -86,13 +86,13 @@ export class Connection extends Peer implements Way {
     this.#arrives = false
   }
 
-  protected post(): void {
+  protected transmit(): void {
     const packet = this.takeInPlace()
     if (this.#sends) this.carry(new Arrival(this, packet))
   }
 
   /** Makes something happen at the other end after the link's delay, not before what was carried earlier. */
-  carry(due: Due): void {
+  carry(due: TimedEvent): void {
     const { nowMicros } = this.#clock
     if (this.#random === null) return this.#clock.at(nowMicros + this.#minMicros, due)
     this.#lastArrivalMicros = Math.max(

@@ -1,5 +1,5 @@
 import type { RequestFailedError } from '@shardlab/actor'
-import type { ActorCell, PendingSleep } from './actor-cell.js'
+import type { ActorCell, PendingSleep } from '../actor-cell.js'
 import { Wait } from './wait.js'
 
 /** An actor waits for time to pass. */
@@ -16,12 +16,12 @@ export class Sleep extends Wait<void> implements PendingSleep {
     cell.sleeps.add(this)
   }
 
-  protected timeIsOver(): void {
+  protected onTimeout(): void {
     this.#end()
     this.resolve()
   }
 
-  protected cancelled(): void {
+  protected onCancel(): void {
     this.#end()
     this.reject(this.#cancellation())
   }

@@ -1,5 +1,5 @@
 import { Deferred, type CancelSignal } from '@shardlab/actor'
-import type { ActorCell } from './actor-cell.js'
+import type { ActorCell } from '../actor-cell.js'
 import type { Alarm, Sleeper } from './clock.js'
 
 const once = { once: true }
@@ -16,12 +16,12 @@ export abstract class Wait<T> extends Deferred<T> implements Sleeper {
     this.cell = cell
   }
 
-  /** {@link timeIsOver} when so much time has passed. */
+  /** {@link onTimeout} when so much time has passed. */
   endAfter(durationMs: number): void {
     this.#alarm = this.cell.clock.alarm(durationMs, this)
   }
 
-  /** {@link cancelled} when the signal aborts. */
+  /** {@link onCancel} when the signal aborts. */
   endWith(signal: CancelSignal): void {
     this.#signal = signal
     signal.addEventListener('abort', this, once)
@@ -37,14 +37,14 @@ export abstract class Wait<T> extends Deferred<T> implements Sleeper {
 
   /** The alarm rings; a frozen member does not hear it before it is healed. */
   wake(): void {
-    if (this.#alarm !== null && !this.cell.faults.postpones(this)) this.timeIsOver()
+    if (this.#alarm !== null && !this.cell.faults.defersWake(this)) this.onTimeout()
   }
 
   /** The signal aborts. */
   handleEvent(): void {
-    this.cancelled()
+    this.onCancel()
   }
 
-  protected abstract timeIsOver(): void
-  protected abstract cancelled(): void
+  protected abstract onTimeout(): void
+  protected abstract onCancel(): void
 }

@@ -2,13 +2,13 @@ import type { Actor, ActorFactory, Address, AddressDirectory } from '@shardlab/a
 import type { MemoryDisk } from '../disks/memory-disk.js'
 import type { ActorCell } from '../host/actor-cell.js'
 import type { ActorHost } from '../host/actor-host.js'
-import { gatewayTarget } from '../host/gateway-calls.js'
-import { settleAll } from '../host/keep-alive.js'
-import { isUp, memberBoot, memberInfo, type Member, type MemberTable } from '../host/member-table.js'
-import type { Peer } from '../host/peer.js'
-import type { VirtualClock } from '../host/virtual-clock.js'
+import { cellTarget } from '../host/clients/cell-target.js'
+import { settleAll } from '../supervisor/keep-alive.js'
+import { isUp, memberBoot, memberInfo, type Member, type MemberTable } from '../supervisor/member-table.js'
+import type { Peer } from '../host/mailbox/peer.js'
+import type { VirtualClock } from '../host/time/virtual-clock.js'
 import type { MemberInfo, MemberSpec } from '../runtime.js'
-import type { ClientDoors } from './client-doors.js'
+import type { ConnectionGate } from './connection-gate.js'
 import { timersInOrder, type MemberCopy, type WorldCopy } from './world-copy.js'
 
 interface Place {
@@ -16,9 +16,9 @@ interface Place {
 }
 
 /** The world that goes on from a copy. */
-export interface ContinuedWorld {
+export interface RestoredWorld {
   readonly host: ActorHost
-  readonly doors: ClientDoors
+  readonly gate: ConnectionGate
   readonly members: MemberTable<Place>
   readonly clock: VirtualClock | null
   readonly directory: AddressDirectory
@@ -37,7 +37,7 @@ interface Successor {
 }
 
 /** Puts the members of a copy into the place of those that are there. Nobody may be working on anything. */
-export async function continueCopy(copy: WorldCopy, world: ContinuedWorld): Promise<MemberInfo[]> {
+export async function restoreCopy(copy: WorldCopy, world: RestoredWorld): Promise<MemberInfo[]> {
   const { host, members, clock } = world
   const addresses = new Set(copy.members.map(({ spec }) => spec.address))
   for (const member of members.all()) if (!addresses.has(member.spec.address)) remove(member, world)
@@ -48,7 +48,7 @@ export async function continueCopy(copy: WorldCopy, world: ContinuedWorld): Prom
       successors.map(async ({ member, copy: { spec, actor }, cell, clients }) => {
         const start = (made: Actor) =>
           made.resume === undefined || actor!.state === undefined ? made.start?.() : made.resume(actor!.state, clients)
-        await host.begin(cell, () => world.role(spec.role), start)
+        await host.start(cell, () => world.role(spec.role), start)
         members.started(member, cell.endpoint, 0)
       }),
     )
@@ -59,18 +59,15 @@ export async function continueCopy(copy: WorldCopy, world: ContinuedWorld): Prom
   return members.all().map(memberInfo)
 }
 
-function remove({ spec, index }: Member<Place>, { host, doors, members }: ContinuedWorld): void {
+function remove({ spec, index }: Member<Place>, { host, gate, members }: RestoredWorld): void {
   const cell = host.cell(index)
-  if (cell !== undefined && !cell.gone) host.drop(cell, new Error(`${spec.address} is no longer there`))
-  doors.forget(spec.address)
+  if (cell !== undefined && !cell.gone) host.remove(cell, new Error(`${spec.address} is no longer there`))
+  gate.forget(spec.address)
   members.remove(spec.address)
 }
 
 /** Null: the member is down in the copy. */
-function replace(
-  copy: MemberCopy,
-  { host, doors, members, directory, self, listen }: ContinuedWorld,
-): Successor | null {
+function replace(copy: MemberCopy, { host, gate, members, directory, self, listen }: RestoredWorld): Successor | null {
   const { spec, incarnation, actor } = copy
   const known = members.find(spec.address)
   const member = known ?? members.add(spec, directory.add(spec.address), { disk: copy.disk })
@@ -82,7 +79,7 @@ function replace(
   const gateway = actor === null ? null : (predecessor?.gateway ?? null)
   if (predecessor !== undefined) {
     if (gateway !== null) predecessor.gateway = null
-    host.drop(predecessor, new Error(`${spec.address} was replaced`))
+    host.remove(predecessor, new Error(`${spec.address} was replaced`))
   }
   if (known === undefined && listen !== undefined) member.listen = listen(spec)
   if (actor === null) {
@@ -91,10 +88,10 @@ function replace(
     return null
   }
   member.state = 'starting'
-  host.post.route({ index: member.index, peer: self })
-  const cell = host.adopt(memberBoot(member), member.place.disk)
+  host.mailbox.route({ index: member.index, peer: self })
+  const cell = host.addCell(memberBoot(member), member.place.disk)
   cell.gateway = gateway
-  if (gateway !== null) doors.lead(spec.address, gatewayTarget(host, cell))
+  if (gateway !== null) gate.lead(spec.address, cellTarget(host, cell))
   return { member, copy, cell, clients }
 }
 

@@ -1,0 +1,46 @@
+import type { Address, AddressDirectory } from '@shardlab/actor'
+import type { Peer } from './peer.js'
+
+/** How messages reach one member: the host that it lives on, and its number there. */
+export interface Link {
+  /** The member's number in the address directory. */
+  readonly index: number
+  readonly peer: Peer
+}
+
+/** The links of one host to members. A member without a link is down. Links are found on first use, because a host of a large cluster talks with few of its members. */
+export class LinkTable {
+  readonly #directory: AddressDirectory
+  readonly #findLink: (index: number) => Link | undefined
+  readonly #links = new Map<Address, Link>()
+
+  /** @param findLink called for a member that has no link yet; it may {@link set} the link */
+  constructor(directory: AddressDirectory, findLink: (index: number) => Link | undefined) {
+    this.#directory = directory
+    this.#findLink = findLink
+  }
+
+  /** Undefined: there is no such member, or it is down. */
+  to(address: Address): Link | undefined {
+    return this.#links.get(address) ?? this.#find(address)
+  }
+
+  /** The directory must have the link's number. */
+  set(link: Link): void {
+    this.#links.set(this.#directory.addressOf(link.index)!, link)
+  }
+
+  delete(index: number): void {
+    this.#links.delete(this.#directory.addressOf(index)!)
+  }
+
+  /** Deletes the links of all members on that host. */
+  deleteThrough(peer: Peer): void {
+    for (const [address, link] of this.#links) if (link.peer === peer) this.#links.delete(address)
+  }
+
+  #find(address: Address): Link | undefined {
+    const index = this.#directory.indexOf(address)
+    return index === undefined ? undefined : this.#findLink(index)
+  }
+}

@@ -1,0 +1,14 @@
+import type { MessagePort } from 'node:worker_threads'
+import type { ActorHost } from '../host/actor-host.js'
+import { CallbackPeer, type Peer } from '../host/mailbox/peer.js'
+
+/** Connects a host with another through one end of a channel. The peer closes when the other end's thread ends. */
+export function attachPort(host: ActorHost, port: MessagePort): Peer {
+  const peer = new CallbackPeer(host.mailbox.packing, (written) => {
+    const { buffer } = written.take()
+    port.postMessage(buffer, [buffer])
+  })
+  port.on('message', (packet: ArrayBuffer) => host.mailbox.receive(peer, new Uint8Array(packet)))
+  port.on('close', () => host.mailbox.closePeer(peer))
+  return peer
+}
