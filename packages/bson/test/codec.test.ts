@@ -2,34 +2,34 @@
 import t from 'tap'
 import { decode, DocumentWriter, encode, Long, MaxKey, MinKey, toExtendedJson } from '@shardlab/bson'
 
-t.test('a string that is no UTF-8 does not stop the reader', async (t) => {
+t.test('invalid UTF-8 in a string is replaced and reading continues', async (t) => {
   const bytes = Buffer.from(encode({ text: 'abc', after: 1 }))
   bytes[bytes.indexOf('abc')] = 0xff
   t.same(decode(bytes), { text: '\ufffdbc', after: 1 })
   t.equal(toExtendedJson(bytes), '{"text":"\ufffdbc","after":1}')
 })
 
-t.test('names that mean something to JavaScript are fields like others', async (t) => {
+t.test('names with a meaning in JavaScript are ordinary fields', async (t) => {
   const document = JSON.parse('{"__proto__": {"a": 1}, "constructor": 2}') as Record<string, unknown>
   const found = decode(encode(document))
   t.same(Object.keys(found), ['__proto__', 'constructor'])
   t.equal(({} as { a?: number }).a, undefined)
 })
 
-t.test('int64 stays wide unless it is asked for as a number', async (t) => {
+t.test('an int64 stays a Long unless promoteLongs asks for a number', async (t) => {
   const bytes = encode({ n: Long.fromNumber(5) })
   t.ok(decode(bytes)['n'] instanceof Long)
   t.equal(decode(bytes, { promoteLongs: true })['n'], 5)
 })
 
-t.test('a document that is larger than the buffer of `bson`', async (t) => {
+t.test('a document larger than the buffer of `bson` is encoded', async (t) => {
   const half = 'x'.repeat(9 * 1024 * 1024)
   for (const document of [
     { a: half, b: half },
     { a: half, b: half, c: 1, d: { e: [true, 2.5] } },
   ]) {
     const found = decode(encode(document))
-    // Not `same`: a difference would print both.
+    // Not `same`: a failure would print both documents.
     t.ok(Object.entries(document).every(([name, value]) => typeof value !== 'string' || found[name] === value))
     t.same({ ...found, a: 0, b: 0 }, { ...document, a: 0, b: 0 })
   }
@@ -42,11 +42,11 @@ t.test('Extended JSON has all digits of an int64', async (t) => {
   t.equal(toExtendedJson(encode({ a: large }), { canonical: true }), `{"a":{"$numberLong":"${many}"}}`)
   for (const text of ['\0int64:5', '\u0001int64:5']) {
     const { a } = JSON.parse(toExtendedJson(encode({ a: [text], b: large }))) as { a: unknown }
-    t.same(a, [text], 'a text stays one')
+    t.same(a, [text], 'a string stays a string')
   }
 })
 
-t.test('Extended JSON of what bounds of chunks are made of is that of an object', async (t) => {
+t.test('the fast path to Extended JSON gives the text of the general one', async (t) => {
   const bound = {
     _id: new MinKey(),
     'a.b': new MaxKey(),

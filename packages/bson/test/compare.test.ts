@@ -22,21 +22,21 @@ import { fieldModels, numberModel, valueModel, valuePair } from './support/arbit
 import { documentBytes, rawValue, slowCompare } from './support/model.js'
 import { check } from './support/check.js'
 
-t.test('agrees with the slow comparison', async () => {
+t.test('compareValues agrees with the slow comparison', async () => {
   check(
     fc.property(valuePair, ([a, b]) => compareValues(rawValue(a), rawValue(b)) === slowCompare(a, b)),
     5000,
   )
 })
 
-t.test('numbers agree with exact fractions', async () => {
+t.test('comparisons of numbers agree with exact fractions', async () => {
   check(
     fc.property(numberModel, numberModel, (a, b) => compareValues(rawValue(a), rawValue(b)) === slowCompare(a, b)),
     5000,
   )
 })
 
-t.test('is an order', async () => {
+t.test('the order is antisymmetric and transitive', async () => {
   check(
     fc.property(fc.array(valueModel, { minLength: 3, maxLength: 3 }), (models) => {
       const [a, b, c] = models.map(rawValue).sort(compareValues) as [RawValue, RawValue, RawValue]
@@ -62,7 +62,7 @@ t.test('documents compare as objects', async () => {
   )
 })
 
-t.test('missing stands with undefined', async (t) => {
+t.test('a missing value equals undefined', async (t) => {
   t.equal(compareValues(undefined, undefined), 0)
   t.equal(compareValues(undefined, undefinedValue), 0)
   t.equal(compareValues(undefinedValue, undefined), 0)
@@ -73,14 +73,14 @@ t.test('missing stands with undefined', async (t) => {
   t.equal(compareValues(maxKeyValue, undefined), 1)
 })
 
-t.test('numbers lose no precision', async (t) => {
+t.test('comparisons of numbers lose no precision', async (t) => {
   const decimal = (text: string): RawValue => toRawValue(Decimal128.fromString(text))
   const two53 = 2n ** 53n
   t.equal(compareValues(int64Value(two53 + 1n), doubleValue(2 ** 53)), 1)
   t.equal(compareValues(int64Value(two53), doubleValue(2 ** 53)), 0)
   t.equal(compareValues(int64Value(2n ** 63n - 1n), doubleValue(2 ** 63)), -1)
   t.equal(compareValues(int64Value(2n ** 63n - 1n), int64Value(2n ** 63n - 2n)), 1)
-  t.equal(compareValues(doubleValue(0.1), decimal('0.1')), 1, '0.1 as a double is a little more')
+  t.equal(compareValues(doubleValue(0.1), decimal('0.1')), 1, '0.1 as a double is slightly greater')
   t.equal(compareValues(doubleValue(0.5), decimal('0.500')), 0)
   t.equal(compareValues(decimal('9007199254740993'), int64Value(two53 + 1n)), 0)
   t.equal(compareValues(decimal('1E+6000'), decimal('1E+6001')), -1)
@@ -100,14 +100,14 @@ t.test('a decimal whose coefficient is too large is zero', async (t) => {
   t.equal(compareValues(new RawValue(BsonType.decimal128, bytes, 0, 16), int64Value(0n)), 0)
 })
 
-t.test('field order and names count', async (t) => {
+t.test('the order and the names of fields count', async (t) => {
   t.equal(compareDocuments(encode({ a: 1, b: 2 }), encode({ b: 2, a: 1 })), -1)
   t.equal(compareDocuments(encode({ a: 'x' }), encode({ b: 1 })), 1, 'type before name')
   t.equal(compareDocuments(encode({}), encode({ a: null })), -1)
   t.equal(compareDocuments(encode({ a: 1 }), encode({ a: 1.0, b: 1 })), -1)
 })
 
-t.test('a collation orders strings, also inside, but no names and no code', async (t) => {
+t.test('a collation orders strings, nested ones too, but not field names', async (t) => {
   const fold = (a: string, b: string): number =>
     a.toLowerCase() < b.toLowerCase() ? -7 : a.toLowerCase() > b.toLowerCase() ? 7 : 0
   t.ok(valuesEqual(toRawValue('ABC'), toRawValue('abc'), fold))
@@ -117,14 +117,14 @@ t.test('a collation orders strings, also inside, but no names and no code', asyn
   t.equal(compareValues(toRawValue({ X: 1 }), toRawValue({ x: 1 }), fold), -1)
 })
 
-t.test('long byte strings', async (t) => {
+t.test('long strings compare by bytes', async (t) => {
   const a = toRawValue('x'.repeat(100) + 'a')
   t.equal(compareValues(a, toRawValue('x'.repeat(100) + 'b')), -1)
   t.equal(compareValues(a, toRawValue('x'.repeat(100))), 1)
   t.equal(compareValues(a, toRawValue('x'.repeat(100) + 'a')), 0)
 })
 
-t.test('binary by length, subtype, bytes', async (t) => {
+t.test('binary values compare by length, subtype, bytes', async (t) => {
   const ascending = [
     new Binary(new Uint8Array([9]), 9),
     new Binary(new Uint8Array([2, 0]), 0),

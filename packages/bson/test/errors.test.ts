@@ -9,7 +9,7 @@ import {
   isRetriableErrorCode,
 } from '@shardlab/bson'
 
-t.test('codes and names', async (t) => {
+t.test("codes have the server's names, unknown codes are Location", async (t) => {
   for (const [name, code] of [
     ['BadValue', 2],
     ['NamespaceNotFound', 26],
@@ -32,17 +32,17 @@ t.test('codes and names', async (t) => {
   t.equal(errorCodeName(31025), 'Location31025')
 })
 
-t.test('no number stands twice', async (t) => {
+t.test('the codes are unique and in ascending order', async (t) => {
   const codes = Object.values(ErrorCodes)
   t.equal(new Set(codes).size, codes.length)
   t.same(
     [...codes].sort((a, b) => a - b),
     codes,
-    'in order',
+    'ascending',
   )
 })
 
-t.test('retriable codes', async (t) => {
+t.test("the retriable codes are the server's", async (t) => {
   for (const code of [
     6, 7, 89, 91, 134, 189, 262, 358, 402, 406, 412, 453, 462, 9001, 10107, 11600, 11602, 13435, 13436,
   ])
@@ -51,7 +51,7 @@ t.test('retriable codes', async (t) => {
     t.notOk(isRetriableErrorCode(code), errorCodeName(code))
 })
 
-t.test("a failed command's reply", async (t) => {
+t.test("a failed command's reply has all fields of its error", async (t) => {
   const error = new CommandError('DuplicateKey', 'E11000 duplicate key', {
     errorLabels: ['A', 'B'],
     extra: encode({ keyPattern: { x: 1 } }),
@@ -70,7 +70,7 @@ t.test("a failed command's reply", async (t) => {
   t.equal(errorDocument(error)[4], 0x01, 'ok is a double')
 })
 
-t.test('the least an error has', async (t) => {
+t.test('an error without options has no labels and no extra fields', async (t) => {
   const cause = new Error('why')
   const error = new CommandError(17419, 'too large', { cause })
   t.same(error.errorLabels, [])

@@ -13,13 +13,13 @@ import {
 
 const names = ['a', 'min', 'shard', 'missing']
 
-/** What a finder should say: of fields of one name the first. */
+/** The expected values: of repeated names the first. */
 function expected(document: Uint8Array): (RawValue | undefined)[] {
   const fields = fieldsOf(document)
   return names.map((name) => fields.find(([each]) => each === name)?.[1])
 }
 
-/** Asks for a document that begins behind so many other bytes. */
+/** Whether the finder is right about this document, placed after `begin` other bytes. */
 function isRight(finder: FieldFinder, document: Uint8Array, begin = 0): boolean {
   const wanted = expected(document)
   const bytes = Buffer.concat([Buffer.alloc(begin, 7), document, Buffer.alloc(begin, 7)])
@@ -37,7 +37,7 @@ function isRight(finder: FieldFinder, document: Uint8Array, begin = 0): boolean 
   })
 }
 
-/** Several fields of one name among them, which no encoder makes: embedded documents are strung together. */
+/** A document of all fields of `parts`, which allows repeated names: no encoder writes them. */
 function strung(parts: readonly Document[]): Uint8Array {
   const bodies = parts.map((part) => encode(part).subarray(4, -1))
   const bytes = Buffer.concat([Buffer.alloc(4), ...bodies, Buffer.alloc(1)])
@@ -62,8 +62,8 @@ const field = fc
   .tuple(fc.constantFrom('a', 'b', 'min', 'mi', 'max', 'shard', 'shar', 'shards'), value)
   .map(([name, each]) => ({ [name]: each }))
 
-t.test('a finder says the same whatever it has looked at before', async () => {
-  // Few different ones, each several times: many are laid out like the one before.
+t.test('a finder gives the same results whatever documents it searched before', async () => {
+  // Few distinct documents, each several times, so that many have the previous one's layout.
   const documents = fc.array(fc.array(field, { maxLength: 7 }), { minLength: 1, maxLength: 4 })
   const sequence = fc.tuple(
     documents,
@@ -83,7 +83,7 @@ t.test('a finder says the same whatever it has looked at before', async () => {
   )
 })
 
-t.test('large documents, and those with many fields', async (test) => {
+t.test('a finder handles large documents and those with many fields', async (test) => {
   const finder = new FieldFinder(names)
   const large = { x: 'x'.repeat(100_000), a: 1 }
   const many = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`field${i}`, i]))
@@ -101,7 +101,7 @@ t.test('large documents, and those with many fields', async (test) => {
     test.ok(isRight(finder, encode(document)))
 })
 
-t.test('a document that cannot be read says nothing of those that begin like it', async (test) => {
+t.test('a document that cannot be read leaves no memoized layout', async (test) => {
   const finder = new FieldFinder(names)
   const whole = encode({ x: 1, a: 2, min: 3 })
   const broken = Buffer.from(whole)

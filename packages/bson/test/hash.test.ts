@@ -34,7 +34,7 @@ const source = 'func f() { return 1; }'
 const longMax = 2n ** 63n - 1n
 const longMin = -(2n ** 63n)
 
-/** The server's own published vectors; the number types that share one are written out. */
+/** The server's published vectors. Number types that share a vector are listed separately. */
 const published: readonly (readonly [name: string, value: unknown, hash: bigint])[] = [
   ['42', 42, -944302157085130861n],
   ['42.123', 42.123, -944302157085130861n],
@@ -95,7 +95,7 @@ const published: readonly (readonly [name: string, value: unknown, hash: bigint]
   ['string to hash', 'string to hash', 763543691661428748n],
 ]
 
-/** Vectors worked out from the rules. */
+/** Vectors derived from the rules. */
 const integers: Readonly<Record<string, bigint>> = {
   '-5': -1180238566395260968n,
   '-4': 4591527561242418471n,
@@ -176,11 +176,11 @@ const derived: readonly (readonly [name: string, value: unknown, hash: bigint])[
 
 const hash = (value: unknown): bigint => hashValue(value instanceof RawValue ? value : toRawValue(value))
 
-t.test('published vectors', async (t) => {
+t.test("hashes match the server's published vectors", async (t) => {
   for (const [name, value, expected] of published) t.equal(hash(value), expected, name)
 })
 
-t.test('integers, as long, double and decimal', async (t) => {
+t.test('an integer has the same hash as long, double and decimal', async (t) => {
   for (const [text, expected] of Object.entries(integers)) {
     t.equal(hash(long(BigInt(text))), expected, text)
     t.equal(hash(decimal(text)), expected, `decimal ${text}`)
@@ -188,11 +188,11 @@ t.test('integers, as long, double and decimal', async (t) => {
   }
 })
 
-t.test('other derived vectors', async (t) => {
+t.test('hashes match the other derived vectors', async (t) => {
   for (const [name, value, expected] of derived) t.equal(hash(value), expected, name)
 })
 
-t.test('squashing', async (t) => {
+t.test('numbers outside the int64 range and fractions are converted as the server does', async (t) => {
   const longHash = (value: bigint): bigint => hash(long(value))
   for (const value of [2.2, 2.3, 2.9]) t.equal(hash(value), longHash(2n))
   t.equal(hash(-0.5), longHash(0n))
@@ -227,7 +227,7 @@ t.test('squashing', async (t) => {
   }
 })
 
-t.test('what differs and what does not', async (t) => {
+t.test('types, structure and names change a hash, number types do not', async (t) => {
   t.not(hash(new BSONRegExp('3', '')), hash('3'))
   t.not(hash({ 0: 0, 1: 1 }), hash([0, 1]))
   t.not(hash({ a: {}, b: 1 }), hash({ a: { b: 1 } }))
@@ -236,10 +236,10 @@ t.test('what differs and what does not', async (t) => {
   t.equal(hashValue(undefined), hash(null), 'missing is null')
 })
 
-t.test('numbers with the same whole part hash alike, others differ', async () => {
+t.test('numbers with the same integer part have equal hashes, others differ', async () => {
   check(
     fc.property(fc.integer(), fc.integer(), fc.integer({ min: 0, max: 9 }), (value, other, tenth) => {
-      // The fraction leads away from zero, or truncation would land on the neighbour.
+      // The fraction moves the number away from zero: truncation must give the same integer.
       const expected = hash(new Int32(value))
       return (
         hash(new Double(Number(`${value}.${tenth}`))) === expected &&
@@ -251,22 +251,22 @@ t.test('numbers with the same whole part hash alike, others differ', async () =>
   )
 })
 
-t.test('the key value is the hash as an int64', async (t) => {
+t.test('hashedKeyValue is the hash as an int64', async (t) => {
   const value = hashedKeyValue(toRawValue(42))
   t.equal(value.type, BsonType.int64)
   t.equal(value.asBigInt(), -944302157085130861n)
   t.equal(value.end - value.start, 8)
   hashedKeyValue(toRawValue(43))
-  t.equal(value.asBigInt(), -944302157085130861n, 'and shares no memory with the next')
+  t.equal(value.asBigInt(), -944302157085130861n, 'the next hash does not overwrite it')
   t.equal(hashedKeyValue(int64Value(42n)).asBigInt(), value.asBigInt())
 })
 
-t.test('a value beyond the buffer', async (t) => {
+t.test('a value larger than the buffer can be hashed', async (t) => {
   t.not(hash('x'.repeat(100_000)), hash('x'.repeat(100_001)))
   t.equal(hash([['x'.repeat(5000)], 42]), hash([['x'.repeat(5000)], 42.5]))
 })
 
-t.test('strings around the length of an MD5 block hash as MD5 says', (t) => {
+t.test('strings of lengths around an MD5 block have the hash of MD5', (t) => {
   for (let length = 0; length <= 140; length++) {
     const value = toRawValue('é'.repeat(length >> 1) + 'x'.repeat(length & 1))
     // Seed 0, then the canonical type of strings.

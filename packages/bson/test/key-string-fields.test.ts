@@ -5,7 +5,7 @@ import { valueModel } from './support/arbitrary.js'
 import { check } from './support/check.js'
 import { rawValue } from './support/model.js'
 
-t.test('fields end where the next begins', async () => {
+t.test('the fields of a KeyString end where the next ones begin', async () => {
   check(
     fc.property(fc.array(fc.tuple(valueModel, fc.boolean()), { minLength: 1, maxLength: 4 }), (fields) => {
       const values = fields.map(([model]) => rawValue(model))
@@ -25,7 +25,7 @@ t.test('fields end where the next begins', async () => {
   )
 })
 
-t.test('what is no KeyString is refused', async (t) => {
+t.test('a string that is not a KeyString throws', async (t) => {
   t.throws(() => keyStringFieldEnd('\x01', 0), /not a KeyString/)
   t.throws(() => keyStringFieldEnd('\x30abc', 0), /without an end/)
 })

@@ -26,7 +26,7 @@ t.test('string order is the canonical order', async () => {
   )
 })
 
-t.test('numbers of all types', async () => {
+t.test('numbers of all types are in canonical order', async () => {
   check(
     fc.property(
       numberModel,
@@ -47,7 +47,7 @@ function compareTuples(fields: readonly (readonly [readonly [Model, Model], bool
   return 0
 }
 
-t.test('compound and descending', async () => {
+t.test('compound keys with descending fields are in canonical order', async () => {
   check(
     fc.property(tuple, (fields) => {
       const descending = fields.map(([, down]) => down)
@@ -65,7 +65,7 @@ t.test('compound and descending', async () => {
   )
 })
 
-t.test('prefixes: of longer tuples yes, of other tuples of the same length never', async () => {
+t.test('a key is a prefix of longer tuples and never of other tuples of its length', async () => {
   check(
     fc.property(tuple, valueModel, fc.boolean(), (fields, more, down) => {
       const descending = [...fields.map(([, d]) => d), down]
@@ -88,7 +88,7 @@ t.test('prefixes: of longer tuples yes, of other tuples of the same length never
   )
 })
 
-t.test('a document is the tuple of its values', async () => {
+t.test('a document has the KeyString of the tuple of its values', async () => {
   check(
     fc.property(tuple, (fields) => {
       const descending = fields.map(([, down]) => down)
@@ -104,13 +104,13 @@ t.test('a document is the tuple of its values', async () => {
   )
 })
 
-t.test('missing is null, undefined is not', async (t) => {
+t.test('a missing value is encoded as null, undefined is not', async (t) => {
   t.equal(encodeKeyString([undefined]), encodeKeyString([nullValue]))
   t.not(encodeKeyString([undefinedValue]), encodeKeyString([nullValue]))
   t.equal(encodeKeyString([]), '')
 })
 
-t.test('numbers that lie within one step of a double', async (t) => {
+t.test('numbers within one step of a double are in order', async (t) => {
   for (const edge of [
     0n,
     1n,
@@ -150,7 +150,7 @@ t.test('every character is one byte', async () => {
   )
 })
 
-t.test('a value beyond the buffer', async (t) => {
+t.test('a value larger than the buffer can be encoded', async (t) => {
   const long = 'ab\0'.repeat(50_000)
   const a = encodeKeyString([toRawValue(long), toRawValue(Long.fromNumber(1))])
   const b = encodeKeyString([toRawValue(long), toRawValue(2)])
@@ -158,6 +158,6 @@ t.test('a value beyond the buffer', async (t) => {
   t.ok(a > encodeKeyString([toRawValue(long.slice(1))]) === long > long.slice(1))
 })
 
-t.test('an unknown type byte is refused', async (t) => {
+t.test('an unknown type byte throws', async (t) => {
   t.throws(() => encodeKeyString([new RawValue(0x33, new Uint8Array(0), 0, 0)]), { message: 'not a BSON type: 51' })
 })

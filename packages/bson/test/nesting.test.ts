@@ -1,15 +1,15 @@
-/** Where a document is too deep, and where it is not. */
+/** The limit of nesting depth. */
 import t from 'tap'
 import { encode, nestsDeeperThan, type Document } from '@shardlab/bson'
 
-/** A document of so many levels. */
+/** A document with so many levels. */
 function nested(levels: number, wrap: (value: unknown) => Document | unknown[] = (a) => ({ a })): Document {
   let value: unknown = 1
   for (let i = 1; i < levels; i++) value = wrap(value)
   return { a: value }
 }
 
-t.test('levels', async (t) => {
+t.test('a document with one level more than the limit nests deeper', async (t) => {
   for (const levels of [1, 2, 10, 180, 200]) {
     for (const wrap of [
       (a: unknown) => ({ a }),
@@ -23,7 +23,7 @@ t.test('levels', async (t) => {
   }
 })
 
-t.test('what is empty does not count', async (t) => {
+t.test('empty documents and arrays do not count as levels', async (t) => {
   t.equal(nestsDeeperThan(encode({ a: { b: {} } }), 2), false)
   t.equal(nestsDeeperThan(encode({ a: { b: [] } }), 2), false)
   t.equal(nestsDeeperThan(encode({ a: { b: [1] } }), 2), true)

@@ -76,7 +76,7 @@ t.test('numbers are read and written little-endian', async () => {
   )
 })
 
-t.test('an int64 as the nearest double', async (t) => {
+t.test('readInt64Number gives the nearest double', async (t) => {
   for (const value of [
     2n ** 53n - 1n,
     2n ** 53n,
@@ -93,7 +93,7 @@ t.test('an int64 as the nearest double', async (t) => {
   }
 })
 
-t.test('as numbers, integers, strings', async (t) => {
+t.test('values convert to numbers, integers and strings, or throw', async (t) => {
   t.equal(int32Value(-2147483648).asNumber(), -2147483648)
   t.equal(doubleValue(0.1).asNumber(), 0.1)
   t.ok(Number.isNaN(toRawValue(Decimal128.fromString('1')).asNumber()))
@@ -107,7 +107,7 @@ t.test('as numbers, integers, strings', async (t) => {
   t.throws(() => int32Value(1).asString(), TypeError)
 })
 
-t.test('truth', async (t) => {
+t.test("isTruthy is the server's trueValue", async (t) => {
   const decimal = (text: string): RawValue => toRawValue(Decimal128.fromString(text))
   for (const value of [
     nullValue,
@@ -136,7 +136,7 @@ t.test('truth', async (t) => {
     t.ok(value.isTruthy(), typeName(value.type))
 })
 
-t.test('classes of types', async (t) => {
+t.test('type predicates and names cover every type', async (t) => {
   for (const type of [BsonType.int32, BsonType.int64, BsonType.double, BsonType.decimal128]) {
     t.ok(isNumberType(type))
     t.ok(new RawValue(type, new Uint8Array(16), 0, 0).isNumber())
@@ -157,16 +157,20 @@ t.test('classes of types', async (t) => {
   t.notOk(isNaNValue(stringValue('NaN')))
 })
 
-t.test('detached shares nothing', async (t) => {
+t.test('a detached value shares no bytes', async (t) => {
   const bytes = Buffer.from(encode({ a: 'hello' }))
   const value = new RawValue(BsonType.string, bytes, 7, 17)
   const copy = value.detached()
   bytes.fill(0)
   t.equal(copy.asString(), 'hello')
-  t.equal(new RawValue(BsonType.objectId, bytes, 0, bytes.length).slice(), bytes, 'the whole array is itself')
+  t.equal(
+    new RawValue(BsonType.objectId, bytes, 0, bytes.length).slice(),
+    bytes,
+    'slice returns the array itself if the value fills it',
+  )
 })
 
-t.test('text', async () => {
+t.test('UTF-8 is read as Buffer reads it', async () => {
   check(
     fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), (text) => {
       const bytes = new Uint8Array(Buffer.from(`..${text}..`))
@@ -179,7 +183,7 @@ t.test('text', async () => {
   )
 })
 
-t.test('values to and from JavaScript', async (t) => {
+t.test('values survive the way to JavaScript and back', async (t) => {
   const id = new ObjectId()
   for (const value of [
     1,
@@ -204,14 +208,14 @@ t.test('values to and from JavaScript', async (t) => {
   t.same(decode(encode({ a: Long.fromNumber(1) })), { a: Long.fromNumber(1) })
 })
 
-t.test('Extended JSON', async (t) => {
+t.test('relaxed and canonical Extended JSON are those of the bson package', async (t) => {
   const bytes = encode({ a: 1, l: Long.fromNumber(2) })
   t.equal(toExtendedJson(bytes), '{"a":1,"l":2}')
   t.equal(toExtendedJson(bytes, { canonical: true }), '{"a":{"$numberInt":"1"},"l":{"$numberLong":"2"}}')
   t.same(EJSON.parse(toExtendedJson(bytes)), { a: 1, l: 2 })
 })
 
-t.test('binary values and identity', async (t) => {
+t.test('binary values and identity compare bytes', async (t) => {
   const bytes = new Uint8Array(16).map((_, i) => i * 16)
   const uuid = uuidValue(bytes)
   t.same(fromRawValue(uuid), new UUID(bytes))
@@ -230,7 +234,7 @@ t.test('binary values and identity', async (t) => {
     if (length === 0) continue
     other[length - 1]!++
     t.notOk(sameBytes(long, other), `${length} bytes, the last one differs`)
-    t.notOk(sameBytes(long, other.subarray(1)), `${length} bytes and one less`)
+    t.notOk(sameBytes(long, other.subarray(1)), `${length} bytes and one fewer`)
   }
   const id = new ObjectId()
   t.ok(objectIdValue(id.id).isIdentical(toRawValue(id)))
@@ -240,7 +244,7 @@ t.test('binary values and identity', async (t) => {
   t.notOk(toRawValue('ab').isIdentical(toRawValue('ac')))
 })
 
-t.test('a name is read the same however often, whatever was read before', async () => {
+t.test('a name is read the same however often and after any others', async () => {
   check(
     fc.property(
       fc.array(fc.oneof(fc.string({ maxLength: 40 }), fc.constantFrom('é', 'a', 'filter', '\u{1f600}')), {
@@ -255,7 +259,7 @@ t.test('a name is read the same however often, whatever was read before', async 
   )
 })
 
-t.test('a byte that is no text is not taken for a name that has it as a character', async (t) => {
+t.test('a byte that is invalid UTF-8 does not match the same character code in a cached name', async (t) => {
   readName(Buffer.from('\u00e9'), 0, 2)
   t.equal(readName(Buffer.from([0xe9]), 0, 1), '\ufffd')
 })

@@ -24,7 +24,7 @@ import { check } from './support/check.js'
 
 const options = { promoteLongs: false, promoteBuffers: false, bsonRegExp: true } as const
 
-t.test('fields lie where they were put', async () => {
+t.test('an iterator finds the fields of any document', async () => {
   check(
     fc.property(fieldModels, (fields) => {
       const found = fieldsOf(documentBytes(fields))
@@ -41,7 +41,7 @@ t.test('fields lie where they were put', async () => {
   )
 })
 
-t.test('findField finds the first of a name, anywhere in an array of bytes', async () => {
+t.test('findField finds the first field of a name, at any offset of an array', async () => {
   check(
     fc.property(fieldModels, fc.nat({ max: 5 }), fc.string({ maxLength: 4 }), (fields, shift, absent) => {
       const bytes = Buffer.concat([Buffer.alloc(shift, 0x61), documentBytes(fields), Buffer.alloc(shift, 0x61)])
@@ -65,7 +65,7 @@ t.test('values read as the bson package reads the document', async () => {
     fc.property(documentArbitrary, (bytes) => {
       const names = new Set(fieldsOf(bytes).map(([name]) => name))
       const whole = BSON.deserialize(bytes, options)
-      // Of fields with the same name an object keeps the last.
+      // Of repeated names an object keeps the last value.
       const last = new Map(fieldsOf(bytes))
       for (const name of names)
         if (JSON.stringify(fromRawValue(last.get(name)!)) !== JSON.stringify(whole[name])) return false
@@ -74,7 +74,7 @@ t.test('values read as the bson package reads the document', async () => {
   )
 })
 
-t.test('names that nearly match', async (t) => {
+t.test('names that nearly match are not found', async (t) => {
   const bytes = encode({ ab: 1, a: 2, é: 3, éa: 4, '': 5, abc: 6, aé: 7, 'a😀': 8 })
   for (const [name, value] of [
     ['ab', 1],
@@ -88,12 +88,12 @@ t.test('names that nearly match', async (t) => {
   ] as const)
     t.equal(findField(bytes, name)?.asNumber(), value, name)
   for (const name of ['b', 'abcd', 'è', 'éé', 'aè', '€']) t.equal(findField(bytes, name), undefined, name)
-  t.equal(findField(encode({ a: 'x' }), 'a\0'), undefined, 'a NUL is no part of a name')
+  t.equal(findField(encode({ a: 'x' }), 'a\0'), undefined, 'a NUL is not part of a name')
   t.equal(findField(encode({ a: 0 }), 'a\0\0'), undefined)
   t.equal(findField(emptyDocument, 'a'), undefined)
 })
 
-t.test('paths', async (t) => {
+t.test('a path enters embedded documents only', async (t) => {
   const bytes = encode({ a: { b: { c: 1 }, 'x.y': 2 }, arr: [{ c: 1 }], n: 5, '': { '': 7 } })
   t.equal(findPath(bytes, 'a.b.c')?.asNumber(), 1)
   t.equal(findPath(bytes, 'n')?.asNumber(), 5)
@@ -105,7 +105,7 @@ t.test('paths', async (t) => {
   t.equal(findPath(bytes, 'nothing.b'), undefined)
 })
 
-t.test('elements and documents of an array', async (t) => {
+t.test('elementsOf and documentsOf list an array', async (t) => {
   const array = findField(encode({ a: [{ x: 1 }, 2, { y: 'z' }] }), 'a')!
   t.same(
     elementsOf(array).map((value) => value.type),
@@ -117,7 +117,7 @@ t.test('elements and documents of an array', async (t) => {
   )
 })
 
-t.test('the first field, emptiness, embedded documents', async (t) => {
+t.test('the first field, empty documents and documents at an offset are read', async (t) => {
   const bytes = encode({ find: 'c', filter: {} })
   t.equal(firstFieldName(bytes), 'find')
   t.equal(firstFieldName(emptyDocument), undefined)
@@ -128,7 +128,7 @@ t.test('the first field, emptiness, embedded documents', async (t) => {
   t.same([...documentAt(bytes, filter.start)], [...emptyDocument])
 })
 
-t.test('an iterator', async (t) => {
+t.test('an iterator ends once and stays ended', async (t) => {
   const it = new FieldIterator(encode({ a: 1, b: 'x' }))
   t.ok(it.next())
   t.equal(it.name(), 'a')
@@ -136,10 +136,10 @@ t.test('an iterator', async (t) => {
   t.ok(it.next())
   t.equal(it.value().asString(), 'x')
   t.notOk(it.next())
-  t.notOk(it.next(), 'the end is the end')
+  t.notOk(it.next(), 'still at the end')
 })
 
-t.test('what trusts the structure still stops', async (t) => {
+t.test('functions that trust the structure still terminate on broken bytes', async (t) => {
   t.throws(() => cstringEnd(new Uint8Array([1, 2]), 0), { message: 'unterminated cstring' })
   t.throws(() => valueEnd(0x33, emptyDocument, 0), { message: 'not a BSON type: 51' })
   t.notOk(new FieldIterator(new Uint8Array(0)).next())

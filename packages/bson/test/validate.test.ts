@@ -35,7 +35,7 @@ function nest(levels: number): Uint8Array {
   return documentBytes([['d', model]])
 }
 
-t.test('every document is fine, anywhere in an array of bytes', async () => {
+t.test('every document is valid, at any offset of an array', async () => {
   check(
     fc.property(documentArbitrary, fc.nat({ max: 5 }), (bytes, shift) => {
       const shifted = Buffer.concat([Buffer.alloc(shift, 1), bytes, Buffer.alloc(shift, 1)])
@@ -51,7 +51,7 @@ const mutation = fc.record({
   kind: fc.constantFrom('set', 'cut', 'add'),
 })
 
-t.test('never throws, and what it accepts can be read', async () => {
+t.test('validation never throws, and accepted documents can be read', async () => {
   let accepted = 0
   check(
     fc.property(
@@ -78,10 +78,10 @@ t.test('never throws, and what it accepts can be read', async () => {
     ),
     20000,
   )
-  t.ok(accepted > 500, `${accepted} mutated documents were still fine`)
+  t.ok(accepted > 500, `${accepted} mutated documents were still valid`)
 })
 
-/** Reads every value of a document, however deep; throws when one leaves the bytes. */
+/** Reads every value of a document recursively; throws if a value exceeds the bytes. */
 function readAll(bytes: Uint8Array): void {
   for (const [, value] of fieldsOf(bytes)) {
     if (value.end >= bytes.length) throw new Error('a value leaves its document')
@@ -89,7 +89,7 @@ function readAll(bytes: Uint8Array): void {
   }
 }
 
-t.test('never throws on random bytes', async () => {
+t.test('validation never throws on random bytes', async () => {
   check(
     fc.property(fc.uint8Array({ maxLength: 60 }), fc.boolean(), (bytes, plausible) => {
       if (plausible && bytes.length >= 5) {
@@ -104,7 +104,7 @@ t.test('never throws on random bytes', async () => {
   )
 })
 
-t.test('no byte outside the range is looked at', async () => {
+t.test('validation reads no byte outside the range', async () => {
   check(
     fc.property(
       documentArbitrary,
@@ -126,7 +126,7 @@ t.test('no byte outside the range is looked at', async () => {
   )
 })
 
-t.test('the outer frame', async (t) => {
+t.test('the length and the terminator of a document are checked', async (t) => {
   t.equal(validateBson(emptyDocument), null)
   for (const bytes of [[], [5, 0, 0, 0], [4, 0, 0, 0, 0], [0xff, 0xff, 0xff, 0xff, 0]])
     t.match(validateBson(new Uint8Array(bytes)), tooShort)
@@ -137,7 +137,7 @@ t.test('the outer frame', async (t) => {
   t.equal(validateBson(new Uint8Array([9, 9, 5, 0, 0, 0, 0, 9]), 2, 7), null)
 })
 
-t.test('values', async (t) => {
+t.test('values of each type are checked', async (t) => {
   const cases: readonly (readonly [what: string, bytes: Uint8Array, reason: string | null])[] = [
     ['false', one(0x08, 0), null],
     ['true', one(0x08, 1), null],
@@ -199,14 +199,14 @@ t.test('values', async (t) => {
     t.equal(validateBson(bytes), reason === null ? null : `${reason} in element with field name 'a'`, what)
 })
 
-t.test('the message says where', async (t) => {
+t.test('the message has the path of the invalid field', async (t) => {
   const bytes = Buffer.from(encode({ x: 1, é: { b: [{ c: true }] } }))
   bytes[bytes.lastIndexOf(1)] = 9
   t.equal(validateBson(bytes), "BSON bool is neither false nor true in element with field name 'é.b.0.c'")
   t.equal(validateBson(new Uint8Array(2)), `${tooShort} in element with field name '?'`)
 })
 
-t.test('depth', async (t) => {
+t.test('depth is limited, by default to 200 levels', async (t) => {
   t.equal(defaultMaxDepth, 200)
   t.equal(validateBson(nest(200)), null)
   const reason = validateBson(nest(201))!
@@ -215,14 +215,14 @@ t.test('depth', async (t) => {
   t.equal(validationErrorCode(validateBson(one(0x14))!), 'InvalidBSON')
   t.equal(validateBson(nest(900), 0, undefined, { maxDepth: 1000 }), null)
   t.match(validateBson(nest(3), 0, undefined, { maxDepth: 2 }), 'BSONObj exceeds')
-  t.equal(validateBson(nest(200)), null, 'and the default is as before')
+  t.equal(validateBson(nest(200)), null, 'the default is unchanged')
   const scope = documentBytes([['c', { kind: 'codeWithScope', text: '', fields: [] }]])
   t.equal(validateBson(scope, 0, undefined, { maxDepth: 2 }), null, 'a code with scope counts twice')
   t.match(validateBson(scope, 0, undefined, { maxDepth: 1 }), 'BSONObj exceeds')
   t.match(validateBson(scope, 0, undefined, { maxDepth: 0 }), 'BSONObj exceeds')
 })
 
-t.test('a value of a validated document knows its end', async (t) => {
+t.test('values of a validated document can be read', async (t) => {
   const value = fieldsOf(one(0x02, 2, 0, 0, 0, 0x62, 0))[0]![1]
   t.type(value, RawValue)
   t.equal(value.asString(), 'b')

@@ -6,7 +6,7 @@ import { fieldModels } from './support/arbitrary.js'
 import { documentBytes, payload, rawValue, type Model } from './support/model.js'
 import { check } from './support/check.js'
 
-/** Writes a value by the method made for its type. */
+/** Writes a value with the writer's method for its type. */
 function write(writer: DocumentWriter, name: string, model: Model): void {
   switch (model.kind) {
     case 'int32':
@@ -49,7 +49,7 @@ function write(writer: DocumentWriter, name: string, model: Model): void {
   }
 }
 
-t.test('writes the bytes of any document', async () => {
+t.test('a writer produces the bytes of any document', async () => {
   check(
     fc.property(fieldModels, fc.integer({ min: 0, max: 300 }), (fields, sizeHint) => {
       const writer = new DocumentWriter(sizeHint)
@@ -59,7 +59,7 @@ t.test('writes the bytes of any document', async () => {
   )
 })
 
-t.test('writes what the bson package writes', async (t) => {
+t.test('a writer produces the same bytes as the bson package', async (t) => {
   const id = new ObjectId()
   const uuid = new Uint8Array(16).fill(7)
   const bytes = new DocumentWriter()
@@ -110,7 +110,7 @@ t.test('writes what the bson package writes', async (t) => {
   )
 })
 
-t.test('length counts what is written', async (t) => {
+t.test('length counts the bytes written so far', async (t) => {
   const writer = new DocumentWriter()
   t.equal(writer.length, 4)
   writer.int32('a', 1)
@@ -118,7 +118,7 @@ t.test('length counts what is written', async (t) => {
   t.equal(writer.finish().length, 12)
 })
 
-t.test('writers that are at work at the same time do not meet', async () => {
+t.test('writers used at the same time do not affect each other', async () => {
   check(
     fc.property(
       fc.array(fc.tuple(fieldModels, fc.integer({ min: 0, max: 3000 })), { minLength: 2, maxLength: 6 }),
@@ -126,7 +126,7 @@ t.test('writers that are at work at the same time do not meet', async () => {
         const writers = documents.map(([, sizeHint]) => new DocumentWriter(sizeHint))
         const longest = Math.max(...documents.map(([fields]) => fields.length))
         for (let i = 0; i < longest; i++) {
-          // One that is given up in between.
+          // One that is never finished.
           new DocumentWriter().startDocument('left')
           documents.forEach(([fields], writer) => {
             const field = fields[i]
@@ -141,7 +141,7 @@ t.test('writers that are at work at the same time do not meet', async () => {
   )
 })
 
-t.test('whole numbers as int64', async (t) => {
+t.test('an int64 can be written from any integer number', async (t) => {
   for (const value of [
     0,
     -1,
@@ -171,13 +171,13 @@ t.test("a large document shares no memory with its value's array", async (t) => 
   t.ok((decode(bytes)['v'] as Binary).buffer.every((byte) => byte === 5))
 })
 
-t.test('misuse', async (t) => {
+t.test('misuse of a writer throws', async (t) => {
   t.throws(() => new DocumentWriter().end(), { message: 'no embedded document is open' })
   t.throws(() => new DocumentWriter().startArray('a').finish(), { message: 'an embedded document is still open' })
   t.throws(() => new DocumentWriter().int32('a\0b', 1), { message: 'a field name cannot contain NUL' })
   t.throws(() => new DocumentWriter().int32('é\0b', 1), { message: 'a field name cannot contain NUL' })
 })
 
-t.test('names of array elements', async (t) => {
+t.test('the names of array elements are their indexes', async (t) => {
   for (const index of [0, 9, 1023, 1024, 70000]) t.equal(arrayIndexName(index), String(index))
 })

@@ -85,7 +85,6 @@ export const proseDebt: readonly string[] = [
   'docs/reference/deviations.md',
   'docs/reference/events.md',
   'packages/actor/',
-  'packages/bson/',
   'packages/cluster/',
   'packages/config-server/',
   'packages/load/',

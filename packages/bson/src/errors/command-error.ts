@@ -1,19 +1,23 @@
 /**
- * What a command fails with: a code of MongoDB's, its name, a message, and whatever else the reply carries.
- * Thrown by every floor; the one who answers the client turns it into a reply with {@link writeError}.
+ * The error of a failed command: a MongoDB error code, its name, a message and further reply
+ * fields. Every floor throws it; the member that answers the client turns it into a reply with
+ * {@link writeError}.
  */
-import { DocumentWriter } from '../writer.js'
+import { DocumentWriter } from '../codec/writer.js'
 import { ErrorCodes, errorCodeName, type ErrorCodeName } from './error-codes.js'
 
-/** As a code: the reply names none, as with the arguments of the server's oldest commands. */
+/** As a code: the reply has no `code`, as for the arguments of the server's oldest commands. */
 export const noCode = 0
 
 export interface CommandErrorOptions {
-  /** Such as `TransientTransactionError`; default none. */
+  /** For example `TransientTransactionError`; default none. */
   errorLabels?: readonly string[]
-  /** A document whose fields follow the others in the reply (`keyPattern`, `writeErrors`, …); default none. */
+  /**
+   * A document whose fields are appended to the reply (`keyPattern`, `writeErrors`, …); default
+   * none.
+   */
   extra?: Uint8Array | null
-  /** What led to it, for our own eyes only: never part of a reply. */
+  /** The original error, for diagnosis: never part of a reply. */
   cause?: unknown
 }
 
@@ -34,7 +38,10 @@ export class CommandError extends Error {
   }
 }
 
-/** Appends the fields of a failed command's reply: ok, errmsg, code and codeName unless it has {@link noCode}, errorLabels if any, extra fields. */
+/**
+ * Appends the fields of a failed command's reply: ok, errmsg, code and codeName unless the code is
+ * {@link noCode}, errorLabels if any, extra fields.
+ */
 export function writeError(writer: DocumentWriter, error: CommandError): void {
   writer.double('ok', 0).string('errmsg', error.message)
   if (error.code !== noCode) writer.int32('code', error.code).string('codeName', error.codeName)

@@ -1,7 +1,8 @@
 /**
- * The one table of MongoDB's error codes: every name a cluster of this kind answers with, and its number.
- * Numbers without a name here are answered as `Location<number>`, as the server does for its assertions.
- * Server: the public list of error codes (`error_codes.yml`, main); names of that list only, none invented.
+ * The one table of MongoDB's error codes: each name that a cluster of this kind replies with, and
+ * its number. Numbers without a name here are reported as `Location<number>`, as the server does
+ * for its assertions. Server: the public list of error codes (`error_codes.yml`, main), with only
+ * its names.
  */
 export const ErrorCodes = {
   OK: 0,
@@ -356,7 +357,7 @@ const retriable: ReadonlySet<number> = new Set<number>([
   ErrorCodes.InterruptedDueToFCVChange,
 ])
 
-/** Is this code in the server's category RetriableError? */
+/** Whether the code is in the server's category RetriableError. */
 export function isRetriableErrorCode(code: number): boolean {
   return retriable.has(code)
 }

@@ -1,4 +1,7 @@
-/** Run by hand: `node dist/test/bench/bytes.bench.js`. Nanoseconds a call, the best of several rounds. */
+/**
+ * Run it by hand: `node dist/test/bench/bytes.bench.js`. Prints nanoseconds per call, the best of
+ * several rounds.
+ */
 import { performance } from 'node:perf_hooks'
 import {
   compareDocuments,

@@ -1,2 +1,2 @@
-/** `@shardlab/bson/testing`: what property tests of every package share. For tests only; not shipped. */
+/** `@shardlab/bson/testing`: helpers for property tests of every package. Not shipped. */
 export * from './check.js'

@@ -1,6 +1,6 @@
 /**
- * BSON values as plain tagged objects, with a builder of their bytes and a comparison that are slow, obvious and share
- * no code with the package: what the property tests measure it against.
+ * BSON values as plain tagged objects, with a slow builder of their bytes and a slow comparison
+ * that share no code with the package: the oracle of the property tests.
  */
 import { Decimal128 } from 'bson'
 import { BsonType, RawValue } from '@shardlab/bson'
@@ -89,7 +89,7 @@ export function documentBytes(fields: readonly (readonly [string, Model])[]): Bu
 }
 
 export function rawValue(model: Model): RawValue {
-  // Not at the start of its array, as in life.
+  // Not at offset 0, as in real documents.
   const bytes = payload(model)
   return new RawValue(
     BsonType[model.kind],
@@ -189,7 +189,7 @@ function compareFields(a: readonly (readonly [string, Model])[], b: readonly (re
   return three(a.length, b.length)
 }
 
-/** A number as an exact fraction; strings for what is none. */
+/** A number as an exact fraction; a string for NaN and the infinities. */
 function fraction(model: Model): 'NaN' | 'Infinity' | '-Infinity' | readonly [numerator: bigint, denominator: bigint] {
   if (model.kind === 'int32') return [BigInt(model.value), 1n]
   if (model.kind === 'int64') return [model.value, 1n]

@@ -1,5 +1,5 @@
 /** Documents that the server could not build. Server: bson_size_limits, BSONObj::_assertInvalid. */
-import { builtLevelsMax, CommandError, FieldIterator, nestsDeeperThan } from '@shardlab/bson'
+import { maxBuiltDepth, CommandError, FieldIterator, nestsDeeperThan } from '@shardlab/bson'
 import { formatField } from '@shardlab/query'
 import { documentBytesMax } from './fix-document.js'
 
@@ -11,10 +11,10 @@ const shownBytesMax = 64 * 1024
 
 /** @throws CommandError 10334 BSONObjectTooLarge, 15 Overflow for one that is nested too deep */
 export function checkBuilt(document: Uint8Array): void {
-  if (nestsDeeperThan(document, builtLevelsMax))
+  if (nestsDeeperThan(document, maxBuiltDepth))
     throw new CommandError(
       'Overflow',
-      `cannot convert document to BSON because it exceeds the limit of ${builtLevelsMax} levels of nesting`,
+      `cannot convert document to BSON because it exceeds the limit of ${maxBuiltDepth} levels of nesting`,
     )
   const sizeBytes = document.length
   if (sizeBytes <= builtBytesMax) return

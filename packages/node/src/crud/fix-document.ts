@@ -7,7 +7,7 @@ import {
   findField,
   nestsDeeperThan,
   readUint32,
-  storedLevelsMax,
+  maxStoredDepth,
   type RawValue,
 } from '@shardlab/bson'
 import type { StorageNode } from '../storage-node.js'
@@ -38,8 +38,8 @@ export function fixDocumentForInsert(
       `object to insert too large. size in bytes: ${document.length}, max size: ${documentBytesMax}`,
     )
   }
-  if (nestsDeeperThan(document, storedLevelsMax))
-    throw new CommandError('Overflow', `cannot insert document because it exceeds ${storedLevelsMax} levels of nesting`)
+  if (nestsDeeperThan(document, maxStoredDepth))
+    throw new CommandError('Overflow', `cannot insert document because it exceeds ${maxStoredDepth} levels of nesting`)
   let idAt = -1
   let position = 0
   let hasEmptyTimestamp = false

@@ -6,7 +6,7 @@ import {
   FieldIterator,
   findField,
   nestsDeeperThan,
-  storedLevelsMax,
+  maxStoredDepth,
   type RawValue,
 } from '@shardlab/bson'
 import { compileUpdate, upsertBase, type EvaluationContext, type Filter, type Update } from '@shardlab/query'
@@ -175,8 +175,8 @@ function withImage(session: LogSession | null, image: RetryImage | null): LogSes
 }
 
 function checkSize(document: Uint8Array, code: number, what: string): void {
-  if (nestsDeeperThan(document, storedLevelsMax))
-    throw new CommandError('Overflow', `Document exceeds maximum nesting depth of ${storedLevelsMax}`)
+  if (nestsDeeperThan(document, maxStoredDepth))
+    throw new CommandError('Overflow', `Document exceeds maximum nesting depth of ${maxStoredDepth}`)
   if (document.length <= documentBytesMax) return
   checkBuilt(document)
   throw new CommandError(code, `${what} is larger than ${documentBytesMax}`)

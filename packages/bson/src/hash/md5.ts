@@ -1,7 +1,6 @@
-/** MD5 of many pieces, as the server's dbHash gives it. */
+/** MD5 of several pieces, as in the server's dbHash. */
 import { md5 } from '@noble/hashes/legacy.js'
 
-/** Takes pieces one after the other; {@link text} ends it. */
 export class Md5 {
   readonly #hash = md5.create()
 
@@ -10,7 +9,7 @@ export class Md5 {
     return this
   }
 
-  /** 32 hexadecimal digits. Called once. */
+  /** The digest as 32 hexadecimal digits. Call it once. */
   text(): string {
     return Buffer.from(this.#hash.digest()).toString('hex')
   }

@@ -1,23 +1,25 @@
 /**
- * The canonical order of BSON values, on bytes. Manual: comparison and sort order of BSON types; server:
- * `BSONElement::compareElements`, `BSONObj::woCompare`.
+ * The canonical order of BSON values, on bytes. Manual: comparison and sort order of BSON types;
+ * server: `BSONElement::compareElements`, `BSONObj::woCompare`.
  *
- * Types rank first (`canonicalType`); within a rank: numbers mathematically, strings and code by UTF-8 bytes, objects
- * field by field (rank, name, value), arrays element by element, binary by length, subtype, bytes, dates signed,
- * timestamps unsigned, regular expressions by pattern then flags.
+ * Types rank first (`canonicalType`). Within a rank: numbers mathematically, strings and code by
+ * UTF-8 bytes, objects field by field (rank, name, value), arrays element by element, binary by
+ * length, subtype, bytes, dates signed, timestamps unsigned, regular expressions by pattern, then
+ * flags.
  */
 import { compareInt64, compareNumbers } from './number-order.js'
-import { asBuffer, readUtf8, type RawValue } from './raw-value.js'
-import { readInt32, readUint32 } from './read.js'
-import { cstringEnd, valueEnd } from './scan.js'
-import { BsonType, canonicalType } from './types.js'
+import { asBuffer, readUtf8, type RawValue } from '../values/raw-value.js'
+import { readInt32, readUint32 } from '../bytes/little-endian.js'
+import { cstringEnd, valueEnd } from '../scan/scan.js'
+import { BsonType, canonicalType } from '../values/types.js'
 
 /** Orders strings by a collation: negative, zero or positive. */
 export type StringComparator = (a: string, b: string) => number
 
 /**
- * Orders two values: -1, 0 or 1. A missing value (`undefined`) equals BSON undefined.
- * `strings` replaces byte order for strings and symbols, also inside documents; field names and code keep byte order.
+ * Orders two values: -1, 0 or 1. A missing value (`undefined`) equals BSON undefined. `strings`
+ * replaces byte order for strings and symbols, also inside documents; field names and code keep
+ * byte order.
  */
 export function compareValues(a: RawValue | undefined, b: RawValue | undefined, strings?: StringComparator): number {
   if (a === undefined) return b === undefined || b.type === BsonType.undefined ? 0 : b.type === BsonType.minKey ? 1 : -1
@@ -35,7 +37,7 @@ export function compareDocuments(a: Uint8Array, b: Uint8Array, strings?: StringC
   return compareFields(a, 0, b, 0, true, strings)
 }
 
-/** Are two values equal in the canonical order? */
+/** Whether two values are equal in the canonical order. */
 export function valuesEqual(a: RawValue | undefined, b: RawValue | undefined, strings?: StringComparator): boolean {
   return compareValues(a, b, strings) === 0
 }
@@ -104,7 +106,7 @@ function compareSameRank(
   }
 }
 
-/** Walks two documents side by side. Array elements have no names of their own: their places are equal anyway. */
+/** Walks two documents in step. The names of array elements are not compared. */
 function compareFields(
   a: Uint8Array,
   aDocument: number,
@@ -144,7 +146,7 @@ function compareUint32(a: Uint8Array, aAt: number, b: Uint8Array, bAt: number): 
   return left < right ? -1 : left > right ? 1 : 0
 }
 
-/** Byte order; of two that agree as far as the shorter goes, the shorter is smaller. */
+/** Byte order; a proper prefix is smaller. */
 export function compareBytes(
   a: Uint8Array,
   aStart: number,

@@ -1,4 +1,3 @@
-/** Do both have the same bytes? */
 export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   const { length } = a
   if (length !== b.length) return false
@@ -7,15 +6,15 @@ export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return true
 }
 
-/** Up to this length a loop beats the call into the runtime. */
+/** Up to this length a loop is faster than a call into the runtime. */
 const shortBytes = 64
 
-/** As a function of any array of bytes: making a Buffer of it costs more than the digits. */
+/** `hexSlice` works on any Uint8Array: creating a Buffer first costs more than the conversion. */
 const { hexSlice } = Buffer.prototype as unknown as {
   readonly hexSlice: (this: Uint8Array, start: number, end: number) => string
 }
 
-/** Bytes as hexadecimal digits, small letters. */
+/** Bytes as lower-case hexadecimal digits. */
 export function hexOf(bytes: Uint8Array): string {
   return hexSlice.call(bytes, 0, bytes.length)
 }

@@ -1,16 +1,18 @@
 /**
- * Is this a well-formed document? Every byte that enters from outside passes here once; everything behind trusts the
- * structure. Safe on arbitrary bytes: no exception, no read outside the range, no work beyond one pass.
+ * Checks that bytes are a well-formed document. All bytes from outside pass here once; all other
+ * code trusts the structure. Safe on arbitrary bytes: no exception, no read outside the range, one
+ * pass.
  *
- * Server: `validateBSON` in its default mode, as it runs on every message. So UTF-8 is not checked, names may repeat,
- * array indexes may be anything, and unknown binary subtypes are fine; the length inside the old binary subtype 2 is
- * checked here, though not there, since clients cannot read such a value. Reasons are worded as the server words them.
+ * Server: `validateBSON` in its default mode, as it checks every message. So UTF-8 is not checked,
+ * names may repeat, array indexes are arbitrary and unknown binary subtypes are valid. Unlike the
+ * server, this checks the length inside the old binary subtype 2, since clients cannot read a value
+ * with a wrong one. The reasons are the server's texts.
  */
-import { readUtf8 } from './raw-value.js'
-import { readInt32 } from './read.js'
-import { BsonType } from './types.js'
+import { readUtf8 } from '../values/raw-value.js'
+import { readInt32 } from '../bytes/little-endian.js'
+import { BsonType } from '../values/types.js'
 
-/** How deep documents and arrays may lie in the outermost one. Server: `maxBSONDepth`. */
+/** Greatest nesting depth of documents and arrays. Server: `maxBSONDepth`. */
 export const defaultMaxDepth = 200
 
 const tooDeep = 'BSONObj exceeds maximum nested object depth'
@@ -19,8 +21,8 @@ const outOfRange = 'BSON size is larger than buffer size'
 const special = 0xff
 const withLength = 0xfe
 const nested = 0xfd
-/** Size of a value by its type byte, or one of the three marks above. */
-const sizes = new Uint8Array(256).fill(special)
+/** Size of a value by its type byte, or one of the three constants above. */
+const sizeOrKind = new Uint8Array(256).fill(special)
 for (const [type, size] of [
   [BsonType.double, 8],
   [BsonType.string, withLength],
@@ -39,20 +41,24 @@ for (const [type, size] of [
   [BsonType.minKey, 0],
   [BsonType.maxKey, 0],
 ] as const) {
-  sizes[type] = size
+  sizeOrKind[type] = size
 }
 
-/** Ends of the open documents, the outermost first; for a code with scope its own end, then its scope's. */
+/**
+ * Ends of the open documents, outermost first. A code with scope has two: its own end, then its
+ * scope's.
+ */
 let ends = new Int32Array(defaultMaxDepth + 2)
-/** Where the element that opened each of them stands. */
+/** Offset of the element that opened each of them. */
 let openers = new Int32Array(defaultMaxDepth + 2)
 let depth = 0
-/** The element under examination, for the message; -1 before the first. */
+/** Offset of the element being checked, for the message; -1 before the first. */
 let element = -1
 
 /**
- * Checks that the document at `start` fills the bytes up to `end` exactly and is well-formed throughout.
- * Returns null, or the reason with the field it was found in; `validationErrorCode` gives the code that goes with it.
+ * Checks that the document at `start` fills the bytes up to `end` exactly and is well-formed
+ * throughout. Returns null, or the reason with the path of the field; `validationErrorCode` gives
+ * the error code of a reason.
  */
 export function validateBson(
   bytes: Uint8Array,
@@ -71,7 +77,10 @@ export function validateBson(
   return reason === null ? null : `${reason} in element with field name '${elementPath(bytes, end)}'`
 }
 
-/** The error code for a reason that {@link validateBson} gave: Overflow for too deep, else InvalidBSON. */
+/**
+ * The error code of a reason from {@link validateBson}: Overflow if the document is too deep, else
+ * InvalidBSON.
+ */
 export function validationErrorCode(reason: string): 'Overflow' | 'InvalidBSON' {
   return reason.startsWith(tooDeep) ? 'Overflow' : 'InvalidBSON'
 }
@@ -82,7 +91,7 @@ function validateDocument(bytes: Uint8Array, start: number, end: number, maxDept
   if (length < 5) return 'BSON data has to be at least 5 bytes'
   if (length !== end - start) return 'Incorrect BSON length'
   if (bytes[end - 1] !== 0) return 'BSON object not terminated with EOO'
-  // The last byte of the range is zero, so that looking for a name's end stops within it.
+  // The last byte of the range is zero, so that the search for a name's end stops within it.
   ends[0] = end
   let at = start + 4
   for (;;) {
@@ -93,7 +102,7 @@ function validateDocument(bytes: Uint8Array, start: number, end: number, maxDept
       if (at !== ends[depth]) return 'incorrect BSON length'
       if (depth === 0) return null
       depth--
-      // Scope and code with scope end together.
+      // A code with scope ends where its scope ends.
       if (bytes[openers[depth + 1]!] === BsonType.codeWithScope) {
         if (at !== ends[depth]) return 'incorrect BSON length'
         depth--
@@ -104,7 +113,7 @@ function validateDocument(bytes: Uint8Array, start: number, end: number, maxDept
     do at++
     while (bytes[at] !== 0)
     at++
-    const size = sizes[type]!
+    const size = sizeOrKind[type]!
     if (size < nested) at += size
     else if (size === nested || type === BsonType.codeWithScope) {
       if (depth === maxDepth) return tooDeep
@@ -143,7 +152,10 @@ const reasons = [
   'incorrect BSON length',
 ] as const
 
-/** One past a length, that many bytes and their NUL, or the negative index of the reason why there is none. */
+/**
+ * One past a length, that many bytes and their NUL; or the negated index of the reason why they are
+ * invalid.
+ */
 function stringEnd(bytes: Uint8Array, start: number, end: number): number {
   if (end - start < 5) return -1
   const length = readInt32(bytes, start)
@@ -151,7 +163,7 @@ function stringEnd(bytes: Uint8Array, start: number, end: number): number {
   return length === 0 || bytes[start + 3 + length] !== 0 ? -3 : start + 4 + length
 }
 
-/** One past a value of the rarer types, or as {@link stringEnd}. */
+/** One past a value of one of the rarer types, or as {@link stringEnd}. */
 function specialEnd(type: number, bytes: Uint8Array, start: number, end: number): number {
   let at = start
   switch (type) {
@@ -180,7 +192,7 @@ function specialEnd(type: number, bytes: Uint8Array, start: number, end: number)
   }
 }
 
-/** Dotted names of the open documents and the element; `?` when no element was reached. */
+/** Dotted names of the open documents and the element; `?` before the first element. */
 function elementPath(bytes: Uint8Array, end: number): string {
   if (element < 0) return '?'
   const places = new Set<number>(openers.subarray(1, depth + 1))

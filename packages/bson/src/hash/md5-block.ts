@@ -1,7 +1,8 @@
 /**
- * MD5 of a message that fits into one block, of which only the first half of the digest is wanted: what almost every hashed shard key
- * is. It is here because the hash is taken of every document that a shard checks for ownership: the library's general way, which makes
- * a hasher, views and a digest for each message, takes several times as long. Algorithm: RFC 1321.
+ * The first half of the MD5 digest of a message that fits in one block, as almost every hashed
+ * shard key does. A shard hashes each document that it checks for ownership, and the library
+ * creates a hasher, views and a digest for each message, which takes several times as long.
+ * Algorithm: RFC 1321.
  */
 
 /** Longest message: a block less the padding's first byte and the length. */
@@ -13,8 +14,8 @@ const startC = 0x98badcfe | 0
 const startD = 0x10325476
 
 /**
- * Writes the first 8 of the digest's 16 bytes, for the first `length` bytes, at most {@link blockMessageBytesMax}. The rest of the block, 64 bytes in
- * all, is overwritten.
+ * Writes the first 8 of the digest's 16 bytes, for the first `length` bytes, at most
+ * {@link blockMessageBytesMax}. Overwrites the rest of the 64-byte block.
  */
 export function md5HalfOfBlock(block: Uint8Array, length: number, to: Uint8Array, at: number): void {
   block.fill(0, length, 64)
@@ -40,7 +41,8 @@ export function md5HalfOfBlock(block: Uint8Array, length: number, to: Uint8Array
   let c = startC
   let d = startD
   let sum: number
-  // Written out: with loops over words and sines it takes twice as long, and with a function for a step, which is not inlined so often, more.
+  // Unrolled: loops over words and constants take twice as long, and a function per step, which is
+  // not inlined so often, longer still.
   sum = (a + ((b & c) | (~b & d)) + w0 - 0x28955b88) | 0
   a = (b + ((sum << 7) | (sum >>> 25))) | 0
   sum = (d + ((a & b) | (~a & c)) + w1 - 0x173848aa) | 0

@@ -1,8 +1,8 @@
 /**
- * Decimal128 values as sign, coefficient and exponent: enough to compare, order and hash them. No arithmetic.
- * Format: IEEE 754-2008, binary integer significand, as BSON stores it.
+ * Decimal128 values as sign, coefficient and exponent: enough to compare, order and hash them. No
+ * arithmetic. Format: IEEE 754-2008, binary integer significand, as BSON stores it.
  */
-import { readInt64, readUint32 } from './read.js'
+import { readInt64, readUint32 } from '../bytes/little-endian.js'
 
 export type Decimal =
   | { readonly kind: 'nan' }
@@ -13,15 +13,18 @@ export type Decimal =
 const maxCoefficient = 10n ** 34n - 1n
 const exponentBias = 6176
 
-/** The decimal whose 16 bytes start here. Coefficients beyond 34 digits stand for zero, as the standard says. */
+/**
+ * The decimal whose 16 bytes start here. Coefficients above 34 digits are read as zero, as the
+ * standard requires.
+ */
 export function readDecimal128(bytes: Uint8Array, start: number): Decimal {
   const top = readUint32(bytes, start + 12)
   const negative = top >>> 31 === 1
   const combination = (top >>> 26) & 0x1f
   if (combination === 0x1f) return { kind: 'nan' }
   if (combination === 0x1e) return { kind: 'infinity', negative }
-  // With the two top bits of the combination set, exponent and coefficient lie two bits lower and the
-  // coefficient is always too large to be one.
+  // With the two top bits of the combination set, the exponent is two bits lower and the
+  // coefficient always exceeds 34 digits.
   if (combination >>> 3 === 3)
     return { kind: 'finite', negative, coefficient: 0n, exponent: ((top >>> 15) & 0x3fff) - exponentBias }
   const exponent = ((top >>> 17) & 0x3fff) - exponentBias

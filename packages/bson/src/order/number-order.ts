@@ -1,22 +1,23 @@
 /**
- * The order of BSON's four number types among each other, without loss of precision.
+ * The order of BSON's four number types, without loss of precision.
  *
- * Every number is described by its *floor*, the largest double that is not greater than it, and by whether the two
- * are equal. Numbers with different floors compare as their floors; of equal floors the exact one is the smallest;
- * two inexact ones are both decimal fractions of finite length and compare digit by digit. Doubles, int32 and int64
- * within 53 bits are exact, so that the hot paths never leave double arithmetic.
+ * Every number is described by its *floor*, the largest double that is not greater than it, and by
+ * whether the two are equal. Numbers with different floors compare as their floors. Of equal floors
+ * the exact one is the smallest; two inexact ones are both decimal fractions of finite length and
+ * compare digit by digit. Doubles, int32 and int64 within 53 bits are exact, so that hot paths use
+ * only double arithmetic.
  */
-import { readDecimal128, type Decimal } from './decimal128.js'
-import type { RawValue } from './raw-value.js'
-import { readDouble, readInt32, readInt64, readInt64Number, readUint32 } from './read.js'
-import { BsonType } from './types.js'
+import { readDecimal128, type Decimal } from '../values/decimal128.js'
+import type { RawValue } from '../values/raw-value.js'
+import { readDouble, readInt32, readInt64, readInt64Number, readUint32 } from '../bytes/little-endian.js'
+import { BsonType } from '../values/types.js'
 
 export type Finite = Extract<Decimal, { kind: 'finite' }>
 
 export interface NumberFloor {
   /** NaN stays NaN; minus zero becomes zero. */
   readonly floor: number
-  /** The exact value when it differs from its floor, else null. */
+  /** The exact value if it differs from its floor, else null. */
   readonly exact: Finite | null
 }
 
@@ -33,7 +34,10 @@ export function nextBelow(value: number): number {
   return bits.getFloat64(0)
 }
 
-/** -1, 0 or 1 as a decimal is less than, equal to or greater than a finite double: zero, or of the decimal's own sign. */
+/**
+ * -1, 0 or 1 as a decimal is less than, equal to or greater than a finite double: zero, or of the
+ * decimal's own sign.
+ */
 function compareToDouble(decimal: Finite, double: number): number {
   if (double === 0) return decimal.negative ? -1 : 1
   bits.setFloat64(0, double)
@@ -42,7 +46,7 @@ function compareToDouble(decimal: Finite, double: number): number {
   const fraction = pattern & 0xf_ffff_ffff_ffffn
   const mantissa = biased === 0 ? fraction : fraction | 0x10_0000_0000_0000n
   const power = (biased === 0 ? 1 : biased) - 1075
-  // Both sides times the same positive powers of ten and two, so that all are whole.
+  // Multiply both sides by the same positive powers of ten and two, to compare integers.
   let left = decimal.negative ? -decimal.coefficient : decimal.coefficient
   let right = double < 0 ? -mantissa : mantissa
   if (decimal.exponent > 0) left *= 10n ** BigInt(decimal.exponent)
@@ -64,7 +68,7 @@ function floorOfDecimal(decimal: Decimal): NumberFloor {
   return { floor: order > 0 ? nearest : nextBelow(nearest), exact: decimal }
 }
 
-/** The floor of a number value. The value must be of a number type. */
+/** The floor of a value of a number type. */
 export function floorOf(type: number, bytes: Uint8Array, start: number): NumberFloor {
   switch (type) {
     case BsonType.int32:
@@ -98,7 +102,6 @@ export function compareDoubles(a: number, b: number): number {
   return Number.isNaN(a) ? (Number.isNaN(b) ? 0 : -1) : 1
 }
 
-/** Orders two signed 64-bit integers. */
 export function compareInt64(a: Uint8Array, aStart: number, b: Uint8Array, bStart: number): number {
   const aHigh = readInt32(a, aStart + 4)
   const bHigh = readInt32(b, bStart + 4)
@@ -108,7 +111,7 @@ export function compareInt64(a: Uint8Array, aStart: number, b: Uint8Array, bStar
   return aLow < bLow ? -1 : aLow > bLow ? 1 : 0
 }
 
-/** Orders two values of the number types mathematically. */
+/** Orders two values of number types mathematically. */
 export function compareNumbers(
   aType: number,
   aBytes: Uint8Array,
@@ -135,7 +138,7 @@ export function compareNumbers(
   return compareFinite(aFloor.exact, bFloor.exact)
 }
 
-/** The value as a double when that loses nothing and is cheap to know. */
+/** The value as a double if the conversion is lossless and cheap. */
 export function exactDouble(type: number, bytes: Uint8Array, start: number): number | undefined {
   if (type === BsonType.int32) return readInt32(bytes, start)
   if (type === BsonType.double) return readDouble(bytes, start)
@@ -152,7 +155,9 @@ export function scientific(decimal: Finite): { digits: string; exponent: number 
   return { digits: digits.replace(/0+$/, ''), exponent: decimal.exponent + digits.length - 1 }
 }
 
-/** Orders two decimals of the same sign, neither of them zero: those with equal floors are. */
+/**
+ * Orders two decimals of the same sign, neither of them zero, as decimals with equal floors are.
+ */
 function compareFinite(a: Finite, b: Finite): number {
   const left = scientific(a)
   const right = scientific(b)
@@ -161,7 +166,7 @@ function compareFinite(a: Finite, b: Finite): number {
   return left.digits < right.digits ? -sign : left.digits > right.digits ? sign : 0
 }
 
-/** Is this value a double or decimal128 NaN? */
+/** Whether the value is a double or decimal128 NaN. */
 export function isNaNValue(value: RawValue): boolean {
   if (value.type === BsonType.double) return Number.isNaN(readDouble(value.bytes, value.start))
   return value.type === BsonType.decimal128 && readDecimal128(value.bytes, value.start).kind === 'nan'

@@ -1,9 +1,9 @@
-/** Where the fields of a KeyString end: for those who have a whole key and need the value of one field in it. */
+/** Finds the fields of a KeyString without decoding them. */
 
 /**
  * The end of the field that starts at `start`.
- * @param descending as it was given for this field to `encodeKeyString`
- * @throws Error when the string is no KeyString
+ * @param descending as passed for this field to `encodeKeyString`
+ * @throws Error if the string is not a KeyString
  */
 export function keyStringFieldEnd(key: string, start: number, descending = false): number {
   const flip = descending ? 0xff : 0
@@ -49,7 +49,7 @@ function payloadEnd(key: string, at: number, rank: number, flip: number): number
 function numberEnd(key: string, at: number, flip: number): number {
   if ((key.charCodeAt(at + 8) ^ flip) === 0) return at + 9
   if ((key.charCodeAt(at + 11) ^ flip) === 0) return at + 12
-  // Digits of negative decimals are inverted, and so is what ends them.
+  // The digits of a negative decimal are inverted, and so is their terminator.
   let end = at + 14
   for (;;) {
     const byte = key.charCodeAt(end++) ^ flip

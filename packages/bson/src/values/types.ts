@@ -1,4 +1,4 @@
-/** BSON type bytes as they stand in documents. */
+/** BSON type bytes, as stored in documents. */
 export const BsonType = {
   double: 0x01,
   string: 0x02,
@@ -52,19 +52,18 @@ export function typeName(type: number | undefined): string {
   return type === undefined ? 'missing' : (names[type] ?? `unknown type ${type}`)
 }
 
-/** Is this byte a BSON type at all? */
 export function isBsonType(type: number): boolean {
   return names[type] !== undefined
 }
 
-/** double, int32, int64 or decimal128. */
+/** Whether the type is double, int32, int64 or decimal128. */
 export function isNumberType(type: number): boolean {
   return type === BsonType.int32 || type === BsonType.double || type === BsonType.int64 || type === BsonType.decimal128
 }
 
 /**
- * Where values of this type stand in the order of all values; types with equal numbers compare by value.
- * Server: `canonicalizeBSONType` in bsontypes.h. A missing value compares as 0, like undefined.
+ * The rank of a type in the order of all values; types of equal rank compare by value. Server:
+ * `canonicalizeBSONType` in bsontypes.h. A missing value has rank 0, like undefined.
  */
 export function canonicalType(type: number): number {
   switch (type) {

@@ -1,30 +1,33 @@
 /**
- * Builds one document front to back, field by field, in a buffer that grows. Values that exist as bytes are
- * copied, never decoded. Not to be used after `finish`.
+ * Builds one document front to back, field by field, in a growing buffer. Values that exist as
+ * bytes are copied, never decoded. Unusable after `finish`.
  */
-import { asBuffer, type RawValue } from './raw-value.js'
-import { readInt32, writeDouble, writeInt32, writeInt64, writeInt64Number } from './read.js'
-import { BsonType } from './types.js'
+import { asBuffer, type RawValue } from '../values/raw-value.js'
+import { readInt32, writeDouble, writeInt32, writeInt64, writeInt64Number } from '../bytes/little-endian.js'
+import { BsonType } from '../values/types.js'
 
-/** Small documents are written side by side into one piece of memory, each where it stays. */
+/** Small documents are written one after the other into a shared slab and are not copied out. */
 const slabBytes = 16_384
 const largestSharedBytes = 2048
 let slab = Buffer.allocUnsafeSlow(slabBytes)
 let slabUsed = 0
 
-/** Below this length a loop over the bytes beats the call into the runtime. */
+/** Below this length a loop is faster than a call into the runtime. */
 const shortBytes = 40
 
 export class DocumentWriter {
   #buffer: Buffer
-  /** The memory is that of other documents, too. */
+  /** Whether the buffer is a slab that holds other documents too. */
   #shared: boolean
   /** Where the outermost document begins. */
   #base = 0
   #at: number
-  /** One past what may be written without growing. */
+  /** One past the last byte that can be written without growing. */
   #limit: number
-  /** Where the innermost open document begins. Its length prefix holds, until it is closed, where the one around it does, counted from the base. */
+  /**
+   * Where the innermost open document begins. Until it is closed, its length prefix holds the
+   * offset of its parent from the base.
+   */
   #open: number
 
   constructor(sizeHintBytes = 256) {
@@ -46,7 +49,7 @@ export class DocumentWriter {
     this.#at = this.#base + 4
   }
 
-  /** Bytes written so far in the outermost document, its end not counted. */
+  /** Bytes of the outermost document so far, without its terminator. */
   get length(): number {
     return this.#at - this.#base
   }
@@ -68,7 +71,6 @@ export class DocumentWriter {
     return this.raw(name, BsonType.object, bytes)
   }
 
-  /** An array of documents. */
   documents(name: string, documents: readonly Uint8Array[]): this {
     this.startArray(name)
     for (let i = 0; i < documents.length; i++) this.document(arrayIndexName(i), documents[i]!)
@@ -205,7 +207,7 @@ export class DocumentWriter {
     const bytes = this.#buffer
     if (this.#shared) {
       if (bytes === slab && this.#limit === slabUsed) slabUsed = this.#at
-      // What is written from now on would be another document's.
+      // Bytes after the end may now belong to another document.
       this.#limit = 0
       return bytes.subarray(this.#base, this.#at)
     }
@@ -221,7 +223,6 @@ export class DocumentWriter {
     return this
   }
 
-  /** Ends the innermost open document. */
   #close(): void {
     this.#reserve(1)
     this.#buffer[this.#at++] = 0
@@ -249,7 +250,10 @@ export class DocumentWriter {
     this.#at = at
   }
 
-  /** Appends length, text and end of a string; false, and nothing is written, when it has other characters. */
+  /**
+   * Appends length, text and terminator of an ASCII string. False: the string has other characters,
+   * and nothing was written.
+   */
   #ascii(value: string, units: number): boolean {
     const buffer = this.#buffer
     const at = this.#at + 4

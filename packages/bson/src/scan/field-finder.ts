@@ -1,15 +1,16 @@
 /**
- * Where the values of several top-level fields lie, found in one go through a document.
+ * Finds the values of several top-level fields in one pass over a document.
  *
- * Documents of a collection are mostly laid out alike: of one whose types, names and lengths stand where they stood in another one, up to the last
- * of the fields, the values lie where they lay there. What has to be compared for that is less than what has to be read to find them.
+ * Documents of a collection mostly have the same layout. If the types, names and lengths up to the
+ * last wanted field are the bytes that the previous document had there, the values are at the same
+ * offsets. Comparing those bytes is cheaper than walking the document.
  */
-import { RawValue } from './raw-value.js'
-import { readInt32 } from './read.js'
+import { RawValue } from '../values/raw-value.js'
+import { readInt32 } from '../bytes/little-endian.js'
 import { FieldIterator } from './scan.js'
-import { BsonType } from './types.js'
+import { BsonType } from '../values/types.js'
 
-/** A layout of more bytes is not remembered: few documents would have the same one. */
+/** Longer layouts are not memoized: few documents would share one. */
 const layoutBytesMax = 256
 const noBytes = new Uint8Array(0)
 
@@ -19,15 +20,15 @@ export class FieldFinder {
   readonly #ends: number[]
   readonly #types: number[]
   #missing: number
-  /** The document looked at last, and where it begins: all places are counted from there. */
+  /** The current document and its start; all offsets are relative to the start. */
   #bytes: Uint8Array = noBytes
   #start = 0
-  /** Of the document in which the fields were found: where what says how it is laid out stands, and what stands there. */
+  /** Offsets of the bytes that determine the memoized layout, and the bytes at them. */
   readonly #places: number[] = []
   readonly #layout: number[] = []
-  /** 0: no document is known to be laid out like this one, of which perhaps not all was read. */
+  /** How many layout bytes to compare. 0: no layout is memoized. */
   #layoutBytes = 0
-  /** Of the document looked at last. */
+  /** Length of the previous document that was walked. */
   #lengthBytes = 0
 
   constructor(names: readonly string[]) {
@@ -39,34 +40,34 @@ export class FieldFinder {
   }
 
   /**
-   * Looks for the fields in the document that begins here; of fields of one name the first counts. The methods below speak of it until the next call.
-   * @returns how many are missing
+   * Looks for the fields in the document that begins here; of repeated names the first counts. The
+   * methods below describe this document until the next call.
+   * @returns the number of missing fields
    */
   locate(bytes: Uint8Array, start = 0): number {
     this.#bytes = bytes
     this.#start = start
-    if (!this.#isLaidOutAlike(bytes, start)) this.#walk(bytes, start)
+    if (!this.#hasMemoizedLayout(bytes, start)) this.#walk(bytes, start)
     return this.#missing
   }
 
-  /** Where the value of the field with this number begins; -1: there is none. */
+  /** Start of the value of the field with this number; -1: missing. */
   startOf(field: number): number {
     const start = this.#starts[field]!
     return start < 0 ? -1 : this.#start + start
   }
 
-  /** Where it ends; -1: there is none. */
+  /** End of the value; -1: missing. */
   endOf(field: number): number {
     const end = this.#ends[field]!
     return end < 0 ? -1 : this.#start + end
   }
 
-  /** Its type; -1: there is none. */
+  /** Type of the value; -1: missing. */
   typeOf(field: number): number {
     return this.#types[field]!
   }
 
-  /** Its value, `undefined` where there is none. */
   valueOf(field: number): RawValue | undefined {
     const start = this.#starts[field]!
     return start < 0
@@ -76,7 +77,7 @@ export class FieldFinder {
 
   /**
    * @param start where the document begins in the bytes
-   * @param found gets the value of each field, `undefined` where there is none
+   * @param found receives the value of each field, `undefined` if missing
    * @returns as {@link locate}
    */
   find(bytes: Uint8Array, start: number, found: (RawValue | undefined)[]): number {
@@ -85,12 +86,15 @@ export class FieldFinder {
     return missing
   }
 
-  /** Lets go of the document, which may lie in something large: its values cannot be asked for any more. */
+  /**
+   * Drops the reference to the document, which may be a view of a large buffer. Its values are no
+   * longer available.
+   */
   release(): void {
     this.#bytes = noBytes
   }
 
-  #isLaidOutAlike(bytes: Uint8Array, start: number): boolean {
+  #hasMemoizedLayout(bytes: Uint8Array, start: number): boolean {
     const places = this.#places
     const layout = this.#layout
     const count = this.#layoutBytes
@@ -101,8 +105,8 @@ export class FieldFinder {
   #walk(bytes: Uint8Array, start: number): void {
     const names = this.#names
     const lengthBytes = readInt32(bytes, start)
-    // Where lengths change all the time nothing is laid out alike: to remember it would be in vain.
-    const isRemembered = lengthBytes === this.#lengthBytes
+    // If the length changes from document to document, so does the layout: skip memoizing it.
+    const isMemoized = lengthBytes === this.#lengthBytes
     this.#lengthBytes = lengthBytes
     this.#layout.length = this.#places.length = this.#layoutBytes = 0
     this.#starts.fill(-1)
@@ -112,7 +116,7 @@ export class FieldFinder {
     const it = new FieldIterator(bytes, start)
     for (let at = it.valueEnd; missing > 0; at = it.valueEnd) {
       const isField = it.next()
-      if (isRemembered) this.#remember(at, isField ? it.valueStart + determiningBytes(it) : at + 1)
+      if (isMemoized) this.#memoize(at, isField ? it.valueStart + determiningBytes(it) : at + 1)
       if (!isField) break
       const length = it.valueStart - 1 - it.nameStart
       for (let i = 0; i < names.length; i++) {
@@ -127,8 +131,8 @@ export class FieldFinder {
     if (this.#layout.length <= layoutBytesMax) this.#layoutBytes = this.#layout.length
   }
 
-  /** What stands from here to there in the document tells how it is laid out. */
-  #remember(from: number, to: number): void {
+  /** Adds the bytes of this range to the memoized layout. */
+  #memoize(from: number, to: number): void {
     for (let at = from; at < to && this.#layout.length <= layoutBytesMax; at++) {
       this.#places.push(at - this.#start)
       this.#layout.push(this.#bytes[at] ?? -1)
@@ -136,7 +140,7 @@ export class FieldFinder {
   }
 }
 
-/** How many bytes of its value tell where the next field begins. */
+/** How many leading bytes of the value determine where the next field begins. */
 function determiningBytes({ type, valueStart, valueEnd }: FieldIterator): number {
   switch (type) {
     case BsonType.string:

@@ -1,19 +1,20 @@
 /**
- * The hash of hashed indexes and hashed shard keys, bit for bit the server's (`BSONElementHasher::hash64`, seed 0;
- * manual: hashed indexes, `$toHashedIndexKey`). MD5 over the seed, then per value its canonical type as an int32, for
- * nested values the field name, and the value's bytes; the first 8 bytes of the digest are the hash.
+ * The hash of hashed indexes and hashed shard keys, bit for bit the server's
+ * (`BSONElementHasher::hash64`, seed 0; manual: hashed indexes, `$toHashedIndexKey`). MD5 over the
+ * seed, then per value its canonical type as an int32, for nested values the field name, and the
+ * value's bytes; the first 8 bytes of the digest are the hash.
  *
- * Numbers of all types are first squashed to an int64: doubles are cut off towards zero (2^63 itself wraps to -2^63),
- * decimals rounded half to even, both clamped to the range; NaN is 0.
+ * Numbers of all types are first converted to an int64: doubles are truncated (2^63 itself wraps to
+ * -2^63), decimals rounded half to even, both clamped to the range; NaN is 0.
  */
 import { md5 } from '@noble/hashes/legacy.js'
-import { readDecimal128, type Decimal } from './decimal128.js'
-import { encodeKeyString } from './key-string.js'
+import { readDecimal128, type Decimal } from '../values/decimal128.js'
+import { encodeKeyString } from '../key-string/key-string.js'
 import { blockMessageBytesMax, md5HalfOfBlock } from './md5-block.js'
-import { asBuffer, RawValue } from './raw-value.js'
-import { readDouble, readInt32, readInt64, writeInt32, writeInt64, writeInt64Number } from './read.js'
-import { cstringEnd, valueEnd } from './scan.js'
-import { BsonType, canonicalType } from './types.js'
+import { asBuffer, RawValue } from '../values/raw-value.js'
+import { readDouble, readInt32, readInt64, writeInt32, writeInt64, writeInt64Number } from '../bytes/little-endian.js'
+import { cstringEnd, valueEnd } from '../scan/scan.js'
+import { BsonType, canonicalType } from '../values/types.js'
 
 const seedBytes = 4
 const maxInt64 = 2n ** 63n - 1n
@@ -22,7 +23,7 @@ const minInt64 = -(2n ** 63n)
 let buffer = Buffer.alloc(1024)
 let at = 0
 
-/** Hashes lie side by side: an array of eight bytes would cost more than the hash. */
+/** Hashes share one array: an array of eight bytes per hash would cost more than the hash. */
 const hashesBytes = 4096
 let hashes = new Uint8Array(hashesBytes)
 let hashesUsed = 0
@@ -34,7 +35,7 @@ export function hashValue(value: RawValue | undefined): bigint {
   return readInt64(single, 0)
 }
 
-/** The hash of a value as an int64 value: what a hashed index or chunk bound stores. */
+/** The hash of a value as an int64 value, as a hashed index or chunk bound stores it. */
 export function hashedKeyValue(value: RawValue | undefined): RawValue {
   if (hashesUsed === hashesBytes) {
     hashes = new Uint8Array(hashesBytes)
@@ -46,16 +47,16 @@ export function hashedKeyValue(value: RawValue | undefined): RawValue {
   return new RawValue(BsonType.int64, hashes, start, hashesUsed)
 }
 
-const passing = new RawValue(BsonType.int64, single, 0, 8)
+const hashScratch = new RawValue(BsonType.int64, single, 0, 8)
 
-/** The KeyString of the hash of a value: that of the key of which it is the one field. */
+/** The KeyString of the one-field key that is the hash of a value. */
 export function hashedKeyString(value: RawValue | undefined): string {
   digest(value, single, 0)
-  return encodeKeyString([passing])
+  return encodeKeyString([hashScratch])
 }
 
 function digest(value: RawValue | undefined, to: Uint8Array, toAt: number): void {
-  // The seed, zero, stands at the front of the buffer for good.
+  // The buffer always begins with the seed, zero.
   at = seedBytes
   if (value === undefined) writeType(BsonType.null)
   else {
@@ -148,9 +149,13 @@ function squashDecimal(decimal: Decimal): bigint {
   return value > maxInt64 ? maxInt64 : value
 }
 
-/** `coefficient * 10 ** exponent` as a whole number; more than an int64 can hold may come out smaller than it is. */
+/**
+ * `coefficient * 10 ** exponent` as an integer. A result beyond the int64 range may be too small,
+ * but is still beyond the range.
+ */
 function roundHalfEven(coefficient: bigint, exponent: number): bigint {
-  // Any coefficient but zero with 20 digits more is beyond an int64 already; 34 digits less leave at most a half.
+  // Any non-zero coefficient times 10^20 exceeds an int64; 34 digits divided by 10^36 round to
+  // zero.
   if (exponent >= 0) return coefficient * 10n ** BigInt(Math.min(exponent, 20))
   if (exponent < -35) return 0n
   const unit = 10n ** BigInt(-exponent)

@@ -1,15 +1,16 @@
-/** Numbers in KeyStrings, as far as a double can tell them: for those who measure distances between keys. */
+/** Numbers in KeyStrings, with the precision of a double: for distances between keys. */
 import { keyStringFieldEnd } from './key-string-fields.js'
 
 const numberRank = 0x28
-/** What stands behind the floor of a number whose floor is not exact. */
+/** The byte after a floor that is not exact. */
 const withSteps = 1
 
 const view = new DataView(new ArrayBuffer(8))
 
 /**
- * The field that starts at `start` as a number: exact up to 53 bits, beyond them the nearest double at or below it. Values that sort before all
- * numbers, NaN and a field that is not there are minus infinity; those that sort behind are infinity.
+ * The field that starts at `start` as a number: exact up to 53 bits, beyond them the nearest double
+ * at or below it. Minus infinity: NaN, a missing field, and values that sort before all numbers.
+ * Infinity: values that sort after all numbers.
  * @param key an ascending KeyString
  */
 export function keyStringNumber(key: string, start: number): number {
@@ -27,7 +28,7 @@ export function keyStringNumber(key: string, start: number): number {
   return floor + key.charCodeAt(start + 10) * 256 + key.charCodeAt(start + 11)
 }
 
-/** The first two fields of a KeyString as {@link keyStringNumber} has them. */
+/** The first two fields of a KeyString, as {@link keyStringNumber}. */
 export function keyStringNumbers(key: string): readonly [first: number, second: number] {
   return [keyStringNumber(key, 0), keyStringNumber(key, key.length === 0 ? 0 : keyStringFieldEnd(key, 0))]
 }

@@ -1,18 +1,18 @@
 /**
- * Walking documents where they lie. A document is given by its array and the offset of its length prefix, so
- * that embedded documents need no views. These functions trust the structure: bytes from outside pass
- * `validateBson` once, at the border.
+ * Walks documents in place. A document is given by its array and the offset of its length prefix,
+ * so that embedded documents need no views. These functions trust the structure: bytes from outside
+ * must first pass `validateBson`.
  */
-import { RawValue, readName, readUtf8 } from './raw-value.js'
-import { readInt32 } from './read.js'
-import { BsonType } from './types.js'
-import { headers, sizes } from './value-sizes.js'
+import { RawValue, readName, readUtf8 } from '../values/raw-value.js'
+import { readInt32 } from '../bytes/little-endian.js'
+import { BsonType } from '../values/types.js'
+import { fixedValueBytes, lengthHeaderBytes } from '../values/value-sizes.js'
 
 /** One past the last byte of the value of this type that starts here. */
 export function valueEnd(type: number, bytes: Uint8Array, start: number): number {
-  const size = sizes[type]!
+  const size = fixedValueBytes[type]!
   if (size >= 0) return start + size
-  const header = headers[type]!
+  const header = lengthHeaderBytes[type]!
   if (header >= 0) return start + header + readInt32(bytes, start)
   if (type === BsonType.regex) return cstringEnd(bytes, cstringEnd(bytes, start))
   throw new Error(`not a BSON type: ${type}`)
@@ -28,7 +28,7 @@ export function cstringEnd(bytes: Uint8Array, start: number): number {
   return at + 1
 }
 
-/** The top-level field of this name, or undefined. The first one wins when names repeat. */
+/** The top-level field of this name, or undefined. Of repeated names the first counts. */
 export function findField(bytes: Uint8Array, name: string, documentStart = 0): RawValue | undefined {
   let at = documentStart + 4
   const length = name.length
@@ -51,14 +51,14 @@ export function findField(bytes: Uint8Array, name: string, documentStart = 0): R
   }
 }
 
-/** Compares a stored name with one that may have characters beyond ASCII. */
+/** Compares a stored name with one that may have non-ASCII characters. */
 function namesEqual(bytes: Uint8Array, nameStart: number, name: string): boolean {
   return readUtf8(bytes, nameStart, cstringEnd(bytes, nameStart) - 1) === name
 }
 
 /**
- * The value at a dotted path through embedded documents only: arrays are not entered. `undefined` when a part
- * is missing or not a document. Query code that must look into arrays walks by itself.
+ * The value at a dotted path through embedded documents only: arrays are not entered. Undefined: a
+ * part is missing or not a document. `query` has its own walk, which enters arrays.
  */
 export function findPath(bytes: Uint8Array, path: string, documentStart = 0): RawValue | undefined {
   let start = documentStart
@@ -109,21 +109,21 @@ export class FieldIterator {
   }
 }
 
-/** All fields in order, names decoded. */
+/** All fields in order, with their names decoded. */
 export function fieldsOf(bytes: Uint8Array, documentStart = 0): [name: string, value: RawValue][] {
   const fields: [string, RawValue][] = []
   for (const it = new FieldIterator(bytes, documentStart); it.next();) fields.push([it.name(), it.value()])
   return fields
 }
 
-/** The elements of an array value (or the values of a document), in order. */
+/** The elements of an array value, or the values of a document, in order. */
 export function elementsOf(array: RawValue): RawValue[] {
   const values: RawValue[] = []
   for (const it = new FieldIterator(array.bytes, array.start); it.next();) values.push(it.value())
   return values
 }
 
-/** The documents in an array, each a view; elements that are no documents are passed over. */
+/** Views of the documents in an array; other elements are skipped. */
 export function documentsOf(array: RawValue): Uint8Array[] {
   const documents: Uint8Array[] = []
   for (const it = new FieldIterator(array.bytes, array.start); it.next();) {
@@ -132,23 +132,20 @@ export function documentsOf(array: RawValue): Uint8Array[] {
   return documents
 }
 
-/** The name of the first field, which names a command; undefined for an empty document. */
+/**
+ * The name of the first field, which in a command is the command's name. Undefined: the document is
+ * empty.
+ */
 export function firstFieldName(bytes: Uint8Array): string | undefined {
   const it = new FieldIterator(bytes)
   return it.next() ? it.name() : undefined
 }
 
-/** Has the document no fields? */
 export function isEmptyDocument(bytes: Uint8Array, documentStart = 0): boolean {
   return bytes[documentStart + 4] === 0
 }
 
-/** The whole document at this offset, as a view. */
+/** A view of the whole document at this offset. */
 export function documentAt(bytes: Uint8Array, start: number): Uint8Array {
   return bytes.subarray(start, start + readInt32(bytes, start))
-}
-
-/** A document as a value. */
-export function documentValue(bytes: Uint8Array): RawValue {
-  return new RawValue(BsonType.object, bytes, 0, bytes.length)
 }

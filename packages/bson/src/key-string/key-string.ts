@@ -1,32 +1,40 @@
 /**
- * KeyString: a tuple of values as one flat latin1 string whose JavaScript order (`<`) is the canonical order of the
- * tuple, so that trees, maps and binary searches need no comparator. The idea is the server's; the format is ours.
+ * KeyString: a tuple of values as one flat latin1 string whose JavaScript order (`<`) is the
+ * canonical order of the tuple. Trees, maps and binary searches therefore need no comparator. The
+ * idea is the server's; the format is ours.
  *
- * Every value starts with a byte for its rank (0x10 to 0xe0) and is prefix-free: no value's encoding is the beginning
- * of another's. Hence the string of `(a)` is a proper prefix of every `(a, …)`, and for tuples of one length no string
- * is a prefix of another. Descending fields are the same bytes inverted; ranks stay within 0x1f to 0xef, below 0xff.
+ * Every value starts with a byte for its rank (0x10 to 0xe0) and is prefix-free: no encoding of a
+ * value is a prefix of another. So the string of `(a)` is a proper prefix of every `(a, …)`, and of
+ * two tuples of one length neither string is a prefix of the other. Descending fields are the same
+ * bytes inverted; their ranks are 0x1f to 0xef, below 0xff.
  *
- *   number     floor as an ordered double (8 bytes), then 0; or, when the floor is not exact, 1, the whole steps above
- *              it (2 bytes), then 0, or 1 and the decimal's digits when that is not exact either
- *   string     UTF-8 with 00 as 01 01 and 01 as 01 02, then 00
- *   object     per field: rank, name 00, value; then 00.   array: per element: rank, value; then 00
- *   binary     length, subtype, bytes.   date, timestamp: 8 bytes, dates with the sign flipped
- *   regex      pattern 00 flags 00.   dbPointer: size, bytes.   codeWithScope: as string, then as object
+ *   number         floor as an ordered double (8 bytes), then 0; or, if the floor is not exact, 1,
+ *                  the whole steps above it (2 bytes), then 0, or 1 and the decimal's digits if
+ *                  that is not exact either
+ *   string         UTF-8 with 00 as 01 01 and 01 as 01 02, then 00
+ *   object         per field: rank, name 00, value; then 00
+ *   array          per element: rank, value; then 00
+ *   binary         length, subtype, bytes
+ *   date           8 bytes with the sign flipped
+ *   timestamp      8 bytes
+ *   regex          pattern 00 flags 00
+ *   dbPointer      size, bytes
+ *   codeWithScope  as string, then as object
  */
 import { ranks } from './key-string-ranks.js'
-import { exactDouble, floorOf, nextBelow, scientific, type Finite } from './number-order.js'
-import { asBuffer, type RawValue } from './raw-value.js'
-import { readInt32, readInt64Number, readUint32 } from './read.js'
-import { cstringEnd, FieldIterator, valueEnd } from './scan.js'
-import { BsonType } from './types.js'
+import { exactDouble, floorOf, nextBelow, scientific, type Finite } from '../order/number-order.js'
+import { asBuffer, type RawValue } from '../values/raw-value.js'
+import { readInt32, readInt64Number, readUint32 } from '../bytes/little-endian.js'
+import { cstringEnd, FieldIterator, valueEnd } from '../scan/scan.js'
+import { BsonType } from '../values/types.js'
 
 let buffer = asBuffer(Buffer.alloc(4096))
 let view = new DataView(buffer.buffer, buffer.byteOffset, buffer.length)
 let at = 0
 
 /**
- * The KeyString of a tuple. A missing value (`undefined`) is encoded as null, as an index does.
- * `descending[i]` reverses the order of field i; absent or short means ascending.
+ * The KeyString of a tuple. A missing value (`undefined`) is encoded as null, as in an index.
+ * `descending[i]` reverses the order of field i; absent or too short means ascending.
  */
 export function encodeKeyString(values: readonly (RawValue | undefined)[], descending?: readonly boolean[]): string {
   at = 0
@@ -45,7 +53,7 @@ export function encodeKeyString(values: readonly (RawValue | undefined)[], desce
   return finished()
 }
 
-/** The KeyString of all values of a document in its order; names do not count. */
+/** The KeyString of all values of a document in order, without their names. */
 export function keyStringOfDocument(document: Uint8Array, descending?: readonly boolean[]): string {
   at = 0
   const it = new FieldIterator(document)
@@ -58,12 +66,15 @@ export function keyStringOfDocument(document: Uint8Array, descending?: readonly 
   return finished()
 }
 
-/** A hash of the KeyString of one value, an unsigned int32, without making the string: values that are equal as keys have the same one. */
+/**
+ * An unsigned 32-bit hash of the KeyString of one value, without creating the string: values that
+ * are equal as keys have equal hashes.
+ */
 export function keyStringHash({ type, bytes, start, end }: RawValue): number {
   at = 0
   writeRank(type)
   writePayload(type, bytes, start, end)
-  // FNV-1a, its bits mixed at the end as by MurmurHash3: tables take the low ones.
+  // FNV-1a, with the final mix of MurmurHash3: tables use the low bits.
   let hash = 0x811c9dc5
   for (let i = 0; i < at; i++) hash = Math.imul(hash ^ buffer[i]!, 0x01000193)
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
@@ -71,7 +82,10 @@ export function keyStringHash({ type, bytes, start, end }: RawValue): number {
   return (hash ^ (hash >>> 16)) >>> 0
 }
 
-/** A string above every KeyString that starts with this one, and below every other that is above it. */
+/**
+ * A string above every KeyString that starts with this one, and below every other greater
+ * KeyString.
+ */
 export function keyStringUpperBound(prefix: string): string {
   const length = prefix.length
   at = 0
@@ -82,8 +96,8 @@ export function keyStringUpperBound(prefix: string): string {
 }
 
 /**
- * The bytes written, as a string. One number or one ObjectId are by far the most common keys, and for so few bytes
- * the call out of JavaScript would cost more than all the rest.
+ * The written bytes as a string. Most keys are one number or one ObjectId; for so few bytes a call
+ * out of JavaScript would cost more than the encoding.
  */
 function finished(): string {
   const b = buffer
@@ -175,7 +189,7 @@ function writeNumber(type: number, bytes: Uint8Array, start: number): void {
   else writeDecimal(bytes, start)
 }
 
-/** An int64 beyond 53 bits, as all hashed keys are: without a detour over bigint. */
+/** An int64 beyond 53 bits, as every hashed key is. Avoids bigint. */
 function writeWideInteger(bytes: Uint8Array, start: number): void {
   const valueHigh = readInt32(bytes, start + 4)
   const valueLow = readUint32(bytes, start)
@@ -221,7 +235,7 @@ function writeDecimal(bytes: Uint8Array, start: number): void {
   if (exact.negative) invert(from)
 }
 
-/** The whole number at or below a decimal that lies within the int64 range. */
+/** The integer at or below a decimal within the int64 range. */
 function wholeNumber(decimal: Finite): { floor: bigint; isExact: boolean } {
   const signed = decimal.negative ? -decimal.coefficient : decimal.coefficient
   if (decimal.exponent >= 0) return { floor: signed * 10n ** BigInt(decimal.exponent), isExact: true }
@@ -230,7 +244,10 @@ function wholeNumber(decimal: Finite): { floor: bigint; isExact: boolean } {
   return { floor: (signed - rest) / unit - (rest < 0n ? 1n : 0n), isExact: rest === 0n }
 }
 
-/** By how many whole steps of one a number lies above its floor: at most 1023 within the int64 range, 0 beyond it. */
+/**
+ * By how many whole steps of one a number exceeds its floor: at most 1023 within the int64 range, 0
+ * beyond it.
+ */
 function writeAbove(steps: number): void {
   reserve(4)
   buffer[at] = 1
@@ -238,7 +255,7 @@ function writeAbove(steps: number): void {
   at += 3
 }
 
-/** NaN is all zeros, below minus infinity. Leaves room for one byte more. */
+/** NaN is all zeros, below minus infinity. Reserves one byte more than it writes. */
 function writeOrderedDouble(double: number): void {
   reserve(9)
   if (double > 0) {
@@ -289,7 +306,7 @@ function writeLength(length: number): void {
   at += 4
 }
 
-/** Eight little-endian bytes as big-endian ones. */
+/** Eight little-endian bytes in big-endian order. */
 function writeReversed(bytes: Uint8Array, start: number): void {
   reserve(8)
   for (let i = 0; i < 8; i++) buffer[at + i] = bytes[start + 7 - i]!

@@ -1,7 +1,7 @@
 /** The order of types in KeyStrings. Manual page: reference/bson-type-comparison-order. */
-import { BsonType } from './types.js'
+import { BsonType } from '../values/types.js'
 
-/** The rank byte of each BSON type byte; 0 for what is no type. */
+/** The rank byte of each BSON type byte; 0: not a type. */
 export const ranks = new Uint8Array(256)
 const ascendingRanks: readonly (readonly number[])[] = [
   [BsonType.minKey],

@@ -1,11 +1,11 @@
 /**
- * A BSON value where it lies: a type and a range of bytes in somebody's array. Nothing is copied and nothing
- * decoded until asked. A RawValue is immutable; it keeps its whole array alive.
+ * A BSON value in place: a type and a range of an array that it does not own. It is copied and
+ * decoded only on demand. A RawValue is immutable and keeps its whole array alive.
  */
-import { sameBytes } from './bytes.js'
+import { sameBytes } from '../bytes/bytes.js'
 import { readDecimal128 } from './decimal128.js'
 import { BsonType } from './types.js'
-import { readDouble, readInt32, readInt64, readInt64Number } from './read.js'
+import { readDouble, readInt32, readInt64, readInt64Number } from '../bytes/little-endian.js'
 
 export class RawValue {
   readonly type: number
@@ -22,7 +22,7 @@ export class RawValue {
     this.end = end
   }
 
-  /** The value's bytes, a view. For objects and arrays that is a whole document. */
+  /** A view of the value's bytes. For objects and arrays that is a whole document. */
   slice(): Uint8Array {
     return this.start === 0 && this.end === this.bytes.length ? this.bytes : this.bytes.subarray(this.start, this.end)
   }
@@ -45,7 +45,10 @@ export class RawValue {
     return this.type === BsonType.null || this.type === BsonType.undefined
   }
 
-  /** int32, int64 (to the nearest double) or double as a number; NaN for anything else, decimal128 included. */
+  /**
+   * int32, int64 (to the nearest double) or double as a number; NaN for anything else, decimal128
+   * included.
+   */
   asNumber(): number {
     switch (this.type) {
       case BsonType.int32:
@@ -59,7 +62,10 @@ export class RawValue {
     }
   }
 
-  /** The 64 bits of an int64, date or timestamp, signed; an int32 widened. Throws on other types. */
+  /**
+   * The 64 bits of an int64, date or timestamp, signed; an int32 widened.
+   * @throws TypeError for other types
+   */
   asBigInt(): bigint {
     switch (this.type) {
       case BsonType.int64:
@@ -73,7 +79,10 @@ export class RawValue {
     }
   }
 
-  /** The text of a string, symbol or code value. Throws on other types. */
+  /**
+   * The text of a string, symbol or code value.
+   * @throws TypeError for other types
+   */
   asString(): string {
     if (this.type !== BsonType.string && this.type !== BsonType.symbol && this.type !== BsonType.code) {
       throw new TypeError(`not a string: type ${this.type}`)
@@ -81,23 +90,28 @@ export class RawValue {
     return readUtf8(this.bytes, this.start + 4, this.end - 1)
   }
 
-  /** {@link asString} for the name of a database or a collection: see {@link readName}. */
+  /** {@link asString} for names of databases and collections: see {@link readName}. */
   asName(): string {
     return this.type === BsonType.string ? readName(this.bytes, this.start + 4, this.end - 1) : this.asString()
   }
 
-  /** The data of a binary value behind length and subtype, a view: of a UUID its sixteen bytes. Throws on other types. */
+  /**
+   * A view of the data of a binary value, without length and subtype: the sixteen bytes of a UUID.
+   * @throws TypeError for other types
+   */
   asBinary(): Uint8Array {
     if (this.type !== BsonType.binary) throw new TypeError(`not a binary: type ${this.type}`)
     return this.bytes.subarray(this.start + 5, this.end)
   }
 
-  /** Is it a binary value with this data? */
+  /** Whether it is a binary value with this data. */
   isBinary(data: Uint8Array): boolean {
     return this.type === BsonType.binary && sameBytes(this.asBinary(), data)
   }
 
-  /** Same type and same bytes. Values that compare equal need not be: `1` and `1.0` are not. */
+  /**
+   * Whether type and bytes are the same. Values that compare as equal may differ: `1` and `1.0` do.
+   */
   isIdentical(other: RawValue): boolean {
     const length = this.end - this.start
     if (this.type !== other.type || other.end - other.start !== length) return false
@@ -148,13 +162,19 @@ export function readUtf8(bytes: Uint8Array, start: number, end: number): string 
   return asBuffer(bytes).utf8Slice(start, end)
 }
 
-/** A cluster may have more than a thousand shards, and each has a name. */
+/** Enough for the names of more than a thousand shards. */
 const knownNameCount = 8192
-/** Names that were read before, by a hash of their bytes: one string of each makes no garbage and is found in maps without comparing. */
+/**
+ * Cache of names, by a hash of their bytes. One shared string per name creates no garbage, and a
+ * map finds it by identity.
+ */
 const knownNames: string[] = Array.from({ length: knownNameCount }, () => '')
 const longestKnownName = 32
 
-/** Reads a name: of a field, a database, a collection. The same as {@link readUtf8}, faster for names that come again and again. */
+/**
+ * Reads the name of a field, a database or a collection. Same result as {@link readUtf8}, faster
+ * for repeated names.
+ */
 export function readName(bytes: Uint8Array, start: number, end: number): string {
   const length = end - start
   if (length > longestKnownName) return readUtf8(bytes, start, end)
@@ -182,7 +202,7 @@ export interface SlicingBuffer extends Buffer {
   latin1Write(text: string, offset: number, length: number): number
 }
 
-/** The same memory as a Buffer: its slicing to strings is the fastest there is. */
+/** The same memory as a Buffer, whose conversion to strings is the fastest available. */
 export function asBuffer(bytes: Uint8Array): SlicingBuffer {
   return (
     bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
