@@ -11,7 +11,7 @@ export { isTriviallyFalse } from './filter/trivially-false.js'
 export * from './filter/features.js'
 export { compileJsonSchema } from './filter/json-schema/compile.js'
 export type { SchemaTest } from './filter/json-schema/keyword.js'
-export { compilePattern } from './filter/pattern.js'
+export { compilePattern } from './filter/patterns/pattern.js'
 export { fieldPath, type FieldPath, type PathPart } from './path/field-path.js'
 export { keyTuplesOf, type KeyTuple } from './path/key-tuples.js'
 export {
@@ -28,21 +28,21 @@ export { compileExpression, type DocumentExpression } from './aggregation/expres
 export { formatDocument, formatField, formatValue } from './values/format.js'
 export {
   compilePipeline,
-  mergeCursorsStage,
   type OuterStage,
   type Pipeline,
   type PipelineOptions,
   type PipelineRun,
-} from './aggregation/pipeline.js'
-export { shownProjection } from './aggregation/project-argument.js'
-export type { LeadingProjection, LeadingQuery } from './aggregation/leading-query.js'
-export type * from './aggregation/joins.js'
+} from './aggregation/pipeline/pipeline.js'
+export { mergeCursorsStage } from './aggregation/pipeline/steps.js'
+export { shownProjection } from './aggregation/pipeline/project-argument.js'
+export type { LeadingProjection, LeadingQuery } from './aggregation/pipeline/leading-query.js'
+export type * from './aggregation/stages/joins/join-run.js'
 export type { ForeignCollection, StageSource } from './aggregation/stages/stage.js'
-export { evaluateDocuments } from './aggregation/stages/documents.js'
-export { parseOut, type OutTarget } from './aggregation/stages/out.js'
-export { parseMerge, type MergeSpecification } from './aggregation/stages/merge.js'
-export { mergeNeeds, type MergeNeed } from './aggregation/merge-needs.js'
-export { splitBeforeJoins, splitPipeline, type SplitPipeline } from './aggregation/split.js'
+export { evaluateDocuments } from './aggregation/stages/sources/documents.js'
+export { parseOut, type OutTarget } from './aggregation/stages/writers/out.js'
+export { parseMerge, type MergeSpecification } from './aggregation/stages/writers/merge.js'
+export { mergeRequirements, type MergeRequirement } from './aggregation/pipeline/merge-requirements.js'
+export { splitBeforeJoins, splitPipeline, type SplitPipeline } from './aggregation/pipeline/split.js'
 export { compileProjection, type Projection, type ProjectionOptions } from './projection/compile.js'
 export {
   compileUpdate,
@@ -59,4 +59,4 @@ export { windowFunctions } from './aggregation/windows/table.js'
 export { stageOperators } from './aggregation/stages/table.js'
 export { parseFilter } from './filter/parse.js'
 export { letVariables } from './aggregation/let-variables.js'
-export { compileCollation, type Collation } from './values/collation.js'
+export { compileCollation, type Collation } from './values/collation/collation.js'

@@ -21,7 +21,7 @@ export type { Clock, Collation, CollectionPort, Fields, PortErrorKind, PortOptio
 export { UniqueProtocol } from './core/protocol.js'
 export type { Change, Changed, Plan } from './core/change.js'
 export type { Proxy, Reservation } from './core/proxy.js'
-export { parseSpec } from './core/spec.js'
+export { parseSpec } from './core/parse-spec.js'
 export type { UniqueSpec, UniqueSpecOptions } from './core/spec.js'
 export type { Transactions, TransactionScope, UniqueEvent, UniqueEventName, World } from './core/world.js'
 export type { UniqueFieldOptions, UniqueOptions } from './driver/options.js'

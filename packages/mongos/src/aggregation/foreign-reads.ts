@@ -23,9 +23,9 @@ export class ForeignReads implements ForeignStreams {
     this.#open = open
   }
 
-  async read(invocation: MongosInvocation, { read, rest }: JoinRequest): Promise<ForeignBatch> {
+  async read(invocation: MongosInvocation, { read, cursor }: JoinRequest): Promise<ForeignBatch> {
     const inner = invocationOfRead(this.#aggregate, invocation, read, this.#settings)
-    const stream = (rest as DocumentStream | null) ?? (await this.#open(inner))
+    const stream = (cursor as DocumentStream | null) ?? (await this.#open(inner))
     this.#streams.add(stream)
     const documents: Uint8Array[] = []
     while (documents.length < batchCount) {
@@ -34,11 +34,11 @@ export class ForeignReads implements ForeignStreams {
       else if (stream.done) {
         this.#streams.delete(stream)
         stream.kill(invocation.host)
-        return { documents, rest: null }
+        return { documents, cursor: null }
       } else if (documents.length > 0) break
       else await stream.fill(inner)
     }
-    return { documents, rest: stream }
+    return { documents, cursor: stream }
   }
 
   detach(): void {

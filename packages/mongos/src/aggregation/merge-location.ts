@@ -5,11 +5,11 @@
 import { configAddress } from '@shardlab/actor'
 import { firstFieldName } from '@shardlab/bson'
 import {
-  mergeNeeds,
+  mergeRequirements,
   parseMerge,
   parseOut,
   type ForeignCollection,
-  type MergeNeed,
+  type MergeRequirement,
   type OuterStage,
 } from '@shardlab/query'
 import type { CollectionPlacement } from '@shardlab/sharding'
@@ -77,12 +77,12 @@ export function mergeTypeOf(
   if (required !== null) return behaviours.ownersMerge ? 'specificShard' : 'primaryShard'
   if (!behaviours.routersMerge) return 'primaryShard'
   const spilling = invocation.args.bool('allowDiskUse') ?? behaviours.sortsUseDiskByDefault
-  const needsShard = ({ stage, spills }: MergeNeed) => stage === '$unionWith' || (spilling && spills)
+  const needsShard = ({ stage, spills }: MergeRequirement) => stage === '$unionWith' || (spilling && spills)
   return writer !== null || needsOf(invocation, stages).some(needsShard) ? 'anyShard' : 'mongos'
 }
 
-function needsOf({ host }: MongosInvocation, stages: readonly Uint8Array[]): MergeNeed[] {
-  return mergeNeeds(stages, { languageVersion: host.behaviours.queryLanguage })
+function needsOf({ host }: MongosInvocation, stages: readonly Uint8Array[]): MergeRequirement[] {
+  return mergeRequirements(stages, { languageVersion: host.behaviours.queryLanguage })
 }
 
 async function anyOf<T>(items: readonly T[], test: (item: T) => Promise<boolean>): Promise<boolean> {

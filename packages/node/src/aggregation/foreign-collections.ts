@@ -86,17 +86,17 @@ class LocalReader implements ForeignReader {
     this.#options = options
   }
 
-  read({ read, rest }: JoinRequest): ForeignBatch {
-    const source = rest === null ? this.#open(read) : (rest as DocumentSource)
+  read({ read, cursor }: JoinRequest): ForeignBatch {
+    const source = cursor === null ? this.#open(read) : (cursor as DocumentSource)
     const documents: Uint8Array[] = []
     let bytes = 0
     while (documents.length < batchCount && bytes < batchBytes) {
       const document = source.next()
-      if (document === null) return { documents, rest: null }
+      if (document === null) return { documents, cursor: null }
       documents.push(document)
       bytes += document.length
     }
-    return { documents, rest: source }
+    return { documents, cursor: source }
   }
 
   #open({ db, collection: name, stages, variables }: JoinRequest['read']): DocumentSource {

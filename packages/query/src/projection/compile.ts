@@ -10,7 +10,7 @@ import {
   type RawValue,
 } from '@shardlab/bson'
 import { compileExpression } from '../aggregation/expressions/compile.js'
-import { metadataError } from '../aggregation/expressions/operators/refused.js'
+import { metadataError } from '../aggregation/expressions/operators/unavailable.js'
 import { expressionOperators } from '../aggregation/expressions/table.js'
 import { checkFieldPath } from '../aggregation/expressions/field-path.js'
 import type { EvaluationContext } from '../context.js'

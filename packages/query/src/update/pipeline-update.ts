@@ -1,6 +1,7 @@
 /** Updates that are pipelines. */
 import { CommandError, type RawValue } from '@shardlab/bson'
-import { compilePipeline, expandStages } from '../aggregation/pipeline.js'
+import { compilePipeline } from '../aggregation/pipeline/pipeline.js'
+import { expandStages } from '../aggregation/pipeline/steps.js'
 import type { EvaluationContext } from '../context.js'
 
 /** @throws CommandError InvalidOptions (72) for a stage that may not stand in an update, and what stages throw */

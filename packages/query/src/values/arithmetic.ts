@@ -1,6 +1,6 @@
 /** Number arithmetic with the server's type rules: int32 grows to int64, doubles win over integers, decimals over all. */
 import { BsonType, doubleValue, int32Value, int64Value, type RawValue } from '@shardlab/bson'
-import { addDecimals, decimalToNumber, multiplyDecimals, negateDecimal, truncateDecimal } from './decimal.js'
+import { addDecimals, decimalToNumber, multiplyDecimals, negateDecimal, truncateDecimal } from './decimals/decimal.js'
 
 /** What an int64 result that does not fit becomes: null (`fail`, updates) or a double (`double`, aggregation). */
 export type OverflowRule = 'fail' | 'double'

@@ -9,9 +9,9 @@ import {
   readUtf8,
   type RawValue,
 } from '@shardlab/bson'
-import { formatDate, parseFormat } from './date-format.js'
-import { datePartsAt } from './date-parts.js'
-import { utc } from './time-zone.js'
+import { formatDate, parseFormat } from './dates/format.js'
+import { datePartsAt } from './dates/parts.js'
+import { utc } from './dates/time-zone.js'
 
 export function formatValue(value: RawValue | undefined): string {
   if (value === undefined) return 'EOO'

@@ -27,11 +27,11 @@ export class FakeReader {
 
   read(request: JoinRequest): ForeignBatch {
     this.requests.push(request)
-    const { read, rest } = request
-    const left = rest === null ? this.#results(read) : (rest as Uint8Array[])
+    const { read, cursor } = request
+    const left = cursor === null ? this.#results(read) : (cursor as Uint8Array[])
     const documents = left.slice(0, this.#batchSize)
     const remaining = left.slice(this.#batchSize)
-    return { documents, rest: remaining.length === 0 ? null : remaining }
+    return { documents, cursor: remaining.length === 0 ? null : remaining }
   }
 
   #results({ collection, stages, variables, db }: JoinRequest['read']): Uint8Array[] {
@@ -76,4 +76,15 @@ export function join(
     documents.map((document) => encode(document)),
     new FakeReader(collections, 2, evaluation),
   ).map((document) => decode(document))
+}
+
+/** The `_id`s of the foreign documents that a $lookup of `f` joined with each local document. */
+export function joined(
+  local: readonly Document[],
+  foreign: readonly Document[],
+  lookup: Document = {},
+  evaluation?: EvaluationContext,
+): unknown[] {
+  const stage = { $lookup: { from: 'f', localField: 'a', foreignField: 'b', as: 'j', ...lookup } }
+  return join([stage], local, { f: foreign }, evaluation).map(({ j }) => (j as Document[]).map(({ _id }) => _id))
 }

@@ -2,7 +2,8 @@
 import type { Values } from './attempt.js'
 import { InvalidValueError } from './errors.js'
 import type { Fields } from './port.js'
-import { reservedValuesOf, type UniqueSpec } from './spec.js'
+import { reservedValuesOf } from './spec-values.js'
+import type { UniqueSpec } from './spec.js'
 import { sameValue } from './values.js'
 import type { TransactionScope } from './world.js'
 

@@ -15,7 +15,8 @@ import {
   type Reservation,
 } from './proxy.js'
 import { hasHeldValue, resolve } from './resolve.js'
-import { reservedValuesOf, type UniqueSpec } from './spec.js'
+import { reservedValuesOf } from './spec-values.js'
+import type { UniqueSpec } from './spec.js'
 import { sameValue } from './values.js'
 import { readMain, repeated, type World } from './world.js'
 

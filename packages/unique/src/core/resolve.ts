@@ -11,7 +11,8 @@ import {
   type Proxy,
   type Reservation,
 } from './proxy.js'
-import { reservedValuesOf, type UniqueSpec } from './spec.js'
+import { reservedValuesOf } from './spec-values.js'
+import type { UniqueSpec } from './spec.js'
 import { sameValue } from './values.js'
 import { readMain, repeated, type World } from './world.js'
 import { InvalidValueError } from './errors.js'

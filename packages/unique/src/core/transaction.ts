@@ -16,7 +16,8 @@ import {
   type Reservation,
 } from './proxy.js'
 import { resolve } from './resolve.js'
-import { guardOf, type UniqueSpec } from './spec.js'
+import { guardOf } from './spec-values.js'
+import type { UniqueSpec } from './spec.js'
 import { sameValue } from './values.js'
 import type { TransactionScope, World } from './world.js'
 

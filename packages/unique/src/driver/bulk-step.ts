@@ -1,14 +1,49 @@
 /** One operation of a bulkWrite, by the method that does it alone. */
-import type { AnyBulkWriteOperation, DeleteResult, Document, UpdateResult } from 'mongodb'
+import type {
+  AnyBulkWriteOperation,
+  DeleteOptions,
+  DeleteResult,
+  Document,
+  Filter,
+  InsertOneOptions,
+  InsertOneResult,
+  OptionalUnlessRequiredId,
+  ReplaceOptions,
+  UpdateFilter,
+  UpdateOptions,
+  UpdateResult,
+  WithoutId,
+} from 'mongodb'
 import { RefusedOperationError } from '../core/errors.js'
 import type { DocumentChanges } from './document-changes.js'
 import { checkChange } from './refusals.js'
 import type { UniqueBulkWriteResult } from './results.js'
-import type { UniqueCollection } from './unique-collection.js'
+
+/** The methods of a collection that the operations of a bulkWrite call. */
+export interface SingleWrites<TSchema extends Document> {
+  insertOne(document: OptionalUnlessRequiredId<TSchema>, options: InsertOneOptions): Promise<InsertOneResult<TSchema>>
+  updateOne(
+    filter: Filter<TSchema>,
+    update: UpdateFilter<TSchema> | Document[],
+    options: UpdateOptions,
+  ): Promise<UpdateResult<TSchema>>
+  updateMany(
+    filter: Filter<TSchema>,
+    update: UpdateFilter<TSchema> | Document[],
+    options: UpdateOptions,
+  ): Promise<UpdateResult<TSchema>>
+  replaceOne(
+    filter: Filter<TSchema>,
+    replacement: WithoutId<TSchema>,
+    options: ReplaceOptions,
+  ): Promise<UpdateResult<TSchema>>
+  deleteOne(filter: Filter<TSchema>, options: DeleteOptions): Promise<DeleteResult>
+  deleteMany(filter: Filter<TSchema>, options: DeleteOptions): Promise<DeleteResult>
+}
 
 /** @throws RefusedOperationError at once, not when it is done */
 export function bulkStep<TSchema extends Document>(
-  users: UniqueCollection<TSchema>,
+  collection: SingleWrites<TSchema>,
   changes: DocumentChanges<TSchema>,
   operation: AnyBulkWriteOperation<TSchema>,
   options: Document,
@@ -27,22 +62,22 @@ export function bulkStep<TSchema extends Document>(
   switch (name) {
     case 'insertOne':
       return async (result, index) => {
-        result.insertedIds[index] = (await users.insertOne(document, options)).insertedId
+        result.insertedIds[index] = (await collection.insertOne(document, options)).insertedId
         result.insertedCount++
       }
     case 'updateOne':
       changes.planOf(update)
-      return async (result) => count(await users.updateOne(filter, update, all), result)
+      return async (result) => count(await collection.updateOne(filter, update, all), result)
     case 'updateMany':
       changes.refuseMany(update)
-      return async (result) => count(await users.updateMany(filter, update, all), result)
+      return async (result) => count(await collection.updateMany(filter, update, all), result)
     case 'replaceOne':
       changes.replacementPlan(replacement)
-      return async (result) => count(await users.replaceOne(filter, replacement, all), result)
+      return async (result) => count(await collection.replaceOne(filter, replacement, all), result)
     case 'deleteOne':
-      return async (result) => remove(await users.deleteOne(filter, all), result)
+      return async (result) => remove(await collection.deleteOne(filter, all), result)
     case 'deleteMany':
-      return async (result) => remove(await users.deleteMany(filter, all), result)
+      return async (result) => remove(await collection.deleteMany(filter, all), result)
     default:
       throw new RefusedOperationError(`bulkWrite has no operation ${name}`)
   }

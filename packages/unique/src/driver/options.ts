@@ -1,6 +1,7 @@
 /** What `uniqueCollection` takes. */
 import { RefusedOperationError } from '../core/errors.js'
-import { overlaps, parseSpec, type UniqueSpec, type UniqueSpecOptions } from '../core/spec.js'
+import { parseSpec } from '../core/parse-spec.js'
+import { overlaps, type UniqueSpec, type UniqueSpecOptions } from '../core/spec.js'
 import type { ProxyPlan } from './init.js'
 
 export interface UniqueFieldOptions extends UniqueSpecOptions {

@@ -13,7 +13,7 @@ import {
   RawValue,
 } from '@shardlab/bson'
 import { fitsInt64, toNumber } from '../../values/arithmetic.js'
-import { addDecimals, divideDecimals } from '../../values/decimal.js'
+import { addDecimals, divideDecimals } from '../../values/decimals/decimal.js'
 import { oneExpression, type Accumulator, type AccumulatorOperator } from './accumulator.js'
 
 class Total {

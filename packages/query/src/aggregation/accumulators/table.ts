@@ -1,11 +1,11 @@
 /** The accumulators of $group: every one that is understood has its row here. */
 import { BsonType, CommandError, findField, typeName } from '@shardlab/bson'
-import { noJavaScript } from '../expressions/operators/refused.js'
+import { noJavaScript } from '../expressions/operators/unavailable.js'
 import type { AccumulatorOperator } from './accumulator.js'
 import { deviationAccumulators } from './deviation.js'
 import { percentileAccumulators } from './percentile.js'
 import { pickAccumulators } from './pick.js'
-import { severalAccumulators } from './several.js'
+import { topNAccumulators } from './top-n.js'
 import { sumAccumulators } from './sum.js'
 
 const neededOfAccumulator: readonly (readonly [field: string, code: number])[] = [
@@ -43,7 +43,7 @@ export const accumulatorOperators: ReadonlyMap<string, AccumulatorOperator> = ne
     ...sumAccumulators,
     ...pickAccumulators,
     ...deviationAccumulators,
-    ...severalAccumulators,
+    ...topNAccumulators,
     ...percentileAccumulators,
     scripted,
   ].map((row) => [row.name, row]),

@@ -1,25 +1,26 @@
 /** The expression operators: every one that is understood has its row here. */
 import type { ExpressionOperator } from './expression.js'
-import { accumulatedExpressions } from './operators/accumulated.js'
-import { arithmeticExpressions } from './operators/arithmetic.js'
-import { arrayExpressions } from './operators/array.js'
-import { moreArrayExpressions } from './operators/array-more.js'
-import { arrayOrderExpressions } from './operators/array-order.js'
-import { bitExpressions } from './operators/bits.js'
-import { booleanExpressions } from './operators/boolean.js'
-import { comparisonExpressions } from './operators/comparison.js'
-import { conversionExpressions } from './operators/convert.js'
-import { dateArithmeticExpressions } from './operators/date-arithmetic.js'
-import { dateExpressions } from './operators/date.js'
-import { fieldExpressions } from './operators/field.js'
-import { numberExpressions } from './operators/number.js'
+import { accumulatorExpressions } from './operators/accumulators/accumulators.js'
+import { arithmeticExpressions } from './operators/numbers/arithmetic.js'
+import { arrayExpressions } from './operators/arrays/array.js'
+import { sequenceExpressions } from './operators/arrays/sequences.js'
+import { arrayOrderExpressions } from './operators/arrays/order.js'
+import { bitExpressions } from './operators/numbers/bits.js'
+import { booleanExpressions } from './operators/logic/boolean.js'
+import { comparisonExpressions } from './operators/logic/comparison.js'
+import { conversionExpressions } from './operators/conversions/convert.js'
+import { dateArithmeticExpressions } from './operators/dates/arithmetic.js'
+import { datePartExpressions } from './operators/dates/parts.js'
+import { fieldExpressions } from './operators/documents/fields.js'
+import { objectExpressions } from './operators/documents/objects.js'
+import { numberExpressions } from './operators/numbers/functions.js'
 import { otherExpressions } from './operators/other.js'
-import { quantileExpressions } from './operators/quantile.js'
-import { refusedExpressions } from './operators/refused.js'
-import { regexExpressions } from './operators/regex.js'
-import { setExpressions } from './operators/set.js'
-import { stringExpressions } from './operators/string.js'
-import { textExpressions } from './operators/text.js'
+import { quantileExpressions } from './operators/accumulators/quantiles.js'
+import { unavailableExpressions } from './operators/unavailable.js'
+import { regexExpressions } from './operators/strings/regex.js'
+import { setExpressions } from './operators/arrays/sets.js'
+import { stringExpressions } from './operators/strings/string.js'
+import { substringExpressions } from './operators/strings/substrings.js'
 
 export const expressionOperators: ReadonlyMap<string, ExpressionOperator> = new Map(
   [
@@ -29,19 +30,20 @@ export const expressionOperators: ReadonlyMap<string, ExpressionOperator> = new 
     ...numberExpressions,
     ...bitExpressions,
     ...stringExpressions,
-    ...textExpressions,
+    ...substringExpressions,
     ...regexExpressions,
     ...arrayExpressions,
-    ...moreArrayExpressions,
+    ...sequenceExpressions,
     ...arrayOrderExpressions,
     ...setExpressions,
     ...fieldExpressions,
+    ...objectExpressions,
     ...conversionExpressions,
-    ...dateExpressions,
+    ...datePartExpressions,
     ...dateArithmeticExpressions,
-    ...accumulatedExpressions,
+    ...accumulatorExpressions,
     ...quantileExpressions,
     ...otherExpressions,
-    ...refusedExpressions,
+    ...unavailableExpressions,
   ].map((row) => [row.name, row]),
 )

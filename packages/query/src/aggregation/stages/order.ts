@@ -4,7 +4,8 @@ import { sortOrder, type SortKey } from '../../sort/sort-order.js'
 import { parseSort } from '../../sort/sort-pattern.js'
 import { exactInteger } from '../../values/arithmetic.js'
 import { formatField } from '../../values/format.js'
-import type { CompiledStage, StageContext, StageOperator, StageRun } from './stage.js'
+import type { CompiledStage, StageContext, StageOperator } from './stage.js'
+import type { StageRun } from './stage-run.js'
 
 interface Entry {
   readonly key: SortKey

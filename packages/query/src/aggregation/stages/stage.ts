@@ -1,21 +1,13 @@
 /** What pipeline stages are made of. */
 import type { RawValue } from '@shardlab/bson'
 import type { EvaluationContext, OperatorRow } from '../../context.js'
-import type { JoinBoard } from '../joins.js'
-
-/** A stage at work: takes documents, gives them to the next. */
-export interface StageRun {
-  push(document: Uint8Array): void
-  /** There is no more input. */
-  end(): void
-  /** More input cannot change the result. */
-  readonly satisfied: boolean
-}
+import type { JoinRequests } from './joins/join-run.js'
+import type { StageRun } from './stage-run.js'
 
 export interface CompiledStage {
   readonly name: string
-  /** @param board where a stage that reads other collections leaves what it wants to read */
-  open(next: StageRun, board: JoinBoard): StageRun
+  /** @param requests where a stage that reads other collections leaves what it wants to read */
+  open(next: StageRun, requests: JoinRequests): StageRun
 }
 
 /** A pipeline inside a stage's argument. */
@@ -44,7 +36,7 @@ export interface StageContext {
 }
 
 export interface InnerPipeline {
-  open(next: StageRun, board: JoinBoard): StageRun
+  open(next: StageRun, requests: JoinRequests): StageRun
 }
 
 /** Another collection that a stage reads, with what it does there. */
@@ -111,6 +103,6 @@ export function mapStage(name: string, map: (document: Uint8Array) => Uint8Array
 }
 
 /** A stage that leaves all as it is: sources and writers, whose work is done outside the pipeline. */
-export function passStage(name: string): CompiledStage {
+export function passThroughStage(name: string): CompiledStage {
   return { name, open: (next) => next }
 }

@@ -13,10 +13,10 @@ import {
 } from '@shardlab/bson'
 import { addNumbers, exactInteger } from '../../values/arithmetic.js'
 import { dateValue } from '../../values/build.js'
-import { addUnits, timeUnit, type TimeUnit } from '../../values/date-units.js'
-import { toDecimal } from '../../values/decimal.js'
+import { addUnits, timeUnit, type TimeUnit } from '../../values/dates/units.js'
+import { toDecimal } from '../../values/decimals/decimal.js'
 import { formatField, formatValue } from '../../values/format.js'
-import { utc } from '../../values/time-zone.js'
+import { utc } from '../../values/dates/time-zone.js'
 import { compileExpression } from '../expressions/compile.js'
 import {
   checkOthers,

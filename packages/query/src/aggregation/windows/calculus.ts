@@ -12,7 +12,7 @@ import {
   type RawValue,
 } from '@shardlab/bson'
 import { exactInteger, toNumber, truncateToInt64 } from '../../values/arithmetic.js'
-import { timeUnit, unitMs } from '../../values/date-units.js'
+import { timeUnit, unitMs } from '../../values/dates/units.js'
 import {
   addDecimals,
   decimalToNumber,
@@ -20,13 +20,13 @@ import {
   multiplyDecimals,
   negateDecimal,
   toDecimal,
-} from '../../values/decimal.js'
+} from '../../values/decimals/decimal.js'
 import { formatField } from '../../values/format.js'
 import type { Accumulator } from '../accumulators/accumulator.js'
 import { accumulatorOperators } from '../accumulators/table.js'
-import { add, divide, multiply, subtract } from '../expressions/operators/arithmetic.js'
+import { add, divide, multiply, subtract } from '../expressions/operators/numbers/arithmetic.js'
 import { typeOf } from '../expressions/arguments.js'
-import { accumulateOver } from './accumulated.js'
+import { accumulateOver } from './accumulators.js'
 import { boundsOf, endpointsAt } from './bounds.js'
 import {
   compileInput,

@@ -1,7 +1,7 @@
 /** Keywords about objects; other values pass them. In the order in which the server reads them. */
 import { BsonType, CommandError, elementsOf, FieldIterator, typeName, type RawValue } from '@shardlab/bson'
 import { nonNegativeArgument } from '../../values/integer-argument.js'
-import { compilePattern } from '../pattern.js'
+import { compilePattern } from '../patterns/pattern.js'
 import {
   checkArray,
   fieldsOfObject,

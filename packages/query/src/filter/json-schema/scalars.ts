@@ -1,11 +1,11 @@
 /** Keywords about strings and numbers; other values pass them. In the order in which the server reads them. */
 import { BsonType, CommandError } from '@shardlab/bson'
 import { toNumber } from '../../values/arithmetic.js'
-import { remainderOfDecimals } from '../../values/decimal.js'
+import { remainderOfDecimals } from '../../values/decimals/decimal.js'
 import { nonNegativeArgument } from '../../values/integer-argument.js'
 import type { ComparisonOperator } from '../ast.js'
 import { comparisonTest } from '../operators/comparison.js'
-import { compilePattern } from '../pattern.js'
+import { compilePattern } from '../patterns/pattern.js'
 import { mismatch, unparsable, type Keyword, type Keywords } from './keyword.js'
 
 const pattern: Keyword = ({ name, argument }) => {

@@ -1,7 +1,7 @@
 /** $regex with $options, and regex values in the place of an equality. */
 import { BsonType, CommandError, FieldIterator, findField, readUtf8, type RawValue } from '@shardlab/bson'
 import { regexParts } from '../../values/format.js'
-import { compilePattern } from '../pattern.js'
+import { compilePattern } from '../patterns/pattern.js'
 import type { RegexNode } from '../ast.js'
 import type { LeafCompiler, PathOperator } from '../operator.js'
 

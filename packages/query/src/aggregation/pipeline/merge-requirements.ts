@@ -1,0 +1,33 @@
+/**
+ * What the stages of a pipeline need of the member that runs them, as far as that decides where a pipeline is merged.
+ * Server: `StageConstraints` of each stage.
+ */
+import type { EvaluationContext } from '../../context.js'
+import { expandStages, type PipelineStep } from './steps.js'
+import type { ForeignCollection } from '../stages/stage.js'
+
+export interface MergeRequirement {
+  /** Name of the stage. */
+  readonly stage: string
+  /** It, or a pipeline inside it, may write to the disk where that is allowed. */
+  readonly spills: boolean
+  /** The collections that the stage itself reads. */
+  readonly foreign: readonly ForeignCollection[]
+}
+
+/** One entry for each stage, in their order; a `$facet` has one for each stage inside it. */
+export function mergeRequirements(
+  stages: readonly Uint8Array[],
+  context: Pick<EvaluationContext, 'languageVersion' | 'strings'> = {},
+): MergeRequirement[] {
+  const needsOf = ({ operator, argument }: PipelineStep): MergeRequirement[] => {
+    const nested = operator.nested?.(argument)
+    if (nested !== undefined) return nested.flatMap((inner) => mergeRequirements(inner, context))
+    const foreign = operator.foreign?.(argument) ?? []
+    const spills =
+      operator.spills?.(argument) === true ||
+      foreign.some((each) => mergeRequirements(each.stages, context).some((need) => need.spills))
+    return [{ stage: operator.name, spills, foreign }]
+  }
+  return expandStages(stages, context).flatMap(needsOf)
+}

@@ -1,0 +1,187 @@
+/** Pipelines: compiled once, run by pushing documents through. */
+import type { RawValue } from '@shardlab/bson'
+import type { EvaluationContext } from '../../context.js'
+import { checkPipeline, type PipelineTarget } from './check.js'
+import { JoinRequests, type ForeignBatch, type JoinRequest } from '../stages/joins/join-run.js'
+import { leadingQuery, type LeadingQuery } from './leading-query.js'
+import { optimize } from './optimize.js'
+import type { CompiledStage, ForeignCollection, InnerPipeline, PipelineKind, StageContext } from '../stages/stage.js'
+import type { StageRun } from '../stages/stage-run.js'
+import { expandStages, foreignCollections, type PipelineStep } from './steps.js'
+
+export interface PipelineOptions {
+  /** Bytes that one blocking stage may hold; default 100 MiB. `Infinity` stands for allowDiskUse. */
+  readonly memoryLimitBytes?: number
+  /** The database it runs in: joins read there. Default ''. */
+  readonly db?: string
+  /** What the command names; stages with a source of their own may or may not take a collection. Absent: not checked. */
+  readonly target?: PipelineTarget
+}
+
+export interface PipelineRun {
+  /** A document from the source; ignored once satisfied. */
+  push(document: Uint8Array): void
+  /** The source has no more. */
+  end(): void
+  /** Results so far; the consumer takes from here. */
+  readonly output: Uint8Array[]
+  /** More input cannot change the result. */
+  readonly satisfied: boolean
+  /** What a join wants read before it can go on; null: nothing. Served before anything else is pushed, and after `end`. */
+  readonly request: JoinRequest | null
+  /** Answers {@link request}. */
+  serve(batch: ForeignBatch): void
+}
+
+/** A stage whose work is done outside the pipeline, with its argument. */
+export interface OuterStage {
+  readonly name: string
+  readonly argument: RawValue
+}
+
+export interface Pipeline {
+  /** The stages as they are run: shorthands replaced, in the order that optimizing gave. */
+  readonly stages: readonly Uint8Array[]
+  /** The first stage when it has a source of its own; its documents are what is to be pushed. */
+  readonly source: OuterStage | null
+  /** The last stage when it is $out or $merge: the results are to be written by it. */
+  readonly writer: OuterStage | null
+  /** What the first stages ask of the collection: a plan can do it. */
+  readonly leading: LeadingQuery
+  /** `leading.filter`, for targeting; null when there is none. */
+  readonly leadingFilter: Uint8Array | null
+  /** The collections that it reads beside its own, those of pipelines inside it too. */
+  readonly foreign: readonly ForeignCollection[]
+  /**
+   * Over all documents of the collection.
+   * @param emitted gets, and keeps up to date, how many documents each stage has handed on; its numbers begin at 0
+   */
+  open(emitted?: number[]): PipelineRun
+  /** Over the documents that {@link leading} asks for, in their order. `emitted`: as of `open`, for the stages after the leading ones. */
+  openAfterLeading(emitted?: number[]): PipelineRun
+}
+
+const defaultMemoryLimitBytes = 100 * 1024 * 1024
+
+/**
+ * @throws CommandError 40323 for a stage without exactly one field, 40324 for an unknown one, 40602 and 40601 for one in the wrong
+ *   place, 73 InvalidNamespace where `target` does not fit, and what stages throw
+ */
+export function compilePipeline(
+  stages: readonly Uint8Array[],
+  context: EvaluationContext,
+  options: PipelineOptions = {},
+): Pipeline {
+  const { memoryLimitBytes = defaultMemoryLimitBytes, db = '' } = options
+  const stageContext = (
+    evaluation: EvaluationContext,
+    isFirst: boolean,
+    following: PipelineStep | undefined,
+  ): StageContext => ({
+    evaluation,
+    isFirst,
+    memoryLimitBytes,
+    db,
+    following: following === undefined ? null : { name: following.operator.name, argument: following.argument },
+    compilePipeline: (kind, inner, variables) =>
+      compileInner(kind, inner, variables === undefined ? evaluation : { ...evaluation, variables }),
+  })
+  const compileAll = (steps: readonly PipelineStep[], evaluation: EvaluationContext): CompiledStage[] =>
+    steps.map(({ operator, argument }, index) =>
+      interruptible(operator.compile(argument, stageContext(evaluation, index === 0, steps[index + 1])), evaluation),
+    )
+  const compileInner = (
+    kind: PipelineKind,
+    inner: readonly Uint8Array[],
+    evaluation: EvaluationContext,
+  ): InnerPipeline => {
+    const steps = expandStages(inner, evaluation)
+    checkPipeline(steps, kind)
+    const compiled = compileAll(steps, evaluation)
+    return { open: (next, requests) => openStages(compiled, next, requests) }
+  }
+
+  const written = expandStages(stages, context)
+  const steps = optimize(written)
+  // Errors are those of the pipeline as it was written.
+  let compiled = compileAll(written, context)
+  if (steps !== written) compiled = compileAll(steps, context)
+  checkPipeline(written, options.target ?? 'unchecked')
+  const outer = (step: PipelineStep | undefined): OuterStage | null =>
+    step === undefined ? null : { name: step.operator.name, argument: step.argument }
+  const leading = leadingQuery(steps)
+  return {
+    stages: steps.map((step) => step.stage),
+    source: outer(steps[0]?.operator.source === undefined ? undefined : steps[0]),
+    writer: outer(steps.at(-1)?.operator.writes === true ? steps.at(-1) : undefined),
+    leading,
+    leadingFilter: leading.filter,
+    foreign: foreignCollections(steps, context),
+    open: (emitted) => openRun(compiled, emitted),
+    openAfterLeading: (emitted) => openRun(compiled.slice(leading.stageCount), emitted),
+  }
+}
+
+/** The stage, asking before each document whether to go on. */
+function interruptible(stage: CompiledStage, { checkForInterrupt }: EvaluationContext): CompiledStage {
+  if (checkForInterrupt === undefined) return stage
+  return {
+    name: stage.name,
+    open(next, requests) {
+      const run = stage.open(next, requests)
+      return {
+        push(document) {
+          checkForInterrupt()
+          run.push(document)
+        },
+        end: () => run.end(),
+        get satisfied() {
+          return run.satisfied
+        },
+      }
+    },
+  }
+}
+
+function openStages(compiled: readonly CompiledStage[], sink: StageRun, requests: JoinRequests): StageRun {
+  return compiled.reduceRight((next, stage) => stage.open(next, requests), sink)
+}
+
+/** Counts what a stage hands on. */
+function counted(next: StageRun, emitted: number[], stage: number): StageRun {
+  return {
+    push(document) {
+      emitted[stage]!++
+      next.push(document)
+    },
+    end: () => next.end(),
+    get satisfied() {
+      return next.satisfied
+    },
+  }
+}
+
+function openRun(compiled: readonly CompiledStage[], emitted?: number[]): PipelineRun {
+  const output: Uint8Array[] = []
+  const requests = new JoinRequests()
+  const sink: StageRun = { push: (document) => output.push(document), end: () => {}, satisfied: false }
+  emitted?.splice(0, emitted.length, ...compiled.map(() => 0))
+  const first =
+    emitted === undefined
+      ? openStages(compiled, sink, requests)
+      : compiled.reduceRight<StageRun>((next, stage, i) => stage.open(counted(next, emitted, i), requests), sink)
+  return {
+    output,
+    push(document) {
+      if (!first.satisfied) first.push(document)
+    },
+    end: () => first.end(),
+    get satisfied() {
+      return first.satisfied
+    },
+    get request() {
+      return requests.request
+    },
+    serve: (batch) => requests.serve(batch),
+  }
+}

@@ -1,0 +1,60 @@
+/** The stages of a pipeline, looked up and with shorthands replaced. */
+import { CommandError, FieldIterator, type RawValue } from '@shardlab/bson'
+import { findOperator, type EvaluationContext } from '../../context.js'
+import type { ForeignCollection, StageOperator } from '../stages/stage.js'
+import { stageOperators } from '../stages/table.js'
+
+/** The stage by which members hand each other cursors to merge: whoever gets it takes it off before the pipeline is compiled. */
+export const mergeCursorsStage = '$mergeCursors'
+
+export interface PipelineStep {
+  readonly operator: StageOperator
+  readonly argument: RawValue
+  readonly stage: Uint8Array
+}
+
+/** What decides which stages there are, and what their shorthands stand for. */
+type LanguageContext = Pick<EvaluationContext, 'languageVersion' | 'strict' | 'strings'>
+
+/** Looks every stage up and replaces shorthands by what they stand for. @throws CommandError 40323, 40324 */
+export function expandStages(stages: readonly Uint8Array[], context: LanguageContext = {}): PipelineStep[] {
+  return stages.flatMap((stage) => {
+    const step = stepOf(stage, context)
+    return step.operator.rewrite === undefined
+      ? [step]
+      : step.operator.rewrite(step.argument, context).map((each) => stepOf(each, context))
+  })
+}
+
+function stepOf(stage: Uint8Array, context: LanguageContext): PipelineStep {
+  const it = new FieldIterator(stage)
+  if (!it.next()) throw new CommandError(40323, 'A pipeline stage specification object must contain exactly one field.')
+  const name = it.name()
+  const argument = it.value()
+  if (it.next()) throw new CommandError(40323, 'A pipeline stage specification object must contain exactly one field.')
+  const operator = findOperator(stageOperators, name, context)
+  if (name === mergeCursorsStage && (context.languageVersion ?? Infinity) >= 5) {
+    // The server's message lacks the first quote, too.
+    throw new CommandError(5491300, `${name}' is not allowed in user requests`)
+  }
+  if (operator === undefined) throw new CommandError(40324, `Unrecognized pipeline stage name: '${name}'`)
+  return { operator, argument, stage }
+}
+
+/** The collections that stages read, those of the pipelines inside them too, in the order in which they are written. */
+export function foreignCollections(steps: readonly PipelineStep[], context: EvaluationContext): ForeignCollection[] {
+  const inner = (stages: readonly Uint8Array[]) => foreignCollections(expandStages(stages, context), context)
+  return steps.flatMap(({ operator, argument }) => [
+    ...(operator.foreign?.(argument) ?? []).flatMap((foreign) => [
+      ...(foreign.collection === null ? [] : [foreign]),
+      ...inner(foreign.stages),
+    ]),
+    ...(operator.nested?.(argument) ?? []).flatMap(inner),
+  ])
+}
+
+/** Does this stage, or a pipeline inside it, read other collections or have a source of its own inside? */
+export function isJoin({ operator, argument }: PipelineStep): boolean {
+  if (operator.foreign !== undefined) return true
+  return operator.nested?.(argument).some((stages) => expandStages(stages).some(isJoin)) ?? false
+}

@@ -1,0 +1,227 @@
+/**
+ * $group, whole or in two halves: with `$willBeMerged` it gives partial results, with `$doingMerge` it takes them.
+ * Groups are told apart by canonical equality, under the collation; a missing key counts as null.
+ */
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  emptyDocument,
+  FieldIterator,
+  findField,
+  firstFieldName,
+  nullValue,
+  typeName,
+  type RawValue,
+} from '@shardlab/bson'
+import { findOperator } from '../../../context.js'
+import { valueClasses } from '../../../values/value-classes.js'
+import { accumulatorOperators } from '../../accumulators/table.js'
+import type { Accumulator, AccumulatorOperator } from '../../accumulators/accumulator.js'
+import { compileExpression, type DocumentExpression } from '../../expressions/compile.js'
+import type { CompiledStage, StageContext, StageOperator } from '../stage.js'
+
+export interface GroupField {
+  readonly name: string
+  /** The accumulator's name, such as `$sum`. */
+  readonly accumulator: string
+  /** Its setting (`n`) depends on the group's `_id`. */
+  readonly readsGroupKey: boolean
+  readonly expression: DocumentExpression
+  /** A new accumulator for the group with this `_id`. */
+  readonly create: (id: RawValue | undefined) => Accumulator
+}
+
+interface Group {
+  readonly id: RawValue
+  readonly accumulators: readonly Accumulator[]
+}
+
+interface Specification {
+  readonly id: DocumentExpression
+  readonly fields: readonly GroupField[]
+  readonly doingMerge: boolean
+  readonly willBeMerged: boolean
+}
+
+/** `name: {$accumulator: argument}`. @throws CommandError 40234, 40235, 40236, 40238, 15952 and what the accumulator throws */
+export function parseField(name: string, value: RawValue, context: StageContext, doingMerge: boolean): GroupField {
+  const accumulator = value.type === BsonType.object ? firstFieldName(value.slice()) : undefined
+  if (accumulator === undefined || !accumulator.startsWith('$'))
+    throw new CommandError(40234, `The field '${name}' must be an accumulator object`)
+  if (name.includes('.')) throw new CommandError(40235, `The field name '${name}' cannot contain '.'`)
+  if (name.startsWith('$')) throw new CommandError(40236, `The field name '${name}' cannot be an operator name`)
+  const it = new FieldIterator(value.bytes, value.start)
+  it.next()
+  const argument = it.value()
+  if (it.next()) throw new CommandError(40238, `The field '${name}' must specify one accumulator`)
+  const operator = findOperator(accumulatorOperators, accumulator, context.evaluation)
+  if (operator === undefined) throw new CommandError(15952, `unknown group operator '${accumulator}'`)
+  return doingMerge ? mergingField(name, operator, argument, context) : groupField(name, operator, argument, context)
+}
+
+function mergingField(
+  name: string,
+  operator: AccumulatorOperator,
+  argument: RawValue,
+  { evaluation }: StageContext,
+): GroupField {
+  return {
+    name,
+    accumulator: operator.name,
+    readsGroupKey: false,
+    expression: compileExpression(argument, evaluation),
+    create: () => operator.create(evaluation.strings),
+  }
+}
+
+function groupField(
+  name: string,
+  operator: AccumulatorOperator,
+  argument: RawValue,
+  { evaluation }: StageContext,
+): GroupField {
+  const expression = compileExpression(operator.evaluatedOf(argument), evaluation)
+  const given = operator.countOf?.(argument)
+  const count = given === undefined ? null : compileExpression(given, evaluation)
+  return {
+    name,
+    accumulator: operator.name,
+    readsGroupKey: count?.readsDocument ?? false,
+    expression,
+    create(id) {
+      const n = count?.evaluateOn(id?.type === BsonType.object ? id.slice() : emptyDocument)
+      return operator.create(evaluation.strings, { argument, n })
+    },
+  }
+}
+
+/** A key that is an object names what each field is: numbers and booleans would mean something else in a $project. */
+function checkGroupKey(id: RawValue): void {
+  if (id.type !== BsonType.object || firstFieldName(id.slice())?.startsWith('$') !== false) return
+  for (const it = new FieldIterator(id.bytes, id.start); it.next();)
+    if (it.type === BsonType.bool || it.value().isNumber())
+      throw new CommandError(17390, '$group does not support inclusion-style expressions')
+}
+
+function parse(argument: RawValue, context: StageContext): Specification {
+  if (argument.type !== BsonType.object)
+    throw new CommandError(15947, "a group's fields must be specified in an object")
+  let id: DocumentExpression | null = null
+  const flags = { $doingMerge: false, $willBeMerged: false }
+  for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
+    const name = it.name()
+    if (name === '_id') {
+      if (id !== null) throw new CommandError(15948, "a group's _id may only be specified once")
+      checkGroupKey(it.value())
+      id = compileExpression(it.value(), context.evaluation)
+    }
+    if (name === '$doingMerge' || name === '$willBeMerged') flags[name] = it.value().isTruthy()
+  }
+  if (id === null) throw new CommandError(15955, 'a group specification must include an _id')
+  const fields: GroupField[] = []
+  for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
+    const name = it.name()
+    if (name === '_id' || Object.hasOwn(flags, name)) continue
+    fields.push(parseField(name, it.value(), context, flags.$doingMerge))
+  }
+  return { id, fields, doingMerge: flags.$doingMerge, willBeMerged: flags.$willBeMerged }
+}
+
+function compileGroup(argument: RawValue, context: StageContext): CompiledStage {
+  const { id, fields, doingMerge, willBeMerged } = parse(argument, context)
+  const { strings } = context.evaluation
+  return {
+    name: '$group',
+    open(next) {
+      const keyOf = valueClasses(strings)
+      const groups = new Map<string, Group>()
+      let heldBytes = 0
+      const checkMemory = () => {
+        if (heldBytes > context.memoryLimitBytes)
+          throw new CommandError(
+            'QueryExceededMemoryLimitNoDiskUseAllowed',
+            "Exceeded memory limit for $group, but didn't allow external sort. Pass allowDiskUse:true to opt in.",
+          )
+      }
+      return {
+        satisfied: false,
+        push(document) {
+          const key = id.evaluateOn(document) ?? nullValue
+          const text = keyOf(key)
+          let group = groups.get(text)
+          if (group === undefined) {
+            heldBytes += text.length + (key.end - key.start) + 64 * (fields.length + 1)
+            group = { id: key, accumulators: fields.map((field) => field.create(key)) }
+            groups.set(text, group)
+          }
+          for (let i = 0; i < fields.length; i++) {
+            const value = fields[i]!.expression.evaluateOn(document)
+            const accumulator = group.accumulators[i]!
+            const heldBefore = accumulator.held?.bytes ?? 0
+            if (!doingMerge) accumulator.add(value)
+            else if (value !== undefined) accumulator.merge(value)
+            if (accumulator.held !== undefined) heldBytes += accumulator.held.bytes - heldBefore
+          }
+          checkMemory()
+        },
+        end() {
+          for (const group of groups.values()) {
+            if (next.satisfied) break
+            const writer = new DocumentWriter()
+            writer.value('_id', group.id)
+            group.accumulators.forEach((accumulator, i) =>
+              writer.value(fields[i]!.name, willBeMerged ? accumulator.partial() : accumulator.result()),
+            )
+            next.push(writer.finish())
+          }
+          next.end()
+        },
+      }
+    },
+  }
+}
+
+export const groupStage: StageOperator = {
+  name: '$group',
+  manualPage: 'aggregation/group',
+  status: 'complete',
+  sharded: 'group',
+  spills: () => true,
+  compile: compileGroup,
+}
+
+/** The two halves of a $group: what shards run, and what merges their results. */
+export function splitGroup(stage: Uint8Array): { shards: Uint8Array; merger: Uint8Array } {
+  const specification = findField(stage, '$group')
+  if (specification?.type !== BsonType.object)
+    throw new CommandError(
+      15947,
+      `a group's fields must be specified in an object, not ${typeName(specification?.type)}`,
+    )
+  const shards = new DocumentWriter()
+    .startDocument('$group')
+    .fields(specification.bytes, specification.start)
+    .bool('$willBeMerged', true)
+    .end()
+    .finish()
+  const merger = new DocumentWriter().startDocument('$group').string('_id', '$$ROOT._id')
+  for (const it = new FieldIterator(specification.bytes, specification.start); it.next();) {
+    const name = it.name()
+    if (name === '_id' || it.type !== BsonType.object) continue
+    merger.startDocument(name)
+    const accumulator = firstFieldName(it.value().slice()) ?? ''
+    if (name !== '') merger.string(accumulator, `$$ROOT.${name}`)
+    // No path leads to a field without a name.
+    else
+      merger
+        .startDocument(accumulator)
+        .startDocument('$getField')
+        .string('field', '')
+        .string('input', '$$ROOT')
+        .end()
+        .end()
+    merger.end()
+  }
+  return { shards, merger: merger.bool('$doingMerge', true).end().finish() }
+}

@@ -1,0 +1,255 @@
+/** $lookup: for each document, an array of documents of another collection. Manual: aggregation/lookup. */
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  documentValue,
+  encodeKeyString,
+  FieldIterator,
+  RawValue,
+} from '@shardlab/bson'
+import { unboundVariable, type EvaluationContext } from '../../../context.js'
+import { compileExpression, type DocumentExpression } from '../../expressions/compile.js'
+import { checkFieldPath } from '../../expressions/field-path.js'
+import { checkVariableName } from '../../expressions/variable-name.js'
+import { openJoin, readForeign, type ForeignRead, type JoinRun, type JoinWork } from './join-run.js'
+import { checkForeignName, parseLookup } from './lookup-arguments.js'
+import { ForeignDocuments, localValues, matchAnyOf } from './lookup-match.js'
+import type { CompiledStage, ForeignCollection, StageContext, StageOperator } from '../stage.js'
+import type { StageRun } from '../stage-run.js'
+import { setAt } from '../per-document/unwind.js'
+
+/** Documents that are joined with one read, where one read can serve several. */
+const joinedAtOnce = 100
+/** What such a read may bring; beyond, fewer documents are joined at once. */
+const readAtOnceBytesMax = 16 * 1024 * 1024
+/** What one document may be joined with: internalLookupStageIntermediateDocumentMaxSizeBytes. */
+const matchedBytesMax = 100 * 1024 * 1024
+
+interface Lookup {
+  readonly from: Pick<ForeignRead, 'db' | 'collection'>
+  readonly as: readonly string[]
+  /** Names along `localField`, and `foreignField`; null: only the pipeline decides. */
+  readonly fields: { readonly local: readonly string[]; readonly foreign: string } | null
+  readonly variables: readonly { readonly name: string; readonly expression: DocumentExpression }[]
+  /** Null: none was given. */
+  readonly pipeline: readonly Uint8Array[] | null
+  /** A $unwind of the array follows: what is joined goes on one by one. */
+  readonly unwound: boolean
+  readonly evaluation: EvaluationContext
+}
+
+function compileLookup(argument: RawValue, context: StageContext): CompiledStage {
+  const { evaluation } = context
+  const given = parseLookup(argument)
+  if (given.pipeline !== null && given.localField !== null && (evaluation.languageVersion ?? Infinity) < 5)
+    throw new CommandError('FailedToParse', "$lookup with 'pipeline' may not specify 'localField' or 'foreignField'")
+  checkForeignName('$lookup', given.from, context)
+  for (const { name } of given.variables) checkVariableName(name)
+  const lookup: Lookup = {
+    from: { db: given.db ?? context.db, collection: given.from },
+    as: checkFieldPath(given.as),
+    fields:
+      given.localField === null
+        ? null
+        : { local: checkFieldPath(given.localField), foreign: checkFieldPath(given.foreignField!).join('.') },
+    variables: given.variables.map(({ name, expression }) => ({
+      name,
+      expression: compileExpression(expression, evaluation),
+    })),
+    pipeline: given.pipeline,
+    unwound: isPlainUnwind(context.following, given.as),
+    evaluation,
+  }
+  if (given.pipeline !== null) {
+    const unbound = new Map(evaluation.variables)
+    for (const { name } of given.variables) unbound.set(name, unboundVariable)
+    context.compilePipeline('lookup', given.pipeline, unbound)
+  }
+  return {
+    name: '$lookup',
+    open: (next, requests) =>
+      openJoin(
+        lookup.pipeline === null ? new FieldJoin(lookup, next) : new PipelineJoin(lookup, next),
+        next,
+        requests,
+        joinedAtOnce,
+      ),
+  }
+}
+
+/** Does `{ $unwind: '$as' }` follow, without options? On what is no array it has no effect, so it stays. */
+function isPlainUnwind(following: StageContext['following'], as: string): boolean {
+  if (following?.name !== '$unwind') return false
+  const { argument } = following
+  if (argument.type === BsonType.string) return argument.asString() === `$${as}`
+  if (argument.type !== BsonType.object) return false
+  const it = new FieldIterator(argument.bytes, argument.start)
+  return (
+    it.next() && it.name() === 'path' && it.type === BsonType.string && it.value().asString() === `$${as}` && !it.next()
+  )
+}
+
+/** Gives a document on with what it is joined with. */
+function emit({ as, unwound }: Lookup, next: StageRun, document: Uint8Array, joined: readonly Uint8Array[]): void {
+  if (!unwound) {
+    next.push(setAt(document, as, arrayOf(joined)))
+    return
+  }
+  for (const each of joined) {
+    if (next.satisfied) return
+    next.push(setAt(document, as, documentValue(each)))
+  }
+}
+
+export function arrayOf(documents: readonly Uint8Array[]): RawValue {
+  const writer = new DocumentWriter(documents.reduce((sum, document) => sum + document.length + 8, 16))
+  documents.forEach((document, i) => writer.document(String(i), document))
+  const bytes = writer.finish()
+  return new RawValue(BsonType.array, bytes, 0, bytes.length)
+}
+
+function tooLarge({ from }: Lookup): CommandError {
+  return new CommandError(
+    4568,
+    `Total size of documents in ${from.collection ?? '$cmd.aggregate'} matching pipeline's $lookup stage exceeds ${matchedBytesMax} bytes`,
+  )
+}
+
+/** `localField` and `foreignField` alone: one read serves many documents. */
+class FieldJoin implements JoinRun {
+  readonly #lookup: Lookup
+  readonly #next: StageRun
+
+  constructor(lookup: Lookup, next: StageRun) {
+    this.#lookup = lookup
+    this.#next = next
+  }
+
+  *join(documents: readonly Uint8Array[]): JoinWork {
+    const lookup = this.#lookup
+    const { local, foreign } = lookup.fields!
+    const values = documents.map((document) => localValues(document, local))
+    const found: Uint8Array[] = []
+    let bytes = 0
+    const limit = documents.length === 1 ? matchedBytesMax : readAtOnceBytesMax
+    const read: ForeignRead = {
+      ...lookup.from,
+      stages: [matchAnyOf(foreign, distinct(values.flat()))],
+      variables: lookup.evaluation.variables ?? new Map(),
+    }
+    yield* readForeign(read, (document) => {
+      bytes += document.length
+      // What goes on one by one is never held together by the server.
+      if (bytes > limit && (documents.length > 1 || !lookup.unwound)) return false
+      found.push(document)
+      return true
+    })
+    if (documents.length === 1) {
+      if (bytes > limit && !lookup.unwound) throw tooLarge(lookup)
+      emit(lookup, this.#next, documents[0]!, found)
+    } else if (bytes > limit) {
+      const half = documents.length >> 1
+      yield* this.join(documents.slice(0, half))
+      yield* this.join(documents.slice(half))
+    } else {
+      const matcher = new ForeignDocuments(found, foreign, lookup.evaluation)
+      documents.forEach((document, i) => {
+        if (!this.#next.satisfied) emit(lookup, this.#next, document, matcher.matching(values[i]!))
+      })
+    }
+  }
+}
+
+function distinct(values: readonly RawValue[]): RawValue[] {
+  const known = new Map<string, RawValue>()
+  for (const value of values) {
+    const key = `${value.type === BsonType.regex ? 'r' : ''}${encodeKeyString([value])}`
+    if (!known.has(key)) known.set(key, value)
+  }
+  return [...known.values()]
+}
+
+/** With a pipeline: a read for each document, unless one before asked the same. */
+class PipelineJoin implements JoinRun {
+  readonly #lookup: Lookup
+  readonly #next: StageRun
+  /** Does the pipeline give the same again for the same variables? */
+  readonly #repeatable: boolean
+  /** Results by what they depend on; those of one call of `join`, or for good when there is but one. */
+  #known = new Map<string, readonly Uint8Array[]>()
+
+  constructor(lookup: Lookup, next: StageRun) {
+    this.#lookup = lookup
+    this.#next = next
+    this.#repeatable = !lookup.pipeline!.some(mentionsChance)
+  }
+
+  *join(documents: readonly Uint8Array[]): JoinWork {
+    const lookup = this.#lookup
+    const { fields, evaluation } = lookup
+    const isCorrelated = fields !== null || lookup.variables.length > 0
+    if (isCorrelated) this.#known = new Map()
+    for (const document of documents) {
+      if (this.#next.satisfied) return
+      const values = fields === null ? [] : localValues(document, fields.local)
+      const bound = lookup.variables.map(({ expression }) => expression.evaluateOn(document))
+      const key = keyOf(values, bound)
+      let joined = this.#repeatable ? this.#known.get(key) : undefined
+      if (joined === undefined) {
+        const variables = new Map(evaluation.variables)
+        lookup.variables.forEach(({ name }, i) => variables.set(name, bound[i]))
+        const found: Uint8Array[] = []
+        let bytes = 0
+        yield* readForeign({ ...lookup.from, stages: this.#stagesFor(values), variables }, (each) => {
+          bytes += each.length
+          if (bytes > matchedBytesMax && !lookup.unwound) throw tooLarge(lookup)
+          found.push(each)
+        })
+        joined = found
+        if (bytes <= readAtOnceBytesMax || !isCorrelated) this.#known.set(key, joined)
+      }
+      emit(lookup, this.#next, document, joined)
+    }
+  }
+
+  /** The pipeline, on documents that have one of the values; $documents stays first. */
+  #stagesFor(values: readonly RawValue[]): readonly Uint8Array[] {
+    const pipeline = this.#lookup.pipeline!
+    const { fields, from } = this.#lookup
+    if (fields === null) return pipeline
+    const match = matchAnyOf(fields.foreign, distinct(values))
+    return from.collection === null ? [pipeline[0]!, match, ...pipeline.slice(1)] : [match, ...pipeline]
+  }
+}
+
+function keyOf(values: readonly RawValue[], bound: readonly (RawValue | undefined)[]): string {
+  const text = (value: RawValue | undefined) =>
+    value === undefined ? '-' : `${value.type}:${Buffer.from(value.slice()).toString('latin1')}`
+  return JSON.stringify([values.map(text), bound.map(text)])
+}
+
+const chance = new Set(['$rand', '$sample', '$sampleRate'])
+
+/** Does the answer depend on dice? */
+function mentionsChance(document: Uint8Array): boolean {
+  for (const it = new FieldIterator(document); it.next();) {
+    if (chance.has(it.name())) return true
+    if ((it.type === BsonType.object || it.type === BsonType.array) && mentionsChance(it.value().slice())) return true
+  }
+  return false
+}
+
+function foreignOf(argument: RawValue): readonly ForeignCollection[] {
+  const { db, from, pipeline } = parseLookup(argument)
+  return [{ stage: '$lookup', db, collection: from, stages: pipeline ?? [] }]
+}
+
+export const lookupStage: StageOperator = {
+  name: '$lookup',
+  manualPage: 'aggregation/lookup',
+  status: 'complete',
+  sharded: 'merger',
+  foreign: foreignOf,
+  compile: compileLookup,
+}

@@ -1,0 +1,146 @@
+/** $unwind: a document for each element of an array. */
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  elementsOf,
+  FieldIterator,
+  findPath,
+  int64Value,
+  nullValue,
+  readInt32,
+  typeName,
+  type RawValue,
+} from '@shardlab/bson'
+import { checkFieldPath } from '../../expressions/field-path.js'
+import type { CompiledStage, StageOperator } from '../stage.js'
+
+function compileUnwind(argument: RawValue): CompiledStage {
+  const { names, preserve, indexNames } = parse(argument)
+  const path = names.join('.')
+  return {
+    name: '$unwind',
+    open: (next) => ({
+      push(document) {
+        const value = findPath(document, path)
+        const withIndex = (result: Uint8Array, index: RawValue) =>
+          indexNames === null ? result : setAt(result, indexNames, index)
+        if (value?.type === BsonType.array) {
+          const elements = elementsOf(value)
+          elements.forEach((element, index) =>
+            next.push(withIndex(setAt(document, names, element), int64Value(BigInt(index)))),
+          )
+          if (elements.length === 0 && preserve) next.push(withIndex(setAt(document, names, undefined), nullValue))
+        } else if (value !== undefined && !value.isNullish()) next.push(withIndex(document, nullValue))
+        else if (preserve) next.push(withIndex(document, nullValue))
+      },
+      end: () => next.end(),
+      get satisfied() {
+        return next.satisfied
+      },
+    }),
+  }
+}
+
+function parse(argument: RawValue): { names: string[]; preserve: boolean; indexNames: string[] | null } {
+  let path = argument
+  let preserve = false
+  let indexNames: string[] | null = null
+  if (argument.type === BsonType.object) {
+    let given: RawValue | undefined
+    for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
+      const value = it.value()
+      switch (it.name()) {
+        case 'path':
+          given = value
+          break
+        case 'preserveNullAndEmptyArrays':
+          if (value.type !== BsonType.bool)
+            throw new CommandError(
+              28809,
+              `expected a boolean for the preserveNullAndEmptyArrays option to $unwind stage, got ${typeName(value.type)}`,
+            )
+          preserve = value.asBool()
+          break
+        case 'includeArrayIndex': {
+          if (value.type !== BsonType.string || value.asString() === '')
+            throw new CommandError(
+              28810,
+              `expected a non-empty string for the includeArrayIndex  option to $unwind stage, got ${typeName(value.type)}`,
+            )
+          if (value.asString().startsWith('$'))
+            throw new CommandError(
+              28822,
+              `includeArrayIndex option to $unwind stage should not be prefixed with a '$': ${value.asString()}`,
+            )
+          indexNames = checkFieldPath(value.asString())
+          break
+        }
+        default:
+          throw new CommandError(28811, `unrecognized option to $unwind stage: ${it.name()}`)
+      }
+    }
+    if (given === undefined) throw new CommandError(28812, 'no path specified to $unwind stage')
+    path = given
+  }
+  if (path.type !== BsonType.string) {
+    throw argument.type === BsonType.object
+      ? new CommandError(28808, `expected a string as the path for $unwind stage, got ${typeName(path.type)}`)
+      : new CommandError(
+          15981,
+          `expected either a string or an object as specification for $unwind stage, got ${typeName(path.type)}`,
+        )
+  }
+  const text = path.asString()
+  if (!text.startsWith('$'))
+    throw new CommandError(28818, `path option to $unwind stage should be prefixed with a '$': ${text}`)
+  return { names: checkFieldPath(text.slice(1)), preserve, indexNames }
+}
+
+/** The document with another value at the path; undefined removes it. Objects on the way are made when missing. */
+export function setAt(
+  document: Uint8Array,
+  names: readonly string[],
+  value: RawValue | undefined,
+  start = 0,
+  depth = 0,
+): Uint8Array {
+  // Without what is replaced: an array of a million elements would make a buffer of its size for each of them.
+  const replaced = findPath(document, depth === 0 ? names.join('.') : names.slice(depth).join('.'), start)
+  const sizeOf = (part: RawValue | undefined) => (part === undefined ? 0 : part.end - part.start)
+  const writer = new DocumentWriter(readInt32(document, start) - sizeOf(replaced) + sizeOf(value) + names.length * 16)
+  const name = names[depth]!
+  const isLast = depth === names.length - 1
+  let found = false
+  for (const it = new FieldIterator(document, start); it.next();) {
+    const field = it.name()
+    if (field !== name || found) {
+      writer.value(field, it.value())
+      continue
+    }
+    found = true
+    if (!isLast)
+      writer.document(
+        field,
+        it.type === BsonType.object
+          ? setAt(document, names, value, it.valueStart, depth + 1)
+          : setAt(emptyObject, names, value, 0, depth + 1),
+      )
+    else if (value !== undefined) writer.value(field, value)
+  }
+  if (!found && value !== undefined) {
+    if (isLast) writer.value(name, value)
+    else writer.document(name, setAt(emptyObject, names, value, 0, depth + 1))
+  }
+  return writer.finish()
+}
+
+const emptyObject = new Uint8Array([5, 0, 0, 0, 0])
+
+export const unwindStage: StageOperator = {
+  name: '$unwind',
+  manualPage: 'aggregation/unwind',
+  status: 'complete',
+  sharded: 'shards',
+  compile: compileUnwind,
+}

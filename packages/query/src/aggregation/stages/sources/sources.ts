@@ -1,0 +1,155 @@
+/**
+ * Stages whose documents come from the member that runs them. What they give is written where the members are:
+ * packages/node/src/sources and packages/mongos/src/sources. Server: `StageConstraints` of each stage.
+ */
+import { BsonType, CommandError, findField, isEmptyDocument, typeName, type RawValue } from '@shardlab/bson'
+import { parseStruct } from '../../../values/idl.js'
+import { formatField } from '../../../values/format.js'
+import { passThroughStage, type PipelineKind, type StageOperator, type StageSource } from '../stage.js'
+
+interface SourceTraits {
+  readonly since?: number
+  readonly collection: StageSource['collection']
+  readonly notIn: readonly PipelineKind[]
+  /** @throws CommandError for an argument that is none */
+  readonly check: (argument: RawValue) => void
+}
+
+function source(name: string, { since, collection, notIn, check }: SourceTraits): StageOperator {
+  return {
+    name,
+    manualPage: `aggregation/${name.slice(1)}`,
+    status: 'complete',
+    ...(since === undefined ? {} : { since }),
+    sharded: 'shards',
+    position: 'first',
+    notIn,
+    source: { collection },
+    compile(argument) {
+      check(argument)
+      return passThroughStage(name)
+    },
+  }
+}
+
+const anObject = (code: number, message: (argument: RawValue) => string) => (argument: RawValue) => {
+  if (argument.type !== BsonType.object) throw new CommandError(code, message(argument))
+}
+
+const optionsOf = (stage: string) => (argument: RawValue) =>
+  `${stage} options must be specified in an object, but found: ${typeName(argument.type)}`
+
+const needsAtlas =
+  'Using $search and $vectorSearch aggregation stages requires additional configuration. Please connect to Atlas or an AtlasCLI local deployment to enable. For more information on how to connect, see https://dochub.mongodb.org/core/atlas-cli-deploy-local-reqs.'
+const listingNeedsAtlas =
+  'Using Atlas Search Database Commands and the $listSearchIndexes aggregation stage requires additional configuration. Please connect to Atlas or an AtlasCLI local deployment to enable. For more information on how to connect, see https://dochub.mongodb.org/core/atlas-cli-deploy-local-reqs.'
+
+/** A stage that this server knows and cannot serve. */
+function refused(
+  name: string,
+  since: number,
+  code: number,
+  message: string,
+  collection: StageSource['collection'],
+): StageOperator {
+  return {
+    ...source(name, {
+      since,
+      collection,
+      notIn: ['facet'],
+      check() {
+        throw new CommandError(code, message)
+      },
+    }),
+    status: 'partial',
+    missing: `everything: ${message}`,
+  }
+}
+
+export const sourceStages: readonly StageOperator[] = [
+  source('$collStats', {
+    collection: 'required',
+    notIn: ['facet'],
+    check: anObject(
+      5447000,
+      (argument) => `$collStats must take a nested object but found: ${formatField('$collStats', argument)}`,
+    ),
+  }),
+  source('$indexStats', {
+    collection: 'required',
+    notIn: ['facet'],
+    check(argument) {
+      if (argument.type !== BsonType.object || !isEmptyDocument(argument.bytes, argument.start))
+        throw new CommandError(28803, 'The $indexStats stage specification must be an empty object')
+    },
+  }),
+  source('$currentOp', {
+    collection: 'none',
+    notIn: ['facet', 'lookup', 'unionWith'],
+    check: anObject(14, optionsOf('$currentOp')),
+  }),
+  source('$listLocalSessions', {
+    collection: 'none',
+    notIn: ['facet', 'lookup', 'unionWith'],
+    check: anObject(14, optionsOf('$listLocalSessions')),
+  }),
+  source('$listSessions', {
+    collection: 'required',
+    notIn: ['facet', 'lookup', 'unionWith'],
+    check: anObject(14, optionsOf('$listSessions')),
+  }),
+  source('$listSampledQueries', {
+    since: 7,
+    collection: 'none',
+    notIn: ['facet', 'lookup', 'unionWith'],
+    check(argument) {
+      if (argument.type !== BsonType.object)
+        throw new CommandError(
+          6876000,
+          `$listSampledQueries must take a nested object but found: ${formatField('$listSampledQueries', argument)}`,
+        )
+      const namespace = findField(argument.bytes, 'namespace', argument.start)
+      if (namespace !== undefined && namespace.type !== BsonType.string)
+        throw new CommandError(
+          'TypeMismatch',
+          `BSON field '$listSampledQueries.namespace' is the wrong type '${typeName(namespace.type)}', expected type 'string'`,
+        )
+    },
+  }),
+  source('$shardedDataDistribution', {
+    // 6.0.3
+    since: 6.03,
+    // It says itself where it has to run.
+    collection: 'any',
+    notIn: ['facet', 'lookup', 'unionWith'],
+    check(argument) {
+      if (argument.type !== BsonType.object || !isEmptyDocument(argument.bytes, argument.start))
+        throw new CommandError(6789100, 'The $shardedDataDistribution stage specification must be an empty object')
+    },
+  }),
+  source('$listClusterCatalog', {
+    // 8.0.10
+    since: 8,
+    // It says itself where it has to run.
+    collection: 'any',
+    notIn: ['facet'],
+    check(argument) {
+      if (argument.type !== BsonType.object)
+        throw new CommandError(
+          9621302,
+          `$listClusterCatalog must take an object but found: ${formatField('$listClusterCatalog', argument)}`,
+        )
+      parseStruct('$listClusterCatalog', argument, {
+        shards: { types: ['bool'] },
+        tracked: { types: ['bool'] },
+        balancingConfiguration: { types: ['bool'] },
+      })
+    },
+  }),
+  refused('$changeStream', 4, 40573, 'The $changeStream stage is only supported on replica sets', 'any'),
+  refused('$geoNear', 4.4, 27, '$geoNear requires a 2d or 2dsphere index, but none were found', 'required'),
+  refused('$search', 4.4, 31082, needsAtlas, 'required'),
+  refused('$searchMeta', 4.4, 31082, needsAtlas, 'required'),
+  refused('$vectorSearch', 7, 31082, needsAtlas, 'required'),
+  refused('$listSearchIndexes', 7, 31082, listingNeedsAtlas, 'required'),
+]
