@@ -7,10 +7,8 @@ export const circleDebt: readonly string[] = [
   'load',
   'mongos',
   'node',
-  'query',
   'shard',
   'storage',
-  'unique',
   'test',
 ]
 
