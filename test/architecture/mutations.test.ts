@@ -13,7 +13,7 @@ t.test('canary: mutations that are not listed, not asked for, or asked for twice
   })
   t.strictSame(messagesOf(findMisplacedMutations(repository, ['oneOff', 'threeOff'])), [
     'the mutation oneOff is asked for in packages/shard/src/a.ts already',
-    'the mutation twoOff is not in packages/actor/src/mutations.ts',
+    'the mutation twoOff is not in packages/actor/src/faults/mutations.ts',
     'nobody asks for the mutation threeOff',
   ])
   t.end()

@@ -51,6 +51,6 @@ t.test('the libraries that the plan names are imported by shipped source', async
     (await source('actor/src/codec/packet-reader.ts')) + (await source('actor/src/codec/packet-writer.ts')),
     /msgpackr/,
   )
-  t.match(await source('actor/src/ids.ts'), /from 'nanoid'/)
+  t.match(await source('actor/src/random/ids.ts'), /from 'nanoid'/)
   t.match(await source('cluster/src/sharded-cluster.ts'), /from 'eventemitter3'/)
 })

@@ -1,6 +1,6 @@
 import type { Finding, Repository } from '../model/repository.js'
 
-const listed = 'packages/actor/src/mutations.ts'
+const listed = 'packages/actor/src/faults/mutations.ts'
 const asking = /\bmutated\(\s*'(\w+)'\s*\)/g
 
 /** Each defect that can be switched on is asked for at exactly one place, and there is no other. */

@@ -1,5 +1,5 @@
 import { emptyDocument, exchange, type Empty, type ErrorField, type TimestampPair } from './exchange.js'
-import type { PackedChunks } from '../packed-chunks.js'
+import type { PackedChunks } from '../payloads/packed-chunks.js'
 import type { PlacementVersionTuple } from './commands.js'
 
 /**

@@ -1,4 +1,4 @@
-import type { Address } from '../address.js'
+import type { Address } from '../contract/address.js'
 
 /**
  * The numbers that stand for addresses in packets. The runtime gives them out, 0, 1, 2, …, and every host of a

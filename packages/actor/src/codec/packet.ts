@@ -1,4 +1,4 @@
-import type { RequestFailure } from '../errors.js'
+import type { RequestFailure } from '../contract/errors.js'
 
 /**
  * The first element of a message tuple. A notice is a request that nobody waits for. A failure answers a request

@@ -1,4 +1,4 @@
-import { unzeroed } from '../unzeroed.js'
+import { unzeroed } from './unzeroed.js'
 import { Packet } from './packet.js'
 
 const smallestCapacityBytes = 1024

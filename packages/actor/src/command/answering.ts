@@ -1,7 +1,7 @@
 /** Errors of requests between members that stand for commands of clients. */
 import { CommandError, errorDocument } from '@shardlab/bson'
 import { catalogue, type MessageKind, type ReplyOf } from '../catalogue/index.js'
-import { RequestFailedError, StepFailedError } from '../errors.js'
+import { RequestFailedError, StepFailedError } from '../contract/errors.js'
 
 /**
  * Turns what a client did wrong, peers that cannot be reached, and steps that a fault made fail into the `error` field of the reply; its

@@ -1,6 +1,6 @@
 import { CommandError } from '@shardlab/bson'
-import type { ActorContext } from '../context.js'
-import { StepFailedError } from '../errors.js'
+import type { ActorContext } from '../contract/context.js'
+import { StepFailedError } from '../contract/errors.js'
 
 /**
  * What a command failed with, as the client hears it. An error that no command should end with is a defect of this program: it is logged with
