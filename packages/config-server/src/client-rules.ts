@@ -1,14 +1,18 @@
-/** What clients that are connected to the config server itself may not do. Server: drop_database_cmd.cpp, create_collection.cpp. */
+/**
+ * What clients connected directly to the config server may not do.
+ * Server: drop_database_cmd.cpp, create_collection.cpp.
+ */
 import { CommandError } from '@shardlab/bson'
 import { databaseNameOf, type Entrant } from '@shardlab/node'
 
-/** Databases that a config server has collections in. */
+/** Databases in which a config server has collections. */
 const ownDatabases: ReadonlySet<string> = new Set(['admin', 'config', 'local'])
 const creatingCommands: ReadonlySet<string> = new Set(['create', 'createIndexes'])
 
 /**
- * @param ns a namespace, or for commands on databases a database
- * @throws CommandError 20 IllegalOperation for dropping the catalog, and those of {@link checkCreate}
+ * @param ns a namespace; for commands on databases, a database
+ * @throws CommandError 20 IllegalOperation for dropping the catalog, and those of
+ *   {@link checkCreate}
  */
 export function checkClientCommand(ns: string, entrant: Entrant): void {
   const { command } = entrant.operation
@@ -17,7 +21,7 @@ export function checkClientCommand(ns: string, entrant: Entrant): void {
   if (creatingCommands.has(command)) checkCreate(ns, entrant)
 }
 
-/** @throws CommandError 73 InvalidNamespace, before 5.0 14037, for collections of users */
+/** @throws CommandError 73 InvalidNamespace, before 5.0 14037, for user collections */
 export function checkCreate(ns: string, { host }: Pick<Entrant, 'host'>): void {
   if (ownDatabases.has(databaseNameOf(ns))) return
   throw host.behaviours.configServerNamesRefusedCollections

@@ -1,4 +1,4 @@
-/** The config server role: a storage node that keeps the sharding catalog in its config.* collections. */
+/** The config server role: a storage node whose config.* collections are the sharding catalog. */
 import {
   answering,
   clusterAddress,
@@ -24,7 +24,7 @@ import { needsRoom } from './needs-room.js'
 export interface ConfigServerOptions {
   readonly emulate: EmulatedVersion
   readonly maxWireVersion: number
-  /** Refuse commands and operators that silently lack something. Default false. */
+  /** Refuses commands and operators that are only partly implemented. Default false. */
   readonly strict?: boolean
 }
 
@@ -34,16 +34,19 @@ export function createConfigServer(context: ActorContext, options: ConfigServerO
 
 const everything: Access = { ownership: null }
 
-/** Whoever hears the answer remembers it, and asks next for what is newer. */
+/** Receivers cache these answers and later ask only for what is newer. */
 const tellsPlacement: ReadonlySet<MessageKind> = new Set(['config.get-collection', 'config.get-database'])
 
 class ConfigServer implements Actor {
   readonly #context: ActorContext
   readonly #node: StorageNode
   readonly #catalog: ShardingCatalog
-  /** Known to be so; asked with each message. */
+  /** Caches a positive check, which every message needs. */
   #isInitialised = false
-  /** Settled once the catalog exists: routers and shards may ask before the API has introduced the shards. */
+  /**
+   * Resolves once the catalog exists: routers and shards may send requests before the shards are
+   * registered.
+   */
   readonly #initialised = createDeferred<void>()
 
   constructor(context: ActorContext, options: ConfigServerOptions) {
@@ -108,7 +111,7 @@ class ConfigServer implements Actor {
 
   receive<K extends MessageKind>(kind: K, request: RequestOf<K>, from: Address): Promise<ReplyOf<K>> | ReplyOf<K> {
     if (kind === 'config.initialise') return this.#initialise(kind, request)
-    // Whoever measures changes nothing, and may find time standing still.
+    // The measuring API must not change anything, and its clock may be stopped.
     if (tellsPlacement.has(kind) && !this.#node.isWritten && from !== clusterAddress)
       return this.#serveWritten(kind, request)
     this.#isInitialised ||= this.#catalog.isInitialised
@@ -126,12 +129,12 @@ class ConfigServer implements Actor {
     return this.#serve(kind, request)
   }
 
-  /** What this member would not know any more after a crash it tells nobody: whoever hears it goes on from there. */
+  /** Flushes before replying: a peer must not learn of state that a crash could undo. */
   async #serveWritten<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
     try {
       while (!this.#node.isWritten) await this.#node.flush()
     } catch (error) {
-      // As long as the disk is full, reads go on.
+      // Reads still work while the disk is full.
       if (!(error instanceof CommandError)) throw error
     }
     return this.#serveLater(kind, request)
@@ -142,7 +145,7 @@ class ConfigServer implements Actor {
     return served === undefined ? this.#answer(kind, request) : (served as Promise<ReplyOf<K>> | ReplyOf<K>)
   }
 
-  /** What needs no waiting is answered at once. */
+  /** Replies synchronously where nothing has to be awaited. */
   #answer<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> | ReplyOf<K> {
     const handler = (
       configHandlers as Partial<Record<MessageKind, (catalog: ShardingCatalog, request: unknown) => unknown>>

@@ -1,8 +1,8 @@
 import type { MessageKind } from '@shardlab/actor'
 
 /**
- * Requests that can still be refused for want of room on the disk: what they change has not been begun by anybody. Whatever goes on with
- * something that has begun finds room that is kept for it.
+ * Requests that may be refused when the disk is full, because they start something new. Requests
+ * that complete earlier work use the reserved space.
  */
 const kinds = [
   'config.add-shard',

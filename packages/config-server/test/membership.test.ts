@@ -3,7 +3,10 @@ import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
 import { clusterId, ConfigUnderTest } from './support/config.js'
 
-/** A config server to which shards introduce themselves; `databases`: what each new one brings along. */
+/**
+ * A config server to which shards introduce themselves; `databases`: what each new one brings
+ * along.
+ */
 async function cluster(
   version: EmulatedVersion = '7.0',
   databases: Record<string, string[]> = {},

@@ -1,4 +1,7 @@
-/** The commit of refineCollectionShardKey in the catalog. Manual: reference/command/refineCollectionShardKey. */
+/**
+ * The commit of refineCollectionShardKey in the catalog. Manual:
+ * reference/command/refineCollectionShardKey.
+ */
 import { packChunks } from '@shardlab/actor'
 import { decode, encode, MaxKey, MinKey, type Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'

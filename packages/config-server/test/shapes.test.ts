@@ -1,4 +1,7 @@
-/** Documents of the catalog, byte for byte in the field order and types of each version. Manual: reference/config-database. */
+/**
+ * Documents of the catalog, byte for byte in the field order and types of each version. Manual:
+ * reference/config-database.
+ */
 import { packChunks } from '@shardlab/actor'
 import { decode, encode } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'

@@ -1,4 +1,7 @@
-/** config.changelog and config.actionlog: what has changed in the catalog, and who did it. Server: sharding_logging.cpp, type_changelog.cpp. */
+/**
+ * config.changelog and config.actionlog: the history of changes to the catalog.
+ * Server: sharding_logging.cpp, type_changelog.cpp.
+ */
 import { configAddress, type PlacementVersionTuple, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { DocumentWriter, hexOf } from '@shardlab/bson'
 import { writePlacementVersion, type Behaviours } from '@shardlab/sharding'
@@ -13,12 +16,12 @@ export interface CatalogChange {
   readonly details: Uint8Array
 }
 
-/** Appends what the config server itself has done; `StorageNode.flush` follows. */
+/** Appends a change by the config server itself. The caller flushes the node. */
 export function logChange(catalog: CatalogHost, change: CatalogChange): void {
   append(catalog, change, configAddress, catalog.node.context.endpoint)
 }
 
-/** Appends what the balancer has done to config.actionlog; `StorageNode.flush` follows. */
+/** Appends an action of the balancer to config.actionlog. The caller flushes the node. */
 export function logAction(catalog: CatalogHost, action: CatalogChange): void {
   const { node, store, behaviours } = catalog
   if (behaviours.actionlogIsAChangelog) {
@@ -62,7 +65,7 @@ function append(
   store.dropOverflow(log)
 }
 
-/** Many changes happen in one second. */
+/** Caches the text of the current second: many changes share one. */
 let lastSecond = { seconds: -1, text: '' }
 
 function changelogTime({ changelogTimes }: Behaviours, timeMs: number): string {
@@ -74,7 +77,7 @@ function changelogTime({ changelogTimes }: Behaviours, timeMs: number): string {
   return `${text}.${fraction}${changelogTimes === 'offset-with-colon' ? '+00:00' : '+0000'}`
 }
 
-/** A version in the details of a change. */
+/** Writes a version in the details of a change. */
 export function writeChangelogVersion(
   writer: DocumentWriter,
   behaviours: Behaviours,

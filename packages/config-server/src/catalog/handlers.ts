@@ -1,4 +1,3 @@
-/** Every request that the config server answers. */
 import { balancerHandlers } from './settings/balancer-requests.js'
 import { changelogHandlers } from './changelog.js'
 import { chunkHandlers } from './chunks/requests.js'

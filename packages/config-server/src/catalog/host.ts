@@ -1,6 +1,6 @@
 /**
- * The interfaces through which catalog code reaches the config server. `ShardingCatalog` implements all of them; a
- * function takes the narrowest that has what it uses.
+ * The interfaces through which catalog code reaches the config server. `ShardingCatalog` implements
+ * all of them; a function takes the narrowest that has what it uses.
  */
 import type {
   CatalogEvent,
@@ -20,8 +20,8 @@ import type { IndexRange } from './store/index-scan.js'
 export type ConfigKind = Extract<MessageKind, `config.${string}`>
 
 /**
- * One handler per kind. Everything a handler reads and writes before its first `await` is atomic: no other request
- * sees a part of it.
+ * One handler per kind. Everything a handler reads and writes before its first `await` is atomic:
+ * no other request sees a part of it.
  */
 export type ConfigHandlers<K extends ConfigKind, Host = CatalogHost> = {
   readonly [Kind in K]: (catalog: Host, request: RequestOf<Kind>) => Promise<ReplyOf<Kind>> | ReplyOf<Kind>
@@ -44,7 +44,8 @@ export interface CatalogReader {
   /** The first document of {@link chunkDocuments}; null: none. */
   firstChunkDocument(collection: Uint8Array, range: IndexRange): Uint8Array | null
   /**
-   * Chunk documents newer than `since` (null: all) and not newer than `until` (null: no limit), oldest first.
+   * Chunk documents newer than `since` (null: all) and not newer than `until` (null: no limit),
+   * oldest first.
    */
   newerChunkDocuments(
     collection: Uint8Array,
@@ -52,8 +53,8 @@ export interface CatalogReader {
     until?: PlacementVersionTuple | null,
   ): Uint8Array[]
   /**
-   * A cursor over the parsed documents of {@link chunkDocuments}: the next chunk per call, null at the end. The
-   * catalog must not be written before the end.
+   * A cursor over the parsed documents of {@link chunkDocuments}: the next chunk per call, null at
+   * the end. The catalog must not be written before the end.
    * @param isWanted skips the documents for which it is false
    */
   storedChunks(
@@ -94,7 +95,10 @@ export interface ChunkHost extends CatalogHost {
   newestVersion: NewestVersion | null
 }
 
-/** The latest incremental answer: after a commit many members ask for the same. Valid while the clock does not tick. */
+/**
+ * The latest incremental answer: after a commit many members ask for the same. Valid while the
+ * clock does not tick.
+ */
 export interface LastAnswer {
   readonly time: TimestampPair
   readonly ns: string
@@ -137,7 +141,10 @@ export interface DatabaseHost extends CatalogHost {
   readonly databasesInCreation: Map<string, Promise<ReplyOf<'config.create-database'>>>
 }
 
-/** A member that samples queries. In memory only, as on the server: members report again after a restart. */
+/**
+ * A member that samples queries. In memory only, as on the server: members report again after a
+ * restart.
+ */
 export interface Sampler {
   pingedAtMs: number
   queriesPerSecond: number

@@ -1,4 +1,6 @@
-/** What the handlers of the config server work on, and the tables that they stand in. */
+/**
+ * The catalog of the cluster: reads of the config.* collections, and the state that handlers share.
+ */
 import type { CatalogEvent, PlacementVersionTuple, ReplyOf } from '@shardlab/actor'
 import { decode, DocumentWriter, encode, findField, type RawValue } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
@@ -14,13 +16,10 @@ export class ShardingCatalog implements ConfigHost {
   readonly store: CatalogStore
   readonly behaviours: Behaviours
   readonly reshardings: ReshardingOperations
-  /** Creations of databases that are under way: a second one waits for the first. */
   readonly databasesInCreation = new Map<string, Promise<ReplyOf<'config.create-database'>>>()
-  /** Members that sample queries, by name. */
   readonly samplers = new Map<string, Sampler>()
   lastAnswer: LastAnswer | null = null
   newestVersion: NewestVersion | null = null
-  /** By donor: the chunk whose move it was asked for last. */
   readonly moving = new Map<string, MovingChunk>()
   /** Commits whose placement waits for the disk, by namespace, the oldest first. */
   readonly unpublished = new Map<string, UnpublishedCommit[]>()
@@ -32,23 +31,20 @@ export class ShardingCatalog implements ConfigHost {
     this.reshardings = new ReshardingOperations(this)
   }
 
-  /** Has `config.initialise` been done in this life or an earlier one? */
+  /** Whether `config.initialise` has been handled, also before a restart. */
   get isInitialised(): boolean {
     return this.node.collection('config.version') !== undefined
   }
 
-  /** The config.databases document. */
   database(db: string): Uint8Array | null {
     return this.store.get('config.databases', db)
   }
 
-  /** The config.collections document of a collection that is there. */
   collection(ns: string): Uint8Array | null {
     const document = this.store.get('config.collections', ns)
     return document === null || findField(document, 'dropped')?.isTruthy() === true ? null : document
   }
 
-  /** The config.collections documents of all collections that are there, those that are not sharded among them, ordered by namespace. */
   collections(): Uint8Array[] {
     return this.store
       .all('config.collections')
@@ -59,15 +55,10 @@ export class ShardingCatalog implements ConfigHost {
     return this.store.all('config.shards').map((document) => findField(document, '_id')!.asString())
   }
 
-  /**
-   * Documents of a collection's chunks by an index of config.chunks, in its order.
-   * @param range fields and values behind those by which config.chunks knows its collection
-   */
   chunkDocuments(collection: Uint8Array, range: IndexRange): Uint8Array[] {
     return this.store.inIndex('config.chunks', this.#chunkRange(collection, range))
   }
 
-  /** Documents of the chunks that are newer than a version of the collection, null: all, but not newer than another one; the oldest first. */
   newerChunkDocuments(
     collection: Uint8Array,
     since: PlacementVersionTuple | null,
@@ -82,16 +73,10 @@ export class ShardingCatalog implements ConfigHost {
     })
   }
 
-  /** The first document of {@link chunkDocuments}; null when there is none. */
   firstChunkDocument(collection: Uint8Array, range: IndexRange): Uint8Array | null {
     return this.store.firstInIndex('config.chunks', this.#chunkRange(collection, range))
   }
 
-  /**
-   * What is in the documents of {@link chunkDocuments}. Nothing may be written before the end.
-   * @param isWanted others are passed over
-   * @returns the next one with each call, null behind the last one
-   */
   storedChunks(
     collection: Uint8Array,
     range: IndexRange,
@@ -123,21 +108,15 @@ export class ShardingCatalog implements ConfigHost {
     return { fields: [isByUuid ? 'uuid' : 'ns', ...fields], ...bounds, reverse }
   }
 
-  /** The config.tags documents of a collection, in key order. */
   zonesOf(ns: string): Uint8Array[] {
     const name = [this.store.nameValue(ns)]
     return this.store.inIndex('config.tags', { fields: ['ns', 'min'], from: name, to: name })
   }
 
-  /** The documents of a collection's chunks, in key order. */
   chunks(collection: Uint8Array): Uint8Array[] {
     return this.chunkDocuments(collection, { fields: ['min'], from: [], to: [] })
   }
 
-  /**
-   * Notes that collections of a database may be sharded, where the emulated version keeps such a mark.
-   * @returns whether that changed anything; {@link StorageNode.flush} follows then
-   */
   markPartitioned(database: Uint8Array): boolean {
     if (
       this.behaviours.databasesHavePartitioned !== 'as enabled' ||

@@ -1,4 +1,7 @@
-/** Documents of config.chunks in the shapes of the emulated version. Manual: reference/config-database; server: type_chunk.cpp. */
+/**
+ * Documents of config.chunks in the shapes of the emulated version.
+ * Manual: reference/config-database; server: type_chunk.cpp.
+ */
 import { compareTimestamps, timestampPair, type TimestampPair } from '@shardlab/actor'
 import {
   arrayIndexName,
@@ -16,21 +19,21 @@ import {
 import { formatValue } from '@shardlab/query'
 import type { Behaviours, Chunk } from '@shardlab/sharding'
 
-/** Since when a shard owned the range. */
+/** The shard that owned the range since `validAfter`. */
 export interface ChunkHistoryEntry {
   readonly validAfter: TimestampPair
   readonly shard: string
 }
 
-/** A chunk with everything that the catalog keeps of it. */
+/** A chunk with all that the catalog stores about it. */
 export interface StoredChunk extends Chunk {
-  /** Of a chunk that was read it lies in the document. */
+  /** Of a parsed chunk, a view into its document. */
   readonly id: RawValue
-  /** Null: the document has no such field, which counts as false. */
+  /** Null: no such field, which means false. */
   readonly jumbo: boolean | null
-  /** What a defragmentation found in it, an int64; null: it has not been measured. */
+  /** Size measured by a defragmentation, an int64; null: not measured. */
   readonly estimatedSize: RawValue | null
-  /** Newest first; empty where the version keeps none. */
+  /** Newest first; empty in versions without history. */
   readonly history: readonly ChunkHistoryEntry[]
 }
 
@@ -42,8 +45,8 @@ export interface ChunkOwner {
 }
 
 /**
- * `range-first`: the collection, range and shard stand before the version, as in chunks of a new collection; `version-first`: as some
- * operations of older versions write them.
+ * `range-first`: collection, range and shard precede the version, as in chunks of a new collection.
+ * `version-first`: the order that some operations of older versions write.
  */
 export type ChunkFieldOrder = 'range-first' | 'version-first'
 
@@ -51,8 +54,9 @@ const field = { _id: 0, min: 1, max: 2, shard: 3, lastmod: 4, estimatedDataSizeB
 const finder = new FieldFinder(Object.keys(field))
 
 /**
- * Reads a document that {@link chunkDocumentOf} has written, or that a client has put in its place. Null: it lacks a bound, the shard or the
- * version. Of fields of one name the first counts.
+ * Parses a document of {@link chunkDocumentOf}, or one that a client wrote. Of fields with the same
+ * name the first counts.
+ * @returns null: a bound, the shard or the version is missing
  */
 export function parseStoredChunk(document: Uint8Array): StoredChunk | null {
   finder.locate(document)
@@ -80,7 +84,7 @@ export function parseStoredChunk(document: Uint8Array): StoredChunk | null {
   }
 }
 
-/** @param start where the array begins */
+/** @param start of the array */
 function parseHistory(bytes: Uint8Array, start: number): ChunkHistoryEntry[] {
   const entries: ChunkHistoryEntry[] = []
   for (const it = new FieldIterator(bytes, start); it.next();) {
@@ -93,7 +97,9 @@ function parseHistory(bytes: Uint8Array, start: number): ChunkHistoryEntry[] {
   return entries
 }
 
-/** The chunk as config.chunks holds it. `order` is heeded by the versions whose operations differ in it. */
+/**
+ * The document of a chunk. `order` has an effect only in versions whose operations differ in it.
+ */
 export function chunkDocumentOf(
   behaviours: Behaviours,
   { ns, uuid, epoch }: ChunkOwner,
@@ -136,7 +142,10 @@ function writeHistory(
   return writer.end()
 }
 
-/** The `_id` of a chunk: made of its namespace and lower bound (`test.c-a_MinKey`) where the version does so, else the given ObjectId. */
+/**
+ * The `_id` of a chunk: built from namespace and lower bound (`test.c-a_MinKey`) in versions that
+ * do so, otherwise `objectId`.
+ */
 export function chunkId(behaviours: Behaviours, ns: string, min: Uint8Array, objectId: Uint8Array): RawValue {
   if (!behaviours.chunkIdsTellRange) return objectIdValue(objectId)
   const bounds = fieldsOf(min).map(([name, value]) => `${name}_${formatValue(value)}`)

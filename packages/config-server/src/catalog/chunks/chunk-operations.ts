@@ -1,7 +1,7 @@
 /**
- * The chunks of one collection while an operation changes them: what there is, and the version arithmetic that splits, merges and migrations
- * share. Nothing here waits, so that an operation that does everything between two awaits is alone.
- * Server: sharding_catalog_manager_chunk_operations.cpp; README_versioning_protocols.
+ * The chunks of one collection while an operation changes them, and the version arithmetic of
+ * splits, merges and migrations. All methods are synchronous, so an operation is atomic between two
+ * awaits. Server: sharding_catalog_manager_chunk_operations.cpp; README_versioning_protocols.
  */
 import type { PlacementVersionTuple, TimestampPair } from '@shardlab/actor'
 import {
@@ -20,17 +20,19 @@ import type { ChunkHost } from '../host.js'
 
 const chunksNs = 'config.chunks'
 
-/** `[major, minor]`. */
 export type ChunkVersion = readonly [major: number, minor: number]
 
-/** Who asks for a change believes in this creation of the collection: epoch as hex, and the timestamp, null where it is not known. */
+/**
+ * The creation of the collection that a request assumes: epoch as hex, and the timestamp; null:
+ * unknown.
+ */
 export type Generation = readonly [epoch: string, timestamp: TimestampPair | null]
 
-/** What the entry of a collection says, read once: each migration asks for it some ten times. */
+/** The parsed entry of a collection, cached because a migration reads it about ten times. */
 interface ReadCollection {
   readonly owner: ChunkOwner
   readonly generation: readonly [epoch: string, seconds: number, increment: number]
-  /** Null: nobody has asked for it. */
+  /** Null: not parsed yet. */
   shardKey: ShardKeyPattern | null
 }
 
@@ -46,7 +48,7 @@ function readCollection(ns: string, document: Uint8Array): ReadCollection {
   return read
 }
 
-/** The creation of a collection, from its config.collections document. */
+/** The generation in a config.collections document. */
 export function generationOfCollection(ns: string, document: Uint8Array): ReadCollection['generation'] {
   return readCollection(ns, document).generation
 }
@@ -63,7 +65,7 @@ export class CollectionChunks {
     this.#read = readCollection(ns, document)
   }
 
-  /** Null when the collection is not sharded. */
+  /** @returns null: the collection is not sharded */
   static open(catalog: ChunkHost, ns: string): CollectionChunks | null {
     const document = catalog.collection(ns)
     return document === null ? null : new CollectionChunks(catalog, ns, document)
@@ -87,7 +89,7 @@ export class CollectionChunks {
     return this.#read.generation[0]
   }
 
-  /** Is it the creation of the collection that was meant? */
+  /** Whether a request means this creation of the collection. */
   isGeneration([epoch, timestamp]: Generation): boolean {
     const [own, seconds, increment] = this.#read.generation
     return own === epoch && (timestamp === null || (timestamp[0] === seconds && timestamp[1] === increment))
@@ -99,7 +101,8 @@ export class CollectionChunks {
   }
 
   /**
-   * The newest version of all chunks. @throws CommandError 105 IncompatibleShardingMetadata when there are none
+   * The newest version of all chunks.
+   * @throws CommandError 105 IncompatibleShardingMetadata without chunks
    */
   get version(): ChunkVersion {
     const known = this.#catalog.newestVersion
@@ -120,13 +123,13 @@ export class CollectionChunks {
     return this.noteVersion([readUint32(lastmod.bytes, lastmod.start + 4), readUint32(lastmod.bytes, lastmod.start)])
   }
 
-  /** This is {@link version}, until something is written. @returns it */
+  /** Caches {@link version} until the next write. @returns it */
   noteVersion(version: ChunkVersion): ChunkVersion {
     this.#catalog.newestVersion = { time: this.#catalog.node.clock.time, collection: this.document, version }
     return version
   }
 
-  /** The newest version of the chunks of a shard, 0|0 when it has none. */
+  /** The newest version of a shard's chunks; 0|0 without chunks. */
   versionOn(shard: string): ChunkVersion {
     let newest: ChunkVersion = [0, 0]
     for (const { major, minor } of this.on(shard))
@@ -140,17 +143,19 @@ export class CollectionChunks {
     return this.#first({ fields: ['min'], from: [bound], to: [bound] })
   }
 
-  /** The chunk that begins at or below a bound, the nearest one; null when none does. */
+  /** The last chunk that starts at or below the bound; null: none. */
   beginningAtOrBelow(bound: Uint8Array): StoredChunk | null {
     return this.#first({ fields: ['min'], from: [], to: [documentValue(bound)], reverse: true })
   }
 
-  /** The chunk that ends at a bound, or holds it where none ends there; null when there is none. Server: getChunkForMaxBound. */
+  /**
+   * The chunk that ends at the bound, or else contains it; null: none. Server: getChunkForMaxBound.
+   */
   endingAtOrAbove(bound: Uint8Array): StoredChunk | null {
     return this.#first({ fields: ['min'], from: [], to: [documentValue(bound)], toIncluded: false, reverse: true })
   }
 
-  /** Chunks that begin in `[min, max)`, in key order; of one shard or of all. */
+  /** Chunks that start in `[min, max)`, in key order. `shard` null: of all shards. */
   inRange(min: Uint8Array, max: Uint8Array, shard: string | null): StoredChunk[] {
     const bounds = { from: [documentValue(min)], to: [documentValue(max)], toIncluded: false }
     if (shard === null) return this.#all({ fields: ['min'], ...bounds })
@@ -166,7 +171,7 @@ export class CollectionChunks {
     return this.#all({ fields: ['shard', 'min'], from: [stringValue(shard)], to: [stringValue(shard)] })
   }
 
-  /** The chunk of a shard with the lowest bound, other than the one with this lower bound. */
+  /** The shard's chunk with the lowest bound, except the one that starts at `min`. */
   lowestOnBeside(shard: string, min: Uint8Array): StoredChunk | null {
     const owner = [this.#catalog.store.nameValue(shard)]
     const range = { fields: ['shard', 'min'], from: owner, to: owner }
@@ -178,7 +183,7 @@ export class CollectionChunks {
     )()
   }
 
-  /** Is a chunk that was read before still what it was? */
+  /** Whether a chunk read earlier is unchanged. */
   isUnchanged(chunk: StoredChunk): boolean {
     return this.#catalog.store.isCurrent(chunksNs, chunk.id)
   }
@@ -194,7 +199,7 @@ export class CollectionChunks {
     return document
   }
 
-  /** {@link put} of a new version of a chunk that was read before in the same turn. */
+  /** {@link put} for a chunk that was read in the same turn. */
   replace(chunk: StoredChunk, order: ChunkFieldOrder): Uint8Array {
     const document = chunkDocumentOf(this.#catalog.behaviours, this.owner, chunk, order)
     this.#catalog.store.replace(chunksNs, chunk.id, document)
@@ -205,7 +210,7 @@ export class CollectionChunks {
     this.#catalog.store.remove(chunksNs, new DocumentWriter(64).value('_id', chunk.id).finish())
   }
 
-  /** Fields and bounds behind those by which the collection is found. */
+  /** @param range fields and bounds after those that identify the collection */
   #all(range: IndexRange): StoredChunk[] {
     const chunks: StoredChunk[] = []
     const found = this.#catalog.storedChunks(this.document, range)
@@ -218,17 +223,16 @@ export class CollectionChunks {
   }
 }
 
-/** The next version that moves no data: the minor part is one more. */
+/** The next version without a move of data. */
 export function nextMinor([major, minor]: ChunkVersion): ChunkVersion {
   return [major, minor + 1]
 }
 
-/** The first version after a change of owner: the major part is one more. */
+/** The next version after a change of owner. */
 export function nextMajor([major]: ChunkVersion): ChunkVersion {
   return [major + 1, 0]
 }
 
-/** `chunk` at this version. */
 export function withVersion<C extends StoredChunk>(chunk: C, [major, minor]: ChunkVersion): C {
   return { ...chunk, major, minor }
 }

@@ -1,4 +1,7 @@
-/** A chunk is no longer marked as jumbo. Server: sharding_catalog_manager_chunk_operations.cpp, clearJumboFlag. */
+/**
+ * Clears a chunk's jumbo flag. Server: sharding_catalog_manager_chunk_operations.cpp,
+ * clearJumboFlag.
+ */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { compareDocuments, CommandError } from '@shardlab/bson'
 import { formatRange } from '@shardlab/sharding'
@@ -6,8 +9,10 @@ import { CollectionChunks, nextMajor, withVersion } from './chunk-operations.js'
 import type { ChunkHost } from '../host.js'
 
 /**
- * The chunk gets the next major version, so that its shard learns of it. Nothing happens to one without the mark.
- * @throws CommandError 117 ConflictingOperationInProgress when the collection is gone; 51262 when there is no such chunk; 150 StaleEpoch
+ * Gives the chunk the next major version, so that its shard refreshes. A chunk without the flag
+ * stays as it is.
+ * @throws CommandError 117 ConflictingOperationInProgress: no such collection; 51262: no such
+ *   chunk; 150 StaleEpoch
  */
 export async function clearJumboFlag(
   catalog: ChunkHost,

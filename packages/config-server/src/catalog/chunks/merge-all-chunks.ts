@@ -1,6 +1,7 @@
 /**
- * All runs of mergeable chunks of a shard become one chunk each.
- * Server: sharding_catalog_manager_chunk_operations.cpp, commitMergeAllChunksOnShard. Manual: reference/command/mergeAllChunksOnShard.
+ * Merges each run of mergeable chunks of a shard into one chunk.
+ * Server: sharding_catalog_manager_chunk_operations.cpp, commitMergeAllChunksOnShard.
+ * Manual: reference/command/mergeAllChunksOnShard.
  */
 import type { ReplyOf, RequestOf, TimestampPair } from '@shardlab/actor'
 import { compareDocuments } from '@shardlab/bson'
@@ -12,8 +13,8 @@ import { openCollection } from './split-chunk.js'
 import type { ChunkHost } from '../host.js'
 
 /**
- * Each merged chunk gets a new minor version, a new `_id`, and is on the shard since the newest of its parts is.
- * @throws CommandError 117 ConflictingOperationInProgress when the collection is gone
+ * A merged chunk gets a new minor version, a new `_id`, and the latest `validAfter` of its parts.
+ * @throws CommandError 117 ConflictingOperationInProgress: no such collection
  */
 export async function commitMergeAllChunks(
   catalog: ChunkHost,
@@ -46,7 +47,10 @@ export async function commitMergeAllChunks(
   return { chunksMerged: runs.reduce((sum, run) => sum + run.length, 0), error: null }
 }
 
-/** Neighbours that are not jumbo and were on the shard before the oldest snapshot that anybody may read. */
+/**
+ * Runs of neighbours that are not jumbo and have been on the shard longer than any readable
+ * snapshot.
+ */
 function runsOf(chunks: readonly StoredChunk[], oldestSeconds: number, chunksMax: number | null): StoredChunk[][] {
   const runs: StoredChunk[][] = []
   let run: StoredChunk[] = []
@@ -70,7 +74,7 @@ function runsOf(chunks: readonly StoredChunk[], oldestSeconds: number, chunksMax
   return runs
 }
 
-/** Since when the shard has the chunk, in a list; empty when nobody knows. */
+/** The time since which the shard owns the chunk, as a list; empty: unknown. */
 function sinceOf({ history }: StoredChunk): TimestampPair[] {
   return history.slice(0, 1).map(({ validAfter }) => validAfter)
 }

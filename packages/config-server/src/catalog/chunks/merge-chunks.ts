@@ -1,4 +1,7 @@
-/** Several chunks become one. Server: sharding_catalog_manager_chunk_operations.cpp, commitChunksMerge. */
+/**
+ * Merges several chunks into one. Server: sharding_catalog_manager_chunk_operations.cpp,
+ * commitChunksMerge.
+ */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { arrayIndexName, compareDocuments, CommandError, DocumentWriter, toExtendedJson } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
@@ -10,16 +13,17 @@ import { openCollection } from './split-chunk.js'
 import type { ChunkHost } from '../host.js'
 
 /**
- * The merged chunk gets a new minor version and keeps the `_id` of the first one. A range that is one chunk already is left as it is.
- * @throws CommandError 117 ConflictingOperationInProgress when the collection is gone; 150 StaleEpoch; 20 IllegalOperation when chunks of the
- *   shard do not exactly fill the range
+ * The merged chunk gets a new minor version and the `_id` of its first part. A range that is
+ * already one chunk stays as it is.
+ * @throws CommandError 117 ConflictingOperationInProgress: no such collection; 150 StaleEpoch; 20
+ *   IllegalOperation when the shard's chunks do not fill the range exactly
  */
 export async function commitChunksMerge(
   catalog: ChunkHost,
   request: RequestOf<'config.commit-chunks-merge'>,
 ): Promise<ReplyOf<'config.commit-chunks-merge'>> {
   const { ns, min, max, shard } = request
-  // What moves afterwards moves later than the merge.
+  // Later moves must have later times than the merge.
   catalog.node.clock.advance(request.validAfter)
   const chunks = openCollection(catalog, ns)
   const [epoch, seconds, increment] = request.generation
@@ -57,7 +61,10 @@ function fills(chunks: readonly StoredChunk[], min: Uint8Array, max: Uint8Array)
   return chunks.length > 0 && compareDocuments(next, max) === 0
 }
 
-/** The checks of the versions that refuse a range of one chunk; then the shard makes them. Server: merge_chunks_command.cpp. */
+/**
+ * Checks of the versions that refuse a range of one chunk; in others the shard makes them.
+ * Server: merge_chunks_command.cpp.
+ */
 function checkMergeable(
   chunks: CollectionChunks,
   { ns, min, max, shard }: RequestOf<'config.commit-chunks-merge'>,
@@ -88,7 +95,7 @@ function checkMergeable(
 
 export interface Merge {
   readonly merged: readonly StoredChunk[]
-  /** The collection's version before and after. */
+  /** Version of the collection before the merge. */
   readonly before: ChunkVersion
   readonly after: ChunkVersion
 }

@@ -1,10 +1,10 @@
-/** The documents of the chunks that a collection begins with: there may be a million. */
+/** Builds the chunk documents of a new collection. There may be a million. */
 import { PackedChunkCursor, type PackedChunks } from '@shardlab/actor'
 import { findField, writeInt32 } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import { chunkDocument, type NewCollection } from '../store/catalog-documents.js'
 
-/** The document of a chunk, and where in it lies what may differ in the next one's. */
+/** A chunk document, and the offsets of the parts that vary. */
 interface Template {
   readonly document: Uint8Array
   readonly shard: string
@@ -17,8 +17,8 @@ interface Template {
 }
 
 /**
- * In key order, with versions from 1|0 on. A chunk of the same shard whose bounds are as long as those of the one before it has a document that
- * differs in a few bytes: it takes the other's place, so that each is good only until the next one is asked for.
+ * In key order, with versions from 1|0. Overwrites the previous document if only a few bytes
+ * differ, so each document is valid only until the next call.
  */
 export function* newChunkDocuments(
   behaviours: Behaviours,
@@ -31,7 +31,7 @@ export function* newChunkDocuments(
   let minor = 0
   do {
     const id = newObjectId()
-    // Ids that tell the range differ in length.
+    // Ids built from the range vary in length.
     if (template === null || behaviours.chunkIdsTellRange || !isAlike(template, cursor)) {
       template = templateOf(
         chunkDocument(behaviours, id, collection, cursor.chunk, minor, collection.timestamp),
@@ -69,7 +69,7 @@ function isAlike(template: Template, { minStart, maxStart, maxEnd, shard }: Pack
   )
 }
 
-/** So few bytes that a call into the runtime would cost more than a loop. */
+/** For so few bytes a loop is faster than a call into the runtime. */
 function copy(from: Uint8Array, start: number, to: Uint8Array, at: number, length: number): void {
   for (let i = 0; i < length; i++) to[at + i] = from[start + i]!
 }

@@ -1,4 +1,3 @@
-/** Requests that split and merge chunks. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { compareDocuments } from '@shardlab/bson'
 import { chunkDocumentOf } from './chunk-documents.js'

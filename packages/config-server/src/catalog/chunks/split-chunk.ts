@@ -1,4 +1,4 @@
-/** A chunk becomes several. Server: sharding_catalog_manager_chunk_operations.cpp, commitChunkSplit. */
+/** Splits a chunk. Server: sharding_catalog_manager_chunk_operations.cpp, commitChunkSplit. */
 import { compareDocuments, CommandError, documentAt, DocumentWriter, toExtendedJson } from '@shardlab/bson'
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { formatDocument } from '@shardlab/query'
@@ -10,10 +10,11 @@ import { checkStorableKey } from '../store/storable-key.js'
 import type { ChunkHost } from '../host.js'
 
 /**
- * Every part gets a new minor version; the first one keeps the `_id`, all keep the history.
- * @throws CommandError 117 ConflictingOperationInProgress when the collection is gone; 150 StaleEpoch; 105
- *   IncompatibleShardingMetadata when no chunk begins there; 2 BadValue when it is not that chunk or not on that shard, and for keys that
- *   cannot be stored; 72 InvalidOptions for split points outside of it or not ascending
+ * Each part gets a new minor version and keeps the history; the first part keeps the `_id`.
+ * @throws CommandError 117 ConflictingOperationInProgress: no such collection; 150 StaleEpoch; 105
+ *   IncompatibleShardingMetadata: no chunk starts there; 2 BadValue: another chunk, or another
+ *   shard's, or a key that cannot be stored; 72 InvalidOptions: split points outside the chunk or
+ *   not ascending
  */
 export async function commitChunkSplit(
   catalog: ChunkHost,
@@ -54,7 +55,10 @@ export async function commitChunkSplit(
   return { error: null }
 }
 
-/** @throws CommandError 117 ConflictingOperationInProgress; `context` stands before the message */
+/**
+ * @param context prefix of the message; null: none
+ * @throws CommandError 117 ConflictingOperationInProgress
+ */
 export function openCollection(catalog: ChunkHost, ns: string, context: string | null = null): CollectionChunks {
   const chunks = CollectionChunks.open(catalog, ns)
   if (chunks !== null) return chunks
@@ -116,7 +120,7 @@ function checkSplitPoint({ min, max }: StoredChunk, start: Uint8Array, end: Uint
 
 interface Split {
   readonly chunk: StoredChunk
-  /** The collection's version before. */
+  /** Version of the collection before the split. */
   readonly before: ChunkVersion
   readonly parts: readonly StoredChunk[]
 }

@@ -1,4 +1,7 @@
-/** How single collections are balanced. Server: sharding_catalog_manager_collection_operations.cpp. */
+/**
+ * Switches that control how one collection is balanced.
+ * Server: sharding_catalog_manager_collection_operations.cpp.
+ */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { boolValue, CommandError, DocumentWriter, int64Value, type RawValue } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
@@ -26,7 +29,7 @@ async function configure(
     if (catalog.behaviours.configuringNothingSucceeds) return { error: null }
     throw new CommandError('InvalidOptions', 'invalid configure collection balancing update')
   }
-  // In the order in which the server adds fields.
+  // In the server's order of fields.
   const changes: Record<string, RawValue | null> = {}
   if (defragmentCollection === true) changes['defragmentCollection'] = boolValue(true)
   if (enableAutoMerger !== null) changes['enableAutoMerge'] = boolValue(enableAutoMerger)

@@ -1,4 +1,7 @@
-/** The entries of collections and their chunks: made, read, renamed, removed. Server: sharding_catalog_manager_collection_operations.cpp. */
+/**
+ * Creates, tracks, renames and drops entries of collections with their chunks.
+ * Server: sharding_catalog_manager_collection_operations.cpp.
+ */
 import { packChunks, type PackedChunks, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { boolValue, CommandError, decode, encode, findField, ObjectId, sameBytes, Timestamp } from '@shardlab/bson'
 import { ShardKeyPattern } from '@shardlab/sharding'
@@ -8,7 +11,7 @@ import { withFields } from '../store/document-changes.js'
 import { newChunkDocuments } from '../chunks/new-chunks.js'
 import type { CatalogHost, ConfigHandlers } from '../host.js'
 
-/** What stands for the shard key of a collection that is not sharded. */
+/** Placeholder for the shard key of an unsharded collection. */
 const unsplittableKey = ShardKeyPattern.parse(encode({ _id: 1 }), { compoundHashed: true })
 
 export const collectionHandlers: ConfigHandlers<
@@ -33,10 +36,10 @@ async function commitCreateCollection(
   const existing = catalog.collection(ns)
   if (existing !== null && !isUnsplittable(existing))
     throw new CommandError('AlreadyInitialized', `sharding already enabled for collection ${ns}`)
-  // The primary shard, which keeps others away, may have been lost meanwhile.
+  // The primary shard, which excludes others, may have crashed in the meantime.
   if (wasTracked && (existing === null || !sameBytes(uuidOf(existing), uuid)))
     throw new CommandError('NamespaceNotFound', `Collection ${ns} is not there any more`)
-  // One of them may have been removed since the coordinator asked who there is.
+  // A shard may have been removed since the coordinator listed them.
   const shards = new Set(catalog.shardIds())
   const stranger = chunks[1].find((shard) => !shards.has(shard))
   if (stranger !== undefined) throw new CommandError('ShardNotFound', `Shard ${stranger} not found`)
@@ -67,7 +70,7 @@ async function trackCollection(
   return { error: null }
 }
 
-/** A new generation from now on. */
+/** Gives the collection a new generation. */
 function newCollection(
   { node }: CatalogHost,
   collection: Pick<NewCollection, 'ns' | 'uuid' | 'key' | 'unique' | 'defaultCollation'>,
@@ -75,7 +78,7 @@ function newCollection(
   return { ...collection, epoch: node.newObjectId(), timestamp: node.clock.tick(), nowMs: node.context.now() }
 }
 
-/** The collection's own entry comes after them: without it nobody looks at them. */
+/** Call before writing the collection's entry: chunks without an entry are never read. */
 function putChunks(catalog: CatalogHost, collection: NewCollection, chunks: PackedChunks): void {
   const { node, behaviours } = catalog
   catalog.store.insertAll('config.chunks', newChunkDocuments(behaviours, node.newObjectId, collection, chunks))

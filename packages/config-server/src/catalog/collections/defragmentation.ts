@@ -1,6 +1,7 @@
 /**
- * What the catalog keeps of the defragmentation of a collection: `defragmentCollection` and `defragmentationPhase` in config.collections,
- * `estimatedDataSizeBytes` in config.chunks. Server: balancer_defragmentation_policy.cpp, setChunkEstimatedSize.
+ * State of a defragmentation in the catalog: `defragmentCollection` and `defragmentationPhase` in
+ * config.collections, `estimatedDataSizeBytes` in config.chunks. Server:
+ * balancer_defragmentation_policy.cpp, setChunkEstimatedSize.
  */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError, compareDocuments, findField, fromRawValue, hexOf, int64Value, stringValue } from '@shardlab/bson'
@@ -17,7 +18,7 @@ export const defragmentationHandlers: ConfigHandlers<
 }
 
 const finished = 'finished'
-/** The largest int64: a chunk that is not small. */
+/** The largest int64 marks a chunk that is not small. */
 const large = 0x7fff_ffff_ffff_ffffn
 
 async function setPhase(
@@ -50,7 +51,7 @@ function forget(catalog: ChunkHost, ns: string, collection: Uint8Array): void {
   )
 }
 
-/** @throws CommandError 47 NoMatchingDocument when the shard has no such chunk any more */
+/** @throws CommandError 47 NoMatchingDocument: the shard no longer has such a chunk */
 async function setEstimate(
   catalog: ChunkHost,
   { ns, uuid, shard, min, max, sizeBytes }: RequestOf<'config.set-chunk-size-estimate'>,
@@ -70,8 +71,8 @@ async function setEstimate(
 }
 
 /**
- * Somebody has ended a defragmentation: the balancer removes what it has left behind. `StorageNode.flush` follows.
- * Server: abortCollectionDefragmentation.
+ * A client has ended a defragmentation: the balancer removes the rest of its state. The caller
+ * flushes the node. Server: abortCollectionDefragmentation.
  * @throws CommandError 26 NamespaceNotFound
  */
 export function endDefragmentation(catalog: ChunkHost, ns: string): void {

@@ -1,6 +1,7 @@
 /**
- * Which collections are sampled, and who may sample how much: config.queryAnalyzers, and the members that report how much they serve.
- * Server: configure_query_analyzer_cmd.cpp, query_analysis_coordinator.cpp. Manual: reference/command/configureQueryAnalyzer.
+ * Which collections are sampled (config.queryAnalyzers), and each member's share of the sampling
+ * rate. Server: configure_query_analyzer_cmd.cpp, query_analysis_coordinator.cpp. Manual:
+ * reference/command/configureQueryAnalyzer.
  */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
@@ -22,7 +23,7 @@ export const queryAnalyzerHandlers: ConfigHandlers<
   },
 }
 
-/** Forgets the sampling of these collections. {@link StorageNode.flush} follows. */
+/** Removes the sampling of these collections. The caller flushes the node. */
 function removeQueryAnalyzers({ store }: CatalogHost, namespaces: readonly string[]): void {
   for (const ns of namespaces) {
     const document = store.get(queryAnalyzers, ns)
@@ -30,7 +31,7 @@ function removeQueryAnalyzers({ store }: CatalogHost, namespaces: readonly strin
   }
 }
 
-/** Forgets the sampling of all collections of a database. {@link StorageNode.flush} follows. */
+/** Removes the sampling of a database's collections. The caller flushes the node. */
 export function removeQueryAnalyzersOf(catalog: CatalogHost, db: string): void {
   const namespaces = catalog.store.find(queryAnalyzers, {}).map((document) => textOf(document, '_id'))
   removeQueryAnalyzers(
@@ -47,7 +48,7 @@ async function configure(
   const known = store.get(queryAnalyzers, ns)
   const mode = findField(configuration, 'mode')!.asString()
   if (mode === 'off') {
-    // The time at which it was stopped first stays.
+    // The first stop time stays.
     if (known === null || textOf(known, 'mode') === 'off') return { oldConfiguration: null, error: null }
     const writer = new DocumentWriter(192)
     for (const it = new FieldIterator(known); it.next();) {
@@ -97,7 +98,10 @@ function refresh(
   return { configurations, error: null }
 }
 
-/** What a member gets of each rate: by the queries that it serves, or the same for all as long as not every member has reported any. */
+/**
+ * A member's share of each rate: in proportion to the queries it serves, or equal shares until
+ * every member has reported.
+ */
 function shareOf(catalog: SamplerHost, own: number, now: number): number {
   const known = catalog.samplers
   const aliveSinceMs = now - catalog.node.parameters.number('queryAnalysisSamplerInActiveThresholdSecs') * 1000

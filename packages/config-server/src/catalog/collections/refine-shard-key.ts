@@ -1,4 +1,7 @@
-/** The commit of refineCollectionShardKey. Server: sharding_catalog_manager_collection_operations.cpp, refineCollectionShardKey. */
+/**
+ * Commits refineCollectionShardKey.
+ * Server: sharding_catalog_manager_collection_operations.cpp, refineCollectionShardKey.
+ */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import {
   BsonType,
@@ -66,7 +69,10 @@ async function commitRefine(
   return { error: null }
 }
 
-/** `min` and `max` with the new fields: MinKey, but MaxKey where all others are. */
+/**
+ * `min` and `max` extended by the new fields: with MaxKey where all others are MaxKey, otherwise
+ * with MinKey.
+ */
 function boundsOf(shardKey: ShardKeyPattern, document: Uint8Array): { min: RawValue; max: RawValue } {
   const min = findField(document, 'min')!.slice()
   const max = findField(document, 'max')!.slice()

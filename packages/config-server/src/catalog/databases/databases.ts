@@ -1,4 +1,7 @@
-/** Databases: their creation with a primary shard, and their end. Server: sharding_catalog_manager_database_operations.cpp. */
+/**
+ * Creates databases with a primary shard, and drops them.
+ * Server: sharding_catalog_manager_database_operations.cpp.
+ */
 import { RequestFailedError, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { CommandError, findField } from '@shardlab/bson'
 import { databaseDocument } from '../store/catalog-documents.js'
@@ -6,9 +9,9 @@ import { dropCollections } from '../collections/collections.js'
 import { removeQueryAnalyzersOf } from '../collections/query-analyzers.js'
 import type { CatalogHost, ConfigHandlers, DatabaseHost } from '../host.js'
 
-/** Names that clients cannot make databases of. */
+/** Clients cannot create databases with these names. */
 const reservedDatabases = ['admin', 'config', 'local']
-/** How long a shard may take to tell its size before the choice of a primary goes on without it. */
+/** Longest wait for a shard's data size before the primary is chosen without it. */
 const dataSizeTimeoutMs = 2_000
 
 export const databaseHandlers: ConfigHandlers<
@@ -20,12 +23,12 @@ export const databaseHandlers: ConfigHandlers<
   'config.commit-drop-database': dropDatabase,
 }
 
-/** One creation of a database at a time; the others get what it made. */
+/** Runs one creation per database at a time; concurrent requests share its result. */
 function createDatabase(
   catalog: DatabaseHost,
   request: RequestOf<'config.create-database'>,
 ): Promise<ReplyOf<'config.create-database'>> {
-  // Names that differ only in case must meet here.
+  // Names that differ only in case must collide here.
   const key = request.db.toLowerCase()
   const running = catalog.databasesInCreation.get(key)
   const creation = (running ?? Promise.resolve())
@@ -87,7 +90,7 @@ async function createNewDatabase(
   return { database: document, error: null }
 }
 
-/** The shard with the least data; the first one wins ties. Shards that do not answer are passed over. */
+/** The shard with the least data; ties go to the first. Shards that do not reply are skipped. */
 async function smallestShard(catalog: DatabaseHost, shards: readonly string[]): Promise<string | null> {
   const { context } = catalog.node
   const sizes = await context.all(

@@ -1,4 +1,4 @@
-/** The members of the cluster: its first contact, its shards, its routers. Server: sharding_uptime_reporter.cpp. */
+/** Initialises the catalog, and lists shards and routers. Server: sharding_uptime_reporter.cpp. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { concernDefaultsId } from '@shardlab/node'
 import { mongosDocument } from '../store/catalog-documents.js'

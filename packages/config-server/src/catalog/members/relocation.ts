@@ -1,4 +1,4 @@
-/** A copied cluster listens elsewhere: the catalog says where. */
+/** Updates the hosts in the catalog of a copied cluster, which listens on other ports. */
 import { DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
 import type { ConfigHandlers } from '../host.js'
 
@@ -13,7 +13,7 @@ export const relocationHandlers: ConfigHandlers<'config.relocate'> = {
         return to === undefined ? [] : [{ ns, before: document, after: withText(document, field, `${set}${to}`) }]
       })
     })
-    // Hosts are unique: the new one of a member may be the old one of another.
+    // Remove all first: hosts are unique, and a new host may equal another member's old one.
     for (const { ns, before } of relocated) store.remove(ns, before)
     for (const { ns, after } of relocated) store.put(ns, after)
     await node.flush()
@@ -21,13 +21,13 @@ export const relocationHandlers: ConfigHandlers<'config.relocate'> = {
   },
 }
 
-/** `set/` or nothing, and `host:port`. */
+/** Splits an optional `set/` from `host:port`. */
 function splitHost(host: string): [set: string, host: string] {
   const at = host.lastIndexOf('/') + 1
   return [host.slice(0, at), host.slice(at)]
 }
 
-/** The document with another text in this field. */
+/** A copy of the document with another string in this field. */
 function withText(document: Uint8Array, field: string, text: string): Uint8Array {
   const writer = new DocumentWriter(document.length + 32)
   for (const it = new FieldIterator(document); it.next();) {

@@ -1,4 +1,4 @@
-/** Shards join and leave the cluster. Server: sharding_catalog_manager_shard_operations.cpp. */
+/** Adds and removes shards. Server: sharding_catalog_manager_shard_operations.cpp. */
 import { RequestFailedError, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { boolValue, CommandError, DocumentWriter, findField, int64Value, noCode } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
@@ -15,7 +15,7 @@ export const shardHandlers: ConfigHandlers<'config.add-shard' | 'config.remove-s
   'config.remove-shard': removeShard,
 }
 
-/** Longest wait for somebody who is to become a shard. */
+/** Longest wait for a new shard to introduce itself. */
 const introductionTimeoutMs = 30_000
 
 async function addShard(
@@ -55,7 +55,7 @@ async function addShard(
     version: node.featureCompatibilityVersion,
   })
   await context.reach('config.add-shard.prepared', { shard: name })
-  // Another addShard may have been faster.
+  // Another addShard may have completed first.
   const faster = existingShard(catalog, target, request)
   if (faster !== null) return { shard: faster, error: null }
   const document = shardDocument(catalog.behaviours, name, `${setName}/${host}`, node.clock.tick())
@@ -70,7 +70,7 @@ async function addShard(
   return { shard: name, error: null }
 }
 
-/** A database that a new shard brought along: it stays there. */
+/** Registers a database that a new shard brought along; the shard becomes its primary. */
 function adoptDatabase({ node, store, behaviours }: CatalogHost, db: string, primary: string): void {
   const uuid = uuidV4(node.context.random)
   store.put(
@@ -79,7 +79,7 @@ function adoptDatabase({ node, store, behaviours }: CatalogHost, db: string, pri
   )
 }
 
-/** What an entry of config.shards says. */
+/** The parsed fields of a config.shards entry. */
 interface ListedShard {
   readonly id: string
   readonly host: string
@@ -87,7 +87,7 @@ interface ListedShard {
   readonly limitMb: number
 }
 
-/** Each shard that joins is compared with all that are there. */
+/** Cached because each new shard is compared with all existing ones. */
 const listedShards = new WeakMap<Uint8Array, ListedShard>()
 
 function listedShard(document: Uint8Array): ListedShard {
@@ -101,8 +101,8 @@ function listedShard(document: Uint8Array): ListedShard {
 }
 
 /**
- * The shard that this request would add, when it has been added already.
- * @throws CommandError 20 IllegalOperation when a shard stands in the way
+ * The shard that this request added before; null: none.
+ * @throws CommandError 20 IllegalOperation when an existing shard conflicts
  */
 function existingShard(
   catalog: CatalogHost,
@@ -127,7 +127,10 @@ function existingShard(
   return null
 }
 
-/** @throws CommandError 96 OperationFailed without a replica set's name, 133 FailedToSatisfyReadPreference when nobody has this name */
+/**
+ * @throws CommandError 96 OperationFailed without a replica set name, 133
+ * FailedToSatisfyReadPreference when no set has that name
+ */
 async function introduce(
   { node: { context } }: CatalogHost,
   { setName }: ConnectionString,
@@ -153,7 +156,10 @@ async function introduce(
   }
 }
 
-/** @throws CommandError 96 OperationFailed when a host of the connection string is no member of the replica set */
+/**
+ * @throws CommandError 96 OperationFailed when a host of the connection string is not a member of
+ * the set
+ */
 function checkHost({ hosts }: ConnectionString, connectionString: string, setName: string, host: string): void {
   const stranger = hosts.find((each) => each !== host)
   if (stranger === undefined) return
@@ -204,7 +210,7 @@ async function removeShard(
   return { ...reply, state: 'completed' }
 }
 
-/** Collections that are not sharded and have been moved to this shard, by name. */
+/** Names of unsharded collections that were moved to this shard. */
 function unsplittableOn(catalog: CatalogHost, shard: string): string[] {
   return catalog
     .collections()
@@ -230,7 +236,7 @@ export function isDraining(shard: Uint8Array): boolean {
   return findField(shard, 'draining')?.isTruthy() === true
 }
 
-/** By its id, or its host, with or without the replica set's name. */
+/** Whether `name` is its id, or its host with or without the set name. */
 function isNamed(shard: Uint8Array, name: string): boolean {
   const host = findField(shard, 'host')!.asString()
   return (
@@ -243,7 +249,10 @@ function isNamed(shard: Uint8Array, name: string): boolean {
   )
 }
 
-/** @throws CommandError 117 ConflictingOperationInProgress, 20 IllegalOperation, 163 ZoneStillInUse; without codes in 2.6 */
+/**
+ * @throws CommandError 117 ConflictingOperationInProgress, 20 IllegalOperation, 163 ZoneStillInUse;
+ * without codes in 2.6
+ */
 function checkRemovable(catalog: CatalogHost, shard: Uint8Array, others: readonly Uint8Array[]): void {
   const { oneShardDrainsAtATime, removeShardErrors } = catalog.behaviours
   if (oneShardDrainsAtATime) {
@@ -267,7 +276,7 @@ function checkRemovable(catalog: CatalogHost, shard: Uint8Array, others: readonl
   }
 }
 
-/** Whoever compares the times of shards must see that one is gone. */
+/** Members that compare topology times must notice the removal. */
 function renewTopologyTime({ node, store }: CatalogHost): void {
   const remaining = store.all('config.shards')[0]
   if (remaining === undefined || findField(remaining, 'topologyTime') === undefined) return

@@ -1,6 +1,7 @@
 /**
- * Migrations as the config server sees them: it asks the owner of a range to give it away, and writes down that it has.
- * Server: balancer.cpp (moveRange), configsvr_commit_chunk_migration_command.cpp, sharding_catalog_manager_chunk_operations.cpp.
+ * Requests migrations from donors, and commits them.
+ * Server: balancer.cpp (moveRange), configsvr_commit_chunk_migration_command.cpp,
+ * sharding_catalog_manager_chunk_operations.cpp.
  */
 import { RequestFailedError, type PlacementVersionTuple, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import {
@@ -29,10 +30,10 @@ export const migrationHandlers: ConfigHandlers<
   'config.ensure-chunk-version-is-greater-than': ensureVersion,
 }
 
-/** How long a donor is looked for that does not answer, and the pause between two attempts. */
+/** How long requests to an unreachable donor are retried, and the pause between two of them. */
 const donorSearchMs = 15_000
 const donorPauseMs = 250
-/** How long a donor works on one request before it is asked again; it joins what is running. */
+/** Timeout of one request to the donor. A repeated request joins the running migration. */
 const donorTimeoutMs = 60_000
 const bytesPerMegabyte = 1024 * 1024
 
@@ -48,7 +49,7 @@ async function requestMove(
     throw new CommandError('NamespaceNotSharded', `Can't execute moveRange on unsharded collection ${ns}`)
   if (catalog.store.get('config.shards', to) === null) throw new CommandError('ShardNotFound', `Shard ${to} not found`)
   const chunk = chunkOf(chunks, min, max)
-  // A donor says what is wrong with bounds that are none of this shard key.
+  // Invalid bounds are left to the donor, which names the error.
   if (chunk.shard === to && isBound(chunks, min) && isBound(chunks, max)) return { error: null }
   if (catalog.behaviours.moveChunkHeedsZones) checkReceiver(catalog, chunks, chunk, to)
   if (!allowsMigrations(chunks.document))
@@ -73,13 +74,13 @@ async function requestMove(
   })
   if (catalog.moving.get(chunk.shard) === moving) catalog.moving.delete(chunk.shard)
   if (error === null) return { error: null }
-  // What fails behind the commit does not undo it.
+  // A failure after the commit does not undo it.
   const now = CollectionChunks.open(catalog, ns)
   const isMoved = now !== null && isBound(now, min) && isBound(now, max) && chunkOf(now, min, max).shard === to
   return { error: isMoved ? null : error }
 }
 
-/** Asks until the donor has answered; it may crash and come back meanwhile. */
+/** Retries until the donor has replied; it may crash and restart in the meantime. */
 async function askDonor(
   catalog: MigrationHost,
   donor: string,
@@ -102,7 +103,10 @@ async function askDonor(
   }
 }
 
-/** The chunk in which a range begins, or ends where its beginning is not given; any one for bounds that are none of this shard key. */
+/**
+ * The chunk in which a range begins, or ends if its start is not given. Any chunk if the bounds do
+ * not fit the shard key.
+ */
 function chunkOf(chunks: CollectionChunks, min: Uint8Array | null, max: Uint8Array | null): StoredChunk {
   const first = () => chunks.beginningAtOrBelow(chunks.shardKey.globalMin)
   const chunk = min === null ? chunks.endingAtOrAbove(max!) : chunks.beginningAtOrBelow(min)
@@ -119,7 +123,9 @@ function isBound(chunks: CollectionChunks, bound: Uint8Array | null): boolean {
   return bound === null || chunks.shardKey.keyStringOfBound(bound) !== undefined
 }
 
-/** @throws CommandError 20 IllegalOperation: the shard drains, or is not in the zone of the chunk */
+/**
+ * @throws CommandError 20 IllegalOperation: the recipient is draining, or not in the chunk's zone
+ */
 function checkReceiver(catalog: MigrationHost, { ns }: CollectionChunks, chunk: StoredChunk, to: string): void {
   const shard = catalog.store.get('config.shards', to)!
   if (findField(shard, 'draining')?.isTruthy() === true)
@@ -141,7 +147,7 @@ function checkReceiver(catalog: MigrationHost, { ns }: CollectionChunks, chunk: 
     throw new CommandError('IllegalOperation', `${to} doesn't have right tag`)
 }
 
-/** The limit of the collection, or of the cluster. */
+/** The limit of the collection; the cluster's if it has none. */
 export function maxChunkSizeBytes({ store, behaviours }: MigrationHost, collection: Uint8Array | null): number {
   const own = collection === null ? undefined : findField(collection, 'maxChunkSizeBytes')
   if (own?.isNumber() === true && own.asNumber() > 0) return own.asNumber()
@@ -161,8 +167,9 @@ function allowsMigrations(collection: Uint8Array): boolean {
 }
 
 /**
- * @throws CommandError 70 ShardNotFound: no such recipient, or it is draining; 117 ConflictingOperationInProgress: the collection is gone or
- *   may not move, or the chunk has a newer version; 150 StaleEpoch; 40165 when no chunk covers the range; 4914702 when a third shard has it
+ * @throws CommandError 70 ShardNotFound: no such recipient, or it is draining; 117
+ * ConflictingOperationInProgress: the collection is gone or may not move, or the chunk has a newer
+ * version; 150 StaleEpoch; 40165: no chunk covers the range; 4914702: a third shard owns it
  */
 async function commitMigration(
   catalog: MigrationHost,
@@ -222,7 +229,7 @@ function commit(
       `Rejecting migration request because the version of the requested chunk ${formatRange(min, max)}(${text(chunkVersion)}) is older than the version of the current chunk ${formatRange(chunk.min, chunk.max)}(${text(current)}) on shard ${from}`,
     )
   }
-  // Who has read before was served by the donor.
+  // Earlier reads were served by the donor, so the move must have a later time.
   catalog.node.clock.advance(clusterTime)
   const validAfter = catalog.node.clock.tick()
   // Nothing has been written yet.
@@ -242,7 +249,7 @@ function covering(
   { from, min, max }: Pick<RequestOf<'config.commit-chunk-migration'>, 'from' | 'min' | 'max'>,
 ): StoredChunk {
   const asked = moving.get(from)
-  // To see whether it has changed meanwhile costs less than to find it among all others again.
+  // Checking that the requested chunk is unchanged is cheaper than finding it again.
   const isAsked =
     asked?.collection === chunks.document && sameBytes(asked.chunk.min, min) && chunks.isUnchanged(asked.chunk)
   const chunk = isAsked ? asked.chunk : chunks.beginningAtOrBelow(min)
@@ -258,7 +265,7 @@ function isSameGeneration(chunks: CollectionChunks, [epoch, seconds, increment]:
   return chunks.isGeneration([epoch, [seconds, increment]])
 }
 
-/** Nothing happens when the chunk is newer, or is not there in this form: a commit would be refused anyway. */
+/** Does nothing when the chunk is newer or has other bounds: the commit would be refused anyway. */
 async function ensureVersion(
   catalog: MigrationHost,
   { ns, uuid, min, version }: RequestOf<'config.ensure-chunk-version-is-greater-than'>,
@@ -282,5 +289,5 @@ function nameOf(catalog: MigrationHost, uuid: Uint8Array): string | undefined {
   return entry === undefined ? undefined : findField(entry, '_id')!.asString()
 }
 
-/** Of a collection of a version without UUIDs. */
+/** Versions without UUIDs. */
 const emptyUuid = new Uint8Array(0)

@@ -1,4 +1,7 @@
-/** A range changes its owner in config.chunks. Server: sharding_catalog_manager_chunk_operations.cpp, commitChunkMigration. */
+/**
+ * Changes the owner of a range in config.chunks.
+ * Server: sharding_catalog_manager_chunk_operations.cpp, commitChunkMigration.
+ */
 import { compareTimestamps, type TimestampPair } from '@shardlab/actor'
 import { compareDocuments, CommandError } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
@@ -13,34 +16,39 @@ import {
 import type { CatalogHost } from '../host.js'
 
 export interface RangeMove {
-  /** Within one chunk; all of it, or a part. */
+  /** The range lies within one chunk: all of it or a part. */
   readonly min: Uint8Array
   readonly max: Uint8Array
   readonly toShard: string
-  /** When it happens: later than all that the chunk's history tells. */
+  /** Time of the move: later than all times in the chunk's history. */
   readonly validAfter: TimestampPair
 }
 
-/** What a move has written, and the versions after it. */
+/** The chunks that a move has written, and the resulting versions. */
 export interface MovedRange {
   readonly moved: StoredChunk
-  /** What is left of the chunk on the donor, before and behind the range. */
+  /** The parts of the chunk that stay on the donor, before and after the range. */
   readonly rest: readonly StoredChunk[]
-  /** Another chunk of the donor whose version was raised with it, so that routers notice; null when it has none. */
+  /**
+   * Another chunk of the donor whose version was raised so that routers notice; null: the donor has
+   * none.
+   */
   readonly control: StoredChunk | null
-  /** All these as config.chunks holds them, the oldest version first. */
+  /** All written chunks as stored in config.chunks, oldest version first. */
   readonly documents: readonly Uint8Array[]
   readonly collectionVersion: ChunkVersion
-  /** The donor's: 0|0 when it has given its last chunk. */
+  /** The donor's version: 0|0 when it gave away its last chunk. */
   readonly donorVersion: ChunkVersion
 }
 
 /**
- * Gives a part of `chunk` to another shard. The major version grows by one: the moved chunk gets minor 0, what is left before and behind it
- * and a control chunk of the donor the next ones. The moved chunk keeps its `_id`, the rest gets new ones and keeps the history.
- * Writes config.chunks; `StorageNode.flush` follows.
- * @param chunk as config.chunks has it, covering the range: the checks that a commit needs are the caller's
- * @throws CommandError 105 IncompatibleShardingMetadata when the history is not older than the move; nothing is changed then
+ * Gives a part of `chunk` to another shard. The major version grows by one: the moved chunk gets
+ * minor 0; the rest of the chunk and a control chunk of the donor get the next minors. The moved
+ * chunk keeps its `_id`; the rest gets new ones and keeps the history. The caller flushes the node.
+ * @param chunk as stored in config.chunks, covering the range: the caller makes the checks of a
+ *   commit
+ * @throws CommandError 105 IncompatibleShardingMetadata when the history is not older than the
+ *   move; nothing has changed then
  */
 export function moveRange(
   catalog: CatalogHost,
@@ -92,13 +100,13 @@ export function moveRange(
   return { moved, rest, control: raised, documents, collectionVersion: version, donorVersion }
 }
 
-/** How long the catalog remembers the owners of a chunk. */
+/** How long the catalog keeps previous owners of a chunk. */
 export function historyWindowSeconds({ behaviours, node }: CatalogHost): number {
   const lifetime = behaviours.mergedChunksKeepTheirTime ? node.parameters.number('transactionLifetimeLimitSeconds') : 0
   return Math.max(behaviours.snapshotHistoryWindowSeconds, lifetime, 10)
 }
 
-/** Without what is older than the window; one entry always stays. */
+/** Drops entries older than the window, except the newest. */
 function recent(
   history: readonly ChunkHistoryEntry[],
   nowSeconds: number,

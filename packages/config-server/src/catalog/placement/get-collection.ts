@@ -1,4 +1,7 @@
-/** What routers and shards ask for when they refresh: the entry of a collection, and its chunks as far as they are new to them. */
+/**
+ * What routers and shards ask for when they refresh: the entry of a collection, and its chunks as
+ * far as they are new to them.
+ */
 import type { PlacementVersionTuple, ReplyOf, RequestOf } from '@shardlab/actor'
 import { comparePlacement, leaveAnswer, sameGeneration } from '@shardlab/sharding'
 import { generationOfCollection } from '../chunks/chunk-operations.js'

@@ -1,4 +1,7 @@
-/** Where members share placements: whoever asks after a commit asks for what is newer, not for what everybody else asks for as well. */
+/**
+ * Where members share placements: whoever asks after a commit asks for what is newer, not for what
+ * everybody else asks for as well.
+ */
 import type { PlacementVersionTuple } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { comparePlacement, sameGeneration, SharedPlacements } from '@shardlab/sharding'
@@ -7,7 +10,9 @@ import type { PlacementHost, UnpublishedCommit } from '../host.js'
 
 /** A change of chunks as a commit has left it in the catalog. */
 export interface CommittedChunks {
-  /** The collection's version before it and after it; the same when the commit had been done before. */
+  /**
+   * The collection's version before it and after it; the same when the commit had been done before.
+   */
   readonly before: PlacementVersionTuple
   readonly version: PlacementVersionTuple
   /** What it has written to config.chunks, the oldest version first. */
@@ -15,8 +20,9 @@ export interface CommittedChunks {
 }
 
 /**
- * In the turn of the commit: later ones may change the same chunks while this one is written down, and may be lost yet. Each tells what it
- * has changed since the one before it, which reaches the disk no later.
+ * In the turn of the commit: later ones may change the same chunks while this one is written down,
+ * and may be lost yet. Each tells what it has changed since the one before it, which reaches the
+ * disk no later.
  * @returns publishes the placement as it is now; to be called when the commit is on the disk
  */
 export function placementToPublish(
@@ -41,7 +47,8 @@ export function placementToPublish(
   return () => {
     while (waiting.length > 0 && comparePlacement(waiting[0]!.version, version) <= 0)
       publish(placements, ns, waiting.shift()!)
-    // Another creation of the collection must not put its commits where those of this one are awaited.
+    // Another creation of the collection must not put its commits where those of this one are
+    // awaited.
     if (waiting.length === 0 && catalog.unpublished.get(ns) === waiting) catalog.unpublished.delete(ns)
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What a resharding writes to the catalog. Everything of one change is written between two awaits, and is on the disk together.
- * Server: resharding_coordinator_service.cpp.
+ * The writes of a resharding to the catalog. Each change is written between two awaits and reaches
+ * the disk as a whole. Server: resharding_coordinator_service.cpp.
  */
 import type { ChunkAssignment, TimestampPair } from '@shardlab/actor'
 import {
@@ -31,7 +31,7 @@ import type { NamedRange } from './request.js'
 /** `what` of the entries in config.changelog. */
 const transition = 'resharding.coordinator.transition'
 
-/** Notes that the collection is being resharded: from now on none of its chunks changes its owner. */
+/** Marks the collection as being resharded. None of its chunks changes its owner from then on. */
 export function beginOperation(catalog: CatalogHost, operation: ReshardingOperation): void {
   putOperation(catalog, operation, 'unused')
   changeEntry(catalog, operation.ns, {
@@ -40,7 +40,7 @@ export function beginOperation(catalog: CatalogHost, operation: ReshardingOperat
   })
 }
 
-/** The chunks and zones of the new key, under the temporary name, and who takes part. */
+/** Writes the chunks and zones of the new key under the temporary name, and the participants. */
 export function writeTemporaryCollection(
   catalog: CatalogHost,
   operation: ReshardingOperation,
@@ -81,7 +81,7 @@ export function writeTemporaryCollection(
   changeEntry(catalog, operation.ns, { reshardingFields: reshardingFields(operation, 'donor') })
 }
 
-/** Another state, in all the places where it is told. */
+/** Writes a new state in all places that show it. */
 export function writeState(catalog: CatalogHost, operation: ReshardingOperation, old: CoordinatorState): void {
   putOperation(catalog, operation, old)
   const isAborting = operation.state === 'aborting'
@@ -92,7 +92,10 @@ export function writeState(catalog: CatalogHost, operation: ReshardingOperation,
   changeEntry(catalog, operation.tempNs, { reshardingFields: reshardingFields(operation, 'recipient') })
 }
 
-/** From here on the collection is what was gathered: another UUID, key and generation, other chunks and zones. */
+/**
+ * Commits: the collection takes over UUID, key, generation, chunks and zones of the temporary
+ * collection.
+ */
 export function commitOperation(catalog: CatalogHost, operation: ReshardingOperation, old: CoordinatorState): void {
   const { store, node } = catalog
   const { ns, tempNs, id, key } = operation
@@ -109,13 +112,13 @@ export function commitOperation(catalog: CatalogHost, operation: ReshardingOpera
     reshardingFields: reshardingFields(operation, 'recipient'),
     ...unsplittableIn(operation),
   })
-  // What it was before this time is not known under the new key.
+  // The history before this time does not apply to the new key.
   for (const chunk of chunksOf(catalog, id)) store.put('config.chunks', withoutPast(chunk, [t, i]))
   for (const tag of catalog.zonesOf(ns)) store.remove('config.tags', tag)
   for (const tag of catalog.zonesOf(tempNs)) store.put('config.tags', encode({ ...decode(tag), ns }))
 }
 
-/** Nothing of the operation is left; after a commit nothing of what the collection was either. */
+/** Removes all traces of the operation; after a commit those of the old collection too. */
 export function finishOperation(catalog: CatalogHost, operation: ReshardingOperation, committed: boolean): void {
   const { store } = catalog
   if (committed) removeChunks(catalog, operation.sourceUuid)
@@ -149,7 +152,7 @@ function chunksOf({ store }: CatalogHost, uuid: Uint8Array): Uint8Array[] {
   return store.inIndex('config.chunks', { fields: ['uuid', 'min'], from: key, to: key })
 }
 
-/** A chunk that is where it is from this time on. */
+/** The chunk with a history that starts at this time. */
 function withoutPast(chunk: Uint8Array, [seconds, increment]: TimestampPair): Uint8Array {
   const fields = new DocumentWriter(128)
     .timestamp('onCurrentShardSince', seconds, increment)
@@ -181,12 +184,12 @@ function logTransition(
   logChange(catalog, { what: transition, ns, details })
 }
 
-/** Has there been such an operation, whatever has become of it? */
+/** Whether such an operation was ever started. */
 export function wasBegun({ store }: CatalogHost, id: Uint8Array): boolean {
   return store.find('config.changelog', { what: transition, 'details.reshardingUUID': uuidText(id) }).length > 0
 }
 
-/** `lastmod` is when the entry was last changed. */
+/** `lastmod` becomes the time of the change. */
 function changeEntry(catalog: CatalogHost, ns: string, changes: Readonly<Record<string, RawValue | null>>): void {
   const entry = catalog.store.get('config.collections', ns)
   if (entry === null) return
@@ -194,7 +197,7 @@ function changeEntry(catalog: CatalogHost, ns: string, changes: Readonly<Record<
   catalog.store.put('config.collections', withFields(entry, { lastmod, ...changes }))
 }
 
-/** What an entry of config.collections tells of it. Server: type_collection_fields.idl. */
+/** The resharding fields of a config.collections entry. Server: type_collection_fields.idl. */
 function reshardingFields(operation: ReshardingOperation, role: 'donor' | 'recipient' | null = null): RawValue {
   const { id, state, tempNs, key, recipients, donors, startedAtMs, approxSize, cloneTimestamp } = operation
   const writer = new DocumentWriter(512).startDocument('reshardingFields').uuid('uuid', id).string('state', state)

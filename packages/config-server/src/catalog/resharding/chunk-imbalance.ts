@@ -2,8 +2,8 @@ import { compareDocuments, elementsOf, findField } from '@shardlab/bson'
 import type { CatalogHost } from '../host.js'
 
 /**
- * By how many chunks of a collection the shard that has the most of them is ahead of the one that has the fewest, in the zone in which it is the
- * most; chunks outside of all zones are one for all shards. Server: resharding::getMaxChunkImbalanceCount.
+ * The largest difference in chunks between two shards, over all zones; chunks outside of zones
+ * count as a zone of all shards. Server: resharding::getMaxChunkImbalanceCount.
  */
 export function chunkImbalance(catalog: CatalogHost, entry: Uint8Array): number {
   const field = (document: Uint8Array, name: string) => findField(document, name)!

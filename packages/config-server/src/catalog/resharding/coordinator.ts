@@ -1,6 +1,7 @@
 /**
- * One resharding from its beginning to its end. Until the commit an attempt that loses a participant begins anew; from the commit on everybody
- * is told until they have heard it. Server: resharding_coordinator_service.cpp, resharding_coordinator_commit_monitor.cpp.
+ * Runs one resharding. Before the commit, an attempt that loses a participant is restarted; after
+ * it, all participants are notified until they acknowledge. Server:
+ * resharding_coordinator_service.cpp, resharding_coordinator_commit_monitor.cpp.
  */
 import {
   createDeferred,
@@ -18,28 +19,28 @@ import type { CoordinatorState, ReshardingOperation } from './operation.js'
 import { Participants, participantsOf } from './participants.js'
 import { prepareOperation } from './prepare.js'
 
-/** Pause before what was lost begins anew. */
+/** Pause before a new attempt. */
 const retryPauseMs = 250
 
-/** Errors with which a participant says that it, or another one, is not what it was. */
+/** Errors that mean that a participant has restarted or was replaced. */
 const lost: ReadonlySet<number> = new Set([6, 7, 89, 94, 117, 133])
 
-/** How it ended: null for well. */
+/** Null: success. */
 export type Ending = CommandError | null
 
 export class ReshardingCoordinator {
-  /** Who waits for its end, for a time. */
+  /** Bounded waits for the end of this resharding. */
   readonly waiting = new Set<LinkedAbort>()
   readonly #catalog: CatalogHost
   readonly #ended = createDeferred<Ending>()
-  /** When the member shuts down nothing is decided. */
+  /** A shutdown of the member decides nothing. */
   readonly #abort: LinkedAbort
   readonly #participants: Participants
   #operation: ReshardingOperation
   #attempt = 0
   #isAborted = false
   #isHurried = false
-  /** When the critical section has lasted too long; null: nobody is in it. */
+  /** Deadline of the critical section; null: not entered. */
   #deadlineMs: number | null = null
 
   constructor(catalog: CatalogHost, operation: ReshardingOperation) {
@@ -57,29 +58,29 @@ export class ReshardingCoordinator {
     return this.#operation
   }
 
-  /** Resolves when nothing is left to be done. */
+  /** Resolves when the resharding is complete. */
   get ended(): Promise<Ending> {
     return this.#ended.promise
   }
 
-  /** What participants hear that ask. */
+  /** The outcome reported to participants that ask. */
   outcomeOf(attempt: number): ReshardingOutcome {
     if (this.#operation.state === 'committing') return 'committed'
     return attempt === this.#attempt && this.#operation.state !== 'aborting' ? 'running' : 'aborted'
   }
 
-  /** Gives it up, unless it has been committed. */
+  /** Aborts the resharding unless it has been committed. */
   abort(): void {
     this.#isAborted = true
     this.#abort.abort()
   }
 
-  /** It need not wait any longer before it blocks writes. */
+  /** Skips the wait before writes are blocked. */
   hurry(): void {
     this.#isHurried = true
   }
 
-  /** Does everything; never throws but for a broken invariant. */
+  /** Runs the resharding. Throws only on a broken invariant. */
   async run(): Promise<void> {
     const { signal } = this.#catalog.node.stopping
     try {
@@ -112,7 +113,7 @@ export class ReshardingCoordinator {
     await this.#reach('config.resharding.prepared')
   }
 
-  /** Waits for members that are away. */
+  /** Retries while members are unreachable. */
   async #retried<T>(work: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
@@ -136,7 +137,7 @@ export class ReshardingCoordinator {
         context.log('info', 'a resharding begins anew', { ns: this.#operation.ns, reason: (error as Error).message })
       }
       this.#deadlineMs = null
-      // Nobody has to wait any longer; who does not hear it now asks.
+      // Once only: a participant that misses the message asks later.
       await context.all(
         participantsOf(this.#operation).map((shard) =>
           this.#participants.settleOnce(shard, this.#operation, this.#attempt, false),
@@ -190,7 +191,7 @@ export class ReshardingCoordinator {
     await this.#commit(attempt)
   }
 
-  /** Writers wait from here on. */
+  /** Blocks writes, then commits. */
   async #commit(attempt: number): Promise<void> {
     const { node } = this.#catalog
     const { context, parameters } = node
@@ -223,12 +224,12 @@ export class ReshardingCoordinator {
     this.#catalog.emitChange('collection-resharded', this.#operation.ns)
   }
 
-  /** It is committed: all shards learn it, then the catalog forgets what was. */
+  /** After the commit: notifies all shards, then removes the operation from the catalog. */
   async #finish(): Promise<void> {
     const { node } = this.#catalog
     const { ns } = this.#operation
     await reachAnyway(node.context, 'config.resharding.committed', { ns })
-    // After a restart the number of the attempt is not known; any that is running is the one that was committed.
+    // The attempt number is unknown after a restart; any running attempt is the committed one.
     await this.#participants.settle(this.#operation, Number.MAX_SAFE_INTEGER, true)
     const participants = participantsOf(this.#operation)
     const others = this.#catalog.shardIds().filter((shard) => !participants.includes(shard))
@@ -259,7 +260,10 @@ export class ReshardingCoordinator {
     await reachAnyway(node.context, 'config.resharding.aborted', { ns })
   }
 
-  /** Until none of the recipients is in one of these states. @throws CommandError with which one has failed */
+  /**
+   * Waits until no recipient is in one of these states.
+   * @throws CommandError the error of a failed recipient
+   */
   async #awaitRecipients(attempt: number, states: readonly ReshardingRecipientState[]): Promise<void> {
     const { context } = this.#catalog.node
     const { id, recipients } = this.#operation
@@ -286,7 +290,7 @@ export class ReshardingCoordinator {
       await context.sleep(Math.min(retryPauseMs, untilMs - context.now()), this.#abort.signal)
   }
 
-  /** In all the places where the state is told, and on the disk. */
+  /** Writes the new state in all places that show it, and flushes. */
   async #transition(changes: Partial<ReshardingOperation> & { readonly state: CoordinatorState }): Promise<void> {
     this.#check()
     const old = this.#operation.state
@@ -321,14 +325,14 @@ export class ReshardingCoordinator {
     throw error
   }
 
-  /** @throws StepFailedError when a fault makes it fail; CommandError 341, 342 */
+  /** @throws StepFailedError when a fault fails the step; CommandError 341, 342 */
   async #reach(step: string): Promise<void> {
     await this.#catalog.node.context.reach(step, { ns: this.#operation.ns })
     this.#check()
   }
 }
 
-/** Why an earlier life of the member has given it up. */
+/** The reason stored before a restart. */
 function storedReason({ abortReason }: ReshardingOperation): CommandError {
   const code = abortReason === null ? undefined : findField(abortReason, 'code')
   const message = abortReason === null ? undefined : findField(abortReason, 'errmsg')

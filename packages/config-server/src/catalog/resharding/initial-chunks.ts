@@ -1,4 +1,7 @@
-/** The chunks that a collection has under its new key. Server: SamplingBasedSplitPolicy and ShardDistributionSplitPolicy of initial_split_policy.cpp. */
+/**
+ * Plans the chunks of a collection under its new key.
+ * Server: SamplingBasedSplitPolicy and ShardDistributionSplitPolicy of initial_split_policy.cpp.
+ */
 import type { ChunkAssignment } from '@shardlab/actor'
 import { BsonType, CommandError, compareDocuments, elementsOf, findField, keyStringOfDocument } from '@shardlab/bson'
 import { ShardKeyPattern, type Behaviours } from '@shardlab/sharding'
@@ -7,22 +10,22 @@ import { extendBound, isFieldNamePrefix } from '../zones/zones.js'
 import { formatDocument } from '@shardlab/query'
 import type { NamedRange, ReshardingRequest } from './request.js'
 
-/** Documents that are looked at for each chunk. */
+/** Documents sampled per chunk. */
 const samplesPerChunk = 10
 
 export interface ChunkPlan {
   readonly behaviours: Behaviours
   readonly request: ReshardingRequest
   readonly numInitialChunks: number
-  /** With bounds of the whole key, by their lower bounds. */
+  /** With bounds of the whole key, ordered by lower bound. */
   readonly zones: readonly NamedRange[]
-  /** config.shards documents, by their ids. */
+  /** config.shards documents, ordered by id. */
   readonly shards: readonly Uint8Array[]
-  /** Shards in the order in which they get chunks. */
+  /** Shards in the order in which they receive chunks. */
   readonly receivers: readonly string[]
 }
 
-/** The zones with bounds of the whole key. @throws CommandError 16634 for bounds of other fields */
+/** Zones with bounds of the whole key. @throws CommandError 16634 for bounds of other fields */
 export function zonesOfKey({ document }: ShardKeyPattern, zones: readonly NamedRange[]): NamedRange[] {
   const extend = (bound: Uint8Array) => {
     if (!isFieldNamePrefix(bound, document))
@@ -35,7 +38,10 @@ export function zonesOfKey({ document }: ShardKeyPattern, zones: readonly NamedR
   return zones.map(({ min, max, name }) => ({ min: extend(min), max: extend(max), name }))
 }
 
-/** Shards that may get chunks, in the order in which they do: all up to 6.0, later those that do not drain, in any order. */
+/**
+ * Shards that may receive chunks, in their order: all shards until 6.0; later those that are not
+ * draining, shuffled.
+ */
 export function receiversOf(
   behaviours: Behaviours,
   shards: readonly Uint8Array[],
@@ -47,7 +53,7 @@ export function receiversOf(
     : ids(shards)
 }
 
-/** How many keys have to be known; 0: none. @throws CommandError 4952602 */
+/** Number of sampled keys needed; 0: none. @throws CommandError 4952602 */
 export function samplesNeeded({ request, numInitialChunks, zones }: ChunkPlan): number {
   if (request.presetChunks !== null || isExplicit(request)) return 0
   if (numInitialChunks <= 0) throw new CommandError(4952602, 'numInitialChunks should be > 0')
@@ -56,8 +62,9 @@ export function samplesNeeded({ request, numInitialChunks, zones }: ChunkPlan): 
 
 /**
  * @param samples keys in any order
- * @throws CommandError 4952606: there are not enough different keys; 4952607, later 405 CannotCreateChunkDistribution: a zone has no shard;
- *   2 BadValue, 70 ShardNotFound for chunks that were given; 72 InvalidOptions when shards and zones contradict each other
+ * @throws CommandError 4952606: too few different keys; 4952607, later 405
+ *   CannotCreateChunkDistribution: a zone without shard; 2 BadValue, 70 ShardNotFound: invalid
+ *   preset chunks; 72 InvalidOptions: shards and zones contradict each other
  */
 export function chunksOf(plan: ChunkPlan, samples: readonly Uint8Array[]): ChunkAssignment[] {
   const { request, zones } = plan
@@ -83,7 +90,7 @@ export function chunksOf(plan: ChunkPlan, samples: readonly Uint8Array[]): Chunk
   })
 }
 
-/** The bounds of zones inside the key space, ascending. */
+/** Bounds of zones inside the key space, ascending. */
 function zonePoints({ globalMin, globalMax }: ShardKeyPattern, zones: readonly NamedRange[]): Uint8Array[] {
   const points = new Map<string, Uint8Array>()
   for (const { min, max } of zones) for (const bound of [min, max]) points.set(keyStringOfDocument(bound), bound)
@@ -92,7 +99,7 @@ function zonePoints({ globalMin, globalMax }: ShardKeyPattern, zones: readonly N
   return inOrder(points)
 }
 
-/** Every tenth of the samples in their order is a point, as long as points are wanted. */
+/** Adds every tenth of the sorted samples as a split point until there are enough. */
 function addSamples(points: Uint8Array[], samples: readonly Uint8Array[], wanted: number): void {
   const sorted = [...samples].sort(compareDocuments)
   const known = new Map(points.map((point) => [keyStringOfDocument(point), point]))
@@ -120,7 +127,7 @@ function cut(
   return bounds.slice(1).map((max, i) => [bounds[i]!, max] as const)
 }
 
-/** The first of those that have the fewest chunks. */
+/** The shard with the fewest chunks; ties go to the first. */
 function leastLoaded(plan: ChunkPlan, counts: ReadonlyMap<string, number>, zone: string | null): string {
   const candidates = zone === null ? plan.receivers : carriersOf(plan, zone)
   let best: string | null = null
@@ -129,7 +136,7 @@ function leastLoaded(plan: ChunkPlan, counts: ReadonlyMap<string, number>, zone:
   return best
 }
 
-/** Shards that carry a zone. @throws CommandError 4952607, 405 CannotCreateChunkDistribution when there are none */
+/** Shards of a zone. @throws CommandError 4952607, 405 CannotCreateChunkDistribution without any */
 function carriersOf({ behaviours, shards, request }: ChunkPlan, zone: string): string[] {
   const allowed =
     request.shardDistribution === null ? null : new Set(request.shardDistribution.map(({ shard }) => shard))
@@ -186,7 +193,7 @@ function isExplicit({ shardDistribution }: ReshardingRequest): boolean {
   return shardDistribution?.[0] !== undefined && shardDistribution[0].min !== null
 }
 
-/** The ranges of the shards, cut at the bounds of zones. */
+/** The given ranges of shards, cut at the bounds of zones. */
 function distributed(plan: ChunkPlan, points: readonly Uint8Array[]): ChunkAssignment[] {
   const { request, zones } = plan
   const ranges = [...request.shardDistribution!].sort((a, b) => compareDocuments(a.min!, b.min!))

@@ -1,4 +1,7 @@
-/** A resharding as the config server keeps it in config.reshardingOperations. Server: coordinator_document.idl, resharding/common_types.idl. */
+/**
+ * A resharding as stored in config.reshardingOperations.
+ * Server: coordinator_document.idl, resharding/common_types.idl.
+ */
 import type { ReshardingProvenance, TimestampPair } from '@shardlab/actor'
 import { arrayIndexName, BsonType, DocumentWriter, elementsOf, findField, type RawValue } from '@shardlab/bson'
 import { provenanceOf, type NamedRange } from './request.js'
@@ -15,7 +18,7 @@ export type CoordinatorState =
 
 export interface ReshardingOperation {
   readonly provenance: ReshardingProvenance
-  /** UUID of the resharding, and of the collection afterwards. */
+  /** UUID of the resharding, which becomes the collection's. */
   readonly id: Uint8Array
   readonly ns: string
   readonly sourceUuid: Uint8Array
@@ -23,14 +26,14 @@ export interface ReshardingOperation {
   readonly key: Uint8Array
   readonly startedAtMs: number
   readonly state: CoordinatorState
-  /** Documents and bytes that each recipient gets, about; null: not known yet. */
+  /** Estimated documents and bytes per recipient; null: unknown yet. */
   readonly approxSize: { readonly documents: number; readonly bytes: number } | null
-  /** `{ code, codeName, errmsg }`; null: nothing has failed. */
+  /** `{ code, codeName, errmsg }`; null: no failure. */
   readonly abortReason: Uint8Array | null
   readonly cloneTimestamp: TimestampPair | null
   readonly donors: readonly string[]
   readonly recipients: readonly string[]
-  /** The zones of the new key until its chunks are made; null: as they are. */
+  /** Zones of the new key, until its chunks are planned; null: unchanged. */
   readonly zones: readonly NamedRange[] | null
   /** The command. */
   readonly request: Uint8Array
@@ -59,7 +62,7 @@ export function operationDocument(operation: ReshardingOperation): Uint8Array {
   return writer.bool('active', true).document('request', operation.request).finish()
 }
 
-/** Null: a client has spoiled the document. */
+/** @returns null: a client has corrupted the document */
 export function parseOperation(document: Uint8Array): ReshardingOperation | null {
   const [id, ui, state, request] = ['_id', 'ui', 'state', 'request'].map((name) => findField(document, name))
   const [ns, tempNs, key, startTime] = ['ns', 'tempNs', 'reshardingKey', 'startTime'].map((name) =>
@@ -92,7 +95,7 @@ export function parseOperation(document: Uint8Array): ReshardingOperation | null
   }
 }
 
-/** Is the collection, once it is committed, one that is not sharded? */
+/** Whether the committed collection is unsharded. */
 export function isUnsplittableAfter({ provenance }: ReshardingOperation): boolean {
   return provenance === 'moveCollection' || provenance === 'unshardCollection'
 }
@@ -101,7 +104,7 @@ export function uuidBytes({ bytes, start, end }: RawValue): Uint8Array {
   return bytes.subarray(start + 5, end)
 }
 
-/** The states of participants that go with the coordinator's. */
+/** The donors' state that belongs to a state of the coordinator. */
 function donorState(state: CoordinatorState): string {
   const states: Partial<Record<CoordinatorState, string>> = {
     cloning: 'donating-initial-data',

@@ -1,4 +1,4 @@
-/** How the coordinator of a resharding talks to the shards that take part. */
+/** Requests from the coordinator of a resharding to the participating shards. */
 import {
   RequestFailedError,
   type CancelSignal,
@@ -10,23 +10,26 @@ import {
 import { raiseError, type StorageNode } from '@shardlab/node'
 import type { ReshardingOperation } from './operation.js'
 
-/** Longest wait for one answer of a participant, and the pause before it is asked again. */
+/** Timeout of one request, and the pause before the next. */
 const answerTimeoutMs = 15_000
 const retryPauseMs = 250
-/** How often a participant is asked that cannot be reached, and the pause between: a connection that broke is soon there again. */
+/**
+ * Attempts to reach a participant, and the pause between them: broken connections usually recover
+ * soon.
+ */
 const attemptsMax = 3
 const attemptPauseMs = 50
 
-/** What may end a question early. */
+/** Conditions that end a request early. */
 export interface Patience {
   readonly signal: CancelSignal
-  /** @throws CommandError when nothing is to be asked any more */
+  /** @throws CommandError when no request should be sent any more */
   check(): void
-  /** When an answer is of no use any more; null: it always is. */
+  /** When replies become useless; null: never. */
   deadlineMs(): number | null
 }
 
-/** Donors and recipients, each once. */
+/** Donors and recipients without repetition. */
 export function participantsOf({ donors, recipients }: ReshardingOperation): string[] {
   return [...new Set([...donors, ...recipients])]
 }
@@ -40,7 +43,11 @@ export class Participants {
     this.#patience = patience
   }
 
-  /** Asks until the participant has answered; what it is asked does no harm when it comes twice. @throws CommandError of the participant, or of {@link Patience.check}; RequestFailedError when it is away */
+  /**
+   * Retries until the participant has replied; requests are idempotent.
+   * @throws CommandError of the participant, or of {@link Patience.check}
+   * @throws RequestFailedError when it is unreachable
+   */
   async ask<K extends MessageKind>(shard: string, kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
     const { context } = this.#node
     const { signal } = this.#patience
@@ -63,7 +70,10 @@ export class Participants {
     }
   }
 
-  /** Resolves when all have heard how it was decided. @throws RequestFailedError only when the member shuts down */
+  /**
+   * Resolves when all have acknowledged the decision. @throws RequestFailedError only when the
+   * member shuts down
+   */
   async settle(operation: ReshardingOperation, attempt: number, committed: boolean): Promise<void> {
     const { context, stopping } = this.#node
     const tell = async (shard: string) => {
@@ -73,7 +83,7 @@ export class Participants {
     await context.all(participantsOf(operation).map(tell))
   }
 
-  /** False: it has not heard it. */
+  /** @returns false: it did not acknowledge */
   async settleOnce(
     shard: string,
     { id, ns, sourceUuid }: ReshardingOperation,

@@ -1,4 +1,7 @@
-/** Who takes part in a resharding, and which chunks the collection gets. Server: calculateParticipantShardsAndChunks, resharding_coordinator_service.cpp. */
+/**
+ * Plans a resharding: its participants and the chunks of the new key.
+ * Server: calculateParticipantShardsAndChunks, resharding_coordinator_service.cpp.
+ */
 import type { CancelSignal, ReplyOf } from '@shardlab/actor'
 import { CommandError, findField } from '@shardlab/bson'
 import { databaseNameOf, raiseError } from '@shardlab/node'
@@ -13,11 +16,14 @@ import { parseReshardingRequest } from './request.js'
 const sampleTimeoutMs = 60_000
 
 export interface PreparedOperation {
-  /** Writes it to the catalog; `StorageNode.flush` follows. */
+  /** Writes the plan to the catalog. The caller flushes the node. */
   write(): ReshardingOperation
 }
 
-/** @throws CommandError those of {@link chunksOf}, 61 ShardKeyNotFound for an array in the new key; RequestFailedError */
+/**
+ * @throws CommandError those of {@link chunksOf}, 61 ShardKeyNotFound for an array in the new key
+ * @throws RequestFailedError
+ */
 export async function prepareOperation(
   catalog: CatalogHost,
   operation: ReshardingOperation,
@@ -48,7 +54,7 @@ export async function prepareOperation(
     node.context.request(shard, 'shard.sample-shard-keys', asked, { timeoutMs: sampleTimeoutMs, signal })
   const samples = size === 0 ? [] : lowest(await node.context.all(donors.map(ask)), size)
   const chunks = chunksOf(plan, samples)
-  // The primary shard has the collection whether it has chunks or not.
+  // The primary shard has the collection even without chunks.
   const primary = findField(database, 'primary')!.asString()
   const recipients = [...new Set([primary, ...chunks.map(([, , shard]) => shard)])].sort()
   return {
@@ -66,7 +72,7 @@ export async function prepareOperation(
   }
 }
 
-/** The keys with the lowest weights of all shards. */
+/** The keys with the lowest weights across all shards. */
 function lowest(replies: readonly ReplyOf<'shard.sample-shard-keys'>[], size: number): Uint8Array[] {
   const weighted = replies.flatMap(({ keys, weights, error }) => {
     raiseError(error)

@@ -1,4 +1,7 @@
-/** The arguments of reshardCollection, as the config server checks them. Server: reshard_collection.idl, configsvr_reshard_collection_cmd.cpp. */
+/**
+ * Parses and checks the arguments of reshardCollection on the config server.
+ * Server: reshard_collection.idl, configsvr_reshard_collection_cmd.cpp.
+ */
 import { CommandArguments, type ReshardingProvenance } from '@shardlab/actor'
 import {
   BsonType,
@@ -13,14 +16,14 @@ import { compileCollation, formatDocument } from '@shardlab/query'
 import { reshardCollectionFields, ShardKeyPattern, type Behaviours } from '@shardlab/sharding'
 import { checkStorableKey } from '../store/storable-key.js'
 
-/** A range of keys, upper bound excluded, with a zone or a shard. */
+/** A range of keys, upper bound excluded, with a zone or shard. */
 export interface NamedRange {
   readonly min: Uint8Array
   readonly max: Uint8Array
   readonly name: string
 }
 
-/** A shard that is to get documents; without bounds it gets an equal share. */
+/** A shard that receives documents; without bounds an equal share. */
 export interface DistributionEntry {
   readonly shard: string
   readonly min: Uint8Array | null
@@ -30,19 +33,20 @@ export interface DistributionEntry {
 export interface ReshardingRequest {
   readonly provenance: ReshardingProvenance
   readonly shardKey: ShardKeyPattern
-  /** Null: the version's own number. */
+  /** Null: the version's default. */
   readonly numInitialChunks: number | null
-  /** Null: none were given. By their lower bounds. */
+  /** Ordered by lower bound; null: not given. */
   readonly zones: readonly NamedRange[] | null
   readonly forceRedistribution: boolean
   readonly shardDistribution: readonly DistributionEntry[] | null
-  /** Chunks, ready made; null: none were given. By their lower bounds. */
+  /** Preset chunks ordered by lower bound; null: not given. */
   readonly presetChunks: readonly NamedRange[] | null
 }
 
 /**
- * @param hasZones the collection has zones now
- * @throws CommandError 2 BadValue, 72 InvalidOptions; 40414, 14 for a zone or chunk that lacks a field, or has one of a wrong type
+ * @param hasZones whether the collection has zones now
+ * @throws CommandError 2 BadValue, 72 InvalidOptions; 40414, 14 for a zone or chunk with a missing
+ *   field or a wrong type
  */
 export function parseReshardingRequest(
   behaviours: Behaviours,
@@ -75,7 +79,7 @@ export function parseReshardingRequest(
   return { provenance, shardKey, numInitialChunks, zones, forceRedistribution, shardDistribution, presetChunks }
 }
 
-/** Routers write it, clients cannot. */
+/** Written by routers; clients cannot set it. */
 export function provenanceOf(request: Uint8Array): ReshardingProvenance {
   return (findField(request, 'provenance')?.asString() ?? null) as ReshardingProvenance
 }

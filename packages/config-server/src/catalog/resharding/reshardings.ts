@@ -1,4 +1,7 @@
-/** The reshardings that the config server coordinates: one at a time. Server: resharding_coordinator_service.cpp, configsvr_*_reshard_collection_command.cpp. */
+/**
+ * Starts, tracks and ends reshardings; one runs at a time.
+ * Server: resharding_coordinator_service.cpp, configsvr_*_reshard_collection_command.cpp.
+ */
 import { LinkedAbort, RequestFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import {
   BsonType,
@@ -40,9 +43,9 @@ export const reshardingHandlers: ConfigHandlers<
   'config.resharding-outcome': (catalog, request) => ({ outcome: catalog.reshardings.outcome(request) }),
 }
 
-/** Longest time that a question for the end stays without an answer. */
+/** Longest time that a request for the end is held open. */
 const endWaitMs = 5000
-/** How many endings are remembered. */
+/** Number of past outcomes that are kept. */
 const endingsMax = 100
 
 export class ReshardingOperations implements ReshardingRequests {
@@ -55,7 +58,7 @@ export class ReshardingOperations implements ReshardingRequests {
     this.#catalog = catalog
   }
 
-  /** After a restart: what has begun goes on. */
+  /** Resumes unfinished operations after a restart. */
   recover(): void {
     for (const document of this.#catalog.store.find(operationsNs, {})) {
       const operation = parseOperation(document)
@@ -63,7 +66,10 @@ export class ReshardingOperations implements ReshardingRequests {
     }
   }
 
-  /** @throws CommandError 338 ReshardCollectionInProgress, 26 NamespaceNotFound, 5808201, and what is wrong with the request */
+  /**
+   * @throws CommandError 338 ReshardCollectionInProgress, 26 NamespaceNotFound, 5808201, and errors
+   * of the request
+   */
   async start({
     reshardingId,
     ns,
@@ -72,7 +78,7 @@ export class ReshardingOperations implements ReshardingRequests {
     const { behaviours, store, node } = this.#catalog
     const reply = (state: 'running' | 'done', runningId = reshardingId) => ({ state, runningId, error: null })
     if (this.#running.has(hexOf(reshardingId)) || this.#endings.has(hexOf(reshardingId))) return reply('running')
-    // One that has ended in an earlier life of this member must not begin again.
+    // An operation that ended before a restart must not run again.
     if (wasBegun(this.#catalog, reshardingId)) return reply('running')
     const entry = this.#catalog.collection(ns)
     if (entry === null) throw new CommandError('NamespaceNotFound', `collection ${ns} not found`)
@@ -124,7 +130,7 @@ export class ReshardingOperations implements ReshardingRequests {
     try {
       await node.flush()
     } finally {
-      // On a full disk, too, it has begun: it is written with what follows.
+      // Started even if the disk is full: the entry is written with the next ones.
       this.#statistics.count(provenance, 'Started', forceRedistribution)
       node.context.detach(this.#untilEnded(coordinator))
     }
@@ -139,14 +145,14 @@ export class ReshardingOperations implements ReshardingRequests {
     if (running !== undefined && !(await this.#endsWithin(running, endWaitMs))) return { ended: false, error: null }
     const ending = this.#endings.get(hexOf(reshardingId))
     if (ending !== undefined) return { ended: true, error: ending === null ? null : errorDocument(ending) }
-    // It has ended in an earlier life of this member, or is not of this world.
+    // It ended before a restart, or never existed.
     const aborted = new CommandError('ReshardCollectionAborted', 'aborted')
     return { ended: true, error: this.#isCommitted(reshardingId, ns) ? null : errorDocument(aborted) }
   }
 
   /**
-   * @throws CommandError 26 NamespaceNotFound, 339 NoSuchReshardCollection, 20 IllegalOperation when another command is at work, 340
-   *   ReshardCollectionCommitted; what it has failed with otherwise
+   * @throws CommandError 26 NamespaceNotFound, 339 NoSuchReshardCollection, 20 IllegalOperation:
+   * another command runs it, 340 ReshardCollectionCommitted; otherwise its own failure
    */
   async abort({ ns, provenance }: RequestOf<'config.abort-resharding'>): Promise<ReplyOf<'config.abort-resharding'>> {
     const coordinator = this.#require(

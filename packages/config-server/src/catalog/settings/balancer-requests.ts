@@ -1,6 +1,7 @@
 /**
- * What the balancer reads of the catalog, and what it writes there beside moves, splits and merges.
- * Server: balancer.cpp, sharding_catalog_manager_chunk_operations.cpp (splitOrMarkJumbo), balancer_configuration.cpp, sharding_logging.cpp.
+ * The balancer's reads of the catalog, and its writes other than moves, splits and merges.
+ * Server: balancer.cpp, sharding_catalog_manager_chunk_operations.cpp (splitOrMarkJumbo),
+ * balancer_configuration.cpp, sharding_logging.cpp.
  */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { BsonType, boolValue, compareDocuments, findField, toExtendedJson } from '@shardlab/bson'
@@ -29,7 +30,9 @@ export const balancerHandlers: ConfigHandlers<
   'config.disable-balancing': disableBalancing,
 }
 
-/** Server: BalancerConfiguration, AutoSplitSettingsType; `noAutoSplit` of a collection since 5.3. */
+/**
+ * Server: BalancerConfiguration, AutoSplitSettingsType; `noAutoSplit` of a collection since 5.3.
+ */
 function splitSettings(
   catalog: MigrationHost,
   { ns }: RequestOf<'config.get-split-settings'>,

@@ -1,4 +1,8 @@
-/** The feature compatibility version of the cluster. Server: set_feature_compatibility_version_command.cpp, feature_compatibility_version_parser.cpp. */
+/**
+ * The feature compatibility version of the cluster.
+ * Server: set_feature_compatibility_version_command.cpp,
+ * feature_compatibility_version_parser.cpp.
+ */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { setFeatureCompatibilityVersionOf } from '@shardlab/node'
@@ -22,7 +26,8 @@ async function setFeatureCompatibilityVersion(
       5147403,
       `cannot set featureCompatibilityVersion to '${version}' while featureCompatibilityVersion is '${actual}'`,
     )
-  // Shards first when it goes down, last when it goes up: no shard has a feature that the config server has not.
+  // Downgrade shards first and upgrade them last: no shard may have a feature that the config
+  // server lacks.
   await context.reach('config.set-feature-compatibility-version.started', { version })
   await context.all(
     catalog.shardIds().map((shard) => context.request(shard, 'shard.set-feature-compatibility-version', { version })),
@@ -50,7 +55,7 @@ function checkKnown(
         `Invalid command argument. Expected '${own}' or '${oldest}', found ${version} in: { setFeatureCompatibilityVersion: "${version}" }. See http://dochub.mongodb.org/core/${own}-feature-compatibility.`,
       )
     default: {
-      // The last quotation mark is missing in the server's text, too.
+      // The server's text also lacks the last quotation mark.
       const choice = [oldest, ...newer].map((each) => `'${each}`).join("' or ")
       const seen = style === 'with-value' ? ` value '${version}';` : ' value,'
       throw new CommandError(

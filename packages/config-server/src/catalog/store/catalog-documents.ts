@@ -1,4 +1,7 @@
-/** The documents of config.* in the shapes of the emulated version. Manual: reference/config-database; shapes: type_*.cpp. */
+/**
+ * Documents of config.* in the shapes of the emulated version.
+ * Manual: reference/config-database; shapes: type_*.cpp.
+ */
 import type { ChunkAssignment, TimestampPair } from '@shardlab/actor'
 import { DocumentWriter, findField } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
@@ -13,7 +16,7 @@ export function shardDocument(
   const writer = new DocumentWriter(128).string('_id', id).string('host', host)
   if (behaviours.shardsHaveState) writer.int32('state', 1)
   if (behaviours.shardsHaveTopologyTime) writer.timestamp('topologyTime', topologyTime[0], topologyTime[1])
-  // Not known until the replica set changes.
+  // -1 until the replica set changes.
   if (behaviours.shardsHaveReplSetConfigVersion) writer.int64('replSetConfigVersion', -1n)
   return writer.finish()
 }
@@ -61,19 +64,22 @@ export function collectionDocument(behaviours: Behaviours, collection: NewCollec
     if (collection.defaultCollation !== null) writer.document('defaultCollation', collection.defaultCollation)
     return writer.bool('unique', collection.unique).bool('noBalance', false).finish()
   }
-  // The old format's lastmod is a version in the disguise of a date: 2^32 ms stand for 1|0.
+  // The old format stores the version 1|0 as a date of 2^32 ms.
   writer.date('lastmod', 4294967296).bool('dropped', false).document('key', collection.key)
   if (collection.defaultCollation !== null) writer.document('defaultCollation', collection.defaultCollation)
   writer.bool('unique', collection.unique).uuid('uuid', collection.uuid)
   return (behaviours.collectionsHaveDistributionMode ? writer.string('distributionMode', 'sharded') : writer).finish()
 }
 
-/** Is it the entry of a collection that is not sharded, and is known for having been moved? */
+/** Whether it is the entry of an unsharded collection, tracked because it was moved. */
 export function isUnsplittable(collection: Uint8Array): boolean {
   return findField(collection, 'unsplittable')?.isTruthy() === true
 }
 
-/** A chunk of a new collection: versions 1|0, 1|1, … in key order. `objectId` is its `_id` where that is one. */
+/**
+ * A chunk of a new collection: versions 1|0, 1|1, … in key order. `objectId` is its `_id` in
+ * versions with ObjectIds.
+ */
 export function chunkDocument(
   behaviours: Behaviours,
   objectId: Uint8Array,
@@ -107,7 +113,7 @@ export function versionDocument(behaviours: Behaviours, clusterId: Uint8Array): 
   return writer.objectId('clusterId', clusterId).finish()
 }
 
-/** config.settings chunksize is in megabytes, a fraction below one. */
+/** In megabytes; a fraction below one. */
 export function chunkSizeDocument(chunkSizeBytes: number): Uint8Array {
   const megabytes = chunkSizeBytes / (1024 * 1024)
   const writer = new DocumentWriter(64).string('_id', 'chunksize')
@@ -117,7 +123,7 @@ export function chunkSizeDocument(chunkSizeBytes: number): Uint8Array {
 export function changelogDocument(entry: {
   readonly id: string
   readonly server: string
-  /** Null: the version does not name it. */
+  /** Null: the version does not store it. */
   readonly shard: string | null
   readonly timeMs: number
   readonly what: string
@@ -143,7 +149,7 @@ export interface MongosPing {
   readonly upSeconds: number
 }
 
-/** Its fields come by `$set`, which orders them by name. */
+/** The server writes it by `$set`, which orders fields by name. */
 export function mongosDocument(
   behaviours: Behaviours,
   { host, version, createdMs, pingMs, upSeconds }: MongosPing,

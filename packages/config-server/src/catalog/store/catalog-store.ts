@@ -1,4 +1,6 @@
-/** The config.* collections as the config server reads and writes them: ordinary collections of its own storage. */
+/**
+ * Reads and writes the config.* collections, which are ordinary collections of the node's storage.
+ */
 import {
   DocumentWriter,
   emptyDocument,
@@ -16,16 +18,16 @@ import { isWellFormed } from './well-formed.js'
 
 export class CatalogStore {
   readonly #node: StorageNode
-  /** What was asked for: mostly the same few. */
+  /** Names as values; mostly the same few. */
   #names = new Map<string, RawValue>()
-  /** By namespace and name: well-formed records that were found. The same documents are wanted again and again. */
+  /** Well-formed records by namespace and name: the same documents are read repeatedly. */
   readonly #found = new Map<string, Map<string, StoredRecord>>()
 
   constructor(node: StorageNode) {
     this.#node = node
   }
 
-  /** Makes a collection with these indexes unless it is there. */
+  /** Creates a collection with these indexes unless it exists. */
   ensure(
     ns: string,
     options: Uint8Array,
@@ -51,14 +53,15 @@ export class CatalogStore {
     return document !== undefined && isWellFormed(ns, document) ? document : null
   }
 
-  /** Is it still there as it was read? `id` lies in the document. */
+  /** Whether the document is unchanged since it was read. @param id a view into the document */
   isCurrent(ns: string, id: RawValue): boolean {
     const document = this.#node.collection(ns)?.findById(id)?.document
-    // Another view of it, perhaps; storage never writes where a document has been.
+    // Compare positions: the view may be another one, and storage never overwrites a document in
+    // place.
     return document !== undefined && document.buffer === id.bytes.buffer && document.byteOffset === id.bytes.byteOffset
   }
 
-  /** A change puts another document in the place of the one that was there: where it is the same, so is its name. */
+  /** An update stores a new document object, so an identical object has the same name. */
   #getNamed(collection: Collection, name: string): Uint8Array | null {
     const { ns } = collection
     let found = this.#found.get(ns)
@@ -79,13 +82,13 @@ export class CatalogStore {
     return [...this.#scan(ns, filter, sort)]
   }
 
-  /** The first document of a find; null when there is none. */
+  /** The first document of a find; null: none. */
   first(ns: string, filter: Uint8Array, sort?: Record<string, 1 | -1>): Uint8Array | null {
     for (const document of this.#scan(ns, filter, sort)) return document
     return null
   }
 
-  /** All documents, by `_id`. */
+  /** All documents, ordered by `_id`. */
   all(ns: string): Uint8Array[] {
     return this.inIndex(ns, { fields: ['_id'], from: [], to: [] })
   }
@@ -99,7 +102,7 @@ export class CatalogStore {
     return documents
   }
 
-  /** The first document of {@link inIndex}; null when there is none. */
+  /** The first document of {@link inIndex}; null: none. */
   firstInIndex(ns: string, range: IndexRange): Uint8Array | null {
     const found = this.cursor(ns, range)
     for (let document = found(); document !== null; document = found()) if (isWellFormed(ns, document)) return document
@@ -107,15 +110,16 @@ export class CatalogStore {
   }
 
   /**
-   * What {@link inIndex} goes through, what clients have spoiled as well. Nothing may be written before the end.
-   * @returns the next one with each call, null behind the last one
+   * A cursor over {@link inIndex} that includes malformed documents. The collection must not be
+   * written before the end.
+   * @returns the next document per call; null at the end
    */
   cursor(ns: string, range: IndexRange): () => Uint8Array | null {
     const collection = this.#node.collection(ns)
     return collection === undefined ? nothing : documentsIn(collection, range)
   }
 
-  /** Nothing may be written before the end. */
+  /** The collection must not be written before the end. */
   *#scan(ns: string, filter: Uint8Array, sort: Record<string, 1 | -1> | undefined): Generator<Uint8Array> {
     const collection = this.#node.collection(ns)
     if (collection === undefined || collection.count === 0) return
@@ -131,7 +135,7 @@ export class CatalogStore {
     }
   }
 
-  /** Inserts or replaces by `_id`. {@link StorageNode.flush} follows. */
+  /** Inserts or replaces by `_id`. The caller flushes the node. */
   put(ns: string, document: Uint8Array): void {
     const collection = this.#collection(ns)
     const id = idOf(document)
@@ -145,17 +149,17 @@ export class CatalogStore {
     })
   }
 
-  /** Replaces the document with this `_id`, which is there. {@link StorageNode.flush} follows. */
+  /** Replaces the existing document with this `_id`. The caller flushes the node. */
   replace(ns: string, id: RawValue, document: Uint8Array): void {
     this.#node.apply({ op: 'u', ns, uuid: this.#collection(ns).uuid, object: document, id, session: null })
   }
 
-  /** Inserts a document whose `_id` is new. {@link StorageNode.flush} follows. */
+  /** Inserts a document with a new `_id`. The caller flushes the node. */
   insert(ns: string, document: Uint8Array): void {
     this.#node.apply({ op: 'i', ns, uuid: this.#collection(ns).uuid, object: document, id: null, session: null })
   }
 
-  /** Inserts documents whose `_id`s are new, all or none of them. {@link StorageNode.flush} follows. */
+  /** Inserts documents with new `_id`s, all or none. The caller flushes the node. */
   insertAll(ns: string, documents: Iterable<Uint8Array>): void {
     this.#node.insertAll(this.#collection(ns), documents)
   }
@@ -173,12 +177,12 @@ export class CatalogStore {
     })
   }
 
-  /** Removes what a capped collection has no place for after {@link put}. */
+  /** Removes the oldest documents of a capped collection after {@link put}. */
   dropOverflow(ns: string): void {
     for (const { document } of this.#node.collection(ns)?.cappedOverflow() ?? []) this.remove(ns, document)
   }
 
-  /** A name as a value to look for: that of a collection, a shard … */
+  /** A name of a collection or shard as a value for look-ups. */
   nameValue(name: string): RawValue {
     let value = this.#names.get(name)
     if (value === undefined) {
@@ -188,7 +192,7 @@ export class CatalogStore {
     return value
   }
 
-  /** Clients may drop it: then it begins anew. */
+  /** Creates the collection again if a client has dropped it. */
   #collection(ns: string): Collection {
     return this.#node.collection(ns) ?? createCollection(this.#node, ns, emptyDocument)
   }

@@ -1,4 +1,4 @@
-/** The collections of the catalog, and what they hold from the beginning. Manual: reference/config-database. */
+/** The collections of the catalog and their initial contents. Manual: reference/config-database. */
 import type { RequestOf } from '@shardlab/actor'
 import { DocumentWriter, emptyDocument, encode, findField } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
@@ -7,7 +7,7 @@ import { chunkSizeDocument, featureCompatibilityDocument, shardDocument, version
 
 const megabyte = 1024 * 1024
 
-/** What clients may write into config.settings: chunk sizes, and anything for the other settings. Server: _initConfigSettings. */
+/** The validator of config.settings restricts chunk sizes only. Server: _initConfigSettings. */
 function settingsOptions(): Uint8Array {
   const chunkSize = { _id: { enum: ['chunksize'] }, value: { bsonType: 'number', minimum: 1, maximum: 1024 } }
   const others = { _id: { enum: ['balancer', 'autosplit', 'automerge', 'ReadWriteConcernDefaults', 'audit'] } }
@@ -15,7 +15,9 @@ function settingsOptions(): Uint8Array {
   return encode({ validator: { $jsonSchema }, validationLevel: 'strict', validationAction: 'error' })
 }
 
-/** Makes what is not there; hosts that moved, new shards and the chunk size are taken over. {@link StorageNode.flush} follows. */
+/**
+ * Creates what is missing, and updates hosts, shards and chunk size. The caller flushes the node.
+ */
 export function createCatalog(
   node: StorageNode,
   store: CatalogStore,

@@ -1,8 +1,9 @@
 import { DocumentWriter, fieldsOf, type RawValue } from '@shardlab/bson'
 
 /**
- * A document with other values in some fields, as `$set` and `$unset` leave it: what was there keeps its place, new fields follow.
- * @param changes null takes a field away
+ * Sets and removes fields like `$set` and `$unset`: existing fields keep their place, new ones are
+ * appended.
+ * @param changes null removes a field
  */
 export function withFields(document: Uint8Array, changes: Readonly<Record<string, RawValue | null>>): Uint8Array {
   const writer = new DocumentWriter(document.length + 64)

@@ -1,24 +1,25 @@
-/** Look-ups of the catalog's own collections straight in one of their indexes: nobody has to plan which one serves. */
+/** Looks up catalog documents directly in an index, without query planning. */
 import { encodeKeyString, findField, keyStringUpperBound, type RawValue } from '@shardlab/bson'
 import type { Collection, Index } from '@shardlab/storage'
 
-/** What to look at: keys of these fields, ascending each. */
+/** A range of keys of these fields, all ascending. */
 export interface IndexRange {
   readonly fields: readonly string[]
-  /** From keys that begin with these values on … */
+  /** Prefix of the lowest keys. */
   readonly from: readonly RawValue[]
-  /** … which themselves count unless this is false … */
+  /** Whether keys with the prefix `from` are included. Default true. */
   readonly fromIncluded?: boolean
-  /** … to those that begin with these … */
+  /** Prefix of the highest keys. */
   readonly to: readonly RawValue[]
-  /** … which themselves count unless this is false. */
+  /** Whether keys with the prefix `to` are included. Default true. */
   readonly toIncluded?: boolean
   readonly reverse?: boolean
 }
 
 /**
- * Documents in the order of the index. Nothing may be written before the end. Clients may have dropped the index: then everything is looked at.
- * @returns the next one with each call, null behind the last one
+ * A cursor over documents in the order of the index. Scans the collection if a client has dropped
+ * the index. The collection must not be written before the end.
+ * @returns the next document per call; null at the end
  */
 export function documentsIn(collection: Collection, range: IndexRange): () => Uint8Array | null {
   const { fields, fromIncluded, toIncluded, reverse = false } = range

@@ -2,8 +2,8 @@ import { BsonType, CommandError, FieldIterator, fieldsOf, type RawValue } from '
 import { formatField } from '@shardlab/query'
 
 /**
- * May these values of a shard key stand in the catalog? Arrays, regular expressions and documents with `$` names may not.
- * Server: ShardKeyPattern::checkShardKeyIsValidForMetadataStorage.
+ * Refuses shard key values that the catalog cannot store: arrays, regular expressions, and
+ * documents with `$` names. Server: ShardKeyPattern::checkShardKeyIsValidForMetadataStorage.
  * @throws CommandError 2 BadValue
  */
 export function checkStorableKey(key: Uint8Array): void {

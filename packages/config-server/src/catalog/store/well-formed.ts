@@ -1,9 +1,12 @@
-/** Clients write to config.* as they like; what they spoil counts as not there. */
+/**
+ * Detects malformed documents: clients can write anything into config.*, and such documents are
+ * ignored.
+ */
 import { BsonType, FieldFinder } from '@shardlab/bson'
 
 interface EssentialFields {
   readonly finder: FieldFinder
-  /** By the number of the field. */
+  /** In the order of the names. */
   readonly types: readonly number[]
 }
 
@@ -12,7 +15,7 @@ const essential = (types: Readonly<Record<string, number>>): EssentialFields => 
   types: Object.values(types),
 })
 
-/** By collection: fields without which nobody can make sense of a document, and their types. */
+/** The required fields and their types, by collection. */
 const essentialFields: ReadonlyMap<string, EssentialFields> = new Map([
   ['config.shards', essential({ _id: BsonType.string, host: BsonType.string })],
   ['config.databases', essential({ _id: BsonType.string, primary: BsonType.string })],
@@ -30,7 +33,10 @@ const essentialFields: ReadonlyMap<string, EssentialFields> = new Map([
   ],
 ])
 
-/** Has the document of this collection all fields that it needs, with the right types? Of fields of one name the first counts. */
+/**
+ * Whether a document has all required fields with the right types. Of fields with the same name the
+ * first counts.
+ */
 export function isWellFormed(ns: string, document: Uint8Array): boolean {
   const fields = essentialFields.get(ns)
   if (fields === undefined) return true

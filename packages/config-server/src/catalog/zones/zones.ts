@@ -1,4 +1,7 @@
-/** Zones: which shards carry them, and which ranges of shard keys belong to them. Server: sharding_catalog_manager_zone_operations.cpp. */
+/**
+ * Zones: their shards and their ranges of shard keys.
+ * Server: sharding_catalog_manager_zone_operations.cpp.
+ */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import {
   BsonType,
@@ -57,7 +60,10 @@ async function removeShardFromZone(
   return { error: null }
 }
 
-/** Would this zone have ranges but no shard if this shard did not carry it? Server: _isShardRequiredByZoneStillInUse. */
+/**
+ * Whether the zone would have ranges but no shard without this one.
+ * Server: _isShardRequiredByZoneStillInUse.
+ */
 export function isOnlyShardOfUsedZone(catalog: CatalogHost, shard: Uint8Array, zone: string): boolean {
   const carriers = catalog.store.find('config.shards', { tags: zone })
   const id = findField(shard, '_id')!.asString()
@@ -131,7 +137,8 @@ function boundOf(tag: Uint8Array, name: 'min' | 'max'): Uint8Array {
 }
 
 /**
- * The range over all fields of the shard key, and the key's pattern; of a collection that is not sharded, the range as it is and its fields.
+ * The range over all fields of the shard key, and the key pattern. For an unsharded collection, the
+ * given range and its fields.
  * @throws CommandError 61 ShardKeyNotFound
  */
 function fullRange(catalog: CatalogHost, ns: string, given: Range): [Range, pattern: Uint8Array] {
@@ -148,7 +155,7 @@ function fullRange(catalog: CatalogHost, ns: string, given: Range): [Range, patt
   return [{ min: extendBound(given.min, pattern), max: extendBound(given.max, pattern) }, pattern]
 }
 
-/** @throws CommandError 61 ShardKeyNotFound when the bounds have not the same fields */
+/** @throws CommandError 61 ShardKeyNotFound when the bounds have different fields */
 function sharedFields({ min, max }: Range): Uint8Array {
   const names = fieldsOf(min).map(([name]) => name)
   const others = fieldsOf(max).map(([name]) => name)
@@ -165,7 +172,10 @@ export function isFieldNamePrefix(bound: Uint8Array, pattern: Uint8Array): boole
   return fieldsOf(bound).every(([name], i) => name === names[i])
 }
 
-/** Fields that a bound lacks are MinKey, at both ends of a range. Server: KeyPattern::extendRangeBound. */
+/**
+ * Extends a bound with MinKey for missing fields, at both ends of a range.
+ * Server: KeyPattern::extendRangeBound.
+ */
 export function extendBound(bound: Uint8Array, pattern: Uint8Array): Uint8Array {
   const given = fieldsOf(bound)
   const writer = new DocumentWriter(64)
@@ -186,11 +196,13 @@ function checkHashedFields(range: Range, pattern: Uint8Array): void {
   })
 }
 
-/** The same range in the same zone is no overlap. @throws CommandError 178 RangeOverlapConflict */
+/**
+ * The same range in the same zone does not overlap. @throws CommandError 178 RangeOverlapConflict
+ */
 function checkOverlap(catalog: CatalogHost, ns: string, range: Range, zone: string, pattern: Uint8Array): void {
   const text = ({ min, max }: Range, name: string) => `${formatDocument(min)} -->> ${formatDocument(max)}  on  ${name}`
   for (const tag of catalog.zonesOf(ns)) {
-    // Ranges that were written before their collection was sharded may have fewer fields.
+    // Ranges written before the collection was sharded may have fewer fields.
     const other = { min: extendBound(boundOf(tag, 'min'), pattern), max: extendBound(boundOf(tag, 'max'), pattern) }
     const name = String(decode(tag)['tag'])
     const same = compareDocuments(other.min, range.min) === 0 && compareDocuments(other.max, range.max) === 0
