@@ -1,11 +1,11 @@
-/** The catalog's own collections, as their documents are asked for. */
+/** Look-ups in the catalog's own collections. */
 import { decode, DocumentWriter, encode, findField } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import { createMemoryEngine, type LogEntry } from '@shardlab/storage'
 import t from 'tap'
 import { CatalogStore } from '../src/catalog/store/catalog-store.js'
 
-t.test('a document that was read in an index is still there as it was, until it is written', async (t) => {
+t.test('a document read from an index is current until it is written again', async (t) => {
   const ns = 'config.chunks'
   const engine = createMemoryEngine()
   const apply = (op: LogEntry['op'], object: Uint8Array): void => {
@@ -32,6 +32,6 @@ t.test('a document that was read in an index is still there as it was, until it 
   const current = (): boolean[] => ids.map((id) => store.isCurrent(ns, id))
   t.same(current(), [true, true, true])
   apply('u', chunk(2))
-  t.same(current(), [true, false, true], 'the same bytes, written anew')
+  t.same(current(), [true, false, true], 'the same bytes, written again')
   t.equal(store.isCurrent(ns, findField(chunk(1), '_id')!), false, 'a document that was never there')
 })

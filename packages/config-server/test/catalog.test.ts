@@ -1,9 +1,9 @@
 import { decode, encode, findField, Timestamp, type Document } from '@shardlab/bson'
 import { applyPlacementAnswer, knownVersion, type CollectionPlacement } from '@shardlab/sharding'
 import t from 'tap'
-import { clusterId, ConfigUnderTest, uuid } from './support/config.js'
+import { clusterId, ConfigUnderTest } from './support/config.js'
 
-t.test('initialise: once, and again without harm', async (t) => {
+t.test('initialise can be repeated without changes', async (t) => {
   const config = await new ConfigUnderTest().initialised()
   const before = [await config.all('shards'), await config.all('version'), await config.all('settings')]
   t.match(before[0], [{ _id: 'shard01', host: 'shard01/h:1', state: 1 }, { _id: 'shard02' }])
@@ -37,7 +37,7 @@ t.test('initialise: once, and again without harm', async (t) => {
   )
 })
 
-t.test('whoever asks before the catalog exists waits', async (t) => {
+t.test('requests before initialise wait for it', async (t) => {
   const config = new ConfigUnderTest()
   let answered = false
   const asking = config.send('config.get-shards', {}).then((reply) => {
@@ -50,7 +50,7 @@ t.test('whoever asks before the catalog exists waits', async (t) => {
   t.equal((await asking).shards.length, 2)
 })
 
-t.test('indexes of the chunks', async (t) => {
+t.test('config.chunks has the indexes of the version', async (t) => {
   for (const [version, field] of [
     ['4.4', 'ns'],
     ['7.0', 'uuid'],
@@ -81,7 +81,7 @@ t.test('indexes of the chunks', async (t) => {
   }
 })
 
-t.test('create-database', async (t) => {
+t.test('create-database picks the shard with the least data', async (t) => {
   const config = await new ConfigUnderTest().initialised(['shard01', 'shard02', 'shard03'])
   config.sizes.set('shard01', 50).set('shard02', 10).set('shard03', 10)
   const first = await config.createDatabase('Sales')
@@ -125,7 +125,7 @@ t.test('create-database', async (t) => {
   ])
 })
 
-t.test('enableSharding marks the database, where the version has the mark', async (t) => {
+t.test('enableSharding marks the database in versions with such a mark', async (t) => {
   const old = await new ConfigUnderTest('4.4').initialised()
   const partitioned = async (db: string) =>
     (await old.all('databases')).find((each) => each['_id'] === db)?.['partitioned']
@@ -152,7 +152,7 @@ t.test('enableSharding marks the database, where the version has the mark', asyn
   t.notOk('partitioned' in (await today.createDatabase('db', null, true)).database!)
 })
 
-t.test('creations at once: one database, and no twin in another case', async (t) => {
+t.test('concurrent creations make one database, and none that differs only in case', async (t) => {
   const config = await new ConfigUnderTest().initialised()
   const [a, b, c] = await Promise.all([
     config.createDatabase('db'),
@@ -165,7 +165,7 @@ t.test('creations at once: one database, and no twin in another case', async (t)
   t.equal((await config.all('databases')).length, 1)
 })
 
-t.test('4.4 marks the database, dates versions, and keeps what was dropped', async (t) => {
+t.test('4.4 marks the database, stores versions as dates, and keeps dropped entries', async (t) => {
   const config = await new ConfigUnderTest('4.4').initialised()
   await config.createDatabase('db')
   t.match(await config.all('databases'), [{ partitioned: false }])
@@ -180,7 +180,7 @@ t.test('4.4 marks the database, dates versions, and keeps what was dropped', asy
   t.match(await config.all('collections'), [{ _id: 'db.c', dropped: false }])
 })
 
-t.test('get-collection since a version: only what changed', async (t) => {
+t.test('get-collection since a version returns only changed chunks', async (t) => {
   const config = await new ConfigUnderTest().initialised()
   await config.createCollection('db.c', [0, 10])
   const ask = async (known: CollectionPlacement | null) => {
@@ -191,7 +191,7 @@ t.test('get-collection since a version: only what changed', async (t) => {
   const nothing = await ask(first)
   t.match(nothing.answer, { full: false, chunks: [] })
   t.equal(nothing.placement, first)
-  // What a migration's commit would write: the moved chunk and its donor's control chunk.
+  // The writes of a migration's commit: the moved chunk and the donor's control chunk.
   const command = {
     update: 'chunks',
     updates: [
@@ -220,7 +220,7 @@ t.test('get-collection since a version: only what changed', async (t) => {
   t.match((await ask(placement)).answer, { full: true }, 'another generation: everything')
 })
 
-t.test('drops', async (t) => {
+t.test('drops remove entries, chunks and zones', async (t) => {
   const config = await new ConfigUnderTest().initialised()
   await config.createDatabase('db')
   await config.createDatabase('db2')
@@ -256,7 +256,7 @@ t.test('drops', async (t) => {
   )
 })
 
-t.test('changelog and pings', async (t) => {
+t.test('changes are logged, and pings of routers stored', async (t) => {
   const config = await new ConfigUnderTest().initialised()
   await config.send('config.log-change', {
     what: 'split',
@@ -282,7 +282,7 @@ t.test('changelog and pings', async (t) => {
   )
 })
 
-t.test('the balancer switch', async (t) => {
+t.test('the balancer switch is stored in config.settings', async (t) => {
   const config = await new ConfigUnderTest().initialised()
   const settings = async () => {
     const { settings } = await config.send('config.get-balancer-settings', {})
@@ -321,7 +321,7 @@ t.test('the catalog survives a restart', async (t) => {
     const names = ['shards', 'databases', 'collections', 'chunks', 'version', 'settings']
     const before = await Promise.all(names.map((name) => config.all(name)))
     const again = config.restarted()
-    t.same(await Promise.all(names.map((name) => again.all(name))), before, 'nobody has to initialise it again')
+    t.same(await Promise.all(names.map((name) => again.all(name))), before, 'it need not be initialised again')
     const known = applyPlacementAnswer(
       'db.c',
       null,
@@ -342,77 +342,7 @@ t.test('the catalog survives a restart', async (t) => {
   }
 })
 
-t.test('what it does not serve', async (t) => {
+t.test('an unknown message is refused', async (t) => {
   const config = await new ConfigUnderTest().initialised()
   await t.rejects(config.send('balancer.status', {}), /does not serve balancer\.status/)
-})
-
-t.test('commit-rename-collection', async (t) => {
-  const config = await new ConfigUnderTest().initialised()
-  await config.createDatabase('db')
-  const other = Buffer.alloc(16, 9)
-  await config.createCollection('db.c', [0])
-  await config.createCollection('db.d', [], ['shard01'], other)
-  const rename = async (ns: string, to: string, id: Uint8Array = uuid) => {
-    const { error } = await config.send('config.commit-rename-collection', { ns, to, uuid: id })
-    return error === null ? null : decode(error)
-  }
-  const [before] = await config.all('collections')
-  t.match(await rename('db.c', 'db.e', Buffer.alloc(16, 3)), { code: 26 }, 'another collection has the name by now')
-  t.equal(await rename('db.c', 'db.d'), null)
-  const [after, ...none] = await config.all('collections')
-  t.same(none, [], 'what had the name is gone')
-  t.match(after, { _id: 'db.d', uuid: before!['uuid'], key: { a: 1 } })
-  t.not(String(after!['lastmodEpoch']), String(before!['lastmodEpoch']), 'a new generation')
-  t.ok(after!['timestamp'].greaterThan(before!['timestamp']))
-  t.equal((await config.all('chunks')).length, 2, 'the chunks of what had the name are gone')
-  const { collection, chunks, full } = await config.send('config.get-collection', {
-    ns: 'db.d',
-    since: [String(before!['lastmodEpoch']), before!['timestamp'].t, before!['timestamp'].i, 1, 1],
-  })
-  t.same([collection !== null, chunks.length, full], [true, 2, true], 'who knew the old one gets it all')
-  t.equal((await config.send('config.get-collection', { ns: 'db.c', since: null })).collection, null)
-  t.equal(await rename('db.c', 'db.d'), null, 'again: it has the name')
-  t.match((await config.restarted().all('collections'))[0], { _id: 'db.d' })
-})
-
-t.test('commit-drop-collections leaves the database and its neighbours', async (t) => {
-  const config = await new ConfigUnderTest().initialised()
-  for (const db of ['db', 'dbx']) {
-    await config.createDatabase(db)
-    await config.createCollection(`${db}.c`, [0], undefined, Buffer.from(db.padEnd(16, '.')))
-  }
-  t.same(await config.send('config.commit-drop-collections', { db: 'db' }), { error: null })
-  t.same(
-    (await config.all('collections')).map((each) => each['_id']),
-    ['dbx.c'],
-  )
-  t.equal((await config.all('chunks')).length, 2)
-  t.equal((await config.all('databases')).length, 2)
-  t.same(await config.send('config.commit-drop-collections', { db: 'db' }), { error: null }, 'again')
-})
-
-t.test('what clients of the config server itself may not do', async (t) => {
-  for (const version of ['4.4', '5.0', '8.0'] as const) {
-    const config = await new ConfigUnderTest(version).initialised()
-    const run = async (db: string, command: Document) => {
-      const request = {
-        connectionId: 1,
-        body: encode({ ...command, $db: db }),
-        sequences: [],
-        legacy: false,
-        remote: '',
-      }
-      return decode((await config.send('client.command', request)).body)
-    }
-    const before = await config.collections()
-    const code = version === '4.4' ? 14037 : 73
-    t.match(await run('db', { create: 'c' }), { ok: 0, code }, version)
-    t.match(await run('db', { createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a_1' }] }), { ok: 0, code })
-    t.match(await run('db', { insert: 'c', documents: [{}] }), { writeErrors: [{ code }] })
-    t.match(await run('config', { dropDatabase: 1 }), { ok: 0, code: 20 })
-    t.same(await config.collections(), before)
-    t.match(await run('config', { insert: 'mine', documents: [{}] }), { ok: 1, n: 1 })
-    t.match(await run('config', { drop: 'mine' }), { ok: 1 }, 'its own collections are theirs to spoil')
-  }
 })

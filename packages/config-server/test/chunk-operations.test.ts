@@ -1,11 +1,11 @@
-/** Splits, merges and moves in config.chunks: versions, ids, history, and what is refused. */
+/** Splits, merges and moves in config.chunks: versions, ids, history and refusals. */
 import { decode, encode, Timestamp, type Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
 import { Chunks, ns } from './support/chunks.js'
 import { shape } from './support/config.js'
 
-t.test('a split: new minors of the collection version, the left part keeps its id', async (t) => {
+t.test('a split gives new minors, and the left part keeps its id', async (t) => {
   const chunks = await Chunks.make([0, 100])
   t.same(await chunks.lines(), ['min shard01 1|0', '0 shard02 1|1', '100 shard01 1|2'])
   const before = await chunks.at(50)
@@ -67,7 +67,7 @@ t.test('the changelog names the owner of split chunks since 5.0', async (t) => {
   }
 })
 
-t.test('splits that are refused change nothing', async (t) => {
+t.test('refused splits change nothing', async (t) => {
   const chunks = await Chunks.make([0, 100])
   const before = await chunks.all()
   const cases: [name: string, work: Promise<Document | null>, error: Document][] = [
@@ -121,7 +121,7 @@ t.test('splits that are refused change nothing', async (t) => {
   t.match(decode(error!), { code: 117 })
 })
 
-t.test('a merge: one minor more, the first id, one history', async (t) => {
+t.test('a merge gives one new minor, the first id and one history', async (t) => {
   const chunks = await Chunks.make([0, 10, 20], ['shard01'])
   await chunks.move(15, 'shard02')
   await chunks.move(15, 'shard01')
@@ -154,7 +154,7 @@ t.test('a merge: one minor more, the first id, one history', async (t) => {
   t.same(await chunks.all(), before)
 })
 
-t.test('a merge before 7.0 counts from its own time', async (t) => {
+t.test("a chunk merged before 7.0 is valid after the merge's own time", async (t) => {
   const chunks = await Chunks.make([0, 10], ['shard01'], '6.0')
   t.equal(await chunks.merge(0, 15), null)
   t.match((await chunks.at(0))['history'], [
@@ -167,7 +167,7 @@ t.test('a merge before 7.0 counts from its own time', async (t) => {
   })
 })
 
-t.test('merges that are refused, with codes in 2.6 as well (D820)', async (t) => {
+t.test('refused merges change nothing, with codes in 2.6 too (D820)', async (t) => {
   const message =
     /^Failed to commit chunk merge :: caused by :: could not merge chunks, shard shard01 does not contain a sequence/
   for (const version of ['5.0', '8.0'] as const) {
@@ -201,7 +201,7 @@ t.test('merges that are refused, with codes in 2.6 as well (D820)', async (t) =>
   }
 })
 
-t.test('moves: next major for the chunk, minors for what is left and a control chunk', async (t) => {
+t.test('a move gives the next major to the chunk, and minors to the rest and a control chunk', async (t) => {
   const chunks = await Chunks.make([0, 100], ['shard01'])
   const whole = await chunks.at(50)
   t.equal(await chunks.move(50, 'shard02', { min: { a: 20 }, max: { a: 30 } }), null)
@@ -224,7 +224,7 @@ t.test('moves: next major for the chunk, minors for what is left and a control c
   )
 })
 
-t.test('all mergeable chunks of a shard', async (t) => {
+t.test('all mergeable chunks of a shard are merged in one request', async (t) => {
   const chunks = await Chunks.make(
     [0, 10, 20, 30, 40],
     ['shard01', 'shard01', 'shard01', 'shard02', 'shard01', 'shard01'],
@@ -253,7 +253,7 @@ t.test('all mergeable chunks of a shard', async (t) => {
   t.match(decode(error!), { code: 117, errmsg: "Sharded collection 'db.none' no longer exists" })
 })
 
-t.test('the mark jumbo', async (t) => {
+t.test('the jumbo flag is set and cleared', async (t) => {
   const chunks = await Chunks.make([0, 10], ['shard01'])
   chunks.config.context.nowMs += 1_000_000
   const mark = async (value: number) => {
@@ -296,7 +296,7 @@ t.test('the mark jumbo', async (t) => {
   for (const chunk of await chunks.all()) t.not(chunk['jumbo'], true, 'a split takes it away')
 })
 
-t.test('the shapes that splits and moves leave', async (t) => {
+t.test('splits and moves write documents in the shape of the version', async (t) => {
   const bounds = 'min:{a:int} max:{a:int} shard:string'
   const history = 'history:[0:{validAfter:timestamp shard:string}]'
   const moved = 'history:[0:{validAfter:timestamp shard:string} 1:{validAfter:timestamp shard:string}]'
@@ -337,7 +337,7 @@ t.test('the shapes that splits and moves leave', async (t) => {
   }
 })
 
-t.test('without the indexes of config.chunks, which clients may drop, all is found all the same', async (t) => {
+t.test('chunks are found without the indexes of config.chunks, which clients may drop', async (t) => {
   const play = async (chunks: Chunks) => [
     await chunks.split(50, [10, 20]),
     await chunks.move(15, 'shard01'),
@@ -361,7 +361,7 @@ t.test('without the indexes of config.chunks, which clients may drop, all is fou
   t.same(await play(bare), await play(indexed))
 })
 
-t.test('a chunk that a client has spoilt counts as not there', async (t) => {
+t.test('a chunk corrupted by a client is ignored', async (t) => {
   const spoils: [name: string, change: Document][] = [
     ['a bound of another type', { $set: { min: 1 } }],
     ['an upper bound of another type', { $set: { max: [{ a: 100 }] } }],

@@ -1,4 +1,4 @@
-/** Random sequences of splits, merges and moves, against the rules that every one of them keeps. */
+/** Checks the invariants of chunks after random sequences of splits, merges and moves. */
 import { FakeDisk } from '@shardlab/actor/testing'
 import { decode, encode, keyStringOfDocument, type Document, type Timestamp } from '@shardlab/bson'
 import { check } from '@shardlab/bson/testing'
@@ -31,7 +31,7 @@ const operations = fc.array(
   { maxLength: 25 },
 )
 
-t.test('any sequence: chunks fill the key space once, versions grow, refreshes add up', async (t) => {
+t.test('after any sequence chunks fill the key space, versions grow and refreshes add up', async (t) => {
   const versionOf = ({ lastmod }: Document) => (lastmod as Timestamp).t * 100_000 + (lastmod as Timestamp).i
   await check(
     fc.asyncProperty(

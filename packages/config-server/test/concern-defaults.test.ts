@@ -1,4 +1,4 @@
-/** What setDefaultRWConcern keeps and refuses. Server: read_write_concern_defaults.cpp. */
+/** What setDefaultRWConcern stores and refuses. Server: read_write_concern_defaults.cpp. */
 import { decode, encode, type Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
@@ -28,7 +28,7 @@ async function configOf(version: EmulatedVersion = '7.0') {
   return { config, run, set, kept }
 }
 
-t.test('what was set is kept in config.settings, and told', async (t) => {
+t.test('defaults are stored in config.settings and returned', async (t) => {
   const { set, run, kept } = await configOf()
   t.same(Object.keys(await run({ getDefaultRWConcern: 1 })), [
     'defaultReadConcern',
@@ -76,7 +76,7 @@ t.test('what was set is kept in config.settings, and told', async (t) => {
   t.notOk('defaultReadConcern' in (await kept())!, 'nothing takes the read concern back')
 })
 
-t.test('routers hear of it when they tell that they live, and after a restart', async (t) => {
+t.test('routers learn the defaults from their pings, and after a restart', async (t) => {
   const { config, set } = await configOf()
   const ping = async (of: ConfigUnderTest) => {
     const { concernDefaults } = await of.send('config.mongos-ping', {
@@ -93,7 +93,7 @@ t.test('routers hear of it when they tell that they live, and after a restart', 
   t.match(await ping(config.restarted()), { defaultReadConcern: { level: 'available' } })
 })
 
-t.test('what is no default is refused, and changes nothing', async (t) => {
+t.test('an invalid default is refused and changes nothing', async (t) => {
   const { set, kept } = await configOf()
   const notSuitable = (what: string, kind = 'read') => `${what} is not suitable for the default ${kind} concern`
   for (const [fields, code, errmsg] of [
@@ -121,7 +121,7 @@ t.test('what is no default is refused, and changes nothing', async (t) => {
   t.equal(await kept(), undefined)
 })
 
-t.test('a write concern that was set stays, from 5.0 on', async (t) => {
+t.test('since 5.0 a default write concern cannot be unset', async (t) => {
   for (const version of ['5.0', '8.0'] as const) {
     const { set } = await configOf(version)
     t.match(await set({ defaultWriteConcern: {} }), { ok: 1 }, 'there was none')
@@ -142,7 +142,7 @@ t.test('a write concern that was set stays, from 5.0 on', async (t) => {
   ])
 })
 
-t.test('there are the commands since 4.4', async (t) => {
+t.test('the commands exist since 4.4', async (t) => {
   for (const version of ['2.6', '4.0'] as const) {
     const { run, set } = await configOf(version)
     t.match(await run({ getDefaultRWConcern: 1 }), { code: 59 })

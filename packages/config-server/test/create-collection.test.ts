@@ -4,7 +4,7 @@ import { applyPlacementAnswer } from '@shardlab/sharding'
 import t from 'tap'
 import { ConfigUnderTest, uuid } from './support/config.js'
 
-t.test('commit-create-collection: versions from 1|0, one generation', async (t) => {
+t.test('commit-create-collection gives versions from 1|0 and one generation', async (t) => {
   const config = await new ConfigUnderTest().initialised()
   await config.createDatabase('db')
   t.equal(await config.createCollection('db.c', [0, 10]), null)
@@ -30,11 +30,11 @@ t.test('commit-create-collection: versions from 1|0, one generation', async (t) 
   })
 })
 
-t.test('commit-create-collection: chunks in a row on one shard have documents of their own', async (t) => {
+t.test('commit-create-collection stores a document for each chunk of a run on one shard', async (t) => {
   for (const version of ['4.0', '4.4', '7.0'] as const) {
     const config = await new ConfigUnderTest(version).initialised()
     await config.createDatabase('db')
-    // Some bounds are as long as those before them, some are not.
+    // Some bounds have the length of their predecessor, some do not.
     const bounds = [MinKey, 1, 2, 3, 'a', 'b', 'longer', 4n, 5n, 6n, MaxKey].map((a) => ({
       a: typeof a === 'function' ? new a() : a,
     }))
@@ -75,7 +75,7 @@ t.test('commit-create-collection: chunks in a row on one shard have documents of
   }
 })
 
-t.test('commit-create-collection: no chunk goes to a shard that has left meanwhile', async (t) => {
+t.test('commit-create-collection puts no chunk on a shard removed in the meantime', async (t) => {
   const config = await new ConfigUnderTest().initialised()
   await config.createDatabase('db')
   while ((await config.send('config.remove-shard', { shard: 'shard02' })).state !== 'completed') continue

@@ -41,7 +41,7 @@ async function remove(config: ConfigUnderTest, shard: string): Promise<Document>
 const codeAndText = ({ code, errmsg }: Document) => [code, errmsg]
 const shards = async (config: ConfigUnderTest) => (await config.all('shards')).map((shard) => shard['_id'])
 
-t.test('a shard joins', async (t) => {
+t.test('addShard adds a shard with its databases', async (t) => {
   const config = await cluster('7.0', { shard03: ['own'] })
   t.equal(await add(config, 'shard03/shard03.net:1'), 'shard03')
   t.match(await config.all('shards'), [{}, {}, { _id: 'shard03', host: 'shard03/shard03.net:1', state: 1 }])
@@ -55,7 +55,7 @@ t.test('a shard joins', async (t) => {
   t.same(await config.all('shards'), before)
 })
 
-t.test('D840, D843: who cannot become a shard', async (t) => {
+t.test('D840, D843: addShard refuses hosts that cannot be shards', async (t) => {
   const config = await cluster('7.0', { shard03: ['taken'] })
   await config.createDatabase('taken', 'shard01')
   const refused: [string, string | null, number, RegExp][] = [
@@ -91,7 +91,7 @@ t.test('D840, D843: who cannot become a shard', async (t) => {
   t.same(await shards(config), ['shard01', 'shard02'])
 })
 
-t.test('maxSize', async (t) => {
+t.test('addShard stores maxSize in versions that have it', async (t) => {
   const config = await cluster('4.4')
   config.answers.set('shard.introduce', (to) => ({ setName: to, host: 'x:1', databases: [] }))
   t.equal(await add(config, 'shard03/x:1', null, 500), 'shard03')
@@ -99,7 +99,7 @@ t.test('maxSize', async (t) => {
   t.match(await add(config, 'shard03/x:1', null, 600), { code: 20 }, 'with another one it is another shard')
 })
 
-t.test('a shard leaves: started, ongoing, completed', async (t) => {
+t.test('removeShard goes through started, ongoing and completed', async (t) => {
   const config = await cluster()
   await config.createDatabase('db', 'shard02')
   await config.createDatabase('other', 'shard01')
@@ -129,7 +129,7 @@ t.test('a shard leaves: started, ongoing, completed', async (t) => {
   t.equal(await add(config, 'shard02/shard02.net:1'), 'shard02', 'and can come back')
 })
 
-t.test('what keeps a shard', async (t) => {
+t.test('a shard with chunks or databases is not removed', async (t) => {
   const lastOne = 'Operation not allowed because it would remove the last shard'
   for (const [version, second, last, unknown] of [
     ['2.6', undefined, [undefined, "Can't remove last shard"], [13129, "can't find shard for: x"]],
@@ -147,7 +147,7 @@ t.test('what keeps a shard', async (t) => {
   }
 })
 
-t.test('two shards drain at the same time, as long as a third one stays', async (t) => {
+t.test('two shards can drain at the same time if a third one stays', async (t) => {
   const config = await cluster('7.0')
   config.answers.set('shard.introduce', (to) => ({ setName: to, host: 'x:3', databases: [] }))
   await add(config, 'shard03/x:3')
@@ -158,7 +158,7 @@ t.test('two shards drain at the same time, as long as a third one stays', async 
   t.match(await remove(config, 'shard03'), { code: 20 })
 })
 
-t.test('the only shard of a zone with ranges stays', async (t) => {
+t.test('the only shard of a zone with ranges cannot be removed', async (t) => {
   for (const [version, code] of [
     ['4.0', undefined],
     ['4.4', 163],
@@ -176,7 +176,7 @@ t.test('the only shard of a zone with ranges stays', async (t) => {
   }
 })
 
-t.test('another primary shard', async (t) => {
+t.test('movePrimary changes the primary shard of a database', async (t) => {
   const config = await cluster()
   const { database } = await config.createDatabase('db', 'shard01')
   const { uuid, timestamp, lastMod } = (database as Document)['version']

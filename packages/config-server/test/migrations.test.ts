@@ -1,4 +1,4 @@
-/** Migrations on the config server: whom it asks, what it commits and what it refuses. */
+/** Migrations on the config server: requests to donors, commits and refusals. */
 import { decode, encode, type Document, type Timestamp } from '@shardlab/bson'
 import { clusterAddress, type RequestOf } from '@shardlab/actor'
 import { FakeDisk } from '@shardlab/actor/testing'
@@ -22,7 +22,7 @@ async function ask(chunks: Chunks, over: Partial<Move> = {}): Promise<Document |
   return error === null ? null : decode(error)
 }
 
-/** What donors are asked; they succeed. */
+/** Records the requests to donors; all succeed. */
 function donors(chunks: Chunks): [to: string, request: RequestOf<'shard.move-range'>][] {
   const asked: [string, RequestOf<'shard.move-range'>][] = []
   chunks.config.answers.set('shard.move-range', (to, request) => {
@@ -32,7 +32,7 @@ function donors(chunks: Chunks): [to: string, request: RequestOf<'shard.move-ran
   return asked
 }
 
-t.test('the owner of the range is asked, with the size of chunks', async (t) => {
+t.test('a move is requested from the owner of the range, with the chunk size', async (t) => {
   const chunks = await Chunks.make([0, 100])
   const asked = donors(chunks)
   t.equal(await ask(chunks), null)
@@ -43,10 +43,10 @@ t.test('the owner of the range is asked, with the size of chunks', async (t) => 
   ])
   t.same(decode(asked[1]![1].chunkMin), { a: 0 })
   t.equal(await ask(chunks, { to: 'shard02' }), null, 'it is there already')
-  t.equal(asked.length, 2, 'so nobody is asked')
+  t.equal(asked.length, 2, 'so no shard gets a request')
 })
 
-t.test('who is not asked at all', async (t) => {
+t.test('invalid moves are refused without a request', async (t) => {
   const chunks = await Chunks.make([0, 100])
   const asked = donors(chunks)
   t.match(await ask(chunks, { to: 'shard09' }), { code: 70, errmsg: 'Shard shard09 not found' })
@@ -56,7 +56,7 @@ t.test('who is not asked at all', async (t) => {
   t.same(asked, [])
 })
 
-t.test('zones and draining shards are heeded up to 5.0', async (t) => {
+t.test('until 5.0 moves respect zones and draining shards', async (t) => {
   const cases: readonly [EmulatedVersion, number | undefined][] = [
     ['2.6', undefined],
     ['4.0', 20],
@@ -81,7 +81,7 @@ t.test('zones and draining shards are heeded up to 5.0', async (t) => {
   }
 })
 
-t.test('an error behind the commit is none', async (t) => {
+t.test('an error after the commit does not fail the move', async (t) => {
   const chunks = await Chunks.make([0, 100])
   chunks.config.answers.set('shard.move-range', async () => {
     t.equal(await chunks.move(0, 'shard01'), null)
@@ -90,7 +90,7 @@ t.test('an error behind the commit is none', async (t) => {
   t.equal(await ask(chunks), null)
 })
 
-t.test('commits that are refused change nothing', async (t) => {
+t.test('refused commits change nothing', async (t) => {
   const chunks = await Chunks.make([0, 100])
   const before = await chunks.all()
   const [epoch, seconds, increment] = await chunks.generation()
@@ -127,7 +127,7 @@ t.test('commits that are refused change nothing', async (t) => {
   t.same(await chunks.lines(), after)
 })
 
-t.test('a commit finds what has become of the chunk since its move was asked for', async (t) => {
+t.test('a commit finds a chunk that was changed since its move was requested', async (t) => {
   const meanwhile: Readonly<Record<string, (chunks: Chunks) => Promise<unknown>>> = {
     nothing: () => Promise.resolve(),
     'it was split behind the range': (chunks) => chunks.split(50, [50]),
@@ -171,7 +171,7 @@ t.test('a commit finds what has become of the chunk since its move was asked for
   }
 })
 
-t.test('what is still on its way cannot commit after the donor has asked', async (t) => {
+t.test('a delayed commit is refused after the donor has asked for the outcome', async (t) => {
   const chunks = await Chunks.make([0, 100], ['shard01', 'shard02', 'shard03'])
   const [epoch, seconds, increment] = await chunks.generation()
   const version = [epoch, seconds, increment, 1, 1] as const

@@ -101,7 +101,7 @@ for (const version of ['4.4', '7.0'] as const) {
   })
 }
 
-t.test('a collection that is another one by now', async (t) => {
+t.test('the commit is refused when the collection was recreated', async (t) => {
   const config = await withCollection('7.0')
   const before = await config.all('collections')
   t.match(await refine(config, '0123456789abcdef01234567'), { code: 150, codeName: 'StaleEpoch' })

@@ -133,7 +133,7 @@ t.test('8.0', async (t) => {
   t.equal(String(shard!['replSetConfigVersion']), '-1', 'as long as the replica set has not changed')
 })
 
-t.test('ids of chunks tell their range before 4.4', async (t) => {
+t.test('ids of chunks contain their range before 4.4', async (t) => {
   for (const version of ['2.6', '4.0'] as const) {
     const config = await new ConfigUnderTest(version).initialised()
     await config.createDatabase('db')
@@ -183,7 +183,7 @@ t.test(
   },
 )
 
-t.test('a collection that is not sharded can be in the catalog, and be sharded', async (t) => {
+t.test('a tracked unsharded collection can be sharded', async (t) => {
   const config = await new ConfigUnderTest('8.0').initialised()
   const track = { ns: 'db.c', uuid, defaultCollation: null, shard: 'shard02', to: 'shard01' }
   t.match(decode((await config.send('config.track-collection', { ...track, to: 'shard09' })).error!), { code: 70 })
@@ -203,7 +203,7 @@ t.test('a collection that is not sharded can be in the catalog, and be sharded',
     wasTracked: true,
   }
   const other = await config.send('config.commit-create-collection', { ...sharding, uuid: Buffer.alloc(16, 9) })
-  t.match(decode(other.error!), { code: 26 }, 'it has been dropped and made anew')
+  t.match(decode(other.error!), { code: 26 }, 'it was dropped and recreated')
   t.match(await config.all('collections'), [{ unsplittable: true }])
   t.equal(await config.createCollection('db.c', [0]), null)
   const [entry] = await config.all('collections')

@@ -27,7 +27,7 @@ async function configure(
   return error === null ? null : decode(error)
 }
 
-t.test('balancer mode', async (t) => {
+t.test('the balancer mode is stored as stopped and mode', async (t) => {
   for (const version of versions) {
     const config = await sharded(version)
     await config.send('config.set-balancer-mode', { mode: 'off' })
@@ -41,7 +41,7 @@ t.test('balancer mode', async (t) => {
   }
 })
 
-t.test('balancer mode leaves other switches alone', async (t) => {
+t.test('setting the balancer mode leaves other switches unchanged', async (t) => {
   const config = await sharded()
   const settings = async () => (await config.all('settings')).find(({ _id }) => _id === 'balancer')
   await config.send('config.set-balancer-mode', { mode: 'off' })
@@ -50,7 +50,7 @@ t.test('balancer mode leaves other switches alone', async (t) => {
   t.same(await settings(), { _id: 'balancer', mode: 'full', stopped: false })
 })
 
-t.test('configure-collection-balancing', async (t) => {
+t.test('configure-collection-balancing stores its fields in the entry', async (t) => {
   const config = await sharded()
   const collection = async () => (await config.all('collections'))[0]
   t.equal(await configure(config, 'db.c', 256), null)
@@ -67,7 +67,7 @@ t.test('configure-collection-balancing', async (t) => {
   })
 })
 
-t.test('nothing to configure', async (t) => {
+t.test('configuring nothing succeeds or fails by version', async (t) => {
   t.match(await configure(await sharded('6.0.2'), 'db.c', null), {
     code: 72,
     errmsg: 'invalid configure collection balancing update',
@@ -76,7 +76,7 @@ t.test('nothing to configure', async (t) => {
   t.equal(await configure(await sharded('7.0'), 'db.c', null), null)
 })
 
-t.test('set-allow-migrations', async (t) => {
+t.test('set-allow-migrations stores its switch in the entry', async (t) => {
   const config = await sharded()
   const collection = async () => (await config.all('collections'))[0]!
   await config.send('config.set-allow-migrations', { ns: 'db.c', allowMigrations: false })
@@ -87,7 +87,7 @@ t.test('set-allow-migrations', async (t) => {
   t.match(decode(error!), { code: 118, errmsg: 'Collection must be sharded so migrations can be blocked' })
 })
 
-t.test('what clients may write into config.settings', async (t) => {
+t.test('the validator of config.settings restricts chunk sizes', async (t) => {
   const insert = async (config: ConfigUnderTest, setting: Document) => {
     const { body } = await config.send('node.command', {
       db: 'config',
@@ -129,7 +129,7 @@ t.test('what clients may write into config.settings', async (t) => {
   }
 })
 
-t.test('feature compatibility version', async (t) => {
+t.test('setting the feature compatibility version reaches all shards', async (t) => {
   const told: string[] = []
   const set = async (config: ConfigUnderTest, version: string) => {
     config.answers.set('shard.set-feature-compatibility-version', (to, request: { version: string }) => {

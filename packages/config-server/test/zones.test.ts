@@ -31,7 +31,7 @@ const assign = async (config: ConfigUnderTest, ns: string, range: [Document, Doc
 const tags = async (config: ConfigUnderTest) =>
   (await config.all('tags')).map(({ ns, min, max, tag }) => ({ ns, min, max, tag }))
 
-t.test('zones of shards', async (t) => {
+t.test('shards are added to zones and removed from them', async (t) => {
   const config = await zoned()
   t.equal(await add(config, 'shard01', 'EU'), null, 'again is no change')
   t.equal(await add(config, 'shard01', 'US'), null)
@@ -50,7 +50,7 @@ t.test('zones of shards', async (t) => {
   t.match(await remove(config, 'shard09', 'EU'), { code: 70 })
 })
 
-t.test('the last shard of a zone with ranges keeps it', async (t) => {
+t.test('the last shard of a zone with ranges cannot leave it', async (t) => {
   const config = await zoned()
   await assign(config, 'db.c', [{ a: 0 }, { a: 10 }], 'EU')
   t.match(await remove(config, 'shard01', 'EU'), {
@@ -64,7 +64,7 @@ t.test('the last shard of a zone with ranges keeps it', async (t) => {
   t.equal(await remove(config, 'shard02', 'EU'), null)
 })
 
-t.test('ranges of a sharded collection', async (t) => {
+t.test('zone ranges of a sharded collection are checked and stored', async (t) => {
   const config = await zoned()
   await config.createDatabase('db', 'shard01')
   await config.createCollection('db.c')
@@ -120,7 +120,7 @@ t.test('a prefix of the shard key is extended with MinKey at both ends', async (
   t.same(await tags(config), [])
 })
 
-t.test('hashed fields', async (t) => {
+t.test('bounds of hashed fields must be hashes', async (t) => {
   const range: [Document, Document] = [{ a: 0 }, { a: 10 }]
   for (const [version, code] of [
     ['4.0', undefined],
@@ -135,7 +135,7 @@ t.test('hashed fields', async (t) => {
   }
 })
 
-t.test('a collection that is not sharded, or not there', async (t) => {
+t.test('ranges can be set on unsharded and missing collections', async (t) => {
   const config = await zoned()
   t.equal(
     await assign(
@@ -167,7 +167,7 @@ t.test('a collection that is not sharded, or not there', async (t) => {
   )
 })
 
-t.test('shapes of config.tags', async (t) => {
+t.test('documents of config.tags have the shape of the version', async (t) => {
   for (const [version, id] of [
     ['4.0', '_id:{ns:string min:{a:int}}'],
     ['4.4', '_id:{ns:string min:{a:int}}'],

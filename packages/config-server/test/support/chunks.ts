@@ -5,7 +5,7 @@ import { ConfigUnderTest } from './config.js'
 
 export const ns = 'db.c'
 
-/** The collection `db.c` on `{a: 1}`, and what tests ask of its chunks. */
+/** The collection `db.c` on `{a: 1}` and readers of its chunks. */
 export class Chunks {
   readonly config: ConfigUnderTest
 
@@ -49,7 +49,7 @@ export class Chunks {
     })
   }
 
-  /** The chunk that begins at or below a value. */
+  /** The last chunk that starts at or below a value. */
   async at(value: number): Promise<Document> {
     const chunks = await this.all()
     return chunks.findLast(({ min }) => {

@@ -7,14 +7,14 @@ import { createConfigServer } from '../../src/index.js'
 export const clusterId = Buffer.from('0123456789abcdef01234567', 'hex')
 export const uuid = Buffer.from('0123456789abcdef0123456789abcdef', 'hex')
 
-/** A config server whose shards are played by the test. */
+/** A config server with shards scripted by the test. */
 export class ConfigUnderTest {
   readonly context: FakeContext
   readonly actor: Actor
   readonly #version: EmulatedVersion
-  /** How shards answer what the config server asks beside their sizes. */
+  /** Replies of shards to requests other than for their sizes. */
   readonly answers = new Map<MessageKind, (to: string, request: never) => unknown>()
-  /** Bytes of each shard; absent ones do not answer. */
+  /** Bytes of each shard; missing shards do not reply. */
   readonly sizes = new Map<string, number>()
 
   /** @param shared what it shares with other members */
