@@ -61,6 +61,8 @@ export function specificationSection(list: readonly Exception[]): string[] {
 export function commandsSection(modules: readonly CommandModules[]): string[] | null {
   const servedBy = new Map<string, { row: Row; folder: string }[]>()
   for (const { folder, entry } of modules) {
+    // A member is no process: its rows are in the tables of routers and nodes.
+    if (folder === 'member') continue
     for (const row of exportedRows(entry.exports))
       servedBy.set(row.name, [...(servedBy.get(row.name) ?? []), { row, folder }])
   }

@@ -9,7 +9,7 @@ import {
   type MongoClientOptions,
   type MongoServerError,
 } from 'mongodb'
-import { failPointTable } from '@shardlab/node'
+import { failPointTable } from '@shardlab/member'
 import { ShardedCluster } from 'shardlab'
 
 const cluster = await ShardedCluster.start({ shards: 2, runtime: 'inline' })

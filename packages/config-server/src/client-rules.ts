@@ -3,7 +3,8 @@
  * Server: drop_database_cmd.cpp, create_collection.cpp.
  */
 import { CommandError } from '@shardlab/bson'
-import { databaseNameOf, type Entrant } from '@shardlab/node'
+import { databaseNameOf } from '@shardlab/member'
+import { type Entrant } from '@shardlab/node'
 
 /** Databases in which a config server has collections. */
 const ownDatabases: ReadonlySet<string> = new Set(['admin', 'config', 'local'])

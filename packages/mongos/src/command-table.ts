@@ -1,5 +1,5 @@
 import { CommandTable, type CommandRow } from '@shardlab/actor'
-import { commonRows } from '@shardlab/node'
+import { memberRows } from '@shardlab/member'
 import type { MongosInvocation } from './command/invocation.js'
 import { addShard } from './commands/add-shard.js'
 import { addShardToZone } from './commands/add-shard-to-zone.js'
@@ -167,4 +167,4 @@ export const mongosRows: readonly CommandRow<MongosInvocation>[] = [
 ]
 
 /** All commands that a client can run on a router. */
-export const commandTable = new CommandTable<MongosInvocation>([...commonRows, ...mongosRows])
+export const commandTable = new CommandTable<MongosInvocation>([...memberRows, ...mongosRows])

@@ -1,6 +1,6 @@
 /** What a copy of a router begins with. */
 import type { Random, TimestampPair } from '@shardlab/actor'
-import { SessionCatalog, type ConnectionTable, type ParameterSet } from '@shardlab/node'
+import { SessionCatalog, type ConnectionTable, type ParameterSet } from '@shardlab/member'
 import type { KnownRoutes } from './catalog/catalog-cache.js'
 import type { KnownShards } from './catalog/shard-registry.js'
 import type { Mongos } from './mongos.js'

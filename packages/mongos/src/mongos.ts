@@ -34,9 +34,9 @@ import {
   ParameterSet,
   SessionCatalog,
   type CommandDescription,
-  type CommonHost,
+  type MemberHost,
   type SessionKey,
-} from '@shardlab/node'
+} from '@shardlab/member'
 import type { EvaluationContext } from '@shardlab/query'
 import { behavioursOf, type Behaviours } from '@shardlab/sharding'
 import { CatalogCache } from './catalog/catalog-cache.js'
@@ -61,7 +61,7 @@ const pingTimer = 'ping'
 const housekeepingTimer = 'housekeeping'
 const housekeepingIntervalMs = 60_000
 
-export class Mongos implements Actor, CommonHost {
+export class Mongos implements Actor, MemberHost {
   readonly context: ActorContext
   readonly options: MongosOptions
   readonly limits: MongosLimits

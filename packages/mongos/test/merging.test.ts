@@ -1,7 +1,7 @@
 import t from 'tap'
 import fc from 'fast-check'
 import { decode, encode, findField, type Document } from '@shardlab/bson'
-import { sortKeyOrder } from '@shardlab/node'
+import { sortKeyOrder } from '@shardlab/member'
 import { parseSort } from '@shardlab/query'
 import { BufferedCursor, RemoteCursor } from '../src/cursors/remote-cursor.js'
 import { ResultsMerger } from '../src/cursors/results-merger.js'

@@ -1,8 +1,6 @@
 import type { CommandArguments, NodeCommand } from '@shardlab/actor'
-import type { CommonInvocation } from './common/common-invocation.js'
-import type { Concerns } from './crud/concerns.js'
+import type { MemberInvocation, Concerns, SessionId } from '@shardlab/member'
 import type { StorageNode } from './storage-node.js'
-import type { SessionId } from './sessions/session-catalog.js'
 
 /** The retryable write that a command belongs to. */
 export interface RetryableWrite {
@@ -13,7 +11,7 @@ export interface RetryableWrite {
 }
 
 /** One run of a command on a storage node. */
-export interface NodeInvocation extends CommonInvocation {
+export interface NodeInvocation extends MemberInvocation {
   readonly host: StorageNode
   readonly args: CommandArguments
   readonly sequences: readonly (readonly [string, readonly Uint8Array[]])[]
@@ -23,13 +21,4 @@ export interface NodeInvocation extends CommonInvocation {
   readonly concerns: Concerns
   /** The view that the client named, when the command runs on what is below it: its cursor bears this name. */
   readonly cursorNs?: string
-}
-
-/** Documents of an argument that may come in the body or as a document sequence. */
-export function documentsArgument(
-  invocation: Pick<NodeInvocation, 'args' | 'sequences'>,
-  name: string,
-): readonly Uint8Array[] {
-  for (const [id, documents] of invocation.sequences) if (id === name) return documents
-  return invocation.args.documents(name) ?? []
 }

@@ -10,9 +10,8 @@ import {
   type RequestOf,
 } from '@shardlab/actor'
 import { BsonType, CommandError, errorDocument, findField, type DocumentWriter } from '@shardlab/bson'
-import { noteConnected, noteDisconnected } from './common/member-log.js'
+import { noteConnected, noteDisconnected, bytesOfMessage } from '@shardlab/member'
 import { runCommand } from './run-command.js'
-import { bytesOfMessage } from './statistics/member-statistics.js'
 import type { StorageNode } from './storage-node.js'
 
 // Not methods of the node: one as it was at a past time has those of the live one, but not its private state.

@@ -1,4 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
+import { memberRows } from '@shardlab/member'
 import { aggregate } from './commands/aggregate.js'
 import { bulkWrite } from './commands/bulk-write.js'
 import { cloneCollectionAsCapped } from './commands/clone-collection-as-capped.js'
@@ -45,6 +46,7 @@ import type { NodeInvocation } from './invocation.js'
 
 /** The command table of every storage node; roles add theirs. */
 export const nodeRows: readonly CommandRow<NodeInvocation>[] = [
+  ...(memberRows as readonly CommandRow<NodeInvocation>[]),
   aggregate,
   bulkWrite,
   cloneCollectionAsCapped,

@@ -1,11 +1,9 @@
 /** What a copy of a storage node begins with, instead of a disk to read. */
 import type { Random, TimestampPair } from '@shardlab/actor'
 import { createMemoryEngine, type StorageEngine } from '@shardlab/storage'
-import type { ConnectionTable } from './common/connection-table.js'
+import { type ConnectionTable, type ParameterValue, SessionCatalog } from '@shardlab/member'
 import type { NodeLog } from './log/node-log.js'
-import type { ParameterValue } from './parameters/parameter.js'
 import type { RetryHistory } from './sessions/retry-history.js'
-import { SessionCatalog } from './sessions/session-catalog.js'
 import { SnapshotHistory } from './sessions/snapshot-history.js'
 import type { StorageNode } from './storage-node.js'
 

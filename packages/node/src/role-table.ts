@@ -1,5 +1,4 @@
-import { CommandTable, type CommandRow } from '@shardlab/actor'
-import { commonRows } from './common/common-rows.js'
+import { CommandTable } from '@shardlab/actor'
 import type { NodeInvocation } from './invocation.js'
 import { nodeRows } from './node-rows.js'
 import type { NodeRole } from './role.js'
@@ -10,11 +9,7 @@ const tables = new WeakMap<NodeRole['rows'], CommandTable<NodeInvocation>>()
 export function tableOf(rows: NodeRole['rows']): CommandTable<NodeInvocation> {
   let table = tables.get(rows)
   if (table === undefined) {
-    table = new CommandTable<NodeInvocation>([
-      ...(commonRows as readonly CommandRow<NodeInvocation>[]),
-      ...nodeRows,
-      ...rows,
-    ])
+    table = new CommandTable<NodeInvocation>([...nodeRows, ...rows])
     tables.set(rows, table)
   }
   return table

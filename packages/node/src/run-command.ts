@@ -9,23 +9,32 @@ import {
 } from '@shardlab/actor'
 import { CommandError, DocumentWriter, firstFieldName, writeError } from '@shardlab/bson'
 import { checkOpQueryCommand } from '@shardlab/wire'
-import { checkApiVersion } from './common/api-version.js'
-import { helpOf } from './common/help.js'
-import { finishOperation } from './common/member-log.js'
-import { checkConcerns, checkReadTime, takesWriteConcern, writeConcernErrorOf, type Concerns } from './crud/concerns.js'
 import {
+  checkApiVersion,
+  helpOf,
+  finishOperation,
+  checkConcerns,
+  checkReadTime,
+  takesWriteConcern,
+  writeConcernErrorOf,
+  type Concerns,
   ConnectionClosedError,
   evaluateFailCommand,
   withFailedWriteConcern,
   type FailableCommand,
-} from './fail-points/fail-command.js'
-import { maxTimeMsAtFailPoints } from './fail-points/max-time.js'
+  maxTimeMsAtFailPoints,
+  RunningOperation,
+  maxTimeMsOf,
+  TimeLimit,
+  relabelled,
+  withErrorLabels,
+  checkSnapshotReads,
+  withAtClusterTime,
+  readSessionOptions,
+  type SessionOptions,
+} from '@shardlab/member'
 import type { NodeInvocation, RetryableWrite } from './invocation.js'
-import { RunningOperation } from './operations/running-operation.js'
-import { maxTimeMsOf, TimeLimit } from './operations/time-limit.js'
-import { relabelled, withErrorLabels } from './sessions/error-labels.js'
-import { checkSnapshotReads, nodeAtTime, withAtClusterTime } from './sessions/snapshot-read.js'
-import { readSessionOptions, type SessionOptions } from './sessions/session-options.js'
+import { nodeAtTime } from './sessions/snapshot-read.js'
 import type { StorageNode } from './storage-node.js'
 import { runResolvingViews } from './views/run-resolving-views.js'
 

@@ -27,31 +27,34 @@ import {
   type LogSession,
   type StorageEngine,
 } from '@shardlab/storage'
-import type { CommonHost } from './common/common-invocation.js'
-import { ConnectionTable } from './common/connection-table.js'
-import { LogBuffer } from './common/log-buffer.js'
+import {
+  type MemberHost,
+  ConnectionTable,
+  LogBuffer,
+  FailPoints,
+  StepContext,
+  type ShardLabel,
+  OperationRegistry,
+  ParameterSet,
+  SessionCatalog,
+  type SessionKey,
+} from '@shardlab/member'
 import { dropTemporaryCollections } from './crud/temporary.js'
 import { CursorManager } from './cursors/cursor-manager.js'
-import { FailPoints } from './fail-points/fail-points.js'
-import { StepContext } from './fail-points/step-context.js'
 import { InsertWaiters } from './cursors/insert-waiters.js'
 import type { NodeInvocation } from './invocation.js'
 import type { LogChange } from './log/log-change.js'
 import { NodeLog, type ChangeObserver } from './log/node-log.js'
 import { exportNodeState, resumeNode, type NodeClients, type NodeState } from './node-state.js'
-import type { ShardLabel } from './operations/operation-document.js'
-import { OperationRegistry } from './operations/operation-registry.js'
 import { featureCompatibilityVersionOf } from './parameters/feature-compatibility.js'
 import { answerClient, answerMember, serveMessage } from './member-messages.js'
-import { ParameterSet } from './parameters/parameter-set.js'
 import { PrimaryState } from './primary-state.js'
 import type { SampledWrites } from './sampling/sampling-report.js'
 import type { NodeRole } from './role.js'
 import { tableOf } from './role-table.js'
 import { RetryHistory } from './sessions/retry-history.js'
 import { SnapshotHistory } from './sessions/snapshot-history.js'
-import { SessionCatalog, type SessionKey } from './sessions/session-catalog.js'
-import { MemberStatistics } from './statistics/member-statistics.js'
+import { NodeStatistics } from './statistics/node-statistics.js'
 import { TtlMonitor, ttlTimer } from './ttl/ttl-monitor.js'
 
 export interface StorageNodeOptions {
@@ -64,7 +67,7 @@ export interface StorageNodeOptions {
   readonly checkpointAfterBytes?: number
 }
 
-export class StorageNode implements CommonHost {
+export class StorageNode implements MemberHost {
   readonly context: ActorContext
   readonly behaviours: Behaviours
   readonly options: StorageNodeOptions
@@ -79,7 +82,7 @@ export class StorageNode implements CommonHost {
   readonly insertWaiters = new InsertWaiters()
   readonly engine: StorageEngine = createMemoryEngine()
   readonly table: CommandTable<NodeInvocation>
-  readonly statistics = new MemberStatistics()
+  readonly statistics = new NodeStatistics()
   readonly opcounters = this.statistics.opcounters
   readonly operations = new OperationRegistry()
   readonly connections = new ConnectionTable()

@@ -214,7 +214,7 @@ t.test('a cursor does not survive an error', async (t) => {
 })
 
 t.test('the cursor table has a limit', async (t) => {
-  const { CursorManager } = await import('../src/index.js')
+  const { CursorManager } = await import('../src/cursors/cursor-manager.js')
   const table = new CursorManager(() => 1n, { cursorsMax: 1 })
   const options = { ns: 'a.b', source: { next: () => null }, session: null, noTimeout: false }
   table.open(options, 0)

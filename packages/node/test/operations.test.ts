@@ -1,7 +1,8 @@
 import { decode, DocumentWriter, encode, type Document } from '@shardlab/bson'
 import { createDeferred } from '@shardlab/actor'
 import t from 'tap'
-import { OperationRegistry, RunningOperation, type NodeInvocation, type NodeRole } from '../src/index.js'
+import { type NodeInvocation, type NodeRole } from '../src/index.js'
+import { OperationRegistry, RunningOperation } from '@shardlab/member'
 import { NodeUnderTest, session } from './support/harness.js'
 
 const admin = { db: 'admin' }

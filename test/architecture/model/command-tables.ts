@@ -26,7 +26,7 @@ export interface BuiltModule {
 }
 
 /** Packages that serve commands, in the order in which the page names them. */
-export const servingPackages = ['mongos', 'shard', 'config-server', 'node'] as const
+export const servingPackages = ['mongos', 'shard', 'config-server', 'node', 'member'] as const
 
 export interface CommandModules {
   readonly folder: string

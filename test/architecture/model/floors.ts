@@ -7,22 +7,23 @@ export const floors: Readonly<Record<string, number>> = {
   wire: 2,
   storage: 3,
   actor: 3,
-  node: 4,
-  shard: 5,
-  'config-server': 5,
-  mongos: 5,
-  balancer: 5,
-  runtime: 6,
-  unique: 6,
-  load: 6,
-  cluster: 7,
-  scenario: 8,
-  shardlab: 9,
-  dashboard: 9,
+  member: 4,
+  node: 5,
+  shard: 6,
+  'config-server': 6,
+  mongos: 6,
+  balancer: 6,
+  runtime: 7,
+  unique: 7,
+  load: 7,
+  cluster: 8,
+  scenario: 9,
+  shardlab: 10,
+  dashboard: 10,
 }
 
 /** Same state, same messages, same clock: same output. Floors up to this one are deterministic. */
-export const topDeterministicFloor = 5
+export const topDeterministicFloor = 6
 
 /** Packages that reach a cluster through the official driver only, and what of ours they may import all the same. */
 export const onlyOfOurs: Readonly<Record<string, readonly string[]>> = { unique: [], load: ['bson', 'quantities'] }

@@ -89,6 +89,7 @@ export const proseDebt: readonly string[] = [
   'packages/config-server/',
   'packages/load/',
   'packages/mongos/',
+  'packages/member/',
   'packages/node/',
   'packages/query/',
   'packages/runtime/',

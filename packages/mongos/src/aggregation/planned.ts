@@ -1,6 +1,6 @@
 /** An aggregate that has its place, and the commands of its members. */
 import type { EvaluationContext, Pipeline } from '@shardlab/query'
-import type { TimeLimit } from '@shardlab/node'
+import type { TimeLimit } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import type { BufferedCursor } from '../cursors/remote-cursor.js'
 import { establishCursors } from '../reads/open-cursor.js'

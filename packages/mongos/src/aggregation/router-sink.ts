@@ -1,6 +1,6 @@
 import { uuidV4 } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
-import { temporaryOptions, uuidText, type WriteSink } from '@shardlab/node'
+import { temporaryOptions, uuidText, type WriteSink } from '@shardlab/member'
 import type { EvaluationContext } from '@shardlab/query'
 import type { MongosInvocation } from '../command/invocation.js'
 import { createWhereDatabaseIs } from '../commands/create.js'

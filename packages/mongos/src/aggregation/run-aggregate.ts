@@ -18,7 +18,7 @@ import {
   withConstants,
   withTimeLimit,
   writeResults,
-} from '@shardlab/node'
+} from '@shardlab/member'
 import { compilePipeline, evaluateDocuments, parseSort, type PipelineRun } from '@shardlab/query'
 import type { MongosInvocation } from '../command/invocation.js'
 import { readCursorReply, writeEmptyCursor } from '../cursors/cursor-reply.js'

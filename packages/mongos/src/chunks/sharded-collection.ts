@@ -9,7 +9,7 @@ import {
   type CollectionPlacement,
   type ShardKeyPattern,
 } from '@shardlab/sharding'
-import { databaseNameOf } from '@shardlab/node'
+import { databaseNameOf } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { withRoute } from '../routing/stale-loop.js'
 

@@ -34,7 +34,7 @@ import {
   writeConcernErrorOf,
   type Concerns,
   type FailableCommand,
-} from '@shardlab/node'
+} from '@shardlab/member'
 import { checkOpQueryCommand } from '@shardlab/wire'
 import { commandTable } from '../command-table.js'
 import type { Mongos } from '../mongos.js'

@@ -1,6 +1,6 @@
 /** What hello and its older forms answer. Server: cluster_hello_cmd.cpp, mongos_topology_coordinator.cpp. */
 import { BsonType, CommandError, compareBytes, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
-import { noteMetadata, writeAgreedCompression, writeHelloLimits } from '@shardlab/node'
+import { noteMetadata, writeAgreedCompression, writeHelloLimits } from '@shardlab/member'
 import type { MongosInvocation } from './invocation.js'
 
 /** Changes only when the process ends, and then nobody asks. */

@@ -1,10 +1,10 @@
-import type { CommonInvocation, Concerns, SessionId } from '@shardlab/node'
+import type { MemberInvocation, Concerns, SessionId } from '@shardlab/member'
 import type { CommandArguments } from '@shardlab/actor'
 import type { Mongos } from '../mongos.js'
 import type { Operation } from './operation.js'
 
 /** One run of a command on a router. */
-export interface MongosInvocation extends CommonInvocation {
+export interface MongosInvocation extends MemberInvocation {
   readonly host: Mongos
   readonly args: CommandArguments
   readonly sequences: readonly (readonly [string, readonly Uint8Array[]])[]

@@ -1,6 +1,6 @@
 import { configAddress } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
-import { killSessionsHere, type SessionPredicate } from '@shardlab/node'
+import { killSessionsHere, type SessionPredicate } from '@shardlab/member'
 import { askAll } from '../reads/ask-all.js'
 import { configCommand } from '../routing/primary.js'
 import type { MongosInvocation } from './invocation.js'

@@ -1,5 +1,5 @@
 import { compareTimestamps, type TimestampPair } from '@shardlab/actor'
-import { maxTimeExpired, RunningOperation, type OperationRequest } from '@shardlab/node'
+import { maxTimeExpired, RunningOperation, type OperationRequest } from '@shardlab/member'
 
 /** One command of one client on a router while it runs. */
 export class Operation extends RunningOperation {

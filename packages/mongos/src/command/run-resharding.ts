@@ -1,7 +1,7 @@
 /** What commands that reshard, move and unshard a collection have in common. Server: cluster_ddl.cpp, cluster_abort_reshard_collection_cmd.cpp. */
 import { configAddress, type ReshardingProvenance } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
-import { collectionUuidOf } from '@shardlab/node'
+import { collectionUuidOf } from '@shardlab/member'
 import { ShardKeyPattern } from '@shardlab/sharding'
 import { raise } from '../remote/command-reply.js'
 import { withDatabase } from '../routing/primary.js'

@@ -1,7 +1,7 @@
 /** Reads with read concern snapshot: one time for all shards. Server: cluster_find.cpp, computeAtClusterTime; manual: reference/read-concern-snapshot. */
 import { CommandArguments, type CommandRow, type TimestampPair } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator } from '@shardlab/bson'
-import { withAtClusterTime } from '@shardlab/node'
+import { withAtClusterTime } from '@shardlab/member'
 import type { MongosInvocation } from './invocation.js'
 
 /**

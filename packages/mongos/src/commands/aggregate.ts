@@ -1,5 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
-import { aggregateFields, batchSizeOf, checkCursorArgument } from '@shardlab/node'
+import { aggregateFields, batchSizeOf, checkCursorArgument } from '@shardlab/member'
 import { runAggregate } from '../aggregation/run-aggregate.js'
 import type { MongosInvocation } from '../command/invocation.js'
 import { explainItself } from '../explain/explain-pipeline.js'

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError } from '@shardlab/bson'
-import { checkAnalysedNamespace } from '@shardlab/node'
+import { checkAnalysedNamespace } from '@shardlab/member'
 import { ShardKeyPattern } from '@shardlab/sharding'
 import type { MongosInvocation } from '../command/invocation.js'
 import { analyzeKey, type AnalysisOptions } from '../query-analysis/analyze-key.js'

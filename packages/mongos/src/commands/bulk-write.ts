@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { documentValue, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
-import { bulkWriteFields, type BulkWriteOp } from '@shardlab/node'
+import { bulkWriteFields, type BulkWriteOp } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { sampleWrites } from '../query-analysis/sampled-writes.js'
 import { BatchWriteExecutor } from '../writes/batch-write-executor.js'

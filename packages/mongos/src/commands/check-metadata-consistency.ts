@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, emptyDocument, findField } from '@shardlab/bson'
-import { batchSizeOf, listSource } from '@shardlab/node'
+import { batchSizeOf, listSource } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { checkCluster } from '../consistency/check-cluster.js'
 import { checkDatabase } from '../consistency/check-database.js'

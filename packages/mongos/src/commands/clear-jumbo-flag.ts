@@ -1,6 +1,6 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
-import { namespaceArgument } from '@shardlab/node'
+import { namespaceArgument } from '@shardlab/member'
 import { chunkOfQuery, chunkWithBounds, type ChunkRefusals } from '../chunks/chosen-chunk.js'
 import { withShardedCollection } from '../chunks/sharded-collection.js'
 import type { MongosInvocation } from '../command/invocation.js'

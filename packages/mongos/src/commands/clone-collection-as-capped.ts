@@ -1,5 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
-import { cloneCollectionAsCappedFields } from '@shardlab/node'
+import { cloneCollectionAsCappedFields } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { onUnsharded } from '../routing/unsharded-only.js'
 

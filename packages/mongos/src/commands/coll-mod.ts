@@ -1,6 +1,6 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
-import { collModFields } from '@shardlab/node'
+import { collModFields } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { configCommand, passThrough } from '../routing/primary.js'
 import { rawReplies } from '../routing/raw-replies.js'

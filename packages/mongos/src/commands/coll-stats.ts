@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, FieldIterator, findField, type RawValue } from '@shardlab/bson'
-import { collStatsFields, writeNumber, writeStorageStats } from '@shardlab/node'
+import { collStatsFields, writeNumber, writeEmptyStorageStats } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import type { Behaviours } from '@shardlab/sharding'
 import { askAll } from '../reads/ask-all.js'
@@ -28,12 +28,7 @@ async function statsOn(invocation: MongosInvocation, ns: string, route: Route): 
   const scale = scaleOf(invocation.args.value('scale'))
   const writer = new DocumentWriter(2048).bool('sharded', route.kind === 'sharded')
   if (route.kind === 'missing')
-    return writeStorageStats(
-      writer.string('ns', ns),
-      undefined,
-      { behaviours: invocation.host.behaviours, role: {} },
-      scale,
-    )
+    return writeEmptyStorageStats(writer.string('ns', ns), invocation.host.behaviours, scale)
   if (route.kind !== 'sharded')
     writer.string('primary', route.kind === 'unsharded' ? route.database.primaryShard : soleMember(route))
   const body = unscaledBody(invocation.body)

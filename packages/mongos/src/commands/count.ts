@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
-import { countBounds, countFields, writeCount } from '@shardlab/node'
+import { countBounds, countFields, writeCount } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { askAll } from '../reads/ask-all.js'
 import { routedCommand, type Route } from '../routing/route.js'

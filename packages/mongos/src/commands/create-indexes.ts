@@ -1,5 +1,5 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
-import { createIndexesFields } from '@shardlab/node'
+import { createIndexesFields } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { configCommand, passThrough } from '../routing/primary.js'
 import { rawReplies } from '../routing/raw-replies.js'

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { findField, type DocumentWriter } from '@shardlab/bson'
-import { refuseTemporary } from '@shardlab/node'
+import { refuseTemporary } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { configCommand, configMemberOf, passThrough, primaryCommand, withDatabase } from '../routing/primary.js'
 

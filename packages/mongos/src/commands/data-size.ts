@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter, findField } from '@shardlab/bson'
-import { databaseNameOf, dataSizeFields, namespaceArgument } from '@shardlab/node'
+import { databaseNameOf, dataSizeFields, namespaceArgument } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { askAll } from '../reads/ask-all.js'
 import { owningMembers } from '../routing/owning-members.js'

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
-import { dbStatsFields, writeNumber } from '@shardlab/node'
+import { dbStatsFields, writeNumber } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { copyReplyFields } from '../remote/command-reply.js'
 import { askAll } from '../reads/ask-all.js'

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { elementsOf, findField, type DocumentWriter } from '@shardlab/bson'
-import { compileDistinct, distinctFields, DistinctValues, evaluationOf, writeValues } from '@shardlab/node'
+import { compileDistinct, distinctFields, DistinctValues, evaluationOf, writeValues } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { copyReplyFields, replyWriterFor } from '../remote/command-reply.js'
 import { askAll } from '../reads/ask-all.js'

@@ -1,6 +1,6 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
-import { dropIndexesFields } from '@shardlab/node'
+import { dropIndexesFields } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { configCommand, passThrough } from '../routing/primary.js'
 import { rawReplies, type SuccessfulAnswers } from '../routing/raw-replies.js'

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
-import { collectionUuidOf, uuidMismatch } from '@shardlab/node'
+import { collectionUuidOf, uuidMismatch } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { raise } from '../remote/command-reply.js'
 import { configCommand, configMemberOf, passThrough, withDatabase } from '../routing/primary.js'

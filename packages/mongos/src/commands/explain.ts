@@ -3,11 +3,11 @@ import { DocumentWriter, firstFieldName } from '@shardlab/bson'
 import {
   cannotExplain,
   explainedCommand,
-  explainerOf,
+  explainableFields,
   explainFields,
   unknownCommand,
   verbosityOf,
-} from '@shardlab/node'
+} from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { explainPipeline } from '../explain/explain-pipeline.js'
 import { explainOnShards } from '../explain/explain-on-shards.js'
@@ -26,13 +26,13 @@ export const explain: CommandRow<MongosInvocation> = {
     const verbosity = verbosityOf(args, host.behaviours)
     const body = explainedCommand(args, db)
     const name = firstFieldName(body) ?? ''
-    const explainer = explainerOf(name)
-    if (explainer === undefined)
+    const fields = explainableFields(name)
+    if (fields === undefined)
       throw host.commandRows.some((row) => row.name === name) ? cannotExplain(name) : unknownCommand(body)
     const inner: MongosInvocation = {
       ...invocation,
       body,
-      args: CommandArguments.parse(body, explainer.fields),
+      args: CommandArguments.parse(body, fields),
       sequences: [],
       txnNumber: null,
       explain: invocation.body,

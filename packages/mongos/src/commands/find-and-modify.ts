@@ -1,5 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
-import { findAndModifyFields, readFindAndModify, checkLet } from '@shardlab/node'
+import { findAndModifyFields, readFindAndModify, checkLet } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { sampleFindAndModify } from '../query-analysis/sampled-writes.js'
 import { runFindAndModify } from '../writes/find-and-modify.js'

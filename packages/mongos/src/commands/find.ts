@@ -10,7 +10,7 @@ import {
   sortKeyField,
   sortKeyOrder,
   tailableModeOf,
-} from '@shardlab/node'
+} from '@shardlab/member'
 import { parseSort, type SortPattern } from '@shardlab/query'
 import type { Targeting } from '@shardlab/sharding'
 import type { MongosInvocation } from '../command/invocation.js'

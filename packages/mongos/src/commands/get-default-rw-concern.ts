@@ -1,6 +1,6 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
-import { getDefaultRWConcernFields, writeConcernDefaults } from '@shardlab/node'
+import { getDefaultRWConcernFields, writeConcernDefaults } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { configCommand, passThrough } from '../routing/primary.js'
 

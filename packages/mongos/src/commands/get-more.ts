@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, typeName } from '@shardlab/bson'
-import { checkGetMoreAfterCheckout, getMoreBatchSize, getMoreNamespace } from '@shardlab/node'
+import { checkGetMoreAfterCheckout, getMoreBatchSize, getMoreNamespace } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 
 /** How long a getMore on an awaitData cursor waits when it does not say. */

@@ -1,7 +1,7 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { arrayIndexName, BsonType, CommandError, compareDocuments, DocumentWriter, typeName } from '@shardlab/bson'
 import { parseChunk } from '@shardlab/sharding'
-import { databaseNameOf } from '@shardlab/node'
+import { databaseNameOf } from '@shardlab/member'
 import type { DatabaseEntry } from '../catalog/database-entry.js'
 import type { MongosInvocation } from '../command/invocation.js'
 import type { Operation } from '../command/operation.js'

@@ -1,5 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
-import { sessionsByPattern } from '@shardlab/node'
+import { sessionsByPattern } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { killSessionsEverywhere } from '../command/kill-sessions-everywhere.js'
 

@@ -1,5 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
-import { closeCursors } from '@shardlab/node'
+import { closeCursors } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 
 export const killCursors: CommandRow<MongosInvocation> = {

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, typeName } from '@shardlab/bson'
-import { operationIdOf } from '@shardlab/node'
+import { operationIdOf } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { ask } from '../routing/scatter.js'
 

@@ -1,5 +1,5 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
-import { batchSizeOf } from '@shardlab/node'
+import { batchSizeOf } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { writeEmptyCursor } from '../cursors/cursor-reply.js'
 import { openOnOne } from '../reads/open-cursor.js'

@@ -1,6 +1,6 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { DocumentWriter, findField } from '@shardlab/bson'
-import { listDatabasesFields } from '@shardlab/node'
+import { listDatabasesFields } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { documentsIn } from '../remote/command-reply.js'
 import { configCommand } from '../routing/primary.js'

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
-import { batchSizeOf } from '@shardlab/node'
+import { batchSizeOf } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { openOnOne } from '../reads/open-cursor.js'
 import { routedCommand, soleMember } from '../routing/route.js'

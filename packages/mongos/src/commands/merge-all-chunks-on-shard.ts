@@ -1,6 +1,6 @@
 import { configAddress, type CommandArguments, type CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, typeName, type RawValue } from '@shardlab/bson'
-import { namespaceArgument } from '@shardlab/node'
+import { namespaceArgument } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { raise } from '../remote/command-reply.js'
 

@@ -1,6 +1,6 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
-import { collectionUuidOf, databaseNameOf, renameCollectionFields, renameRequest } from '@shardlab/node'
+import { collectionUuidOf, databaseNameOf, renameCollectionFields, renameRequest } from '@shardlab/member'
 import type { DatabaseEntry } from '../catalog/database-entry.js'
 import type { MongosInvocation } from '../command/invocation.js'
 import { raise } from '../remote/command-reply.js'

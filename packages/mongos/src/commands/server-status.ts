@@ -1,5 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
-import { writeServerStatus, type StatusMetrics, type StatusSection } from '@shardlab/node'
+import { writeServerStatus, type StatusMetrics, type StatusSection } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import type { Mongos } from '../mongos.js'
 

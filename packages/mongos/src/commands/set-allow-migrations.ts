@@ -1,6 +1,6 @@
 import { configAddress, isGenericArgument, type CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, fieldsOf } from '@shardlab/bson'
-import { databaseNameOf } from '@shardlab/node'
+import { databaseNameOf } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { raise } from '../remote/command-reply.js'
 

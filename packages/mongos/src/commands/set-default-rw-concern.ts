@@ -1,5 +1,5 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
-import { setDefaultRWConcernFields } from '@shardlab/node'
+import { setDefaultRWConcernFields } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { configCommand, passThrough } from '../routing/primary.js'
 

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
-import { validateFields } from '@shardlab/node'
+import { validateFields } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { copyReplyFields, isStaleCode } from '../remote/command-reply.js'
 import { owningMembers } from '../routing/owning-members.js'

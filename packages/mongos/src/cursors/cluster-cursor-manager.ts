@@ -1,7 +1,7 @@
 /** Open cursors of a router. Server: cluster_cursor_manager.cpp, cluster_find.cpp; manual: tutorial/iterate-a-cursor. */
 import type { CommandArguments } from '@shardlab/actor'
 import { CommandError, compareDocuments, DocumentWriter, emptyDocument, isEmptyDocument } from '@shardlab/bson'
-import { cursorTimeoutMs, type SessionId, type TailableMode } from '@shardlab/node'
+import { cursorTimeoutMs, type SessionId, type TailableMode } from '@shardlab/member'
 import { formatDocument } from '@shardlab/query'
 import type { MongosInvocation } from '../command/invocation.js'
 import type { Operation } from '../command/operation.js'

@@ -1,6 +1,6 @@
 /** What a client's cursor on a router stands for. */
 import { DocumentWriter, FieldIterator, type RawValue } from '@shardlab/bson'
-import { batchBytesMax, defaultFirstBatch } from '@shardlab/node'
+import { batchBytesMax, defaultFirstBatch } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { replyWriterFor } from '../remote/command-reply.js'
 import type { DocumentStream } from './document-stream.js'

@@ -1,9 +1,9 @@
 /** The `cursor` field of replies of find, aggregate, list commands and getMore. */
 import { DocumentWriter, FieldIterator } from '@shardlab/bson'
-import type { CursorReply } from '@shardlab/node'
+import type { CursorReply } from '@shardlab/member'
 import { replyWriterFor } from '../remote/command-reply.js'
 
-export { readCursorReply, type CursorReply } from '@shardlab/node'
+export { readCursorReply, type CursorReply } from '@shardlab/member'
 
 /** The reply of a member with this router's cursor id in place of the member's; the batch is copied in one piece. */
 export function writeCursorReply(

@@ -1,4 +1,4 @@
-import { checkBuilt, type TimeLimit } from '@shardlab/node'
+import { checkBuilt, type TimeLimit } from '@shardlab/member'
 import type { ForeignBatch, JoinRequest, PipelineRun } from '@shardlab/query'
 import type { MongosInvocation } from '../command/invocation.js'
 import type { DocumentStream } from './document-stream.js'

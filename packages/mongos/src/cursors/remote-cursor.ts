@@ -1,6 +1,6 @@
 /** A cursor on one shard, as the router that reads from it sees it. */
 import { CommandError, DocumentWriter, type RawValue } from '@shardlab/bson'
-import { DocumentBatch, withContext } from '@shardlab/node'
+import { DocumentBatch, withContext } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { replyError } from '../remote/command-reply.js'
 import type { RemoteCommand } from '../remote/remote.js'

@@ -2,7 +2,7 @@
  * Merges the cursors of several shards. Server: async_results_merger.cpp, router_stage_merge; it asks all shards that have run dry at
  * once.
  */
-import { failureOf, InputMerger, type MergeOrder } from '@shardlab/node'
+import { failureOf, InputMerger, type MergeOrder } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import type { DocumentStream } from './document-stream.js'
 import type { BufferedCursor } from './remote-cursor.js'

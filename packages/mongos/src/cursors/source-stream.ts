@@ -1,4 +1,4 @@
-import type { DocumentSource } from '@shardlab/node'
+import type { DocumentSource } from '@shardlab/member'
 import type { DocumentStream } from './document-stream.js'
 
 /** Documents that the router has or makes itself. */

@@ -6,7 +6,7 @@ import {
   writeServerInfo,
   writeServerParameters,
   type Verbosity,
-} from '@shardlab/node'
+} from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { askAll } from '../reads/ask-all.js'
 import { routedCommand, type Route } from '../routing/route.js'

@@ -10,7 +10,7 @@ import {
   writeServerInfo,
   writeServerParameters,
   type Verbosity,
-} from '@shardlab/node'
+} from '@shardlab/member'
 import { compilePipeline, type Pipeline } from '@shardlab/query'
 import { bodyForMembers } from '../aggregation/aggregate-body.js'
 import { planAggregate, type AggregatePlan, type MemberPlan } from '../aggregation/plan-aggregate.js'

@@ -3,7 +3,7 @@
  * them. Server: cluster_query_without_shard_key_cmd.cpp and cluster_write_without_shard_key_cmd.cpp, explain; write_without_shard_key_util.cpp.
  */
 import { BsonType, DocumentWriter, documentValue, FieldIterator, firstFieldName, isEmptyDocument } from '@shardlab/bson'
-import type { ModifyStatement, Verbosity } from '@shardlab/node'
+import type { ModifyStatement, Verbosity } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import type { Route } from '../routing/route.js'
 import { askForExplains, writeTrailer } from './ask-for-explains.js'

@@ -4,7 +4,7 @@
  */
 import { configAddress, uuidV4, type Random } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField, sameBytes } from '@shardlab/bson'
-import { SampleTracker, type SamplingReport, type ShardLabel } from '@shardlab/node'
+import { SampleTracker, type SamplingReport, type ShardLabel } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import type { Operation } from '../command/operation.js'
 import type { Mongos } from '../mongos.js'

@@ -1,6 +1,6 @@
 /** What is kept of a read that is sampled. Server: SampledReadCommand of analyze_shard_key_documents.idl. */
 import { DocumentWriter, emptyDocument } from '@shardlab/bson'
-import { collationOf, evaluationOf } from '@shardlab/node'
+import { collationOf, evaluationOf } from '@shardlab/member'
 import { compilePipeline } from '@shardlab/query'
 import type { MongosInvocation } from '../command/invocation.js'
 

@@ -4,7 +4,7 @@
  */
 import { CommandArguments } from '@shardlab/actor'
 import { DocumentWriter, emptyDocument, FieldIterator } from '@shardlab/bson'
-import { splitNamespace, findAndModifyFields } from '@shardlab/node'
+import { splitNamespace, findAndModifyFields } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import type { WriteCommand } from '../writes/write-command.js'
 

@@ -1,6 +1,6 @@
 /** From the first replies of shards to the first reply to the client. Server: cluster_find.cpp, establish_cursors.cpp. */
 import { CommandError, DocumentWriter, isEmptyDocument, sameBytes } from '@shardlab/bson'
-import { defaultFirstBatch, type TailableMode } from '@shardlab/node'
+import { defaultFirstBatch, type TailableMode } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { isStaleCode, replyError } from '../remote/command-reply.js'
 import type { RemoteCommand } from '../remote/remote.js'

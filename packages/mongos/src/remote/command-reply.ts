@@ -1,8 +1,8 @@
 /** Reading the replies of other members: success, or the error as it is to be raised here. */
 import { documentsOf, FieldIterator, findField, DocumentWriter } from '@shardlab/bson'
-import { commandErrorFrom } from '@shardlab/node'
+import { commandErrorFrom } from '@shardlab/member'
 
-export { commandErrorFrom, isOk, replyError } from '@shardlab/node'
+export { commandErrorFrom, isOk, replyError } from '@shardlab/member'
 
 /** Raises an error that travelled as data. @throws CommandError */
 export function raise(error: Uint8Array | null): void {

@@ -16,7 +16,7 @@ import {
   type RequestOptions,
 } from '@shardlab/actor'
 import { CommandError, ErrorCodes, findField, firstFieldName, isRetriableErrorCode } from '@shardlab/bson'
-import { maxTimeExpired } from '@shardlab/node'
+import { maxTimeExpired } from '@shardlab/member'
 import type { Operation } from '../command/operation.js'
 import type { MongosLimits } from '../options.js'
 import { isOk } from './command-reply.js'

@@ -1,5 +1,5 @@
 import { Cancellation, createDeferred, type ActorContext } from '@shardlab/actor'
-import { maxTimeExpired } from '@shardlab/node'
+import { maxTimeExpired } from '@shardlab/member'
 import type { Operation } from '../command/operation.js'
 
 /**

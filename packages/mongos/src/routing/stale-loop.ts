@@ -1,6 +1,6 @@
 /** Attempts with routing that may be stale. Server: router_role, kMaxNumStaleVersionRetries. */
 import { BsonType, CommandError, findField } from '@shardlab/bson'
-import { collectionUuidOf, uuidMismatch } from '@shardlab/node'
+import { collectionUuidOf, uuidMismatch } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { isStaleCode } from '../remote/command-reply.js'
 import { knownRoute, placementOf, resolveRoute, type Route } from './route.js'

@@ -1,5 +1,5 @@
 /** Where reads go. Server: getTargetedShardsForQuery of cluster_commands_helpers.cpp. */
-import { withLet } from '@shardlab/node'
+import { withLet } from '@shardlab/member'
 import { compileFilter } from '@shardlab/query'
 import { targetFilter, targetSoleEquality, type CollectionPlacement, type Targeting } from '@shardlab/sharding'
 import {

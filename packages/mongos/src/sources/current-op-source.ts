@@ -4,7 +4,7 @@ import {
   listSource,
   parseCurrentOpOptions,
   type IdleCursor,
-} from '@shardlab/node'
+} from '@shardlab/member'
 import type { Mongos } from '../mongos.js'
 import type { MongosStageSource } from './source.js'
 

@@ -13,7 +13,7 @@ import {
   findField,
   type RawValue,
 } from '@shardlab/bson'
-import { listSource, splitNamespace } from '@shardlab/node'
+import { listSource, splitNamespace } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { readCursorReply } from '../cursors/cursor-reply.js'
 import { documentsIn, replyError } from '../remote/command-reply.js'

@@ -1,4 +1,4 @@
-import { checkSessionsCollection, listSource, sessionDocuments } from '@shardlab/node'
+import { checkSessionsCollection, listSource, sessionDocuments } from '@shardlab/member'
 import type { MongosStageSource } from './source.js'
 
 /** Sessions that this router has heard of. */

@@ -1,7 +1,7 @@
 /** How the documents of sharded collections lie on the shards. Manual: reference/operator/aggregation/shardedDataDistribution; server: document_source_sharded_data_distribution.cpp. */
 import type { CollectionCountsTuple } from '@shardlab/actor'
 import { CommandError, DocumentWriter, emptyDocument, findField } from '@shardlab/bson'
-import { listSource, writeNumber } from '@shardlab/node'
+import { listSource, writeNumber } from '@shardlab/member'
 import type { Behaviours } from '@shardlab/sharding'
 import type { MongosInvocation } from '../command/invocation.js'
 import { configDocuments } from '../remote/config-documents.js'

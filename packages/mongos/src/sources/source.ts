@@ -9,7 +9,7 @@
  * as any pipeline is.
  */
 import type { RawValue } from '@shardlab/bson'
-import type { DocumentSource } from '@shardlab/node'
+import type { DocumentSource } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 
 export interface RouterSourceRequest {

@@ -1,6 +1,6 @@
 /** Counters for serverStatus. Server: num_hosts_targeted_metrics.cpp, counters.cpp. */
 import type { DocumentWriter } from '@shardlab/bson'
-import { MemberStatistics } from '@shardlab/node'
+import { MemberStatistics } from '@shardlab/member'
 
 /** How many of the shards that own chunks a command went to. */
 export type TargetedHosts = 'allShards' | 'manyShards' | 'oneShard' | 'unsharded'

@@ -4,7 +4,7 @@
  */
 import { CommandArguments, type CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
-import { commandOnView, explainBody, resolvedViewOf, viewReply, type ResolvedView } from '@shardlab/node'
+import { commandOnView, explainBody, resolvedViewOf, viewReply, type ResolvedView } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 
 type Row = CommandRow<MongosInvocation>

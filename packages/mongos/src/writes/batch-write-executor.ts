@@ -6,7 +6,7 @@
  * get its turn. A shard that refuses a statement as stale runs none of those after it in the same batch.
  */
 import { CommandError, type DocumentWriter } from '@shardlab/bson'
-import { writeEvaluation } from '@shardlab/node'
+import { writeEvaluation } from '@shardlab/member'
 import type { EvaluationContext } from '@shardlab/query'
 import type { MongosInvocation } from '../command/invocation.js'
 import { commandErrorFrom, isStaleCode } from '../remote/command-reply.js'

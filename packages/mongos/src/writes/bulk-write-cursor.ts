@@ -1,5 +1,5 @@
 import { DocumentWriter } from '@shardlab/bson'
-import { bulkWriteNs, countOfFirstBatch } from '@shardlab/node'
+import { bulkWriteNs, countOfFirstBatch } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import type { BatchRequest, ClusterCursor } from '../cursors/cluster-cursor.js'
 

@@ -9,7 +9,7 @@ import {
   resultItem,
   writeSummary,
   type BulkWriteResult,
-} from '@shardlab/node'
+} from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { BulkWriteCursor } from './bulk-write-cursor.js'
 import { indexIn, type ShardWriteReply } from './shard-write-reply.js'

@@ -1,6 +1,6 @@
 /** A findAndModify on the shard that has the document. Server: cluster_find_and_modify_cmd.cpp, write_without_shard_key_util.cpp. */
 import { CommandError, documentValue, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
-import { countInReply, writeEvaluation, type FindAndModifyRequest, type ModifyStatement } from '@shardlab/node'
+import { countInReply, writeEvaluation, type FindAndModifyRequest, type ModifyStatement } from '@shardlab/member'
 import type { EvaluationContext } from '@shardlab/query'
 import type { Behaviours, Targeting } from '@shardlab/sharding'
 import type { MongosInvocation } from '../command/invocation.js'

@@ -1,6 +1,6 @@
 /** A single-document write whose filter does not say on which shard the document is. Server: write_without_shard_key_util.cpp. */
 import { CommandError, documentValue, DocumentWriter, FieldIterator } from '@shardlab/bson'
-import type { ModifyStatement } from '@shardlab/node'
+import type { ModifyStatement } from '@shardlab/member'
 import { isStaleCode } from '../remote/command-reply.js'
 import type { ShardedRoute } from '../routing/route.js'
 import { noteStale } from '../routing/stale-loop.js'

@@ -4,7 +4,7 @@
  * document_shard_key_update_util.cpp.
  */
 import { CommandError, DocumentWriter, findField, hexOf, type RawValue } from '@shardlab/bson'
-import { emptySummary, resultItem, writeSummary } from '@shardlab/node'
+import { emptySummary, resultItem, writeSummary } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { commandErrorFrom, isStaleCode } from '../remote/command-reply.js'
 import type { Route, ShardedRoute } from '../routing/route.js'

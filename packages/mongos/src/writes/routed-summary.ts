@@ -1,4 +1,4 @@
-import type { WriteKind } from '@shardlab/node'
+import type { WriteKind } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import type { Route } from '../routing/route.js'
 import type { CountedTargets, RoutedTo } from '../statistics/routed.js'

@@ -3,7 +3,7 @@
  * cluster_query_without_shard_key_cmd.cpp; there the search and the write that follows are one transaction.
  */
 import { CommandError, documentsOf, DocumentWriter, findField, isEmptyDocument, type RawValue } from '@shardlab/bson'
-import { sortKeyField, sortKeyOrder, withCollation, type MergeKey, type ModifyStatement } from '@shardlab/node'
+import { sortKeyField, sortKeyOrder, withCollation, type MergeKey, type ModifyStatement } from '@shardlab/member'
 import { parseSort, type EvaluationContext } from '@shardlab/query'
 import type { MongosInvocation } from '../command/invocation.js'
 import { readCursorReply } from '../cursors/cursor-reply.js'

@@ -9,7 +9,7 @@ import {
   readInt32,
   writeInt32,
 } from '@shardlab/bson'
-import { emptySummary, type BulkWriteSummary } from '@shardlab/node'
+import { emptySummary, type BulkWriteSummary } from '@shardlab/member'
 
 /** What a shard says of a batch. Indexes are positions in that batch. */
 export interface ShardWriteReply {

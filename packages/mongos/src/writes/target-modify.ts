@@ -3,7 +3,7 @@
  * manual: reference/method/db.collection.updateOne, sharded collections.
  */
 import { BsonType, CommandError, documentValue, DocumentWriter, findField, firstFieldName } from '@shardlab/bson'
-import { withCollation, type DeleteStatement, type ModifyStatement, type UpdateStatement } from '@shardlab/node'
+import { withCollation, type DeleteStatement, type ModifyStatement, type UpdateStatement } from '@shardlab/member'
 import { compileFilter, equalityValues, formatDocument, type EvaluationContext, type Filter } from '@shardlab/query'
 import {
   targetFilter,

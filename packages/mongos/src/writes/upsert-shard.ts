@@ -1,5 +1,5 @@
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
-import { compileStatement, upsertedDocument, withCollation, type UpdateStatement } from '@shardlab/node'
+import { compileStatement, upsertedDocument, withCollation, type UpdateStatement } from '@shardlab/member'
 import { compileFilter, type EvaluationContext } from '@shardlab/query'
 import type { CollectionPlacement } from '@shardlab/sharding'
 import { narrowedFilter } from './search-first.js'

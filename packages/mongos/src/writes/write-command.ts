@@ -11,7 +11,7 @@ import {
   type BulkWriteOp,
   type WriteKind,
   type WriteStatement,
-} from '@shardlab/node'
+} from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { writeErrorEntry } from './shard-write-reply.js'
 

@@ -1,6 +1,6 @@
 /** What the statements of a batch came to, and the reply to the client. Server: batched_command_response.cpp, batch_write_op.cpp. */
 import { DocumentWriter, type CommandError } from '@shardlab/bson'
-import { errorText, writeRetriedStmtIds, type WriteKind } from '@shardlab/node'
+import { errorText, writeRetriedStmtIds, type WriteKind } from '@shardlab/member'
 import { codeIn, indexIn, withIndex, writeErrorEntry, type ShardWriteReply } from './shard-write-reply.js'
 import { mergedConcernError, type ShardConcernError } from './write-concern-errors.js'
 import { combinedError, messageIn, shownEntry, type WriteErrorStyle } from './write-error-entry.js'

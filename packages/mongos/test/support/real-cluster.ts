@@ -1,7 +1,8 @@
 /** A router over real storage nodes, whose role checks versions and filters by placement. */
 import { CommandError, decode, DocumentWriter, encode, type Document } from '@shardlab/bson'
 import { createRandom, type Disk, type NodeCommand } from '@shardlab/actor'
-import { splitNamespace, StorageNode, type NodeRole } from '@shardlab/node'
+import { splitNamespace } from '@shardlab/member'
+import { StorageNode, type NodeRole } from '@shardlab/node'
 import {
   applyPlacementAnswer,
   behavioursOf,

@@ -12,9 +12,9 @@ import {
 } from '@shardlab/query'
 import type { OwnershipFilter } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
-import { listSource } from '../crud/list-source.js'
-import { emptySource, PlanSource } from '../crud/read-source.js'
-import type { DocumentSource } from '../cursors/cursor-manager.js'
+import { listSource, emptySource } from '@shardlab/member'
+import { PlanSource } from '../crud/read-source.js'
+import type { CursorSource } from '../cursors/cursor-manager.js'
 import type { NodeInvocation } from '../invocation.js'
 import { resolveView } from '../views/resolve-view.js'
 import { viewOf } from '../views/view-catalog.js'
@@ -87,7 +87,7 @@ class LocalReader implements ForeignReader {
   }
 
   read({ read, cursor }: JoinRequest): ForeignBatch {
-    const source = cursor === null ? this.#open(read) : (cursor as DocumentSource)
+    const source = cursor === null ? this.#open(read) : (cursor as CursorSource)
     const documents: Uint8Array[] = []
     let bytes = 0
     while (documents.length < batchCount && bytes < batchBytes) {
@@ -99,7 +99,7 @@ class LocalReader implements ForeignReader {
     return { documents, cursor: source }
   }
 
-  #open({ db, collection: name, stages, variables }: JoinRequest['read']): DocumentSource {
+  #open({ db, collection: name, stages, variables }: JoinRequest['read']): CursorSource {
     const { evaluation, memoryLimitBytes } = this.#options
     const context = { ...evaluation, variables }
     const foreign = name === null ? undefined : this.#entered.get(`${db}.${name}`)

@@ -1,15 +1,15 @@
 /** Documents that are brought here before the batch that they go into is written. */
-import { batchBytesMax, type DocumentSource } from '../cursors/cursor-manager.js'
+import { batchBytesMax, type TimeLimit } from '@shardlab/member'
+import type { CursorSource } from '../cursors/cursor-manager.js'
 import type { NodeInvocation } from '../invocation.js'
-import type { TimeLimit } from '../operations/time-limit.js'
 
-export class GatheredSource implements DocumentSource {
-  readonly #source: DocumentSource
+export class GatheredSource implements CursorSource {
+  readonly #source: CursorSource
   #ready: Uint8Array[] = []
   #taken = 0
 
   /** @param source one that runs dry */
-  constructor(source: DocumentSource) {
+  constructor(source: CursorSource) {
     this.#source = source
   }
 

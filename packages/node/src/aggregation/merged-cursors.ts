@@ -4,13 +4,10 @@
  */
 import { BsonType, elementsOf, findField, type RawValue, type StringComparator } from '@shardlab/bson'
 import { parseSort } from '@shardlab/query'
-import type { DocumentSource } from '../cursors/cursor-manager.js'
-import { failureOf, InputMerger } from '../cursors/input-merger.js'
-import { readCursorReply } from '../cursors/read-cursor-reply.js'
+import { failureOf, InputMerger, readCursorReply, documentOrder, type TimeLimit } from '@shardlab/member'
+import type { CursorSource } from '../cursors/cursor-manager.js'
 import { RemoteCursor } from '../cursors/remote-cursor.js'
-import { documentOrder } from '../cursors/sort-key-order.js'
 import type { NodeInvocation } from '../invocation.js'
-import type { TimeLimit } from '../operations/time-limit.js'
 
 /**
  * @param argument of the `$mergeCursors`: `{ sort?, remotes: [{ shardId, hostAndPort, cursorResponse: { cursor, ok } }], … }`; each
@@ -21,7 +18,7 @@ export function mergedCursors(
   { host, db }: NodeInvocation,
   argument: RawValue,
   strings: StringComparator | undefined,
-): DocumentSource {
+): CursorSource {
   const sort = findField(argument.bytes, 'sort', argument.start)
   const remotes = elementsOf(findField(argument.bytes, 'remotes', argument.start)!).map((remote) => {
     const text = (name: string) => findField(remote.bytes, name, remote.start)!.asString()
@@ -41,7 +38,7 @@ export function mergedCursors(
   )
 }
 
-class MergedCursors implements DocumentSource {
+class MergedCursors implements CursorSource {
   readonly #merger: InputMerger<RemoteCursor>
 
   constructor(merger: InputMerger<RemoteCursor>) {

@@ -1,6 +1,5 @@
 /** A pipeline on a collection of this node, ready to give documents. */
-import type { CommandArguments } from '@shardlab/actor'
-import { BsonType, CommandError, findField, type RawValue } from '@shardlab/bson'
+import { CommandError, findField, type RawValue } from '@shardlab/bson'
 import {
   compilePipeline,
   evaluateDocuments,
@@ -8,16 +7,22 @@ import {
   type EvaluationContext,
   type Pipeline,
 } from '@shardlab/query'
-import type { Behaviours } from '@shardlab/sharding'
 import type { Collection, PlanExecutor, QueryPlan } from '@shardlab/storage'
+import {
+  evaluationOf,
+  withTimeLimit,
+  hintOf,
+  checkLet,
+  listSource,
+  emptySource,
+  memoryLimitBytes,
+  stageMemoryOf,
+  withConstants,
+} from '@shardlab/member'
 import { checkCollectionUuid } from '../crud/collection-uuid.js'
-import { evaluationOf, withTimeLimit } from '../crud/evaluation.js'
-import { hintOf } from '../crud/hint.js'
-import { checkLet } from '../crud/let-argument.js'
-import { listSource } from '../crud/list-source.js'
-import { emptySource, PlanSource } from '../crud/read-source.js'
+import { PlanSource } from '../crud/read-source.js'
 import { checkTableScan } from '../crud/table-scan.js'
-import type { DocumentSource } from '../cursors/cursor-manager.js'
+import type { CursorSource } from '../cursors/cursor-manager.js'
 import type { NodeInvocation } from '../invocation.js'
 import { nodeStageSources } from '../sources/node-sources.js'
 import { enterForeign } from './foreign-collections.js'
@@ -26,20 +31,6 @@ import { planLeading } from './leading-plan.js'
 import { mergedCursors } from './merged-cursors.js'
 import { PipelineSource } from './pipeline-source.js'
 import { ReadAheadSource } from './read-ahead-source.js'
-
-const memoryLimitBytes = 100 * 1024 * 1024
-
-/** How much a stage may hold: there is no disk, so that where it might be used nothing limits it. */
-export function stageMemoryOf(args: CommandArguments, { sortsUseDiskByDefault }: Behaviours): number {
-  return (args.bool('allowDiskUse') ?? sortsUseDiskByDefault) ? Infinity : memoryLimitBytes
-}
-
-/** The `$$NOW` of the router, so that all parts of a pipeline have the same. */
-export function withConstants(evaluation: EvaluationContext, args: CommandArguments): EvaluationContext {
-  const constants = args.document('runtimeConstants')
-  const now = constants === undefined ? undefined : findField(constants, 'localNow')
-  return now?.type === BsonType.date ? { ...evaluation, nowMs: Number(now.asBigInt()) } : evaluation
-}
 
 /** A pipeline that has been checked and bound to its collection. */
 export interface BoundPipeline {
@@ -89,7 +80,7 @@ export async function openPipeline(
   ns: string,
   bound: BoundPipeline,
   watch?: PipelineWatch,
-): Promise<DocumentSource> {
+): Promise<CursorSource> {
   const { host, args, db } = invocation
   const { pipeline, evaluation, merged } = bound
   const allowDiskUse = stageMemoryOf(args, host.behaviours) === Infinity

@@ -1,8 +1,8 @@
 import type { ForeignBatch, JoinRequest, PipelineRun } from '@shardlab/query'
-import type { DocumentSource } from '../cursors/cursor-manager.js'
+import type { TimeLimit } from '@shardlab/member'
+import type { CursorSource } from '../cursors/cursor-manager.js'
 import type { SourceReads } from '../cursors/source-reads.js'
 import type { NodeInvocation } from '../invocation.js'
-import type { TimeLimit } from '../operations/time-limit.js'
 
 /** Reads other collections for the joins of a pipeline. */
 export interface ForeignReader {
@@ -11,14 +11,14 @@ export interface ForeignReader {
 }
 
 /** A pipeline over a source: documents are pushed in as its results are asked for. */
-export class PipelineSource implements DocumentSource {
-  readonly #input: DocumentSource
+export class PipelineSource implements CursorSource {
+  readonly #input: CursorSource
   readonly #run: PipelineRun
   readonly #reader: ForeignReader
   #taken = 0
   #ended = false
 
-  constructor(input: DocumentSource, run: PipelineRun, reader: ForeignReader) {
+  constructor(input: CursorSource, run: PipelineRun, reader: ForeignReader) {
     this.#input = input
     this.#run = run
     this.#reader = reader

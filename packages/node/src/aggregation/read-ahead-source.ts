@@ -3,7 +3,7 @@
  * when its collection is dropped. Server: document_source_cursor.cpp, internalDocumentSourceCursorBatchSizeBytes and InitialBatchSize.
  */
 import { inputsOf, type PlanStage, type QueryPlan } from '@shardlab/storage'
-import type { DocumentSource } from '../cursors/cursor-manager.js'
+import type { CursorSource } from '../cursors/cursor-manager.js'
 import type { SourceReads } from '../cursors/source-reads.js'
 
 /** A batch ends with the document that exceeds this. */
@@ -12,16 +12,16 @@ const batchBytesMax = 4 * 1024 * 1024
 const unlimited = 2 ** 30 - 1
 
 /** Reads lazily from what does not change; only where a batch would begin does it look whether there still is something to read. */
-export class ReadAheadSource implements DocumentSource {
+export class ReadAheadSource implements CursorSource {
   readonly readsAhead = true
-  readonly #rows: DocumentSource
+  readonly #rows: CursorSource
   #countMax: number
   #begun = false
   #countLeft = 0
   #bytesLeft = 0
 
   /** @param firstBatch documents of the first batch, then twice as many each time; 0: bytes alone count */
-  constructor(rows: DocumentSource, { root }: QueryPlan, firstBatch: number) {
+  constructor(rows: CursorSource, { root }: QueryPlan, firstBatch: number) {
     this.#rows = rows
     this.#countMax = firstBatch === 0 || hasLimit(root) ? unlimited : firstBatch
   }

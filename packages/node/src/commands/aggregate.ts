@@ -1,13 +1,18 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import type { EvaluationContext, OuterStage } from '@shardlab/query'
-import { aggregateFields } from '../aggregation/aggregate-fields.js'
+import {
+  aggregateFields,
+  writeResults,
+  withContext,
+  batchSizeOf,
+  checkCursorArgument,
+  defaultFirstBatch,
+  namespaceOfAggregate,
+} from '@shardlab/member'
 import { bindPipeline, openPipeline } from '../aggregation/open-pipeline.js'
 import { nodeSink } from '../aggregation/writers/node-sink.js'
-import { writeResults } from '../aggregation/writers/write-results.js'
-import { withContext } from '../crud/read-source.js'
-import { batchSizeOf, checkCursorArgument } from '../crud/read-arguments.js'
-import { defaultFirstBatch, type DocumentSource } from '../cursors/cursor-manager.js'
+import type { CursorSource } from '../cursors/cursor-manager.js'
 import { writeFirstBatch } from '../cursors/cursor-reply.js'
 import type { NodeInvocation } from '../invocation.js'
 import { explainItself } from './explain.js'
@@ -28,11 +33,6 @@ export const aggregate: CommandRow<NodeInvocation> = {
     if (args.bool('explain') === true) return explainItself(invocation)
     return runAggregate(invocation, namespaceOfAggregate(invocation))
   },
-}
-
-/** `{aggregate: 1}` stands for `database.$cmd.aggregate`. @throws CommandError 73 InvalidNamespace */
-export function namespaceOfAggregate({ args, db }: Pick<NodeInvocation, 'args' | 'db'>): string {
-  return args.target.isNumber() ? `${db}.$cmd.aggregate` : `${db}.${args.collectionName(db)}`
 }
 
 async function runAggregate(invocation: NodeInvocation, ns: string): Promise<DocumentWriter> {
@@ -61,7 +61,7 @@ async function runAggregate(invocation: NodeInvocation, ns: string): Promise<Doc
 async function writeAway(
   invocation: NodeInvocation,
   ns: string,
-  source: DocumentSource,
+  source: CursorSource,
   writer: OuterStage,
   evaluation: EvaluationContext,
 ): Promise<DocumentWriter> {

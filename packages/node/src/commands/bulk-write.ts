@@ -1,18 +1,14 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, type RawValue } from '@shardlab/bson'
-import { expectUuid } from '../crud/collection-uuid.js'
-import { fixDocumentForInsert } from '../crud/fix-document.js'
-import { sortWithMulti } from '../crud/statement.js'
-import { logSession, writeRetriedStmtIds } from '../crud/write-batch.js'
 import {
+  sortWithMulti,
+  writeRetriedStmtIds,
   bulkWriteBatchSize,
   bulkWriteFields,
   bulkWriteNs,
   readBulkWrite,
   readStatement,
   type BulkWriteOp,
-} from '../crud/write-bulk.js'
-import {
   countOfFirstBatch,
   emptySummary,
   errorItem,
@@ -20,7 +16,10 @@ import {
   writeSummary,
   type BulkWriteResult,
   type BulkWriteSummary,
-} from '../crud/write-bulk-reply.js'
+} from '@shardlab/member'
+import { expectUuid } from '../crud/collection-uuid.js'
+import { fixDocumentForInsert } from '../crud/fix-document.js'
+import { logSession } from '../crud/write-batch.js'
 import { prepareDelete } from '../crud/write-delete.js'
 import { failsBatch, isStaleError } from '../crud/write-errors.js'
 import { insertDocument } from '../crud/write-insert.js'

@@ -1,9 +1,8 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { cloneCollectionAsCappedFields } from '@shardlab/member'
 import { cappedSizeOf, copyAsCapped, sourceOfCopy } from '../crud/capped-copy.js'
 import type { NodeInvocation } from '../invocation.js'
-
-export const cloneCollectionAsCappedFields = { toCollection: 'string!', size: 'number!', temp: 'bool' } as const
 
 export const cloneCollectionAsCapped: CommandRow<NodeInvocation> = {
   name: 'cloneCollectionAsCapped',

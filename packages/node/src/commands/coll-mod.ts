@@ -11,6 +11,7 @@ import {
 } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import { cappedMaxDocuments, cappedSizeBytes, type Collection } from '@shardlab/storage'
+import { collModFields } from '@shardlab/member'
 import { checkClusteredExpiry } from '../crud/clustered-index.js'
 import { checkCollectionUuid } from '../crud/collection-uuid.js'
 import { checkEnumeration, preImagesOption, writeInteger } from '../crud/collection-options.js'
@@ -20,23 +21,6 @@ import type { NodeInvocation } from '../invocation.js'
 import { checkValidator } from '../validation/check-validator.js'
 import { modifyView, viewOf } from '../views/view-catalog.js'
 import type { ViewDefinition } from '../views/view-definition.js'
-
-export const collModFields = {
-  index: 'object',
-  validator: 'object',
-  validationLevel: 'string',
-  validationAction: 'string',
-  viewOn: 'string',
-  pipeline: 'array',
-  recordPreImages: 'bool',
-  changeStreamPreAndPostImages: 'object',
-  expireAfterSeconds: 'any',
-  timeseries: 'object',
-  cappedSize: 'number',
-  cappedMax: 'number',
-  dryRun: 'bool',
-  collectionUUID: 'binary',
-} as const
 
 const collectionOnly = [
   'index',

@@ -1,15 +1,8 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
+import { collStatsFields } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
 import { scaleOf, writeStorageStats } from '../statistics/storage-stats.js'
-
-export const collStatsFields = {
-  scale: 'any',
-  verbose: 'any',
-  validationLevel: 'string',
-  waitForLock: 'any',
-  numericOnly: 'any',
-} as const
 
 export const collStats: CommandRow<NodeInvocation> = {
   name: 'collStats',

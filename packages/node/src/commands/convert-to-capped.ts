@@ -1,10 +1,9 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
+import { convertToCappedFields } from '@shardlab/member'
 import { cappedSizeOf, copyAsCapped, sourceOfCopy } from '../crud/capped-copy.js'
 import { renameLocalCollection } from '../crud/rename.js'
 import type { NodeInvocation } from '../invocation.js'
-
-export const convertToCappedFields = { size: 'number!' } as const
 
 export const convertToCapped: CommandRow<NodeInvocation> = {
   name: 'convertToCapped',

@@ -1,8 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
-import { DocumentWriter } from '@shardlab/bson'
 import { runCount } from '@shardlab/storage'
-import { evaluationOf, withTimeLimit } from '../crud/evaluation.js'
-import { compileCount, countFields, planCounting } from '../crud/read-count.js'
+import { evaluationOf, withTimeLimit, compileCount, countFields, writeCount } from '@shardlab/member'
+import { planCounting } from '../crud/read-count.js'
 import { checkTableScan } from '../crud/table-scan.js'
 import type { NodeInvocation } from '../invocation.js'
 
@@ -28,9 +27,4 @@ export const count: CommandRow<NodeInvocation> = {
     checkTableScan(host, plan, query.hint.hint)
     return writeCount(runCount(plan, {}, (stats) => host.statistics.queries.add(plan.root, stats, null)))
   },
-}
-
-/** `{ n }` as the server appends numbers: int32 where it fits. */
-export function writeCount(n: number, writer = new DocumentWriter(128)): DocumentWriter {
-  return n < 2 ** 31 ? writer.int32('n', n) : writer.int64('n', n)
 }

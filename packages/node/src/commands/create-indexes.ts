@@ -1,22 +1,14 @@
 import { uuidV4, type CommandArguments, type CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, findField, stringValue, type RawValue } from '@shardlab/bson'
 import { prepareIndex, type Collection } from '@shardlab/storage'
+import { uuidText, createIndexesFields } from '@shardlab/member'
 import { checkCollectionUuid } from '../crud/collection-uuid.js'
 import { withoutClusteredOption } from '../crud/clustered-index.js'
 import { buildIndex, dropIndex } from '../crud/index-specs.js'
 import { createCollection } from '../crud/namespace.js'
-import { uuidText } from '../crud/uuid-text.js'
 import type { NodeInvocation } from '../invocation.js'
 import type { StorageNode } from '../storage-node.js'
 import { viewOf } from '../views/view-catalog.js'
-
-export const createIndexesFields = {
-  indexes: 'array!',
-  ignoreUnknownIndexOptions: 'bool',
-  commitQuorum: 'any',
-  returnOnStart: 'bool',
-  collectionUUID: 'binary',
-} as const
 
 export const createIndexes: CommandRow<NodeInvocation> = {
   name: 'createIndexes',

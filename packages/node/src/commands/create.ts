@@ -2,12 +2,12 @@ import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField, valuesEqual } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import type { Collection } from '@shardlab/storage'
+import { uuidText } from '@shardlab/member'
 import { collectionOptions, createFields, listedOptions, pipelineOf, sameOptions } from '../crud/collection-options.js'
 import { checkNewName, createCollection } from '../crud/namespace.js'
 import type { NodeInvocation } from '../invocation.js'
 import { createView, viewOf } from '../views/view-catalog.js'
 import type { ViewDefinition } from '../views/view-definition.js'
-import { uuidText } from '../crud/uuid-text.js'
 
 export const create: CommandRow<NodeInvocation> = {
   name: 'create',

@@ -1,8 +1,8 @@
 import { isGenericArgument, type CommandArguments, type CommandRow } from '@shardlab/actor'
 import { DocumentWriter, FieldIterator } from '@shardlab/bson'
 import { compileFilter } from '@shardlab/query'
+import { currentOperations } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
-import { currentOperations } from '../operations/current-operations.js'
 
 const parameters: ReadonlySet<string> = new Set(['$all', '$ownOps', '$truncateOps'])
 

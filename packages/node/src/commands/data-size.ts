@@ -1,4 +1,4 @@
-import { checkCollectionName, type CommandArguments, type CommandRow } from '@shardlab/actor'
+import type { CommandRow } from '@shardlab/actor'
 import {
   BsonType,
   CommandError,
@@ -7,33 +7,11 @@ import {
   findField,
   isEmptyDocument,
   keyStringOfDocument,
-  typeName,
 } from '@shardlab/bson'
 import type { Collection, Index } from '@shardlab/storage'
+import { dataSizeFields, namespaceArgument } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
 import { sizesOf, type KeyBounds } from '../statistics/collection-sizes.js'
-
-export const dataSizeFields = {
-  keyPattern: 'object',
-  min: 'object',
-  max: 'object',
-  estimate: 'bool',
-  maxSize: 'number',
-  maxObjects: 'number',
-} as const
-
-/** The namespace in the command's own field. @throws CommandError 14 TypeMismatch, 73 InvalidNamespace */
-export function namespaceArgument(args: CommandArguments): string {
-  if (args.target.type !== BsonType.string)
-    throw new CommandError(
-      'TypeMismatch',
-      `BSON field '${args.command}.${args.command}' is the wrong type '${typeName(args.target.type)}', expected type 'string'`,
-    )
-  const ns = args.target.asString()
-  const dot = ns.indexOf('.')
-  checkCollectionName(ns.slice(0, Math.max(dot, 0)), dot < 1 ? '' : ns.slice(dot + 1))
-  return ns
-}
 
 export const dataSize: CommandRow<NodeInvocation> = {
   name: 'dataSize',

@@ -11,8 +11,8 @@ import {
 } from '@shardlab/bson'
 import { compileFilter, parseSort } from '@shardlab/query'
 import { executePlan, planQuery, type Collection } from '@shardlab/storage'
+import { writeNumber } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
-import { writeNumber } from '../statistics/write-number.js'
 
 /** Server: dbhash.cpp. */
 export const dbHash: CommandRow<NodeInvocation> = {

@@ -1,10 +1,9 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { dbStatsFields } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
 import { sizesOf } from '../statistics/collection-sizes.js'
 import { indexBytes } from '../statistics/storage-stats.js'
-
-export const dbStatsFields = { scale: 'number', freeStorage: 'bool' } as const
 
 export const dbStats: CommandRow<NodeInvocation> = {
   name: 'dbStats',

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
-import { readModify, type DeleteStatement } from '../crud/statement.js'
+import { readModify, type DeleteStatement } from '@shardlab/member'
 import { runWriteBatch } from '../crud/write-batch.js'
 import { prepareDelete } from '../crud/write-delete.js'
 import type { NodeInvocation } from '../invocation.js'

@@ -1,15 +1,15 @@
 import type { CommandRow } from '@shardlab/actor'
-import { DocumentWriter, type RawValue } from '@shardlab/bson'
 import { executePlan } from '@shardlab/storage'
-import { evaluationOf, withTimeLimit } from '../crud/evaluation.js'
 import {
+  evaluationOf,
+  withTimeLimit,
   compileDistinct,
   distinctFields,
   DistinctValues,
-  forEachValueAt,
-  planDistinctRows,
-} from '../crud/read-distinct.js'
-import { withContext } from '../crud/read-source.js'
+  withContext,
+  writeValues,
+} from '@shardlab/member'
+import { forEachValueAt, planDistinctRows } from '../crud/read-distinct.js'
 import { checkTableScan } from '../crud/table-scan.js'
 import type { NodeInvocation } from '../invocation.js'
 
@@ -45,11 +45,4 @@ export const distinct: CommandRow<NodeInvocation> = {
     }
     return writeValues(values.sorted())
   },
-}
-
-/** `{ values: […] }` */
-export function writeValues(values: readonly RawValue[]): DocumentWriter {
-  const writer = new DocumentWriter(1024).startArray('values')
-  values.forEach((value, i) => writer.value(String(i), value))
-  return writer.end()
 }

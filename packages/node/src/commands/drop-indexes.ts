@@ -10,14 +10,12 @@ import {
 } from '@shardlab/bson'
 import { formatDocument, formatValue } from '@shardlab/query'
 import { isIdKey, type Collection, type Index } from '@shardlab/storage'
+import { uuidText, dropIndexesFields } from '@shardlab/member'
 import { checkCollectionUuid } from '../crud/collection-uuid.js'
 import { dropIndex } from '../crud/index-specs.js'
-import { uuidText } from '../crud/uuid-text.js'
 import type { NodeInvocation } from '../invocation.js'
 import type { Access } from '../role.js'
 import { viewOf } from '../views/view-catalog.js'
-
-export const dropIndexesFields = { index: 'any!', collectionUUID: 'binary' } as const
 
 export const dropIndexes: CommandRow<NodeInvocation> = {
   name: 'dropIndexes',

@@ -1,8 +1,9 @@
 import { CommandArguments, type CommandRow } from '@shardlab/actor'
-import { DocumentWriter, FieldIterator, firstFieldName } from '@shardlab/bson'
-import { explainerOf } from '../explain/explainers.js'
-import { writeServerInfo, writeServerParameters } from '../explain/server-facts.js'
+import { DocumentWriter, firstFieldName } from '@shardlab/bson'
 import {
+  explainableFields,
+  writeServerInfo,
+  writeServerParameters,
   cannotExplain,
   explainedCommand,
   explainFields,
@@ -10,7 +11,9 @@ import {
   unknownCommand,
   verbosityOf,
   type Verbosity,
-} from '../explain/verbosity.js'
+  withoutExplain,
+} from '@shardlab/member'
+import { explainerOf } from '../explain/explainers.js'
 import type { NodeInvocation } from '../invocation.js'
 
 export const explain: CommandRow<NodeInvocation> = {
@@ -41,17 +44,20 @@ async function explainCommand(
 ): Promise<DocumentWriter> {
   const { host, db } = invocation
   const name = firstFieldName(body) ?? ''
-  const explainer = explainerOf(name)
-  if (explainer === undefined)
+  const fields = explainableFields(name)
+  if (fields === undefined)
     throw host.table.find(name, host.behaviours) === undefined ? unknownCommand(body) : cannotExplain(name)
-  const args = CommandArguments.parse(body, explainer.fields)
+  const args = CommandArguments.parse(body, fields)
   const inner: NodeInvocation = { ...invocation, body, args, retryable: null }
   const ns = args.target.isNumber() ? `${db}.$cmd.aggregate` : `${db}.${args.collectionName(db)}`
   const access = await host.role.enter(ns, invocation)
   const writer = new DocumentWriter(2048)
   const { explainIsVersioned } = host.behaviours
   if (explainIsVersioned) writer.string('explainVersion', '1')
-  const { shapeHash, isPipeline } = await explainer.explain({ invocation: inner, ns, access, verbosity }, writer)
+  const { shapeHash, isPipeline } = await explainerOf(name).explain(
+    { invocation: inner, ns, access, verbosity },
+    writer,
+  )
   if (shapeHash !== null && host.behaviours.explainHasQueryShapeHash) writer.string('queryShapeHash', shapeHash)
   if (explainIsVersioned && !isPipeline) writer.document('command', shownCommand(body, db))
   writeServerParameters(writeServerInfo(writer, host), host)
@@ -61,11 +67,4 @@ async function explainCommand(
 /** `{ aggregate, explain: true }`: the same as an explain without statistics. */
 export function explainItself(invocation: NodeInvocation): Promise<DocumentWriter> {
   return explainCommand(invocation, withoutExplain(invocation.body), 'queryPlanner')
-}
-
-/** The aggregate without its `explain`. */
-export function withoutExplain(body: Uint8Array): Uint8Array {
-  const writer = new DocumentWriter(body.length)
-  for (const it = new FieldIterator(body); it.next();) if (it.name() !== 'explain') writer.value(it.name(), it.value())
-  return writer.finish()
 }

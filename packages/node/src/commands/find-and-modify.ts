@@ -2,12 +2,16 @@ import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, isEmptyDocument, type RawValue } from '@shardlab/bson'
 import { compileFilter, compileProjection, formatDocument, parseSort, type EvaluationContext } from '@shardlab/query'
 import type { LogSession } from '@shardlab/storage'
-import { withCollation } from '../crud/evaluation.js'
+import {
+  withCollation,
+  findAndModifyFields,
+  readFindAndModify,
+  type FindAndModifyRequest,
+  checkLet,
+} from '@shardlab/member'
 import { logSession } from '../crud/write-batch.js'
 import { prepareDelete } from '../crud/write-delete.js'
 import { isStaleError } from '../crud/write-errors.js'
-import { findAndModifyFields, readFindAndModify, type FindAndModifyRequest } from '../crud/write-find-and-modify.js'
-import { checkLet } from '../crud/let-argument.js'
 import { writeScope, type WriteScope } from '../crud/write-scope.js'
 import { prepareUpdate } from '../crud/write-update.js'
 import type { NodeInvocation } from '../invocation.js'

@@ -2,17 +2,26 @@ import type { CommandRow } from '@shardlab/actor'
 import type { CommandError, DocumentWriter } from '@shardlab/bson'
 import { equalityValues } from '@shardlab/query'
 import { notCapped, type Collection } from '@shardlab/storage'
+import {
+  evaluationOf,
+  withTimeLimit,
+  checkLet,
+  compileFind,
+  findFields,
+  type FindQuery,
+  emptySource,
+  withContext,
+  nonNegative,
+  defaultFirstBatch,
+  type TailableMode,
+} from '@shardlab/member'
 import { checkCollectionUuid } from '../crud/collection-uuid.js'
-import { evaluationOf, withTimeLimit } from '../crud/evaluation.js'
-import { checkLet } from '../crud/let-argument.js'
-import { compileFind, findFields, type FindQuery } from '../crud/read-find.js'
 import { sourceById } from '../crud/read-by-id.js'
 import { planFind } from '../crud/read-plan.js'
-import { emptySource, PlanSource, withContext } from '../crud/read-source.js'
-import { nonNegative } from '../crud/read-arguments.js'
+import { PlanSource } from '../crud/read-source.js'
 import { TailSource } from '../crud/read-tail.js'
 import { checkTableScan } from '../crud/table-scan.js'
-import { defaultFirstBatch, type DocumentSource, type TailableMode } from '../cursors/cursor-manager.js'
+import type { CursorSource } from '../cursors/cursor-manager.js'
 import { writeFirstBatch } from '../cursors/cursor-reply.js'
 import type { NodeInvocation } from '../invocation.js'
 import type { Access } from '../role.js'
@@ -73,7 +82,7 @@ function notCappedError(collection: Collection, { filter, sort, shape, skip, lim
 }
 
 interface OpenedFind {
-  readonly source: DocumentSource
+  readonly source: CursorSource
   readonly tailable: TailableMode
 }
 
@@ -96,7 +105,7 @@ function plannedSource(
   ownership: Access['ownership'],
   query: FindQuery,
   batchSize: number,
-): DocumentSource {
+): CursorSource {
   if (live === undefined) return emptySource
   if (query.tailable !== 'no') {
     if (live.capped === null) throw notCappedError(live, query)

@@ -1,8 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { fsyncFields } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
-
-export const fsyncFields = { lock: 'any', fsyncLockAcquisitionTimeoutMillis: 'number', async: 'any' } as const
 
 export const fsync: CommandRow<NodeInvocation> = {
   name: 'fsync',

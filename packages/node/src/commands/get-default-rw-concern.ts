@@ -1,10 +1,8 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField, stringValue } from '@shardlab/bson'
-import { concernDefaultsId, writeConcernDefaults } from '../crud/concern-defaults.js'
+import { concernDefaultsId, writeConcernDefaults, getDefaultRWConcernFields } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
 import type { StorageNode } from '../storage-node.js'
-
-export const getDefaultRWConcernFields = { inMemory: 'bool' } as const
 export const configSettings = 'config.settings'
 
 export const getDefaultRWConcern: CommandRow<NodeInvocation> = {

@@ -1,10 +1,8 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, typeName } from '@shardlab/bson'
-import { getMoreBatchSize, getMoreNamespace } from '../crud/read-arguments.js'
-import { withContext } from '../crud/read-source.js'
+import { getMoreBatchSize, getMoreNamespace, withContext, checkGetMoreAfterCheckout } from '@shardlab/member'
 import { writeBatch, type OpenCursor } from '../cursors/cursor-manager.js'
 import { checkCollectionOfCursor } from '../cursors/invalidate-cursors.js'
-import { checkGetMoreAfterCheckout } from '../fail-points/get-more.js'
 import type { NodeInvocation } from '../invocation.js'
 
 /** How long a getMore on an awaitData cursor waits when it does not say. */

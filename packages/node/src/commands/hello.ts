@@ -1,9 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
-import { BsonType, CommandError, DocumentWriter, elementsOf, findField, sameBytes, type RawValue } from '@shardlab/bson'
-import { maxBsonObjectSize, maxMessageSizeBytes, maxWriteBatchSize, negotiateCompression } from '@shardlab/wire'
-import { noteMetadata } from '../common/member-log.js'
+import { BsonType, CommandError, DocumentWriter, findField, sameBytes, type RawValue } from '@shardlab/bson'
+import { noteMetadata, writeHelloLimits, writeAgreedCompression } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
-import { sessionTimeoutMinutes } from '../sessions/session-catalog.js'
 
 /** The awaitable form's arguments. @throws CommandError 31368, 31373 as a mongod */
 function awaitableHello(topologyVersion: RawValue | undefined, maxAwaitTimeMS: RawValue | undefined): number | null {
@@ -32,29 +30,6 @@ function isProcess(topologyVersion: RawValue | undefined, processId: Uint8Array)
 async function awaitNoChange({ host, operation }: NodeInvocation, waitMs: number): Promise<void> {
   if (!(await operation.sleep(host.context, waitMs)))
     throw new CommandError('ShutdownInProgress', 'The server is in quiesce mode and will shut down')
-}
-
-/** Appends the limits, time and connection that every kind of hello tells. */
-export function writeHelloLimits(writer: DocumentWriter, nowMs: number, connectionId: number): DocumentWriter {
-  return writer
-    .int32('maxBsonObjectSize', maxBsonObjectSize)
-    .int32('maxMessageSizeBytes', maxMessageSizeBytes)
-    .int32('maxWriteBatchSize', maxWriteBatchSize)
-    .date('localTime', nowMs)
-    .int32('logicalSessionTimeoutMinutes', sessionTimeoutMinutes)
-    .int32('connectionId', connectionId)
-}
-
-/** Appends `compression`, what client and gateway agree on; nothing when they agree on nothing. */
-export function writeAgreedCompression(writer: DocumentWriter, offered: RawValue | undefined): DocumentWriter {
-  if (offered?.type !== BsonType.array) return writer
-  const agreed = negotiateCompression(
-    elementsOf(offered).flatMap((name) => (name.type === BsonType.string ? [name.asString()] : [])),
-  )
-  if (agreed.length === 0) return writer
-  writer.startArray('compression')
-  agreed.forEach((name, i) => writer.string(String(i), name))
-  return writer.end()
 }
 
 /** A one-member replica set whose primary this node is. */

@@ -1,8 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
+import { killSessionsHere, sessionsByPattern } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
-import { killSessionsHere } from '../sessions/kill-sessions.js'
-import { sessionsByPattern } from '../sessions/session-patterns.js'
 
 export const killAllSessionsByPattern: CommandRow<NodeInvocation> = {
   name: 'killAllSessionsByPattern',

@@ -1,10 +1,9 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter, emptyDocument } from '@shardlab/bson'
 import { compileFilter } from '@shardlab/query'
+import { listDatabasesFields } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
 import { sizesOf } from '../statistics/collection-sizes.js'
-
-export const listDatabasesFields = { filter: 'object', nameOnly: 'bool', authorizedDatabases: 'bool' } as const
 
 export const listDatabases: CommandRow<NodeInvocation> = {
   name: 'listDatabases',

@@ -1,10 +1,9 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
 import type { Collection, Index } from '@shardlab/storage'
+import { batchSizeOf, listSource } from '@shardlab/member'
 import { writeFirstBatch } from '../cursors/cursor-reply.js'
 import type { NodeInvocation } from '../invocation.js'
-import { batchSizeOf } from '../crud/read-arguments.js'
-import { listSource } from '../crud/list-source.js'
 import { refuseView } from '../views/refuse-view.js'
 
 export const listIndexes: CommandRow<NodeInvocation> = {

@@ -1,7 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, findField, toRawValue, type DocumentWriter } from '@shardlab/bson'
+import { writeServerStatus, type StatusMetrics, type StatusSection } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
-import { writeServerStatus, type StatusMetrics, type StatusSection } from '../statistics/server-status.js'
 import { indexBytes } from '../statistics/storage-stats.js'
 import type { StorageNode } from '../storage-node.js'
 

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter, findField } from '@shardlab/bson'
-import { concernDefaultsOf, setDefaultRWConcernFields } from '../crud/concern-defaults.js'
+import { concernDefaultsOf, setDefaultRWConcernFields } from '@shardlab/member'
 import { createCollection } from '../crud/namespace.js'
 import type { NodeInvocation } from '../invocation.js'
 import { configSettings, concernDefaultsKept, refuseOnShards, writeKeptDefaults } from './get-default-rw-concern.js'

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter, type RawValue } from '@shardlab/bson'
-import { readModify, type UpdateStatement } from '../crud/statement.js'
+import { readModify, type UpdateStatement } from '@shardlab/member'
 import { runWriteBatch } from '../crud/write-batch.js'
 import { prepareUpdate, type UpdateOutcome } from '../crud/write-update.js'
 import type { NodeInvocation } from '../invocation.js'

@@ -1,15 +1,9 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
+import { checkValidateOptions, validateFields } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
-import {
-  checkValidateOptions,
-  inspectCollection,
-  validateFields,
-  writeInspection,
-} from '../statistics/inspect-collection.js'
+import { inspectCollection, writeInspection } from '../statistics/inspect-collection.js'
 import { viewOf } from '../views/view-catalog.js'
-
-export { validateFields }
 
 export const validate: CommandRow<NodeInvocation> = {
   name: 'validate',

@@ -17,10 +17,10 @@ import {
 } from '@shardlab/bson'
 import { compileCollation, formatDocument } from '@shardlab/query'
 import { cappedMaxDocuments, cappedSizeBytes, isIdKey, validateIndexSpec } from '@shardlab/storage'
+import { splitNamespace, refuseTemporary } from '@shardlab/member'
 import type { StorageNode } from '../storage-node.js'
 import { checkValidator } from '../validation/check-validator.js'
 import { asksForClusteredIndex, writeClusteredIndex } from './clustered-index.js'
-import { splitNamespace } from './split-namespace.js'
 
 /** The arguments of `create`. */
 export const createFields = {
@@ -189,11 +189,6 @@ function checkVersion(node: StorageNode, args: CommandArguments): void {
       "'expireAfterSeconds' is only supported on time-series collections or when the 'clusteredIndex' option is specified",
     )
   }
-}
-
-/** Clients make no temporary collections. @throws CommandError 72 InvalidOptions. Server: create_command.cpp, cluster_create_cmd.cpp */
-export function refuseTemporary(temp: boolean | undefined): void {
-  if (temp === true) throw new CommandError('InvalidOptions', "the 'temp' field is an invalid option")
 }
 
 function checkCapped(args: CommandArguments): void {

@@ -3,36 +3,15 @@
  * Server: collection_uuid_mismatch.cpp, collection_uuid_mismatch_info.cpp.
  */
 import type { CommandArguments } from '@shardlab/actor'
-import { CommandError, DocumentWriter, findField, sameBytes } from '@shardlab/bson'
+import { sameBytes } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import type { Collection, StorageEngine } from '@shardlab/storage'
-import { databaseNameOf, splitNamespace } from './split-namespace.js'
+import { databaseNameOf, collectionUuidOf, uuidMismatch } from '@shardlab/member'
 
 interface UuidHost {
   readonly behaviours: Behaviours
   readonly engine: Pick<StorageEngine, 'collections'>
   collection(ns: string): Collection | undefined
-}
-
-const uuidSubtype = 4
-
-/** The 16 bytes of the argument; null: not given. @throws CommandError 14 TypeMismatch, 40415 before 6.0 */
-export function collectionUuidOf(
-  args: CommandArguments,
-  { collectionUuidArgument }: Pick<Behaviours, 'collectionUuidArgument'>,
-): Uint8Array | null {
-  const value = args.value('collectionUUID')
-  if (value === undefined) return null
-  if (!collectionUuidArgument)
-    throw new CommandError(40415, `BSON field '${args.command}.collectionUUID' is an unknown field.`)
-  return uuidIn(`${args.command}.collectionUUID`, value.slice())
-}
-
-/** @param binary a BSON value of type binary: length, subtype, bytes */
-export function uuidIn(field: string, binary: Uint8Array): Uint8Array {
-  if (binary[4] !== uuidSubtype || binary.length !== 21)
-    throw new CommandError('TypeMismatch', `BSON field '${field}' is the wrong binData type, expected type 'UUID'`)
-  return binary.subarray(5)
 }
 
 /** Checks the argument of a command on `ns`, where views are no collections. @throws CommandError 361 CollectionUUIDMismatch, and those of {@link collectionUuidOf} */
@@ -46,21 +25,4 @@ export function expectUuid(host: UuidHost, ns: string, uuid: Uint8Array | null):
   const isIt = (collection: Collection | undefined) => collection !== undefined && sameBytes(collection.uuid, uuid)
   if (isIt(host.collection(ns))) return
   throw uuidMismatch(ns, uuid, host.engine.collections(databaseNameOf(ns)).find(isIt)?.ns ?? null)
-}
-
-/** @param actualNs the collection of the same database that has the UUID; null: none */
-export function uuidMismatch(ns: string, uuid: Uint8Array, actualNs: string | null): CommandError {
-  const [db, name] = splitNamespace(ns)
-  const extra = new DocumentWriter(128).string('db', db).uuid('collectionUUID', uuid).string('expectedCollection', name)
-  if (actualNs === null) extra.null('actualCollection')
-  else extra.string('actualCollection', splitNamespace(actualNs)[1])
-  return new CommandError('CollectionUUIDMismatch', 'Collection UUID does not match that specified', {
-    extra: extra.finish(),
-  })
-}
-
-/** A command on a view that names a UUID: a view has none. @throws CommandError 361 CollectionUUIDMismatch */
-export function refuseUuidOfView(ns: string, body: Uint8Array): void {
-  const value = findField(body, 'collectionUUID')
-  if (value !== undefined) throw uuidMismatch(ns, uuidIn('collectionUUID', value.slice()), null)
 }

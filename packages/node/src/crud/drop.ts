@@ -1,8 +1,8 @@
 import { DocumentWriter } from '@shardlab/bson'
+import { splitNamespace } from '@shardlab/member'
 import { cursorsOfDropped } from '../cursors/invalidate-cursors.js'
 import type { StorageNode } from '../storage-node.js'
 import { dropView } from '../views/view-catalog.js'
-import { splitNamespace } from './split-namespace.js'
 
 /** What was dropped. */
 export interface Dropped {

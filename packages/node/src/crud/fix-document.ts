@@ -10,10 +10,8 @@ import {
   maxStoredDepth,
   type RawValue,
 } from '@shardlab/bson'
+import { documentBytesMax } from '@shardlab/member'
 import type { StorageNode } from '../storage-node.js'
-
-/** Largest document a user may store. */
-export const documentBytesMax = 16 * 1024 * 1024
 
 const dollarSign = 0x24
 

@@ -1,7 +1,7 @@
 import { DocumentWriter } from '@shardlab/bson'
 import type { Collection } from '@shardlab/storage'
+import { databaseNameOf, splitNamespace } from '@shardlab/member'
 import { cursorsOfDroppedIndex } from '../cursors/invalidate-cursors.js'
-import { databaseNameOf, splitNamespace } from './split-namespace.js'
 import type { StorageNode } from '../storage-node.js'
 
 /** Builds one index by a log entry; its specification must be complete and checked. */

@@ -1,9 +1,9 @@
 /** What collMod changes, by log entries. Server: coll_mod.cpp, coll_mod_index.cpp. */
 import { CommandError, DocumentWriter, FieldIterator, findField, isEmptyDocument } from '@shardlab/bson'
 import type { Collection, Index } from '@shardlab/storage'
+import { splitNamespace } from '@shardlab/member'
 import type { StorageNode } from '../storage-node.js'
 import { buildIndex, dropIndex } from './index-specs.js'
-import { splitNamespace } from './split-namespace.js'
 
 /**
  * Changes an index and options in one entry; nothing happens when there is nothing to change. {@link StorageNode.flush} follows.

@@ -1,10 +1,10 @@
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { uuidV4 } from '@shardlab/actor'
 import type { Collection } from '@shardlab/storage'
+import { splitNamespace } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
 import type { StorageNode } from '../storage-node.js'
 import { refuseView } from '../views/refuse-view.js'
-import { splitNamespace } from './split-namespace.js'
 
 /** `system.` collections that clients may make in any database. */
 const clientSystemNames = ['system.js', 'system.profile', 'system.views']

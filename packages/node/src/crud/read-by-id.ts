@@ -6,9 +6,9 @@
 import { soleEquality, type SoleEquality } from '@shardlab/query'
 import type { OwnershipFilter } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
-import type { DocumentSource } from '../cursors/cursor-manager.js'
+import { findOptionsOf } from '@shardlab/member'
+import type { CursorSource } from '../cursors/cursor-manager.js'
 import type { NodeInvocation } from '../invocation.js'
-import { findOptionsOf } from './read-find.js'
 
 /**
  * The document that a find is about; null: it has to be planned. Only for a find whose first batch may hold a document.
@@ -19,7 +19,7 @@ export function sourceById(
   { host, args }: NodeInvocation,
   collection: Collection,
   ownership: OwnershipFilter | null,
-): DocumentSource | null {
+): CursorSource | null {
   const { isFilterOnly } = args.fixed(findOptionsOf, findOptionsOf, findOptionsOf)
   const filter = isFilterOnly ? args.value('filter') : undefined
   const equality = filter === undefined ? null : soleEquality(filter, '_id')
@@ -38,7 +38,7 @@ function ownsId(ownership: OwnershipFilter | null, id: SoleEquality): boolean {
 }
 
 /** At its end as soon as the document is given out, as the stage IDHACK is. */
-class OneDocument implements DocumentSource {
+class OneDocument implements CursorSource {
   #document: Uint8Array | null
   #ended: boolean
 

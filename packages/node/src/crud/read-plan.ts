@@ -3,7 +3,7 @@ import { BsonType } from '@shardlab/bson'
 import { equalityValues, type Filter, type FilterNode } from '@shardlab/query'
 import type { OwnershipFilter } from '@shardlab/sharding'
 import { planQuery, type Collection, type QueryPlan, type ShardFilter } from '@shardlab/storage'
-import type { FindQuery } from './read-find.js'
+import type { FindQuery } from '@shardlab/member'
 
 /** What makes a plan see owned documents alone. Null: it sees all. */
 export function shardFilterOf(

@@ -1,5 +1,4 @@
 /** Documents of a collection as a find or aggregate reads them. */
-import { CommandError } from '@shardlab/bson'
 import {
   executePlan,
   type ExecuteOptions,
@@ -9,12 +8,9 @@ import {
   type QueryPlan,
   type StoredRecord,
 } from '@shardlab/storage'
-import type { DocumentSource } from '../cursors/cursor-manager.js'
+import type { CursorSource } from '../cursors/cursor-manager.js'
 import { SourceReads, type Collections } from '../cursors/source-reads.js'
 import type { QueryEffort } from '../statistics/query-effort.js'
-
-/** A source with nothing in it. */
-export const emptySource: DocumentSource = { next: () => null, isEOF: true }
 
 export interface PlanSourceOptions {
   readonly execute?: ExecuteOptions
@@ -29,7 +25,7 @@ export interface PlanSourceOptions {
 }
 
 /** Rows of a plan. */
-export class PlanSource implements DocumentSource {
+export class PlanSource implements CursorSource {
   readonly executor: PlanExecutor
   readonly #root: PlanStage
   readonly #apply: ((record: StoredRecord) => Uint8Array) | null
@@ -106,11 +102,4 @@ function isAtEnd(stage: PlanStage, returned: number): boolean {
     default:
       return false
   }
-}
-
-/** A command's error with `context` before its message; any other error as it is. */
-export function withContext(error: unknown, context: string): unknown {
-  if (!(error instanceof CommandError)) return error
-  const { code, message, errorLabels, extra } = error
-  return new CommandError(code, `${context} :: caused by :: ${message}`, { errorLabels, extra })
 }

@@ -2,10 +2,10 @@
 import { CommandError } from '@shardlab/bson'
 import type { Collection, StoredRecord } from '@shardlab/storage'
 import type { OwnershipFilter } from '@shardlab/sharding'
-import type { DocumentSource } from '../cursors/cursor-manager.js'
+import type { FindQuery } from '@shardlab/member'
+import type { CursorSource } from '../cursors/cursor-manager.js'
 import { SourceReads } from '../cursors/source-reads.js'
 import type { StorageNode } from '../storage-node.js'
-import type { FindQuery } from './read-find.js'
 
 export interface TailOptions {
   readonly host: StorageNode
@@ -15,7 +15,7 @@ export interface TailOptions {
 }
 
 /** Reads the live collection from the record behind the last one that it looked at. */
-export class TailSource implements DocumentSource {
+export class TailSource implements CursorSource {
   readonly isEOF = false
   readonly reads: SourceReads
   readonly #options: TailOptions

@@ -1,12 +1,11 @@
 import { DocumentWriter, findField } from '@shardlab/bson'
 import type { Collection } from '@shardlab/storage'
+import { databaseNameOf, splitNamespace, lastingOptions } from '@shardlab/member'
 import { cursorsOfRenamed } from '../cursors/invalidate-cursors.js'
 import type { StorageNode } from '../storage-node.js'
 import { createCollection } from './namespace.js'
-import { databaseNameOf, splitNamespace } from './split-namespace.js'
 import { dropLocalCollection } from './drop.js'
 import { buildIndex } from './index-specs.js'
-import { lastingOptions } from './temporary.js'
 
 /**
  * Gives a collection another name, in the place of what has it. Within a database it keeps its UUID; into another one it is copied, as on

@@ -1,7 +1,6 @@
 import { CommandError, findField } from '@shardlab/bson'
 import { stagesOf, type QueryPlan } from '@shardlab/storage'
-import type { ParameterSet } from '../parameters/parameter-set.js'
-import { splitNamespace } from './split-namespace.js'
+import { type ParameterSet, splitNamespace } from '@shardlab/member'
 
 const internalDatabases: readonly string[] = ['admin', 'config', 'local']
 

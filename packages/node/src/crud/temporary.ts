@@ -2,7 +2,7 @@
  * Collections that do not outlive the work they were made for. A member that starts, or becomes the primary, drops those it finds: whoever made
  * them is gone. Server: ReplicationCoordinatorExternalStateImpl::_dropAllTempCollections, clearTempCollections of startup_recovery.cpp.
  */
-import { DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
+import { findField } from '@shardlab/bson'
 import type { Collection } from '@shardlab/storage'
 import type { StorageNode } from '../storage-node.js'
 import { dropLocalCollection } from './drop.js'
@@ -10,22 +10,6 @@ import { dropLocalCollection } from './drop.js'
 /** The option `temp`. */
 export function isTemporary({ options }: Collection): boolean {
   return findField(options, 'temp')?.isTruthy() === true
-}
-
-/** Options of a collection, and that it is temporary. */
-export function temporaryOptions(options: Uint8Array): Uint8Array {
-  return lasting(options).bool('temp', true).finish()
-}
-
-/** Options of a collection that stays, whatever they were. */
-export function lastingOptions(options: Uint8Array): Uint8Array {
-  return lasting(options).finish()
-}
-
-function lasting(options: Uint8Array): DocumentWriter {
-  const writer = new DocumentWriter(options.length + 16)
-  for (const it = new FieldIterator(options); it.next();) if (it.name() !== 'temp') writer.value(it.name(), it.value())
-  return writer
 }
 
 /** The entries need no {@link StorageNode.flush}: what does not reach the disk is dropped again at the next start. */

@@ -3,51 +3,17 @@
  * Server: write_ops_exec.cpp.
  */
 import { CommandError, type DocumentWriter } from '@shardlab/bson'
-import type { Behaviours } from '@shardlab/sharding'
 import type { LogSession } from '@shardlab/storage'
-import { documentsArgument, type NodeInvocation, type RetryableWrite } from '../invocation.js'
+import { type WriteKind, statementsOf, writeRetriedStmtIds } from '@shardlab/member'
+import type { NodeInvocation, RetryableWrite } from '../invocation.js'
 import type { ExecutedStatement } from '../sessions/retry-history.js'
 import { checkCollectionUuid } from './collection-uuid.js'
-import { checkLet } from './let-argument.js'
-import { checkStatements, type ModifyKind } from './statement.js'
 import { failsBatch, isStaleError, writeWriteErrors, type WriteError } from './write-errors.js'
 import { writeScope, type WriteScope } from './write-scope.js'
-
-/** Most statements of one write command. */
-export const writeBatchSizeMax = 100_000
 
 /** Most statements that are run together, and fewest that are tried. */
 const runTogetherMax = 1000
 const runTogetherMin = 4
-
-export type WriteKind = 'insert' | ModifyKind
-
-/** The argument that holds the statements. */
-export const statementArguments = { insert: 'documents', update: 'updates', delete: 'deletes' } as const
-
-/** The statements of a write command, checked. @throws CommandError 16 InvalidLength, and those of {@link checkStatements} */
-export function statementsOf(invocation: StatementSource, kind: WriteKind): readonly Uint8Array[] {
-  const statements = documentsArgument(invocation, statementArguments[kind])
-  checkLet(invocation)
-  if (kind !== 'insert') checkStatements(kind, statements, invocation.host.behaviours)
-  checkBatchSize(statements.length)
-  return statements
-}
-
-/** Where statements come from: the invocation of a node or a router. */
-export type StatementSource = Pick<NodeInvocation, 'args' | 'body' | 'sequences'> & {
-  readonly host: { readonly behaviours: Behaviours }
-}
-
-/** @throws CommandError 16 InvalidLength */
-export function checkBatchSize(count: number): void {
-  if (count < 1 || count > writeBatchSizeMax) {
-    throw new CommandError(
-      'InvalidLength',
-      `Write batch sizes must be between 1 and ${writeBatchSizeMax}. Got ${count} operations.`,
-    )
-  }
-}
 
 /** What one kind of write does with its statements. */
 export interface StatementRunner {
@@ -120,12 +86,4 @@ export function logSession(retryable: RetryableWrite | null, stmtId: number): Lo
   return retryable === null
     ? null
     : { lsid: retryable.session.document, txnNumber: retryable.txnNumber, stmtIds: [stmtId] }
-}
-
-/** Statements that were answered from the history. */
-export function writeRetriedStmtIds(writer: DocumentWriter, stmtIds: readonly number[]): DocumentWriter {
-  if (stmtIds.length === 0) return writer
-  writer.startArray('retriedStmtIds')
-  stmtIds.forEach((stmtId, i) => writer.int32(String(i), stmtId))
-  return writer.end()
 }

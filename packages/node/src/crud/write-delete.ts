@@ -1,9 +1,8 @@
 /** One delete statement. Server: delete_stage.cpp, write_ops_exec.cpp. */
 import { CommandError } from '@shardlab/bson'
 import type { LogSession } from '@shardlab/storage'
-import type { DeleteStatement } from './statement.js'
+import { type DeleteStatement, withCollation } from '@shardlab/member'
 import { refuseView } from '../views/refuse-view.js'
-import { withCollation } from './evaluation.js'
 import { removeDocument } from './write-insert.js'
 import { documentsToModify, StatementFilter } from './write-search.js'
 import type { WriteScope } from './write-scope.js'

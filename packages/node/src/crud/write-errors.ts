@@ -1,5 +1,6 @@
 /** The `writeErrors` of a batch and when the batch stops. Server: write_ops_exec.cpp. */
 import { CommandError, DocumentWriter } from '@shardlab/bson'
+import { errorText } from '@shardlab/member'
 
 export interface WriteError {
   readonly index: number
@@ -14,14 +15,6 @@ export function isStaleError(error: CommandError): boolean {
 /** MaxTimeMSExpired: as all interruptions it ends the command and is no error of a statement. What was written stays. */
 export function failsBatch(error: CommandError): boolean {
   return error.code === 50
-}
-
-/** An error's text of this length is only told of the first errors of a batch. Server: write_ops_exec.cpp, generateError. */
-const longErrorBytes = 1024 * 1024
-
-/** The text of an error that follows so many others. */
-export function errorText({ message }: Pick<CommandError, 'message'>, earlierErrors: number): string {
-  return earlierErrors > 1 && message.length > longErrorBytes ? '' : message
 }
 
 /**

@@ -1,8 +1,7 @@
-import type { CommandArguments } from '@shardlab/actor'
 import type { EvaluationContext } from '@shardlab/query'
+import { withTimeLimit, writeEvaluation } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
 import type { Access } from '../role.js'
-import { withLet, withTimeLimit, type EvaluationHost } from './evaluation.js'
 
 /** What the statements of one command on one collection have in common. */
 export interface WriteScope {
@@ -31,9 +30,4 @@ export function writeScope(invocation: NodeInvocation, ns: string, access: Acces
     bypassValidation: args.bool('bypassDocumentValidation') === true,
     keepsEmptyTimestamps: args.bool('bypassEmptyTsReplacement') === true,
   }
-}
-
-/** What the expressions of a write command see. @throws CommandError 40415 where the emulated version has no `let`, and those of `let` */
-export function writeEvaluation(host: EvaluationHost, args: CommandArguments): EvaluationContext {
-  return withLet(host.evaluation(), args.document('let'))
 }

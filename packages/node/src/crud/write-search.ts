@@ -2,7 +2,7 @@
 import { BsonType, documentValue, isEmptyDocument, type RawValue, type StringComparator } from '@shardlab/bson'
 import { compileFilter, parseSort, soleEquality, type EvaluationContext, type Filter } from '@shardlab/query'
 import { executePlan, planQuery, type Collection } from '@shardlab/storage'
-import type { ModifyStatement } from './statement.js'
+import type { ModifyStatement } from '@shardlab/member'
 import { checkTableScan } from './table-scan.js'
 import type { WriteScope } from './write-scope.js'
 

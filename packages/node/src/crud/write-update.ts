@@ -2,21 +2,25 @@
 import {
   BsonType,
   CommandError,
-  documentsOf,
   FieldIterator,
   findField,
   nestsDeeperThan,
   maxStoredDepth,
   type RawValue,
 } from '@shardlab/bson'
-import { compileUpdate, upsertBase, type EvaluationContext, type Filter, type Update } from '@shardlab/query'
+import type { Filter, Update } from '@shardlab/query'
 import type { Collection, LogSession, RetryImage } from '@shardlab/storage'
+import {
+  checkBuilt,
+  withCollation,
+  documentBytesMax,
+  type UpdateStatement,
+  compileStatement,
+  upsertedDocument,
+} from '@shardlab/member'
 import { checkDocument } from '../validation/check-document.js'
 import { refuseView } from '../views/refuse-view.js'
-import { checkBuilt } from './built-document.js'
-import { withCollation } from './evaluation.js'
-import { documentBytesMax, fixDocumentForInsert } from './fix-document.js'
-import type { UpdateStatement } from './statement.js'
+import { fixDocumentForInsert } from './fix-document.js'
 import { insertDocument } from './write-insert.js'
 import { documentsToModify, StatementFilter } from './write-search.js'
 import type { WriteScope } from './write-scope.js'
@@ -79,44 +83,6 @@ export function prepareUpdate(scope: WriteScope, statement: UpdateStatement): Pr
       return { matched: 0, modified: 0, upsertedId, before: null, after: document }
     },
   }
-}
-
-/**
- * The change that a statement asks for.
- * @throws CommandError 9 FailedToParse, 51198 for constants of what is no pipeline, and those of compileUpdate
- */
-export function compileStatement(statement: UpdateStatement, context: EvaluationContext): Update {
-  const { update, constants, arrayFilters, multi, upsert, upsertSupplied } = statement
-  if (upsertSupplied) {
-    if (!upsert)
-      throw new CommandError('FailedToParse', "cannot specify 'upsertSupplied: true' for a non-upsert operation")
-    if (constants === undefined || findField(constants, 'new')?.type !== BsonType.object)
-      throw new CommandError(
-        'FailedToParse',
-        "the parameter 'upsertSupplied' is set to 'true', but no document was supplied",
-      )
-  }
-  const isPipeline = update.type === BsonType.array
-  if (constants !== undefined && !isPipeline)
-    throw new CommandError(51198, 'Constant values may only be specified for pipeline updates')
-  const change = compileUpdate(
-    isPipeline ? { pipeline: documentsOf(update) } : { document: update.slice() },
-    {
-      ...(arrayFilters === undefined ? {} : { arrayFilters }),
-      ...(constants === undefined ? {} : { constants: valuesOf(constants) }),
-    },
-    context,
-  )
-  if (multi && change.isReplacement)
-    throw new CommandError('FailedToParse', 'multi update is not supported for replacement-style update')
-  return change
-}
-
-/** The document that an upsert inserts, without the `_id` that it may still need. @throws CommandError those of `Update.apply` */
-export function upsertedDocument(statement: UpdateStatement, change: Update, filter: Filter): Uint8Array {
-  if (statement.upsertSupplied) return findField(statement.constants!, 'new')!.slice()
-  const base = upsertBase(filter)
-  return change.apply(base, { isInsert: true, filter }) ?? base
 }
 
 function documentToUpsert(
@@ -196,10 +162,4 @@ function checkFieldNames(document: Uint8Array, start = 0, path = ''): void {
       )
     if (it.type === BsonType.object || it.type === BsonType.array) checkFieldNames(document, it.valueStart, at)
   }
-}
-
-function valuesOf(document: Uint8Array): ReadonlyMap<string, RawValue> {
-  const values = new Map<string, RawValue>()
-  for (const it = new FieldIterator(document); it.next();) values.set(it.name(), it.value())
-  return values
 }

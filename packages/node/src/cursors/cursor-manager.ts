@@ -2,22 +2,21 @@
  * Open cursors of one member. Server: cursor_manager.cpp, clientcursor.h.
  */
 import { CommandError, DocumentWriter } from '@shardlab/bson'
-import { checkBuilt } from '../crud/built-document.js'
+import {
+  checkBuilt,
+  type RunningOperation,
+  type TimeLimit,
+  type SessionKey,
+  type DocumentSource,
+  type TailableMode,
+  batchBytesMax,
+  cursorTimeoutMs,
+} from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
-import type { RunningOperation } from '../operations/running-operation.js'
-import type { TimeLimit } from '../operations/time-limit.js'
-import type { SessionKey } from '../sessions/session-catalog.js'
 import type { SourceReads } from './source-reads.js'
 
-/** Where a cursor's documents come from; it owns whatever snapshot they need. */
-export interface DocumentSource {
-  /** The next document, or null at the end. */
-  next(): Uint8Array | null
-  /**
-   * Is it known without reading on that nothing is left? As on the server a cursor whose batch ends exactly with the
-   * last document stays open unless this says so. Absent: never.
-   */
-  readonly isEOF?: boolean
+/** Where a cursor's documents come from; it owns the snapshot that they need. */
+export interface CursorSource extends DocumentSource {
   /** A batch has been read: what it cost may be taken note of. */
   settle?(): void
   /** The collection that it reads, and that it needs to go on. Absent: none. */
@@ -38,12 +37,9 @@ export interface DocumentSource {
   close?(): void
 }
 
-/** Does the cursor go on when its collection does, and does getMore wait for that? */
-export type TailableMode = 'no' | 'tailable' | 'await-data'
-
 export interface CursorOptions {
   readonly ns: string
-  readonly source: DocumentSource
+  readonly source: CursorSource
   readonly session: SessionKey | null
   readonly noTimeout: boolean
   /** Default `no`. */
@@ -61,13 +57,6 @@ export interface OpenCursor extends CursorOptions {
   /** The getMore that waits for new documents; null: none does. */
   waiting: RunningOperation | null
 }
-
-/** Documents of the first batch when the client names no batchSize. */
-export const defaultFirstBatch = 101
-/** A reply batch ends before it would exceed this many bytes. */
-export const batchBytesMax = 16 * 1024 * 1024
-/** Idle time after which a cursor is closed, the default of cursorTimeoutMillis. */
-export const cursorTimeoutMs = 10 * 60_000
 
 export interface CursorLimits {
   readonly cursorsMax: number
@@ -170,7 +159,7 @@ export interface WrittenBatch {
 export function writeBatch(
   writer: DocumentWriter,
   name: string,
-  source: DocumentSource,
+  source: CursorSource,
   pending: Uint8Array | null,
   countMax: number,
 ): WrittenBatch {
@@ -183,7 +172,7 @@ export function writeBatch(
 
 function fillBatch(
   writer: DocumentWriter,
-  source: DocumentSource,
+  source: CursorSource,
   pending: Uint8Array | null,
   countMax: number,
 ): WrittenBatch {

@@ -1,6 +1,7 @@
 import { DocumentWriter } from '@shardlab/bson'
+import type { TailableMode } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
-import { writeBatch, type DocumentSource, type TailableMode } from './cursor-manager.js'
+import { writeBatch, type CursorSource } from './cursor-manager.js'
 
 export interface FirstBatchOptions {
   readonly batchSize: number
@@ -18,7 +19,7 @@ export interface FirstBatchOptions {
 export function writeFirstBatch(
   { host, session, cursorNs, operation }: NodeInvocation,
   collectionNs: string,
-  source: DocumentSource,
+  source: CursorSource,
   { batchSize, singleBatch, noTimeout, tailable = 'no' }: FirstBatchOptions,
 ): DocumentWriter {
   const ns = cursorNs ?? collectionNs

@@ -3,7 +3,7 @@
  * of capped_collection.h; manual: core/tailable-cursors.
  */
 import { LinkedAbort, RequestFailedError, type ActorContext } from '@shardlab/actor'
-import type { RunningOperation } from '../operations/running-operation.js'
+import type { RunningOperation } from '@shardlab/member'
 
 export class InsertWaiters {
   readonly #waiting = new Map<string, Set<LinkedAbort>>()

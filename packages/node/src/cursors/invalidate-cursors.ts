@@ -5,7 +5,7 @@
  */
 import { CommandError } from '@shardlab/bson'
 import type { Collection } from '@shardlab/storage'
-import { splitNamespace } from '../crud/split-namespace.js'
+import { splitNamespace } from '@shardlab/member'
 import type { StorageNode } from '../storage-node.js'
 import { viewOf } from '../views/view-catalog.js'
 import type { OpenCursor } from './cursor-manager.js'

@@ -1,13 +1,16 @@
 /** A cursor on another member, as a member that merges sees it. Server: async_results_merger.cpp. */
 import { RequestFailedError, type NodeCommand, type NodeReply } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
-import { replyError } from '../common/command-reply.js'
-import { withContext } from '../crud/read-source.js'
+import {
+  replyError,
+  withContext,
+  maxTimeExpired,
+  type TimeLimit,
+  DocumentBatch,
+  readCursorReply,
+} from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
-import { maxTimeExpired, type TimeLimit } from '../operations/time-limit.js'
 import type { StorageNode } from '../storage-node.js'
-import { DocumentBatch } from './document-batch.js'
-import { readCursorReply } from './read-cursor-reply.js'
 
 export interface RemoteCursorOptions {
   /** The member that it is open on; may be this one. */

@@ -4,7 +4,7 @@
  */
 import { CommandError, sameBytes } from '@shardlab/bson'
 import { stagesOf, type Collection, type QueryPlan } from '@shardlab/storage'
-import { uuidText } from '../crud/uuid-text.js'
+import { uuidText } from '@shardlab/member'
 import type { StorageNode } from '../storage-node.js'
 
 /** Finds the collections that there are now, or those of the time that is read at. */

@@ -4,14 +4,13 @@
  */
 import { CommandError, DocumentWriter, emptyDocument } from '@shardlab/bson'
 import { compileFilter, parseSort } from '@shardlab/query'
+import { stageMemoryOf, hintOf, shownStages } from '@shardlab/member'
 import { planLeading } from '../aggregation/leading-plan.js'
-import { bindPipeline, openPipeline, stageMemoryOf, type BoundPipeline } from '../aggregation/open-pipeline.js'
-import { hintOf } from '../crud/hint.js'
+import { bindPipeline, openPipeline, type BoundPipeline } from '../aggregation/open-pipeline.js'
 import { collationOf } from './collation.js'
 import type { ExplainRequest, ExplainTail } from './explainers.js'
 import { writePlanExplanation, type ExecutedPlan, type ExplainedPlan } from './plan-explanation.js'
 import { queryShapeHash } from './query-hash.js'
-import { shownStages } from './shown-stage.js'
 
 export async function explainAggregate(request: ExplainRequest, writer: DocumentWriter): Promise<ExplainTail> {
   const { invocation, ns, verbosity } = request

@@ -1,6 +1,6 @@
 import type { DocumentWriter } from '@shardlab/bson'
-import { evaluationOf } from '../crud/evaluation.js'
-import { compileCount, planCounting } from '../crud/read-count.js'
+import { evaluationOf, compileCount } from '@shardlab/member'
+import { planCounting } from '../crud/read-count.js'
 import { collationOf } from './collation.js'
 import type { ExplainRequest, ExplainTail } from './explainers.js'
 import { writePlanExplanation } from './plan-explanation.js'

@@ -1,6 +1,6 @@
 import type { DocumentWriter } from '@shardlab/bson'
-import { evaluationOf } from '../crud/evaluation.js'
-import { compileDistinct, planDistinctRows } from '../crud/read-distinct.js'
+import { evaluationOf, compileDistinct } from '@shardlab/member'
+import { planDistinctRows } from '../crud/read-distinct.js'
 import { collationOf } from './collation.js'
 import type { ExplainRequest, ExplainTail } from './explainers.js'
 import { writePlanExplanation } from './plan-explanation.js'

@@ -1,7 +1,6 @@
 import { isEmptyDocument, type DocumentWriter } from '@shardlab/bson'
 import { stagesOf } from '@shardlab/storage'
-import { evaluationOf } from '../crud/evaluation.js'
-import { compileFind, type FindQuery } from '../crud/read-find.js'
+import { evaluationOf, compileFind, type FindQuery } from '@shardlab/member'
 import { planFind } from '../crud/read-plan.js'
 import { collationOf } from './collation.js'
 import type { ExplainRequest, ExplainTail } from './explainers.js'

@@ -2,11 +2,17 @@
 import { CommandError, isEmptyDocument, type DocumentWriter } from '@shardlab/bson'
 import { compileFilter, parseSort } from '@shardlab/query'
 import { planQuery, type PlanExecutor } from '@shardlab/storage'
-import { withCollation, withLet } from '../crud/evaluation.js'
-import { checkStatements, readModify, type ModifyKind, type ModifyStatement } from '../crud/statement.js'
-import { readFindAndModify } from '../crud/write-find-and-modify.js'
-import { compileStatement } from '../crud/write-update.js'
-import { documentsArgument } from '../invocation.js'
+import {
+  withCollation,
+  withLet,
+  checkStatements,
+  readModify,
+  type ModifyKind,
+  type ModifyStatement,
+  readFindAndModify,
+  compileStatement,
+  documentsArgument,
+} from '@shardlab/member'
 import { collationOf } from './collation.js'
 import type { ExplainRequest, ExplainTail } from './explainers.js'
 import { writePlanExplanation, type StageAbove } from './plan-explanation.js'

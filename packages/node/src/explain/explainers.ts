@@ -1,11 +1,6 @@
 /** Which commands can be explained, and how. Manual: reference/command/explain. */
-import type { FieldSpecs } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
-import { aggregateFields } from '../aggregation/aggregate-fields.js'
-import { countFields } from '../crud/read-count.js'
-import { distinctFields } from '../crud/read-distinct.js'
-import { findFields } from '../crud/read-find.js'
-import { findAndModifyFields } from '../crud/write-find-and-modify.js'
+import type { Verbosity } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
 import type { Access } from '../role.js'
 import { explainAggregate } from './explain-aggregate.js'
@@ -13,7 +8,6 @@ import { explainCount } from './explain-count.js'
 import { explainDistinct } from './explain-distinct.js'
 import { explainFind } from './explain-find.js'
 import { explainFindAndModify, explainUpdate, explainDelete } from './explain-write.js'
-import type { Verbosity } from './verbosity.js'
 
 /** What an explainer is given. */
 export interface ExplainRequest {
@@ -25,7 +19,6 @@ export interface ExplainRequest {
 }
 
 export interface Explainer {
-  readonly fields: FieldSpecs
   /** Appends `queryPlanner` and `executionStats`, or `stages`. @throws CommandError whatever the command itself would be refused with */
   explain(request: ExplainRequest, writer: DocumentWriter): ExplainTail | Promise<ExplainTail>
 }
@@ -38,29 +31,18 @@ export interface ExplainTail {
   readonly isPipeline: boolean
 }
 
-const writeFields = { ordered: 'bool', bypassDocumentValidation: 'bool', let: 'object' } as const
-const updateFields = { ...writeFields, updates: 'array!' } as const
-const deleteFields = { ...writeFields, deletes: 'array!' } as const
+const explainers: ReadonlyMap<string, Explainer> = new Map<string, Explainer>([
+  ['aggregate', { explain: explainAggregate }],
+  ['count', { explain: explainCount }],
+  ['delete', { explain: explainDelete }],
+  ['distinct', { explain: explainDistinct }],
+  ['find', { explain: explainFind }],
+  ['findAndModify', { explain: explainFindAndModify }],
+  ['findandmodify', { explain: explainFindAndModify }],
+  ['update', { explain: explainUpdate }],
+])
 
-/** Undefined for a command that cannot be explained, or is none. */
-export function explainerOf(name: string): Explainer | undefined {
-  switch (name) {
-    case 'aggregate':
-      return { fields: aggregateFields, explain: explainAggregate }
-    case 'count':
-      return { fields: countFields, explain: explainCount }
-    case 'delete':
-      return { fields: deleteFields, explain: explainDelete }
-    case 'distinct':
-      return { fields: distinctFields, explain: explainDistinct }
-    case 'find':
-      return { fields: findFields, explain: explainFind }
-    case 'findAndModify':
-    case 'findandmodify':
-      return { fields: findAndModifyFields, explain: explainFindAndModify }
-    case 'update':
-      return { fields: updateFields, explain: explainUpdate }
-    default:
-      return undefined
-  }
+/** The explainer of a command that {@link explainableFields} has fields for. */
+export function explainerOf(name: string): Explainer {
+  return explainers.get(name)!
 }

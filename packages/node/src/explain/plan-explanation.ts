@@ -18,9 +18,9 @@ import {
   type PlanTrial,
   type QueryPlan,
 } from '@shardlab/storage'
+import type { Verbosity } from '@shardlab/member'
 import type { StorageNode } from '../storage-node.js'
 import { planCacheKey, queryHash, type QueryShape } from './query-hash.js'
-import type { Verbosity } from './verbosity.js'
 
 /** A query that is explained. */
 export interface ExplainedPlan {

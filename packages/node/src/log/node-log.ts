@@ -11,8 +11,8 @@ import {
   type LogSession,
   type StorageEngine,
 } from '@shardlab/storage'
+import type { SessionKey } from '@shardlab/member'
 import { RetryHistory } from '../sessions/retry-history.js'
-import type { SessionKey } from '../sessions/session-catalog.js'
 import { checkpointImage, readCheckpointImage } from './checkpoint-image.js'
 import { stamped, type LogChange } from './log-change.js'
 import {

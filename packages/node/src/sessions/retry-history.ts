@@ -5,9 +5,9 @@
  */
 import { CommandError, findField, type RawValue } from '@shardlab/bson'
 import type { LogEntry, RetryImage } from '@shardlab/storage'
+import { SessionCatalog, type SessionKey } from '@shardlab/member'
 import { decodeSessionsImage, isSessionsImage } from '../log/sessions-image.js'
 import { InsertedRun } from './inserted-run.js'
-import { SessionCatalog, type SessionKey } from './session-catalog.js'
 
 /** What an executed statement had done. */
 export interface ExecutedStatement {

@@ -7,10 +7,9 @@ import {
   typeName,
   type RawValue,
 } from '@shardlab/bson'
-import { listSource } from '../crud/list-source.js'
+import { listSource, writeNumber } from '@shardlab/member'
 import { sizesOf } from '../statistics/collection-sizes.js'
 import { scaleOf, writeStorageStats } from '../statistics/storage-stats.js'
-import { writeNumber } from '../statistics/write-number.js'
 import type { NodeStageSource } from './source.js'
 
 interface CollStatsSpec {

@@ -1,5 +1,5 @@
 import { DocumentWriter } from '@shardlab/bson'
-import { listSource } from '../crud/list-source.js'
+import { listSource } from '@shardlab/member'
 import type { NodeStageSource } from './source.js'
 
 /** Server: document_source_index_stats.cpp, common_mongod_process_interface.cpp. */

@@ -1,6 +1,5 @@
 import { CommandError, findField } from '@shardlab/bson'
-import { listSource } from '../crud/list-source.js'
-import { checkAnalysedNamespace } from '../crud/analysed-namespace.js'
+import { listSource, checkAnalysedNamespace } from '@shardlab/member'
 import type { NodeStageSource } from './source.js'
 
 /** Where a shard keeps the queries that were sampled. */

@@ -18,7 +18,7 @@
  */
 import type { RawValue } from '@shardlab/bson'
 import type { OwnershipFilter } from '@shardlab/sharding'
-import type { DocumentSource } from '../cursors/cursor-manager.js'
+import type { CursorSource } from '../cursors/cursor-manager.js'
 import type { NodeInvocation } from '../invocation.js'
 
 /** What a source is opened for. */
@@ -39,5 +39,5 @@ export interface NodeStageSource {
    * Opened once per command; the rest of the pipeline runs on what it gives.
    * @throws CommandError for an argument that is none, a missing collection
    */
-  open(request: SourceRequest): DocumentSource | Promise<DocumentSource>
+  open(request: SourceRequest): CursorSource | Promise<CursorSource>
 }

@@ -1,14 +1,5 @@
 /** What `validate` finds. Manual: reference/command/validate. Server: validate.cpp, collection_validation.cpp, index_consistency.cpp. */
-import type { CommandArguments } from '@shardlab/actor'
-import {
-  BsonType,
-  CommandError,
-  DocumentWriter,
-  findField,
-  keyStringFieldEnd,
-  nullValue,
-  validateBson,
-} from '@shardlab/bson'
+import { BsonType, DocumentWriter, findField, keyStringFieldEnd, nullValue, validateBson } from '@shardlab/bson'
 import { compileFilter } from '@shardlab/query'
 import type { Behaviours } from '@shardlab/sharding'
 import {
@@ -19,59 +10,11 @@ import {
   type IndexCheck,
   type MissingKey,
 } from '@shardlab/storage'
+import { writeNumber } from '@shardlab/member'
 import type { StorageNode } from '../storage-node.js'
-import { writeNumber } from './write-number.js'
-
-export const validateFields = {
-  full: 'any',
-  background: 'any',
-  repair: 'any',
-  fixMultikey: 'any',
-  metadata: 'any',
-  checkBSONConformance: 'any',
-  enforceFastCount: 'any',
-  warnOnSchemaValidation: 'any',
-  logDiagnostics: 'any',
-} as const
 
 /** Entries are listed up to this size, the small ones first. */
 const listedBytes = 1024 * 1024
-
-type ValidateOption = keyof typeof validateFields
-
-const exclusive: readonly (readonly [ValidateOption, ValidateOption])[] = [
-  ['background', 'full'],
-  ['background', 'enforceFastCount'],
-  ['background', 'repair'],
-  ['enforceFastCount', 'repair'],
-  ['checkBSONConformance', 'repair'],
-]
-
-/** @throws CommandError 72 InvalidOptions, before 6.2 115 CommandNotSupported, for options that exclude each other, and for a repair */
-export function checkValidateOptions(args: CommandArguments, { validateOptionsAreInvalidOptions }: Behaviours): void {
-  const asked = (name: ValidateOption): boolean => args.value(name)?.isTruthy() === true
-  const refuse = (reason: string): CommandError =>
-    new CommandError(
-      validateOptionsAreInvalidOptions ? 'InvalidOptions' : 'CommandNotSupported',
-      `Running the validate command with ${reason}`,
-    )
-  for (const [one, other] of exclusive) {
-    if (asked(one) && asked(other)) throw refuse(`both { ${one}: true } and { ${other}: true } is not supported.`)
-  }
-  if (
-    args.has('checkBSONConformance') &&
-    !asked('checkBSONConformance') &&
-    (asked('full') || asked('enforceFastCount'))
-  )
-    throw new CommandError(
-      'InvalidOptions',
-      "Cannot explicitly set 'checkBSONConformance: false' with full validation set.",
-    )
-  if (asked('repair')) throw refuse('{ repair: true } can only be performed in standalone mode.')
-  const others: readonly ValidateOption[] = ['background', 'full', 'enforceFastCount', 'checkBSONConformance']
-  if (asked('metadata') && others.some(asked))
-    throw refuse('{ metadata: true } is not supported with any other options')
-}
 
 export interface Inspection {
   readonly records: number

@@ -2,9 +2,9 @@
 import { BsonType, CommandError, DocumentWriter, type RawValue } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
+import { writeNumber, writeEmptyStorageStats } from '@shardlab/member'
 import type { NodeRole } from '../role.js'
 import { sizesOf } from './collection-sizes.js'
-import { writeNumber } from './write-number.js'
 
 /**
  * The `scale` argument; 1 when there is none.
@@ -43,15 +43,7 @@ export function writeStorageStats(
   const { orphansAreCounted, statisticsHaveTotals } = behaviours
   const scaled = (bytes: number) => Math.floor(bytes / scale)
   const number = (name: string, value: number) => writeNumber(writer, name, value)
-  if (collection === undefined) {
-    const zeros = ['size', 'count', 'numOrphanDocs', 'storageSize', 'totalSize', 'nindexes', 'totalIndexSize']
-    for (const name of zeros) {
-      if ((name !== 'numOrphanDocs' || orphansAreCounted) && (name !== 'totalSize' || statisticsHaveTotals))
-        writer.int32(name, 0)
-    }
-    writer.startDocument('indexDetails').end().startDocument('indexSizes').end()
-    return statisticsHaveTotals ? writer.int32('scaleFactor', scale) : writer
-  }
+  if (collection === undefined) return writeEmptyStorageStats(writer, behaviours, scale)
   const { capped } = collection
   const { count, dataSizeBytes } = sizesOf({ role }, collection)
   number('size', scaled(dataSizeBytes))

@@ -5,7 +5,7 @@
 import { CommandError, DocumentWriter, findField, type RawValue } from '@shardlab/bson'
 import { compileFilter, type Filter } from '@shardlab/query'
 import type { Collection } from '@shardlab/storage'
-import { withCollation } from '../crud/evaluation.js'
+import { withCollation } from '@shardlab/member'
 import type { StorageNode } from '../storage-node.js'
 import { validationErrorDetails } from './error-details.js'
 

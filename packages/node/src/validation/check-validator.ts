@@ -1,8 +1,7 @@
 /** Whether a document can be a validator. Server: CollectionImpl::parseValidator, checkValidatorCanBeUsedOnNs. */
 import { CommandError, isEmptyDocument } from '@shardlab/bson'
 import { compileFilter, validatorFilterFeatures } from '@shardlab/query'
-import { withCollation } from '../crud/evaluation.js'
-import { splitNamespace } from '../crud/split-namespace.js'
+import { withCollation, splitNamespace } from '@shardlab/member'
 import type { StorageNode } from '../storage-node.js'
 
 /** @throws CommandError 72 InvalidOptions where no validator may be, and what the filter is refused with */

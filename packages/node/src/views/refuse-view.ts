@@ -1,7 +1,7 @@
 import { CommandError, toRawValue } from '@shardlab/bson'
+import { databaseNameOf } from '@shardlab/member'
 import type { StorageNode } from '../storage-node.js'
 import { viewsCollection } from './view-definition.js'
-import { databaseNameOf } from '../crud/split-namespace.js'
 
 /** For commands that no view has. @throws CommandError 166 CommandNotSupportedOnView */
 export function refuseView(node: StorageNode, ns: string): void {

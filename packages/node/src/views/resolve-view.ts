@@ -1,19 +1,10 @@
 /** From a view to what it stands for. Server: resolveView in view_catalog_helpers.cpp, resolved_view.cpp. */
 import { CommandError, DocumentWriter } from '@shardlab/bson'
-import { splitNamespace } from '../crud/split-namespace.js'
+import { splitNamespace, type ResolvedView } from '@shardlab/member'
 import type { StorageNode } from '../storage-node.js'
 import { viewOf } from './view-catalog.js'
 import type { ViewDefinition } from './view-definition.js'
 import { viewDepthMax } from './view-graph.js'
-
-export interface ResolvedView {
-  /** The collection below all views. */
-  readonly ns: string
-  /** All their pipelines, that of the lowest view first. */
-  readonly pipeline: readonly Uint8Array[]
-  /** Always there: `{ locale: 'simple' }` where the view names none. */
-  readonly collation: Uint8Array
-}
 
 const simpleCollation = new DocumentWriter(32).string('locale', 'simple').finish()
 
@@ -34,16 +25,4 @@ export function resolveView(node: StorageNode, view: ViewDefinition): ResolvedVi
     pipeline = [...below.pipeline, ...pipeline]
     ns = `${db}.${below.viewOn}`
   }
-}
-
-/** What a shard tells a router: run it again as an aggregate, by yourself. */
-export function resolvedViewError({ ns, pipeline, collation }: ResolvedView): CommandError {
-  const extra = new DocumentWriter(512).startDocument('resolvedView').string('ns', ns).documents('pipeline', pipeline)
-  return new CommandError(
-    'CommandOnShardedViewNotSupportedOnMongod',
-    'Resolved views on sharded collections must be executed by mongos',
-    {
-      extra: extra.document('collation', collation).end().finish(),
-    },
-  )
 }

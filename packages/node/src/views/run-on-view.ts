@@ -1,9 +1,8 @@
 /** Reads of views on a node. Server: what the read commands of mongod do with a view. */
 import { CommandArguments } from '@shardlab/actor'
-import { refuseUuidOfView } from '../crud/collection-uuid.js'
+import { refuseUuidOfView, commandOnView, resolvedViewError, type ResolvedView } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
-import { commandOnView } from './command-on-view.js'
-import { resolvedViewError, resolveView, type ResolvedView } from './resolve-view.js'
+import { resolveView } from './resolve-view.js'
 import { viewOf } from './view-catalog.js'
 
 /**

@@ -1,9 +1,8 @@
 /** Commands that read, on a node: those that name a view run as an aggregate on the collection below. `aggregate` sees to it by itself. */
-import { CommandArguments, type CommandRow } from '@shardlab/actor'
+import type { CommandRow } from '@shardlab/actor'
 import { BsonType, DocumentWriter, findField, firstFieldName } from '@shardlab/bson'
+import { viewReply, type ResolvedView, explainBody } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
-import { commandOnView, viewReply } from './command-on-view.js'
-import type { ResolvedView } from './resolve-view.js'
 import { invocationOnView, viewFor } from './run-on-view.js'
 
 type Row = CommandRow<NodeInvocation>
@@ -49,19 +48,4 @@ function explainOnView(invocation: NodeInvocation): NodeInvocation {
   if (target?.type !== BsonType.string) return invocation
   const view = viewFor(invocation, `${db}.${target.asString()}`)
   return view === null ? invocation : { ...invocation, ...explainBody(invocation.body, view), sequences: [] }
-}
-
-/** An explain of a command on a view as that of the aggregate on the collection below. */
-export function explainBody(
-  body: Uint8Array,
-  view: ResolvedView,
-): { readonly body: Uint8Array; readonly args: CommandArguments } {
-  const writer = new DocumentWriter(body.length + 256).document(
-    'explain',
-    commandOnView(findField(body, 'explain')!.slice(), view),
-  )
-  const verbosity = findField(body, 'verbosity')
-  if (verbosity !== undefined) writer.value('verbosity', verbosity)
-  const finished = writer.finish()
-  return { body: finished, args: CommandArguments.parse(finished, null) }
 }

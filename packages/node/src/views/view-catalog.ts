@@ -4,8 +4,8 @@
  */
 import { BsonType, CommandError, DocumentWriter, documentsOf, elementsOf, findField, toRawValue } from '@shardlab/bson'
 import { compileCollation, compilePipeline } from '@shardlab/query'
+import { databaseNameOf, splitNamespace } from '@shardlab/member'
 import { createCollection } from '../crud/namespace.js'
-import { databaseNameOf, splitNamespace } from '../crud/split-namespace.js'
 import type { StorageNode } from '../storage-node.js'
 import { viewsCollection, type ViewDefinition } from './view-definition.js'
 import { checkViewGraph } from './view-graph.js'

@@ -4,7 +4,8 @@
  * resharding_collection_cloner.cpp and resharding_oplog_fetcher.cpp.
  */
 import { CommandError, DocumentWriter, type RawValue } from '@shardlab/bson'
-import { encodeSessionsImage, type SessionKey, type StorageNode } from '@shardlab/node'
+import { type SessionKey } from '@shardlab/member'
+import { encodeSessionsImage, type StorageNode } from '@shardlab/node'
 
 /** A batch ends before it would exceed this many bytes; one document always fits. */
 const batchBytesMax = 1024 * 1024

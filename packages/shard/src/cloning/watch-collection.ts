@@ -1,6 +1,7 @@
 /** Follows what happens to a collection while somebody takes documents over. */
 import { documentsOf, findField, sameBytes, type RawValue } from '@shardlab/bson'
-import { SessionCatalog, type SessionKey, type StorageNode } from '@shardlab/node'
+import { SessionCatalog, type SessionKey } from '@shardlab/member'
+import { type StorageNode } from '@shardlab/node'
 import type { LogEntry } from '@shardlab/storage'
 import { recordsNs as preparedInsertsNs } from '../document-moves/prepared-inserts.js'
 

@@ -1,6 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, isEmptyDocument, noCode } from '@shardlab/bson'
-import { namespaceArgument, type NodeInvocation } from '@shardlab/node'
+import { namespaceArgument } from '@shardlab/member'
+import { type NodeInvocation } from '@shardlab/node'
 import { isIdPattern, shardingIndexProblem } from '../shard-key/shard-key-index.js'
 
 /** Server: check_sharding_index_command.cpp. */

@@ -1,6 +1,7 @@
 import { checkCollectionName, type CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, isEmptyDocument, noCode } from '@shardlab/bson'
-import { maxTimeExpired, type NodeInvocation } from '@shardlab/node'
+import { maxTimeExpired } from '@shardlab/member'
+import { type NodeInvocation } from '@shardlab/node'
 import { formatDocument, formatField } from '@shardlab/query'
 import { partsOf } from '../shard-parts.js'
 

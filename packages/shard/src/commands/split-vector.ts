@@ -1,6 +1,7 @@
 import type { CommandArguments, CommandRow } from '@shardlab/actor'
 import { arrayIndexName, BsonType, CommandError, DocumentWriter, isEmptyDocument, noCode } from '@shardlab/bson'
-import { namespaceArgument, type NodeInvocation } from '@shardlab/node'
+import { namespaceArgument } from '@shardlab/member'
+import { type NodeInvocation } from '@shardlab/node'
 import { splitVector } from '../ranges/stored/split-vector.js'
 import { rangesOf } from '../ranges/ranges-of.js'
 

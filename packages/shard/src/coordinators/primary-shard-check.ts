@@ -1,6 +1,6 @@
 import type { DatabaseVersionTuple } from '@shardlab/actor'
 import { sameDatabaseVersion } from '@shardlab/sharding'
-import { databaseNameOf } from '@shardlab/node'
+import { databaseNameOf } from '@shardlab/member'
 import type { DatabasePlacement, PlacementState } from '../metadata/placement-state.js'
 import { staleDatabase } from '../metadata/version-check.js'
 

@@ -1,5 +1,5 @@
 import { findField } from '@shardlab/bson'
-import { SessionCatalog, type SessionId } from '@shardlab/node'
+import { SessionCatalog, type SessionId } from '@shardlab/member'
 
 /** The retryable write that moves a document. */
 export interface MoveSession {

@@ -1,6 +1,7 @@
 /** What a shard tells of itself to those who count shards and bytes. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
-import { databaseNameOf, setFeatureCompatibilityVersionOf, type StorageNode } from '@shardlab/node'
+import { databaseNameOf } from '@shardlab/member'
+import { setFeatureCompatibilityVersionOf, type StorageNode } from '@shardlab/node'
 import { movePrimary } from '../coordinators/databases/move-primary.js'
 import { receiveDocuments } from '../coordinators/databases/copy-collection.js'
 import { rangesOf } from '../ranges/ranges-of.js'

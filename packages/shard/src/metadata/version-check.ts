@@ -4,7 +4,8 @@
  */
 import type { DatabaseVersionTuple, PlacementVersionTuple, ShardVersionField } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
-import { databaseNameOf, type Access, type Entrant, type RoutedBy } from '@shardlab/node'
+import { databaseNameOf } from '@shardlab/member'
+import { type Access, type Entrant, type RoutedBy } from '@shardlab/node'
 import {
   isOlderGeneration,
   isWriteCompatible,

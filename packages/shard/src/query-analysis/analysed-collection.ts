@@ -1,7 +1,8 @@
 /** The collection that an analysis is about. Server: validateCollectionOptions of analyze_shard_key_util.cpp. */
 import type { KeyAnalysis } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
-import { noConcerns, viewOf, type Access, type StorageNode } from '@shardlab/node'
+import { noConcerns } from '@shardlab/member'
+import { viewOf, type Access, type StorageNode } from '@shardlab/node'
 import { ShardKeyPattern, type OwnershipFilter } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
 

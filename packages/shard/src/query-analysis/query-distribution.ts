@@ -12,7 +12,8 @@ import {
   isEmptyDocument,
   sameBytes,
 } from '@shardlab/bson'
-import { sampledQueriesNs, withLet, type StorageNode } from '@shardlab/node'
+import { withLet } from '@shardlab/member'
+import { sampledQueriesNs, type StorageNode } from '@shardlab/node'
 import { compileFilter, equalityValues } from '@shardlab/query'
 import { RoutingTable, targetFilter, type CollectionPlacement, type ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'

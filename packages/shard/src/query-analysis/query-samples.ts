@@ -4,15 +4,13 @@
  */
 import { configAddress, RequestFailedError } from '@shardlab/actor'
 import { CommandError, DocumentWriter, emptyDocument, FieldIterator, findField, isEmptyDocument } from '@shardlab/bson'
+import { nothingIsSampled, SampleTracker, type ShardLabel } from '@shardlab/member'
 import {
   buildIndex,
   createCollection,
   type NodeInvocation,
-  nothingIsSampled,
   sampledQueriesNs,
   type SampledWrites,
-  SampleTracker,
-  type ShardLabel,
   type StorageNode,
 } from '@shardlab/node'
 import { inlineDiff } from './document-diff.js'

@@ -11,7 +11,8 @@ import {
   firstFieldName,
   type RawValue,
 } from '@shardlab/bson'
-import type { Access, NodeInvocation, UpdateStatement } from '@shardlab/node'
+import type { UpdateStatement } from '@shardlab/member'
+import type { Access, NodeInvocation } from '@shardlab/node'
 import { compileFilter, equalityValues, formatDocument, formatValue } from '@shardlab/query'
 import type { Behaviours, CollectionPlacement, ExtractedKey, ShardKeyPattern } from '@shardlab/sharding'
 import type { PlacementState } from '../metadata/placement-state.js'

@@ -5,7 +5,7 @@
 import { packChunks, type PackedChunks, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { boolValue, CommandError, decode, encode, findField, ObjectId, sameBytes, Timestamp } from '@shardlab/bson'
 import { ShardKeyPattern } from '@shardlab/sharding'
-import { databaseNameOf } from '@shardlab/node'
+import { databaseNameOf } from '@shardlab/member'
 import { collectionDocument, isUnsplittable, type NewCollection } from '../store/catalog-documents.js'
 import { withFields } from '../store/document-changes.js'
 import { newChunkDocuments } from '../chunks/new-chunks.js'

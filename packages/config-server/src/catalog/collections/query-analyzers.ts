@@ -5,7 +5,7 @@
  */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
-import { noteSampledCollections } from '@shardlab/node'
+import { noteSampledCollections } from '@shardlab/member'
 import type { CatalogHost, ConfigHandlers, SamplerHost } from '../host.js'
 
 const queryAnalyzers = 'config.queryAnalyzers'

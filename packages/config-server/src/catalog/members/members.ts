@@ -1,6 +1,6 @@
 /** Initialises the catalog, and lists shards and routers. Server: sharding_uptime_reporter.cpp. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
-import { concernDefaultsId } from '@shardlab/node'
+import { concernDefaultsId } from '@shardlab/member'
 import { mongosDocument } from '../store/catalog-documents.js'
 import { createCatalog } from '../store/create-catalog.js'
 import type { CatalogHost, ConfigHandlers } from '../host.js'

@@ -14,7 +14,7 @@ import {
   toRawValue,
   type RawValue,
 } from '@shardlab/bson'
-import { uuidText } from '@shardlab/node'
+import { uuidText } from '@shardlab/member'
 import { chunkDocument, collectionDocument, type NewCollection } from '../store/catalog-documents.js'
 import { logChange } from '../changelog.js'
 import { withFields } from '../store/document-changes.js'

@@ -4,7 +4,8 @@
  */
 import type { CancelSignal, ReplyOf } from '@shardlab/actor'
 import { CommandError, findField } from '@shardlab/bson'
-import { databaseNameOf, raiseError } from '@shardlab/node'
+import { databaseNameOf } from '@shardlab/member'
+import { raiseError } from '@shardlab/node'
 import { parseChunk } from '@shardlab/sharding'
 import type { CatalogHost } from '../host.js'
 import { writeTemporaryCollection } from './catalog-changes.js'

@@ -14,7 +14,8 @@ import {
   sameBytes,
   type DocumentWriter,
 } from '@shardlab/bson'
-import { databaseNameOf, reshardingSectionOf, ReshardingStatistics, uuidText } from '@shardlab/node'
+import { databaseNameOf, uuidText } from '@shardlab/member'
+import { reshardingSectionOf, ReshardingStatistics } from '@shardlab/node'
 import { chunkImbalance } from './chunk-imbalance.js'
 import type { CatalogHost, ConfigHandlers, ReshardingHost, ReshardingRequests } from '../host.js'
 import { beginOperation, wasBegun } from './catalog-changes.js'

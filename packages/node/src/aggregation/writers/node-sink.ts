@@ -1,14 +1,11 @@
 import { uuidV4 } from '@shardlab/actor'
-import { findField, isEmptyDocument } from '@shardlab/bson'
-import { compileCollation, type EvaluationContext } from '@shardlab/query'
+import { findField } from '@shardlab/bson'
+import type { EvaluationContext } from '@shardlab/query'
+import { temporaryOptions, uuidText, ConnectionClosedError, type WriteSink, collationOf } from '@shardlab/member'
 import { createCollection } from '../../crud/namespace.js'
-import { temporaryOptions } from '../../crud/temporary.js'
-import { uuidText } from '../../crud/uuid-text.js'
-import { ConnectionClosedError } from '../../fail-points/fail-command.js'
 import type { NodeInvocation } from '../../invocation.js'
 import { runCommand } from '../../run-command.js'
 import { presentNode } from '../../sessions/snapshot-read.js'
-import type { WriteSink } from './write-sink.js'
 
 /** Writes into collections of this node itself: for clients that are connected to it, past any router. */
 export function nodeSink({ host, args }: NodeInvocation, evaluation: EvaluationContext): WriteSink {
@@ -34,9 +31,4 @@ export function nodeSink({ host, args }: NodeInvocation, evaluation: EvaluationC
     collation: collationOf(args.document('collation')),
     isRouter: false,
   }
-}
-
-/** A collation with all its fields; null for the simple one. */
-export function collationOf(given: Uint8Array | undefined): Uint8Array | null {
-  return given === undefined || isEmptyDocument(given) ? null : (compileCollation(given)?.document ?? null)
 }

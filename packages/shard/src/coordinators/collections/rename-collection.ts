@@ -5,14 +5,13 @@
  */
 import { configAddress, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField, sameBytes } from '@shardlab/bson'
+import { databaseNameOf, splitNamespace } from '@shardlab/member'
 import {
-  databaseNameOf,
   checkRename,
   dropLocalCollection,
   expectUuid,
   raiseError,
   renameLocalCollection,
-  splitNamespace,
   type StorageNode,
   untilDone,
 } from '@shardlab/node'

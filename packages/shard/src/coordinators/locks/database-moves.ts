@@ -3,7 +3,8 @@
  */
 import { createDeferred, type Deferred } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
-import { databaseNameOf, type Entrant } from '@shardlab/node'
+import { databaseNameOf } from '@shardlab/member'
+import { type Entrant } from '@shardlab/node'
 import { lockFree, type LockHolder, type LockWait } from './lock-wait.js'
 
 /** Commands that change collections or what is in them. */

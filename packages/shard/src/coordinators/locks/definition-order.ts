@@ -1,6 +1,6 @@
 /** Who changes a collection's or a database's definition waits for others that do. Server: ddl_lock_manager.cpp. */
 import type { MessageKind } from '@shardlab/actor'
-import { databaseNameOf } from '@shardlab/node'
+import { databaseNameOf } from '@shardlab/member'
 import type { ShardParts } from '../../shard-parts.js'
 import type { LockHolder } from './lock-wait.js'
 

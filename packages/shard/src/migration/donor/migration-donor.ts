@@ -25,13 +25,7 @@ import type { RangeSource } from '../../ranges/collection-ranges.js'
 import { rangesOf } from '../../ranges/ranges-of.js'
 import type { ShardParts } from '../../shard-parts.js'
 import type { MigrationRecord } from '../migration-records.js'
-import {
-  donatedCollection,
-  donatedPlacement,
-  donatedRange,
-  isNearlyCaughtUp,
-  versionOfChunk,
-} from './donor-checks.js'
+import { donatedCollection, donatedPlacement, donatedRange, isNearlyCaughtUp, versionOfChunk } from './donor-checks.js'
 import type { KeyRange } from '../../ranges/key-range.js'
 import { pendingTask } from '../../range-deletion/range-deletion-task.js'
 import { commitDetails, moveDetails, MoveTiming, noteChange, writeChange } from '../migration-log.js'

@@ -1,6 +1,7 @@
 /** A recipient's collection gets the options and indexes of the donor's. Server: MigrationDestinationManager::cloneCollectionIndexesAndOptions. */
 import { CommandError, compareDocuments, findField, sameBytes } from '@shardlab/bson'
-import { buildIndex, createCollection, dropIndex, uuidText, type StorageNode } from '@shardlab/node'
+import { uuidText } from '@shardlab/member'
+import { buildIndex, createCollection, dropIndex, type StorageNode } from '@shardlab/node'
 import { isIdKey, type Collection } from '@shardlab/storage'
 
 export interface DonorCollection {

@@ -5,7 +5,8 @@
 import type { SizedRange } from '@shardlab/actor'
 import type { Address } from '@shardlab/actor'
 import { BsonType, CommandError, documentsOf, findField, firstFieldName, hexOf, sameBytes } from '@shardlab/bson'
-import { splitNamespace, type Entrant, type StorageNode } from '@shardlab/node'
+import { splitNamespace } from '@shardlab/member'
+import { type Entrant, type StorageNode } from '@shardlab/node'
 import type { Collection } from '@shardlab/storage'
 import { RangeSizes } from './range-sizes.js'
 

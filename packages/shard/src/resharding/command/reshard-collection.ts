@@ -4,7 +4,8 @@
  */
 import { configAddress, RequestFailedError, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { CommandError, compareDocuments, ErrorCodes, isRetriableErrorCode } from '@shardlab/bson'
-import { databaseNameOf, raiseError, untilDone } from '@shardlab/node'
+import { databaseNameOf } from '@shardlab/member'
+import { raiseError, untilDone } from '@shardlab/node'
 import { raiseStaleDatabase } from '../../coordinators/primary-shard-check.js'
 import type { ShardParts } from '../../shard-parts.js'
 import { checkedRequest } from './checked-request.js'

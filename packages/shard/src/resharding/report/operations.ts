@@ -3,7 +3,7 @@
  * sharding_data_transform_instance_metrics.cpp. Manual: reference/operator/aggregation/currentOp.
  */
 import { DocumentWriter } from '@shardlab/bson'
-import { uuidText } from '@shardlab/node'
+import { uuidText } from '@shardlab/member'
 import type { ShardParts } from '../../shard-parts.js'
 import type { Participation } from '../participant/participation.js'
 import type { RecipientSide } from '../participant/resharding-recipient.js'

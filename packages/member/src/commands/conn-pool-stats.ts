@@ -1,0 +1,27 @@
+import type { CommandRow } from '@shardlab/actor'
+import { DocumentWriter } from '@shardlab/bson'
+import type { MemberInvocation } from '../member-host.js'
+
+/** Members of an emulated cluster send each other messages, so that there is no pool to report on. */
+export const connPoolStats: CommandRow<MemberInvocation> = {
+  name: 'connPoolStats',
+  routing: 'local',
+  access: 'admin',
+  manual: 'reference/command/connPoolStats',
+  status: 'full',
+  summary: 'Reports on connections to other members, of which there are none.',
+  run() {
+    const writer = new DocumentWriter(512)
+    for (const name of [
+      'numClientConnections',
+      'numAScopedConnections',
+      'totalInUse',
+      'totalAvailable',
+      'totalLeased',
+      'totalCreated',
+      'totalRefreshing',
+    ])
+      writer.int32(name, 0)
+    return writer.startDocument('replicaSets').end().startDocument('pools').end().startDocument('hosts').end()
+  },
+}

@@ -1,0 +1,16 @@
+import type { CommandRow } from '@shardlab/actor'
+import type { MemberInvocation } from '../member-host.js'
+import { searchNotEnabled } from '../replies/search-not-enabled.js'
+
+export const createSearchIndexes: CommandRow<MemberInvocation> = {
+  name: 'createSearchIndexes',
+  routing: 'local',
+  access: 'write',
+  behaviour: 'searchIndexCommands',
+  manual: 'reference/command/createSearchIndexes',
+  status: 'full',
+  summary: 'Makes search indexes: refused as by a server without Atlas Search.',
+  run: () => {
+    throw searchNotEnabled()
+  },
+}

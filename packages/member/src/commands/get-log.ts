@@ -1,0 +1,34 @@
+import type { CommandRow } from '@shardlab/actor'
+import { BsonType, CommandError, DocumentWriter, typeName } from '@shardlab/bson'
+import type { MemberInvocation } from '../member-host.js'
+
+const components = ['global', 'startupWarnings']
+
+export const getLog: CommandRow<MemberInvocation> = {
+  name: 'getLog',
+  routing: 'local',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/getLog',
+  status: 'full',
+  summary: 'Lists recent log lines: connections, slow operations, changed parameters.',
+  run({ args, host }) {
+    if (args.target.type !== BsonType.string)
+      throw new CommandError(
+        'TypeMismatch',
+        `Argument to getLog must be of type String; found ${typeName(args.target.type)}`,
+      )
+    const component = args.target.asString()
+    const writer = new DocumentWriter(256)
+    if (component === '*') {
+      writer.startArray('names')
+      components.forEach((name, i) => writer.string(String(i), name))
+      return writer.end()
+    }
+    if (!components.includes(component)) throw new CommandError('OperationFailed', `no RamLog named: ${component}`)
+    const lines = component === 'global' ? host.logBuffer.lines : []
+    writer.int32('totalLinesWritten', component === 'global' ? host.logBuffer.total : 0).startArray('log')
+    lines.forEach((line, i) => writer.string(String(i), line))
+    return writer.end()
+  },
+}

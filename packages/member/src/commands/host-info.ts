@@ -1,0 +1,33 @@
+import type { CommandRow } from '@shardlab/actor'
+import { DocumentWriter } from '@shardlab/bson'
+import type { MemberInvocation } from '../member-host.js'
+
+export const hostInfo: CommandRow<MemberInvocation> = {
+  name: 'hostInfo',
+  routing: 'local',
+  access: 'admin',
+  manual: 'reference/command/hostInfo',
+  status: 'partial',
+  lacks: 'the machine underneath, which must not show in an emulated cluster',
+  summary: 'Describes the host.',
+  run({ host }) {
+    return new DocumentWriter(512)
+      .startDocument('system')
+      .date('currentTime', host.context.now())
+      .string('hostname', host.context.endpoint)
+      .int32('cpuAddrSize', 64)
+      .int64('memSizeMB', 1024n)
+      .int64('memLimitMB', 1024n)
+      .int32('numCores', 1)
+      .string('cpuArch', 'x86_64')
+      .bool('numaEnabled', false)
+      .end()
+      .startDocument('os')
+      .string('type', 'Linux')
+      .string('name', 'shardlab')
+      .string('version', '1')
+      .end()
+      .startDocument('extra')
+      .end()
+  },
+}

@@ -1,0 +1,15 @@
+import type { CommandRow } from '@shardlab/actor'
+import { DocumentWriter } from '@shardlab/bson'
+import type { MemberInvocation } from '../member-host.js'
+
+export const ping: CommandRow<MemberInvocation> = {
+  name: 'ping',
+  routing: 'local',
+  access: 'none',
+  apiVersion1: true,
+  manual: 'reference/command/ping',
+  status: 'full',
+  summary: 'Answers that the member is there.',
+  fields: {},
+  run: () => new DocumentWriter(128),
+}

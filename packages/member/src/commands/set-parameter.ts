@@ -1,0 +1,42 @@
+import { isGenericArgument, type CommandRow } from '@shardlab/actor'
+import { CommandError, DocumentWriter, FieldIterator, type RawValue } from '@shardlab/bson'
+import type { MemberInvocation } from '../member-host.js'
+
+export const setParameter: CommandRow<MemberInvocation> = {
+  name: 'setParameter',
+  routing: 'local',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/setParameter',
+  status: 'partial',
+  missing: 'parameters but those that change what clients see and those without a visible effect',
+  summary: 'Changes server parameters until the member ends.',
+  run({ body, host }) {
+    const { parameters } = host
+    const values = new Map<string, RawValue>()
+    const it = new FieldIterator(body)
+    for (it.next(); it.next();) {
+      const name = it.name()
+      if (isGenericArgument(name)) continue
+      parameters.checkSettable(name)
+      if (values.has(name))
+        throw new CommandError(
+          'InvalidOptions',
+          `attempted to set parameter [${name}] twice in the same setParameter command, once to value: [], and once to value: []`,
+        )
+      values.set(name, it.value())
+    }
+    const [first] = [...values.keys()].sort()
+    if (first === undefined)
+      throw new CommandError('InvalidOptions', 'no option found to set, use help:true to see options ')
+    const writer = new DocumentWriter(256)
+    parameters.write(writer, parameters.find(first)!, 'was')
+    for (const name of [...values.keys()].sort()) {
+      parameters.set(name, values.get(name)!)
+      host.logBuffer.add(host.context.now(), 'I', 'COMMAND', 23435, 'conn', 'Successfully set parameter to new value', {
+        parameterName: name,
+      })
+    }
+    return writer
+  },
+}

@@ -1,0 +1,16 @@
+import type { CommandRow } from '@shardlab/actor'
+import { apiParameters } from '../arguments/api-version.js'
+import type { MemberInvocation } from '../member-host.js'
+
+export const testDeprecationInVersion2: CommandRow<MemberInvocation> = {
+  name: 'testDeprecationInVersion2',
+  behaviour: 'stableApi',
+  routing: 'local',
+  access: 'none',
+  apiVersion1: true,
+  manual: 'reference/stable-api',
+  status: 'full',
+  summary:
+    'Tells what it was sent of the Stable API, in the place of a command that only a version 2 of the Stable API deprecates.',
+  run: ({ args }) => apiParameters(args),
+}

@@ -1,0 +1,17 @@
+import type { CommandRow } from '@shardlab/actor'
+import { apiParameters } from '../arguments/api-version.js'
+import type { MemberInvocation } from '../member-host.js'
+
+export const testDeprecation: CommandRow<MemberInvocation> = {
+  name: 'testDeprecation',
+  behaviour: 'stableApi',
+  routing: 'local',
+  access: 'none',
+  apiVersion1: true,
+  apiDeprecated: true,
+  manual: 'reference/stable-api',
+  status: 'full',
+  summary:
+    'Tells what it was sent of the Stable API, in the place of a command that version 1 of the Stable API has and deprecates.',
+  run: ({ args }) => apiParameters(args),
+}

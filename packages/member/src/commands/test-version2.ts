@@ -1,0 +1,15 @@
+import type { CommandRow } from '@shardlab/actor'
+import { apiParameters } from '../arguments/api-version.js'
+import type { MemberInvocation } from '../member-host.js'
+
+export const testVersion2: CommandRow<MemberInvocation> = {
+  name: 'testVersion2',
+  behaviour: 'stableApi',
+  routing: 'local',
+  access: 'none',
+  manual: 'reference/stable-api',
+  status: 'full',
+  summary:
+    'Tells what it was sent of the Stable API, in the place of a command that only a version 2 of the Stable API has.',
+  run: ({ args }) => apiParameters(args),
+}

@@ -1,0 +1,13 @@
+import type { CommandRow } from '@shardlab/actor'
+import { DocumentWriter } from '@shardlab/bson'
+import type { MemberInvocation } from '../member-host.js'
+
+export const whatsmyuri: CommandRow<MemberInvocation> = {
+  name: 'whatsmyuri',
+  routing: 'local',
+  access: 'none',
+  manual: 'reference/command/whatsmyuri',
+  status: 'full',
+  summary: "Tells the client's own address.",
+  run: ({ remote }) => new DocumentWriter(128).string('you', remote),
+}

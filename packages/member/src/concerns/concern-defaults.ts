@@ -1,0 +1,140 @@
+/**
+ * The read and write concern that hold where a command names none: what an administrator has set for the cluster, kept in config.settings.
+ * Manual: reference/command/setDefaultRWConcern. Server: read_write_concern_defaults.cpp, rwc_defaults_commands.cpp.
+ */
+import type { CommandArguments, CommandRow, TimestampPair } from '@shardlab/actor'
+import { CommandError, DocumentWriter, FieldIterator, findField, isEmptyDocument } from '@shardlab/bson'
+import type { Behaviours } from '@shardlab/sharding'
+import { levelsRefused, parseReadConcern, takesWriteConcern, type Concerns, type ReadConcern } from './concerns.js'
+import { parseWriteConcern } from './write-concern.js'
+
+/** `_id` of the document in config.settings that holds the defaults. */
+export const concernDefaultsId = 'ReadWriteConcernDefaults'
+
+/**
+ * The document to be kept: `{ _id, defaultReadConcern?, defaultWriteConcern?, updateOpTime, updateWallClockTime }`.
+ * @param current what is kept now; null: nothing
+ * @throws CommandError 2 BadValue for what is no default, 20 IllegalOperation for taking the write concern back from 5.0 on, and those of the
+ *   concerns themselves
+ */
+export function concernDefaultsOf(
+  args: CommandArguments,
+  current: Uint8Array | null,
+  behaviours: Behaviours,
+  { time, nowMs }: { readonly time: TimestampPair; readonly nowMs: number },
+): Uint8Array {
+  const read = args.document('defaultReadConcern')
+  const write = args.document('defaultWriteConcern')
+  if (read !== undefined) checkRead(parseReadConcern(read), read)
+  const parsedWrite = write === undefined ? null : parseWriteConcern(write, behaviours)
+  if (read === undefined && write === undefined)
+    throw new CommandError(
+      'BadValue',
+      'At least one of the "defaultReadConcern" or "defaultWriteConcern" fields must be present',
+    )
+  if (write !== undefined && parsedWrite !== null) checkWrite(parsedWrite.w, write)
+  const writer = new DocumentWriter(256).string('_id', concernDefaultsId)
+  const keep = (name: string) => {
+    const value = current === null ? undefined : findField(current, name)
+    if (value !== undefined) writer.value(name, value)
+  }
+  if (read === undefined) keep('defaultReadConcern')
+  else if (!isEmptyDocument(read)) writer.document('defaultReadConcern', read)
+  if (write === undefined) keep('defaultWriteConcern')
+  else if (parsedWrite !== null) writer.document('defaultWriteConcern', completeWriteConcern(write))
+  else if (
+    behaviours.defaultWriteConcernIsFinal &&
+    current !== null &&
+    findField(current, 'defaultWriteConcern') !== undefined
+  )
+    throw new CommandError('IllegalOperation', 'The global default write concern cannot be unset once it is set.')
+  return writer.timestamp('updateOpTime', time[0], time[1]).date('updateWallClockTime', nowMs).finish()
+}
+
+function checkRead({ level, afterClusterTime, atClusterTime }: ReadConcern, document: Uint8Array): void {
+  if (level === 'snapshot' || level === 'linearizable') throw notSuitable(`level: '${level}'`, 'read')
+  if (afterClusterTime !== null) throw notSuitable("'afterClusterTime'", 'read')
+  if (atClusterTime !== null) throw notSuitable("'atClusterTime'", 'read')
+  if (findField(document, 'provenance') !== undefined)
+    throw new CommandError('BadValue', "'provenance' must be unset in default read concern")
+}
+
+function checkWrite(w: number | string | null, document: Uint8Array): void {
+  if (w === 0)
+    throw new CommandError('BadValue', 'Unacknowledged write concern is not suitable for the default write concern')
+  if (findField(document, 'provenance') !== undefined)
+    throw new CommandError('BadValue', "'provenance' must be unset in default write concern")
+}
+
+const notSuitable = (what: string, kind: string): CommandError =>
+  new CommandError('BadValue', `${what} is not suitable for the default ${kind} concern`)
+
+/** `{ w, j?, fsync?, wtimeout }`. */
+function completeWriteConcern(document: Uint8Array): Uint8Array {
+  const writer = new DocumentWriter(96)
+  const w = findField(document, 'w')
+  if (w === undefined) writer.int32('w', 1)
+  else writer.value('w', w)
+  for (const name of ['j', 'fsync'] as const) {
+    const value = findField(document, name)
+    if (value !== undefined) writer.bool(name, value.isTruthy())
+  }
+  return writer.int32('wtimeout', Math.trunc(findField(document, 'wtimeout')?.asNumber() ?? 0)).finish()
+}
+
+/**
+ * Fields of the answers of both commands.
+ * @param defaults what is kept, or what is left of it in memory; null: nothing was ever set
+ * @param localUpdateMs since when the member knows this
+ */
+export function writeConcernDefaults(
+  writer: DocumentWriter,
+  defaults: Uint8Array | null,
+  { implicitDefaultConcerns }: Behaviours,
+  { localUpdateMs, inMemory }: { readonly localUpdateMs: number; readonly inMemory: boolean },
+): DocumentWriter {
+  const field = (name: string) => (defaults === null ? undefined : findField(defaults, name))
+  const read = field('defaultReadConcern')
+  const write = field('defaultWriteConcern')
+  if (read !== undefined) writer.value('defaultReadConcern', read)
+  else if (implicitDefaultConcerns) writer.startDocument('defaultReadConcern').string('level', 'local').end()
+  if (write !== undefined) writer.value('defaultWriteConcern', write)
+  else if (implicitDefaultConcerns)
+    writer.startDocument('defaultWriteConcern').string('w', 'majority').int32('wtimeout', 0).end()
+  for (const name of ['updateOpTime', 'updateWallClockTime']) {
+    const value = field(name)
+    if (value !== undefined) writer.value(name, value)
+  }
+  if (implicitDefaultConcerns) {
+    writer.string('defaultWriteConcernSource', write === undefined ? 'implicit' : 'global')
+    writer.string('defaultReadConcernSource', read === undefined ? 'implicit' : 'global')
+  }
+  if (inMemory) writer.bool('inMemory', true)
+  return writer.date('localUpdateWallClockTime', localUpdateMs)
+}
+
+/** A command with the concerns that it does not name itself; null: it names them, takes none, or none are set. */
+export function withDefaultConcerns(
+  row: Pick<CommandRow<never>, 'name' | 'access'>,
+  body: Uint8Array,
+  args: CommandArguments,
+  { write }: Concerns,
+  defaults: Uint8Array,
+): Uint8Array | null {
+  const given = args.document('readConcern')
+  const read =
+    (given === undefined || isEmptyDocument(given)) && Object.hasOwn(levelsRefused, row.name) && row.name !== 'explain'
+  const added = new Map<string, Uint8Array>()
+  const add = (name: string, kept: string) => {
+    const value = findField(defaults, kept)
+    if (value !== undefined)
+      added.set(name, new DocumentWriter(96).fields(value.slice()).string('provenance', 'customDefault').finish())
+  }
+  if (read) add('readConcern', 'defaultReadConcern')
+  if (write === null && takesWriteConcern(row, args)) add('writeConcern', 'defaultWriteConcern')
+  if (added.size === 0) return null
+  const writer = new DocumentWriter(body.length + 160)
+  for (const it = new FieldIterator(body); it.next();) if (!added.has(it.name())) writer.value(it.name(), it.value())
+  for (const [name, concern] of added) writer.document(name, concern)
+  return writer.finish()
+}

@@ -1,0 +1,254 @@
+/**
+ * What a command asks for beside its own arguments: read concern, write concern, read preference. They are checked as the server
+ * checks them; what a set of one member cannot give is said where the server says it.
+ * Server: read_concern_args.cpp, write_concern_options.cpp, read_preference.cpp, service_entry_point_shard_role.cpp.
+ * Manual: reference/read-concern, reference/write-concern, core/read-preference.
+ */
+import {
+  compareTimestamps,
+  timestampPair,
+  type CommandArguments,
+  type CommandRow,
+  type TimestampPair,
+} from '@shardlab/actor'
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  FieldIterator,
+  findField,
+  firstFieldName,
+  typeName,
+  type RawValue,
+} from '@shardlab/bson'
+import { formatDocument } from '@shardlab/query'
+import type { Behaviours } from '@shardlab/sharding'
+import { checkReadPreference } from './read-preference.js'
+import { parseWriteConcern, type WriteConcern } from './write-concern.js'
+
+export type ReadConcernLevel = 'local' | 'available' | 'majority' | 'linearizable' | 'snapshot'
+
+export interface ReadConcern {
+  /** Null: none was named; local holds. */
+  readonly level: ReadConcernLevel | null
+  readonly afterClusterTime: TimestampPair | null
+  /** With `snapshot` only: the time to read at; null: one that the server picks. */
+  readonly atClusterTime: TimestampPair | null
+}
+
+export interface Concerns {
+  readonly read: ReadConcern
+  /** Null: none was named. */
+  readonly write: WriteConcern | null
+}
+
+type CheckedRow = Pick<CommandRow<never>, 'name' | 'access'>
+
+const noReadConcern: ReadConcern = { level: null, afterClusterTime: null, atClusterTime: null }
+/** Those of a command that names none. */
+export const noConcerns: Concerns = { read: noReadConcern, write: null }
+
+/** @throws CommandError 9, 72, 14, 2, 160 for what is malformed or not for this command */
+export function checkConcerns(row: CheckedRow, args: CommandArguments, behaviours: Behaviours): Concerns {
+  const readConcern = args.document('readConcern')
+  const writeConcern = args.document('writeConcern')
+  const readPreference = args.document('$readPreference')
+  if (readPreference !== undefined) checkReadPreference(readPreference)
+  if (readConcern === undefined && writeConcern === undefined) return noConcerns
+  const read = readConcern === undefined ? noReadConcern : parseReadConcern(readConcern)
+  if (readConcern !== undefined) checkLevel(row, args, read, readConcern)
+  const write = writeConcern === undefined ? null : parseWriteConcern(writeConcern, behaviours)
+  if (write !== null && !takesWriteConcern(row, args))
+    throw new CommandError('InvalidOptions', 'Command does not support writeConcern')
+  return { read, write }
+}
+
+const levels: readonly string[] = [
+  'local',
+  'majority',
+  'linearizable',
+  'available',
+  'snapshot',
+] satisfies ReadConcernLevel[]
+
+/** @throws CommandError 72 InvalidOptions, 14 TypeMismatch, 9 FailedToParse */
+export function parseReadConcern(document: Uint8Array): ReadConcern {
+  let level: ReadConcernLevel | null = null
+  let afterClusterTime: TimestampPair | null = null
+  let atClusterTime: TimestampPair | null = null
+  for (const it = new FieldIterator(document); it.next();) {
+    const value = it.value()
+    switch (it.name()) {
+      case 'level':
+        level = levelOf(value)
+        break
+      case 'afterClusterTime':
+        afterClusterTime = timeOf('afterClusterTime', value)
+        break
+      case 'atClusterTime':
+        atClusterTime = timeOf('atClusterTime', value)
+        break
+      case 'provenance':
+        break
+      default:
+        throw new CommandError('InvalidOptions', `Unrecognized option in readConcern: ${it.name()}`)
+    }
+  }
+  if (afterClusterTime !== null && atClusterTime !== null) {
+    throw new CommandError(
+      'InvalidOptions',
+      'Specifying a timestamp for readConcern snapshot in a causally consistent session is not allowed. See https://docs.mongodb.com/manual/core/read-isolation-consistency-recency/#causal-consistency',
+    )
+  }
+  if (afterClusterTime !== null && (level === 'available' || level === 'linearizable')) {
+    throw new CommandError(
+      'InvalidOptions',
+      'afterClusterTime field can be set only if level is equal to majority, local, or snapshot',
+    )
+  }
+  if (atClusterTime !== null && level !== 'snapshot')
+    throw new CommandError('InvalidOptions', 'atClusterTime field can be set only if level is equal to snapshot')
+  return { level, afterClusterTime, atClusterTime }
+}
+
+function levelOf(value: RawValue): ReadConcernLevel {
+  if (value.type !== BsonType.string)
+    throw new CommandError('TypeMismatch', `"level" had the wrong type. Expected string, found ${typeName(value.type)}`)
+  const level = value.asString()
+  if (!levels.includes(level)) {
+    throw new CommandError(
+      'FailedToParse',
+      "readConcern.level must be either 'local', 'majority', 'linearizable', 'available', or 'snapshot'",
+    )
+  }
+  return level as ReadConcernLevel
+}
+
+function timeOf(name: string, value: RawValue): TimestampPair {
+  if (value.type !== BsonType.timestamp)
+    throw new CommandError(
+      'TypeMismatch',
+      `"${name}" had the wrong type. Expected timestamp, found ${typeName(value.type)}`,
+    )
+  const time = timestampPair(value)
+  if (time[0] === 0 && time[1] === 0) throw new CommandError('InvalidOptions', `${name} cannot be a null timestamp`)
+  return time
+}
+
+/** Commands that take more than the level `local`, with those that they do not take. */
+export const levelsRefused: Readonly<Record<string, readonly ReadConcernLevel[]>> = {
+  find: [],
+  aggregate: [],
+  distinct: [],
+  count: ['snapshot'],
+  explain: ['snapshot'],
+}
+
+function checkLevel({ name }: CheckedRow, args: CommandArguments, { level }: ReadConcern, document: Uint8Array): void {
+  const why = level === null || level === 'local' ? null : reasonAgainst(name, args, level)
+  if (why === null) return
+  const supplied = new DocumentWriter(document.length + 48)
+    .fields(document)
+    .string('provenance', 'clientSupplied')
+    .finish()
+  throw new CommandError(
+    'InvalidOptions',
+    `Command ${name} does not support { readConcern: ${formatDocument(supplied)} } :: caused by :: ${why}`,
+  )
+}
+
+function reasonAgainst(name: string, args: CommandArguments, level: ReadConcernLevel): string | null {
+  const refused = levelsRefused[name]
+  if (refused === undefined) return 'read concern not supported'
+  if (refused.includes(level)) return `read concern ${level} not supported`
+  const stage = level === 'linearizable' ? writingStage(name, args) : null
+  return stage === null ? null : `${stage} cannot be used with a 'linearizable' read concern level`
+}
+
+/** The stage with which an aggregate writes; null: it only reads, or is none. */
+function writingStage(name: string, args: CommandArguments): string | null {
+  const last = name === 'aggregate' ? args.documents('pipeline')?.at(-1) : undefined
+  const stage = last === undefined ? undefined : firstFieldName(last)
+  return stage === '$out' || stage === '$merge' ? stage : null
+}
+
+/** Commands that write and are no statements. */
+const writingCommands: ReadonlySet<string> = new Set([
+  'abortTransaction',
+  'addShard',
+  'addShardToZone',
+  'cloneCollectionAsCapped',
+  'collMod',
+  'commitTransaction',
+  'convertToCapped',
+  'create',
+  'createIndexes',
+  'drop',
+  'dropDatabase',
+  'dropIndexes',
+  'enableSharding',
+  'mapReduce',
+  'moveChunk',
+  'movePrimary',
+  'moveRange',
+  'refineCollectionShardKey',
+  'removeShard',
+  'removeShardFromZone',
+  'renameCollection',
+  'reshardCollection',
+  'setDefaultRWConcern',
+  'setFeatureCompatibilityVersion',
+  'shardCollection',
+  'updateZoneKeyRange',
+])
+
+export function takesWriteConcern({ name, access }: CheckedRow, args: CommandArguments): boolean {
+  return name === 'aggregate' ? writingStage(name, args) !== null : access === 'write' || writingCommands.has(name)
+}
+
+/**
+ * What a set of one member says to a write concern after the write: `{ code, codeName, errmsg, errInfo }`, or null when it is met.
+ */
+export function writeConcernErrorOf({ w, document }: WriteConcern): Uint8Array | null {
+  let error: CommandError
+  if (typeof w === 'number') {
+    if (w <= 1) return null
+    error = new CommandError('UnsatisfiableWriteConcern', 'Not enough data-bearing nodes')
+  } else if (w === null) error = new CommandError('UnsatisfiableWriteConcern', 'Not enough data-bearing nodes')
+  else if (w === 'majority') return null
+  else
+    error = new CommandError(
+      'UnknownReplWriteConcern',
+      `No write concern mode named '${w}' found in replica set configuration`,
+    )
+  const writer = new DocumentWriter(256)
+    .int32('code', error.code)
+    .string('codeName', error.codeName)
+    .string('errmsg', error.message)
+    .startDocument('errInfo')
+    .startDocument('writeConcern')
+  for (const name of ['w', 'j', 'fsync'] as const) {
+    const value = findField(document, name)
+    if (value !== undefined) writer.value(name, value)
+  }
+  return writer
+    .int32('wtimeout', Math.trunc(findField(document, 'wtimeout')?.asNumber() ?? 0))
+    .string('provenance', findField(document, 'provenance')?.asString() ?? 'clientSupplied')
+    .end()
+    .end()
+    .finish()
+}
+
+/**
+ * A member has seen everything up to its own cluster time: what comes before can be read at once.
+ * @throws CommandError 72 InvalidOptions for a time that nobody has told it of
+ */
+export function checkReadTime({ afterClusterTime, atClusterTime }: ReadConcern, now: TimestampPair): void {
+  const text = ([seconds, increment]: TimestampPair) => `{ ts: Timestamp(${seconds}, ${increment}) }`
+  const asked = afterClusterTime ?? atClusterTime
+  if (asked === null || compareTimestamps(asked, now) <= 0) return
+  throw new CommandError(
+    'InvalidOptions',
+    `readConcern ${afterClusterTime === null ? 'atClusterTime' : 'afterClusterTime'} value must not be greater than the current clusterTime. Requested clusterTime: ${text(asked)}; current clusterTime: ${text(now)}`,
+  )
+}

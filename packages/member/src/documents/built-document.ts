@@ -1,0 +1,28 @@
+/** Documents that the server could not build. Server: bson_size_limits, BSONObj::_assertInvalid. */
+import { maxBuiltDepth, CommandError, FieldIterator, nestsDeeperThan } from '@shardlab/bson'
+import { formatField } from '@shardlab/query'
+import { documentBytesMax } from './document-size.js'
+
+/** Largest document that the server can build at all: what is larger does not get as far as the limit for users. */
+const builtBytesMax = documentBytesMax + 16 * 1024
+
+/** The text of an error shows the first field unless it is as large as this. */
+const shownBytesMax = 64 * 1024
+
+/** @throws CommandError 10334 BSONObjectTooLarge, 15 Overflow for one that is nested too deep */
+export function checkBuilt(document: Uint8Array): void {
+  if (nestsDeeperThan(document, maxBuiltDepth))
+    throw new CommandError(
+      'Overflow',
+      `cannot convert document to BSON because it exceeds the limit of ${maxBuiltDepth} levels of nesting`,
+    )
+  const sizeBytes = document.length
+  if (sizeBytes <= builtBytesMax) return
+  const first = new FieldIterator(document)
+  const shown = first.next() && first.value().end - first.value().start <= shownBytesMax
+  const element = shown ? ` First element: ${formatField(first.name(), first.value())}` : ''
+  throw new CommandError(
+    'BSONObjectTooLarge',
+    `BSONObj size: ${sizeBytes} (0x${sizeBytes.toString(16).toUpperCase()}) is invalid. Size must be between 0 and ${builtBytesMax}(16MB)${element}`,
+  )
+}

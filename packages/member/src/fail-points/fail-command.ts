@@ -1,0 +1,164 @@
+/**
+ * The fail point failCommand: commands that fail before they do anything, wait, lose their connection, or say that their write concern was not
+ * met. Server: commands.cpp (shouldActivateFailCommandFailPoint, evaluateFailCommandFailPoint), strategy.cpp, service_entry_point_shard_role.cpp.
+ */
+import type { CommandRow } from '@shardlab/actor'
+import { BsonType, CommandError, DocumentWriter, elementsOf, findField, findPath, type RawValue } from '@shardlab/bson'
+import type { MemberHost } from '../member-host.js'
+import { maxTimeExpired } from '../operations/time-limit.js'
+import type { RunningOperation } from '../operations/running-operation.js'
+import { namespaceOf } from '../statistics/member-statistics.js'
+
+/** Who asks for what. */
+export interface CommandSender {
+  readonly host: MemberHost
+  readonly operation: RunningOperation
+  /** Whether another member sent the command. */
+  readonly internal: boolean
+}
+
+/** A command that has been read and checked, and is about to run. */
+export interface FailableCommand extends CommandSender {
+  readonly row: Pick<CommandRow<never>, 'name' | 'aliases'>
+  /** When its maxTimeMS is over, on the member's clock; null: never, or it does not count yet. */
+  readonly deadlineMs: number | null
+}
+
+const message = "Failing command via 'failCommand' failpoint"
+
+/** The command gets no answer: its client's connection is to be closed. */
+export class ConnectionClosedError extends CommandError {
+  constructor() {
+    super(50985, message)
+  }
+}
+
+/**
+ * Passes the fail point before a command runs.
+ * @throws CommandError the one that the fail point names; {@link ConnectionClosedError}; 72 InvalidOptions without a time to block for; 50 and
+ *   11601 when the command's time is over, or it is killed, while it is blocked
+ */
+export async function evaluateFailCommand(command: FailableCommand): Promise<void> {
+  const { host, operation } = command
+  const data = host.failPoints.enter('failCommand', (each) => concerns(each, command) && actsBefore(each, host))
+  if (data === null) return
+  operation.showsStateChanges = !isTrue(data, 'allowRewriteStateChange')
+  const details = host.behaviours.failCommandDetails
+  if (details) operation.errorLabels = labelsOf(data)
+  if (details && isTrue(data, 'blockConnection')) await block(command, data)
+  if (isTrue(data, 'closeConnection')) {
+    note(command, 20431, "Failing command via 'failCommand' failpoint: closing connection")
+    throw new ConnectionClosedError()
+  }
+  const code = integer(data, 'errorCode')
+  if (code === null || code === 0) return
+  note(command, 20435, "Failing command via 'failCommand' failpoint: returning error", { errorCode: code })
+  const extra = details ? findField(data, 'errorExtraInfo') : undefined
+  throw new CommandError(code, message, extra?.type === BsonType.object ? { extra: extra.slice() } : {})
+}
+
+/** The reply of a write that has succeeded, with the write concern error of the fail point where it names one. */
+export function withFailedWriteConcern(command: FailableCommand, reply: DocumentWriter): DocumentWriter {
+  const { host } = command
+  const data = host.failPoints.enter(
+    'failCommand',
+    (each) => findField(each, 'writeConcernError') !== undefined && concerns(each, command),
+  )
+  if (data === null) return reply
+  command.operation.showsStateChanges = !isTrue(data, 'allowRewriteStateChange')
+  const error = findField(data, 'writeConcernError')!
+  const body = reply.finish()
+  const writer = new DocumentWriter(body.length + data.length + 192).fields(body)
+  if (findField(body, 'writeConcernError') === undefined) writer.value('writeConcernError', error)
+  const labels = host.behaviours.failCommandDetails ? labelsOf(data) : null
+  if (labels === null || labels.length === 0) return writer
+  writer.startArray('errorLabels')
+  labels.forEach((label, i) => writer.string(String(i), label))
+  return writer.end()
+}
+
+/** Whether the data mean this command. */
+function concerns(data: Uint8Array, command: FailableCommand): boolean {
+  const { host, row } = command
+  if (row.name === 'configureFailPoint' || !isMeant(data, command)) return false
+  if (host.behaviours.failCommandForAll && findField(data, 'failAllCommands') !== undefined) return true
+  const names = findField(data, 'failCommands')
+  if (names?.type !== BsonType.array) return false
+  return elementsOf(names).some((each) => each.type === BsonType.string && isNamed(row, each.asString()))
+}
+
+/** Whether the data mean who sent the command, and what it is about; not its name. */
+export function isMeant(data: Uint8Array, { host, operation, internal }: CommandSender): boolean {
+  if (internal && !isTrue(data, 'failInternalCommands')) return false
+  if (!host.behaviours.failCommandDetails) return true
+  const { connectionId, db, body } = operation
+  if (differs(data, 'threadName', () => `conn${connectionId}`)) return false
+  if (differs(data, 'appName', () => appNameOf(host, connectionId, body))) return false
+  return !differs(data, 'namespace', () => namespaceOf(db, body) ?? db)
+}
+
+const isNamed = ({ name, aliases = [] }: FailableCommand['row'], other: string): boolean =>
+  name === other || aliases.includes(other)
+
+/** Whether the data make a command fail or wait before it runs. */
+function actsBefore(data: Uint8Array, { behaviours }: MemberHost): boolean {
+  return (
+    isTrue(data, 'closeConnection') ||
+    integer(data, 'errorCode') !== null ||
+    (behaviours.failCommandDetails && isTrue(data, 'blockConnection'))
+  )
+}
+
+/** @throws CommandError 72, 50, 11601 */
+async function block(command: FailableCommand, data: Uint8Array): Promise<void> {
+  const { host, operation, deadlineMs } = command
+  const blockTime = integer(data, 'blockTimeMS')
+  if (blockTime === null)
+    throw new CommandError('InvalidOptions', "must specify 'blockTimeMS' when 'blockConnection' is true")
+  if (blockTime < 0) throw new CommandError('InvalidOptions', "'blockTimeMS' must be non-negative")
+  note(command, 20432, "Blocking command via 'failCommand' failpoint", { blockTime })
+  const { context } = host
+  const leftMs = deadlineMs === null ? Number.POSITIVE_INFINITY : Math.max(0, deadlineMs - context.now())
+  await operation.sleep(context, Math.min(blockTime, leftMs))
+  if (leftMs < blockTime) throw maxTimeExpired()
+  note(command, 20433, "Unblocking command via 'failCommand' failpoint")
+}
+
+/** The name that the client gave itself; of a connection's first hello, the one that is in it. */
+function appNameOf({ connections }: MemberHost, connectionId: number, body: Uint8Array): string {
+  const connection = connections.find(connectionId)
+  if (connection?.metadata !== null && connection !== undefined) return connection.appName
+  const name =
+    findField(body, 'client')?.type === BsonType.object ? findPath(body, 'client.application.name') : undefined
+  return name?.type === BsonType.string ? name.asString() : ''
+}
+
+/** Whether the data have a text of this name that is another one. */
+function differs(data: Uint8Array, name: string, actual: () => string): boolean {
+  const wanted = findField(data, name)
+  return wanted !== undefined && (wanted.type === BsonType.string ? wanted.asString() : '') !== actual()
+}
+
+function labelsOf(data: Uint8Array): readonly string[] | null {
+  const labels = findField(data, 'errorLabels')
+  if (labels?.type !== BsonType.array) return null
+  return elementsOf(labels).flatMap((each: RawValue) => (each.type === BsonType.string ? [each.asString()] : []))
+}
+
+function isTrue(data: Uint8Array, name: string): boolean {
+  const value = findField(data, name)
+  return value?.type === BsonType.bool && value.asBool()
+}
+
+function integer(data: Uint8Array, name: string): number | null {
+  const value = findField(data, name)
+  const number = value?.isNumber() === true ? value.asNumber() : Number.NaN
+  return Number.isInteger(number) ? number : null
+}
+
+function note({ host, row, operation }: FailableCommand, id: number, text: string, attributes: object = {}): void {
+  host.logBuffer.add(host.context.now(), 'I', 'COMMAND', id, `conn${operation.connectionId}`, text, {
+    command: row.name,
+    ...attributes,
+  })
+}

@@ -1,0 +1,176 @@
+export { memoryLimitBytes, stageMemoryOf, withConstants } from './aggregation/pipeline-options.js'
+export { writeResults } from './aggregation/writers/write-results.js'
+export type { WriteSink } from './aggregation/writers/write-sink.js'
+export { checkApiVersion } from './arguments/api-version.js'
+export { collationOf } from './arguments/collation.js'
+export { collectionUuidOf, refuseUuidOfView, uuidMismatch } from './arguments/collection-uuid.js'
+export { documentsArgument } from './arguments/documents-argument.js'
+export { evaluationOf, withCollation, withLet, withTimeLimit, writeEvaluation } from './arguments/evaluation.js'
+export { hintOf } from './arguments/hint.js'
+export { checkLet } from './arguments/let-argument.js'
+export { namespaceArgument } from './arguments/namespace-argument.js'
+export {
+  batchSizeOf,
+  checkCursorArgument,
+  countBounds,
+  getMoreBatchSize,
+  getMoreNamespace,
+  nonNegative,
+} from './arguments/read-arguments.js'
+export { databaseNameOf, splitNamespace } from './arguments/split-namespace.js'
+export { lastingOptions, refuseTemporary, temporaryOptions } from './collections/temporary-options.js'
+export {
+  concernDefaultsId,
+  concernDefaultsOf,
+  withDefaultConcerns,
+  writeConcernDefaults,
+} from './concerns/concern-defaults.js'
+export {
+  type Concerns,
+  checkConcerns,
+  checkReadTime,
+  noConcerns,
+  takesWriteConcern,
+  writeConcernErrorOf,
+} from './concerns/concerns.js'
+export { checkSnapshotReads, withAtClusterTime } from './concerns/snapshot-read.js'
+export { ConnectionTable } from './connections/connection-table.js'
+export { batchBytesMax, cursorTimeoutMs, defaultFirstBatch } from './cursors/cursor-limits.js'
+export { DocumentBatch } from './cursors/document-batch.js'
+export type { DocumentSource } from './cursors/document-source.js'
+export { InputMerger, type MergeKey, type MergeOrder, failureOf } from './cursors/input-merger.js'
+export { emptySource, listSource } from './cursors/list-source.js'
+export { type CursorReply, readCursorReply } from './cursors/read-cursor-reply.js'
+export { documentOrder, sortKeyField, sortKeyOrder } from './cursors/sort-key-order.js'
+export type { TailableMode } from './cursors/tailable-mode.js'
+export { checkBuilt } from './documents/built-document.js'
+export { documentBytesMax } from './documents/document-size.js'
+export { explainableFields } from './explain/explainable-fields.js'
+export { writeServerInfo, writeServerParameters } from './explain/server-facts.js'
+export { shownStages } from './explain/shown-stage.js'
+export {
+  type Verbosity,
+  cannotExplain,
+  explainFields,
+  explainedCommand,
+  shownCommand,
+  unknownCommand,
+  verbosityOf,
+  withoutExplain,
+  withoutGenericArguments,
+} from './explain/verbosity.js'
+export {
+  ConnectionClosedError,
+  type FailableCommand,
+  evaluateFailCommand,
+  withFailedWriteConcern,
+} from './fail-points/fail-command.js'
+export { failPointTable } from './fail-points/fail-point-table.js'
+export { FailPoints } from './fail-points/fail-points.js'
+export { checkGetMoreAfterCheckout } from './fail-points/get-more.js'
+export { maxTimeMsAtFailPoints } from './fail-points/max-time.js'
+export { StepContext } from './fail-points/step-context.js'
+export { LogBuffer } from './log/log-buffer.js'
+export { finishOperation, noteConnected, noteDisconnected, noteMetadata } from './log/member-log.js'
+export type { CommandDescription, MemberHost, MemberInvocation } from './member-host.js'
+export { memberRows } from './member-rows.js'
+export { checkAdminDatabase, parseCurrentOpOptions } from './operations/current-op-options.js'
+export { currentOperations } from './operations/current-operations.js'
+export type { IdleCursor } from './operations/operation-document.js'
+export { OperationRegistry } from './operations/operation-registry.js'
+export { type OperationRequest, RunningOperation } from './operations/running-operation.js'
+export type { ShardLabel } from './operations/shard-label.js'
+export { TimeLimit, maxTimeExpired, maxTimeMsOf } from './operations/time-limit.js'
+export { ParameterSet } from './parameters/parameter-set.js'
+export type { ParameterValue } from './parameters/parameter.js'
+export { DistinctValues, writeValues } from './reads/distinct-values.js'
+export {
+  type BulkWriteResult,
+  type BulkWriteSummary,
+  countOfFirstBatch,
+  emptySummary,
+  errorItem,
+  resultItem,
+  writeSummary,
+} from './replies/bulk-write-reply.js'
+export { commandErrorFrom, isOk, replyError } from './replies/command-reply.js'
+export { writeAgreedCompression, writeHelloLimits } from './replies/hello-reply.js'
+export { helpOf } from './replies/help.js'
+export { uuidText } from './replies/uuid-text.js'
+export { withContext } from './replies/with-context.js'
+export { checkAnalysedNamespace } from './sampling/analysed-namespace.js'
+export { SampleTracker } from './sampling/sample-tracker.js'
+export type { SamplingReport } from './sampling/sampling-report.js'
+export { noteSampledCollections, nothingIsSampled } from './sampling/shared-sampling.js'
+export { relabelled, withErrorLabels } from './sessions/error-labels.js'
+export { killSessionsHere } from './sessions/kill-sessions.js'
+export { SessionCatalog, type SessionId, type SessionKey } from './sessions/session-catalog.js'
+export { checkSessionsCollection, sessionDocuments } from './sessions/session-documents.js'
+export { type SessionOptions, readSessionOptions } from './sessions/session-options.js'
+export {
+  type SessionPredicate,
+  sessionsByPattern,
+  sessionsNamed,
+  sessionsOfUsers,
+} from './sessions/session-patterns.js'
+export { aggregateFields, namespaceOfAggregate } from './specs/aggregate.js'
+export {
+  type BulkWriteOp,
+  bulkWriteBatchSize,
+  bulkWriteFields,
+  bulkWriteNs,
+  readBulkWrite,
+  readStatement,
+} from './specs/bulk-write.js'
+export { cloneCollectionAsCappedFields } from './specs/clone-collection-as-capped.js'
+export { collModFields } from './specs/coll-mod.js'
+export { collStatsFields } from './specs/coll-stats.js'
+export { convertToCappedFields } from './specs/convert-to-capped.js'
+export { type CountQuery, compileCount, countFields, writeCount } from './specs/count.js'
+export { createIndexesFields } from './specs/create-indexes.js'
+export { dataSizeFields } from './specs/data-size.js'
+export { dbStatsFields } from './specs/db-stats.js'
+export { type DistinctQuery, compileDistinct, distinctFields } from './specs/distinct.js'
+export { dropIndexesFields } from './specs/drop-indexes.js'
+export {
+  type FindAndModifyRequest,
+  countInReply,
+  findAndModifyFields,
+  readFindAndModify,
+} from './specs/find-and-modify.js'
+export {
+  type FindQuery,
+  checkFindArguments,
+  compileFind,
+  findFields,
+  findOptionsOf,
+  tailableModeOf,
+} from './specs/find.js'
+export { fsyncFields } from './specs/fsync.js'
+export { getDefaultRWConcernFields } from './specs/get-default-rw-concern.js'
+export { closeCursors } from './specs/kill-cursors.js'
+export { operationIdOf } from './specs/kill-op.js'
+export { listDatabasesFields } from './specs/list-databases.js'
+export { type RenameRequest, renameCollectionFields, renameRequest } from './specs/rename-collection.js'
+export { setDefaultRWConcernFields } from './specs/set-default-rw-concern.js'
+export { checkValidateOptions, validateFields } from './specs/validate.js'
+export { writeEmptyStorageStats } from './statistics/empty-storage-stats.js'
+export { MemberStatistics, bytesOfMessage } from './statistics/member-statistics.js'
+export { type StatusMetrics, type StatusSection, writeServerStatus } from './statistics/server-status.js'
+export { writeNumber } from './statistics/write-number.js'
+export { commandOnView, viewReply } from './views/command-on-view.js'
+export { explainBody } from './views/explain-on-view.js'
+export { type ResolvedView, resolvedViewError, resolvedViewOf } from './views/resolved-view.js'
+export { compileStatement, upsertedDocument } from './writes/compile-statement.js'
+export { errorText } from './writes/error-text.js'
+export {
+  type DeleteStatement,
+  type ModifyKind,
+  type ModifyStatement,
+  type UpdateStatement,
+  type WriteStatement,
+  checkStatements,
+  readModify,
+  sortWithMulti,
+} from './writes/statement.js'
+export { type WriteKind, statementArguments, statementsOf, writeRetriedStmtIds } from './writes/write-statements.js'

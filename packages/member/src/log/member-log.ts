@@ -1,0 +1,67 @@
+/** Lines that members write into their log, by the ids of the server's. Server: message ids of NETWORK and COMMAND lines. */
+import { type CommandError, toExtendedJson } from '@shardlab/bson'
+import type { RunningOperation } from '../operations/running-operation.js'
+import { namespaceOf } from '../statistics/member-statistics.js'
+import type { MemberHost } from '../member-host.js'
+
+/** Longer commands are cut in the log: maxLogSizeKB. */
+const loggedCommandBytesMax = 10_240
+
+/** A client's first command, or another one. */
+export function noteConnected(host: MemberHost, connectionId: number, remote: string): void {
+  if (host.connections.find(connectionId) !== undefined) return
+  host.connections.of(connectionId, remote)
+  host.logBuffer.add(host.context.now(), 'I', 'NETWORK', 22943, 'listener', 'Connection accepted', {
+    remote,
+    connectionId,
+    connectionCount: host.connections.current,
+  })
+}
+
+export function noteDisconnected(host: MemberHost, connectionId: number): void {
+  const connection = host.connections.find(connectionId)
+  if (connection === undefined) return
+  host.connections.close(connectionId)
+  host.logBuffer.add(host.context.now(), 'I', 'NETWORK', 22944, `conn${connectionId}`, 'Connection ended', {
+    remote: connection.remote,
+    connectionId,
+    connectionCount: host.connections.current,
+  })
+}
+
+/** The `client` document of a handshake. @throws CommandError 186 ClientMetadataCannotBeMutated */
+export function noteMetadata(host: MemberHost, connectionId: number, remote: string, metadata: Uint8Array): void {
+  host.connections.noteMetadata(connectionId, remote, metadata)
+  host.logBuffer.add(host.context.now(), 'I', 'NETWORK', 51800, `conn${connectionId}`, 'client metadata', {
+    remote,
+    client: `conn${connectionId}`,
+    doc: JSON.parse(toExtendedJson(metadata)) as object,
+  })
+}
+
+/** Takes an answered operation out of the registry and counts it. `perCollection`: latencies of its collection too. */
+export function finishOperation(
+  host: MemberHost,
+  operation: RunningOperation,
+  error: CommandError | null,
+  perCollection: boolean,
+): void {
+  host.operations.end(operation)
+  const durationMs = host.context.now() - operation.startedAtMs
+  const ns = perCollection
+    ? (operation.args?.namedCollection(operation.db) ?? namespaceOf(operation.db, operation.body))
+    : null
+  host.statistics.commandEnds(operation.command, ns, durationMs, error)
+  if (operation.command === 'hello' || operation.command === 'isMaster' || !host.logBuffer.wantsSlow(durationMs)) return
+  host.logBuffer.add(host.context.now(), 'I', 'COMMAND', 51803, `conn${operation.connectionId}`, 'Slow query', {
+    type: 'command',
+    ns: namespaceOf(operation.db, operation.body) ?? `${operation.db}.$cmd`,
+    command:
+      operation.body.length > loggedCommandBytesMax
+        ? operation.command
+        : (JSON.parse(toExtendedJson(operation.body)) as object),
+    ...(error === null ? {} : { ok: 0, errMsg: error.message, errName: error.codeName, errCode: error.code }),
+    remote: operation.remote,
+    durationMillis: durationMs,
+  })
+}

@@ -1,0 +1,62 @@
+import type { CommandRow } from '@shardlab/actor'
+import type { MemberInvocation } from './member-host.js'
+import { buildInfo } from './commands/build-info.js'
+import { configureFailPoint } from './commands/configure-fail-point.js'
+import { connectionStatus } from './commands/connection-status.js'
+import { connPoolStats } from './commands/conn-pool-stats.js'
+import { features } from './commands/features.js'
+import { listCommands } from './commands/list-commands.js'
+import { setParameter } from './commands/set-parameter.js'
+import { createSearchIndexes } from './commands/create-search-indexes.js'
+import { dropSearchIndex } from './commands/drop-search-index.js'
+import { endSessions } from './commands/end-sessions.js'
+import { getCmdLineOpts } from './commands/get-cmd-line-opts.js'
+import { getLog } from './commands/get-log.js'
+import { getNonce } from './commands/get-nonce.js'
+import { getParameter } from './commands/get-parameter.js'
+import { hostInfo } from './commands/host-info.js'
+import { mapReduce } from './commands/map-reduce.js'
+import { ping } from './commands/ping.js'
+import { profile } from './commands/profile.js'
+import { refreshSessions } from './commands/refresh-sessions.js'
+import { startSession } from './commands/start-session.js'
+import { testDeprecation } from './commands/test-deprecation.js'
+import { testDeprecationInVersion2 } from './commands/test-deprecation-in-version2.js'
+import { testRemoval } from './commands/test-removal.js'
+import { testVersion2 } from './commands/test-version2.js'
+import { testVersions1And2 } from './commands/test-versions1-and2.js'
+import { waitForFailPoint } from './commands/wait-for-fail-point.js'
+import { updateSearchIndex } from './commands/update-search-index.js'
+import { whatsmyuri } from './commands/whatsmyuri.js'
+
+/** Commands that every member answers alike, from what it knows of itself. */
+export const memberRows: readonly CommandRow<MemberInvocation>[] = [
+  buildInfo,
+  configureFailPoint,
+  connectionStatus,
+  connPoolStats,
+  features,
+  listCommands,
+  setParameter,
+  createSearchIndexes,
+  dropSearchIndex,
+  endSessions,
+  getCmdLineOpts,
+  getLog,
+  getNonce,
+  getParameter,
+  hostInfo,
+  mapReduce,
+  ping,
+  profile,
+  refreshSessions,
+  startSession,
+  testDeprecation,
+  testDeprecationInVersion2,
+  testRemoval,
+  testVersion2,
+  testVersions1And2,
+  updateSearchIndex,
+  waitForFailPoint,
+  whatsmyuri,
+]

@@ -1,0 +1,134 @@
+/** Operations, connections and cursors as currentOp shows them. Server: curop.cpp, client.cpp; manual: reference/command/currentOp. */
+import { BsonType, DocumentWriter, findField, toExtendedJson } from '@shardlab/bson'
+import type { MemberHost } from '../member-host.js'
+import type { Connection } from '../connections/connection-table.js'
+import { noUserDigest } from '../sessions/session-patterns.js'
+import { namespaceOf } from '../statistics/member-statistics.js'
+import { writeNumber } from '../statistics/write-number.js'
+import type { RunningOperation } from './running-operation.js'
+import type { ShardLabel } from './shard-label.js'
+
+/** Longer commands are cut when the operations are asked for in one reply. */
+const truncatedCommandBytes = 1000
+
+const operationKinds: Readonly<Record<string, string>> = {
+  find: 'query',
+  insert: 'insert',
+  update: 'update',
+  delete: 'remove',
+  getMore: 'getmore',
+  bulkWrite: 'bulkWrite',
+}
+
+/** Fields that operations and idle connections have in common, up to `active`. */
+function begin(
+  host: MemberHost,
+  type: string,
+  connection: Connection | undefined,
+  id: number,
+  shard: ShardLabel,
+): DocumentWriter {
+  const writer = new DocumentWriter(1024)
+  if (shard !== null) writer.string('shard', shard)
+  writer.string('type', type).string('host', host.context.endpoint).string('desc', `conn${id}`)
+  writeNumber(writer, 'connectionId', id)
+  if (connection === undefined) return writer
+  writer.string(shard === null ? 'client' : 'client_s', connection.remote)
+  if (connection.appName !== '') writer.string('appName', connection.appName)
+  if (connection.metadata !== null) writer.document('clientMetadata', connection.metadata)
+  return writer
+}
+
+function writeTime(writer: DocumentWriter, host: MemberHost): DocumentWriter {
+  return writer.string('currentOpTime', new Date(host.context.now()).toISOString().replace('Z', '+00:00'))
+}
+
+/** @param truncate cut long commands, as the command does and the stage does not */
+export function operationDocument(
+  host: MemberHost,
+  operation: RunningOperation,
+  shard: ShardLabel,
+  truncate: boolean,
+): Uint8Array {
+  const connection = host.connections.find(operation.connectionId)
+  const writer = begin(host, 'op', connection, operation.connectionId, shard).bool('active', true)
+  writeTime(writer, host)
+    .bool('isFromUserConnection', connection !== undefined)
+    .bool('threaded', true)
+  if (shard === null) writer.int32('opid', operation.id)
+  else writer.string('opid', `${shard}:${operation.id}`)
+  if (operation.killed) writer.bool('killPending', true)
+  if (operation.session !== null) {
+    writer
+      .startDocument('lsid')
+      .value('id', findField(operation.session.document, 'id')!)
+      .binary('uid', 0, noUserDigest)
+      .end()
+  }
+  const runningMs = host.context.now() - operation.startedAtMs
+  writer
+    .int64('secs_running', Math.floor(runningMs / 1000))
+    .int64('microsecs_running', runningMs * 1000)
+    .string('op', operationKinds[operation.command] ?? 'command')
+    .string('ns', namespaceOf(operation.db, operation.body) ?? `${operation.db}.$cmd`)
+    .bool('redacted', false)
+  writeCommand(writer, operation.body, truncate)
+  writer.int32('numYields', 0)
+  if (host.process === 'mongod') {
+    writer
+      .startDocument('locks')
+      .end()
+      .bool('waitingForLock', false)
+      .startDocument('lockStats')
+      .end()
+      .bool('waitingForFlowControl', false)
+      .startDocument('flowControlStats')
+      .end()
+  }
+  return writer.finish()
+}
+
+/** A connection without an operation. */
+export function idleConnectionDocument(host: MemberHost, connection: Connection, shard: ShardLabel): Uint8Array {
+  const writer = begin(host, 'op', connection, connection.id, shard).bool('active', false)
+  return writeTime(writer, host).bool('isFromUserConnection', true).bool('threaded', true).finish()
+}
+
+function writeCommand(writer: DocumentWriter, body: Uint8Array, truncate: boolean): void {
+  if (!truncate || body.length <= truncatedCommandBytes) {
+    writer.document('command', body)
+    return
+  }
+  const text = toExtendedJson(body)
+  writer.startDocument('command').string('$truncated', `${text.slice(0, truncatedCommandBytes - 3)}...`)
+  const comment = findField(body, 'comment')
+  if (comment !== undefined && comment.type !== BsonType.undefined) writer.value('comment', comment)
+  writer.end()
+}
+
+/** A cursor between two getMore commands. */
+export interface IdleCursor {
+  readonly id: bigint
+  readonly ns: string
+  readonly lastUsedMs: number
+  readonly noTimeout: boolean
+  readonly tailable: boolean
+  readonly awaitData: boolean
+}
+
+export function idleCursorDocument(host: MemberHost, cursor: IdleCursor, shard: ShardLabel): Uint8Array {
+  const writer = new DocumentWriter(512)
+  if (shard !== null) writer.string('shard', shard)
+  return writer
+    .string('type', 'idleCursor')
+    .string('host', host.context.endpoint)
+    .string('ns', cursor.ns)
+    .startDocument('cursor')
+    .int64('cursorId', cursor.id)
+    .date('lastAccessDate', cursor.lastUsedMs)
+    .bool('noCursorTimeout', cursor.noTimeout)
+    .bool('tailable', cursor.tailable)
+    .bool('awaitData', cursor.awaitData)
+    .end()
+    .finish()
+}

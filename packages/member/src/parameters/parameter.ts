@@ -1,0 +1,123 @@
+/** Server parameters as data. Manual: reference/parameters; server: server_parameter.h and the `server_parameters` of its IDL files. */
+import { BsonType, CommandError, fromRawValue, type DocumentWriter, type RawValue } from '@shardlab/bson'
+import type { Behaviours } from '@shardlab/sharding'
+import type { FailPoints } from '../fail-points/fail-points.js'
+
+export type ParameterValue = boolean | number | string | readonly string[]
+
+/** What the values of parameters depend on: the member that has them. */
+export interface ParameterOwner {
+  readonly process: 'mongos' | 'mongod'
+  readonly behaviours: Behaviours
+  readonly failPoints: FailPoints
+  /** Of a mongod; a router has none. */
+  readonly featureCompatibilityVersion?: string
+  readonly parameters: { number(name: 'logLevel'): number }
+}
+
+/** One parameter of a member. */
+export interface ParameterRow {
+  readonly name: string
+  readonly type: 'bool' | 'int' | 'long' | 'double' | 'string' | 'strings' | 'document'
+  /** Value at the start; a function where the member decides it. */
+  readonly initial: ParameterValue | ((host: ParameterOwner) => ParameterValue)
+  /** Bounds, both included. */
+  readonly min?: number
+  readonly max?: number
+  /** Bounds that are left out themselves. */
+  readonly above?: number
+  readonly below?: number
+  readonly settableAtRuntime: boolean
+  readonly settableAtStartup: boolean
+  /** Absent: on every member. */
+  readonly only?: 'mongos' | 'mongod'
+  /** Name of the behaviour that says whether the emulated version has it; absent: all of them have. */
+  readonly behaviour?: string
+  /** Left out where all parameters are asked for. */
+  readonly hidden?: boolean
+  /** Of `document`: writes the value. */
+  readonly write?: (writer: DocumentWriter, name: string, host: ParameterOwner) => void
+}
+
+/** Writes a value of the row as the server types it. */
+export function writeParameter(
+  writer: DocumentWriter,
+  name: string,
+  row: ParameterRow,
+  value: ParameterValue,
+  host: ParameterOwner,
+): void {
+  switch (row.type) {
+    case 'bool':
+      writer.bool(name, value as boolean)
+      return
+    case 'int':
+      writer.int32(name, value as number)
+      return
+    case 'long':
+      writer.int64(name, value as number)
+      return
+    case 'double':
+      writer.double(name, value as number)
+      return
+    case 'string':
+      writer.string(name, value as string)
+      return
+    case 'strings':
+      writer.startArray(name)
+      ;(value as readonly string[]).forEach((each, i) => writer.string(String(i), each))
+      writer.end()
+      return
+    case 'document':
+      row.write!(writer, name, host)
+  }
+}
+
+/**
+ * A new value of the row from what a client sent.
+ * @throws CommandError 2 BadValue for a value that is none or out of bounds
+ */
+export function parseParameter(row: ParameterRow, value: RawValue): ParameterValue {
+  const parsed = coerce(row, value)
+  if (typeof parsed === 'number') {
+    if (row.min !== undefined && parsed < row.min) throw outOfBounds(row, parsed, 'greater than or equal to', row.min)
+    if (row.max !== undefined && parsed > row.max) throw outOfBounds(row, parsed, 'less than or equal to', row.max)
+    if (row.above !== undefined && !(parsed > row.above)) throw outOfBounds(row, parsed, 'greater than', row.above)
+    if (row.below !== undefined && !(parsed < row.below)) throw outOfBounds(row, parsed, 'less than', row.below)
+  }
+  return parsed
+}
+
+/** Server: BSONElement::tryCoerce. */
+function coerce(row: ParameterRow, value: RawValue): ParameterValue {
+  switch (row.type) {
+    case 'bool':
+      if (value.type === BsonType.bool || value.isNumber()) return value.isTruthy()
+      break
+    case 'int':
+    case 'long':
+      return integer(value, row.type === 'int' ? 2 ** 31 : 2 ** 63)
+    case 'double':
+      if (value.isNumber()) return value.asNumber()
+      break
+    case 'string':
+      if (value.type === BsonType.string) return value.asString()
+      break
+    default:
+  }
+  throw new CommandError('BadValue', 'Unable to coerce value to correct type')
+}
+
+function integer(value: RawValue, limit: number): number {
+  if (value.type === BsonType.bool) return value.asBool() ? 1 : 0
+  if (!value.isNumber()) throw new CommandError('BadValue', 'Unable to coerce value to integral type')
+  const number = value.type === BsonType.decimal128 ? Number(fromRawValue(value)) : value.asNumber()
+  if (!Number.isFinite(number)) throw new CommandError('BadValue', 'Unable to coerce NaN/Inf to integral type')
+  const whole = Math.trunc(number)
+  if (whole >= limit || whole < -limit) throw new CommandError('BadValue', 'Out of bounds coercing to integral value')
+  return whole
+}
+
+function outOfBounds(row: ParameterRow, value: number, relation: string, bound: number): CommandError {
+  return new CommandError('BadValue', `Invalid value for parameter ${row.name}: ${value} is not ${relation} ${bound}`)
+}

@@ -1,0 +1,48 @@
+/** The values of a distinct. Server: distinct.cpp. */
+import {
+  CommandError,
+  compareValues,
+  encodeKeyString,
+  type RawValue,
+  type StringComparator,
+  DocumentWriter,
+} from '@shardlab/bson'
+
+/** The values that may be answered: 16 MiB less what a reply has around them. */
+const valuesBytesMax = 16 * 1024 * 1024 - 4096
+
+/** Values, each once under a collation, in the order of values; of equal ones the first stays. */
+export class DistinctValues {
+  readonly #byKey = new Map<string, RawValue>()
+  readonly #strings: StringComparator | undefined
+  #bytes = 0
+
+  constructor(strings: StringComparator | undefined) {
+    this.#strings = strings
+  }
+
+  /** @throws CommandError 17217 when there are too many */
+  add(value: RawValue): void {
+    const key = encodeKeyString([value], [false])
+    if (this.#byKey.has(key)) return
+    this.#byKey.set(key, value)
+    this.#bytes += value.end - value.start + 2
+    if (this.#bytes >= valuesBytesMax) throw new CommandError(17217, 'distinct too big, 16mb cap')
+  }
+
+  sorted(): RawValue[] {
+    const strings = this.#strings
+    if (strings === undefined) {
+      return [...this.#byKey.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value)
+    }
+    const values = [...this.#byKey.values()].sort((a, b) => compareValues(a, b, strings))
+    return values.filter((value, i) => i === 0 || compareValues(value, values[i - 1], strings) !== 0)
+  }
+}
+
+/** `{ values: […] }` */
+export function writeValues(values: readonly RawValue[]): DocumentWriter {
+  const writer = new DocumentWriter(1024).startArray('values')
+  values.forEach((value, i) => writer.value(String(i), value))
+  return writer.end()
+}

@@ -1,0 +1,27 @@
+/** What hello tells on every member. */
+import { DocumentWriter, BsonType, elementsOf, type RawValue } from '@shardlab/bson'
+import { maxBsonObjectSize, maxMessageSizeBytes, maxWriteBatchSize, negotiateCompression } from '@shardlab/wire'
+import { sessionTimeoutMinutes } from '../sessions/session-catalog.js'
+
+/** Appends the limits, time and connection that every kind of hello tells. */
+export function writeHelloLimits(writer: DocumentWriter, nowMs: number, connectionId: number): DocumentWriter {
+  return writer
+    .int32('maxBsonObjectSize', maxBsonObjectSize)
+    .int32('maxMessageSizeBytes', maxMessageSizeBytes)
+    .int32('maxWriteBatchSize', maxWriteBatchSize)
+    .date('localTime', nowMs)
+    .int32('logicalSessionTimeoutMinutes', sessionTimeoutMinutes)
+    .int32('connectionId', connectionId)
+}
+
+/** Appends `compression`, what client and gateway agree on; nothing when they agree on nothing. */
+export function writeAgreedCompression(writer: DocumentWriter, offered: RawValue | undefined): DocumentWriter {
+  if (offered?.type !== BsonType.array) return writer
+  const agreed = negotiateCompression(
+    elementsOf(offered).flatMap((name) => (name.type === BsonType.string ? [name.asString()] : [])),
+  )
+  if (agreed.length === 0) return writer
+  writer.startArray('compression')
+  agreed.forEach((name, i) => writer.string(String(i), name))
+  return writer.end()
+}

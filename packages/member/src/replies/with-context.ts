@@ -1,0 +1,8 @@
+import { CommandError } from '@shardlab/bson'
+
+/** A command's error with `context` before its message; any other error as it is. */
+export function withContext(error: unknown, context: string): unknown {
+  if (!(error instanceof CommandError)) return error
+  const { code, message, errorLabels, extra } = error
+  return new CommandError(code, `${context} :: caused by :: ${message}`, { errorLabels, extra })
+}

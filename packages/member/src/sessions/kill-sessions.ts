@@ -1,0 +1,13 @@
+import type { MemberHost } from '../member-host.js'
+import type { RunningOperation } from '../operations/running-operation.js'
+import type { SessionPredicate } from './session-patterns.js'
+
+/**
+ * Ends what sessions do on one member, their cursors and operations; the sessions themselves live on.
+ * Server: kill_sessions_local.cpp.
+ * @param spared the operation that asks for it
+ */
+export function killSessionsHere(host: MemberHost, fits: SessionPredicate, spared: RunningOperation): void {
+  host.operations.killOfSessions(fits, spared)
+  host.killCursorsOfSessions(fits)
+}

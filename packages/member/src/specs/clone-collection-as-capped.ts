@@ -1,0 +1,1 @@
+export const cloneCollectionAsCappedFields = { toCollection: 'string!', size: 'number!', temp: 'bool' } as const

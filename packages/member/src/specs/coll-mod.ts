@@ -1,0 +1,16 @@
+export const collModFields = {
+  index: 'object',
+  validator: 'object',
+  validationLevel: 'string',
+  validationAction: 'string',
+  viewOn: 'string',
+  pipeline: 'array',
+  recordPreImages: 'bool',
+  changeStreamPreAndPostImages: 'object',
+  expireAfterSeconds: 'any',
+  timeseries: 'object',
+  cappedSize: 'number',
+  cappedMax: 'number',
+  dryRun: 'bool',
+  collectionUUID: 'binary',
+} as const

@@ -1,0 +1,1 @@
+export const convertToCappedFields = { size: 'number!' } as const

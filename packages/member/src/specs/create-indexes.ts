@@ -1,0 +1,7 @@
+export const createIndexesFields = {
+  indexes: 'array!',
+  ignoreUnknownIndexOptions: 'bool',
+  commitQuorum: 'any',
+  returnOnStart: 'bool',
+  collectionUUID: 'binary',
+} as const

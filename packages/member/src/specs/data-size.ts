@@ -1,0 +1,8 @@
+export const dataSizeFields = {
+  keyPattern: 'object',
+  min: 'object',
+  max: 'object',
+  estimate: 'bool',
+  maxSize: 'number',
+  maxObjects: 'number',
+} as const

@@ -1,0 +1,1 @@
+export const dbStatsFields = { scale: 'number', freeStorage: 'bool' } as const

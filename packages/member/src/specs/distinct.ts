@@ -1,0 +1,29 @@
+/** What a distinct asks for. Manual: reference/command/distinct. Server: distinct.cpp, canonical_distinct.cpp. */
+import { type EvaluationContext, type Filter, compileFilter } from '@shardlab/query'
+import type { CommandArguments } from '@shardlab/actor'
+import { CommandError, emptyDocument } from '@shardlab/bson'
+import type { Behaviours } from '@shardlab/sharding'
+import { hintOf } from '../arguments/hint.js'
+
+/** Arguments of distinct, as the command table checks them. */
+export const distinctFields = { key: 'string!', query: 'object', collation: 'object', hint: 'any' } as const
+
+export interface DistinctQuery {
+  readonly key: string
+  readonly filter: Filter
+  readonly hint: { readonly hint?: string | Uint8Array }
+  readonly context: EvaluationContext
+}
+
+/** @throws CommandError 31032, 40415 for a hint before 7.1, and what filters and hints are refused with */
+export function compileDistinct(
+  args: CommandArguments,
+  context: EvaluationContext,
+  { distinctTakesHint }: Behaviours,
+): DistinctQuery {
+  const key = args.string('key')!
+  if (key.includes('\0')) throw new CommandError(31032, 'Key field cannot contain an embedded null byte')
+  if (args.has('hint') && !distinctTakesHint)
+    throw new CommandError(40415, "BSON field 'distinct.hint' is an unknown field.")
+  return { key, filter: compileFilter(args.document('query') ?? emptyDocument, context), hint: hintOf(args), context }
+}

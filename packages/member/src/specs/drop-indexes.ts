@@ -1,0 +1,1 @@
+export const dropIndexesFields = { index: 'any!', collectionUUID: 'binary' } as const

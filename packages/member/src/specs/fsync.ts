@@ -1,0 +1,1 @@
+export const fsyncFields = { lock: 'any', fsyncLockAcquisitionTimeoutMillis: 'number', async: 'any' } as const

@@ -1,0 +1,1 @@
+export const getDefaultRWConcernFields = { inMemory: 'bool' } as const

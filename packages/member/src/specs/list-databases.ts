@@ -1,0 +1,1 @@
+export const listDatabasesFields = { filter: 'object', nameOnly: 'bool', authorizedDatabases: 'bool' } as const

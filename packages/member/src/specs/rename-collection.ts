@@ -1,0 +1,56 @@
+import { type CommandArguments, checkCollectionName, checkDatabaseName } from '@shardlab/actor'
+import { BsonType, CommandError, typeName } from '@shardlab/bson'
+import { splitNamespace } from '../arguments/split-namespace.js'
+
+export const renameCollectionFields = {
+  to: 'string!',
+  dropTarget: 'any',
+  stayTemp: 'bool',
+  collectionUUID: 'binary',
+} as const
+
+export interface RenameRequest {
+  readonly from: string
+  readonly to: string
+  readonly dropTarget: boolean
+}
+
+/** The arguments of renameCollection, checked. @throws CommandError 73 InvalidNamespace, 20 IllegalOperation, 14 TypeMismatch */
+export function renameRequest(args: CommandArguments): RenameRequest {
+  if (args.target.type !== BsonType.string)
+    throw new CommandError('InvalidNamespace', `collection name has invalid type ${typeName(args.target.type)}`)
+  const from = args.target.asString()
+  const to = args.string('to')!
+  checkNamespace('source', from)
+  checkNamespace('target', to)
+  if (from === to) throw new CommandError('IllegalOperation', "Can't rename a collection to itself")
+  const dropTarget = args.value('dropTarget')
+  if (
+    dropTarget !== undefined &&
+    dropTarget.type !== BsonType.bool &&
+    !dropTarget.isNumber() &&
+    dropTarget.type !== BsonType.binary
+  ) {
+    throw new CommandError(
+      'TypeMismatch',
+      `BSON field 'renameCollection.dropTarget' is the wrong type '${typeName(dropTarget.type)}', expected types '[bool, binData]'`,
+    )
+  }
+  return {
+    from,
+    to,
+    dropTarget: dropTarget !== undefined && (dropTarget.type === BsonType.binary || dropTarget.isTruthy()),
+  }
+}
+
+function checkNamespace(which: 'source' | 'target', ns: string): void {
+  const [db, name] = ns.includes('.') ? splitNamespace(ns) : ['', '']
+  try {
+    checkDatabaseName(db)
+    checkCollectionName(db, name)
+  } catch (error) {
+    throw error instanceof CommandError
+      ? new CommandError('InvalidNamespace', `Invalid ${which} namespace: ${ns}`)
+      : error
+  }
+}

@@ -1,0 +1,1 @@
+export const setDefaultRWConcernFields = { defaultReadConcern: 'object', defaultWriteConcern: 'object' } as const

@@ -1,0 +1,48 @@
+/** The change that an update statement asks for. Server: parsed_update_base.cpp, upsert_stage.cpp. */
+import { BsonType, CommandError, documentsOf, findField, FieldIterator, type RawValue } from '@shardlab/bson'
+import { compileUpdate, type EvaluationContext, type Update, upsertBase, type Filter } from '@shardlab/query'
+import type { UpdateStatement } from './statement.js'
+
+/**
+ * The change that a statement asks for.
+ * @throws CommandError 9 FailedToParse, 51198 for constants of what is no pipeline, and those of compileUpdate
+ */
+export function compileStatement(statement: UpdateStatement, context: EvaluationContext): Update {
+  const { update, constants, arrayFilters, multi, upsert, upsertSupplied } = statement
+  if (upsertSupplied) {
+    if (!upsert)
+      throw new CommandError('FailedToParse', "cannot specify 'upsertSupplied: true' for a non-upsert operation")
+    if (constants === undefined || findField(constants, 'new')?.type !== BsonType.object)
+      throw new CommandError(
+        'FailedToParse',
+        "the parameter 'upsertSupplied' is set to 'true', but no document was supplied",
+      )
+  }
+  const isPipeline = update.type === BsonType.array
+  if (constants !== undefined && !isPipeline)
+    throw new CommandError(51198, 'Constant values may only be specified for pipeline updates')
+  const change = compileUpdate(
+    isPipeline ? { pipeline: documentsOf(update) } : { document: update.slice() },
+    {
+      ...(arrayFilters === undefined ? {} : { arrayFilters }),
+      ...(constants === undefined ? {} : { constants: valuesOf(constants) }),
+    },
+    context,
+  )
+  if (multi && change.isReplacement)
+    throw new CommandError('FailedToParse', 'multi update is not supported for replacement-style update')
+  return change
+}
+
+/** The document that an upsert inserts, without the `_id` that it may still need. @throws CommandError those of `Update.apply` */
+export function upsertedDocument(statement: UpdateStatement, change: Update, filter: Filter): Uint8Array {
+  if (statement.upsertSupplied) return findField(statement.constants!, 'new')!.slice()
+  const base = upsertBase(filter)
+  return change.apply(base, { isInsert: true, filter }) ?? base
+}
+
+function valuesOf(document: Uint8Array): ReadonlyMap<string, RawValue> {
+  const values = new Map<string, RawValue>()
+  for (const it = new FieldIterator(document); it.next();) values.set(it.name(), it.value())
+  return values
+}

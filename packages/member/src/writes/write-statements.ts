@@ -1,0 +1,50 @@
+/** The statements of a write command. Server: write_ops_parsers.cpp. */
+import type { CommandArguments } from '@shardlab/actor'
+import type { Behaviours } from '@shardlab/sharding'
+import { CommandError, type DocumentWriter } from '@shardlab/bson'
+import { type ModifyKind, checkStatements } from './statement.js'
+import { documentsArgument } from '../arguments/documents-argument.js'
+import { checkLet } from '../arguments/let-argument.js'
+
+/** Most statements of one write command. */
+export const writeBatchSizeMax = 100_000
+
+export type WriteKind = 'insert' | ModifyKind
+
+/** The argument that holds the statements. */
+export const statementArguments = { insert: 'documents', update: 'updates', delete: 'deletes' } as const
+
+/** The statements of a write command, checked. @throws CommandError 16 InvalidLength, and those of {@link checkStatements} */
+export function statementsOf(invocation: StatementSource, kind: WriteKind): readonly Uint8Array[] {
+  const statements = documentsArgument(invocation, statementArguments[kind])
+  checkLet(invocation)
+  if (kind !== 'insert') checkStatements(kind, statements, invocation.host.behaviours)
+  checkBatchSize(statements.length)
+  return statements
+}
+
+/** Where statements come from: the invocation of a node or a router. */
+export interface StatementSource {
+  readonly args: CommandArguments
+  readonly body: Uint8Array
+  readonly sequences: readonly (readonly [string, readonly Uint8Array[]])[]
+  readonly host: { readonly behaviours: Behaviours }
+}
+
+/** @throws CommandError 16 InvalidLength */
+export function checkBatchSize(count: number): void {
+  if (count < 1 || count > writeBatchSizeMax) {
+    throw new CommandError(
+      'InvalidLength',
+      `Write batch sizes must be between 1 and ${writeBatchSizeMax}. Got ${count} operations.`,
+    )
+  }
+}
+
+/** Statements that were answered from the history. */
+export function writeRetriedStmtIds(writer: DocumentWriter, stmtIds: readonly number[]): DocumentWriter {
+  if (stmtIds.length === 0) return writer
+  writer.startArray('retriedStmtIds')
+  stmtIds.forEach((stmtId, i) => writer.int32(String(i), stmtId))
+  return writer.end()
+}
