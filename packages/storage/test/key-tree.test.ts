@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { check } from '@shardlab/bson/testing'
-import { ascending } from '../src/tree/ascending.js'
+import { sortedRun } from '../src/tree/sort-run.js'
 import { KeyTree } from '../src/tree/key-tree.js'
 
 /** Keys that begin alike for as long as wanted, in any order. */
@@ -88,7 +88,7 @@ t.test('a tree is a sorted map, and its clones never see each other’s writes',
               }
             }
             tree.addRun(
-              ascending(
+              sortedRun(
                 fresh,
                 fresh.map(() => value++),
               ),
@@ -127,7 +127,7 @@ t.test('keys are put into order whatever they begin with', async () => {
       const expected = keys
         .map((each, i) => [each, i] as const)
         .sort(([a, i], [b, j]) => (a < b ? -1 : a > b ? 1 : i - j))
-      const sorted = ascending(
+      const sorted = sortedRun(
         keys,
         keys.map((_, i) => i),
       )
@@ -144,7 +144,7 @@ t.test('keys are put into order whatever they begin with', async () => {
     (_, i) => `k${'-'.repeat(i % 2)}123456789${String((i * 7919) % 3000).padStart(5, '0')}`,
   )
   t.same(
-    ascending(
+    sortedRun(
       late,
       late.map((_, i) => i),
     ).keys,

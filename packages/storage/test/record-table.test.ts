@@ -3,8 +3,8 @@ import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import t from 'tap'
 import { encode, encodeKeyString, findField, Long, type RawValue } from '@shardlab/bson'
-import { IdTable } from '../src/id-table.js'
-import { RecordTable } from '../src/record-table.js'
+import { IdTable } from '../src/records/id-table.js'
+import { RecordTable } from '../src/records/record-table.js'
 import { check } from '@shardlab/bson/testing'
 
 setFlagsFromString('--expose-gc')
@@ -76,15 +76,15 @@ t.test('a table and its clones give the documents that were put there, wherever 
         const target = model.has(id) || id >= table.end ? id : table.end
         if (action === 'place') {
           slab.set(next, used)
-          table.place(target, slab, used)
+          table.setInSlab(target, slab, used)
           used += next.length
           model.set(target, version)
         } else if (action === 'set') {
           table.set(target, next)
           model.set(target, version)
         } else if (action === 'hold') {
-          const held = table.held(id)
-          if (held !== table.held(id) || held !== table.documentOf(id)) return false
+          const held = table.cachedDocument(id)
+          if (held !== table.cachedDocument(id) || held !== table.documentOf(id)) return false
         } else if (action === 'delete') {
           if (table.delete(id) !== model.delete(id)) return false
         } else if (action === 'takeAll') {
@@ -117,14 +117,14 @@ t.test(
     const slabs: WeakRef<Uint8Array>[] = []
     const inSlab = (...ids: number[]): void => {
       const slab = Buffer.concat(ids.map((id) => encode({ _id: id })))
-      ids.forEach((id, i) => table.place(id, slab, (i * slab.length) / ids.length))
+      ids.forEach((id, i) => table.setInSlab(id, slab, (i * slab.length) / ids.length))
       slabs.push(new WeakRef(slab))
     }
     inSlab(1, 2)
     inSlab(1)
     inSlab(2)
     inSlab(1)
-    table.held(1)
+    table.cachedDocument(1)
     inSlab(1, 2)
     // What a reference led to lives until the turn ends.
     await new Promise((resolve) => setImmediate(resolve))

@@ -8,7 +8,6 @@ export const circleDebt: readonly string[] = [
   'mongos',
   'node',
   'shard',
-  'storage',
   'test',
 ]
 

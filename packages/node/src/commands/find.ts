@@ -1,7 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import type { CommandError, DocumentWriter } from '@shardlab/bson'
 import { equalityValues } from '@shardlab/query'
-import { notCapped, type Collection } from '@shardlab/storage'
+import { notCappedError, type Collection } from '@shardlab/storage'
 import {
   evaluationOf,
   withTimeLimit,
@@ -70,9 +70,9 @@ function findIn(invocation: NodeInvocation, ns: string, access: Access): Documen
   }
 }
 
-function notCappedError(collection: Collection, { filter, sort, shape, skip, limit }: FindQuery): CommandError {
+function tailableError(collection: Collection, { filter, sort, shape, skip, limit }: FindQuery): CommandError {
   const document = shape.projectionDocument
-  return notCapped(collection, {
+  return notCappedError(collection, {
     filter,
     skip,
     limit,
@@ -108,7 +108,7 @@ function plannedSource(
 ): CursorSource {
   if (live === undefined) return emptySource
   if (query.tailable !== 'no') {
-    if (live.capped === null) throw notCappedError(live, query)
+    if (live.capped === null) throw tailableError(live, query)
     return new TailSource({ host, collection: live, query, ownership })
   }
   // One document fits the first batch for sure, so the live trees do; a cursor that stays open needs its own picture.

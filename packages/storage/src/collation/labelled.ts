@@ -1,9 +1,9 @@
-/** Values and predicates with labels in the place of their strings. Server: collation_index_key.cpp. */
+/** Values and predicates whose strings are replaced by labels. Server: collation_index_key.cpp. */
 import { BsonType, DocumentWriter, FieldIterator, RawValue } from '@shardlab/bson'
 import type { ComparisonNode, FilterNode, InNode } from '@shardlab/query'
 import type { StringLabels } from './string-labels.js'
 
-/** Does a collation change how values of this type compare? */
+/** Whether a collation changes how values of this type compare. */
 export function isCollatable(type: number): boolean {
   return type === BsonType.string || type === BsonType.symbol || type === BsonType.object || type === BsonType.array
 }
@@ -27,7 +27,7 @@ export function labelled(value: RawValue, labels: StringLabels): RawValue {
   }
 }
 
-/** Bytes in the form of a BSON string: they are compared as such and never read as text. */
+/** Bytes in the form of a BSON string: they are compared as one and never read as text. */
 function labelValue(label: string): RawValue {
   const bytes = Buffer.allocUnsafe(label.length + 5)
   bytes.writeInt32LE(label.length + 1, 0)
@@ -37,8 +37,8 @@ function labelValue(label: string): RawValue {
 }
 
 /**
- * The predicate over labels: what bounds are made of for an index that holds labels. Regular expressions say nothing
- * about labels; where one stands there is a predicate that any string may meet.
+ * The predicate over labels, from which bounds over an index of labels are made. A regular
+ * expression cannot be applied to labels and becomes a predicate that any string may match.
  */
 export function labelledPredicate(node: FilterNode, labels: StringLabels): FilterNode {
   switch (node.kind) {

@@ -1,7 +1,8 @@
 /**
- * Labels for strings under a collation: bytes whose order is the order of the strings, and which are the same for
- * strings that the collation calls equal. The platform's collator compares and gives no sort keys, so a label is made
- * when a string of a new class is met: between the labels of its neighbours. A label never changes.
+ * Labels for strings under a collation: bytes whose order is the order of the strings, equal for
+ * strings that the collation treats as equal. The platform's collator compares but has no sort
+ * keys. So a string of a new class gets a label between those of its neighbours. A label never
+ * changes.
  */
 import sortedBtree from 'sorted-btree'
 import type { StringComparator } from '@shardlab/bson'
@@ -9,10 +10,12 @@ import type { StringComparator } from '@shardlab/bson'
 const BTree = sortedBtree.default
 type LabelTree = sortedBtree.default<string, string>
 
-/** Labels are made of words, each four bytes; a label is below those that it begins. */
+/** A label consists of words of four bytes. A proper prefix of a label sorts before it. */
 const wordBytes = 4
 const words = 2 ** 32
-/** Distance between labels at an end, where strings that come in order are added. */
+/**
+ * Distance between labels at either end, where strings in ascending or descending order are added.
+ */
 const step = 2 ** 12
 
 export class StringLabels {
@@ -24,7 +27,7 @@ export class StringLabels {
     this.#tree = tree
   }
 
-  /** The string's label, as a latin1 text; one of a new class is remembered. */
+  /** The string's label, as latin1 text. Stores the label of a new class. */
   labelOf(text: string): string {
     const known = this.#tree.get(text)
     if (known !== undefined) return known
@@ -36,13 +39,19 @@ export class StringLabels {
     return label
   }
 
-  /** Labels that agree with these and may be added to without these knowing: for the strings of one query. */
+  /**
+   * A copy with the same labels. Labels added to it are not added here: for the strings of one
+   * query.
+   */
   fork(): StringLabels {
     return new StringLabels(this.compare, this.#tree.clone())
   }
 }
 
-/** A label above `low` and below `high`; null is open. No label ends in a word of zeros, so there is always one. */
+/**
+ * A label above `low` and below `high`; null: unbounded. No label ends in a word of zeros, so there
+ * always is one.
+ */
 export function labelBetween(low: string | null, high: string | null): string {
   let label = ''
   let below = high
@@ -52,7 +61,7 @@ export function labelBetween(low: string | null, high: string | null): string {
     if (to - Math.max(from, 0) >= 2) return label + wordText(wordBetween(from, to))
     const taken = Math.max(from, 0)
     label += wordText(taken)
-    // Once the label is below `high`, that one no longer binds what follows.
+    // Once the label is below `high`, `high` no longer restricts the following words.
     if (taken < to) below = null
   }
 }

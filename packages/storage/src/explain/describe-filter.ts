@@ -1,6 +1,6 @@
 /**
- * A predicate as explain prints it, in `parsedQuery` and in the `filter` of a stage.
- * Server: `MatchExpression::serialize` of each expression.
+ * A predicate as explain prints it, in `parsedQuery` and in the `filter` of a stage. Server:
+ * `MatchExpression::serialize` of each expression.
  */
 import { BsonType, DocumentWriter, int32Value, RawValue, stringValue } from '@shardlab/bson'
 import type { FilterNode, PathNode } from '@shardlab/query'
@@ -52,7 +52,7 @@ function writeList(writer: DocumentWriter, name: string, children: readonly Filt
   writer.end()
 }
 
-/** Under `$not` where the predicate is about one path, else as a `$nor` of one. */
+/** Under `$not` if the predicate is about one path, else as a `$nor` of one. */
 function writeNot(writer: DocumentWriter, child: FilterNode): void {
   const operands = child.kind === 'and' ? child.children : [child]
   const path = operands.length > 0 && isOnPath(operands[0]!) ? operands[0].path : null
@@ -132,7 +132,7 @@ function writeElement(writer: DocumentWriter, node: FilterNode): void {
 
 const numberTypes: readonly number[] = [BsonType.double, BsonType.int32, BsonType.int64, BsonType.decimal128]
 
-/** All four kinds of number together are shown by their common name. */
+/** All four number types together are printed as `number`. */
 function typesOf(types: readonly number[]): (number | string)[] {
   if (!numberTypes.every((type) => types.includes(type))) return [...types]
   return ['number', ...types.filter((type) => !numberTypes.includes(type))]

@@ -1,23 +1,25 @@
 /**
- * Plans and their runs as explain prints them on a mongod: `winningPlan`, `rejectedPlans`, `executionStages`, the plan
- * summary of logs. Server: query/plan_explainer_impl.cpp. Manual page: reference/explain-results.
+ * Plans and their runs as explain prints them on a mongod: `winningPlan`, `rejectedPlans`,
+ * `executionStages`, and the plan summary of logs. Server: query/plan_explainer_impl.cpp. Manual
+ * page: reference/explain-results.
  */
 import { BsonType, DocumentWriter, findField, type RawValue } from '@shardlab/bson'
 import { formatDocument, formatValue, isPoint, type Interval, type SortPattern } from '@shardlab/query'
-import { inputsOf, stagesOf, type IndexEntry, type IndexScan, type PlanStage, type QueryPlan } from '../plan.js'
-import { sortMemoryLimitBytes } from '../sorter.js'
+import { inputsOf, stagesOf, type IndexEntry, type IndexScan, type PlanStage } from '../plans/plan-stage.js'
+import type { QueryPlan } from '../plans/query-plan.js'
+import { sortMemoryLimitBytes } from '../stages/sorter.js'
 import { singlePointsOf } from '../stages/scan-range.js'
 import type { Stage } from '../stages/stage.js'
 import { describeFilter } from './describe-filter.js'
 
-/** What differs between server versions. */
+/** Differences between server versions. */
 export interface ExplainStyle {
   /**
-   * Queries that show as EXPRESS_IXSCAN, as since 8.0: those for one `_id`, or also those for one value of a field, where an index makes
-   * sure that there is one document at most. Default: none.
+   * Which queries show as EXPRESS_IXSCAN, as since 8.0. `id`: those for one `_id`. `equality`: also
+   * those for one value of a field, if an index guarantees at most one document. Default: none.
    */
   readonly express?: 'id' | 'equality'
-  /** The outermost stage tells `isCached`, as since 8.0. Default false. */
+  /** Whether the outermost stage has `isCached`, as since 8.0. Default false. */
   readonly isCached?: boolean
 }
 
@@ -28,14 +30,14 @@ export function describePlan(root: PlanStage, style: ExplainStyle = {}): Uint8Ar
   return writer.finish()
 }
 
-/** The same tree with what each stage did: `executionStages`. */
+/** The same tree with the counters of each stage: `executionStages`. */
 export function describeExecution(root: Stage, style: ExplainStyle = {}): Uint8Array {
   const writer = new DocumentWriter(1024)
   writeRoot(writer, root.plan, root, style)
   return writer.finish()
 }
 
-/** `IXSCAN { a: 1 }`, `COLLSCAN`, …: the leaves of the plan. Default express: none. */
+/** `IXSCAN { a: 1 }`, `COLLSCAN`, …: the leaves of the plan. */
 export function planSummary({ root }: QueryPlan, style: ExplainStyle = {}): string {
   const express = expressOf(root, null, style)
   if (express !== null) return `EXPRESS_IXSCAN ${express.keyPattern}`
@@ -60,14 +62,14 @@ interface Express {
   readonly docsExamined: number
 }
 
-/** A plan that looks one key up, with a shard filter, a simple projection and a limit above it at most. */
+/** A plan that looks up one key, below at most a shard filter, a simple projection and a limit. */
 function expressOf(plan: PlanStage, run: Stage | null, { express }: ExplainStyle): Express | null {
   if (express === undefined) return null
   let projection: Uint8Array | null = null
   let limit = 0
   let stage = plan
   let stats = run
-  const below = (input: PlanStage): void => {
+  const descend = (input: PlanStage): void => {
     stage = input
     stats = stats === null ? null : stats.inputs[0]!
   }
@@ -75,7 +77,7 @@ function expressOf(plan: PlanStage, run: Stage | null, { express }: ExplainStyle
     if (stage.stage === 'PROJECTION_SIMPLE') projection = stage.projection.document ?? null
     else if (stage.stage === 'LIMIT') limit = stage.amount
     else if (stage.stage !== 'SHARDING_FILTER') break
-    below(stage.input)
+    descend(stage.input)
   }
   const found = (keyPattern: string, indexName: string, scan: Stage | null): Express => ({
     keyPattern,
@@ -144,7 +146,7 @@ function writeCommon(writer: DocumentWriter, run: Stage): void {
     .int32('isEOF', isEof ? 1 : 0)
 }
 
-/** What a kind of stage has beside the common fields; the counters where the server puts them. */
+/** The fields of this kind of stage, with the counters in the server's position. */
 function writeOwn(writer: DocumentWriter, plan: PlanStage, run: Stage | null): void {
   const counters = (): void => {
     for (const [name, value] of run?.counters() ?? []) writeNumber(writer, name, value)
@@ -210,7 +212,7 @@ function writeIndex(writer: DocumentWriter, entry: IndexEntry): void {
     .int32('indexVersion', findField(index.spec, 'v')!.asNumber())
 }
 
-/** Indexes with a hashed field keep none. */
+/** Indexes with a hashed field have none. */
 function writeMultikeyPaths(writer: DocumentWriter, entry: IndexEntry): void {
   writer.startDocument('multiKeyPaths')
   entry.pattern.forEach(({ path }, i) => {

@@ -1,5 +1,5 @@
 /**
- * What one index can do for one query: over which bounds, and whether in the order that is wanted.
+ * What one index can do for one query: its bounds, and whether it gives the requested order.
  * Server: planner_ixselect.cpp, planner_access.cpp, planner_analysis.cpp.
  */
 import {
@@ -23,8 +23,8 @@ import {
 } from '@shardlab/query'
 import { isCollatable, labelledPredicate } from '../collation/labelled.js'
 import type { StringLabels } from '../collation/string-labels.js'
-import type { IndexEntry, IndexScan } from '../plan.js'
-import { implies } from '../partial-filter.js'
+import type { IndexEntry, IndexScan } from '../plans/plan-stage.js'
+import { implies } from './implication.js'
 import { sameCollation } from './index-entry.js'
 import { containsNull } from './intervals.js'
 
@@ -35,30 +35,33 @@ export interface AccessRequest {
 
 export interface AccessPath {
   readonly scan: IndexScan
-  /** The predicate as the index sees it: over labels when its collation is the query's. */
+  /** The predicate as the index sees it: over labels if its collation is the query's. */
   readonly predicate: FilterNode
-  /** A comparison that the keys do not follow: strings are then not narrowed. Undefined when the index's order is the query's. */
-  readonly foreignStrings: StringComparator | undefined
-  /** What the predicate's strings were replaced by; null when they stand for themselves. */
+  /**
+   * The string comparison of query or index if the two differ: bounds then do not restrict strings.
+   * Undefined: they are the same.
+   */
+  readonly otherComparator: StringComparator | undefined
+  /** The labels that replace the predicate's strings; null: strings are compared as they are. */
   readonly labels: StringLabels | null
-  /** Does the scan, in its direction, come in the order that is wanted? False when none is. */
+  /** Whether the scan, in its direction, gives the requested order. False if none is requested. */
   readonly sorted: boolean
 }
 
-/** The index for this predicate, whether it is of use or not. */
+/** The access path of the index for this predicate, useful or not. */
 export function accessPath(entry: IndexEntry, root: FilterNode, request: AccessRequest): AccessPath {
   const { index } = entry
   const matching = sameCollation(index, request.strings)
-  // Strings of the query get labels that agree with the index's, and that it forgets.
+  // Strings of the query get labels consistent with the index's, without adding them to the index.
   const labels = matching && index.labels !== null ? index.labels.fork() : null
   const predicate = labels === null ? root : labelledPredicate(root, labels)
-  const foreignStrings = matching ? undefined : (request.strings ?? index.labels!.compare)
-  const bounds = boundsOf(entry, predicate, foreignStrings)
+  const otherComparator = matching ? undefined : (request.strings ?? index.labels!.compare)
+  const bounds = boundsOf(entry, predicate, otherComparator)
   const direction = request.sort === null || !matching ? 0 : orderOf(entry, bounds, request.sort)
   return {
     scan: { entry, bounds, reverse: direction === -1, between: null },
     predicate,
-    foreignStrings,
+    otherComparator,
     labels,
     sorted: direction !== 0,
   }
@@ -67,14 +70,17 @@ export function accessPath(entry: IndexEntry, root: FilterNode, request: AccessR
 function boundsOf(entry: IndexEntry, predicate: FilterNode, strings: StringComparator | undefined): KeyBounds {
   const multikey = new Set(entry.pattern.filter((_, i) => entry.multikeyPaths[i]!.size > 0).map(({ path }) => path))
   const options = strings === undefined ? { multikey } : { strings, multikey }
-  if (entry.wildcardPath === null) return withinArrays(entry, boundsFor(predicate, entry.pattern, options))
+  if (entry.wildcardPath === null) return boundsWithinArrays(entry, boundsFor(predicate, entry.pattern, options))
   return wildcardBounds(entry, boundsFor(predicate, entry.pattern.slice(1), options))
 }
 
 const fullInterval: Interval = { low: minKeyValue, lowInclusive: true, high: maxKeyValue, highInclusive: true }
 const firstArray = new RawValue(BsonType.array, new Uint8Array([5, 0, 0, 0, 0]), 0, 5)
 
-/** Documents in a path are not keys of it, only what is below them: where one may match, everything below the path is read. */
+/**
+ * Only the leaves of a document at the path are keys, not the document itself: if one may match,
+ * scan everything below the path.
+ */
 function wildcardBounds({ wildcardPath: path }: IndexEntry, { fields: [value] }: KeyBounds): KeyBounds {
   const own = pointOf(stringValue(path!))
   if (!value!.intervals.some(overlapsObjects))
@@ -97,16 +103,16 @@ function pointOf(value: RawValue): Interval {
   return { low: value, lowInclusive: true, high: value, highInclusive: true }
 }
 
-/** Does it reach between the empty document and the first array? */
+/** Whether it overlaps the range from the empty document to the first array. */
 function overlapsObjects({ low, high }: Interval): boolean {
   return compareValues(low, firstArray) < 0 && compareValues(high, emptyDocumentValue) > 0
 }
 
 /**
- * Fields that go through one array hold values of one element in each key, while predicates on them may be met by
- * different elements: only the first of them keeps its bounds.
+ * Of fields below the same array, each key has the values of one element, while their predicates
+ * may match different elements: only the first of these fields keeps its bounds.
  */
-function withinArrays(entry: IndexEntry, bounds: KeyBounds): KeyBounds {
+function boundsWithinArrays(entry: IndexEntry, bounds: KeyBounds): KeyBounds {
   if (!entry.multikey) return bounds
   const arraysInUse = new Set<string>()
   return {
@@ -122,9 +128,12 @@ function withinArrays(entry: IndexEntry, bounds: KeyBounds): KeyBounds {
   }
 }
 
-/** May the planner take this index unasked: does it hold every document that the query can match? */
-export function holdsEveryMatch(
-  { scan: { entry, bounds }, labels, foreignStrings }: AccessPath,
+/**
+ * Whether the planner may use the index without a hint: it must contain every document that the
+ * query can match.
+ */
+export function containsEveryMatch(
+  { scan: { entry, bounds }, labels, otherComparator }: AccessPath,
   root: FilterNode,
 ): boolean {
   const { index } = entry
@@ -132,9 +141,9 @@ export function holdsEveryMatch(
   const { partialRoot } = index
   if (partialRoot !== null) {
     const seen = (node: FilterNode): FilterNode => (labels === null ? node : labelledPredicate(node, labels))
-    if (!implies(seen(root), seen(partialRoot), foreignStrings)) return false
+    if (!implies(seen(root), seen(partialRoot), otherComparator)) return false
   }
-  // A sparse index lacks the documents that miss all its fields.
+  // A sparse index lacks the documents without any of its fields.
   if (!index.sparse && entry.wildcardPath === null) return true
   return bounds.fields.some(
     ({ path, intervals }) => path !== '$_path' && (requiresExistence(root, path) || !intervals.some(containsNull)),
@@ -146,46 +155,49 @@ function requiresExistence(root: FilterNode, path: string): boolean {
   return root.kind === 'exists' && root.path === path
 }
 
-interface Abilities {
-  /** Only equality. */
+interface IndexLimits {
+  /** The index supports only equality. */
   readonly hashed: boolean
-  /** Nothing that compares strings, also within documents and arrays. */
-  readonly foreignStrings: boolean
+  /** The index orders strings by another collation, also within documents and arrays. */
+  readonly otherCollation: boolean
 }
 
-/** Is there a predicate on the first field of the index that such an index can answer? `strings`: the query's collation. */
+/**
+ * Whether the predicate restricts the first field of the index in a way that the index supports.
+ * `strings`: the query's collation.
+ */
 export function isRelevant(entry: IndexEntry, root: FilterNode, strings: StringComparator | undefined): boolean {
   const field = entry.pattern[entry.wildcardPath === null ? 0 : 1]!
   return hasPredicateOn(root, field.path, {
     hashed: field.direction === 'hashed',
-    foreignStrings: !sameCollation(entry.index, strings),
+    otherCollation: !sameCollation(entry.index, strings),
   })
 }
 
-function hasPredicateOn(node: FilterNode, path: string, abilities: Abilities): boolean {
-  const { hashed, foreignStrings } = abilities
+function hasPredicateOn(node: FilterNode, path: string, limits: IndexLimits): boolean {
+  const { hashed, otherCollation } = limits
   switch (node.kind) {
     case 'and':
-      return node.children.some((child) => hasPredicateOn(child, path, abilities))
+      return node.children.some((child) => hasPredicateOn(child, path, limits))
     case 'or':
-      return node.children.every((child) => hasPredicateOn(child, path, abilities))
+      return node.children.every((child) => hasPredicateOn(child, path, limits))
     case 'not':
-      return !hashed && isNegatable(node.child) && hasPredicateOn(node.child, path, abilities)
+      return !hashed && isNegatable(node.child) && hasPredicateOn(node.child, path, limits)
     case 'elemMatchObject':
       return (
         !hashed &&
         path.startsWith(`${node.path}.`) &&
-        hasPredicateOn(node.child, path.slice(node.path.length + 1), abilities)
+        hasPredicateOn(node.child, path.slice(node.path.length + 1), limits)
       )
     case 'comparison':
       return (
-        node.path === path && (!hashed || node.operator === 'eq') && !(foreignStrings && isCollatable(node.value.type))
+        node.path === path && (!hashed || node.operator === 'eq') && !(otherCollation && isCollatable(node.value.type))
       )
     case 'in':
       return (
         node.path === path &&
         (!hashed || node.regexes.length === 0) &&
-        !(foreignStrings && node.values.some(({ type }) => isCollatable(type)))
+        !(otherCollation && node.values.some(({ type }) => isCollatable(type)))
       )
     case 'exists':
       return node.path === path
@@ -204,7 +216,7 @@ function isNegatable(node: FilterNode): boolean {
   return node.kind === 'comparison' || node.kind === 'exists' || (node.kind === 'in' && node.regexes.length === 0)
 }
 
-/** 1 when the index is in the order of the sort, -1 when against it, 0 when neither. */
+/** 1: the index is in the order of the sort; -1: in the reverse order; 0: neither. */
 export function orderOf(entry: IndexEntry, bounds: KeyBounds, sort: SortPattern): 1 | -1 | 0 {
   if (sort.natural !== null) return 0
   const { pattern } = entry
@@ -229,7 +241,10 @@ export function orderOf(entry: IndexEntry, bounds: KeyBounds, sort: SortPattern)
   return order === 0 ? 1 : order
 }
 
-/** An array sorts by its least or greatest element, which the index shows first only when it shows all of them. */
+/**
+ * An array sorts by its least or greatest element, which the index returns first only if the bounds
+ * include all its elements.
+ */
 function sortsByWholeArray(entry: IndexEntry, bounds: KeyBounds, at: number): boolean {
   const [array] = entry.pattern[at]!.path.split('.', 1)
   return entry.pattern.every(

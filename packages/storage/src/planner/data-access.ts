@@ -1,24 +1,24 @@
 /**
- * All ways to the data that are worth a try: one index for all of the query, or one for each alternative of a `$or`.
- * Server: query_planner.cpp, plan_enumerator.cpp, subplan.cpp.
+ * All candidate accesses: one index for the whole query, or one for each branch of a `$or`. Server:
+ * query_planner.cpp, plan_enumerator.cpp, subplan.cpp.
  */
 import type { Filter, FilterNode, SortPattern } from '@shardlab/query'
-import { mayRepeat, type IndexEntry, type IndexScan, type PlanStage } from '../plan.js'
-import type { Collection } from '../types.js'
-import { accessPath, holdsEveryMatch, isRelevant, type AccessPath, type AccessRequest } from './access-path.js'
+import { mayRepeat, type IndexEntry, type IndexScan, type PlanStage } from '../plans/plan-stage.js'
+import type { Collection } from '../engine/types.js'
+import { accessPath, containsEveryMatch, isRelevant, type AccessPath, type AccessRequest } from './access-path.js'
 import { explode } from './explode.js'
 import { entriesOf, plainEntry } from './index-entry.js'
 import { indexPrefixWinners } from './index-prefix.js'
 import { conjuncts, partOf, residualOf } from './residual.js'
 import type { DataAccess } from './solution.js'
 
-/** Ways by an index; none when only a collection scan will do. */
+/** Accesses through indexes; empty: only a collection scan can answer the query. */
 export function indexedAccesses(collection: Collection, filter: Filter, request: AccessRequest): DataAccess[] {
   const entries = collection.indexes().flatMap((index) => entriesOf(index, filter.root))
   const accesses: DataAccess[] = []
   if (isSingleIndexQuery(filter.root)) {
     const paths = usefulPaths(entries, filter.root, request)
-    for (const path of onlyIdentifying(paths, filter.root) ?? paths)
+    for (const path of identifyingPath(paths, filter.root) ?? paths)
       accesses.push(accessBy(path, filter, filter.root, request.sort))
   }
   const alternatives = accessByAlternatives(entries, filter, request)
@@ -29,7 +29,7 @@ export function indexedAccesses(collection: Collection, filter: Filter, request:
   return accesses
 }
 
-/** Whole scans of indexes that give the order, with the whole predicate left to be tested. */
+/** Full scans of indexes that give the order; the whole predicate is tested on documents. */
 function wholeIndexes(
   collection: Collection,
   filter: Filter,
@@ -39,30 +39,32 @@ function wholeIndexes(
     .indexes()
     .filter((index) => index.wildcard === null && !index.sparse)
     .map((index) => accessPath(plainEntry(index), { kind: 'and', children: [] }, request))
-    .filter((path) => path.sorted && holdsEveryMatch(path, filter.root))
+    .filter((path) => path.sorted && containsEveryMatch(path, filter.root))
     .map(({ scan }): DataAccess => {
       const input: PlanStage = { stage: 'IXSCAN', scan, filter: null }
-      return { root: isTrivial(filter.root) ? input : { stage: 'FETCH', filter, input }, sorted: true }
+      return { root: hasNoPredicate(filter.root) ? input : { stage: 'FETCH', filter, input }, sorted: true }
     })
 }
 
-/** A query without a predicate. */
-export function isTrivial(root: FilterNode): boolean {
+/** Whether the query has no predicate. */
+export function hasNoPredicate(root: FilterNode): boolean {
   return root.kind === 'and' && root.children.length === 0
 }
 
-/** The index, with bounds where it has a predicate for them. */
+/** The hinted index, with bounds if it has a relevant predicate. */
 export function hintedAccess(entries: readonly IndexEntry[], filter: Filter, request: AccessRequest): DataAccess[] {
   return entries.map((entry) => accessBy(accessPath(entry, filter.root, request), filter, filter.root, request.sort))
 }
 
-/** One scan with what is left of `root`; several merged ones where that gives the order. */
+/**
+ * One scan with the residual predicate of `root`, or several merged scans if these give the order.
+ */
 function accessBy(path: AccessPath, filter: Filter, root: FilterNode, sort: SortPattern | null): DataAccess {
   const { onKeys, onDocuments } = residualOf(path, root)
   const keyFilter = partOf(filter, onKeys)
   const scanStage = (scan: IndexScan): PlanStage => ({ stage: 'IXSCAN', scan, filter: keyFilter })
-  const orderIsForeign = path.foreignStrings !== undefined
-  const exploded = sort === null || path.sorted || orderIsForeign ? null : explode(path.scan, sort)
+  const hasOtherOrder = path.otherComparator !== undefined
+  const exploded = sort === null || path.sorted || hasOtherOrder ? null : explode(path.scan, sort)
   const source: PlanStage =
     exploded === null
       ? scanStage(path.scan)
@@ -74,7 +76,7 @@ function accessBy(path: AccessPath, filter: Filter, root: FilterNode, sort: Sort
   }
 }
 
-/** A predicate whose alternatives are about different paths needs a scan for each of them. */
+/** A predicate whose branches are about different paths needs a scan for each of them. */
 function isSingleIndexQuery(root: FilterNode): boolean {
   return (
     root.kind !== 'or' ||
@@ -87,11 +89,14 @@ function usefulPaths(entries: readonly IndexEntry[], root: FilterNode, request: 
   return entries
     .filter((entry) => isRelevant(entry, root, request.strings))
     .map((entry) => accessPath(entry, root, request))
-    .filter((path) => holdsEveryMatch(path, root))
+    .filter((path) => containsEveryMatch(path, root))
 }
 
-/** Where equality on a unique index finds the one document, nothing else is tried. Server: stripUnneededAssignments. */
-function onlyIdentifying(paths: readonly AccessPath[], root: FilterNode): AccessPath[] | null {
+/**
+ * If equality on a unique index identifies one document, other indexes are not considered. Server:
+ * stripUnneededAssignments.
+ */
+function identifyingPath(paths: readonly AccessPath[], root: FilterNode): AccessPath[] | null {
   for (const child of conjuncts(root)) {
     if (child.kind !== 'comparison' || child.operator !== 'eq') continue
     const path = paths.find(
@@ -106,7 +111,7 @@ function onlyIdentifying(paths: readonly AccessPath[], root: FilterNode): Access
   return null
 }
 
-/** One way for each alternative of the only `$or`; null when one of them has none. */
+/** One access for each branch of the only `$or`; null if a branch has none. */
 function accessByAlternatives(
   entries: readonly IndexEntry[],
   filter: Filter,
@@ -126,12 +131,12 @@ function accessByAlternatives(
   if (sort !== null && parts.every(({ sorted }) => sorted)) {
     return { root: { stage: 'SORT_MERGE', sort, dedup: true, inputs }, sorted: true }
   }
-  // Without an order it is the plain scans that are wanted.
+  // Without a sort, each branch is a plain scan.
   const plain = chosen.map((path, i) => accessBy(path, filter, alternatives[i]!, null).root)
   return { root: { stage: 'OR', inputs: plain }, sorted: sort === null }
 }
 
-/** The predicate with each alternative in the place of the `$or`. */
+/** The predicate with each branch in place of the `$or`. */
 function alternativesOf(root: FilterNode): FilterNode[] {
   if (root.kind === 'or') return [...root.children]
   if (root.kind !== 'and') return []
@@ -151,8 +156,8 @@ function bestFor(
   const relevant = entries
     .filter((entry) => isRelevant(entry, alternative, request.strings))
     .map((entry) => accessPath(entry, alternative, request))
-    .filter((path) => holdsEveryMatch(path, alternative) || holdsEveryMatch(path, root))
-  const paths = onlyIdentifying(relevant, alternative) ?? relevant
+    .filter((path) => containsEveryMatch(path, alternative) || containsEveryMatch(path, root))
+  const paths = identifyingPath(relevant, alternative) ?? relevant
   const sorted = request.sort === null ? [] : paths.filter((path) => path.sorted)
   const candidates = sorted.length > 0 ? sorted : paths
   const winners = indexPrefixWinners(candidates.map(({ scan }) => ({ stage: 'IXSCAN', scan, filter: null })))

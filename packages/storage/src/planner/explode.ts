@@ -1,15 +1,15 @@
 /**
- * Orders that an index gives once its points are scanned one by one: {a: {$in: [1, 2]}} sorted by b over {a, b} is two
- * scans, each in order, to be merged. Server: planner_analysis.cpp (explodeForSort).
+ * Sort orders that an index gives if its points are scanned separately: {a: {$in: [1, 2]}} sorted
+ * by b over {a, b} is two sorted scans to be merged. Server: planner_analysis.cpp (explodeForSort).
  */
 import { isPoint, type Interval, type KeyFieldBounds, type SortPattern } from '@shardlab/query'
-import type { IndexScan } from '../plan.js'
+import type { IndexScan } from '../plans/plan-stage.js'
 import { orderOf } from './access-path.js'
 
 /** The server's `internalQueryMaxScansToExplode`. */
 const maxScans = 200
 
-/** Scans that are in the wanted order, disjoint; null when there are none or too many. */
+/** Disjoint scans in the requested order; null if there are none or too many. */
 export function explode(scan: IndexScan, sort: SortPattern): IndexScan[] | null {
   const { entry, bounds } = scan
   if (entry.index.collation !== null) return null
@@ -29,7 +29,7 @@ export function explode(scan: IndexScan, sort: SortPattern): IndexScan[] | null 
     return { ...scan, bounds: { fields } }
   })
   const order = orderOf(entry, scans[0]!.bounds, sort)
-  // A field that was several values is no longer in the order of the whole.
+  // The merged order does not include a field that had several points.
   const sortsByExploded = sort.parts.some(({ path }) =>
     entry.pattern.slice(0, exploded).some((field) => field.path === path.dotted),
   )

@@ -1,15 +1,21 @@
-/** Indexes as a query sees them. Server: planner_ixselect.cpp (expandIndexes), planner_wildcard_helpers.cpp. */
+/**
+ * Indexes as a query sees them. Server: planner_ixselect.cpp (expandIndexes),
+ * planner_wildcard_helpers.cpp.
+ */
 import { DocumentWriter, type StringComparator } from '@shardlab/bson'
 import { compileCollation, type FilterNode } from '@shardlab/query'
-import type { IndexEntry } from '../plan.js'
-import type { Index } from '../types.js'
+import type { IndexEntry } from '../plans/plan-stage.js'
+import type { Index } from '../engine/types.js'
 
-/** One entry for an ordinary index; for a wildcard index one for each path of the query that it holds. */
+/**
+ * One entry for an ordinary index; for a wildcard index one for each path of the query that it
+ * contains.
+ */
 export function entriesOf(index: Index, root: FilterNode): IndexEntry[] {
   if (index.wildcard === null) return [plainEntry(index)]
   const entries: IndexEntry[] = []
   for (const path of new Set(predicatePaths(root))) {
-    if (index.wildcard.holds(path) && !countsInArray(index, path)) entries.push(wildcardEntry(index, path))
+    if (index.wildcard.holds(path) && !hasArrayPosition(index, path)) entries.push(wildcardEntry(index, path))
   }
   return entries
 }
@@ -48,13 +54,13 @@ function arrayComponents(index: Index, path: string): Set<number> {
   return components
 }
 
-/** A number behind an array may mean a place in it, and keys tell nothing of places. */
-function countsInArray(index: Index, path: string): boolean {
+/** A numeric component after an array may be a position in it, and keys have no positions. */
+function hasArrayPosition(index: Index, path: string): boolean {
   const parts = path.split('.')
   return parts.some((part, i) => /^[0-9]+$/.test(part) && index.arrayPaths.has(parts.slice(0, i).join('.')))
 }
 
-/** The full paths that a filter has predicates on. */
+/** The full paths of the filter's predicates. */
 export function* predicatePaths(node: FilterNode, prefix = ''): Generator<string, void, void> {
   switch (node.kind) {
     case 'and':
@@ -77,7 +83,7 @@ export function* predicatePaths(node: FilterNode, prefix = ''): Generator<string
   }
 }
 
-/** Are the strings of the index in the order of this comparison? */
+/** Whether the index orders strings by this comparison. */
 export function sameCollation(index: Index, strings: StringComparator | undefined): boolean {
   if (index.collation === null || strings === undefined) return index.collation === null && strings === undefined
   return index.labels!.compare === strings || compileCollation(index.collation)?.compare === strings

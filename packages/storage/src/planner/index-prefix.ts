@@ -1,8 +1,11 @@
-/** Between plans that earned the same: the index of which the query uses the longest prefix. Server: query/index_hint heuristics of 8.0, plan_ranker_util.h. */
+/**
+ * Chooses between plans of equal score the index of which the query uses the longest prefix.
+ * Server: query/index_hint heuristics of 8.0, plan_ranker_util.h.
+ */
 import { isEverything, isPoint } from '@shardlab/query'
-import { stagesOf, type IndexScan, type PlanStage } from '../plan.js'
+import { stagesOf, type IndexScan, type PlanStage } from '../plans/plan-stage.js'
 
-/** Positions of the plans whose index fits best; none where a plan does not scan one index. */
+/** Positions of the plans whose index fits best; none if a plan does not scan exactly one index. */
 export function indexPrefixWinners(plans: readonly PlanStage[]): number[] {
   const scans = plans.map(onlyScan)
   if (scans.length === 0 || scans.some((scan) => scan === null)) return []
@@ -16,7 +19,7 @@ function onlyScan(plan: PlanStage): IndexScan | null {
   return scans.length === 1 ? scans[0]! : null
 }
 
-/** Leading fields fixed to values, leading fields restricted, and fields that the query has no use for. */
+/** Leading fields fixed to values, leading fields restricted, and unused fields. */
 type Fit = readonly [points: number, restricted: number, unused: number]
 
 function fitOf({ bounds: { fields } }: IndexScan): Fit {

@@ -1,4 +1,3 @@
-/** Questions about intervals of one field. */
 import { compareValues, nullValue } from '@shardlab/bson'
 import type { Interval } from '@shardlab/query'
 

@@ -1,4 +1,7 @@
-/** The options `min` and `max`: a range of keys of the hinted index. Server: query_planner.cpp. Manual pages: method/cursor.min, method/cursor.max. */
+/**
+ * The options `min` and `max`: a range of keys of the hinted index. Server: query_planner.cpp.
+ * Manual pages: method/cursor.min, method/cursor.max.
+ */
 import {
   compareValues,
   FieldIterator,
@@ -7,18 +10,18 @@ import {
   type RawValue,
   type StringComparator,
 } from '@shardlab/bson'
-import type { IndexEntry, IndexScan } from '../plan.js'
+import type { IndexEntry, IndexScan } from '../plans/plan-stage.js'
 import { isCollatable, labelled } from '../collation/labelled.js'
-import type { Collection, Index } from '../types.js'
+import type { Collection, Index } from '../engine/types.js'
 import { orderOf, type AccessRequest } from './access-path.js'
-import { isTrivial } from './data-access.js'
+import { hasNoPredicate } from './data-access.js'
 import { partOf } from './residual.js'
 import { plainEntry, sameCollation } from './index-entry.js'
 import type { QueryRequest } from './query-request.js'
-import { noPlan } from './refusal.js'
+import { noPlanError } from './planner-errors.js'
 import type { DataAccess } from './solution.js'
 
-/** @throws CommandError 51174 when the index cannot follow, 51175 when the range is none */
+/** @throws CommandError 51174 if the index does not fit the options, 51175 if the range is empty */
 export function rangeAccess(
   collection: Collection,
   index: Index,
@@ -30,7 +33,7 @@ export function rangeAccess(
   const max = boundOf(request.max)
   const fits = (bound: readonly Bound[]): boolean => bound.length === 0 || isCompatible(index, bound, strings)
   if (!fits(min) || !fits(max))
-    throw noPlan(collection, request, 51174, 'The index chosen is not compatible with min/max')
+    throw noPlanError(collection, request, 51174, 'The index chosen is not compatible with min/max')
   const labels = index.labels?.fork()
   const keys = (bound: readonly Bound[], whenOpen: (descending: boolean) => RawValue): RawValue[] =>
     bound.length === 0
@@ -39,7 +42,7 @@ export function rangeAccess(
   const from = keys(min, (descending) => (descending ? maxKeyValue : minKeyValue))
   const to = keys(max, (descending) => (descending ? minKeyValue : maxKeyValue))
   if (compareKeys(entry, from, to) >= 0) {
-    throw noPlan(
+    throw noPlanError(
       collection,
       request,
       51175,
@@ -57,7 +60,7 @@ export function rangeAccess(
   const input = { stage: 'IXSCAN', scan, filter: null } as const
   const { filter } = request
   return {
-    root: isTrivial(filter.root) ? input : { stage: 'FETCH', filter: partOf(filter, filter.root), input },
+    root: hasNoPredicate(filter.root) ? input : { stage: 'FETCH', filter: partOf(filter, filter.root), input },
     sorted: sort === null || order !== 0,
   }
 }
@@ -74,7 +77,10 @@ function boundOf(document: Uint8Array | undefined): Bound[] {
   return bound
 }
 
-/** All fields of the index in their order, and no strings where the index orders them otherwise. */
+/**
+ * Requires all fields of the index in their order, and no strings if the index orders them by
+ * another collation.
+ */
 function isCompatible(index: Index, bound: readonly Bound[], strings: StringComparator | undefined): boolean {
   if (index.wildcard !== null || bound.length !== index.pattern.length) return false
   if (bound.some(({ path }, i) => path !== index.pattern[i]!.path)) return false

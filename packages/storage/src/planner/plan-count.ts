@@ -1,26 +1,30 @@
-/** Plans of count and distinct. Server: get_executor.cpp (getExecutorCount, getExecutorDistinct), planner_analysis.cpp (turnIxscanIntoCount). */
+/**
+ * Plans of count and distinct. Server: get_executor.cpp (getExecutorCount, getExecutorDistinct),
+ * planner_analysis.cpp (turnIxscanIntoCount).
+ */
 import { DocumentWriter } from '@shardlab/bson'
 import { isPoint } from '@shardlab/query'
-import type { IndexScan, PlanStage, QueryPlan } from '../plan.js'
+import type { IndexScan, PlanStage } from '../plans/plan-stage.js'
+import type { QueryPlan } from '../plans/query-plan.js'
 import { singleRangeOf } from '../stages/scan-range.js'
-import type { Collection } from '../types.js'
-import { accessPath, holdsEveryMatch } from './access-path.js'
-import { isTrivial } from './data-access.js'
+import type { Collection } from '../engine/types.js'
+import { accessPath, containsEveryMatch } from './access-path.js'
+import { hasNoPredicate } from './data-access.js'
 import { plainEntry } from './index-entry.js'
 import { normalized } from './normalize.js'
 import { planned } from './plan-query.js'
 import type { QueryRequest } from './query-request.js'
 
 /**
- * To be run by `runCount`. `skip` and `limit` apply to the number. A query without a predicate and a hint counts all records, orphans too, as
- * the server does.
+ * A plan for `runCount`. `skip` and `limit` apply to the number. Without predicate and hint it
+ * counts all records, orphans too, as on the server.
  * @throws CommandError as `planQuery`
  */
 export function planCount(collection: Collection, request: QueryRequest): QueryPlan {
   const { filter, hint, skip = 0, limit = 0 } = request
   const strings = request.strings ?? filter.strings
   const root = normalized(filter.root, strings)
-  if (isTrivial(root) && hint === undefined) {
+  if (hasNoPredicate(root) && hint === undefined) {
     return {
       collection,
       filter,
@@ -35,7 +39,7 @@ export function planCount(collection: Collection, request: QueryRequest): QueryP
 }
 
 /**
- * Rows of which nothing but their number is wanted; their documents are not those that were asked for.
+ * A plan whose rows are only counted: their documents may lack requested fields.
  * @throws CommandError as `planQuery`
  */
 export function planRowsToCount(collection: Collection, request: QueryRequest): QueryPlan {
@@ -44,7 +48,7 @@ export function planRowsToCount(collection: Collection, request: QueryRequest): 
   return fast === undefined ? plan : { ...plan, root: fast, rejected: [], trials: [] }
 }
 
-/** A plan that only scans one range of one index needs nothing but its keys. */
+/** A plan that only scans one range of one index needs only its keys. */
 function countScanOf(plan: PlanStage): PlanStage | null {
   const scan = plan.stage === 'FETCH' && plan.filter === null ? plan.input : plan
   if (
@@ -58,7 +62,7 @@ function countScanOf(plan: PlanStage): PlanStage | null {
 }
 
 /**
- * Rows for `distinct`: documents among which every value of `key` is that the query's documents have. Values may come more than once.
+ * Rows for `distinct`: documents that together have every value of `key`. Values may repeat.
  * @throws CommandError as `planQuery`
  */
 export function planDistinct(collection: Collection, request: QueryRequest & { readonly key: string }): QueryPlan {
@@ -82,7 +86,7 @@ function distinctScanOf(
   if (scan === null || scan.between !== null || scan.entry.wildcardPath !== null) return null
   const { pattern, multikeyPaths, index } = scan.entry
   const field = pattern.findIndex(({ path }) => path === request.key)
-  // Arrays give one key for each element, and hashes and other collations' strings are not the values.
+  // Arrays have one key per element; hashes and the strings of a collation are not the values.
   if (field < 0 || pattern[field]!.direction === 'hashed' || multikeyPaths[field]!.size > 0 || index.collation !== null)
     return null
   const before = scan.bounds.fields.slice(0, field)
@@ -90,7 +94,7 @@ function distinctScanOf(
   return { stage: 'DISTINCT_SCAN', scan, fieldCount: field + 1, shardFilter: request.shardFilter ?? null }
 }
 
-/** The scan when nothing is left to test on documents. */
+/** The scan, if no predicate is left to test on documents. */
 function exactScanOf(plan: PlanStage): IndexScan | null {
   switch (plan.stage) {
     case 'SHARDING_FILTER':
@@ -104,18 +108,18 @@ function exactScanOf(plan: PlanStage): IndexScan | null {
   }
 }
 
-/** Without a predicate the smallest index that begins with the key will do. */
+/** Without a predicate, the smallest index that begins with the key. */
 function wholeScanOf(
   collection: Collection,
   { filter, key, hint }: QueryRequest & { readonly key: string },
   plan: QueryPlan,
 ): IndexScan | null {
-  if (!isTrivial(filter.root) || hint !== undefined || plan.root.stage === 'EOF') return null
+  if (!hasNoPredicate(filter.root) || hint !== undefined || plan.root.stage === 'EOF') return null
   const candidates = collection
     .indexes()
     .filter((index) => index.wildcard === null && index.pattern[0]!.path === key)
     .map((index) => accessPath(plainEntry(index), filter.root, { sort: null, strings: plan.strings }))
-    .filter((path) => holdsEveryMatch(path, filter.root))
+    .filter((path) => containsEveryMatch(path, filter.root))
     .sort((a, b) => a.scan.entry.pattern.length - b.scan.entry.pattern.length)
   return candidates[0]?.scan ?? null
 }

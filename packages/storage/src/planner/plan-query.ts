@@ -1,30 +1,34 @@
 /**
- * The planner: from a query and the indexes of its collection to one plan, and those that it was preferred to.
+ * The planner: from a query and the indexes of its collection to one plan and the rejected ones.
  * Server: query/query_planner.cpp, get_executor.cpp.
  */
 import { BsonType, type RawValue, type StringComparator } from '@shardlab/bson'
 import type { FilterNode } from '@shardlab/query'
-import { resolveHint } from '../hint.js'
-import type { QueryPlan } from '../plan.js'
-import type { Collection } from '../types.js'
+import { resolveHint } from './hint.js'
+import type { QueryPlan } from '../plans/query-plan.js'
+import type { Collection } from '../engine/types.js'
 import type { AccessRequest } from './access-path.js'
-import { hintedAccess, indexedAccesses, isTrivial } from './data-access.js'
+import { hintedAccess, indexedAccesses, hasNoPredicate } from './data-access.js'
 import { entriesOf, sameCollation } from './index-entry.js'
 import { rangeAccess } from './min-max.js'
 import { normalized } from './normalize.js'
 import type { QueryRequest } from './query-request.js'
 import { rank } from './ranking.js'
-import { noPlan } from './refusal.js'
+import { noPlanError } from './planner-errors.js'
 import { solutionOf, sortOf, type DataAccess, type SolutionOptions } from './solution.js'
 
 /**
- * @throws CommandError as a hint is refused with; NoQueryExecutionPlans, 51173 to 51176 for `min` and `max` that no index can follow
+ * @throws CommandError for an invalid hint; NoQueryExecutionPlans; 51173 to 51176 if no index fits
+ *   `min` and `max`
  */
 export function planQuery(collection: Collection, request: QueryRequest): QueryPlan {
   return planned(collection, request, {})
 }
 
-/** The same, where only the number of rows is wanted: an index may do without documents. */
+/**
+ * As {@link planQuery}; with `isCount` only the number of rows matters, so an index scan may omit
+ * documents.
+ */
 export function planned(collection: Collection, request: QueryRequest, options: SolutionOptions): QueryPlan {
   const strings = request.strings ?? request.filter.strings
   const filter = { ...request.filter, root: normalized(request.filter.root, strings) }
@@ -43,11 +47,11 @@ function dataAccesses(
 ): DataAccess[] {
   const { filter, hint } = request
   const sort = sortOf(request)
-  const wanted: AccessRequest = { sort, strings }
+  const accessRequest: AccessRequest = { sort, strings }
   const scan = (reverse: boolean): DataAccess => ({
     root: {
       stage: 'COLLSCAN',
-      filter: isTrivial(filter.root) ? null : filter,
+      filter: hasNoPredicate(filter.root) ? null : filter,
       reverse,
       after: request.after ?? null,
     },
@@ -60,17 +64,17 @@ function dataAccesses(
     const resolved = hint === undefined ? { natural: natural! } : resolveHint(collection, hint, request)
     if ('natural' in resolved) {
       if (isBounded)
-        throw noPlan(collection, request, 'NoQueryExecutionPlans', 'min and max are incompatible with $natural')
-      return isNever(filter.root) ? [nothing] : [scan(resolved.natural === -1)]
+        throw noPlanError(collection, request, 'NoQueryExecutionPlans', 'min and max are incompatible with $natural')
+      return isAlwaysFalse(filter.root) ? [eofAccess] : [scan(resolved.natural === -1)]
     }
-    if (isBounded) return [rangeAccess(collection, resolved.index, request, wanted)]
-    if (isNever(filter.root)) return [nothing]
+    if (isBounded) return [rangeAccess(collection, resolved.index, request, accessRequest)]
+    if (isAlwaysFalse(filter.root)) return [eofAccess]
     const entries = entriesOf(resolved.index, filter.root)
-    if (entries.length === 0) throw noPlan(collection, request, 'NoQueryExecutionPlans', 'No query solutions')
-    return hintedAccess(entries, filter, wanted)
+    if (entries.length === 0) throw noPlanError(collection, request, 'NoQueryExecutionPlans', 'No query solutions')
+    return hintedAccess(entries, filter, accessRequest)
   }
   if (isBounded) {
-    throw noPlan(
+    throw noPlanError(
       collection,
       request,
       'NoQueryExecutionPlans',
@@ -80,23 +84,23 @@ function dataAccesses(
   const id = (request.skip ?? 0) > 0 ? null : idOf(filter.root)
   if (id !== null && sameCollation(collection.indexes()[0]!, strings))
     return [{ root: { stage: 'IDHACK', id }, sorted: true }]
-  if (isNever(filter.root)) return [nothing]
-  const accesses = indexedAccesses(collection, filter, wanted)
+  if (isAlwaysFalse(filter.root)) return [eofAccess]
+  const accesses = indexedAccesses(collection, filter, accessRequest)
   return accesses.length > 0 ? accesses : [scan(false)]
 }
 
-const nothing: DataAccess = { root: { stage: 'EOF' }, sorted: true }
+const eofAccess: DataAccess = { root: { stage: 'EOF' }, sorted: true }
 
-/** The `_id` when the whole query is one equality on it. */
+/** The `_id` if the whole query is one equality on it. */
 function idOf(root: FilterNode): RawValue | null {
   if (root.kind !== 'comparison' || root.operator !== 'eq' || root.path !== '_id') return null
   const { type } = root.value
-  // No document's _id is one of these.
+  // No document has such an _id.
   return type === BsonType.array || type === BsonType.regex || type === BsonType.undefined || type === BsonType.null
     ? null
     : root.value
 }
 
-function isNever(root: FilterNode): boolean {
-  return root.kind === 'always' ? !root.value : root.kind === 'and' && root.children.some(isNever)
+function isAlwaysFalse(root: FilterNode): boolean {
+  return root.kind === 'always' ? !root.value : root.kind === 'and' && root.children.some(isAlwaysFalse)
 }

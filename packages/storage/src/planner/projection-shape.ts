@@ -1,4 +1,7 @@
-/** What a planner reads in a projection: may an index cover it, and which kind of stage makes it. */
+/**
+ * What the planner needs of a projection: whether an index can cover it, and which kind of stage
+ * computes it.
+ */
 import { BsonType, FieldIterator, isEmptyDocument } from '@shardlab/bson'
 import {
   isFetched,
@@ -7,12 +10,12 @@ import {
   type PlanStage,
   type ProjectionStage,
   type RowProjection,
-} from '../plan.js'
+} from '../plans/plan-stage.js'
 
 export interface ProjectionShape {
-  /** Paths that it needs, `_id` among them unless it is excluded; null when it needs the whole document. */
+  /** Paths that it needs, `_id` among them unless it is excluded; null: the whole document. */
   readonly required: readonly string[] | null
-  /** Only names of top-level fields, included or excluded. */
+  /** Whether it only includes or excludes top-level fields. */
   readonly simple: boolean
   readonly inclusive: boolean
   /** Excluded paths of an exclusion. */
@@ -48,12 +51,12 @@ export function projectionShape(document: Uint8Array): ProjectionShape {
   }
 }
 
-/** No projection at all. */
+/** Whether the projection returns documents unchanged. */
 export function isIdentity(projection: RowProjection): boolean {
   return projection.document !== undefined && isEmptyDocument(projection.document)
 }
 
-/** Do the index keys below hold all these paths? Server: `QuerySolutionNode::hasField`. */
+/** Whether the index keys below contain all these paths. Server: `QuerySolutionNode::hasField`. */
 export function providesFields(plan: PlanStage, paths: readonly string[]): boolean {
   if (isFetched(plan)) return true
   for (const stage of stagesOf(plan))
@@ -63,7 +66,7 @@ export function providesFields(plan: PlanStage, paths: readonly string[]): boole
 
 function providesField(entry: IndexEntry, path: string): boolean {
   if (entry.index.collation !== null) return false
-  // Fields of which one holds the other cannot be put together to one document.
+  // If one field is within another, no document can be assembled from both.
   if (
     entry.pattern.some(
       (field) => field.path !== path && (field.path.startsWith(`${path}.`) || path.startsWith(`${field.path}.`)),

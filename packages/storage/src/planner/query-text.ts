@@ -1,11 +1,17 @@
-/** A query as messages of the planner show it. Server: `CanonicalQuery::toString`, the `debugString` of match expressions. */
+/**
+ * A query as messages of the planner show it. Server: `CanonicalQuery::toString`, the `debugString`
+ * of match expressions.
+ */
 import { DocumentWriter, emptyDocument } from '@shardlab/bson'
 import { formatDocument, formatValue, type FilterNode, type SortPattern } from '@shardlab/query'
 import type { QueryRequest } from './query-request.js'
 
 export type ShownQuery = Pick<QueryRequest, 'filter' | 'sort' | 'projection' | 'skip' | 'limit'>
 
-/** `ns=… limit=…Tree: …Sort: …Proj: …`, in lines; only the namespace where it holds a predicate whose text is not known here. */
+/**
+ * `ns=… limit=…Tree: …Sort: …Proj: …`, in lines. Only the namespace if a predicate has no text
+ * here.
+ */
 export function queryText(ns: string, { filter, sort, projection, skip = 0, limit = 0 }: ShownQuery): string {
   const tree = treeOf(filter.root, 0)
   if (tree === null) return `ns=${ns}`
@@ -20,7 +26,7 @@ function sortDocument(sort: SortPattern | undefined): Uint8Array {
   return writer.finish()
 }
 
-/** Each node on a line of its own, four spaces further in than its parent. */
+/** Each node on its own line, indented four spaces more than its parent. */
 function treeOf(node: FilterNode, depth: number): string | null {
   const line = (text: string): string => `${' '.repeat(4 * depth)}${text}\n`
   const withChildren = (name: string, children: readonly FilterNode[]): string | null => {

@@ -1,8 +1,9 @@
 /**
- * Which of several plans is the best: each works a while, in turns, and the one that gives most rows for its work
- * wins. Server: exec/multi_plan.cpp, query/plan_ranker.cpp, plan_ranker_util.h.
+ * Ranks candidate plans: each runs for a number of works, in turns, and the one with most rows per
+ * work wins. Server: exec/multi_plan.cpp, query/plan_ranker.cpp, plan_ranker_util.h.
  */
-import { stagesOf, type PlanStage, type PlanTrial, type QueryPlan } from '../plan.js'
+import { stagesOf, type PlanStage } from '../plans/plan-stage.js'
+import type { PlanTrial, QueryPlan } from '../plans/query-plan.js'
 import { buildStages } from '../stages/build-stages.js'
 import { advanced, allStages, endOfRows, type Stage } from '../stages/stage.js'
 import { indexPrefixWinners } from './index-prefix.js'
@@ -12,7 +13,7 @@ const trialWorks = 10_000
 const trialFraction = 0.3
 const trialResults = 101
 
-/** What decides between plans that earned the same. */
+/** Breaks ties between plans of equal score. */
 const bonus = 1e-5
 
 /** @returns the trials of all candidates, the best first */
@@ -24,7 +25,7 @@ export function rank(
   const stages = candidates.map((root) =>
     buildStages(plan, root, { sortMemoryBytes: Infinity, allowDiskUse: true, rowFilter: null }),
   )
-  tryOut(
+  runTrials(
     stages,
     Math.max(trialWorks, Math.floor(trialFraction * plan.collection.count)),
     limit > 0 ? Math.min(limit, trialResults) : trialResults,
@@ -44,7 +45,7 @@ export function rank(
   return order.map((i) => ({ root: stages[i]!, score: scores[i]! }))
 }
 
-function tryOut(stages: readonly Stage[], works: number, results: number): void {
+function runTrials(stages: readonly Stage[], works: number, results: number): void {
   for (let i = 0; i < works; i++) {
     let isOver = false
     for (const stage of stages) {
@@ -62,7 +63,7 @@ function scoreOf(root: Stage): number {
   const projects = has('PROJECTION_SIMPLE', 'PROJECTION_COVERED', 'PROJECTION_DEFAULT')
   const noFetchBonus = projects && has('FETCH') ? 0 : epsilon
   const noSortBonus = has('SORT') ? 0 : epsilon
-  // No plan here intersects indexes, so every one has the bonus for that.
+  // No plan intersects indexes, so every plan gets the bonus for not intersecting.
   return 1 + root.rows / root.works + noFetchBonus + noSortBonus + epsilon
 }
 

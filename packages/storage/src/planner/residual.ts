@@ -1,17 +1,17 @@
 /**
- * What of a predicate is left to do after an index scan: nothing of what the bounds decide alone; on the index's keys
- * what they can tell; the rest on documents. Server: planner_access.cpp (tightness).
+ * The residual predicate after an index scan: nothing where bounds are exact, on index keys where
+ * these suffice, the rest on documents. Server: planner_access.cpp (tightness).
  */
 import { boundsFor, isEverything, pathNodes, type Filter, type FilterNode } from '@shardlab/query'
 import type { AccessPath } from './access-path.js'
 
 export interface Residual {
-  /** Null: nothing to do. */
+  /** Null: no predicate. */
   readonly onKeys: FilterNode | null
   readonly onDocuments: FilterNode | null
 }
 
-/** `root` is the predicate as it stands in the query, `path.predicate` the same over the index's values. */
+/** `root` is the query's predicate, `path.predicate` the same over the index's values. */
 export function residualOf(path: AccessPath, root: FilterNode): Residual {
   const children = conjuncts(root)
   const inIndex = conjuncts(path.predicate)
@@ -19,8 +19,8 @@ export function residualOf(path: AccessPath, root: FilterNode): Residual {
   const onDocuments: FilterNode[] = []
   children.forEach((child, i) => {
     if (child.kind === 'always' && child.value) return
-    if (isDecided(path, inIndex[i]!)) return
-    if (isOnKey(path, child)) onKeys.push(child)
+    if (isDecidedByBounds(path, inIndex[i]!)) return
+    if (appliesToKey(path, child)) onKeys.push(child)
     else onDocuments.push(child)
   })
   if (onDocuments.length > 0 && onDocuments.length === children.length) return { onKeys: null, onDocuments: root }
@@ -36,27 +36,27 @@ function all(children: readonly FilterNode[]): FilterNode | null {
   return children.length === 1 ? children[0]! : { kind: 'and', children }
 }
 
-/** Do the bounds of the scan decide this predicate? */
-function isDecided({ scan: { entry, bounds }, foreignStrings }: AccessPath, node: FilterNode): boolean {
+/** Whether the bounds of the scan decide this predicate. */
+function isDecidedByBounds({ scan: { entry, bounds }, otherComparator }: AccessPath, node: FilterNode): boolean {
   const on = onlyPathOf(node)
   const i = entry.pattern.findIndex(({ path }) => path === on)
   if (i < 0) return false
   const field = bounds.fields[i]!
   if (field.exact) return true
-  // Bounds of a field without arrays are what all its predicates have in common.
+  // Bounds of a field without arrays are the intersection of all its predicates.
   if (entry.multikeyPaths[i]!.size > 0 || isEverything(field.intervals) || entry.wildcardPath !== null) return false
-  return boundsFor(node, [entry.pattern[i]!], { strings: foreignStrings }).fields[0]!.exact
+  return boundsFor(node, [entry.pattern[i]!], { strings: otherComparator }).fields[0]!.exact
 }
 
-/** Regular expressions and $mod need the value alone, and the key has it. */
-function isOnKey({ scan: { entry } }: AccessPath, node: FilterNode): boolean {
+/** Regular expressions and $mod need only the value, which is in the key. */
+function appliesToKey({ scan: { entry } }: AccessPath, node: FilterNode): boolean {
   if (node.kind !== 'regex' && node.kind !== 'mod' && !(node.kind === 'in' && node.regexes.length > 0)) return false
   if (entry.index.collation !== null || entry.wildcardPath !== null) return false
   const i = entry.pattern.findIndex(({ path, direction }) => path === node.path && direction !== 'hashed')
   return i >= 0 && entry.multikeyPaths[i]!.size === 0
 }
 
-/** The path, when the predicate is about the values at one path and nothing else. */
+/** The path, if the predicate concerns only the values at one path. */
 function onlyPathOf(node: FilterNode): string | null {
   if (['expr', 'jsonSchema', 'elemMatchObject', 'nor'].includes(node.kind)) return null
   const paths = new Set([...pathNodes(node)].map(({ path }) => path))
@@ -81,7 +81,7 @@ function mentionsMore(node: FilterNode): boolean {
   }
 }
 
-/** The filter for a part of its predicate: itself when the part is all of it. */
+/** The filter for a part of its predicate; the filter itself if the part is all of it. */
 export function partOf(filter: Filter, node: FilterNode | null): Filter | null {
   if (node === null) return null
   return node === filter.root ? filter : filter.part(node)

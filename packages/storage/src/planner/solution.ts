@@ -1,13 +1,13 @@
 /**
- * From a way to the data to a whole tree: shard filter, sort, skip, projection, limit.
- * Server: planner_analysis.cpp (analyzeDataAccess).
+ * From an access to a whole tree: shard filter, sort, skip, projection, limit. Server:
+ * planner_analysis.cpp (analyzeDataAccess).
  */
 import type { SortPattern } from '@shardlab/query'
-import { isFetched, type PlanStage } from '../plan.js'
+import { isFetched, type PlanStage } from '../plans/plan-stage.js'
 import { isIdentity, projectionShape, projectionStage, providesFields } from './projection-shape.js'
 import type { QueryRequest } from './query-request.js'
 
-/** A tree that finds the rows, and whether they come in order. */
+/** A tree that finds the rows, and whether it returns them in the requested order. */
 export interface DataAccess {
   readonly root: PlanStage
   readonly sorted: boolean
@@ -18,7 +18,7 @@ export interface SolutionOptions {
   readonly isCount?: boolean
 }
 
-/** The tree that answers the request, and whether it has to see all rows before it gives the first. */
+/** The tree that answers the request. */
 export function solutionOf(access: DataAccess, request: QueryRequest, options: SolutionOptions = {}): PlanStage {
   const { shardFilter, skip = 0, limit = 0 } = request
   const sort = sortOf(request)
@@ -39,12 +39,12 @@ export function solutionOf(access: DataAccess, request: QueryRequest, options: S
     tree = { stage: 'SORT', sort, limit: limit === 0 ? 0 : limit + skip, simple: isFetched(tree), input: tree }
   }
   if (skip > 0) tree = { stage: 'SKIP', amount: skip, input: tree }
-  tree = shaped(tree, request, options)
+  tree = projected(tree, request, options)
   if (!sorts && limit > 0) tree = { stage: 'LIMIT', amount: limit, input: tree }
   return tree
 }
 
-/** The wanted order; null for none and for the natural one, which the scan gives. */
+/** The order that needs sorting; null: none, or the natural order, which the scan gives. */
 export function sortOf({ sort }: QueryRequest): SortPattern | null {
   return sort === undefined || sort.parts.length === 0 ? null : sort
 }
@@ -53,7 +53,7 @@ function fetched(input: PlanStage): PlanStage {
   return isFetched(input) ? input : { stage: 'FETCH', filter: null, input }
 }
 
-function shaped(
+function projected(
   tree: PlanStage,
   { projection, returnKey, sort }: QueryRequest,
   { isCount }: SolutionOptions,
@@ -63,12 +63,12 @@ function shaped(
   const shape = projection.document === undefined ? null : projectionShape(projection.document)
   const input = shape?.required && providesFields(tree, shape.required) ? tree : fetched(tree)
   const stage = projectionStage(shape, input)
-  // Less has to be sorted when the projection comes first, as long as it keeps what is sorted by.
+  // Projecting first makes the sort smaller, if the projection keeps the sort keys.
   const keepsSort =
     shape !== null &&
     shape.simple &&
     sort?.parts.every(({ path: { dotted } }) =>
-      shape.required === null ? !hides(shape.excluded, dotted) : shape.required.includes(dotted),
+      shape.required === null ? !excludes(shape.excluded, dotted) : shape.required.includes(dotted),
     )
   if (keepsSort !== true) return { stage, projection, input }
   if (input.stage === 'SORT' && input.limit === 0) return { ...input, input: { stage, projection, input: input.input } }
@@ -79,6 +79,6 @@ function shaped(
   return { stage, projection, input }
 }
 
-function hides(excluded: readonly string[], path: string): boolean {
+function excludes(excluded: readonly string[], path: string): boolean {
   return excluded.some((name) => path === name || path.startsWith(`${name}.`))
 }

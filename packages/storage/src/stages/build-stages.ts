@@ -1,6 +1,7 @@
-/** From a plan's tree to stages that work. */
-import type { IndexEntry, PlanStage, QueryPlan } from '../plan.js'
-import { isFetched, stagesOf } from '../plan.js'
+/** From a plan's tree to running stages. */
+import type { IndexEntry, PlanStage } from '../plans/plan-stage.js'
+import type { QueryPlan } from '../plans/query-plan.js'
+import { isFetched, stagesOf } from '../plans/plan-stage.js'
 import {
   CountStage,
   FetchStage,
@@ -19,11 +20,14 @@ import type { Stage } from './stage.js'
 export interface BuildOptions {
   readonly sortMemoryBytes: number
   readonly allowDiskUse: boolean
-  /** Below everything that orders, counts or cuts rows; null when nothing is to be filtered unseen. */
+  /**
+   * Applied below all stages that order, count or cut rows, without showing in explain; null: no
+   * filter.
+   */
   readonly rowFilter: ((document: Uint8Array) => boolean) | null
 }
 
-/** `root` is the plan's own tree or one of its rejected ones. */
+/** `root` is the plan's own tree or a rejected one. */
 export function buildStages(
   { collection, strings }: Pick<QueryPlan, 'collection' | 'strings'>,
   root: PlanStage,
@@ -35,7 +39,7 @@ export function buildStages(
   return build(root)
 
   function build(plan: PlanStage): Stage {
-    // The first stage from the top that only finds rows is where a filter that nobody sees belongs.
+    // The hidden filter belongs above the topmost stage that only finds rows.
     if (rowFilter !== null && findsRows(plan)) {
       const owns = rowFilter
       rowFilter = null
@@ -86,7 +90,7 @@ export function buildStages(
   }
 }
 
-/** Only a limit may stand above the stage that wants index keys. */
+/** RETURN_KEY is the root, or only a limit is above it. */
 function returnsKeys(root: PlanStage): boolean {
   return root.stage === 'RETURN_KEY' || (root.stage === 'LIMIT' && root.input.stage === 'RETURN_KEY')
 }
@@ -98,7 +102,10 @@ function findsRows({ stage }: PlanStage): boolean {
   )
 }
 
-/** The index whose keys a covered projection is made of; null below a DISTINCT_SCAN, whose rows are whole. */
+/**
+ * The index whose keys a covered projection uses; null below a DISTINCT_SCAN, whose rows are
+ * documents.
+ */
 function entryBelow(plan: PlanStage): IndexEntry | null {
   for (const stage of stagesOf(plan)) if (stage.stage === 'IXSCAN') return stage.scan.entry
   return null

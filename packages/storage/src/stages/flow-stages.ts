@@ -1,8 +1,11 @@
-/** Stages that pass on, drop or reshape rows. Server: exec/fetch.cpp, or.cpp, shard_filter.cpp, skip.cpp, limit.cpp, projection.cpp, count.cpp. */
+/**
+ * Stages that pass on, drop or reshape rows. Server: exec/fetch.cpp, or.cpp, shard_filter.cpp,
+ * skip.cpp, limit.cpp, projection.cpp, count.cpp.
+ */
 import { emptyDocument } from '@shardlab/bson'
 import type { Filter } from '@shardlab/query'
-import type { IndexEntry, PlanStage, RowProjection } from '../plan.js'
-import type { Collection } from '../types.js'
+import type { IndexEntry, PlanStage, RowProjection } from '../plans/plan-stage.js'
+import type { Collection } from '../engine/types.js'
 import { coveredDocument } from './index-key-document.js'
 import { advanced, needTime, Stage, type StageState } from './stage.js'
 
@@ -22,7 +25,7 @@ export class FetchStage extends Stage {
     if (state !== advanced) return state === needTime ? needTime : this.end()
     this.docsExamined++
     const { row } = this.#input
-    return this.#filter === null || this.#filter.matches(row.document) ? this.give(row) : needTime
+    return this.#filter === null || this.#filter.matches(row.document) ? this.emit(row) : needTime
   }
 
   override counters(): readonly (readonly [string, number])[] {
@@ -33,7 +36,7 @@ export class FetchStage extends Stage {
   }
 }
 
-/** One input after the other; a record that comes again is dropped. */
+/** All inputs in sequence; repeated records are dropped. */
 export class OrStage extends Stage {
   readonly #seen = new Set<number>()
   #current = 0
@@ -56,7 +59,7 @@ export class OrStage extends Stage {
       return needTime
     }
     this.#seen.add(input.row.recordId)
-    return this.give(input.row)
+    return this.emit(input.row)
   }
 
   override counters(): readonly (readonly [string, number])[] {
@@ -83,7 +86,7 @@ export class ShardFilterStage extends Stage {
     this.works++
     const state = this.#input.work()
     if (state !== advanced) return state === needTime ? needTime : this.end()
-    if (this.#owns(this.#input.row.document)) return this.give(this.#input.row)
+    if (this.#owns(this.#input.row.document)) return this.emit(this.#input.row)
     this.chunkSkips++
     return needTime
   }
@@ -107,7 +110,7 @@ export class SkipStage extends Stage {
     this.works++
     const state = this.#input.work()
     if (state !== advanced) return state === needTime ? needTime : this.end()
-    if (this.#left === 0) return this.give(this.#input.row)
+    if (this.#left === 0) return this.emit(this.#input.row)
     this.#left--
     return needTime
   }
@@ -129,14 +132,14 @@ export class LimitStage extends Stage {
     const state = this.#input.work()
     if (state !== advanced) return state === needTime ? needTime : this.end()
     this.#left--
-    return this.give(this.#input.row)
+    return this.emit(this.#input.row)
   }
 }
 
 export class ProjectionStage extends Stage {
   readonly #input: Stage
   readonly #projection: RowProjection
-  /** The index that the projection is made of, instead of documents. */
+  /** The index whose keys are projected; null: documents are projected. */
   readonly #covering: IndexEntry | null
 
   constructor(plan: PlanStage, projection: RowProjection, covering: IndexEntry | null, input: Stage) {
@@ -152,7 +155,7 @@ export class ProjectionStage extends Stage {
     if (state !== advanced) return state === needTime ? needTime : this.end()
     const { recordId, document } = this.#input.row
     const source = this.#covering === null ? document : coveredDocument(this.#covering, document)
-    return this.give({ recordId, document: this.#projection.apply(source) })
+    return this.emit({ recordId, document: this.#projection.apply(source) })
   }
 }
 
@@ -169,11 +172,11 @@ export class ReturnKeyStage extends Stage {
     const state = this.#input.work()
     if (state !== advanced) return state === needTime ? needTime : this.end()
     const { recordId, indexKey } = this.#input.row
-    return this.give({ recordId, document: indexKey ?? emptyDocument })
+    return this.emit({ recordId, document: indexKey ?? emptyDocument })
   }
 }
 
-/** Counts the rows of its input, or all records; gives none. */
+/** Counts the rows of its input, or all records. Returns no rows. */
 export class CountStage extends Stage {
   readonly #limit: number
   readonly #collection: Collection | null

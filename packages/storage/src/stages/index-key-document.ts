@@ -1,9 +1,12 @@
-/** Index keys as documents: what RETURN_KEY and covered projections are made of. */
+/** Index keys as documents, for RETURN_KEY and covered projections. */
 import { DocumentWriter, findField, nullValue, type RawValue } from '@shardlab/bson'
-import type { KeyTuple } from '../index-keys.js'
-import type { IndexEntry } from '../plan.js'
+import type { KeyTuple } from '../indexes/index-keys.js'
+import type { IndexEntry } from '../plans/plan-stage.js'
 
-/** `{ path: value, … }` in the order of the index, with null for missing fields. `key` may end in a record id. */
+/**
+ * `{ path: value, … }` in the order of the index, with null for missing fields. `key` may end in a
+ * record id.
+ */
 export function indexKeyDocument({ index, pattern }: IndexEntry, document: Uint8Array, key: string): Uint8Array {
   const tuples = index.tuplesOf(document)
   const tuple = tuples.length === 1 ? tuples[0]! : tuples.find((candidate) => key.startsWith(index.encode(candidate)))!
@@ -13,8 +16,8 @@ export function indexKeyDocument({ index, pattern }: IndexEntry, document: Uint8
 }
 
 /**
- * The fields of the index as a document, dotted ones nested. Only for entries without arrays, and without fields of
- * which one holds the other.
+ * The fields of the index as a document, dotted ones nested. Only for entries without arrays, none
+ * of whose fields is within another.
  */
 export function coveredDocument({ index, pattern, wildcardPath }: IndexEntry, document: Uint8Array): Uint8Array {
   if (wildcardPath === null && pattern.every(({ path }) => !path.includes('.')))
@@ -24,7 +27,7 @@ export function coveredDocument({ index, pattern, wildcardPath }: IndexEntry, do
   return documentOf(pattern, tuple)
 }
 
-/** Without arrays and dotted paths a key holds just the document's fields. */
+/** Without arrays and dotted paths, a key has exactly the document's fields. */
 function topLevelFields(pattern: IndexEntry['pattern'], document: Uint8Array): Uint8Array {
   const writer = new DocumentWriter(64)
   for (const { path, direction } of pattern)

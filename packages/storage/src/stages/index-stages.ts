@@ -1,8 +1,8 @@
 /** Stages that read index keys. Server: exec/index_scan.cpp, count_scan.cpp, distinct_scan.cpp. */
 import { findPath, keyStringFieldEnd, keyStringUpperBound } from '@shardlab/bson'
-import type { IndexCursor } from '../index-cursor.js'
-import { mayRepeat, type IndexScan, type PlanStage } from '../plan.js'
-import type { Collection } from '../types.js'
+import type { IndexCursor } from '../tree/index-cursor.js'
+import { mayRepeat, type IndexScan, type PlanStage } from '../plans/plan-stage.js'
+import type { Collection } from '../engine/types.js'
 import { indexKeyDocument } from './index-key-document.js'
 import { BoundsChecker, singleRangeOf } from './scan-range.js'
 import { needTime, Stage, type StageState } from './stage.js'
@@ -19,7 +19,7 @@ export class IndexScanStage extends Stage {
   #dupsTested = 0
   #dupsDropped = 0
 
-  /** `withKeys`: rows tell their index keys. */
+  /** `withKeys`: rows include their index keys. */
   constructor(plan: Extract<PlanStage, { stage: 'IXSCAN' }>, collection: Collection, withKeys: boolean) {
     super(plan)
     this.#plan = plan
@@ -55,8 +55,8 @@ export class IndexScanStage extends Stage {
     }
     const record = this.#collection.get(recordId)!
     if (filter !== null && !filter.matches(record.document)) return needTime
-    if (!this.#withKeys) return this.give(record)
-    return this.give({ ...record, indexKey: indexKeyDocument(this.#plan.scan.entry, record.document, cursor.key) })
+    if (!this.#withKeys) return this.emit(record)
+    return this.emit({ ...record, indexKey: indexKeyDocument(this.#plan.scan.entry, record.document, cursor.key) })
   }
 
   override counters(): readonly (readonly [string, number])[] {
@@ -68,7 +68,7 @@ export class IndexScanStage extends Stage {
     ]
   }
 
-  /** Null when the bounds hold nothing. */
+  /** Null: the bounds are empty. */
   #positioned(): IndexCursor | null {
     if (this.#cursor !== null && !this.#mustSeek) return this.#cursor
     const { scan } = this.#plan
@@ -90,7 +90,7 @@ function seek({ entry: { index }, reverse }: IndexScan, to: string): IndexCursor
   return reverse ? index.scanKeys(undefined, to, true) : index.scanKeys(to, undefined, false)
 }
 
-/** Keys of one range, of which nothing but their number is wanted. */
+/** Counts keys of one range. */
 export class CountScanStage extends Stage {
   readonly #plan: Extract<PlanStage, { stage: 'COUNT_SCAN' }>
   readonly #collection: Collection
@@ -113,14 +113,14 @@ export class CountScanStage extends Stage {
       this.#cursor = scan.entry.index.scanKeys(range.from, range.to, false)
     }
     const recordId = this.#cursor.next()
-    // The server counts the look behind the last key, too.
+    // The server also counts the key after the range.
     this.keysExamined++
     if (recordId < 0) return this.end()
     if (this.#seen !== null) {
       if (this.#seen.has(recordId)) return needTime
       this.#seen.add(recordId)
     }
-    return this.give(this.#collection.get(recordId)!)
+    return this.emit(this.#collection.get(recordId)!)
   }
 
   override counters(): readonly (readonly [string, number])[] {
@@ -128,7 +128,7 @@ export class CountScanStage extends Stage {
   }
 }
 
-/** One key for each combination of the first fields: from each it jumps to the next. */
+/** One key for each combination of values of the first fields; seeks from one to the next. */
 export class DistinctScanStage extends Stage {
   readonly #plan: Extract<PlanStage, { stage: 'DISTINCT_SCAN' }>
   readonly #collection: Collection
@@ -164,12 +164,13 @@ export class DistinctScanStage extends Stage {
       return needTime
     }
     const record = this.#collection.get(recordId)!
-    // Behind an orphan the next key may be of the same values; a missing field has the key of null, and is no value.
+    // After an orphan the next key may have the same values. A missing field has the key of null
+    // but is not a value of `distinct`.
     if (shardFilter !== null && !shardFilter.owns(record.document)) return needTime
     if (findPath(record.document, this.#path) === undefined) return needTime
     const prefix = key.slice(0, this.#prefixEnd(key))
     this.#seekTo = scan.reverse ? prefix : keyStringUpperBound(prefix)
-    return this.give(record)
+    return this.emit(record)
   }
 
   override counters(): readonly (readonly [string, number])[] {

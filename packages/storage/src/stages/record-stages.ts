@@ -1,9 +1,9 @@
 /** Stages that read records. Server: exec/collection_scan.cpp, idhack.cpp, eof.cpp. */
 import { DocumentWriter } from '@shardlab/bson'
 import type { Filter } from '@shardlab/query'
-import type { PlanStage } from '../plan.js'
-import type { StoredRecord } from '../record-table.js'
-import type { Collection } from '../types.js'
+import type { PlanStage } from '../plans/plan-stage.js'
+import type { StoredRecord } from '../records/record-table.js'
+import type { Collection } from '../engine/types.js'
 import { needTime, Stage, type StageState } from './stage.js'
 
 export class EofStage extends Stage {
@@ -30,7 +30,7 @@ export class CollectionScanStage extends Stage {
     const record = this.#scan.next()
     if (record === null) return this.end()
     this.docsExamined++
-    return this.#filter === null || this.#filter.matches(record.document) ? this.give(record) : needTime
+    return this.#filter === null || this.#filter.matches(record.document) ? this.emit(record) : needTime
   }
 
   override counters(): readonly (readonly [string, number])[] {
@@ -38,7 +38,7 @@ export class CollectionScanStage extends Stage {
   }
 }
 
-/** A clustered collection lies in the order of its `_id`. */
+/** A clustered collection is in the order of its `_id`. */
 function scanById(collection: Collection, reverse: boolean): { next(): StoredRecord | null } {
   const cursor = collection.indexes()[0]!.scanKeys(undefined, undefined, reverse)
   return {
@@ -55,7 +55,7 @@ export class IdHackStage extends Stage {
   readonly #withKeys: boolean
   #isDone = false
 
-  /** `withKeys`: the row tells its index key. */
+  /** `withKeys`: the row includes its index key. */
   constructor(plan: Extract<PlanStage, { stage: 'IDHACK' }>, collection: Collection, withKeys: boolean) {
     super(plan)
     this.#withKeys = withKeys
@@ -71,10 +71,10 @@ export class IdHackStage extends Stage {
     if (record === undefined) return this.end()
     this.keysExamined = 1
     this.docsExamined = 1
-    // The look for another one is spared: explain shows the end with the row.
+    // Only one record can match: explain shows the end together with the row.
     this.isEof = true
-    if (!this.#withKeys) return this.give(record)
-    return this.give({ ...record, indexKey: new DocumentWriter(32).value('_id', this.#plan.id).finish() })
+    if (!this.#withKeys) return this.emit(record)
+    return this.emit({ ...record, indexKey: new DocumentWriter(32).value('_id', this.#plan.id).finish() })
   }
 
   override counters(): readonly (readonly [string, number])[] {

@@ -1,19 +1,20 @@
 /**
- * Bounds as ranges of KeyStrings. Where leading fields are points, one is a range and the rest is open, a scan is one
- * range of keys; otherwise a checker tells for each key whether it lies within the bounds, and where to go on.
- * Server: index_bounds_builder.cpp (isSingleInterval), index_bounds.cpp (IndexBoundsChecker).
+ * Bounds as ranges of KeyStrings. If leading fields are points, the next field is one interval and
+ * the rest is unbounded, a scan is one range of keys. Otherwise a checker decides for each key
+ * whether it is within the bounds and where to seek next. Server: index_bounds_builder.cpp
+ * (isSingleInterval), index_bounds.cpp (IndexBoundsChecker).
  */
 import { encodeKeyString, keyStringFieldEnd, keyStringUpperBound, type RawValue } from '@shardlab/bson'
 import { isEverything, isPoint, type Interval, type KeyPattern } from '@shardlab/query'
-import type { IndexScan } from '../plan.js'
+import type { IndexScan } from '../plans/plan-stage.js'
 
-/** Keys from `from` on and below `to`; absent is open. */
+/** Keys at or above `from` and below `to`; undefined: unbounded. */
 export interface KeyStringRange {
   readonly from: string | undefined
   readonly to: string | undefined
 }
 
-/** The one range that a scan runs over; null when it takes a {@link BoundsChecker}. */
+/** The only range of a scan; null: it needs a {@link BoundsChecker}. */
 export function singleRangeOf({ entry: { pattern }, bounds, between }: IndexScan): KeyStringRange | null {
   const descending = pattern.map(({ direction }) => direction === -1)
   if (between !== null)
@@ -53,14 +54,14 @@ interface FieldInterval {
   readonly endInclusive: boolean
 }
 
-/** Within the bounds; behind the last of them; or where to seek next. */
+/** The key is within the bounds, is after all of them, or requires a seek. */
 export type KeyCheck = 'VALID' | 'DONE' | 'MUST_ADVANCE'
 
 export class BoundsChecker {
   readonly #fields: readonly (readonly FieldInterval[])[]
   readonly #descending: readonly boolean[]
   readonly #reverse: boolean
-  /** After MUST_ADVANCE: a forward scan goes on from this key, a backward one below it. */
+  /** After MUST_ADVANCE: a forward scan continues at this key, a backward one below it. */
   seekTo = ''
   readonly #ends: number[]
 
@@ -71,7 +72,7 @@ export class BoundsChecker {
     this.#ends = new Array<number>(pattern.length).fill(0)
   }
 
-  /** Is there anything to scan? Then `seekTo` says where to begin. */
+  /** Whether the bounds are not empty; then sets `seekTo` to their start. */
   start(): boolean {
     if (this.#fields.some((intervals) => intervals.length === 0)) return false
     this.seekTo = this.#position('', 0, this.#reverse ? this.#fields[0]!.length - 1 : 0)
@@ -97,7 +98,7 @@ export class BoundsChecker {
     return 'VALID'
   }
 
-  /** Nothing more with these values of the fields before `field`. */
+  /** No further key has these values of the fields before `field`. */
   #advancePast(key: string, field: number, prefixEnd: number): KeyCheck {
     let begin = 0
     let canAdvance = false
@@ -113,7 +114,10 @@ export class BoundsChecker {
     return 'MUST_ADVANCE'
   }
 
-  /** The first key, in the direction of the scan, with this prefix and from this interval of field `i` on. */
+  /**
+   * The first key, in the direction of the scan, with this prefix and field `i` in or after this
+   * interval.
+   */
   #position(prefix: string, field: number, interval: number): string {
     let position = prefix
     for (let i = field; i < this.#fields.length; i++) {
@@ -156,7 +160,7 @@ function firstEndingAt(intervals: readonly FieldInterval[], value: string): numb
   return low
 }
 
-/** The last interval that does not start behind the value; -1 when all do. */
+/** The last interval that does not start after the value; -1: all do. */
 function lastStartingAt(intervals: readonly FieldInterval[], value: string): number {
   let low = 0
   let high = intervals.length
@@ -169,7 +173,10 @@ function lastStartingAt(intervals: readonly FieldInterval[], value: string): num
   return low - 1
 }
 
-/** The range of {@link singleRangeOf} as values, in the order of the index; only for a scan that has one. */
+/**
+ * The range of {@link singleRangeOf} as values, in the order of the index. Only for a scan that has
+ * one.
+ */
 export function singlePointsOf({ entry: { pattern }, bounds }: IndexScan): {
   readonly start: readonly RawValue[]
   readonly startInclusive: boolean

@@ -1,8 +1,8 @@
 /** Stages that order rows. Server: exec/sort.cpp, merge_sort.cpp. */
 import { sortOrder, type SortKey, type SortOrder } from '@shardlab/query'
 import type { StringComparator } from '@shardlab/bson'
-import type { PlanStage } from '../plan.js'
-import { Sorter } from '../sorter.js'
+import type { PlanStage } from '../plans/plan-stage.js'
+import { Sorter } from './sorter.js'
 import { advanced, needTime, Stage, type Row, type StageState } from './stage.js'
 
 export class SortStage extends Stage {
@@ -22,7 +22,7 @@ export class SortStage extends Stage {
     super(plan, [input])
     this.#input = input
     this.#limitBytes = memoryBytes
-    // There is no disk to spill to: where it may be used, nothing limits the sort.
+    // There is no disk to spill to: with allowDiskUse the memory of the sort is unlimited.
     this.#sorter = new Sorter(sortOrder(plan.sort, strings), plan.limit, allowDiskUse ? Infinity : memoryBytes)
   }
 
@@ -37,7 +37,7 @@ export class SortStage extends Stage {
       return needTime
     }
     const row = this.#sorted[this.#taken++]
-    return row === undefined ? this.end() : this.give(row)
+    return row === undefined ? this.end() : this.emit(row)
   }
 
   override counters(): readonly (readonly [string, number | boolean])[] {
@@ -51,20 +51,20 @@ export class SortStage extends Stage {
   }
 }
 
-interface Waiting {
+interface QueuedRow {
   readonly input: Stage
   readonly row: Row
   readonly key: SortKey
 }
 
-/** Merges inputs that are in order. */
+/** Merges sorted inputs. */
 export class MergeSortStage extends Stage {
   readonly #order: SortOrder
   readonly #seen: Set<number> | null
-  /** Inputs that have to be asked for a row, before any row can be given. */
-  readonly #empty: Stage[]
-  /** One row of every other input, the next one last. */
-  readonly #waiting: Waiting[] = []
+  /** Inputs without a row in the queue; the next row is known once this is empty. */
+  readonly #unread: Stage[]
+  /** One row of each other input, the next one last. */
+  readonly #queue: QueuedRow[] = []
   #dupsTested = 0
   #dupsDropped = 0
 
@@ -76,22 +76,22 @@ export class MergeSortStage extends Stage {
     super(plan, inputs)
     this.#order = sortOrder(plan.sort, strings)
     this.#seen = plan.dedup ? new Set() : null
-    this.#empty = [...inputs]
+    this.#unread = [...inputs]
   }
 
   work(): StageState {
     this.works++
-    const input = this.#empty[0]
+    const input = this.#unread[0]
     if (input === undefined) {
-      const next = this.#waiting.pop()
+      const next = this.#queue.pop()
       if (next === undefined) return this.end()
-      this.#empty.push(next.input)
-      return this.give(next.row)
+      this.#unread.push(next.input)
+      return this.emit(next.row)
     }
     const state = input.work()
     if (state === needTime) return needTime
     if (state !== advanced) {
-      this.#empty.shift()
+      this.#unread.shift()
       return needTime
     }
     const { row } = input
@@ -103,20 +103,20 @@ export class MergeSortStage extends Stage {
       }
       this.#seen.add(row.recordId)
     }
-    this.#empty.shift()
+    this.#unread.shift()
     this.#insert({ input, row, key: this.#order.keyOf(row.document) })
     return needTime
   }
 
-  #insert(entry: Waiting): void {
+  #insert(entry: QueuedRow): void {
     let low = 0
-    let high = this.#waiting.length
+    let high = this.#queue.length
     while (low < high) {
       const middle = (low + high) >> 1
-      if (this.#order.compare(this.#waiting[middle]!.key, entry.key) > 0) low = middle + 1
+      if (this.#order.compare(this.#queue[middle]!.key, entry.key) > 0) low = middle + 1
       else high = middle
     }
-    this.#waiting.splice(low, 0, entry)
+    this.#queue.splice(low, 0, entry)
   }
 
   override counters(): readonly (readonly [string, number])[] {

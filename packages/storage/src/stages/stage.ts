@@ -1,21 +1,22 @@
 /**
- * A stage at work. Each call of `work` does one step and tells what came of it, as on the server, so that trials of
- * several plans can take turns and explain counts the same steps. Server: exec/plan_stage.h.
+ * A running stage. Each call of `work` does one step and returns its outcome, as on the server, so
+ * that trials of several plans can take turns and explain counts the same steps. Server:
+ * exec/plan_stage.h.
  */
-import type { PlanStage } from '../plan.js'
-import type { StoredRecord } from '../record-table.js'
+import type { PlanStage } from '../plans/plan-stage.js'
+import type { StoredRecord } from '../records/record-table.js'
 
-/** A row on its way up. Its document is the stored one until a projection. */
+/** A row on its way to the root. Its document is the stored one until a projection. */
 export interface Row extends StoredRecord {
-  /** The index key that it was found under, where RETURN_KEY wants it. */
+  /** The index key under which it was found, if RETURN_KEY needs it. */
   readonly indexKey?: Uint8Array
 }
 
-/** A row is in `row`. */
+/** `row` is the next row. */
 export const advanced = 0
-/** Nothing yet; work again. */
+/** No row yet: call `work` again. */
 export const needTime = 1
-/** Nothing more. */
+/** No more rows. */
 export const endOfRows = 2
 export type StageState = 0 | 1 | 2
 
@@ -24,13 +25,13 @@ const noRow: Row = { recordId: -1, document: new Uint8Array(0) }
 export abstract class Stage {
   declare readonly plan: PlanStage
   declare readonly inputs: readonly Stage[]
-  /** After `advanced`: the row. */
+  /** The row, after `advanced`. */
   declare row: Row
-  /** Calls of `work`, and how many of them gave a row. */
+  /** Calls of `work`, and how many of them returned a row. */
   declare works: number
   declare rows: number
   declare isEof: boolean
-  /** Index keys and documents that this stage looked at. */
+  /** Index keys and documents that this stage examined. */
   declare keysExamined: number
   declare docsExamined: number
 
@@ -48,7 +49,7 @@ export abstract class Stage {
 
   abstract work(): StageState
 
-  protected give(row: Row): StageState {
+  protected emit(row: Row): StageState {
     this.row = row
     this.rows++
     return advanced
@@ -59,7 +60,7 @@ export abstract class Stage {
     return endOfRows
   }
 
-  /** What only this kind of stage tells explain of its run, in the server's order. */
+  /** The counters of this kind of stage for explain, in the server's order. */
   counters(): readonly (readonly [name: string, value: number | boolean])[] {
     return []
   }

@@ -1,16 +1,16 @@
-/** One key more in a tree. */
+/** Adds one key to a tree. */
 import { keyHead } from '@shardlab/bson'
 import {
-  admit,
-  alikeIn,
-  childOf,
-  firstNotBelow,
+  headForInsert,
+  matchedBelow,
+  childPosition,
+  lowerBound,
   insertChild,
   insertEntry,
   newInner,
   newLeaf,
   nodeSizeMax,
-  told,
+  withDistinctHeads,
   writable,
   type TreeNode,
 } from './tree-node.js'
@@ -18,46 +18,46 @@ import {
 const half = nodeSizeMax / 2
 
 /**
- * Adds a key below a node that its owner may write to.
- * @param alike with so many characters it is known to begin as all keys below the node
- * @returns what was divided off: it follows the node; null: nothing
+ * Adds a key below a node that the owner may write to.
+ * @param matched length of the prefix that the key is known to share with all keys below the node
+ * @returns the new right sibling if the node was split; null: it was not
  */
-export function addKey(node: TreeNode, owner: object, key: string, value: number, alike: number): TreeNode | null {
-  const { keys, heads, shared, children } = node
-  if (children === null) return addToLeaf(node, owner, key, value, alike)
-  const at = childOf(node, key, alike)
+export function addKey(node: TreeNode, owner: object, key: string, value: number, matched: number): TreeNode | null {
+  const { keys, heads, prefixLength, children } = node
+  if (children === null) return addToLeaf(node, owner, key, value, matched)
+  const at = childPosition(node, key, matched)
   let child = children[at]!
   if (child.owner !== owner) children[at] = child = writable(child, owner)
-  const behind = addKey(child, owner, key, value, alikeIn(node, at, alike))
-  if (behind === null) return null
-  const bound = behind.keys[0]!
+  const sibling = addKey(child, owner, key, value, matchedBelow(node, at, matched))
+  if (sibling === null) return null
+  const bound = sibling.keys[0]!
   if (keys.length < nodeSizeMax) {
-    insertChild(node, at + 1, bound, behind)
+    insertChild(node, at + 1, bound, sibling)
     return null
   }
-  if (at + 1 === keys.length) return newInner(owner, [bound], [0], 0, [behind])
-  const second = newInner(owner, keys.splice(half), heads.splice(half), shared, children.splice(half))
-  told(node)
+  if (at + 1 === keys.length) return newInner(owner, [bound], [0], 0, [sibling])
+  const second = newInner(owner, keys.splice(half), heads.splice(half), prefixLength, children.splice(half))
+  withDistinctHeads(node)
   const into = at < half ? node : second
   const position = at < half ? at + 1 : at + 1 - half
-  insertChild(into, position, bound, behind)
+  insertChild(into, position, bound, sibling)
   return second
 }
 
-function addToLeaf(leaf: TreeNode, owner: object, key: string, value: number, alike: number): TreeNode | null {
-  const { keys, heads, shared, values } = leaf
+function addToLeaf(leaf: TreeNode, owner: object, key: string, value: number, matched: number): TreeNode | null {
+  const { keys, heads, prefixLength, values } = leaf
   const { length } = keys
   if (length < nodeSizeMax) {
-    const head = admit(leaf, key, alike)
-    insertEntry(leaf, firstNotBelow(leaf, key, head, length), key, head, value)
+    const head = headForInsert(leaf, key, matched)
+    insertEntry(leaf, lowerBound(leaf, key, head, length), key, head, value)
     return null
   }
-  // What ascends leaves full leaves behind it.
+  // Ascending inserts leave full leaves.
   if (keys[length - 1]! < key) return newLeaf(owner, [key], [keyHead(key, 0)], 0, [value])
-  const behind = newLeaf(owner, keys.splice(half), heads.splice(half), shared, values.splice(half))
-  told(leaf)
-  const into = key <= behind.keys[0]! ? leaf : behind
-  const head = admit(into, key, alike)
-  insertEntry(into, firstNotBelow(into, key, head, half), key, head, value)
-  return behind
+  const sibling = newLeaf(owner, keys.splice(half), heads.splice(half), prefixLength, values.splice(half))
+  withDistinctHeads(leaf)
+  const into = key <= sibling.keys[0]! ? leaf : sibling
+  const head = headForInsert(into, key, matched)
+  insertEntry(into, lowerBound(into, key, head, half), key, head, value)
+  return sibling
 }

@@ -1,30 +1,33 @@
-/** Many ascending keys at once: each node is looked for, copied and divided once for all keys that go into it. */
+/**
+ * Adds many ascending keys at once: each node is searched, copied and split once for all its new
+ * keys.
+ */
 import { commonKeyLength, keyHead } from '@shardlab/bson'
 import {
-  childOf,
+  childPosition,
   emptyLeaf,
-  firstNotBelow,
+  lowerBound,
   newInner,
   newLeaf,
   nodeSizeMax,
-  setShared,
-  told,
+  setPrefixLength,
+  withDistinctHeads,
   writable,
   type TreeNode,
 } from './tree-node.js'
 
-/** Ascending keys, each once, none of them in the tree yet. */
+/** Ascending, distinct keys that are not in the tree. */
 export interface KeyRun {
   readonly keys: readonly string[]
   readonly values: readonly number[]
 }
 
-/** So full are nodes after many keys in no order have divided one. */
+/** Fill of nodes after a split by keys in random order. */
 const looseNodeSize = (nodeSizeMax * 3) / 4
 
 /**
- * Puts the run's keys from `from` to `to` below a node that its owner may write to.
- * @returns what was divided off, in order: it follows the node; null: nothing
+ * Adds the run's keys from `from` to `to` below a node that the owner may write to.
+ * @returns the new right siblings if the node was split, in order; null: it was not
  */
 export function insertRun(node: TreeNode, owner: object, run: KeyRun, from: number, to: number): TreeNode[] | null {
   return node.children === null
@@ -38,50 +41,53 @@ function insertIntoLeaf(leaf: TreeNode, owner: object, run: KeyRun, from: number
   if (before === 0) return fillLeaf(leaf, owner, run, from, to)
   const isAppended = keys[before - 1]! < run.keys[from]!
   const common = commonKeyLength(run.keys[from]!, run.keys[to - 1]!)
-  const shared = Math.min(leaf.shared, common, commonKeyLength(keys[0]!, run.keys[from]!))
-  if (shared !== leaf.shared) setShared(leaf, shared)
+  const prefixLength = Math.min(leaf.prefixLength, common, commonKeyLength(keys[0]!, run.keys[from]!))
+  if (prefixLength !== leaf.prefixLength) setPrefixLength(leaf, prefixLength)
   for (let i = from; i < to; i++) {
     const key = run.keys[i]!
     keys.push(key)
-    heads.push(keyHead(key, leaf.shared))
+    heads.push(keyHead(key, leaf.prefixLength))
     values.push(run.values[i]!)
   }
-  if (!isAppended) mergeIn(leaf, before, run, from, to)
-  return keys.length <= nodeSizeMax ? null : divided(leaf, owner, isAppended)
+  if (!isAppended) mergeIntoLeaf(leaf, before, run, from, to)
+  return keys.length <= nodeSizeMax ? null : splitNode(leaf, owner, isAppended)
 }
 
-/** Fills a leaf that is empty, and as many behind it as it takes. */
+/** Fills an empty leaf and as many new siblings as the keys need. */
 function fillLeaf(leaf: TreeNode, owner: object, run: KeyRun, from: number, to: number): TreeNode[] | null {
   const first = Math.min(to, from + nodeSizeMax)
   fill(leaf, run, from, first)
   if (first === to) return null
-  const behind: TreeNode[] = []
+  const siblings: TreeNode[] = []
   for (let start = first; start < to; start += nodeSizeMax) {
-    const { keys, heads, shared, values } = fill(emptyLeaf(owner), run, start, Math.min(to, start + nodeSizeMax))
-    // Lists that are copied are no longer than they need be.
-    behind.push(newLeaf(owner, keys.slice(), heads.slice(), shared, values.slice()))
+    const { keys, heads, prefixLength, values } = fill(emptyLeaf(owner), run, start, Math.min(to, start + nodeSizeMax))
+    // Copies have no spare capacity.
+    siblings.push(newLeaf(owner, keys.slice(), heads.slice(), prefixLength, values.slice()))
   }
-  return behind
+  return siblings
 }
 
-/** Puts entries of the run into an empty leaf. */
+/** Adds entries of the run to an empty leaf. */
 function fill(leaf: TreeNode, { keys, values }: KeyRun, from: number, to: number): TreeNode {
   for (let i = from; i < to; i++) {
     leaf.keys.push(keys[i]!)
     leaf.values.push(values[i]!)
   }
-  setShared(leaf, commonKeyLength(keys[from]!, keys[to - 1]!))
+  setPrefixLength(leaf, commonKeyLength(keys[from]!, keys[to - 1]!))
   return leaf
 }
 
-/** Puts the run's entries in their places among the first `before` ones of a leaf that has room for them: from behind, so that each is moved once. */
-function mergeIn(leaf: TreeNode, before: number, run: KeyRun, from: number, to: number): void {
+/**
+ * Merges the run's entries into the first `before` entries of a leaf that has room for them. From
+ * the end, so that each entry moves once.
+ */
+function mergeIntoLeaf(leaf: TreeNode, before: number, run: KeyRun, from: number, to: number): void {
   const { keys, heads, values } = leaf
   let last = before
   for (let i = to - 1; i >= from; i--) {
     const key = run.keys[i]!
-    const head = keyHead(key, leaf.shared)
-    const at = firstNotBelow(leaf, key, head, last)
+    const head = keyHead(key, leaf.prefixLength)
+    const at = lowerBound(leaf, key, head, last)
     const distance = i - from + 1
     for (let moved = last - 1; moved >= at; moved--) {
       keys[moved + distance] = keys[moved]!
@@ -99,49 +105,49 @@ function mergeIn(leaf: TreeNode, before: number, run: KeyRun, from: number, to: 
 function insertIntoInner(node: TreeNode, owner: object, run: KeyRun, from: number, to: number): TreeNode[] | null {
   const { keys } = node
   const children = node.children!
-  const isAppended = childOf(node, run.keys[from]!, 0) + 1 === keys.length
+  const isAppended = childPosition(node, run.keys[from]!, 0) + 1 === keys.length
   let grown: Map<number, TreeNode[]> | null = null
   for (let i = from; i < to;) {
-    const at = childOf(node, run.keys[i]!, 0)
+    const at = childPosition(node, run.keys[i]!, 0)
     let end = i + 1
     if (at + 1 === keys.length) end = to
     else for (const bound = keys[at + 1]!; end < to && run.keys[end]! < bound;) end++
     const child = writable(children[at]!, owner)
     children[at] = child
-    const behind = insertRun(child, owner, run, i, end)
-    if (behind !== null) (grown ??= new Map<number, TreeNode[]>()).set(at, behind)
+    const siblings = insertRun(child, owner, run, i, end)
+    if (siblings !== null) (grown ??= new Map<number, TreeNode[]>()).set(at, siblings)
     i = end
   }
   if (grown === null) return null
   for (let at = keys.length - 1; at >= 0; at--) {
-    const behind = grown.get(at)
-    if (behind === undefined) continue
-    keys.splice(at + 1, 0, ...behind.map((part) => part.keys[0]!))
-    children.splice(at + 1, 0, ...behind)
+    const siblings = grown.get(at)
+    if (siblings === undefined) continue
+    keys.splice(at + 1, 0, ...siblings.map((part) => part.keys[0]!))
+    children.splice(at + 1, 0, ...siblings)
   }
-  setShared(node, commonKeyLength(keys[1]!, keys[keys.length - 1]!))
-  return keys.length <= nodeSizeMax ? null : divided(node, owner, isAppended)
+  setPrefixLength(node, commonKeyLength(keys[1]!, keys[keys.length - 1]!))
+  return keys.length <= nodeSizeMax ? null : splitNode(node, owner, isAppended)
 }
 
-/** Puts a root over nodes that follow each other. */
-export function rootOver(nodes: TreeNode[], owner: object): TreeNode {
+/** Creates a root above sibling nodes. */
+export function buildRoot(nodes: TreeNode[], owner: object): TreeNode {
   let level = nodes
   while (level.length > 1) {
     const below = newInner(owner, [], [], 0, level)
     for (const { keys } of level) below.keys.push(keys[0]!)
-    setShared(below, commonKeyLength(below.keys[1]!, below.keys[below.keys.length - 1]!))
+    setPrefixLength(below, commonKeyLength(below.keys[1]!, below.keys[below.keys.length - 1]!))
     if (below.keys.length <= nodeSizeMax) return below
-    level = [below, ...divided(below, owner, false)]
+    level = [below, ...splitNode(below, owner, false)]
   }
   return level[0]!
 }
 
 /**
- * Leaves a node its first entries, and divides the others among new ones. What ascends fills its nodes; what comes in any order gets nodes with
- * room in them.
+ * Keeps a node's first entries and moves the others to new nodes. Ascending inserts fill nodes
+ * completely; inserts in random order leave room in them.
  */
-function divided(node: TreeNode, owner: object, isAppended: boolean): TreeNode[] {
-  const { keys, heads, shared, values, children } = node
+function splitNode(node: TreeNode, owner: object, isAppended: boolean): TreeNode[] {
+  const { keys, heads, prefixLength, values, children } = node
   const count = keys.length
   const size = isAppended ? nodeSizeMax : Math.ceil(count / Math.ceil(count / looseNodeSize))
   const parts: TreeNode[] = []
@@ -150,14 +156,14 @@ function divided(node: TreeNode, owner: object, isAppended: boolean): TreeNode[]
     const [ownKeys, ownHeads] = [keys.slice(start, end), heads.slice(start, end)]
     parts.push(
       children === null
-        ? newLeaf(owner, ownKeys, ownHeads, shared, values.slice(start, end))
-        : newInner(owner, ownKeys, ownHeads, shared, children.slice(start, end)),
+        ? newLeaf(owner, ownKeys, ownHeads, prefixLength, values.slice(start, end))
+        : newInner(owner, ownKeys, ownHeads, prefixLength, children.slice(start, end)),
     )
   }
-  // Lists that are cut like this give back the memory of all that was in them; those that are spliced keep it.
+  // Setting the length releases the capacity; `splice` keeps it.
   keys.length = heads.length = size
   if (children === null) values.length = size
   else children.length = size
-  told(node)
+  withDistinctHeads(node)
   return parts
 }

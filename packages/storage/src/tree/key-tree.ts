@@ -1,27 +1,31 @@
 /**
- * An ordered map from KeyStrings to record ids: a B+ tree whose clones share nodes and copy those they write to. See decision 0019.
+ * An ordered map from KeyStrings to record ids: a B+ tree whose clones share nodes and copy the
+ * ones they write to. See decision 0019.
  */
-import { insertRun, rootOver, type KeyRun } from './insert-run.js'
-import { IndexCursor } from '../index-cursor.js'
+import { insertRun, buildRoot, type KeyRun } from './insert-run.js'
+import { IndexCursor } from './index-cursor.js'
 import { addKey } from './add-key.js'
 import {
-  alikeIn,
-  childOf,
+  matchedBelow,
+  childPosition,
   emptyLeaf,
-  firstNotBelow,
+  lowerBound,
   headIn,
   nodeSizeMax,
   nodeSizeMin,
   removeEntry,
-  setShared,
-  told,
+  setPrefixLength,
+  withDistinctHeads,
   writable,
   type TreeNode,
 } from './tree-node.js'
 
 export type { KeyRun }
 
-/** A run of fewer keys than this part of the tree meets no leaf twice: one by one costs less. */
+/**
+ * A run smaller than this fraction of the tree reaches no leaf twice: inserting single keys is
+ * cheaper.
+ */
 const sparsePart = 64
 
 export class KeyTree {
@@ -36,13 +40,13 @@ export class KeyTree {
 
   get(key: string): number | undefined {
     let node = this.#root
-    let alike = 0
+    let matched = 0
     while (node.children !== null) {
-      const at = childOf(node, key, alike)
-      alike = alikeIn(node, at, alike)
+      const at = childPosition(node, key, matched)
+      matched = matchedBelow(node, at, matched)
       node = node.children[at]!
     }
-    const at = firstNotBelow(node, key, headIn(node, key, alike), node.keys.length)
+    const at = lowerBound(node, key, headIn(node, key, matched), node.keys.length)
     return node.keys[at] === key ? node.values[at] : undefined
   }
 
@@ -50,12 +54,12 @@ export class KeyTree {
   add(key: string, value: number): void {
     const owner = this.#owner
     const root = writable(this.#root, owner)
-    const behind = addKey(root, owner, key, value, 0)
-    this.#root = behind === null ? root : rootOver([root, behind], owner)
+    const sibling = addKey(root, owner, key, value, 0)
+    this.#root = sibling === null ? root : buildRoot([root, sibling], owner)
     this.#size++
   }
 
-  /** Adds many ascending keys, each of them once and none in the tree. */
+  /** Adds a run of keys. */
   addRun(run: KeyRun): void {
     const { keys, values } = run
     if (keys.length * sparsePart < this.#size) {
@@ -65,8 +69,8 @@ export class KeyTree {
     if (keys.length === 0) return
     const owner = this.#owner
     const root = writable(this.#root, owner)
-    const behind = insertRun(root, owner, run, 0, keys.length)
-    this.#root = behind === null ? root : rootOver([root, ...behind], owner)
+    const siblings = insertRun(root, owner, run, 0, keys.length)
+    this.#root = siblings === null ? root : buildRoot([root, ...siblings], owner)
     this.#size += keys.length
   }
 
@@ -80,7 +84,7 @@ export class KeyTree {
     return true
   }
 
-  /** A second tree with the same keys; both may be written without the other seeing it. */
+  /** A tree with the same keys; each may be changed without affecting the other. */
   clone(): KeyTree {
     const copy = new KeyTree()
     copy.#root = this.#root
@@ -89,22 +93,25 @@ export class KeyTree {
     return copy
   }
 
-  /** Cursor over keys from `from` on and below `to`; absent bounds are open. The tree must not be written meanwhile. */
+  /**
+   * Cursor over keys at or above `from` and below `to`; undefined: unbounded. The tree must not
+   * change during the scan.
+   */
   scan(from: string | undefined, to: string | undefined, reverse: boolean): IndexCursor {
     return new IndexCursor(this.#root, from, to, reverse)
   }
 
   /** The node without a key; null: the key is not below it. */
-  #without(node: TreeNode, key: string, alike: number): TreeNode | null {
+  #without(node: TreeNode, key: string, matched: number): TreeNode | null {
     if (node.children === null) {
-      const at = firstNotBelow(node, key, headIn(node, key, alike), node.keys.length)
+      const at = lowerBound(node, key, headIn(node, key, matched), node.keys.length)
       if (node.keys[at] !== key) return null
       const leaf = writable(node, this.#owner)
       removeEntry(leaf, at)
       return leaf
     }
-    const at = childOf(node, key, alike)
-    const child = this.#without(node.children[at]!, key, alikeIn(node, at, alike))
+    const at = childPosition(node, key, matched)
+    const child = this.#without(node.children[at]!, key, matchedBelow(node, at, matched))
     if (child === null) return null
     const into = writable(node, this.#owner)
     const { keys, heads } = into
@@ -120,21 +127,22 @@ export class KeyTree {
         left + 1 < children.length &&
         children[left]!.keys.length + children[left + 1]!.keys.length <= nodeSizeMax / 2
       )
-        this.#join(into, left)
+        this.#mergeChildren(into, left)
     }
     return into
   }
 
-  /** Puts a child and the one behind it into one node. */
-  #join({ keys, heads, children }: TreeNode, left: number): void {
+  /** Merges a child with its right sibling. */
+  #mergeChildren({ keys, heads, children }: TreeNode, left: number): void {
     const into = writable(children![left]!, this.#owner)
     const { keys: moved, values, children: below } = children![left + 1]!
-    // What bounded nothing while it stood first does now.
+    // An inner node's first bound is unused and may be wrong; inside another node it must be the
+    // parent's.
     into.keys.push(below === null ? moved[0]! : keys[left + 1]!, ...moved.slice(1))
     if (below === null) into.values.push(...values)
     else into.children!.push(...below)
-    setShared(into, 0)
-    children![left] = told(into)
+    setPrefixLength(into, 0)
+    children![left] = withDistinctHeads(into)
     keys.splice(left + 1, 1)
     heads.splice(left + 1, 1)
     children!.splice(left + 1, 1)

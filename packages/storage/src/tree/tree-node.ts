@@ -1,21 +1,26 @@
-/** The nodes of a {@link KeyTree}: leaves with keys and values, above them nodes with their children. */
+/** The nodes of a {@link KeyTree}: leaves with keys and values, inner nodes with children. */
 import { commonKeyLength, keyHead, keyHeadAmong } from '@shardlab/bson'
 
-/** Most entries of a node. Measured: 64 to 128 are best for scans and for inserting. */
+/** Most entries of a node. Measured: 64 to 128 are best for scans and inserts. */
 export const nodeSizeMax = 64
-/** A node that has fewer entries after a deletion is put together with its neighbour where both fit into one. */
+/**
+ * A node with fewer entries after a deletion is merged with a sibling if both fit into one node.
+ */
 export const nodeSizeMin = nodeSizeMax / 4
 
 export interface TreeNode {
   /** Only the tree that holds this very object may write here. */
   readonly owner: object
-  /** Of a leaf: its keys, ascending. Else: what each child's keys are not below; the first bounds nothing. */
+  /**
+   * Leaf: its keys, ascending. Inner node: lower bounds of the children's keys; the first one is
+   * not used.
+   */
   readonly keys: string[]
-  /** Beside each key what it goes on with behind what all of the node share: see {@link keyHead}. */
+  /** The head of each key after the common prefix: see {@link keyHead}. */
   readonly heads: number[]
-  /** With so many characters all keys of the node begin alike; the first one of a node above the leaves may not. */
-  shared: number
-  /** Of a leaf: what each key stands for. Else empty. */
+  /** Length of the common prefix of all keys; in an inner node the first key may differ. */
+  prefixLength: number
+  /** Leaf: the value of each key. Inner node: empty. */
   readonly values: number[]
   /** Null: a leaf. */
   readonly children: TreeNode[] | null
@@ -24,84 +29,99 @@ export interface TreeNode {
 const noValues: number[] = []
 
 export function emptyLeaf(owner: object): TreeNode {
-  return { owner, keys: [], heads: [], shared: 0, values: [], children: null }
+  return { owner, keys: [], heads: [], prefixLength: 0, values: [], children: null }
 }
 
-/** A leaf of these keys, which begin alike with `shared` characters, and their heads. */
-export function newLeaf(owner: object, keys: string[], heads: number[], shared: number, values: number[]): TreeNode {
-  return told({ owner, keys, heads, shared, values, children: null })
+/** A leaf of these keys, whose common prefix has `prefixLength` characters, and their heads. */
+export function newLeaf(
+  owner: object,
+  keys: string[],
+  heads: number[],
+  prefixLength: number,
+  values: number[],
+): TreeNode {
+  return withDistinctHeads({ owner, keys, heads, prefixLength, values, children: null })
 }
 
-/** The same above the leaves: the first key may begin in another way. */
+/** As {@link newLeaf}, for an inner node: its first key may have another prefix. */
 export function newInner(
   owner: object,
   keys: string[],
   heads: number[],
-  shared: number,
+  prefixLength: number,
   children: TreeNode[],
 ): TreeNode {
-  return told({ owner, keys, heads, shared, values: noValues, children })
+  return withDistinctHeads({ owner, keys, heads, prefixLength, values: noValues, children })
 }
 
 /** The node itself, or a copy that this owner may write to. */
 export function writable(node: TreeNode, owner: object): TreeNode {
   if (node.owner === owner) return node
-  const { keys, heads, shared, values, children } = node
+  const { keys, heads, prefixLength, values, children } = node
   return children === null
-    ? { owner, keys: keys.slice(), heads: heads.slice(), shared, values: values.slice(), children }
-    : { owner, keys: keys.slice(), heads: heads.slice(), shared, values: noValues, children: children.slice() }
+    ? { owner, keys: keys.slice(), heads: heads.slice(), prefixLength, values: values.slice(), children }
+    : { owner, keys: keys.slice(), heads: heads.slice(), prefixLength, values: noValues, children: children.slice() }
 }
 
-/** The node with heads that tell its keys apart: as long as they lie too far in front for any of them, others behind what the keys share. */
-export function told(node: TreeNode): TreeNode {
+/** Recomputes the heads after a longer prefix if the current ones are all equal. */
+export function withDistinctHeads(node: TreeNode): TreeNode {
   const { keys, heads } = node
   const first = node.children === null ? 0 : 1
   const last = keys.length - 1
-  if (first < last && heads[first] === heads[last]) setShared(node, commonKeyLength(keys[first]!, keys[last]!))
+  if (first < last && heads[first] === heads[last]) setPrefixLength(node, commonKeyLength(keys[first]!, keys[last]!))
   return node
 }
 
-/** Makes the heads of all keys, which begin alike with so many characters. */
-export function setShared(node: TreeNode, shared: number): void {
+/** Sets the length of the common prefix and recomputes all heads. */
+export function setPrefixLength(node: TreeNode, prefixLength: number): void {
   const { keys, heads } = node
-  node.shared = shared
+  node.prefixLength = prefixLength
   for (let i = 0; i < keys.length; i++) {
-    const head = keyHead(keys[i]!, shared)
+    const head = keyHead(keys[i]!, prefixLength)
     if (i < heads.length) heads[i] = head
     else heads.push(head)
   }
 }
 
 /**
- * The head of any key among those of this node: one that does not begin as they do is below or above all of them.
- * @param alike with so many characters it is known to begin as they do
+ * The head of any key among those of this node: a key with another prefix is below or above all of
+ * them.
+ * @param matched length of the prefix that the key is known to share with them
  */
-export function headIn({ keys, shared }: TreeNode, key: string, alike: number): number {
-  return shared > alike ? keyHeadAmong(keys[keys.length - 1]!, shared, key, alike) : keyHead(key, shared)
-}
-
-/** {@link headIn} of a key that is about to become one of the node's: from now on they share no more than it has of that. */
-export function admit(node: TreeNode, key: string, alike: number): number {
-  const { keys, shared } = node
-  const last = keys.length - 1
-  if (last < (node.children === null ? 0 : 1)) setShared(node, key.length)
-  else if (shared > alike) {
-    const common = commonKeyLength(keys[last]!, key)
-    if (common < shared) setShared(node, common)
-  }
-  return keyHead(key, node.shared)
+export function headIn({ keys, prefixLength }: TreeNode, key: string, matched: number): number {
+  return prefixLength > matched
+    ? keyHeadAmong(keys[keys.length - 1]!, prefixLength, key, matched)
+    : keyHead(key, prefixLength)
 }
 
 /**
- * With how many characters a key is known to begin as all those below the child in which it lies do. Between two bounds of the node everything
- * begins as both of them.
+ * As {@link headIn}, for a key that is about to be added: shortens the common prefix if the key
+ * does not have it.
  */
-export function alikeIn({ keys, shared }: TreeNode, at: number, alike: number): number {
-  return at > 0 && at < keys.length - 1 && shared > alike ? shared : alike
+export function headForInsert(node: TreeNode, key: string, matched: number): number {
+  const { keys, prefixLength } = node
+  const last = keys.length - 1
+  if (last < (node.children === null ? 0 : 1)) setPrefixLength(node, key.length)
+  else if (prefixLength > matched) {
+    const common = commonKeyLength(keys[last]!, key)
+    if (common < prefixLength) setPrefixLength(node, common)
+  }
+  return keyHead(key, node.prefixLength)
 }
 
-/** Position of the first key that is not below `key`, among the first `count`; `count` when all are. `head`: its head among the node's. */
-export function firstNotBelow({ keys, heads }: TreeNode, key: string, head: number, count: number): number {
+/**
+ * Length of the prefix that a key shares with all keys below the child that contains it. Between
+ * two bounds of the node every key has the prefix of both.
+ */
+export function matchedBelow({ keys, prefixLength }: TreeNode, at: number, matched: number): number {
+  return at > 0 && at < keys.length - 1 && prefixLength > matched ? prefixLength : matched
+}
+
+/**
+ * Position of the first key at or above `key` among the first `count`; `count` if there is none.
+ * `head`: its head among the node's.
+ */
+export function lowerBound({ keys, heads }: TreeNode, key: string, head: number, count: number): number {
   let low = 0
   let high = count
   while (low < high) {
@@ -113,11 +133,11 @@ export function firstNotBelow({ keys, heads }: TreeNode, key: string, head: numb
   return low
 }
 
-/** Position of the child in which `key` lies. `alike`: see {@link headIn}. */
-export function childOf(node: TreeNode, key: string, alike: number): number {
+/** Position of the child that contains `key`. `matched`: see {@link headIn}. */
+export function childPosition(node: TreeNode, key: string, matched: number): number {
   const { keys, heads } = node
   if (keys.length < 2) return 0
-  const head = headIn(node, key, alike)
+  const head = headIn(node, key, matched)
   let low = 1
   let high = keys.length
   while (low < high) {
@@ -129,7 +149,10 @@ export function childOf(node: TreeNode, key: string, alike: number): number {
   return low - 1
 }
 
-/** Puts an entry into a leaf. Each list by itself: a function that moves entries of lists of any kind would have the engine box the numbers. */
+/**
+ * Inserts an entry into a leaf. Each list separately: a generic function over lists would make the
+ * engine box the numbers.
+ */
 export function insertEntry(
   { keys, heads, values }: TreeNode,
   at: number,
@@ -150,7 +173,9 @@ export function insertEntry(
   values[at] = value
 }
 
-/** Takes an entry out of a leaf: cutting it out of each list would make three lists of what is cut out. */
+/**
+ * Removes an entry from a leaf. `splice` would allocate an array of removed elements for each list.
+ */
 export function removeEntry({ keys, heads, values }: TreeNode, at: number): void {
   const last = keys.length - 1
   for (let i = at; i < last; i++) {
@@ -163,9 +188,9 @@ export function removeEntry({ keys, heads, values }: TreeNode, at: number): void
   values.pop()
 }
 
-/** Puts a child into a node above the leaves, under the key that it is not below. */
+/** Inserts a child into an inner node, with the lower bound of its keys. */
 export function insertChild(node: TreeNode, at: number, bound: string, child: TreeNode): void {
-  const head = admit(node, bound, 0)
+  const head = headForInsert(node, bound, 0)
   const { keys, heads } = node
   const children = node.children!
   keys.push(bound)

@@ -1,14 +1,17 @@
-/** What a wildcard index may not be. Server: index_catalog_impl.cpp (validateWildcardSpec), index_key_validate.cpp, wildcard_validation.cpp. */
+/**
+ * Validates the options of a wildcard index. Server: index_catalog_impl.cpp (validateWildcardSpec),
+ * index_key_validate.cpp, wildcard_validation.cpp.
+ */
 import { BsonType, CommandError, FieldIterator, findField, typeName } from '@shardlab/bson'
 import { formatValue } from '@shardlab/query'
-import { isSet } from '../index-spec.js'
-import type { Fail } from '../validate-index-spec.js'
+import { isSet } from '../index-specs/index-spec.js'
+import type { Fail } from '../index-specs/fail.js'
 import { isAtOrBelow, isWildcardName, leavesOf, type ProjectedPath } from './wildcard-spec.js'
 
 /**
- * A wildcard index is sparse by nature, and its keys are not whole enough to be unique or to expire by.
- * @throws CommandError CannotCreateIndex for options that do not go with it; BadValue, TypeMismatch, FailedToParse, 7246200, 7246207, 7246211
- *   for its projection
+ * A wildcard index is always sparse, and its keys are too partial for uniqueness or expiry.
+ * @throws CommandError CannotCreateIndex for unsupported options; BadValue, TypeMismatch,
+ *   FailedToParse, 7246200, 7246207, 7246211 for its projection
  */
 export function checkWildcard(spec: Uint8Array, key: Uint8Array, fail: Fail): void {
   const it = new FieldIterator(key)

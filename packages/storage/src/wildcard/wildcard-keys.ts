@@ -1,17 +1,17 @@
 /**
- * The keys of a document in a wildcard index: for each leaf its path and its value. An array adds nothing to the path
- * and gives a key for each element; arrays inside arrays, empty documents and empty arrays (as undefined) are leaves.
- * Server: wildcard_key_generator.cpp.
+ * The keys of a document in a wildcard index: the path and the value of each leaf. An array adds
+ * nothing to the path and gives a key for each element; arrays inside arrays, empty documents and
+ * empty arrays (as undefined) are leaves. Server: wildcard_key_generator.cpp.
  */
 import { BsonType, encodeKeyString, FieldIterator, stringValue, undefinedValue, type RawValue } from '@shardlab/bson'
 import { labelled } from '../collation/labelled.js'
 import type { StringLabels } from '../collation/string-labels.js'
-import type { DocumentKeys, IndexKeyMaker, KeyTuple } from '../index-keys.js'
+import type { DocumentKeys, IndexKeyGenerator, KeyTuple } from '../indexes/index-keys.js'
 import type { WildcardPaths } from './wildcard-spec.js'
 
 const emptyBytes = 5
 
-export class WildcardKeyGenerator implements IndexKeyMaker {
+export class WildcardKeyGenerator implements IndexKeyGenerator {
   readonly #paths: WildcardPaths
   readonly #descending: readonly boolean[]
 
@@ -44,7 +44,9 @@ export class WildcardKeyGenerator implements IndexKeyMaker {
     return true
   }
 
-  /** Path and value of each leaf, repeated ones included. `arrayPaths` collects where arrays are. */
+  /**
+   * Path and value of each leaf, repeated ones included. Adds the paths of arrays to `arrayPaths`.
+   */
   tuplesOf(bytes: Uint8Array, arrayPaths?: Set<string>, start = 0): KeyTuple[] {
     const tuples: KeyTuple[] = []
     this.#walk(bytes, start, '', false, tuples, arrayPaths)
@@ -61,7 +63,7 @@ export class WildcardKeyGenerator implements IndexKeyMaker {
   ): void {
     for (const it = new FieldIterator(bytes, start); it.next();) {
       const name = it.name()
-      // A name with a dot cannot be asked for.
+      // No query can name a field with a dot.
       if (!inArray && name.includes('.')) continue
       const path = inArray ? prefix : prefix === '' ? name : `${prefix}.${name}`
       if (!inArray && !this.#paths.reaches(path)) continue

@@ -1,17 +1,17 @@
 /**
- * Which paths a wildcard index holds: `$**`, `path.$**`, and `wildcardProjection`.
- * Server: wildcard_key_generator.cpp, wildcard_validation.cpp. Manual page: core/indexes/index-types/index-wildcard.
+ * Which paths a wildcard index contains: `$**`, `path.$**`, and `wildcardProjection`. Server:
+ * wildcard_key_generator.cpp, wildcard_validation.cpp. Manual page:
+ * core/indexes/index-types/index-wildcard.
  */
 import { BsonType, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
 
-/** The paths of one wildcard index. */
 export interface WildcardPaths {
   readonly direction: 1 | -1
-  /** Is a value at this path in the index? */
+  /** Whether the index contains values at this path. */
   holds(path: string): boolean
-  /** May a path below this one be in the index? */
+  /** Whether the index may contain paths below this one. */
   reaches(path: string): boolean
-  /** Included paths; none when the projection excludes, or when there is none. */
+  /** Included paths; empty: the projection excludes paths, or there is none. */
   readonly included: readonly string[]
 }
 
@@ -19,7 +19,7 @@ export function isWildcardName(name: string): boolean {
   return name === '$**' || name.endsWith('.$**')
 }
 
-/** The one field of the key pattern is the wildcard: null for any other pattern. */
+/** The paths of a key pattern whose only field is the wildcard; null for any other pattern. */
 export function wildcardPathsOf(spec: Uint8Array): WildcardPaths | null {
   const it = new FieldIterator(findField(spec, 'key')!.slice())
   if (!it.next() || !isWildcardName(it.name())) return null
@@ -33,7 +33,7 @@ export function wildcardPathsOf(spec: Uint8Array): WildcardPaths | null {
   for (const field of leavesOf(projection.slice())) (field.included ? included : excluded).push(field.path)
   const others = included.filter((path) => path !== '_id')
   if (others.length > 0) return including(included, direction)
-  // `_id` is left out unless it is named.
+  // `_id` is excluded unless the projection includes it.
   if (excluded.length > 0) return excluding(included.length > 0 ? excluded : [...excluded, '_id'], direction)
   return including(included, direction)
 }
@@ -62,7 +62,7 @@ export interface ProjectedPath {
   readonly included: boolean
 }
 
-/** Dotted or nested, both are allowed. */
+/** Paths may be dotted or nested. */
 export function leavesOf(projection: Uint8Array, prefix = ''): ProjectedPath[] {
   const leaves: ProjectedPath[] = []
   for (const it = new FieldIterator(projection); it.next();) {

@@ -1,0 +1,149 @@
+/**
+ * Log entries of kind c: changes of the catalog. Their commands are those of the server's oplog.
+ * Server: oplog.cpp (applyCommand_inlock).
+ */
+import {
+  BsonType,
+  CommandError,
+  DocumentWriter,
+  FieldIterator,
+  findField,
+  firstFieldName,
+  sameBytes,
+  type RawValue,
+} from '@shardlab/bson'
+import { isIdKey, parseIndexSpec } from '../index-specs/index-spec.js'
+import type { LogEntry } from '../log/log-entry.js'
+import { MemoryCollection } from './memory-collection.js'
+import { prepareIndex } from '../index-specs/prepare-index.js'
+
+type Collections = Map<string, MemoryCollection>
+
+/**
+ * @throws CommandError NamespaceExists, NamespaceNotFound, IndexNotFound and the errors of invalid
+ *   indexes; nothing has changed then
+ */
+export function applyCommand(collections: Collections, entry: LogEntry): void {
+  const db = entry.ns.slice(0, entry.ns.indexOf('.'))
+  const command = firstFieldName(entry.object)
+  switch (command) {
+    case 'create':
+      return create(collections, targetNs(entry, db, 'create'), entry)
+    case 'drop':
+      mustFind(collections, targetNs(entry, db, 'drop'))
+      collections.delete(targetNs(entry, db, 'drop'))
+      return
+    case 'dropDatabase':
+      for (const ns of [...collections.keys()]) if (ns.startsWith(`${db}.`)) collections.delete(ns)
+      return
+    case 'createIndexes':
+      return createIndex(mustFind(collections, targetNs(entry, db, 'createIndexes')), entry)
+    case 'dropIndexes':
+      return mustFind(collections, targetNs(entry, db, 'dropIndexes')).dropIndex(
+        findField(entry.object, 'index')!.asString(),
+      )
+    case 'renameCollection':
+      return rename(collections, entry.object)
+    case 'collMod':
+      return modify(mustFind(collections, targetNs(entry, db, 'collMod')), entry.object)
+    default:
+      throw new Error(`the log holds a command that storage does not know: ${command}`)
+  }
+}
+
+function targetNs(entry: LogEntry, db: string, command: string): string {
+  return `${db}.${findField(entry.object, command)!.asString()}`
+}
+
+function mustFind(collections: Collections, ns: string): MemoryCollection {
+  const collection = collections.get(ns)
+  if (collection === undefined) throw new CommandError('NamespaceNotFound', `ns not found ${ns}`)
+  return collection
+}
+
+/** `{ create: name, …options, uuid, idIndex }`; all fields between name and uuid are options. */
+function create(collections: Collections, ns: string, entry: LogEntry): void {
+  if (collections.has(ns)) throw new CommandError('NamespaceExists', `Collection ${ns} already exists.`)
+  const uuid = entry.uuid ?? uuidOf(findField(entry.object, 'uuid'))
+  if (uuid === null) throw new Error(`a collection without a uuid was created: ${ns}`)
+  collections.set(
+    ns,
+    MemoryCollection.create(ns, uuid, without(entry.object, ['create', 'uuid', 'idIndex']), entry.wallMs),
+  )
+}
+
+/** `{ createIndexes: name, v, key, name, … }`: one index. Does nothing if the index exists. */
+function createIndex(collection: MemoryCollection, { object, wallMs }: LogEntry): void {
+  // The entry is complete: without a collation in it, the index does not inherit the collection's.
+  const known = { ns: collection.ns, indexes: () => collection.indexes() }
+  const spec = prepareIndex(known, without(object, ['createIndexes']))
+  if (spec !== null) collection.addIndex(spec, wallMs)
+}
+
+/**
+ * `{ renameCollection: from, to, stayTemp?, dropTarget? }` with full names. Clears `temp` unless
+ * `stayTemp` is set.
+ */
+function rename(collections: Collections, command: Uint8Array): void {
+  const from = findField(command, 'renameCollection')!.asString()
+  const to = findField(command, 'to')!.asString()
+  const collection = mustFind(collections, from)
+  if (collections.has(to) && !(findField(command, 'dropTarget')?.isTruthy() ?? false)) {
+    throw new CommandError('NamespaceExists', 'target namespace exists')
+  }
+  collections.delete(from)
+  collection.rename(to)
+  if (findField(collection.options, 'temp') !== undefined && findField(command, 'stayTemp')?.isTruthy() !== true)
+    collection.changeOptions(without(collection.options, ['temp']))
+  collections.set(to, collection)
+}
+
+/** `{ collMod: name, index?: { name | keyPattern, hidden?, expireAfterSeconds? }, …options }`. */
+function modify(collection: MemoryCollection, command: Uint8Array): void {
+  const change = findField(command, 'index')
+  if (change !== undefined) modifyIndex(collection, change.slice())
+  const options = merged(collection.options, without(command, ['collMod', 'index']))
+  // `expireAfterSeconds: 'off'` removes the time to live of a clustered collection.
+  const endsExpiry = findField(options, 'expireAfterSeconds')?.type === BsonType.string
+  collection.changeOptions(endsExpiry ? without(options, ['expireAfterSeconds']) : options)
+}
+
+function modifyIndex(collection: MemoryCollection, change: Uint8Array): void {
+  const name = findField(change, 'name')?.asString()
+  const key = findField(change, 'keyPattern')?.slice()
+  const index = collection
+    .indexes()
+    .find((candidate) => (name === undefined ? sameBytes(candidate.key, key!) : candidate.name === name))
+  if (index === undefined) {
+    throw new CommandError('IndexNotFound', `cannot find index ${name ?? ''} for ns ${collection.ns}`)
+  }
+  if (isIdKey(index.key)) throw new CommandError('BadValue', "can't hide _id index")
+  const spec = merged(index.spec, without(change, ['name', 'keyPattern']))
+  // Options that are off are not listed.
+  const { hidden, prepareUnique } = parseIndexSpec(spec)
+  const off = [...(hidden ? [] : ['hidden']), ...(prepareUnique ? [] : ['prepareUnique'])]
+  collection.changeIndex(index.name, without(spec, off))
+}
+
+function uuidOf(value: RawValue | undefined): Uint8Array | null {
+  return value?.type === BsonType.binary ? value.asBinary() : null
+}
+
+function without(document: Uint8Array, names: readonly string[]): Uint8Array {
+  const writer = new DocumentWriter(document.length)
+  for (const it = new FieldIterator(document); it.next();)
+    if (!names.includes(it.name())) writer.value(it.name(), it.value())
+  return writer.finish()
+}
+
+/**
+ * The fields of `base` in their order, with the values that `changes` has; new fields at the end.
+ */
+function merged(base: Uint8Array, changes: Uint8Array): Uint8Array {
+  const writer = new DocumentWriter(base.length + changes.length)
+  for (const it = new FieldIterator(base); it.next();)
+    writer.value(it.name(), findField(changes, it.name()) ?? it.value())
+  for (const it = new FieldIterator(changes); it.next();)
+    if (findField(base, it.name()) === undefined) writer.value(it.name(), it.value())
+  return writer.finish()
+}

@@ -1,0 +1,335 @@
+/**
+ * One collection in memory: records, the `_id` table and the indexes, kept consistent by insert,
+ * update and delete.
+ */
+import { encodeKeyString, findField, type RawValue } from '@shardlab/bson'
+import { cappedLimitsOf, overflowOf } from '../records/capped.js'
+import { CollectionIndexes } from '../indexes/collection-indexes.js'
+import { beginsWithId, idOf } from '../records/document-id.js'
+import { DocumentStore } from '../records/document-store.js'
+import { duplicateKeyError } from '../indexes/duplicate-key.js'
+import { IdTable } from '../records/id-table.js'
+import { idIndexSpec } from '../index-specs/index-spec.js'
+import { InsertedDocuments } from '../records/inserted-documents.js'
+import type { RestoredIndex } from '../indexes/index-parts.js'
+import { MemoryIndex } from '../indexes/memory-index.js'
+import { RecordTable, type RecordScan, type StoredRecord } from '../records/record-table.js'
+import type { CappedLimits, Collection } from './types.js'
+
+const none: readonly StoredRecord[] = []
+
+export class MemoryCollection implements Collection {
+  #ns: string
+  readonly uuid: Uint8Array
+  #options: Uint8Array
+  #capped: CappedLimits | null
+  #dataSizeBytes = 0
+  #nextRecordId = 1
+  readonly #records: RecordTable
+  #indexes: CollectionIndexes
+  /** Null in snapshots and new clones, which search the index. */
+  #byId: IdTable | null = null
+  #lookupsWithoutTable = 0
+  /** The record stored or found last: it is mostly the next one requested. */
+  #lastId = 0
+  readonly #documents: DocumentStore
+  readonly #frozen: boolean
+  readonly #collated: boolean
+  /** The snapshot of the current state; null after a change. */
+  #snapshot: MemoryCollection | null = null
+
+  private constructor(
+    ns: string,
+    uuid: Uint8Array,
+    options: Uint8Array,
+    records: RecordTable,
+    indexes: MemoryIndex[],
+    frozen: boolean,
+  ) {
+    this.#ns = ns
+    this.uuid = uuid
+    this.#options = options
+    this.#capped = cappedLimitsOf(options)
+    this.#records = records
+    this.#documents = new DocumentStore(records)
+    this.#indexes = new CollectionIndexes(indexes)
+    this.#frozen = frozen
+    this.#collated = findField(options, 'collation') !== undefined
+  }
+
+  /** An empty collection with its `_id_` index. */
+  static create(ns: string, uuid: Uint8Array, options: Uint8Array, createdMs = 0): MemoryCollection {
+    const records = new RecordTable()
+    const indexes = [MemoryIndex.create(idIndexSpec(options), records, createdMs)]
+    // Copied: the arguments may be views of a message or of a whole checkpoint. (A Buffer's `slice`
+    // is a view too.)
+    const collection = new MemoryCollection(ns, new Uint8Array(uuid), new Uint8Array(options), records, indexes, false)
+    collection.#byId = collection.#newTable()
+    return collection
+  }
+
+  get ns(): string {
+    return this.#ns
+  }
+  get options(): Uint8Array {
+    return this.#options
+  }
+  get capped(): CappedLimits | null {
+    return this.#capped
+  }
+  get clustered(): boolean {
+    return findField(this.#options, 'clusteredIndex') !== undefined
+  }
+  get defaultCollation(): Uint8Array | null {
+    return findField(this.#options, 'collation')?.slice() ?? null
+  }
+  get count(): number {
+    return this.#records.count
+  }
+  get dataSizeBytes(): number {
+    return this.#dataSizeBytes
+  }
+  /** The id that the next document gets. */
+  get nextRecordId(): number {
+    return this.#nextRecordId
+  }
+
+  indexes(): readonly MemoryIndex[] {
+    return this.#indexes.list
+  }
+
+  index(name: string): MemoryIndex | undefined {
+    return this.#indexes.named(name)
+  }
+
+  findById(id: RawValue): StoredRecord | undefined {
+    const last = this.#records.cachedDocument(this.#lastId)
+    if (last !== undefined && beginsWithId(last, id)) return { recordId: this.#lastId, document: last }
+    if (this.#byId === null) this.#countLookup()
+    const table = this.#byId
+    const record = table === null ? this.#findInIndex(id) : table.find(id, table.hashOf(id))
+    if (record !== undefined) this.#lastId = record.recordId
+    return record
+  }
+
+  get(recordId: number): StoredRecord | undefined {
+    return this.#records.get(recordId)
+  }
+
+  scan(options: { reverse?: boolean; after?: number } = {}): RecordScan {
+    return this.#records.scan(options.reverse ?? false, options.after)
+  }
+
+  /** The records as they are now, unaffected by later changes. */
+  records(): RecordTable {
+    return this.#records.clone()
+  }
+
+  cappedOverflow(): readonly StoredRecord[] {
+    return this.#capped === null ? none : overflowOf(this.#records, this.#dataSizeBytes, this.#capped)
+  }
+
+  snapshot(): MemoryCollection {
+    if (this.#frozen) return this
+    this.#snapshot ??= this.#copy(true)
+    return this.#snapshot
+  }
+
+  /**
+   * An independent collection with the same contents. `separateUsage`: for another node, which
+   * counts the uses of its indexes separately.
+   */
+  clone(separateUsage = false): MemoryCollection {
+    return this.#copy(false, separateUsage)
+  }
+
+  /** @throws CommandError DuplicateKey and the errors of index keys; nothing has changed then */
+  insert(document: Uint8Array): void {
+    this.#beforeChange()
+    const id = idOf(document)
+    if (this.#byId === null) this.#countLookup()
+    const table = this.#byId
+    const hash = table === null ? 0 : table.hashOf(id)
+    if ((table === null ? this.#findInIndex(id) : table.find(id, hash)) !== undefined)
+      throw duplicateKeyError(this.#idIndex, this.#ns, document, this.#keyOf(id))
+    const recordId = this.#nextRecordId
+    const prepared = this.#indexes.prepare(this.#ns, document, recordId)
+    this.#documents.put(recordId, document)
+    this.#lastId = recordId
+    this.#nextRecordId++
+    this.#dataSizeBytes += document.length
+    if (this.#collated) this.#idIndex.insert({ keys: [this.#keyOf(id)], arrays: null }, recordId)
+    if (prepared !== null) this.#indexes.insert(prepared, recordId)
+    table?.add(recordId, hash)
+  }
+
+  /**
+   * {@link insert} of many documents, all or none of them: each index adds their keys in one run.
+   * @throws as {@link insert}
+   */
+  insertAll(documents: Iterable<Uint8Array>): InsertedDocuments {
+    this.#beforeChange()
+    const first = this.#nextRecordId
+    let sizeBytes = 0
+    // Without it, each lookup would generate keys.
+    const table = (this.#byId ??= this.#newTable())
+    try {
+      for (const document of documents) {
+        const id = idOf(document)
+        const hash = table.hashOf(id)
+        if (table.find(id, hash) !== undefined)
+          throw duplicateKeyError(this.#idIndex, this.#ns, document, this.#keyOf(id))
+        const recordId = this.#nextRecordId++
+        this.#documents.put(recordId, document)
+        table.add(recordId, hash)
+        sizeBytes += document.length
+      }
+      this.#indexes.insertAll(this.#ns, first)
+    } catch (error) {
+      for (const { recordId, document } of this.#records.clone().scan(false, first - 1)) {
+        this.#records.delete(recordId)
+        table.delete(recordId, table.hashOf(idOf(document)))
+      }
+      throw error
+    }
+    this.#dataSizeBytes += sizeBytes
+    return new InsertedDocuments(this.#records.clone(), first, this.#nextRecordId - first, sizeBytes)
+  }
+
+  /**
+   * Replaces the document with this `_id`.
+   * @returns the previous document
+   * @throws as {@link insert}
+   */
+  update(id: RawValue, document: Uint8Array): Uint8Array {
+    this.#beforeChange()
+    const previous = this.#mustFind(id)
+    const { recordId } = previous
+    if (!beginsWithId(document, id) && this.#keyOf(idOf(document)) !== this.#keyOf(id))
+      throw new Error(`an update of ${this.#ns} changes _id`)
+    const replaced = this.#indexes.prepareReplacement(this.#ns, previous.document, document, recordId)
+    if (replaced !== null) for (const { index, keys } of replaced) index.replace(keys, recordId)
+    this.#documents.put(recordId, document)
+    this.#dataSizeBytes += document.length - previous.document.length
+    this.#documents.compactIfWorthwhile(this.#dataSizeBytes)
+    return previous.document
+  }
+
+  /**
+   * Removes the document with this `_id`.
+   * @returns the document
+   */
+  delete(id: RawValue): Uint8Array {
+    this.#beforeChange()
+    const { recordId, document } = this.#mustFind(id)
+    for (const index of this.#indexes.list) index.remove(document, recordId)
+    this.#records.delete(recordId)
+    this.#byId?.delete(recordId, this.#byId.hashOf(id))
+    this.#dataSizeBytes -= document.length
+    this.#documents.compactIfWorthwhile(this.#dataSizeBytes)
+    return document
+  }
+
+  /**
+   * Builds an index over the existing documents.
+   * @throws CommandError DuplicateKey and the errors of index keys
+   */
+  addIndex(specDocument: Uint8Array, createdMs = 0): MemoryIndex {
+    this.#beforeChange()
+    const index = MemoryIndex.create(specDocument, this.#records, createdMs)
+    index.build(this.#ns)
+    this.#indexes.add(index)
+    return index
+  }
+
+  /** @throws CommandError IndexNotFound */
+  dropIndex(name: string): void {
+    this.#beforeChange()
+    this.#indexes.drop(name)
+  }
+
+  /**
+   * Changes options of an index that do not affect its keys.
+   * @throws CommandError IndexNotFound
+   */
+  changeIndex(name: string, specDocument: Uint8Array): void {
+    this.#beforeChange()
+    this.#indexes.mustFind(name).replaceSpec(specDocument)
+  }
+
+  rename(ns: string): void {
+    this.#beforeChange()
+    this.#ns = ns
+  }
+
+  changeOptions(options: Uint8Array): void {
+    this.#beforeChange()
+    this.#options = new Uint8Array(options)
+    this.#capped = cappedLimitsOf(this.#options)
+  }
+
+  /** Fills an empty collection from a checkpoint; `records` are in order of ids. */
+  restore(nextRecordId: number, records: Iterable<StoredRecord>, indexes: readonly RestoredIndex[]): void {
+    this.#beforeChange()
+    for (const { recordId, document } of records) {
+      this.#documents.put(recordId, document)
+      this.#dataSizeBytes += document.length
+    }
+    this.#nextRecordId = nextRecordId
+    const restoredIndexes = indexes.map((restored) => {
+      const index = MemoryIndex.create(restored.spec, this.#records)
+      index.restore(this.#ns, restored)
+      return index
+    })
+    this.#indexes = new CollectionIndexes(restoredIndexes)
+    this.#byId = this.#newTable()
+  }
+
+  /** The key of an `_id`, under the collection's collation. */
+  #keyOf(id: RawValue): string {
+    return this.#collated ? this.#idIndex.encode([id]) : encodeKeyString([id])
+  }
+
+  get #idIndex(): MemoryIndex {
+    return this.#indexes.id
+  }
+
+  #beforeChange(): void {
+    if (this.#frozen) throw new Error(`a snapshot of ${this.#ns} cannot be changed`)
+    this.#snapshot = null
+  }
+
+  /**
+   * A clone builds its `_id` table after as many lookups as it has records; a snapshot never does.
+   */
+  #countLookup(): void {
+    if (!this.#frozen && ++this.#lookupsWithoutTable > this.count) this.#byId = this.#newTable()
+  }
+
+  #findInIndex(id: RawValue): StoredRecord | undefined {
+    const recordId = this.#idIndex.recordOf(this.#keyOf(id))
+    return recordId === undefined ? undefined : this.#records.get(recordId)
+  }
+
+  #mustFind(id: RawValue): StoredRecord {
+    const record = this.findById(id)
+    if (record === undefined) throw new Error(`the log changes a document that ${this.#ns} does not have`)
+    return record
+  }
+
+  #newTable(): IdTable {
+    const table = new IdTable(this.#records, this.#collated ? (id) => this.#keyOf(id) : null)
+    const scan = this.#records.scan()
+    while (scan.step()) table.add(scan.recordId, table.hashOf(idOf(scan.bytes, scan.start)))
+    return table
+  }
+
+  #copy(frozen: boolean, separateUsage = false): MemoryCollection {
+    const records = this.#records.clone()
+    const indexes = this.#indexes.list.map((index) => index.clone(records, separateUsage))
+    const copy = new MemoryCollection(this.#ns, this.uuid, this.#options, records, indexes, frozen)
+    copy.#dataSizeBytes = this.#dataSizeBytes
+    copy.#nextRecordId = this.#nextRecordId
+    return copy
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * Compares an index with the keys of its documents. Server: index_consistency.cpp. Manual page:
+ * reference/command/validate.
+ */
+import type { KeyTuple } from './index-keys.js'
+import { recordIdLength } from './record-key.js'
+import type { StoredRecord } from '../records/record-table.js'
+import type { Collection, Index } from '../engine/types.js'
+
+export interface IndexCheck {
+  /** Number of keys in the index. */
+  readonly keys: number
+  /** Keys of documents that the index lacks, in the order of the documents. */
+  readonly missing: readonly MissingKey[]
+  /** Keys in the index that no document has, in the order of the index. */
+  readonly extra: readonly ExtraKey[]
+}
+
+export interface MissingKey {
+  readonly record: StoredRecord
+  /** The values of the key; empty if they cannot be determined. */
+  readonly values: KeyTuple
+}
+
+export interface ExtraKey {
+  readonly recordId: number
+  /** A KeyString without the record id. */
+  readonly key: string
+}
+
+/** Reads every document and every key. */
+export function checkIndex(collection: Collection, index: Index): IndexCheck {
+  const expected = new Map<string, { readonly record: StoredRecord; readonly key: string }>()
+  const scan = collection.scan()
+  for (let record = scan.next(); record !== null; record = scan.next()) {
+    for (const key of index.keysOf(record.document)) expected.set(`${record.recordId} ${key}`, { record, key })
+  }
+  let keys = 0
+  const extra: ExtraKey[] = []
+  const cursor = index.scanKeys(undefined, undefined, false)
+  for (let recordId = cursor.next(); recordId >= 0; recordId = cursor.next()) {
+    keys++
+    const key = index.unique ? cursor.key : cursor.key.slice(0, -recordIdLength)
+    if (!expected.delete(`${recordId} ${key}`)) extra.push({ recordId, key })
+  }
+  const missing = [...expected.values()].map(({ record, key }) => ({
+    record,
+    values: index.tuplesOf(record.document).find((tuple) => index.encode(tuple) === key) ?? [],
+  }))
+  return { keys, missing, extra }
+}

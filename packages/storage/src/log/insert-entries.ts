@@ -1,0 +1,51 @@
+/**
+ * The log entries of many inserts into one collection, in one buffer. They differ only in their
+ * documents, times and statements.
+ */
+import { findField, writeInt32 } from '@shardlab/bson'
+import { encodeLogEntry, type LogEntry, type LogSession } from './log-entry.js'
+
+/** The common fields of the entries and the start of the counted ones. */
+export interface InsertEntries {
+  readonly ns: string
+  readonly uuid: Uint8Array
+  /** Cluster time of the first entry; each further entry is one increment later. */
+  readonly ts: LogEntry['ts']
+  readonly wallMs: number
+  /** With one statement id per document; null: not part of a retryable write. */
+  readonly session: LogSession | null
+}
+
+const emptyDocument = new Uint8Array([5, 0, 0, 0, 0])
+
+/** The same bytes as {@link encodeLogEntry} for each of the first `count` documents. */
+export function encodeInsertEntries(
+  { ns, uuid, ts, wallMs, session }: InsertEntries,
+  documents: readonly Uint8Array[],
+  count: number,
+): Uint8Array {
+  const one = session === null ? null : { ...session, stmtIds: [0] }
+  const model = encodeLogEntry({ op: 'i', ns, uuid, ts, wallMs, session: one, object: emptyDocument, id: null })
+  const objectAt = findField(model, 'o')!.start
+  const tail = model.subarray(objectAt + emptyDocument.length)
+  const statementAt = one === null ? 0 : findField(model, 'stmtId')!.start - objectAt - emptyDocument.length
+  const incrementAt = findField(model, 'ts')!.start - objectAt - emptyDocument.length
+  const around = model.length - emptyDocument.length
+  // The bytes between two documents, copied in one piece.
+  const between = Buffer.concat([tail, model.subarray(0, objectAt)])
+  let length = count * around
+  for (let i = 0; i < count; i++) length += documents[i]!.length
+  const bytes = Buffer.allocUnsafeSlow(length)
+  bytes.set(model.subarray(0, objectAt), 0)
+  for (let i = 0, at = 0; i < count; i++) {
+    const document = documents[i]!
+    writeInt32(bytes, at, around + document.length)
+    bytes.set(document, at + objectAt)
+    const tailAt = at + objectAt + document.length
+    at += around + document.length
+    bytes.set(i + 1 < count ? between : tail, tailAt)
+    writeInt32(bytes, tailAt + incrementAt, ts[1] + i)
+    if (session !== null) writeInt32(bytes, tailAt + statementAt, session.stmtIds[i]!)
+  }
+  return bytes
+}

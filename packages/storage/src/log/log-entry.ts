@@ -1,0 +1,121 @@
+/**
+ * One change of a node's state, in memory and as a record on the disk. On the disk it is a BSON
+ * document with the field names of the server's oplog, except that an update holds the whole new
+ * document. Server: oplog_entry.idl.
+ */
+import { BsonType, DocumentWriter, elementsOf, findField, readUint32, type RawValue } from '@shardlab/bson'
+
+/** `i` insert, `u` update, `d` delete, `c` command, `n` no-op. */
+export type LogOperation = 'i' | 'u' | 'd' | 'c' | 'n'
+
+/** The statement of a retryable write that caused an entry. */
+export interface LogSession {
+  /** The `lsid` document. */
+  readonly lsid: Uint8Array
+  readonly txnNumber: bigint
+  readonly stmtIds: readonly number[]
+  /**
+   * For a findAndModify: the document in its reply, for a retry. Absent: the reply had no document.
+   */
+  readonly image?: RetryImage
+}
+
+/**
+ * The document before or after the change. Server: `needsRetryImage` of an oplog entry,
+ * config.image_collection.
+ */
+export interface RetryImage {
+  readonly kind: 'preImage' | 'postImage'
+  readonly document: Uint8Array
+}
+
+export interface LogEntry {
+  /** Cluster time of the change: seconds and increment. */
+  readonly ts: readonly [seconds: number, increment: number]
+  readonly op: LogOperation
+  /** `db.collection`; `db.$cmd` for commands. */
+  readonly ns: string
+  /** Sixteen bytes; null: the entry does not concern a single collection. */
+  readonly uuid: Uint8Array | null
+  /** i: the document; u: the document after the change; d: `{_id}`; c: the command; n: anything. */
+  readonly object: Uint8Array
+  /** u, d: the `_id` of the document; otherwise null. */
+  readonly id: RawValue | null
+  readonly session: LogSession | null
+  /** Wall clock, milliseconds since the epoch. */
+  readonly wallMs: number
+  /** u, d: the document before the change. In memory only: never encoded. */
+  readonly preImage?: Uint8Array
+}
+
+/** The entry as one BSON document. */
+export function encodeLogEntry(entry: LogEntry): Uint8Array {
+  const writer = new DocumentWriter(entry.object.length + 192)
+  if (entry.session !== null) {
+    writer.document('lsid', entry.session.lsid).int64('txnNumber', entry.session.txnNumber)
+  }
+  writer.string('op', entry.op).string('ns', entry.ns)
+  if (entry.uuid !== null) writer.uuid('ui', entry.uuid)
+  writer.document('o', entry.object)
+  if (entry.op === 'u' && entry.id !== null) writer.startDocument('o2').value('_id', entry.id).end()
+  if (entry.session !== null) {
+    const stmtIds = entry.session.stmtIds
+    if (stmtIds.length === 1) writer.int32('stmtId', stmtIds[0]!)
+    else {
+      writer.startArray('stmtId')
+      for (let i = 0; i < stmtIds.length; i++) writer.int32(String(i), stmtIds[i]!)
+      writer.end()
+    }
+    const { image } = entry.session
+    if (image !== undefined) {
+      writer.string('needsRetryImage', image.kind)
+      // A post-image is the entry's own object.
+      if (image.kind === 'preImage') writer.document('preImage', image.document)
+    }
+  }
+  writer.timestamp('ts', entry.ts[0], entry.ts[1]).date('wall', entry.wallMs)
+  return writer.finish()
+}
+
+/** @throws Error if the bytes are not a log entry: the disk returns only what was written */
+export function decodeLogEntry(bytes: Uint8Array): LogEntry {
+  const op = required(bytes, 'op').asString() as LogOperation
+  const ts = required(bytes, 'ts')
+  const object = required(bytes, 'o').slice()
+  const ui = findField(bytes, 'ui')
+  const idSource = op === 'u' ? findField(bytes, 'o2')?.slice() : op === 'd' ? object : undefined
+  return {
+    ts: [readUint32(ts.bytes, ts.start + 4), readUint32(ts.bytes, ts.start)],
+    op,
+    ns: required(bytes, 'ns').asString(),
+    uuid: ui === undefined ? null : ui.asBinary(),
+    object,
+    id: (idSource === undefined ? undefined : findField(idSource, '_id')) ?? null,
+    session: decodeSession(bytes, object),
+    wallMs: Number(required(bytes, 'wall').asBigInt()),
+  }
+}
+
+function decodeSession(bytes: Uint8Array, object: Uint8Array): LogSession | null {
+  const lsid = findField(bytes, 'lsid')
+  if (lsid === undefined) return null
+  const stmtId = required(bytes, 'stmtId')
+  return {
+    lsid: lsid.slice(),
+    txnNumber: required(bytes, 'txnNumber').asBigInt(),
+    stmtIds: stmtId.type === BsonType.array ? elementsOf(stmtId).map((value) => value.asNumber()) : [stmtId.asNumber()],
+    ...decodeImage(bytes, object),
+  }
+}
+
+function decodeImage(bytes: Uint8Array, object: Uint8Array): { image?: RetryImage } {
+  const kind = findField(bytes, 'needsRetryImage')?.asString() as RetryImage['kind'] | undefined
+  if (kind === undefined) return {}
+  return { image: { kind, document: kind === 'postImage' ? object : required(bytes, 'preImage').slice() } }
+}
+
+function required(bytes: Uint8Array, name: string): RawValue {
+  const value = findField(bytes, name)
+  if (value === undefined) throw new Error(`not a log entry: no field ${name}`)
+  return value
+}

@@ -1,0 +1,97 @@
+/**
+ * Log entries for single documents outside of sessions, as almost all are: their length is known
+ * before they are written, and they are written in place.
+ */
+import { BsonType, findField, writeInt32, writeInt64Number } from '@shardlab/bson'
+import { encodeLogEntry, type LogEntry } from './log-entry.js'
+
+const uuidBytes = 16
+/** Position of the operation's letter. */
+const operationAt = 12
+/** Sizes of `o`, of `o2` around the value of `_id`, of `ts`, `wall` and the terminator. */
+const objectHeaderBytes = 3
+const idBytes = 14
+const timeBytes = 12
+const wallBytes = 14
+const endBytes = 1
+
+/** The leading bytes of entries of each namespace, up to the bytes of `ui`. */
+const prefixes = new Map<string, Uint8Array>()
+const prefixesMax = 1024
+
+/**
+ * Size in bytes of the entry as {@link encodeLogEntry} encodes it; -1: {@link writePlainEntry} does
+ * not support it.
+ */
+export function plainEntryLength({ op, ns, uuid, object, id, session }: LogEntry): number {
+  if (session !== null || uuid?.length !== uuidBytes || op === 'n') return -1
+  const rest = objectHeaderBytes + object.length + timeBytes + wallBytes + endBytes
+  return prefixOf(ns).length + uuidBytes + rest + (op === 'u' && id !== null ? idBytes + id.end - id.start : 0)
+}
+
+/** Writes the same bytes as {@link encodeLogEntry}. */
+export function writePlainEntry(
+  { op, ns, uuid, object, id, ts, wallMs }: LogEntry,
+  target: Uint8Array,
+  start: number,
+): void {
+  const prefix = prefixOf(ns)
+  target.set(prefix, start)
+  target[start + operationAt] = op.charCodeAt(0)
+  let at = start + prefix.length
+  for (let i = 0; i < uuidBytes; i++) target[at++] = uuid![i]!
+  target[at++] = BsonType.object
+  target[at++] = letter.o
+  target[at++] = 0
+  target.set(object, at)
+  at += object.length
+  if (op === 'u' && id !== null) {
+    const length = id.end - id.start
+    target[at] = BsonType.object
+    target[at + 1] = letter.o
+    target[at + 2] = letter.two
+    target[at + 3] = 0
+    writeInt32(target, at + 4, idBytes - 4 + length)
+    target[at + 8] = id.type
+    target[at + 9] = letter.underscore
+    target[at + 10] = letter.i
+    target[at + 11] = letter.d
+    target[at + 12] = 0
+    at += 13
+    for (let i = 0; i < length; i++) target[at + i] = id.bytes[id.start + i]!
+    target[at + length] = 0
+    at += length + 1
+  }
+  for (let i = 0; i < times.length; i++) target[at + i] = times[i]!
+  writeInt32(target, at + 4, ts[1])
+  writeInt32(target, at + 8, ts[0])
+  writeInt64Number(target, at + timeBytes + 6, wallMs)
+  at += timeBytes + wallBytes + endBytes
+  writeInt32(target, start, at - start)
+}
+
+function prefixOf(ns: string): Uint8Array {
+  const known = prefixes.get(ns)
+  if (known !== undefined) return known
+  const model = encodeLogEntry({ ...emptyInsert, ns })
+  const prefix = model.slice(0, findField(model, 'ui')!.end - uuidBytes)
+  if (prefixes.size >= prefixesMax) prefixes.clear()
+  prefixes.set(ns, prefix)
+  return prefix
+}
+
+const letter = { o: 0x6f, two: 0x32, underscore: 0x5f, i: 0x69, d: 0x64 } as const
+
+const emptyInsert: LogEntry = {
+  op: 'i',
+  ns: '',
+  uuid: new Uint8Array(uuidBytes),
+  object: new Uint8Array([5, 0, 0, 0, 0]),
+  id: null,
+  session: null,
+  ts: [0, 0],
+  wallMs: 0,
+}
+
+/** The last bytes of an entry, with `ts` and `wall` 0. */
+const times = encodeLogEntry(emptyInsert).slice(-(timeBytes + wallBytes + endBytes))

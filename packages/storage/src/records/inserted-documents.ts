@@ -1,0 +1,28 @@
+import type { RecordTable } from './record-table.js'
+
+/**
+ * Documents inserted in one batch, as they were then, unaffected by later changes. Views of them
+ * are created during iteration.
+ */
+export class InsertedDocuments {
+  readonly #records: RecordTable
+  readonly #first: number
+  readonly count: number
+  /** Sum of their sizes. */
+  readonly sizeBytes: number
+
+  /**
+   * @param records a clone of the collection's table; the batch is `first` and all later records
+   */
+  constructor(records: RecordTable, first: number, count: number, sizeBytes: number) {
+    this.#records = records
+    this.#first = first
+    this.count = count
+    this.sizeBytes = sizeBytes
+  }
+
+  *[Symbol.iterator](): Generator<Uint8Array, void, void> {
+    const scan = this.#records.scan(false, this.#first - 1)
+    for (let record = scan.next(); record !== null; record = scan.next()) yield record.document
+  }
+}
