@@ -56,14 +56,11 @@ const pagePatterns: typeof patterns = [
 
 /** Path prefixes whose prose is still to be rewritten. The rule fails on one that has nothing left to rewrite. */
 export const proseDebt: readonly string[] = [
-  'README.md',
   'docs/GLOSSARY.md',
   'docs/HACKING.md',
   'docs/README.md',
   'docs/decisions/',
-  'docs/guides/start.md',
   'docs/guides/unique-fields.md',
-  'docs/guides/your-test-suite.md',
   'docs/internals/document-moves.md',
   'docs/internals/migrations.md',
   'docs/internals/performance.md',
