@@ -27,5 +27,5 @@ t.test('the fields of a KeyString end where the next ones begin', async () => {
 
 t.test('a string that is not a KeyString throws', async (t) => {
   t.throws(() => keyStringFieldEnd('\x01', 0), /not a KeyString/)
-  t.throws(() => keyStringFieldEnd('\x30abc', 0), /without an end/)
+  t.throws(() => keyStringFieldEnd('\x30abc', 0), /unterminated text/)
 })

@@ -23,12 +23,12 @@ function fill(engine: StorageEngine, from: number, to: number): Collection {
 const idsOf = (collection: Collection, options: Parameters<Collection['scan']>[0] = {}): unknown[] =>
   [...collection.scan(options)].map(({ document }) => decode(document)._id)
 
-t.test('limits as they are stored', async (t) => {
+t.test('size and max are stored as the server rounds them', async (t) => {
   t.same([1, 256, 257, 4096].map(cappedSizeBytes), [256, 256, 512, 4096])
   t.same([0, -5, 7].map(cappedMaxDocuments), [0x7fff_ffff, 0x7fff_ffff, 7])
 })
 
-t.test('by number of documents', async (t) => {
+t.test('a capped collection drops its oldest documents beyond max', async (t) => {
   const engine = createMemoryEngine()
   engine.apply(createOf('db.c', { capped: true, size: 4096, max: 3 }))
   t.same(engine.collection('db.c')!.capped, { sizeBytes: 4096, documents: 3 })
@@ -41,7 +41,7 @@ t.test('by number of documents', async (t) => {
   )
 })
 
-t.test('by size: each document has 14 bytes', async (t) => {
+t.test('a capped collection drops its oldest documents beyond size (14 bytes each)', async (t) => {
   const engine = createMemoryEngine()
   engine.apply(createOf('db.c', { capped: true, size: 256 }))
   const collection = fill(engine, 0, 30)
@@ -50,7 +50,7 @@ t.test('by size: each document has 14 bytes', async (t) => {
   t.same(collection.cappedOverflow(), [])
 })
 
-t.test('one that is too large alone stays, as the newest', async (t) => {
+t.test('the newest document stays even if it exceeds the size alone', async (t) => {
   const engine = createMemoryEngine()
   engine.apply(createOf('db.c', { capped: true, size: 256 }))
   engine.apply(insertOf('db.c', { _id: 1 }))
@@ -64,7 +64,7 @@ t.test('one that is too large alone stays, as the newest', async (t) => {
   )
 })
 
-t.test('others never overflow; collMod changes the limits', async (t) => {
+t.test('uncapped collections never overflow, and collMod changes the limits', async (t) => {
   const engine = createMemoryEngine()
   applyAll(engine, [createOf('db.c'), insertOf('db.c', { _id: 1 })])
   t.equal(engine.collection('db.c')!.capped, null)
@@ -73,7 +73,7 @@ t.test('others never overflow; collMod changes the limits', async (t) => {
   t.same(engine.collection('db.c')!.capped, { sizeBytes: 512, documents: null })
 })
 
-t.test('a scan goes on behind a record, whether it is still there or not', async (t) => {
+t.test('a scan resumes after a record id, whether the record still exists or not', async (t) => {
   const engine = createMemoryEngine()
   engine.apply(createOf('db.c'))
   for (let i = 1; i <= 600; i++) engine.apply(insertOf('db.c', { _id: i }))
@@ -93,7 +93,7 @@ t.test('a scan goes on behind a record, whether it is still there or not', async
   )
 })
 
-t.test('D305 a clustered collection has the order of its _id', async (t) => {
+t.test('D305 a clustered collection is in the order of its _id', async (t) => {
   const engine = createMemoryEngine()
   engine.apply(createOf('db.c', { clusteredIndex: { v: 2, key: { _id: 1 }, name: 'by id', unique: true } }))
   for (const id of [3, 1, 2]) engine.apply(insertOf('db.c', { _id: id }))

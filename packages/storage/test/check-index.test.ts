@@ -17,7 +17,7 @@ const indexes: readonly (readonly [Document, Document])[] = [
   [{ 'a.$**': -1 }, { collation: { locale: 'de' }, name: 'subtree' }],
 ]
 
-t.test('whatever is written, every index holds the keys of the documents', async () => {
+t.test('after any writes, every index has exactly the keys of the documents', async () => {
   check(
     fc.property(fc.array(fc.tuple(fc.nat({ max: 9 }), fc.option(fields)), { maxLength: 40 }), (changes) => {
       const engine = createMemoryEngine()
@@ -49,7 +49,7 @@ t.test('whatever is written, every index holds the keys of the documents', async
   )
 })
 
-t.test('what is wrong is found', async (t) => {
+t.test('checkIndex finds missing and extra keys', async (t) => {
   const collection = collectionOf([{ a: 1 }, { a: [2, 3] }], [[{ a: 1 }]])
   const index = collection.index('a_1')!
   t.same(checkIndex(collection, index), { keys: 3, missing: [], extra: [] })

@@ -12,7 +12,7 @@ import { bytesOf, stateOf } from './support/state.js'
 
 const caseless = { locale: 'en', strength: 2 }
 
-t.test('labels have the order of the strings', async () => {
+t.test('labels are in the order of the strings', async () => {
   const compare = compileCollation(encode(caseless))!.compare
   check(
     fc.property(fc.array(fc.string({ maxLength: 3 }), { maxLength: 60 }), (texts) => {
@@ -29,7 +29,7 @@ t.test('labels have the order of the strings', async () => {
   )
 })
 
-t.test('there is always room between two labels', async () => {
+t.test('a new label fits between any two labels', async () => {
   check(
     fc.property(fc.array(fc.nat(), { maxLength: 300 }), (places) => {
       const labels: string[] = []
@@ -43,7 +43,7 @@ t.test('there is always room between two labels', async () => {
   )
 })
 
-t.test('labels stay short where strings come in order', async (t) => {
+t.test('labels stay short if strings are added in order', async (t) => {
   let last: string | null = null
   for (let i = 0; i < 20_000; i++) last = labelBetween(last, null)
   t.equal(last!.length, 4)
@@ -52,7 +52,7 @@ t.test('labels stay short where strings come in order', async (t) => {
   t.equal(first!.length, 4)
 })
 
-t.test('a fork agrees, and leaves no trace', async (t) => {
+t.test('a fork has the same labels and does not change its original', async (t) => {
   const labels = new StringLabels((a, b) => (a < b ? -1 : a > b ? 1 : 0))
   const a = labels.labelOf('a')
   const c = labels.labelOf('c')
@@ -60,10 +60,10 @@ t.test('a fork agrees, and leaves no trace', async (t) => {
   const b = fork.labelOf('b')
   t.ok(a < b && b < c)
   t.equal(fork.labelOf('a'), a)
-  t.equal(labels.labelOf('bb'), b, 'the place was free')
+  t.equal(labels.labelOf('bb'), b, 'the label was still free')
 })
 
-t.test('uniqueness is the collation’s; D300 keys are labels', async (t) => {
+t.test('a unique index uses its collation; D300 keys are labels', async (t) => {
   const engine = createMemoryEngine()
   applyAll(engine, [
     createOf('db.c'),
@@ -84,7 +84,7 @@ t.test('uniqueness is the collation’s; D300 keys are labels', async (t) => {
   engine.apply(insertOf('db.c', { _id: 5, a: 'anna' }))
 })
 
-t.test('a collection with a collation: its _id index, and indexes that inherit', async (t) => {
+t.test("the _id index and other indexes inherit the collection's collation", async (t) => {
   const engine = createMemoryEngine()
   const collation = decode(compileCollation(encode(caseless))!.document)
   applyAll(engine, [createOf('db.c', { collation }), insertOf('db.c', { _id: 'Key', v: 1 })])
@@ -109,7 +109,7 @@ t.test('a collection with a collation: its _id index, and indexes that inherit',
     { code: 2, message: /^The _id index must have the same collation as the collection\. Index collation: / },
   )
   engine.apply(createIndexOf('db.c', { a: 1 }))
-  t.equal(collection.index('a_1')!.collation, null, 'an entry of the log says all')
+  t.equal(collection.index('a_1')!.collation, null, 'an entry of the log is complete')
 })
 
 const text = fc.constantFrom('', 'a', 'A', 'ä', 'b', 'B', 'ab', 'aB', 'Ab', 'c', 'ß', 'ss')
@@ -144,7 +144,7 @@ const filter = fc.oneof(
 const collations = [undefined, caseless, { locale: 'de', strength: 1 }] as const
 const sorts = fc.constantFrom<Document>({}, { a: 1 }, { b: -1 }, { a: 1, b: 1 }, { b: 1, a: -1 })
 
-t.test('plans under any collation give what a scan, a filter and a sort give', async (t) => {
+t.test('plans under any collation return what a scan, a filter and a sort return', async (t) => {
   let indexed = 0
   const collationOf = fc.constantFrom(...collations)
   check(
@@ -210,7 +210,7 @@ t.test('an index serves strings only of its own collation', async (t) => {
   t.same(find(collection, { a: 5 }).length, 1)
 })
 
-t.test('an index does not give the order of another collation, not even scan by scan', async (t) => {
+t.test('an index does not give the order of another collation, not even in merged scans', async (t) => {
   const collection = collectionOf([{ a: 'a' }, { a: 'Ab' }], [[{ b: 1, a: 1 }, {}]])
   const wanted = { b: { $in: [null, 1] } }
   const german = { locale: 'de', strength: 1 }
@@ -224,7 +224,7 @@ t.test('an index does not give the order of another collation, not even scan by 
   )
 })
 
-t.test('a checkpoint brings collated indexes back', async (t) => {
+t.test('a checkpoint restores collated indexes', async (t) => {
   const engine = createMemoryEngine()
   applyAll(engine, [
     createOf('db.c', { collation: caseless }),

@@ -5,7 +5,7 @@ import { collectionOf, hundred } from './support/collection.js'
 import { applyAll, createIndexOf, createOf, insertOf } from './support/log.js'
 import { errorOf, find, planOf, run, type PlainQuery } from './support/query.js'
 
-t.test('rows that sort alike keep the order they are found in', async (t) => {
+t.test('rows with equal sort keys keep their order', async (t) => {
   const collection = collectionOf(
     Array.from({ length: 50 }, (_, i) => ({ a: i < 10 ? 2 : 1 })),
     [],
@@ -22,7 +22,7 @@ t.test('rows that sort alike keep the order they are found in', async (t) => {
   )
 })
 
-t.test('statistics', async (t) => {
+t.test('statistics count examined keys and documents, and returned rows', async (t) => {
   const collection = collectionOf(hundred, [[{ a: 1, b: 1 }]])
   const statsOf = (wanted: Document, query: PlainQuery = {}): unknown => {
     const executor = executePlan(planOf(collection, wanted, query))
@@ -36,14 +36,14 @@ t.test('statistics', async (t) => {
   t.same(statsOf({ a: 5, b: { $lte: 25 } }), [3, 3, 3])
   t.same(statsOf({ a: 5, b: { $gt: 85 } }), [1, 1, 1])
   t.same(statsOf({ a: { $gt: 8 } }), [10, 10, 10])
-  t.same(statsOf({ a: { $in: [1, 2] }, b: { $lt: 20 } }), [6, 4, 4], 'a key out of bounds is examined, too')
+  t.same(statsOf({ a: { $in: [1, 2] }, b: { $lt: 20 } }), [6, 4, 4], 'a key out of bounds is examined too')
   t.same(statsOf({ a: 5, c: 'x0' }), [10, 10, 3])
   t.same(statsOf({ a: 5 }, { limit: 2 }), [2, 2, 2])
   t.same(statsOf({ c: 'x0' }), [0, 100, 34])
   t.same(statsOf({ a: { $gt: 5, $lt: 3 } }), [0, 0, 0])
 })
 
-t.test('the row filter stands before sort and limit', async (t) => {
+t.test('the row filter applies before sort and limit', async (t) => {
   const collection = collectionOf(hundred, [])
   const mine = (document: Uint8Array): boolean => (decode(document).b as number) % 2 === 0
   t.same(
@@ -56,7 +56,7 @@ t.test('the row filter stands before sort and limit', async (t) => {
   t.equal(executor.stats.rowsFiltered, 50)
 })
 
-t.test('D303 sort memory', async (t) => {
+t.test('D303 a sort fails beyond its memory limit unless it may use the disk', async (t) => {
   const collection = collectionOf(hundred, [])
   const small = { sortMemoryBytes: 1000 }
   t.same(
@@ -79,11 +79,11 @@ t.test('D303 sort memory', async (t) => {
   t.same(
     find(collection, {}, { sort: { b: -1 }, limit: 2, skip: 1 }, small).map(({ b }) => b),
     [98, 97],
-    'a limit holds only what it needs',
+    'with a limit, a sort keeps only that many rows',
   )
 })
 
-t.test('projection and the end', async (t) => {
+t.test('rows are projected, and the end repeats', async (t) => {
   const collection = collectionOf(hundred, [])
   const plan = planOf(collection, { b: { $lt: 2 } }, { projection: { b: 1, _id: 0 } })
   t.same(run(plan), [{ b: 0 }, { b: 1 }])
@@ -94,7 +94,7 @@ t.test('projection and the end', async (t) => {
   t.equal(executor.next(), null)
 })
 
-t.test('a cursor on a snapshot goes on while the collection changes', async (t) => {
+t.test('a cursor on a snapshot is not affected by changes of the collection', async (t) => {
   const engine = createMemoryEngine()
   applyAll(engine, [
     createOf('db.c'),

@@ -42,7 +42,7 @@ const scanOfA = {
   direction: 'forward',
 }
 
-t.test('plans', async (t) => {
+t.test('plans are described as the server describes them', async (t) => {
   t.same(winning({ a: { $in: [5, 1] }, c: 'x' }, { limit: 3 }), {
     stage: 'LIMIT',
     limitAmount: 3,
@@ -111,7 +111,7 @@ function without(document: Document, name: string): Document {
   return rest
 }
 
-t.test('alternatives', async (t) => {
+t.test('the branches of $or are described as inputs', async (t) => {
   t.match(winning({ $or: [{ a: 1, c: 'x' }, { b: 2 }] }), {
     stage: 'FETCH',
     inputStage: {
@@ -136,7 +136,7 @@ const common = (nReturned: number, works: number): Document => ({
   isEOF: 1,
 })
 
-t.test('runs', async (t) => {
+t.test('runs are described with the counters of each stage', async (t) => {
   t.same(executed({ c: 'x1' }), {
     stage: 'COLLSCAN',
     filter: { c: { $eq: 'x1' } },
@@ -183,7 +183,7 @@ t.test('runs', async (t) => {
   })
 })
 
-t.test('counts and distinct values', async (t) => {
+t.test('counts and distinct values have plans of their own', async (t) => {
   const plan = planCount(collection, requestOf({ a: { $gte: 8 } }))
   t.same(decode(describePlan(plan.root)), {
     stage: 'COUNT',
@@ -214,7 +214,7 @@ t.test('counts and distinct values', async (t) => {
   })
 })
 
-t.test('the style of 8.0', async (t) => {
+t.test('8.0 shows isCached and EXPRESS_IXSCAN', async (t) => {
   const style = { express: 'id', isCached: true } as const
   t.same(decode(describePlan(planOf(collection, { _id: 5 }).root, style)), {
     isCached: false,
@@ -243,7 +243,7 @@ t.test('the style of 8.0', async (t) => {
   t.equal(planSummary(planOf(collection, { _id: 5 }), style), 'EXPRESS_IXSCAN { _id: 1 }')
 })
 
-t.test('one value of a field, where an index holds one document for it at most', async (t) => {
+t.test('equality on a field is EXPRESS_IXSCAN only if an index guarantees one document', async (t) => {
   const style = { express: 'equality' } as const
   const unique = collectionOf(
     [
@@ -274,7 +274,7 @@ t.test('one value of a field, where an index holds one document for it at most',
   t.equal(stageOf({ c: 1, d: 1 }, { limit: 1 }), 'LIMIT')
 })
 
-t.test('indexes with a hashed field keep no multikey paths', async (t) => {
+t.test('indexes with a hashed field show no multikey paths', async (t) => {
   const hashed = collectionOf([{ h: 1 }], [[{ h: 'hashed' }]])
   t.same(Object.keys(decode(describePlan(planOf(hashed, { h: 1 }).root))['inputStage']), [
     'stage',
@@ -290,7 +290,7 @@ t.test('indexes with a hashed field keep no multikey paths', async (t) => {
   ])
 })
 
-t.test('plan summaries', async (t) => {
+t.test('a plan summary lists the leaves of the plan', async (t) => {
   const summary = (wanted: Document): string => planSummary(planOf(collection, wanted))
   t.equal(summary({ a: 5 }), 'IXSCAN { a: 1, b: -1 }')
   t.equal(summary({ x: 5 }), 'COLLSCAN')
@@ -298,7 +298,7 @@ t.test('plan summaries', async (t) => {
   t.equal(summary({ $or: [{ a: 5 }, { b: 5 }] }), 'IXSCAN { a: 1, b: -1 }, IXSCAN { b: 1 }')
 })
 
-t.test('types of numbers', async (t) => {
+t.test('numeric types are described as on the server', async (t) => {
   const executor = executePlan(planOf(collection, { a: 5 }, { sort: { c: 1 }, limit: 3 }))
   while (executor.next() !== null) continue
   for (const it = new FieldIterator(describeExecution(executor.root)); it.next();) {
@@ -307,7 +307,7 @@ t.test('types of numbers', async (t) => {
   t.equal(findField(describePlan(planOf(collection, { x: 1 }, { limit: 3 }).root), 'limitAmount')!.type, BsonType.int32)
 })
 
-t.test('predicates in their normal form', async (t) => {
+t.test('parsedQuery shows predicates in normal form', async (t) => {
   const shown = (filter: Document): Document => decode(describeFilter(parseFilter(encode(filter))))
   const cases: [filter: Document, shown: Document][] = [
     [{}, {}],

@@ -8,7 +8,7 @@ import { errorOf } from './support/query.js'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
-// Files share a process, and compiled code is refused under other flags than it was compiled under.
+// Reset: files share a process, and V8 rejects cached code compiled under other flags.
 setFlagsFromString('--no-expose-gc')
 
 /** The distinct keys in the order of the index, as arrays of values. */
@@ -29,7 +29,7 @@ function keysOf(pattern: Document, document: Document, sparse = false): unknown[
 const undefinedInArray = [undefined]
 
 // Cases of the server's btree_key_generator_test.cpp.
-t.test('ordered keys', async (t) => {
+t.test('the keys of a document are those of the server', async (t) => {
   const cases: [pattern: Document, document: Document, keys: unknown[]][] = [
     [{ a: 1 }, { b: 4, a: 5 }, [[5]]],
     [{ 'a.b': 1 }, { a: { b: 4 }, c: 'foo' }, [[4]]],
@@ -168,7 +168,7 @@ t.test('numeric path components select elements', async (t) => {
   )
 })
 
-t.test('parallel arrays are refused', async (t) => {
+t.test('parallel arrays fail', async (t) => {
   const error = errorOf(() => keysOf({ a: 1, b: 1 }, { a: [1, 2], b: [3] }))
   t.match(error, { code: 171, codeName: 'CannotIndexParallelArrays', message: 'cannot index parallel arrays [b] [a]' })
   t.equal(errorOf(() => keysOf({ a: 1, b: 1 }, { a: [], b: [] })).code, 171)
@@ -179,11 +179,11 @@ t.test('parallel arrays are refused', async (t) => {
       [1, null],
       [2, null],
     ],
-    'the same array twice is fine',
+    'the same array twice is valid',
   )
 })
 
-t.test('sparse: no key when every field is missing', async (t) => {
+t.test('a sparse index has no key if all fields are missing', async (t) => {
   t.same(keysOf({ 'a.b': 1 }, { a: 1 }, true), [])
   t.same(keysOf({ 'a.b': 1 }, { a: [{ c: 1 }] }, true), [])
   t.same(keysOf({ 'a.b': 1 }, { a: [1, { b: 1 }] }, true), [[1]])
@@ -192,7 +192,7 @@ t.test('sparse: no key when every field is missing', async (t) => {
   t.same(keysOf({ 'a.b': 1, a: 1 }, { a: [] }, true), [[null, undefined]])
 })
 
-t.test('hashed', async (t) => {
+t.test('a hashed index has the hash of the value and rejects arrays', async (t) => {
   const hashOfNull = 2338878944348059895n
   const [missing] = keysOf({ a: 'hashed' }, {}) as [[{ toBigInt(): bigint }]]
   t.equal(missing[0].toBigInt(), hashOfNull)
@@ -212,7 +212,7 @@ t.test('hashed', async (t) => {
   t.equal(errorOf(() => keysOf({ b: 1, a: 'hashed' }, { b: [1], a: 1 })).code, 16766)
 })
 
-t.test('where arrays were', async (t) => {
+t.test('generate reports which path components were arrays', async (t) => {
   const arraysOf = (pattern: Document, document: Document): unknown => {
     const { arrays } = new KeyGenerator(parseKeyPattern(encode(pattern)), false).generate(encode(document))
     return arrays === null ? null : arrays.map((components) => [...components].sort())
@@ -224,7 +224,7 @@ t.test('where arrays were', async (t) => {
   t.same(arraysOf({ 'a.0': 1 }, { a: [1, 2] }), [[]])
 })
 
-t.test('an index on several fields does not keep the message in which a document came', async (t) => {
+t.test('a compound index does not keep the message of a document alive', async (t) => {
   const generator = new KeyGenerator(parseKeyPattern(encode({ a: 1, b: 1 })), false)
   const came = (): WeakRef<Uint8Array> => {
     const message = Buffer.concat([Buffer.alloc(8), encode({ a: 1, b: 2 })])

@@ -6,12 +6,12 @@ import { errorOf } from './support/query.js'
 
 const validated = (spec: Document): Document => decode(validateIndexSpec(encode(spec)))
 
-t.test('names', async (t) => {
+t.test("default index names are the drivers'", async (t) => {
   t.equal(defaultIndexName(encode({ a: 1, b: -1 })), 'a_1_b_-1')
   t.equal(defaultIndexName(encode({ 'a.b': 'hashed' })), 'a.b_hashed')
 })
 
-t.test('the stored form', async (t) => {
+t.test("a specification is stored in the server's form", async (t) => {
   const stored = validated({ name: 'x', unique: true, key: { a: -1 }, ns: 'db.c', expireAfterSeconds: 5 })
   t.same(stored, { v: 2, key: { a: -1 }, name: 'x', unique: true, expireAfterSeconds: 5 })
   t.same(Object.keys(stored), ['v', 'key', 'name', 'unique', 'expireAfterSeconds'])
@@ -31,7 +31,7 @@ t.test('the stored form', async (t) => {
   })
 })
 
-t.test('what is refused', async (t) => {
+t.test("invalid specifications fail with the server's errors", async (t) => {
   const cases: [spec: Document, code: number, message: RegExp][] = [
     [{ key: { a: 1 } }, 9, /The 'name' field is a required property of an index specification$/],
     [{ name: 'x' }, 9, /The 'key' field is a required property of an index specification$/],
@@ -181,7 +181,7 @@ t.test('D608: a wildcard is the only field of an index', async (t) => {
     )
 })
 
-t.test('older servers refuse $or and $in in partial filters', async (t) => {
+t.test('servers before 6.0 reject $or and $in in partial filters', async (t) => {
   const rules = { partialFilterOrAndIn: false }
   for (const partialFilterExpression of [{ $or: [{ a: 1 }, { b: 1 }] }, { a: { $in: [1, 2] } }]) {
     const spec = encode({ key: { a: 1 }, name: 'x', partialFilterExpression })
@@ -190,7 +190,7 @@ t.test('older servers refuse $or and $in in partial filters', async (t) => {
   }
 })
 
-t.test('against the indexes that exist', async (t) => {
+t.test('a specification is compared with the existing indexes', async (t) => {
   const engine = createMemoryEngine()
   applyAll(engine, [
     createOf('db.c'),
@@ -208,7 +208,7 @@ t.test('against the indexes that exist', async (t) => {
   t.same(
     prepare({ key: { a: 1 }, name: 'other', unique: true }),
     { v: 2, key: { a: 1 }, name: 'other', unique: true },
-    'unique tells indexes apart',
+    'unique distinguishes indexes',
   )
   t.same(prepare({ key: { a: 1 }, name: 'other', partialFilterExpression: { b: 1 } })?.name, 'other')
   t.match(

@@ -10,7 +10,7 @@ function collectionWith(key: Document, documents: readonly Document[]): Collecti
   const engine = createMemoryEngine()
   applyAll(engine, [createOf('db.c'), createIndexOf('db.c', key, { name: 'under_test' })])
   documents.forEach((document, i) => engine.apply(insertOf('db.c', { _id: i, ...document })))
-  // Changes on the way must leave no trace.
+  // These changes must not affect the result.
   documents.forEach((document, i) => {
     if (i % 3 === 0) engine.apply(updateOf('db.c', { _id: i, a: 'elsewhere' }))
     if (i % 4 === 0) engine.apply(deleteOf('db.c', i))
@@ -61,7 +61,7 @@ t.test('an index is a sorted array', async () => {
   )
 })
 
-t.test('equal keys lie in order of insertion', async (t) => {
+t.test('equal keys are in order of insertion', async (t) => {
   const collection = collectionWith(
     { a: 1 },
     Array.from({ length: 700 }, () => ({ a: 1 })),
@@ -74,7 +74,7 @@ t.test('equal keys lie in order of insertion', async (t) => {
   )
 })
 
-t.test('multikey: one entry per distinct element', async (t) => {
+t.test('a multikey index has one entry per distinct element', async (t) => {
   const collection = collectionWith({ a: 1 }, [{ a: [3, 1, 3] }, { a: 2 }, { a: [] }])
   const index = collection.index('under_test')!
   t.equal(index.entries, 4)

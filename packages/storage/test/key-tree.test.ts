@@ -4,15 +4,18 @@ import { check } from '@shardlab/bson/testing'
 import { sortedRun } from '../src/tree/sort-run.js'
 import { KeyTree } from '../src/tree/key-tree.js'
 
-/** Keys that begin alike for as long as wanted, in any order. */
+/** Keys with a common prefix of any length, in random order. */
 const keyOf = (prefix: string, number: number): string =>
   `${prefix}${String.fromCharCode((number >> 8) & 255, number & 255, 0)}`
 
-/** The same where neighbours begin with one of several prefixes. */
+/** The same with a few different prefixes. */
 const keyAmong = (prefixes: readonly string[], number: number): string =>
   keyOf(prefixes[(number >> 7) % prefixes.length]!, number)
 
-/** Of few bytes, so that many begin with all of another one, and the nodes of every level with something of their own. */
+/**
+ * Keys of few bytes: many are prefixes of others, and the nodes of each level have different common
+ * prefixes.
+ */
 const nestedKey = (number: number): string =>
   [...number.toString(3)].map((digit) => '\0a\xff'[Number(digit)]!.repeat(3)).join('')
 
@@ -45,7 +48,7 @@ function agrees(tree: KeyTree, model: Model, bounds: readonly (string | undefine
   )
 }
 
-t.test('a tree is a sorted map, and its clones never see each other’s writes', async () => {
+t.test('a tree is a sorted map, and its clones are independent', async () => {
   const step = fc.oneof(
     {
       weight: 3,
@@ -116,7 +119,7 @@ t.test('a tree is a sorted map, and its clones never see each other’s writes',
   )
 })
 
-t.test('keys are put into order whatever they begin with', async () => {
+t.test('runs are sorted whatever their common prefix', async () => {
   const key = fc.tuple(
     fc.constantFrom('', 'x', 'common', 'commonly'),
     fc.string({ unit: 'binary-ascii', maxLength: 9 }),
@@ -138,7 +141,7 @@ t.test('keys are put into order whatever they begin with', async () => {
     }),
     200,
   )
-  // Nothing but the end tells them apart: more than is mended one by one.
+  // The keys differ only at their end, so that too many are out of order after the first sort.
   const late = Array.from(
     { length: 3000 },
     (_, i) => `k${'-'.repeat(i % 2)}123456789${String((i * 7919) % 3000).padStart(5, '0')}`,
@@ -152,7 +155,7 @@ t.test('keys are put into order whatever they begin with', async () => {
   )
 })
 
-t.test('what ascends fills its leaves, and what is deleted leaves no holes', async (t) => {
+t.test('ascending inserts fill the leaves, and deletes merge them', async (t) => {
   const tree = new KeyTree()
   const keys = Array.from({ length: 20_000 }, (_, i) => keyOf('', i * 3))
   for (const [i, key] of keys.entries()) tree.add(key, i)

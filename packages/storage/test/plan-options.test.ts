@@ -1,4 +1,4 @@
-/** Covered plans, index bounds by hand, index keys as rows, counts, distinct values, shard filters. */
+/** Covered plans, min and max, index keys as rows, counts, distinct values, shard filters. */
 import fc from 'fast-check'
 import t from 'tap'
 import { decode, encode, encodeKeyString, findField, type Document } from '@shardlab/bson'
@@ -90,7 +90,7 @@ t.test('an index that has all fields covers the query', async (t) => {
   t.same(
     find(collection, { a: 5 }, { projection: { b: 1, a: 1, _id: 0 } })[0],
     { a: 5, b: null },
-    'a key has null for a missing field, and in the order of the index',
+    'missing fields are null, and fields are in the order of the index',
   )
   t.equal(find(collection, { a: 4 }, { shardFilter: mine }).length, 10)
   t.equal(find(collection, { a: 5 }, { shardFilter: { ...mine, owns: () => false } }).length, 0)
@@ -99,7 +99,7 @@ t.test('an index that has all fields covers the query', async (t) => {
   t.same(stages(planOf(arrays, { a: 1 }, { projection: { b: 1, _id: 0 } })), ['PROJECTION_COVERED', 'IXSCAN'])
 })
 
-t.test('covered rows hold what the documents hold', async (t) => {
+t.test('covered rows have the values of the documents', async (t) => {
   let covered = 0
   const projections = fc.constantFrom<Document>(
     { b: 1, _id: 0 },
@@ -118,7 +118,7 @@ t.test('covered rows hold what the documents hold', async (t) => {
       const plan = planOf(collection, wanted, { projection })
       if (stages(plan).includes('FETCH') || stages(plan).includes('COLLSCAN')) return true
       covered++
-      // Index keys have null for what is missing.
+      // Index keys have null for missing fields.
       const text = (row: Document): string =>
         JSON.stringify(row)
           .replaceAll(/"\w":null,?/g, '')
@@ -132,7 +132,7 @@ t.test('covered rows hold what the documents hold', async (t) => {
   t.ok(covered > 100, `${covered} plans were covered`)
 })
 
-t.test('min and max', async (t) => {
+t.test('min and max restrict a hinted index, or fail as on the server', async (t) => {
   const collection = collectionOf(hundred, [
     [{ a: 1, b: -1 }],
     [{ c: 1 }, { collation: { locale: 'en', strength: 2 } }],
@@ -170,7 +170,7 @@ t.test('min and max', async (t) => {
   )
 })
 
-t.test('min and max give what a comparison of keys gives', async () => {
+t.test('min and max return what a comparison of keys returns', async () => {
   check(
     fc.property(
       fc.array(fc.record({ b: scalar, c: scalar }), { maxLength: 30 }),
@@ -189,7 +189,7 @@ t.test('min and max give what a comparison of keys gives', async () => {
   )
 })
 
-t.test('index keys as rows', async (t) => {
+t.test('returnKey returns index keys', async (t) => {
   const collection = collectionOf([{ a: [3, 4], b: 'x' }, { a: 5 }], [[{ a: 1, b: -1 }]])
   t.same(find(collection, { a: { $gt: 3 } }, { returnKey: true }), [
     { a: 4, b: 'x' },
@@ -206,7 +206,7 @@ t.test('index keys as rows', async (t) => {
   t.same(find(anywhere, { 'a.b': 7 }, { returnKey: true }), [{ $_path: 'a.b', 'a.b': 7 }])
 })
 
-t.test('counts', async (t) => {
+t.test('a count uses the cheapest plan', async (t) => {
   const collection = collectionOf(hundred, [[{ a: 1, b: 1 }], [{ tags: 1 }]])
   const count = (wanted: Document, query: PlainQuery = {}): [string[], number] => {
     const plan = planCount(collection, requestOf(wanted, query))
@@ -232,7 +232,7 @@ t.test('counts', async (t) => {
   t.equal(runCount(planCount(arrays, requestOf({ a: { $gt: 0 } }))), 2, 'each document once')
 })
 
-t.test('counts are the numbers of rows', async () => {
+t.test('a count is the number of rows', async () => {
   check(
     fc.property(fc.array(fields, { maxLength: 25 }), filter, (documents, wanted) => {
       const collection = collectionOf(documents, [[{ a: 1 }], [{ b: 1, c: -1 }]])
@@ -244,7 +244,7 @@ t.test('counts are the numbers of rows', async () => {
   )
 })
 
-t.test('distinct values', async (t) => {
+t.test('a distinct scans one key per value if the index allows it', async (t) => {
   const collection = collectionOf(hundred, [[{ a: 1, b: 1 }], [{ c: 1, a: 1 }]])
   const distinct = (key: string, wanted: Document = {}, query: PlainQuery = {}): [string[], number] => {
     const plan = planDistinct(collection, { ...requestOf(wanted, query), key })

@@ -4,12 +4,12 @@ import { encode, type Document } from '@shardlab/bson'
 import { compileFilter, parseSort, sortKeyOf } from '@shardlab/query'
 import { createMemoryEngine, executePlan, stagesOf, type Collection } from '../src/index.js'
 import { check } from '@shardlab/bson/testing'
-import { collectionOf, hundred, type IndexWish } from './support/collection.js'
+import { collectionOf, hundred, type IndexChoice } from './support/collection.js'
 import { fields, filter, sort } from './support/documents.js'
 import { applyAll, createIndexOf, createOf, deleteOf, insertOf } from './support/log.js'
 import { context, errorOf, find, planOf, type PlainQuery } from './support/query.js'
 
-const wishes: readonly IndexWish[] = [
+const indexChoices: readonly IndexChoice[] = [
   [{ a: 1 }],
   [{ a: -1, b: 1 }],
   [{ b: 1, a: 1 }],
@@ -32,8 +32,11 @@ const wishes: readonly IndexWish[] = [
   ],
 ]
 
-/** Documents that refuse an index (parallel arrays) are not what these properties are about. */
-function takenBy(documents: readonly Document[], indexes: readonly IndexWish[]): Collection | null {
+/**
+ * Null: an index cannot contain the documents (parallel arrays), which these properties do not
+ * test.
+ */
+function collectionIfValid(documents: readonly Document[], indexes: readonly IndexChoice[]): Collection | null {
   try {
     return collectionOf(documents, indexes)
   } catch {
@@ -41,18 +44,18 @@ function takenBy(documents: readonly Document[], indexes: readonly IndexWish[]):
   }
 }
 
-t.test('every plan gives what a scan, a filter and a sort give', async (t) => {
+t.test('every plan returns what a scan, a filter and a sort return', async (t) => {
   let indexed = 0
   check(
     fc.property(
       fc.array(fields, { maxLength: 30 }),
-      fc.subarray([...wishes], { minLength: 1, maxLength: 4 }),
+      fc.subarray([...indexChoices], { minLength: 1, maxLength: 4 }),
       filter,
       sort,
       fc.nat({ max: 3 }),
       fc.nat({ max: 6 }),
       (documents, indexes, wanted, order, skip, limit) => {
-        const collection = takenBy(documents, indexes)
+        const collection = collectionIfValid(documents, indexes)
         if (collection === null) return true
         const matcher = compileFilter(encode(wanted), context)
         const matching = [...collection.scan()].filter(({ document }) => matcher.matches(document))
@@ -83,17 +86,17 @@ t.test('every plan gives what a scan, a filter and a sort give', async (t) => {
   t.ok(indexed > 500, `${indexed} plans used an index`)
 })
 
-t.test('a hinted index gives the same, when it holds all documents', async () => {
+t.test('a hinted index returns the same if it contains all documents', async () => {
   check(
     fc.property(
       fc.array(fields, { maxLength: 20 }),
-      fc.constantFrom(...wishes.slice(0, 9)),
+      fc.constantFrom(...indexChoices.slice(0, 9)),
       filter,
-      (documents, wish, wanted) => {
-        const collection = takenBy(documents, [wish])
+      (documents, choice, wanted) => {
+        const collection = collectionIfValid(documents, [choice])
         if (collection === null) return true
         const expected = find(collection, wanted, { hint: { $natural: 1 } })
-        const found = find(collection, wanted, { hint: wish[0] })
+        const found = find(collection, wanted, { hint: choice[0] })
         return (
           found
             .map((row) => text(encode(row)))
@@ -123,7 +126,7 @@ function same(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((key, i) => key === b[i])
 }
 
-/** Which indexes, or which other source of documents, and whether a sort follows. */
+/** Which indexes or other source of documents, and whether a sort follows. */
 function choice(collection: Collection, wanted: Document, query: PlainQuery = {}): string {
   const plan = planOf(collection, wanted, query)
   const stages = [...stagesOf(plan.root)]
@@ -136,7 +139,7 @@ function choice(collection: Collection, wanted: Document, query: PlainQuery = {}
   return stages.some(({ stage }) => stage === 'SORT') ? `${name} SORT` : name
 }
 
-t.test('which index is chosen', async (t) => {
+t.test("the planner chooses the server's index", async (t) => {
   const collection = collectionOf(hundred, [
     [{ a: 1 }],
     [{ a: 1, b: -1 }],
@@ -189,7 +192,7 @@ t.test('which index is chosen', async (t) => {
   )
 })
 
-t.test('a query that cannot be planned is shown as a tree', async (t) => {
+t.test('a query without a plan is shown as a tree', async (t) => {
   const collection = collectionOf(hundred, [])
   const textOf = (wanted: Document, query: PlainQuery = {}): string =>
     errorOf(() => planOf(collection, wanted, { ...query, hint: 'nope' })).message.replace(/ planner returned .*/, '')
@@ -211,10 +214,10 @@ t.test('a query that cannot be planned is shown as a tree', async (t) => {
       '',
     ].join('\n'),
   )
-  t.equal(textOf({ a: /x/ }), 'error processing query: ns=db.c', 'not all predicates have a text')
+  t.equal(textOf({ a: /x/ }), 'error processing query: ns=db.c', 'some predicates have no text')
 })
 
-t.test('sparse, partial and hidden indexes are used only where they are complete', async (t) => {
+t.test('sparse, partial and hidden indexes are used only if they contain all matches', async (t) => {
   const collection = collectionOf(hundred, [
     [{ s: 1 }, { sparse: true }],
     [{ b: 1 }, { partialFilterExpression: { b: { $gte: 50 } } }],
@@ -249,11 +252,11 @@ t.test('sparse, partial and hidden indexes are used only where they are complete
   ]
   for (const [wanted, query, expected] of cases)
     t.equal(choice(collection, wanted, query), expected, JSON.stringify([wanted, query]))
-  t.equal(find(collection, {}, { hint: 's_1' }).length, 0, 'a hinted sparse index shows what it has')
+  t.equal(find(collection, {}, { hint: 's_1' }).length, 0, 'a hinted sparse index returns only its documents')
   t.equal(errorOf(() => planOf(collection, {}, { hint: 'c_1' })).code, 2, 'a hidden index cannot be hinted')
 })
 
-t.test('fields of one array: only the first keeps its bounds', async (t) => {
+t.test('of the fields below one array only the first keeps its bounds', async (t) => {
   const collection = collectionOf(
     [
       {
@@ -284,7 +287,7 @@ t.test('an array sorts by all its elements, whatever the query restricts', async
     ],
     [[{ a: 1 }], [{ b: 1, a: 1 }]],
   )
-  t.equal(choice(collection, { a: { $gt: 4 } }, { sort: { a: 1 } }), 'a_1', 'all of the index, in its order')
+  t.equal(choice(collection, { a: { $gt: 4 } }, { sort: { a: 1 } }), 'a_1', 'the whole index, in its order')
   t.same(
     find(collection, { a: { $gt: 4 } }, { sort: { a: 1 } }).map(({ _id }) => _id),
     [0, 1, 2],
@@ -297,11 +300,11 @@ t.test('an array sorts by all its elements, whatever the query restricts', async
   t.same(
     find(collection, { a: { $in: [5, 6, 9] } }, { sort: { a: 1 } }).map(({ _id }) => _id),
     [0, 1],
-    'equality does not fix what an array sorts by',
+    'equality does not fix the sort value of an array',
   )
 })
 
-t.test('D301 one index for each alternative, and for all of an AND', async (t) => {
+t.test('D301 each branch of $or uses one index, and so does a whole $and', async (t) => {
   const collection = collectionOf(hundred, [[{ a: 1 }], [{ c: 1 }], [{ b: 1 }]])
   const shapes = ({ root, rejected }: ReturnType<typeof planOf>): string[] =>
     [root, ...rejected].map((plan) => [...stagesOf(plan)].map(({ stage }) => stage).join(' '))
@@ -312,7 +315,7 @@ t.test('D301 one index for each alternative, and for all of an AND', async (t) =
   ])
 })
 
-t.test('D302 every query is tried anew', async (t) => {
+t.test('D302 every query runs its own trial', async (t) => {
   const engine = createMemoryEngine()
   applyAll(engine, [createOf('db.c'), createIndexOf('db.c', { a: 1 }), createIndexOf('db.c', { b: 1 })])
   for (let i = 0; i < 50; i++) engine.apply(insertOf('db.c', { _id: i, a: i, b: 1 }))

@@ -9,14 +9,14 @@ import { check } from '@shardlab/bson/testing'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
-// Files share a process, and compiled code is refused under other flags than it was compiled under.
+// Reset: files share a process, and V8 rejects cached code compiled under other flags.
 setFlagsFromString('--no-expose-gc')
 
 const document = Buffer.alloc(5)
 const versionOf = (bytes: Uint8Array): number => findField(bytes, 'version')!.asNumber()
 const ids = (table: RecordTable, reverse = false): number[] => [...table.scan(reverse)].map(({ recordId }) => recordId)
 
-t.test('a table and its clones never see each other’s writes', async () => {
+t.test('a table and its clones are independent', async () => {
   const step = fc.oneof(
     { weight: 6, arbitrary: fc.record({ do: fc.constant('add' as const), gap: fc.constantFrom(1, 1, 1, 300) }) },
     { weight: 4, arbitrary: fc.record({ do: fc.constant('delete' as const), pick: fc.nat() }) },
@@ -34,7 +34,7 @@ t.test('a table and its clones never see each other’s writes', async () => {
           target.table.set(target.next, document)
           target.model.push(target.next)
         } else if (action.do === 'delete' && target.model.length > 0) {
-          // Mostly the oldest, so that pages empty at the front.
+          // Mostly the oldest, so that pages at the front become empty.
           const [gone] = target.model.splice(action.pick % 3 === 0 ? action.pick % target.model.length : 0, 1)
           if (!target.table.delete(gone!)) return false
         } else if (action.do === 'clone' && tables.length < 5) {
@@ -55,7 +55,7 @@ t.test('a table and its clones never see each other’s writes', async () => {
   )
 })
 
-t.test('a table and its clones give the documents that were put there, wherever these lie', async () => {
+t.test('a table and its clones return the stored documents, in slabs or not', async () => {
   const step = fc.record({
     which: fc.nat(),
     do: fc.constantFrom('place', 'place', 'place', 'set', 'slab', 'hold', 'delete', 'clone', 'takeAll'),
@@ -72,7 +72,7 @@ t.test('a table and its clones give the documents that were put there, wherever 
         const { table, model } = tables[which % tables.length]!
         const next = encode({ version: ++version })
         if (action === 'slab') [slab, used] = [Buffer.alloc(4096), 0]
-        // Ids come in their order, as in a collection; others are replaced.
+        // New ids ascend, as in a collection; existing ones are replaced.
         const target = model.has(id) || id >= table.end ? id : table.end
         if (action === 'place') {
           slab.set(next, used)
@@ -110,37 +110,34 @@ t.test('a table and its clones give the documents that were put there, wherever 
   )
 })
 
-t.test(
-  'a slab is let go when none of the documents in it is there any more, also where others came in their place',
-  async (t) => {
-    const table = new RecordTable()
-    const slabs: WeakRef<Uint8Array>[] = []
-    const inSlab = (...ids: number[]): void => {
-      const slab = Buffer.concat(ids.map((id) => encode({ _id: id })))
-      ids.forEach((id, i) => table.setInSlab(id, slab, (i * slab.length) / ids.length))
-      slabs.push(new WeakRef(slab))
-    }
-    inSlab(1, 2)
-    inSlab(1)
-    inSlab(2)
-    inSlab(1)
-    table.cachedDocument(1)
-    inSlab(1, 2)
-    // What a reference led to lives until the turn ends.
-    await new Promise((resolve) => setImmediate(resolve))
-    collectGarbage()
-    t.same(
-      slabs.map((slab) => slab.deref() !== undefined),
-      [false, false, false, false, true],
-    )
-    t.same(
-      [...table.scan()].map((record) => findField(record.document, '_id')!.asNumber()),
-      [1, 2],
-    )
-  },
-)
+t.test('a slab is freed once none of its documents is stored, also after replacements', async (t) => {
+  const table = new RecordTable()
+  const slabs: WeakRef<Uint8Array>[] = []
+  const inSlab = (...ids: number[]): void => {
+    const slab = Buffer.concat(ids.map((id) => encode({ _id: id })))
+    ids.forEach((id, i) => table.setInSlab(id, slab, (i * slab.length) / ids.length))
+    slabs.push(new WeakRef(slab))
+  }
+  inSlab(1, 2)
+  inSlab(1)
+  inSlab(2)
+  inSlab(1)
+  table.cachedDocument(1)
+  inSlab(1, 2)
+  // A WeakRef keeps its target alive until the end of the turn.
+  await new Promise((resolve) => setImmediate(resolve))
+  collectGarbage()
+  t.same(
+    slabs.map((slab) => slab.deref() !== undefined),
+    [false, false, false, false, true],
+  )
+  t.same(
+    [...table.scan()].map((record) => findField(record.document, '_id')!.asNumber()),
+    [1, 2],
+  )
+})
 
-t.test('a queue does not grow its directory', async (t) => {
+t.test('the directory of a queue does not grow', async (t) => {
   const table = new RecordTable()
   for (let id = 1; id <= 200_000; id++) {
     table.set(id, document)
@@ -151,7 +148,7 @@ t.test('a queue does not grow its directory', async (t) => {
   t.equal(table.delete(5), false)
 })
 
-t.test('ids beyond 32 bits', async (t) => {
+t.test('ids exceed 32 bits', async (t) => {
   const table = new RecordTable()
   const recordId = 2 ** 40 + 7
   table.set(recordId, document)
@@ -160,7 +157,7 @@ t.test('ids beyond 32 bits', async (t) => {
   t.same(ids(table), [recordId])
 })
 
-t.test('a table of ids is a map of their KeyStrings', async (t) => {
+t.test('an _id table is a map of KeyStrings', async (t) => {
   const value = fc.oneof(
     fc.nat(20),
     fc.nat(20).map((number) => Long.fromNumber(number)),
@@ -208,7 +205,7 @@ t.test('a table of ids is a map of their KeyStrings', async (t) => {
   t.equal(found.length, 100)
 })
 
-t.test('a table of ids gives memory back, and keeps apart what has the same hash', async (t) => {
+t.test('an _id table shrinks, and distinguishes ids of equal hashes', async (t) => {
   const idOf = (id: unknown): RawValue => findField(encode({ _id: id }), '_id')!
   const records = new RecordTable()
   const table = new IdTable(records, null)

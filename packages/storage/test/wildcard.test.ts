@@ -10,7 +10,7 @@ import { applyAll, createIndexOf, createOf, deleteOf, insertOf, updateOf } from 
 import { context, find, planOf, run, errorOf, type PlainQuery } from './support/query.js'
 import { bytesOf, stateOf } from './support/state.js'
 
-/** The leaves that the index holds of a document: `path=value`. */
+/** The leaves of a document in the index: `path=value`. */
 function leaves({ key, ...options }: { key: Document; wildcardProjection?: Document }, document: Document): string[] {
   const collection = collectionOf([document], [[key, { ...options, name: 'w' }]])
   const index = collection.index('w')!
@@ -20,7 +20,7 @@ function leaves({ key, ...options }: { key: Document; wildcardProjection?: Docum
     .sort()
 }
 
-t.test('what is indexed', async (t) => {
+t.test("the keys of a wildcard index are the server's", async (t) => {
   const document = { a: { b: 1, c: [2, { d: 3 }, [4]] }, e: {}, f: [], _private: 5, g: null }
   t.same(leaves({ key: { '$**': 1 } }, document), [
     '_private=16:5',
@@ -51,7 +51,7 @@ t.test('what is indexed', async (t) => {
 const usesIndex = (collection: Collection, wanted: Document, query: PlainQuery = {}): boolean =>
   [...stagesOf(planOf(collection, wanted, query).root)].some((stage) => 'scan' in stage)
 
-t.test('which predicates it answers', async (t) => {
+t.test('a wildcard index answers the predicates that the server answers with it', async (t) => {
   const collection = collectionOf(
     [{ a: 1, b: { c: 'x' } }, { a: 2, list: [1, 2] }, { a: { deep: 1 }, list: [{ k: 5 }] }, { a: null }, {}],
     [[{ '$**': 1 }]],
@@ -90,7 +90,7 @@ t.test('which predicates it answers', async (t) => {
   }
 })
 
-t.test('order, hints and bounds', async (t) => {
+t.test('a wildcard index gives orders, follows hints and has bounds', async (t) => {
   const collection = collectionOf([{ a: 3 }, { a: 1, b: 1 }, { a: 2 }, { b: 9 }], [[{ '$**': 1 }]])
   const plan = planOf(collection, { a: { $gt: 0 } }, { sort: { a: 1 } })
   t.same(
@@ -101,16 +101,12 @@ t.test('order, hints and bounds', async (t) => {
     run(plan).map(({ a }) => a),
     [1, 2, 3],
   )
-  t.equal(
-    errorOf(() => planOf(collection, {}, { hint: '$**_1' })).code,
-    291,
-    'a hint for a query without a predicate has no plan',
-  )
+  t.equal(errorOf(() => planOf(collection, {}, { hint: '$**_1' })).code, 291, 'a hint without a predicate has no plan')
   t.same(find(collection, { b: 9 }, { hint: { '$**': 1 } }), [{ _id: 3, b: 9 }])
   t.equal(errorOf(() => planOf(collection, { a: 1 }, { hint: '$**_1', min: { a: 1 } })).code, 51174)
 })
 
-t.test('changes and checkpoints', async (t) => {
+t.test('a wildcard index survives changes and checkpoints', async (t) => {
   const engine = createMemoryEngine()
   applyAll(engine, [
     createOf('db.c'),
@@ -123,7 +119,7 @@ t.test('changes and checkpoints', async (t) => {
   const collection = engine.collection('db.c')!
   const index = collection.index('$**_1')!
   t.equal(index.entries, 1)
-  t.ok(index.multikey, 'it was once')
+  t.ok(index.multikey, 'it once was')
   t.same([...index.arrayPaths], ['a'])
   const copy = createMemoryEngine()
   copy.restore(bytesOf(engine.checkpoint()))
@@ -131,7 +127,7 @@ t.test('changes and checkpoints', async (t) => {
   t.same([...copy.collection('db.c')!.index('$**_1')!.arrayPaths], ['a'])
 })
 
-t.test('plans by a wildcard index give what a scan and a filter give', async (t) => {
+t.test('plans with a wildcard index return what a scan and a filter return', async (t) => {
   let indexed = 0
   const specs = fc.constantFrom<[Document, Document]>(
     [{ '$**': 1 }, {}],

@@ -83,7 +83,6 @@ export const proseDebt: readonly string[] = [
   'packages/shard/',
   'packages/sharding/',
   'packages/shardlab/',
-  'packages/storage/',
   'packages/unique/',
   'packages/wire/',
   'scripts/',

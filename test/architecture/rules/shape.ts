@@ -10,7 +10,6 @@ export const longFiles: Readonly<Record<string, string>> = {
   'packages/node/test/explain.test.ts': 'grew when lines were wrapped at 120 columns; to be split',
   'packages/node/test/validation.test.ts': 'grew when lines were wrapped at 120 columns; to be split',
   'packages/sharding/test/targeting.test.ts': 'grew when lines were wrapped at 120 columns; to be split',
-  'packages/storage/test/engine-log.test.ts': 'grew when lines were wrapped at 120 columns; to be split',
   'test/conformance/manual/section-15.test.ts': 'grew when lines were wrapped at 120 columns; to be split',
   'test/live/fork.test.ts': 'grew when lines were wrapped at 120 columns; to be split',
   'test/load/load.test.ts': 'grew when lines were wrapped at 120 columns; to be split',

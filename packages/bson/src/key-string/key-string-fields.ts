@@ -42,7 +42,7 @@ function payloadEnd(key: string, at: number, rank: number, flip: number): number
     case 0x88:
       return fieldsEnd(key, terminated(key, at, flip), flip, true)
     default:
-      throw new Error(`not a KeyString: rank ${rank}`)
+      throw new Error(`not a KeyString: unknown rank ${rank}`)
   }
 }
 
@@ -59,7 +59,7 @@ function numberEnd(key: string, at: number, flip: number): number {
 
 function terminated(key: string, at: number, flip: number): number {
   const end = key.indexOf(flip === 0 ? '\0' : '\xff', at)
-  if (end < 0) throw new Error('not a KeyString: a text without an end')
+  if (end < 0) throw new Error('not a KeyString: unterminated text')
   return end + 1
 }
 

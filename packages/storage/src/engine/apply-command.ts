@@ -47,7 +47,7 @@ export function applyCommand(collections: Collections, entry: LogEntry): void {
     case 'collMod':
       return modify(mustFind(collections, targetNs(entry, db, 'collMod')), entry.object)
     default:
-      throw new Error(`the log holds a command that storage does not know: ${command}`)
+      throw new Error(`unknown command in a log entry: ${command}`)
   }
 }
 
@@ -65,7 +65,7 @@ function mustFind(collections: Collections, ns: string): MemoryCollection {
 function create(collections: Collections, ns: string, entry: LogEntry): void {
   if (collections.has(ns)) throw new CommandError('NamespaceExists', `Collection ${ns} already exists.`)
   const uuid = entry.uuid ?? uuidOf(findField(entry.object, 'uuid'))
-  if (uuid === null) throw new Error(`a collection without a uuid was created: ${ns}`)
+  if (uuid === null) throw new Error(`the log entry that creates ${ns} has no uuid`)
   collections.set(
     ns,
     MemoryCollection.create(ns, uuid, without(entry.object, ['create', 'uuid', 'idIndex']), entry.wallMs),

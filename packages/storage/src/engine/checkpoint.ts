@@ -35,7 +35,7 @@ export function imageOf(collections: readonly MemoryCollection[]): CheckpointIma
           at += asBuffer(scan.bytes).copy(bytes, at, scan.start, scan.start + readInt32(scan.bytes, scan.start))
         }
       }
-      if (at !== length) throw new Error(`a checkpoint of ${length} bytes came out as ${at}`)
+      if (at !== length) throw new Error(`the checkpoint has ${at} bytes instead of ${length}`)
     },
   }
 }
@@ -45,7 +45,8 @@ export function readCheckpoint(checkpoint: Uint8Array): MemoryCollection[] {
   const bytes = Buffer.from(checkpoint.buffer, checkpoint.byteOffset, checkpoint.length)
   const header = documentAt(bytes, 0)
   const version = findField(header, 'version')?.asNumber()
-  if (version !== formatVersion) throw new Error(`a checkpoint of version ${version} cannot be read`)
+  if (version !== formatVersion)
+    throw new Error(`cannot read a checkpoint of version ${version}, only of version ${formatVersion}`)
   let at = header.length
   return documentsOf(findField(header, 'collections')!).map((description) => {
     const uuid = findField(description, 'uuid')!

@@ -206,7 +206,7 @@ export class MemoryCollection implements Collection {
     const previous = this.#mustFind(id)
     const { recordId } = previous
     if (!beginsWithId(document, id) && this.#keyOf(idOf(document)) !== this.#keyOf(id))
-      throw new Error(`an update of ${this.#ns} changes _id`)
+      throw new Error(`a log entry changes the _id of a document in ${this.#ns}`)
     const replaced = this.#indexes.prepareReplacement(this.#ns, previous.document, document, recordId)
     if (replaced !== null) for (const { index, keys } of replaced) index.replace(keys, recordId)
     this.#documents.put(recordId, document)
@@ -313,7 +313,7 @@ export class MemoryCollection implements Collection {
 
   #mustFind(id: RawValue): StoredRecord {
     const record = this.findById(id)
-    if (record === undefined) throw new Error(`the log changes a document that ${this.#ns} does not have`)
+    if (record === undefined) throw new Error(`a log entry changes a document that is not in ${this.#ns}`)
     return record
   }
 

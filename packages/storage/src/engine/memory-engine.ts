@@ -89,7 +89,7 @@ class MemoryEngine implements StorageEngine {
   #mustFind({ ns }: Pick<LogEntry, 'ns'>): MemoryCollection {
     const collection = this.#collections.get(ns)
     if (collection === undefined)
-      throw new CommandError('NamespaceNotFound', `the log writes to a collection that does not exist: ${ns}`)
+      throw new CommandError('NamespaceNotFound', `a log entry writes to ${ns}, which does not exist`)
     return collection
   }
 }

@@ -6,7 +6,7 @@ import { findField, type RawValue } from '@shardlab/bson'
  */
 export function idOf(bytes: Uint8Array, start = 0): RawValue {
   const id = findField(bytes, '_id', start)
-  if (id === undefined) throw new Error('a document without _id came to storage')
+  if (id === undefined) throw new Error('a document has no _id: the writer of the log must add it')
   return id
 }
 

@@ -57,7 +57,7 @@ export function buildStages(
       case 'COUNT_SCAN':
         return new CountScanStage(plan, collection)
       case 'DISTINCT_SCAN':
-        if (options.rowFilter !== null) throw new Error('a DISTINCT_SCAN filters rows only by its own shard filter')
+        if (options.rowFilter !== null) throw new Error('a DISTINCT_SCAN supports no row filter')
         return new DistinctScanStage(plan, collection)
       case 'FETCH':
         return new FetchStage(plan, build(plan.input))

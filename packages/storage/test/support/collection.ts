@@ -1,11 +1,11 @@
-/** A collection with documents and indexes in one call. */
+/** A collection with documents and indexes. */
 import type { Document } from '@shardlab/bson'
 import { createMemoryEngine, type Collection } from '../../src/index.js'
 import { applyAll, createIndexOf, createOf, insertOf } from './log.js'
 
-export type IndexWish = readonly [key: Document, options?: Document]
+export type IndexChoice = readonly [key: Document, options?: Document]
 
-export function collectionOf(documents: readonly Document[], indexes: readonly IndexWish[]): Collection {
+export function collectionOf(documents: readonly Document[], indexes: readonly IndexChoice[]): Collection {
   const engine = createMemoryEngine()
   applyAll(engine, [
     createOf('db.c'),

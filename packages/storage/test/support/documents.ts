@@ -1,4 +1,4 @@
-/** Random documents, filters and sorts over few names and few values, so that they meet. */
+/** Random documents, filters and sorts over few names and values, so that many match. */
 import fc from 'fast-check'
 import { Double, Long, type Document } from '@shardlab/bson'
 
@@ -22,7 +22,7 @@ export const value: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 2, arbitrary: fc.array(inner, { maxLength: 3 }) },
 )
 
-/** Without `_id`. Arrays only at `a`, so that compound indexes take every document. */
+/** Without `_id`. Arrays only at `a`, so that compound indexes accept every document. */
 export const fields: fc.Arbitrary<Document> = fc.record({ a: value, b: scalar, c: scalar }, { requiredKeys: [] })
 
 const path = fc.constantFrom('a', 'a.b', 'a.c', 'b', 'c')

@@ -1,6 +1,6 @@
 /** Builders of log entries for tests. */
 import { emptyDocument, encode, findField, toRawValue, type Document } from '@shardlab/bson'
-import type { LogEntry, StorageEngine } from '../../src/index.js'
+import { createMemoryEngine, type LogEntry, type StorageEngine } from '../../src/index.js'
 
 export const uuid = Buffer.from('00112233445566778899aabbccddeeff', 'hex')
 
@@ -38,9 +38,15 @@ export function createIndexOf(ns: string, key: Document, options: Document = {})
   return commandOf(db!, { createIndexes: name.join('.'), v: 2, key, name: defaultName, ...options })
 }
 
-export const nothing: LogEntry = { ...entry('n', '', emptyDocument, null), uuid: null }
+export const noop: LogEntry = { ...entry('n', '', emptyDocument, null), uuid: null }
 
-/** All of them, in order. */
+/** Applies all entries in order. */
 export function applyAll(engine: StorageEngine, entries: readonly LogEntry[]): void {
   for (const each of entries) engine.apply(each)
+}
+
+export function engineWith(...entries: LogEntry[]): StorageEngine {
+  const engine = createMemoryEngine()
+  applyAll(engine, entries)
+  return engine
 }

@@ -28,7 +28,7 @@ export interface PlainQuery {
   readonly shardFilter?: ShardFilter
 }
 
-/** The context of a query under a collation; the simple one by default. */
+/** The context of a query under a collation; default: the simple one. */
 export function contextOf(collation: Document | undefined): EvaluationContext {
   const compiled = collation === undefined ? null : compileCollation(encode(collation))
   return compiled === null ? context : { ...context, strings: compiled.compare }

@@ -1,4 +1,4 @@
-/** An engine's whole state as plain data, for comparing two of them. */
+/** An engine's whole state as plain data. */
 import { toExtendedJson } from '@shardlab/bson'
 import type { CheckpointImage, Collection, StorageEngine } from '../../src/index.js'
 
