@@ -1,8 +1,9 @@
 import t from 'tap'
-import { loadCommandModules, type CommandModules, type Row } from './model/command-tables.js'
+import { loadCommandModules, loadSpecModules, type CommandModules, type Row } from './model/command-tables.js'
 import { findRoot, readRepository, Repository } from './model/repository.js'
 import { commandsSection, findStalePages, generatePages } from './pages.js'
 import { findCommandsOutsideTables } from './rules/command-rows.js'
+import { findRowsWithoutSpec } from './rules/command-specs.js'
 import { expectNoFindings, messagesOf } from './support.js'
 
 const rowOf = (name: string, more: Partial<Row> = {}): Row & { run: () => void } => ({
@@ -79,6 +80,34 @@ t.test('every command has one file and one row', async (t) => {
     findCommandsOutsideTables(await loadCommandModules(readRepository(), findRoot())),
     'commands and tables agree',
   )
+})
+
+t.test('canary: rows of one command that do not come from one specification', (t) => {
+  const spec = { name: 'find', access: 'none', manual: 'reference/command/find', fields: { filter: 'object' } } as const
+  const specs = [
+    { path: 'find.ts', exports: { findSpec: spec } },
+    { path: 'ping.ts', exports: { pingSpec: { name: 'ping', access: 'none', manual: 'reference/command/ping' } } },
+  ]
+  const ping = rowOf('ping')
+  const tables = (mongosFind: object, nodeFind: object) => [
+    modulesOf('mongos', [ping, rowOf('count'), { ...rowOf('find'), ...mongosFind }], {}),
+    modulesOf('node', [ping, rowOf('count'), { ...rowOf('find'), ...nodeFind }], {}),
+  ]
+  const own = { ...spec, access: 'read', fields: { filter: 'object', sort: 'object' } }
+  t.strictSame(messagesOf(findRowsWithoutSpec(tables({ ...spec, fields: { filter: 'any' } }, own), specs)), [
+    "mongos and node serve 'count', which has no file in packages/member/src/specs",
+    "the row 'find' of node does not take access from the specification",
+    "the row 'find' of node does not take fields from the specification",
+    "'ping' is not served by both routers and nodes",
+  ])
+  t.end()
+})
+
+t.test('rows of routers and nodes for the same command come from one specification', async (t) => {
+  const repository = readRepository()
+  const root = findRoot()
+  const modules = await loadCommandModules(repository, root)
+  expectNoFindings(t, findRowsWithoutSpec(modules, await loadSpecModules(repository, root)), 'one specification each')
 })
 
 t.test('canary: the commands of the page', (t) => {

@@ -9,14 +9,7 @@ export { evaluationOf, withCollation, withLet, withTimeLimit, writeEvaluation } 
 export { hintOf } from './arguments/hint.js'
 export { checkLet } from './arguments/let-argument.js'
 export { namespaceArgument } from './arguments/namespace-argument.js'
-export {
-  batchSizeOf,
-  checkCursorArgument,
-  countBounds,
-  getMoreBatchSize,
-  getMoreNamespace,
-  nonNegative,
-} from './arguments/read-arguments.js'
+export { batchSizeOf, nonNegative } from './arguments/read-arguments.js'
 export { databaseNameOf, splitNamespace } from './arguments/split-namespace.js'
 export { lastingOptions, refuseTemporary, temporaryOptions } from './collections/temporary-options.js'
 export {
@@ -48,17 +41,6 @@ export { documentBytesMax } from './documents/document-size.js'
 export { explainableFields } from './explain/explainable-fields.js'
 export { writeServerInfo, writeServerParameters } from './explain/server-facts.js'
 export { shownStages } from './explain/shown-stage.js'
-export {
-  type Verbosity,
-  cannotExplain,
-  explainFields,
-  explainedCommand,
-  shownCommand,
-  unknownCommand,
-  verbosityOf,
-  withoutExplain,
-  withoutGenericArguments,
-} from './explain/verbosity.js'
 export {
   ConnectionClosedError,
   type FailableCommand,
@@ -113,47 +95,77 @@ export {
   sessionsNamed,
   sessionsOfUsers,
 } from './sessions/session-patterns.js'
-export { aggregateFields, namespaceOfAggregate } from './specs/aggregate.js'
+export { aggregateSpec, checkCursorArgument, namespaceOfAggregate } from './specs/aggregate.js'
 export {
   type BulkWriteOp,
   bulkWriteBatchSize,
-  bulkWriteFields,
   bulkWriteNs,
+  bulkWriteSpec,
   readBulkWrite,
   readStatement,
 } from './specs/bulk-write.js'
-export { cloneCollectionAsCappedFields } from './specs/clone-collection-as-capped.js'
-export { collModFields } from './specs/coll-mod.js'
-export { collStatsFields } from './specs/coll-stats.js'
-export { convertToCappedFields } from './specs/convert-to-capped.js'
-export { type CountQuery, compileCount, countFields, writeCount } from './specs/count.js'
-export { createIndexesFields } from './specs/create-indexes.js'
-export { dataSizeFields } from './specs/data-size.js'
-export { dbStatsFields } from './specs/db-stats.js'
-export { type DistinctQuery, compileDistinct, distinctFields } from './specs/distinct.js'
-export { dropIndexesFields } from './specs/drop-indexes.js'
+export { cloneCollectionAsCappedSpec } from './specs/clone-collection-as-capped.js'
+export { collModSpec } from './specs/coll-mod.js'
+export { collStatsSpec } from './specs/coll-stats.js'
+export { convertToCappedSpec } from './specs/convert-to-capped.js'
+export { type CountQuery, compileCount, countBounds, countSpec, writeCount } from './specs/count.js'
+export { createIndexesSpec } from './specs/create-indexes.js'
+export { createFields, createSpec } from './specs/create.js'
+export { currentOpSpec } from './specs/current-op.js'
+export { dataSizeSpec } from './specs/data-size.js'
+export { dbStatsSpec } from './specs/db-stats.js'
+export { deleteSpec } from './specs/delete.js'
+export { type DistinctQuery, compileDistinct, distinctSpec } from './specs/distinct.js'
+export { dropDatabaseSpec } from './specs/drop-database.js'
+export { dropIndexesSpec } from './specs/drop-indexes.js'
+export { dropSpec } from './specs/drop.js'
+export {
+  type Verbosity,
+  cannotExplain,
+  explainSpec,
+  explainedCommand,
+  shownCommand,
+  unknownCommand,
+  verbosityOf,
+  withoutExplain,
+  withoutGenericArguments,
+} from './specs/explain.js'
 export {
   type FindAndModifyRequest,
   countInReply,
-  findAndModifyFields,
+  findAndModifySpec,
   readFindAndModify,
 } from './specs/find-and-modify.js'
 export {
   type FindQuery,
   checkFindArguments,
   compileFind,
-  findFields,
   findOptionsOf,
+  findSpec,
   tailableModeOf,
 } from './specs/find.js'
-export { fsyncFields } from './specs/fsync.js'
-export { getDefaultRWConcernFields } from './specs/get-default-rw-concern.js'
-export { closeCursors } from './specs/kill-cursors.js'
-export { operationIdOf } from './specs/kill-op.js'
-export { listDatabasesFields } from './specs/list-databases.js'
-export { type RenameRequest, renameCollectionFields, renameRequest } from './specs/rename-collection.js'
-export { setDefaultRWConcernFields } from './specs/set-default-rw-concern.js'
-export { checkValidateOptions, validateFields } from './specs/validate.js'
+export { fsyncSpec } from './specs/fsync.js'
+export { getDefaultRWConcernSpec } from './specs/get-default-rw-concern.js'
+export { cursorIdOf, defaultAwaitMs, getMoreBatchSize, getMoreNamespace, getMoreSpec } from './specs/get-more.js'
+export { getShardVersionSpec } from './specs/get-shard-version.js'
+export { helloSpec } from './specs/hello.js'
+export { insertSpec } from './specs/insert.js'
+export { isMasterSpec } from './specs/is-master.js'
+export { killAllSessionsByPatternSpec } from './specs/kill-all-sessions-by-pattern.js'
+export { killAllSessionsSpec } from './specs/kill-all-sessions.js'
+export { closeCursors, killCursorsSpec } from './specs/kill-cursors.js'
+export { killOpSpec, operationIdOf } from './specs/kill-op.js'
+export { killSessionsSpec } from './specs/kill-sessions.js'
+export { listCollectionsSpec } from './specs/list-collections.js'
+export { listDatabasesSpec } from './specs/list-databases.js'
+export { listIndexesSpec } from './specs/list-indexes.js'
+export { type RenameRequest, renameCollectionSpec, renameRequest } from './specs/rename-collection.js'
+export { replSetGetStatusSpec } from './specs/repl-set-get-status.js'
+export { serverStatusSpec } from './specs/server-status.js'
+export { setDefaultRWConcernSpec } from './specs/set-default-rw-concern.js'
+export { splitVectorSpec } from './specs/split-vector.js'
+export { updateSpec } from './specs/update.js'
+export { checkValidateOptions, validateSpec } from './specs/validate.js'
 export { writeEmptyStorageStats } from './statistics/empty-storage-stats.js'
 export { MemberStatistics, bytesOfMessage } from './statistics/member-statistics.js'
 export { type StatusMetrics, type StatusSection, writeServerStatus } from './statistics/server-status.js'

@@ -64,15 +64,22 @@ export function exportedRows(exports: BuiltModule['exports']): Set<Row> {
   return rows
 }
 
+async function load(root: string, path: string): Promise<BuiltModule> {
+  const built = join(root, path.replace('/src/', '/dist/src/').replace(/\.ts$/, '.js'))
+  return {
+    path,
+    exports: existsSync(built) ? ((await import(pathToFileURL(built).href)) as Record<string, unknown>) : null,
+  }
+}
+
+/** Loads the files of `packages/member/src/specs`. */
+export function loadSpecModules(repository: Repository, root: string): Promise<BuiltModule[]> {
+  const paths = [...repository.files.keys()].filter((path) => path.startsWith('packages/member/src/specs/'))
+  return Promise.all(paths.map((path) => load(root, path)))
+}
+
 /** Loads what `tsc -b` built of the packages that serve commands. */
 export async function loadCommandModules(repository: Repository, root: string): Promise<CommandModules[]> {
-  const load = async (path: string): Promise<BuiltModule> => {
-    const built = join(root, path.replace('/src/', '/dist/src/').replace(/\.ts$/, '.js'))
-    return {
-      path,
-      exports: existsSync(built) ? ((await import(pathToFileURL(built).href)) as Record<string, unknown>) : null,
-    }
-  }
   return Promise.all(
     servingPackages.map(async (folder) => {
       const sources = repository.packages.find((workspace) => workspace.folder === folder)?.sources ?? []
@@ -81,8 +88,8 @@ export async function loadCommandModules(repository: Repository, root: string): 
         .filter((path) => /\/(commands|rows)\/[^/]+\.ts$/.test(path) && !path.endsWith('/index.ts'))
       return {
         folder,
-        entry: await load(`packages/${folder}/src/index.ts`),
-        rowFiles: await Promise.all(rowPaths.map(load)),
+        entry: await load(root, `packages/${folder}/src/index.ts`),
+        rowFiles: await Promise.all(rowPaths.map((path) => load(root, path))),
       }
     }),
   )

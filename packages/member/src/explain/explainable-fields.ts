@@ -1,10 +1,10 @@
 /** Which commands can be explained. Manual: reference/command/explain. */
 import type { FieldSpecs } from '@shardlab/actor'
-import { aggregateFields } from '../specs/aggregate.js'
-import { countFields } from '../specs/count.js'
-import { distinctFields } from '../specs/distinct.js'
-import { findFields } from '../specs/find.js'
-import { findAndModifyFields } from '../specs/find-and-modify.js'
+import { aggregateSpec } from '../specs/aggregate.js'
+import { countSpec } from '../specs/count.js'
+import { distinctSpec } from '../specs/distinct.js'
+import { findSpec } from '../specs/find.js'
+import { findAndModifySpec } from '../specs/find-and-modify.js'
 
 const writeFields = { ordered: 'bool', bypassDocumentValidation: 'bool', let: 'object' } as const
 
@@ -13,13 +13,13 @@ const updateFields = { ...writeFields, updates: 'array!' } as const
 const deleteFields = { ...writeFields, deletes: 'array!' } as const
 
 const explainable: ReadonlyMap<string, FieldSpecs> = new Map<string, FieldSpecs>([
-  ['aggregate', aggregateFields],
-  ['count', countFields],
+  ['aggregate', aggregateSpec.fields],
+  ['count', countSpec.fields],
   ['delete', deleteFields],
-  ['distinct', distinctFields],
-  ['find', findFields],
-  ['findAndModify', findAndModifyFields],
-  ['findandmodify', findAndModifyFields],
+  ['distinct', distinctSpec.fields],
+  ['find', findSpec.fields],
+  ['findAndModify', findAndModifySpec.fields],
+  ['findandmodify', findAndModifySpec.fields],
   ['update', updateFields],
 ])
 

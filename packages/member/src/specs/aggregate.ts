@@ -1,23 +1,42 @@
 import type { CommandArguments } from '@shardlab/actor'
-/** Arguments of aggregate, as the command table checks them. */
-export const aggregateFields = {
-  pipeline: 'array!',
-  cursor: 'any',
-  explain: 'bool',
-  allowDiskUse: 'bool',
-  bypassDocumentValidation: 'bool',
-  collation: 'object',
-  hint: 'string|object',
-  let: 'object',
-  collectionUUID: 'binary',
-  needsMerge: 'bool',
-  fromMongos: 'bool',
-  fromRouter: 'bool',
-  isMapReduceCommand: 'bool',
-  runtimeConstants: 'object',
-} as const
+import { BsonType, CommandError } from '@shardlab/bson'
+import type { CommandSpec } from './command-spec.js'
+export const aggregateSpec = {
+  name: 'aggregate',
+  access: 'read',
+  apiVersion1: true,
+  manual: 'reference/command/aggregate',
+  fields: {
+    pipeline: 'array!',
+    cursor: 'any',
+    explain: 'bool',
+    allowDiskUse: 'bool',
+    bypassDocumentValidation: 'bool',
+    collation: 'object',
+    hint: 'string|object',
+    let: 'object',
+    collectionUUID: 'binary',
+    needsMerge: 'bool',
+    fromMongos: 'bool',
+    fromRouter: 'bool',
+    isMapReduceCommand: 'bool',
+    runtimeConstants: 'object',
+  },
+} as const satisfies CommandSpec
 
 /** `{aggregate: 1}` stands for `database.$cmd.aggregate`. @throws CommandError 73 InvalidNamespace */
 export function namespaceOfAggregate({ args, db }: { readonly args: CommandArguments; readonly db: string }): string {
   return args.target.isNumber() ? `${db}.$cmd.aggregate` : `${db}.${args.collectionName(db)}`
+}
+
+/** @throws CommandError 14 TypeMismatch, 9 FailedToParse when an aggregate that is not explained has no cursor argument */
+export function checkCursorArgument(args: CommandArguments): void {
+  const cursor = args.value('cursor')
+  if (cursor !== undefined && cursor.type !== BsonType.object)
+    throw new CommandError('TypeMismatch', 'cursor field must be missing or an object')
+  if (cursor === undefined && args.bool('explain') !== true)
+    throw new CommandError(
+      'FailedToParse',
+      "The 'cursor' option is required, except for aggregate with the explain argument",
+    )
 }

@@ -6,17 +6,27 @@ import { documentsArgument } from '../arguments/documents-argument.js'
 import { uuidIn } from '../arguments/collection-uuid.js'
 import { checkHint, checkModification, readModify, type WriteStatement } from '../writes/statement.js'
 import { checkBatchSize, type StatementSource, type WriteKind } from '../writes/write-statements.js'
+import type { CommandSpec } from './command-spec.js'
 
-export const bulkWriteFields = {
-  ops: 'array!',
-  nsInfo: 'array!',
-  cursor: 'object',
-  bypassDocumentValidation: 'bool',
-  bypassEmptyTsReplacement: 'bool',
-  ordered: 'bool',
-  errorsOnly: 'bool',
-  let: 'object',
-} as const satisfies FieldSpecs
+export const bulkWriteSpec = {
+  name: 'bulkWrite',
+  access: 'write',
+  adminOnly: true,
+  apiVersion1: true,
+  manual: 'reference/command/bulkWrite',
+  retryable: true,
+  behaviour: 'bulkWriteCommand',
+  fields: {
+    ops: 'array!',
+    nsInfo: 'array!',
+    cursor: 'object',
+    bypassDocumentValidation: 'bool',
+    bypassEmptyTsReplacement: 'bool',
+    ordered: 'bool',
+    errorsOnly: 'bool',
+    let: 'object',
+  },
+} as const satisfies CommandSpec
 
 /** The namespace of the cursor that holds the results. */
 export const bulkWriteNs = 'admin.$cmd.bulkWrite'

@@ -1,16 +1,25 @@
-export const collModFields = {
-  index: 'object',
-  validator: 'object',
-  validationLevel: 'string',
-  validationAction: 'string',
-  viewOn: 'string',
-  pipeline: 'array',
-  recordPreImages: 'bool',
-  changeStreamPreAndPostImages: 'object',
-  expireAfterSeconds: 'any',
-  timeseries: 'object',
-  cappedSize: 'number',
-  cappedMax: 'number',
-  dryRun: 'bool',
-  collectionUUID: 'binary',
-} as const
+import type { CommandSpec } from './command-spec.js'
+
+export const collModSpec = {
+  name: 'collMod',
+  access: 'write',
+  apiVersion1: true,
+  manual: 'reference/command/collMod',
+  ignoresUnknownFields: true,
+  fields: {
+    index: 'object',
+    validator: 'object',
+    validationLevel: 'string',
+    validationAction: 'string',
+    viewOn: 'string',
+    pipeline: 'array',
+    recordPreImages: 'bool',
+    changeStreamPreAndPostImages: 'object',
+    expireAfterSeconds: 'any',
+    timeseries: 'object',
+    cappedSize: 'number',
+    cappedMax: 'number',
+    dryRun: 'bool',
+    collectionUUID: 'binary',
+  },
+} as const satisfies CommandSpec

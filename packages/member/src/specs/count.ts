@@ -1,19 +1,24 @@
 /** What a count asks for. Manual: reference/command/count. Server: count_cmd.cpp, count_request.cpp. */
 import { type EvaluationContext, type Filter, compileFilter } from '@shardlab/query'
 import type { CommandArguments } from '@shardlab/actor'
-import { emptyDocument, DocumentWriter } from '@shardlab/bson'
+import { BsonType, CommandError, DocumentWriter, emptyDocument } from '@shardlab/bson'
 import { hintOf } from '../arguments/hint.js'
-import { countBounds } from '../arguments/read-arguments.js'
+import type { CommandSpec } from './command-spec.js'
 
-/** Arguments of count, as the command table checks them. */
-export const countFields = {
-  query: 'object',
-  limit: 'any',
-  skip: 'any',
-  hint: 'any',
-  collation: 'object',
-  fields: 'object',
-} as const
+export const countSpec = {
+  name: 'count',
+  access: 'read',
+  apiVersion1: true,
+  manual: 'reference/command/count',
+  fields: {
+    query: 'object',
+    limit: 'any',
+    skip: 'any',
+    hint: 'any',
+    collation: 'object',
+    fields: 'object',
+  },
+} as const satisfies CommandSpec
 
 export interface CountQuery {
   readonly filter: Filter
@@ -37,4 +42,28 @@ export function compileCount(args: CommandArguments, context: EvaluationContext)
 /** `{ n }` as the server appends numbers: int32 where it fits. */
 export function writeCount(n: number, writer = new DocumentWriter(128)): DocumentWriter {
   return n < 2 ** 31 ? writer.int32('n', n) : writer.int64('n', n)
+}
+
+const countMin = -(2n ** 63n)
+
+/**
+ * `skip` and `limit` of a count: a negative limit counts like a positive one, 0 is none.
+ * Server: count_request.cpp.
+ * @throws CommandError 2 BadValue, 9 FailedToParse
+ */
+export function countBounds(args: CommandArguments): { readonly skip: number; readonly limit: number } {
+  const limit = args.value('limit')
+  if (limit !== undefined && !limit.isNumber()) throw new CommandError('BadValue', 'limit value is not a valid number')
+  if (limit?.type === BsonType.int64 && limit.asBigInt() === countMin)
+    throw new CommandError('BadValue', 'limit value for count cannot be min long')
+  const skip = args.value('skip')
+  if (skip !== undefined && !skip.isNumber()) throw new CommandError('BadValue', 'skip value is not a valid number')
+  const wholeSkip = whole('skip', skip?.asNumber() ?? 0)
+  if (wholeSkip < 0) throw new CommandError('FailedToParse', `Expected a non-negative number in: skip: ${wholeSkip}`)
+  return { skip: wholeSkip, limit: Math.abs(whole('limit', limit?.asNumber() ?? 0)) }
+}
+
+function whole(name: string, value: number): number {
+  if (!Number.isInteger(value)) throw new CommandError('FailedToParse', `Expected an integer: ${name}: ${value}`)
+  return value
 }

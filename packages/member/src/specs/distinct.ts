@@ -4,9 +4,14 @@ import type { CommandArguments } from '@shardlab/actor'
 import { CommandError, emptyDocument } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import { hintOf } from '../arguments/hint.js'
+import type { CommandSpec } from './command-spec.js'
 
-/** Arguments of distinct, as the command table checks them. */
-export const distinctFields = { key: 'string!', query: 'object', collation: 'object', hint: 'any' } as const
+export const distinctSpec = {
+  name: 'distinct',
+  access: 'read',
+  manual: 'reference/command/distinct',
+  fields: { key: 'string!', query: 'object', collation: 'object', hint: 'any' },
+} as const satisfies CommandSpec
 
 export interface DistinctQuery {
   readonly key: string

@@ -1,5 +1,5 @@
 /** What a findAndModify asks for, checked. Server: find_and_modify.cpp, write_ops.idl; manual: reference/command/findAndModify. */
-import type { CommandArguments, FieldSpecs } from '@shardlab/actor'
+import type { CommandArguments } from '@shardlab/actor'
 import { BsonType, CommandError, emptyDocument, findField } from '@shardlab/bson'
 import {
   checkHint,
@@ -8,27 +8,36 @@ import {
   type DeleteStatement,
   type UpdateStatement,
 } from '../writes/statement.js'
+import type { CommandSpec } from './command-spec.js'
 
-export const findAndModifyFields = {
-  query: 'object',
-  fields: 'object',
-  sort: 'object',
-  // The server takes these two and does nothing with them.
-  batchSize: 'number',
-  singleBatch: 'bool',
-  hint: 'any',
-  collation: 'object',
-  arrayFilters: 'array',
-  remove: 'bool',
-  update: 'any',
-  upsert: 'bool',
-  new: 'bool',
-  bypassDocumentValidation: 'bool',
-  bypassEmptyTsReplacement: 'bool',
-  let: 'object',
-  // Beside a query that a router has sampled.
-  sampleId: 'binary',
-} as const satisfies FieldSpecs
+export const findAndModifySpec = {
+  name: 'findAndModify',
+  aliases: ['findandmodify'],
+  access: 'write',
+  apiVersion1: true,
+  manual: 'reference/command/findAndModify',
+  retryable: true,
+  fields: {
+    query: 'object',
+    fields: 'object',
+    sort: 'object',
+    // The server takes these two and does nothing with them.
+    batchSize: 'number',
+    singleBatch: 'bool',
+    hint: 'any',
+    collation: 'object',
+    arrayFilters: 'array',
+    remove: 'bool',
+    update: 'any',
+    upsert: 'bool',
+    new: 'bool',
+    bypassDocumentValidation: 'bool',
+    bypassEmptyTsReplacement: 'bool',
+    let: 'object',
+    // Beside a query that a router has sampled.
+    sampleId: 'binary',
+  },
+} as const satisfies CommandSpec
 
 export interface FindAndModifyRequest {
   readonly statement: UpdateStatement | DeleteStatement

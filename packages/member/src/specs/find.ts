@@ -16,31 +16,37 @@ import type { TailableMode } from '../cursors/tailable-mode.js'
 import { checkNatural, hintOf } from '../arguments/hint.js'
 import { isAbsentOrEmpty, nonNegative } from '../arguments/read-arguments.js'
 import { rowShape, type RowShape } from '../reads/row-shape.js'
+import type { CommandSpec } from './command-spec.js'
 
-/** Arguments of find, as the command table checks them. */
-export const findFields = {
-  filter: 'object',
-  sort: 'object',
-  projection: 'object',
-  hint: 'any',
-  skip: 'number',
-  limit: 'number',
-  batchSize: 'number',
-  singleBatch: 'bool',
-  max: 'object',
-  min: 'object',
-  returnKey: 'bool',
-  showRecordId: 'bool',
-  tailable: 'bool',
-  awaitData: 'bool',
-  oplogReplay: 'bool',
-  noCursorTimeout: 'bool',
-  allowPartialResults: 'bool',
-  allowDiskUse: 'bool',
-  collation: 'object',
-  let: 'object',
-  collectionUUID: 'binary',
-} as const
+export const findSpec = {
+  name: 'find',
+  access: 'read',
+  apiVersion1: true,
+  manual: 'reference/command/find',
+  fields: {
+    filter: 'object',
+    sort: 'object',
+    projection: 'object',
+    hint: 'any',
+    skip: 'number',
+    limit: 'number',
+    batchSize: 'number',
+    singleBatch: 'bool',
+    max: 'object',
+    min: 'object',
+    returnKey: 'bool',
+    showRecordId: 'bool',
+    tailable: 'bool',
+    awaitData: 'bool',
+    oplogReplay: 'bool',
+    noCursorTimeout: 'bool',
+    allowPartialResults: 'bool',
+    allowDiskUse: 'bool',
+    collation: 'object',
+    let: 'object',
+    collectionUUID: 'binary',
+  },
+} as const satisfies CommandSpec
 
 export interface FindQuery {
   readonly filter: Filter

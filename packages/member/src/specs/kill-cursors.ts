@@ -1,5 +1,14 @@
 import type { CommandArguments } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, elementsOf, typeName } from '@shardlab/bson'
+import type { CommandSpec } from './command-spec.js'
+
+export const killCursorsSpec = {
+  name: 'killCursors',
+  access: 'read',
+  apiVersion1: true,
+  manual: 'reference/command/killCursors',
+  fields: { cursors: 'array!' },
+} as const satisfies CommandSpec
 
 /**
  * Closes the cursors that a killCursors names, and answers with the four lists of its reply.

@@ -1,5 +1,14 @@
 import { CommandError, typeName, type RawValue } from '@shardlab/bson'
 import { formatField } from '@shardlab/query'
+import type { CommandSpec } from './command-spec.js'
+
+export const killOpSpec = {
+  name: 'killOp',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/killOp',
+  fields: { op: 'any' },
+} as const satisfies CommandSpec
 
 /** @throws CommandError 4 NoSuchKey, 14 TypeMismatch, 2 BadValue, 26823 */
 export function operationIdOf(value: RawValue | undefined): number {

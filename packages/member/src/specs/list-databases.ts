@@ -1,1 +1,11 @@
-export const listDatabasesFields = { filter: 'object', nameOnly: 'bool', authorizedDatabases: 'bool' } as const
+import type { CommandSpec } from './command-spec.js'
+
+export const listDatabasesSpec = {
+  name: 'listDatabases',
+  aliases: ['listdatabases'],
+  access: 'read',
+  adminOnly: true,
+  apiVersion1: true,
+  manual: 'reference/command/listDatabases',
+  fields: { filter: 'object', nameOnly: 'bool', authorizedDatabases: 'bool' },
+} as const satisfies CommandSpec

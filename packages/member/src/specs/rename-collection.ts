@@ -1,13 +1,20 @@
 import { type CommandArguments, checkCollectionName, checkDatabaseName } from '@shardlab/actor'
 import { BsonType, CommandError, typeName } from '@shardlab/bson'
 import { splitNamespace } from '../arguments/split-namespace.js'
+import type { CommandSpec } from './command-spec.js'
 
-export const renameCollectionFields = {
-  to: 'string!',
-  dropTarget: 'any',
-  stayTemp: 'bool',
-  collectionUUID: 'binary',
-} as const
+export const renameCollectionSpec = {
+  name: 'renameCollection',
+  access: 'admin',
+  adminOnly: true,
+  manual: 'reference/command/renameCollection',
+  fields: {
+    to: 'string!',
+    dropTarget: 'any',
+    stayTemp: 'bool',
+    collectionUUID: 'binary',
+  },
+} as const satisfies CommandSpec
 
 export interface RenameRequest {
   readonly from: string

@@ -2,20 +2,26 @@
 import type { CommandArguments } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
+import type { CommandSpec } from './command-spec.js'
 
-export const validateFields = {
-  full: 'any',
-  background: 'any',
-  repair: 'any',
-  fixMultikey: 'any',
-  metadata: 'any',
-  checkBSONConformance: 'any',
-  enforceFastCount: 'any',
-  warnOnSchemaValidation: 'any',
-  logDiagnostics: 'any',
-} as const
+export const validateSpec = {
+  name: 'validate',
+  access: 'admin',
+  manual: 'reference/command/validate',
+  fields: {
+    full: 'any',
+    background: 'any',
+    repair: 'any',
+    fixMultikey: 'any',
+    metadata: 'any',
+    checkBSONConformance: 'any',
+    enforceFastCount: 'any',
+    warnOnSchemaValidation: 'any',
+    logDiagnostics: 'any',
+  },
+} as const satisfies CommandSpec
 
-type ValidateOption = keyof typeof validateFields
+type ValidateOption = keyof typeof validateSpec.fields
 
 const exclusive: readonly (readonly [ValidateOption, ValidateOption])[] = [
   ['background', 'full'],

@@ -1,7 +1,7 @@
 /** The commands that a router makes of a client's aggregate. */
 import { CommandArguments } from '@shardlab/actor'
 import { DocumentWriter, FieldIterator, type RawValue } from '@shardlab/bson'
-import { aggregateFields } from '@shardlab/member'
+import { aggregateSpec } from '@shardlab/member'
 import type { ForeignRead } from '@shardlab/query'
 import type { MongosInvocation } from '../command/invocation.js'
 
@@ -116,7 +116,7 @@ export function invocationOfRead(
     concerns: aggregate.concerns,
     db,
     body,
-    args: CommandArguments.parse(body, aggregateFields),
+    args: CommandArguments.parse(body, aggregateSpec.fields),
     sequences: [],
   }
 }

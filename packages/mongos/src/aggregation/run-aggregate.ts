@@ -2,7 +2,7 @@
 import { CommandArguments } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, documentsOf, findField } from '@shardlab/bson'
 import {
-  aggregateFields,
+  aggregateSpec,
   batchSizeOf,
   checkLet,
   collationOf,
@@ -136,7 +136,7 @@ async function withPlan<T>(invocation: MongosInvocation, attempt: (planned: Plan
     const view = resolvedViewOf(error)
     if (view === null) throw error
     const body = commandOnView(invocation.body, view)
-    return withPlan({ ...invocation, body, args: CommandArguments.parse(body, aggregateFields) }, attempt)
+    return withPlan({ ...invocation, body, args: CommandArguments.parse(body, aggregateSpec.fields) }, attempt)
   }
 }
 

@@ -1,19 +1,15 @@
 import type { CommandRow } from '@shardlab/actor'
-import { aggregateFields, batchSizeOf, checkCursorArgument } from '@shardlab/member'
+import { aggregateSpec, batchSizeOf, checkCursorArgument } from '@shardlab/member'
 import { runAggregate } from '../aggregation/run-aggregate.js'
 import type { MongosInvocation } from '../command/invocation.js'
 import { explainItself } from '../explain/explain-pipeline.js'
 
 export const aggregate: CommandRow<MongosInvocation> = {
-  name: 'aggregate',
+  ...aggregateSpec,
   routing: 'shard-key',
-  access: 'read',
-  apiVersion1: true,
-  manual: 'reference/command/aggregate',
   status: 'full',
   summary:
     'Runs a pipeline on one shard, or its first part on several shards and the rest on one of them or the router.',
-  fields: aggregateFields,
   run(invocation) {
     const { args } = invocation
     checkCursorArgument(args)

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { documentValue, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
-import { bulkWriteFields, type BulkWriteOp } from '@shardlab/member'
+import { bulkWriteSpec, type BulkWriteOp } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { sampleWrites } from '../query-analysis/sampled-writes.js'
 import { BatchWriteExecutor } from '../writes/batch-write-executor.js'
@@ -8,17 +8,10 @@ import { withId } from '../writes/document-ids.js'
 import { parseBulkWrite } from '../writes/write-command.js'
 
 export const bulkWrite: CommandRow<MongosInvocation> = {
-  name: 'bulkWrite',
-  behaviour: 'bulkWriteCommand',
+  ...bulkWriteSpec,
   routing: 'shard-key',
-  access: 'write',
-  adminOnly: true,
-  apiVersion1: true,
-  manual: 'reference/command/bulkWrite',
   status: 'full',
   summary: 'Inserts, updates and deletes in several collections at once, each on the shards that it concerns.',
-  retryable: true,
-  fields: bulkWriteFields,
   run(invocation) {
     const { host } = invocation
     const command = parseBulkWrite(invocation, (op) => withDocumentId(host, op))

@@ -1,6 +1,6 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
-import { collModFields } from '@shardlab/member'
+import { collModSpec } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { configCommand, passThrough } from '../routing/primary.js'
 import { rawReplies } from '../routing/raw-replies.js'
@@ -8,16 +8,11 @@ import { routedCommand, soleMember } from '../routing/route.js'
 import { withRoute } from '../routing/stale-loop.js'
 
 export const collMod: CommandRow<MongosInvocation> = {
-  name: 'collMod',
+  ...collModSpec,
   routing: 'all-shards',
-  access: 'write',
-  apiVersion1: true,
-  manual: 'reference/command/collMod',
   status: 'partial',
   missing: 'time series collections',
   summary: 'Changes options of a collection or an index on every shard that has the collection, or a view.',
-  fields: collModFields,
-  ignoresUnknownFields: true,
   run(invocation) {
     const { args, db, host } = invocation
     const ns = `${db}.${args.collectionName(db)}`

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, FieldIterator, findField, type RawValue } from '@shardlab/bson'
-import { collStatsFields, writeNumber, writeEmptyStorageStats } from '@shardlab/member'
+import { collStatsSpec, writeNumber, writeEmptyStorageStats } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import type { Behaviours } from '@shardlab/sharding'
 import { askAll } from '../reads/ask-all.js'
@@ -9,14 +9,10 @@ import { routedCommand, soleMember, type Route } from '../routing/route.js'
 import { withRoute } from '../routing/stale-loop.js'
 
 export const collStats: CommandRow<MongosInvocation> = {
-  name: 'collStats',
-  aliases: ['collstats'],
+  ...collStatsSpec,
   routing: 'all-shards',
-  access: 'read',
-  manual: 'reference/command/collStats',
   status: 'full',
   summary: 'Sums what the shards tell of a collection.',
-  fields: collStatsFields,
   run(invocation) {
     const { args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`

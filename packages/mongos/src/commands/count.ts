@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
-import { countBounds, countFields, writeCount } from '@shardlab/member'
+import { countBounds, countSpec, writeCount } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { askAll } from '../reads/ask-all.js'
 import { routedCommand, type Route } from '../routing/route.js'
@@ -8,14 +8,10 @@ import { withRoute } from '../routing/stale-loop.js'
 import { membersOfRead, noteRead } from '../routing/target-read.js'
 
 export const count: CommandRow<MongosInvocation> = {
-  name: 'count',
+  ...countSpec,
   routing: 'shard-key',
-  access: 'read',
-  apiVersion1: true,
-  manual: 'reference/command/count',
   status: 'full',
   summary: 'Adds up the counts of the shards that can have matching documents.',
-  fields: countFields,
   run(invocation) {
     const { args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`

@@ -1,19 +1,15 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
-import { createIndexesFields } from '@shardlab/member'
+import { createIndexesSpec } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { configCommand, passThrough } from '../routing/primary.js'
 import { rawReplies } from '../routing/raw-replies.js'
 import { withRoute } from '../routing/stale-loop.js'
 
 export const createIndexes: CommandRow<MongosInvocation> = {
-  name: 'createIndexes',
+  ...createIndexesSpec,
   routing: 'all-shards',
-  access: 'write',
-  apiVersion1: true,
-  manual: 'reference/command/createIndexes',
   status: 'full',
   summary: 'Builds indexes on every shard that owns a part of the collection.',
-  fields: createIndexesFields,
   run(invocation) {
     const { args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`

@@ -1,15 +1,12 @@
 import type { CommandRow } from '@shardlab/actor'
 import { findField, type DocumentWriter } from '@shardlab/bson'
-import { refuseTemporary } from '@shardlab/member'
+import { refuseTemporary, createSpec } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { configCommand, configMemberOf, passThrough, primaryCommand, withDatabase } from '../routing/primary.js'
 
 export const create: CommandRow<MongosInvocation> = {
-  name: 'create',
+  ...createSpec,
   routing: 'primary-shard',
-  access: 'write',
-  apiVersion1: true,
-  manual: 'reference/command/create',
   status: 'full',
   summary: 'Creates an unsharded collection or a view, and its database when there is none.',
   run(invocation) {

@@ -1,4 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
+import { currentOpSpec } from '@shardlab/member'
 import { DocumentWriter, findField } from '@shardlab/bson'
 import type { MongosInvocation } from '../command/invocation.js'
 import { documentsIn } from '../remote/command-reply.js'
@@ -7,11 +8,8 @@ import { configCommand } from '../routing/primary.js'
 
 /** Server: cluster_current_op.cpp. */
 export const currentOp: CommandRow<MongosInvocation> = {
-  name: 'currentOp',
+  ...currentOpSpec,
   routing: 'all-shards',
-  access: 'admin',
-  adminOnly: true,
-  manual: 'reference/command/currentOp',
   status: 'full',
   summary: 'Lists the operations that run on the shards.',
   async run(invocation) {

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter, findField } from '@shardlab/bson'
-import { databaseNameOf, dataSizeFields, namespaceArgument } from '@shardlab/member'
+import { databaseNameOf, dataSizeSpec, namespaceArgument } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { askAll } from '../reads/ask-all.js'
 import { owningMembers } from '../routing/owning-members.js'
@@ -8,14 +8,10 @@ import { routedCommand } from '../routing/route.js'
 import { withRoute } from '../routing/stale-loop.js'
 
 export const dataSize: CommandRow<MongosInvocation> = {
-  name: 'dataSize',
-  aliases: ['datasize'],
+  ...dataSizeSpec,
   routing: 'all-shards',
-  access: 'read',
-  manual: 'reference/command/dataSize',
   status: 'full',
   summary: 'Sums the sizes of the documents of a collection, or of a range of keys, over its shards.',
-  fields: dataSizeFields,
   run(invocation) {
     const ns = namespaceArgument(invocation.args)
     const db = databaseNameOf(ns)

@@ -1,20 +1,16 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
-import { dbStatsFields, writeNumber } from '@shardlab/member'
+import { dbStatsSpec, writeNumber } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { copyReplyFields } from '../remote/command-reply.js'
 import { askAll } from '../reads/ask-all.js'
 import { configCommand } from '../routing/primary.js'
 
 export const dbStats: CommandRow<MongosInvocation> = {
-  name: 'dbStats',
-  aliases: ['dbstats'],
+  ...dbStatsSpec,
   routing: 'all-shards',
-  access: 'read',
-  manual: 'reference/command/dbStats',
   status: 'full',
   summary: 'Sums the sizes of a database over all shards.',
-  fields: dbStatsFields,
   async run(invocation) {
     const { args, db, host, operation } = invocation
     const { behaviours } = host

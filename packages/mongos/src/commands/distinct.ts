@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { elementsOf, findField, type DocumentWriter } from '@shardlab/bson'
-import { compileDistinct, distinctFields, DistinctValues, evaluationOf, writeValues } from '@shardlab/member'
+import { compileDistinct, distinctSpec, DistinctValues, evaluationOf, writeValues } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { copyReplyFields, replyWriterFor } from '../remote/command-reply.js'
 import { askAll } from '../reads/ask-all.js'
@@ -9,13 +9,10 @@ import { withRoute } from '../routing/stale-loop.js'
 import { membersOfRead, noteRead } from '../routing/target-read.js'
 
 export const distinct: CommandRow<MongosInvocation> = {
-  name: 'distinct',
+  ...distinctSpec,
   routing: 'shard-key',
-  access: 'read',
-  manual: 'reference/command/distinct',
   status: 'full',
   summary: 'Lists the different values of a field on all shards that can have matching documents.',
-  fields: distinctFields,
   run(invocation) {
     const { args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`

@@ -1,4 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
+import { dropDatabaseSpec } from '@shardlab/member'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { MongosInvocation } from '../command/invocation.js'
 import { raise } from '../remote/command-reply.js'
@@ -6,14 +7,10 @@ import { withDatabase } from '../routing/primary.js'
 import { isConfigDatabase } from '../routing/route.js'
 
 export const dropDatabase: CommandRow<MongosInvocation> = {
-  name: 'dropDatabase',
+  ...dropDatabaseSpec,
   routing: 'primary-shard',
-  access: 'write',
-  apiVersion1: true,
-  manual: 'reference/command/dropDatabase',
   status: 'full',
   summary: 'Drops a database with all its collections on all shards.',
-  fields: {},
   run(invocation) {
     const { args, db, host } = invocation
     if (isConfigDatabase(db)) throw new CommandError('IllegalOperation', `Cannot drop the ${db} database`)

@@ -1,6 +1,6 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
-import { dropIndexesFields } from '@shardlab/member'
+import { dropIndexesSpec } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { configCommand, passThrough } from '../routing/primary.js'
 import { rawReplies, type SuccessfulAnswers } from '../routing/raw-replies.js'
@@ -8,15 +8,10 @@ import { isConfigDatabase } from '../routing/route.js'
 import { withRoute } from '../routing/stale-loop.js'
 
 export const dropIndexes: CommandRow<MongosInvocation> = {
-  name: 'dropIndexes',
-  aliases: ['deleteIndexes'],
+  ...dropIndexesSpec,
   routing: 'all-shards',
-  access: 'write',
-  apiVersion1: true,
-  manual: 'reference/command/dropIndexes',
   status: 'full',
   summary: 'Drops indexes on every shard that owns a part of the collection.',
-  fields: dropIndexesFields,
   run(invocation) {
     const { args, db, host } = invocation
     const ns = `${db}.${args.collectionName(db)}`

@@ -1,19 +1,15 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
-import { collectionUuidOf, uuidMismatch } from '@shardlab/member'
+import { collectionUuidOf, uuidMismatch, dropSpec } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { raise } from '../remote/command-reply.js'
 import { configCommand, configMemberOf, passThrough, withDatabase } from '../routing/primary.js'
 
 export const drop: CommandRow<MongosInvocation> = {
-  name: 'drop',
+  ...dropSpec,
   routing: 'primary-shard',
-  access: 'write',
-  apiVersion1: true,
-  manual: 'reference/command/drop',
   status: 'full',
   summary: 'Drops a collection on all shards and from the catalog, or a view.',
-  fields: { collectionUUID: 'binary' },
   run(invocation) {
     const { args, db, host } = invocation
     const ns = `${db}.${args.collectionName(db)}`

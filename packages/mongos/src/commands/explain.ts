@@ -4,7 +4,7 @@ import {
   cannotExplain,
   explainedCommand,
   explainableFields,
-  explainFields,
+  explainSpec,
   unknownCommand,
   verbosityOf,
 } from '@shardlab/member'
@@ -13,14 +13,10 @@ import { explainPipeline } from '../explain/explain-pipeline.js'
 import { explainOnShards } from '../explain/explain-on-shards.js'
 
 export const explain: CommandRow<MongosInvocation> = {
-  name: 'explain',
+  ...explainSpec,
   routing: 'shard-key',
-  access: 'read',
-  apiVersion1: true,
-  manual: 'reference/command/explain',
   status: 'full',
   summary: 'Shows where a command would go and how the shards would carry it out.',
-  fields: explainFields,
   run(invocation): Promise<DocumentWriter> {
     const { args, db, host } = invocation
     const verbosity = verbosityOf(args, host.behaviours)

@@ -1,21 +1,15 @@
 import type { CommandRow } from '@shardlab/actor'
-import { findAndModifyFields, readFindAndModify, checkLet } from '@shardlab/member'
+import { findAndModifySpec, readFindAndModify, checkLet } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { sampleFindAndModify } from '../query-analysis/sampled-writes.js'
 import { runFindAndModify } from '../writes/find-and-modify.js'
 
 export const findAndModify: CommandRow<MongosInvocation> = {
-  name: 'findAndModify',
-  aliases: ['findandmodify'],
+  ...findAndModifySpec,
   routing: 'shard-key',
-  access: 'write',
-  apiVersion1: true,
-  manual: 'reference/command/findAndModify',
   status: 'full',
   summary:
     'Updates, replaces, upserts or deletes one document and answers with it; moves it if its shard key value asks for it.',
-  retryable: true,
-  fields: findAndModifyFields,
   run(invocation) {
     const { args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`

@@ -5,7 +5,7 @@ import {
   checkLet,
   compileFind,
   evaluationOf,
-  findFields,
+  findSpec,
   nonNegative,
   sortKeyField,
   sortKeyOrder,
@@ -25,14 +25,10 @@ import { noteRead, noteTargetedRead, targetRead } from '../routing/target-read.j
 import { routedToPrimary } from '../statistics/routed.js'
 
 export const find: CommandRow<MongosInvocation> = {
-  name: 'find',
+  ...findSpec,
   routing: 'shard-key',
-  access: 'read',
-  apiVersion1: true,
-  manual: 'reference/command/find',
   status: 'full',
   summary: 'Selects documents on the shards that can have them, and merges what they send.',
-  fields: findFields,
   run(invocation) {
     const { args, db, host } = invocation
     const ns = args.namespace(db)

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
-import { fsyncFields } from '@shardlab/member'
+import { fsyncSpec } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { copyReplyFields } from '../remote/command-reply.js'
 import { askAll } from '../reads/ask-all.js'
@@ -8,15 +8,11 @@ import { configCommand } from '../routing/primary.js'
 
 /** Server: cluster_fsync_cmd.cpp. */
 export const fsync: CommandRow<MongosInvocation> = {
-  name: 'fsync',
+  ...fsyncSpec,
   routing: 'all-shards',
-  access: 'admin',
-  adminOnly: true,
-  manual: 'reference/command/fsync',
   status: 'partial',
   missing: 'lock, and with it fsyncUnlock',
   summary: 'Waits until everything that the shards have written is on their disks.',
-  fields: fsyncFields,
   async run(invocation) {
     const { args, host, operation } = invocation
     if (args.bool('lock') === true) throw new CommandError('InvalidOptions', 'lock is not supported in fsync')

@@ -1,31 +1,26 @@
 import type { CommandRow } from '@shardlab/actor'
-import { BsonType, CommandError, typeName } from '@shardlab/bson'
-import { checkGetMoreAfterCheckout, getMoreBatchSize, getMoreNamespace } from '@shardlab/member'
+import { CommandError } from '@shardlab/bson'
+import {
+  checkGetMoreAfterCheckout,
+  getMoreBatchSize,
+  cursorIdOf,
+  defaultAwaitMs,
+  getMoreNamespace,
+  getMoreSpec,
+} from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 
-/** How long a getMore on an awaitData cursor waits when it does not say. */
-const defaultAwaitMs = 1000
-
 export const getMore: CommandRow<MongosInvocation> = {
-  name: 'getMore',
+  ...getMoreSpec,
   routing: 'cursor',
-  access: 'read',
-  apiVersion1: true,
-  manual: 'reference/command/getMore',
   status: 'full',
   summary: 'Reads on from a cursor of this router.',
-  fields: { collection: 'string!', batchSize: 'number', term: 'number', lastKnownCommittedOpTime: 'any' },
+  fields: { ...getMoreSpec.fields, term: 'number' },
   async run(invocation) {
     const { args, db, host, operation } = invocation
-    if (args.target.type !== BsonType.int64) {
-      throw new CommandError(
-        'TypeMismatch',
-        `BSON field 'getMore.getMore' is the wrong type '${typeName(args.target.type)}', expected type 'long'`,
-      )
-    }
+    const id = cursorIdOf(args)
     const batchSize = getMoreBatchSize(args, host.behaviours)
     host.statistics.opcounters.getmore++
-    const id = args.target.asBigInt()
     const { cursor, tailable, leftMs } = host.cursors.pin(id, getMoreNamespace(args, db), invocation)
     let gone = true
     try {

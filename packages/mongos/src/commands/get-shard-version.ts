@@ -1,7 +1,7 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { arrayIndexName, BsonType, CommandError, compareDocuments, DocumentWriter, typeName } from '@shardlab/bson'
 import { parseChunk } from '@shardlab/sharding'
-import { databaseNameOf } from '@shardlab/member'
+import { databaseNameOf, getShardVersionSpec } from '@shardlab/member'
 import type { DatabaseEntry } from '../catalog/database-entry.js'
 import type { MongosInvocation } from '../command/invocation.js'
 import type { Operation } from '../command/operation.js'
@@ -9,12 +9,9 @@ import type { Mongos } from '../mongos.js'
 
 /** Server: cluster_get_shard_version_cmd.cpp. */
 export const getShardVersion: CommandRow<MongosInvocation> = {
-  name: 'getShardVersion',
+  ...getShardVersionSpec,
   aliases: ['getshardversion'],
   routing: 'local',
-  access: 'admin',
-  adminOnly: true,
-  manual: 'reference/command/getShardVersion',
   status: 'full',
   summary: 'Tells the version of a sharded collection or of a database as this router knows it.',
   async run({ args, host, operation }) {

@@ -1,25 +1,15 @@
 import type { CommandRow } from '@shardlab/actor'
+import { insertSpec } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { BatchWriteExecutor } from '../writes/batch-write-executor.js'
 import { withId } from '../writes/document-ids.js'
 import { parseWriteCommand, withStatements, type WriteCommand } from '../writes/write-command.js'
 
 export const insert: CommandRow<MongosInvocation> = {
-  name: 'insert',
+  ...insertSpec,
   routing: 'shard-key',
-  access: 'write',
-  apiVersion1: true,
-  manual: 'reference/command/insert',
   status: 'full',
   summary: 'Inserts each document on the shard that owns its shard key.',
-  retryable: true,
-  fields: {
-    documents: 'array!',
-    ordered: 'bool',
-    bypassDocumentValidation: 'bool',
-    bypassEmptyTsReplacement: 'bool',
-    collectionUUID: 'binary',
-  },
   run(invocation) {
     const command = parseWriteCommand(invocation, 'insert')
     invocation.host.statistics.opcounters.insert += command.statements.length

@@ -1,13 +1,11 @@
 import type { CommandRow } from '@shardlab/actor'
+import { isMasterSpec } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { writeHello } from '../command/hello-reply.js'
 
 export const isMaster: CommandRow<MongosInvocation> = {
-  name: 'isMaster',
-  aliases: ['ismaster'],
+  ...isMasterSpec,
   routing: 'local',
-  access: 'none',
-  manual: 'reference/command/isMaster',
   status: 'full',
   summary: 'The older form of hello, with which drivers still begin a connection.',
   run: (invocation) => writeHello(invocation, 'ismaster'),

@@ -1,13 +1,11 @@
 import type { CommandRow } from '@shardlab/actor'
-import { sessionsByPattern } from '@shardlab/member'
+import { sessionsByPattern, killAllSessionsByPatternSpec } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { killSessionsEverywhere } from '../command/kill-sessions-everywhere.js'
 
 export const killAllSessionsByPattern: CommandRow<MongosInvocation> = {
-  name: 'killAllSessionsByPattern',
+  ...killAllSessionsByPatternSpec,
   routing: 'all-shards',
-  access: 'admin',
-  manual: 'reference/command/killAllSessionsByPattern',
   status: 'full',
   summary: 'Ends the cursors and operations of the sessions that fit a pattern.',
   run: (invocation) =>

@@ -1,13 +1,11 @@
 import type { CommandRow } from '@shardlab/actor'
-import { sessionsOfUsers } from '@shardlab/member'
+import { sessionsOfUsers, killAllSessionsSpec } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { killSessionsEverywhere } from '../command/kill-sessions-everywhere.js'
 
 export const killAllSessions: CommandRow<MongosInvocation> = {
-  name: 'killAllSessions',
+  ...killAllSessionsSpec,
   routing: 'all-shards',
-  access: 'admin',
-  manual: 'reference/command/killAllSessions',
   status: 'full',
   summary: 'Ends the cursors and operations of the sessions of users, of all sessions when no user is named.',
   run: (invocation) => killSessionsEverywhere(invocation, sessionsOfUsers('killAllSessions', invocation.args.target)),

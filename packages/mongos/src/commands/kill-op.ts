@@ -1,20 +1,16 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, typeName } from '@shardlab/bson'
-import { operationIdOf } from '@shardlab/member'
+import { operationIdOf, killOpSpec } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { ask } from '../routing/scatter.js'
 
 /** Server: cluster_kill_op.cpp. */
 export const killOp: CommandRow<MongosInvocation> = {
-  name: 'killOp',
+  ...killOpSpec,
   routing: 'local',
-  access: 'admin',
-  adminOnly: true,
-  manual: 'reference/command/killOp',
   status: 'full',
   summary:
     'Ends an operation of this router (a number) or of a shard (`shard01:123`); says so whether there is one or not.',
-  fields: { op: 'any' },
   async run(invocation) {
     const { args, host } = invocation
     const op = args.value('op')

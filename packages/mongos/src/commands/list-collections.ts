@@ -1,5 +1,5 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
-import { batchSizeOf } from '@shardlab/member'
+import { batchSizeOf, listCollectionsSpec } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { writeEmptyCursor } from '../cursors/cursor-reply.js'
 import { openOnOne } from '../reads/open-cursor.js'
@@ -7,14 +7,10 @@ import { configCommand, primaryCommand, withDatabase } from '../routing/primary.
 import { isConfigDatabase } from '../routing/route.js'
 
 export const listCollections: CommandRow<MongosInvocation> = {
-  name: 'listCollections',
+  ...listCollectionsSpec,
   routing: 'primary-shard',
-  access: 'read',
-  apiVersion1: true,
-  manual: 'reference/command/listCollections',
   status: 'full',
   summary: 'Lists the collections and views of a database as its primary shard has them.',
-  fields: { filter: 'object', nameOnly: 'bool', authorizedCollections: 'bool', cursor: 'object' },
   run(invocation) {
     const { args, db } = invocation
     const traits = { noTimeout: false, batchSize: batchSizeOf(args) }

@@ -1,6 +1,6 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { DocumentWriter, findField } from '@shardlab/bson'
-import { listDatabasesFields } from '@shardlab/member'
+import { listDatabasesSpec } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { documentsIn } from '../remote/command-reply.js'
 import { configCommand } from '../routing/primary.js'
@@ -10,16 +10,10 @@ import { scatter } from '../routing/scatter.js'
 const bytesPerMb = 1024 * 1024
 
 export const listDatabases: CommandRow<MongosInvocation> = {
-  name: 'listDatabases',
-  aliases: ['listdatabases'],
+  ...listDatabasesSpec,
   routing: 'all-shards',
-  access: 'read',
-  adminOnly: true,
-  apiVersion1: true,
-  manual: 'reference/command/listDatabases',
   status: 'full',
   summary: 'Lists the databases of all shards with their sizes, and those of the config server.',
-  fields: listDatabasesFields,
   async run(invocation) {
     const { args, host, operation } = invocation
     const members = [...(await host.shards.ids(operation)), configAddress]

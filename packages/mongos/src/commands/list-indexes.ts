@@ -1,21 +1,17 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
-import { batchSizeOf } from '@shardlab/member'
+import { batchSizeOf, listIndexesSpec } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { openOnOne } from '../reads/open-cursor.js'
 import { routedCommand, soleMember } from '../routing/route.js'
 import { withRoute } from '../routing/stale-loop.js'
 
 export const listIndexes: CommandRow<MongosInvocation> = {
-  name: 'listIndexes',
+  ...listIndexesSpec,
   routing: 'primary-shard',
-  access: 'read',
-  apiVersion1: true,
-  manual: 'reference/command/listIndexes',
   status: 'full',
   summary:
     'Lists indexes as the shard with the lowest chunk has them; the shard that has them for unsharded collections.',
-  fields: { cursor: 'object', includeBuildUUIDs: 'bool', includeIndexBuildInfo: 'bool' },
   run(invocation) {
     const { args, db, body } = invocation
     const ns = `${db}.${args.collectionName(db)}`

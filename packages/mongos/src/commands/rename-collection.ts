@@ -1,6 +1,6 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
-import { collectionUuidOf, databaseNameOf, renameCollectionFields, renameRequest } from '@shardlab/member'
+import { collectionUuidOf, databaseNameOf, renameCollectionSpec, renameRequest } from '@shardlab/member'
 import type { DatabaseEntry } from '../catalog/database-entry.js'
 import type { MongosInvocation } from '../command/invocation.js'
 import { raise } from '../remote/command-reply.js'
@@ -8,14 +8,10 @@ import { configCommand, passThrough, withDatabase } from '../routing/primary.js'
 import { isConfigDatabase } from '../routing/route.js'
 
 export const renameCollection: CommandRow<MongosInvocation> = {
-  name: 'renameCollection',
+  ...renameCollectionSpec,
   routing: 'primary-shard',
-  access: 'admin',
-  adminOnly: true,
-  manual: 'reference/command/renameCollection',
   status: 'full',
   summary: 'Gives a collection another name: anywhere on the same primary shard, a sharded one within its database.',
-  fields: renameCollectionFields,
   run(invocation) {
     const { args, host, operation } = invocation
     const { from, to, dropTarget } = renameRequest(args)

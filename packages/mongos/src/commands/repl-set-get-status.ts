@@ -1,13 +1,11 @@
 import type { CommandRow } from '@shardlab/actor'
+import { replSetGetStatusSpec } from '@shardlab/member'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { MongosInvocation } from '../command/invocation.js'
 
 export const replSetGetStatus: CommandRow<MongosInvocation> = {
-  name: 'replSetGetStatus',
+  ...replSetGetStatusSpec,
   routing: 'local',
-  access: 'admin',
-  adminOnly: true,
-  manual: 'reference/command/replSetGetStatus',
   status: 'full',
   summary: 'A router is in no replica set: says so.',
   run: () => {

@@ -1,5 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
-import { writeServerStatus, type StatusMetrics, type StatusSection } from '@shardlab/member'
+import { writeServerStatus, type StatusMetrics, type StatusSection, serverStatusSpec } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import type { Mongos } from '../mongos.js'
 
@@ -45,10 +45,8 @@ const metrics: StatusMetrics<Mongos> = {
 }
 
 export const serverStatus: CommandRow<MongosInvocation> = {
-  name: 'serverStatus',
+  ...serverStatusSpec,
   routing: 'local',
-  access: 'admin',
-  manual: 'reference/command/serverStatus',
   status: 'partial',
   lacks: 'what an emulated member does not have: connection pools, the operating system',
   summary: 'Reports on the router: its connections, cursors, commands, and how they were targeted.',

@@ -1,6 +1,6 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
-import { databaseNameOf } from '@shardlab/member'
+import { databaseNameOf, splitVectorSpec } from '@shardlab/member'
 import { qualifiedNamespace } from '../chunks/sharded-collection.js'
 import type { MongosInvocation } from '../command/invocation.js'
 import { configCommand, passThrough } from '../routing/primary.js'
@@ -9,10 +9,8 @@ import { withRoute } from '../routing/stale-loop.js'
 
 /** Server: cluster_split_vector_cmd.cpp. */
 export const splitVector: CommandRow<MongosInvocation> = {
-  name: 'splitVector',
+  ...splitVectorSpec,
   routing: 'primary-shard',
-  access: 'admin',
-  manual: 'reference/command/splitVector',
   status: 'full',
   summary: 'Tells the keys at which an unsharded collection can be split.',
   run(invocation) {

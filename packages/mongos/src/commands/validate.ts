@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
-import { validateFields } from '@shardlab/member'
+import { validateSpec } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { copyReplyFields, isStaleCode } from '../remote/command-reply.js'
 import { owningMembers } from '../routing/owning-members.js'
@@ -9,13 +9,10 @@ import { scatter } from '../routing/scatter.js'
 import { withRoute } from '../routing/stale-loop.js'
 
 export const validate: CommandRow<MongosInvocation> = {
-  name: 'validate',
+  ...validateSpec,
   routing: 'all-shards',
-  access: 'admin',
-  manual: 'reference/command/validate',
   status: 'full',
   summary: 'Has every shard that owns a part of a collection check it.',
-  fields: validateFields,
   run(invocation) {
     const { args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`

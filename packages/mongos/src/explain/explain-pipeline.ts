@@ -2,7 +2,7 @@
 import { CommandArguments } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator } from '@shardlab/bson'
 import {
-  aggregateFields,
+  aggregateSpec,
   evaluationOf,
   namespaceOfAggregate,
   shownStages,
@@ -35,7 +35,10 @@ export function explainPipeline(invocation: MongosInvocation, verbosity: Verbosi
 /** `{ aggregate, explain: true }`: the same as an explain without statistics. */
 export function explainItself(invocation: MongosInvocation): Promise<DocumentWriter> {
   const body = withoutExplain(invocation.body)
-  return explainPipeline({ ...invocation, body, args: CommandArguments.parse(body, aggregateFields) }, 'queryPlanner')
+  return explainPipeline(
+    { ...invocation, body, args: CommandArguments.parse(body, aggregateSpec.fields) },
+    'queryPlanner',
+  )
 }
 
 async function explainOn(

@@ -4,7 +4,7 @@
  */
 import { CommandArguments } from '@shardlab/actor'
 import { DocumentWriter, emptyDocument, FieldIterator } from '@shardlab/bson'
-import { splitNamespace, findAndModifyFields } from '@shardlab/member'
+import { splitNamespace, findAndModifySpec } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import type { WriteCommand } from '../writes/write-command.js'
 
@@ -49,7 +49,7 @@ export function sampleFindAndModify(invocation: MongosInvocation, ns: string): M
     cmd: writer.uuid('sampleId', sampleId).string('$db', db).finish(),
   })
   const sampled = withSampleId(body, sampleId)
-  return { ...invocation, body: sampled, args: CommandArguments.parse(sampled, findAndModifyFields) }
+  return { ...invocation, body: sampled, args: CommandArguments.parse(sampled, findAndModifySpec.fields) }
 }
 
 function withSampleId(document: Uint8Array, sampleId: Uint8Array): Uint8Array {

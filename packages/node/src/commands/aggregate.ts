@@ -2,7 +2,7 @@ import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import type { EvaluationContext, OuterStage } from '@shardlab/query'
 import {
-  aggregateFields,
+  aggregateSpec,
   writeResults,
   withContext,
   batchSizeOf,
@@ -19,14 +19,10 @@ import { explainItself } from './explain.js'
 import { invocationOnView, viewFor } from '../views/run-on-view.js'
 
 export const aggregate: CommandRow<NodeInvocation> = {
-  name: 'aggregate',
+  ...aggregateSpec,
   routing: 'shard-key',
-  access: 'read',
-  apiVersion1: true,
-  manual: 'reference/command/aggregate',
   status: 'full',
   summary: 'Runs an aggregation pipeline.',
-  fields: aggregateFields,
   run(invocation) {
     const { args } = invocation
     checkCursorArgument(args)

@@ -4,7 +4,7 @@ import {
   sortWithMulti,
   writeRetriedStmtIds,
   bulkWriteBatchSize,
-  bulkWriteFields,
+  bulkWriteSpec,
   bulkWriteNs,
   readBulkWrite,
   readStatement,
@@ -29,17 +29,10 @@ import type { NodeInvocation } from '../invocation.js'
 import type { ExecutedStatement } from '../sessions/retry-history.js'
 
 export const bulkWrite: CommandRow<NodeInvocation> = {
-  name: 'bulkWrite',
-  behaviour: 'bulkWriteCommand',
+  ...bulkWriteSpec,
   routing: 'shard-key',
-  access: 'write',
-  apiVersion1: true,
-  adminOnly: true,
-  manual: 'reference/command/bulkWrite',
   status: 'full',
   summary: 'Inserts, updates and deletes in several collections at once.',
-  retryable: true,
-  fields: bulkWriteFields,
   async run(invocation) {
     const { host, retryable } = invocation
     const { ops, namespaces, uuids, ordered, errorsOnly } = readBulkWrite(invocation)

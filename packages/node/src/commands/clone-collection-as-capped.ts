@@ -1,17 +1,14 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
-import { cloneCollectionAsCappedFields } from '@shardlab/member'
+import { cloneCollectionAsCappedSpec } from '@shardlab/member'
 import { cappedSizeOf, copyAsCapped, sourceOfCopy } from '../crud/capped-copy.js'
 import type { NodeInvocation } from '../invocation.js'
 
 export const cloneCollectionAsCapped: CommandRow<NodeInvocation> = {
-  name: 'cloneCollectionAsCapped',
+  ...cloneCollectionAsCappedSpec,
   routing: 'primary-shard',
-  access: 'write',
-  manual: 'reference/command/cloneCollectionAsCapped',
   status: 'full',
   summary: 'Makes a capped collection with the newest documents of another one.',
-  fields: cloneCollectionAsCappedFields,
   async run(invocation) {
     invocation.host.requireRoom()
     const { host, args, db } = invocation

@@ -11,7 +11,7 @@ import {
 } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import { cappedMaxDocuments, cappedSizeBytes, type Collection } from '@shardlab/storage'
-import { collModFields } from '@shardlab/member'
+import { collModSpec } from '@shardlab/member'
 import { checkClusteredExpiry } from '../crud/clustered-index.js'
 import { checkCollectionUuid } from '../crud/collection-uuid.js'
 import { checkEnumeration, preImagesOption, writeInteger } from '../crud/collection-options.js'
@@ -34,16 +34,11 @@ const collectionOnly = [
 ] as const
 
 export const collMod: CommandRow<NodeInvocation> = {
-  name: 'collMod',
+  ...collModSpec,
   routing: 'all-shards',
-  access: 'write',
-  apiVersion1: true,
-  manual: 'reference/command/collMod',
   status: 'partial',
   missing: 'time series collections',
   summary: 'Changes options of a collection, an index or a view.',
-  fields: collModFields,
-  ignoresUnknownFields: true,
   async run(invocation) {
     invocation.host.requireRoom()
     const { host, args, db, body } = invocation
@@ -81,7 +76,7 @@ export const collMod: CommandRow<NodeInvocation> = {
 /** @throws CommandError 40415, 72 InvalidOptions before the command had a generated parser */
 function refuseUnknown(body: Uint8Array, { collModIsTyped }: Behaviours): void {
   for (const [name] of fieldsOf(body).slice(1)) {
-    if (Object.hasOwn(collModFields, name) || isGenericArgument(name)) continue
+    if (Object.hasOwn(collModSpec.fields, name) || isGenericArgument(name)) continue
     throw collModIsTyped
       ? new CommandError(40415, `BSON field 'collMod.${name}' is an unknown field.`)
       : new CommandError('InvalidOptions', `unknown option to collMod: ${name}`)

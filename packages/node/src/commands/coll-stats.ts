@@ -1,18 +1,14 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
-import { collStatsFields } from '@shardlab/member'
+import { collStatsSpec } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
 import { scaleOf, writeStorageStats } from '../statistics/storage-stats.js'
 
 export const collStats: CommandRow<NodeInvocation> = {
-  name: 'collStats',
-  aliases: ['collstats'],
+  ...collStatsSpec,
   routing: 'all-shards',
-  access: 'read',
-  manual: 'reference/command/collStats',
   status: 'full',
   summary: 'Tells how much a collection and its indexes hold.',
-  fields: collStatsFields,
   async run(invocation) {
     const { args, db, host } = invocation
     const ns = `${db}.${args.collectionName(db)}`

@@ -1,18 +1,15 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
-import { convertToCappedFields } from '@shardlab/member'
+import { convertToCappedSpec } from '@shardlab/member'
 import { cappedSizeOf, copyAsCapped, sourceOfCopy } from '../crud/capped-copy.js'
 import { renameLocalCollection } from '../crud/rename.js'
 import type { NodeInvocation } from '../invocation.js'
 
 export const convertToCapped: CommandRow<NodeInvocation> = {
-  name: 'convertToCapped',
+  ...convertToCappedSpec,
   routing: 'primary-shard',
-  access: 'write',
-  manual: 'reference/command/convertToCapped',
   status: 'full',
   summary: 'Turns a collection into a capped one with its newest documents and no indexes but that of _id.',
-  fields: convertToCappedFields,
   async run(invocation) {
     invocation.host.requireRoom()
     const { host, args, db } = invocation

@@ -1,19 +1,15 @@
 import type { CommandRow } from '@shardlab/actor'
 import { runCount } from '@shardlab/storage'
-import { evaluationOf, withTimeLimit, compileCount, countFields, writeCount } from '@shardlab/member'
+import { evaluationOf, withTimeLimit, compileCount, countSpec, writeCount } from '@shardlab/member'
 import { planCounting } from '../crud/read-count.js'
 import { checkTableScan } from '../crud/table-scan.js'
 import type { NodeInvocation } from '../invocation.js'
 
 export const count: CommandRow<NodeInvocation> = {
-  name: 'count',
+  ...countSpec,
   routing: 'shard-key',
-  access: 'read',
-  apiVersion1: true,
-  manual: 'reference/command/count',
   status: 'full',
   summary: 'Counts documents.',
-  fields: countFields,
   async run(invocation) {
     const { host, args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`

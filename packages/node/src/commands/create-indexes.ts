@@ -1,7 +1,7 @@
 import { uuidV4, type CommandArguments, type CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, findField, stringValue, type RawValue } from '@shardlab/bson'
 import { prepareIndex, type Collection } from '@shardlab/storage'
-import { uuidText, createIndexesFields } from '@shardlab/member'
+import { uuidText, createIndexesSpec } from '@shardlab/member'
 import { checkCollectionUuid } from '../crud/collection-uuid.js'
 import { withoutClusteredOption } from '../crud/clustered-index.js'
 import { buildIndex, dropIndex } from '../crud/index-specs.js'
@@ -11,15 +11,11 @@ import type { StorageNode } from '../storage-node.js'
 import { viewOf } from '../views/view-catalog.js'
 
 export const createIndexes: CommandRow<NodeInvocation> = {
-  name: 'createIndexes',
+  ...createIndexesSpec,
   routing: 'all-shards',
-  access: 'write',
-  apiVersion1: true,
-  manual: 'reference/command/createIndexes',
   status: 'partial',
   missing: 'text, geospatial and compound wildcard indexes',
   summary: 'Builds indexes.',
-  fields: createIndexesFields,
   async run(invocation) {
     invocation.host.requireRoom()
     const { host, args, db } = invocation

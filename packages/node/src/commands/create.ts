@@ -2,19 +2,16 @@ import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField, valuesEqual } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import type { Collection } from '@shardlab/storage'
-import { uuidText } from '@shardlab/member'
-import { collectionOptions, createFields, listedOptions, pipelineOf, sameOptions } from '../crud/collection-options.js'
+import { uuidText, createFields, createSpec } from '@shardlab/member'
+import { collectionOptions, listedOptions, pipelineOf, sameOptions } from '../crud/collection-options.js'
 import { checkNewName, createCollection } from '../crud/namespace.js'
 import type { NodeInvocation } from '../invocation.js'
 import { createView, viewOf } from '../views/view-catalog.js'
 import type { ViewDefinition } from '../views/view-definition.js'
 
 export const create: CommandRow<NodeInvocation> = {
-  name: 'create',
+  ...createSpec,
   routing: 'primary-shard',
-  access: 'write',
-  apiVersion1: true,
-  manual: 'reference/command/create',
   status: 'partial',
   missing: 'time series and encrypted collections',
   summary: 'Creates a collection or a view.',

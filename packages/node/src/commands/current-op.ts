@@ -1,7 +1,7 @@
 import { isGenericArgument, type CommandArguments, type CommandRow } from '@shardlab/actor'
 import { DocumentWriter, FieldIterator } from '@shardlab/bson'
 import { compileFilter } from '@shardlab/query'
-import { currentOperations } from '@shardlab/member'
+import { currentOperations, currentOpSpec } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
 
 const parameters: ReadonlySet<string> = new Set(['$all', '$ownOps', '$truncateOps'])
@@ -31,11 +31,8 @@ function currentOpCommandOptions(args: CommandArguments): {
 }
 
 export const currentOp: CommandRow<NodeInvocation> = {
-  name: 'currentOp',
+  ...currentOpSpec,
   routing: 'local',
-  access: 'admin',
-  adminOnly: true,
-  manual: 'reference/command/currentOp',
   status: 'full',
   summary: 'Lists the operations that run.',
   run({ args, body, host, routed }) {

@@ -9,19 +9,15 @@ import {
   keyStringOfDocument,
 } from '@shardlab/bson'
 import type { Collection, Index } from '@shardlab/storage'
-import { dataSizeFields, namespaceArgument } from '@shardlab/member'
+import { dataSizeSpec, namespaceArgument } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
 import { sizesOf, type KeyBounds } from '../statistics/collection-sizes.js'
 
 export const dataSize: CommandRow<NodeInvocation> = {
-  name: 'dataSize',
-  aliases: ['datasize'],
+  ...dataSizeSpec,
   routing: 'all-shards',
-  access: 'read',
-  manual: 'reference/command/dataSize',
   status: 'full',
   summary: 'Counts and sizes the documents of a collection or of a range of keys.',
-  fields: dataSizeFields,
   async run(invocation) {
     const { args, host } = invocation
     const ns = namespaceArgument(args)

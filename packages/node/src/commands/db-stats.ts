@@ -1,19 +1,15 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
-import { dbStatsFields } from '@shardlab/member'
+import { dbStatsSpec } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
 import { sizesOf } from '../statistics/collection-sizes.js'
 import { indexBytes } from '../statistics/storage-stats.js'
 
 export const dbStats: CommandRow<NodeInvocation> = {
-  name: 'dbStats',
-  aliases: ['dbstats'],
+  ...dbStatsSpec,
   routing: 'all-shards',
-  access: 'read',
-  manual: 'reference/command/dbStats',
   status: 'full',
   summary: 'Sums the sizes of the collections of a database.',
-  fields: dbStatsFields,
   run({ args, db, host }) {
     const scale = Math.trunc(args.number('scale') ?? 1)
     if (!(scale > 0 && scale <= 2 ** 50))

@@ -1,20 +1,15 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
-import { readModify, type DeleteStatement } from '@shardlab/member'
+import { readModify, type DeleteStatement, deleteSpec } from '@shardlab/member'
 import { runWriteBatch } from '../crud/write-batch.js'
 import { prepareDelete } from '../crud/write-delete.js'
 import type { NodeInvocation } from '../invocation.js'
 
 export const deleteCommand: CommandRow<NodeInvocation> = {
-  name: 'delete',
+  ...deleteSpec,
   routing: 'shard-key',
-  access: 'write',
-  apiVersion1: true,
-  manual: 'reference/command/delete',
   status: 'full',
   summary: 'Deletes one or all documents that match each statement.',
-  retryable: true,
-  fields: { deletes: 'array!', ordered: 'bool', let: 'object', collectionUUID: 'binary' },
   async run(invocation) {
     const { host } = invocation
     let deleted = 0

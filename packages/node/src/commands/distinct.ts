@@ -4,7 +4,7 @@ import {
   evaluationOf,
   withTimeLimit,
   compileDistinct,
-  distinctFields,
+  distinctSpec,
   DistinctValues,
   withContext,
   writeValues,
@@ -14,13 +14,10 @@ import { checkTableScan } from '../crud/table-scan.js'
 import type { NodeInvocation } from '../invocation.js'
 
 export const distinct: CommandRow<NodeInvocation> = {
-  name: 'distinct',
+  ...distinctSpec,
   routing: 'shard-key',
-  access: 'read',
-  manual: 'reference/command/distinct',
   status: 'full',
   summary: 'Lists the different values of a field.',
-  fields: distinctFields,
   async run(invocation) {
     const { host, args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`

@@ -1,17 +1,14 @@
 import type { CommandRow } from '@shardlab/actor'
+import { dropDatabaseSpec } from '@shardlab/member'
 import { DocumentWriter } from '@shardlab/bson'
 import { dropLocalDatabase } from '../crud/drop.js'
 import type { NodeInvocation } from '../invocation.js'
 
 export const dropDatabase: CommandRow<NodeInvocation> = {
-  name: 'dropDatabase',
+  ...dropDatabaseSpec,
   routing: 'primary-shard',
-  access: 'write',
-  apiVersion1: true,
-  manual: 'reference/command/dropDatabase',
   status: 'full',
   summary: 'Drops a database.',
-  fields: {},
   async run(invocation) {
     invocation.host.requireRoom()
     const { host, db } = invocation

@@ -10,7 +10,7 @@ import {
 } from '@shardlab/bson'
 import { formatDocument, formatValue } from '@shardlab/query'
 import { isIdKey, type Collection, type Index } from '@shardlab/storage'
-import { uuidText, dropIndexesFields } from '@shardlab/member'
+import { uuidText, dropIndexesSpec } from '@shardlab/member'
 import { checkCollectionUuid } from '../crud/collection-uuid.js'
 import { dropIndex } from '../crud/index-specs.js'
 import type { NodeInvocation } from '../invocation.js'
@@ -18,15 +18,10 @@ import type { Access } from '../role.js'
 import { viewOf } from '../views/view-catalog.js'
 
 export const dropIndexes: CommandRow<NodeInvocation> = {
-  name: 'dropIndexes',
-  aliases: ['deleteIndexes'],
+  ...dropIndexesSpec,
   routing: 'all-shards',
-  access: 'write',
-  apiVersion1: true,
-  manual: 'reference/command/dropIndexes',
   status: 'full',
   summary: 'Drops indexes by name, by key pattern, or all but that of _id.',
-  fields: dropIndexesFields,
   async run(invocation) {
     invocation.host.requireRoom()
     const { host, args, db } = invocation

@@ -1,4 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
+import { dropSpec } from '@shardlab/member'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { checkCollectionUuid } from '../crud/collection-uuid.js'
 import { dropLocalNamespace } from '../crud/drop.js'
@@ -6,14 +7,10 @@ import { isTemporary } from '../crud/temporary.js'
 import type { NodeInvocation } from '../invocation.js'
 
 export const drop: CommandRow<NodeInvocation> = {
-  name: 'drop',
+  ...dropSpec,
   routing: 'primary-shard',
-  access: 'write',
-  apiVersion1: true,
-  manual: 'reference/command/drop',
   status: 'full',
   summary: 'Drops a collection or a view.',
-  fields: { collectionUUID: 'binary' },
   async run(invocation) {
     const { host, args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`

@@ -6,7 +6,7 @@ import {
   writeServerParameters,
   cannotExplain,
   explainedCommand,
-  explainFields,
+  explainSpec,
   shownCommand,
   unknownCommand,
   verbosityOf,
@@ -17,14 +17,10 @@ import { explainerOf } from '../explain/explainers.js'
 import type { NodeInvocation } from '../invocation.js'
 
 export const explain: CommandRow<NodeInvocation> = {
-  name: 'explain',
+  ...explainSpec,
   routing: 'shard-key',
-  access: 'read',
-  apiVersion1: true,
-  manual: 'reference/command/explain',
   status: 'full',
   summary: 'Shows how a command would be carried out.',
-  fields: explainFields,
   run(invocation) {
     const { host, args, db } = invocation
     const verbosity = verbosityOf(args, host.behaviours)

@@ -4,7 +4,7 @@ import { compileFilter, compileProjection, formatDocument, parseSort, type Evalu
 import type { LogSession } from '@shardlab/storage'
 import {
   withCollation,
-  findAndModifyFields,
+  findAndModifySpec,
   readFindAndModify,
   type FindAndModifyRequest,
   checkLet,
@@ -18,16 +18,10 @@ import type { NodeInvocation } from '../invocation.js'
 import type { ExecutedStatement } from '../sessions/retry-history.js'
 
 export const findAndModify: CommandRow<NodeInvocation> = {
-  name: 'findAndModify',
-  aliases: ['findandmodify'],
+  ...findAndModifySpec,
   routing: 'shard-key',
-  access: 'write',
-  apiVersion1: true,
-  manual: 'reference/command/findAndModify',
   status: 'full',
   summary: 'Updates, replaces, upserts or deletes one document and answers with it.',
-  retryable: true,
-  fields: findAndModifyFields,
   async run(invocation) {
     const { host, args, db, retryable } = invocation
     const ns = `${db}.${args.collectionName(db)}`

@@ -7,7 +7,7 @@ import {
   withTimeLimit,
   checkLet,
   compileFind,
-  findFields,
+  findSpec,
   type FindQuery,
   emptySource,
   withContext,
@@ -28,14 +28,10 @@ import type { Access } from '../role.js'
 import type { StorageNode } from '../storage-node.js'
 
 export const find: CommandRow<NodeInvocation> = {
-  name: 'find',
+  ...findSpec,
   routing: 'shard-key',
-  access: 'read',
-  apiVersion1: true,
-  manual: 'reference/command/find',
   status: 'full',
   summary: 'Selects documents and opens a cursor on them.',
-  fields: findFields,
   run(invocation) {
     const { host, args, db } = invocation
     const ns = args.namespace(db)

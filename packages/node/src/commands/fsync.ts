@@ -1,18 +1,14 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
-import { fsyncFields } from '@shardlab/member'
+import { fsyncSpec } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
 
 export const fsync: CommandRow<NodeInvocation> = {
-  name: 'fsync',
+  ...fsyncSpec,
   routing: 'all-shards',
-  access: 'admin',
-  adminOnly: true,
-  manual: 'reference/command/fsync',
   status: 'partial',
   missing: 'lock, and with it fsyncUnlock',
   summary: 'Waits until everything that has been written is on the disk.',
-  fields: fsyncFields,
   async run({ args, host }) {
     if (args.bool('lock') === true) throw new CommandError('InvalidOptions', 'lock is not supported in fsync')
     await host.flush()

@@ -1,20 +1,15 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField, stringValue } from '@shardlab/bson'
-import { concernDefaultsId, writeConcernDefaults, getDefaultRWConcernFields } from '@shardlab/member'
+import { concernDefaultsId, writeConcernDefaults, getDefaultRWConcernSpec } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
 import type { StorageNode } from '../storage-node.js'
 export const configSettings = 'config.settings'
 
 export const getDefaultRWConcern: CommandRow<NodeInvocation> = {
-  name: 'getDefaultRWConcern',
+  ...getDefaultRWConcernSpec,
   routing: 'config-server',
-  access: 'admin',
-  adminOnly: true,
-  manual: 'reference/command/getDefaultRWConcern',
   status: 'full',
   summary: 'Tells which read and write concern hold where a command names none.',
-  fields: getDefaultRWConcernFields,
-  behaviour: 'defaultConcernCommands',
   run({ args, host }) {
     refuseOnShards(host, 'getDefaultRWConcern')
     return writeKeptDefaults(host, args.bool('inMemory') ?? false)

@@ -1,33 +1,29 @@
 import type { CommandRow } from '@shardlab/actor'
-import { BsonType, CommandError, DocumentWriter, typeName } from '@shardlab/bson'
-import { getMoreBatchSize, getMoreNamespace, withContext, checkGetMoreAfterCheckout } from '@shardlab/member'
+import { CommandError, DocumentWriter } from '@shardlab/bson'
+import {
+  getMoreBatchSize,
+  cursorIdOf,
+  defaultAwaitMs,
+  getMoreNamespace,
+  withContext,
+  checkGetMoreAfterCheckout,
+  getMoreSpec,
+} from '@shardlab/member'
 import { writeBatch, type OpenCursor } from '../cursors/cursor-manager.js'
 import { checkCollectionOfCursor } from '../cursors/invalidate-cursors.js'
 import type { NodeInvocation } from '../invocation.js'
 
-/** How long a getMore on an awaitData cursor waits when it does not say. */
-const defaultAwaitMs = 1000
-
 export const getMore: CommandRow<NodeInvocation> = {
-  name: 'getMore',
+  ...getMoreSpec,
   routing: 'cursor',
-  access: 'read',
-  apiVersion1: true,
-  manual: 'reference/command/getMore',
   status: 'full',
   summary: 'Reads the next batch of a cursor.',
-  fields: { collection: 'string!', batchSize: 'number', term: 'any', lastKnownCommittedOpTime: 'any' },
   run(invocation) {
     const { host, args, db } = invocation
-    if (args.target.type !== BsonType.int64)
-      throw new CommandError(
-        'TypeMismatch',
-        `BSON field 'getMore.getMore' is the wrong type '${typeName(args.target.type)}', expected type 'long'`,
-      )
+    const id = cursorIdOf(args)
     host.opcounters.getmore++
     const batchSize = getMoreBatchSize(args, host.behaviours)
     const ns = getMoreNamespace(args, db)
-    const id = args.target.asBigInt()
     checkCollectionOfCursor(host, ns, host.cursors.find(id))
     const cursor = host.cursors.get(id)
     checkSession(invocation, cursor)

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, findField, sameBytes, type RawValue } from '@shardlab/bson'
-import { noteMetadata, writeHelloLimits, writeAgreedCompression } from '@shardlab/member'
+import { noteMetadata, writeHelloLimits, writeAgreedCompression, helloSpec } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
 
 /** The awaitable form's arguments. @throws CommandError 31368, 31373 as a mongod */
@@ -34,11 +34,8 @@ async function awaitNoChange({ host, operation }: NodeInvocation, waitMs: number
 
 /** A one-member replica set whose primary this node is. */
 export const hello: CommandRow<NodeInvocation> = {
-  name: 'hello',
+  ...helloSpec,
   routing: 'local',
-  access: 'none',
-  apiVersion1: true,
-  manual: 'reference/command/hello',
   status: 'full',
   summary: 'Introduces the member: role, limits, wire versions.',
   run: (invocation) => introduceNode(invocation, 'isWritablePrimary'),

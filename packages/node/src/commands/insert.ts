@@ -1,4 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
+import { insertSpec } from '@shardlab/member'
 import { DocumentWriter } from '@shardlab/bson'
 import { fixDocumentForInsert } from '../crud/fix-document.js'
 import { insertRun } from '../crud/insert-run.js'
@@ -7,21 +8,10 @@ import { insertDocument } from '../crud/write-insert.js'
 import type { NodeInvocation } from '../invocation.js'
 
 export const insert: CommandRow<NodeInvocation> = {
-  name: 'insert',
+  ...insertSpec,
   routing: 'shard-key',
-  access: 'write',
-  apiVersion1: true,
-  manual: 'reference/command/insert',
   status: 'full',
   summary: 'Inserts documents.',
-  retryable: true,
-  fields: {
-    documents: 'array!',
-    ordered: 'bool',
-    bypassDocumentValidation: 'bool',
-    bypassEmptyTsReplacement: 'bool',
-    collectionUUID: 'binary',
-  },
   async run(invocation) {
     const { host } = invocation
     let inserted = 0

@@ -1,13 +1,11 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
-import { killSessionsHere, sessionsByPattern } from '@shardlab/member'
+import { killSessionsHere, sessionsByPattern, killAllSessionsByPatternSpec } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
 
 export const killAllSessionsByPattern: CommandRow<NodeInvocation> = {
-  name: 'killAllSessionsByPattern',
+  ...killAllSessionsByPatternSpec,
   routing: 'local',
-  access: 'admin',
-  manual: 'reference/command/killAllSessionsByPattern',
   status: 'full',
   summary: 'Ends the cursors and operations of the sessions that fit a pattern.',
   run({ args, host, operation }) {

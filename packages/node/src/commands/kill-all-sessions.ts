@@ -1,13 +1,11 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
-import { killSessionsHere, sessionsOfUsers } from '@shardlab/member'
+import { killSessionsHere, sessionsOfUsers, killAllSessionsSpec } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
 
 export const killAllSessions: CommandRow<NodeInvocation> = {
-  name: 'killAllSessions',
+  ...killAllSessionsSpec,
   routing: 'local',
-  access: 'admin',
-  manual: 'reference/command/killAllSessions',
   status: 'full',
   summary: 'Ends the cursors and operations of the sessions of users, of all sessions when no user is named.',
   run({ args, host, operation }) {

@@ -1,13 +1,11 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
-import { killSessionsHere, sessionsNamed } from '@shardlab/member'
+import { killSessionsHere, sessionsNamed, killSessionsSpec } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
 
 export const killSessions: CommandRow<NodeInvocation> = {
-  name: 'killSessions',
+  ...killSessionsSpec,
   routing: 'local',
-  access: 'admin',
-  manual: 'reference/command/killSessions',
   status: 'full',
   summary: 'Ends the cursors and operations of the sessions named.',
   run({ args, host, operation }) {

@@ -2,7 +2,7 @@ import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter, emptyDocument } from '@shardlab/bson'
 import { compileFilter } from '@shardlab/query'
 import type { Collection } from '@shardlab/storage'
-import { listSource, splitNamespace, batchSizeOf } from '@shardlab/member'
+import { listSource, splitNamespace, batchSizeOf, listCollectionsSpec } from '@shardlab/member'
 import { listedOptions } from '../crud/collection-options.js'
 import { writeFirstBatch } from '../cursors/cursor-reply.js'
 import type { NodeInvocation } from '../invocation.js'
@@ -10,14 +10,10 @@ import { viewsOf } from '../views/view-catalog.js'
 import type { ViewDefinition } from '../views/view-definition.js'
 
 export const listCollections: CommandRow<NodeInvocation> = {
-  name: 'listCollections',
+  ...listCollectionsSpec,
   routing: 'primary-shard',
-  access: 'read',
-  apiVersion1: true,
-  manual: 'reference/command/listCollections',
   status: 'full',
   summary: 'Lists the collections and views of a database.',
-  fields: { filter: 'object', nameOnly: 'bool', authorizedCollections: 'bool', cursor: 'object' },
   async run(invocation) {
     const { host, args, db } = invocation
     await host.role.enter(db, invocation)

@@ -1,21 +1,15 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter, emptyDocument } from '@shardlab/bson'
 import { compileFilter } from '@shardlab/query'
-import { listDatabasesFields } from '@shardlab/member'
+import { listDatabasesSpec } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
 import { sizesOf } from '../statistics/collection-sizes.js'
 
 export const listDatabases: CommandRow<NodeInvocation> = {
-  name: 'listDatabases',
-  aliases: ['listdatabases'],
+  ...listDatabasesSpec,
   routing: 'all-shards',
-  access: 'read',
-  adminOnly: true,
-  apiVersion1: true,
-  manual: 'reference/command/listDatabases',
   status: 'full',
   summary: 'Lists the databases with their sizes.',
-  fields: listDatabasesFields,
   run({ host, args }) {
     const filter = compileFilter(args.document('filter') ?? emptyDocument, host.evaluation())
     const nameOnly = args.bool('nameOnly') ?? false

@@ -1,20 +1,16 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
 import type { Collection, Index } from '@shardlab/storage'
-import { batchSizeOf, listSource } from '@shardlab/member'
+import { batchSizeOf, listSource, listIndexesSpec } from '@shardlab/member'
 import { writeFirstBatch } from '../cursors/cursor-reply.js'
 import type { NodeInvocation } from '../invocation.js'
 import { refuseView } from '../views/refuse-view.js'
 
 export const listIndexes: CommandRow<NodeInvocation> = {
-  name: 'listIndexes',
+  ...listIndexesSpec,
   routing: 'primary-shard',
-  access: 'read',
-  apiVersion1: true,
-  manual: 'reference/command/listIndexes',
   status: 'full',
   summary: 'Lists the indexes of a collection.',
-  fields: { cursor: 'object', includeBuildUUIDs: 'bool', includeIndexBuildInfo: 'bool' },
   async run(invocation) {
     const { host, args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
-import { databaseNameOf, renameCollectionFields, type RenameRequest, renameRequest } from '@shardlab/member'
+import { databaseNameOf, renameCollectionSpec, type RenameRequest, renameRequest } from '@shardlab/member'
 import { checkCollectionUuid } from '../crud/collection-uuid.js'
 import { checkNewName } from '../crud/namespace.js'
 import { renameLocalCollection } from '../crud/rename.js'
@@ -25,14 +25,10 @@ export function checkRename(node: StorageNode, { from, to, dropTarget }: RenameR
 }
 
 export const renameCollection: CommandRow<NodeInvocation> = {
-  name: 'renameCollection',
+  ...renameCollectionSpec,
   routing: 'primary-shard',
-  access: 'admin',
-  adminOnly: true,
-  manual: 'reference/command/renameCollection',
   status: 'full',
   summary: 'Gives a collection another name, in another database where that has the same primary shard.',
-  fields: renameCollectionFields,
   async run({ host, args }) {
     const request = renameRequest(args)
     checkCollectionUuid(host, request.from, args)

@@ -1,14 +1,12 @@
 import type { CommandRow } from '@shardlab/actor'
+import { replSetGetStatusSpec } from '@shardlab/member'
 import { DocumentWriter } from '@shardlab/bson'
 import type { NodeInvocation } from '../invocation.js'
 
 /** Server: topology_coordinator.cpp, prepareStatusResponse. */
 export const replSetGetStatus: CommandRow<NodeInvocation> = {
-  name: 'replSetGetStatus',
+  ...replSetGetStatusSpec,
   routing: 'local',
-  access: 'admin',
-  adminOnly: true,
-  manual: 'reference/command/replSetGetStatus',
   status: 'full',
   summary: 'Describes the replica set: one member, its primary.',
   run({ host: { clock, context, primary, role, startedAtMs } }) {

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, findField, toRawValue, type DocumentWriter } from '@shardlab/bson'
-import { writeServerStatus, type StatusMetrics, type StatusSection } from '@shardlab/member'
+import { writeServerStatus, type StatusMetrics, type StatusSection, serverStatusSpec } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
 import { indexBytes } from '../statistics/storage-stats.js'
 import type { StorageNode } from '../storage-node.js'
@@ -106,10 +106,8 @@ function configServerOf(host: StorageNode): string | null {
 const electionId = new Uint8Array([0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 1])
 
 export const serverStatus: CommandRow<NodeInvocation> = {
-  name: 'serverStatus',
+  ...serverStatusSpec,
   routing: 'local',
-  access: 'admin',
-  manual: 'reference/command/serverStatus',
   status: 'partial',
   lacks:
     'what an emulated member does not have: locks, flow control, the storage engine of the server, the operating system; how long parts of a resharding took or will take',

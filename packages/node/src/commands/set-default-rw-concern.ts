@@ -1,20 +1,15 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter, findField } from '@shardlab/bson'
-import { concernDefaultsOf, setDefaultRWConcernFields } from '@shardlab/member'
+import { concernDefaultsOf, setDefaultRWConcernSpec } from '@shardlab/member'
 import { createCollection } from '../crud/namespace.js'
 import type { NodeInvocation } from '../invocation.js'
 import { configSettings, concernDefaultsKept, refuseOnShards, writeKeptDefaults } from './get-default-rw-concern.js'
 
 export const setDefaultRWConcern: CommandRow<NodeInvocation> = {
-  name: 'setDefaultRWConcern',
+  ...setDefaultRWConcernSpec,
   routing: 'config-server',
-  access: 'admin',
-  adminOnly: true,
-  manual: 'reference/command/setDefaultRWConcern',
   status: 'full',
   summary: 'Sets the read and write concern that hold for the commands of routers which name none.',
-  fields: setDefaultRWConcernFields,
-  behaviour: 'defaultConcernCommands',
   async run({ args, host }) {
     refuseOnShards(host, 'setDefaultRWConcern')
     const document = concernDefaultsOf(args, concernDefaultsKept(host), host.behaviours, {

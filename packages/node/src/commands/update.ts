@@ -1,27 +1,15 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter, type RawValue } from '@shardlab/bson'
-import { readModify, type UpdateStatement } from '@shardlab/member'
+import { readModify, type UpdateStatement, updateSpec } from '@shardlab/member'
 import { runWriteBatch } from '../crud/write-batch.js'
 import { prepareUpdate, type UpdateOutcome } from '../crud/write-update.js'
 import type { NodeInvocation } from '../invocation.js'
 
 export const update: CommandRow<NodeInvocation> = {
-  name: 'update',
+  ...updateSpec,
   routing: 'shard-key',
-  access: 'write',
-  apiVersion1: true,
-  manual: 'reference/command/update',
   status: 'full',
   summary: 'Updates, replaces or upserts documents.',
-  retryable: true,
-  fields: {
-    updates: 'array!',
-    ordered: 'bool',
-    bypassDocumentValidation: 'bool',
-    bypassEmptyTsReplacement: 'bool',
-    let: 'object',
-    collectionUUID: 'binary',
-  },
   async run(invocation) {
     const { host } = invocation
     const upserted: { index: number; id: RawValue }[] = []

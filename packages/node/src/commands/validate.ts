@@ -1,18 +1,15 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
-import { checkValidateOptions, validateFields } from '@shardlab/member'
+import { checkValidateOptions, validateSpec } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
 import { inspectCollection, writeInspection } from '../statistics/inspect-collection.js'
 import { viewOf } from '../views/view-catalog.js'
 
 export const validate: CommandRow<NodeInvocation> = {
-  name: 'validate',
+  ...validateSpec,
   routing: 'all-shards',
-  access: 'admin',
-  manual: 'reference/command/validate',
   status: 'full',
   summary: 'Checks the documents and indexes of a collection.',
-  fields: validateFields,
   async run(invocation) {
     const { args, db, host } = invocation
     const ns = `${db}.${args.collectionName(db)}`

@@ -22,31 +22,6 @@ import type { StorageNode } from '../storage-node.js'
 import { checkValidator } from '../validation/check-validator.js'
 import { asksForClusteredIndex, writeClusteredIndex } from './clustered-index.js'
 
-/** The arguments of `create`. */
-export const createFields = {
-  capped: 'bool',
-  autoIndexId: 'bool',
-  idIndex: 'object',
-  size: 'number',
-  max: 'number',
-  storageEngine: 'object',
-  validator: 'object',
-  validationLevel: 'string',
-  validationAction: 'string',
-  indexOptionDefaults: 'object',
-  viewOn: 'string',
-  pipeline: 'array',
-  collation: 'object',
-  recordPreImages: 'bool',
-  changeStreamPreAndPostImages: 'object',
-  timeseries: 'object',
-  clusteredIndex: 'any',
-  expireAfterSeconds: 'number',
-  encryptedFields: 'object',
-  temp: 'bool',
-  flags: 'number',
-} as const
-
 /** Stored options in the order in which they are listed. */
 const storedOrder = [
   'capped',

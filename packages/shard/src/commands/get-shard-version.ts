@@ -1,14 +1,12 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, findField, toRawValue, typeName } from '@shardlab/bson'
+import { getShardVersionSpec } from '@shardlab/member'
 import type { NodeInvocation } from '@shardlab/node'
 
 /** Server: get_shard_version_command.cpp. */
 export const getShardVersion: CommandRow<NodeInvocation> = {
-  name: 'getShardVersion',
+  ...getShardVersionSpec,
   routing: 'local',
-  access: 'admin',
-  adminOnly: true,
-  manual: 'reference/command/getShardVersion',
   status: 'partial',
   missing: 'fullMetadata, the list of chunks',
   summary: 'Tells the version of a sharded collection as this shard knows it.',

@@ -1,6 +1,6 @@
 import type { CommandArguments, CommandRow } from '@shardlab/actor'
 import { arrayIndexName, BsonType, CommandError, DocumentWriter, isEmptyDocument, noCode } from '@shardlab/bson'
-import { namespaceArgument } from '@shardlab/member'
+import { namespaceArgument, splitVectorSpec } from '@shardlab/member'
 import { type NodeInvocation } from '@shardlab/node'
 import { splitVector } from '../ranges/stored/split-vector.js'
 import { rangesOf } from '../ranges/ranges-of.js'
@@ -9,10 +9,8 @@ const megabyte = 1024 * 1024
 
 /** Server: split_vector_command.cpp. */
 export const splitVectorCommand: CommandRow<NodeInvocation> = {
-  name: 'splitVector',
+  ...splitVectorSpec,
   routing: 'local',
-  access: 'admin',
-  manual: 'reference/command/splitVector',
   status: 'full',
   summary: 'Tells the shard keys at which a range of a collection can be split.',
   async run(invocation) {

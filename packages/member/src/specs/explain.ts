@@ -10,12 +10,19 @@ import {
   typeName,
 } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
+import type { CommandSpec } from './command-spec.js'
+
+export const explainSpec = {
+  name: 'explain',
+  access: 'read',
+  apiVersion1: true,
+  manual: 'reference/command/explain',
+  fields: { verbosity: 'string' },
+} as const satisfies CommandSpec
 
 export type Verbosity = 'queryPlanner' | 'executionStats' | 'allPlansExecution'
 
 const verbosities: readonly string[] = ['queryPlanner', 'executionStats', 'allPlansExecution'] satisfies Verbosity[]
-
-export const explainFields = { verbosity: 'string' } as const
 
 /** @throws CommandError 2 BadValue, before 5.0 9 FailedToParse */
 export function verbosityOf(args: CommandArguments, { explainVerbosityIsEnumerated }: Behaviours): Verbosity {

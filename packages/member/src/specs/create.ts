@@ -1,0 +1,34 @@
+import type { FieldSpecs } from '@shardlab/actor'
+import type { CommandSpec } from './command-spec.js'
+
+export const createSpec = {
+  name: 'create',
+  access: 'write',
+  apiVersion1: true,
+  manual: 'reference/command/create',
+} as const satisfies CommandSpec
+
+/** The arguments, which the node checks; a router passes the command on as it came. */
+export const createFields = {
+  capped: 'bool',
+  autoIndexId: 'bool',
+  idIndex: 'object',
+  size: 'number',
+  max: 'number',
+  storageEngine: 'object',
+  validator: 'object',
+  validationLevel: 'string',
+  validationAction: 'string',
+  indexOptionDefaults: 'object',
+  viewOn: 'string',
+  pipeline: 'array',
+  collation: 'object',
+  recordPreImages: 'bool',
+  changeStreamPreAndPostImages: 'object',
+  timeseries: 'object',
+  clusteredIndex: 'any',
+  expireAfterSeconds: 'number',
+  encryptedFields: 'object',
+  temp: 'bool',
+  flags: 'number',
+} as const satisfies FieldSpecs

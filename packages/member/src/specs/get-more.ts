@@ -1,0 +1,41 @@
+import type { CommandArguments } from '@shardlab/actor'
+import { BsonType, CommandError, typeName } from '@shardlab/bson'
+import type { Behaviours } from '@shardlab/sharding'
+import { nonNegative } from '../arguments/read-arguments.js'
+import type { CommandSpec } from './command-spec.js'
+
+export const getMoreSpec = {
+  name: 'getMore',
+  access: 'read',
+  apiVersion1: true,
+  manual: 'reference/command/getMore',
+  fields: { collection: 'string!', batchSize: 'number', term: 'any', lastKnownCommittedOpTime: 'any' },
+} as const satisfies CommandSpec
+
+/** How long a getMore on an awaitData cursor waits for documents when it names no maxTimeMS. */
+export const defaultAwaitMs = 1000
+
+/** The id of the cursor that a getMore reads. @throws CommandError 14 TypeMismatch */
+export function cursorIdOf({ target }: CommandArguments): bigint {
+  if (target.type === BsonType.int64) return target.asBigInt()
+  throw new CommandError(
+    'TypeMismatch',
+    `BSON field 'getMore.getMore' is the wrong type '${typeName(target.type)}', expected type 'long'`,
+  )
+}
+
+/** `batchSize` of getMore; 0: the default. @throws CommandError 51024, 2 BadValue up to 4.4 */
+export function getMoreBatchSize(args: CommandArguments, { getMoreNeedsPositiveBatchSize }: Behaviours): number {
+  const size = args.number('batchSize')
+  if (getMoreNeedsPositiveBatchSize && size !== undefined && Math.trunc(size) <= 0)
+    throw new CommandError('BadValue', `Batch size for getMore must be positive, but received: ${Math.trunc(size)}`)
+  return nonNegative(args, 'batchSize') ?? 0
+}
+
+/** The namespace that a getMore names. Server: getmore_cmd.cpp. @throws CommandError 73 InvalidNamespace */
+export function getMoreNamespace(args: CommandArguments, db: string): string {
+  const name = args.string('collection')!
+  if (name === '' || name.startsWith('.') || name.includes('\0'))
+    throw new CommandError('InvalidNamespace', `Invalid namespace for getMore: ${db}.${name}`)
+  return `${db}.${name}`
+}

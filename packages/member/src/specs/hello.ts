@@ -1,0 +1,8 @@
+import type { CommandSpec } from './command-spec.js'
+
+export const helloSpec = {
+  name: 'hello',
+  access: 'none',
+  apiVersion1: true,
+  manual: 'reference/command/hello',
+} as const satisfies CommandSpec

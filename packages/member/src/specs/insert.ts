@@ -1,0 +1,16 @@
+import type { CommandSpec } from './command-spec.js'
+
+export const insertSpec = {
+  name: 'insert',
+  access: 'write',
+  apiVersion1: true,
+  manual: 'reference/command/insert',
+  retryable: true,
+  fields: {
+    documents: 'array!',
+    ordered: 'bool',
+    bypassDocumentValidation: 'bool',
+    bypassEmptyTsReplacement: 'bool',
+    collectionUUID: 'binary',
+  },
+} as const satisfies CommandSpec

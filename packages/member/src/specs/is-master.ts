@@ -1,0 +1,8 @@
+import type { CommandSpec } from './command-spec.js'
+
+export const isMasterSpec = {
+  name: 'isMaster',
+  aliases: ['ismaster'],
+  access: 'none',
+  manual: 'reference/command/isMaster',
+} as const satisfies CommandSpec

@@ -1,0 +1,7 @@
+import type { CommandSpec } from './command-spec.js'
+
+export const killSessionsSpec = {
+  name: 'killSessions',
+  access: 'admin',
+  manual: 'reference/command/killSessions',
+} as const satisfies CommandSpec
