@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { findRoot, readRepository, Repository } from './model/repository.js'
 import { findBrokenLinks } from './rules/links.js'
+import { findMissingPaths, findPackagesNotDrawn } from './rules/page-paths.js'
 import { expectNoFindings, messagesOf } from './support.js'
 
 t.test('canary: links that lead nowhere', (t) => {
@@ -26,5 +27,48 @@ t.test('links between pages lead somewhere', (t) => {
     findBrokenLinks(readRepository(root), (path) => existsSync(join(root, path))),
     'no broken link',
   )
+  t.end()
+})
+
+t.test('canary: paths that do not exist', (t) => {
+  const text = '`packages/a/src/b.ts`, `test/c/`, `src/d.ts`, `npm test`, packages/e'
+  const pages = { 'docs/a.md': text, 'packages/a/README.md': text, 'docs/decisions/0001.md': text }
+  const missing = findMissingPaths(new Repository(pages), (path) =>
+    ['packages/a/src/b.ts', 'packages/a/src/d.ts'].includes(path),
+  )
+  t.strictSame(
+    missing.map(({ path, message }) => `${path} ${message}`),
+    [
+      'docs/a.md names test/c/, which does not exist',
+      'docs/a.md names src/d.ts, which does not exist',
+      'packages/a/README.md names test/c/, which does not exist',
+    ],
+  )
+  t.end()
+})
+
+t.test('paths that pages name exist', (t) => {
+  const root = findRoot()
+  expectNoFindings(
+    t,
+    findMissingPaths(readRepository(root), (path) => existsSync(join(root, path))),
+    'no missing path',
+  )
+  t.end()
+})
+
+t.test('canary: packages that are not drawn, or on another floor', (t) => {
+  const files = {
+    'packages/bson/src/a.ts': '',
+    'packages/wire/src/a.ts': '',
+    'packages/query/src/a.ts': '',
+    'docs/ARCHITECTURE.md': '```\n1  query   the query language\n 1  wire\n0  bson    documents\n```\n',
+  }
+  t.strictSame(messagesOf(findPackagesNotDrawn(new Repository(files))), ['does not draw wire on floor 2'])
+  t.end()
+})
+
+t.test('ARCHITECTURE.md draws every package on its floor', (t) => {
+  expectNoFindings(t, findPackagesNotDrawn(readRepository()), 'floors')
   t.end()
 })
