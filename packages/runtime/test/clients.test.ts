@@ -1,7 +1,7 @@
-import t from 'tap'
 import { connect, type Socket } from 'node:net'
-import { createInlineRuntime, createThreadsRuntime, type GatewayOpener, type Runtime } from '../src/index.js'
+import t from 'tap'
 import type { GatewayTarget } from '../src/host/clients/gateway-target.js'
+import { createInlineRuntime, createThreadsRuntime, type GatewayOpener, type Runtime } from '../src/index.js'
 import { toyAnswer, toyRequest, toyRoles } from './support/toy-roles.js'
 import { ask, nextEvent, spec } from './support/toy-world.js'
 

@@ -1,6 +1,6 @@
-import t from 'tap'
-import fc from 'fast-check'
 import { DiskFullError, type Disk } from '@shardlab/actor'
+import fc from 'fast-check'
+import t from 'tap'
 import { MemoryDisk } from '../src/disks/memory-disk.js'
 import { createSharedDisk, SharedDisk } from '../src/disks/shared-disk.js'
 

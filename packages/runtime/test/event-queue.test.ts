@@ -1,6 +1,6 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict'
-import t from 'tap'
 import fc from 'fast-check'
+import t from 'tap'
 import { IntrusiveList, type ListNode } from '../src/host/intrusive-list.js'
 import { EventQueue, type Queued } from '../src/host/time/event-queue.js'
 

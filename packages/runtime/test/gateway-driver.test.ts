@@ -1,7 +1,7 @@
-import t from 'tap'
-import { MongoClient } from 'mongodb'
 import type { Document } from '@shardlab/bson'
 import { maxBsonObjectSize, maxMessageSizeBytes, maxWriteBatchSize, negotiateCompression } from '@shardlab/wire'
+import { MongoClient } from 'mongodb'
+import t from 'tap'
 import { FakeTarget, open } from './gateway-helpers.js'
 
 /** Enough of a mongos for a driver to connect and insert. */

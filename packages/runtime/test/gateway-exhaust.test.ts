@@ -1,7 +1,7 @@
 /** A client that streams the state of a server gets answer after answer to one hello. */
-import t from 'tap'
 import { decode, encode, ObjectId, Long, type Document } from '@shardlab/bson'
 import { encodeCommand, MsgFlag } from '@shardlab/wire'
+import t from 'tap'
 import { deferred, FakeTarget, open, RawClient } from './gateway-helpers.js'
 
 const processId = new ObjectId('0123456789abcdef01234567')

@@ -1,6 +1,6 @@
-import t from 'tap'
 import { decode, encode } from '@shardlab/bson'
 import { decodeReply, encodeCommand, encodeLegacyCommand, MsgFlag } from '@shardlab/wire'
+import t from 'tap'
 import { findCompressor } from '../src/gateway/compressors.js'
 import { deferred, FakeTarget, open, RawClient } from './gateway-helpers.js'
 

@@ -173,17 +173,18 @@ t.test('a world is copied when nobody works on anything', async (test) => {
   await ask(runtime, 'a', 'unfinish', [])
   await runtime.copy()
   void ask(runtime, 'c', 'never').catch(() => {})
-  await test.rejects(runtime.copy(), says('c is still at work'))
+  await test.rejects(runtime.copy(), says('c is still busy'))
   test.equal(await ask(runtime, 'c', 'echo', 1).then(() => 'served'), 'served', 'the world goes on')
 })
 
-t.test('a world that is stopped meanwhile is neither copied nor goes on from a copy', async (test) => {
+t.test('a copy and a restore reject when the world is stopped before they begin', async (test) => {
   const runtime = createInlineRuntime({ roles: { ...toyRoles, ticker }, seed: 1, clock: 'manual' })
   await runtime.start([spec('a', 'ticker')])
   const copy = await runtime.copy()
   const later = [runtime.copy(), runtime.restore(copy)].map((work) => work.catch(String))
   await runtime.stop()
-  for (const error of await Promise.all(later)) test.match(error, /^Error: the cluster was stopped meanwhile/)
+  for (const error of await Promise.all(later))
+    test.match(error, /^Error: the cluster was stopped: it can no longer be/)
   test.same(
     runtime.members().map(({ state }) => state),
     ['stopped'],

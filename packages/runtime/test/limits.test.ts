@@ -1,5 +1,5 @@
-import t from 'tap'
 import type { ClusterEvent } from '@shardlab/actor'
+import t from 'tap'
 import { createSimulatedRuntime, type HostLimits } from '../src/index.js'
 import { toyRoles } from './support/toy-roles.js'
 import { ask, spec } from './support/toy-world.js'

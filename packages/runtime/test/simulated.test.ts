@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import t from 'tap'
 import type { Actor, ActorFactory, Disk, RequestFailedError } from '@shardlab/actor'
+import t from 'tap'
 import { createSimulatedRuntime, SimulationFailedError, type SimulatedRuntime } from '../src/index.js'
 import { runtimeSuite } from './support/runtime-suite.js'
 import { toyRequest, toyRoles } from './support/toy-roles.js'

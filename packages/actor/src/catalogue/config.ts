@@ -1,6 +1,6 @@
-import { emptyDocument, exchange, type Empty, type ErrorField, type TimestampPair } from './exchange.js'
 import type { PackedChunks } from '../payloads/packed-chunks.js'
 import type { PlacementVersionTuple } from './commands.js'
+import { emptyDocument, exchange, type Empty, type ErrorField, type TimestampPair } from './exchange.js'
 
 /**
  * The config server's parameters balancerMigrationsThrottlingMs, null where the version has none, chunkDefragmentationThrottlingMS,

@@ -1,5 +1,5 @@
-import { emptyDocument, exchange, type Empty, type ErrorField } from './exchange.js'
 import type { DatabaseVersionTuple } from './commands.js'
+import { emptyDocument, exchange, type Empty, type ErrorField } from './exchange.js'
 
 /** Requests by which shards join and leave, and databases move from one to another. */
 export const membershipExchanges = {

@@ -1,5 +1,5 @@
-import { emptyDocument, exchange, type ErrorField, type TimestampPair } from './exchange.js'
 import type { PlacementVersionTuple } from './commands.js'
+import { emptyDocument, exchange, type ErrorField, type TimestampPair } from './exchange.js'
 
 const version: PlacementVersionTuple = ['0123456789abcdef01234567', 1, 2, 3, 4]
 

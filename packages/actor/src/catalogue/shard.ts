@@ -1,5 +1,5 @@
-import { emptyDocument, exchange, type Empty, type ErrorField } from './exchange.js'
 import type { DatabaseVersionTuple } from './commands.js'
+import { emptyDocument, exchange, type Empty, type ErrorField } from './exchange.js'
 
 /** Requests to shards that are no commands of clients. */
 export const shardExchanges = {

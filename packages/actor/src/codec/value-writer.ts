@@ -1,5 +1,5 @@
-import { unzeroed } from './unzeroed.js'
 import { Packet } from './packet.js'
+import { unzeroed } from './unzeroed.js'
 
 const smallestCapacityBytes = 1024
 /** Below this length a loop over the characters beats the call into the runtime. */

@@ -1,6 +1,6 @@
-import type { ActorContext } from './context.js'
-import type { Address } from './address.js'
 import type { MessageKind, ReplyOf, RequestOf } from '../catalogue/index.js'
+import type { Address } from './address.js'
+import type { ActorContext } from './context.js'
 
 /**
  * One member of the cluster. Same state, same messages, same clock: same output; nothing else counts.

@@ -1,10 +1,10 @@
-import type { Address } from './address.js'
 import type { CancelSignal } from '../async/cancellation.js'
 import type { MessageKind, ReplyOf, RequestOf } from '../catalogue/index.js'
-import type { Disk } from './disk.js'
-import type { ClusterEvent, LogLevel } from './events.js'
 import type { MutationName } from '../faults/mutations.js'
 import type { Random } from '../random/random.js'
+import type { Address } from './address.js'
+import type { Disk } from './disk.js'
+import type { ClusterEvent, LogLevel } from './events.js'
 
 /** How long and under which signal a request may wait. */
 export interface RequestOptions {

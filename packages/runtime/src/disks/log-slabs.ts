@@ -1,34 +1,35 @@
-/** The memory that logs lie in: what one gives back when it is emptied is what another one grows in. */
+/** The memory of logs: slabs that an emptied log releases are reused by others. */
 import { unzeroed } from '@shardlab/actor'
 
-/** Slabs of one size. */
+/** A pool of slabs of one size. */
 export class LogSlabs {
   readonly bytes: number
   readonly #spareMax: number
   readonly #spare: Uint8Array[] = []
 
-  /** @param spareBytesMax so much is kept of what nobody uses */
+  /** @param spareBytesMax how much unused memory the pool keeps */
   constructor(bytes: number, spareBytesMax: number) {
     this.bytes = bytes
     this.#spareMax = spareBytesMax / bytes
   }
 
-  /** One whose bytes may be anything. */
+  /** A slab that is not zeroed. */
   take(): Uint8Array {
     return this.#spare.pop() ?? unzeroed(this.bytes)
   }
 
-  /** Nobody may read it any more. */
+  /** Returns a slab, which must not be read any longer. */
   give(slab: Uint8Array): void {
     if (this.#spare.length < this.#spareMax) this.#spare.push(slab)
   }
 }
 
 /**
- * A large cluster has a thousand logs, of which most are short: what the last slab of each has left would be much. All of them may be emptied
- * within a minute, since all shards do much the same.
+ * For short logs, such as most of the thousand logs of a large cluster: with large slabs the unused
+ * ends of their last slabs would be much memory. The pool is large because all shards may empty
+ * their logs within a minute.
  */
 export const smallSlabs = new LogSlabs(4 * 1024, 64 * 1024 * 1024)
 
-/** Of logs so long that this is a small part of them. */
+/** For logs so long that the unused end of a slab is a small part of them. */
 export const largeSlabs = new LogSlabs(64 * 1024, 16 * 1024 * 1024)

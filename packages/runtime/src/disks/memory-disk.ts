@@ -10,8 +10,8 @@ import {
 import { RecordLog, recordHeaderBytes } from './record-log.js'
 
 /**
- * A disk as a plain object, for the worlds of one thread. Of a checkpoint it keeps the image: what its writer has in memory is there once,
- * and bytes are made of it when somebody starts from it.
+ * A disk as a plain object, for worlds of one thread. It keeps the image of a checkpoint, which
+ * shares the memory of its writer, and makes bytes of it only when they are read.
  */
 export class MemoryDisk implements Disk {
   readonly keepsImages = true
@@ -24,7 +24,10 @@ export class MemoryDisk implements Disk {
     this.#limitBytes = limitBytes
   }
 
-  /** A disk of its own with the same contents. The bytes are shared: nobody changes what has been written. */
+  /**
+   * An independent disk with the same contents. Their bytes are shared, because written bytes never
+   * change.
+   */
   clone(): MemoryDisk {
     const copy = new MemoryDisk(this.#limitBytes)
     copy.#checkpoint = this.#checkpoint

@@ -2,13 +2,13 @@ import { unzeroed } from '@shardlab/actor'
 import { readUint32, writeInt32 } from '@shardlab/bson'
 import { largeSlabs, smallSlabs } from './log-slabs.js'
 
-/** From here on a log grows in large pieces. */
+/** A log of this size grows by large slabs. */
 const longBytes = 512 * 1024
 
-/** What stands before a record: its length. */
+/** The length before each record. */
 export const recordHeaderBytes = 4
 
-/** Records one behind the other. */
+/** Memory with records in it, one after the other. */
 interface Slab {
   readonly bytes: Uint8Array
   readonly used: number
@@ -16,14 +16,14 @@ interface Slab {
 
 const noBytes = unzeroed(0)
 
-/** Records one after the other in a few pieces of memory: a buffer for each would take more than what most of them hold. */
+/** Records in a few slabs of memory. A buffer for each record would be larger than most records. */
 export class RecordLog {
-  /** That is written to; nobody else has it. */
+  /** The slab that is written to; no other log shares it. */
   #bytes: Uint8Array = noBytes
   #used = 0
-  /** Those before it. */
+  /** The full slabs before it. */
   #slabs: Slab[]
-  /** So many of them another log may have, too. */
+  /** How many of the full slabs other logs may share. */
   #shared: number
   #slabBytes = 0
 
@@ -42,7 +42,7 @@ export class RecordLog {
     this.#used += recordHeaderBytes + length
   }
 
-  /** Drops all records. Nobody may read them any more, except in the copies of this log. */
+  /** Drops all records. Views of them must not be read any longer, except those of clones. */
   clear(): void {
     giveBack(this.#bytes)
     for (let i = this.#shared; i < this.#slabs.length; i++) giveBack(this.#slabs[i]!.bytes)
@@ -53,14 +53,14 @@ export class RecordLog {
     this.#slabBytes = 0
   }
 
-  /** A log of its own with the same records, which both share. */
+  /** An independent log that shares the memory of the present records. */
   clone(): RecordLog {
     this.#close()
     this.#shared = this.#slabs.length
     return new RecordLog(this.#slabs)
   }
 
-  /** Views, until the log is {@link clear}ed: nobody writes to them. */
+  /** The records as views, valid until {@link clear}; never write to them. */
   records(): Uint8Array[] {
     return [...this.#slabs, { bytes: this.#bytes, used: this.#used }].flatMap(recordsIn)
   }
@@ -80,7 +80,10 @@ export class RecordLog {
   }
 }
 
-/** Records larger than a slab have had memory of their own. */
+/**
+ * Releases slabs to their pools. Records larger than a slab have memory of their own, which is left
+ * to the collector.
+ */
 function giveBack(bytes: Uint8Array): void {
   for (const slabs of [smallSlabs, largeSlabs]) if (bytes.length === slabs.bytes) slabs.give(bytes)
 }

@@ -1,12 +1,15 @@
 import { DiskFullError, type Disk, type DiskContents, type DiskImage, type DiskUsage } from '@shardlab/actor'
 import { recordHeaderBytes } from './record-log.js'
 
-/** The parts of a disk that lie in shared memory: they can be posted to a worker, and outlive it. */
+/** The shared memory of a disk, which can be posted to a worker and outlives it. */
 export interface SharedDiskBuffers {
   readonly limitBytes: number
-  /** Five uint32: which area is the disk now, then of each area the lengths of its checkpoint and of its log. */
+  /**
+   * Five uint32: the current area, then for each area the length of its checkpoint plus one (0:
+   * none) and of its log.
+   */
   readonly header: SharedArrayBuffer
-  /** Each holds a checkpoint and behind it the log: records of a uint32 length and their bytes. */
+  /** Each holds a checkpoint, then the log: records of a uint32 length and their bytes. */
   readonly areas: readonly [SharedArrayBuffer, SharedArrayBuffer]
 }
 
@@ -15,8 +18,8 @@ const firstGrowthBytes = 64 * 1024
 const largestLimitBytes = 2 ** 32 - 2
 
 /**
- * Makes an empty disk. Memory is taken as it fills and not given back: a checkpoint goes to the other area, so a disk
- * may take twice what it holds.
+ * Makes an empty disk. Its memory grows as it fills and never shrinks. A checkpoint is written to
+ * the other area, so a disk may use twice the memory of its contents.
  * @throws RangeError for a limit of 4 GiB or more
  */
 export function createSharedDisk(limitBytes: number): SharedDiskBuffers {
@@ -30,8 +33,9 @@ export function createSharedDisk(limitBytes: number): SharedDiskBuffers {
 }
 
 /**
- * A disk in shared memory. Whoever writes may be terminated between any two steps: bytes count only once the length
- * in the header covers them, and a checkpoint only once the header names its area.
+ * A disk in shared memory. Its writer may be terminated between any two steps, so bytes are valid
+ * only once a length in the header covers them, and a checkpoint only once the header names its
+ * area.
  */
 export class SharedDisk implements Disk {
   readonly #buffers: SharedDiskBuffers
@@ -66,7 +70,7 @@ export class SharedDisk implements Disk {
     const target = new Uint8Array(this.#grown(other, checkpoint.length), 0, checkpoint.length)
     if ('copyTo' in checkpoint) checkpoint.copyTo(target)
     else target.set(checkpoint)
-    // Stored plus one, so that an empty checkpoint differs from none.
+    // Plus one: an empty checkpoint differs from none.
     Atomics.store(this.#header, 1 + other * 2, checkpoint.length + 1)
     Atomics.store(this.#header, 2 + other * 2, 0)
     Atomics.store(this.#header, 0, other)
@@ -115,7 +119,10 @@ export class SharedDisk implements Disk {
   }
 }
 
-/** In memory of its own: much of the platform refuses views on shared memory. */
+/**
+ * A copy in memory of its own, because many functions of the platform refuse views on shared
+ * memory.
+ */
 function copyOf(bytes: Uint8Array, start: number, end: number): Uint8Array {
   const copy = new Uint8Array(end - start)
   copy.set(bytes.subarray(start, end))

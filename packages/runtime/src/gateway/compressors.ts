@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { deflateSync, inflateSync } from 'node:zlib'
 import { CompressorId, type Compressor } from '@shardlab/wire'
 
-/** The most bytes that one byte of Snappy can stand for: a three-byte copy gives 64. */
+/** An upper bound of Snappy's ratio: a copy of three bytes gives 64. */
 const snappyMaxRatio = 32
 
 const noop: Compressor = { id: CompressorId.noop, compress: (bytes) => bytes, uncompress: (bytes) => bytes }
@@ -15,14 +15,14 @@ const zlib: Compressor = {
 
 let snappy: Compressor | undefined
 
-/** Loaded when the first client uses it: most never do, and start-up should not pay for it. */
+/** Loaded when the first client uses it, because most clients never do. */
 function loadSnappy(): Compressor {
   const library = createRequire(import.meta.url)('snappy') as typeof import('snappy')
   return {
     id: CompressorId.snappy,
     compress: (bytes) => library.compressSync(bytes),
     uncompress(bytes, sizeBytes) {
-      // The library allocates what the bytes announce, so that is checked first.
+      // The library allocates the announced size, so check it first.
       if (announcedSnappySize(bytes) !== sizeBytes)
         throw new Error('the sizes of the message and of its content differ')
       if (sizeBytes > bytes.length * snappyMaxRatio) throw new Error('the announced size is impossible')
@@ -31,7 +31,9 @@ function loadSnappy(): Compressor {
   }
 }
 
-/** Snappy data begins with the uncompressed length, seven bits a byte; NaN when there is none. */
+/**
+ * The uncompressed length with which Snappy data begins, seven bits a byte; NaN: it is malformed.
+ */
 function announcedSnappySize(bytes: Uint8Array): number {
   let size = 0
   for (let at = 0; at < 5; at++) {

@@ -15,7 +15,7 @@ import { findCompressor } from './compressors.js'
 import { followingRequest } from './exhaust.js'
 import { ReplyBatch } from './reply-batch.js'
 
-/** What a connection needs of its gateway. */
+/** The part of a gateway that a connection uses. */
 export interface ConnectionHost {
   readonly target: GatewayTarget
   readonly maxQueuedInputBytes: number
@@ -30,13 +30,13 @@ export interface ConnectionHost {
 
 type ClientReply = ReplyOf<'client.command'>
 
-/** From this many bytes on, answers are written before the next command runs. */
+/** Answers of this many bytes are written before the next command runs. */
 const flushAtBytes = 1_048_576
 
 /**
- * One client: its commands run one after the other, in the order in which they came; the answers of one turn of
- * the event loop leave in one write. Input that comes faster than it is executed waits up to a limit, then the
- * socket is not read any more; it is not read either while the client does not take its answers.
+ * One client. Its commands run one after the other, in the order in which they arrived, and the
+ * answers of one turn of the event loop leave in one write. The socket is not read while too much
+ * input waits for a running command, nor while the client does not read its answers.
  */
 export class Connection {
   readonly id: number
@@ -46,13 +46,13 @@ export class Connection {
   readonly #host: ConnectionHost
   readonly #reader = new FrameReader()
   readonly #replies = new ReplyBatch()
-  /** The command that the target has not answered yet. */
+  /** The command that the target is working on. */
   #running: CommandRequest | null = null
-  /** What runs next although the client did not send it: the rest of an exhaust. */
+  /** The next request of an exhaust stream, which the client did not send. */
   #following: CommandRequest | null = null
   #followingScheduled = false
   #flushScheduled = false
-  /** The client does not take what we write. */
+  /** The socket's buffer is full: the client does not read. */
   #blocked = false
   #paused = false
   /** The client will send nothing more. */
@@ -77,7 +77,7 @@ export class Connection {
     })
   }
 
-  /** Finishes the running command, sends what is left, then ends the connection. */
+  /** Finishes the running command, writes the waiting answers, then ends the connection. */
   close(): void {
     this.#closing = true
     if (this.#running === null) this.#finish()
@@ -94,7 +94,7 @@ export class Connection {
   flush(): void {
     this.#flushScheduled = false
     if (this.#replies.isEmpty || this.socket.destroyed) return
-    // `write` also says no when a big answer went out at once.
+    // `write` also returns false for a large answer that was written at once.
     this.#blocked = !this.#replies.flush(this.socket) && this.socket.writableLength > 0
   }
 
@@ -122,7 +122,7 @@ export class Connection {
     if (this.#running === null && !this.#blocked) this.#finish()
   }
 
-  /** Runs the waiting commands until one has to be waited for. */
+  /** Runs the waiting commands until one is not answered at once. */
   #run(): void {
     try {
       while (!this.#closing && !this.#blocked) {
@@ -141,7 +141,7 @@ export class Connection {
     if (this.#closing || (this.#inputEnded && !this.#blocked)) this.#finish()
   }
 
-  /** True: the answer comes later. */
+  /** @returns whether the answer comes later */
   #execute(request: WireRequest): boolean {
     if (request.kind === 'invalid') {
       if (!request.moreToCome) this.#replies.add(request.format, this.#host.nextRequestId(), request.reply)
@@ -181,14 +181,16 @@ export class Connection {
     )
   }
 
-  /** The command gets no answer; those before it have theirs. */
+  /**
+   * Ends the connection without an answer to this command, after the answers to those before it.
+   */
   #hangUp(): void {
     this.#closing = true
     this.flush()
     this.socket.destroySoon()
   }
 
-  /** Goes on with an exhaust in another turn: one that never waits would leave no time for anybody else. */
+  /** Continues an exhaust stream in another turn: one that never waits would starve all others. */
   #follow(): void {
     if (this.#followingScheduled) return
     this.#followingScheduled = true
@@ -221,7 +223,7 @@ export class Connection {
     else this.#fail(error)
   }
 
-  /** Half an answer, and then nothing more. */
+  /** Writes half of the answer and ends the connection. */
   #cut({ format }: CommandRequest, body: Uint8Array): void {
     this.#closing = true
     if (this.socket.destroyed) return
@@ -232,7 +234,7 @@ export class Connection {
     this.socket.destroySoon()
   }
 
-  /** The actor is gone: so is the connection, as when a server's process dies. */
+  /** The actor is gone: resets the connection, as when a server's process dies. */
   #fail(error: unknown): void {
     this.#closing = true
     if (this.socket.destroyed) return
@@ -244,7 +246,7 @@ export class Connection {
     this.socket.resetAndDestroy()
   }
 
-  /** The client does not speak the protocol. Answers to what it sent before are still written. */
+  /** Closes the connection after malformed input. Answers to earlier commands are still written. */
   #reject(error: ProtocolError): void {
     this.#closing = true
     this.#host.log(error.closingBytes === null ? 'warn' : 'info', 'malformed message: connection closed', {
@@ -256,7 +258,7 @@ export class Connection {
     })
     this.flush()
     if (error.closingBytes !== null) this.socket.write(error.closingBytes)
-    // Not `end`: what the client still sends would keep the connection open.
+    // Not `end`: further input of the client would keep the connection open.
     this.socket.destroySoon()
   }
 
@@ -275,7 +277,7 @@ export class Connection {
     this.#host.flushLater(this)
   }
 
-  /** Stops and starts reading. */
+  /** Stops or resumes reading from the socket. */
   #throttle(): void {
     const pause =
       !this.#closing &&

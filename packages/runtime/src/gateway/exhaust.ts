@@ -1,7 +1,8 @@
 /**
- * Exhaust: answers that follow one request without being asked for. Drivers that stream the state of a server (from 4.4 on) take a
- * single answer to their awaitable hello as a failure of the server, and throw the pool's connections away.
- * Server: service_entry_point (makeExhaustMessage), hello commands (setNextInvocation).
+ * Exhaust: a stream of answers to one request. Drivers that stream the state of a server (since
+ * 4.4) treat a single answer to their awaitable hello as a failure of the server, and close the
+ * connections of their pool. Server: service_entry_point (makeExhaustMessage), hello commands
+ * (setNextInvocation).
  */
 import { BsonType, DocumentWriter, FieldIterator, findField, firstFieldName } from '@shardlab/bson'
 import type { CommandRequest } from '@shardlab/wire'
@@ -9,8 +10,9 @@ import type { CommandRequest } from '@shardlab/wire'
 const helloNames = new Set(['hello', 'isMaster', 'ismaster'])
 
 /**
- * The request that is to run after this answer; null: the answer is the last one. Only an awaitable hello that succeeded has one. It
- * asks for changes since the topology version of the answer, and is answered as if the answer had been the request.
+ * The request to run after this answer; null: the answer is the last one. Only a successful
+ * awaitable hello is followed by another request. That one asks for changes since the topology
+ * version of the answer, and its own answer responds to the answer before it.
  * @param answerId requestID of the answer
  */
 export function followingRequest(request: CommandRequest, answer: Uint8Array, answerId: number): CommandRequest | null {

@@ -9,13 +9,19 @@ export interface GatewayOptions {
   readonly port: number
   readonly target: GatewayTarget
   readonly log: (level: LogLevel, message: string, fields?: Record<string, unknown>) => void
-  /** Whether a new client may connect now; one that may not finds its connection reset. Default: always. */
+  /** Whether a new client may connect now; otherwise its connection is reset. Default: always. */
   readonly accepts?: () => boolean
-  /** Further clients are turned away. Default 10,000. */
+  /** Connections of further clients are closed at once. Default 10,000. */
   readonly maxConnections?: number
-  /** Bytes of a client's input that wait while its command runs, before its socket is not read any more. Default 256 KiB. */
+  /**
+   * Bytes of a client's input that may wait while its command runs; above that its socket is not
+   * read. Default 256 KiB.
+   */
   readonly maxQueuedInputBytes?: number
-  /** How long `close` waits for running commands and for clients to hang up, in milliseconds. Default 500. */
+  /**
+   * How long `close` waits for running commands and for clients to disconnect, in milliseconds.
+   * Default 500.
+   */
   readonly closeTimeoutMs?: number
 }
 
@@ -24,15 +30,18 @@ export interface Gateway {
   /** The address it listens on. */
   readonly host: string
   readonly port: number
-  /** Orderly: accepts nobody, finishes running commands, ends all connections, within `closeTimeoutMs`. */
+  /**
+   * Orderly: accepts no new connection, finishes running commands, ends all connections, within
+   * `closeTimeoutMs`.
+   */
   close(): Promise<void>
-  /** As a crash: resets all connections and frees the port at once. */
+  /** Like a crash: resets all connections and frees the port at once. */
   destroy(): void
   /** How many clients are connected. */
   connections(): number
 }
 
-/** Listens. Rejects with Node's own error (`EADDRINUSE`, …) when it cannot. */
+/** Opens a listener. Rejects with Node's own error (`EADDRINUSE`, …) when it cannot. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const gateway = new TcpGateway(options)
   await gateway.listen(options.host, options.port)
@@ -62,7 +71,8 @@ class TcpGateway implements Gateway, ConnectionHost {
     this.#maxConnections = options.maxConnections ?? 10_000
     this.maxQueuedInputBytes = options.maxQueuedInputBytes ?? 262_144
     this.#closeTimeoutMs = options.closeTimeoutMs ?? 500
-    // Half-open: commands that came before the client's end are still executed and answered.
+    // Half-open: commands that arrived before the client ended its side are still executed and
+    // answered.
     this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
       if (options.accepts?.() === false) {
         socket.resetAndDestroy()
@@ -125,8 +135,8 @@ class TcpGateway implements Gateway, ConnectionHost {
   closed(connection: Connection): void {
     this.#connections.delete(connection)
     if (this.#connections.size === 0) this.#lastGone?.()
-    // After a crash there is nobody to tell.
-    if (!this.#destroyed) this.#tellDisconnected(connection.id)
+    // After a crash there is no actor to receive it.
+    if (!this.#destroyed) this.#reportDisconnected(connection.id)
   }
 
   readonly #flushDirty = (): void => {
@@ -135,11 +145,11 @@ class TcpGateway implements Gateway, ConnectionHost {
     for (const connection of dirty) connection.flush()
   }
 
-  #tellDisconnected(connectionId: number): void {
+  #reportDisconnected(connectionId: number): void {
     try {
       Promise.resolve(this.target.request('client.disconnected', { connectionId })).catch(() => {})
     } catch {
-      // An actor that is gone has forgotten the connection anyway.
+      // An actor that is gone has no state of the connection.
     }
   }
 

@@ -2,23 +2,26 @@ import type { Socket } from 'node:net'
 import { encodeReply, replySizeBytes, writeReply, writeReplyHead, type ReplyFormat } from '@shardlab/wire'
 import { findCompressor } from './compressors.js'
 
-/** From this size a document is sent from where it lies instead of being copied behind its header. */
+/**
+ * A document of this size or more is sent from its own memory instead of being copied after its
+ * header.
+ */
 const gatherFromBytes = 65_536
 
-/** The answers of one connection that have not been written yet. They go out as one write. */
+/** The answers of one connection that have not been written yet. They leave in one write. */
 export class ReplyBatch {
   readonly #formats: ReplyFormat[] = []
   readonly #bodies: Uint8Array[] = []
   readonly #requestIds: number[] = []
   #sizeBytes = 0
-  /** An answer that is sent in pieces: compressed, or too big to copy. */
+  /** Whether an answer is sent in pieces: it is compressed, or too large to copy. */
   #special = false
 
   get isEmpty(): boolean {
     return this.#formats.length === 0
   }
 
-  /** Bytes of the waiting answers, before compression. */
+  /** Bytes of the answers, before compression. */
   get sizeBytes(): number {
     return this.#sizeBytes
   }

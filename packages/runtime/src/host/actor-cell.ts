@@ -1,23 +1,26 @@
-import { endpointOf } from './clients/endpoint.js'
 import type { Actor, Address, Disk, MessageKind } from '@shardlab/actor'
-import { IntrusiveList, type ListNode } from './intrusive-list.js'
-import type { HostClock } from './time/clock.js'
-import { CellFaults } from './faults/cell-faults.js'
+import { endpointOf } from './clients/endpoint.js'
 import type { OpenedGateway } from './clients/gateway-opener.js'
+import { CellFaults } from './faults/cell-faults.js'
+import { IntrusiveList, type ListNode } from './intrusive-list.js'
 import type { Peer } from './mailbox/peer.js'
+import type { HostClock } from './time/clock.js'
 
-/** What a host needs to run one member, this time. */
+/** The data by which a host runs one incarnation of a member. */
 export interface MemberBoot {
   readonly index: number
   readonly address: Address
   readonly role: string
   readonly options: unknown
   readonly listen: { readonly host: string; readonly port: number } | null
-  /** How often the member was started before: its generator must not repeat itself. */
+  /**
+   * How often the member was started before. Part of the path of its generator, so that draws are
+   * not repeated.
+   */
   readonly incarnation: number
 }
 
-/** Who asked for what. */
+/** Where a request came from, as needed to answer it. */
 export interface RequestOrigin {
   readonly peer: Peer
   readonly id: number
@@ -25,7 +28,7 @@ export interface RequestOrigin {
   readonly kind: MessageKind
 }
 
-/** A request that this actor is working on. */
+/** A request that an actor is working on. */
 export class Job implements RequestOrigin, ListNode<Job> {
   readonly peer: Peer
   readonly id: number
@@ -42,50 +45,59 @@ export class Job implements RequestOrigin, ListNode<Job> {
   }
 }
 
-/** `stopping` still serves; `gone` is final: a restarted member is another cell. */
+/**
+ * A cell in `stopping` still serves requests. `gone` is final: a restarted member is another cell.
+ */
 export type CellState = 'starting' | 'running' | 'stopping' | 'gone'
 
-/** What waits until the actor has started. */
+/** A message or timer that is held back until the actor has started. */
 export interface HeldDelivery {
   deliver(): void
-  /** The actor crashed before it had started. */
+  /** Called instead when the actor crashed before it had started. */
   refuse(): void
 }
 
 /** A named timer that has not woken its actor. */
 export interface ArmedTimer {
   readonly dueAtMs: number
-  /** Of two timers of a host that are due at the same time, the one with the lower number wakes first. */
+  /**
+   * Of two timers of a host that are due at the same time, the one with the lower number wakes
+   * first.
+   */
   readonly order: number
   cancel(): void
 }
 
 /** A sleep of an actor that has not ended. */
 export interface PendingSleep extends ListNode<PendingSleep> {
-  /** Cancels its alarm and stops listening to its signal; it never settles then. */
+  /** Removes its alarm and its listener, so that it never settles. */
   disconnect(): void
 }
 
-/** One incarnation of one member on its host. */
+/**
+ * One incarnation of one member on its host: the actor, its disk, and everything that it waits for.
+ */
 export class ActorCell {
   readonly boot: MemberBoot
-  /** Here as well, as every message looks at them. */
+  /** Copied out of {@link boot}, because every message reads them. */
   readonly index: number
   readonly address: Address
   readonly disk: Disk
   readonly clock: HostClock
   readonly faults: CellFaults
-  /** For what left one of its handlers. */
+  /** Called with the error that left a handler. */
   readonly crash: (error: unknown) => void
   state: CellState = 'starting'
   actor: Actor | null = null
   endpoint: string
   gateway: OpenedGateway | null = null
+  /** Deliveries that wait for the start, in order. */
   waiting: HeldDelivery[] = []
-  /** Ends the wait for the start; null once it has started. */
+  /** Rejects the promise of the start; null once the actor has started. */
   failStart: ((error: Error) => void) | null = null
+  /** Requests without an answer yet. */
   readonly jobs = new IntrusiveList<Job>()
-  /** What it works on that nobody waits for: notices and timers. */
+  /** How many handlers of notices and timers are running. */
   backgroundWork = 0
   readonly timers = new Map<string, ArmedTimer>()
   readonly sleeps = new IntrusiveList<PendingSleep>()
@@ -108,7 +120,10 @@ export class ActorCell {
     return this.state === 'gone'
   }
 
-  /** Nothing that it waits for will come. */
+  /**
+   * Ends the incarnation: removes its timers, sleeps and held deliveries. `why` rejects a start
+   * under way.
+   */
   destroy(why: Error): void {
     this.state = 'gone'
     this.failStart?.(why)

@@ -1,4 +1,3 @@
-import { endpointOf } from './clients/endpoint.js'
 import {
   clusterAddress,
   createDeferred,
@@ -16,26 +15,30 @@ import {
   type MutationName,
   type RequestOf,
 } from '@shardlab/actor'
-import { ActorCell, Job, type MemberBoot } from './actor-cell.js'
-import { CellContext, type ContextHost } from './cell-context.js'
-import { ActorTimer } from './time/actor-timer.js'
-import type { ActorHostOptions } from './actor-host-options.js'
 import { MemoryDisk } from '../disks/memory-disk.js'
-import type { HostClock } from './time/clock.js'
+import { ActorCell, Job, type MemberBoot } from './actor-cell.js'
+import type { ActorHostOptions } from './actor-host-options.js'
+import { CellContext, type ContextHost } from './cell-context.js'
+import { cellTarget, type GatewayHost } from './clients/cell-target.js'
+import { endpointOf } from './clients/endpoint.js'
+import type { GatewayOpener } from './clients/gateway-opener.js'
+import { isHello } from './clients/is-hello.js'
 import type { EventSink } from './event-sink.js'
 import { clientsAddress } from './faults/host-fault.js'
 import { HostFaults } from './faults/host-faults.js'
-import { cellTarget, type GatewayHost } from './clients/cell-target.js'
-import type { GatewayOpener } from './clients/gateway-opener.js'
-import type { Peer } from './mailbox/peer.js'
-import { Mailbox, type Receiver } from './mailbox/mailbox.js'
 import { StepFaults } from './faults/step-faults.js'
-import { isHello } from './clients/is-hello.js'
+import { Mailbox, type Receiver } from './mailbox/mailbox.js'
+import type { Peer } from './mailbox/peer.js'
 import { isThenable } from './thenable.js'
+import { ActorTimer } from './time/actor-timer.js'
+import type { HostClock } from './time/clock.js'
 
 type RoleFinder = () => ActorFactory<never> | Promise<ActorFactory<never>>
 
-/** Runs actors: their mailboxes, timers and incarnations. Everything in which the worlds do not differ. */
+/**
+ * Runs actors: delivers their messages, wakes their timers, ends their incarnations. The same in
+ * every world.
+ */
 export class ActorHost implements Receiver, ContextHost, GatewayHost {
   readonly hostId: number
   readonly clock: HostClock
@@ -48,11 +51,17 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
   readonly mailbox: Mailbox
   readonly #options: ActorHostOptions
   readonly #directory: AddressDirectory
-  /** By the actor's number. */
+  /** By the member's number. */
   readonly #cells: (ActorCell | undefined)[] = []
-  /** Who got the last message: in a large cluster most hosts have one member, and the table is far away. */
+  /**
+   * The receiver of the last message. Most hosts of a large cluster have one member, so this saves
+   * a cache miss in the table.
+   */
   #latest: ActorCell | undefined
-  /** By the actor's number; each resolves when it is known what became of it. */
+  /**
+   * Listeners that are being opened, by the member's number; each resolves when it is open or has
+   * failed.
+   */
   readonly #opening = new Map<number, Promise<void>>()
   #timersArmed = 0
 
@@ -81,13 +90,16 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     })
   }
 
-  /** A command of a client waits; one that asks for changes of the topology does so on purpose, and does not count. */
+  /**
+   * A client's command is not answered at once. An awaitable hello is left out: it waits for a
+   * topology change by design.
+   */
   noteClientWaiting(cell: ActorCell, command: RequestOf<'client.command'>, answer: Promise<unknown>): void {
     const { onClientWaiting } = this.#options
     if (onClientWaiting !== undefined && !isHello(command.body)) onClientWaiting(answer, () => cell.gone)
   }
 
-  /** The incarnation of a member that is here now, gone ones included. */
+  /** The latest incarnation of a member on this host, even if it is gone. */
   cell(index: number): ActorCell | undefined {
     return this.#cells[index]
   }
@@ -97,7 +109,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     return this.#cells.filter((cell) => cell !== undefined && !cell.gone) as ActorCell[]
   }
 
-  /** Gives a member its place: from now on messages wait for it. */
+  /** Makes a new incarnation of a member, whose messages are held until it has started. */
   addCell(boot: MemberBoot, disk: Disk): ActorCell {
     const cell = new ActorCell(boot, disk, this.clock, this.#onFailure)
     this.faults.adopt(cell)
@@ -106,7 +118,10 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     return cell
   }
 
-  /** Gives a place to someone outside of the world, such as the API. `actor` answers what is asked of it; null: nobody. */
+  /**
+   * Gives an address to a party outside of the cluster, such as the API. `actor` serves requests to it;
+   * null: they fail.
+   */
   addSender(index: number, address: Address, actor: Actor | null): ActorCell {
     const cell = this.addCell(
       { index, address, role: 'sender', options: null, listen: null, incarnation: 0 },
@@ -117,7 +132,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     return cell
   }
 
-  /** Gives a place to an actor outside of the cluster that uses the world as members do, such as a client. */
+  /** Gives an address and a context to an actor outside of the cluster, such as a simulated client. */
   addOutsider<A extends Actor>(index: number, address: Address, make: (context: ActorContext) => A): A {
     const cell = this.addSender(index, address, null)
     const actor = make(new CellContext(this, cell, this.#options.random.fork('outsider').fork(address)))
@@ -126,8 +141,8 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
   }
 
   /**
-   * Opens the member's port, makes the actor and starts it. Rejects when it crashes before it has started;
-   * {@link ActorHostOptions.onCrash} has been called then.
+   * Opens the member's port, makes the actor and starts it. Rejects when the actor crashes before
+   * it has started, after {@link ActorHostOptions.onCrash} has been called.
    */
   start(
     cell: ActorCell,
@@ -160,7 +175,8 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     const { openGateway } = this.#options
     const { listen } = cell.boot
     if (openGateway === null || listen === null || cell.gateway !== null) return
-    // An earlier life that ended while its port was being opened gives it back only then.
+    // An earlier incarnation that ended while its port was being opened releases it only when that
+    // is done.
     await this.#opening.get(cell.index)
     if (cell.gone) return
     const opening = this.#listen(cell, openGateway, listen)
@@ -188,7 +204,10 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     cell.endpoint = endpointOf(gateway.host, gateway.port)
   }
 
-  /** Ends an incarnation without warning. `error`: what left one of its handlers; null: a fault. */
+  /**
+   * Ends an incarnation without warning. `error`: the exception that left a handler; null: a fault
+   * ends it.
+   */
   crash(cell: ActorCell, error: unknown): void {
     if (cell.gone) return
     const { jobs, waiting } = cell
@@ -201,7 +220,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
 
   readonly #onFailure = (cell: ActorCell, error: unknown): void => this.crash(cell, error)
 
-  /** Takes an incarnation out of the world, silently; `why` is for who waits for its start. */
+  /** Ends an incarnation without reporting a crash. `why` rejects a start under way. */
   remove(cell: ActorCell, why: Error): void {
     this.mailbox.dropRequestsOf(cell)
     this.faults.forget(cell.address)
@@ -211,13 +230,17 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     cell.gateway = null
   }
 
-  /** Asks the member to end in order. Nothing new is taken from clients; it still serves its peers afterwards. */
+  /**
+   * Shuts the member down in order: it accepts nothing new from clients, and serves its peers until
+   * it is removed.
+   */
   async stop(cell: ActorCell): Promise<void> {
     if (cell.state !== 'running') return
     cell.state = 'stopping'
     const closed = cell.gateway?.close()
     try {
-      // Meanwhile, not afterwards: a client that waits for something to change is answered by the actor's end.
+      // Before `closed` is awaited: the actor's shutdown answers clients whose commands wait for a
+      // change.
       await cell.actor?.stop?.()
     } catch (error) {
       this.crash(cell, error)
@@ -232,7 +255,10 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     return actor.describe?.() ?? {}
   }
 
-  /** What the member answers to a request that comes past the network. @throws Error when it is not running here */
+  /**
+   * The member's reply to a request that skips the network.
+   * @throws Error when the member is not running here
+   */
   peek(index: number, kind: MessageKind, request: unknown): unknown {
     const cell = this.#cells[index]
     const actor = cell?.gone === false && cell.state === 'running' ? cell.actor : null
@@ -270,7 +296,8 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     else this.#deliver(cell, peer, message)
   }
 
-  // Apart, as #answerLater: what a closure uses has a place of its own in memory, also where the closure is never made.
+  // A method of its own, like #answerLater: a function that may make a closure allocates a context
+  // for its variables on each call, even when no closure is made.
   #hold(cell: ActorCell, peer: Peer, message: MessageTuple): void {
     if (cell.waiting.length < this.#options.limits.waitingMessages) {
       const refuse = () => this.#refuse(peer, message, 'crashed while it was starting')
@@ -302,7 +329,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
   }
 
   #answerLater(cell: ActorCell, job: Job | null, result: Promise<unknown>): void {
-    if (job === null) return this.#finishUnasked(cell, result)
+    if (job === null) return this.#trackBackgroundWork(cell, result)
     result.then((reply) => this.#answer(cell, job, reply), cell.crash)
     cell.jobs.add(job)
   }
@@ -317,8 +344,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     }
   }
 
-  /** Nobody waits for its end. */
-  #finishUnasked(cell: ActorCell, result: Promise<unknown>): void {
+  #trackBackgroundWork(cell: ActorCell, result: Promise<unknown>): void {
     cell.backgroundWork++
     result.then(() => cell.backgroundWork--, cell.crash)
   }
@@ -328,7 +354,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     this.#options.onWake?.(cell.address, timer)
     try {
       const result: unknown = cell.actor.wake?.(timer)
-      if (isThenable(result)) this.#finishUnasked(cell, result)
+      if (isThenable(result)) this.#trackBackgroundWork(cell, result)
     } catch (error) {
       this.crash(cell, error)
     }

@@ -15,11 +15,11 @@ import {
   type RequestOptions,
 } from '@shardlab/actor'
 import type { ActorCell } from './actor-cell.js'
-import type { HostClock } from './time/clock.js'
 import { CellDisk } from './cell-disk.js'
 import type { EventSink } from './event-sink.js'
 import type { Mailbox } from './mailbox/mailbox.js'
 import { never } from './never.js'
+import type { HostClock } from './time/clock.js'
 import { Sleep } from './time/sleep.js'
 
 /** What a context needs of the host that runs its member. */
@@ -37,8 +37,8 @@ export interface ContextHost {
 }
 
 /**
- * What one incarnation of an actor may use of the world. Once the incarnation is gone, no call has an effect and no
- * promise settles.
+ * What one incarnation of an actor may use of the world. Once the incarnation is gone, no call has
+ * an effect and no promise settles.
  */
 export class CellContext implements ActorContext {
   readonly address: Address

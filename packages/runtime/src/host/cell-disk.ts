@@ -3,8 +3,8 @@ import type { ActorCell } from './actor-cell.js'
 import { never } from './never.js'
 
 /**
- * The disk as one incarnation of its member uses it: subject to the member's faults, and without effect once the
- * incarnation is gone.
+ * The disk as one incarnation of its member uses it: subject to the member's faults, and without
+ * effect once the incarnation is gone.
  */
 export class CellDisk implements Disk {
   readonly #cell: ActorCell

@@ -2,7 +2,10 @@ import type { ClusterEvent, LogLevel } from '@shardlab/actor'
 
 export type EventType = ClusterEvent['type']
 
-/** Which events are wanted until somebody says otherwise: all but the one for each operation. */
+/**
+ * The types that are delivered before `watch` is called: all but `routed`, which is emitted for
+ * each operation.
+ */
 const wantedAtFirst: Readonly<Record<EventType, boolean>> = {
   routed: false,
   member: true,
@@ -21,23 +24,25 @@ const wantedAtFirst: Readonly<Record<EventType, boolean>> = {
 const everyType = Object.keys(wantedAtFirst) as readonly EventType[]
 const logLevels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
 
-/** What is watched until somebody says otherwise. */
+/** The types of events that a runtime delivers before `watch` is called. */
 export const defaultWatched: readonly EventType[] = everyType.filter((type) => wantedAtFirst[type])
 
-/** Where a host's events go, and which of them anybody wants. */
+/** Passes on the events of a host whose types are wanted. */
 export class EventSink {
   /** Read on hot paths; changed in place by {@link watch}. */
   readonly wanted: Record<EventType, boolean> = { ...wantedAtFirst }
   readonly #deliver: (event: ClusterEvent) => void
   readonly #leastLevel: number
 
-  /** Log lines below `logLevel` are dropped. */
+  /** @param logLevel lines below it are dropped */
   constructor(deliver: (event: ClusterEvent) => void, logLevel: LogLevel) {
     this.#deliver = deliver
     this.#leastLevel = logLevels.indexOf(logLevel)
   }
 
-  /** Those of members are always wanted: what is broken in a member ends with it. */
+  /**
+   * Events of type `member` are always delivered: faults of a member are removed when it goes down.
+   */
   watch(types: readonly EventType[]): void {
     for (const type of everyType) this.wanted[type] = type === 'member' || types.includes(type)
   }

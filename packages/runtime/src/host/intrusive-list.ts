@@ -1,10 +1,13 @@
-/** What can be in one {@link IntrusiveList} at a time. */
+/** An object that can be in one {@link IntrusiveList} at a time. */
 export interface ListNode<Item> {
   previous: Item | null
   next: Item | null
 }
 
-/** Objects in the order in which they came. They come and go with every message: a Set takes new memory for its table again and again. */
+/**
+ * A doubly linked list through its items, in the order in which they were added. Items are added
+ * and deleted with every message, for which a Set would reallocate its table again and again.
+ */
 export class IntrusiveList<Item extends ListNode<Item>> {
   #first: Item | null = null
   #last: Item | null = null
@@ -14,7 +17,7 @@ export class IntrusiveList<Item extends ListNode<Item>> {
     return this.#size
   }
 
-  /** The item must not be in any chain. */
+  /** The item must not be in any list. */
   add(item: Item): void {
     item.previous = this.#last
     if (this.#last === null) this.#first = item
@@ -23,7 +26,7 @@ export class IntrusiveList<Item extends ListNode<Item>> {
     this.#size++
   }
 
-  /** No error when it is not here, nor in another chain. */
+  /** No error when the item is in no list. */
   delete(item: Item): void {
     const { previous, next } = item
     if (previous === null && this.#first !== item) return
@@ -36,7 +39,7 @@ export class IntrusiveList<Item extends ListNode<Item>> {
     this.#size--
   }
 
-  /** Takes all of them out. */
+  /** Empties the list and returns its items. */
   takeAll(): Item[] {
     const items: Item[] = []
     for (let item = this.#first; item !== null; item = this.#first) {

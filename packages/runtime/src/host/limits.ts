@@ -1,10 +1,15 @@
-/** How much a host lets pile up. Reaching a limit is a `limit` event of the member concerned. */
+/** Limits of a host's queues. Reaching one is a `limit` event of the member concerned. */
 export interface HostLimits {
-  /** A packet that grew to this size leaves before the turn ends. Default 4 MiB. */
+  /** A packet that reaches this size is sent before the turn ends. Default 4 MiB. */
   readonly packetBytes: number
-  /** Messages that wait for a member to start; more are refused as if it could not be reached. Default 10,000. */
+  /**
+   * Messages held for a member that is starting; further ones fail as unreachable. Default 10,000.
+   */
   readonly waitingMessages: number
-  /** Requests of one host without an answer; more are refused as if the peer could not be reached. Default 100,000, at most 131,072. */
+  /**
+   * Requests of one host without an answer; further ones fail as unreachable. Default 100,000, at
+   * most 131,072.
+   */
   readonly outstandingRequests: number
 }
 

@@ -1,21 +1,22 @@
 import type { VirtualClock } from '../host/time/virtual-clock.js'
 
-/** What it looks at before it moves the time. */
+/** The state of the world that {@link AutoAdvance} reads before it moves the time. */
 export interface WorldActivity {
-  /** Resolves when no message is on its way and all promise jobs have run. */
+  /** Resolves when no message is under way and all promise jobs have run. */
   quiet(): Promise<void>
-  /** Somebody else moves the time, or waits for sockets to open or close. */
+  /** Whether another call moves the time, or waits for sockets to open or close. */
   isBusy(): boolean
 }
 
 /**
- * Moves a manual clock to what is due next while somebody outside waits for an answer and nothing else can happen: a client that waits for a
- * shard that is down would wait for ever.
+ * Moves a manual clock to its next event while a caller from outside waits for an answer and
+ * nothing else can happen. Otherwise a client that waits for a shard that is down would wait
+ * forever.
  */
 export class AutoAdvance {
   readonly #clock: VirtualClock
   readonly #surroundings: WorldActivity
-  /** Whoever waits; true: in vain, as the member that was to answer is gone. */
+  /** The waiting callers. A function that returns true: the member that was to answer is gone. */
   readonly #waiting = new Set<() => boolean>()
   #running = false
 
@@ -24,9 +25,9 @@ export class AutoAdvance {
     this.#surroundings = activity
   }
 
-  /** Somebody outside waits for this. `isGone`: nobody will answer any more. */
+  /** A caller from outside waits for this answer. `isGone`: whether no answer can come any more. */
   waitFor(answer: Promise<unknown>, isGone: () => boolean): void {
-    // Its own function: one member may be waited for by many.
+    // A new function for each caller, as several may pass the same one.
     const waiter = () => isGone()
     this.#waiting.add(waiter)
     answer.then(
@@ -40,7 +41,8 @@ export class AutoAdvance {
 
   async #run(): Promise<void> {
     while (this.#isWaitedFor()) {
-      // Twice: what comes over a socket takes a turn of the event loop to be read, and another one to be answered.
+      // Twice: a command on a socket takes one turn of the event loop to be read, and another one
+      // to be answered.
       await this.#surroundings.quiet()
       await this.#surroundings.quiet()
       if (!this.#isWaitedFor()) break

@@ -6,20 +6,25 @@ import { isThenable } from '../host/thenable.js'
 
 type ClientReply = ReplyOf<'client.command'>
 
-/** Between one member's gateway and its actor: it can be kept shut for a while, and lead to another actor afterwards. */
+/**
+ * Stands between one member's gateway and its actor. While it is closed commands wait; it can be
+ * redirected to another actor.
+ */
 class MemberGate implements GatewayTarget {
-  readonly #isShut: () => boolean
+  readonly #isClosed: () => boolean
   #target: GatewayTarget
   /** Commands that wait for the gate to open. */
   #queue: (() => void)[] = []
-  /** What clients wait for on purpose, changes of the topology: asks the target of now instead of the one that was asked. */
+  /**
+   * Awaitable hellos without an answer: each function sends its hello again, to the present target.
+   */
   readonly #hellos = new Set<() => void>()
   /** Other commands without an answer. */
   running = 0
 
-  constructor(target: GatewayTarget, isShut: () => boolean) {
+  constructor(target: GatewayTarget, isClosed: () => boolean) {
     this.#target = target
-    this.#isShut = isShut
+    this.#isClosed = isClosed
   }
 
   get waitingHellos(): number {
@@ -32,20 +37,20 @@ class MemberGate implements GatewayTarget {
   }
 
   open(): void {
-    for (const go of this.#queue.splice(0)) go()
+    for (const run of this.#queue.splice(0)) run()
   }
 
-  /** From now on clients reach another actor. */
-  lead(target: GatewayTarget): void {
+  /** Sends requests to another actor from now on, hellos without an answer among them. */
+  redirect(target: GatewayTarget): void {
     this.#target = target
     this.running = 0
     const hellos = [...this.#hellos]
     this.#hellos.clear()
-    for (const askAgain of hellos) askAgain()
+    for (const repeat of hellos) repeat()
   }
 
   #command(request: RequestOf<'client.command'>): Promise<ClientReply> | ClientReply {
-    if (this.#isShut()) return this.#later(request, (go) => this.#queue.push(go))
+    if (this.#isClosed()) return this.#defer(request, (run) => this.#queue.push(run))
     const target = this.#target
     const answer = target.request('client.command', request)
     if (!isThenable(answer)) return answer
@@ -59,79 +64,83 @@ class MemberGate implements GatewayTarget {
   }
 
   #awaitHello(request: RequestOf<'client.command'>, answer: Promise<ClientReply>): Promise<ClientReply> {
-    return this.#later(request, (askAgain, resolve, reject) => {
-      this.#hellos.add(askAgain)
-      const forget = () => this.#hellos.delete(askAgain)
+    return this.#defer(request, (repeat, resolve, reject) => {
+      this.#hellos.add(repeat)
+      const remove = () => this.#hellos.delete(repeat)
       answer.then(
         (reply) => {
-          forget()
+          remove()
           resolve(reply)
         },
         (error: unknown) => {
-          forget()
+          remove()
           reject(error)
         },
       )
     })
   }
 
-  /** `wait` gets what serves the request when its time has come. */
-  #later(
+  /**
+   * @param schedule gets a function that runs the command, to be called when the command may run
+   */
+  #defer(
     request: RequestOf<'client.command'>,
-    wait: (go: () => void, resolve: (reply: ClientReply) => void, reject: (error: unknown) => void) => void,
+    schedule: (run: () => void, resolve: (reply: ClientReply) => void, reject: (error: unknown) => void) => void,
   ): Promise<ClientReply> {
     return new Promise((resolve, reject) => {
-      const go = () => {
+      const run = () => {
         try {
           resolve(this.#command(request))
         } catch (error) {
           reject(error)
         }
       }
-      wait(go, resolve, reject)
+      schedule(run, resolve, reject)
     })
   }
 }
 
-/** The doors of all members of a world. */
+/**
+ * Holds back the commands of clients of a world, for the time in which it is copied or restored.
+ */
 export class ConnectionGate {
-  readonly #gate = new Map<Address, MemberGate>()
-  #shut = false
+  readonly #gates = new Map<Address, MemberGate>()
+  #isClosed = false
 
-  /** Opens gateways whose requests come through a gate. */
-  through(open: GatewayOpener): GatewayOpener {
+  /** An opener whose gateways send their requests through this gate. */
+  wrap(open: GatewayOpener): GatewayOpener {
     return (request) => {
-      const gate = new MemberGate(request.target, () => this.#shut)
-      this.#gate.set(request.address, gate)
+      const gate = new MemberGate(request.target, () => this.#isClosed)
+      this.#gates.set(request.address, gate)
       return open({ ...request, target: gate })
     }
   }
 
-  /** Commands of clients wait from now on. */
-  shut(): void {
-    this.#shut = true
+  /** Commands of clients wait until {@link open}. */
+  close(): void {
+    this.#isClosed = true
   }
 
   open(): void {
-    this.#shut = false
-    for (const gate of this.#gate.values()) gate.open()
+    this.#isClosed = false
+    for (const gate of this.#gates.values()) gate.open()
   }
 
-  lead(address: Address, target: GatewayTarget): void {
-    this.#gate.get(address)?.lead(target)
+  redirect(address: Address, target: GatewayTarget): void {
+    this.#gates.get(address)?.redirect(target)
   }
 
-  forget(address: Address): void {
-    this.#gate.delete(address)
+  delete(address: Address): void {
+    this.#gates.delete(address)
   }
 
-  /** Commands of clients that a member works on, but for those that ask for changes of the topology. */
+  /** How many commands of clients a member works on, awaitable hellos not counted. */
   running(address: Address): number {
-    return this.#gate.get(address)?.running ?? 0
+    return this.#gates.get(address)?.running ?? 0
   }
 
-  /** Commands that ask a member for changes of the topology, and wait for one. */
+  /** How many awaitable hellos of clients wait at a member. */
   waitingHellos(address: Address): number {
-    return this.#gate.get(address)?.waitingHellos ?? 0
+    return this.#gates.get(address)?.waitingHellos ?? 0
   }
 }

@@ -12,26 +12,26 @@ import {
   type RequestOptions,
 } from '@shardlab/actor'
 import { MemoryDisk } from '../disks/memory-disk.js'
-import { ActorHost } from '../host/actor-host.js'
 import type { ActorCell } from '../host/actor-cell.js'
-import { EventHub } from '../supervisor/event-hub.js'
-import { EventSink } from '../host/event-sink.js'
+import { ActorHost } from '../host/actor-host.js'
 import { openTcpGateway, type GatewayOpener } from '../host/clients/gateway-opener.js'
-import { waitAtMost, KeepAlive, settleAll } from '../supervisor/keep-alive.js'
+import { EventSink } from '../host/event-sink.js'
 import { defaultLimits, type HostLimits } from '../host/limits.js'
-import { LiveClock } from '../host/time/live-clock.js'
-import { isUp, memberBoot, memberInfo, MemberTable, type Member } from '../supervisor/member-table.js'
 import { CallbackPeer, type Peer } from '../host/mailbox/peer.js'
-import type { FaultRegistry } from '../supervisor/fault-registry.js'
-import { localRegistries } from '../supervisor/local-registries.js'
-import type { StepFaultRegistry } from '../supervisor/step-fault-registry.js'
-import { VirtualClock } from '../host/time/virtual-clock.js'
 import type { Alarm } from '../host/time/clock.js'
+import { LiveClock } from '../host/time/live-clock.js'
+import { VirtualClock } from '../host/time/virtual-clock.js'
 import type { MemberInfo, MemberSpec, Runtime, RuntimeHooks } from '../runtime.js'
+import { EventHub } from '../supervisor/event-hub.js'
+import type { FaultRegistry } from '../supervisor/fault-registry.js'
+import { waitAtMost, KeepAlive, settleAll } from '../supervisor/keep-alive.js'
+import { localRegistries } from '../supervisor/local-registries.js'
+import { isUp, memberBoot, memberInfo, MemberTable, type Member } from '../supervisor/member-table.js'
+import type { StepFaultRegistry } from '../supervisor/step-fault-registry.js'
 import { AutoAdvance } from './auto-advance.js'
 import { ConnectionGate } from './connection-gate.js'
-import { restoreCopy } from './restore-copy.js'
 import { Quiescence } from './quiescence.js'
+import { restoreCopy } from './restore-copy.js'
 import { copyMember, type WorldCopy } from './world-copy.js'
 
 export interface InlineRuntimeOptions extends RuntimeHooks {
@@ -41,16 +41,23 @@ export interface InlineRuntimeOptions extends RuntimeHooks {
   readonly limits?: Partial<HostLimits>
   /** Lower lines are dropped. Default `info`. */
   readonly logLevel?: LogLevel
-  /** How long an actor may take for its orderly end. Default 10,000. */
+  /** How long an actor may take to shut down, in milliseconds. Default 10,000. */
   readonly stopTimeoutMs?: number
-  /** `manual`: alarms and timeouts wait until {@link InlineRuntime.advance} moves the time. Default `real`. */
+  /**
+   * `manual`: alarms and timeouts wait until {@link InlineRuntime.advance} moves the time. Default
+   * `real`.
+   */
   readonly clock?: 'real' | 'manual'
   /**
-   * With a manual clock: time goes on to the next alarm while a client, or the API, waits for an answer and only alarms are left. What
-   * clients wait for on purpose, changes of the topology, does not count. Default true.
+   * With a manual clock: move the time to the next alarm while a client or the API waits for an
+   * answer and only alarms are left. Awaitable hellos, which wait for a topology change by design,
+   * do not count. Default true.
    */
   readonly autoAdvance?: boolean
-  /** How long what has been begun may take to end before a copy is refused, in milliseconds of the machine's clock. Default 10,000. */
+  /**
+   * How long running work may take to end before a copy fails, in milliseconds of the machine's
+   * clock. Default 10,000.
+   */
   readonly copyPatienceMs?: number
   /** Default: TCP. */
   readonly openGateway?: GatewayOpener
@@ -59,21 +66,28 @@ export interface InlineRuntimeOptions extends RuntimeHooks {
 export interface InlineRuntime extends Runtime {
   readonly kind: 'inline'
   /**
-   * Lets that much time pass on a manual clock: what is due happens in order, each time with all that follows from it,
-   * but for what comes over sockets. Time begins at the machine's time. Rejects when the clock is the machine's.
+   * Advances a manual clock, which starts at the machine's time. Everything that is due happens in
+   * order, each time with all messages that follow from it, except those over sockets. Rejects when
+   * the clock is the machine's.
    */
   advance(durationMs: number): Promise<void>
-  /** @throws BusyWorldError when a member is in the midst of what no copy could carry on, and what does not end soon */
+  /**
+   * @throws BusyWorldError when a member does work that a copy could not continue, and that does
+   * not end soon
+   */
   checkIdle(): void
   /**
-   * What this world is at the next moment in which nobody works on anything. Commands of clients that have begun are ended first, others
-   * wait meanwhile. @throws BusyWorldError
+   * Copies this world at the next moment in which no member works on anything. Running commands of
+   * clients end first, new ones wait until the copy is made.
+   * @throws BusyWorldError
    */
   copy(): Promise<WorldCopy>
   /**
-   * Goes on from a copy, of this world or of another one. Members that were not there then are gone; clients of those that were and are
-   * running stay connected, without their cursors. Nothing may be broken on purpose.
-   * @param listen where a member listens that is not running; default: where it last did, or as its specification says
+   * Continues from a copy, of this world or of another one. Members that the copy does not have are
+   * removed. Clients of members that are running now and in the copy stay connected, without their
+   * cursors. No fault may be active.
+   * @param listen the address to listen on for a member that is not running; default: the last one,
+   *   or that of its specification
    * @throws BusyWorldError
    */
   restore(copy: WorldCopy, listen?: (spec: MemberSpec) => MemberSpec['listen']): Promise<MemberInfo[]>
@@ -105,10 +119,10 @@ class InlineWorld implements InlineRuntime {
   readonly #autoAdvance: AutoAdvance | null
   readonly #gate = new ConnectionGate()
   readonly #quiescence: Quiescence
-  /** Calls that move the time, or wait for sockets. */
+  /** How many calls are running that move the time or wait for sockets. */
   #busyCalls = 0
-  /** The last one of the calls that need the world for themselves. */
-  #lastTurn: Promise<unknown> = Promise.resolve()
+  /** The last of the calls that must not overlap. */
+  #lastCall: Promise<unknown> = Promise.resolve()
   #stopped = false
 
   constructor(options: InlineRuntimeOptions) {
@@ -129,7 +143,7 @@ class InlineWorld implements InlineRuntime {
       limits: { ...defaultLimits, ...options.limits },
       checked: false,
       atEndOfTurn: setImmediate,
-      openGateway: this.#gate.through(options.openGateway ?? openTcpGateway),
+      openGateway: this.#gate.wrap(options.openGateway ?? openTcpGateway),
       onCrash: (cell, error) => this.#members.crashed(this.#members.get(cell.address), error),
       onStepStruck: (id, address) => this.steps.report(id, address),
     })
@@ -244,7 +258,7 @@ class InlineWorld implements InlineRuntime {
   async advance(durationMs: number): Promise<void> {
     const clock = this.#manualClock
     if (clock === null) throw new Error("only a manual clock can be advanced: create the runtime with clock: 'manual'")
-    await this.#alone(async () => {
+    await this.#exclusively(async () => {
       const untilMicros = clock.nowMicros + Math.round(durationMs * 1000)
       await this.#quiet()
       while (clock.nextMicros() <= untilMicros && !this.#stopped) {
@@ -282,16 +296,18 @@ class InlineWorld implements InlineRuntime {
     )
   }
 
-  /** Runs the work in a moment in which nobody works on anything, and keeps clients out until it has ended. */
+  /**
+   * Runs the work in a moment in which no member works on anything, and holds commands of clients
+   * back until it has ended.
+   */
   #whenQuiescent<T>(work: () => Promise<T>): Promise<T> {
     return this.#keepAlive.during(() =>
-      this.#alone(async () => {
+      this.#exclusively(async () => {
         this.checkIdle()
-        this.#gate.shut()
+        this.#gate.close()
         try {
           await this.#quiescence.reached()
-          if (this.#stopped)
-            throw new Error('the cluster was stopped meanwhile: it can no longer be copied or restored.')
+          if (this.#stopped) throw new Error('the cluster was stopped: it can no longer be copied or restored.')
           return await work()
         } finally {
           this.#gate.open()
@@ -300,8 +316,10 @@ class InlineWorld implements InlineRuntime {
     )
   }
 
-  /** One such call after the other; nobody else moves the time meanwhile. */
-  #alone<T>(work: () => Promise<T>): Promise<T> {
+  /**
+   * Runs such calls one after the other. Auto-advance does not move the time while one is running.
+   */
+  #exclusively<T>(work: () => Promise<T>): Promise<T> {
     const run = async () => {
       this.#busyCalls++
       try {
@@ -310,9 +328,9 @@ class InlineWorld implements InlineRuntime {
         this.#busyCalls--
       }
     }
-    const turn = this.#lastTurn.then(run)
-    this.#lastTurn = turn.catch(() => {})
-    return turn
+    const call = this.#lastCall.then(run)
+    this.#lastCall = call.catch(() => {})
+    return call
   }
 
   stop(): Promise<void> {
@@ -330,13 +348,13 @@ class InlineWorld implements InlineRuntime {
     })
   }
 
-  /** Resolves when no message is on its way and all promise jobs have run. */
+  /** Resolves when no message is under way and all promise jobs have run. */
   async #quiet(): Promise<void> {
     do await new Promise(setImmediate)
     while (this.#host.mailbox.busy)
   }
 
-  // All have their place before the first one runs: what it sends to the others waits there.
+  // All cells are added before the first actor runs, so that its messages to the others are held.
   async #begin(members: readonly Member<InlinePlace>[]): Promise<MemberInfo[]> {
     const cells = members.map((member) => {
       this.#host.mailbox.route({ index: member.index, peer: this.#self })

@@ -5,21 +5,27 @@ import type { VirtualClock } from '../host/time/virtual-clock.js'
 import type { ConnectionGate } from './connection-gate.js'
 import { BusyWorldError } from './world-copy.js'
 
-/** Turns of the event loop in which nothing ended before time goes on. */
+/** After so many turns of the event loop without quiescence the clock is moved. */
 const idleTurns = 4
 
 export interface QuiescenceOptions {
-  /** How long what has been begun may take to end, in milliseconds of the machine's clock. */
+  /** How long running work may take to end, in milliseconds of the machine's clock. */
   readonly patienceMs: number
   readonly host: ActorHost
   readonly gate: ConnectionGate
-  /** Moved while somebody waits and only timers are left; null: time passes by itself, or only when it is told to. */
+  /**
+   * A clock to be moved when only timers are left; null: the clock is the machine's, or moved by
+   * `advance` only.
+   */
   readonly clock: VirtualClock | null
-  /** Resolves when no message is on its way and all promise jobs have run. */
+  /** Resolves when no message is under way and all promise jobs have run. */
   readonly quiet: () => Promise<void>
 }
 
-/** Waits for the moment in which no member works on anything: then a world can be copied. Clients are kept out meanwhile. */
+/**
+ * Finds the moment in which no member of a world works on anything, so that the world can be
+ * copied.
+ */
 export class Quiescence {
   readonly #options: QuiescenceOptions
 
@@ -28,8 +34,9 @@ export class Quiescence {
   }
 
   /**
-   * Resolves in that moment.
-   * @throws BusyWorldError at once when a member is in the midst of what no copy could carry on, and when it takes too long
+   * Resolves in that moment. Commands of clients must be held back until then.
+   * @throws BusyWorldError at once when a member does long work that a copy could not continue, or
+   *   after `patienceMs`
    */
   async reached(): Promise<void> {
     const { clock, quiet, patienceMs } = this.#options
@@ -38,14 +45,14 @@ export class Quiescence {
       await quiet()
       this.refuseLongWork()
       if (this.#isQuiescent()) return
-      if (performance.now() > untilMs) throw new BusyWorldError(this.#whoIsBusy())
+      if (performance.now() > untilMs) throw new BusyWorldError(this.#busyMembers())
       if (turn % idleTurns !== 0) continue
       if (clock !== null && clock.nextMicros() !== Infinity) clock.step()
       else await new Promise((resolve) => setTimeout(resolve, 1))
     }
   }
 
-  /** @throws BusyWorldError when a member is in the midst of what takes long */
+  /** @throws BusyWorldError when a member does long work that a copy could not continue */
   refuseLongWork(): void {
     const long = this.#unfinished().filter(({ isBrief }) => !isBrief)
     if (long.length > 0) throw new BusyWorldError(long.map(({ what }) => what))
@@ -63,7 +70,7 @@ export class Quiescence {
 
   #isBusy(cell: ActorCell): boolean {
     const { gate } = this.#options
-    // Who awaits a change of the topology sleeps, and means nothing by it.
+    // An awaitable hello sleeps in its member, which is not work.
     const sleeps = cell.sleeps.size - gate.waitingHellos(cell.address)
     return (
       cell.state !== 'running' ||
@@ -74,7 +81,7 @@ export class Quiescence {
     )
   }
 
-  #whoIsBusy(): string[] {
+  #busyMembers(): string[] {
     const { host, gate } = this.#options
     const unfinished = this.#unfinished().map(({ what }) => what)
     if (unfinished.length > 0) return unfinished
@@ -82,8 +89,8 @@ export class Quiescence {
     return busy.map((cell) => {
       const commands = gate.running(cell.address)
       return commands > 0
-        ? `${cell.address} still works on ${commands} of its clients' commands`
-        : `${cell.address} is still at work`
+        ? `${cell.address} still runs ${commands} of its clients' commands`
+        : `${cell.address} is still busy`
     })
   }
 }

@@ -3,11 +3,11 @@ import type { MemoryDisk } from '../disks/memory-disk.js'
 import type { ActorCell } from '../host/actor-cell.js'
 import type { ActorHost } from '../host/actor-host.js'
 import { cellTarget } from '../host/clients/cell-target.js'
-import { settleAll } from '../supervisor/keep-alive.js'
-import { isUp, memberBoot, memberInfo, type Member, type MemberTable } from '../supervisor/member-table.js'
 import type { Peer } from '../host/mailbox/peer.js'
 import type { VirtualClock } from '../host/time/virtual-clock.js'
 import type { MemberInfo, MemberSpec } from '../runtime.js'
+import { settleAll } from '../supervisor/keep-alive.js'
+import { isUp, memberBoot, memberInfo, type Member, type MemberTable } from '../supervisor/member-table.js'
 import type { ConnectionGate } from './connection-gate.js'
 import { timersInOrder, type MemberCopy, type WorldCopy } from './world-copy.js'
 
@@ -15,7 +15,7 @@ interface Place {
   disk: MemoryDisk
 }
 
-/** The world that goes on from a copy. */
+/** The world that a copy is restored into. */
 export interface RestoredWorld {
   readonly host: ActorHost
   readonly gate: ConnectionGate
@@ -27,16 +27,16 @@ export interface RestoredWorld {
   readonly listen?: (spec: MemberSpec) => MemberSpec['listen']
 }
 
-/** A member that is about to run again. */
+/** A member that is started from its copy. */
 interface Successor {
   readonly member: Member<Place>
   readonly copy: MemberCopy
   readonly cell: ActorCell
-  /** What its predecessor's clients need; null: it had none. */
+  /** The state of its predecessor's clients (`Actor.exportClients`); null: there is none. */
   readonly clients: unknown
 }
 
-/** Puts the members of a copy into the place of those that are there. Nobody may be working on anything. */
+/** Replaces the members of a world by those of a copy. No member may be working on anything. */
 export async function restoreCopy(copy: WorldCopy, world: RestoredWorld): Promise<MemberInfo[]> {
   const { host, members, clock } = world
   const addresses = new Set(copy.members.map(({ spec }) => spec.address))
@@ -53,7 +53,8 @@ export async function restoreCopy(copy: WorldCopy, world: RestoredWorld): Promis
       }),
     )
   } finally {
-    // Where one did not start, its port taken by somebody else, the others go on.
+    // Also when a member could not start, for example because its port is taken: the others keep
+    // running.
     armTimers(copy, new Map(successors.map(({ member, cell }) => [member.spec.address, cell])), host)
   }
   return members.all().map(memberInfo)
@@ -62,7 +63,7 @@ export async function restoreCopy(copy: WorldCopy, world: RestoredWorld): Promis
 function remove({ spec, index }: Member<Place>, { host, gate, members }: RestoredWorld): void {
   const cell = host.cell(index)
   if (cell !== undefined && !cell.gone) host.remove(cell, new Error(`${spec.address} is no longer there`))
-  gate.forget(spec.address)
+  gate.delete(spec.address)
   members.remove(spec.address)
 }
 
@@ -72,7 +73,7 @@ function replace(copy: MemberCopy, { host, gate, members, directory, self, liste
   const known = members.find(spec.address)
   const member = known ?? members.add(spec, directory.add(spec.address), { disk: copy.disk })
   member.place.disk = copy.disk.clone()
-  // Its generator must not repeat what is in the copy already.
+  // Another incarnation has another generator, which does not repeat ids that the copy holds.
   member.incarnation = incarnation + 1
   const predecessor = known !== undefined && isUp(known) ? host.cell(known.index) : undefined
   const clients = (actor === null ? null : predecessor?.actor?.exportClients?.()) ?? null
@@ -91,11 +92,11 @@ function replace(copy: MemberCopy, { host, gate, members, directory, self, liste
   host.mailbox.route({ index: member.index, peer: self })
   const cell = host.addCell(memberBoot(member), member.place.disk)
   cell.gateway = gateway
-  if (gateway !== null) gate.lead(spec.address, cellTarget(host, cell))
+  if (gateway !== null) gate.redirect(spec.address, cellTarget(host, cell))
   return { member, copy, cell, clients }
 }
 
-/** As they were, whatever the members have armed themselves. */
+/** Arms the timers of the copy, in place of those that the members armed at their start. */
 function armTimers(copy: WorldCopy, cells: ReadonlyMap<Address, ActorCell>, host: ActorHost): void {
   for (const { address, timer } of timersInOrder(copy)) {
     const cell = cells.get(address)

@@ -1,20 +1,20 @@
 import type { Address } from '@shardlab/actor'
 import type { MemoryDisk } from '../disks/memory-disk.js'
 import type { ActorCell } from '../host/actor-cell.js'
-import type { Member } from '../supervisor/member-table.js'
 import type { MemberSpec, MemberState } from '../runtime.js'
+import type { Member } from '../supervisor/member-table.js'
 
-/** A timer that was armed. */
+/** An armed timer. */
 export interface TimerCopy {
   readonly name: string
   readonly dueInMs: number
-  /** Of two that are due at the same time the lower one wakes first, whosever they are. */
+  /** Of two timers that are due at the same time the lower one wakes first, in all members. */
   readonly order: number
 }
 
-/** What a running member was. */
+/** The actor of a running member. */
 export interface ActorCopy {
-  /** What {@link Actor.exportState} gave; undefined: the copy is started on the disk. */
+  /** The result of {@link Actor.exportState}; undefined: the copy is started from its disk. */
   readonly state: unknown
   readonly timers: readonly TimerCopy[]
 }
@@ -24,13 +24,16 @@ export interface MemberCopy {
   readonly state: MemberState
   readonly incarnation: number
   readonly endpoint: string
-  /** Changed by nobody: each copy of the member gets a clone. */
+  /** Never written to: each restored member gets a clone. */
   readonly disk: MemoryDisk
-  /** Null: it was down. */
+  /** Null: the member was down. */
   readonly actor: ActorCopy | null
 }
 
-/** All members of a world at one moment in which none of them worked on anything. It can be continued any number of times, also at once. */
+/**
+ * All members of a world at a moment in which none of them worked on anything. It can be restored
+ * any number of times.
+ */
 export interface WorldCopy {
   /** The time of a manual clock; null: the clock is the machine's. */
   readonly nowMicros: number | null
@@ -38,17 +41,17 @@ export interface WorldCopy {
   readonly members: readonly MemberCopy[]
 }
 
-/** Thrown when a world cannot be copied now. The message is one sentence that says who is in the midst of what. */
+/** Thrown when a world cannot be copied now. The message says which member is doing what. */
 export class BusyWorldError extends Error {
   constructor(what: readonly string[]) {
     super(
-      `the cluster cannot be copied now: ${what.join('; ')}. Wait until that has ended, or heal what keeps it from going on.`,
+      `the cluster cannot be copied now: ${what.join('; ')}. Wait until that has ended, or heal the faults that block it.`,
     )
     this.name = 'BusyWorldError'
   }
 }
 
-/** `cell`: the incarnation that is here; undefined or gone: the member is down. */
+/** @param cell the member's incarnation; undefined or gone: the member is down */
 export function copyMember(
   { spec, state, incarnation, endpoint, place }: Member<{ readonly disk: MemoryDisk }>,
   cell: ActorCell | undefined,
@@ -73,7 +76,7 @@ function copyActor(cell: ActorCell, nowMs: number): ActorCopy {
   return { state: cell.actor?.exportState?.(), timers }
 }
 
-/** The timers of all members in the order in which they will wake. */
+/** The timers of all members in the order in which they are due. */
 export function timersInOrder({ members }: WorldCopy): { readonly address: Address; readonly timer: TimerCopy }[] {
   const timers = members.flatMap(({ spec: { address }, actor }) =>
     (actor?.timers ?? []).map((timer) => ({ address, timer })),

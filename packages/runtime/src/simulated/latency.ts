@@ -1,24 +1,26 @@
 import type { Address } from '@shardlab/actor'
 
-/** How long a packet takes between two members, in whole microseconds, drawn evenly from this range. */
+/**
+ * The delay of packets between two members, in whole microseconds, drawn evenly from this range.
+ */
 export interface LatencyRange {
   readonly minMicros: number
   readonly maxMicros: number
 }
 
-/** One range for all, or one for each direction of each pair. */
+/** One range for all links, or one for each direction of each pair. */
 export type LatencyOption = LatencyRange | ((from: Address, to: Address) => LatencyRange)
 
 /** Two machines in one data centre. */
 export const defaultLatency: LatencyRange = { minMicros: 200, maxMicros: 1000 }
 
-/** The delays of one link. @throws RangeError for a range that is none */
+/** The delays of one link. @throws RangeError for an invalid range */
 export function latencyRange(option: LatencyOption, from: Address, to: Address): LatencyRange {
   const range = typeof option === 'function' ? option(from, to) : option
   const { minMicros, maxMicros } = range
   if (!Number.isInteger(minMicros) || !Number.isInteger(maxMicros) || minMicros < 0 || maxMicros < minMicros) {
     throw new RangeError(
-      `a latency from ${minMicros} to ${maxMicros} microseconds from ${from} to ${to} makes no sense`,
+      `invalid latency from ${from} to ${to}: ${minMicros} to ${maxMicros} microseconds. Give two whole numbers, the smaller one first`,
     )
   }
   return range

@@ -1,48 +1,54 @@
 import type { Packet, Random } from '@shardlab/actor'
-import { Peer } from '../host/mailbox/peer.js'
-import type { Mailbox } from '../host/mailbox/mailbox.js'
 import type { Link } from '../host/mailbox/link-table.js'
+import type { Mailbox } from '../host/mailbox/mailbox.js'
+import { Peer } from '../host/mailbox/peer.js'
 import { TimedEvent, type VirtualClock } from '../host/time/virtual-clock.js'
 import type { LatencyRange } from './latency.js'
 import type { TraceHash } from './trace-hash.js'
 
-/** A host on the simulated network, as a connection sees it. */
+/** One end of a link: a host on the simulated network. */
 export interface LinkEndpoint {
   /** The number of its member. */
   readonly index: number
   readonly host: { readonly mailbox: Mailbox }
 }
 
-/** A packet on its way. */
+/** The arrival of a packet. */
 class Arrival extends TimedEvent {
-  readonly #connection: NetworkLink
+  readonly #link: NetworkLink
   readonly #packet: Packet
 
-  constructor(connection: NetworkLink, packet: Packet) {
+  constructor(link: NetworkLink, packet: Packet) {
     super()
-    this.#connection = connection
+    this.#link = link
     this.#packet = packet
   }
 
   fire(): void {
-    this.#connection.deliver(this.#packet)
+    this.#link.deliver(this.#packet)
   }
 }
 
-/** One direction between two nodes. A large cluster has hundreds of thousands: each keeps little, and has all at hand that a packet needs. */
+/**
+ * One direction between two nodes: link, peer and packet writer in one. A large cluster has
+ * hundreds of thousands of them, so each holds little, and everything that a packet needs.
+ */
 export class NetworkLink extends Peer implements Link {
-  /** The number of the member that it leads to. */
+  /** The number of the receiving member. */
   readonly index: number
   readonly #fromIndex: number
   readonly #clock: VirtualClock
   readonly #trace: TraceHash
   readonly #inbox: Mailbox
-  /** What arrives comes from this one: the receiver's way back. Null until there is one. */
-  #back: NetworkLink | null = null
-  /** The shortest delay, and how many there are. Whoever gave the range may use the object again. */
+  /** The other direction, by which the receiver answers. Null until {@link pair}. */
+  #reverse: NetworkLink | null = null
+  /**
+   * The shortest delay, and the number of possible delays. Copied, because the object of the range
+   * may be reused.
+   */
   readonly #minMicros: number
   readonly #delays: number
-  /** Draws the delay, for this link alone; null: it is always the same. */
+  /** Draws the delays of this link; null: the delay is constant. */
   readonly #random: Random | null
   #lastArrivalMicros = 0
   #sends = true
@@ -71,43 +77,43 @@ export class NetworkLink extends Peer implements Link {
     return this
   }
 
-  /** Introduces the other direction, which comes and goes with this one. */
-  pair(back: NetworkLink): void {
-    this.#back = back
+  /** Sets the other direction, which is made and removed together with this one. */
+  pair(reverse: NetworkLink): void {
+    this.#reverse = reverse
   }
 
-  /** Nothing that is sent from now on leaves. */
-  mute(): void {
+  /** Drops packets that are sent from now on. */
+  stopSending(): void {
     this.#sends = false
   }
 
-  /** Nothing arrives any more, not even what is on its way. */
-  lose(): void {
+  /** Drops packets that would arrive from now on, those under way included. */
+  stopDelivering(): void {
     this.#arrives = false
   }
 
   protected transmit(): void {
     const packet = this.takeInPlace()
-    if (this.#sends) this.carry(new Arrival(this, packet))
+    if (this.#sends) this.schedule(new Arrival(this, packet))
   }
 
-  /** Makes something happen at the other end after the link's delay, not before what was carried earlier. */
-  carry(due: TimedEvent): void {
+  /** Schedules an event at the other end, after the link's delay and not before earlier ones. */
+  schedule(event: TimedEvent): void {
     const { nowMicros } = this.#clock
-    if (this.#random === null) return this.#clock.at(nowMicros + this.#minMicros, due)
+    if (this.#random === null) return this.#clock.at(nowMicros + this.#minMicros, event)
     this.#lastArrivalMicros = Math.max(
       this.#lastArrivalMicros,
       nowMicros + this.#minMicros + this.#random.below(this.#delays),
     )
-    this.#clock.at(this.#lastArrivalMicros, due)
+    this.#clock.at(this.#lastArrivalMicros, event)
   }
 
   deliver(packet: Packet): void {
-    if (!this.#arrives || this.#back === null) return
+    if (!this.#arrives || this.#reverse === null) return
     this.#trace.addInteger(this.#clock.nowMicros)
     this.#trace.addInteger(this.#fromIndex)
     this.#trace.addInteger(this.index)
     this.#trace.addPacket(packet)
-    this.#inbox.receiveInPlace(this.#back, packet)
+    this.#inbox.receiveInPlace(this.#reverse, packet)
   }
 }

@@ -1,30 +1,30 @@
 import type { Random } from '@shardlab/actor'
 import type { ActorHost } from '../host/actor-host.js'
-import { NetworkLink, type LinkEndpoint } from './network-link.js'
-import { latencyRange, type LatencyOption } from './latency.js'
-import type { TraceHash } from './trace-hash.js'
 import { TimedEvent, type VirtualClock } from '../host/time/virtual-clock.js'
+import { latencyRange, type LatencyOption } from './latency.js'
+import { NetworkLink, type LinkEndpoint } from './network-link.js'
+import type { TraceHash } from './trace-hash.js'
 
-/** One incarnation of one member, as a machine on the simulated network. */
+/** One incarnation of one member on the simulated network: a machine of its own. */
 export interface NetworkNode extends LinkEndpoint {
   readonly address: string
   readonly host: ActorHost
-  /** To the nodes that it has talked with. */
+  /** Its links to the nodes that it has exchanged messages with. */
   readonly links: Map<NetworkNode, NetworkLink>
   crashed: boolean
 }
 
-/** An end of a connection learns that the other one is gone. */
-class Disconnection extends TimedEvent {
-  readonly #learn: () => void
+/** Arrives at one end of a connection when the other end is gone. */
+class DisconnectNotice extends TimedEvent {
+  readonly #onArrival: () => void
 
-  constructor(learn: () => void) {
+  constructor(onArrival: () => void) {
     super()
-    this.#learn = learn
+    this.#onArrival = onArrival
   }
 
   fire(): void {
-    this.#learn()
+    this.#onArrival()
   }
 }
 
@@ -34,7 +34,7 @@ export class Network {
   readonly #trace: TraceHash
   readonly #random: Random
   readonly #latency: LatencyOption
-  /** The incarnation that is up, by the member's number. */
+  /** The nodes that are up, by the member's number. */
   readonly #nodes: (NetworkNode | undefined)[] = []
 
   constructor(clock: VirtualClock, trace: TraceHash, random: Random, latency: LatencyOption) {
@@ -44,7 +44,7 @@ export class Network {
     this.#latency = latency
   }
 
-  /** The node is up. Whoever still holds a connection to an earlier incarnation learns now that it is gone. */
+  /** Adds a node. Connections of others to an earlier incarnation of its member are closed now. */
   join(node: NetworkNode): void {
     for (const other of this.nodes()) {
       for (const former of other.links.keys())
@@ -62,54 +62,59 @@ export class Network {
     return this.#nodes[index]
   }
 
-  /** The way from a node to a member; undefined when the member is down. */
+  /** The link from a node to a member; undefined: the member is down. */
   linkTo(from: NetworkNode, index: number): NetworkLink | undefined {
     const to = this.#nodes[index]
     return to === undefined ? undefined : this.#connect(from, to)
   }
 
   /**
-   * The node is gone. Whoever it was connected with learns it as late as a packet would arrive; what was on its way to it is lost.
-   * What it had sent still arrives when only the process died, and is lost when the machine did: one of two, by the seed.
+   * Removes a node. Packets under way to it are lost. The nodes that it was connected with notice
+   * its end after the link's latency. Packets that it has sent still arrive (only the process died)
+   * or are lost (the machine did): the seed decides, with equal probability.
    */
   leave(node: NetworkNode): void {
     node.crashed = true
     const isSilenced = this.#random.fork(`crash of ${node.host.hostId}`).chance(1, 2)
     this.#nodes[node.index] = undefined
-    for (const [other, connection] of node.links) {
-      connection.mute()
-      if (isSilenced) connection.lose()
-      other.links.get(node)?.lose()
-      if (other !== node) connection.carry(new Disconnection(() => this.#disconnect(other, node)))
+    for (const [other, link] of node.links) {
+      link.stopSending()
+      if (isSilenced) link.stopDelivering()
+      other.links.get(node)?.stopDelivering()
+      if (other !== node) link.schedule(new DisconnectNotice(() => this.#disconnect(other, node)))
     }
   }
 
-  /** The connection between two nodes breaks: what is on its way is lost, and both ends know. They connect anew for what they send next. */
+  /**
+   * Breaks the connection of two nodes: packets under way are lost, and both ends notice. The next
+   * message opens another one.
+   */
   sever(one: NetworkNode, other: NetworkNode): void {
     this.#disconnect(one, other)
     this.#disconnect(other, one)
   }
 
-  /** One end knows that it has no connection; no error when it has none. */
+  /** Closes one end of a connection; no error when there is none. */
   #disconnect(from: NetworkNode, to: NetworkNode): void {
-    const connection = from.links.get(to)
-    if (connection === undefined) return
-    connection.lose()
-    to.links.get(from)?.lose()
+    const link = from.links.get(to)
+    if (link === undefined) return
+    link.stopDelivering()
+    to.links.get(from)?.stopDelivering()
     from.links.delete(to)
-    from.host.mailbox.closePeer(connection)
+    from.host.mailbox.closePeer(link)
   }
 
   #connect(from: NetworkNode, to: NetworkNode): NetworkLink {
     const known = from.links.get(to)
     if (known !== undefined) return known
     const range = latencyRange(this.#latency, from.address, to.address)
-    const connection = new NetworkLink(from, to, this.#clock, this.#trace, range, () => this.#randomOf(from, to))
-    from.links.set(to, connection)
-    from.host.mailbox.route(connection)
-    // Both directions at once: whoever was only listened to must learn of a crash as well.
-    connection.pair(this.#connect(to, from))
-    return connection
+    const link = new NetworkLink(from, to, this.#clock, this.#trace, range, () => this.#randomOf(from, to))
+    from.links.set(to, link)
+    from.host.mailbox.route(link)
+    // Both directions at once: a node that has only sent must notice a crash of the receiver as
+    // well.
+    link.pair(this.#connect(to, from))
+    return link
   }
 
   #randomOf(from: NetworkNode, to: NetworkNode): Random {

@@ -1,11 +1,11 @@
 import type { VirtualClock } from '../host/time/virtual-clock.js'
 
-/** Someone outside who waits for the simulation. */
+/** A call from outside that waits for the simulation. */
 interface Waiter {
   isDone(): boolean
-  /** It does not wait beyond this time; Infinity: as long as anything happens. */
+  /** The time up to which it waits; Infinity: as long as any event is due. */
   readonly untilMicros: number
-  /** Nothing more happens before its time is over. */
+  /** Called when no event is left before that time. */
   onTimeOver(): void
   onFailure(error: Error): void
 }
@@ -13,14 +13,20 @@ interface Waiter {
 const settled = Promise.resolve()
 const nothing = (): void => {}
 
-/** How many turns there are until timers and sockets of the process come up. */
+/** After so many turns the event loop of the process runs once, with its timers and sockets. */
 const turnsInARow = 64
 
-/** Runs the virtual clock while somebody waits: one instant, then all promise jobs, then what was sent in that turn. */
+/**
+ * Runs the virtual clock while a call from outside waits. A turn is: all events of one instant,
+ * then all promise jobs, then the flush of the packets that were written.
+ */
 export class Scheduler {
   readonly #clock: VirtualClock
   readonly #waiters = new Set<Waiter>()
-  /** What runs at the end of this turn; behind `#turnEndCount`, nothing: memory that was enough for earlier ones. */
+  /**
+   * The flushes of this turn: the first `#turnEndCount` entries. The array keeps its length from
+   * turn to turn.
+   */
   readonly #turnEnds: (() => void)[] = []
   #turnEndCount = 0
   #running = false
@@ -31,17 +37,17 @@ export class Scheduler {
     this.#clock = clock
   }
 
-  /** `flush` runs when all promise jobs of this turn have. */
+  /** Runs `flush` after all promise jobs of this turn. */
   readonly atEndOfTurn = (flush: () => void): void => {
     this.#turnEnds[this.#turnEndCount++] = flush
   }
 
-  /** Ends the simulation: whoever waits, now or later, gets this error. */
+  /** Ends the simulation: every waiting call, now or later, rejects with this error. */
   fail(error: Error): void {
     this.#failure ??= error
   }
 
-  /** Runs until the work has settled. Rejects with `stuck()` when nothing is left to happen before that. */
+  /** Runs until the work has settled. Rejects with `stuck()` when no event is left before that. */
   during<T>(work: Promise<T>, stuck: () => Error): Promise<T> {
     return new Promise((resolve, reject) => {
       let settle: (() => void) | null = null
@@ -61,7 +67,10 @@ export class Scheduler {
     })
   }
 
-  /** Runs until that time, or with `idle` until nothing is left to happen. @returns whether nothing is left to happen. */
+  /**
+   * Runs until that time, or with `idle` until no event is left.
+   * @returns whether no event is left
+   */
   until(timeMicros: number, idle: boolean): Promise<boolean> {
     return new Promise((resolve, reject) => {
       const isIdle = () => this.#clock.nextMicros() === Infinity
@@ -85,10 +94,14 @@ export class Scheduler {
     this.#afterAllJobs()
   }
 
-  /** Calls {@link #turn} when all promise jobs have run. Now and then whatever else the process does gets its turn. */
+  /**
+   * Calls {@link #turn} when all promise jobs have run, now and then by way of the event loop of
+   * the process.
+   */
   #afterAllJobs(): void {
     if (++this.#turns % turnsInARow === 0) setImmediate(this.#turn)
-    // Ticks come when no job is left. From within a tick the next one would come before the jobs: hence a job in between.
+    // Node runs ticks when no promise job is left. But a tick that is added inside a tick runs
+    // before the jobs that the first one has made, so add it inside a job.
     else void settled.then(this.#tick)
   }
 
@@ -97,7 +110,7 @@ export class Scheduler {
   readonly #turn = (): void => {
     for (let i = 0; i < this.#turnEndCount; i++) {
       const flush = this.#turnEnds[i]!
-      // It would keep a member that has crashed in memory, with all its documents.
+      // The function would keep a crashed member in memory, with all its documents.
       this.#turnEnds[i] = nothing
       flush()
     }
@@ -107,17 +120,18 @@ export class Scheduler {
       this.#running = false
       return
     }
-    let isSomeoneDone = false
-    for (const waiter of this.#waiters) if (waiter.isDone()) isSomeoneDone = this.#waiters.delete(waiter)
-    // Whoever waited may have something new to ask before the others are told that nothing happens any more.
-    if (!isSomeoneDone) this.#next()
+    let isAnyDone = false
+    for (const waiter of this.#waiters) if (waiter.isDone()) isAnyDone = this.#waiters.delete(waiter)
+    // A call that has ended may be followed by another one, so do not report to the others yet that
+    // no event is left.
+    if (!isAnyDone) this.#next()
     this.#afterAllJobs()
   }
 
-  /** Makes happen what is next, or tells that it comes too late for somebody. */
+  /** Fires the events of the next instant, or ends the call whose time is over before it. */
   #next(): void {
     const nextMicros = this.#clock.nextMicros()
-    const waiter = this.#mostImpatient()
+    const waiter = this.#nextWaiter()
     if (nextMicros <= waiter.untilMicros && nextMicros !== Infinity) {
       this.#clock.stepInstant()
       return
@@ -127,15 +141,15 @@ export class Scheduler {
     waiter.onTimeOver()
   }
 
-  #mostImpatient(): Waiter {
+  #nextWaiter(): Waiter {
     let first: Waiter | null = null
     for (const waiter of this.#waiters) if (first === null || waiter.untilMicros < first.untilMicros) first = waiter
     return first!
   }
 
-  #dismiss(tell: (waiter: Waiter) => void): void {
+  #dismiss(settle: (waiter: Waiter) => void): void {
     const waiters = [...this.#waiters]
     this.#waiters.clear()
-    waiters.forEach(tell)
+    waiters.forEach(settle)
   }
 }

@@ -5,15 +5,18 @@ import type { LatencyOption } from './latency.js'
 
 export interface SimulatedRuntimeOptions extends RuntimeHooks {
   readonly roles: Readonly<Record<string, ActorFactory<never>>>
-  /** Everything that happens is a function of it, and of what is asked from outside. */
+  /** The run is a function of the seed and of the calls from outside. */
   readonly seed: number | string
-  /** Default: 200 to 1000 microseconds everywhere. */
+  /** Default: 200 to 1000 microseconds on all links. */
   readonly latency?: LatencyOption
-  /** Defects that are built into every member, for checkers to find. Default: none. */
+  /**
+   * Defects that are built into every member, so that checkers can show that they find them.
+   * Default: none.
+   */
   readonly mutations?: readonly MutationName[]
   /**
-   * Do members keep once for all what each of them could compute: tables of chunks? They ask the config server for less then. For clusters
-   * of many shards with many chunks. Default false.
+   * Do members keep once for all what each of them could compute: tables of chunks? They ask the
+   * config server for less then. For clusters of many shards with many chunks. Default false.
    */
   readonly sharesPlacements?: boolean
   readonly limits?: Partial<HostLimits>

@@ -16,22 +16,22 @@ import {
 import { MemoryDisk } from '../disks/memory-disk.js'
 import type { ActorCell } from '../host/actor-cell.js'
 import { ActorHost } from '../host/actor-host.js'
-import { EventHub } from '../supervisor/event-hub.js'
 import { EventSink } from '../host/event-sink.js'
-import { settleAll } from '../supervisor/keep-alive.js'
 import { defaultLimits, type HostLimits } from '../host/limits.js'
-import { isUp, memberBoot, memberInfo, MemberTable, type Member } from '../supervisor/member-table.js'
-import type { FaultRegistry } from '../supervisor/fault-registry.js'
-import { localRegistries } from '../supervisor/local-registries.js'
-import type { StepFaultRegistry } from '../supervisor/step-fault-registry.js'
-import { VirtualClock } from '../host/time/virtual-clock.js'
 import type { Alarm } from '../host/time/clock.js'
+import { VirtualClock } from '../host/time/virtual-clock.js'
 import type { MemberInfo, MemberSpec, Runtime } from '../runtime.js'
-import { Scheduler } from './scheduler.js'
+import { EventHub } from '../supervisor/event-hub.js'
+import type { FaultRegistry } from '../supervisor/fault-registry.js'
+import { settleAll } from '../supervisor/keep-alive.js'
+import { localRegistries } from '../supervisor/local-registries.js'
+import { isUp, memberBoot, memberInfo, MemberTable, type Member } from '../supervisor/member-table.js'
+import type { StepFaultRegistry } from '../supervisor/step-fault-registry.js'
 import { defaultLatency } from './latency.js'
 import { Network, type NetworkNode } from './network.js'
-import type { SimulatedRuntime } from './simulated-runtime-type.js'
+import { Scheduler } from './scheduler.js'
 import type { SimulatedRuntimeOptions } from './simulated-runtime-options.js'
+import type { SimulatedRuntime } from './simulated-runtime-type.js'
 import { SimulationFailedError } from './simulation-failed-error.js'
 import { TraceHash } from './trace-hash.js'
 
@@ -44,7 +44,7 @@ interface SimulatedPlace {
   disk: MemoryDisk
 }
 
-/** 2026-01-01T00:00:00Z: where every simulation begins. */
+/** 2026-01-01T00:00:00Z: the time at which every simulation begins. */
 const beginMs = 1_767_225_600_000
 const stopWithinMs = 60_000
 
@@ -176,7 +176,7 @@ class Simulation implements SimulatedRuntime {
   }
 
   during<T>(work: Promise<T>): Promise<T> {
-    return this.#scheduler.during(work, () => this.#stuck('what was asked for has not been done'))
+    return this.#scheduler.during(work, () => this.#stuck('the work that the caller waits for has not ended'))
   }
 
   alarm(delayMs: number, wake: () => void): Alarm {
@@ -229,7 +229,7 @@ class Simulation implements SimulatedRuntime {
     }
   }
 
-  /** A member that does not end in order is not waited for. */
+  /** Waits for shutdowns, but not longer than {@link stopWithinMs}. */
   async #orTimeout(ends: Promise<unknown>): Promise<void> {
     const timeout = createDeferred<void>()
     const alarm = this.#clock.alarm(stopWithinMs, timeout.resolve)
@@ -258,7 +258,7 @@ class Simulation implements SimulatedRuntime {
     return this.#trace.digest()
   }
 
-  // All have their place before the first one runs: what it sends to the others waits there.
+  // All cells are added before the first actor runs, so that its messages to the others are held.
   #begin(members: readonly Member<SimulatedPlace>[]): Promise<MemberInfo[]> {
     const places = members.map((member) => {
       const { host } = this.#join(member.spec.address)
@@ -273,7 +273,7 @@ class Simulation implements SimulatedRuntime {
     )
   }
 
-  /** A machine of its own for this incarnation. */
+  /** Makes a host for a new incarnation and adds it to the network. */
   #join(address: Address): NetworkNode {
     const index = this.#directory.add(address)
     const host: ActorHost = new ActorHost({

@@ -1,6 +1,9 @@
 import type { Address } from '@shardlab/actor'
 
-/** The end of a simulation by a broken invariant: an exception left a handler. `cause` is that exception. */
+/**
+ * Ends a simulation: an exception left a handler, which is a broken invariant. `cause` is that
+ * exception.
+ */
 export class SimulationFailedError extends Error {
   readonly seed: number | string
   readonly member: Address

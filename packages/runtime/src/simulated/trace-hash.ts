@@ -7,11 +7,14 @@ function mixed(state: number, word: number): number {
   return (Math.imul((turned << 13) | (turned >>> 19), 5) + 0xe654_6b64) | 0
 }
 
-/** A running 64-bit hash of what happened, in order: two lanes of 32 bits that see the words differently. */
+/**
+ * A running 64-bit hash of events in their order: two halves of 32 bits, each with its own mix of
+ * the words.
+ */
 export class TraceHash {
   #low = 0x9e37_79b9
   #high = 0x7f4a_7c15
-  /** Of the memory in which the last packet was: many packets share it. */
+  /** The memory of the last packet, with a view: consecutive packets often share it. */
   #buffer = new ArrayBuffer(0)
   #view: DataView = new DataView(this.#buffer)
 

@@ -1,6 +1,6 @@
 import type { ClusterEvent } from '@shardlab/actor'
 
-/** Hands events to listeners, in the order in which they came. */
+/** Passes events on to listeners, in the order in which they were emitted. */
 export class EventHub {
   readonly #listeners = new Set<(event: ClusterEvent) => void>()
 
@@ -15,7 +15,7 @@ export class EventHub {
       try {
         listener(event)
       } catch (error) {
-        // Not here: an actor may be below us on the stack, and it would be blamed for it.
+        // Not inside this call: an actor may be on the stack, which the exception would crash.
         setImmediate(() => {
           throw error
         })

@@ -1,8 +1,11 @@
-import type { FaultControls } from '../runtime.js'
 import type { FaultBroadcast, HostFault, NewHostFault } from '../host/faults/host-fault.js'
 import { createStrikeCount, strikesOf } from '../host/faults/strike-count.js'
+import type { FaultControls } from '../runtime.js'
 
-/** The supervisor's side of the faults of links and members: it numbers them and hands them to new hosts. */
+/**
+ * The supervisor's side of the faults of links and members: it numbers them and gives them to new
+ * hosts.
+ */
 export class FaultRegistry implements FaultControls {
   readonly #broadcast: FaultBroadcast
   readonly #faults = new Map<number, HostFault>()
@@ -30,7 +33,7 @@ export class FaultRegistry implements FaultControls {
     return fault?.scope === 'link' ? strikesOf(fault.strikes) : 0
   }
 
-  /** What a host that starts now has to apply. */
+  /** The faults that a new host has to apply. */
   applied(): HostFault[] {
     return [...this.#faults.values()]
   }

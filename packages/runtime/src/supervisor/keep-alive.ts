@@ -1,6 +1,9 @@
 const longMs = 2 ** 30
 
-/** Keeps the process alive while the caller waits for something: alarms and idle hosts do not. */
+/**
+ * Keeps the process alive while the caller waits for something. Alarms and idle hosts do not keep
+ * it alive.
+ */
 export class KeepAlive {
   #waiting = 0
   #timer: NodeJS.Timeout | null = null
@@ -19,7 +22,7 @@ export class KeepAlive {
   }
 }
 
-/** Waits for the work, but not longer than that. */
+/** Resolves when the work has settled or that time has passed. */
 export async function waitAtMost(timeoutMs: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const timeout = new Promise<void>((resolve) => {
@@ -29,7 +32,7 @@ export async function waitAtMost(timeoutMs: number, work: Promise<unknown>): Pro
   clearTimeout(timer)
 }
 
-/** Waits for all, also when one fails; then throws the first error. */
+/** Waits until all have settled, then throws the first error if there is one. */
 export async function settleAll<T>(work: readonly Promise<T>[]): Promise<T[]> {
   const results = await Promise.allSettled(work)
   return results.map((result) => {

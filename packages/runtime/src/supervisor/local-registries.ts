@@ -2,7 +2,9 @@ import type { ActorHost } from '../host/actor-host.js'
 import { FaultRegistry } from './fault-registry.js'
 import { StepFaultRegistry } from './step-fault-registry.js'
 
-/** The switchboards of a world whose hosts are in one thread. `hosts`: those that are there now. */
+/**
+ * The fault registries of a world whose hosts are in one thread. `hosts`: the hosts at that moment.
+ */
 export function localRegistries(hosts: () => readonly ActorHost[]): {
   readonly steps: StepFaultRegistry
   readonly faults: FaultRegistry

@@ -1,29 +1,29 @@
 import type { Address, ClusterEvent } from '@shardlab/actor'
-import { endpointOf } from '../host/clients/endpoint.js'
 import type { MemberBoot } from '../host/actor-cell.js'
+import { endpointOf } from '../host/clients/endpoint.js'
 import type { MemberInfo, MemberSpec, MemberState } from '../runtime.js'
 
-/** A member as its supervisor knows it. `Place` is what a world keeps beside. */
+/** The supervisor's record of a member. `Place`: what the kind of world adds to it. */
 export interface Member<Place> {
   readonly spec: MemberSpec
   /** Its number in the address directory. */
   readonly index: number
   readonly place: Place
   state: MemberState
-  /** Where it listens at its next start: once bound, on the same port for ever. */
+  /** Where it listens at its next start: the port that it was bound to first. */
   listen: MemberSpec['listen']
   endpoint: string
   threadId: number
-  /** How often it was started again. */
+  /** How often it was restarted. */
   incarnation: number
 }
 
-/** Is it there, or about to be? */
+/** Whether the member is running or starting. */
 export function isUp({ state }: { readonly state: MemberState }): boolean {
   return state === 'running' || state === 'starting'
 }
 
-/** All members of a world, and the events of their coming and going. */
+/** All members of a world. It emits the `member` events. */
 export class MemberTable<Place> {
   readonly #members = new Map<Address, Member<Place>>()
   readonly #emit: (event: ClusterEvent) => void
@@ -34,7 +34,7 @@ export class MemberTable<Place> {
     this.#emit = emit
   }
 
-  /** @throws Error when one of them cannot be added. */
+  /** @throws Error when one of the members cannot be added */
   check(specs: readonly MemberSpec[], hasRole: (role: string) => boolean): void {
     const addresses = new Set(this.#members.keys())
     for (const { address, role } of specs) {
@@ -44,7 +44,7 @@ export class MemberTable<Place> {
     }
   }
 
-  /** Adds a checked member. */
+  /** Adds a member that {@link check} has accepted. */
   add(spec: MemberSpec, index: number, place: Place): Member<Place> {
     const member: Member<Place> = {
       spec,
@@ -60,19 +60,18 @@ export class MemberTable<Place> {
     return member
   }
 
-  /** @throws Error when there is no such member. */
+  /** @throws Error when the member is unknown */
   get(address: Address): Member<Place> {
     const member = this.#members.get(address)
     if (member === undefined) throw new Error(`the cluster has no member ${address}`)
     return member
   }
 
-  /** Undefined when there is no such member. */
+  /** Undefined: the member is unknown. */
   find(address: Address): Member<Place> | undefined {
     return this.#members.get(address)
   }
 
-  /** The member is no longer part of the world. */
   remove(address: Address): void {
     this.#members.delete(address)
   }
@@ -85,7 +84,7 @@ export class MemberTable<Place> {
     return this.all().map(memberInfo)
   }
 
-  /** Undefined when there is no such member. */
+  /** Undefined: the member is unknown. */
   info(address: Address): MemberInfo | undefined {
     const member = this.#members.get(address)
     return member === undefined ? undefined : memberInfo(member)
@@ -98,7 +97,7 @@ export class MemberTable<Place> {
     return member
   }
 
-  /** Makes a crashed or stopped member a starting one. @throws Error when it is neither. */
+  /** Changes a crashed or stopped member to `starting`. @throws Error when it is neither */
   restarting(address: Address): Member<Place> {
     const member = this.get(address)
     if (member.state !== 'crashed' && member.state !== 'stopped')
@@ -109,12 +108,12 @@ export class MemberTable<Place> {
   }
 
   started(member: Member<Place>, endpoint: string, threadId: number): void {
-    // It may have crashed already at a step that it reached as soon as it was up.
+    // It may have crashed since, at a step that it reached right after its start.
     if (member.state !== 'starting') return
     member.state = 'running'
     member.endpoint = endpoint
     const port = Number(endpoint.slice(endpoint.lastIndexOf(':') + 1))
-    // Its next life listens there again. Where nothing listens the endpoint is only a name.
+    // Its next incarnation listens there again. Without a listener the endpoint is only a name.
     if (member.listen !== null && endpoint === endpointOf(member.listen.host, port))
       member.listen = { host: member.listen.host, port }
     member.threadId = threadId
@@ -126,7 +125,7 @@ export class MemberTable<Place> {
     this.#report(member, 'stopped')
   }
 
-  /** `error`: what killed it; null: a fault did. */
+  /** `error`: the exception that crashed it; null: a fault did. */
   crashed(member: Member<Place>, error: Error | null): void {
     member.state = 'crashed'
     if (error !== null) {
@@ -149,7 +148,7 @@ export class MemberTable<Place> {
   }
 }
 
-/** What the member's host needs to run it now. */
+/** The data by which the member's host runs its present incarnation. */
 export function memberBoot({ spec, index, listen, incarnation }: Member<unknown>): MemberBoot {
   return { index, address: spec.address, role: spec.role, options: spec.options, listen, incarnation }
 }

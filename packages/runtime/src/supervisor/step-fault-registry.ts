@@ -1,9 +1,12 @@
 import { createDeferred, type Address, type Deferred } from '@shardlab/actor'
-import type { StepControls, StepFaultOptions } from '../runtime.js'
-import { createStrikeCount, strikesOf } from '../host/faults/strike-count.js'
 import type { StepFault, StepFaultAction } from '../host/faults/step-faults.js'
+import { createStrikeCount, strikesOf } from '../host/faults/strike-count.js'
+import type { StepControls, StepFaultOptions } from '../runtime.js'
 
-/** How the faults reach the hosts of a world; each resolves once every host has acted. */
+/**
+ * Sends step faults to the hosts of a world; the promises resolve once every host has armed or
+ * healed the fault.
+ */
 export interface StepBroadcast {
   arm(fault: StepFault): Promise<void>
   heal(id: number): Promise<void>
@@ -16,7 +19,10 @@ interface KnownFault {
   isHealed: boolean
 }
 
-/** The supervisor's side of the step faults: it numbers them, knows whom they struck and hands them to new hosts. */
+/**
+ * The supervisor's side of the step faults: it numbers them, records their strikes and gives them
+ * to new hosts.
+ */
 export class StepFaultRegistry implements StepControls {
   readonly #broadcast: StepBroadcast
   readonly #faults = new Map<number, KnownFault>()
@@ -38,7 +44,7 @@ export class StepFaultRegistry implements StepControls {
     const known = this.#faults.get(id)
     if (known !== undefined) known.isHealed = true
     await this.#broadcast.heal(id)
-    // It could strike until the last host knew.
+    // It could strike until the last host had healed it.
     this.#faults.delete(id)
   }
 
@@ -51,7 +57,7 @@ export class StepFaultRegistry implements StepControls {
     return known === undefined ? 0 : strikesOf(known.fault.strikes)
   }
 
-  /** A host reports that a fault struck one of its members. */
+  /** Records that a fault struck a member; called by its host. */
   report(id: number, address: Address): void {
     const known = this.#faults.get(id)
     if (known === undefined) return
@@ -59,7 +65,7 @@ export class StepFaultRegistry implements StepControls {
     known.onStruck?.(address)
   }
 
-  /** What a host that starts now has to arm. */
+  /** The faults that a new host has to arm. */
   armed(): StepFault[] {
     return [...this.#faults.values()].filter(({ isHealed }) => !isHealed).map(({ fault }) => fault)
   }

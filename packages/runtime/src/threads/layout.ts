@@ -1,18 +1,22 @@
 import { availableParallelism } from 'node:os'
 
-/** Up to this many members each get a worker of their own on any machine, unless told otherwise: three shards with what belongs to them. */
+/**
+ * So many members have a worker each on any machine: three shards, config server, mongos and
+ * balancer.
+ */
 const ownWorkerMembers = 6
-/** So many do where each of them finds a core. */
+/** So many members have a worker each where there are as many cores. */
 const mostOwnWorkers = 12
 const mostDefaultHosts = 4
 
 /**
- * `per-member`, or how many workers share the members. Default: `per-member` up to 6 members, and up to 12 where there are as many cores;
- * for more members one core less than there are, 1 to 4.
+ * `per-member`, or the number of workers that share the members. Default: `per-member` for at most
+ * 6 members, and for at most 12 where there are as many cores; for more members one less than the
+ * number of cores, 1 to 4.
  */
 export type HostsOption = number | 'per-member'
 
-/** How many workers a cluster of that many members shares; null: each member has its own. */
+/** The number of workers that so many members share; null: each member has its own. */
 export function sharedHostCount(hosts: HostsOption | undefined, members: number): number | null {
   if (hosts === 'per-member') return null
   if (hosts !== undefined) {
@@ -22,6 +26,7 @@ export function sharedHostCount(hosts: HostsOption | undefined, members: number)
   }
   const cores = availableParallelism()
   if (members <= Math.max(ownWorkerMembers, Math.min(cores, mostOwnWorkers))) return null
-  // Whoever asks needs a core, too: a worker more would have none, and each message to it would wake a thread.
+  // The caller's thread needs a core, too. A further worker would have none, and each message to it
+  // would wake a thread.
   return Math.max(1, Math.min(cores - 1, mostDefaultHosts))
 }

@@ -1,4 +1,7 @@
-/** An error as data: a structured clone would lose the system's `code` and `port`, by which callers tell what happened. */
+/**
+ * An error as data. A structured clone would lose the system's `code` and `port`, which callers
+ * need to tell errors apart.
+ */
 export interface PortableError {
   readonly name: string
   readonly message: string

@@ -1,11 +1,11 @@
-import type { PortableError } from './portable-error.js'
 import type { MessagePort } from 'node:worker_threads'
 import type { Address, ClusterEvent, LogLevel } from '@shardlab/actor'
 import type { SharedDiskBuffers } from '../disks/shared-disk.js'
 import type { MemberBoot } from '../host/actor-cell.js'
-import type { HostLimits } from '../host/limits.js'
 import type { HostFault } from '../host/faults/host-fault.js'
 import type { StepFault } from '../host/faults/step-faults.js'
+import type { HostLimits } from '../host/limits.js'
+import type { PortableError } from './portable-error.js'
 
 /** A member and where it runs. */
 export interface MemberLocation {
@@ -15,13 +15,13 @@ export interface MemberLocation {
   readonly hostId: number | null
 }
 
-/** A member that this host is to run. */
+/** A member that a host is to run. */
 export interface HostedMember {
   readonly boot: MemberBoot
   readonly disk: SharedDiskBuffers
 }
 
-/** Everything a worker knows when it starts. */
+/** The data that a worker is started with. */
 export interface HostBoot {
   readonly hostId: number
   readonly seed: number | string
@@ -35,19 +35,22 @@ export interface HostBoot {
   readonly members: readonly HostedMember[]
 }
 
-/** What the supervisor asks of a host. Each is answered, in the order in which they were asked unless the answer takes time. */
+/**
+ * The commands of the supervisor to a host. Each gets an answer; commands that return no promise
+ * are answered in order.
+ */
 export interface HostCommands {
-  /** There is a new host, at the other end of that port. */
+  /** Connects a new host, at the other end of that port. */
   addPeer(hostId: number, port: MessagePort): void
   add(member: HostedMember): void
   setLocations(locations: readonly MemberLocation[]): void
-  /** Starts an adopted member. Resolves with its endpoint. */
+  /** Starts a member that {@link add} has added. Resolves with its endpoint. */
   start(index: number): Promise<string>
   /** Ends a member without warning. */
   kill(index: number): void
-  /** The orderly end of one member, which serves its peers until it is killed. */
+  /** Shuts one member down in order; it serves its peers until it is killed. */
   halt(index: number): Promise<void>
-  /** The orderly end of all members; they serve their peers until the worker is terminated. */
+  /** Shuts all members down in order; they serve their peers until the worker is terminated. */
   stop(): Promise<void>
   describe(index: number): Record<string, unknown>
   arm(fault: StepFault): void
@@ -59,7 +62,7 @@ export interface HostCommands {
 
 export type HostCommandName = keyof HostCommands
 
-/** A command on its way to a host. */
+/** A command as it is posted to a host. */
 export interface HostCall {
   readonly callId: number
   readonly command: HostCommandName
@@ -71,7 +74,7 @@ export type HostAnswer =
   | { readonly type: 'done'; readonly callId: number; readonly value: unknown }
   | { readonly type: 'failed'; readonly callId: number; readonly error: PortableError }
 
-/** What a host tells the supervisor of itself. */
+/** A host's report to its supervisor. */
 export type HostReport =
   | {
       readonly type: 'crashed'

@@ -3,11 +3,13 @@ import { createDeferred, type Deferred } from '@shardlab/actor'
 import { fromPortable } from './portable-error.js'
 import type { HostAnswer, HostBoot, HostCall, HostCommandName, HostCommands, HostReport } from './protocol.js'
 
-/** A worker as its supervisor sees it. */
+/** The supervisor's handle of a worker. */
 export class RemoteHost {
   readonly hostId: number
   readonly threadId: number
-  /** Resolves when the thread is gone, with what it died of; null when {@link terminate} ended it. */
+  /**
+   * Resolves when the thread has ended, with the error that ended it; null: {@link terminate} did.
+   */
   readonly exited: Promise<Error | null>
   readonly #worker: Worker
   readonly #calls = new Map<number, Deferred<unknown>>()
@@ -24,7 +26,8 @@ export class RemoteHost {
       name: `shardlab host ${boot.hostId}`,
       workerData: { shardlabHost: boot },
       transferList: boot.ports.map(({ port }) => port),
-      // A loader or inspector of the caller's process would be evaluated again in each worker: a second instead of milliseconds.
+      // A loader or inspector of the caller's process would be evaluated again in each worker,
+      // which takes a second.
       execArgv: [],
       env: { ...process.env, NODE_OPTIONS: '' },
     })
@@ -50,7 +53,7 @@ export class RemoteHost {
     args: Parameters<HostCommands[N]>,
     transfer: readonly MessagePort[] = [],
   ): Promise<Awaited<ReturnType<HostCommands[N]>>> {
-    // After its end nobody would settle the call.
+    // After the worker's end nothing would settle the call.
     if (this.#ended) return Promise.reject(new Error('the worker has ended'))
     const call = createDeferred<unknown>()
     const callId = ++this.#lastCallId
@@ -59,7 +62,7 @@ export class RemoteHost {
     return call.promise as Promise<Awaited<ReturnType<HostCommands[N]>>>
   }
 
-  /** Ends the thread wherever it is; resolves when it is gone. */
+  /** Ends the thread at any point of its execution; resolves when it has ended. */
   async terminate(): Promise<void> {
     this.#terminated = true
     await this.#worker.terminate()

@@ -12,27 +12,29 @@ import {
 import { createSharedDisk } from '../disks/shared-disk.js'
 import type { ActorCell } from '../host/actor-cell.js'
 import { ActorHost } from '../host/actor-host.js'
-import { EventHub } from '../supervisor/event-hub.js'
 import { defaultWatched, EventSink, type EventType } from '../host/event-sink.js'
-import { waitAtMost, settleAll } from '../supervisor/keep-alive.js'
 import { defaultLimits, type HostLimits } from '../host/limits.js'
-import { LiveClock } from '../host/time/live-clock.js'
-import { isUp, memberInfo, MemberTable, type Member } from '../supervisor/member-table.js'
-import type { FaultRegistry } from '../supervisor/fault-registry.js'
-import type { StepFaultRegistry } from '../supervisor/step-fault-registry.js'
 import type { Alarm } from '../host/time/clock.js'
+import { LiveClock } from '../host/time/live-clock.js'
 import type { MemberInfo, MemberSpec, Runtime } from '../runtime.js'
+import { EventHub } from '../supervisor/event-hub.js'
+import type { FaultRegistry } from '../supervisor/fault-registry.js'
+import { waitAtMost, settleAll } from '../supervisor/keep-alive.js'
+import { isUp, memberInfo, MemberTable, type Member } from '../supervisor/member-table.js'
+import type { StepFaultRegistry } from '../supervisor/step-fault-registry.js'
 import { sharedHostCount } from './layout.js'
-import type { HostReport } from './protocol.js'
 import { fromPortable } from './portable-error.js'
+import type { HostReport } from './protocol.js'
 import { RemoteHost } from './remote-host.js'
-import { faultRegistry, stepFaultRegistry } from './worker-registries.js'
 import type { ThreadsRuntimeOptions } from './threads-runtime-options.js'
 import { WorkerFleet } from './worker-fleet.js'
 import { WorkerPeers } from './worker-peers.js'
 import { connect, hostedMember, locationOf, mainHostId, type ThreadsPlace, type WorkerPlace } from './worker-place.js'
+import { faultRegistry, stepFaultRegistry } from './worker-registries.js'
 
-/** Actors on worker threads with direct channels between them; the caller's thread only supervises. */
+/**
+ * Actors on worker threads with direct channels between them; the caller's thread only supervises.
+ */
 export function createThreadsRuntime(options: ThreadsRuntimeOptions): Runtime {
   return new ThreadsRuntime(options)
 }
@@ -50,7 +52,7 @@ class ThreadsRuntime implements Runtime {
   readonly #outside: ActorCell
   readonly #members: MemberTable<ThreadsPlace>
   readonly #fleet = new WorkerFleet()
-  readonly #links: WorkerPeers
+  readonly #peers: WorkerPeers
   #watched: readonly EventType[] = defaultWatched
   #stopped = false
 
@@ -70,7 +72,7 @@ class ThreadsRuntime implements Runtime {
       onCrash: () => {},
       onStepStruck: () => {},
     })
-    this.#links = new WorkerPeers(this.#host)
+    this.#peers = new WorkerPeers(this.#host)
     const { clock, events } = this.#host
     this.#members = new MemberTable(
       () => clock.now(),
@@ -82,7 +84,7 @@ class ThreadsRuntime implements Runtime {
   }
 
   async start(specs: readonly MemberSpec[]): Promise<MemberInfo[]> {
-    // Which roles there are is known to the workers only.
+    // Only the worker entry has the roles, so they are not checked here.
     this.#members.check(specs, () => true)
     const sharing = sharedHostCount(this.#options.hosts, this.#members.all().length + specs.length)
     const members = specs.map((spec) =>
@@ -92,8 +94,8 @@ class ThreadsRuntime implements Runtime {
         error: null,
       }),
     )
-    await this.#settle(members, sharing)
-    return settleAll(members.map((member) => this.#begin(member)))
+    await this.#place(members, sharing)
+    return settleAll(members.map((member) => this.#startMember(member)))
   }
 
   request<K extends MessageKind>(
@@ -107,7 +109,7 @@ class ThreadsRuntime implements Runtime {
 
   async crash(address: Address): Promise<void> {
     const member = this.#members.get(address)
-    if (isUp(member)) await this.#crashes(member, null)
+    if (isUp(member)) await this.#crashMember(member, null)
   }
 
   async halt(address: Address): Promise<void> {
@@ -119,7 +121,7 @@ class ThreadsRuntime implements Runtime {
         Promise.allSettled([member.place.host!.remote.call('halt', [member.index])]),
       )
     if (isUp(member) && member.incarnation === incarnation)
-      await this.#goesDown(member, () => this.#members.stopped(member))
+      await this.#takeDown(member, () => this.#members.stopped(member))
   }
 
   async replaceDisk(address: Address): Promise<void> {
@@ -131,16 +133,17 @@ class ThreadsRuntime implements Runtime {
     const member = this.#members.restarting(address)
     const { incarnation } = member
     const { host } = member.place
-    // This life may end before it has begun, and another one begin.
+    // This incarnation may end before it has started, and another one may begin.
     const check = () => {
       if (member.incarnation !== incarnation || !isUp(member)) throw endOf(member)
     }
-    // Its port is free only then. Without a wait nobody finds the member down from now on.
+    // Its port is free only then. No wait otherwise: the member must not be found down between here
+    // and its start.
     if (host?.isEnding === true && !host.hasEnded) await host.remote.exited
     check()
-    await this.#settle([member], host?.sharing ?? null)
+    await this.#place([member], host?.sharing ?? null)
     check()
-    return this.#begin(member)
+    return this.#startMember(member)
   }
 
   async describe(address: Address): Promise<Record<string, unknown>> {
@@ -191,33 +194,39 @@ class ThreadsRuntime implements Runtime {
     for (const member of this.#members.all().filter(isUp)) this.#members.stopped(member)
   }
 
-  /** Gives members their workers, new ones where needed, and makes all hosts know the way. `sharing`: see {@link sharedHostCount}. */
-  async #settle(members: readonly Member<ThreadsPlace>[], sharing: number | null): Promise<void> {
+  /**
+   * Assigns members to workers, new ones where needed, and sends their locations to all hosts.
+   * `sharing`: see {@link sharedHostCount}.
+   */
+  async #place(members: readonly Member<ThreadsPlace>[], sharing: number | null): Promise<void> {
     if (this.#stopped) throw new Error('the runtime has been stopped')
     const added: WorkerPlace[] = []
-    const adopted: Member<ThreadsPlace>[] = []
+    const moved: Member<ThreadsPlace>[] = []
     for (const member of members) {
       const worker = this.#fleet.placeFor(member, sharing, added)
       member.place.host?.members.delete(member)
       member.place.host = worker
       worker.members.add(member)
-      if (!added.includes(worker)) adopted.push(member)
+      if (!added.includes(worker)) moved.push(member)
     }
     const existing = [...this.#fleet.workers]
     const calls = this.#spawn(added, existing)
-    for (const member of adopted) calls.push(member.place.host!.remote.call('add', [hostedMember(member)]))
-    for (const member of members) this.#links.route(member)
+    for (const member of moved) calls.push(member.place.host!.remote.call('add', [hostedMember(member)]))
+    for (const member of members) this.#peers.route(member)
     await Promise.allSettled(calls)
     const locations = members.map((member) => locationOf(member))
     await Promise.allSettled(existing.map(({ remote }) => remote.call('setLocations', [locations])))
   }
 
-  /** Starts the workers at once, with channels among them, to the elder ones and to this thread. */
+  /**
+   * Starts the added workers, with channels among them, to the existing ones and to this thread.
+   * @returns calls under way
+   */
   #spawn(added: readonly WorkerPlace[], existing: readonly WorkerPlace[]): Promise<unknown>[] {
     const calls: Promise<unknown>[] = []
     const ports = connect(added, existing, {
-      toMain: (worker, port) => this.#links.attach(worker, port),
-      toExisting: (elder, worker, port) => calls.push(elder.remote.call('addPeer', [worker.hostId, port], [port])),
+      toMain: (worker, port) => this.#peers.attach(worker, port),
+      toExisting: (other, worker, port) => calls.push(other.remote.call('addPeer', [worker.hostId, port], [port])),
     })
     const locations = [
       { index: this.#outside.index, address: clusterAddress, hostId: mainHostId },
@@ -237,21 +246,21 @@ class ThreadsRuntime implements Runtime {
         locations,
         members: [...worker.members].map(hostedMember),
       }
-      worker.remote = new RemoteHost(this.#options.workerEntry, boot, (report) => this.#hear(worker, report))
+      worker.remote = new RemoteHost(this.#options.workerEntry, boot, (report) => this.#receiveReport(worker, report))
       this.#fleet.workers.add(worker)
-      void worker.remote.exited.then((error) => this.#ended(worker, error))
+      void worker.remote.exited.then((error) => this.#onWorkerEnd(worker, error))
     }
     return calls
   }
 
-  async #begin(member: Member<ThreadsPlace>): Promise<MemberInfo> {
+  async #startMember(member: Member<ThreadsPlace>): Promise<MemberInfo> {
     const { remote } = member.place.host!
     const { incarnation } = member
     let endpoint: string
     try {
       endpoint = await remote.call('start', [member.index])
     } catch (error) {
-      // Its worker may have been terminated before it could say why.
+      // Its worker may have been terminated before it could report its own error.
       throw isUp(member) ? error : endOf(member)
     }
     if (member.incarnation !== incarnation) throw endOf(member)
@@ -259,7 +268,7 @@ class ThreadsRuntime implements Runtime {
     return memberInfo(member)
   }
 
-  #hear(worker: WorkerPlace, report: HostReport): void {
+  #receiveReport(worker: WorkerPlace, report: HostReport): void {
     switch (report.type) {
       case 'events':
         for (const event of report.events) this.#host.events.emit(event)
@@ -270,21 +279,24 @@ class ThreadsRuntime implements Runtime {
       case 'crashed': {
         const member = [...worker.members].find(({ index }) => index === report.index)
         if (member !== undefined && isUp(member) && member.incarnation === report.incarnation)
-          void this.#crashes(member, report.error === null ? null : fromPortable(report.error))
+          void this.#crashMember(member, report.error === null ? null : fromPortable(report.error))
       }
     }
   }
 
-  #crashes(member: Member<ThreadsPlace>, error: Error | null): Promise<void> {
+  #crashMember(member: Member<ThreadsPlace>, error: Error | null): Promise<void> {
     member.place.error = error
-    return this.#goesDown(member, () => this.#members.crashed(member, error))
+    return this.#takeDown(member, () => this.#members.crashed(member, error))
   }
 
-  /** A member is down: nobody may wait for it any longer, and a worker that was only there for it ends. */
-  async #goesDown(member: Member<ThreadsPlace>, report: () => void): Promise<void> {
+  /**
+   * A member is down: fails requests to it on all hosts, and terminates a worker that ran this
+   * member alone.
+   */
+  async #takeDown(member: Member<ThreadsPlace>, report: () => void): Promise<void> {
     const worker = member.place.host!
     report()
-    this.#links.route(member)
+    this.#peers.route(member)
     const ends: Promise<unknown>[] = []
     if (worker.members.size === 1) {
       ends.push(this.#terminate(worker))
@@ -296,32 +308,32 @@ class ThreadsRuntime implements Runtime {
   }
 
   #terminate(worker: WorkerPlace): Promise<void> {
-    // Whoever terminates it has said what becomes of its members.
+    // The callers have reported the end of its members.
     worker.members.clear()
-    this.#leave(worker)
+    this.#detach(worker)
     return worker.remote.terminate()
   }
 
-  #ended(worker: WorkerPlace, error: Error | null): void {
+  #onWorkerEnd(worker: WorkerPlace, error: Error | null): void {
     worker.hasEnded = true
-    this.#leave(worker)
+    this.#detach(worker)
     for (const member of [...worker.members].filter(isUp)) {
       member.place.error = error
       this.#members.crashed(member, error)
-      this.#links.route(member)
+      this.#peers.route(member)
       void this.#fleet.broadcast('setLocations', [[locationOf(member)]])
     }
   }
 
-  /** Nothing is sent to that worker any more. */
-  #leave(worker: WorkerPlace): void {
+  /** Sends nothing to that worker any more. */
+  #detach(worker: WorkerPlace): void {
     worker.isEnding = true
     this.#fleet.workers.delete(worker)
-    this.#links.close(worker)
+    this.#peers.close(worker)
   }
 }
 
-/** Why it has not started. */
+/** The error for a start that the end of the member prevented. */
 function endOf({ state, place: { error }, spec: { address } }: Member<ThreadsPlace>): Error {
   if (state === 'stopped') return new Error(`${address} was stopped`)
   return error ?? new Error(`${address} crashed while it was starting`)

@@ -4,11 +4,15 @@ import { mainHostId, type ThreadsPlace, type WorkerPlace } from './worker-place.
 
 /** The workers of one world. */
 export class WorkerFleet {
-  /** Those that are not over. */
+  /** The workers that have not ended and are not being terminated. */
   readonly workers = new Set<WorkerPlace>()
   #lastHostId = mainHostId
 
-  /** Where a member is to run; a new place is added to `added`. `sharing`: among how many workers members are shared; null: each has its own. */
+  /**
+   * The worker for a member.
+   * @param sharing how many workers share the members; null: each member has its own
+   * @param added gets the worker if it is a new one
+   */
   placeFor(member: Member<ThreadsPlace>, sharing: number | null, added: WorkerPlace[]): WorkerPlace {
     const { host } = member.place
     if (host !== null && !host.isEnding) return host
@@ -18,7 +22,8 @@ export class WorkerFleet {
         : [...this.workers, ...added].filter((worker) => worker.sharing !== null && !worker.isEnding)
     if (sharing !== null && sharers.length >= sharing)
       return sharers.reduce((least, worker) => (worker.members.size < least.members.size ? worker : least))
-    // The worker itself is made once all places are known: each needs channels to all others.
+    // Its thread is started once all new workers are known, because it needs channels to all of
+    // them.
     const worker = {
       hostId: ++this.#lastHostId,
       sharing,
@@ -30,7 +35,10 @@ export class WorkerFleet {
     return worker
   }
 
-  /** Asks all. A worker that ends meanwhile does not matter: whoever knows of its end acts on it. */
+  /**
+   * Calls a command on all workers. Ignores workers that end before they answer: the supervisor
+   * handles their end.
+   */
   async broadcast<N extends HostCommandName>(command: N, args: Parameters<HostCommands[N]>): Promise<void> {
     await Promise.allSettled([...this.workers].map(({ remote }) => remote.call(command, args)))
   }

@@ -2,10 +2,10 @@ import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { AddressDirectory, createRandom, type ActorFactory, type ClusterEvent } from '@shardlab/actor'
 import { SharedDisk } from '../disks/shared-disk.js'
 import { ActorHost } from '../host/actor-host.js'
-import { EventSink } from '../host/event-sink.js'
 import { openTcpGateway } from '../host/clients/gateway-opener.js'
-import { LiveClock } from '../host/time/live-clock.js'
+import { EventSink } from '../host/event-sink.js'
 import { CallbackPeer, type Peer } from '../host/mailbox/peer.js'
+import { LiveClock } from '../host/time/live-clock.js'
 import { attachPort } from './port-peer.js'
 import { toPortable } from './portable-error.js'
 import type {
@@ -18,7 +18,10 @@ import type {
   MemberLocation,
 } from './protocol.js'
 
-/** Gives a role's factory; called when the first member of the role starts, so that a worker evaluates only the code of its roles. */
+/**
+ * Loads the factory of a role. Called when the first member of the role starts, so that a worker
+ * evaluates only the code of its roles.
+ */
 export type RoleLoader = () => ActorFactory<never> | Promise<ActorFactory<never>>
 
 export interface WorkerHostOptions {
@@ -26,7 +29,8 @@ export interface WorkerHostOptions {
 }
 
 /**
- * Makes this worker a host of the threads runtime that started it: the one call of a worker entry.
+ * Makes this worker a host of the threads runtime that started it. A worker entry calls it, and
+ * nothing else.
  * @throws Error outside a worker of that runtime
  */
 export function runWorkerHost(options: WorkerHostOptions): void {
@@ -87,7 +91,7 @@ class WorkerHost implements HostCommands {
   setLocations(locations: readonly MemberLocation[]): void {
     for (const { index, address, hostId } of locations) {
       this.#directory.set(index, address)
-      // A host that died while this was on its way has no peer any more.
+      // No peer: that host ended before this command arrived.
       const peer = hostId === null ? undefined : this.#peers.get(hostId)
       if (peer === undefined) this.#host.mailbox.unroute(index)
       else this.#host.mailbox.route({ index, peer })
@@ -167,7 +171,7 @@ class WorkerHost implements HostCommands {
     this.#control.postMessage({ type: 'events', events } satisfies HostReport)
   }
 
-  // What happened before a report must be known before it: the report may be the last thing that is heard of us.
+  // Events first: they happened before the report, which may be the last message of this worker.
   #report(report: HostAnswer | HostReport): void {
     this.#flushEvents()
     this.#control.postMessage(report)

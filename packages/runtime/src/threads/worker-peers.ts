@@ -1,11 +1,11 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { ActorHost } from '../host/actor-host.js'
-import type { Member } from '../supervisor/member-table.js'
 import type { Peer } from '../host/mailbox/peer.js'
+import type { Member } from '../supervisor/member-table.js'
 import { attachPort } from './port-peer.js'
 import { locationOf, type ThreadsPlace, type WorkerPlace } from './worker-place.js'
 
-/** The ways from the supervisor's thread to its workers. */
+/** The peers of the supervisor's thread: its workers. */
 export class WorkerPeers {
   readonly #host: ActorHost
   readonly #peers = new Map<number, Peer>()
@@ -18,14 +18,14 @@ export class WorkerPeers {
     this.#peers.set(hostId, attachPort(this.#host, port))
   }
 
-  /** Nothing is sent to that worker any more. */
+  /** Sends nothing to that worker any more. */
   close({ hostId }: WorkerPlace): void {
     const peer = this.#peers.get(hostId)
     this.#peers.delete(hostId)
     if (peer !== undefined) this.#host.mailbox.closePeer(peer)
   }
 
-  /** Makes the supervisor know where the member is, or that it is down. */
+  /** Sets or deletes the supervisor's link to a member, by its present state. */
   route(member: Member<ThreadsPlace>): void {
     const { hostId } = locationOf(member)
     const peer = hostId === null ? undefined : this.#peers.get(hostId)

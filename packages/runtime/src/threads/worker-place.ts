@@ -4,70 +4,74 @@ import { isUp, memberBoot, type Member } from '../supervisor/member-table.js'
 import type { HostedMember, MemberLocation } from './protocol.js'
 import type { RemoteHost } from './remote-host.js'
 
-/** The caller's thread as a host: it has the address of the API and nothing else. */
+/** The host in the caller's thread, which has the address of the API only. */
 export const mainHostId = 0
 
-/** What the supervisor keeps for a member. */
+/** The supervisor's record of where a member runs. */
 export interface ThreadsPlace {
   disk: SharedDiskBuffers
   /** The worker it runs on, or ran on last. */
   host: WorkerPlace | null
-  /** What it crashed of last. */
+  /** The error of its last crash. */
   error: Error | null
 }
 
 /** A worker with its members. */
 export interface WorkerPlace {
   readonly hostId: number
-  /** Among how many workers the members are shared; null: it is there for one member alone. */
+  /** How many workers share the members; null: this worker runs one member alone. */
   readonly sharing: number | null
   readonly members: Set<Member<ThreadsPlace>>
   remote: RemoteHost
-  /** The thread is gone or about to be. */
+  /** The thread has ended or is being terminated. */
   isEnding: boolean
   hasEnded: boolean
 }
 
-/** How the existing ends of new channels are handed out. */
+/** Receives those ends of new channels that do not go to new workers. */
 export interface ChannelEnds {
   toMain(worker: WorkerPlace, port: MessagePort): void
-  toExisting(elder: WorkerPlace, worker: WorkerPlace, port: MessagePort): void
+  toExisting(other: WorkerPlace, worker: WorkerPlace, port: MessagePort): void
 }
 
-/** Channels between every two new workers, and from each of them to this thread and to the elder workers. @returns the ends of the new ones. */
+/**
+ * Makes channels between each two new workers, and from each of them to this thread and to the
+ * existing workers.
+ * @returns the ends for the new workers
+ */
 export function connect(
   added: readonly WorkerPlace[],
   existing: readonly WorkerPlace[],
   ends: ChannelEnds,
 ): Map<WorkerPlace, { hostId: number; port: MessagePort }[]> {
-  const links = new Map<WorkerPlace, { hostId: number; port: MessagePort }[]>(added.map((worker) => [worker, []]))
+  const ports = new Map<WorkerPlace, { hostId: number; port: MessagePort }[]>(added.map((worker) => [worker, []]))
   added.forEach((worker, i) => {
-    const own = links.get(worker)!
+    const own = ports.get(worker)!
     const toMain = new MessageChannel()
     own.push({ hostId: mainHostId, port: toMain.port1 })
     ends.toMain(worker, toMain.port2)
     for (const other of added.slice(i + 1)) {
       const channel = new MessageChannel()
       own.push({ hostId: other.hostId, port: channel.port1 })
-      links.get(other)!.push({ hostId: worker.hostId, port: channel.port2 })
+      ports.get(other)!.push({ hostId: worker.hostId, port: channel.port2 })
     }
-    for (const elder of existing) {
+    for (const other of existing) {
       const channel = new MessageChannel()
-      own.push({ hostId: elder.hostId, port: channel.port1 })
-      ends.toExisting(elder, worker, channel.port2)
+      own.push({ hostId: other.hostId, port: channel.port1 })
+      ends.toExisting(other, worker, channel.port2)
     }
   })
-  return links
+  return ports
 }
 
-/** What the hosts are told of a member. */
+/** The location of a member, for all hosts. */
 export function locationOf(member: Member<ThreadsPlace>): MemberLocation {
   const { index, spec, place } = member
   const isThere = isUp(member) && place.host !== null && !place.host.isEnding
   return { index, address: spec.address, hostId: isThere ? place.host!.hostId : null }
 }
 
-/** What a worker is told of a member that it is to run. */
+/** A member, for the worker that is to run it. */
 export function hostedMember(member: Member<ThreadsPlace>): HostedMember {
   return { boot: memberBoot(member), disk: member.place.disk }
 }

@@ -3,7 +3,7 @@ import { FaultRegistry } from '../supervisor/fault-registry.js'
 import { StepFaultRegistry } from '../supervisor/step-fault-registry.js'
 import type { WorkerFleet } from './worker-fleet.js'
 
-/** Faults at steps reach all workers. */
+/** Step faults, sent to all workers. */
 export function stepFaultRegistry(fleet: WorkerFleet): StepFaultRegistry {
   return new StepFaultRegistry({
     arm: (fault) => fleet.broadcast('arm', [fault]),
@@ -11,7 +11,10 @@ export function stepFaultRegistry(fleet: WorkerFleet): StepFaultRegistry {
   })
 }
 
-/** Other faults reach the supervisor's own thread, too: it sends and receives mail like any host. */
+/**
+ * Other faults, sent to all workers and to the supervisor's own thread, which sends and receives
+ * messages as any host.
+ */
 export function faultRegistry(fleet: WorkerFleet, { faults }: ActorHost): FaultRegistry {
   return new FaultRegistry({
     apply: (fault) => {

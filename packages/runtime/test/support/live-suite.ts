@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { MemberInfo } from '../../src/index.js'
-import { ask, nextEvent, spec } from './toy-world.js'
 import type { World } from './runtime-suite.js'
+import { ask, nextEvent, spec } from './toy-world.js'
 
 /** What the worlds with a real clock promise: what would end a simulation is reported, and the others go on. */
 export function liveSuite(world: World): void {

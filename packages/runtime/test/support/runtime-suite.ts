@@ -1,5 +1,5 @@
-import t, { type Test } from 'tap'
 import type { RequestFailedError } from '@shardlab/actor'
+import t, { type Test } from 'tap'
 import type { MemberSpec, Runtime } from '../../src/index.js'
 import { ask, nextEvent, spec } from './toy-world.js'
 

@@ -4,13 +4,13 @@ import { clientsAddress } from '../faults/host-fault.js'
 import type { HostFaults } from '../faults/host-faults.js'
 import { ReplyCutError } from '../faults/reply-cut-error.js'
 import { sizeOfMessage } from '../faults/size-of-message.js'
-import type { GatewayTarget } from './gateway-target.js'
 import { isThenable } from '../thenable.js'
+import type { GatewayTarget } from './gateway-target.js'
 
-/** The address that clients' requests come from. */
+/** The sender's address of clients' requests. */
 export const gatewayAddress: Address = 'gateway'
 
-/** What the calls of a member's clients need of its host. */
+/** What calls of clients need of the host that runs their member. */
 export interface GatewayHost {
   readonly faults: HostFaults
   crash(cell: ActorCell, error: unknown): void
@@ -19,9 +19,9 @@ export interface GatewayHost {
 }
 
 /**
- * Calls from a listener straight into its actor, in the same thread and without packing. They wait while the actor
- * starts and fail with `unreachable` when it is down; one that the actor is working on when it crashes never ends,
- * like everything that a crashed actor awaits.
+ * Calls the actor of a listener, in the same thread and without packing. Calls wait while the actor
+ * starts, and fail with `unreachable` when it is down. A call that the actor is working on when it
+ * crashes never settles, like everything that a crashed actor awaits.
  */
 export function cellTarget(host: GatewayHost, cell: ActorCell): GatewayTarget {
   const down = () => new RequestFailedError('unreachable', cell.address, `${cell.address} is down`, true)
@@ -42,7 +42,10 @@ export function cellTarget(host: GatewayHost, cell: ActorCell): GatewayTarget {
     return host.faults.links.active && kind === 'client.command' ? overFaultyLink(kind, request) : serve(kind, request)
   }
 
-  /** A command and its answer travel on the client's link, which has faults. */
+  /**
+   * Passes a command and its answer through the faults of the link between the clients and the
+   * member.
+   */
   async function overFaultyLink<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
     if (host.faults.links.refuses(clientsAddress, cell.address, kind)) throw down()
     await travel(clientsAddress, cell.address, kind, request, null)
@@ -51,7 +54,7 @@ export function cellTarget(host: GatewayHost, cell: ActorCell): GatewayTarget {
     return reply
   }
 
-  /** `body`: what travels is an answer with it; null: a command. */
+  /** @param body the document of an answer; null: the message is a command */
   function travel(
     from: Address,
     to: Address,

@@ -1,4 +1,4 @@
-/** `host:port`, an IPv6 address in brackets, as connection strings and clients write it. */
+/** `host:port` as in connection strings, with an IPv6 address in brackets. */
 export function endpointOf(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }

@@ -26,7 +26,10 @@ export interface GatewayRequest {
 /** Opens a listener. Rejects when the port cannot be bound. */
 export type GatewayOpener = (request: GatewayRequest) => Promise<OpenedGateway>
 
-/** Opens a TCP listener. Imports the gateway on first use, so that a host without clients never evaluates it. */
+/**
+ * Opens a TCP listener. Imports the gateway on first use, so that a host without clients never
+ * evaluates it.
+ */
 export const openTcpGateway: GatewayOpener = async (request) => {
   const { openGateway } = await import('../../gateway/index.js')
   return openGateway(request)

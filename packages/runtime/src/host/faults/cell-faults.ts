@@ -1,16 +1,16 @@
 import type { HostClock, Sleeper } from '../time/clock.js'
 import type { MemberEffect, MemberFault } from './host-fault.js'
 
-/** What is wrong with one incarnation of one member: its disk, its clock, or that it does nothing. */
+/** The faults of one incarnation of one member: of its disk, of its clock, or a freeze. */
 export class CellFaults {
-  /** Nothing is looked at while this is false. */
+  /** While this is false, callers skip this object. */
   active = false
   readonly #clock: HostClock
   readonly #applied = new Map<number, MemberFault>()
-  /** Who would have woken since it was frozen. */
+  /** Wake-ups that were due while the member was frozen. */
   readonly #postponed: Sleeper[] = []
   #diskBusyUntilMs = 0
-  /** When the last of what waits for the disk gets its turn; null: nothing waits. */
+  /** Resolves when the last queued write may start; null: no write is queued. */
   #lastTurn: Promise<void> | null = null
   #lastMs = 0
 
@@ -31,7 +31,10 @@ export class CellFaults {
     if (!this.#frozen) for (const sleeper of this.#postponed.splice(0)) sleeper.wake()
   }
 
-  /** The member's own time: it never goes back but by jumps, so a clock that is skewed back stands still for a while. */
+  /**
+   * The member's own time. It goes back by clock jumps only: a clock that is skewed back stands
+   * still for a while.
+   */
   now(): number {
     let nowMs = this.#clock.now()
     let jumpedMs = 0
@@ -40,26 +43,29 @@ export class CellFaults {
       else if (effect.type === 'clock-jump') jumpedMs += effect.jumpMs
     }
     if (nowMs >= this.#lastMs) {
-      // Nothing is wrong any more, its clock has caught up and its disk has nothing to do.
+      // No fault is left, the clock has caught up and the disk is idle.
       if (this.#applied.size === 0 && this.#lastTurn === null && this.#diskBusyUntilMs <= nowMs) this.active = false
       this.#lastMs = nowMs
     }
     return this.#lastMs + jumpedMs
   }
 
-  /** Is the member frozen? Then it is woken when it is healed. */
+  /** Whether the member is frozen. If it is, the sleeper is woken when it is healed. */
   defersWake(sleeper: Sleeper): boolean {
     if (!this.#frozen) return false
     this.#postponed.push(sleeper)
     return true
   }
 
-  /** Has the disk no room for anything that has not been accepted yet? */
+  /**
+   * Whether the disk refuses new records and checkpoints. Records that it has accepted are still
+   * written.
+   */
   get diskIsFull(): boolean {
     return this.#has('full-disk')
   }
 
-  /** Writes to the disk as slowly as it is now, and not before what waits already. */
+  /** Writes with the disk's delay, after the writes that are queued already. */
   async write(write: () => Promise<void>): Promise<void> {
     const delayMs = this.#writeDelayMs()
     if (delayMs > 0 || this.#lastTurn !== null) {
@@ -71,7 +77,8 @@ export class CellFaults {
     return write()
   }
 
-  // Delays alone keep no order: they are counted in milliseconds, and begin between them.
+  // Delays alone would not keep the order: they are whole milliseconds that start at any fraction
+  // of one.
   async #turnAfter(earlier: Promise<void> | null, delayMs: number): Promise<void> {
     if (delayMs > 0) await new Promise<void>((resolve) => this.#clock.alarm(delayMs, resolve))
     await earlier

@@ -1,38 +1,53 @@
 import type { Address } from '@shardlab/actor'
 import type { StrikeCount } from './strike-count.js'
 
-/** Who is at the other end of a link when it is no member. */
+/** The name of all clients in link faults. */
 export const clientsAddress: Address = 'clients'
 
-/** What happens to what travels on a link. */
+/** What a link fault does to messages. */
 export type LinkEffect =
   /**
-   * Nothing gets through and nobody is told. What is on its way when the fault is healed arrives then. After `silenceMs` both ends give the
-   * link up: requests without an answer fail, and further ones are refused.
+   * Nothing gets through, and the ends get no error. Messages that are under way when the fault is
+   * healed arrive then. After `silenceMs` both ends close the link: requests without an answer
+   * fail, and further ones are refused.
    */
   | { readonly type: 'partition'; readonly silenceMs: number }
-  /** Each message takes that much longer, drawn evenly; none overtakes another. */
+  /** Each message is delayed, by a time drawn evenly; none overtakes another. */
   | { readonly type: 'delay'; readonly minMs: number; readonly maxMs: number }
-  /** So many bytes get through in a second, in each direction of each link; a message arrives with its last byte. */
+  /**
+   * Limits the bytes per second, in each direction of each link; a message arrives with its last
+   * byte.
+   */
   | { readonly type: 'limit'; readonly bytesPerSecond: number }
-  /** Messages are taken one after the other, and each costs that much. */
+  /** The receiver takes that time for each message, one after the other. */
   | { readonly type: 'slow'; readonly perMessageMs: number }
-  /** The connection breaks with the message: both ends know, and requests without an answer fail. */
+  /**
+   * The connection breaks with the message: both ends notice, and requests without an answer fail.
+   */
   | { readonly type: 'drop' }
-  /** No connection can be made: requests fail at once and have certainly not been delivered. */
+  /** New connections are refused: requests fail at once, as undelivered. */
   | { readonly type: 'refuse' }
-  /** The other end gets half an answer, and then the connection breaks. Between members the same as `drop`, for answers alone. */
+  /**
+   * The client gets half an answer, then the connection breaks. Between members the same as `drop`,
+   * for answers only.
+   */
   | { readonly type: 'cut' }
   /**
-   * A request of {@link repeatedKinds} is served twice at the same time, as when its sender has lost the connection and asked again; the first
-   * answer is lost.
+   * A request of {@link repeatedKinds} is served twice at the same time, as when its sender has
+   * lost the connection and repeated it; the first answer is lost.
    */
   | { readonly type: 'duplicate' }
 
-/** `everybody` are all members and clients. Who joins later is among them. */
+/**
+ * The senders or receivers of a fault. `everybody`: all members and clients. Groups include members
+ * that join later.
+ */
 export type LinkEnd = 'everybody' | 'members' | 'shards' | 'routers' | readonly Address[]
 
-/** A fault of links; plain data. The API's own requests are not subject to it, commands of clients are. */
+/**
+ * A fault of links; plain data. It applies to messages of members and to commands of clients, not
+ * to the API's own requests.
+ */
 export interface LinkFault {
   readonly id: number
   readonly scope: 'link'
@@ -42,27 +57,33 @@ export interface LinkFault {
   readonly bothWays: boolean
   /** Only messages of these kinds; null: all. */
   readonly kinds: readonly string[] | null
-  /** How often it strikes, on all links together; null: until healed. */
+  /** How often it strikes, all links counted together; null: until healed. */
   readonly times: number | null
   /** How often it has struck. */
   readonly strikes: StrikeCount
-  /** With which probability it strikes, above 0 and at most 1. */
+  /** The probability of a strike, above 0 and at most 1. */
   readonly probability: number
-  /** Of the draws; null: each host draws with a generator of its own, from the seed of the world. */
+  /**
+   * The seed of its draws; null: each host draws from a generator of its own, forked from the
+   * world's.
+   */
   readonly seed: number | null
 }
 
-/** What is wrong with one member. */
+/** What a fault of one member does to it. */
 export type MemberEffect =
-  /** It does nothing until it is healed: what arrives waits, and so do its timers. */
+  /** It does nothing until it is healed; messages and timers wait. */
   | { readonly type: 'freeze' }
-  /** Each append takes that much, one after the other. */
+  /** Each append takes that long, one after the other. */
   | { readonly type: 'slow-disk'; readonly perAppendMs: number }
-  /** There is no room: nothing new is accepted, and checkpoints are refused; what has been accepted finds its place. */
+  /** The disk refuses new records and checkpoints, and writes the records that it has accepted. */
   | { readonly type: 'full-disk' }
-  /** Its clock differs by that much. Set back, it stands until the time has come again. */
+  /**
+   * Its clock differs by that time. A clock that is skewed back stands still until the time is
+   * reached again.
+   */
   | { readonly type: 'clock-skew'; readonly skewMs: number }
-  /** Somebody sets its clock: the same, but set back it goes back. What waits for a time that has passed waits as long as before. */
+  /** Its clock is set by that time, and goes back if it is negative. Timers are not moved. */
   | { readonly type: 'clock-jump'; readonly jumpMs: number }
 
 /** A fault of one member; plain data. */
@@ -73,14 +94,17 @@ export interface MemberFault {
   readonly address: Address
 }
 
-/** A fault that every host knows. */
+/** A fault as every host applies it. */
 export type HostFault = LinkFault | MemberFault
 
 /** A fault that has not been applied yet. */
 export type NewHostFault = NewLinkFault | Omit<MemberFault, 'id'>
 export type NewLinkFault = Omit<LinkFault, 'id' | 'strikes'>
 
-/** How faults reach the hosts of a world; each resolves once every host has acted. */
+/**
+ * Sends faults to the hosts of a world; the promises resolve once every host has applied or healed
+ * the fault.
+ */
 export interface FaultBroadcast {
   apply(fault: HostFault): Promise<void>
   heal(id: number): Promise<void>

@@ -3,13 +3,13 @@ import type { ActorCell } from '../actor-cell.js'
 import type { HostFault, MemberFault } from './host-fault.js'
 import { LinkFaults, type LinkFaultsOptions } from './link-faults.js'
 
-/** The faults that one host knows: of links, and of members, be they here or not. */
+/** The faults that one host applies: of links, and of members, which may be on other hosts. */
 export class HostFaults {
   readonly links: LinkFaults
   readonly #cells: () => readonly ActorCell[]
   readonly #ofMembers = new Map<number, MemberFault>()
 
-  /** `cells`: the incarnations that are here now. */
+  /** @param cells the incarnations on this host at that moment */
   constructor(options: LinkFaultsOptions, cells: () => readonly ActorCell[]) {
     this.links = new LinkFaults(options)
     this.#cells = cells
@@ -26,12 +26,12 @@ export class HostFaults {
     if (this.#ofMembers.delete(id)) for (const { faults } of this.#cells()) faults.heal(id)
   }
 
-  /** A new incarnation has what is wrong with the member. */
+  /** Applies the faults of a member to a new incarnation of it. */
   adopt(cell: ActorCell): void {
     for (const fault of this.#ofMembers.values()) if (fault.address === cell.address) cell.faults.apply(fault)
   }
 
-  /** An incarnation is gone, and what was on its way to it. */
+  /** An incarnation is gone: drops the messages under way to it. */
   forget(address: Address): void {
     this.links.forget(address)
   }

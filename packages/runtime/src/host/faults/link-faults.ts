@@ -10,41 +10,46 @@ import type { Alarm, HostClock } from '../time/clock.js'
 import { clientsAddress, type LinkEffect, type LinkEnd, type LinkFault } from './host-fault.js'
 import { countStrike } from './strike-count.js'
 
-/** What is on its way, and has not arrived. */
+/** A message under way, and what can become of it. */
 export interface Transmission {
   readonly sizeBytes: number
   deliver(): void
-  /** The same arrives twice. */
+  /** Delivers it twice. */
   deliverTwice(): void
-  /** It will never arrive. */
+  /** It never arrives. */
   lose(why: string): void
-  /** The connection on which it came is gone. */
+  /** The connection breaks with it. */
   break(why: string): void
-  /** Half of it arrives, and nothing more on that connection. */
+  /** Half of it arrives, then the connection breaks. */
   cut(why: string): void
 }
 
-/** What link faults do to the mail of one host. */
 export interface LinkFaultsOptions {
   readonly clock: HostClock
   readonly random: Random
-  /** Both ends of these links have given up waiting for each other. */
+  /**
+   * Both ends of the links that `affectsLink` accepts have closed them, because nothing arrived for
+   * too long.
+   */
   readonly onSilent: (affectsLink: (one: Address, other: Address) => boolean, why: string) => void
 }
 
 interface AppliedFault {
   readonly fault: LinkFault
   readonly random: Random
-  /** A partition that has been noticed by everybody. */
+  /** A partition that has lasted for its `silenceMs`: its links are closed. */
   isSilent: boolean
   silenceAlarm: Alarm | null
-  /** `slow`: until when it works on what has come. `limit`: until when each direction of a link is busy with what was sent. */
+  /** `slow`: until when the receiver is busy. `limit`: until when each direction of a link is. */
   readonly busyUntilMs: Map<string, number>
-  /** Messages that it keeps without keeping those behind them, and when each of them is given up. */
+  /**
+   * Messages that a partition of some messages withholds, each with the alarm that loses it. Later
+   * messages overtake them.
+   */
   readonly withheld: Map<Transmission, Alarm>
 }
 
-/** A message in a queue; it may go when it is due and no partition keeps it. */
+/** A queued message: it is delivered when it is due and no partition blocks it. */
 interface QueuedTransmission {
   readonly transmission: Transmission
   readonly dueMs: number
@@ -52,7 +57,7 @@ interface QueuedTransmission {
   blockedBy: AppliedFault | null
 }
 
-/** What waits on one direction of one link, in the order in which it was sent. */
+/** The delayed messages of one direction of one link, in the order in which they were sent. */
 interface LinkQueue {
   readonly name: string
   readonly from: Address
@@ -62,8 +67,8 @@ interface LinkQueue {
 }
 
 /**
- * The link faults that one host knows, applied to what arrives at it. While there is none, {@link active} is false and a message
- * costs one look at it.
+ * The link faults of one host, applied to the messages that arrive there. Without faults
+ * {@link active} is false, and a message costs one test of it.
  */
 export class LinkFaults {
   active = false
@@ -107,7 +112,7 @@ export class LinkFaults {
     this.#updateActive()
   }
 
-  /** Can no connection be made from there to there? Asked before a request is sent. */
+  /** Whether a new connection is refused. Callers ask before they send a request. */
   refuses(from: Address, to: Address, kind: string): boolean {
     for (const applied of this.#applied.values()) {
       const { effect } = applied.fault
@@ -121,7 +126,10 @@ export class LinkFaults {
     return false
   }
 
-  /** Something arrives: delivers it now, later, or never. `isAnswer`: to a request from `to`. */
+  /**
+   * Delivers a message that arrives: now, later, or never. `isAnswer`: it answers a request from
+   * `to`.
+   */
   pass(from: Address, to: Address, kind: string, isAnswer: boolean, transmission: Transmission): void {
     const now = this.#options.clock.now()
     const name = `${from}>${to}`
@@ -153,7 +161,7 @@ export class LinkFaults {
         case 'duplicate':
           twice = true
           break
-        // Only new connections are refused.
+        // Applies to new connections only.
         case 'refuse':
       }
     }
@@ -167,7 +175,10 @@ export class LinkFaults {
     this.#deliverDue(queue)
   }
 
-  /** The member is gone: what waits on its way there arrives nowhere, and who sent it knows of the end. */
+  /**
+   * The member is gone: drops the messages queued for it. Their senders learn of its end in another
+   * way.
+   */
   forget(address: Address): void {
     for (const queue of [...this.#queues.values()]) if (queue.to === address) this.#close(queue)
   }
@@ -181,13 +192,13 @@ export class LinkFaults {
 
   #break(from: Address, to: Address, transmission: Transmission, half: boolean): void {
     const why = 'closed the connection before it answered'
-    // Each client has a connection of its own; two members are taken to have one.
+    // Each client has a connection of its own. Two members have one.
     if (from === clientsAddress || to === clientsAddress) return half ? transmission.cut(why) : transmission.lose(why)
     this.loseQueued(from, to, why)
     transmission.break(why)
   }
 
-  /** Nothing that waits on that way arrives. */
+  /** Loses the messages queued in that direction. */
   loseQueued(from: Address, to: Address, why: string): void {
     const queue = this.#queues.get(`${from}>${to}`)
     if (queue === undefined) return
@@ -202,7 +213,7 @@ export class LinkFaults {
     applied.withheld.set(transmission, alarm)
   }
 
-  /** By now everybody knows that nothing gets through. */
+  /** A partition has lasted for its `silenceMs`: closes its links. */
   #onSilence(applied: AppliedFault): void {
     applied.isSilent = true
     const hit = (one: Address, other: Address) => affectsLink(applied.fault, one, other)
@@ -210,7 +221,7 @@ export class LinkFaults {
     this.#options.onSilent(hit, silent)
   }
 
-  /** Delivers what may go. */
+  /** Delivers the messages that are due, and sets an alarm for the next one. */
   #deliverDue(queue: LinkQueue): void {
     queue.alarm?.cancel()
     queue.alarm = null
@@ -234,31 +245,34 @@ export class LinkFaults {
     this.#updateActive()
   }
 
-  /** With the last fault and the last message that waits, messages are as cheap as before. */
+  /** Queued messages count: later ones must not overtake them. */
   #updateActive(): void {
     this.active = this.#applied.size > 0 || this.#queues.size > 0
   }
 }
 
-const silent = 'has not been heard of for too long'
+const silent = 'was silent for too long'
 
 const isRepeated: ReadonlySet<string> = new Set(repeatedKinds)
 
-/** Is it a message of the sort that the effect is about? */
+/** Whether the effect applies to such a message. */
 function isMeant({ type }: LinkEffect, kind: string, isAnswer: boolean): boolean {
   if (type === 'refuse') return false
   if (type === 'cut') return isAnswer
   return type !== 'duplicate' || (!isAnswer && isRepeated.has(kind))
 }
 
-/** Takes time behind whatever takes it already. @returns until when */
+/**
+ * Occupies a receiver or link for that time, after what occupies it already.
+ * @returns until when
+ */
 function occupy({ busyUntilMs }: AppliedFault, what: string, now: number, costMs: number): number {
   const untilMs = Math.max(busyUntilMs.get(what) ?? 0, now) + costMs
   busyUntilMs.set(what, untilMs)
   return untilMs
 }
 
-/** Does nothing at all get through? */
+/** Whether the fault strikes every message of its links. */
 function blocksEverything({ kinds, times, probability }: LinkFault): boolean {
   return kinds === null && times === null && probability === 1
 }
@@ -284,7 +298,10 @@ function covers({ from, to, bothWays }: LinkFault, sender: Address, receiver: Ad
   )
 }
 
-/** Is it a fault of this link, in either direction? No connection works in one direction only. */
+/**
+ * Whether the fault affects this link, in either direction: a connection does not work in one
+ * direction only.
+ */
 function affectsLink(fault: LinkFault, one: Address, other: Address): boolean {
   return covers(fault, one, other) || covers(fault, other, one)
 }

@@ -1,4 +1,4 @@
-/** The client is to get half of this reply document, and then the end of its connection. */
+/** Tells the gateway to send half of this reply and to end the connection. */
 export class ReplyCutError extends Error {
   readonly body: Uint8Array
   constructor(body: Uint8Array) {

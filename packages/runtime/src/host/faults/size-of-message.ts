@@ -1,4 +1,4 @@
-/** What a message takes on its way, in bytes: close enough for a limit of bytes in a second. */
+/** Approximate size of a message in bytes, for limits of bytes per second. */
 export function sizeOfMessage(value: unknown): number {
   if (value instanceof Uint8Array) return value.length
   if (typeof value === 'string') return value.length

@@ -1,7 +1,10 @@
 import { StepFailedError, type Address } from '@shardlab/actor'
 import { countStrike, type StrikeCount } from './strike-count.js'
 
-/** What happens to an actor that reaches an armed step; `note`: nothing, it is only counted. */
+/**
+ * What happens to an actor that reaches an armed step. `note`: the strike is counted, and the actor
+ * continues.
+ */
 export type StepFaultAction = 'hold' | 'fail' | 'crash' | 'note'
 
 /** A fault armed at a step; plain data. */
@@ -11,7 +14,7 @@ export interface StepFault {
   readonly action: StepFaultAction
   /** null: every member. */
   readonly address: Address | null
-  /** How often it strikes, whoever is struck; null: until healed. */
+  /** How often it strikes, all members counted together; null: until healed. */
   readonly times: number | null
   /** How often it has struck. */
   readonly strikes: StrikeCount
@@ -22,7 +25,10 @@ interface ArmedFault {
   readonly held: (() => void)[]
 }
 
-/** The step faults that one host knows. While none is armed, {@link active} is false and reaching a step costs nothing. */
+/**
+ * The step faults that one host applies. While none is armed, {@link active} is false and callers
+ * skip this object.
+ */
 export class StepFaults {
   active = false
   readonly #armed = new Map<number, ArmedFault>()
@@ -44,7 +50,10 @@ export class StepFaults {
     if (armed !== undefined) for (const release of armed.held) release()
   }
 
-  /** `crash` is called when the member is to crash; `isAlive` tells whether somebody held may still go on. */
+  /**
+   * @param crash crashes the member
+   * @param isAlive whether a member that was held may resume
+   */
   reach(address: Address, step: string, crash: () => void, isAlive: () => boolean): Promise<void> {
     for (const armed of this.#armed.values()) {
       const { fault } = armed

@@ -1,5 +1,6 @@
 /**
- * How often a fault has struck: one number for all hosts, in memory that threads share. Plain data: it may be posted to a worker.
+ * How often a fault has struck: one number for all hosts, in shared memory, which may be posted to
+ * a worker.
  */
 export type StrikeCount = SharedArrayBuffer
 
@@ -7,7 +8,11 @@ export function createStrikeCount(): StrikeCount {
   return new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
 }
 
-/** Counts one strike. `times`: how often the fault may strike; null: without end. False: it has struck that often, and nothing is counted. */
+/**
+ * Counts one strike.
+ * @param times how often the fault may strike; null: without limit
+ * @returns false when it has struck that often already
+ */
 export function countStrike(count: StrikeCount, times: number | null): boolean {
   const strikes = new Int32Array(count)
   for (let struck = Atomics.load(strikes, 0); ;) {

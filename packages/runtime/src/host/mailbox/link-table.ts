@@ -8,7 +8,10 @@ export interface Link {
   readonly peer: Peer
 }
 
-/** The links of one host to members. A member without a link is down. Links are found on first use, because a host of a large cluster talks with few of its members. */
+/**
+ * The links of one host to members. A member without a link is down. Links are found on first use,
+ * because a host of a large cluster talks with few of its members.
+ */
 export class LinkTable {
   readonly #directory: AddressDirectory
   readonly #findLink: (index: number) => Link | undefined
@@ -20,7 +23,7 @@ export class LinkTable {
     this.#findLink = findLink
   }
 
-  /** Undefined: there is no such member, or it is down. */
+  /** Undefined: the member is unknown or down. */
   to(address: Address): Link | undefined {
     return this.#links.get(address) ?? this.#find(address)
   }

@@ -33,8 +33,8 @@ export interface MailboxOptions extends OutboxOptions {
   /** See `PacketWriterOptions.pooled`. */
   readonly pooled?: boolean
   /**
-   * Finds the link to a member that the table has none for; undefined: the member is down. Default: a member is
-   * down until {@link Mailbox.route} has been called for it.
+   * Finds the link to a member that the table has none for; undefined: the member is down. Default:
+   * a member is down until {@link Mailbox.route} has been called for it.
    */
   readonly findLink?: (index: number) => Link | undefined
   readonly receiver: Receiver
@@ -45,7 +45,10 @@ export interface Receiver {
   accept(peer: Peer, message: MessageTuple): void
 }
 
-/** The messages of one host: it sends them over links, and pairs answers with the requests that are pending here. */
+/**
+ * The messages of one host: it sends them over links, and pairs answers with the requests that are
+ * pending here.
+ */
 export class Mailbox extends Outbox {
   readonly #directory: AddressDirectory
   readonly #linkFaults: LinkFaults
@@ -70,7 +73,10 @@ export class Mailbox extends Outbox {
     return this.#pending.size
   }
 
-  /** Rejects with a RequestFailedError, or with an UnpackableValueError for a value that no message can hold. */
+  /**
+   * Rejects with a RequestFailedError, or with an UnpackableValueError for a value that no message
+   * can hold.
+   */
   request<K extends MessageKind>(
     cell: ActorCell,
     to: Address,
@@ -92,7 +98,8 @@ export class Mailbox extends Outbox {
       peer.addRequest(pending.id, index, cell.index, kind, request)
       if (options?.timeoutMs !== undefined) pending.failAfter(options.timeoutMs)
       if (options?.signal !== undefined) pending.endWith(options.signal)
-      // Last: a full packet to a member of this host is sent, and may be answered, inside this call.
+      // Last: a full packet to a member of this host is sent, and may be answered, inside this
+      // call.
       this.written(peer, cell.address)
     } catch (error) {
       this.#pending.take(pending.id)
@@ -101,7 +108,10 @@ export class Mailbox extends Outbox {
     return pending.promise as Promise<ReplyOf<K>>
   }
 
-  /** Sends without an answer; the message is lost when the member is down. @throws UnpackableValueError */
+  /**
+   * Sends without an answer; the message is lost when the member is down.
+   * @throws UnpackableValueError
+   */
   notify<K extends MessageKind>(cell: ActorCell, to: Address, kind: K, request: RequestOf<K>): void {
     const link = this.#linkTable.to(to)
     if (link === undefined || this.#refuses(cell, to, kind)) return
@@ -116,7 +126,10 @@ export class Mailbox extends Outbox {
     this.written(peer, cell.address)
   }
 
-  /** Reports to the requester that there will be no answer. `index`: the number of the member that was asked. */
+  /**
+   * Reports to the requester that there will be no answer. `index`: the number of the member that
+   * was asked.
+   */
   fail({ peer, id, from, kind }: RequestOrigin, index: number, undelivered: boolean, why: string): void {
     if (peer.closed) return
     const address = this.#directory.addressOf(index) ?? `#${index}`
@@ -158,7 +171,10 @@ export class Mailbox extends Outbox {
     this.#pending.dropAllOf(cell)
   }
 
-  /** The links that `affects` accepts were silent for too long: fails the requests that wait on them. */
+  /**
+   * The links that `affects` accepts were silent for too long: fails the requests that wait on
+   * them.
+   */
   failLinks(affects: (one: Address, other: Address) => boolean, why: string): void {
     this.#pending.failWhere(
       ({ cell, to }) => cell.address !== clusterAddress && affects(linkName(cell.address), to),
@@ -189,7 +205,10 @@ export class Mailbox extends Outbox {
     }
   }
 
-  /** Passes a message through the link faults. Failures, broken connections and the API's own requests skip them. */
+  /**
+   * Passes a message through the link faults. Failures, broken connections and the API's own
+   * requests skip them.
+   */
   #filter(peer: Peer, message: MessageTuple): void {
     const [type, id, to, from, kindIndex, payload] = message
     const isAnswer = type === packetTypes.reply
@@ -227,7 +246,10 @@ export class Mailbox extends Outbox {
     })
   }
 
-  /** The connection of two members is gone: requests of the first to the second fail, and messages under way from there are lost. */
+  /**
+   * The connection of two members is gone: requests of the first to the second fail, and messages
+   * under way from there are lost.
+   */
   #disconnect(index: number, otherIndex: number, why: string): void {
     const [here, there] = [this.#directory.addressOf(index) ?? '', this.#directory.addressOf(otherIndex) ?? '']
     this.#linkFaults.loseQueued(there, here, why)

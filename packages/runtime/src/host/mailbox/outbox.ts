@@ -11,11 +11,11 @@ export interface OutboxOptions {
 }
 
 /**
- * The peers to which this host has written in the current turn. At the end of the turn each of them sends what was
- * written as one packet.
+ * The peers to which this host has written in the current turn. At the end of the turn each of them
+ * sends what was written as one packet.
  *
- * A base class of the mailbox instead of a part of it: a large cluster has a mailbox for each member, and another
- * object would be another cache miss for each message.
+ * A base class of the mailbox instead of a part of it: a large cluster has a mailbox for each
+ * member, and another object would be another cache miss for each message.
  */
 export abstract class Outbox {
   protected readonly limits: HostLimits
@@ -53,7 +53,10 @@ export abstract class Outbox {
     }
   }
 
-  /** A message was written to the peer: sends it at the end of the turn, or now when the packet has reached its limit. */
+  /**
+   * A message was written to the peer: sends it at the end of the turn, or now when the packet has
+   * reached its limit.
+   */
   protected written(peer: Peer, sender: Address | null): void {
     if (peer.sizeBytes >= this.limits.packetBytes) {
       this.onLimit(sender, 'packetBytes', peer.sizeBytes)

@@ -1,13 +1,16 @@
 import { PacketWriter, type PacketWriterOptions } from '@shardlab/actor'
 
 /**
- * Another host (or this one itself) as a destination of messages, with the packet that is being written to it. Messages of
- * one pair of actors arrive in the order in which they were sent.
+ * Another host (or this one itself) as a destination of messages, with the packet that is being
+ * written to it. Messages of one pair of actors arrive in the order in which they were sent.
  *
- * Destination and packet writer are one object because a large cluster has hundreds of thousands of them.
+ * Destination and packet writer are one object because a large cluster has hundreds of thousands of
+ * them.
  */
 export abstract class Peer extends PacketWriter {
-  /** In the outbox's list of this turn, even when the packet has already left because of its size. */
+  /**
+   * In the outbox's list of this turn, even when the packet has already left because of its size.
+   */
   dirty = false
   /** The next peer in that list. */
   nextDirty: Peer | null = null
@@ -30,8 +33,8 @@ export class CallbackPeer extends Peer {
   readonly #send: (peer: Peer) => void
 
   /**
-   * @param send must take the packet out of the peer; unless `packing.pooled`, its buffer has exactly its size and may
-   *   be transferred
+   * @param send must take the packet out of the peer; unless `packing.pooled`, its buffer has
+   *   exactly its size and may be transferred
    */
   constructor(packing: PacketWriterOptions, send: (peer: Peer) => void) {
     super(packing)

@@ -1,7 +1,7 @@
 import { RequestFailedError, type Address, type RequestFailure } from '@shardlab/actor'
 import type { ActorCell } from '../actor-cell.js'
-import type { Peer } from './peer.js'
 import { Wait } from '../time/wait.js'
+import type { Peer } from './peer.js'
 
 /** A request of this host that has no answer yet. */
 export class PendingRequest extends Wait<unknown> {
@@ -49,8 +49,8 @@ function slotOf(id: number): number {
 export const mostPendingRequests = slotCount
 
 /**
- * Requests by id. Slots are reused but ids are not, so a late answer finds nothing. An array of slots, because a Map
- * whose keys only grow made garbage collection the largest cost of a message.
+ * Requests by id. Slots are reused but ids are not, so a late answer finds nothing. An array of
+ * slots, because a Map whose keys only grow made garbage collection the largest cost of a message.
  */
 export class PendingRequests {
   readonly #slots: (PendingRequest | null)[] = []
@@ -67,7 +67,9 @@ export class PendingRequests {
     return id
   }
 
-  /** Takes a request out and disconnects its alarm and signal; undefined when it has been settled. */
+  /**
+   * Takes a request out and disconnects its alarm and signal; undefined when it has been settled.
+   */
   take(id: number): PendingRequest | undefined {
     const slot = slotOf(id)
     const request = this.#slots[slot]

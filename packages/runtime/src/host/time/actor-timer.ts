@@ -25,7 +25,7 @@ export class ActorTimer implements ArmedTimer, Sleeper {
     this.#alarm = cell.clock.alarm(delayMs, this)
   }
 
-  /** A frozen member does not hear it before it is healed. */
+  /** A frozen member is woken when it is healed. */
   wake(): void {
     if (this.#alarm !== null && !this.#cell.faults.defersWake(this)) this.#onDue(this.#cell, this)
   }

@@ -1,18 +1,21 @@
-/** A wake-up that has not happened yet. */
+/** A scheduled wake-up. */
 export interface Alarm {
-  /** It will not happen; no error when it has. */
+  /** Prevents the wake-up; no error when it has happened. */
   cancel(): void
 }
 
-/** Whom an alarm wakes. */
+/** The receiver of an alarm: an object, so that an alarm needs no closure. */
 export interface Sleeper {
   wake(): void
 }
 
-/** Time as one host sees it. */
+/** The time of one host. */
 export interface HostClock {
   /** Milliseconds since the epoch, an integer that never goes back. */
   now(): number
-  /** Wakes once, not before `delayMs` have passed; 0 or less: as soon as possible, but never at once. */
+  /**
+   * Wakes once, not before `delayMs` have passed. With 0 or less: as soon as possible, but never
+   * inside this call.
+   */
   alarm(delayMs: number, wake: Sleeper | (() => void)): Alarm
 }

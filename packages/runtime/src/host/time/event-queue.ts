@@ -3,28 +3,34 @@ const arity = 4
 const fewestDeadToCompact = 1024
 const recentCount = 4
 
-/** What can be in one {@link EventQueue} at a time. */
+/** An object that can be in one {@link EventQueue} at a time. */
 export interface Queued<Item> {
-  /** The group that it is in, a number of the queue; -1: it is in none. */
+  /** The number of its group in the queue; -1: it is in no queue. */
   group: number
-  /** In its group. */
+  /** The neighbours in its group. */
   previous: Item | null
   next: Item | null
 }
 
 /**
- * What will happen, ordered by time and, at the same time, by the order of pushing. Members do the same things at the same instants: what is
- * pushed for one time is a group. A 4-ary heap of the groups in typed arrays; empty ones stay until they come up or outnumber the others.
+ * Events ordered by time and, at the same time, by the order of pushing.
+ *
+ * Many members do the same things at the same instants, so the events of one time form a group, a
+ * linked list. The groups are in a 4-ary heap of typed arrays. An empty group stays until it is the
+ * first one, or until empty groups outnumber the others.
  */
 export class EventQueue<Item extends Queued<Item>> {
   #times = new Float64Array(firstCapacity)
   #sequences = new Float64Array(firstCapacity)
   #groups = new Int32Array(firstCapacity)
-  /** By the group's number; null: it is empty. */
+  /** First and last item by the group's number; null: the group is empty. */
   readonly #firsts: (Item | null)[] = []
   readonly #lasts: (Item | null)[] = []
   readonly #freeGroups: number[] = []
-  /** Times for which something was pushed lately, and their groups. Another group of the same time comes behind those before it. */
+  /**
+   * The times that were pushed to last, and their groups. A time that is no longer among them gets
+   * another group, after its earlier one.
+   */
   readonly #recentTimes = new Float64Array(recentCount).fill(NaN)
   readonly #recentGroups = new Int32Array(recentCount)
   #oldestRecent = 0
@@ -34,12 +40,12 @@ export class EventQueue<Item extends Queued<Item>> {
   #lastSequence = 0
   #poppedTime = 0
 
-  /** Items that are still to happen. */
+  /** How many items are queued. */
   get size(): number {
     return this.#size
   }
 
-  /** When the item that was popped last was due. */
+  /** The time of the item that was popped last. */
   get poppedTime(): number {
     return this.#poppedTime
   }
@@ -61,7 +67,7 @@ export class EventQueue<Item extends Queued<Item>> {
     this.#size++
   }
 
-  /** Takes an item out; no error when it is in no queue. */
+  /** Removes an item; no error when it is in no queue. */
   cancel(item: Item): void {
     const { group } = item
     if (group < 0) return
@@ -87,7 +93,10 @@ export class EventQueue<Item extends Queued<Item>> {
     return item
   }
 
-  /** What is pushed from now on comes behind this mark, also at the time of the next item. */
+  /**
+   * A mark after everything that has been pushed so far: later items are after it, even at the time
+   * of the next item.
+   */
   mark(): number {
     this.#forget(this.nextTime())
     return this.#lastSequence
@@ -122,13 +131,13 @@ export class EventQueue<Item extends Queued<Item>> {
     return group
   }
 
-  /** -1: nothing was pushed for that time lately. */
+  /** The place of a time among the recent ones, or -1. */
   #recentAt(time: number): number {
     for (let i = 0; i < recentCount; i++) if (this.#recentTimes[i] === time) return i
     return -1
   }
 
-  /** What is pushed for that time is a group of its own. */
+  /** The next item that is pushed for that time starts a new group. */
   #forget(time: number): void {
     const recent = this.#recentAt(time)
     if (recent >= 0) this.#recentTimes[recent] = NaN
@@ -173,7 +182,7 @@ export class EventQueue<Item extends Queued<Item>> {
     let at = start
     while (at > 0) {
       const parent = (at - 1) >> 2
-      // A new item has the largest sequence: among equals it stays behind.
+      // A new group has the largest sequence, so it stays after others of the same time.
       if (times[parent]! <= time) break
       times[at] = times[parent]!
       sequences[at] = sequences[parent]!

@@ -1,10 +1,10 @@
 import type { Alarm, HostClock, Sleeper } from './clock.js'
 
-/** The longest delay that a timer of Node takes; a longer one fires at once. */
+/** The longest delay that a timer of Node accepts; with a longer one it would fire at once. */
 const longestDelayMs = 2 ** 31 - 1
 
 class LiveAlarm implements Alarm {
-  /** By the monotonic clock: an alarm must not move when somebody sets the machine's time. */
+  /** On the monotonic clock, so that setting the machine's time does not move alarms. */
   readonly #dueAtMs: number
   readonly #wake: Sleeper | (() => void)
   #timer: NodeJS.Timeout
@@ -19,7 +19,8 @@ class LiveAlarm implements Alarm {
     clearTimeout(this.#timer)
   }
 
-  // A timer may fire within the millisecond before it is due: whoever compares with now() would see it early.
+  // Node may fire a timer within the millisecond before it is due, which a caller that compares
+  // with now() would notice.
   #fire(): void {
     const remainingMs = this.#dueAtMs - performance.now()
     if (remainingMs > 0) this.#timer = this.#wait(remainingMs)
@@ -32,7 +33,7 @@ class LiveAlarm implements Alarm {
   }
 }
 
-/** The clock of the machine. Its alarms do not keep the process alive: what waits for an answer does. */
+/** The clock of the machine. Its alarms do not keep the process alive; see `KeepAlive`. */
 export class LiveClock implements HostClock {
   #lastMs = 0
 

@@ -1,7 +1,7 @@
 import type { Alarm, HostClock, Sleeper } from './clock.js'
 import { EventQueue, type Queued } from './event-queue.js'
 
-/** What can be due at some time. */
+/** Something that happens at one time. */
 export abstract class TimedEvent implements Queued<TimedEvent> {
   group = -1
   previous: TimedEvent | null = null
@@ -31,12 +31,15 @@ class VirtualAlarm extends TimedEvent implements Alarm {
   }
 }
 
-/** Time that somebody moves, and what is to happen in it. Microseconds inside: exact integers for longer than anybody will wait. */
+/**
+ * A clock that its owner moves, with the events that are due on it. It counts in microseconds,
+ * which are exact integers until the year 2255.
+ */
 export class VirtualClock implements HostClock {
   readonly #queue = new EventQueue<TimedEvent>()
   #nowMicros: number
 
-  /** `beginMs`: milliseconds since the epoch, an integer. */
+  /** @param beginMs milliseconds since the epoch, an integer */
   constructor(beginMs: number) {
     this.#nowMicros = beginMs * 1000
   }
@@ -49,43 +52,46 @@ export class VirtualClock implements HostClock {
     return Math.floor(this.#nowMicros / 1000)
   }
 
-  /** Infinity when nothing will happen. */
+  /** When the next event is due; Infinity: there is none. */
   nextMicros(): number {
     return this.#queue.nextTime()
   }
 
-  at(timeMicros: number, due: TimedEvent): void {
-    this.#queue.push(Math.max(timeMicros, this.#nowMicros), due)
+  at(timeMicros: number, event: TimedEvent): void {
+    this.#queue.push(Math.max(timeMicros, this.#nowMicros), event)
   }
 
   alarm(delayMs: number, wake: Sleeper | (() => void)): Alarm {
     return new VirtualAlarm(this.#queue, this.#nowMicros + Math.ceil(Math.max(delayMs, 0) * 1000), wake)
   }
 
-  /** Makes the next thing happen, at its time. */
+  /** Moves the time to the next event and fires it. */
   step(): void {
-    const due = this.#queue.pop()
-    if (due === undefined) return
+    const event = this.#queue.pop()
+    if (event === undefined) return
     this.#nowMicros = this.#queue.poppedTime
-    due.fire()
+    event.fire()
   }
 
-  /** Makes all that is due at the next instant happen, one after the other. What this brings about for the same instant is left for the next call. */
+  /**
+   * Moves the time to the next event and fires all events that are due at that instant. Events that
+   * these add for the same instant are left for the next call.
+   */
   stepInstant(): void {
     const queue = this.#queue
     const mark = queue.mark()
-    let due = queue.pop()
+    let event = queue.pop()
     const time = queue.poppedTime
-    if (due !== undefined) this.#nowMicros = time
-    for (; due !== undefined; due = queue.popDueAt(time, mark)) due.fire()
+    if (event !== undefined) this.#nowMicros = time
+    for (; event !== undefined; event = queue.popDueAt(time, mark)) event.fire()
   }
 
-  /** Goes on from another time, which may be an earlier one. What was to happen before the new time happens next. */
+  /** Sets the time, forwards or back. Events that are due before the new time fire next. */
   reset(timeMicros: number): void {
     this.#nowMicros = timeMicros
   }
 
-  /** Lets time pass in which nothing happens. */
+  /** Moves the time forward without firing events. */
   skipTo(timeMicros: number): void {
     this.#nowMicros = Math.max(this.#nowMicros, timeMicros)
   }

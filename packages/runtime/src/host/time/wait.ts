@@ -4,10 +4,13 @@ import type { Alarm, Sleeper } from './clock.js'
 
 const once = { once: true }
 
-/** A member waits, for a time or until a signal: one object for all of it, as there are thousands. */
+/**
+ * A promise of a member that an alarm or a signal can settle. Promise, alarm's receiver and
+ * signal's listener are one object, because there are thousands of them.
+ */
 export abstract class Wait<T> extends Deferred<T> implements Sleeper {
   readonly cell: ActorCell
-  /** Null: there is none, or it no longer matters. */
+  /** Null: the wait has no alarm, or has ended. */
   #alarm: Alarm | null = null
   #signal: CancelSignal | null = null
 
@@ -16,18 +19,18 @@ export abstract class Wait<T> extends Deferred<T> implements Sleeper {
     this.cell = cell
   }
 
-  /** {@link onTimeout} when so much time has passed. */
+  /** Calls {@link onTimeout} after that time. */
   endAfter(durationMs: number): void {
     this.#alarm = this.cell.clock.alarm(durationMs, this)
   }
 
-  /** {@link onCancel} when the signal aborts. */
+  /** Calls {@link onCancel} when the signal aborts. */
   endWith(signal: CancelSignal): void {
     this.#signal = signal
     signal.addEventListener('abort', this, once)
   }
 
-  /** Neither of them happens any more. */
+  /** Removes the alarm and the listener. */
   disconnect(): void {
     this.#alarm?.cancel()
     this.#alarm = null
@@ -35,12 +38,12 @@ export abstract class Wait<T> extends Deferred<T> implements Sleeper {
     this.#signal = null
   }
 
-  /** The alarm rings; a frozen member does not hear it before it is healed. */
+  /** Called by the alarm. A frozen member is woken when it is healed. */
   wake(): void {
     if (this.#alarm !== null && !this.cell.faults.defersWake(this)) this.onTimeout()
   }
 
-  /** The signal aborts. */
+  /** Called by the signal. */
   handleEvent(): void {
     this.onCancel()
   }
