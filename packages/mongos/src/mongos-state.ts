@@ -1,9 +1,8 @@
 /** What a copy of a router begins with. */
-import type { Random, TimestampPair } from '@shardlab/actor'
+import type { ClusterClock, Random, TimestampPair } from '@shardlab/actor'
 import { SessionCatalog, type ConnectionTable, type ParameterSet } from '@shardlab/member'
-import type { KnownRoutes } from './catalog/catalog-cache.js'
-import type { KnownShards } from './catalog/shard-registry.js'
-import type { Mongos } from './mongos.js'
+import type { CatalogCache, KnownRoutes } from './catalog/catalog-cache.js'
+import type { KnownShards, ShardRegistry } from './catalog/shard-registry.js'
 
 /** What setDefaultRWConcern has set, as a router knows it. */
 export interface ConcernDefaults {
@@ -30,7 +29,18 @@ export interface MongosClients {
   readonly processId: Uint8Array
 }
 
-export function exportMongosState(host: Mongos): MongosState {
+/** The parts of a router that make up its state. */
+export interface MongosStateHost {
+  readonly clock: ClusterClock
+  readonly clusterId: Uint8Array | null
+  readonly concernDefaults: ConcernDefaults
+  readonly catalog: CatalogCache
+  readonly shards: ShardRegistry
+  readonly sessions: SessionCatalog
+  readonly parameters: ParameterSet
+}
+
+export function exportMongosState(host: MongosStateHost): MongosState {
   const sessions = new SessionCatalog()
   sessions.adopt(host.sessions)
   return {
@@ -45,7 +55,7 @@ export function exportMongosState(host: Mongos): MongosState {
 }
 
 /** The router has just been made. */
-export function resumeMongos(host: Mongos, state: MongosState): void {
+export function resumeMongos(host: MongosStateHost, state: MongosState): void {
   host.clock.advance(state.time)
   host.catalog.import(state.routes)
   host.shards.import(state.shards)

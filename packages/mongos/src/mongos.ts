@@ -34,7 +34,6 @@ import {
   ParameterSet,
   SessionCatalog,
   type CommandDescription,
-  type MemberHost,
   type SessionKey,
 } from '@shardlab/member'
 import type { EvaluationContext } from '@shardlab/query'
@@ -42,7 +41,7 @@ import { behavioursOf, type Behaviours } from '@shardlab/sharding'
 import { CatalogCache } from './catalog/catalog-cache.js'
 import { ShardRegistry } from './catalog/shard-registry.js'
 import { commandTable } from './command-table.js'
-import { dispatch } from './command/dispatcher.js'
+import { dispatch, type DispatchHost } from './command/dispatcher.js'
 import type { Operation } from './command/operation.js'
 import { ClusterCursorManager } from './cursors/cluster-cursor-manager.js'
 import {
@@ -61,7 +60,8 @@ const pingTimer = 'ping'
 const housekeepingTimer = 'housekeeping'
 const housekeepingIntervalMs = 60_000
 
-export class Mongos implements Actor, MemberHost {
+export class Mongos implements Actor, DispatchHost {
+  readonly table = commandTable
   readonly context: ActorContext
   readonly options: MongosOptions
   readonly limits: MongosLimits
@@ -234,7 +234,7 @@ export class Mongos implements Actor, MemberHost {
   }
 
   get commandRows(): readonly CommandDescription[] {
-    return commandTable.rows
+    return this.table.rows
   }
 
   killCursorsOfSessions(fits: (session: SessionKey) => boolean): void {

@@ -1,5 +1,5 @@
 import type { ForeignBatch, JoinRequest } from '@shardlab/query'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation, RoutingHost } from '../host/mongos-host.js'
 import type { DocumentStream } from '../cursors/document-stream.js'
 import type { ForeignStreams } from '../cursors/pipeline-stream.js'
 import { invocationOfRead, type ReadSettings } from './aggregate-body.js'
@@ -45,7 +45,7 @@ export class ForeignReads implements ForeignStreams {
     for (const stream of this.#streams) stream.detach()
   }
 
-  kill(host: MongosInvocation['host']): void {
+  kill(host: RoutingHost): void {
     for (const stream of this.#streams) stream.kill(host)
     this.#streams.clear()
   }

@@ -10,6 +10,7 @@ import {
   type ClientCommand,
   type ClientReply,
   type CommandRow,
+  type CommandTable,
   type TimestampPair,
 } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, findField, firstFieldName, writeError } from '@shardlab/bson'
@@ -36,13 +37,17 @@ import {
   type FailableCommand,
 } from '@shardlab/member'
 import { checkOpQueryCommand } from '@shardlab/wire'
-import { commandTable } from '../command-table.js'
-import type { Mongos } from '../mongos.js'
+import type { MongosHost } from '../host/mongos-host.js'
 import { runOnResolved, runResolvingViews } from '../views/run-resolving-views.js'
 import type { MongosInvocation } from './invocation.js'
 import { Operation } from './operation.js'
 import { runSnapshotRead } from './snapshot-read.js'
 import { withoutStateChanges } from './state-changes.js'
+
+/** A router with its commands. */
+export interface DispatchHost extends MongosHost {
+  readonly table: CommandTable<MongosInvocation>
+}
 
 const noTime: TimestampPair = [0, 0]
 
@@ -50,14 +55,18 @@ const noTime: TimestampPair = [0, 0]
  * Answers one command; what a client did wrong is in the reply. Answers at once where there is nothing to wait for.
  * @param internal whether the router itself sends it: then failCommand does not mean it
  */
-export function dispatch(host: Mongos, command: ClientCommand, internal = false): Promise<ClientReply> | ClientReply {
+export function dispatch(
+  host: DispatchHost,
+  command: ClientCommand,
+  internal = false,
+): Promise<ClientReply> | ClientReply {
   noteConnected(host, command.connectionId, command.remote)
   return new Dispatch(host, command, internal).begin()
 }
 
 /** One command on its way through the router. */
 class Dispatch {
-  readonly #host: Mongos
+  readonly #host: DispatchHost
   readonly #command: ClientCommand
   #operation: Operation | null = null
   #row: CommandRow<MongosInvocation> | null = null
@@ -67,7 +76,7 @@ class Dispatch {
 
   readonly #internal: boolean
 
-  constructor(host: Mongos, command: ClientCommand, internal: boolean) {
+  constructor(host: DispatchHost, command: ClientCommand, internal: boolean) {
     this.#host = host
     this.#command = command
     this.#internal = internal
@@ -129,7 +138,7 @@ class Dispatch {
   }
 
   get #findRow(): (name: string) => CommandRow<MongosInvocation> | undefined {
-    return (name) => commandTable.find(name, this.#host.behaviours)
+    return (name) => this.#host.table.find(name, this.#host.behaviours)
   }
 
   #result(writer: DocumentWriter): ClientReply {
@@ -183,7 +192,12 @@ class Dispatch {
 }
 
 /** What the client hears of an error, with its labels. */
-function failureOf(host: Mongos, { body }: ClientCommand, operation: Operation | null, error: unknown): CommandError {
+function failureOf(
+  host: MongosHost,
+  { body }: ClientCommand,
+  operation: Operation | null,
+  error: unknown,
+): CommandError {
   const failure = commandErrorOf(error, firstFieldName(body) ?? '', host.context)
   if (failure instanceof ConnectionClosedError) return failure
   const labels = operation?.errorLabels ?? null
@@ -191,11 +205,13 @@ function failureOf(host: Mongos, { body }: ClientCommand, operation: Operation |
 }
 
 /** Whether errors about the state of other members can be in the reply, and are to be hidden from the client. */
-function mayTellOfStates({ behaviours }: Mongos, operation: Operation | null, failure: CommandError | null): boolean {
+function mayTellOfStates(
+  { behaviours, table }: DispatchHost,
+  operation: Operation | null,
+  failure: CommandError | null,
+): boolean {
   if (!behaviours.stateChangesHidden || operation?.showsStateChanges === true) return false
-  return (
-    failure !== null || (operation !== null && commandTable.find(operation.command, behaviours)?.access === 'write')
-  )
+  return failure !== null || (operation !== null && table.find(operation.command, behaviours)?.access === 'write')
 }
 
 function failableOf(
@@ -223,11 +239,11 @@ function withConcernError(
 }
 
 /** @throws CommandError 59 CommandNotFound, 91 ShutdownInProgress, 352 for commands that may not come as OP_QUERY */
-function findRow(host: Mongos, { body, legacy }: ClientCommand): CommandRow<MongosInvocation> {
+function findRow(host: DispatchHost, { body, legacy }: ClientCommand): CommandRow<MongosInvocation> {
   host.clock.advanceFrom(body)
   const name = firstFieldName(body) ?? ''
   if (legacy && !host.behaviours.commandsByOpQuery) checkOpQueryCommand(name)
-  const row = commandTable.find(name, host.behaviours)
+  const row = host.table.find(name, host.behaviours)
   if (row === undefined) {
     host.statistics.unknownCommands++
     throw new CommandError('CommandNotFound', `no such command: '${name}'`)
@@ -238,7 +254,7 @@ function findRow(host: Mongos, { body, legacy }: ClientCommand): CommandRow<Mong
   return row
 }
 
-function newOperation(host: Mongos, { body, connectionId, remote }: ClientCommand, command: string): Operation {
+function newOperation(host: MongosHost, { body, connectionId, remote }: ClientCommand, command: string): Operation {
   const db = findField(body, '$db')
   return new Operation(host.operations.nextId(), {
     command,
@@ -252,7 +268,7 @@ function newOperation(host: Mongos, { body, connectionId, remote }: ClientComman
 
 /** Everything that is checked alike for all commands. @throws CommandError */
 function prepare(
-  host: Mongos,
+  host: MongosHost,
   { body, sequences, connectionId, remote }: ClientCommand,
   row: CommandRow<MongosInvocation>,
   operation: Operation,
@@ -287,7 +303,7 @@ function prepare(
 function checkedConcerns(
   row: CommandRow<MongosInvocation>,
   args: CommandArguments,
-  behaviours: Mongos['behaviours'],
+  behaviours: MongosHost['behaviours'],
 ): Concerns {
   const concerns = checkConcerns(row, args, behaviours)
   checkSnapshotReads(concerns.read, behaviours)

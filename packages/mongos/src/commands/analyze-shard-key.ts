@@ -3,7 +3,8 @@ import { BsonType, CommandError } from '@shardlab/bson'
 import { checkAnalysedNamespace } from '@shardlab/member'
 import { ShardKeyPattern } from '@shardlab/sharding'
 import type { MongosInvocation } from '../command/invocation.js'
-import { analyzeKey, type AnalysisOptions } from '../query-analysis/analyze-key.js'
+import type { AnalysisOptions } from '../query-analysis/analysis.js'
+import { analyzeKey } from '../query-analysis/analyze-key.js'
 
 /** Server: cluster_analyze_shard_key_cmd.cpp, analyze_shard_key_cmd.cpp. */
 export const analyzeShardKey: CommandRow<MongosInvocation> = {

@@ -5,7 +5,7 @@ import { databaseNameOf, getShardVersionSpec } from '@shardlab/member'
 import type { DatabaseEntry } from '../catalog/database-entry.js'
 import type { MongosInvocation } from '../command/invocation.js'
 import type { Operation } from '../command/operation.js'
-import type { Mongos } from '../mongos.js'
+import type { RoutingHost } from '../host/mongos-host.js'
 
 /** Server: cluster_get_shard_version_cmd.cpp. */
 export const getShardVersion: CommandRow<MongosInvocation> = {
@@ -37,7 +37,7 @@ export const getShardVersion: CommandRow<MongosInvocation> = {
 const replyBytesMax = 16 * 1024 * 1024
 
 /** `chunks: [[min, max], …]` in key order, or that they are too many. */
-async function writeChunks(writer: DocumentWriter, host: Mongos, ns: string, operation: Operation): Promise<void> {
+async function writeChunks(writer: DocumentWriter, host: RoutingHost, ns: string, operation: Operation): Promise<void> {
   const { chunks } = await host.remote.request(configAddress, 'config.get-collection', { ns, since: null }, operation)
   const sorted = chunks.map(parseChunk).sort((a, b) => compareDocuments(a.min, b.min))
   const bytes = sorted.reduce((sum, { min, max }) => sum + min.length + max.length + 2 * bytesPerElement, writer.length)
@@ -54,7 +54,7 @@ async function writeChunks(writer: DocumentWriter, host: Mongos, ns: string, ope
 const bytesPerElement = 8
 
 /** @throws CommandError 26 NamespaceNotFound */
-async function databaseVersion(host: Mongos, db: string, operation: Operation): Promise<DocumentWriter> {
+async function databaseVersion(host: RoutingHost, db: string, operation: Operation): Promise<DocumentWriter> {
   const database = await databaseOf(host, db, operation)
   const [uuid, seconds, increment, lastMod] = database.version
   const writer = new DocumentWriter(256).string('primaryShard', database.primaryShard).startDocument('version')
@@ -64,7 +64,7 @@ async function databaseVersion(host: Mongos, db: string, operation: Operation): 
 }
 
 /** @throws CommandError 26 NamespaceNotFound */
-async function databaseOf({ catalog }: Mongos, db: string, operation: Operation): Promise<DatabaseEntry> {
+async function databaseOf({ catalog }: RoutingHost, db: string, operation: Operation): Promise<DatabaseEntry> {
   const database = catalog.peekDatabase(db) ?? (await catalog.database(db, operation))
   if (database === null) throw new CommandError('NamespaceNotFound', `database ${db} not found`)
   return database

@@ -1,10 +1,10 @@
 import type { CommandRow } from '@shardlab/actor'
 import { writeServerStatus, type StatusMetrics, type StatusSection, serverStatusSpec } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
-import type { Mongos } from '../mongos.js'
+import type { MongosHost } from '../host/mongos-host.js'
 
 /** Sections of a router beside those of every member. */
-const sections: readonly StatusSection<Mongos>[] = [
+const sections: readonly StatusSection<MongosHost>[] = [
   {
     name: 'sharding',
     write(writer, { behaviours, clock, options }) {
@@ -28,7 +28,7 @@ const sections: readonly StatusSection<Mongos>[] = [
   },
 ]
 
-const metrics: StatusMetrics<Mongos> = {
+const metrics: StatusMetrics<MongosHost> = {
   heldBytes: () => 0,
   write(writer, { cursors }) {
     writer

@@ -1,11 +1,17 @@
 /** Open cursors of a router. Server: cluster_cursor_manager.cpp, cluster_find.cpp; manual: tutorial/iterate-a-cursor. */
 import type { CommandArguments } from '@shardlab/actor'
 import { CommandError, compareDocuments, DocumentWriter, emptyDocument, isEmptyDocument } from '@shardlab/bson'
-import { cursorTimeoutMs, type SessionId, type TailableMode } from '@shardlab/member'
+import { cursorTimeoutMs, type TailableMode } from '@shardlab/member'
 import { formatDocument } from '@shardlab/query'
-import type { MongosInvocation } from '../command/invocation.js'
 import type { Operation } from '../command/operation.js'
-import type { ClusterCursor } from './cluster-cursor.js'
+import type {
+  ClusterCursor,
+  ClusterCursors,
+  MongosInvocation,
+  OpenCursorOptions,
+  PinnedCursor,
+  RoutingHost,
+} from '../host/mongos-host.js'
 
 interface Entry {
   readonly cursor: ClusterCursor
@@ -24,34 +30,15 @@ interface Entry {
   killed: boolean
 }
 
-export interface OpenCursorOptions {
-  readonly cursor: ClusterCursor
-  readonly session: SessionId | null
-  readonly noTimeout: boolean
-  /** Default `no`. */
-  readonly tailable?: TailableMode
-  /** Of the command that opens it: see {@link apiParameters}. Default: none. */
-  readonly api?: Uint8Array
-  /** The operation that opens it: what is left of its time is the cursor's. */
-  readonly operation: Operation
-}
-
-/** A cursor that one getMore works on. */
-export interface PinnedCursor {
-  readonly cursor: ClusterCursor
-  readonly tailable: TailableMode
-  readonly leftMs: number | null
-}
-
-export class ClusterCursorManager {
+export class ClusterCursorManager implements ClusterCursors {
   readonly #entries = new Map<bigint, Entry>()
-  readonly #host: MongosInvocation['host']
+  readonly #host: RoutingHost
   readonly #newId: () => bigint
   /** Cursors closed for idleness. */
   timedOutCount = 0
 
   /** `newId` draws random positive int64 numbers. */
-  constructor(host: MongosInvocation['host'], newId: () => bigint) {
+  constructor(host: RoutingHost, newId: () => bigint) {
     this.#host = host
     this.#newId = newId
   }
@@ -106,7 +93,11 @@ export class ClusterCursorManager {
    * Gives a cursor to a getMore.
    * @throws CommandError 43 CursorNotFound, 143 CursorInUse, 13 Unauthorized, 50799 to 50801 for other sessions, 347 APIMismatchError
    */
-  pin(id: bigint, ns: string, { args, operation, session }: MongosInvocation): PinnedCursor {
+  pin(
+    id: bigint,
+    ns: string,
+    { args, operation, session }: Pick<MongosInvocation, 'args' | 'operation' | 'session'>,
+  ): PinnedCursor {
     const entry = this.#entries.get(id)
     if (entry === undefined || entry.killed) throw new CommandError('CursorNotFound', `Cursor not found (id: ${id}).`)
     if (entry.user !== null) throw new CommandError('CursorInUse', `Cursor already in use (id: ${id}).`)

@@ -1,36 +1,10 @@
 /** What a client's cursor on a router stands for. */
 import { DocumentWriter, FieldIterator, type RawValue } from '@shardlab/bson'
 import { batchBytesMax, defaultFirstBatch } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { BatchRequest, ClusterCursor, MongosInvocation, RoutingHost } from '../host/mongos-host.js'
 import { replyWriterFor } from '../remote/command-reply.js'
 import type { DocumentStream } from './document-stream.js'
 import type { RemoteCursor } from './remote-cursor.js'
-
-/** What a getMore asks for. */
-export interface BatchRequest {
-  /** 0: no limit but bytes. */
-  readonly batchSize: number
-  /** How long to wait for documents on an awaitData cursor; undefined: not at all. */
-  readonly awaitMs?: number
-}
-
-export interface ClusterCursor {
-  readonly ns: string
-  /** Reads from more than one shard. */
-  readonly multiTarget: boolean
-  /**
-   * Answers a getMore.
-   * @param ownId the id to go into the reply while more may come
-   * @throws CommandError of a shard or of the way to it
-   */
-  next(invocation: MongosInvocation, request: BatchRequest, ownId: bigint): Promise<DocumentWriter>
-  /** A read has met the end. A batch that ends exactly with the last document has not: as on the server one more getMore finds it. */
-  readonly exhausted: boolean
-  /** Called before it waits for another command. */
-  detach(): void
-  /** Closes what is open on the shards. */
-  kill(host: MongosInvocation['host']): void
-}
 
 /** A cursor on one member: its batches go on as they come. */
 export class SingleMemberCursor implements ClusterCursor {
@@ -76,7 +50,7 @@ export class SingleMemberCursor implements ClusterCursor {
 
   detach(): void {}
 
-  kill(host: MongosInvocation['host']): void {
+  kill(host: RoutingHost): void {
     this.#remote.kill(host)
   }
 }
@@ -143,7 +117,7 @@ export class MergedCursor implements ClusterCursor {
     if (this.#pending !== null) this.#pending = this.#pending.slice()
   }
 
-  kill(host: MongosInvocation['host']): void {
+  kill(host: RoutingHost): void {
     this.#stream.kill(host)
   }
 

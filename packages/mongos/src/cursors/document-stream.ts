@@ -1,4 +1,4 @@
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation, RoutingHost } from '../host/mongos-host.js'
 
 /** Documents that arrive in batches from elsewhere. */
 export interface DocumentStream {
@@ -16,5 +16,5 @@ export interface DocumentStream {
   /** Called when the stream waits for another command: lets go of the messages that its documents lie in. */
   detach(): void
   /** Closes what is open on the shards. */
-  kill(host: MongosInvocation['host']): void
+  kill(host: RoutingHost): void
 }

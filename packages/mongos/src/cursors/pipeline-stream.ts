@@ -1,6 +1,6 @@
 import { checkBuilt, type TimeLimit } from '@shardlab/member'
 import type { ForeignBatch, JoinRequest, PipelineRun } from '@shardlab/query'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation, RoutingHost } from '../host/mongos-host.js'
 import type { DocumentStream } from './document-stream.js'
 
 /** Reads other collections for the joins of a pipeline. */
@@ -9,7 +9,7 @@ export interface ForeignStreams {
   read(invocation: MongosInvocation, request: JoinRequest): Promise<ForeignBatch>
   /** As those of {@link DocumentStream}, for the reads that go on. */
   detach(): void
-  kill(host: MongosInvocation['host']): void
+  kill(host: RoutingHost): void
 }
 
 /** A pipeline that the router runs over what comes from the shards. */
@@ -67,7 +67,7 @@ export class PipelineStream implements DocumentStream {
     this.#foreign.detach()
   }
 
-  kill(host: MongosInvocation['host']): void {
+  kill(host: RoutingHost): void {
     this.#input.kill(host)
     this.#foreign.kill(host)
   }

@@ -1,7 +1,7 @@
 /** A cursor on one shard, as the router that reads from it sees it. */
 import { CommandError, DocumentWriter, type RawValue } from '@shardlab/bson'
 import { DocumentBatch, withContext } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation, RoutingHost } from '../host/mongos-host.js'
 import { replyError } from '../remote/command-reply.js'
 import type { RemoteCommand } from '../remote/remote.js'
 import { isUnreachableError } from '../routing/scatter.js'
@@ -85,7 +85,7 @@ export class RemoteCursor {
   }
 
   /** Tells the shard to forget the cursor; nobody waits for it. */
-  kill(host: MongosInvocation['host']): void {
+  kill(host: RoutingHost): void {
     if (this.id === 0n) return
     const body = new DocumentWriter(128)
       .string('killCursors', this.ns.slice(this.db.length + 1))

@@ -3,7 +3,7 @@
  * once.
  */
 import { failureOf, InputMerger, type MergeOrder } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation, RoutingHost } from '../host/mongos-host.js'
 import type { DocumentStream } from './document-stream.js'
 import type { BufferedCursor } from './remote-cursor.js'
 
@@ -59,7 +59,7 @@ export class ResultsMerger implements DocumentStream {
     this.#merger.forgetKeys()
   }
 
-  kill(host: MongosInvocation['host']): void {
+  kill(host: RoutingHost): void {
     for (const remote of this.#merger.inputs) remote.cursor.kill(host)
   }
 }

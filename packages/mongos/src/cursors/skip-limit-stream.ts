@@ -1,4 +1,4 @@
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation, RoutingHost } from '../host/mongos-host.js'
 import type { DocumentStream } from './document-stream.js'
 
 /** Passes over the first documents and ends after so many. */
@@ -44,7 +44,7 @@ export class SkipLimitStream implements DocumentStream {
     this.#input.detach()
   }
 
-  kill(host: MongosInvocation['host']): void {
+  kill(host: RoutingHost): void {
     this.#input.kill(host)
   }
 }

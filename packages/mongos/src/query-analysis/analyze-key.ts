@@ -2,40 +2,16 @@
  * An analysis of a shard key, put together from what the shards tell. On the server a shard does this; here the router does, which knows
  * the placement. Server: analyze_shard_key_cmd.cpp, analyze_shard_key_cmd_util.cpp.
  */
-import type { AnalysisParameters, KeyAnalysis } from '@shardlab/actor'
+import type { KeyAnalysis } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { ShardKeyPattern } from '@shardlab/sharding'
 import type { MongosInvocation } from '../command/invocation.js'
 import { raise } from '../remote/command-reply.js'
 import { routedCommand, soleMember, type Route } from '../routing/route.js'
 import { withRoute } from '../routing/stale-loop.js'
+import type { Analysis, AnalysisOptions } from './analysis.js'
 import { writeKeyCharacteristics } from './key-characteristics.js'
 import { writeReadWriteDistribution } from './read-write-distribution.js'
-
-export interface AnalysisOptions {
-  readonly keyCharacteristics: boolean
-  readonly readWriteDistribution: boolean
-  /** At most one of the two is given. */
-  readonly sampleRate: number | null
-  readonly sampleSize: number | null
-}
-
-/** What the parts of an analysis work on. */
-export interface Analysis {
-  readonly invocation: MongosInvocation
-  readonly ns: string
-  readonly shardKey: ShardKeyPattern
-  readonly options: AnalysisOptions
-  readonly isSharded: boolean
-  /** The shards that have documents of the collection. */
-  readonly shards: readonly string[]
-  /** The shard that is asked first about the order of its documents, and that keeps the split points. */
-  readonly first: string
-  /** Those of the first shard. */
-  readonly parameters: AnalysisParameters
-  /** The collection and the key, with the versions for one shard. */
-  readonly about: (shard: string) => KeyAnalysis
-}
 
 /**
  * The reply's fields.

@@ -2,7 +2,7 @@
 import type { ReplyOf } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator, typeName, BsonType, type RawValue } from '@shardlab/bson'
 import { raise } from '../remote/command-reply.js'
-import type { Analysis } from './analyze-key.js'
+import type { Analysis } from './analysis.js'
 import { KeyValueCounts, type ValueCounts } from './key-value-counts.js'
 
 /** What all most common values may take together: the largest document but for room for the rest of the reply. */

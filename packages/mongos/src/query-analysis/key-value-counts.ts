@@ -1,7 +1,7 @@
 /** Counts how often each value of a key occurs, over all shards: each gives its values in the order of the index, page by page. */
 import { DocumentWriter, emptyDocument } from '@shardlab/bson'
 import { raise } from '../remote/command-reply.js'
-import type { Analysis } from './analyze-key.js'
+import type { Analysis } from './analysis.js'
 
 export interface ValueCounts {
   /** Documents that were counted. */

@@ -4,27 +4,18 @@
  */
 import { configAddress, uuidV4, type Random } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField, sameBytes } from '@shardlab/bson'
-import { SampleTracker, type SamplingReport, type ShardLabel } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import { SampleTracker, type ShardLabel } from '@shardlab/member'
 import type { Operation } from '../command/operation.js'
-import type { Mongos } from '../mongos.js'
+import type { ChosenQuery, MongosInvocation, QuerySampling, SamplerHost } from '../host/mongos-host.js'
 import { RateLimiter } from './rate-limiter.js'
 import { sampledRead } from './sampled-read.js'
 
 export const samplerTimer = 'query-sampler'
 
-/** A query that was chosen, as `shard.add-sampled-query` takes it. */
-interface ChosenQuery {
-  readonly ns: string
-  readonly sampleId: Uint8Array
-  readonly cmdName: string
-  readonly cmd: Uint8Array
-}
-
-export class QuerySampler implements SamplingReport {
+export class QuerySampler implements QuerySampling {
   /** Is any collection sampled? Without that a command costs one look at this. */
   isActive = false
-  readonly #host: Mongos
+  readonly #host: SamplerHost
   readonly #random: Random
   readonly #tracker = new SampleTracker('mongos')
   readonly #limiters = new Map<string, RateLimiter>()
@@ -35,7 +26,7 @@ export class QuerySampler implements SamplingReport {
   #countedQueries = 0
   #countedAtMs: number
 
-  constructor(host: Mongos) {
+  constructor(host: SamplerHost) {
     this.#host = host
     this.#random = host.context.random.fork('query-sampler')
     this.#countedAtMs = host.context.now()

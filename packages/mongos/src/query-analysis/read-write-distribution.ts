@@ -5,7 +5,7 @@
 import { uuidV4 } from '@shardlab/actor'
 import { CommandError, compareBytes, DocumentWriter, elementsOf, FieldIterator, findField } from '@shardlab/bson'
 import { raise } from '../remote/command-reply.js'
-import type { Analysis } from './analyze-key.js'
+import type { Analysis } from './analysis.js'
 
 /** Writes `readDistribution` and `writeDistribution`. @throws CommandError 4952606 when there are too few values, 2 for an array in the key */
 export async function writeReadWriteDistribution(writer: DocumentWriter, analysis: Analysis): Promise<void> {

@@ -5,7 +5,7 @@ import {
   parseCurrentOpOptions,
   type IdleCursor,
 } from '@shardlab/member'
-import type { Mongos } from '../mongos.js'
+import type { MongosHost } from '../host/mongos-host.js'
 import type { MongosStageSource } from './source.js'
 
 /** Server: document_source_current_op.cpp. */
@@ -18,7 +18,7 @@ export const currentOpSource: MongosStageSource = {
   },
 }
 
-function* idleCursorsOf({ cursors }: Mongos): Generator<IdleCursor> {
+function* idleCursorsOf({ cursors }: Pick<MongosHost, 'cursors'>): Generator<IdleCursor> {
   for (const { id, ns, lastUsedMs, noTimeout, tailable } of cursors.idle())
     yield { id, ns, lastUsedMs, noTimeout, tailable: tailable !== 'no', awaitData: tailable === 'await-data' }
 }

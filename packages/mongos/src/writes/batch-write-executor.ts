@@ -22,9 +22,10 @@ import { batchError, ShardRequests, type StatementAnswer } from './shard-request
 import { codeIn, indexIn, readShardWriteReply, withIndex } from './shard-write-reply.js'
 import { StatementStates } from './statement-states.js'
 import type { WriteCommand } from './write-command.js'
+import type { WriteBatch } from './write-batch.js'
 import { BatchOutcome, type WriteOutcome } from './write-outcome.js'
 
-export class BatchWriteExecutor {
+export class BatchWriteExecutor implements WriteBatch {
   readonly invocation: MongosInvocation
   readonly command: WriteCommand
   readonly evaluation: EvaluationContext

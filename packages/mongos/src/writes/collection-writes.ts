@@ -1,7 +1,7 @@
 import type { CommandError } from '@shardlab/bson'
 import type { MongosInvocation } from '../command/invocation.js'
 import type { Route } from '../routing/route.js'
-import type { BatchWriteExecutor } from './batch-write-executor.js'
+import type { WriteBatch } from './write-batch.js'
 import type { RoundPlan } from './plan-round.js'
 import { RoutedSummary } from './routed-summary.js'
 import type { StatementStates } from './statement-states.js'
@@ -24,17 +24,17 @@ export class CollectionWrites {
 
   /** `fail` notes that a statement cannot be routed. */
   constructor(
-    executor: BatchWriteExecutor,
+    batch: WriteBatch,
     states: StatementStates,
     position: number,
     fail: (index: number, error: CommandError) => void,
   ) {
-    const { command, invocation } = executor
+    const { command, invocation } = batch
     const namespace = command.namespaces[position]!
     this.ns = namespace.ns
     this.invocation = namespace.invocation
     this.position = position
-    this.targeter = new StatementTargeter(executor)
+    this.targeter = new StatementTargeter(batch)
     this.summary = new RoutedSummary(invocation)
     this.plan = {
       command,

@@ -4,7 +4,7 @@ import type { ModifyStatement } from '@shardlab/member'
 import { isStaleCode } from '../remote/command-reply.js'
 import type { ShardedRoute } from '../routing/route.js'
 import { noteStale } from '../routing/stale-loop.js'
-import type { BatchWriteExecutor } from './batch-write-executor.js'
+import type { WriteBatch } from './write-batch.js'
 import { findFirst, matchesNothing, narrowedFilter } from './search-first.js'
 import type { StatementAnswer } from './shard-requests.js'
 import type { StatementTarget } from './statement-target.js'
@@ -14,31 +14,31 @@ type FirstMatchTarget = Extract<StatementTarget, { kind: 'first-match' }>
 
 /** What the shards made of the statement; 'stale': it has to be routed again. */
 export async function writeFirstMatch(
-  executor: BatchWriteExecutor,
+  batch: WriteBatch,
   route: ShardedRoute,
   index: number,
   target: FirstMatchTarget,
 ): Promise<readonly StatementAnswer[] | 'stale'> {
   const answers = target.search
-    ? await searchAndWrite(executor, route, index, target.shards)
-    : await tryEach(executor, route, index, target.shards)
+    ? await searchAndWrite(batch, route, index, target.shards)
+    : await tryEach(batch, route, index, target.shards)
   if (answers === 'stale') return 'stale'
   const missed = answers.every((answer) => answer.kind === 'done' && (answer.reply.n ?? 0) === 0)
   if (!missed || !target.upsert) return answers
-  const answer = await upsertWhereItBelongs(executor, route, index)
+  const answer = await upsertWhereItBelongs(batch, route, index)
   return answer.kind === 'stale' ? 'stale' : [answer]
 }
 
 async function tryEach(
-  executor: BatchWriteExecutor,
+  batch: WriteBatch,
   route: ShardedRoute,
   index: number,
   shards: readonly string[],
 ): Promise<StatementAnswer[] | 'stale'> {
-  const statement = rewritten(executor, index, filterOf(executor, index))
+  const statement = rewritten(batch, index, filterOf(batch, index))
   const answers: StatementAnswer[] = []
   for (const shard of shards) {
-    const answer = await executor.shards.sendStatement(route, index, shard, statement)
+    const answer = await batch.shards.sendStatement(route, index, shard, statement)
     if (answer.kind === 'stale') return 'stale'
     answers.push(answer)
     if (answer.kind === 'failed' || (answer.reply.n ?? 0) > 0) break
@@ -47,27 +47,27 @@ async function tryEach(
 }
 
 async function searchAndWrite(
-  executor: BatchWriteExecutor,
+  batch: WriteBatch,
   route: ShardedRoute,
   index: number,
   shards: readonly string[],
 ): Promise<StatementAnswer[] | 'stale'> {
-  const { command, invocation } = executor
+  const { command, invocation } = batch
   const { host } = invocation
-  const earlier = await executedEarlier(executor, route, index)
+  const earlier = await executedEarlier(batch, route, index)
   if (earlier !== null) return earlier
   const namespace = command.namespaces[command.namespaceOf(index)]!
   const modify = command.read(index) as ModifyStatement
   for (let attempts = 0; attempts < host.limits.staleAttemptsMax; attempts++) {
-    const found = await findFirst(namespace, route, shards, modify, executor.evaluation)
+    const found = await findFirst(namespace, route, shards, modify, batch.evaluation)
     if (found === null) return []
     if (found instanceof CommandError && isStaleCode(found.code)) {
       noteStale(namespace.invocation, namespace.ns, route, found)
       return 'stale'
     }
     if (found instanceof CommandError) return [{ kind: 'failed', entry: command.errorEntry(index, found) }]
-    const narrowed = rewritten(executor, index, narrowedFilter(modify.filter, found.id))
-    const answer = await executor.shards.sendStatement(route, index, found.shard, narrowed)
+    const narrowed = rewritten(batch, index, narrowedFilter(modify.filter, found.id))
+    const answer = await batch.shards.sendStatement(route, index, found.shard, narrowed)
     if (answer.kind === 'stale') return 'stale'
     if (answer.kind === 'failed' || (answer.reply.n ?? 0) > 0) return [answer]
     // Somebody changed the document so that it matches no more: look for another.
@@ -81,15 +81,15 @@ async function searchAndWrite(
  * On the server the statement ids of such a write belong to the whole cluster's transaction.
  */
 async function executedEarlier(
-  executor: BatchWriteExecutor,
+  batch: WriteBatch,
   route: ShardedRoute,
   index: number,
 ): Promise<StatementAnswer[] | 'stale' | null> {
-  const { host, operation, txnNumber } = executor.invocation
+  const { host, operation, txnNumber } = batch.invocation
   if (txnNumber === null) return null
-  const probe = rewritten(executor, index, matchesNothing)
+  const probe = rewritten(batch, index, matchesNothing)
   const answers = await host.context.all(
-    (await host.shards.ids(operation)).map((shard) => executor.shards.sendStatement(route, index, shard, probe, true)),
+    (await host.shards.ids(operation)).map((shard) => batch.shards.sendStatement(route, index, shard, probe, true)),
   )
   if (answers.some((answer) => answer.kind === 'stale')) return 'stale'
   const failed = answers.filter((answer) => answer.kind === 'failed')
@@ -98,12 +98,12 @@ async function executedEarlier(
   return executed.length === 0 ? null : executed
 }
 
-function filterOf({ command }: BatchWriteExecutor, index: number): Uint8Array {
+function filterOf({ command }: WriteBatch, index: number): Uint8Array {
   return (command.read(index) as ModifyStatement).filter
 }
 
 /** The statement with another filter. It takes what matches, and inserts nothing unless it `upserts`. */
-function rewritten({ command }: BatchWriteExecutor, index: number, filter: Uint8Array, upserts = false): Uint8Array {
+function rewritten({ command }: WriteBatch, index: number, filter: Uint8Array, upserts = false): Uint8Array {
   const statement = command.statements[index]!
   const writer = new DocumentWriter(statement.length + filter.length + 32)
   for (const it = new FieldIterator(statement); it.next();) {
@@ -116,18 +116,14 @@ function rewritten({ command }: BatchWriteExecutor, index: number, filter: Uint8
 }
 
 /** No shard has a match: the shard that the new document belongs to inserts it. */
-async function upsertWhereItBelongs(
-  executor: BatchWriteExecutor,
-  route: ShardedRoute,
-  index: number,
-): Promise<StatementAnswer> {
-  const { command, evaluation } = executor
+async function upsertWhereItBelongs(batch: WriteBatch, route: ShardedRoute, index: number): Promise<StatementAnswer> {
+  const { command, evaluation } = batch
   const statement = command.read(index)
   if (statement.kind !== 'update') throw new Error('only an update upserts')
   try {
     const { shard, filter } = placeOfUpsert(evaluation, route.placement, statement)
-    const document = filter === null ? command.statements[index]! : rewritten(executor, index, filter, true)
-    return await executor.shards.sendStatement(route, index, shard, document)
+    const document = filter === null ? command.statements[index]! : rewritten(batch, index, filter, true)
+    return await batch.shards.sendStatement(route, index, shard, document)
   } catch (error) {
     if (!(error instanceof CommandError) || error.code === 50) throw error
     return { kind: 'failed', entry: command.errorEntry(index, error) }

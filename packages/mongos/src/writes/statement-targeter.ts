@@ -1,13 +1,13 @@
 import { CommandError } from '@shardlab/bson'
 import type { CollectionPlacement } from '@shardlab/sharding'
-import type { BatchWriteExecutor } from './batch-write-executor.js'
+import type { WriteBatch } from './write-batch.js'
 import type { StatementTarget } from './statement-target.js'
 import { targetInsert } from './target-insert.js'
 import { targetModify } from './target-modify.js'
 
 /** Targets of the statements of one batch on one collection; each is computed once for a placement. */
 export class StatementTargeter {
-  readonly #executor: BatchWriteExecutor
+  readonly #batch: WriteBatch
   readonly #inserts = new Map<string, StatementTarget>()
   /** Null: somebody wants to hear of bounds. */
   readonly #insertTo: ((shard: string) => StatementTarget) | null
@@ -15,9 +15,9 @@ export class StatementTargeter {
   #allShards: readonly string[] = []
   #targets: (StatementTarget | undefined)[] = []
 
-  constructor(executor: BatchWriteExecutor) {
-    this.#executor = executor
-    this.#insertTo = executor.invocation.host.context.wants('routed') ? null : (shard) => this.#toShard(shard)
+  constructor(batch: WriteBatch) {
+    this.#batch = batch
+    this.#insertTo = batch.invocation.host.context.wants('routed') ? null : (shard) => this.#toShard(shard)
   }
 
   /** Targets are by this placement from now on. `allShards`: every shard of the cluster, for statements that need to know. */
@@ -33,7 +33,7 @@ export class StatementTargeter {
   }
 
   #compute(placement: CollectionPlacement, index: number): StatementTarget {
-    const { command, evaluation, invocation } = this.#executor
+    const { command, evaluation, invocation } = this.#batch
     const { behaviours } = invocation.host
     const statement = command.read(index)
     if (statement.kind === 'insert') return targetInsert(placement, behaviours, statement.document, this.#insertTo)
