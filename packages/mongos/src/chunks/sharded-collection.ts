@@ -80,6 +80,6 @@ export async function chunkAt(
     throw new CommandError('ShardKeyNotFound', `Cannot target single shard using key ${formatDocument(key)}`)
   const found = parseChunk(chunk)
   if (shardKey.keyStringOfBound(found.min) === undefined)
-    throw new CommandError('StaleConfig', `the collection ${ns} is another one by now`)
+    throw new CommandError('StaleConfig', `collection ${ns} was dropped or recreated during the operation`)
   return found
 }

@@ -3,28 +3,37 @@ import { CommandArguments, type CommandRow, type TimestampPair } from '@shardlab
 import { CommandError, DocumentWriter, FieldIterator } from '@shardlab/bson'
 import { withAtClusterTime } from '@shardlab/member'
 import type { MongosInvocation } from './invocation.js'
+import { again, retryStale } from '../routing/retry-stale.js'
 
 /**
  * Runs the command at the client's time, or at one that every shard still can read at.
  * @throws CommandError those of the command; 239 SnapshotTooOld, 250 StaleChunkHistory for a time of the client's that is past
  */
-export async function runSnapshotRead(
+export function runSnapshotRead(
   row: CommandRow<MongosInvocation>,
   invocation: MongosInvocation,
   run: (invocation: MongosInvocation) => Promise<DocumentWriter> | DocumentWriter,
 ): Promise<DocumentWriter> {
   const { host, concerns } = invocation
   const { atClusterTime } = concerns.read
-  for (let attempts = 1; ; attempts++) {
-    const time = atClusterTime ?? host.clock.time
-    try {
-      return withAtClusterTime(await run(at(row, invocation, time)), time)
-    } catch (error) {
-      // A shard has changed since the time that this router knew: its answer told the newer one.
-      const mayRetry = atClusterTime === null && attempts < host.limits.staleAttemptsMax
-      if (!mayRetry || !(error instanceof CommandError) || !isSnapshotError(error)) throw error
-    }
-  }
+  let failure: unknown
+  return retryStale(
+    host,
+    async () => {
+      const time = atClusterTime ?? host.clock.time
+      try {
+        return withAtClusterTime(await run(at(row, invocation, time)), time)
+      } catch (error) {
+        // The shard has changed after this time. Its reply has advanced the clock, so a new time may be readable.
+        if (atClusterTime !== null || !(error instanceof CommandError) || !isSnapshotError(error)) throw error
+        failure = error
+        return again
+      }
+    },
+    () => {
+      throw failure
+    },
+  )
 }
 
 /** Server: error_codes.yml, category SnapshotError. */

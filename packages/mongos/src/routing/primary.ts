@@ -5,34 +5,40 @@ import type { DatabaseEntry } from '../catalog/database-entry.js'
 import type { MongosInvocation } from '../command/invocation.js'
 import { copyReplyFields, isStaleCode, replyError, replyWriterFor } from '../remote/command-reply.js'
 import type { RemoteCommand } from '../remote/remote.js'
+import { again, retryStale } from './retry-stale.js'
 import { isConfigDatabase } from './route.js'
 
 /**
  * Runs `attempt` with a database until it does not fail for a stale version of it.
  * @throws CommandError whatever else the attempt throws; the stale error after the last attempt
  */
-export async function withDatabase<T>(
+export function withDatabase<T>(
   invocation: MongosInvocation,
   db: string,
   create: boolean,
   attempt: (database: DatabaseEntry | null) => Promise<T>,
 ): Promise<T> {
   const { host, operation } = invocation
-  for (let attempts = 1; ; attempts++) {
-    const known = host.catalog.peekDatabase(db) ?? (await host.catalog.database(db, operation))
-    const database = known === null && create ? await host.catalog.createDatabase(db, operation) : known
-    try {
-      return await attempt(database)
-    } catch (error) {
-      if (!(error instanceof CommandError) || !isStaleCode(error.code)) throw error
-      host.catalog.staleConfigCount++
-      host.catalog.markDatabaseStale(db, database)
-      if (attempts >= host.limits.staleAttemptsMax) {
-        host.limitReached('staleAttemptsMax', attempts)
-        throw error
+  let failure: unknown
+  return retryStale(
+    host,
+    async () => {
+      const known = host.catalog.peekDatabase(db) ?? (await host.catalog.database(db, operation))
+      const database = known === null && create ? await host.catalog.createDatabase(db, operation) : known
+      try {
+        return await attempt(database)
+      } catch (error) {
+        if (!(error instanceof CommandError) || !isStaleCode(error.code)) throw error
+        host.catalog.staleConfigCount++
+        host.catalog.markDatabaseStale(db, database)
+        failure = error
+        return again
       }
-    }
-  }
+    },
+    () => {
+      throw failure
+    },
+  )
 }
 
 /** A command to the primary shard, with the version of the database that the router believes in. */

@@ -5,6 +5,7 @@ import type { CollectionPlacement, PlacementHistory } from '@shardlab/sharding'
 import type { DatabaseEntry } from '../catalog/database-entry.js'
 import type { MongosInvocation } from '../command/invocation.js'
 import type { RemoteCommand } from '../remote/remote.js'
+import { again, retryStale } from './retry-stale.js'
 
 export type Route =
   /** `config` and `admin`: on the config server, without versions. */
@@ -64,21 +65,26 @@ export async function resolveRoute(invocation: MongosInvocation, ns: string, cre
  * The placement that the catalog has the history of: a newer one, when the collection is another by now; null: it is not there any more.
  * @throws CommandError 13388 StaleConfig when the router does not get to know it
  */
-async function withHistory(
+function withHistory(
   { host, operation }: MongosInvocation,
   ns: string,
   known: CollectionPlacement,
 ): Promise<{ readonly placement: CollectionPlacement; readonly history: PlacementHistory } | null> {
   let placement: CollectionPlacement | null = known
-  for (let attempts = 0; placement !== null; attempts++) {
-    const history = await host.catalog.history(placement, operation)
-    if (history !== null) return { placement, history }
-    if (attempts >= host.limits.staleAttemptsMax)
-      throw new CommandError('StaleConfig', `the collection ${ns} is another one by now`)
-    host.catalog.markCollectionStale(ns, placement)
-    placement = await host.catalog.collection(ns, operation)
-  }
-  return null
+  return retryStale(
+    host,
+    async () => {
+      if (placement === null) return null
+      const history = await host.catalog.history(placement, operation)
+      if (history !== null) return { placement, history }
+      host.catalog.markCollectionStale(ns, placement)
+      placement = await host.catalog.collection(ns, operation)
+      return again
+    },
+    () => {
+      throw new CommandError('StaleConfig', `collection ${ns} was dropped or recreated during the operation`)
+    },
+  )
 }
 
 /** The one member that a route without chunks leads to. */

@@ -3,6 +3,7 @@ import { BsonType, CommandError, findField } from '@shardlab/bson'
 import { collectionUuidOf, uuidMismatch } from '@shardlab/member'
 import type { MongosInvocation } from '../command/invocation.js'
 import { isStaleCode } from '../remote/command-reply.js'
+import { again, retryStale } from './retry-stale.js'
 import { knownRoute, placementOf, resolveRoute, type Route } from './route.js'
 
 /**
@@ -18,8 +19,8 @@ export function withRoute<T>(
 ): Promise<T> {
   const route = knownRoute(invocation, ns)
   if (route === null) return withFetchedRoute(invocation, ns, createDatabase, attempt, 1)
-  const again = (error: unknown): Promise<T> => {
-    noteFailure(invocation, ns, route, error, 1)
+  const retry = (error: unknown): Promise<T> => {
+    noteFailure(invocation, ns, route, error)
     return withFetchedRoute(invocation, ns, createDatabase, attempt, 2)
   }
   let first: Promise<T>
@@ -28,35 +29,41 @@ export function withRoute<T>(
   } catch (error) {
     first = Promise.reject(error)
   }
-  return first.catch(again)
+  return first.catch(retry)
 }
 
-async function withFetchedRoute<T>(
+function withFetchedRoute<T>(
   invocation: MongosInvocation,
   ns: string,
   createDatabase: boolean,
   attempt: (route: Route) => Promise<T>,
   firstAttempt: number,
 ): Promise<T> {
-  for (let attempts = firstAttempt; ; attempts++) {
-    const route = await resolveRoute(invocation, ns, createDatabase)
-    if (route.kind === 'missing') refuseUuid(invocation, ns)
-    try {
-      return await attempt(route)
-    } catch (error) {
-      noteFailure(invocation, ns, route, error, attempts)
-    }
-  }
+  let failure: unknown
+  return retryStale(
+    invocation.host,
+    async () => {
+      const route = await resolveRoute(invocation, ns, createDatabase)
+      if (route.kind === 'missing') refuseUuid(invocation, ns)
+      try {
+        return await attempt(route)
+      } catch (error) {
+        noteFailure(invocation, ns, route, error)
+        failure = error
+        return again
+      }
+    },
+    () => {
+      throw failure
+    },
+    firstAttempt,
+  )
 }
 
-/** Returns when there is to be another attempt. @throws the error when it says nothing of routing, or there were enough */
-function noteFailure(invocation: MongosInvocation, ns: string, route: Route, error: unknown, attempts: number): void {
-  const { host } = invocation
+/** Marks the route stale. @throws the error itself unless it reports stale routing */
+function noteFailure(invocation: MongosInvocation, ns: string, route: Route, error: unknown): void {
   if (!(error instanceof CommandError) || !isStaleCode(error.code)) throw error
   noteStale(invocation, ns, route, error)
-  if (attempts < host.limits.staleAttemptsMax) return
-  host.limitReached('staleAttemptsMax', attempts)
-  throw error
 }
 
 /** No collection of a database that is not there has a UUID. @throws CommandError 361 CollectionUUIDMismatch */

@@ -15,6 +15,7 @@ import { isOwnershipChange, moveConflict, moveDocument, ownershipChange } from '
 import { placeOfUpsert } from './upsert-shard.js'
 import type { WriteNamespace } from './write-command.js'
 import { concernErrorAt } from './write-concern-errors.js'
+import { again, retryStale } from '../routing/retry-stale.js'
 
 /**
  * @returns the reply's fields
@@ -168,15 +169,21 @@ class ShardedFindAndModify {
     if (earlier !== null) return earlier
     const namespace = { ns: this.#ns, invocation: this.#invocation }
     let missed: DocumentWriter | null = null
-    for (let attempts = 0; attempts < host.limits.staleAttemptsMax; attempts++) {
-      const found = await findFirst(namespace, this.#route, shards, statement, this.#evaluation)
-      if (found instanceof CommandError) throw found
-      if (found === null) break
-      const reply = await this.#send(found.shard, this.#rewritten(narrowedFilter(statement.filter, found.id)))
-      if (countInReply(reply) > 0) return answerOf(found.shard, reply)
-      // Somebody changed the document so that it matches no more: look for another.
-      missed = answerOf(found.shard, reply)
-    }
+    const modified = await retryStale<DocumentWriter | null>(
+      host,
+      async () => {
+        const found = await findFirst(namespace, this.#route, shards, statement, this.#evaluation)
+        if (found instanceof CommandError) throw found
+        if (found === null) return null
+        const reply = await this.#send(found.shard, this.#rewritten(narrowedFilter(statement.filter, found.id)))
+        if (countInReply(reply) > 0) return answerOf(found.shard, reply)
+        // A concurrent write changed the document so that it no longer matches: search again.
+        missed = answerOf(found.shard, reply)
+        return again
+      },
+      () => null,
+    )
+    if (modified !== null) return modified
     if (statement.kind === 'update' && statement.upsert) {
       const { shard, filter } = placeOfUpsert(this.#evaluation, this.#route.placement, statement)
       return answerOf(shard, await this.#send(shard, filter === null ? body : this.#rewritten(filter, true)))
@@ -205,19 +212,22 @@ class ShardedFindAndModify {
     }
   }
 
-  async #send(shard: string, body: Uint8Array): Promise<Uint8Array> {
-    const { host } = this.#invocation
+  #send(shard: string, body: Uint8Array): Promise<Uint8Array> {
     const namespace = { ns: this.#ns, invocation: this.#invocation }
-    for (let attempts = 1; ; attempts++) {
-      try {
-        return await send(this.#invocation, this.#route, shard, body)
-      } catch (error) {
-        if (!(error instanceof CommandError) || !isOwnershipChange(error.code)) throw error
-        const answer = await moveAndAnswer(namespace, this.#route, shard, error, this.#request.wantsNew)
-        if (answer !== null) return answer
-        if (attempts >= host.limits.staleAttemptsMax) throw moveConflict('findAndModify')
-      }
-    }
+    return retryStale<Uint8Array>(
+      this.#invocation.host,
+      async () => {
+        try {
+          return await send(this.#invocation, this.#route, shard, body)
+        } catch (error) {
+          if (!(error instanceof CommandError) || !isOwnershipChange(error.code)) throw error
+          return (await moveAndAnswer(namespace, this.#route, shard, error, this.#request.wantsNew)) ?? again
+        }
+      },
+      () => {
+        throw moveConflict('findAndModify')
+      },
+    )
   }
 
   /** The command with another query. It takes what matches, and inserts nothing unless it `upserts`. */

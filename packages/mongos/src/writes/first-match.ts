@@ -3,6 +3,7 @@ import { CommandError, documentValue, DocumentWriter, FieldIterator } from '@sha
 import type { ModifyStatement } from '@shardlab/member'
 import { isStaleCode } from '../remote/command-reply.js'
 import type { ShardedRoute } from '../routing/route.js'
+import { again, retryStale } from '../routing/retry-stale.js'
 import { noteStale } from '../routing/stale-loop.js'
 import type { WriteBatch } from './write-batch.js'
 import { findFirst, matchesNothing, narrowedFilter } from './search-first.js'
@@ -58,22 +59,25 @@ async function searchAndWrite(
   if (earlier !== null) return earlier
   const namespace = command.namespaces[command.namespaceOf(index)]!
   const modify = command.read(index) as ModifyStatement
-  for (let attempts = 0; attempts < host.limits.staleAttemptsMax; attempts++) {
-    const found = await findFirst(namespace, route, shards, modify, batch.evaluation)
-    if (found === null) return []
-    if (found instanceof CommandError && isStaleCode(found.code)) {
-      noteStale(namespace.invocation, namespace.ns, route, found)
-      return 'stale'
-    }
-    if (found instanceof CommandError) return [{ kind: 'failed', entry: command.errorEntry(index, found) }]
-    const narrowed = rewritten(batch, index, narrowedFilter(modify.filter, found.id))
-    const answer = await batch.shards.sendStatement(route, index, found.shard, narrowed)
-    if (answer.kind === 'stale') return 'stale'
-    if (answer.kind === 'failed' || (answer.reply.n ?? 0) > 0) return [answer]
-    // Somebody changed the document so that it matches no more: look for another.
-  }
-  host.limitReached('staleAttemptsMax', host.limits.staleAttemptsMax)
-  return []
+  return retryStale<StatementAnswer[] | 'stale'>(
+    host,
+    async () => {
+      const found = await findFirst(namespace, route, shards, modify, batch.evaluation)
+      if (found === null) return []
+      if (found instanceof CommandError && isStaleCode(found.code)) {
+        noteStale(namespace.invocation, namespace.ns, route, found)
+        return 'stale'
+      }
+      if (found instanceof CommandError) return [{ kind: 'failed', entry: command.errorEntry(index, found) }]
+      const narrowed = rewritten(batch, index, narrowedFilter(modify.filter, found.id))
+      const answer = await batch.shards.sendStatement(route, index, found.shard, narrowed)
+      if (answer.kind === 'stale') return 'stale'
+      if (answer.kind === 'failed' || (answer.reply.n ?? 0) > 0) return [answer]
+      // A concurrent write changed the document so that it no longer matches: search again.
+      return again
+    },
+    () => [],
+  )
 }
 
 /**

@@ -11,6 +11,7 @@ import type { Route, ShardedRoute } from '../routing/route.js'
 import type { MemberAnswer } from '../routing/scatter.js'
 import { codeIn, readShardWriteReply } from './shard-write-reply.js'
 import type { WriteCommand, WriteNamespace } from './write-command.js'
+import { again, retryStale } from '../routing/retry-stale.js'
 
 const wouldChangeOwningShard = 283
 const deletedNoDocument = 366
@@ -94,20 +95,22 @@ export async function askAndMove(
   shard: string,
   ask: () => Promise<MemberAnswer>,
 ): Promise<MemberAnswer> {
-  const { limits } = namespace.invocation.host
-  let answer = await ask()
-  for (let attempts = 1; ; attempts++) {
-    const entry = answer.error === null ? ownershipError(answer.body) : undefined
-    if (entry === undefined) return answer
-    if (command.statements.length > 1)
-      return withErrors(answer, (each) => (isOwnershipChange(codeIn(each)) ? notAlone() : null))
-    const change = ownershipChange(entry)
-    const outcome = await moveDocument(namespace, route, shard, change, null)
-    if (outcome === null) return { member: shard, body: movedReply(command, change), error: null }
-    if (outcome !== 'again') return withErrors(answer, () => outcome)
-    if (attempts >= limits.staleAttemptsMax) return withErrors(answer, () => moveConflict(null))
-    answer = await ask()
-  }
+  let answer: MemberAnswer
+  return retryStale<MemberAnswer>(
+    namespace.invocation.host,
+    async () => {
+      answer = await ask()
+      const entry = answer.error === null ? ownershipError(answer.body) : undefined
+      if (entry === undefined) return answer
+      if (command.statements.length > 1)
+        return withErrors(answer, (each) => (isOwnershipChange(codeIn(each)) ? notAlone() : null))
+      const change = ownershipChange(entry)
+      const outcome = await moveDocument(namespace, route, shard, change, null)
+      if (outcome === null) return { member: shard, body: movedReply(command, change), error: null }
+      return outcome === 'again' ? again : withErrors(answer, () => outcome)
+    },
+    () => withErrors(answer, () => moveConflict(null)),
+  )
 }
 
 function ownershipError(body: Uint8Array): Uint8Array | undefined {

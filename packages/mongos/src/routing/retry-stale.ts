@@ -1,0 +1,27 @@
+import type { LimitsHost } from '../host/mongos-host.js'
+
+/** What an attempt returns that has to be repeated. */
+export const again = Symbol('again')
+
+/**
+ * Runs `attempt` until it returns something other than {@link again}, at most `staleAttemptsMax` times. Reaching the
+ * limit emits a `limit` event. All retries of a router for stale routing or moved documents pass through here.
+ * Server: kMaxNumStaleVersionRetries.
+ *
+ * @param exhausted gives the result after the last attempt, or throws
+ * @param firstAttempt the number of the first attempt: 2 where one was made before
+ */
+export async function retryStale<T>(
+  host: LimitsHost,
+  attempt: () => Promise<T | typeof again>,
+  exhausted: () => T,
+  firstAttempt = 1,
+): Promise<T> {
+  for (let attempts = firstAttempt; ; attempts++) {
+    const result = await attempt()
+    if (result !== again) return result
+    if (attempts < host.limits.staleAttemptsMax) continue
+    host.limitReached('staleAttemptsMax', attempts)
+    return exhausted()
+  }
+}
