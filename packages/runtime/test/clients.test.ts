@@ -21,7 +21,7 @@ const worlds: Record<string, () => Runtime> = {
 
 for (const [name, create] of Object.entries(worlds)) {
   t.test(
-    `${name}: a member listens, a crash ends its connections, a restart listens on the same port`,
+    `${name}: a crash ends the connections of a member, and its restart listens on the same port`,
     async (test) => {
       const runtime = create()
       test.teardown(() => runtime.stop())
@@ -49,7 +49,7 @@ for (const [name, create] of Object.entries(worlds)) {
   )
 }
 
-t.test('clients wait for a member that is starting and are refused by one that is down', async (test) => {
+t.test('clients wait for a member that is starting, and one that is down refuses them', async (test) => {
   const callees: GatewayTarget[] = []
   const ends: string[] = []
   const openGateway: GatewayOpener = async ({ host, target }) => {
@@ -77,7 +77,7 @@ t.test('clients wait for a member that is starting and are refused by one that i
   test.equal(runtime.members()[2]!.endpoint, '127.0.0.1:4242')
 
   const direct = a!.request('node.command', toyRequest('echo', 1))
-  test.notOk(direct instanceof Promise, 'an answer at once needs no promise')
+  test.notOk(direct instanceof Promise, 'an immediate answer needs no promise')
   test.same(toyAnswer(await direct), { value: 1, from: 'gateway' })
   test.equal(toyAnswer(await a!.request('node.command', toyRequest('after', 1))), 'slept')
 

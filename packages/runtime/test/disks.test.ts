@@ -4,7 +4,7 @@ import t from 'tap'
 import { MemoryDisk } from '../src/disks/memory-disk.js'
 import { createSharedDisk, SharedDisk } from '../src/disks/shared-disk.js'
 
-/** A disk, and how an actor finds it after a crash. */
+/** A kind of disk; `reopen` gives the disk that an actor has after a crash. */
 interface Kind {
   readonly name: string
   create(limitBytes: number): { readonly disk: Disk; readonly reopen: () => Disk }
@@ -34,7 +34,7 @@ function contents(disk: Disk): { checkpoint: string | null; records: string[] } 
 }
 
 for (const kind of kinds) {
-  t.test(`${kind.name}: keeps records in order, and a checkpoint takes their place`, async (test) => {
+  t.test(`${kind.name}: records keep their order until a checkpoint replaces them`, async (test) => {
     const { disk, reopen } = kind.create(10_000)
     test.same(contents(disk), { checkpoint: null, records: [] })
     test.same(disk.usage(), { logBytes: 0, checkpointBytes: 0, limitBytes: 10_000 })
@@ -50,10 +50,10 @@ for (const kind of kinds) {
     test.same(contents(reopen()), { checkpoint: 'all', records: ['four'] })
     test.same(disk.usage(), { logBytes: 8, checkpointBytes: 3, limitBytes: 10_000 })
     await disk.writeCheckpoint(new Uint8Array(0))
-    test.same(contents(reopen()), { checkpoint: '', records: [] }, 'an empty checkpoint is one')
+    test.same(contents(reopen()), { checkpoint: '', records: [] }, 'an empty checkpoint differs from none')
   })
 
-  t.test(`${kind.name}: copies what it is given and what it gives`, async (test) => {
+  t.test(`${kind.name}: writes and reads copy their bytes`, async (test) => {
     const { disk } = kind.create(1000)
     const pooled = Buffer.from('record')
     const written = disk.append(pooled)
@@ -68,7 +68,7 @@ for (const kind of kinds) {
     test.notOk(disk.read().checkpoint!.buffer instanceof SharedArrayBuffer)
   })
 
-  t.test(`${kind.name}: is full at its limit, and unharmed`, async (test) => {
+  t.test(`${kind.name}: a write beyond the limit fails and changes nothing`, async (test) => {
     const { disk, reopen } = kind.create(100)
     await disk.append(new Uint8Array(50))
     await test.rejects(disk.append(new Uint8Array(43)), DiskFullError)
@@ -84,7 +84,7 @@ for (const kind of kinds) {
   })
 }
 
-t.test('both disks always agree', async (test) => {
+t.test('memory disks and shared disks behave the same', async (test) => {
   const action = fc.record({
     checkpoint: fc.boolean(),
     isPrompt: fc.boolean(),
@@ -119,7 +119,7 @@ t.test('a shared disk grows as it fills', async (test) => {
   test.ok(records.every((record, i) => record.length === 100_000 && record[0] === i && record.at(-1) === i))
 })
 
-t.test('a copy of a memory disk has what was written before, and each writes on alone', async (test) => {
+t.test('a clone of a memory disk has the records written before it, and both are independent after that', async (test) => {
   const disk = new MemoryDisk(1_000_000)
   for (let i = 0; i < 300; i++) await disk.append(Buffer.from(`before ${i}`))
   const copy = disk.clone()
@@ -131,7 +131,7 @@ t.test('a copy of a memory disk has what was written before, and each writes on 
 })
 
 for (const kind of kinds) {
-  t.test(`${kind.name}: an image is what it was when it was written`, async (test) => {
+  t.test(`${kind.name}: an image reads as it was when it was written`, async (test) => {
     const { disk, reopen } = kind.create(1000)
     const written = Buffer.from('all')
     const image = { length: written.length, copyTo: (target: Uint8Array) => target.set(written) }
@@ -141,14 +141,14 @@ for (const kind of kinds) {
     test.same(contents(reopen()), { checkpoint: 'all', records: ['after'] })
     test.equal(disk.usage().checkpointBytes, 3)
     await test.rejects(
-      disk.writeCheckpoint({ length: 1001, copyTo: () => test.fail('nobody reads it') }),
+      disk.writeCheckpoint({ length: 1001, copyTo: () => test.fail('the image is not read') }),
       DiskFullError,
     )
     test.same(contents(reopen()), { checkpoint: 'all', records: ['after'] })
   })
 }
 
-t.test('copies of a memory disk go on alone, whoever of them writes, checkpoints or is copied again', async () => {
+t.test('clones of a memory disk stay independent when any of them is written, checkpointed or cloned', async () => {
   const action = fc.record({
     which: fc.nat(),
     what: fc.constantFrom('append', 'append', 'append', 'append', 'copy', 'checkpoint'),

@@ -15,7 +15,7 @@ class Item implements Queued<Item> {
   }
 }
 
-t.test('items come by time, and at the same time as they were pushed; cancelled ones never', async () => {
+t.test('items are popped by time and then in the order of pushing, cancelled ones never', async () => {
   const action = fc.oneof(
     { weight: 4, arbitrary: fc.record({ push: fc.nat(20) }) },
     { weight: 2, arbitrary: fc.constantFrom('pop' as const, 'instant' as const) },
@@ -48,7 +48,7 @@ t.test('items come by time, and at the same time as they were pushed; cancelled 
           if (due.length === 0) continue
           push(time)
           for (const _ of due) popBoth(() => queue.popDueAt(time, mark))
-          strictEqual(queue.popDueAt(time, mark), undefined, 'what comes behind the mark waits')
+          strictEqual(queue.popDueAt(time, mark), undefined, 'items after the mark wait')
         } else if ('push' in step) push(step.push)
         else if (model.length > 0) {
           const [victim] = model.splice(step.cancel % model.length, 1)
@@ -63,7 +63,7 @@ t.test('items come by time, and at the same time as they were pushed; cancelled 
   )
 })
 
-t.test('many cancelled items are cleared out', async (test) => {
+t.test('cancelled items are removed once they outnumber the others', async (test) => {
   const queue = new EventQueue<Item>()
   const kept: number[] = []
   for (let round = 0; round < 20; round++) {
@@ -86,7 +86,7 @@ t.test('many cancelled items are cleared out', async (test) => {
   )
 })
 
-t.test('what is pushed for a time that has been cleared out comes', async (test) => {
+t.test('an item is popped although all earlier ones of its time were cancelled and removed', async (test) => {
   const queue = new EventQueue<Item>()
   const items = Array.from({ length: 2000 }, (_, time) => new Item(time))
   for (const item of items) queue.push(item.time, item)
@@ -101,7 +101,7 @@ t.test('what is pushed for a time that has been cleared out comes', async (test)
   test.equal(queue.pop(), undefined)
 })
 
-t.test('a chain keeps the order of a set', async () => {
+t.test('an intrusive list keeps the order of a set', async () => {
   interface Item extends ListNode<Item> {
     readonly id: number
   }

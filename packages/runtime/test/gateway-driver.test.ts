@@ -4,7 +4,7 @@ import { MongoClient } from 'mongodb'
 import t from 'tap'
 import { FakeTarget, open } from './gateway-helpers.js'
 
-/** Enough of a mongos for a driver to connect and insert. */
+/** Answers enough commands of a mongos for a driver to connect and insert. */
 function answer(command: Document): Document {
   if (command.hello || command.ismaster || command.isMaster) {
     const compression = negotiateCompression(command.compression ?? [])

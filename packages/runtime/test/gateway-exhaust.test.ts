@@ -1,4 +1,4 @@
-/** A client that streams the state of a server gets answer after answer to one hello. */
+/** Exhaust: a client that streams the state of a server gets a stream of answers to one hello. */
 import { decode, encode, ObjectId, Long, type Document } from '@shardlab/bson'
 import { encodeCommand, MsgFlag } from '@shardlab/wire'
 import t from 'tap'
@@ -10,13 +10,13 @@ const awaitable = { hello: 1, topologyVersion: topologyVersion(0), maxAwaitTimeM
 const exhaust = MsgFlag.exhaustAllowed
 
 let lastRequestId = 0
-/** The command's name stands first, as clients send it. */
+/** The command's name is the first field, as clients send it. */
 function send(client: RawClient, command: Document, flags = 0): number {
   client.write(encodeCommand(++lastRequestId, encode({ ...command, $db: 'admin' }), { flags }))
   return lastRequestId
 }
 
-t.test('answers follow one another, each to the one before', async (t) => {
+t.test('an awaitable hello is answered by a stream of answers, each responding to the one before', async (t) => {
   const gates = [deferred<void>(), deferred<void>(), deferred<void>()]
   let hellos = 0
   const target = new FakeTarget(async () => {
@@ -35,12 +35,12 @@ t.test('answers follow one another, each to the one before', async (t) => {
     asked = reply.requestId
   }
   const counters = target.commands.slice(0, 3).map(({ body }) => Number(decode(body)['topologyVersion'].counter))
-  t.same(counters, [0, 1, 2], 'what the answer told is what is asked for next')
+  t.same(counters, [0, 1, 2], 'each request asks for changes since the last answer')
   client.socket.destroy()
   await target.disconnections(1)
 })
 
-t.test('an answer that comes at once leaves time for others', async (t) => {
+t.test('a stream whose answers come at once does not starve other clients', async (t) => {
   const target = new FakeTarget((command) =>
     'hello' in command ? { topologyVersion: topologyVersion(0), ok: 1 } : { ok: 1 },
   )
@@ -57,10 +57,10 @@ t.test('an answer that comes at once leaves time for others', async (t) => {
   await target.disconnections(2)
   const answered = target.commands.length
   await new Promise(setImmediate)
-  t.equal(target.commands.length, answered, 'nothing goes on for a client that is gone')
+  t.equal(target.commands.length, answered, 'nothing runs for a client that is gone')
 })
 
-t.test('one answer to everything else', async (t) => {
+t.test('any other request gets one answer', async (t) => {
   const target = new FakeTarget((command): Document =>
     command['fails'] === true ? { ok: 0, code: 1, errmsg: 'no' } : { topologyVersion: topologyVersion(0), ok: 1 },
   )

@@ -22,7 +22,7 @@ function flipped(bytes: Uint8Array, at: number): Buffer {
   return copy
 }
 
-t.test('malformed input closes its own connection only', async (t) => {
+t.test('malformed input closes only its own connection', async (t) => {
   const target = new FakeTarget(() => ({ ok: 1 }))
   const { gateway, lines } = await open(target)
   t.teardown(() => gateway.close())
@@ -53,7 +53,7 @@ t.test('malformed input closes its own connection only', async (t) => {
   bystander.socket.destroy()
 })
 
-t.test('bad BSON is answered and the connection goes on', async (t) => {
+t.test('invalid BSON is answered and the connection stays open', async (t) => {
   const { gateway } = await open(new FakeTarget(() => ({ ok: 1 })))
   t.teardown(() => gateway.close())
   const client = await RawClient.open(gateway)
@@ -65,7 +65,7 @@ t.test('bad BSON is answered and the connection goes on', async (t) => {
   client.socket.destroy()
 })
 
-t.test('a frame cut off by the end of the connection', async (t) => {
+t.test('a message that the end of the connection cuts off is dropped and logged', async (t) => {
   const target = new FakeTarget(() => ({ ok: 1 }))
   const { gateway, lines } = await open(target)
   t.teardown(() => gateway.close())
@@ -78,14 +78,14 @@ t.test('a frame cut off by the end of the connection', async (t) => {
   t.match(lines, [{ level: 'debug', message: 'connection ended within a message' }])
 })
 
-t.test('a browser is told where it is', async (t) => {
+t.test('an HTTP request gets the explanation of the server', async (t) => {
   const { gateway } = await open(new FakeTarget(() => ({ ok: 1 })))
   t.teardown(() => gateway.close())
   const answer = await fetch(`http://127.0.0.1:${gateway.port}/`)
   t.match(await answer.text(), /MongoDB over HTTP on the native driver port/)
 })
 
-t.test('any bytes at all', async (t) => {
+t.test('random bytes never disturb another connection', async (t) => {
   const { gateway } = await open(new FakeTarget(() => ({ ok: 1 })))
   t.teardown(() => gateway.close())
   await fc.assert(
@@ -120,7 +120,7 @@ t.test('a target that is gone resets the connection', async (t) => {
     client.send({ test: 2 })
     await client.close()
     t.equal(client.error?.code, 'ECONNRESET')
-    t.equal(target.commands.length, 1, 'what was queued is not executed')
+    t.equal(target.commands.length, 1, 'queued commands are not executed')
     t.match(lines, [{ level: 'warn', fields: { error: 'crashed' } }])
     t.same(await bystander.run({ test: 1 }), { ok: 1 })
     bystander.socket.destroy()
@@ -128,7 +128,7 @@ t.test('a target that is gone resets the connection', async (t) => {
   }
 })
 
-t.test('close finishes what runs and ends idle connections', async (t) => {
+t.test('close finishes running commands and ends idle connections', async (t) => {
   const gate = deferred<void>()
   const started = deferred<void>()
   const target = new FakeTarget(async ({ wait }) => {
@@ -153,12 +153,12 @@ t.test('close finishes what runs and ends idle connections', async (t) => {
   t.match(decode((await busy.reply()).body), { ok: 1 })
   await busy.close()
   t.equal(busy.error, null)
-  t.equal(target.commands.length, 2, 'the command behind is not started')
+  t.equal(target.commands.length, 2, 'the next command is not started')
   await closed
   t.equal(target.disconnected.length, 2)
 })
 
-t.test('close does not wait for ever', async (t) => {
+t.test('close resets connections after its time-out', async (t) => {
   const started = deferred<void>()
   const target = new FakeTarget(() => {
     started.resolve()
@@ -173,7 +173,7 @@ t.test('close does not wait for ever', async (t) => {
   t.equal(client.error?.code, 'ECONNRESET')
 })
 
-t.test('destroy resets everybody, frees the port and tells nobody', async (t) => {
+t.test('destroy resets all connections, frees the port and reports no disconnection', async (t) => {
   const gate = deferred<void>()
   const started = deferred<void>()
   const target = new FakeTarget(async () => {
@@ -201,7 +201,7 @@ t.test('destroy resets everybody, frees the port and tells nobody', async (t) =>
   await again.gateway.close()
 })
 
-t.test('a port that is taken', async (t) => {
+t.test('a taken port makes openGateway reject', async (t) => {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()

@@ -14,7 +14,7 @@ import { openGateway, type Gateway, type GatewayOptions, type GatewayTarget } fr
 export type ClientCommand = RequestOf<'client.command'>
 type Answer = Document | Promise<Document>
 
-/** An actor that records what it is asked and answers with `answer`. */
+/** An actor that records the commands and replies with the result of `answer`. */
 export class FakeTarget implements GatewayTarget {
   readonly commands: ClientCommand[] = []
   readonly disconnected: number[] = []
@@ -29,7 +29,7 @@ export class FakeTarget implements GatewayTarget {
     return this.#request(kind, request as RequestOf<MessageKind>) as Promise<ReplyOf<K>> | ReplyOf<K>
   }
 
-  /** Resolves when that many connections have been reported gone. */
+  /** Resolves when so many disconnections have been reported. */
   async disconnections(count: number): Promise<void> {
     while (this.disconnected.length < count) await new Promise<void>((resolve) => (this.#onDisconnected = resolve))
   }
@@ -91,7 +91,7 @@ export class RawClient {
       try {
         for (let frame; (frame = this.#reader.next());) this.#replies.push(decodeReply(frame, this.#compressors))
       } catch {
-        // Not our protocol: the test looks at the chunks.
+        // Not the wire protocol: the test reads the chunks.
       }
       this.#wake()
     })
@@ -140,7 +140,7 @@ export class RawClient {
   }
 }
 
-/** A promise and its functions. */
+/** A promise with its functions. */
 export function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void; reject: (error: Error) => void } {
   let resolve!: (value: T) => void
   let reject!: (error: Error) => void

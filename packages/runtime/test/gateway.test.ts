@@ -19,7 +19,7 @@ t.test('commands of one connection run in order, one at a time', async (t) => {
   await started[0]!.promise
   gates[2]!.resolve()
   gates[1]!.resolve()
-  t.equal(target.commands.length, 1, 'the second waits for the answer to the first')
+  t.equal(target.commands.length, 1, 'the second command waits for the answer to the first')
   gates[0]!.resolve()
   for (const n of [0, 1, 2]) {
     const reply = await client.reply()
@@ -29,7 +29,7 @@ t.test('commands of one connection run in order, one at a time', async (t) => {
   client.socket.destroy()
 })
 
-t.test('connections do not wait for each other; what the target is told', async (t) => {
+t.test('connections do not wait for each other, and the target gets the connection of each command', async (t) => {
   const gate = deferred<void>()
   const target = new FakeTarget(async ({ wait }) => {
     if (wait) await gate.promise
@@ -74,7 +74,7 @@ for (const mode of ['synchronous', 'microtask'] as const) {
   })
 }
 
-t.test('OP_QUERY handshake', async (t) => {
+t.test('a handshake by OP_QUERY is answered by OP_REPLY', async (t) => {
   const target = new FakeTarget(() => ({ ismaster: true, ok: 1 }))
   const { gateway } = await open(target)
   t.teardown(() => gateway.close())
@@ -88,7 +88,7 @@ t.test('OP_QUERY handshake', async (t) => {
   }
 })
 
-t.test('compression both ways', async (t) => {
+t.test('a reply is compressed as its request was', async (t) => {
   const target = new FakeTarget((command) => ({ echo: command.text, ok: 1 }))
   const { gateway } = await open(target)
   t.teardown(() => gateway.close())
@@ -104,13 +104,13 @@ t.test('compression both ways', async (t) => {
     }
   }
   client.send({ test: 1, text })
-  t.equal((await client.reply()).compressed, false, 'as the request')
+  t.equal((await client.reply()).compressed, false, 'the request was not compressed')
   const sent = client.chunks.reduce((sum, chunk) => sum + chunk.length, 0)
   t.ok(sent < text.length * 4.5, 'snappy and zlib make it smaller')
   client.socket.destroy()
 })
 
-t.test('moreToCome: executed, not answered', async (t) => {
+t.test('a command with moreToCome is executed and not answered', async (t) => {
   const target = new FakeTarget((command) => (command.slow ? Promise.resolve({ ok: 1 }) : { ok: 1 }))
   const { gateway } = await open(target)
   t.teardown(() => gateway.close())
@@ -127,10 +127,10 @@ t.test('moreToCome: executed, not answered', async (t) => {
   client.send({ last: 1 }, { flags: MsgFlag.moreToCome })
   client.socket.end()
   await target.disconnections(1)
-  t.equal(target.commands.length, 4, 'a command before the end is executed')
+  t.equal(target.commands.length, 4, 'a command that arrives before the end of the input is executed')
 })
 
-t.test('what came before the end of the input is still answered', async (t) => {
+t.test('commands that arrive before the end of the input are answered', async (t) => {
   const target = new FakeTarget(async () => ({ ok: 1 }))
   const { gateway } = await open(target)
   t.teardown(() => gateway.close())
@@ -144,7 +144,7 @@ t.test('what came before the end of the input is still answered', async (t) => {
   t.equal(client.error, null)
 })
 
-t.test('big answers, slow reader: nothing is lost, reading stops', async (t) => {
+t.test('a client that does not read its answers is not read either, and loses none', async (t) => {
   const blob = Buffer.alloc(3_000_000, 7)
   const target = new FakeTarget((command) => ({ n: command.n, blob, ok: 1 }))
   const { gateway } = await open(target)
@@ -157,7 +157,7 @@ t.test('big answers, slow reader: nothing is lost, reading stops', async (t) => 
   )
   const other = await RawClient.open(gateway)
   await other.run({ n: -1 })
-  t.ok(target.commands.length < count, `only ${target.commands.length} ran while nobody took the answers`)
+  t.ok(target.commands.length < count, `only ${target.commands.length} ran while the client did not read`)
   client.socket.resume()
   for (let n = 0; n < count; n++) {
     const body = decode((await client.reply()).body)
@@ -168,7 +168,7 @@ t.test('big answers, slow reader: nothing is lost, reading stops', async (t) => 
   other.socket.destroy()
 })
 
-t.test('input beyond the limit waits in the client', async (t) => {
+t.test('input beyond the limit stays in the client', async (t) => {
   const gate = deferred<void>()
   const started = deferred<void>()
   const target = new FakeTarget(async () => {
@@ -193,7 +193,7 @@ t.test('input beyond the limit waits in the client', async (t) => {
   client.socket.destroy()
 })
 
-t.test('many connections', async (t) => {
+t.test('connections above the limit are closed and logged', async (t) => {
   const target = new FakeTarget((command) => Promise.resolve({ n: command.n }))
   const { gateway, lines } = await open(target, { maxConnections: 300 })
   t.teardown(() => gateway.close())
@@ -212,7 +212,7 @@ t.test('many connections', async (t) => {
   await target.disconnections(300)
 })
 
-t.test('a reply is as long as its header says', async (t) => {
+t.test('the length of a reply is that in its header', async (t) => {
   const { gateway } = await open(new FakeTarget(() => ({ ok: 1 })))
   t.teardown(() => gateway.close())
   const client = await RawClient.open(gateway)

@@ -19,7 +19,7 @@ t.test('a manual clock moves only when it is advanced', async (test) => {
   const hour = 3_600_000
   await ask(runtime, 'a', 'arm', { late: hour, later: 2 * hour })
   const names = async () => ((await ask(runtime, 'a', 'woken')) as { name: string }[]).map(({ name }) => name)
-  test.same(await names(), [], 'not even what is due at once')
+  test.same(await names(), [], 'not even a timer that is due at once')
   const timedOut = ask(runtime, 'b', 'forward', { to: 'c', operation: 'never', timeoutMs: hour })
   const slept = ask(runtime, 'b', 'forward', { to: 'c', operation: 'after', argument: hour - 1 })
   await runtime.advance(hour)
@@ -32,7 +32,7 @@ t.test('a manual clock moves only when it is advanced', async (test) => {
   await test.rejects(createInlineRuntime({ roles: toyRoles, seed: 1 }).advance(1), /only a manual clock/)
 })
 
-t.test('a request that is answered while it is being sent waits for nothing any more', async (test) => {
+t.test('a request that is answered while it is sent leaves no listener on its signal', async (test) => {
   const asker: ActorFactory<never> = (context) => {
     const echo = toyRoles['echo']!(context, null as never)
     return {
@@ -44,14 +44,14 @@ t.test('a request that is answered while it is being sent waits for nothing any 
       },
     }
   }
-  // What is larger leaves at once, and in this world arrives at once.
+  // A larger packet is sent at once, and in this world it arrives inside the call.
   const runtime = createInlineRuntime({ roles: { ...toyRoles, asker }, seed: 1, limits: { packetBytes: 1000 } })
   test.teardown(() => runtime.stop())
   await runtime.start([spec('a', 'asker'), spec('b', 'echo')])
   test.match(await ask(runtime, 'a', 'listeners'), { value: 0 })
 })
 
-/** Counts its ticks, of which there is one each second; what it is told to call unfinished it cannot be copied with. */
+/** Counts its ticks, one each second. The operation `unfinish` sets its unfinished work. */
 const ticker: ActorFactory<never> = (context) => {
   let ticks = 0
   let unfinished: readonly UnfinishedWork[] = []
@@ -75,7 +75,7 @@ const ticker: ActorFactory<never> = (context) => {
   }
 }
 
-t.test('a copy of a world', async (test) => {
+t.test('a copy has the state, disks, timers and time of a world, and can be restored into several', async (test) => {
   const roles = { ...toyRoles, ticker }
   const create = (seed = 1) => createInlineRuntime({ roles, seed, clock: 'manual', copyPatienceMs: 50 })
   const runtime = create()
@@ -108,21 +108,21 @@ t.test('a copy of a world', async (test) => {
       world.members().map(({ address, state }) => `${address} ${state}`),
       ['a running', 'b running', 'c crashed', 'd running'],
     )
-    test.same(await look(world), [began, 2, 3], 'a role without a state is started on its disk')
+    test.same(await look(world), [began, 2, 3], 'a role without exportState is started from its disk')
     draws.push(await ask(world, 'd', 'random'))
     await world.advance(400)
     test.same(await look(world), [began + 400, 2, 3])
     await world.advance(100)
-    test.same(await look(world), [began + 500, 3, 3], 'what was due in half a second is due in half a second')
+    test.same(await look(world), [began + 500, 3, 3], 'timers keep their remaining time')
     await world.restart('c')
     test.equal(await ask(world, 'c', 'sum'), 4)
     await ask(world, 'b', 'add', 1)
   }
   test.equal(draws[0], draws[2], 'the same generator in every copy')
-  test.not(draws[0], drawn, 'and not the one of before')
+  test.not(draws[0], drawn, 'and not the generator of before')
 })
 
-t.test('where one member cannot go on from a copy, the others do', async (test) => {
+t.test('a member that cannot be restored does not stop the others', async (test) => {
   let refuses = false
   const refuser: ActorFactory<never> = (context) => ({
     ...toyRoles['echo']!(context, null as never),
@@ -149,7 +149,7 @@ t.test('where one member cannot go on from a copy, the others do', async (test) 
   test.match(await runtime.describe('a'), { ticks: 1 })
 })
 
-t.test('a world is copied when nobody works on anything', async (test) => {
+t.test('a world is copied when no member works on anything, and not while one does', async (test) => {
   const roles = { ...toyRoles, ticker }
   const runtime = createInlineRuntime({ roles, seed: 1, clock: 'manual', copyPatienceMs: 50 })
   test.teardown(() => runtime.stop())
@@ -161,7 +161,7 @@ t.test('a world is copied when nobody works on anything', async (test) => {
   let ended = false
   const slow = ask(runtime, 'b', 'forward', { to: 'c', operation: 'after', argument: 700 }).then(() => (ended = true))
   await runtime.copy()
-  test.ok(ended, 'what has begun is ended first')
+  test.ok(ended, 'running commands end first')
   await slow
   await ask(runtime, 'a', 'unfinish', [{ what: 'a moves a mountain', isBrief: false }])
   const copying = runtime.copy()
@@ -174,7 +174,7 @@ t.test('a world is copied when nobody works on anything', async (test) => {
   await runtime.copy()
   void ask(runtime, 'c', 'never').catch(() => {})
   await test.rejects(runtime.copy(), says('c is still busy'))
-  test.equal(await ask(runtime, 'c', 'echo', 1).then(() => 'served'), 'served', 'the world goes on')
+  test.equal(await ask(runtime, 'c', 'echo', 1).then(() => 'served'), 'served', 'the world still serves requests')
 })
 
 t.test('a copy and a restore reject when the world is stopped before they begin', async (test) => {

@@ -11,7 +11,7 @@ function limited(limits: Partial<HostLimits>) {
   return { runtime, reached }
 }
 
-t.test('messages that wait for a start', async (test) => {
+t.test('messages to a starting member are refused above the limit, with an event', async (test) => {
   const { runtime, reached } = limited({ waitingMessages: 3 })
   await runtime.start([spec('slow', 'slowStarter', { options: { ask: null, delayMs: 0 } })])
   await runtime.crash('slow')
@@ -27,17 +27,17 @@ t.test('messages that wait for a start', async (test) => {
   ])
 })
 
-t.test('requests without an answer', async (test) => {
+t.test('requests are refused while too many have no answer, with an event', async (test) => {
   const { runtime, reached } = limited({ outstandingRequests: 10 })
   await runtime.start([spec('b', 'echo')])
   const answers = await Promise.allSettled(Array.from({ length: 12 }, () => ask(runtime, 'b', 'after', 5)))
   test.equal(answers.filter(({ status }) => status === 'fulfilled').length, 10)
   test.match(answers[11], { reason: { reason: 'unreachable', undelivered: true } })
   test.match(reached, [{ member: 'cluster', limit: 'outstandingRequests', value: 10 }, {}])
-  test.equal(await ask(runtime, 'b', 'after', 5), 'slept', 'room again')
+  test.equal(await ask(runtime, 'b', 'after', 5), 'slept', 'accepted again')
 })
 
-t.test('the size of a packet', async (test) => {
+t.test('a packet that reaches the limit is sent at once, with an event', async (test) => {
   const { runtime, reached } = limited({ packetBytes: 2000 })
   await runtime.start([spec('a', 'forwarder'), spec('c', 'collector')])
   const { values, packets } = (await ask(runtime, 'a', 'burst', { to: 'c', count: 100 })) as {
@@ -53,7 +53,7 @@ t.test('the size of a packet', async (test) => {
   test.match(reached[0], { member: 'a', limit: 'packetBytes' })
 })
 
-t.test('a packet that leaves early lets none of the others stay behind', async (test) => {
+t.test('after a packet that is sent early all others are sent at the end of the turn', async (test) => {
   const { runtime, reached } = limited({ packetBytes: 400 })
   await runtime.start([spec('a', 'forwarder'), ...['p', 'q', 'r'].map((address) => spec(address, 'collector'))])
   const long = Array.from({ length: 20 }, () => 'p')

@@ -44,7 +44,7 @@ const refused = { failed: 'unreachable', undelivered: true, to: 'b' }
 const fine = { value: 1, from: 'a' }
 
 t.test(
-  'a lost message breaks the connection: every request on it fails, and the next one connects anew',
+  'a lost message breaks the connection: every request on it fails, and the next one opens another',
   async (test) => {
     const runtime = await world()
     const waiting = forward(runtime, 'after', 1000)
@@ -52,15 +52,15 @@ t.test(
     const id = await runtime.faults.apply(link(['a'], ['b'], { type: 'drop' }, { times: 1 }))
     const elsewhere = forward(runtime, 'echo', 1, 'c')
     test.same(await forward(runtime), lost)
-    test.same(await waiting, lost, 'both ends know')
-    test.same(await elsewhere, { value: 1, from: 'c' }, 'another link is fine')
+    test.same(await waiting, lost, 'both ends notice')
+    test.same(await elsewhere, { value: 1, from: 'c' }, 'another link is not affected')
     test.same(await forward(runtime), fine, 'it struck once')
     test.equal(runtime.faults.strikes(id), 1)
     await runtime.faults.heal(id)
   },
 )
 
-t.test('messages are lost with the probability given, and the seed says which', async (test) => {
+t.test('messages are lost with the given probability, and the seed decides which', async (test) => {
   const story = async (seed: number): Promise<string> => {
     const runtime = await world(seed)
     const id = await runtime.faults.apply(
@@ -77,10 +77,10 @@ t.test('messages are lost with the probability given, and the seed says which', 
   test.equal(first, again)
   test.not(first, other)
   const losses = [...first].filter((outcome) => outcome === 'x').length
-  test.ok(losses > 15 && losses < 65, `${losses} of 400 messages on 200 ways there and back`)
+  test.ok(losses > 15 && losses < 65, `${losses} of 400 messages of 200 requests and answers`)
 })
 
-t.test('a partition holds what is on its way; healed in time, it arrives in order', async (test) => {
+t.test('messages under way during a short partition arrive in order when it is healed', async (test) => {
   const runtime = await world()
   const id = await runtime.faults.apply(
     link(['a'], ['b'], { type: 'partition', silenceMs: 10_000 }, { bothWays: false }),
@@ -91,7 +91,7 @@ t.test('a partition holds what is on its way; healed in time, it arrives in orde
   test.same(await Promise.all(answers), [fine, { value: 2, from: 'a' }])
 })
 
-t.test('a partition is noticed: requests end by themselves, and further ones are refused', async (test) => {
+t.test('after a long partition requests fail, and further ones are refused', async (test) => {
   for (const bothWays of [true, false]) {
     const runtime = await world()
     const began = runtime.now()
@@ -103,7 +103,7 @@ t.test('a partition is noticed: requests end by themselves, and further ones are
   }
 })
 
-t.test('a partition of some messages keeps those alone', async (test) => {
+t.test('a partition of some kinds withholds only those', async (test) => {
   const runtime = await world()
   await runtime.faults.apply(link(['a'], ['b'], { type: 'partition', silenceMs: 500 }, { times: 1 }))
   const kept = forward(runtime)
@@ -114,7 +114,7 @@ t.test('a partition of some messages keeps those alone', async (test) => {
   test.same(await forward(runtime), fine)
 })
 
-t.test('a delay makes messages late and keeps their order; slow members take one after the other', async (test) => {
+t.test('delayed messages keep their order, and a slow member takes one message after the other', async (test) => {
   const runtime = await world()
   const took = async (work: () => Promise<unknown>): Promise<number> => {
     const began = runtime.now()
@@ -132,7 +132,7 @@ t.test('a delay makes messages late and keeps their order; slow members take one
   )
 })
 
-t.test('a member that refuses connections is told from one that is gone only by what it still says', async (test) => {
+t.test('requests to a member that refuses connections fail as undelivered', async (test) => {
   const runtime = await world()
   const id = await runtime.faults.apply(link('members', ['b'], { type: 'refuse' }, { bothWays: false }))
   test.same(await forward(runtime), refused)
@@ -140,7 +140,7 @@ t.test('a member that refuses connections is told from one that is gone only by 
   test.same(await forward(runtime), fine)
 })
 
-t.test('an answer that is cut is lost; the request has been served', async (test) => {
+t.test('a cut answer is lost, though its request was served', async (test) => {
   const runtime = await world()
   await runtime.start([spec('d', 'counter')])
   const add = () => ask(runtime, 'a', 'forward', { to: 'd', operation: 'add', argument: 1 })
@@ -149,7 +149,7 @@ t.test('an answer that is cut is lost; the request has been served', async (test
   test.equal(await add(), 2)
 })
 
-t.test('a fault that strikes so many times strikes that often on all its links together', async (test) => {
+t.test('the number of strikes counts all links of a fault together', async (test) => {
   const runtime = await world()
   await runtime.start([spec('d', 'echo')])
   const id = await runtime.faults.apply(link('members', 'members', { type: 'drop' }, { bothWays: false, times: 3 }))
@@ -164,7 +164,7 @@ t.test('a fault that strikes so many times strikes that often on all its links t
   test.equal(runtime.faults.strikes(id), 3)
 })
 
-t.test('a limit lets so many bytes through in a second, in each direction of each link', async (test) => {
+t.test('a limit of bytes per second applies to each direction of each link', async (test) => {
   const runtime = await world()
   const took = async (...work: (() => Promise<unknown>)[]): Promise<number> => {
     const began = runtime.now()
@@ -182,7 +182,7 @@ t.test('a limit lets so many bytes through in a second, in each direction of eac
     () => forward(runtime, 'echo', long),
   )
   test.ok(twiceMs >= 2000 && twiceMs < 2040, `${twiceMs} ms: one after the other`)
-  test.ok((await took(() => forward(runtime, 'echo', long, 'c'))) < 10, 'another link is as fast as before')
+  test.ok((await took(() => forward(runtime, 'echo', long, 'c'))) < 10, 'another link is not limited')
   const waiting = forward(runtime, 'echo', long)
   await runtime.advance(10)
   test.ok((await took(() => runtime.faults.heal(id).then(() => forward(runtime)))) < 1000)

@@ -13,7 +13,7 @@ t.test('now is an integer that never goes back', async (test) => {
   Date.now = now
 })
 
-/** Timers as a list, with a time that the test moves. */
+/** Replaces timers by a list, with a time that the test sets. */
 function withFakeTimers(
   run: (timers: { delayMs: number; fire: () => void }[], advance: (ms: number) => void) => void,
 ): void {
@@ -33,7 +33,7 @@ function withFakeTimers(
   }
 }
 
-t.test('an alarm is never early, even when the timer is', async (test) => {
+t.test('an alarm is not early when its timer is', async (test) => {
   withFakeTimers((timers, advance) => {
     let woken = 0
     new LiveClock().alarm(10, () => woken++)
@@ -47,7 +47,7 @@ t.test('an alarm is never early, even when the timer is', async (test) => {
   })
 })
 
-t.test('an alarm may be further away than a timer reaches', async (test) => {
+t.test('an alarm may have a longer delay than a timer of Node', async (test) => {
   withFakeTimers((timers, advance) => {
     let woken = 0
     const month = 31 * 24 * 3_600_000

@@ -9,7 +9,7 @@ import { ask, spec } from './support/toy-world.js'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
-// Files share a process, and compiled code is refused under other flags than it was compiled under.
+// Files share a process, and code that was compiled under other flags is rejected.
 setFlagsFromString('--no-expose-gc')
 
 const create = (seed: number | string = 1) => createSimulatedRuntime({ roles: toyRoles, seed })
@@ -28,17 +28,17 @@ async function campaign(seed: number): Promise<SimulatedRuntime> {
   return runtime
 }
 
-t.test('a seed tells the whole story', async (test) => {
+t.test('equal seeds give equal runs, different seeds different ones', async (test) => {
   const hashes = new Set<string>()
   for (let seed = 1; seed <= 10; seed++) {
     const first = (await campaign(seed)).traceHash()
     test.equal((await campaign(seed)).traceHash(), first, `seed ${seed}`)
     hashes.add(first)
   }
-  test.equal(hashes.size, 10, 'different seeds, different stories')
+  test.equal(hashes.size, 10, 'different seeds, different runs')
 })
 
-t.test('time passes only while somebody waits, and then at once', async (test) => {
+t.test('time passes only while a call waits, and takes no real time', async (test) => {
   const runtime = create()
   const began = runtime.now()
   test.equal(new Date(began).toISOString(), '2026-01-01T00:00:00.000Z')
@@ -54,10 +54,10 @@ t.test('time passes only while somebody waits, and then at once', async (test) =
     ask(runtime, 'b', 'after', 1000),
     runtime.advance(100),
   ])
-  test.same([early, late], ['slept', 'slept'], 'several can wait at once')
+  test.same([early, late], ['slept', 'slept'], 'several calls can wait at once')
 })
 
-t.test('an answer on its way survives a crashed process and is lost with a crashed machine', async (test) => {
+t.test('an answer under way survives the crash of a process, and is lost with a machine', async (test) => {
   const ends = new Set<string>()
   for (let seed = 1; seed <= 20; seed++) {
     const runtime = createSimulatedRuntime({ roles: toyRoles, seed, latency: { minMicros: 1000, maxMicros: 1000 } })
@@ -66,7 +66,7 @@ t.test('an answer on its way survives a crashed process and is lost with a crash
       () => 'answered',
       (error: unknown) => `undelivered: ${(error as RequestFailedError).undelivered}`,
     )
-    // There after one millisecond, back after two.
+    // The request arrives after one millisecond, its answer after two.
     await runtime.advance(1.5)
     await runtime.crash('a')
     ends.add(await answer)
@@ -74,12 +74,12 @@ t.test('an answer on its way survives a crashed process and is lost with a crash
   test.same([...ends].sort(), ['answered', 'undelivered: false'])
 })
 
-t.test('a connection that breaks loses what is on its way; the next request makes a new one', async (test) => {
+t.test('messages under way are lost with a broken connection, and the next request opens another', async (test) => {
   const runtime = createSimulatedRuntime({ roles: toyRoles, seed: 1, latency: { minMicros: 1000, maxMicros: 1000 } })
   await runtime.start([spec('a', 'forwarder'), spec('b', 'echo')])
   const forward = () => ask(runtime, 'a', 'forward', { to: 'b', operation: 'echo', argument: 1 })
   const lost = forward()
-  // At a after one millisecond, at b after two, back at a after three.
+  // It arrives at a after one millisecond, at b after two, and its answer at a after three.
   await runtime.advance(2.5)
   runtime.sever('a', 'b')
   test.same(await lost, { failed: 'unreachable', undelivered: false, to: 'b' })
@@ -89,7 +89,7 @@ t.test('a connection that breaks loses what is on its way; the next request make
   runtime.sever('a', 'b')
 })
 
-t.test('a member that crashes as soon as it is up has crashed', async (test) => {
+t.test('a member that crashes right after its start ends as crashed', async (test) => {
   for (const turns of [0, 1, 2, 3, 4, 5]) {
     const recoverer: ActorFactory<never> = (context) => ({
       start: () =>
@@ -98,7 +98,7 @@ t.test('a member that crashes as soon as it is up has crashed', async (test) => 
           await context.reach('toy.recovery')
         })(),
       receive: () => {
-        throw new Error('nobody asks')
+        throw new Error('the request has no sender')
       },
     })
     const runtime = createSimulatedRuntime({ roles: { recoverer }, seed: 1 })
@@ -108,13 +108,13 @@ t.test('a member that crashes as soon as it is up has crashed', async (test) => 
     await runtime.restart('a').catch(() => {})
     test.equal(runtime.members()[0]!.state, 'crashed', `${turns} turns`)
     test.equal(runtime.member(runtime.members()[0]!.address)?.state, 'crashed')
-    test.equal(runtime.member('nobody'), undefined)
+    test.equal(runtime.member('unknown'), undefined)
     await runtime.restart('a')
     test.equal(runtime.members()[0]!.state, 'running')
   }
 })
 
-t.test('a member is called the same in all its lives', async (test) => {
+t.test('a restarted member keeps its endpoint', async (test) => {
   const runtime = create()
   const [started] = await runtime.start([spec('a', 'echo', { listen: { host: '127.0.0.1', port: 0 } })])
   await runtime.crash('a')
@@ -131,10 +131,10 @@ t.test('runUntilIdle runs out of events or of time', async (test) => {
   test.equal(await runtime.runUntilIdle({ maxVirtualMs: 1000 }), false)
   test.equal(runtime.now(), before + 1000)
   test.equal(await runtime.runUntilIdle(), true)
-  test.ok(runtime.now() < before + 6000, 'no further than the last event')
+  test.ok(runtime.now() < before + 6000, 'not beyond the last event')
 })
 
-t.test('a request that nothing can answer is told so', async (test) => {
+t.test('a request that no event can answer rejects', async (test) => {
   const runtime = create('deaf')
   await runtime.start([spec('a', 'echo')])
   await test.rejects(
@@ -156,7 +156,7 @@ t.test('an exception of a handler ends the simulation with its seed', async (tes
   )
 })
 
-t.test('a value that may not travel is found where it is sent', async (test) => {
+t.test('a value that no message can hold is refused where it is sent', async (test) => {
   const runtime = create()
   await runtime.start([spec('a', 'careless')])
   await test.rejects(
@@ -177,7 +177,7 @@ t.test('links have their own latency and keep their order', async (test) => {
     packets: number
   }
   test.ok(runtime.now() > before + 5)
-  // Those that a slow one holds up arrive with it.
+  // Packets after a slow one arrive with it.
   test.ok(packets > 1 && packets < 40, `${packets} packets`)
   test.same(
     values,
@@ -185,7 +185,7 @@ t.test('links have their own latency and keep their order', async (test) => {
   )
 })
 
-t.test('a link keeps the latency that it got, whatever becomes of the object', async (test) => {
+t.test('a link keeps its latency when the object of the range is changed', async (test) => {
   const range = { minMicros: 0, maxMicros: 0 }
   const latency = (from: string) => {
     const micros = from === 'a' ? 5000 : 1000
@@ -198,8 +198,8 @@ t.test('a link keeps the latency that it got, whatever becomes of the object', a
   test.equal(runtime.now(), before + 6)
 })
 
-t.test('what a slow disk has to write stays in order when it is healed', async (test) => {
-  // In milliseconds, when two writes begin; the first one is on the disk ten later.
+t.test('queued writes of a slow disk keep their order when it is healed', async (test) => {
+  // When two writes begin, in milliseconds; the first one takes ten.
   const beginnings = [
     [0.9, 5.1],
     [0.9, 10.5],
@@ -253,7 +253,7 @@ t.test('what a slow disk has to write stays in order when it is healed', async (
   }
 })
 
-t.test('members that have crashed do not stay in memory', async (test) => {
+t.test('crashed members are garbage collected', async (test) => {
   const lives: WeakRef<Actor>[] = []
   const busy: ActorFactory<never> = (context) => {
     const actor: Actor = {
@@ -279,7 +279,7 @@ t.test('members that have crashed do not stay in memory', async (test) => {
 })
 
 t.test(
-  'a world that nobody holds any more does not stay in memory, though the last message in it was refused',
+  'an unreferenced world is garbage collected, even if its last message was refused',
   async (test) => {
     const lost = async (): Promise<WeakRef<SimulatedRuntime>> => {
       const runtime = create()

@@ -11,7 +11,7 @@ const world = { name: 'threads, two shared workers', create: () => create(2) }
 runtimeSuite(world)
 liveSuite(world)
 
-t.test('who shares a thread with a member that crashes goes on, and it comes back beside them', async (test) => {
+t.test('members on the thread of a crashed member keep running, and it restarts on that thread', async (test) => {
   const runtime = create(1)
   test.teardown(() => runtime.stop())
   const before = await runtime.start([spec('a', 'echo'), spec('b', 'forwarder'), spec('c', 'echo')])

@@ -16,7 +16,7 @@ const world = { name: 'threads', create: () => create() }
 runtimeSuite(world)
 liveSuite(world)
 
-t.test('six members have a thread of their own each, more share as many as leave a core', async (test) => {
+t.test('six members have a thread each, and more members share the threads that leave a core free', async (test) => {
   const few = create()
   const infos = await few.start(Array.from({ length: 6 }, (_, i) => spec(`m${i}`, 'echo')))
   test.equal(new Set(infos.map(({ threadId }) => threadId)).size, 6)
@@ -31,13 +31,13 @@ t.test('six members have a thread of their own each, more share as many as leave
   await test.rejects(create(0).start([spec('a', 'echo')]), /hosts is/)
 })
 
-t.test('a fault at a step may strike until the last thread knows that it is healed', async (test) => {
+t.test('a step fault may strike until the last thread has healed it', async (test) => {
   const heard = createDeferred<void>()
   const steps = new StepFaultRegistry({ arm: async () => {}, heal: () => heard.promise })
   const struck: string[] = []
   const id = await steps.arm('toy.step', 'crash', { onStruck: (address) => struck.push(address) })
   const healed = steps.heal(id)
-  test.same(steps.armed(), [], 'a thread that starts now does not hear of it')
+  test.same(steps.armed(), [], 'a new thread does not arm it')
   steps.report(id, 'a')
   heard.resolve()
   await healed
@@ -45,7 +45,7 @@ t.test('a fault at a step may strike until the last thread knows that it is heal
   test.same(struck, ['a'])
 })
 
-t.test('a member can join later, and is reached by those who were there', async (test) => {
+t.test('a member that joins later is reached by the existing ones', async (test) => {
   const runtime = create()
   test.teardown(() => runtime.stop())
   await runtime.start([spec('a', 'forwarder')])
@@ -53,7 +53,7 @@ t.test('a member can join later, and is reached by those who were there', async 
   test.same(await ask(runtime, 'a', 'forward', { to: 'b', operation: 'echo', argument: 1 }), { value: 1, from: 'a' })
 })
 
-t.test('a worker that dies by itself takes its members down, and they can be restarted', async (test) => {
+t.test('the members of a worker that ends by an error crash, and can be restarted', async (test) => {
   const runtime = create()
   test.teardown(() => runtime.stop())
   const [, before] = await runtime.start([spec('a', 'forwarder'), spec('b', 'echo')])
@@ -71,7 +71,7 @@ t.test('a worker that dies by itself takes its members down, and they can be res
   test.same(await ask(runtime, 'a', 'forward', { to: 'b', operation: 'echo', argument: 2 }), { value: 2, from: 'a' })
 })
 
-t.test('terminating a worker in the middle of its writing leaves a readable disk', async (test) => {
+t.test('a worker that is terminated while it writes leaves a readable disk', async (test) => {
   const runtime = create()
   test.teardown(() => runtime.stop())
   await runtime.start([spec('a', 'counter', { diskLimitBytes: 64 * 1024 * 1024 }), spec('b', 'echo')])

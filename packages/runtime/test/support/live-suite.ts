@@ -3,12 +3,15 @@ import type { MemberInfo } from '../../src/index.js'
 import type { World } from './runtime-suite.js'
 import { ask, nextEvent, spec } from './toy-world.js'
 
-/** What the worlds with a real clock promise: what would end a simulation is reported, and the others go on. */
+/**
+ * Tests of worlds with a real clock: an exception that would end a simulation is reported, and
+ * other members keep running.
+ */
 export function liveSuite(world: World): void {
   for (const [operation, error] of [
     ['throw', 'Error: on purpose'],
     ['throwLater', 'Error: on purpose, later'],
-    ['detach', 'Error: on purpose, and nobody waits'],
+    ['detach', 'Error: on purpose, in detached work'],
   ] as const) {
     t.test(`${world.name}: an exception of a handler (${operation}) crashes its actor alone`, async (test) => {
       const runtime = world.create()
@@ -23,7 +26,7 @@ export function liveSuite(world: World): void {
       })
       test.match(await crashed, { member: 'a', error })
       test.match(await logged, { member: 'a', fields: { stack: /toy-roles/ } })
-      test.type(await ask(runtime, 'b', 'resumed'), Array, 'the other goes on')
+      test.type(await ask(runtime, 'b', 'resumed'), Array, 'the other member keeps running')
       await runtime.restart('a')
       test.same(await ask(runtime, 'a', 'echo', 1), { value: 1, from: 'cluster' })
     })
@@ -33,14 +36,14 @@ export function liveSuite(world: World): void {
     ['crash', 'crashed', /a crashed while it was starting/],
     ['halt', 'stopped', /a (was stopped|crashed while it was starting)/],
   ] as const) {
-    t.test(`${world.name}: who ends (${end}) while it is restarted is down, and its port is free`, async (test) => {
+    t.test(`${world.name}: a member that ends (${end}) during its restart is down, and its port is free`, async (test) => {
       const runtime = world.create()
       test.teardown(() => runtime.stop())
       const [{ endpoint }] = (await runtime.start([
         spec('a', 'echo', { listen: { host: '127.0.0.1', port: 0 } }),
         spec('b', 'forwarder'),
       ])) as [MemberInfo, MemberInfo]
-      // The thread of its first life ends meanwhile.
+      // The thread of its first incarnation ends at the same time.
       const crashed = runtime.crash('a')
       const restarted = runtime.restart('a').catch(String)
       await (end === 'crash' ? runtime.crash('a') : runtime.background.halt('a'))
@@ -60,7 +63,7 @@ export function liveSuite(world: World): void {
     test.teardown(() => runtime.stop())
     await runtime.start([spec('a', 'sleeper')])
     const crashed = nextEvent(runtime, (event) => event.type === 'member' && event.state === 'crashed')
-    // The crash may be faster than the answer.
+    // The crash may come before the answer.
     ask(runtime, 'a', 'arm', { explode: 1 }).catch(() => {})
     test.match(await crashed, { member: 'a', error: 'Error: woken on purpose' })
   })

@@ -11,7 +11,7 @@ export interface World {
 
 type Body = (test: Test, runtime: Runtime) => Promise<void>
 
-/** What all three worlds promise. */
+/** Tests of every world. */
 export function runtimeSuite(world: World): void {
   const check = (name: string, specs: readonly MemberSpec[], body: Body) =>
     t.test(`${world.name}: ${name}`, async (test) => {
@@ -25,7 +25,7 @@ export function runtimeSuite(world: World): void {
     })
 
   check(
-    'requests are answered, from outside and between members',
+    'requests are answered, those of the API and those between members',
     [spec('a', 'forwarder'), spec('b', 'echo')],
     async (test, runtime) => {
       test.same(await ask(runtime, 'b', 'echo', { x: [1, 'two'] }), { value: { x: [1, 'two'] }, from: 'cluster' })
@@ -45,7 +45,7 @@ export function runtimeSuite(world: World): void {
     },
   )
 
-  check('many requests at once find their answers', [spec('a', 'echo'), spec('b', 'echo')], async (test, runtime) => {
+  check('many concurrent requests get their own answers', [spec('a', 'echo'), spec('b', 'echo')], async (test, runtime) => {
     const answers = await Promise.all(
       Array.from({ length: 500 }, (_, i) => ask(runtime, i % 2 === 0 ? 'a' : 'b', 'echo', i)),
     )
@@ -59,10 +59,10 @@ export function runtimeSuite(world: World): void {
     'a member that is down or unknown is unreachable at once',
     [spec('a', 'forwarder'), spec('b', 'echo')],
     async (test, runtime) => {
-      test.same(await ask(runtime, 'a', 'forward', { to: 'nobody', operation: 'echo' }), {
+      test.same(await ask(runtime, 'a', 'forward', { to: 'unknown', operation: 'echo' }), {
         failed: 'unreachable',
         undelivered: true,
-        to: 'nobody',
+        to: 'unknown',
       })
       await runtime.crash('b')
       test.same(await ask(runtime, 'a', 'forward', { to: 'b', operation: 'echo' }), {
@@ -76,19 +76,19 @@ export function runtimeSuite(world: World): void {
         undelivered: true,
       })
       await runtime.crash('b')
-      test.equal(runtime.members()[1]!.state, 'crashed', 'crashing twice is no error')
+      test.equal(runtime.members()[1]!.state, 'crashed', 'a second crash is not an error')
     },
   )
 
   check(
-    'who waits for a member that crashes learns it',
+    'requests to a member fail when it crashes',
     [spec('a', 'forwarder'), spec('b', 'echo')],
     async (test, runtime) => {
       const step = await runtime.steps.arm('toy.wait', 'hold')
       const outside = ask(runtime, 'b', 'never').catch((error: unknown) => error as RequestFailedError)
       const inside = ask(runtime, 'a', 'forward', { to: 'b', operation: 'never' })
       const marker = ask(runtime, 'a', 'step', 'toy.wait')
-      test.equal(await untilStruck(runtime, step), 'a', 'all have been sent by now')
+      test.equal(await untilStruck(runtime, step), 'a', 'all requests have been sent')
       await ask(runtime, 'b', 'echo')
       await runtime.crash('b')
       test.match(await outside, { reason: 'unreachable', undelivered: false })
@@ -98,7 +98,7 @@ export function runtimeSuite(world: World): void {
     },
   )
 
-  check('requests time out', [spec('a', 'forwarder'), spec('b', 'echo')], async (test, runtime) => {
+  check('a request without an answer times out', [spec('a', 'forwarder'), spec('b', 'echo')], async (test, runtime) => {
     test.same(await ask(runtime, 'a', 'forward', { to: 'b', operation: 'never', timeoutMs: 20 }), {
       failed: 'timed-out',
       undelivered: false,
@@ -110,7 +110,7 @@ export function runtimeSuite(world: World): void {
     )
   })
 
-  check('requests can be cancelled', [spec('a', 'forwarder'), spec('b', 'echo')], async (test, runtime) => {
+  check('a request ends when its signal aborts', [spec('a', 'forwarder'), spec('b', 'echo')], async (test, runtime) => {
     test.same(await ask(runtime, 'a', 'cancelAfter', { delayMs: 10, forward: { to: 'b', operation: 'never' } }), {
       failed: 'cancelled',
       undelivered: false,
@@ -160,7 +160,7 @@ export function runtimeSuite(world: World): void {
   )
 
   check(
-    'messages of one turn arrive in one packet',
+    'the messages of one turn arrive in one packet',
     [spec('a', 'forwarder'), spec('c', 'collector')],
     async (test, runtime) => {
       const { values, packets } = (await ask(runtime, 'a', 'burst', { to: 'c', count: 100 })) as {
@@ -190,7 +190,7 @@ export function runtimeSuite(world: World): void {
   })
 
   check(
-    'a disk has a limit',
+    'appends above the limit of a disk fail',
     [spec('a', 'counter', { diskLimitBytes: 1000 }), spec('b', 'counter', { diskLimitBytes: 0 })],
     async (test, runtime) => {
       test.equal(await ask(runtime, 'a', 'fill', 900), 'written')
@@ -216,7 +216,7 @@ export function runtimeSuite(world: World): void {
       await runtime.restart('a')
       await runtime.steps.heal(own)
       await runtime.steps.heal(late)
-      // Both answers, the one to the crashed actor too, have gone by the time this one comes.
+      // Both answers, also that to the crashed actor, have been sent before this one.
       await ask(runtime, 'b', 'forward', { to: 'a', operation: 'resumed' })
       const resumed = [
         ...((await ask(runtime, 'a', 'resumed')) as string[]),
@@ -234,7 +234,7 @@ export function runtimeSuite(world: World): void {
   )
 
   check(
-    'steps can be held, failed and crashed at',
+    'a fault can hold, fail or crash a member at a step',
     [spec('a', 'forwarder'), spec('b', 'forwarder')],
     async (test, runtime) => {
       test.equal(await ask(runtime, 'a', 'step', 'toy.step'), 'passed')
@@ -262,7 +262,7 @@ export function runtimeSuite(world: World): void {
     },
   )
 
-  check('messages wait for a member that is starting', [spec('b', 'echo')], async (test, runtime) => {
+  check('messages to a starting member wait', [spec('b', 'echo')], async (test, runtime) => {
     const starting = runtime.start([
       spec('late', 'slowStarter', { options: { ask: 'twin', delayMs: 15 } }),
       spec('twin', 'echo'),
@@ -279,7 +279,7 @@ export function runtimeSuite(world: World): void {
     test.same(await waiting, { value: 'hello', from: 'late' })
   })
 
-  check('events reach whoever watches them', [spec('a', 'forwarder')], async (test, runtime) => {
+  check('events of watched types reach the listeners', [spec('a', 'forwarder')], async (test, runtime) => {
     test.equal(await ask(runtime, 'a', 'emitRouted'), 'unwanted')
     const line = nextEvent(runtime, (event) => event.type === 'log')
     await ask(runtime, 'a', 'log')
@@ -296,7 +296,7 @@ export function runtimeSuite(world: World): void {
     test.same(states, ['a crashed', 'a started', 'a stopped'])
   })
 
-  check('incarnations and members draw differently', [spec('a', 'echo'), spec('b', 'echo')], async (test, runtime) => {
+  check('each member and each incarnation has its own random draws', [spec('a', 'echo'), spec('b', 'echo')], async (test, runtime) => {
     const draws = [await ask(runtime, 'a', 'random'), await ask(runtime, 'b', 'random')]
     await runtime.crash('a')
     await runtime.restart('a')
@@ -304,16 +304,16 @@ export function runtimeSuite(world: World): void {
     test.equal(new Set(draws).size, 3)
   })
 
-  check('an address is given once', [spec('a', 'echo')], async (test, runtime) => {
+  check('an address can be given to one member only', [spec('a', 'echo')], async (test, runtime) => {
     await test.rejects(runtime.start([spec('a', 'echo')]), /already has a member a/)
     await test.rejects(runtime.start([spec('b', 'echo'), spec('b', 'echo')]), /already has a member b/)
     test.equal(runtime.members().length, 1)
     await test.rejects(runtime.start([spec('z', 'no-such-role')]), /no role no-such-role/)
-    await test.rejects(runtime.crash('nobody'), /no member nobody/)
+    await test.rejects(runtime.crash('unknown'), /no member unknown/)
   })
 }
 
-/** Waits for a strike; in a world where time only passes while somebody waits, by asking something. */
+/** Waits for a strike. In a simulation it advances the time until then. */
 export async function untilStruck(runtime: Runtime, id: number): Promise<string> {
   const struck = runtime.steps.struck(id)
   let done = false

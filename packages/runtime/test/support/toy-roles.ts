@@ -42,7 +42,7 @@ function toyActor(operations: Readonly<Record<string, Operation>>, rest: Omit<Ac
   }
 }
 
-/** Answers, sooner, later or never. */
+/** Answers at once, later or never. */
 const echo: ActorFactory<never> = (context) => {
   return toyActor({
     echo: (value: unknown, from) => ({ value, from }),
@@ -64,12 +64,12 @@ const echo: ActorFactory<never> = (context) => {
     detach: async () => {
       const work = async () => {
         await context.sleep(1)
-        throw new Error('on purpose, and nobody waits')
+        throw new Error('on purpose, in detached work')
       }
       context.detach(work())
       await context.sleep(10_000)
     },
-    /** A rejection that nobody handles. */
+    /** A rejection without a handler. */
     float: async () => {
       void Promise.reject(new Error('floating on purpose'))
       await context.sleep(10_000)
@@ -147,10 +147,13 @@ async function outcome(work: Promise<unknown>): Promise<unknown> {
   }
 }
 
-/** Who got past an await, of all actors of this thread: what a crashed actor did cannot be seen in the next incarnation. */
+/**
+ * The awaits that resumed, of all actors of this thread. Not in an actor: the next incarnation
+ * could not read it.
+ */
 const resumed: string[] = []
 
-/** Asks others. */
+/** Sends requests to others. */
 const forwarder: ActorFactory<never> = (context: ActorContext) => {
   const ask = ({ to, operation, argument, timeoutMs }: Forward, signal?: AbortSignal) =>
     context
@@ -176,12 +179,14 @@ const forwarder: ActorFactory<never> = (context: ActorContext) => {
       }
       return 'sent'
     },
-    /** Sends them all in one turn, and asks what came. */
+    /** Sends numbered notices in one turn, and asks for those that arrived. */
     burst: ({ to, count }: { to: Address; count: number }) => {
       for (let value = 0; value < count; value++) context.send(to, 'node.command', toyRequest('collect', value))
       return ask({ to, operation: 'collected' })
     },
-    /** Sends them all in one turn, one to each of these; asks what came afterwards. */
+    /**
+     * Sends one numbered notice to each address in one turn, and asks each for those that arrived.
+     */
     scatter: async (to: readonly Address[]) => {
       to.forEach((address, value) => context.send(address, 'node.command', toyRequest('collect', value)))
       await context.sleep(100)
@@ -229,11 +234,11 @@ const forwarder: ActorFactory<never> = (context: ActorContext) => {
   })
 }
 
-/** Remembers what it got, and in how many packets. */
+/** Records the notices that it received, and in how many packets. */
 const collector: ActorFactory<never> = () => {
   const values: unknown[] = []
   let packets = 0
-  // What one packet brings comes without a turn in between.
+  // The messages of one packet arrive in one turn.
   let isWithinPacket = false
   const actor = toyActor({
     collect: (value: unknown) => values.push(value),
@@ -252,7 +257,7 @@ const collector: ActorFactory<never> = () => {
   }
 }
 
-/** Wakes itself. */
+/** Sets timers and records when they wake it. */
 const sleeper: ActorFactory<never> = (context) => {
   const woken: { name: string; lateMs: number }[] = []
   const due = new Map<string, number>()
@@ -277,7 +282,7 @@ const sleeper: ActorFactory<never> = (context) => {
   )
 }
 
-/** Takes its time to start, and asks another member meanwhile. */
+/** Starts slowly, and sends a request to another member during its start. */
 const slowStarter: ActorFactory<never> = (
   context,
   { ask, delayMs, fail }: { ask: Address | null; delayMs: number; fail?: boolean },
@@ -295,7 +300,7 @@ const slowStarter: ActorFactory<never> = (
   )
 }
 
-/** Draws, sleeps and sends at random: something for the trace hash. */
+/** Draws, sleeps and sends at random, as input for the trace hash. */
 const gossip: ActorFactory<never> = (context, { peers }: { peers: readonly Address[] }) => {
   let heard = 0
   const talk = () => context.setTimer('talk', 1 + context.random.below(20))
@@ -315,7 +320,7 @@ const gossip: ActorFactory<never> = (context, { peers }: { peers: readonly Addre
   )
 }
 
-/** Answers with what no message can hold. */
+/** Answers with a value that no message can hold. */
 const careless: ActorFactory<never> = () => ({
   receive: <K extends MessageKind>() => ({ ...nodeExample.reply, body: new Date(0) }) as unknown as ReplyOf<K>,
 })
