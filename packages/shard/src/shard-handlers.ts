@@ -2,23 +2,26 @@
 import { balancingHandlers } from './auto-split/handlers.js'
 import { chunkHandlers } from './chunks/split-chunk.js'
 import { consistencyHandlers } from './consistency/check-collections.js'
-import { createShardedCollection, shardHere } from './coordinators/shard-collection/create-collection.js'
-import { dropCollection, dropDatabase } from './coordinators/collections/drop-collection.js'
+import { dropCollection } from './coordinators/collections/drop-collection.js'
 import { localChangeHandlers } from './coordinators/collections/local-changes.js'
 import { refineShardKeyHandlers } from './coordinators/collections/refine-shard-key.js'
 import { renameCollection } from './coordinators/collections/rename-collection.js'
+import { receiveDocuments } from './coordinators/databases/copy-collection.js'
+import { dropDatabase } from './coordinators/databases/drop-database.js'
+import { movePrimary } from './coordinators/databases/move-primary.js'
+import { createShardedCollection, shardHere } from './coordinators/shard-collection/create-collection.js'
 import { documentMoveHandlers } from './document-moves/handlers.js'
+import type { ShardHandlers, ShardKind } from './host/handlers.js'
 import { identityHandlers } from './membership/identity.js'
 import { membershipHandlers } from './membership/membership.js'
-import { queryAnalysisHandlers } from './query-analysis/analysis-handlers.js'
-import { measureHandlers } from './ranges/measured/measure.js'
 import { migrationHandlers } from './migration/handlers.js'
+import { queryAnalysisHandlers } from './query-analysis/analysis-handlers.js'
+import { rangeHandlers } from './ranges/handlers.js'
+import { measureHandlers } from './ranges/measured/measure.js'
 import { reshardingHandlers } from './resharding/handlers.js'
-import type { ShardHandlers } from './shard-parts.js'
-import { statisticsHandlers } from './ranges/collection-counts.js'
-import { rangeSizeHandlers } from './ranges/measure-range.js'
+import type { ShardParts } from './shard-parts.js'
 
-export const shardHandlers: ShardHandlers = {
+export const shardHandlers: ShardHandlers<ShardKind, ShardParts> = {
   ...identityHandlers,
   ...balancingHandlers,
   ...chunkHandlers,
@@ -29,8 +32,7 @@ export const shardHandlers: ShardHandlers = {
   ...reshardingHandlers,
   ...queryAnalysisHandlers,
   ...refineShardKeyHandlers,
-  ...statisticsHandlers,
-  ...rangeSizeHandlers,
+  ...rangeHandlers,
   ...measureHandlers,
   ...consistencyHandlers,
   'shard.create-sharded-collection': createShardedCollection,
@@ -38,4 +40,6 @@ export const shardHandlers: ShardHandlers = {
   'shard.drop-collection': dropCollection,
   'shard.rename-collection': renameCollection,
   'shard.drop-database': dropDatabase,
+  'shard.move-primary': movePrimary,
+  'shard.receive-documents': receiveDocuments,
 }

@@ -1,18 +1,16 @@
 /** What a shard adds to the node below it. */
 import { CommandError, DocumentWriter } from '@shardlab/bson'
-import type { NodeRole } from '@shardlab/node'
 import type { Behaviours } from '@shardlab/sharding'
+import type { ShardRole } from './commands/shard-of.js'
+import { hasIdentity, refuseWithoutIdentity } from './membership/identity.js'
 import { enterCollection } from './metadata/entrance.js'
-import { measuredSizesOf } from './ranges/measured/measured-sizes.js'
-import { hasIdentity, refuseStrangers } from './membership/identity.js'
-import { shardIndexRules } from './shard-key/index-rules.js'
 import type { PlacementState } from './metadata/placement-state.js'
-import { checkShardKeyOfUpsert, checkShardKeyUpdate } from './shard-key/shard-key-updates.js'
 import { reshardingOperations } from './resharding/report/operations.js'
 import { writeReshardingStatistics } from './resharding/report/statistics.js'
-import type { ShardParts, ShardRole } from './shard-parts.js'
+import { shardIndexRules } from './shard-key/index-rules.js'
+import { checkShardKeyOfUpsert, checkShardKeyUpdate } from './shard-key/shard-key-updates.js'
+import type { ShardParts } from './shard-parts.js'
 import { shardRows } from './shard-rows.js'
-import { orphanCountOf } from './range-deletion/orphan-counts.js'
 
 /**
  * @param shard its address, which is its id in config.shards, too
@@ -21,14 +19,14 @@ import { orphanCountOf } from './range-deletion/orphan-counts.js'
 export function shardRole(
   shard: string,
   behaviours: Behaviours,
-  state: PlacementState,
+  placements: PlacementState,
   parts: () => ShardParts,
-): NodeRole {
-  const shardKeys = { behaviours, shard, state }
+): ShardRole {
+  const shardKeys = { behaviours, shard, placements }
   /** Once it is, it stays one. */
   let isShard = false
   const role: ShardRole = {
-    get parts() {
+    get shard() {
       return parts()
     },
     name: 'shard',
@@ -38,9 +36,9 @@ export function shardRole(
       const { routed } = invocation
       if (!isShard && routed !== null && (routed.shardVersion !== null || routed.databaseVersion !== null)) {
         isShard = hasIdentity(parts().node)
-        if (!isShard) refuseStrangers()
+        if (!isShard) refuseWithoutIdentity()
       }
-      parts().measured.check(ns, invocation)
+      parts().ranges.checkCommand(ns, invocation)
       return enterCollection(parts(), ns, invocation)
     },
     enterInBackground: (ns) => parts().versions.enter(ns, { shardVersion: 'IGNORED', databaseVersion: null }),
@@ -66,15 +64,19 @@ export function shardRole(
       }
     },
     checkDefinitionChange: (ns) => parts().reshardings.checkDefinitionChange(ns),
-    indexRules: shardIndexRules(behaviours, state),
+    indexRules: shardIndexRules(behaviours, placements),
     *placements() {
-      for (const [ns, placement] of state.collections()) yield [ns, placement?.table.versionOn(shard) ?? null] as const
+      for (const [ns, placement] of placements.collections())
+        yield [ns, placement?.table.versionOn(shard) ?? null] as const
     },
-    sizesOf: (collection, bounds) => measuredSizesOf(parts(), collection, bounds),
-    orphanCount: (collection) => orphanCountOf(parts().node, collection),
+    sizesOf: (collection, bounds) =>
+      parts()
+        .ranges.of(collection)
+        .reportedSizes(bounds, placements.collection(collection.ns)?.shardKey ?? null),
+    orphanCount: ({ uuid }) => parts().orphans.of(uuid),
     writeShardingStatistics(writer) {
-      const { statistics, deleter } = parts().migrations
-      statistics.write(writer, behaviours, deleter.tasks.all().length)
+      const { migrationStatistics, rangeDeleter } = parts()
+      migrationStatistics.write(writer, behaviours, rangeDeleter.tasks.all().length)
       writeReshardingStatistics(parts(), writer)
     },
     backgroundOperations: (label) => reshardingOperations(parts(), label),

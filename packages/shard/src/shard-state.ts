@@ -19,7 +19,14 @@ export interface ShardState {
 }
 
 /** Protocols between members: their other side is at some point of its own. */
-export function unfinishedWork({ node, migrations, reshardings, ddl, documentMoves }: ShardParts): UnfinishedWork[] {
+export function unfinishedWork({
+  node,
+  migrations,
+  rangeDeleter,
+  reshardings,
+  ddl,
+  documentMoves,
+}: ShardParts): UnfinishedWork[] {
   const { address } = node.context
   return [
     ...migrations.names().map((what) => ({ what: `${address} ${what}`, isBrief: false })),
@@ -37,22 +44,22 @@ export function unfinishedWork({ node, migrations, reshardings, ddl, documentMov
     ...(documentMoves.isBusy
       ? [{ what: `${address} moves documents whose shard key has changed`, isBrief: true }]
       : []),
-    ...migrations.deleter.atWork().map((ns) => ({ what: `${address} deletes a range of ${ns}`, isBrief: true })),
+    ...rangeDeleter.atWork().map((ns) => ({ what: `${address} deletes a range of ${ns}`, isBrief: true })),
   ]
 }
 
 export function exportShardState({
   node,
-  state,
-  migrations,
+  placements,
+  rangeDeleter,
   documentMoves,
   autoSplitter,
   samples,
 }: ShardParts): ShardState {
   return {
     node: node.exportState(),
-    placements: state.export(),
-    rangeDeletions: migrations.deleter.export(),
+    placements: placements.export(),
+    rangeDeletions: rangeDeleter.export(),
     documentMoves: documentMoves.export(),
     written: autoSplitter.export(),
     samples: samples?.export() ?? null,
@@ -62,8 +69,8 @@ export function exportShardState({
 /** The shard has just been made. */
 export function resumeShard(parts: ShardParts, from: ShardState, clients: NodeClients | null): void {
   parts.node.resume(from.node, clients)
-  parts.state.import(from.placements)
-  parts.migrations.deleter.import(from.rangeDeletions)
+  parts.placements.import(from.placements)
+  parts.rangeDeleter.import(from.rangeDeletions)
   parts.documentMoves.import(from.documentMoves)
   parts.autoSplitter.import(from.written)
   parts.autoSplitter.start()

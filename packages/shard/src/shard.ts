@@ -9,40 +9,21 @@ import {
   type RequestOf,
   type UnfinishedWork,
 } from '@shardlab/actor'
-import { StorageNode, type NodeClients } from '@shardlab/node'
-import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
-import { AutoSplitter } from './auto-split/auto-splitter.js'
-import { DdlCoordinators } from './coordinators/ddl-coordinators.js'
-import { inDefinitionOrder } from './coordinators/locks/definition-order.js'
-import { dropCollectionRecovery, dropDatabaseRecovery } from './coordinators/collections/drop-collection.js'
+import type { NodeClients, StorageNode } from '@shardlab/node'
+import { dropCollectionRecovery } from './coordinators/collections/drop-collection.js'
+import { renameCollectionRecovery } from './coordinators/collections/rename-collection.js'
+import { dropDatabaseRecovery } from './coordinators/databases/drop-database.js'
 import { movePrimaryTimer, recoverMovePrimaries } from './coordinators/databases/move-primary.js'
-import { adoptRename, renameCollectionRecovery } from './coordinators/collections/rename-collection.js'
-import { DocumentMoves, documentMovesTimer } from './document-moves/document-moves.js'
-import { CriticalSections } from './metadata/critical-sections.js'
-import { DatabaseMoves } from './coordinators/locks/database-moves.js'
-import { PlacementState } from './metadata/placement-state.js'
-import { VersionCheck } from './metadata/version-check.js'
-import { MeasuredCollections, type MeasuredOptions } from './ranges/measured/measured-collections.js'
-import { Migrations } from './migration/migrations.js'
+import { inDefinitionOrder } from './coordinators/locks/definition-order.js'
+import { createParts, type ShardOptions } from './create-parts.js'
+import { documentMovesTimer } from './document-moves/document-moves.js'
+import { samplesTimers } from './query-analysis/query-samples.js'
 import { rangeDeleterTimer } from './range-deletion/range-deleter.js'
-import { QuerySamples, samplesTimers } from './query-analysis/query-samples.js'
-import { DefinitionLocks } from './coordinators/locks/definition-locks.js'
 import { recoverReshardCommands } from './resharding/command/reshard-collection.js'
-import { Reshardings, reshardingTimer } from './resharding/participant/reshardings.js'
+import { reshardingTimer } from './resharding/participant/reshardings.js'
 import { shardHandlers } from './shard-handlers.js'
 import type { ShardParts } from './shard-parts.js'
-import { OrphanCounts } from './range-deletion/orphan-counts.js'
-import { shardRole } from './shard-role.js'
 import { exportShardState, resumeShard, unfinishedWork, type ShardState } from './shard-state.js'
-
-export interface ShardOptions {
-  readonly emulate: EmulatedVersion
-  readonly maxWireVersion: number
-  /** Refuse commands and operators that silently lack something. Default false. */
-  readonly strict?: boolean
-  /** Collections without documents. Default null: there are none. Only a simulated cluster gives it. */
-  readonly measured?: MeasuredOptions | null
-}
 
 export function createShard(context: ActorContext, options: ShardOptions): Actor {
   return new Shard(context, options)
@@ -65,10 +46,10 @@ class Shard implements Actor {
     this.#context = context
     this.#parts = createParts(context, options)
     this.#node = this.#parts.node
-    const { documentMoves, migrations, reshardings, samples } = this.#parts
+    const { documentMoves, rangeDeleter, reshardings, samples } = this.#parts
     this.#timers = new Map([
       [documentMovesTimer, () => documentMoves.wake()],
-      [rangeDeleterTimer, () => migrations.deleter.wake()],
+      [rangeDeleterTimer, () => rangeDeleter.wake()],
       [reshardingTimer, () => reshardings.wake()],
       [movePrimaryTimer, () => recoverMovePrimaries(this.#parts)],
       ...(samples === null ? [] : samplesTimers.map((timer) => [timer, () => samples.wake(timer)] as const)),
@@ -78,7 +59,7 @@ class Shard implements Actor {
   start(): void {
     const { documentMoves, reshardings, migrations, ddl, autoSplitter, samples } = this.#parts
     this.#node.start()
-    this.#parts.measured.start()
+    this.#parts.ranges.start()
     this.#context.setTimer(movePrimaryTimer, 0)
     documentMoves.start()
     reshardings.start()
@@ -133,41 +114,9 @@ class Shard implements Actor {
   describe(): Record<string, unknown> {
     return {
       collections: this.#node.engine.collections().map(({ ns, count }) => ({ ns, count })),
-      collectionVersions: this.#parts.state.collectionVersions(),
+      collectionVersions: this.#parts.placements.collectionVersions(),
       cursors: this.#node.cursors.size,
       sessions: this.#node.sessions.size,
     }
   }
-}
-
-function createParts(context: ActorContext, options: ShardOptions): ShardParts {
-  const behaviours = behavioursOf(options.emulate)
-  const state = new PlacementState(context, (ns, placement) => adoptRename(node, ns, placement))
-  const node: StorageNode = new StorageNode(
-    context,
-    { behaviours, maxWireVersion: options.maxWireVersion, strict: options.strict ?? false },
-    () => shardRole(context.address, behaviours, state, () => parts),
-  )
-  const critical = new CriticalSections()
-  const documentMoves = new DocumentMoves(node)
-  const parts: ShardParts = {
-    node,
-    state,
-    critical,
-    databaseMoves: new DatabaseMoves(behaviours.movePrimaryRefusesWrites, { context, behaviours }),
-    ddl: new DdlCoordinators(node),
-    versions: new VersionCheck(context.address, state, critical, (uuid) => documentMoves.coming.hiddenIn(uuid), {
-      ownershipFilterOff: context.mutated('ownershipFilterOff'),
-      versionCheckOff: context.mutated('versionCheckOff'),
-    }),
-    documentMoves,
-    samples: behaviours.queryAnalyzer ? new QuerySamples(node) : null,
-    migrations: new Migrations(() => parts, node),
-    reshardings: new Reshardings(() => parts, node),
-    definitionLocks: new DefinitionLocks({ context, behaviours }, critical),
-    autoSplitter: new AutoSplitter(() => parts),
-    measured: new MeasuredCollections(node, options.measured ?? null),
-    orphans: new OrphanCounts(node),
-  }
-  return parts
 }

@@ -3,7 +3,7 @@ import { createRandom } from '@shardlab/actor'
 import { FakeContext } from '@shardlab/actor/testing'
 import { encode, findField, UUID, uuidValue, type Document } from '@shardlab/bson'
 import { StorageNode, type NodeRole } from '@shardlab/node'
-import { RangeDeleter, rangeDeleterTimer } from '@shardlab/shard'
+import { RangeDeleter, rangeDeleterTimer, StoredRangeStore } from '@shardlab/shard'
 import { behavioursOf } from '@shardlab/sharding'
 import t from 'tap'
 
@@ -17,7 +17,7 @@ function start() {
   const context = new FakeContext('shard01')
   const role = { name: 'shard', setName: 'shard01', rows: [] } as unknown as NodeRole
   const node = new StorageNode(context, { behaviours: behavioursOf('7.0'), maxWireVersion: 21 }, () => role)
-  const deleter = new RangeDeleter(node, { noteDeleted: () => {} } as never)
+  const deleter = new RangeDeleter(node, new StoredRangeStore(node), { noteDeleted: () => {} })
   const add = (n: number, [low, high] = [n, n + 1], pending = false) => {
     const task = {
       id: idOf(n),

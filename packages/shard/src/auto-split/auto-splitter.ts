@@ -3,15 +3,13 @@
  * Server: chunk_splitter.cpp. Manual: core/sharding-data-partitioning (until 6.0.2).
  */
 import { balancerAddress, configAddress, RequestFailedError, StepFailedError } from '@shardlab/actor'
-import { CommandError, sameBytes, type RawValue } from '@shardlab/bson'
+import { CommandError, sameBytes } from '@shardlab/bson'
 import { raiseError } from '@shardlab/node'
 import { parseChunk, type ChunkEntry, type CollectionPlacement } from '@shardlab/sharding'
 import type { LogEntry } from '@shardlab/storage'
-import { chunkHandlers } from '../chunks/split-chunk.js'
-import { valuesWithin } from '../ranges/measured/position.js'
-import { rangesOf } from '../ranges/ranges-of.js'
+import { chunkHandlers, type ChunkHost } from '../chunks/split-chunk.js'
+import type { CollectionRanges, RangeStore } from '../ranges/collection-ranges.js'
 import type { KeyRange } from '../ranges/key-range.js'
-import type { ShardParts } from '../shard-parts.js'
 import { splitPoints } from './split-points.js'
 import { cutForTopChunk } from './top-chunk.js'
 import { WrittenBytes, type ChunkLook } from './written-bytes.js'
@@ -26,8 +24,12 @@ export interface WrittenSoFar {
   readonly maxChunkSizeBytes: number | null
 }
 
+interface AutoSplitHost extends ChunkHost {
+  readonly ranges: RangeStore
+}
+
 export class AutoSplitter {
-  readonly #parts: () => ShardParts
+  readonly #host: AutoSplitHost
   readonly #looks: ChunkLook[] = []
   readonly #written = new Map<string, WrittenBytes>()
   /** As the config server said last; null: it has not been asked. */
@@ -37,14 +39,13 @@ export class AutoSplitter {
   /** Chunks on their way to another shard. */
   readonly #moves = new Set<Promise<void>>()
 
-  /** @param parts those of the shard; they exist once it is made */
-  constructor(parts: () => ShardParts) {
-    this.#parts = parts
+  constructor(host: AutoSplitHost) {
+    this.#host = host
   }
 
   /** From now on what is written counts. Nothing happens in versions that do not split by themselves. */
   start(): void {
-    const { node } = this.#parts()
+    const { node } = this.#host
     if (node.behaviours.autoSplit) node.observe((entry) => this.#noteWrite(entry))
   }
 
@@ -73,25 +74,25 @@ export class AutoSplitter {
   #noteWrite({ op, ns, object }: LogEntry): void {
     // In there nothing is sharded, and migrations write much.
     if ((op !== 'i' && op !== 'u') || ns.startsWith('config.')) return
-    const { state, node } = this.#parts()
-    const placement = state.collection(ns)
+    const { placements, node } = this.#host
+    const placement = placements.collection(ns)
     if (placement === undefined || placement === null) return
     const key = placement.shardKey.extract(object)
     if (typeof key === 'string') return
     const chunk = placement.table.chunkAt(key.keyString)
     // What a migration brings is none of this shard's chunks yet.
     if (chunk.shard !== node.context.address) return
-    this.#note(placement, chunk, key.values, object.length)
+    this.#count(placement, chunk, object.length)
   }
 
-  /** So much has been written to a chunk of this shard, of a collection whose documents are not there. */
-  noteGrowth(placement: CollectionPlacement, chunk: ChunkEntry, bytes: number): void {
-    if (this.#parts().node.behaviours.autoSplit) this.#note(placement, chunk, null, bytes)
+  /** Counts bytes that were written to a chunk of this shard without an entry in the log. */
+  noteWritten(placement: CollectionPlacement, chunk: ChunkEntry, bytes: number): void {
+    if (this.#host.node.behaviours.autoSplit) this.#count(placement, chunk, bytes)
   }
 
-  #note(placement: CollectionPlacement, chunk: ChunkEntry, values: readonly RawValue[] | null, bytes: number): void {
+  #count(placement: CollectionPlacement, chunk: ChunkEntry, bytes: number): void {
     const written = this.#writtenTo(placement)
-    const place = written.add(chunk, values, bytes)
+    const place = written.add(chunk, bytes)
     if (this.#maxChunkSizeBytes === null) this.#askForSize(placement.ns)
     else this.#takeUp(written, chunk.min, place, this.#maxChunkSizeBytes)
   }
@@ -107,7 +108,7 @@ export class AutoSplitter {
     const { ns, uuid, shardKey, table } = placement
     const known = this.#written.get(ns)
     if (known?.isOf(placement) === true) return known
-    const { autoSplitLooksEarlierAtTheEnds } = this.#parts().node.behaviours
+    const { autoSplitLooksEarlierAtTheEnds } = this.#host.node.behaviours
     const written = new WrittenBytes({ ns, uuid, shardKey, globalMax: table.globalMax }, autoSplitLooksEarlierAtTheEnds)
     this.#written.set(ns, written)
     return written
@@ -127,11 +128,11 @@ export class AutoSplitter {
         this.#asking = false
       }
     }
-    this.#parts().node.context.detach(ask())
+    this.#host.node.context.detach(ask())
   }
 
   async #settings(ns: string): Promise<boolean> {
-    const { context } = this.#parts().node
+    const { context } = this.#host.node
     const { maxChunkSizeBytes, autoSplit } = await context.request(
       configAddress,
       'config.get-split-settings',
@@ -143,7 +144,7 @@ export class AutoSplitter {
   }
 
   async #work(): Promise<void> {
-    const { context, stopping } = this.#parts().node
+    const { context, stopping } = this.#host.node
     try {
       // The write that gave the reason is answered first.
       await context.sleep(0, stopping.signal)
@@ -159,7 +160,7 @@ export class AutoSplitter {
   async #look(look: ChunkLook): Promise<void> {
     const { written } = look
     const { ns } = written.collection
-    const { context } = this.#parts().node
+    const { context } = this.#host.node
     const bytes = written.bytesOf(look)
     try {
       await context.reach('shard.auto-split.started', { ns })
@@ -176,20 +177,19 @@ export class AutoSplitter {
   /** @returns where the chunk begins that is to move to another shard; null: none, or nothing was split */
   async #split(look: ChunkLook): Promise<Uint8Array | null> {
     const { ns, uuid } = look.written.collection
-    const parts = this.#parts()
-    const { node, state } = parts
+    const { node, placements, ranges } = this.#host
     const { behaviours } = node
     if (!(await this.#settings(ns))) return null
-    const placement = await state.refreshCollection(ns)
+    const placement = await placements.refreshCollection(ns)
     const collection = node.collection(ns)
     if (placement === null || collection === undefined || !sameBytes(placement.uuid, uuid)) return null
     const now = placement.table.chunkAt(look.min)
     if (now.min !== look.min || now.max !== look.max || now.shard !== node.context.address) return null
     const { shardKey } = placement
-    const range = await this.#rangeOf(look)
+    const documents = ranges.of(collection)
+    const range = await this.#rangeOf(look, documents)
     if (range === null) return null
-    const ranges = rangesOf(node, collection)
-    const found = splitPoints(behaviours, ranges, ns, {
+    const found = splitPoints(behaviours, documents, {
       shardKey,
       range,
       maxChunkSizeBytes: this.#maxChunkSizeBytes!,
@@ -198,7 +198,7 @@ export class AutoSplitter {
     // A chunk that would only be cut in two may still grow, where parts are half as large as a chunk may be.
     if (found.length <= (behaviours.splitsLeaveFullChunks ? 0 : 1)) return null
     const points = found.slice(0, splitPointsMax)
-    const top = cutForTopChunk(ranges, shardKey, range, points)
+    const top = cutForTopChunk(documents, shardKey, range, points)
     const [epoch, seconds, increment] = placement.table.version
     const { min, max } = range
     const request = {
@@ -208,19 +208,20 @@ export class AutoSplitter {
       max,
       splitPoints: top?.points ?? points,
     }
-    raiseError((await chunkHandlers['shard.split-chunk'](parts, request)).error)
+    raiseError((await chunkHandlers['shard.split-chunk'](this.#host, request)).error)
     await node.context.reach('shard.auto-split.committed', { ns })
     return top?.min ?? null
   }
 
   /** The bounds of the chunk as documents; null: there is no such chunk any more. */
-  async #rangeOf({ written, values, min, max }: ChunkLook): Promise<KeyRange | null> {
+  async #rangeOf({ written, min, max }: ChunkLook, documents: CollectionRanges): Promise<KeyRange | null> {
     const { ns, shardKey } = written.collection
-    const { context } = this.#parts().node
-    const { chunk } = await context.request(
+    const key = documents.keyBetween(shardKey, min, max)
+    if (key === null) return null
+    const { chunk } = await this.#host.node.context.request(
       configAddress,
       'config.find-chunk',
-      { ns, key: shardKey.boundDocument(values ?? valuesWithin(shardKey, min, max)) },
+      { ns, key },
       { timeoutMs: configTimeoutMs },
     )
     if (chunk === null) return null
@@ -232,11 +233,11 @@ export class AutoSplitter {
   #moveTopChunk(ns: string, min: Uint8Array): void {
     const move = this.#requestMove(ns, min)
     this.#moves.add(move)
-    this.#parts().node.context.detach(move.finally(() => this.#moves.delete(move)))
+    this.#host.node.context.detach(move.finally(() => this.#moves.delete(move)))
   }
 
   async #requestMove(ns: string, min: Uint8Array): Promise<void> {
-    const { context, stopping } = this.#parts().node
+    const { context, stopping } = this.#host.node
     try {
       raiseError(
         (await context.request(balancerAddress, 'balancer.rebalance-chunk', { ns, min }, { signal: stopping.signal }))

@@ -1,24 +1,31 @@
 /** What the balancer, and those who wait for it, ask of a shard. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
-import type { ShardHandlers, ShardParts } from '../shard-parts.js'
-import { findSplitPoints } from './split-points.js'
+import type { ShardHandlers } from '../host/handlers.js'
+import type { RangeDeleter } from '../range-deletion/range-deleter.js'
+import type { AutoSplitter } from './auto-splitter.js'
+import { findSplitPoints, type SplitPointsHost } from './split-points.js'
 
-export const balancingHandlers: ShardHandlers<'shard.find-split-points' | 'shard.finish-balancing'> = {
+interface BalancingHost extends SplitPointsHost {
+  readonly autoSplitter: Pick<AutoSplitter, 'idle'>
+  readonly rangeDeleter: Pick<RangeDeleter, 'tasks' | 'release' | 'waitForTask'>
+}
+
+export const balancingHandlers: ShardHandlers<'shard.find-split-points' | 'shard.finish-balancing', BalancingHost> = {
   'shard.find-split-points': findSplitPoints,
   'shard.finish-balancing': finishBalancing,
 }
 
 async function finishBalancing(
-  { autoSplitter, migrations: { deleter }, node }: ShardParts,
+  { autoSplitter, rangeDeleter, node }: BalancingHost,
   { rangeDeletions }: RequestOf<'shard.finish-balancing'>,
 ): Promise<ReplyOf<'shard.finish-balancing'>> {
   let worked = await autoSplitter.idle()
   if (!rangeDeletions) return { worked }
   // A range whose migration is not decided yet is none to delete.
-  const ready = deleter.tasks.all().filter(({ pending }) => !pending)
-  for (const { id } of ready) deleter.release(id, 'now')
+  const ready = rangeDeleter.tasks.all().filter(({ pending }) => !pending)
+  for (const { id } of ready) rangeDeleter.release(id, 'now')
   await node.flush()
-  for (const { id } of ready) await deleter.waitForTask(id)
+  for (const { id } of ready) await rangeDeleter.waitForTask(id)
   worked ||= ready.length > 0
   return { worked }
 }

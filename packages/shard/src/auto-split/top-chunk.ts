@@ -3,9 +3,8 @@
  * then moves to another shard. Server: chunk_splitter.cpp, findExtremeKeyForShard.
  */
 import type { ShardKeyPattern } from '@shardlab/sharding'
-import type { Collection } from '@shardlab/storage'
 import type { CollectionRanges } from '../ranges/collection-ranges.js'
-import { indexedShardKey, RangeCursor, rangeIndex, type KeyRange } from '../ranges/key-range.js'
+import type { KeyRange } from '../ranges/key-range.js'
 
 export interface TopChunk {
   /** The points with the first or last one replaced. */
@@ -30,15 +29,4 @@ export function cutForTopChunk(
   return isFirst
     ? { points: [key, ...points.slice(1)], min: chunk.min }
     : { points: [...points.slice(0, -1), key], min: key }
-}
-
-/** The second lowest key of all documents of the shard, or the highest one; null when there is none. */
-export function extremeKey(collection: Collection, shardKey: ShardKeyPattern, lowest: boolean): Uint8Array | null {
-  const index = rangeIndex(collection, shardKey)
-  if (index === undefined) return null
-  const cursor = new RangeCursor(index, { min: shardKey.globalMin, max: shardKey.globalMax }, !lowest)
-  // Upper bounds are exclusive: the chunk below the second key holds one document.
-  if (lowest) cursor.next()
-  const recordId = cursor.next()
-  return recordId < 0 ? null : indexedShardKey(collection, index, shardKey, recordId)
 }

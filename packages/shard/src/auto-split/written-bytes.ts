@@ -1,5 +1,5 @@
 /** How much has been written to each chunk since it was last looked at. Server: chunk_writes_tracker.h, shard_server_op_observer.cpp. */
-import { sameBytes, type RawValue } from '@shardlab/bson'
+import { sameBytes } from '@shardlab/bson'
 import type { ChunkEntry, CollectionPlacement, ShardKeyPattern } from '@shardlab/sharding'
 
 /** A chunk is looked at when a fifth of what it may hold has been written to it. */
@@ -23,8 +23,6 @@ export interface ChunkLook {
   readonly place: number
   readonly min: string
   readonly max: string
-  /** The shard key of one document in it; null: that at its lower bound. */
-  readonly values: readonly RawValue[] | null
 }
 
 /** There may be a million chunks: what is kept for each of them are numbers, in lists in which it has a place. */
@@ -37,8 +35,6 @@ export class WrittenBytes {
   #majors = new Uint32Array(roomAtFirst)
   #minors = new Uint32Array(roomAtFirst)
   #bytes = new Float64Array(roomAtFirst)
-  /** By place: see {@link ChunkLook.values}. */
-  #values = new Map<number, readonly RawValue[]>()
   /** By place: chunks that are taken. */
   #looks = new Map<number, ChunkLook>()
 
@@ -55,15 +51,14 @@ export class WrittenBytes {
   }
 
   /** So much more has been written to the chunk. @returns its place */
-  add({ min, max, major, minor }: ChunkEntry, values: readonly RawValue[] | null, bytes: number): number {
+  add({ min, max, major, minor }: ChunkEntry, bytes: number): number {
     let place = this.#places.get(min)
     if (place === undefined) {
       place = this.#places.size
       this.#places.set(min, place)
       if (place === this.#bytes.length) this.#grow()
-      this.#begin(place, max, major, minor, values)
-    } else if (this.#majors[place] !== major || this.#minors[place] !== minor)
-      this.#begin(place, max, major, minor, values)
+      this.#begin(place, max, major, minor)
+    } else if (this.#majors[place] !== major || this.#minors[place] !== minor) this.#begin(place, max, major, minor)
     this.#bytes[place]! += bytes
     return place
   }
@@ -75,7 +70,6 @@ export class WrittenBytes {
     copy.#majors = this.#majors.slice()
     copy.#minors = this.#minors.slice()
     copy.#bytes = this.#bytes.slice()
-    copy.#values = new Map(this.#values)
     copy.#looks = new Map(this.#looks)
     return copy
   }
@@ -94,7 +88,7 @@ export class WrittenBytes {
     const full =
       this.#looksEarlierAtTheEnds && isAtAnEnd ? Math.trunc(maxChunkSizeBytes * atTheEnds) : maxChunkSizeBytes
     if (this.#bytes[place]! < Math.trunc(full / looksPerChunk)) return null
-    const look = { written: this, place, min, max, values: this.#values.get(place) ?? null }
+    const look = { written: this, place, min, max }
     this.#looks.set(place, look)
     return look
   }
@@ -117,14 +111,12 @@ export class WrittenBytes {
   }
 
   /** Nothing has been written to this version of the chunk. */
-  #begin(place: number, max: string, major: number, minor: number, values: readonly RawValue[] | null): void {
+  #begin(place: number, max: string, major: number, minor: number): void {
     this.#maxes[place] = max
     this.#majors[place] = major
     this.#minors[place] = minor
     this.#bytes[place] = 0
     if (this.#looks.size > 0) this.#looks.delete(place)
-    if (values !== null) this.#values.set(place, values)
-    else if (this.#values.size > 0) this.#values.delete(place)
   }
 
   #grow(): void {

@@ -4,7 +4,7 @@ import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { raiseError } from '@shardlab/node'
 import { formatDocument } from '@shardlab/query'
 import { formatRange, writePlacementVersion, type CollectionPlacement, type PlacementVersion } from '@shardlab/sharding'
-import type { ShardParts } from '../shard-parts.js'
+import type { PlacementHost } from '../host/host.js'
 
 const ignoredVersion: PlacementVersion = ['00000000ffffffffffffffff', 0, 0, 0, 0]
 
@@ -13,12 +13,12 @@ const ignoredVersion: PlacementVersion = ['00000000ffffffffffffffff', 0, 0, 0, 0
  *   the config server says of the merge
  */
 export async function mergeChunks(
-  { node, state }: ShardParts,
+  { node, placements }: PlacementHost,
   request: RequestOf<'shard.merge-chunks'>,
 ): Promise<ReplyOf<'shard.merge-chunks'>> {
   const { context, behaviours, clock } = node
   const { ns } = request
-  const placement = await state.refreshCollection(ns)
+  const placement = await placements.refreshCollection(ns)
   if (behaviours.mergeChunksChecksOnShard) checkOwnership(context.address, placement, request)
   await context.reach('shard.merge-chunks.before-commit', { ns })
   const { error } = await context.request(configAddress, 'config.commit-chunks-merge', {
@@ -26,7 +26,7 @@ export async function mergeChunks(
     shard: context.address,
     validAfter: clock.tick(),
   })
-  await state.refreshCollection(ns)
+  await placements.refreshCollection(ns)
   raiseError(error)
   return { error: null }
 }

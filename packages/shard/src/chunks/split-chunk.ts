@@ -4,13 +4,20 @@ import { BsonType, CommandError, fieldsOf, findField, typeName } from '@shardlab
 import { raiseError } from '@shardlab/node'
 import { formatField } from '@shardlab/query'
 import { formatRange, type Behaviours, type CollectionPlacement, type ShardKeyPattern } from '@shardlab/sharding'
-import type { ShardHandlers, ShardParts } from '../shard-parts.js'
+import type { ShardHandlers } from '../host/handlers.js'
+import type { ChunkChanges, PlacementHost } from '../host/host.js'
 import { mergeChunks } from './merge-chunks.js'
 
-export const chunkHandlers: ShardHandlers<'shard.split-chunk' | 'shard.merge-chunks' | 'shard.refresh-collection'> = {
-  'shard.split-chunk': (parts, request) => parts.migrations.changeChunks(request.ns, () => splitChunk(parts, request)),
-  'shard.merge-chunks': (parts, request) =>
-    parts.migrations.changeChunks(request.ns, () => mergeChunks(parts, request)),
+export interface ChunkHost extends PlacementHost {
+  readonly migrations: ChunkChanges
+}
+
+export const chunkHandlers: ShardHandlers<
+  'shard.split-chunk' | 'shard.merge-chunks' | 'shard.refresh-collection',
+  ChunkHost
+> = {
+  'shard.split-chunk': (host, request) => host.migrations.changeChunks(request.ns, () => splitChunk(host, request)),
+  'shard.merge-chunks': (host, request) => host.migrations.changeChunks(request.ns, () => mergeChunks(host, request)),
   'shard.refresh-collection': refreshCollection,
 }
 
@@ -19,12 +26,12 @@ export const chunkHandlers: ShardHandlers<'shard.split-chunk' | 'shard.merge-chu
  *   has been done after all
  */
 async function splitChunk(
-  { node, state }: ShardParts,
+  { node, placements }: PlacementHost,
   request: RequestOf<'shard.split-chunk'>,
 ): Promise<ReplyOf<'shard.split-chunk'>> {
   const { context, behaviours } = node
   const { ns, generation, min, max, splitPoints } = request
-  const known = state.collection(ns) ?? (await state.refreshCollection(ns))
+  const known = placements.collection(ns) ?? (await placements.refreshCollection(ns))
   if (known !== null) checkHashedPoints(behaviours, known.shardKey, request)
   await context.reach('shard.split-chunk.before-commit', { ns })
   let error: Uint8Array | null
@@ -45,7 +52,7 @@ async function splitChunk(
     error = null
     lost = thrown
   }
-  const placement = await state.refreshCollection(ns)
+  const placement = await placements.refreshCollection(ns)
   if (error === null && lost === null) return { error: null }
   // The answer to an earlier try may have been lost: then it is done, and the error is that of the second try.
   if (placement !== null && isSplit(placement, request)) return { error: null }
@@ -95,9 +102,9 @@ function isSplit(
 }
 
 async function refreshCollection(
-  { state }: ShardParts,
+  { placements }: PlacementHost,
   { ns }: RequestOf<'shard.refresh-collection'>,
 ): Promise<ReplyOf<'shard.refresh-collection'>> {
-  await state.refreshCollection(ns)
+  await placements.refreshCollection(ns)
   return { error: null }
 }

@@ -1,6 +1,10 @@
 import { CommandError } from '@shardlab/bson'
-import { within } from '../migration/waiting.js'
-import type { ShardParts } from '../shard-parts.js'
+import { within } from '../common/within.js'
+import type { NodeHost, PreparedDocuments } from '../host/host.js'
+
+interface DrainHost extends NodeHost {
+  readonly preparedInserts: PreparedDocuments
+}
 
 /** Longest wait, with writers waiting, for documents that are moving in one by one. */
 const documentMovesTimeoutMs = 5_000
@@ -10,11 +14,11 @@ const documentMovesTimeoutMs = 5_000
  * is on its way into the collection. {@link StorageNode.flush} follows.
  * @throws CommandError 117 ConflictingOperationInProgress when documents are still on their way after five seconds
  */
-export async function writersOut({ node, documentMoves }: ShardParts, ns: string, uuid: Uint8Array): Promise<void> {
+export async function drainWriters({ node, preparedInserts }: DrainHost, ns: string, uuid: Uint8Array): Promise<void> {
   const { context, stopping } = node
   // Who was let in goes on within this turn.
   await context.sleep(0, stopping.signal)
-  const settled = documentMoves.coming.settled(uuid)?.then(() => true)
+  const settled = preparedInserts.settled(uuid)?.then(() => true)
   if (settled !== undefined && (await within(context, settled, documentMovesTimeoutMs)) === undefined)
     throw new CommandError(
       'ConflictingOperationInProgress',

@@ -2,7 +2,7 @@ import { emptyDocument } from '@shardlab/bson'
 import { decodeSessionsImage, encodeSessionsImage, type StorageNode } from '@shardlab/node'
 
 /** Takes over which statements of retryable writes another member has executed, as it gives them. {@link StorageNode.flush} follows. */
-export function rememberSessions(node: StorageNode, sessions: Uint8Array): void {
+export function importSessions(node: StorageNode, sessions: Uint8Array): void {
   for (const session of decodeSessionsImage(sessions)) {
     // Each in an entry of its own: their images may be large.
     const object = encodeSessionsImage([session])

@@ -3,7 +3,7 @@ import { BsonType, CommandError, DocumentWriter, isEmptyDocument, noCode } from 
 import { maxTimeExpired } from '@shardlab/member'
 import { type NodeInvocation } from '@shardlab/node'
 import { formatDocument, formatField } from '@shardlab/query'
-import { partsOf } from '../shard-parts.js'
+import { shardOf } from './shard-of.js'
 
 /** Of a shard alone, as on the server: a router has no such command. Server: cleanup_orphaned_cmd.cpp. */
 export const cleanupOrphaned: CommandRow<NodeInvocation> = {
@@ -15,7 +15,7 @@ export const cleanupOrphaned: CommandRow<NodeInvocation> = {
   status: 'full',
   summary: 'Waits until no range of a collection is left whose documents this shard has to delete.',
   async run({ args, host, operation }) {
-    const { node, state, migrations } = partsOf(host)
+    const { node, placements, rangeDeleter } = shardOf(host)
     const { target } = args
     if (target.type !== BsonType.string)
       throw new CommandError(
@@ -31,7 +31,7 @@ export const cleanupOrphaned: CommandRow<NodeInvocation> = {
       const found = formatField('startingFromKey', startingFrom)
       throw new CommandError(noCode, `wrong type for 'startingFromKey' field, expected object, found ${found}`)
     }
-    const placement = await state.refreshCollection(ns)
+    const placement = await placements.refreshCollection(ns)
     const collection = node.collection(ns)
     const writer = new DocumentWriter(64)
     if (collection === undefined || placement === null) return writer
@@ -42,7 +42,7 @@ export const cleanupOrphaned: CommandRow<NodeInvocation> = {
         `Could not cleanup orphaned data because start key ${formatDocument(key)} does not match shard key pattern ${formatDocument(placement.shardKey.document)}`,
       )
     }
-    const clean = migrations.deleter.waitForClean(collection.uuid, null, operation.timeLimit?.leftMs ?? null)
+    const clean = rangeDeleter.waitForClean(collection.uuid, null, operation.timeLimit?.leftMs ?? null)
     if (!(await operation.interruptible(clean))) throw maxTimeExpired()
     return writer
   },

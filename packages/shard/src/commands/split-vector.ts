@@ -1,9 +1,8 @@
 import type { CommandArguments, CommandRow } from '@shardlab/actor'
 import { arrayIndexName, BsonType, CommandError, DocumentWriter, isEmptyDocument, noCode } from '@shardlab/bson'
 import { namespaceArgument, splitVectorSpec } from '@shardlab/member'
-import { type NodeInvocation } from '@shardlab/node'
-import { splitVector } from '../ranges/stored/split-vector.js'
-import { rangesOf } from '../ranges/ranges-of.js'
+import type { NodeInvocation } from '@shardlab/node'
+import { shardOf } from './shard-of.js'
 
 const megabyte = 1024 * 1024
 
@@ -32,8 +31,8 @@ export const splitVectorCommand: CommandRow<NodeInvocation> = {
     const refuseEmpty = host.behaviours.splitVectorRefusesEmptyCollections
     const wanted = { keyPattern, min, max, force, maxSplitPoints, maxChunkObjects, maxChunkSizeBytes, refuseEmpty }
     const collection = host.collection(ns)
-    const points =
-      collection === undefined ? splitVector(undefined, wanted) : rangesOf(host, collection).splitVector(wanted)
+    if (collection === undefined) throw new CommandError('NamespaceNotFound', 'ns not found')
+    const points = shardOf(host).ranges.of(collection).splitVector(wanted)
     const writer = new DocumentWriter(256).startArray('splitKeys')
     points.forEach((point, i) => writer.document(arrayIndexName(i), point))
     return writer.end()

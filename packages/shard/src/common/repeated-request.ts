@@ -1,4 +1,4 @@
-/** What donors and recipients ask each other. */
+/** Idempotent requests between donors and recipients. */
 import {
   RequestFailedError,
   StepFailedError,
@@ -22,7 +22,7 @@ export interface RepeatedRequest {
 const retryPauseMs = 50
 
 /** Sends a request that does no harm when it comes twice; again when no answer comes. @throws RequestFailedError */
-export function askAgain<K extends MessageKind>(
+export function repeatedRequest<K extends MessageKind>(
   context: ActorContext,
   member: string,
   kind: K,

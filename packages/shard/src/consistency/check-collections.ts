@@ -7,15 +7,18 @@ import { compareDocuments, DocumentWriter, emptyDocument, findField } from '@sha
 import type { Collection } from '@shardlab/storage'
 import { ShardKeyPattern } from '@shardlab/sharding'
 import { supportsShardKey } from '../shard-key/shard-key-index.js'
-import type { ShardHandlers, ShardParts } from '../shard-parts.js'
+import type { ShardHandlers } from '../host/handlers.js'
+import type { PlacementHost } from '../host/host.js'
 
-export const consistencyHandlers: ShardHandlers<'shard.check-metadata'> = { 'shard.check-metadata': checkMetadata }
+export const consistencyHandlers: ShardHandlers<'shard.check-metadata', PlacementHost> = {
+  'shard.check-metadata': checkMetadata,
+}
 
 function checkMetadata(
-  shard: ShardParts,
+  host: PlacementHost,
   { db, primary, only, collections }: RequestOf<'shard.check-metadata'>,
 ): ReplyOf<'shard.check-metadata'> {
-  const { node } = shard
+  const { node } = host
   const isPrimary = node.context.address === primary
   const inCatalog = new Map(collections.map((entry) => [findField(entry, '_id')!.asString(), entry]))
   const local = node.engine.collections(db).filter(({ ns }) => only === null || ns === only)
@@ -24,14 +27,14 @@ function checkMetadata(
   for (const collection of local) {
     const entry = inCatalog.get(collection.ns)
     if (entry !== undefined) {
-      inconsistencies.push(...contradictions(shard, collection, entry))
+      inconsistencies.push(...contradictions(host, collection, entry))
       options.push([collection.ns, optionsOf(collection)])
-    } else if (!isPrimary && !isLocal(collection.ns)) inconsistencies.push(misplaced(shard, collection))
+    } else if (!isPrimary && !isLocal(collection.ns)) inconsistencies.push(misplaced(host, collection))
   }
   if (node.behaviours.metadataConsistencyFindsMissingCollections) {
     for (const [ns, entry] of inCatalog) {
-      if (node.collection(ns) === undefined && (isPrimary || ownsChunks(shard, ns)))
-        inconsistencies.push(missing(shard, ns, entry))
+      if (node.collection(ns) === undefined && (isPrimary || ownsChunks(host, ns)))
+        inconsistencies.push(missing(host, ns, entry))
     }
   }
   return { inconsistencies, options }
@@ -42,12 +45,12 @@ function isLocal(ns: string): boolean {
   return ns.slice(ns.indexOf('.') + 1).startsWith('system.')
 }
 
-function ownsChunks({ node, state }: ShardParts, ns: string): boolean {
-  return state.collection(ns)?.table.owners().includes(node.context.address) === true
+function ownsChunks({ node, placements }: PlacementHost, ns: string): boolean {
+  return placements.collection(ns)?.table.owners().includes(node.context.address) === true
 }
 
-function contradictions(shard: ShardParts, collection: Collection, entry: Uint8Array): Uint8Array[] {
-  const { node } = shard
+function contradictions(host: PlacementHost, collection: Collection, entry: Uint8Array): Uint8Array[] {
+  const { node } = host
   const { address } = node.context
   const { ns } = collection
   const found: Uint8Array[] = []
@@ -82,7 +85,7 @@ function contradictions(shard: ShardParts, collection: Collection, entry: Uint8A
     found.push(optionsMismatch(ns, address, collation(ownCollation), collation(catalogCollation)))
   }
   const key = findField(entry, 'key')
-  if (sameUuid && key !== undefined && lacksShardKeyIndex(shard, collection, key.slice())) {
+  if (sameUuid && key !== undefined && lacksShardKeyIndex(host, collection, key.slice())) {
     const details = new DocumentWriter(128)
       .string('namespace', ns)
       .string('shard', address)
@@ -94,10 +97,10 @@ function contradictions(shard: ShardParts, collection: Collection, entry: Uint8A
 }
 
 /** A shard that owns nothing takes no part in making indexes; an index on a hashed key may be dropped. */
-function lacksShardKeyIndex(shard: ShardParts, collection: Collection, key: Uint8Array): boolean {
+function lacksShardKeyIndex(host: PlacementHost, collection: Collection, key: Uint8Array): boolean {
   const pattern = ShardKeyPattern.parse(key, { compoundHashed: true })
   if (pattern.isHashed || collection.indexes().some((index) => supportsShardKey(index, key, false))) return false
-  return ownsChunks(shard, collection.ns)
+  return ownsChunks(host, collection.ns)
 }
 
 /** As the list of collections tells them, with the UUID. */
@@ -118,7 +121,7 @@ function optionsMismatch(ns: string, shard: string, own: Uint8Array, catalog: Ui
   )
 }
 
-function misplaced({ node }: ShardParts, { ns, uuid }: Collection): Uint8Array {
+function misplaced({ node }: PlacementHost, { ns, uuid }: Collection): Uint8Array {
   return inconsistency(
     'MisplacedCollection',
     'Unsharded collection found on shard different from database primary shard',
@@ -130,7 +133,7 @@ function misplaced({ node }: ShardParts, { ns, uuid }: Collection): Uint8Array {
   )
 }
 
-function missing({ node }: ShardParts, ns: string, entry: Uint8Array): Uint8Array {
+function missing({ node }: PlacementHost, ns: string, entry: Uint8Array): Uint8Array {
   const details = new DocumentWriter(128).string('namespace', ns).value('uuid', findField(entry, 'uuid')!)
   return inconsistency(
     'MissingLocalCollection',

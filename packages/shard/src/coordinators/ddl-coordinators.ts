@@ -6,20 +6,24 @@
 import { RequestFailedError } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
-import type { ShardParts } from '../shard-parts.js'
+import type { DatabaseMoves } from './locks/database-moves.js'
 import { DdlRecords, type DdlRecord, type MovePrimaryRecord } from './ddl-records.js'
 
-/** How an operation is carried on after a restart, by its kind: in which critical sections, and what is done there. */
-export interface DdlRecovery<R extends DdlRecord = DdlRecord> {
-  hold(parts: ShardParts, record: R, work: () => Promise<void>): Promise<void>
-  carryOn(parts: ShardParts, record: R): Promise<void>
+/** How an operation resumes after a restart: in which critical sections, and with which work. */
+export interface DdlRecovery<R extends DdlRecord, Host> {
+  hold(host: Host, record: R, work: () => Promise<void>): Promise<void>
+  resume(host: Host, record: R): Promise<void>
 }
 
-/** All but movePrimary, which is not carried on but ended. */
-type CarriedOn = Exclude<DdlRecord, MovePrimaryRecord>
+/** All but movePrimary, which does not resume: recovery ends it. */
+type Resumed = Exclude<DdlRecord, MovePrimaryRecord>
 
-export type DdlRecoveries = {
-  readonly [O in CarriedOn['operation']]: DdlRecovery<Extract<CarriedOn, { readonly operation: O }>>
+export type DdlRecoveries<Host> = {
+  readonly [O in Resumed['operation']]: DdlRecovery<Extract<Resumed, { readonly operation: O }>, Host>
+}
+
+interface RecoveryHost {
+  readonly databaseMoves: Pick<DatabaseMoves, 'recover'>
 }
 
 export class DdlCoordinators {
@@ -41,14 +45,14 @@ export class DdlCoordinators {
   }
 
   /** After a restart, before anybody can touch what an earlier life has begun to change. */
-  recover(parts: ShardParts, recoveries: DdlRecoveries): void {
+  recover<Host extends RecoveryHost>(host: Host, recoveries: DdlRecoveries<Host>): void {
     for (const record of this.records.all()) {
       if (record.operation === 'movePrimary') continue
-      const recovery = recoveries[record.operation] as DdlRecovery
+      const recovery = recoveries[record.operation] as DdlRecovery<DdlRecord, Host>
       const [db] = record.ns.split('.', 1) as [string]
       const holder = { operation: record.operation, mode: record.operation === 'dropDatabase' ? 'X' : 'IX' } as const
-      const carryOn = () => recovery.hold(parts, record, () => recovery.carryOn(parts, record))
-      const recovering = parts.databaseMoves.recover(db, holder, carryOn)
+      const resume = () => recovery.hold(host, record, () => recovery.resume(host, record))
+      const recovering = host.databaseMoves.recover(db, holder, resume)
       recovering.catch((error: unknown) => {
         // It shuts down, and goes on in its next life; or the catalog has changed so that nothing is left to be done.
         if (!(error instanceof RequestFailedError) && !(error instanceof CommandError)) throw error

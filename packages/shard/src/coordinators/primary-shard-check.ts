@@ -1,12 +1,12 @@
 import type { DatabaseVersionTuple } from '@shardlab/actor'
 import { sameDatabaseVersion } from '@shardlab/sharding'
 import { databaseNameOf } from '@shardlab/member'
-import type { DatabasePlacement, PlacementState } from '../metadata/placement-state.js'
+import type { DatabasePlacement, DatabasePlacements } from '../host/host.js'
 import { staleDatabase } from '../metadata/version-check.js'
 
 /** @throws CommandError 249 StaleDbVersion when this shard is not the primary that the router thinks it is */
 export async function raiseStaleDatabase(
-  state: PlacementState,
+  placements: DatabasePlacements,
   shard: string,
   ns: string,
   version: DatabaseVersionTuple,
@@ -17,7 +17,7 @@ export async function raiseStaleDatabase(
     database !== undefined &&
     database.primary === shard &&
     sameDatabaseVersion(database.version, version)
-  if (fits(state.database(db))) return
-  const database = await state.refreshDatabase(db)
+  if (fits(placements.database(db))) return
+  const database = await placements.refreshDatabase(db)
   if (!fits(database)) throw staleDatabase(db, version, database)
 }

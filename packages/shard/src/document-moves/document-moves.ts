@@ -23,8 +23,8 @@ export interface RememberedMoves {
 }
 
 export class DocumentMoves {
-  readonly leaving: MoveCoordinator
-  readonly coming: PreparedInserts
+  readonly coordinator: MoveCoordinator
+  readonly preparedInserts: PreparedInserts
   readonly #node: StorageNode
   readonly #context: ActorContext
   #working = false
@@ -36,30 +36,30 @@ export class DocumentMoves {
   constructor(node: StorageNode) {
     this.#node = node
     this.#context = node.context
-    this.leaving = new MoveCoordinator(node)
-    this.coming = new PreparedInserts(node)
+    this.coordinator = new MoveCoordinator(node)
+    this.preparedInserts = new PreparedInserts(node)
   }
 
   /** After the node has its state back. */
   start(): void {
-    this.leaving.recover()
-    this.coming.recover()
-    if (!this.leaving.isEmpty || this.coming.all().length > 0) this.arm(0)
+    this.coordinator.recover()
+    this.preparedInserts.recover()
+    if (!this.coordinator.isEmpty || this.preparedInserts.all().length > 0) this.arm(0)
   }
 
   /** Does any document move? */
   get isBusy(): boolean {
-    return this.leaving.isBusy || !this.coming.isEmpty
+    return this.coordinator.isBusy || !this.preparedInserts.isEmpty
   }
 
   /** What is remembered. No document may be moving. */
   export(): RememberedMoves {
-    return { decisions: this.leaving.export(), dueMs: this.#dueMs }
+    return { decisions: this.coordinator.export(), dueMs: this.#dueMs }
   }
 
   /** Instead of {@link start}. */
   import({ decisions, dueMs }: RememberedMoves): void {
-    this.leaving.import(decisions)
+    this.coordinator.import(decisions)
     this.#dueMs = dueMs
   }
 
@@ -77,8 +77,8 @@ export class DocumentMoves {
    * Undefined: nobody is moving documents into the collection.
    */
   seen(ns: string, isRead: () => boolean): Promise<void> | undefined {
-    const uuid = this.coming.isEmpty ? undefined : this.#node.collection(ns)?.uuid
-    if (uuid === undefined || this.coming.hiddenIn(uuid) === undefined) return undefined
+    const uuid = this.preparedInserts.isEmpty ? undefined : this.#node.collection(ns)?.uuid
+    if (uuid === undefined || this.preparedInserts.hiddenIn(uuid) === undefined) return undefined
     const key = hexOf(uuid)
     return this.#seen(key, uuid, isRead() ? 0 : writersWaitMs)
   }
@@ -108,9 +108,9 @@ export class DocumentMoves {
     if (this.#working) return this.arm()
     this.#working = true
     try {
-      const left = await this.leaving.work()
+      const left = await this.coordinator.work()
       await this.#askForOutcomes()
-      if (left === 'unfinished' || this.coming.all().length > 0) this.arm()
+      if (left === 'unfinished' || this.preparedInserts.all().length > 0) this.arm()
       else if (left === 'remembering') this.arm(tidyMs)
     } finally {
       this.#working = false
@@ -120,7 +120,7 @@ export class DocumentMoves {
   /** @param uuid of the collection; default: all. @returns whether all have answered */
   async #askForOutcomes(uuid?: Uint8Array): Promise<boolean> {
     let all = true
-    for (const { attemptId, coordinator, collectionUuid } of this.coming.all()) {
+    for (const { attemptId, coordinator, collectionUuid } of this.preparedInserts.all()) {
       if (uuid !== undefined && !sameBytes(uuid, collectionUuid)) continue
       try {
         const { outcome } = await this.#context.request(
@@ -130,7 +130,7 @@ export class DocumentMoves {
           { timeoutMs: outcomeTimeoutMs },
         )
         if (outcome === 'pending') continue
-        this.coming.decide(attemptId, outcome === 'committed')
+        this.preparedInserts.decide(attemptId, outcome === 'committed')
         await this.#node.flush()
       } catch (error) {
         // The coordinator tells it when it is back; what is not on the disk yet goes there with the next write.

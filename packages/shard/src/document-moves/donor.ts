@@ -5,7 +5,7 @@ import { RequestFailedError, StepFailedError, type ReplyOf, type RequestOf } fro
 import { CommandError, DocumentWriter, findField, sameBytes } from '@shardlab/bson'
 import { raiseError } from '@shardlab/node'
 import type { CollectionPlacement } from '@shardlab/sharding'
-import type { ShardParts } from '../shard-parts.js'
+import type { DocumentMoveHost } from './document-move-host.js'
 import { readSession, type MoveSession } from './move-session.js'
 import { keyOf, noteConverted } from './prepared-inserts.js'
 
@@ -18,15 +18,20 @@ const prepareTimeoutMs = 15_000
  * @throws CommandError 13388 StaleConfig, 366 when the statement has to run again, 225 and 217 for the session, and what the recipient
  *   refuses the document with
  */
-export async function moveDocument(parts: ShardParts, request: MoveRequest): Promise<ReplyOf<'shard.move-document'>> {
-  const { leaving } = parts.documentMoves
+export async function moveDocument(
+  host: DocumentMoveHost,
+  request: MoveRequest,
+): Promise<ReplyOf<'shard.move-document'>> {
+  const { coordinator } = host.documentMoves
   const id = findField(request.after, '_id')!
-  await leaving.once(request.requestId, () => leaving.inTurn(`${request.ns} ${keyOf(id)}`, () => move(parts, request)))
+  await coordinator.once(request.requestId, () =>
+    coordinator.inTurn(`${request.ns} ${keyOf(id)}`, () => move(host, request)),
+  )
   return { error: null }
 }
 
-async function move(parts: ShardParts, request: MoveRequest): Promise<void> {
-  const { node, versions, documentMoves } = parts
+async function move(host: DocumentMoveHost, request: MoveRequest): Promise<void> {
+  const { node, versions, documentMoves } = host
   const { ns, after, shardVersion, requestId } = request
   const session = readSession(request.session)
   const { ownership } = await versions.enter(ns, { shardVersion, databaseVersion: null })
@@ -36,26 +41,26 @@ async function move(parts: ShardParts, request: MoveRequest): Promise<void> {
   if (typeof key === 'string') throw goneElsewhere()
   const recipient = placement.table.shardOf(key.keyString)
   if (recipient === node.context.address) throw goneElsewhere()
-  checkStillThere(parts, request, placement, session)
-  const { leaving } = documentMoves
-  const attemptId = leaving.begin()
+  checkStillThere(host, request, placement, session)
+  const { coordinator } = documentMoves
+  const attemptId = coordinator.begin()
   try {
     await node.context.reach('shard.document-move.begun', { ns, to: recipient })
-    await prepare(parts, request, placement, recipient, attemptId)
+    await prepare(host, request, placement, recipient, attemptId)
     await node.context.reach('shard.document-move.prepared', { ns, to: recipient })
-    checkStillThere(parts, request, placement, session)
+    checkStillThere(host, request, placement, session)
   } catch (error) {
-    leaving.abort(attemptId, recipient)
+    coordinator.abort(attemptId, recipient)
     throw error
   }
-  leaving.decide(attemptId, requestId, recipient)
-  if (request.before !== null) removeOld(parts, ns, placement.uuid, request.before)
+  coordinator.decide(attemptId, requestId, recipient)
+  if (request.before !== null) removeOld(host, ns, placement.uuid, request.before)
   noteConverted(node, ns, session)
   documentMoves.arm()
-  await leaving.commit(attemptId)
+  await coordinator.commit(attemptId)
   try {
     await node.context.reach('shard.document-move.decided', { ns, to: recipient })
-    await leaving.finish(attemptId)
+    await coordinator.finish(attemptId)
     await node.context.reach('shard.document-move.finished', { ns, to: recipient })
   } catch (error) {
     // The move is decided: the timer carries on what a fault has broken off here.
@@ -65,14 +70,14 @@ async function move(parts: ShardParts, request: MoveRequest): Promise<void> {
 
 /** @throws CommandError 366 when something else is there, or its place is another one, than when the move was asked for; 225, 217 */
 function checkStillThere(
-  { node, state, critical }: ShardParts,
+  { node, placements, critical }: DocumentMoveHost,
   { ns, before }: MoveRequest,
   placement: CollectionPlacement,
   session: MoveSession,
 ): void {
   node.retries.begin(session.id.key, session.txnNumber)
   const collection = node.collection(ns)
-  if (state.collection(ns) !== placement || critical.blocking(ns) !== undefined) throw goneElsewhere()
+  if (placements.collection(ns) !== placement || critical.blocking(ns) !== undefined) throw goneElsewhere()
   if (collection === undefined || !sameBytes(collection.uuid, placement.uuid)) throw goneElsewhere()
   if (before === null) return
   const stored = collection.findById(findField(before, '_id')!)?.document
@@ -80,7 +85,7 @@ function checkStillThere(
 }
 
 async function prepare(
-  { node, state }: ShardParts,
+  { node, placements }: DocumentMoveHost,
   { ns, after, session }: MoveRequest,
   { uuid, table }: CollectionPlacement,
   recipient: string,
@@ -103,7 +108,7 @@ async function prepare(
   } catch (error) {
     if (error instanceof CommandError && error.code === 13388) {
       // The recipient knows better than this shard.
-      await state.refreshCollection(ns)
+      await placements.refreshCollection(ns)
       throw goneElsewhere()
     }
     if (!(error instanceof RequestFailedError)) throw error
@@ -116,7 +121,7 @@ async function prepare(
   }
 }
 
-function removeOld({ node }: ShardParts, ns: string, uuid: Uint8Array, before: Uint8Array): void {
+function removeOld({ node }: DocumentMoveHost, ns: string, uuid: Uint8Array, before: Uint8Array): void {
   const id = findField(before, '_id')!
   node.apply({ op: 'd', ns, uuid, object: new DocumentWriter(64).value('_id', id).finish(), id, session: null })
 }
@@ -129,8 +134,8 @@ function goneElsewhere(): CommandError {
 }
 
 export function documentMoveOutcome(
-  { documentMoves }: ShardParts,
+  { documentMoves }: DocumentMoveHost,
   { attemptId }: RequestOf<'shard.document-move-outcome'>,
 ): ReplyOf<'shard.document-move-outcome'> {
-  return { outcome: documentMoves.leaving.outcomeOf(attemptId) }
+  return { outcome: documentMoves.coordinator.outcomeOf(attemptId) }
 }

@@ -16,6 +16,7 @@ import {
 } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import type { LogSession } from '@shardlab/storage'
+import type { PreparedDocuments } from '../host/host.js'
 import { RecordStore } from '../common/record-store.js'
 import { readSession, type MoveSession } from './move-session.js'
 
@@ -33,7 +34,7 @@ export interface PreparedInsert {
   readonly session: Uint8Array
 }
 
-export class PreparedInserts {
+export class PreparedInserts implements PreparedDocuments {
   readonly #node: StorageNode
   readonly #records: RecordStore
   readonly #inserts = new Map<string, PreparedInsert>()

@@ -2,18 +2,18 @@
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError, findField, sameBytes } from '@shardlab/bson'
 import { checkDocument } from '@shardlab/node'
-import type { ShardParts } from '../shard-parts.js'
+import type { DocumentMoveHost } from './document-move-host.js'
 
 /**
  * Inserts the document unseen, on the disk.
  * @throws CommandError 13388 StaleConfig, 11000 DuplicateKey, 121 DocumentValidationFailure, 366 when the document belongs elsewhere by now
  */
 export async function prepareInsert(
-  parts: ShardParts,
+  host: DocumentMoveHost,
   { attemptId, coordinator, ns, collectionUuid, document, shardVersion, session }: RequestOf<'shard.prepare-insert'>,
 ): Promise<ReplyOf<'shard.prepare-insert'>> {
-  const { node, versions, documentMoves } = parts
-  const { coming } = documentMoves
+  const { node, versions, documentMoves } = host
+  const { preparedInserts } = documentMoves
   await node.context.reach('shard.document-move.preparing', { ns })
   for (;;) {
     const { ownership } = await versions.enter(ns, { shardVersion, databaseVersion: null })
@@ -27,14 +27,15 @@ export async function prepareInsert(
       )
     checkDocument(node, collection, document, {})
     try {
-      coming.prepare(
+      preparedInserts.prepare(
         { attemptId, coordinator, ns, collectionUuid, id: findField(document, '_id')!.detached(), session },
         document,
       )
       break
     } catch (error) {
       // Who holds the key may only be on the way: whether it stays is decided soon.
-      const settled = error instanceof CommandError && error.code === 11000 ? coming.settled(collectionUuid) : undefined
+      const settled =
+        error instanceof CommandError && error.code === 11000 ? preparedInserts.settled(collectionUuid) : undefined
       if (settled === undefined) throw error
       await settled
     }
@@ -46,11 +47,11 @@ export async function prepareInsert(
 }
 
 export async function decideInsert(
-  { node, documentMoves }: ShardParts,
+  { node, documentMoves }: DocumentMoveHost,
   { attemptId, committed }: RequestOf<'shard.decide-insert'>,
 ): Promise<ReplyOf<'shard.decide-insert'>> {
   await node.context.reach('shard.document-move.deciding', { committed })
-  documentMoves.coming.decide(attemptId, committed)
+  documentMoves.preparedInserts.decide(attemptId, committed)
   await node.flush()
   await node.context.reach('shard.document-move.insert-decided', { committed })
   return { error: null }

@@ -2,9 +2,10 @@
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError, DocumentWriter, emptyDocument, findField } from '@shardlab/bson'
 import { createCollection, type StorageNode } from '@shardlab/node'
-import type { ShardHandlers, ShardParts } from '../shard-parts.js'
+import type { ShardHandlers } from '../host/handlers.js'
+import type { NodeHost } from '../host/host.js'
 
-export const identityHandlers: ShardHandlers<'shard.initialise' | 'shard.relocate' | 'shard.data-size'> = {
+export const identityHandlers: ShardHandlers<'shard.initialise' | 'shard.relocate' | 'shard.data-size', NodeHost> = {
   'shard.initialise': initialise,
   'shard.relocate': relocate,
   'shard.data-size': dataSize,
@@ -19,7 +20,7 @@ export function hasIdentity(node: StorageNode): boolean {
 }
 
 /** @throws CommandError 203 ShardingStateNotInitialized. Server: sharding_state.cpp, assertCanAcceptShardedCommands */
-export function refuseStrangers(): never {
+export function refuseWithoutIdentity(): never {
   throw new CommandError(
     'ShardingStateNotInitialized',
     'Cannot accept sharding commands if sharding state has not been initialized with a shardIdentity document',
@@ -28,7 +29,7 @@ export function refuseStrangers(): never {
 
 /** Stores who this shard is, where the server keeps it: admin.system.version, `shardIdentity`. */
 async function initialise(
-  { node }: ShardParts,
+  { node }: NodeHost,
   { clusterId, configHost }: RequestOf<'shard.initialise'>,
 ): Promise<ReplyOf<'shard.initialise'>> {
   const ns = identityNs
@@ -43,7 +44,7 @@ async function initialise(
 
 /** The config server of a copied cluster listens elsewhere. */
 async function relocate(
-  { node }: ShardParts,
+  { node }: NodeHost,
   { configHost }: RequestOf<'shard.relocate'>,
 ): Promise<ReplyOf<'shard.relocate'>> {
   const id = findField(identityFilter, '_id')!
@@ -65,7 +66,7 @@ function identityDocument(shard: string, clusterId: Uint8Array, configHost: stri
     .finish()
 }
 
-function dataSize({ node }: ShardParts): ReplyOf<'shard.data-size'> {
+function dataSize({ node }: NodeHost): ReplyOf<'shard.data-size'> {
   return {
     sizeBytes: node.engine
       .collections()

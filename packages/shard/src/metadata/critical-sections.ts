@@ -1,14 +1,7 @@
 import { createDeferred, type Deferred } from '@shardlab/actor'
 import type { Entrant } from '@shardlab/node'
+import type { CriticalSection, EnterableSections, ExclusiveSections } from '../host/host.js'
 import { isRead } from './is-read.js'
-
-/** A critical section that somebody is in. */
-export interface CriticalSection {
-  /** From now on reads wait as well. */
-  blockReads(): void
-  /** Whoever waits goes on. Leaving twice has no effect. */
-  leave(): void
-}
 
 class Section implements CriticalSection {
   readonly #sections: Map<string, Section>
@@ -43,7 +36,7 @@ class Section implements CriticalSection {
  * Namespaces on which commands of routers wait: while their placement changes. A section on a database name covers its
  * collections. Server: ShardingRecoveryService critical sections; those of migrations have two phases, README_migrations.
  */
-export class CriticalSections {
+export class CriticalSections implements EnterableSections, ExclusiveSections {
   readonly #sections = new Map<string, Section>()
 
   /** What to wait for before the namespace may be touched; undefined when it is free. `command`: what asks; default: something that writes. */

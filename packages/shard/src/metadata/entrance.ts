@@ -1,16 +1,16 @@
 /** Where commands of routers wait before they touch a collection. */
 import type { Access, Entrant } from '@shardlab/node'
-import type { DocumentMoves } from '../document-moves/document-moves.js'
 import type { DatabaseMoves } from '../coordinators/locks/database-moves.js'
+import type { DocumentMoves } from '../document-moves/document-moves.js'
 import { isRead } from './is-read.js'
 import type { PlacementState } from './placement-state.js'
 import type { VersionCheck } from './version-check.js'
 
 export interface EntranceParts {
-  readonly databaseMoves: DatabaseMoves
-  readonly documentMoves: DocumentMoves
-  readonly versions: VersionCheck
-  readonly state: PlacementState
+  readonly databaseMoves: Pick<DatabaseMoves, 'blocking'>
+  readonly documentMoves: Pick<DocumentMoves, 'seen'>
+  readonly versions: Pick<VersionCheck, 'enter' | 'accessUnder' | 'stale'>
+  readonly placements: Pick<PlacementState, 'placementAt'>
 }
 
 /**
@@ -36,7 +36,7 @@ function enterPresent(parts: EntranceParts, ns: string, entrant: Entrant): Promi
 
 /** A read of the past sees what this shard owned then. @throws CommandError 250 StaleChunkHistory; 13388 StaleConfig */
 async function enterPast(
-  { state, versions }: EntranceParts,
+  { placements, versions }: EntranceParts,
   ns: string,
   { concerns }: Entrant,
   entering: Promise<Access> | Access,
@@ -44,7 +44,7 @@ async function enterPast(
   const access = await entering
   const placement = access.ownership?.placement
   if (placement === undefined) return access
-  const past = await state.placementAt(placement, concerns.read.atClusterTime!)
+  const past = await placements.placementAt(placement, concerns.read.atClusterTime!)
   if (past === undefined) throw versions.stale(ns, `the collection ${ns} is another one by now`)
   return past === placement ? access : versions.accessUnder(past)
 }

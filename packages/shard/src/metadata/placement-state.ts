@@ -3,14 +3,7 @@
  * server when a router comes with a version that does not fit, and kept until it is contradicted.
  * Server: CollectionShardingRuntime, DatabaseShardingState; README_versioning_protocols.
  */
-import {
-  configAddress,
-  RequestFailedError,
-  type ActorContext,
-  type DatabaseVersionTuple,
-  type ReplyOf,
-  type TimestampPair,
-} from '@shardlab/actor'
+import { configAddress, RequestFailedError, type ActorContext, type ReplyOf, type TimestampPair } from '@shardlab/actor'
 import { CommandError, decode } from '@shardlab/bson'
 import {
   knownVersion,
@@ -20,11 +13,7 @@ import {
   type CollectionPlacement,
   type PlacementVersion,
 } from '@shardlab/sharding'
-
-export interface DatabasePlacement {
-  readonly primary: string
-  readonly version: DatabaseVersionTuple
-}
+import type { DatabasePlacement, Placements } from '../host/host.js'
 
 /** All that a shard knows of placements. Changed by nobody. */
 export interface KnownPlacements {
@@ -43,7 +32,7 @@ interface CollectionEntry {
   refreshing: Promise<CollectionPlacement | null> | null
 }
 
-export class PlacementState {
+export class PlacementState implements Placements {
   readonly #context: ActorContext
   /** Those of which something is known, or is being asked. */
   readonly #collections = new Map<string, CollectionEntry>()

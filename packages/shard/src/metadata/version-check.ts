@@ -17,8 +17,14 @@ import {
   type CollectionPlacement,
 } from '@shardlab/sharding'
 import { HidingFilter } from '../document-moves/hiding-filter.js'
-import type { CriticalSections } from './critical-sections.js'
-import type { DatabasePlacement, PlacementState } from './placement-state.js'
+import type {
+  BlockedNamespaces,
+  CollectionPlacements,
+  DatabasePlacement,
+  DatabasePlacements,
+  VersionedEntry,
+  VersionErrors,
+} from '../host/host.js'
 
 const everything: Access = { ownership: null }
 
@@ -30,10 +36,10 @@ export interface VersionCheckMutations {
   readonly versionCheckOff: boolean
 }
 
-export class VersionCheck {
+export class VersionCheck implements VersionedEntry, VersionErrors {
   readonly #shard: string
-  readonly #state: PlacementState
-  readonly #critical: CriticalSections
+  readonly #placements: CollectionPlacements & DatabasePlacements
+  readonly #critical: BlockedNamespaces
   readonly #hiddenIn: (collectionUuid: Uint8Array) => ReadonlySet<string> | undefined
   readonly #mutations: VersionCheckMutations
   /** One filter per placement: built once, shared by all commands under it. */
@@ -42,13 +48,13 @@ export class VersionCheck {
   /** @param hiddenIn `_id`s, as KeyStrings, of documents in the collection with this UUID that nobody sees yet */
   constructor(
     shard: string,
-    state: PlacementState,
-    critical: CriticalSections,
+    placements: CollectionPlacements & DatabasePlacements,
+    critical: BlockedNamespaces,
     hiddenIn: (collectionUuid: Uint8Array) => ReadonlySet<string> | undefined = () => undefined,
     mutations: VersionCheckMutations = { ownershipFilterOff: false, versionCheckOff: false },
   ) {
     this.#shard = shard
-    this.#state = state
+    this.#placements = placements
     this.#critical = critical
     this.#hiddenIn = hiddenIn
     this.#mutations = mutations
@@ -65,7 +71,7 @@ export class VersionCheck {
     if (shardVersion === null && databaseVersion === null) return everything
     if (this.#critical.blocking(ns, command) !== undefined)
       return this.#enterSlowly(ns, shardVersion, databaseVersion, command)
-    const database = databaseVersion === null ? undefined : this.#state.database(databaseNameOf(ns))
+    const database = databaseVersion === null ? undefined : this.#placements.database(databaseNameOf(ns))
     if (
       databaseVersion !== null &&
       (database === undefined ||
@@ -75,7 +81,7 @@ export class VersionCheck {
     ) {
       return this.#enterSlowly(ns, shardVersion, databaseVersion, command)
     }
-    const placement = this.#state.collection(ns)
+    const placement = this.#placements.collection(ns)
     const access = shardVersion === null ? everything : this.#accept(placement, shardVersion)
     return access ?? this.#enterSlowly(ns, shardVersion, databaseVersion, command)
   }
@@ -120,7 +126,7 @@ export class VersionCheck {
       // What was waited for may have let somebody into the critical section.
       if (blocking() !== undefined) continue
       if (shardVersion === null) return everything
-      const known = this.#state.collection(ns)
+      const known = this.#placements.collection(ns)
       const access = this.#accept(known, shardVersion)
       if (access !== undefined) return access
       // Only a router that may know more than this shard is worth a question; an outdated one is told at once.
@@ -131,7 +137,7 @@ export class VersionCheck {
           shardVersion,
           known === null ? 'UNSHARDED' : known.table.versionOn(this.#shard),
         )
-      await this.#state.refreshCollection(ns)
+      await this.#placements.refreshCollection(ns)
       refreshed = true
     }
   }
@@ -143,7 +149,7 @@ export class VersionCheck {
 
   /** What a shard answers that was asked to do something for which it is not, or no longer, the right one. */
   stale(ns: string, message: string): CommandError {
-    const placement = this.#state.collection(ns) ?? null
+    const placement = this.#placements.collection(ns) ?? null
     const wanted = placement === null ? 'UNSHARDED' : placement.table.versionOn(this.#shard)
     return staleConfig(ns, this.#shard, 'IGNORED', wanted, message)
   }
@@ -159,9 +165,9 @@ export class VersionCheck {
   }
 
   async #checkDatabase(db: string, received: DatabaseVersionTuple): Promise<void> {
-    let known = this.#state.database(db)
+    let known = this.#placements.database(db)
     if (known === undefined || known === null || isOlderDatabase(known, received))
-      known = await this.#state.refreshDatabase(db)
+      known = await this.#placements.refreshDatabase(db)
     if (known === null || !sameDatabaseVersion(known.version, received) || known.primary !== this.#shard)
       throw staleDatabase(db, received, known)
   }

@@ -1,6 +1,7 @@
 /** Requests about migrations that a shard answers. */
 import { errorDocument } from '@shardlab/bson'
-import type { ShardHandlers } from '../shard-parts.js'
+import type { ShardHandlers } from '../host/handlers.js'
+import type { Migrations } from './migrations.js'
 
 export const migrationHandlers: ShardHandlers<
   | 'shard.move-range'
@@ -9,7 +10,8 @@ export const migrationHandlers: ShardHandlers<
   | 'shard.receive-commit'
   | 'shard.migrate-clone'
   | 'shard.transfer-mods'
-  | 'shard.settle-migration'
+  | 'shard.settle-migration',
+  { readonly migrations: Migrations }
 > = {
   'shard.move-range': ({ migrations }, request) => migrations.moveRange(request).then(withoutError),
   'shard.receive-range'({ migrations }, request) {
@@ -17,22 +19,22 @@ export const migrationHandlers: ShardHandlers<
     return { error: null }
   },
   async 'shard.receive-status'({ migrations }, { migrationId }) {
-    const { state, counts, reason } = await migrations.receipt(migrationId).status()
+    const { state, counts, reason } = await migrations.recipient(migrationId).status()
     return { state, counts, reason: reason === null ? null : errorDocument(reason), error: null }
   },
   async 'shard.receive-commit'({ migrations }, { migrationId }) {
-    return { counts: await migrations.receipt(migrationId).commit(), error: null }
+    return { counts: await migrations.recipient(migrationId).commit(), error: null }
   },
   'shard.migrate-clone'({ migrations }, { migrationId, batch, documentsMax }) {
-    const { documents, sizes = null, last } = migrations.donation(migrationId).clone(batch, documentsMax)
+    const { documents, sizes = null, last } = migrations.source(migrationId).clone(batch, documentsMax)
     return { documents, sizes, last, error: null }
   },
   'shard.transfer-mods'({ migrations }, { migrationId, batch }) {
-    const { deleted, reloaded, sessions, sizes = null } = migrations.donation(migrationId).mods(batch)
+    const { deleted, reloaded, sessions, sizes = null } = migrations.source(migrationId).mods(batch)
     return { deleted, reloaded, sessions, sizes, error: null }
   },
   'shard.settle-migration': ({ migrations }, { migrationId, decision }) =>
-    migrations.heed(migrationId, decision).then(withoutError),
+    migrations.applyDecision(migrationId, decision).then(withoutError),
 }
 
 function withoutError(): { readonly error: null } {

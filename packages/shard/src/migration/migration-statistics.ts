@@ -2,7 +2,7 @@
 import type { MigrationStage } from '@shardlab/actor'
 import type { DocumentWriter } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
-import type { Size } from '../ranges/measured/sized-range.js'
+import type { Size } from '../ranges/collection-ranges.js'
 
 export class MigrationStatistics {
   readonly #donated = {

@@ -2,17 +2,26 @@
 import { configAddress, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { raiseError } from '@shardlab/node'
-import type { ShardHandlers, ShardParts } from '../shard-parts.js'
+import type { ShardHandlers } from '../host/handlers.js'
+import type { DatabasePlacements, ExclusiveSections, NodeHost, OrphanCounter } from '../host/host.js'
 import { raiseStaleDatabase } from '../coordinators/primary-shard-check.js'
 import { analysedCollection, enterAnalysis } from './analysed-collection.js'
 import { countKeyValues, keyValues } from './key-values.js'
 import { monotonicityOf } from './monotonicity.js'
 import { distributeQueries } from './query-distribution.js'
-import { insertExpiring } from './query-samples.js'
+import { insertExpiring, type QuerySamples } from './query-samples.js'
 import { arrayInKey, sampleKeys } from './sampled-keys.js'
 import { makesUnique, supportingIndex } from './supporting-index.js'
 
 const splitPointsNs = 'config.analyzeShardKeySplitPoints'
+
+interface AnalysisHost extends NodeHost {
+  readonly placements: DatabasePlacements
+  readonly critical: ExclusiveSections
+  readonly orphans: OrphanCounter
+  /** Null where the emulated version samples no queries. */
+  readonly samples: Pick<QuerySamples, 'add'> | null
+}
 
 export const queryAnalysisHandlers: ShardHandlers<
   | 'shard.configure-query-analyzer'
@@ -23,7 +32,8 @@ export const queryAnalysisHandlers: ShardHandlers<
   | 'shard.count-key-values'
   | 'shard.key-values'
   | 'shard.sample-keys'
-  | 'shard.distribute-queries'
+  | 'shard.distribute-queries',
+  AnalysisHost
 > = {
   'shard.configure-query-analyzer': configureQueryAnalyzer,
   async 'shard.add-sampled-query'({ samples }, query) {
@@ -42,9 +52,9 @@ export const queryAnalysisHandlers: ShardHandlers<
     }
   },
   'shard.describe-key': describeKey,
-  async 'shard.measure-collection'({ node }, request) {
+  async 'shard.measure-collection'({ node, orphans }, request) {
     const { collection } = await enterAnalysis(node, request)
-    const orphanCount = node.role.orphanCount?.(collection) ?? 0
+    const orphanCount = orphans.of(collection.uuid)
     return { count: collection.count, sizeBytes: collection.dataSizeBytes, orphanCount, error: null }
   },
   'shard.count-key-values': countKeyValues,
@@ -54,11 +64,11 @@ export const queryAnalysisHandlers: ShardHandlers<
 }
 
 async function configureQueryAnalyzer(
-  { node, state, critical }: ShardParts,
+  { node, placements, critical }: AnalysisHost,
   { ns, configuration, databaseVersion }: RequestOf<'shard.configure-query-analyzer'>,
 ): Promise<ReplyOf<'shard.configure-query-analyzer'>> {
   const { context } = node
-  await raiseStaleDatabase(state, context.address, ns, databaseVersion)
+  await raiseStaleDatabase(placements, context.address, ns, databaseVersion)
   // One after the other with drops and renames of the collection.
   return critical.hold(ns, async () => {
     const { uuid } = analysedCollection(node, ns)
@@ -73,7 +83,7 @@ async function configureQueryAnalyzer(
 }
 
 async function describeKey(
-  { node }: ShardParts,
+  { node }: AnalysisHost,
   request: RequestOf<'shard.describe-key'>,
 ): Promise<ReplyOf<'shard.describe-key'>> {
   const analysed = await enterAnalysis(node, request)
@@ -92,7 +102,7 @@ async function describeKey(
 }
 
 async function distribute(
-  { node }: ShardParts,
+  { node }: AnalysisHost,
   request: RequestOf<'shard.distribute-queries'>,
 ): Promise<ReplyOf<'shard.distribute-queries'>> {
   const analysed = await enterAnalysis(node, request)

@@ -2,27 +2,27 @@
 import { CommandError, DocumentWriter, findField, keyStringUpperBound, nullValue, type RawValue } from '@shardlab/bson'
 import type { Random, ReplyOf, RequestOf } from '@shardlab/actor'
 import type { Index } from '@shardlab/storage'
-import type { ShardParts } from '../shard-parts.js'
+import type { NodeHost } from '../host/host.js'
 import { enterAnalysis, type AnalysedKey } from './analysed-collection.js'
-import { analysisDice } from './sampling-random.js'
+import { samplingRandom } from './sampling-random.js'
 import { keyPrefix } from './monotonicity.js'
 
 /** Index entries that one page looks at, before other work gets its turn; a value that occurs more often goes to its end. */
 const pageEntries = 20_000
 
 export async function countKeyValues(
-  { node }: ShardParts,
+  { node }: NodeHost,
   request: RequestOf<'shard.count-key-values'>,
 ): Promise<ReplyOf<'shard.count-key-values'>> {
   const analysed = await enterAnalysis(node, request)
   const index = indexOf(analysed, request.index)
   const rate = findField(request.sampling, 'rate')!.asNumber()
-  const dice = rate === 1 ? null : analysisDice(node)
-  return { ...page(analysed, index, request.after, dice === null ? null : { dice, rate }), error: null }
+  const random = rate === 1 ? null : samplingRandom(node)
+  return { ...page(analysed, index, request.after, random === null ? null : { random, rate }), error: null }
 }
 
 interface SampledEntries {
-  readonly dice: Random
+  readonly random: Random
   readonly rate: number
 }
 
@@ -55,7 +55,7 @@ function page(
       frequency = 0
     }
     entries++
-    if (sampled === null || sampled.dice.fraction() < sampled.rate) frequency++
+    if (sampled === null || sampled.random.fraction() < sampled.rate) frequency++
   }
   close()
   return { keys, frequencies, done: true }
@@ -63,7 +63,7 @@ function page(
 
 /** Values of the key as documents; those of an index whose field is hashed come from the document. */
 export async function keyValues(
-  { node }: ShardParts,
+  { node }: NodeHost,
   request: RequestOf<'shard.key-values'>,
 ): Promise<ReplyOf<'shard.key-values'>> {
   const analysed = await enterAnalysis(node, request)

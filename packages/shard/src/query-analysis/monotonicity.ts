@@ -3,7 +3,7 @@ import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import type { Collection, Index } from '@shardlab/storage'
 import { shardKeyPrefixedIndex } from '../shard-key/shard-key-prefixed-index.js'
-import { analysisDice } from './sampling-random.js'
+import { samplingRandom } from './sampling-random.js'
 import type { AnalysedKey } from './analysed-collection.js'
 
 /** Decimal places of all figures of an analysis. */
@@ -54,13 +54,13 @@ function sampledRecordIds(
       ? Math.min(findField(sampling, 'sampleSize')!.asNumber(), total)
       : Math.ceil(rateGiven * total)
   const rate = rateGiven ?? wanted / total
-  const dice = analysisDice(node)
+  const random = samplingRandom(node)
   const recordIds: number[] = []
   let firstKey: string | null = null
   let severalKeys = false
   const cursor = index.scanKeys(undefined, undefined, false)
   for (let recordId = cursor.next(); recordId >= 0 && recordIds.length < wanted; recordId = cursor.next()) {
-    if (rate !== 1 && dice.fraction() >= rate) continue
+    if (rate !== 1 && random.fraction() >= rate) continue
     recordIds.push(recordId)
     if (severalKeys) continue
     firstKey ??= keyPrefix(index, collection.get(recordId)!.document, fieldCount)

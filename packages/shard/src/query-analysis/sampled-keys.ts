@@ -2,8 +2,8 @@
 import type { Random, ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { ShardKeyPattern } from '@shardlab/sharding'
-import type { ShardParts } from '../shard-parts.js'
-import { analysisDice } from './sampling-random.js'
+import type { NodeHost } from '../host/host.js'
+import { samplingRandom } from './sampling-random.js'
 import { enterAnalysis } from './analysed-collection.js'
 
 /**
@@ -11,11 +11,11 @@ import { enterAnalysis } from './analysed-collection.js'
  * sample of the collection.
  */
 export async function sampleKeys(
-  { node }: ShardParts,
+  { node }: NodeHost,
   request: RequestOf<'shard.sample-keys'>,
 ): Promise<ReplyOf<'shard.sample-keys'>> {
   const { collection, ownership, shardKey } = await enterAnalysis(node, request)
-  const sample = new SmallestDraws(request.size, analysisDice(node))
+  const sample = new SmallestDraws(request.size, samplingRandom(node))
   const records = collection.scan()
   for (let record = records.next(); record !== null; record = records.next()) {
     if (ownership === null || ownership.owns(record.document)) sample.offer(record.document)
@@ -47,17 +47,17 @@ interface Draw {
 /** Keeps the documents with the smallest draws; twice as many as are wanted before it sorts some out. */
 class SmallestDraws {
   readonly #size: number
-  readonly #dice: Random
+  readonly #random: Random
   #draws: Draw[] = []
   #limit = Number.POSITIVE_INFINITY
 
-  constructor(size: number, dice: Random) {
+  constructor(size: number, random: Random) {
     this.#size = size
-    this.#dice = dice
+    this.#random = random
   }
 
   offer(document: Uint8Array): void {
-    const draw = this.#dice.uint32()
+    const draw = this.#random.uint32()
     if (draw >= this.#limit) return
     this.#draws.push({ draw, document })
     if (this.#draws.length >= this.#size * 2) this.#shrink()

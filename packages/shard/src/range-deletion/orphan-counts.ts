@@ -1,19 +1,13 @@
 /** How many documents of a collection this shard does not own, as its range deletions say. Server: balancer_stats_registry.cpp. */
 import { BsonType, findField, hexOf } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
-import type { Collection } from '@shardlab/storage'
+import type { OrphanCounter } from '../host/host.js'
 import { orphansIn } from './range-deletion-task.js'
-import { partsOf } from '../shard-parts.js'
 
 const rangeDeletions = 'config.rangeDeletions'
 
-/** The sum of `numOrphanDocs` over the range deletions of a collection; 0 when there is none. */
-export function orphanCountOf(node: StorageNode, { uuid }: Collection): number {
-  return partsOf(node).orphans.of(uuid)
-}
-
 /** The sums of all collections, kept up to date from when they are asked for first. */
-export class OrphanCounts {
+export class OrphanCounts implements OrphanCounter {
   readonly #node: StorageNode
   #byCollection: Map<string, number> | null = null
   #isWatching = false

@@ -2,21 +2,12 @@
  * Deletes the documents of ranges that this shard does not own: when the cursors are gone that may still read there, and after a while.
  * Server: range_deleter_service.cpp; until 5.0 metadata_manager.cpp, range_deletion_util.cpp. Parameters: orphanCleanupDelaySecs, rangeDeleterBatchSize, rangeDeleterBatchDelayMS.
  */
-import {
-  Cancellation,
-  createDeferred,
-  passedStep,
-  RequestFailedError,
-  StepFailedError,
-  type Deferred,
-} from '@shardlab/actor'
+import { Cancellation, createDeferred, RequestFailedError, StepFailedError, type Deferred } from '@shardlab/actor'
 import { CommandError, hexOf, sameBytes } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import { ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
-import type { DeletedSome } from '../ranges/collection-ranges.js'
-import { rangesOf } from '../ranges/ranges-of.js'
-import type { MigrationStatistics } from '../migration/migration-statistics.js'
+import type { DeletedSome, RangeStore } from '../ranges/collection-ranges.js'
 import { DueRanges, type Scheduled } from './due-ranges.js'
 import type { KeyRange } from '../ranges/key-range.js'
 import type { RangeDeletionTask, TaskState } from './range-deletion-task.js'
@@ -33,10 +24,15 @@ const armedAnewAfterMs = 60_000
 
 const noCursors: readonly bigint[] = []
 
+interface DeletionCounts {
+  noteDeleted(documents: number, bytes: number): void
+}
+
 export class RangeDeleter {
   readonly tasks: RangeDeletionTasks
   readonly #node: StorageNode
-  readonly #statistics: MigrationStatistics
+  readonly #ranges: RangeStore
+  readonly #counts: DeletionCounts
   readonly #scheduled = new DueRanges()
   /** Resolved whenever a task is gone; null: nobody waits for that. */
   #progress: Deferred<void> | null = null
@@ -45,9 +41,10 @@ export class RangeDeleter {
   #armedForMs: number | null = null
   #armedAtMs = 0
 
-  constructor(node: StorageNode, statistics: MigrationStatistics) {
+  constructor(node: StorageNode, ranges: RangeStore, counts: DeletionCounts) {
     this.#node = node
-    this.#statistics = statistics
+    this.#ranges = ranges
+    this.#counts = counts
     this.tasks = new RangeDeletionTasks(node)
   }
 
@@ -222,8 +219,7 @@ export class RangeDeleter {
     const { id, ns, range, keyPattern } = task
     const startedAtMs = context.now()
     await node.flush()
-    const started = context.reach('shard.range-deleter.started', { ns })
-    if (started !== passedStep) await started
+    await context.reach('shard.range-deleter.started', { ns })
     let documents = 0
     let bytes = 0
     for (;;) {
@@ -233,7 +229,7 @@ export class RangeDeleter {
       if (deleted === null) return false
       documents += deleted.documents
       bytes += deleted.bytes
-      this.#statistics.noteDeleted(deleted.documents, deleted.bytes)
+      this.#counts.noteDeleted(deleted.documents, deleted.bytes)
       if (deleted.documents === 0) break
       const lessOrphans = (known: TaskState) => ({
         numOrphanDocs: Math.max(0, known.numOrphanDocs - deleted.documents),
@@ -242,8 +238,7 @@ export class RangeDeleter {
       await node.flush()
       await context.sleep(parameters.number('rangeDeleterBatchDelayMS') * deleted.turns, node.stopping.signal)
     }
-    const emptied = context.reach('shard.range-deleter.emptied', { ns })
-    if (emptied !== passedStep) await emptied
+    await context.reach('shard.range-deleter.emptied', { ns })
     this.tasks.remove(id)
     await node.flush()
     if (!context.wants('range-deleted')) return true
@@ -269,11 +264,9 @@ export class RangeDeleter {
   #deleteSome(range: KeyRange, keyPattern: Uint8Array, collection: Collection): DeletedSome | null {
     const batch = this.#node.parameters.number('rangeDeleterBatchSize')
     const most = batch === 0 ? documentsPerTurnMax : Math.min(batch, documentsPerTurnMax)
-    return rangesOf(this.#node, collection).deleteSome(
-      range,
-      ShardKeyPattern.parse(keyPattern, { compoundHashed: true }),
-      most,
-    )
+    return this.#ranges
+      .of(collection)
+      .deleteSome(range, ShardKeyPattern.parse(keyPattern, { compoundHashed: true }), most)
   }
 
   #progressed(): void {

@@ -1,19 +1,54 @@
-/** What a shard asks of the documents of a collection: it does not see whether they are there or measured. */
-import { DocumentWriter, findField } from '@shardlab/bson'
-import type { StorageNode } from '@shardlab/node'
+/**
+ * What a shard does with the documents of a collection by ranges of its shard key. There are two implementations:
+ * `stored/` on documents, and `measured/` on sizes of ranges without documents, for simulated clusters. No other code
+ * asks which one a collection has.
+ */
+import type { CancelSignal, ReplyOf, RequestOf, SizedRange } from '@shardlab/actor'
+import type { CollectionSizes, Entrant, KeyBounds } from '@shardlab/node'
 import type { ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
-import { autoSplitVector, type AutoSplitRequest } from './stored/auto-split-vector.js'
-import { extremeKey } from '../auto-split/top-chunk.js'
-import { splitVector, type SplitVectorRequest } from './stored/split-vector.js'
 import type { CloneBatch, ModsBatch } from '../cloning/document-feed.js'
-import { ClonerSource, type ClonedRange } from './stored/cloner-source.js'
-import { RangeCursor, rangeIndex, type KeyRange } from './key-range.js'
-import { otherBound } from './stored/other-bound.js'
-import { rangeSizeOf, type RangeSizeAnswer, type RangeSizeRequest } from './stored/range-size.js'
-import type { Size } from './measured/sized-range.js'
+import type { KeyRange } from './key-range.js'
 
-/** Where a range is to end that begins at the lower, or with `reverse` the upper end of a chunk. */
+export interface Size {
+  readonly documents: number
+  readonly bytes: number
+}
+
+export const noSize: Size = { documents: 0, bytes: 0 }
+
+export type RangeSizeRequest = Omit<RequestOf<'shard.measure-range'>, 'ns'>
+export type RangeSizeAnswer = Omit<ReplyOf<'shard.measure-range'>, 'error'>
+
+/** Arguments of splitVector. */
+export interface SplitVectorRequest {
+  /** The shard key pattern. */
+  readonly keyPattern: Uint8Array
+  /** Bounds in key space, hashed fields hashed; `max` is exclusive. Null or `{}`: the ends of the key space. */
+  readonly min: Uint8Array | null
+  readonly max: Uint8Array | null
+  /** One split point in the middle, whatever the size. Default false. */
+  readonly force?: boolean
+  /** Parts get half of it. Not needed with `force`. */
+  readonly maxChunkSizeBytes?: number | null
+  /** Null or 0: any number. */
+  readonly maxSplitPoints?: number | null
+  /** Most keys in a part; 0: any number. Default 250,000. */
+  readonly maxChunkObjects?: number | null
+  /** Whether an empty collection needs a size, too: the behaviour `splitVectorRefusesEmptyCollections`. Default true. */
+  readonly refuseEmpty?: boolean
+}
+
+/** A chunk that may have grown too large. */
+export interface AutoSplitRequest {
+  readonly shardKey: ShardKeyPattern
+  readonly range: KeyRange
+  readonly maxChunkSizeBytes: number
+  /** Null: any number. */
+  readonly pointsMax: number | null
+}
+
+/** A range of about the size of a full chunk, of which one bound is given: the lower, or with `reverse` the upper bound of `chunk`. */
 export interface OtherBoundRequest {
   readonly shardKey: ShardKeyPattern
   readonly chunk: KeyRange
@@ -21,101 +56,108 @@ export interface OtherBoundRequest {
   readonly reverse: boolean
 }
 
-/** What a donor hands over, and what has changed in the meantime. */
+/** The range that a donor hands over. */
+export interface ClonedRange {
+  readonly ns: string
+  readonly uuid: Uint8Array
+  readonly shardKey: ShardKeyPattern
+  readonly range: KeyRange
+  /** The `_id`s, as KeyStrings, of documents that are moving in one by one and do not count yet; undefined: none. */
+  readonly hidden: () => ReadonlySet<string> | undefined
+}
+
+/** `sizes`: packed ranges instead of documents. */
+type MaybeSized<Batch> = Batch & { readonly sizes?: Uint8Array }
+
+/** The donor's end of a migration: the content of a range as of the start, then its changes. */
 export interface RangeSource {
-  /** What the recipient needs to know of the collection. */
+  /** The options and indexes that the recipient needs. */
   readonly collection: Collection
-  /** Documents that have changed and that the recipient does not have yet. */
+  /** Changed documents that the recipient does not have yet. */
   readonly waitingChanges: number
-  /** Why the migration cannot go on. @throws CommandError 146 ExceededMemoryLimit; 11601 Interrupted */
+  /** @throws CommandError why the migration cannot continue: 146 ExceededMemoryLimit; 11601 Interrupted */
   check(): void
-  /** The migration is decided: what changes from now on is none of the recipient's business. */
+  /** The migration is decided: later changes do not go to the recipient. */
   close(): void
-  /** `sizes`: ranges instead of documents. @throws CommandError 96 OperationFailed for a batch out of turn */
-  clone(batch: number, documentsMax: number): CloneBatch & { readonly sizes?: Uint8Array }
-  mods(batch: number): ModsBatch & { readonly sizes?: Uint8Array }
+  /** @param documentsMax 0: any number. @throws CommandError 96 OperationFailed for a batch out of turn */
+  clone(batch: number, documentsMax: number): MaybeSized<CloneBatch>
+  /** @throws CommandError as {@link clone} */
+  mods(batch: number): MaybeSized<ModsBatch>
+}
+
+/** A reply to `shard.migrate-clone`. */
+export type ReceivedClone = Pick<ReplyOf<'shard.migrate-clone'>, 'documents' | 'sizes'>
+/** A reply to `shard.transfer-mods`. */
+export type ReceivedMods = Pick<ReplyOf<'shard.transfer-mods'>, 'deleted' | 'reloaded' | 'sizes'>
+
+/** The recipient's end of a migration. {@link StorageNode.flush} follows each call. */
+export interface RangeSink {
+  /**
+   * Stores a batch of the donor's range as of the start.
+   * @returns the size of the batch
+   * @throws CommandError 16976 when a document outside of the range has the `_id`; 11000 DuplicateKey; 26 NamespaceNotFound
+   */
+  store(batch: ReceivedClone): Promise<Size> | Size
+  /**
+   * Applies changes of the donor's range.
+   * @returns the size of what is new or changed
+   * @throws CommandError as {@link store}
+   */
+  apply(mods: ReceivedMods): Size
+}
+
+/** The range that a recipient takes over. */
+export interface ReceivedRange {
+  readonly range: KeyRange
+  readonly shardKey: ShardKeyPattern
+  /** Aborted when the recipient gives the migration up. */
+  readonly stopping: CancelSignal
 }
 
 export interface DeletedSome extends Size {
-  /** In how many turns of a range deletion. */
+  /** Pauses of a range deletion that this many documents take. */
   readonly turns: number
 }
 
+/** The ranges of one collection. */
 export interface CollectionRanges {
-  /** Of all documents, whoever owns them. */
+  /** Of all documents, owned or not. */
   readonly totals: Size
   /** @throws CommandError 96 OperationFailed without an index that begins with the shard key */
   sizeOf(request: RangeSizeRequest): RangeSizeAnswer
-  /** @throws CommandError as {@link splitVector} */
+  /** Sizes for statistics; null: the node counts the documents itself. @throws CommandError 115 CommandNotSupported */
+  reportedSizes(bounds: KeyBounds | null, shardKey: ShardKeyPattern | null): CollectionSizes | null
+  /** @throws CommandError as `stored/split-vector.ts` */
   splitVector(request: SplitVectorRequest): Uint8Array[]
-  /** @throws CommandError as {@link autoSplitVector} */
+  /** @throws CommandError as `stored/auto-split-vector.ts` */
   autoSplitVector(request: AutoSplitRequest): Uint8Array[]
   otherBound(request: OtherBoundRequest): Uint8Array
-  /** The second lowest key of all documents, or the highest one; null when there is none. */
+  /** The second lowest key of all documents, or the highest one; null: there is none. */
   extremeKey(shardKey: ShardKeyPattern, lowest: boolean): Uint8Array | null
-  /** From now on changes are followed. @throws CommandError 27 IndexNotFound; 153 ChunkTooBig unless `maxChunkSizeBytes` is null */
+  /** A shard key between two bounds, given as KeyStrings, `max` exclusive; null: no document has one. */
+  keyBetween(shardKey: ShardKeyPattern, min: string, max: string): Uint8Array | null
+  /**
+   * Opens a range for a recipient; its changes are followed from now on.
+   * @throws CommandError 27 IndexNotFound; 153 ChunkTooBig unless `maxChunkSizeBytes` is null
+   */
   source(cloned: ClonedRange, maxChunkSizeBytes: number | null): RangeSource
-  /** Deletes documents of a range; null without an index by which they are found. {@link StorageNode.flush} follows. */
+  sink(received: ReceivedRange): RangeSink
+  /** Deletes at most `most` documents of a range; null without an index by which they are found. {@link StorageNode.flush} follows. */
   deleteSome(range: KeyRange, shardKey: ShardKeyPattern, most: number): DeletedSome | null
+  /**
+   * A function that adds documents without writing any.
+   * @throws CommandError 115 CommandNotSupported for a collection that stores its documents
+   */
+  growth(): (grown: SizedRange) => void
 }
 
-/** Of documents that are there. */
-export class StoredRanges implements CollectionRanges {
-  readonly #node: StorageNode
-  readonly #collection: Collection
-
-  constructor(node: StorageNode, collection: Collection) {
-    this.#node = node
-    this.#collection = collection
-  }
-
-  get totals(): Size {
-    const { count, dataSizeBytes } = this.#collection
-    return { documents: count, bytes: dataSizeBytes }
-  }
-
-  sizeOf(request: RangeSizeRequest): RangeSizeAnswer {
-    return rangeSizeOf(this.#collection, request)
-  }
-
-  splitVector(request: SplitVectorRequest): Uint8Array[] {
-    return splitVector(this.#collection, request)
-  }
-
-  autoSplitVector(request: AutoSplitRequest): Uint8Array[] {
-    return autoSplitVector(this.#collection, this.#collection.ns, request)
-  }
-
-  otherBound({ shardKey, chunk, maxChunkSizeBytes, reverse }: OtherBoundRequest): Uint8Array {
-    return otherBound(this.#collection, shardKey, chunk, maxChunkSizeBytes, reverse)
-  }
-
-  extremeKey(shardKey: ShardKeyPattern, lowest: boolean): Uint8Array | null {
-    return extremeKey(this.#collection, shardKey, lowest)
-  }
-
-  source(cloned: ClonedRange, maxChunkSizeBytes: number | null): RangeSource {
-    return new ClonerSource(this.#node, cloned, maxChunkSizeBytes)
-  }
-
-  deleteSome(range: KeyRange, shardKey: ShardKeyPattern, most: number): DeletedSome | null {
-    const collection = this.#collection
-    const index = rangeIndex(collection, shardKey)
-    if (index === undefined) return null
-    const cursor = new RangeCursor(index, range)
-    const recordIds: number[] = []
-    for (let recordId = cursor.next(); recordId >= 0; recordId = cursor.next()) {
-      recordIds.push(recordId)
-      if (recordIds.length >= most) break
-    }
-    let bytes = 0
-    for (const recordId of recordIds) {
-      const { document } = collection.get(recordId)!
-      const id = findField(document, '_id')!
-      bytes += document.length
-      const object = new DocumentWriter(64).value('_id', id).finish()
-      this.#node.apply({ op: 'd', ns: collection.ns, uuid: collection.uuid, object, id, session: null })
-    }
-    return { documents: recordIds.length, bytes, turns: 1 }
-  }
+/** The ranges of all collections of a shard. */
+export interface RangeStore {
+  /** Called once, after the node has read its disk. */
+  start(): void
+  of(collection: Collection): CollectionRanges
+  /** @throws CommandError 115 CommandNotSupported for a command about documents of a collection that stores none */
+  checkCommand(ns: string, entrant: Entrant): void
+  /** @throws CommandError 115 CommandNotSupported for a collection whose documents cannot be copied, as it stores none */
+  checkCopied(ns: string): void
 }

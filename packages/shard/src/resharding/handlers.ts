@@ -1,7 +1,8 @@
 /** Requests about resharding that a shard answers. */
 import { errorDocument } from '@shardlab/bson'
-import type { ShardHandlers } from '../shard-parts.js'
-import { reshardCollection } from './command/reshard-collection.js'
+import type { ShardHandlers } from '../host/handlers.js'
+import { reshardCollection, type ReshardCommandHost } from './command/reshard-collection.js'
+import type { Reshardings } from './participant/reshardings.js'
 import { sampleShardKeys } from './sample-shard-keys.js'
 
 export const reshardingHandlers: ShardHandlers<
@@ -14,7 +15,8 @@ export const reshardingHandlers: ShardHandlers<
   | 'shard.resharding-mods'
   | 'shard.block-for-resharding'
   | 'shard.finish-resharding'
-  | 'shard.settle-resharding'
+  | 'shard.settle-resharding',
+  ReshardCommandHost & { readonly reshardings: Reshardings }
 > = {
   'shard.reshard-collection': reshardCollection,
   'shard.sample-shard-keys': sampleShardKeys,

@@ -2,7 +2,7 @@
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError, sameBytes } from '@shardlab/bson'
 import { OwnershipFilter, ShardKeyPattern } from '@shardlab/sharding'
-import type { ShardParts } from '../shard-parts.js'
+import type { PlacementHost } from '../host/host.js'
 
 /** Weights are below this. */
 const weightsEnd = 2 ** 32
@@ -14,10 +14,10 @@ interface Sample {
 
 /** Every owned document gets a weight; those with the lowest ones are the sample. @throws CommandError 26 NamespaceNotFound, 61 ShardKeyNotFound */
 export async function sampleShardKeys(
-  { node, state }: ShardParts,
+  { node, placements }: PlacementHost,
   { ns, uuid, keyPattern, size }: RequestOf<'shard.sample-shard-keys'>,
 ): Promise<ReplyOf<'shard.sample-shard-keys'>> {
-  const placement = await state.refreshCollection(ns)
+  const placement = await placements.refreshCollection(ns)
   const collection = node.collection(ns)
   if (
     placement === null ||

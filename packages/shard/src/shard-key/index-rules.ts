@@ -4,13 +4,16 @@ import type { Access, IndexRules } from '@shardlab/node'
 import { formatDocument } from '@shardlab/query'
 import type { Behaviours, ShardKeyPattern } from '@shardlab/sharding'
 import { shardKeyIndex, supportsShardKey } from './shard-key-index.js'
-import type { PlacementState } from '../metadata/placement-state.js'
+import type { CollectionPlacements } from '../host/host.js'
 
-export function shardIndexRules(behaviours: Behaviours, state: PlacementState): IndexRules {
+export function shardIndexRules(
+  behaviours: Behaviours,
+  placements: Pick<CollectionPlacements, 'collection'>,
+): IndexRules {
   /** Undefined: as far as the command is concerned, the collection is not sharded. */
   const shardKeyOf = ({ ownership }: Access, ns: string): ShardKeyPattern | undefined => {
     if (ownership !== null) return ownership.placement.isUnsplittable ? undefined : ownership.placement.shardKey
-    const placement = behaviours.directCommandsSeePlacement ? state.collection(ns) : undefined
+    const placement = behaviours.directCommandsSeePlacement ? placements.collection(ns) : undefined
     return placement?.isUnsplittable === false ? placement.shardKey : undefined
   }
   /** Undefined: nothing is protected. */

@@ -15,14 +15,14 @@ import type { UpdateStatement } from '@shardlab/member'
 import type { Access, NodeInvocation } from '@shardlab/node'
 import { compileFilter, equalityValues, formatDocument, formatValue } from '@shardlab/query'
 import type { Behaviours, CollectionPlacement, ExtractedKey, ShardKeyPattern } from '@shardlab/sharding'
-import type { PlacementState } from '../metadata/placement-state.js'
+import type { CollectionPlacements } from '../host/host.js'
 
 /** Who asks. */
 export interface ShardKeyRules {
   readonly behaviours: Behaviours
   /** This shard. */
   readonly shard: string
-  readonly state: PlacementState
+  readonly placements: Pick<CollectionPlacements, 'collection'>
 }
 
 export interface ReplacedDocument {
@@ -95,13 +95,13 @@ export function checkShardKeyOfUpsert(
 
 /** Commands with versions bring what they were routed by; for those of clients it is what this shard happens to know. */
 function placementFor(
-  { state }: ShardKeyRules,
+  { placements }: ShardKeyRules,
   { ownership }: Access,
   { routed, args, db }: NodeInvocation,
 ): CollectionPlacement | null {
   if (ownership !== null) return ownership.placement
   if (routed !== null || args.has('ops')) return null
-  return state.collection(`${db}.${args.collectionName(db)}`) ?? null
+  return placements.collection(`${db}.${args.collectionName(db)}`) ?? null
 }
 
 /** @throws CommandError 31025, 72, 20: what every change of the value needs, even if the document stays */

@@ -2,14 +2,21 @@
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { findField, sameBytes } from '@shardlab/bson'
 import { buildIndex, createCollection, dropLocalCollection, dropLocalDatabase } from '@shardlab/node'
-import type { ShardHandlers, ShardParts } from '../../shard-parts.js'
+import type { ShardHandlers } from '../../host/handlers.js'
+import type { NodeHost, Placements, ReceivingRanges } from '../../host/host.js'
 import { renameParticipant } from './rename-collection.js'
+
+interface ParticipantHost extends NodeHost {
+  readonly placements: Placements
+  readonly migrations: ReceivingRanges
+}
 
 export const localChangeHandlers: ShardHandlers<
   | 'shard.create-local-collection'
   | 'shard.drop-local-collection'
   | 'shard.rename-local-collection'
-  | 'shard.drop-local-database'
+  | 'shard.drop-local-database',
+  ParticipantHost
 > = {
   'shard.create-local-collection': createLocalCollection,
   'shard.drop-local-collection': dropLocal,
@@ -18,7 +25,7 @@ export const localChangeHandlers: ShardHandlers<
 }
 
 async function createLocalCollection(
-  { node, state }: ShardParts,
+  { node, placements }: ParticipantHost,
   { ns, uuid, options, indexes }: RequestOf<'shard.create-local-collection'>,
 ): Promise<ReplyOf<'shard.create-local-collection'>> {
   const stale = node.collection(ns)
@@ -28,40 +35,40 @@ async function createLocalCollection(
   for (const spec of indexes) {
     if (collection.index(findField(spec, 'name')!.asString()) === undefined) buildIndex(node, collection, spec)
   }
-  state.forgetCollection(ns)
+  placements.forgetCollection(ns)
   await node.flush()
   return { error: null }
 }
 
 async function dropLocal(
-  { node, state, migrations }: ShardParts,
+  { node, placements, migrations }: ParticipantHost,
   { ns }: RequestOf<'shard.drop-local-collection'>,
 ): Promise<ReplyOf<'shard.drop-local-collection'>> {
-  migrations.forsake((each) => each === ns)
+  migrations.abortReceiving((each) => each === ns)
   const indexCount = dropLocalCollection(node, ns)
-  state.forgetCollection(ns)
+  placements.forgetCollection(ns)
   await node.flush()
   return { existed: indexCount !== null, indexCount: indexCount ?? 0 }
 }
 
 async function renameLocal(
-  { node, state }: ShardParts,
+  { node, placements }: ParticipantHost,
   request: RequestOf<'shard.rename-local-collection'>,
 ): Promise<ReplyOf<'shard.rename-local-collection'>> {
   renameParticipant(node, request)
-  state.forgetCollection(request.ns)
-  state.forgetCollection(request.to)
+  placements.forgetCollection(request.ns)
+  placements.forgetCollection(request.to)
   await node.flush()
   return {}
 }
 
 async function dropDatabase(
-  { node, state, migrations }: ShardParts,
+  { node, placements, migrations }: ParticipantHost,
   { db }: RequestOf<'shard.drop-local-database'>,
 ): Promise<ReplyOf<'shard.drop-local-database'>> {
-  migrations.forsake((ns) => ns.startsWith(`${db}.`))
+  migrations.abortReceiving((ns) => ns.startsWith(`${db}.`))
   dropLocalDatabase(node, db)
-  state.forgetDatabase(db)
+  placements.forgetDatabase(db)
   await node.flush()
   return {}
 }

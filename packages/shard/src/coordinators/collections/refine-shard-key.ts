@@ -9,26 +9,28 @@ import { compareDocuments, CommandError } from '@shardlab/bson'
 import { expectUuid, raiseError } from '@shardlab/node'
 import { formatDocument } from '@shardlab/query'
 import { ShardKeyPattern } from '@shardlab/sharding'
-import type { ShardHandlers, ShardParts } from '../../shard-parts.js'
-import { raiseStaleDatabase } from '../primary-shard-check.js'
+import type { ShardHandlers } from '../../host/handlers.js'
 import { hasShardKeyIndex } from '../../shard-key/shard-key-index.js'
+import type { CoordinatorHost } from '../ddl-host.js'
+import { raiseStaleDatabase } from '../primary-shard-check.js'
 
 export const refineShardKeyHandlers: ShardHandlers<
-  'shard.refine-collection-shard-key' | 'shard.check-shard-key-index'
+  'shard.refine-collection-shard-key' | 'shard.check-shard-key-index',
+  CoordinatorHost
 > = {
   'shard.refine-collection-shard-key': refineShardKey,
   'shard.check-shard-key-index': checkShardKeyIndex,
 }
 
 async function refineShardKey(
-  { node, state, critical }: ShardParts,
+  { node, placements, critical }: CoordinatorHost,
   { ns, key, enforceUniqueness, collectionUuid, databaseVersion }: RequestOf<'shard.refine-collection-shard-key'>,
 ): Promise<ReplyOf<'shard.refine-collection-shard-key'>> {
   const { context, behaviours } = node
-  await raiseStaleDatabase(state, context.address, ns, databaseVersion)
+  await raiseStaleDatabase(placements, context.address, ns, databaseVersion)
   return critical.hold(ns, async () => {
     expectUuid(node, ns, collectionUuid)
-    const placement = await state.refreshCollection(ns)
+    const placement = await placements.refreshCollection(ns)
     if (placement === null || placement.isUnsplittable)
       throw new CommandError(
         'NamespaceNotSharded',
@@ -58,7 +60,7 @@ async function refineShardKey(
     const [epoch] = table.version
     raiseError((await context.request(configAddress, 'config.commit-refine-shard-key', { ns, key, epoch })).error)
     await context.reach('shard.refine-shard-key.committed', { ns })
-    await state.refreshCollection(ns)
+    await placements.refreshCollection(ns)
     // The others learn of it now or from the first router that knows.
     for (const shard of table.owners())
       if (shard !== context.address) context.send(shard, 'shard.refresh-collection', { ns })
@@ -67,7 +69,7 @@ async function refineShardKey(
 }
 
 function checkShardKeyIndex(
-  { node }: ShardParts,
+  { node }: CoordinatorHost,
   { ns, key, unique }: RequestOf<'shard.check-shard-key-index'>,
 ): ReplyOf<'shard.check-shard-key-index'> {
   const { behaviours } = node

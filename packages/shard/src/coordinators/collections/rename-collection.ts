@@ -16,40 +16,39 @@ import {
   untilDone,
 } from '@shardlab/node'
 import type { CollectionPlacement } from '@shardlab/sharding'
-import { logChange } from '../log-change.js'
-import { raiseStaleDatabase } from '../primary-shard-check.js'
-import { forgetSampling } from '../../query-analysis/stop-sampling.js'
-import { otherShards } from './drop-collection.js'
-import { forEachShard } from '../participants.js'
+import { logChange } from '../../common/changelog.js'
+import { stopSampling } from '../../query-analysis/stop-sampling.js'
 import type { DdlRecovery } from '../ddl-coordinators.js'
+import type { DdlHost } from '../ddl-host.js'
 import type { RenameCollectionRecord } from '../ddl-records.js'
+import { forEachShard, otherShards } from '../participants.js'
+import { raiseStaleDatabase } from '../primary-shard-check.js'
 import { checkShardedNamespace } from '../shard-collection/sharded-namespace.js'
-import type { ShardParts } from '../../shard-parts.js'
 
 export function renameCollection(
-  parts: ShardParts,
+  host: DdlHost,
   request: RequestOf<'shard.rename-collection'>,
 ): Promise<ReplyOf<'shard.rename-collection'>> {
   const { ns, to, dropTarget, collectionUuid } = request
-  return parts.ddl.once(`renameCollection ${ns} ${to} ${dropTarget} ${String(collectionUuid)}`, () =>
-    rename(parts, request),
+  return host.ddl.once(`renameCollection ${ns} ${to} ${dropTarget} ${String(collectionUuid)}`, () =>
+    rename(host, request),
   )
 }
 
 async function rename(
-  parts: ShardParts,
+  host: DdlHost,
   { ns, to, dropTarget, collectionUuid, databaseVersion }: RequestOf<'shard.rename-collection'>,
 ): Promise<ReplyOf<'shard.rename-collection'>> {
-  const { node, state, ddl } = parts
+  const { node, placements, ddl } = host
   const { context } = node
-  await raiseStaleDatabase(state, context.address, ns, databaseVersion)
-  return holdBoth(parts, { ns, to }, async () => {
-    const source = await state.refreshCollection(ns)
-    const target = await state.refreshCollection(to)
+  await raiseStaleDatabase(placements, context.address, ns, databaseVersion)
+  return holdBoth(host, { ns, to }, async () => {
+    const source = await placements.refreshCollection(ns)
+    const target = await placements.refreshCollection(to)
     expectUuid(node, ns, collectionUuid)
-    await checkPreconditions(parts, { ns, to, dropTarget }, source, target)
+    await checkPreconditions(host, { ns, to, dropTarget }, source, target)
     const { uuid } = node.collection(ns)!
-    await forgetSampling(node, [ns, to])
+    await stopSampling(node, [ns, to])
     if (source !== null) await logChange(context, 'renameCollection.start', ns, namesOf({ ns, to }))
     const record: RenameCollectionRecord = {
       operation: 'renameCollection',
@@ -60,14 +59,14 @@ async function rename(
       targetSharded: target !== null,
     }
     await ddl.records.begin(record)
-    await carryOnRename(parts, record)
+    await finishRename(host, record)
     return { error: null }
   })
 }
 
 /** In one order for all: two renames cannot wait for each other. */
 function holdBoth<T>(
-  { critical }: ShardParts,
+  { critical }: DdlHost,
   { ns, to }: { readonly ns: string; readonly to: string },
   work: () => Promise<T>,
 ): Promise<T> {
@@ -75,8 +74,8 @@ function holdBoth<T>(
   return critical.hold(first, () => critical.hold(second, work))
 }
 
-async function carryOnRename(parts: ShardParts, record: RenameCollectionRecord): Promise<void> {
-  const { node, state, ddl } = parts
+async function finishRename(host: DdlHost, record: RenameCollectionRecord): Promise<void> {
+  const { node, placements, ddl } = host
   const { context } = node
   const { ns, to, uuid, sharded, targetSharded } = record
   try {
@@ -95,11 +94,11 @@ async function carryOnRename(parts: ShardParts, record: RenameCollectionRecord):
   const collection = node.collection(ns)
   if (collection !== undefined && sameBytes(collection.uuid, uuid)) renameLocalCollection(node, collection, to)
   await node.flush()
-  state.forgetCollection(ns)
-  state.forgetCollection(to)
+  placements.forgetCollection(ns)
+  placements.forgetCollection(to)
   await untilDone(node, async () => {
     if (sharded || targetSharded)
-      await forEachShard(await otherShards(parts), (shard) =>
+      await forEachShard(await otherShards(context), (shard) =>
         context.request(shard, 'shard.rename-local-collection', { ns, to, uuid }),
       )
     if (sharded) await logChange(context, 'renameCollection.end', to, namesOf({ ns, to }))
@@ -107,14 +106,17 @@ async function carryOnRename(parts: ShardParts, record: RenameCollectionRecord):
   await ddl.records.finish(record)
 }
 
-export const renameCollectionRecovery: DdlRecovery<RenameCollectionRecord> = { hold: holdBoth, carryOn: carryOnRename }
+export const renameCollectionRecovery: DdlRecovery<RenameCollectionRecord, DdlHost> = {
+  hold: holdBoth,
+  resume: finishRename,
+}
 
 function namesOf({ ns, to }: { readonly ns: string; readonly to: string }): Uint8Array {
   return new DocumentWriter(64).string('source', ns).string('destination', to).finish()
 }
 
 async function checkPreconditions(
-  { node }: ShardParts,
+  { node }: DdlHost,
   { ns, to, dropTarget }: { readonly ns: string; readonly to: string; readonly dropTarget: boolean },
   source: CollectionPlacement | null,
   target: CollectionPlacement | null,

@@ -5,16 +5,20 @@
 import { configAddress } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { raiseError, viewOf } from '@shardlab/node'
-import type { ShardParts } from '../../shard-parts.js'
+import type { CoordinatorHost } from '../ddl-host.js'
 
 /**
  * Nothing happens to what is no collection, or is in the catalog. This shard is the database's primary.
  * @param to the shard that it is to be moved to
  * @throws CommandError 26 NamespaceNotFound, 70 ShardNotFound
  */
-export async function trackCollection({ node, state, critical }: ShardParts, ns: string, to: string): Promise<void> {
+export async function trackCollection(
+  { node, placements, critical }: CoordinatorHost,
+  ns: string,
+  to: string,
+): Promise<void> {
   await critical.hold(ns, async () => {
-    if ((await state.refreshCollection(ns)) !== null) return
+    if ((await placements.refreshCollection(ns)) !== null) return
     const collection = node.collection(ns)
     if (collection === undefined) {
       if (viewOf(node, ns) !== null) return
@@ -24,6 +28,6 @@ export async function trackCollection({ node, state, critical }: ShardParts, ns:
     const request = { ns, uuid, defaultCollation, shard: node.context.address, to }
     raiseError((await node.context.request(configAddress, 'config.track-collection', request)).error)
     await node.context.reach('shard.track-collection.committed', { ns })
-    await state.refreshCollection(ns)
+    await placements.refreshCollection(ns)
   })
 }

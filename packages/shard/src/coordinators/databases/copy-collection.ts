@@ -2,7 +2,7 @@
 import type { RequestOf, ReplyOf } from '@shardlab/actor'
 import { CommandError, findField, sameBytes } from '@shardlab/bson'
 import { raiseError, type StorageNode } from '@shardlab/node'
-import type { ShardParts } from '../../shard-parts.js'
+import type { NodeHost } from '../../host/host.js'
 
 const batchDocumentsMax = 1_000
 const batchBytesMax = 1024 * 1024
@@ -42,7 +42,7 @@ function describe(node: StorageNode, ns: string): Omit<RequestOf<'shard.create-l
 }
 
 export async function receiveDocuments(
-  { node }: ShardParts,
+  { node }: NodeHost,
   { ns, uuid, documents }: RequestOf<'shard.receive-documents'>,
 ): Promise<ReplyOf<'shard.receive-documents'>> {
   const collection = node.collection(ns)

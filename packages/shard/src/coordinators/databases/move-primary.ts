@@ -7,34 +7,34 @@
 import { configAddress, RequestFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { dropLocalCollection, raiseError, untilDone } from '@shardlab/node'
+import { logChange } from '../../common/changelog.js'
 import { parseDatabase } from '../../metadata/placement-state.js'
-import type { ShardParts } from '../../shard-parts.js'
-import { copyCollection, createEmptyCopy } from './copy-collection.js'
-import { logChange } from '../log-change.js'
+import type { DdlHost } from '../ddl-host.js'
 import type { MovePrimaryRecord } from '../ddl-records.js'
 import { raiseStaleDatabase } from '../primary-shard-check.js'
+import { copyCollection, createEmptyCopy } from './copy-collection.js'
 
 export async function movePrimary(
-  parts: ShardParts,
+  host: DdlHost,
   request: RequestOf<'shard.move-primary'>,
 ): Promise<ReplyOf<'shard.move-primary'>> {
-  const { node, state, databaseMoves } = parts
+  const { node, placements, databaseMoves } = host
   const { db, to, databaseVersion } = request
-  const work = () => databaseMoves.move(db, () => move(parts, request))
+  const work = () => databaseMoves.move(db, () => move(host, request))
   if (node.behaviours.movePrimaryJoins) {
-    await raiseStaleDatabase(state, node.context.address, db, databaseVersion)
+    await raiseStaleDatabase(placements, node.context.address, db, databaseVersion)
     await databaseMoves.asked(db, to, work)
   } else await work()
   return { error: null }
 }
 
-async function move(parts: ShardParts, { db, to, databaseVersion }: RequestOf<'shard.move-primary'>): Promise<void> {
-  const { node, state, databaseMoves, ddl } = parts
+async function move(host: DdlHost, { db, to, databaseVersion }: RequestOf<'shard.move-primary'>): Promise<void> {
+  const { node, placements, databaseMoves, ddl } = host
   const { context } = node
-  await raiseStaleDatabase(state, context.address, db, databaseVersion)
+  await raiseStaleDatabase(placements, context.address, db, databaseVersion)
   if (to === context.address) return
   raiseError((await context.request(configAddress, 'config.check-new-primary', { db, to })).error)
-  await endPending(parts, db)
+  await endPending(host, db)
   if (node.behaviours.movePrimaryIsOneForEachShard) databaseMoves.checkOnlyCopy(db)
   const begun: MovePrimaryRecord[] = []
   let sharded: readonly string[] = []
@@ -43,31 +43,31 @@ async function move(parts: ShardParts, { db, to, databaseVersion }: RequestOf<'s
       // Who was let in before goes on within this turn; then nothing changes what there is to be copied.
       await context.sleep(0, node.stopping.signal)
       await node.flush()
-      const found = await collectionsOf(parts, db)
+      const found = await collectionsOf(host, db)
       sharded = found.sharded
-      await checkRecipient(parts, to, db, found.unsharded)
-      await log(parts, 'start', db, to, sharded)
+      await checkRecipient(host, to, db, found.unsharded)
+      await log(host, 'start', db, to, sharded)
       await context.reach('shard.move-primary.started', { db, to })
       const record: MovePrimaryRecord = { operation: 'movePrimary', ns: db, to, namespaces: found.unsharded }
       begun.push(record)
       await ddl.records.begin(record)
-      await copyAndCommit(parts, record, sharded, databaseVersion)
+      await copyAndCommit(host, record, sharded, databaseVersion)
     })
   } catch (error) {
-    for (const record of begun) await abort(parts, record, error)
+    for (const record of begun) await abort(host, record, error)
     throw error
   }
   await context.reach('shard.move-primary.cleaned', { db, to })
-  await log(parts, 'end', db, to, sharded)
+  await log(host, 'end', db, to, sharded)
 }
 
 async function copyAndCommit(
-  parts: ShardParts,
+  host: DdlHost,
   record: MovePrimaryRecord,
   sharded: readonly string[],
   databaseVersion: RequestOf<'shard.move-primary'>['databaseVersion'],
 ): Promise<void> {
-  const { node, state, critical } = parts
+  const { node, placements, critical } = host
   const { context } = node
   const { ns: db, to, namespaces } = record
   for (const ns of sharded) await createEmptyCopy(node, ns, to)
@@ -75,17 +75,17 @@ async function copyAndCommit(
   await context.reach('shard.move-primary.cloned', { db, to })
   await critical.hold(db, async () => {
     await context.reach('shard.move-primary.critical-section', { db, to })
-    await commit(parts, record, databaseVersion)
-    state.forgetDatabase(db)
+    await commit(host, record, databaseVersion)
+    placements.forgetDatabase(db)
     await context.reach('shard.move-primary.committed', { db, to })
-    dropOriginals(parts, record)
+    dropOriginals(host, record)
     await node.flush()
   })
 }
 
 /** Until it is known whether the commit was made nobody may touch the database. @throws CommandError of the config server: it was not made */
 async function commit(
-  { node }: ShardParts,
+  { node }: DdlHost,
   { ns: db, to }: MovePrimaryRecord,
   databaseVersion: RequestOf<'shard.move-primary'>['databaseVersion'],
 ): Promise<void> {
@@ -96,31 +96,31 @@ async function commit(
 }
 
 /** {@link StorageNode.flush} follows. */
-function dropOriginals({ node, state, ddl }: ShardParts, record: MovePrimaryRecord): void {
+function dropOriginals({ node, placements, ddl }: DdlHost, record: MovePrimaryRecord): void {
   for (const ns of record.namespaces) {
     dropLocalCollection(node, ns)
-    state.forgetCollection(ns)
+    placements.forgetCollection(ns)
   }
   ddl.records.remove(record)
 }
 
-async function abort(parts: ShardParts, record: MovePrimaryRecord, error: unknown): Promise<void> {
-  const { context } = parts.node
+async function abort(host: DdlHost, record: MovePrimaryRecord, error: unknown): Promise<void> {
+  const { context } = host.node
   context.log('warn', 'movePrimary failed', {
     db: record.ns,
     to: record.to,
     reason: error instanceof Error ? error.message : String(error),
   })
-  if (parts.ddl.records.has(record)) {
+  if (host.ddl.records.has(record)) {
     try {
-      await end(parts, record)
+      await end(host, record)
     } catch (failure) {
       if (!(failure instanceof RequestFailedError)) throw failure
       context.setTimer(movePrimaryTimer, recoveryPauseMs)
     }
   }
-  if (parts.node.behaviours.movePrimaryLogsPhases)
-    await log(parts, 'error', record.ns, record.to, []).catch(ignoreUnreachable)
+  if (host.node.behaviours.movePrimaryLogsPhases)
+    await log(host, 'error', record.ns, record.to, []).catch(ignoreUnreachable)
 }
 
 function ignoreUnreachable(error: unknown): void {
@@ -132,33 +132,33 @@ export const movePrimaryTimer = 'move-primary-recovery'
 const recoveryPauseMs = 1_000
 
 /** Ends every move that a former life of this shard, or an unreachable member, left behind; tries again when it cannot. */
-export async function recoverMovePrimaries(parts: ShardParts): Promise<void> {
-  for (const { operation, ns: db } of parts.ddl.records.all()) {
+export async function recoverMovePrimaries(host: DdlHost): Promise<void> {
+  for (const { operation, ns: db } of host.ddl.records.all()) {
     if (operation !== 'movePrimary') continue
     try {
-      await parts.databaseMoves.recoverMove(db, () => endPending(parts, db))
+      await host.databaseMoves.recoverMove(db, () => endPending(host, db))
     } catch (error) {
       if (!(error instanceof RequestFailedError)) throw error
-      parts.node.context.setTimer(movePrimaryTimer, recoveryPauseMs)
+      host.node.context.setTimer(movePrimaryTimer, recoveryPauseMs)
     }
   }
 }
 
-async function endPending(parts: ShardParts, db: string): Promise<void> {
-  const pending = parts.ddl.records.get({ operation: 'movePrimary', ns: db })
-  if (pending?.operation === 'movePrimary') await end(parts, pending)
+async function endPending(host: DdlHost, db: string): Promise<void> {
+  const pending = host.ddl.records.get({ operation: 'movePrimary', ns: db })
+  if (pending?.operation === 'movePrimary') await end(host, pending)
 }
 
 /** Drops the copies of a move that was not committed, or the originals of one that was. @throws RequestFailedError */
-async function end(parts: ShardParts, record: MovePrimaryRecord): Promise<void> {
-  const { node, state, ddl } = parts
+async function end(host: DdlHost, record: MovePrimaryRecord): Promise<void> {
+  const { node, placements, ddl } = host
   const { context } = node
   const { ns: db, to, namespaces } = record
   const { database } = await context.request(configAddress, 'config.get-database', { db })
   const isCommitted = database === null || parseDatabase(database).primary !== context.address
   if (isCommitted) {
-    state.forgetDatabase(db)
-    dropOriginals(parts, record)
+    placements.forgetDatabase(db)
+    dropOriginals(host, record)
   } else {
     for (const ns of namespaces) await context.request(to, 'shard.drop-local-collection', { ns })
     ddl.records.remove(record)
@@ -167,19 +167,19 @@ async function end(parts: ShardParts, record: MovePrimaryRecord): Promise<void> 
 }
 
 async function collectionsOf(
-  { node, state }: ShardParts,
+  { node, placements }: DdlHost,
   db: string,
 ): Promise<{ unsharded: string[]; sharded: string[] }> {
   const unsharded: string[] = []
   const sharded: string[] = []
   for (const { ns } of [...node.engine.collections(db)])
-    ((await state.refreshCollection(ns)) === null ? unsharded : sharded).push(ns)
+    ((await placements.refreshCollection(ns)) === null ? unsharded : sharded).push(ns)
   return { unsharded: unsharded.sort(), sharded: sharded.sort() }
 }
 
 /** @throws CommandError 48 NamespaceExists */
 async function checkRecipient(
-  { node: { context } }: ShardParts,
+  { node: { context } }: DdlHost,
   to: string,
   db: string,
   namespaces: readonly string[],
@@ -191,7 +191,7 @@ async function checkRecipient(
 }
 
 async function log(
-  { node: { context, behaviours } }: ShardParts,
+  { node: { context, behaviours } }: DdlHost,
   phase: 'start' | 'end' | 'error',
   db: string,
   to: string,

@@ -1,6 +1,6 @@
 /** While a collection is resharded nobody else changes its definition. Server: ddl_lock_manager.cpp. */
 import { lockFree, type LockWait } from './lock-wait.js'
-import type { CriticalSections } from '../../metadata/critical-sections.js'
+import type { BlockedNamespaces } from '../../host/host.js'
 
 interface Holder {
   readonly request: Uint8Array
@@ -9,10 +9,10 @@ interface Holder {
 
 export class DefinitionLocks {
   readonly #wait: LockWait
-  readonly #critical: CriticalSections
+  readonly #critical: BlockedNamespaces
   readonly #holders = new Map<string, Holder>()
 
-  constructor(wait: LockWait, critical: CriticalSections) {
+  constructor(wait: LockWait, critical: BlockedNamespaces) {
     this.#wait = wait
     this.#critical = critical
   }

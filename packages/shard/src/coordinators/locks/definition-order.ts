@@ -1,8 +1,14 @@
 /** Who changes a collection's or a database's definition waits for others that do. Server: ddl_lock_manager.cpp. */
 import type { MessageKind } from '@shardlab/actor'
 import { databaseNameOf } from '@shardlab/member'
-import type { ShardParts } from '../../shard-parts.js'
+import type { DatabaseMoves } from './database-moves.js'
+import type { DefinitionLocks } from './definition-locks.js'
 import type { LockHolder } from './lock-wait.js'
+
+interface OrderHost {
+  readonly databaseMoves: Pick<DatabaseMoves, 'coordinate'>
+  readonly definitionLocks: Pick<DefinitionLocks, 'free'>
+}
 
 /** Requests of coordinators carry the version of their database. */
 interface CoordinatedRequest {
@@ -18,18 +24,18 @@ interface CoordinatedRequest {
  * What is no request to a coordinator waits for nobody.
  */
 export function inDefinitionOrder<T>(
-  parts: ShardParts,
+  host: OrderHost,
   kind: MessageKind,
   request: unknown,
   run: () => Promise<T> | T,
 ): () => Promise<T> | T {
   // Moves of a database wait by themselves.
-  return kind === 'shard.move-primary' || !isCoordinated(request) ? run : coordinated(parts, kind, request, run)
+  return kind === 'shard.move-primary' || !isCoordinated(request) ? run : coordinated(host, kind, request, run)
 }
 
 // Apart: what a closure uses has a place of its own in memory, also where the closure is never made.
 function coordinated<T>(
-  { databaseMoves, definitionLocks }: ShardParts,
+  { databaseMoves, definitionLocks }: OrderHost,
   kind: MessageKind,
   { db, ns, to }: CoordinatedRequest,
   run: () => Promise<T> | T,

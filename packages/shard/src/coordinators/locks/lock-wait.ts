@@ -2,7 +2,7 @@
 import type { ActorContext } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
-import { within } from '../../migration/waiting.js'
+import { within } from '../../common/within.js'
 
 /** What has the lock. */
 export interface LockHolder {

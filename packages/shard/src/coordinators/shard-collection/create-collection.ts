@@ -5,31 +5,30 @@
 import { configAddress, packedCount, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { emptyDocument } from '@shardlab/bson'
 import { buildIndex, createCollection, raiseError } from '@shardlab/node'
-import type { ShardParts } from '../../shard-parts.js'
 import { forEachShard } from '../participants.js'
 import { raiseStaleDatabase } from '../primary-shard-check.js'
 import { logShardCollectionEnd, logShardCollectionStart } from './shard-collection-log.js'
-import { planShardCollection } from './shard-collection-plan.js'
+import { planShardCollection, type ShardCollectionHost } from './shard-collection-plan.js'
 
 export async function createShardedCollection(
-  parts: ShardParts,
+  host: ShardCollectionHost,
   { ns, body, databaseVersion }: RequestOf<'shard.create-sharded-collection'>,
 ): Promise<ReplyOf<'shard.create-sharded-collection'>> {
-  const { node, state } = parts
+  const { node, placements } = host
   const { address } = node.context
-  await raiseStaleDatabase(state, address, ns, databaseVersion)
-  return shardHere(parts, { ns, body, primary: address })
+  await raiseStaleDatabase(placements, address, ns, databaseVersion)
+  return shardHere(host, { ns, body, primary: address })
 }
 
 /** @param request `primary`: this shard, or the one that has asked for it because the collection is here */
 export function shardHere(
-  parts: ShardParts,
+  host: ShardCollectionHost,
   { ns, body, primary }: RequestOf<'shard.shard-collection-here'>,
 ): Promise<ReplyOf<'shard.shard-collection-here'>> {
-  const { node, state, critical } = parts
+  const { node, placements, critical } = host
   const { context, behaviours } = node
   return critical.hold(ns, async () => {
-    const plan = await planShardCollection(parts, ns, body)
+    const plan = await planShardCollection(host, ns, body)
     if ('sharded' in plan) return { uuid: plan.sharded.uuid, error: null }
     if ('elsewhere' in plan) {
       const { uuid, error } = await context.request(plan.elsewhere, 'shard.shard-collection-here', {
@@ -38,7 +37,7 @@ export function shardHere(
         primary,
       })
       raiseError(error)
-      await state.refreshCollection(ns)
+      await placements.refreshCollection(ns)
       return { uuid, error: null }
     }
     const { collection, request, index, chunks, isEmpty, wasTracked } = plan
@@ -68,7 +67,7 @@ export function shardHere(
       wasTracked,
     })
     raiseError(committed.error)
-    const placement = await state.refreshCollection(ns)
+    const placement = await placements.refreshCollection(ns)
     if (placement !== null) await logShardCollectionEnd(context, behaviours, ns, facts, placement.table.version)
     return { uuid, error: null }
   })

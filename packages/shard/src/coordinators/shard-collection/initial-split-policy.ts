@@ -3,28 +3,9 @@
  */
 import { ChunkPacker, packChunks, type ChunkAssignment, type PackedChunks } from '@shardlab/actor'
 import { CommandError, compareDocuments, findField, int64Value, minKeyValue } from '@shardlab/bson'
-import { eachHashedSplitPoint, type Behaviours, type ShardKeyPattern } from '@shardlab/sharding'
-import { presplitZone, checkPresplit } from './presplit-hashed-zones.js'
-import type { ZoneRange } from './zones.js'
-
-export interface InitialSplit {
-  readonly behaviours: Behaviours
-  readonly ns: string
-  readonly shardKey: ShardKeyPattern
-  readonly isEmpty: boolean
-  readonly primaryShard: string
-  /** Shards in the order in which they get chunks. */
-  readonly shards: readonly string[]
-  /** Shards of each zone, in the order of their ids. */
-  readonly shardsOfZone: ReadonlyMap<string, readonly string[]>
-  /** By their lower bounds; bounds of the whole key. */
-  readonly zones: readonly ZoneRange[]
-  /** 0: the version's own number. */
-  readonly numInitialChunks: number
-  readonly presplitHashedZones: boolean
-  /** Where the documents that are there are cut. */
-  readonly splitPoints: readonly Uint8Array[]
-}
+import { eachHashedSplitPoint, type ShardKeyPattern } from '@shardlab/sharding'
+import type { InitialSplit } from './initial-split.js'
+import { checkPresplit, presplitZone } from './presplit-hashed-zones.js'
 
 /**
  * Whether such chunks can be made.

@@ -9,7 +9,7 @@ import {
   minKeyValue,
 } from '@shardlab/bson'
 import { hashedSplitPoints } from '@shardlab/sharding'
-import type { InitialSplit } from './initial-split-policy.js'
+import type { InitialSplit } from './initial-split.js'
 import type { ZoneRange } from './zones.js'
 
 const unfit = 'One or more zones are not defined in a manner that supports hashed pre-splitting.'

@@ -2,7 +2,7 @@
 import type { ActorContext } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import { placementVersionText, type Behaviours, type PlacementVersion, type ShardKeyPattern } from '@shardlab/sharding'
-import { logChange } from '../log-change.js'
+import { logChange } from '../../common/changelog.js'
 
 export interface ShardCollectionFacts {
   readonly shardKey: ShardKeyPattern

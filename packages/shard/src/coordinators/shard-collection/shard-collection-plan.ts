@@ -14,13 +14,18 @@ import { checkCollectionUuid, viewOf, type StorageNode } from '@shardlab/node'
 import { formatDocument } from '@shardlab/query'
 import type { Behaviours, CollectionPlacement, ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
-import { splitVector } from '../../ranges/stored/split-vector.js'
-import type { ShardParts } from '../../shard-parts.js'
-import { checkInitialSplit, initialChunks, type InitialSplit } from './initial-split-policy.js'
+import type { RangeStore } from '../../ranges/collection-ranges.js'
+import { hasShardKeyIndex, newShardKeyIndex } from '../../shard-key/shard-key-index.js'
+import type { CoordinatorHost } from '../ddl-host.js'
+import { checkInitialSplit, initialChunks } from './initial-split-policy.js'
+import type { InitialSplit } from './initial-split.js'
 import { parseShardCollection, type ShardCollectionRequest } from './shard-collection-request.js'
 import { checkShardedNamespace } from './sharded-namespace.js'
-import { hasShardKeyIndex, newShardKeyIndex } from '../../shard-key/shard-key-index.js'
 import { checkZonesFitKey, parseZones } from './zones.js'
+
+export interface ShardCollectionHost extends CoordinatorHost {
+  readonly ranges: RangeStore
+}
 
 /** What is to be done, once nothing speaks against it. */
 export interface ShardCollectionPlan {
@@ -40,17 +45,17 @@ export interface ShardCollectionPlan {
  * @throws CommandError 20, 23, 72, 166, 2 and more; under 2.6 without codes
  */
 export async function planShardCollection(
-  parts: ShardParts,
+  host: ShardCollectionHost,
   ns: string,
   body: Uint8Array,
 ): Promise<ShardCollectionPlan | { readonly sharded: CollectionPlacement } | { readonly elsewhere: string }> {
-  const { node, state } = parts
+  const { node, placements } = host
   const { context, behaviours } = node
   const [{ shards }, { zones }, { setting }, known] = await context.all([
     context.request(configAddress, 'config.get-shards', {}),
     context.request(configAddress, 'config.get-zones', { ns }),
     context.request(configAddress, 'config.get-setting', { id: 'chunksize' }),
-    state.refreshCollection(ns),
+    placements.refreshCollection(ns),
   ])
   if (known?.isUnsplittable === true && known.table.lowestShard() !== context.address)
     return { elsewhere: known.table.lowestShard() }
@@ -102,7 +107,9 @@ export async function planShardCollection(
     const index = found ? null : newShardKeyIndex({ ...requirement, unique: request.unique })
     if (behaviours.shardCollectionIsCheckedBy !== 'primary-shard') checkPolicy()
     const cutsDocuments = !isEmpty && ranges.length === 0 && behaviours.initialChunksOfDocuments
-    const splitPoints = cutsDocuments ? splitPointsOf(collection, shardKey, chunkSizeBytes(behaviours, setting)) : []
+    const splitPoints = cutsDocuments
+      ? splitPointsOf(host, collection, shardKey, chunkSizeBytes(behaviours, setting))
+      : []
     return {
       request,
       collection,
@@ -216,11 +223,12 @@ function shardsOfZones(shards: readonly Uint8Array[]): Map<string, string[]> {
 }
 
 function splitPointsOf(
+  { ranges }: ShardCollectionHost,
   collection: Collection,
   { document, globalMin, globalMax }: ShardKeyPattern,
   maxChunkSizeBytes: number,
 ): Uint8Array[] {
-  return splitVector(collection, { keyPattern: document, min: globalMin, max: globalMax, maxChunkSizeBytes })
+  return ranges.of(collection).splitVector({ keyPattern: document, min: globalMin, max: globalMax, maxChunkSizeBytes })
 }
 
 /** Of a config.settings document. */

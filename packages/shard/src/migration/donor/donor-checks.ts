@@ -4,20 +4,18 @@ import { CommandError, sameBytes, toExtendedJson } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import { formatRange, sameGeneration, type CollectionPlacement, type PlacementVersion } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
-import type { RangeSource } from '../../ranges/collection-ranges.js'
-import { rangesOf } from '../../ranges/ranges-of.js'
-import { noSize } from '../../ranges/measured/sized-range.js'
-import type { ShardParts } from '../../shard-parts.js'
+import { noSize, type RangeSource } from '../../ranges/collection-ranges.js'
+import type { MigrationHost } from '../migration-host.js'
 import { isBoundOf, KeyedRange, keysOf, type KeyRange } from '../../ranges/key-range.js'
 
 type MoveRequest = RequestOf<'shard.move-range'>
 
 /** @throws CommandError 13388 StaleConfig, 26 NamespaceNotFound */
 export async function donatedPlacement(
-  { node, state, versions }: ShardParts,
+  { node, placements, versions }: MigrationHost,
   { ns, chunkVersion }: MoveRequest,
 ): Promise<CollectionPlacement> {
-  const placement = await state.refreshCollection(ns)
+  const placement = await placements.refreshCollection(ns)
   if (placement === null) throw versions.stale(ns, `Collection ${ns} is not sharded`)
   donatedCollection(node, ns, placement.uuid)
   if (!sameGeneration(placement.table.version, chunkVersion)) {
@@ -45,7 +43,7 @@ export function donatedCollection(node: StorageNode, ns: string, uuid: Uint8Arra
 
 /** @throws CommandError 13388 StaleConfig for bounds that are none of this shard key */
 export function donatedRange(
-  { node, versions }: ShardParts,
+  { node, ranges, versions }: MigrationHost,
   { min, max, chunkMin, chunkMax, maxChunkSizeBytes }: MoveRequest,
   { shardKey, ns }: CollectionPlacement,
 ): KeyRange {
@@ -57,14 +55,14 @@ export function donatedRange(
     )
   }
   const other = (reverse: boolean) =>
-    rangesOf(node, node.collection(ns)!).otherBound({ shardKey, chunk: given, maxChunkSizeBytes, reverse })
+    ranges.of(node.collection(ns)!).otherBound({ shardKey, chunk: given, maxChunkSizeBytes, reverse })
   if (min === null) return new KeyedRange(other(true), given.max)
   return max === null ? new KeyedRange(min, other(false)) : given
 }
 
 /** The version of the chunk that the range is of. @throws CommandError 13388 StaleConfig */
 export function versionOfChunk(
-  { node, versions }: ShardParts,
+  { node, versions }: MigrationHost,
   { table, ns }: CollectionPlacement,
   range: KeyRange,
 ): PlacementVersion {
@@ -85,12 +83,12 @@ export function versionOfChunk(
  * Server: MigrationChunkClonerSource::_checkRecipientCloningStatus.
  */
 export function isNearlyCaughtUp(
-  { node }: ShardParts,
+  { node, ranges }: MigrationHost,
   { ns, maxChunkSizeBytes }: MoveRequest,
   { waitingChanges }: Pick<RangeSource, 'waitingChanges'>,
 ): boolean {
   const collection = node.collection(ns)
-  const { documents, bytes } = collection === undefined ? noSize : rangesOf(node, collection).totals
+  const { documents, bytes } = collection === undefined ? noSize : ranges.of(collection).totals
   const waitingBytes = waitingChanges * (bytes / Math.max(1, documents))
   const percentage = Math.trunc((Math.min(maxChunkSizeBytes, waitingBytes) * 100) / maxChunkSizeBytes)
   return percentage < node.parameters.number('maxCatchUpPercentageBeforeBlockingWrites')

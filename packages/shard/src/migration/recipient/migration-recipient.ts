@@ -1,14 +1,12 @@
 /**
- * The recipient's side of a migration: it pulls the documents of a range, then what has changed, until the donor says that nothing more
- * comes. What it has received is not its own before the migration is decided: a pending range deletion stands for it.
+ * The recipient's side of a migration: it pulls the documents of a range and then their changes, until the donor has no
+ * more. It does not own them before the migration is decided: a pending range deletion records that.
  * Server: migration_destination_manager.cpp.
  */
 import {
   Cancellation,
   createDeferred,
-  passedStep,
   RequestFailedError,
-  unpackRanges,
   type ErrorField,
   type RecipientCounts,
   type RecipientState,
@@ -18,19 +16,19 @@ import {
 import { CommandError, sameBytes } from '@shardlab/bson'
 import { raiseError } from '@shardlab/node'
 import { ShardKeyPattern } from '@shardlab/sharding'
-import { askAgain, reasonOf, type RepeatedRequest } from '../../common/repeated-request.js'
-import type { CriticalSection } from '../../metadata/critical-sections.js'
-import { sizeOf, type Size } from '../../ranges/measured/sized-range.js'
-import type { ShardParts } from '../../shard-parts.js'
-import { KeyedRange, membershipOf, type KeyRange } from '../../ranges/key-range.js'
-import { MoveTiming } from '../migration-log.js'
+import { importSessions } from '../../cloning/import-sessions.js'
+import { reasonOf, repeatedRequest, type RepeatedRequest } from '../../common/repeated-request.js'
+import { Signal } from '../../common/signal.js'
+import type { CriticalSection } from '../../host/host.js'
 import { pendingTask } from '../../range-deletion/range-deletion-task.js'
+import type { RangeSink } from '../../ranges/collection-ranges.js'
+import { KeyedRange, type KeyRange } from '../../ranges/key-range.js'
+import type { MigrationHost } from '../migration-host.js'
+import { MoveTiming, type RecipientTiming } from '../move-timing.js'
 import { prepareCollection } from './received-collection.js'
-import { ReceivedChanges } from '../../ranges/stored/received-changes.js'
-import { Happening } from '../waiting.js'
 
-/** Longest wait for one answer of the donor, and how often it is asked. */
-const donorPatience = { timeoutMs: 10_000, attemptsMax: 3 }
+/** Longest wait for one answer of the donor, and attempts per request. */
+const donorRequest = { timeoutMs: 10_000, attemptsMax: 3 }
 /** Between two looks at a donor from which nothing is expected. */
 const heartbeatMs = 500
 /** Longest time that a question for the state stays without an answer. */
@@ -41,15 +39,15 @@ const isCatchingUp = (state: RecipientState): boolean => state === 'ready' || st
 /** The donor has never heard of the migration, or has forgotten it: nobody will decide it. */
 export const unknownMigration = 47
 
-export class Receipt {
+export class MigrationRecipient {
   readonly request: RequestOf<'shard.receive-range'>
   readonly range: KeyRange
-  readonly #parts: ShardParts
-  readonly #changed: Happening
+  readonly #host: MigrationHost
+  readonly #changed: Signal
   readonly #ended = createDeferred<void>()
   readonly #stopping = new Cancellation()
-  readonly #patience: RepeatedRequest = { ...donorPatience, signal: this.#stopping }
-  readonly #timing: MoveTiming
+  readonly #donorRequest: RepeatedRequest = { ...donorRequest, signal: this.#stopping }
+  readonly #timing: RecipientTiming
   #state: RecipientState = 'ready'
   #reason: CommandError | null = null
   #cloned = 0
@@ -60,13 +58,13 @@ export class Receipt {
   #mayCommit = false
   #released = false
 
-  constructor(parts: ShardParts, request: RequestOf<'shard.receive-range'>) {
-    const { context, behaviours } = parts.node
-    this.#parts = parts
+  constructor(host: MigrationHost, request: RequestOf<'shard.receive-range'>) {
+    const { context, behaviours } = host.node
+    this.#host = host
     this.request = request
     this.range = new KeyedRange(request.min, request.max)
-    this.#changed = new Happening(context)
-    this.#timing = new MoveTiming(context, 'to', behaviours.moveChunkToSteps)
+    this.#changed = new Signal(context)
+    this.#timing = MoveTiming.ofRecipient(context, behaviours.moveChunkToSteps)
   }
 
   /** Resolves when nothing of it is running any more. */
@@ -112,7 +110,7 @@ export class Receipt {
 
   /** Does everything; never throws. What failed is told by {@link status}. */
   async run(): Promise<void> {
-    const { node } = this.#parts
+    const { node } = this.#host
     try {
       await this.#receive()
     } catch (error) {
@@ -125,7 +123,7 @@ export class Receipt {
       const { migrationId, ns } = this.request
       node.context.log('warn', 'a range was not received', { ns, reason: reason.message })
       // The donor has forgotten it, so nobody else will say what becomes of the documents.
-      if (reason.code === unknownMigration) this.#parts.migrations.deleter.release(migrationId, 'now')
+      if (reason.code === unknownMigration) this.#host.rangeDeleter.release(migrationId, 'now')
     }
     this.#ended.resolve()
     const { ns, donor } = this.request
@@ -133,90 +131,85 @@ export class Receipt {
   }
 
   async #receive(): Promise<void> {
-    const { node, state, migrations } = this.#parts
+    const { node, placements, ranges, rangeDeleter, migrationStatistics } = this.#host
     const { context, parameters } = node
     const { ns, uuid, keyPattern } = this.request
-    migrations.statistics.noteReceipt()
-    const started = context.reach('shard.migration.recipient-started', { ns })
-    if (started !== passedStep) await started
-    const { deleter } = migrations
-    const cleanTimeoutMs = parameters.number('receiveChunkWaitForRangeDeleterTimeoutMS')
-    if (!deleter.isClean(uuid, this.range) && !(await deleter.waitForClean(uuid, this.range, cleanTimeoutMs))) {
+    migrationStatistics.noteReceipt()
+    await context.reach('shard.migration.recipient-started', { ns })
+    const isClean =
+      rangeDeleter.isClean(uuid, this.range) ||
+      (await rangeDeleter.waitForClean(uuid, this.range, parameters.number('receiveChunkWaitForRangeDeleterTimeoutMS')))
+    if (!isClean) {
       throw new CommandError(
         'ExceededTimeLimit',
         "Migration failed because the orphans cleanup routine didn't clear yet a portion of the range being migrated that was previously owned by the recipient shard.",
       )
     }
     this.#check()
-    const placement = await state.refreshCollection(ns)
+    const placement = await placements.refreshCollection(ns)
     this.#check()
     // Its drop may have been here already: nobody would remove what came after it.
     if (placement === null || !sameBytes(placement.uuid, uuid))
       throw new CommandError('NamespaceNotFound', `collection ${ns} was dropped while the migration began`)
     prepareCollection(node, this.request, placement.table.chunksOn(context.address) === 0)
-    this.#timing.done()
-    deleter.add(pendingTask(this.request, this.range, 'now'))
+    this.#timing.done('collection-created')
+    rangeDeleter.add(pendingTask(this.request, this.range, 'now'))
     await node.flush()
-    this.#timing.done()
-    const prepared = context.reach('shard.migration.recipient-prepared', { ns })
-    if (prepared !== passedStep) await prepared
+    this.#timing.done('range-deletion-recorded')
+    await context.reach('shard.migration.recipient-prepared', { ns })
     const shardKey = ShardKeyPattern.parse(keyPattern, { compoundHashed: true })
-    const changes = new ReceivedChanges(this.#parts, ns, uuid, membershipOf(this.range, shardKey))
+    const sink = ranges.of(node.collection(ns)!).sink({ range: this.range, shardKey, stopping: this.#stopping })
     this.#enter('clone')
-    await this.#clone(changes)
-    this.#timing.done()
-    const cloned = context.reach('shard.migration.recipient-cloned', { ns })
-    if (cloned !== passedStep) await cloned
+    await this.#clone(sink)
+    this.#timing.done('clone-finished')
+    await context.reach('shard.migration.recipient-cloned', { ns })
     this.#enter('catchup')
-    this.#caughtUp += await this.#drain(changes)
-    this.#timing.done()
+    this.#caughtUp += await this.#drain(sink)
+    this.#timing.done('caught-up')
     this.#enter('steady')
-    const steady = context.reach('shard.migration.recipient-steady', { ns })
-    if (steady !== passedStep) await steady
+    await context.reach('shard.migration.recipient-steady', { ns })
     while (!this.#mayCommit) {
       await this.#changed.next(heartbeatMs)
       this.#check()
-      // What is left by now is taken when nobody writes any more.
-      if (!this.#mayCommit) this.#steady += await this.#drain(changes)
+      // Once the donor has blocked writes, the final drain takes what is left.
+      if (!this.#mayCommit) this.#steady += await this.#drain(sink)
     }
-    this.#timing.done()
-    await this.#finish(changes)
+    this.#timing.done('commit-requested')
+    await this.#finish(sink)
   }
 
-  /** Nobody writes to the range any more: takes the rest, and keeps writers away until the donor has let go. */
-  async #finish(changes: ReceivedChanges): Promise<void> {
-    const { node, critical, state } = this.#parts
+  /** The donor blocks writes: pulls the rest, and blocks writes here until the donor has released the range. */
+  async #finish(sink: RangeSink): Promise<void> {
+    const { node, critical, placements } = this.#host
     const { ns } = this.request
     this.#enter('commitStart')
-    const draining = node.context.reach('shard.migration.recipient-draining', { ns })
-    if (draining !== passedStep) await draining
-    this.#steady += await this.#drain(changes)
+    await node.context.reach('shard.migration.recipient-draining', { ns })
+    this.#steady += await this.#drain(sink)
     let section: CriticalSection | null = null
     try {
       section = critical.enterIfFree(ns, 'writes') ?? (await critical.enter(ns, 'writes'))
       this.#check()
-      this.#timing.done()
+      this.#timing.done('critical-section-entered')
       if (!node.isWritten) await node.flush()
       this.#enter('done')
-      const done = node.context.reach('shard.migration.recipient-done', { ns })
-      if (done !== passedStep) await done
-      await this.#awaitRelease(changes)
-      // What the router sends to all owners must meet the new placement.
-      if (this.#released) await state.refreshCollection(ns)
-      this.#timing.done()
+      await node.context.reach('shard.migration.recipient-done', { ns })
+      await this.#awaitRelease(sink)
+      // Routers send some commands to all owners: those must meet the new placement.
+      if (this.#released) await placements.refreshCollection(ns)
+      this.#timing.done('released')
     } finally {
       section?.leave()
     }
-    this.#timing.done()
+    this.#timing.done('critical-section-left')
   }
 
-  async #awaitRelease(changes: ReceivedChanges): Promise<void> {
+  async #awaitRelease(sink: RangeSink): Promise<void> {
     while (!this.#released) {
       await this.#changed.next(heartbeatMs)
       this.#check()
       if (this.#released) return
       try {
-        await this.#drain(changes)
+        await this.#drain(sink)
       } catch (error) {
         // A donor that is away tells the outcome when it is back; nobody can write to the range before that.
         if (!(error instanceof RequestFailedError || error instanceof CommandError)) throw error
@@ -226,49 +219,38 @@ export class Receipt {
     }
   }
 
-  async #clone(changes: ReceivedChanges): Promise<void> {
-    const { node, migrations } = this.#parts
+  async #clone(sink: RangeSink): Promise<void> {
+    const { node, rangeDeleter, migrationStatistics } = this.#host
     const { migrationId } = this.request
     for (let batch = 0; ; batch++) {
       const documentsMax = node.parameters.number('migrateCloneInsertionBatchSize')
-      const { documents, sizes, last } = await this.#ask('shard.migrate-clone', { migrationId, batch, documentsMax })
-      const received = sizes === null ? changes.store(documents) : await this.#receiveSizes(changes, sizes)
+      const cloned = await this.#ask('shard.migrate-clone', { migrationId, batch, documentsMax })
+      const received = await sink.store(cloned)
       this.#cloned += received.documents
       this.#clonedBytes += received.bytes
-      migrations.statistics.noteCloned(received)
-      migrations.deleter.countOrphans(migrationId, received.documents)
+      migrationStatistics.noteCloned(received)
+      rangeDeleter.countOrphans(migrationId, received.documents)
       await node.flush()
       this.#check()
-      const batchStored = node.context.reach('shard.migration.recipient-batch-stored', { batch })
-      if (batchStored !== passedStep) await batchStored
+      await node.context.reach('shard.migration.recipient-batch-stored', { batch })
       this.#check()
-      if (last) return
+      if (cloned.last) return
     }
   }
 
-  /** What would have been sent takes its time. */
-  async #receiveSizes(changes: ReceivedChanges, sizes: Uint8Array): Promise<Size> {
-    const { node, measured } = this.#parts
-    const ranges = unpackRanges(sizes)
-    await node.context.sleep(measured.cloneMs(sizeOf(ranges).bytes), this.#stopping)
-    this.#check()
-    return changes.grow(ranges)
-  }
-
   /** Pulls until nothing has changed; how many documents had. */
-  async #drain(changes: ReceivedChanges): Promise<number> {
-    const { node, migrations } = this.#parts
+  async #drain(sink: RangeSink): Promise<number> {
+    const { node, migrationStatistics } = this.#host
     const { migrationId } = this.request
     if (node.context.mutated('catchUpOff')) return 0
     let count = 0
     for (;;) {
       const mods = await this.#ask('shard.transfer-mods', { migrationId, batch: this.#modsBatch })
       this.#modsBatch++
-      const { deleted, reloaded, sessions, sizes } = mods
-      changes.remove(deleted)
-      const received = sizes === null ? changes.store(reloaded) : changes.grow(unpackRanges(sizes))
-      migrations.statistics.noteCaughtUp(received)
-      if (sessions !== null && !node.context.mutated('sessionMigrationOff')) changes.remember(sessions)
+      const { deleted, sessions } = mods
+      const received = sink.apply(mods)
+      migrationStatistics.noteCaughtUp(received)
+      if (sessions !== null && !node.context.mutated('sessionMigrationOff')) importSessions(node, sessions)
       const changed = deleted.length + received.documents
       if (changed === 0 && sessions === null) return count
       count += changed
@@ -282,8 +264,8 @@ export class Receipt {
     kind: K,
     request: RequestOf<K>,
   ): Promise<ReplyOf<K>> {
-    const { context } = this.#parts.node
-    const reply = await askAgain(context, this.request.donor, kind, request, this.#patience)
+    const { context } = this.#host.node
+    const reply = await repeatedRequest(context, this.request.donor, kind, request, this.#donorRequest)
     this.#check()
     raiseError((reply as { readonly error: ErrorField }).error)
     return reply

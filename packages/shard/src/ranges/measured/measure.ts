@@ -1,23 +1,33 @@
 /** Documents that a scenario has written without writing any. */
-import { unpackRanges, type SizedRange } from '@shardlab/actor'
-import type { ReplyOf, RequestOf } from '@shardlab/actor'
+import { unpackRanges, type ReplyOf, type RequestOf, type SizedRange } from '@shardlab/actor'
 import { CommandError, encodeKeyString } from '@shardlab/bson'
-import type { CollectionPlacement } from '@shardlab/sharding'
-import type { ShardHandlers, ShardParts } from '../../shard-parts.js'
+import type { ChunkEntry, CollectionPlacement } from '@shardlab/sharding'
+import type { ShardHandlers } from '../../host/handlers.js'
+import type { BlockedNamespaces, PlacementHost } from '../../host/host.js'
+import { noSize, type RangeStore, type Size } from '../collection-ranges.js'
 import { positionOfKeyString, valuesAt, type Position } from './position.js'
-import { documentsBelow, endOf, noSize, sizeOfSome, startOf, type Size } from './sized-range.js'
+import { documentsBelow, endOf, sizeOfSome, startOf } from './sized-range.js'
 
-export const measureHandlers: ShardHandlers<'shard.measure'> = { 'shard.measure': measure }
+interface MeasureHost extends PlacementHost {
+  readonly critical: BlockedNamespaces
+  readonly ranges: RangeStore
+  readonly autoSplitter: {
+    /** Counts bytes that were written to a chunk of this shard. */
+    noteWritten(placement: CollectionPlacement, chunk: ChunkEntry, bytes: number): void
+  }
+}
+
+export const measureHandlers: ShardHandlers<'shard.measure', MeasureHost> = { 'shard.measure': measure }
 
 /**
  * What of these ranges is this shard's grows; the rest is left out. It waits as writes do while the placement changes.
  * @throws CommandError 26 NamespaceNotFound, 115 CommandNotSupported for a collection that is not measured
  */
 async function measure(
-  parts: ShardParts,
+  host: MeasureHost,
   { ns, ranges }: RequestOf<'shard.measure'>,
 ): Promise<ReplyOf<'shard.measure'>> {
-  const { node, state, critical, measured } = parts
+  const { node, placements, critical } = host
   let placement: CollectionPlacement | null | undefined
   for (;;) {
     const blocking = critical.blocking(ns)
@@ -25,21 +35,22 @@ async function measure(
       await blocking
       continue
     }
-    placement = state.collection(ns)
+    placement = placements.collection(ns)
     if (placement !== undefined) break
-    await state.refreshCollection(ns)
+    await placements.refreshCollection(ns)
   }
   if (placement === null) throw new CommandError('NamespaceNotFound', `Collection ${ns} is not sharded`)
   const collection = node.collection(ns)
-  const known = collection === undefined ? undefined : measured.of(collection)
-  // A shard without chunks need not have the collection.
-  if (collection === undefined && placement.table.chunksOn(node.context.address) === 0)
-    return { documents: 0, bytes: 0, error: null }
-  if (known === undefined) throw new CommandError('CommandNotSupported', `${ns} is not measured`)
+  if (collection === undefined) {
+    // A shard without chunks need not have the collection.
+    if (placement.table.chunksOn(node.context.address) === 0) return { documents: 0, bytes: 0, error: null }
+    throw new CommandError('CommandNotSupported', `${ns} is not measured`)
+  }
+  const grow = host.ranges.of(collection).growth()
   let [documents, bytes] = [0, 0]
   for (const range of unpackRanges(ranges)) {
-    for (const part of ownParts(parts, placement, range)) {
-      known.grow(part)
+    for (const part of ownParts(host, placement, range)) {
+      grow(part)
       documents += part.documents
       bytes += part.bytes
     }
@@ -48,7 +59,11 @@ async function measure(
 }
 
 /** What lies in this shard's chunks, that of neighbouring ones in one piece: thousands of chunks that are filled at once are one range. */
-function ownParts({ node, autoSplitter }: ShardParts, placement: CollectionPlacement, range: SizedRange): SizedRange[] {
+function ownParts(
+  { node, autoSplitter }: MeasureHost,
+  placement: CollectionPlacement,
+  range: SizedRange,
+): SizedRange[] {
   const { table, shardKey } = placement
   const own: SizedRange[] = []
   /** Where the piece begins that grows now, and what lies below it; null: this shard has nothing here. */
@@ -69,7 +84,7 @@ function ownParts({ node, autoSplitter }: ShardParts, placement: CollectionPlace
     const to = positionOfKeyString(chunk.max)
     const through = chunk.max === table.globalMax ? range : sizeOfSome(range, documentsBelow(range, to))
     const bytes = through.bytes - below.bytes
-    if (isOwn && through.documents > below.documents) autoSplitter.noteGrowth(placement, chunk, bytes)
+    if (isOwn && through.documents > below.documents) autoSplitter.noteWritten(placement, chunk, bytes)
     below = { documents: through.documents, bytes: through.bytes }
     if (below.documents === range.documents) break
     from = to

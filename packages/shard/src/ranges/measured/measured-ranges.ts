@@ -1,22 +1,36 @@
 /** The answers of a measured collection: those that documents would give which are evenly spread over each of its ranges. */
+import type { SizedRange } from '@shardlab/actor'
 import { CommandError, fieldsOf, isEmptyDocument } from '@shardlab/bson'
-import type { StorageNode } from '@shardlab/node'
+import type { CollectionSizes, KeyBounds, StorageNode } from '@shardlab/node'
 import { formatDocument } from '@shardlab/query'
 import { ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
-import { fullEnough, repositionedMax, type AutoSplitRequest } from '../stored/auto-split-vector.js'
-import { keysPerPart, type SplitVectorRequest } from '../stored/split-vector.js'
-import type { ClonedRange } from '../stored/cloner-source.js'
-import { rangeIndex, type KeyRange } from '../key-range.js'
-import type { RangeSizeAnswer, RangeSizeRequest } from '../stored/range-size.js'
-import type { CollectionRanges, DeletedSome, OtherBoundRequest, RangeSource } from '../collection-ranges.js'
-import type { MeasuredCollection } from './measured-collections.js'
+import { shardKeyPrefixedIndex } from '../../shard-key/shard-key-prefixed-index.js'
+import { fullEnough, keysPerPart, repositionedMax } from '../chunk-sizes.js'
+import type {
+  AutoSplitRequest,
+  ClonedRange,
+  CollectionRanges,
+  DeletedSome,
+  OtherBoundRequest,
+  RangeSink,
+  RangeSizeAnswer,
+  RangeSizeRequest,
+  RangeSource,
+  ReceivedRange,
+  Size,
+  SplitVectorRequest,
+} from '../collection-ranges.js'
+import type { KeyRange } from '../key-range.js'
 import { intervalOf } from './interval.js'
+import type { MeasuredCollection } from './measured-collection.js'
 import { cutsOf, MeasuredKeys } from './measured-keys.js'
+import { MeasuredSink } from './measured-sink.js'
+import { measuredSizesOf } from './measured-sizes.js'
 import { MeasuredSource } from './measured-source.js'
-import { boundAt, positionOf, type Position } from './position.js'
+import { boundAt, positionOf, valuesWithin, type Position } from './position.js'
 import type { Interval } from './range-sizes.js'
-import { sizeOf, type Size } from './sized-range.js'
+import { sizeOf } from './sized-range.js'
 
 const everything: Interval = {
   min: { x: Number.NEGATIVE_INFINITY, y: Number.NEGATIVE_INFINITY },
@@ -27,8 +41,10 @@ export class MeasuredRanges implements CollectionRanges {
   readonly #node: StorageNode
   readonly #collection: Collection
   readonly #measured: MeasuredCollection
+  readonly #cloneBytesPerSecond: number
 
-  constructor(node: StorageNode, collection: Collection, measured: MeasuredCollection) {
+  constructor(node: StorageNode, collection: Collection, measured: MeasuredCollection, cloneBytesPerSecond: number) {
+    this.#cloneBytesPerSecond = cloneBytesPerSecond
     this.#node = node
     this.#collection = collection
     this.#measured = measured
@@ -51,6 +67,10 @@ export class MeasuredRanges implements CollectionRanges {
     }
   }
 
+  reportedSizes(bounds: KeyBounds | null, shardKey: ShardKeyPattern | null): CollectionSizes {
+    return measuredSizesOf(this.#collection.ns, this.#measured.sizes, bounds, shardKey)
+  }
+
   splitVector(request: SplitVectorRequest): Uint8Array[] {
     const { keyPattern, force = false, maxSplitPoints = null } = request
     const shardKey = this.#shardKey(keyPattern)
@@ -68,7 +88,7 @@ export class MeasuredRanges implements CollectionRanges {
         'OperationFailed',
         "can't open a cursor to scan the range (desired range is possibly empty)",
       )
-    const part = force ? Math.floor(keys.count / 2) : keysPerPart(maxChunkSizeBytes, bytes, documents, request)
+    const part = force ? Math.floor(keys.count / 2) : keysPerPart(maxChunkSizeBytes, this.totals, request)
     const most = maxSplitPoints === null || maxSplitPoints === 0 ? Number.POSITIVE_INFINITY : maxSplitPoints
     return cutsOf(keys, { first: part, others: part + 1, most }).map((n) => boundAt(shardKey, keys.at(n)))
   }
@@ -105,15 +125,31 @@ export class MeasuredRanges implements CollectionRanges {
     return n < 0 || n >= keys.count ? null : boundAt(shardKey, keys.at(n))
   }
 
+  /** Whatever documents there are: the caller knows that there are some. */
+  keyBetween(shardKey: ShardKeyPattern, min: string, max: string): Uint8Array {
+    return shardKey.boundDocument(valuesWithin(shardKey, min, max))
+  }
+
   source(cloned: ClonedRange, maxChunkSizeBytes: number | null): RangeSource {
     return new MeasuredSource(this.#node, this.#collection, this.#measured, cloned, maxChunkSizeBytes)
   }
 
+  sink({ stopping }: ReceivedRange): RangeSink {
+    return new MeasuredSink(this.#node, this.#collection, this.#measured, {
+      stopping,
+      cloneBytesPerSecond: this.#cloneBytesPerSecond,
+    })
+  }
+
   /** All at once. */
   deleteSome(range: KeyRange, shardKey: ShardKeyPattern, most: number): DeletedSome | null {
-    if (rangeIndex(this.#collection, shardKey) === undefined) return null
+    if (shardKeyPrefixedIndex(this.#collection, shardKey.document) === undefined) return null
     const { documents, bytes } = sizeOf(this.#measured.sizes.take(intervalOf(range)))
     return { documents, bytes, turns: Math.ceil(documents / most) }
+  }
+
+  growth(): (grown: SizedRange) => void {
+    return (grown) => this.#measured.grow(grown)
   }
 
   #averageBytes(): number {
@@ -128,7 +164,7 @@ export class MeasuredRanges implements CollectionRanges {
   /** @throws CommandError 27 IndexNotFound */
   #shardKey(keyPattern: Uint8Array): ShardKeyPattern {
     const shardKey = ShardKeyPattern.parse(keyPattern, { compoundHashed: true })
-    if (rangeIndex(this.#collection, shardKey) === undefined)
+    if (shardKeyPrefixedIndex(this.#collection, shardKey.document) === undefined)
       throw new CommandError('IndexNotFound', `couldn't find index over splitting key ${formatDocument(keyPattern)}`)
     return shardKey
   }

@@ -5,10 +5,10 @@ import type { StorageNode } from '@shardlab/node'
 import type { Collection } from '@shardlab/storage'
 import type { CloneBatch, ModsBatch } from '../../cloning/document-feed.js'
 import { watchDefinition } from '../../cloning/watch-collection.js'
-import { checkSize, type ClonedRange } from '../stored/cloner-source.js'
-import type { RangeSource } from '../collection-ranges.js'
-import type { MeasuredCollection } from './measured-collections.js'
+import { checkChunkSize } from '../chunk-sizes.js'
+import type { ClonedRange, RangeSource } from '../collection-ranges.js'
 import { intervalOf } from './interval.js'
+import type { MeasuredCollection } from './measured-collection.js'
 import { RangeSizes, type Interval } from './range-sizes.js'
 import { sizeOf } from './sized-range.js'
 
@@ -38,7 +38,7 @@ export class MeasuredSource implements RangeSource {
     this.collection = collection
     this.#interval = intervalOf(range)
     const ranges = sizes.within(this.#interval)
-    if (maxChunkSizeBytes !== null) checkSize(ns, sizes, sizeOf(ranges).documents, cloned, maxChunkSizeBytes)
+    if (maxChunkSizeBytes !== null) checkChunkSize(cloned, sizes, sizeOf(ranges).documents, maxChunkSizeBytes)
     this.#cloned = packRanges(ranges)
     this.#stops = [
       measured.onGrowth((grown) => (this.#grown ??= new RangeSizes()).grow(grown)),

@@ -3,6 +3,7 @@
  * with sums, so that nothing is linear in all ranges but by a block.
  */
 import type { SizedRange } from '@shardlab/actor'
+import { noSize, type Size } from '../collection-ranges.js'
 import { comparePositions, type Position } from './position.js'
 import { fits, joined, spread } from './spread.js'
 import {
@@ -10,13 +11,11 @@ import {
   documentsBelow,
   endOf,
   hasOneKey,
-  noSize,
   sizeOfSome,
   startOf,
   withEnd,
   withSize,
   withStart,
-  type Size,
 } from './sized-range.js'
 
 const blockLengthMax = 128

@@ -1,13 +1,7 @@
 /** A part of a key space with the documents in it. */
 import type { SizedRange } from '@shardlab/actor'
+import { noSize, type Size } from '../collection-ranges.js'
 import { comparePositions, type Position } from './position.js'
-
-export interface Size {
-  readonly documents: number
-  readonly bytes: number
-}
-
-export const noSize: Size = { documents: 0, bytes: 0 }
 
 export const startOf = ({ x0, y0 }: SizedRange): Position => ({ x: x0, y: y0 })
 export const endOf = ({ x1, y1 }: SizedRange): Position => ({ x: x1, y: y1 })

@@ -3,20 +3,11 @@ import { CommandError } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import type { ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection, Index } from '@shardlab/storage'
-import { indexedShardKey, RangeCursor, rangeIndex, shardKeyPart, type KeyRange } from '../key-range.js'
+import { fullEnough, repositionedMax } from '../chunk-sizes.js'
+import type { AutoSplitRequest } from '../collection-ranges.js'
+import type { KeyRange } from '../key-range.js'
+import { indexedShardKey, RangeCursor, rangeIndex, shardKeyPart } from './range-cursor.js'
 
-export interface AutoSplitRequest {
-  readonly shardKey: ShardKeyPattern
-  readonly range: KeyRange
-  readonly maxChunkSizeBytes: number
-  /** Null: any number. */
-  readonly pointsMax: number | null
-}
-
-/** A last chunk that is this full is left as it is. */
-export const fullEnough = 0.8
-/** So many points before the end are moved when the last chunk would be smaller. */
-export const repositionedMax = 3
 /** All points together are no larger than a document, each with what an array adds to it at most. */
 const resultBytesMax = 16 * 1024 * 1024
 const bytesPerArrayElement = 7
@@ -24,15 +15,10 @@ const bytesPerArrayElement = 7
 /**
  * Shard keys, ascending, that cut a range into chunks of at most this size, estimated from the average document of the collection; none when the
  * whole collection is smaller, or when all keys of the range are equal. A key never stands on both sides of a cut.
- * @throws CommandError 26 NamespaceNotFound, 27 IndexNotFound
+ * @throws CommandError 27 IndexNotFound
  */
-export function autoSplitVector(
-  collection: Collection | undefined,
-  ns: string,
-  request: AutoSplitRequest,
-): Uint8Array[] {
+export function autoSplitVector(collection: Collection, request: AutoSplitRequest): Uint8Array[] {
   const { shardKey, range, maxChunkSizeBytes, pointsMax } = request
-  if (collection === undefined) throw new CommandError('NamespaceNotFound', `namespace ${ns} does not exists`)
   const { count, dataSizeBytes } = collection
   if (count === 0 || dataSizeBytes < maxChunkSizeBytes) return []
   const index = rangeIndex(collection, shardKey)
@@ -48,7 +34,7 @@ export function autoSplitVector(
   const points: Uint8Array[] = []
   let bytes = 0
   for (const position of pointsMax === null ? positions : positions.slice(0, pointsMax)) {
-    const point = indexedShardKey(collection, index, shardKey, keys.at(position)!.recordId)
+    const point = indexedShardKey(collection, index, shardKey.paths, keys.at(position)!.recordId)
     bytes += point.length + bytesPerArrayElement
     if (bytes > resultBytesMax && points.length > 0) break
     points.push(point)
@@ -101,7 +87,7 @@ function recut(keys: Keys, from: number, keysPerChunk: number, most: number): nu
 function hasOneKey(index: Index, shardKey: ShardKeyPattern, range: KeyRange): boolean {
   const [low, high] = [false, true].map((reverse) => {
     const cursor = new RangeCursor(index, range, reverse)
-    return cursor.next() < 0 ? null : shardKeyPart(cursor.key, index, shardKey)
+    return cursor.next() < 0 ? null : shardKeyPart(cursor.key, index, shardKey.paths)
   })
   return low === high
 }
@@ -124,7 +110,7 @@ class Keys {
     while (this.#read.length <= position) {
       const recordId = this.#cursor.next()
       if (recordId < 0) return undefined
-      this.#read.push({ key: shardKeyPart(this.#cursor.key, this.#index, this.#shardKey), recordId })
+      this.#read.push({ key: shardKeyPart(this.#cursor.key, this.#index, this.#shardKey.paths), recordId })
     }
     return this.#read[position]
   }

@@ -1,10 +1,10 @@
 /** Which range a donor gives away when it may choose one end of it. Server: migration_source_manager.cpp (computeOtherBound), auto_split_vector.cpp. */
 import type { ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection, Index } from '@shardlab/storage'
-import { indexedShardKey, RangeCursor, rangeIndex, shardKeyPart, type KeyRange } from '../key-range.js'
-
-/** The last part of a chunk is made no smaller than this share of a full one. */
-const fullEnough = 0.8
+import { fullEnough } from '../chunk-sizes.js'
+import type { OtherBoundRequest } from '../collection-ranges.js'
+import type { KeyRange } from '../key-range.js'
+import { indexedShardKey, RangeCursor, rangeIndex, shardKeyPart } from './range-cursor.js'
 
 /**
  * The other end of a range within `chunk` that holds about as much as a chunk may: from the lower end on, or back from the upper end with
@@ -12,10 +12,7 @@ const fullEnough = 0.8
  */
 export function otherBound(
   collection: Collection,
-  shardKey: ShardKeyPattern,
-  chunk: KeyRange,
-  maxChunkSizeBytes: number,
-  reverse: boolean,
+  { shardKey, chunk, maxChunkSizeBytes, reverse }: OtherBoundRequest,
 ): Uint8Array {
   const whole = reverse ? chunk.min : chunk.max
   const { count, dataSizeBytes } = collection
@@ -59,8 +56,8 @@ function keysOf(
   let enough = Number.POSITIVE_INFINITY
   for (let recordId = cursor.next(); recordId >= 0; recordId = cursor.next()) {
     const id = recordId
-    const key = shardKeyPart(cursor.key, index, shardKey)
-    keys.push({ key, bound: () => indexedShardKey(collection, index, shardKey, id) })
+    const key = shardKeyPart(cursor.key, index, shardKey.paths)
+    keys.push({ key, bound: () => indexedShardKey(collection, index, shardKey.paths, id) })
     if (enough === Number.POSITIVE_INFINITY && keys.length >= documentsPerChunk && key !== keys[0]!.key)
       enough = keys.length + Math.ceil(documentsPerChunk * fullEnough)
     if (keys.length > enough) break

@@ -1,12 +1,9 @@
 /** How many bytes of documents a range of shard keys holds. Server: dataSize of a range, as the balancer asks for it (balancer_commands_scheduler_impl.cpp). */
-import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
-import { RangeCursor, rangeIndex } from '../key-range.js'
-
-export type RangeSizeRequest = Omit<RequestOf<'shard.measure-range'>, 'ns'>
-export type RangeSizeAnswer = Omit<ReplyOf<'shard.measure-range'>, 'error'>
+import type { RangeSizeAnswer, RangeSizeRequest } from '../collection-ranges.js'
+import { RangeCursor, rangeIndex } from './range-cursor.js'
 
 /** @throws CommandError 96 OperationFailed without an index that begins with the shard key */
 export function rangeSizeOf(collection: Collection, request: RangeSizeRequest): RangeSizeAnswer {

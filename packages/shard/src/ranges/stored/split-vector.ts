@@ -1,35 +1,12 @@
 /** Where a range of a collection can be split. Server: split_vector.cpp. */
-import {
-  CommandError,
-  DocumentWriter,
-  fieldsOf,
-  keyStringFieldEnd,
-  keyStringOfDocument,
-  nullValue,
-} from '@shardlab/bson'
+import { CommandError, fieldsOf, keyStringOfDocument } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import type { Collection, Index } from '@shardlab/storage'
 import { shardKeyPrefixedIndex } from '../../shard-key/shard-key-prefixed-index.js'
+import { keysPerPart } from '../chunk-sizes.js'
+import type { SplitVectorRequest } from '../collection-ranges.js'
+import { indexedShardKey, shardKeyPart } from './range-cursor.js'
 
-export interface SplitVectorRequest {
-  /** The shard key pattern. */
-  readonly keyPattern: Uint8Array
-  /** Bounds in key space, hashed fields hashed; lower one included, upper one not. Null or `{}`: the ends of the key space. */
-  readonly min: Uint8Array | null
-  readonly max: Uint8Array | null
-  /** One split point in the middle, however little there is. Default false. */
-  readonly force?: boolean
-  /** Half of it goes into each part. Not needed with `force`. */
-  readonly maxChunkSizeBytes?: number | null
-  /** Null or 0: any number. */
-  readonly maxSplitPoints?: number | null
-  /** Most keys in a part; 0: any number. Default 250,000. */
-  readonly maxChunkObjects?: number | null
-  /** Is a collection without documents refused for want of a size? See the behaviour `splitVectorRefusesEmptyCollections`. Default true. */
-  readonly refuseEmpty?: boolean
-}
-
-const maxObjectsPerChunk = 250_000
 /** All split points together are no larger than a document, each with what an array adds to it. */
 const resultBytesMax = 16 * 1024 * 1024
 const bytesPerArrayElement = 2
@@ -39,11 +16,10 @@ const bytesPerArrayElement = 2
  * documents with equal keys; none when all keys of the range are equal or the whole collection is smaller than one chunk.
  * Sizes are estimated from the average document of the collection.
  * @returns bound documents in the order of the pattern
- * @throws CommandError 26 NamespaceNotFound; 27 IndexNotFound when no index begins with the pattern; 72 InvalidOptions without a size; 96
+ * @throws CommandError 27 IndexNotFound when no index begins with the pattern; 72 InvalidOptions without a size; 96
  *   OperationFailed when the range holds no key; 349, 16634 for bounds whose fields are not those of the pattern
  */
-export function splitVector(collection: Collection | undefined, request: SplitVectorRequest): Uint8Array[] {
-  if (collection === undefined) throw new CommandError('NamespaceNotFound', 'ns not found')
+export function splitVector(collection: Collection, request: SplitVectorRequest): Uint8Array[] {
   const { keyPattern, force = false, maxSplitPoints = null } = request
   const index = shardKeyPrefixedIndex(collection, keyPattern)
   if (index === undefined)
@@ -58,21 +34,8 @@ export function splitVector(collection: Collection | undefined, request: SplitVe
     throw new CommandError('OperationFailed', "can't open a cursor to scan the range (desired range is possibly empty)")
   const part = force
     ? Math.floor(keys.countFromStart() / 2)
-    : keysPerPart(maxChunkSizeBytes, dataSizeBytes, count, request)
+    : keysPerPart(maxChunkSizeBytes, { documents: count, bytes: dataSizeBytes }, request)
   return pick(keys, part, maxSplitPoints ?? 0)
-}
-
-/** How many keys a part gets that is half as large as a chunk may be. */
-export function keysPerPart(
-  maxChunkSizeBytes: number,
-  dataSizeBytes: number,
-  count: number,
-  { maxChunkObjects }: SplitVectorRequest,
-): number {
-  const averageBytes = Math.floor(dataSizeBytes / count)
-  const keys = Math.floor(maxChunkSizeBytes / (2 * averageBytes))
-  const most = maxChunkObjects ?? maxObjectsPerChunk
-  return most !== 0 && most < keys ? most : keys
 }
 
 /** Every key behind `keysPerPart` others that differs from the one before it. */
@@ -128,11 +91,7 @@ class RangeKeys {
   next(): string | undefined {
     this.#recordId = this.#cursor.next()
     if (this.#recordId < 0) return undefined
-    const { key } = this.#cursor
-    let end = 0
-    for (let i = 0; i < this.#paths.length; i++)
-      end = keyStringFieldEnd(key, end, this.#index.pattern[i]!.direction === -1)
-    return key.slice(0, end)
+    return shardKeyPart(this.#cursor.key, this.#index, this.#paths)
   }
 
   countFromStart(): number {
@@ -144,11 +103,7 @@ class RangeKeys {
 
   /** The key that {@link next} gave, as a document. */
   document(): Uint8Array {
-    // All entries of a document agree in the fields of the shard key.
-    const [tuple] = this.#index.tuplesOf(this.#collection.get(this.#recordId)!.document)
-    const writer = new DocumentWriter(64)
-    this.#paths.forEach((path, i) => writer.value(path, tuple![i] ?? nullValue))
-    return writer.finish()
+    return indexedShardKey(this.#collection, this.#index, this.#paths, this.#recordId)
   }
 
   #open(): ReturnType<Index['scanKeys']> {

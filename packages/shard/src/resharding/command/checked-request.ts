@@ -4,7 +4,7 @@ import { CommandError, compareDocuments, documentsOf, DocumentWriter, fieldsOf, 
 import { expectUuid } from '@shardlab/node'
 import { ShardKeyPattern, type CollectionPlacement } from '@shardlab/sharding'
 import { trackCollection } from '../../coordinators/collections/track-collection.js'
-import type { ShardParts } from '../../shard-parts.js'
+import type { CoordinatorHost } from '../../coordinators/ddl-host.js'
 
 /** How long a shard may take to tell its size before the choice goes on without it. */
 const dataSizeTimeoutMs = 2000
@@ -14,31 +14,31 @@ const dataSizeTimeoutMs = 2000
  * @throws CommandError 118 NamespaceNotSharded, 26 NamespaceNotFound, 72 InvalidOptions, 361 CollectionUUIDMismatch
  */
 export async function checkedRequest(
-  parts: ShardParts,
+  host: CoordinatorHost,
   ns: string,
   request: Uint8Array,
   collectionUuid: Uint8Array | null,
 ): Promise<Uint8Array | null> {
-  const { node, state } = parts
+  const { node, placements } = host
   const provenance = (findField(request, 'provenance')?.asString() ?? null) as ReshardingProvenance
-  if (provenance === 'moveCollection') await trackCollection(parts, ns, destinationIn(request)!)
+  if (provenance === 'moveCollection') await trackCollection(host, ns, destinationIn(request)!)
   expectUuid(node, ns, collectionUuid)
-  const placement = await state.refreshCollection(ns)
-  if (placement === null) throw unknownCollection(parts, ns)
+  const placement = await placements.refreshCollection(ns)
+  if (placement === null) throw unknownCollection(host, ns)
   switch (provenance) {
     case 'moveCollection':
       if (!placement.isUnsplittable)
         throw new CommandError('NamespaceNotFound', 'MoveCollection can only be called on an unsharded collection.')
       return request
     case 'unshardCollection':
-      return unsharding(parts, placement, request)
+      return unsharding(host, placement, request)
     default:
-      checkSharded(parts, placement, request)
+      checkSharded(host, placement, request)
       return request
   }
 }
 
-function unknownCollection({ node: { behaviours } }: ShardParts, ns: string): CommandError {
+function unknownCollection({ node: { behaviours } }: CoordinatorHost, ns: string): CommandError {
   const text = behaviours.unshardedRefusalsExpectSharding
     ? `Expected collection ${ns} to be sharded`
     : `Collection ${ns} is not sharded.`
@@ -49,7 +49,7 @@ function unknownCollection({ node: { behaviours } }: ShardParts, ns: string): Co
 
 /** @throws CommandError 118 NamespaceNotSharded, 72 InvalidOptions */
 function checkSharded(
-  { node: { behaviours } }: ShardParts,
+  { node: { behaviours } }: CoordinatorHost,
   { isUnsplittable, shardKey }: CollectionPlacement,
   request: Uint8Array,
 ): void {
@@ -64,13 +64,13 @@ function checkSharded(
 }
 
 async function unsharding(
-  parts: ShardParts,
+  host: CoordinatorHost,
   placement: CollectionPlacement,
   request: Uint8Array,
 ): Promise<Uint8Array | null> {
   const wanted = destinationIn(request)
   if (!placement.isUnsplittable)
-    return wanted === null ? withDestination(request, await leastLoadedShard(parts)) : request
+    return wanted === null ? withDestination(request, await leastLoadedShard(host)) : request
   if (wanted !== null && wanted !== placement.table.lowestShard())
     throw new CommandError(
       'NamespaceNotSharded',
@@ -96,7 +96,7 @@ function withDestination(request: Uint8Array, shard: string): Uint8Array {
 }
 
 /** Of those that do not drain the one with the fewest bytes; one that does not answer is passed over. @throws CommandError 70 ShardNotFound */
-async function leastLoadedShard({ node: { context } }: ShardParts): Promise<string> {
+async function leastLoadedShard({ node: { context } }: CoordinatorHost): Promise<string> {
   const { shards } = await context.request(configAddress, 'config.get-shards', {})
   const ids = shards
     .filter((shard) => findField(shard, 'draining')?.isTruthy() !== true)

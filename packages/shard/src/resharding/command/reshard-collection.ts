@@ -5,11 +5,20 @@
 import { configAddress, RequestFailedError, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { CommandError, compareDocuments, ErrorCodes, isRetriableErrorCode } from '@shardlab/bson'
 import { databaseNameOf } from '@shardlab/member'
-import { raiseError, untilDone } from '@shardlab/node'
+import { raiseError, untilDone, type StorageNode } from '@shardlab/node'
+import type { CoordinatorHost } from '../../coordinators/ddl-host.js'
+import type { DatabaseMoves } from '../../coordinators/locks/database-moves.js'
+import type { DefinitionLocks } from '../../coordinators/locks/definition-locks.js'
 import { raiseStaleDatabase } from '../../coordinators/primary-shard-check.js'
-import type { ShardParts } from '../../shard-parts.js'
-import { checkedRequest } from './checked-request.js'
+import type { RangeStore } from '../../ranges/collection-ranges.js'
 import { CommandRecords, type CommandRecord } from '../records.js'
+import { checkedRequest } from './checked-request.js'
+
+export interface ReshardCommandHost extends CoordinatorHost {
+  readonly ranges: RangeStore
+  readonly definitionLocks: DefinitionLocks
+  readonly databaseMoves: DatabaseMoves
+}
 
 /** Longest wait for one answer of the config server, which is asked again then. */
 const answerTimeoutMs = 20_000
@@ -17,12 +26,12 @@ const answerTimeoutMs = 20_000
 const retryPauseMs = 250
 
 export async function reshardCollection(
-  parts: ShardParts,
+  host: ReshardCommandHost,
   { ns, request, collectionUuid, databaseVersion }: RequestOf<'shard.reshard-collection'>,
 ): Promise<ReplyOf<'shard.reshard-collection'>> {
-  const { node, state, definitionLocks } = parts
-  await raiseStaleDatabase(state, node.context.address, ns, databaseVersion)
-  parts.measured.checkCopied(ns)
+  const { node, placements, definitionLocks } = host
+  await raiseStaleDatabase(placements, node.context.address, ns, databaseVersion)
+  host.ranges.checkCopied(ns)
   const running = definitionLocks.holder(ns)
   if (running !== null) {
     if (compareDocuments(running.request, request) !== 0)
@@ -34,7 +43,7 @@ export async function reshardCollection(
     return { error: null }
   }
   await definitionLocks.hold(ns, request, async () => {
-    const checked = await insisting(node, () => checkedRequest(parts, ns, request, collectionUuid))
+    const checked = await insisting(node, () => checkedRequest(host, ns, request, collectionUuid))
     if (checked === null) return
     const record: CommandRecord = { id: uuidV4(node.context.random), ns, request: checked }
     const records = new CommandRecords(node)
@@ -42,7 +51,7 @@ export async function reshardCollection(
     await node.flush()
     try {
       await node.context.reach('shard.resharding.requested', { ns })
-      await carryOut(parts, record)
+      await carryOut(host, record)
     } finally {
       // Who shuts down takes it up again.
       if (!node.stopping.signal.aborted) {
@@ -55,13 +64,13 @@ export async function reshardCollection(
 }
 
 /** After a restart: what has been begun goes on, and nobody changes the collection's definition meanwhile. */
-export function recoverReshardCommands(parts: ShardParts): void {
-  const { node, definitionLocks, databaseMoves } = parts
+export function recoverReshardCommands(host: ReshardCommandHost): void {
+  const { node, definitionLocks, databaseMoves } = host
   const records = new CommandRecords(node)
   for (const record of records.all()) {
     const work = async () => {
       try {
-        await carryOut(parts, record)
+        await carryOut(host, record)
       } finally {
         if (!node.stopping.signal.aborted) {
           records.remove(record)
@@ -93,7 +102,7 @@ export function recoverReshardCommands(parts: ShardParts): void {
  * Resolves when it has been done: until then nobody else changes the collection's definition, however long the config server cannot be asked.
  * @throws CommandError why not; RequestFailedError only when the member shuts down
  */
-async function carryOut({ node }: ShardParts, { id, ns, request: wanted }: CommandRecord): Promise<void> {
+async function carryOut({ node }: ReshardCommandHost, { id, ns, request: wanted }: CommandRecord): Promise<void> {
   const options = { timeoutMs: answerTimeoutMs }
   // Asking again for what has begun changes nothing.
   const start = { reshardingId: id, ns, request: wanted }
@@ -115,7 +124,7 @@ async function carryOut({ node }: ShardParts, { id, ns, request: wanted }: Comma
 }
 
 /** Repeats the work also when the config server refuses for a time: it may have begun all the same. Server: _isRetriableErrorForDDLCoordinator. */
-async function insisting<T>(node: ShardParts['node'], work: () => Promise<T>): Promise<T> {
+async function insisting<T>(node: StorageNode, work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await untilDone(node, work)

@@ -1,29 +1,29 @@
 /** A shard's part in one attempt of a resharding: as a donor, as a recipient, or as both. */
 import type { ReshardingRecipientState } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
-import { writersOut } from '../../cloning/drain-writers.js'
-import type { CriticalSection } from '../../metadata/critical-sections.js'
-import type { ShardParts } from '../../shard-parts.js'
-import type { DonorSide } from './resharding-donor.js'
-import type { RecipientSide } from './resharding-recipient.js'
+import { drainWriters } from '../../cloning/drain-writers.js'
+import type { CriticalSection } from '../../host/host.js'
 import type { DonorRecords, ReshardingFacts } from '../records.js'
+import type { ReshardingHost } from '../resharding-host.js'
+import type { ReshardingDonor } from './resharding-donor.js'
+import type { ReshardingRecipient } from './resharding-recipient.js'
 
 export class Participation {
   readonly facts: ReshardingFacts
-  donor: DonorSide | null = null
-  recipient: RecipientSide | null = null
+  donor: ReshardingDonor | null = null
+  recipient: ReshardingRecipient | null = null
   /** An earlier life of the member had received everything, and told so. */
   wasConsistent = false
   /** When writes were blocked; null: they are not. */
   blockedAtMs: number | null = null
-  readonly #parts: ShardParts
+  readonly #host: ReshardingHost
   readonly #donors: DonorRecords
   #section: CriticalSection | null = null
   #blocking: Promise<void> | null = null
   #ended = false
 
-  constructor(parts: ShardParts, facts: ReshardingFacts, donors: DonorRecords) {
-    this.#parts = parts
+  constructor(host: ReshardingHost, facts: ReshardingFacts, donors: DonorRecords) {
+    this.#host = host
     this.facts = facts
     this.#donors = donors
   }
@@ -34,8 +34,8 @@ export class Participation {
 
   /** After a restart: nobody touches the collection before it is known what has become of it. */
   blockNow(): void {
-    this.#section = this.#parts.critical.enterNow(this.facts.ns, 'all')
-    this.blockedAtMs = this.#parts.node.context.now()
+    this.#section = this.#host.critical.enterNow(this.facts.ns, 'all')
+    this.blockedAtMs = this.#host.node.context.now()
   }
 
   /**
@@ -56,12 +56,12 @@ export class Participation {
   }
 
   /** The donor of this attempt. @throws CommandError 94 NotYetInitialized */
-  donating(): DonorSide {
+  donating(): ReshardingDonor {
     if (this.donor === null || this.#ended) throw unknownAttempt()
     return this.donor
   }
 
-  /** How far the recipient is; see {@link RecipientSide.status}. @throws CommandError 94 NotYetInitialized */
+  /** How far the recipient is; see {@link ReshardingRecipient.status}. @throws CommandError 94 NotYetInitialized */
   async status(
     known: ReshardingRecipientState,
   ): Promise<{ state: ReshardingRecipientState; reason: CommandError | null }> {
@@ -91,7 +91,7 @@ export class Participation {
   }
 
   async #enter(): Promise<void> {
-    const { node, critical } = this.#parts
+    const { node, critical } = this.#host
     const { context } = node
     const { ns, sourceUuid } = this.facts
     const section = await critical.enter(ns, 'writes')
@@ -99,7 +99,7 @@ export class Participation {
     this.#check()
     this.#section = section
     this.blockedAtMs = context.now()
-    await writersOut(this.#parts, ns, sourceUuid)
+    await drainWriters(this.#host, ns, sourceUuid)
     // What they did is followed, and has to be on the disk before recipients take it.
     this.donor?.check()
     if (this.donor !== null)

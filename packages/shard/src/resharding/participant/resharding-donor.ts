@@ -8,15 +8,15 @@ import type { Collection } from '@shardlab/storage'
 import { DocumentFeed } from '../../cloning/document-feed.js'
 import { watchCollection } from '../../cloning/watch-collection.js'
 import { keyOf } from '../../document-moves/prepared-inserts.js'
-import type { ShardParts } from '../../shard-parts.js'
 import type { ReshardingFacts } from '../records.js'
+import type { ReshardingHost } from '../resharding-host.js'
 
-export class DonorSide {
+export class ReshardingDonor {
   readonly recipients: readonly string[]
   /** As it was when it began. */
   readonly snapshot: Collection
   readonly startedAtMs: number
-  readonly #parts: ShardParts
+  readonly #host: Pick<ReshardingHost, 'node' | 'preparedInserts'>
   readonly #source: OwnershipFilter
   readonly #target: CollectionPlacement
   readonly #feeds = new Map<string, DocumentFeed>()
@@ -30,13 +30,13 @@ export class DonorSide {
    * @throws CommandError 26 NamespaceNotFound
    */
   constructor(
-    parts: ShardParts,
+    host: Pick<ReshardingHost, 'node' | 'preparedInserts'>,
     facts: ReshardingFacts,
     placements: { source: CollectionPlacement; target: CollectionPlacement },
     recipients: readonly string[],
   ) {
-    const { node } = parts
-    this.#parts = parts
+    const { node } = host
+    this.#host = host
     this.#source = new OwnershipFilter(placements.source, node.context.address)
     this.#target = placements.target
     this.recipients = recipients
@@ -98,7 +98,7 @@ export class DonorSide {
   #feedFor(recipient: string, ns: string): DocumentFeed {
     const scan = this.snapshot.scan()
     const belongs = (document: Uint8Array) => !this.#isHidden(document) && this.#recipientOf(document) === recipient
-    return new DocumentFeed(this.#parts.node, {
+    return new DocumentFeed(this.#host.node, {
       ns,
       contains: belongs,
       next: () => {
@@ -119,7 +119,7 @@ export class DonorSide {
 
   /** Is it moving here by itself, and not yet decided? */
   #isHidden(document: Uint8Array): boolean {
-    const hidden = this.#parts.documentMoves.coming.hiddenIn(this.snapshot.uuid)
+    const hidden = this.#host.preparedInserts.hiddenIn(this.snapshot.uuid)
     return hidden !== undefined && hidden.has(keyOf(findField(document, '_id')!))
   }
 

@@ -11,15 +11,14 @@ import {
   type ReshardingRecipientState,
 } from '@shardlab/actor'
 import { CommandError, findField } from '@shardlab/bson'
-import { buildIndex, createCollection, dropLocalCollection, raiseError } from '@shardlab/node'
+import { buildIndex, createCollection, dropLocalCollection, raiseError, type StorageNode } from '@shardlab/node'
 import { ShardKeyPattern, type CollectionPlacement } from '@shardlab/sharding'
-import { rememberSessions } from '../../cloning/import-sessions.js'
-import { askAgain, reasonOf } from '../../common/repeated-request.js'
+import { importSessions } from '../../cloning/import-sessions.js'
+import { reasonOf, repeatedRequest } from '../../common/repeated-request.js'
+import { Signal } from '../../common/signal.js'
 import { hasShardKeyIndex, newShardKeyIndex } from '../../shard-key/shard-key-index.js'
-import { Happening } from '../../migration/waiting.js'
-import type { ShardParts } from '../../shard-parts.js'
-import { ReceivedDocuments } from './received-documents.js'
 import type { RecipientRecords, RecipientState, ReshardingFacts } from '../records.js'
+import { ReceivedDocuments } from './received-documents.js'
 
 /** Longest wait for one answer of a donor, and how often it is asked. */
 const donorPatience = { timeoutMs: 10_000, attemptsMax: 3 }
@@ -36,7 +35,7 @@ export interface ReceivedCollection {
   readonly approxBytes: number
 }
 
-export class RecipientSide {
+export class ReshardingRecipient {
   readonly received: ReceivedCollection
   readonly startedAtMs: number
   documents: ReceivedDocuments | null = null
@@ -45,11 +44,11 @@ export class RecipientSide {
   fetched = 0
   /** When each phase began, and the last one ended. */
   readonly phases = { cloning: 0, applying: 0, done: 0 }
-  readonly #parts: ShardParts
+  readonly #node: StorageNode
   readonly #facts: ReshardingFacts
   readonly #records: RecipientRecords
   readonly #source: CollectionPlacement
-  readonly #changed: Happening
+  readonly #changed: Signal
   readonly #ended = createDeferred<void>()
   readonly #stopping = new Cancellation()
   readonly #batches = new Map<string, number>()
@@ -58,19 +57,19 @@ export class RecipientSide {
   #mayFinish = false
 
   constructor(
-    parts: ShardParts,
+    node: StorageNode,
     facts: ReshardingFacts,
     received: ReceivedCollection,
     source: CollectionPlacement,
     records: RecipientRecords,
   ) {
-    const { context } = parts.node
-    this.#parts = parts
+    const { context } = node
+    this.#node = node
     this.#facts = facts
     this.received = received
     this.#source = source
     this.#records = records
-    this.#changed = new Happening(context)
+    this.#changed = new Signal(context)
     this.startedAtMs = context.now()
   }
 
@@ -115,7 +114,7 @@ export class RecipientSide {
       const reason = reasonOf(error)
       if (reason === null) throw error
       if (this.#reason === null)
-        this.#parts.node.context.log('warn', 'a collection was not received', {
+        this.#node.context.log('warn', 'a collection was not received', {
           ns: this.#facts.ns,
           reason: reason.message,
         })
@@ -126,7 +125,7 @@ export class RecipientSide {
   }
 
   async #receive(): Promise<void> {
-    const { node } = this.#parts
+    const node = this.#node
     const { context } = node
     const { ns, tempNs, id } = this.#facts
     await context.reach('shard.resharding.recipient-started', { ns })
@@ -164,7 +163,7 @@ export class RecipientSide {
    * @throws CommandError 72 InvalidOptions for a unique index that the new key does not allow
    */
   #createCollection(): void {
-    const { node } = this.#parts
+    const node = this.#node
     const { tempNs, id, key, provenance } = this.#facts
     // What an earlier attempt has left.
     dropLocalCollection(node, tempNs)
@@ -180,7 +179,7 @@ export class RecipientSide {
   }
 
   async #clone(donor: string, documents: ReceivedDocuments): Promise<void> {
-    const { node } = this.#parts
+    const node = this.#node
     for (let batch = 0; ; batch++) {
       const documentsMax = node.parameters.number('migrateCloneInsertionBatchSize')
       const reply = await this.#ask(donor, 'shard.resharding-clone', { ...this.#request(), batch, documentsMax })
@@ -197,7 +196,7 @@ export class RecipientSide {
 
   /** Pulls until nothing has changed on any donor. */
   async #drain(documents: ReceivedDocuments): Promise<void> {
-    const { node } = this.#parts
+    const node = this.#node
     await node.context.all(this.received.donors.map((donor) => this.#drainDonor(donor, documents)))
     documents.retry()
     await node.flush()
@@ -205,7 +204,7 @@ export class RecipientSide {
   }
 
   async #drainDonor(donor: string, documents: ReceivedDocuments): Promise<void> {
-    const { node } = this.#parts
+    const node = this.#node
     for (;;) {
       const batch = this.#batches.get(donor) ?? 0
       const { deleted, reloaded, sessions } = await this.#ask(donor, 'shard.resharding-mods', {
@@ -216,7 +215,7 @@ export class RecipientSide {
       documents.remove(donor, deleted)
       documents.store(donor, reloaded)
       documents.retry()
-      if (sessions !== null) rememberSessions(node, sessions)
+      if (sessions !== null) importSessions(node, sessions)
       this.fetched += deleted.length + reloaded.length
       if (deleted.length + reloaded.length === 0 && sessions === null) return
       await node.flush()
@@ -226,7 +225,7 @@ export class RecipientSide {
 
   #request(): { reshardingId: Uint8Array; attempt: number; recipient: string } {
     const { id, attempt } = this.#facts
-    return { reshardingId: id, attempt, recipient: this.#parts.node.context.address }
+    return { reshardingId: id, attempt, recipient: this.#node.context.address }
   }
 
   /** @throws CommandError of the donor; RequestFailedError */
@@ -235,9 +234,9 @@ export class RecipientSide {
     kind: K,
     request: RequestOf<K>,
   ): Promise<ReplyOf<K>> {
-    const { context } = this.#parts.node
+    const { context } = this.#node
     const { signal } = this.#stopping
-    const reply = await askAgain(context, donor, kind, request, { ...donorPatience, signal })
+    const reply = await repeatedRequest(context, donor, kind, request, { ...donorPatience, signal })
     this.#check()
     raiseError((reply as { readonly error: ErrorField }).error)
     return reply
@@ -252,7 +251,7 @@ export class RecipientSide {
   async #enter(state: RecipientState): Promise<void> {
     this.#check()
     this.#records.put({ facts: this.#facts, state, others: this.received.donors })
-    await this.#parts.node.flush()
+    await this.#node.flush()
     this.#check()
     this.#tell(state)
   }

@@ -6,12 +6,12 @@ import { configAddress, RequestFailedError, type RequestOf, type ReshardingOutco
 import { CommandError, hexOf, sameBytes } from '@shardlab/bson'
 import { dropLocalCollection, reachAnyway, ReshardingStatistics, untilDone } from '@shardlab/node'
 import type { CollectionPlacement } from '@shardlab/sharding'
-import type { ShardParts } from '../../shard-parts.js'
-import { DonorSide } from './resharding-donor.js'
-import { Participation, unknownAttempt } from './participation.js'
-import { RecipientSide } from './resharding-recipient.js'
 import { DonorRecords, RecipientRecords, type ReshardingFacts } from '../records.js'
 import { receivedBy } from '../report/statistics.js'
+import type { ReshardingHost } from '../resharding-host.js'
+import { Participation, unknownAttempt } from './participation.js'
+import { ReshardingDonor } from './resharding-donor.js'
+import { ReshardingRecipient } from './resharding-recipient.js'
 
 /** Name of the timer. */
 export const reshardingTimer = 'resharding'
@@ -32,24 +32,23 @@ export class Reshardings {
   readonly donors: DonorRecords
   readonly recipients: RecipientRecords
   readonly statistics = new ReshardingStatistics()
-  readonly #parts: () => ShardParts
+  readonly #host: ReshardingHost
   readonly #participations = new Map<string, Participation>()
   /** The last attempt of a resharding that has been decided: a request to take part in it may still be on its way, or wait for the catalog. */
   readonly #settled = new Map<string, number>()
   #asking = false
 
-  /** @param parts those of the shard; they exist once it is made */
-  constructor(parts: () => ShardParts, node: ShardParts['node']) {
-    this.#parts = parts
-    this.donors = new DonorRecords(node)
-    this.recipients = new RecipientRecords(node)
+  constructor(host: ReshardingHost) {
+    this.#host = host
+    this.donors = new DonorRecords(host.node)
+    this.recipients = new RecipientRecords(host.node)
   }
 
   /** After a restart: where writes had been blocked, they are again. */
   start(): void {
-    const parts = this.#parts()
     for (const { facts, state } of [...this.donors.all(), ...this.recipients.all()]) {
-      const participation = this.#participations.get(hexOf(facts.id)) ?? new Participation(parts, facts, this.donors)
+      const participation =
+        this.#participations.get(hexOf(facts.id)) ?? new Participation(this.#host, facts, this.donors)
       this.#participations.set(hexOf(facts.id), participation)
       if (state === 'strict-consistency') participation.wasConsistent = true
       if ((state === 'blocking-writes' || state === 'strict-consistency') && !participation.isBlocking)
@@ -90,13 +89,13 @@ export class Reshardings {
   }
 
   /** Begins to donate; asking again for what has begun changes nothing. @throws CommandError 26 NamespaceNotFound, 94 NotYetInitialized */
-  async donate(request: RequestOf<'shard.donate-collection'>): Promise<DonorSide> {
-    const { node } = this.#parts()
+  async donate(request: RequestOf<'shard.donate-collection'>): Promise<ReshardingDonor> {
+    const { node } = this.#host
     const placements = await this.#placements(request)
     const participation = await this.#join(request)
     if (participation.donor === null) {
       const { facts } = participation
-      participation.donor = new DonorSide(this.#parts(), facts, placements, request.recipients)
+      participation.donor = new ReshardingDonor(this.#host, facts, placements, request.recipients)
       this.donors.put({ facts, state: 'donating-initial-data', others: request.recipients })
     }
     await node.flush()
@@ -106,12 +105,12 @@ export class Reshardings {
 
   /** Begins to receive; asking again for what has begun changes nothing. @throws CommandError 94 NotYetInitialized */
   async receive(request: RequestOf<'shard.receive-collection'>): Promise<void> {
-    const { node } = this.#parts()
+    const { node } = this.#host
     const { source } = await this.#placements(request)
     const participation = await this.#join(request)
     if (participation.recipient === null) {
       const { facts } = participation
-      participation.recipient = new RecipientSide(this.#parts(), facts, request, source, this.recipients)
+      participation.recipient = new ReshardingRecipient(node, facts, request, source, this.recipients)
       this.recipients.put({ facts, state: 'creating-collection', others: request.donors })
       node.context.detach(participation.recipient.run())
     }
@@ -120,7 +119,7 @@ export class Reshardings {
 
   /** The attempt, and all before it, have been decided. */
   async settle(request: RequestOf<'shard.settle-resharding'>): Promise<void> {
-    const { node } = this.#parts()
+    const { node } = this.#host
     const { reshardingId, attempt, ns, sourceUuid, committed } = request
     const participation = this.#participations.get(hexOf(reshardingId))
     if (participation !== undefined && participation.facts.attempt > attempt) return
@@ -150,9 +149,9 @@ export class Reshardings {
 
   /** The catalog has the collection of the new key: its temporary name is gone, and the old one with it. */
   async #adopt(ns: string, sourceUuid: Uint8Array): Promise<void> {
-    const { node, state } = this.#parts()
+    const { node, placements } = this.#host
     for (;;) {
-      const placement = await untilDone(node, () => state.refreshCollection(ns))
+      const placement = await untilDone(node, () => placements.refreshCollection(ns))
       if (placement === null || !sameBytes(placement.uuid, sourceUuid)) break
     }
     const old = node.collection(ns)
@@ -160,10 +159,10 @@ export class Reshardings {
   }
 
   #dropTemporary({ id, tempNs }: ReshardingFacts): void {
-    const { node, state } = this.#parts()
+    const { node, placements } = this.#host
     const temporary = node.collection(tempNs)
     if (temporary !== undefined && sameBytes(temporary.uuid, id)) dropLocalCollection(node, tempNs)
-    state.forgetCollection(tempNs)
+    placements.forgetCollection(tempNs)
   }
 
   /** Takes part in an attempt; an earlier one has ended then. @throws CommandError 94 NotYetInitialized: it has ended, or a later one has begun */
@@ -183,10 +182,10 @@ export class Reshardings {
     if (current !== undefined && current.facts.attempt > attempt) throw unknownAttempt()
     if ((this.#settled.get(hexOf(reshardingId)) ?? -1) >= attempt) throw unknownAttempt()
     if (current !== undefined && current.facts.attempt === attempt) return current
-    const { node } = this.#parts()
+    const { node } = this.#host
     const startedAtMs = node.context.now()
     const facts: ReshardingFacts = { id: reshardingId, attempt, ns, tempNs, sourceUuid, key, provenance, startedAtMs }
-    const participation = new Participation(this.#parts(), facts, this.donors)
+    const participation = new Participation(this.#host, facts, this.donors)
     this.#participations.set(hexOf(reshardingId), participation)
     this.statistics.note(provenance)
     this.#arm()
@@ -198,11 +197,11 @@ export class Reshardings {
     source: CollectionPlacement
     target: CollectionPlacement
   }> {
-    const { state } = this.#parts()
+    const { placements } = this.#host
     // The first of two answers may be one that somebody else asked for before.
-    await state.refreshCollection(ns)
-    const source = await state.refreshCollection(ns)
-    const target = await state.refreshCollection(tempNs)
+    await placements.refreshCollection(ns)
+    const source = await placements.refreshCollection(ns)
+    const target = await placements.refreshCollection(tempNs)
     const isThis =
       source !== null && target !== null && sameBytes(source.uuid, sourceUuid) && sameBytes(target.uuid, reshardingId)
     if (!isThis) throw unknownAttempt()
@@ -210,7 +209,7 @@ export class Reshardings {
   }
 
   async #askOutcome({ id, attempt, ns, sourceUuid }: ReshardingFacts): Promise<void> {
-    const { context } = this.#parts().node
+    const { context } = this.#host.node
     let outcome: ReshardingOutcome
     try {
       const request = { reshardingId: id, attempt, ns }
@@ -231,7 +230,7 @@ export class Reshardings {
   }
 
   #arm(): void {
-    const { context, stopping } = this.#parts().node
+    const { context, stopping } = this.#host.node
     if (this.#participations.size > 0 && !stopping.signal.aborted) context.setTimer(reshardingTimer, outcomePauseMs)
   }
 }

@@ -4,14 +4,17 @@
  */
 import { DocumentWriter } from '@shardlab/bson'
 import { uuidText } from '@shardlab/member'
-import type { ShardParts } from '../../shard-parts.js'
 import type { Participation } from '../participant/participation.js'
-import type { RecipientSide } from '../participant/resharding-recipient.js'
+import type { ReshardingRecipient } from '../participant/resharding-recipient.js'
+import type { ReshardingReportHost } from './report-host.js'
 
 type Role = 'Donor' | 'Recipient'
 
 /** @param shard name of this shard, where a router asks; null: it was asked directly */
-export function* reshardingOperations({ node, reshardings }: ShardParts, shard: string | null): Generator<Uint8Array> {
+export function* reshardingOperations(
+  { node, reshardings }: ReshardingReportHost,
+  shard: string | null,
+): Generator<Uint8Array> {
   const { behaviours, context } = node
   const write = { status: writeStatus, instance: writeInstance, phases: writePhases, 'index-build': writePhases }[
     behaviours.reshardingReport
@@ -134,7 +137,7 @@ function writeRecipientProgress(writer: DocumentWriter, { participation, nowMs }
     .int64('documentsCopied', copied)
 }
 
-function writeCopied(writer: DocumentWriter, { received, copied, copiedBytes }: RecipientSide): void {
+function writeCopied(writer: DocumentWriter, { received, copied, copiedBytes }: ReshardingRecipient): void {
   writer
     .int64('approxDocumentsToCopy', received.approxDocuments)
     .int64('documentsCopied', copied)
@@ -142,7 +145,7 @@ function writeCopied(writer: DocumentWriter, { received, copied, copiedBytes }: 
     .int64('bytesCopied', copiedBytes)
 }
 
-function writeApplied(writer: DocumentWriter, { fetched, copied, documents }: RecipientSide): void {
+function writeApplied(writer: DocumentWriter, { fetched, copied, documents }: ReshardingRecipient): void {
   writer
     .int64('oplogEntriesFetched', fetched)
     .int64('oplogEntriesApplied', fetched)
@@ -152,7 +155,7 @@ function writeApplied(writer: DocumentWriter, { fetched, copied, documents }: Re
 }
 
 /** Seconds; null: nothing has been measured yet. Server: estimateRemainingRecipientTime. */
-function remaining({ phases, received, copiedBytes, fetched }: RecipientSide, nowMs: number): number | null {
+function remaining({ phases, received, copiedBytes, fetched }: ReshardingRecipient, nowMs: number): number | null {
   if (phases.applying > 0 || fetched > 0) return 0
   if (copiedBytes === 0 || received.approxBytes === 0) return null
   const share = (2 * received.approxBytes) / Math.min(copiedBytes, 2 * received.approxBytes)
@@ -183,7 +186,7 @@ export function donorState({ blockedAtMs, donor }: Participation): string {
   return donor!.isDrained ? 'donating-oplog-entries' : 'donating-initial-data'
 }
 
-export function recipientState({ state }: RecipientSide): string {
+export function recipientState({ state }: ReshardingRecipient): string {
   return state === 'caught-up' ? 'applying' : state
 }
 

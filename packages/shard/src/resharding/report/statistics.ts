@@ -1,11 +1,11 @@
 /** What serverStatus of a shard tells of the reshardings that it has taken part in. */
 import type { DocumentWriter } from '@shardlab/bson'
 import { reshardingSectionOf, type ReceivedInResharding } from '@shardlab/node'
-import type { ShardParts } from '../../shard-parts.js'
+import type { ReshardingRecipient } from '../participant/resharding-recipient.js'
 import { donorState, recipientState } from './operations.js'
-import type { RecipientSide } from '../participant/resharding-recipient.js'
+import type { ReshardingReportHost } from './report-host.js'
 
-export function writeReshardingStatistics({ node, reshardings }: ShardParts, writer: DocumentWriter): void {
+export function writeReshardingStatistics({ node, reshardings }: ReshardingReportHost, writer: DocumentWriter): void {
   reshardings.statistics.write(writer, node.behaviours.reshardingStatistics, (name) => {
     const mine = [...reshardings.all()].filter(({ facts }) => reshardingSectionOf(facts.provenance) === name)
     return {
@@ -18,7 +18,7 @@ export function writeReshardingStatistics({ node, reshardings }: ShardParts, wri
   })
 }
 
-export function receivedBy({ copied, copiedBytes, fetched, documents }: RecipientSide): ReceivedInResharding {
+export function receivedBy({ copied, copiedBytes, fetched, documents }: ReshardingRecipient): ReceivedInResharding {
   return {
     documents: copied,
     bytes: copiedBytes,

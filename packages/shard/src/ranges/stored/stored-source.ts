@@ -2,51 +2,31 @@
  * What a donor hands to a recipient: the documents of a range as they were at the start, then whatever has changed since, and which retryable
  * writes were executed. Server: migration_chunk_cloner_source.cpp, session_catalog_migration_source.cpp.
  */
-import { CommandError, findField, sameBytes } from '@shardlab/bson'
+import { CommandError, findField } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
 import { formatDocument } from '@shardlab/query'
-import type { ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
 import { DocumentFeed, type CloneBatch, type ModsBatch } from '../../cloning/document-feed.js'
 import { watchCollection } from '../../cloning/watch-collection.js'
 import { keyOf as preparedKeyOf } from '../../document-moves/prepared-inserts.js'
-import type { RangeSource } from '../collection-ranges.js'
-import type { Size } from '../measured/sized-range.js'
-import { countRange, membershipOf, RangeCursor, rangeIndex, type KeyRange } from '../key-range.js'
+import { checkChunkSize } from '../chunk-sizes.js'
+import type { ClonedRange, RangeSource } from '../collection-ranges.js'
+import { membershipOf } from '../key-range.js'
+import { countRange, RangeCursor, rangeIndex } from './range-cursor.js'
 
-/** Beyond this many times the documents of a full chunk a range is too big. */
-const chunkSlack = 2
-/** Most documents of a chunk in a collection that is empty when the migration begins. */
-const documentsPerChunkMax = 250_000
-
-export interface ClonedRange {
-  readonly ns: string
-  readonly uuid: Uint8Array
-  readonly shardKey: ShardKeyPattern
-  readonly range: KeyRange
-  /** The `_id`s of documents that are moving in one by one and do not count yet, as KeyStrings; undefined: none. */
-  readonly hidden: () => ReadonlySet<string> | undefined
-}
-
-export class ClonerSource implements RangeSource {
+export class StoredSource implements RangeSource {
   readonly #snapshot: Collection
   readonly #feed: DocumentFeed
   readonly #stopObserving: () => void
 
   /**
    * From now on changes are followed.
-   * @throws CommandError 26 NamespaceNotFound, 27 IndexNotFound; 153 ChunkTooBig unless `maxChunkSizeBytes` is null
+   * @throws CommandError 27 IndexNotFound; 153 ChunkTooBig unless `maxChunkSizeBytes` is null
    */
-  constructor(node: StorageNode, cloned: ClonedRange, maxChunkSizeBytes: number | null) {
+  constructor(node: StorageNode, collection: Collection, cloned: ClonedRange, maxChunkSizeBytes: number | null) {
     const { ns, uuid, shardKey, range, hidden } = cloned
     const isInRange = membershipOf(range, shardKey)
-    const live = node.collection(ns)
-    if (live === undefined || !sameBytes(live.uuid, uuid))
-      throw new CommandError(
-        'NamespaceNotFound',
-        'The collection was not found locally even though it is marked as sharded.',
-      )
-    const snapshot = live.snapshot()
+    const snapshot = collection.snapshot()
     const index = rangeIndex(snapshot, shardKey)
     if (index === undefined) {
       throw new CommandError(
@@ -56,7 +36,7 @@ export class ClonerSource implements RangeSource {
     }
     if (maxChunkSizeBytes !== null) {
       const totals = { documents: snapshot.count, bytes: snapshot.dataSizeBytes }
-      checkSize(ns, totals, countRange(index, range), cloned, maxChunkSizeBytes)
+      checkChunkSize(cloned, totals, countRange(index, range), maxChunkSizeBytes)
     }
     const cursor = new RangeCursor(index, range)
     const isHidden = (document: Uint8Array) => hidden()?.has(preparedKeyOf(findField(document, '_id')!)) === true
@@ -112,26 +92,4 @@ export class ClonerSource implements RangeSource {
   mods(batch: number): ModsBatch {
     return this.#feed.mods(batch)
   }
-}
-
-/**
- * @param totals of the whole collection
- * @param documents in the range
- * @throws CommandError 153 ChunkTooBig
- */
-export function checkSize(
-  ns: string,
-  { documents: count, bytes }: Size,
-  documents: number,
-  { range }: Pick<ClonedRange, 'range'>,
-  maxChunkSizeBytes: number,
-): void {
-  const averageBytes = count === 0 ? 0 : Math.floor(bytes / count)
-  const most =
-    count === 0 ? documentsPerChunkMax + 1 : chunkSlack * Math.max(1, Math.floor(maxChunkSizeBytes / averageBytes))
-  if (documents <= most) return
-  throw new CommandError(
-    'ChunkTooBig',
-    `Cannot move chunk: the maximum number of documents for a chunk is ${most}, the maximum chunk size is ${maxChunkSizeBytes}, average document size is ${averageBytes}. Found ${documents} documents in chunk  ns: ${ns} ${formatDocument(range.min)} -> ${formatDocument(range.max)}`,
-  )
 }

@@ -2,12 +2,15 @@
  * Collections of which a shard knows how many documents lie where, and not which. Only a simulated cluster has them, under scenarios whose data
  * would be too large: see the section on modes in docs/guides/simulate.md.
  */
-import type { SizedRange } from '@shardlab/actor'
 import type { Address } from '@shardlab/actor'
 import { BsonType, CommandError, documentsOf, findField, firstFieldName, hexOf, sameBytes } from '@shardlab/bson'
 import { splitNamespace } from '@shardlab/member'
 import { type Entrant, type StorageNode } from '@shardlab/node'
 import type { Collection } from '@shardlab/storage'
+import type { CollectionRanges, RangeStore } from '../collection-ranges.js'
+import { StoredRanges } from '../stored/stored-ranges.js'
+import { MeasuredCollection } from './measured-collection.js'
+import { MeasuredRanges } from './measured-ranges.js'
 import { RangeSizes } from './range-sizes.js'
 
 /** What the sizes of all shards of a cluster are kept in: as disks do, it outlives its shards. */
@@ -28,29 +31,6 @@ export interface MeasuredOptions {
   /** How fast a recipient gets the documents of a range, none of which are sent: bytes a second. */
   readonly cloneBytesPerSecond: number
   readonly disks: MeasuredDisks
-}
-
-/** One of them on this shard. */
-export class MeasuredCollection {
-  readonly uuid: Uint8Array
-  readonly sizes: RangeSizes
-  readonly #listeners = new Set<(grown: SizedRange) => void>()
-
-  constructor(uuid: Uint8Array, sizes: RangeSizes) {
-    this.uuid = uuid
-    this.sizes = sizes
-  }
-
-  grow(grown: SizedRange): void {
-    this.sizes.grow(grown)
-    for (const listener of this.#listeners) listener(grown)
-  }
-
-  /** Hears of all that grows from now on. @returns a function that ends it */
-  onGrowth(listener: (grown: SizedRange) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
 }
 
 /** Commands about documents, of which there are none. */
@@ -80,23 +60,20 @@ function asksForSizes(ns: string, body: Uint8Array | undefined): boolean {
   return stages[0] === '$collStats' && !stages.some((name) => readers.has(name))
 }
 
-export class MeasuredCollections {
+export class MeasuredRangeStore implements RangeStore {
   readonly #node: StorageNode
-  readonly #options: MeasuredOptions | null
+  readonly #options: MeasuredOptions
   readonly #namespaces: ReadonlySet<string>
   /** A handful at most. */
   readonly #known: MeasuredCollection[] = []
 
-  /** @param options null: there are none */
-  constructor(node: StorageNode, options: MeasuredOptions | null) {
+  constructor(node: StorageNode, options: MeasuredOptions) {
     this.#node = node
     this.#options = options
-    this.#namespaces = new Set(options?.namespaces)
+    this.#namespaces = new Set(options.namespaces)
   }
 
-  /** After the node has read its disk. */
   start(): void {
-    if (this.#options === null) return
     const { context, engine } = this.#node
     const disk = this.#options.disks.of(context.address)
     const collections = engine.collections().map(({ uuid }) => hexOf(uuid))
@@ -110,9 +87,15 @@ export class MeasuredCollections {
     })
   }
 
-  /** Undefined for a collection that has documents. */
-  of({ ns, uuid }: Collection): MeasuredCollection | undefined {
-    if (this.#options === null) return undefined
+  of(collection: Collection): CollectionRanges {
+    const measured = this.#measured(collection)
+    return measured === undefined
+      ? new StoredRanges(this.#node, collection)
+      : new MeasuredRanges(this.#node, collection, measured, this.#options.cloneBytesPerSecond)
+  }
+
+  /** Undefined: the collection stores documents. */
+  #measured({ ns, uuid }: Collection): MeasuredCollection | undefined {
     for (const known of this.#known) if (sameBytes(known.uuid, uuid)) return known
     const id = hexOf(uuid)
     const disk = this.#options.disks.of(this.#node.context.address)
@@ -131,14 +114,8 @@ export class MeasuredCollections {
     return false
   }
 
-  /** How long it takes until so many bytes have been cloned, in ms. */
-  cloneMs(bytes: number): number {
-    return this.#options === null ? 0 : Math.ceil((bytes * 1000) / this.#options.cloneBytesPerSecond)
-  }
-
-  /** @throws CommandError 115 CommandNotSupported for a command about documents of a collection that has none */
-  check(ns: string, { operation }: Entrant): void {
-    if (this.#options === null || !refused.has(operation.command)) return
+  checkCommand(ns: string, { operation }: Entrant): void {
+    if (!refused.has(operation.command)) return
     if (!this.#isMeasured(ns) || asksForSizes(ns, operation.body)) return
     throw new CommandError(
       'CommandNotSupported',
@@ -146,9 +123,8 @@ export class MeasuredCollections {
     )
   }
 
-  /** @throws CommandError 115 CommandNotSupported for a collection whose documents cannot be copied, as there are none */
   checkCopied(ns: string): void {
-    if (this.#options === null || !this.#isMeasured(ns)) return
+    if (!this.#isMeasured(ns)) return
     throw new CommandError(
       'CommandNotSupported',
       `${ns} is measured: it has sizes of ranges instead of documents, which only chunks can move`,
@@ -157,6 +133,6 @@ export class MeasuredCollections {
 
   #isMeasured(ns: string): boolean {
     const collection = this.#node.collection(ns)
-    return collection === undefined ? this.#namespaces.has(ns) : this.of(collection) !== undefined
+    return collection === undefined ? this.#namespaces.has(ns) : this.#measured(collection) !== undefined
   }
 }

@@ -1,0 +1,30 @@
+/** Entries of config.changelog. Server: sharding_logging.cpp. */
+import { configAddress, RequestFailedError, type ActorContext, type RequestOptions } from '@shardlab/actor'
+
+/** Longest wait for an entry that may be missing. */
+const optionalEntry: RequestOptions = { timeoutMs: 10_000 }
+
+/** Appends an entry. @throws RequestFailedError */
+export function logChange(
+  context: ActorContext,
+  what: string,
+  ns: string,
+  details: Uint8Array,
+  options?: RequestOptions,
+): Promise<unknown> {
+  const change = { what, ns, details, from: `${context.address}:${context.endpoint}` }
+  return context.request(configAddress, 'config.log-change', change, options)
+}
+
+/** Appends an entry, unless the config server cannot be reached. */
+export function logChangeIfReachable(
+  context: ActorContext,
+  what: string,
+  ns: string,
+  details: Uint8Array,
+): Promise<unknown> {
+  return logChange(context, what, ns, details, optionalEntry).catch((error: unknown) => {
+    if (!(error instanceof RequestFailedError)) throw error
+    context.log('warn', 'an entry could not be written to config.changelog', { what, ns })
+  })
+}

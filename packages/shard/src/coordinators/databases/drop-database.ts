@@ -1,0 +1,62 @@
+/**
+ * The drop of a database, run by its primary shard. Server: drop_database_coordinator.cpp.
+ */
+import { configAddress, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { DocumentWriter } from '@shardlab/bson'
+import { dropLocalDatabase, raiseError, untilDone } from '@shardlab/node'
+import { logChange } from '../../common/changelog.js'
+import { parseDatabase } from '../../metadata/placement-state.js'
+import type { DdlRecovery } from '../ddl-coordinators.js'
+import type { DdlHost } from '../ddl-host.js'
+import type { DropDatabaseRecord } from '../ddl-records.js'
+import { forEachShard, otherShards } from '../participants.js'
+import { raiseStaleDatabase } from '../primary-shard-check.js'
+
+export function dropDatabase(
+  host: DdlHost,
+  request: RequestOf<'shard.drop-database'>,
+): Promise<ReplyOf<'shard.drop-database'>> {
+  const { db, databaseVersion } = request
+  return host.ddl.once(`dropDatabase ${db} ${databaseVersion.join()}`, async () => {
+    const { node, placements, critical, ddl } = host
+    const { context } = node
+    await raiseStaleDatabase(placements, context.address, db, databaseVersion)
+    return critical.hold(db, async () => {
+      await logChange(context, 'dropDatabase.start', db, new DocumentWriter().finish())
+      const record: DropDatabaseRecord = { operation: 'dropDatabase', ns: db, uuid: databaseVersion[0] }
+      await ddl.records.begin(record)
+      await finishDropDatabase(host, record)
+      return { error: null }
+    })
+  })
+}
+
+/** The database's own entry goes last: as long as it is there, there is work to do. */
+async function finishDropDatabase(host: DdlHost, record: DropDatabaseRecord): Promise<void> {
+  const { node, placements, ddl, migrations } = host
+  const { context } = node
+  const { ns: db, uuid } = record
+  await untilDone(node, async () => {
+    const { database } = await context.request(configAddress, 'config.get-database', { db })
+    if (database === null || parseDatabase(database).version[0] !== uuid) return
+    raiseError((await context.request(configAddress, 'config.commit-drop-collections', { db })).error)
+    await context.reach('shard.drop-database.collections-committed', { db })
+    migrations.abortReceiving((ns) => ns.startsWith(`${db}.`))
+    dropLocalDatabase(node, db)
+    await node.flush()
+    placements.forgetDatabase(db)
+    await forEachShard(await otherShards(context), (shard) =>
+      context.request(shard, 'shard.drop-local-database', { db }),
+    )
+    raiseError((await context.request(configAddress, 'config.commit-drop-database', { db })).error)
+    await context.reach('shard.drop-database.committed', { db })
+  })
+  placements.forgetDatabase(db)
+  await untilDone(node, () => logChange(context, 'dropDatabase', db, new DocumentWriter().finish()))
+  await ddl.records.finish(record)
+}
+
+export const dropDatabaseRecovery: DdlRecovery<DropDatabaseRecord, DdlHost> = {
+  hold: ({ critical }, { ns }, work) => critical.hold(ns, work),
+  resume: finishDropDatabase,
+}

@@ -1,0 +1,16 @@
+import type { ExclusiveSections, NodeHost, Placements, ReceivingRanges } from '../host/host.js'
+import type { DdlCoordinators } from './ddl-coordinators.js'
+import type { DatabaseMoves } from './locks/database-moves.js'
+
+/** What coordinators use of the primary shard. */
+export interface CoordinatorHost extends NodeHost {
+  readonly placements: Placements
+  readonly critical: ExclusiveSections
+}
+
+/** What coordinators use that resume after a restart. */
+export interface DdlHost extends CoordinatorHost {
+  readonly ddl: DdlCoordinators
+  readonly databaseMoves: DatabaseMoves
+  readonly migrations: ReceivingRanges
+}

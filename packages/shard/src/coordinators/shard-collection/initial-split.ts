@@ -1,0 +1,22 @@
+import type { Behaviours, ShardKeyPattern } from '@shardlab/sharding'
+import type { ZoneRange } from './zones.js'
+
+/** What the first chunks of a collection depend on. */
+export interface InitialSplit {
+  readonly behaviours: Behaviours
+  readonly ns: string
+  readonly shardKey: ShardKeyPattern
+  readonly isEmpty: boolean
+  readonly primaryShard: string
+  /** Shards in the order in which they get chunks. */
+  readonly shards: readonly string[]
+  /** Shards of each zone, in the order of their ids. */
+  readonly shardsOfZone: ReadonlyMap<string, readonly string[]>
+  /** By their lower bounds; bounds of the whole key. */
+  readonly zones: readonly ZoneRange[]
+  /** 0: the version's own number. */
+  readonly numInitialChunks: number
+  readonly presplitHashedZones: boolean
+  /** Where the documents that are there are cut. */
+  readonly splitPoints: readonly Uint8Array[]
+}

@@ -1,0 +1,68 @@
+/** Puts the parts of a shard together. */
+import type { ActorContext } from '@shardlab/actor'
+import { StorageNode } from '@shardlab/node'
+import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
+import { AutoSplitter } from './auto-split/auto-splitter.js'
+import { adoptRename } from './coordinators/collections/rename-collection.js'
+import { DdlCoordinators } from './coordinators/ddl-coordinators.js'
+import { DatabaseMoves } from './coordinators/locks/database-moves.js'
+import { DefinitionLocks } from './coordinators/locks/definition-locks.js'
+import { DocumentMoves } from './document-moves/document-moves.js'
+import { CriticalSections } from './metadata/critical-sections.js'
+import { PlacementState } from './metadata/placement-state.js'
+import { VersionCheck } from './metadata/version-check.js'
+import { MigrationStatistics } from './migration/migration-statistics.js'
+import { Migrations } from './migration/migrations.js'
+import { QuerySamples } from './query-analysis/query-samples.js'
+import { OrphanCounts } from './range-deletion/orphan-counts.js'
+import { RangeDeleter } from './range-deletion/range-deleter.js'
+import { MeasuredRangeStore, type MeasuredOptions } from './ranges/measured/measured-range-store.js'
+import { StoredRangeStore } from './ranges/stored/stored-range-store.js'
+import { Reshardings } from './resharding/participant/reshardings.js'
+import type { ShardParts } from './shard-parts.js'
+import { shardRole } from './shard-role.js'
+
+export interface ShardOptions {
+  readonly emulate: EmulatedVersion
+  readonly maxWireVersion: number
+  /** Refuse commands and operators that silently lack something. Default false. */
+  readonly strict?: boolean
+  /** Collections that have sizes of ranges instead of documents. Default null: none. For simulated clusters. */
+  readonly measured?: MeasuredOptions | null
+}
+
+export function createParts(context: ActorContext, options: ShardOptions): ShardParts {
+  const { measured = null } = options
+  const behaviours = behavioursOf(options.emulate)
+  const placements = new PlacementState(context, (ns, placement) => adoptRename(node, ns, placement))
+  const node: StorageNode = new StorageNode(
+    context,
+    { behaviours, maxWireVersion: options.maxWireVersion, strict: options.strict ?? false },
+    () => shardRole(context.address, behaviours, placements, () => parts),
+  )
+  const critical = new CriticalSections()
+  const documentMoves = new DocumentMoves(node)
+  const { preparedInserts } = documentMoves
+  const versions = new VersionCheck(context.address, placements, critical, (uuid) => preparedInserts.hiddenIn(uuid), {
+    ownershipFilterOff: context.mutated('ownershipFilterOff'),
+    versionCheckOff: context.mutated('versionCheckOff'),
+  })
+  const ranges = measured === null ? new StoredRangeStore(node) : new MeasuredRangeStore(node, measured)
+  const migrationStatistics = new MigrationStatistics()
+  const rangeDeleter = new RangeDeleter(node, ranges, migrationStatistics)
+  const host = { node, placements, critical, versions, preparedInserts, ranges, rangeDeleter, migrationStatistics }
+  const migrations = new Migrations(host)
+  const parts: ShardParts = {
+    ...host,
+    documentMoves,
+    migrations,
+    samples: behaviours.queryAnalyzer ? new QuerySamples(node) : null,
+    databaseMoves: new DatabaseMoves(behaviours.movePrimaryRefusesWrites, { context, behaviours }),
+    ddl: new DdlCoordinators(node),
+    reshardings: new Reshardings(host),
+    definitionLocks: new DefinitionLocks({ context, behaviours }, critical),
+    autoSplitter: new AutoSplitter({ node, placements, ranges, migrations }),
+    orphans: new OrphanCounts(node),
+  }
+  return parts
+}

@@ -1,0 +1,203 @@
+/**
+ * How the migrations of a donor end: the decision, what it means on both shards, and what an earlier life of the member
+ * has left undecided or unfinished. Server: migration_coordinator.cpp, migration_util.cpp (recovery).
+ */
+import { configAddress, RequestFailedError, type MigrationDecision } from '@shardlab/actor'
+import { CommandError, sameBytes } from '@shardlab/bson'
+import { reachAnyway, untilDone } from '@shardlab/node'
+import { Signal } from '../common/signal.js'
+import type { CriticalSection, EnterableSections, PlacementHost } from '../host/host.js'
+import type { RangeDeleter } from '../range-deletion/range-deleter.js'
+import { ownerOfRange } from '../ranges/key-range.js'
+import { MigrationRecords, type MigrationRecord } from './migration-records.js'
+
+/** Longest wait for one answer, and the pause before the next attempt. */
+const answerTimeoutMs = 15_000
+const retryPauseMs = 250
+/** Longest wait of a new migration for unfinished ones. */
+const recoveryTimeoutMs = 20_000
+
+interface CoordinatorHost extends PlacementHost {
+  readonly critical: EnterableSections
+  readonly rangeDeleter: RangeDeleter
+}
+
+export class MigrationCoordinator {
+  readonly records: MigrationRecords
+  readonly #host: CoordinatorHost
+  readonly #finished: Signal
+  /** Migrations whose recipient has not acknowledged the decision, and those that an earlier life has left. */
+  #unfinished = 0
+
+  constructor(host: CoordinatorHost) {
+    this.#host = host
+    this.records = new MigrationRecords(host.node)
+    this.#finished = new Signal(host.node.context)
+  }
+
+  /** After a restart: a collection whose migration may have been committed is blocked until the outcome is known. */
+  recover(): void {
+    const { node, critical } = this.#host
+    for (const record of this.records.all()) {
+      // While a resharding blocks the collection, no commit of a migration can succeed any more.
+      const isFree = critical.blocking(record.ns) === undefined
+      const section = record.decision === null && isFree ? critical.enterNow(record.ns, 'all') : null
+      node.context.detach(this.#recover(record, section))
+    }
+  }
+
+  /** Whether all earlier migrations are finished. */
+  get isRecovered(): boolean {
+    return this.#unfinished === 0
+  }
+
+  /** Resolves when {@link isRecovered}. @throws CommandError 117 */
+  async recovered(): Promise<void> {
+    const { context } = this.#host.node
+    const untilMs = context.now() + recoveryTimeoutMs
+    while (this.#unfinished > 0) {
+      const leftMs = untilMs - context.now()
+      if (leftMs <= 0) {
+        throw new CommandError(
+          'ConflictingOperationInProgress',
+          'Unable to start new balancer operation because an earlier migration of this shard has not been finished yet',
+        )
+      }
+      await this.#finished.next(leftMs)
+    }
+  }
+
+  /**
+   * Finds out how a failed migration ended, and finishes it.
+   * @param section the donor's critical section; null: the commit was not requested
+   * @param documents how many the recipient has cloned
+   */
+  async resolve(
+    record: MigrationRecord,
+    section: CriticalSection | null,
+    documents: number,
+  ): Promise<MigrationDecision> {
+    const decision = section === null ? 'aborted' : await this.#askConfig(record)
+    await this.finish(record, decision, section, documents)
+    return decision
+  }
+
+  /**
+   * Records the decision and carries it out: on this shard now, on the recipient as soon as it answers.
+   * @param section left once this shard knows the placement
+   */
+  async finish(
+    record: MigrationRecord,
+    decision: MigrationDecision,
+    section: CriticalSection | null,
+    documents: number,
+  ): Promise<void> {
+    const { node, rangeDeleter } = this.#host
+    const { context } = node
+    try {
+      if (decision === 'committed') await this.#learnPlacement(record)
+      this.records.decide(record.id, decision)
+      await node.flush()
+      await reachAnyway(context, 'shard.migration.decided', { ns: record.ns, decision })
+    } finally {
+      section?.leave()
+    }
+    if (decision === 'committed') rangeDeleter.release(record.id, null, documents)
+    else rangeDeleter.cancel(record.id)
+    await node.flush()
+    await reachAnyway(context, 'shard.migration.settled', { ns: record.ns, decision })
+    if (await this.#tellRecipient(record, decision)) return
+    context.log('warn', 'the recipient of a migration does not answer', { ns: record.ns, recipient: record.recipient })
+    this.#unfinished++
+    context.detach(this.#tellUntilAnswered(record, decision))
+  }
+
+  async #recover(record: MigrationRecord, section: CriticalSection | null): Promise<void> {
+    this.#unfinished++
+    try {
+      const decision = record.decision ?? (await this.#askConfig(record))
+      const count = this.#host.rangeDeleter.tasks.get(record.id)?.numOrphanDocs ?? 0
+      await this.finish(record, decision, section, count)
+    } catch (error) {
+      if (!(error instanceof CommandError) && !isShutdown(error)) throw error
+      this.#host.node.context.log('warn', 'a migration was not finished', {
+        ns: record.ns,
+        reason: (error as Error).message,
+      })
+    } finally {
+      this.#unfinished--
+      this.#finished.notify()
+    }
+  }
+
+  /** Makes sure that a commit that is still on its way fails, and then reads the outcome from the owner of the range. */
+  async #askConfig({ ns, collectionUuid, range, chunkVersion }: MigrationRecord): Promise<MigrationDecision> {
+    const { node, placements } = this.#host
+    const { context } = node
+    const request = { ns, uuid: collectionUuid, ...range, version: chunkVersion }
+    for (let asked: string | null = null; ;) {
+      // A rename in the meantime does not undo an earlier commit.
+      const { ns: name } = await untilDone(node, () =>
+        context.request(configAddress, 'config.ensure-chunk-version-is-greater-than', request, {
+          timeoutMs: answerTimeoutMs,
+        }),
+      )
+      if (name === asked) return 'aborted'
+      asked = name
+      // The first call may join a refresh that began before the version was raised.
+      await untilDone(node, () => placements.refreshCollection(name))
+      const placement = await untilDone(node, () => placements.refreshCollection(name))
+      if (placement === null || !sameBytes(placement.uuid, collectionUuid)) continue
+      return ownerOfRange(placement, range) === context.address ? 'aborted' : 'committed'
+    }
+  }
+
+  /** Resolves when this shard knows that it does not own the range. */
+  async #learnPlacement({ ns, range }: MigrationRecord): Promise<void> {
+    const { node, placements } = this.#host
+    for (;;) {
+      const placement = await untilDone(node, () => placements.refreshCollection(ns))
+      if (placement === null || ownerOfRange(placement, range) !== node.context.address) return
+    }
+  }
+
+  /** @returns false: it does not answer */
+  async #tellRecipient(record: MigrationRecord, decision: MigrationDecision): Promise<boolean> {
+    const { node } = this.#host
+    const { context } = node
+    try {
+      const { error } = await context.request(
+        record.recipient,
+        'shard.settle-migration',
+        { migrationId: record.id, decision },
+        { timeoutMs: answerTimeoutMs },
+      )
+      if (error !== null) return false
+    } catch (error) {
+      if (!(error instanceof RequestFailedError) || isShutdown(error)) throw error
+      return false
+    }
+    await reachAnyway(context, 'shard.migration.recipient-told', { ns: record.ns, decision })
+    this.records.remove(record.id)
+    await node.flush()
+    await reachAnyway(context, 'shard.migration.forgotten', { ns: record.ns, decision })
+    return true
+  }
+
+  async #tellUntilAnswered(record: MigrationRecord, decision: MigrationDecision): Promise<void> {
+    const { context, stopping } = this.#host.node
+    try {
+      do await context.sleep(retryPauseMs, stopping.signal)
+      while (!(await this.#tellRecipient(record, decision)))
+    } catch (error) {
+      if (!(error instanceof CommandError) && !isShutdown(error)) throw error
+    } finally {
+      this.#unfinished--
+      this.#finished.notify()
+    }
+  }
+}
+
+function isShutdown(error: unknown): boolean {
+  return error instanceof RequestFailedError && error.reason === 'cancelled'
+}

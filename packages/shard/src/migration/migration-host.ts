@@ -1,0 +1,14 @@
+import type { EnterableSections, PlacementHost, PreparedDocuments, VersionErrors } from '../host/host.js'
+import type { RangeDeleter } from '../range-deletion/range-deleter.js'
+import type { RangeStore } from '../ranges/collection-ranges.js'
+import type { MigrationStatistics } from './migration-statistics.js'
+
+/** What migrations use of the shard. */
+export interface MigrationHost extends PlacementHost {
+  readonly critical: EnterableSections
+  readonly versions: VersionErrors
+  readonly ranges: RangeStore
+  readonly preparedInserts: PreparedDocuments
+  readonly rangeDeleter: RangeDeleter
+  readonly migrationStatistics: MigrationStatistics
+}

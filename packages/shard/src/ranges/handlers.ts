@@ -1,0 +1,50 @@
+/** Requests for the sizes of collections and ranges. */
+import type { CollectionCountsTuple, ReplyOf, RequestOf } from '@shardlab/actor'
+import type { ShardHandlers } from '../host/handlers.js'
+import type { NodeHost, OrphanCounter } from '../host/host.js'
+import type { RangeStore } from './collection-ranges.js'
+
+interface SizesHost extends NodeHost {
+  readonly ranges: RangeStore
+  readonly orphans: OrphanCounter
+}
+
+export const rangeHandlers: ShardHandlers<
+  'shard.collection-counts' | 'shard.measure-range' | 'shard.collection-sizes',
+  SizesHost
+> = {
+  'shard.collection-counts': collectionCounts,
+  'shard.measure-range': measureRange,
+  'shard.collection-sizes': (host, { namespaces }) => ({ sizes: namespaces.map((ns) => ownedBytes(host, ns)) }),
+}
+
+function collectionCounts(
+  { node, ranges, orphans }: SizesHost,
+  { namespaces }: RequestOf<'shard.collection-counts'>,
+): ReplyOf<'shard.collection-counts'> {
+  const collections = namespaces.flatMap((ns): CollectionCountsTuple[] => {
+    const collection = node.collection(ns)
+    if (collection === undefined) return []
+    const { documents, bytes } = ranges.of(collection).totals
+    return [[ns, documents, orphans.of(collection.uuid), documents === 0 ? null : Math.floor(bytes / documents)]]
+  })
+  return { collections }
+}
+
+/** @throws CommandError 96 OperationFailed without an index that begins with the shard key */
+function measureRange(
+  { node, ranges }: SizesHost,
+  request: RequestOf<'shard.measure-range'>,
+): ReplyOf<'shard.measure-range'> {
+  const collection = node.collection(request.ns)
+  if (collection === undefined) return { sizeBytes: 0, isLarger: false, error: null }
+  return { ...ranges.of(collection).sizeOf(request), error: null }
+}
+
+/** Orphans count with the average size of a document. Server: shardsvr_get_stats_for_balancing_command.cpp. */
+function ownedBytes({ node, ranges, orphans }: SizesHost, ns: string): number {
+  const collection = node.collection(ns)
+  if (collection === undefined) return 0
+  const { documents, bytes } = ranges.of(collection).totals
+  return documents === 0 ? 0 : Math.max(0, bytes - orphans.of(collection.uuid) * Math.trunc(bytes / documents))
+}

@@ -1,0 +1,25 @@
+import type { SizedRange } from '@shardlab/actor'
+import type { RangeSizes } from './range-sizes.js'
+
+/** A collection of this shard that has sizes of ranges instead of documents. */
+export class MeasuredCollection {
+  readonly uuid: Uint8Array
+  readonly sizes: RangeSizes
+  readonly #listeners = new Set<(grown: SizedRange) => void>()
+
+  constructor(uuid: Uint8Array, sizes: RangeSizes) {
+    this.uuid = uuid
+    this.sizes = sizes
+  }
+
+  grow(grown: SizedRange): void {
+    this.sizes.grow(grown)
+    for (const listener of this.#listeners) listener(grown)
+  }
+
+  /** Calls the listener with all later growth. @returns a function that ends it */
+  onGrowth(listener: (grown: SizedRange) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+}

@@ -1,0 +1,53 @@
+import { unpackRanges, type CancelSignal, type SizedRange } from '@shardlab/actor'
+import { CommandError, sameBytes } from '@shardlab/bson'
+import type { StorageNode } from '@shardlab/node'
+import type { Collection } from '@shardlab/storage'
+import { noSize, type RangeSink, type ReceivedClone, type ReceivedMods, type Size } from '../collection-ranges.js'
+import type { MeasuredCollection } from './measured-collection.js'
+import { sizeOf } from './sized-range.js'
+
+interface Transfer {
+  readonly stopping: CancelSignal
+  readonly cloneBytesPerSecond: number
+}
+
+/** Adds sizes of ranges instead of documents; cloning takes the time that the documents would. */
+export class MeasuredSink implements RangeSink {
+  readonly #node: StorageNode
+  readonly #ns: string
+  readonly #measured: MeasuredCollection
+  readonly #transfer: Transfer
+
+  constructor(node: StorageNode, { ns }: Collection, measured: MeasuredCollection, transfer: Transfer) {
+    this.#node = node
+    this.#ns = ns
+    this.#measured = measured
+    this.#transfer = transfer
+  }
+
+  async store({ sizes }: ReceivedClone): Promise<Size> {
+    const { stopping, cloneBytesPerSecond } = this.#transfer
+    const ranges = unpackRanges(this.#expectSizes(sizes))
+    await this.#node.context.sleep(Math.ceil((sizeOf(ranges).bytes * 1000) / cloneBytesPerSecond), stopping)
+    if (stopping.aborted) throw new CommandError('Interrupted', 'the migration was aborted')
+    return this.#grow(ranges)
+  }
+
+  apply({ sizes }: ReceivedMods): Size {
+    return this.#grow(unpackRanges(this.#expectSizes(sizes)))
+  }
+
+  #expectSizes(sizes: Uint8Array | null): Uint8Array {
+    if (sizes === null) throw new Error(`${this.#ns} is measured here and not on the donor`)
+    return sizes
+  }
+
+  #grow(ranges: readonly SizedRange[]): Size {
+    if (ranges.length === 0) return noSize
+    const collection = this.#node.collection(this.#ns)
+    if (collection === undefined || !sameBytes(collection.uuid, this.#measured.uuid))
+      throw new CommandError('NamespaceNotFound', `Collection ${this.#ns} was dropped in the middle of the migration`)
+    for (const range of ranges) this.#measured.grow(range)
+    return sizeOf(ranges)
+  }
+}

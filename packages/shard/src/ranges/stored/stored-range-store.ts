@@ -1,0 +1,23 @@
+import type { StorageNode } from '@shardlab/node'
+import type { Collection } from '@shardlab/storage'
+import type { CollectionRanges, RangeStore } from '../collection-ranges.js'
+import { StoredRanges } from './stored-ranges.js'
+
+/** All collections of the shard store documents. */
+export class StoredRangeStore implements RangeStore {
+  readonly #node: StorageNode
+
+  constructor(node: StorageNode) {
+    this.#node = node
+  }
+
+  start(): void {}
+
+  of(collection: Collection): CollectionRanges {
+    return new StoredRanges(this.#node, collection)
+  }
+
+  checkCommand(): void {}
+
+  checkCopied(): void {}
+}

@@ -1,0 +1,111 @@
+import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
+import type { StorageNode } from '@shardlab/node'
+import type { ShardKeyPattern } from '@shardlab/sharding'
+import type { Collection } from '@shardlab/storage'
+import type {
+  AutoSplitRequest,
+  ClonedRange,
+  CollectionRanges,
+  DeletedSome,
+  OtherBoundRequest,
+  RangeSink,
+  RangeSizeAnswer,
+  RangeSizeRequest,
+  RangeSource,
+  ReceivedRange,
+  Size,
+  SplitVectorRequest,
+} from '../collection-ranges.js'
+import type { KeyRange } from '../key-range.js'
+import { autoSplitVector } from './auto-split-vector.js'
+import { otherBound } from './other-bound.js'
+import { indexedShardKey, RangeCursor, rangeIndex } from './range-cursor.js'
+import { rangeSizeOf } from './range-size.js'
+import { splitVector } from './split-vector.js'
+import { StoredSink } from './stored-sink.js'
+import { StoredSource } from './stored-source.js'
+
+/** The ranges of a collection that stores documents. */
+export class StoredRanges implements CollectionRanges {
+  readonly #node: StorageNode
+  readonly #collection: Collection
+
+  constructor(node: StorageNode, collection: Collection) {
+    this.#node = node
+    this.#collection = collection
+  }
+
+  get totals(): Size {
+    const { count, dataSizeBytes } = this.#collection
+    return { documents: count, bytes: dataSizeBytes }
+  }
+
+  sizeOf(request: RangeSizeRequest): RangeSizeAnswer {
+    return rangeSizeOf(this.#collection, request)
+  }
+
+  reportedSizes(): null {
+    return null
+  }
+
+  splitVector(request: SplitVectorRequest): Uint8Array[] {
+    return splitVector(this.#collection, request)
+  }
+
+  autoSplitVector(request: AutoSplitRequest): Uint8Array[] {
+    return autoSplitVector(this.#collection, request)
+  }
+
+  otherBound(request: OtherBoundRequest): Uint8Array {
+    return otherBound(this.#collection, request)
+  }
+
+  extremeKey(shardKey: ShardKeyPattern, lowest: boolean): Uint8Array | null {
+    const index = rangeIndex(this.#collection, shardKey)
+    if (index === undefined) return null
+    const cursor = new RangeCursor(index, { min: shardKey.globalMin, max: shardKey.globalMax }, !lowest)
+    // Upper bounds are exclusive: the chunk below the second key holds one document.
+    if (lowest) cursor.next()
+    const recordId = cursor.next()
+    return recordId < 0 ? null : indexedShardKey(this.#collection, index, shardKey.paths, recordId)
+  }
+
+  keyBetween(shardKey: ShardKeyPattern, min: string, max: string): Uint8Array | null {
+    const index = rangeIndex(this.#collection, shardKey)
+    const recordId = index?.scanKeys(min, max, false).next() ?? -1
+    return recordId < 0 ? null : indexedShardKey(this.#collection, index!, shardKey.paths, recordId)
+  }
+
+  source(cloned: ClonedRange, maxChunkSizeBytes: number | null): RangeSource {
+    return new StoredSource(this.#node, this.#collection, cloned, maxChunkSizeBytes)
+  }
+
+  sink(received: ReceivedRange): RangeSink {
+    return new StoredSink(this.#node, this.#collection, received)
+  }
+
+  deleteSome(range: KeyRange, shardKey: ShardKeyPattern, most: number): DeletedSome | null {
+    const collection = this.#collection
+    const index = rangeIndex(collection, shardKey)
+    if (index === undefined) return null
+    const cursor = new RangeCursor(index, range)
+    const recordIds: number[] = []
+    for (let recordId = cursor.next(); recordId >= 0; recordId = cursor.next()) {
+      recordIds.push(recordId)
+      if (recordIds.length >= most) break
+    }
+    let bytes = 0
+    for (const recordId of recordIds) {
+      const { document } = collection.get(recordId)!
+      const id = findField(document, '_id')!
+      bytes += document.length
+      const object = new DocumentWriter(64).value('_id', id).finish()
+      this.#node.apply({ op: 'd', ns: collection.ns, uuid: collection.uuid, object, id, session: null })
+    }
+    return { documents: recordIds.length, bytes, turns: 1 }
+  }
+
+  growth(): never {
+    throw new CommandError('CommandNotSupported', `${this.#collection.ns} is not measured`)
+  }
+}

@@ -1,0 +1,8 @@
+import type { EnterableSections, NodeHost, Placements, PreparedDocuments } from '../host/host.js'
+
+/** What a participant of a resharding uses of the shard. */
+export interface ReshardingHost extends NodeHost {
+  readonly placements: Placements
+  readonly critical: EnterableSections
+  readonly preparedInserts: PreparedDocuments
+}
