@@ -1,7 +1,7 @@
 /** What a shard adds to the node below it. */
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
-import type { ShardRole } from './commands/shard-of.js'
+import type { ShardRole } from './host/shard-of.js'
 import { hasIdentity, refuseWithoutIdentity } from './membership/identity.js'
 import { enterCollection } from './metadata/entrance.js'
 import type { PlacementState } from './metadata/placement-state.js'

@@ -3,7 +3,7 @@ import { BsonType, CommandError, DocumentWriter, isEmptyDocument, noCode } from 
 import { maxTimeExpired } from '@shardlab/member'
 import { type NodeInvocation } from '@shardlab/node'
 import { formatDocument, formatField } from '@shardlab/query'
-import { shardOf } from './shard-of.js'
+import { shardOf } from '../host/shard-of.js'
 
 /** Of a shard alone, as on the server: a router has no such command. Server: cleanup_orphaned_cmd.cpp. */
 export const cleanupOrphaned: CommandRow<NodeInvocation> = {

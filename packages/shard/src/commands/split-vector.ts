@@ -2,7 +2,7 @@ import type { CommandArguments, CommandRow } from '@shardlab/actor'
 import { arrayIndexName, BsonType, CommandError, DocumentWriter, isEmptyDocument, noCode } from '@shardlab/bson'
 import { namespaceArgument, splitVectorSpec } from '@shardlab/member'
 import type { NodeInvocation } from '@shardlab/node'
-import { shardOf } from './shard-of.js'
+import { shardOf } from '../host/shard-of.js'
 
 const megabyte = 1024 * 1024
 

@@ -1,12 +1,19 @@
 import type { NodeRole, StorageNode } from '@shardlab/node'
-import type { PlacementHost } from '../host/host.js'
-import type { RangeDeleter } from '../range-deletion/range-deleter.js'
+import type { PlacementHost } from './host.js'
+import type { KeyRange } from '../ranges/key-range.js'
 import type { RangeStore } from '../ranges/collection-ranges.js'
 
 /** What the commands of a shard use of it, beside its node. */
 export interface CommandHost extends PlacementHost {
   readonly ranges: RangeStore
-  readonly rangeDeleter: Pick<RangeDeleter, 'waitForClean'>
+  readonly rangeDeleter: {
+    /**
+     * Resolves when no range deletion of the collection has keys of the range; false after `timeoutMs`.
+     * @param range null: the whole collection
+     * @param timeoutMs null: no limit
+     */
+    waitForClean(collectionUuid: Uint8Array, range: KeyRange | null, timeoutMs: number | null): Promise<boolean>
+  }
 }
 
 export interface ShardRole extends NodeRole {
