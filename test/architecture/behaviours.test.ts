@@ -1,30 +1,30 @@
 import { behaviourTable, emulatedVersions } from '@shardlab/sharding'
 import t from 'tap'
-import { behavioursPage, behaviourSubjects, valuesText } from './behaviours.js'
+import { behavioursPage, behaviourTopics, valuesText } from './behaviours.js'
 import { readRepository, Repository } from './model/repository.js'
 
-t.test('canary: a subject is a file, its rows are in the order of the file', (t) => {
-  const subjects = behaviourSubjects(
+t.test('canary: a topic is a file, and its rows are in the order of the file', (t) => {
+  const topics = behaviourTopics(
     new Repository({
-      'packages/sharding/src/behaviours/subjects/two-words.ts':
+      'packages/sharding/src/behaviours/topics/two-words.ts':
         "/** What\n * it is. */\nimport { row } from '../row.js'\nexport const all = {\n  b: row<boolean>(\n    'B.',\n  ),\n  a: row<number>('A.'),\n}\n",
       'packages/sharding/src/behaviours/table.ts': '  c: row<boolean>(',
     }),
   )
-  t.strictSame(subjects, [{ title: 'Two words', about: 'What it is.', names: ['b', 'a'] }])
+  t.strictSame(topics, [{ title: 'Two words', about: 'What it is.', names: ['b', 'a'] }])
   const table = {
     a: { about: 'A | <b>.', source: 's', values: [['2.6', null] as const] },
     b: { about: 'B.', source: 's', values: [['2.6', false] as const, ['4.4', true] as const] },
   }
-  t.match(behavioursPage('notice', subjects, table), '## Two words\n\nWhat it is.\n')
+  t.match(behavioursPage('notice', topics, table), '## Two words\n\nWhat it is.\n')
   t.match(
-    behavioursPage('notice', subjects, table),
+    behavioursPage('notice', topics, table),
     '| `b` | B. | 2.6 to 4.0: no; 4.4 to 8.0: yes | s |\n| `a` | A \\| \\<b>. | 2.6 to 8.0: none | s |',
   )
   t.end()
 })
 
-t.test('values are told by the versions from and to which they hold', (t) => {
+t.test('values are listed with their first and last version', (t) => {
   t.equal(
     valuesText([
       ['2.6', 'x'],
@@ -37,7 +37,7 @@ t.test('values are told by the versions from and to which they hold', (t) => {
 })
 
 t.test('every row of the table is on the page, once', (t) => {
-  const names = behaviourSubjects(readRepository()).flatMap((subject) => subject.names)
+  const names = behaviourTopics(readRepository()).flatMap((topic) => topic.names)
   t.strictSame([...names].sort(), Object.keys(behaviourTable).sort())
   t.end()
 })
@@ -51,9 +51,9 @@ t.test('every row starts at the first version and goes up', (t) => {
     )
     t.ok(
       values.every(([, value], i) => i === 0 || JSON.stringify(value) !== JSON.stringify(values[i - 1]![1])),
-      `${name} says nothing twice`,
+      `${name} repeats no value`,
     )
-    t.ok(about.endsWith('.') && source !== '', `${name} says what and whence`)
+    t.ok(about.endsWith('.') && source !== '', `${name} has a sentence and a source`)
   }
   t.end()
 })

@@ -1,40 +1,43 @@
-/** The page of what differs between versions: the table of @shardlab/sharding by subject, which is the file that a row stands in. */
+/** The page of behaviours by version: the table of @shardlab/sharding, one section per topic file. */
 import { behaviourTable, emulatedVersions, type BehaviourRow, type EmulatedVersion } from '@shardlab/sharding'
 import type { Repository } from './model/repository.js'
 
 type Rows = Readonly<Record<string, Omit<BehaviourRow<unknown>, 'name'>>>
 
-export interface Subject {
+export interface Topic {
   readonly title: string
-  /** What the file says of itself. */
+  /** The first comment of the file. */
   readonly about: string
   /** In the order of the file. */
   readonly names: readonly string[]
 }
 
-const subjectsFolder = 'packages/sharding/src/behaviours/subjects/'
+const topicsFolder = 'packages/sharding/src/behaviours/topics/'
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ').replaceAll('<', '\\<')
 
-/** @param notice the line that says that nobody edits the page */
-export function behavioursPage(notice: string, subjects: readonly Subject[], table: Rows = behaviourTable): string {
+/** @param notice the line that says that the page is generated */
+export function behavioursPage(notice: string, topics: readonly Topic[], table: Rows = behaviourTable): string {
   return [
     notice,
     '',
     '# Behaviours by version',
     '',
-    `What depends on \`emulate\`, which is one of ${emulatedVersions.join(', ')}. Each is the last patch release of its series, 6.0.2 itself the last with auto-split. Code asks for a behaviour by its name; nothing else compares versions.`,
+    `The option \`emulate\` chooses the server version: ${emulatedVersions.join(', ')}.`,
+    'Each is the last patch release of its series; 6.0.2 is also the last release with auto-split. The',
+    'table lists all behaviours that differ between versions. Code asks for a behaviour by its name and',
+    'never compares versions.',
     '',
-    ...subjects.flatMap((subject) => subjectSection(subject, table)),
+    ...topics.flatMap((topic) => topicSection(topic, table)),
   ].join('\n')
 }
 
-/** The subjects in order of their titles. */
-export function behaviourSubjects(repository: Repository): Subject[] {
+/** The topics in order of their titles. */
+export function behaviourTopics(repository: Repository): Topic[] {
   return [...repository.files]
-    .filter(([path]) => path.startsWith(subjectsFolder))
+    .filter(([path]) => path.startsWith(topicsFolder))
     .map(([path, { text }]) => {
-      const name = path.slice(subjectsFolder.length, -'.ts'.length).replaceAll('-', ' ')
+      const name = path.slice(topicsFolder.length, -'.ts'.length).replaceAll('-', ' ')
       return {
         title: name[0]!.toUpperCase() + name.slice(1),
         about: /^\/\*\*\s*(.*?)\s*\*\//s.exec(text)?.[1]?.replaceAll(/\s*\n\s*\*\s*/g, ' ') ?? '',
@@ -44,12 +47,12 @@ export function behaviourSubjects(repository: Repository): Subject[] {
     .sort((a, b) => (a.title < b.title ? -1 : 1))
 }
 
-function subjectSection({ title, about, names }: Subject, table: Rows): string[] {
+function topicSection({ title, about, names }: Topic, table: Rows): string[] {
   return [
     `## ${title}`,
     '',
     ...(about === '' ? [] : [about, '']),
-    '| behaviour | what is decided | values | source |',
+    '| behaviour | meaning | values by version | source |',
     '| --- | --- | --- | --- |',
     ...names.map((name) => {
       const { about: decided, values, source } = table[name]!

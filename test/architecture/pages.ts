@@ -1,6 +1,6 @@
 import { exportedRows, loadCommandModules, type CommandModules, type Row } from './model/command-tables.js'
 import { exceptions, type Exception } from '../conformance/exceptions.js'
-import { behavioursPage, behaviourSubjects } from './behaviours.js'
+import { behavioursPage, behaviourTopics } from './behaviours.js'
 import { deviationSection, deviationsPath } from './deviations.js'
 import type { Finding, Repository } from './model/repository.js'
 import { operatorFamilies, operatorSection } from './operators.js'
@@ -39,7 +39,7 @@ export async function generatePages(repository: Repository, root: string): Promi
   ]
   return [
     { path: `${referenceFolder}/compatibility.md`, text: lines.join('\n') },
-    { path: `${referenceFolder}/behaviours.md`, text: behavioursPage(notice, behaviourSubjects(repository)) },
+    { path: `${referenceFolder}/behaviours.md`, text: behavioursPage(notice, behaviourTopics(repository)) },
   ]
 }
 

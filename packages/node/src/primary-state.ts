@@ -62,12 +62,12 @@ export class PrimaryState {
   /** @throws CommandError 10107 NotWritablePrimary, 13435 NotPrimaryNoSecondaryOk: a secondary does not run this command */
   checkMayRun(row: CommandRow<never>, body: Uint8Array): void {
     if (this.#isPrimary || row.access === 'none' || row.routing === 'local' || anywhere.has(row.name)) return
-    const { notPrimaryIsCalled } = this.#node.behaviours
+    const { notPrimaryWording } = this.#node.behaviours
     if (row.access !== 'read')
-      throw new CommandError('NotWritablePrimary', notPrimaryIsCalled === 'primary' ? 'not primary' : 'not master')
+      throw new CommandError('NotWritablePrimary', notPrimaryWording === 'primary' ? 'not primary' : 'not master')
     if (mayReadFromSecondaries(body)) return
     const message =
-      notPrimaryIsCalled === 'primary' ? 'not primary and secondaryOk=false' : 'not master and slaveOk=false'
+      notPrimaryWording === 'primary' ? 'not primary and secondaryOk=false' : 'not master and slaveOk=false'
     throw new CommandError('NotPrimaryNoSecondaryOk', message)
   }
 }

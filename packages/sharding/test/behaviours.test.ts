@@ -113,11 +113,11 @@ t.test('versions by their names', async (t) => {
 })
 
 t.test('no two subjects decide the same behaviour', async (t) => {
-  const sources = readdirSync(new URL('../src/behaviours/subjects/', import.meta.url)).filter((name) =>
+  const sources = readdirSync(new URL('../src/behaviours/topics', import.meta.url)).filter((name) =>
     name.endsWith('.js'),
   )
   const modules = await Promise.all(
-    sources.map(async (name) => (await import(`../src/behaviours/subjects/${name}`)) as object),
+    sources.map(async (name) => (await import(`../src/behaviours/topics/${name}`)) as object),
   )
   const names = modules.flatMap((module) => Object.values(module).flatMap((rows: object) => Object.keys(rows)))
   t.strictSame([...names].sort(), Object.keys(behaviourTable).sort())

@@ -64,7 +64,6 @@ export const proseDebt: readonly string[] = [
   'docs/internals/performance.md',
   'docs/internals/queries.md',
   'docs/internals/routing.md',
-  'docs/reference/behaviours.md',
   'docs/reference/compatibility.md',
   'docs/reference/deviations.md',
   'docs/reference/events.md',

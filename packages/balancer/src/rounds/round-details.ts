@@ -14,7 +14,7 @@ export function roundDetails(
   const writer = detailsBegin(behaviours, durationMs, false)
     .int32('candidateChunks', migrations.length)
     .int32('chunksMoved', processedIn(result))
-  if (behaviours.balancerRoundsTellTimes)
+  if (behaviours.balancerRoundsHaveTimings)
     writer
       .int32('imbalancedCachedCollections', cached)
       .startDocument('times')
@@ -34,8 +34,8 @@ export function processedIn({ migrations }: Pick<RoundResult, 'migrations'>): nu
   return migrations.filter(({ outcome }) => outcome !== 'failed' && outcome !== 'not-begun').length
 }
 
-function detailsBegin({ balancerRoundsTellTimes }: Behaviours, durationMs: number, failed: boolean): DocumentWriter {
+function detailsBegin({ balancerRoundsHaveTimings }: Behaviours, durationMs: number, failed: boolean): DocumentWriter {
   return new DocumentWriter(256)
     .int32('executionTimeMillis', durationMs)
-    .bool(balancerRoundsTellTimes ? 'errorOccurred' : 'errorOccured', failed)
+    .bool(balancerRoundsHaveTimings ? 'errorOccurred' : 'errorOccured', failed)
 }

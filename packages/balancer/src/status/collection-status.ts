@@ -59,7 +59,7 @@ export async function requireSharded(view: ClusterView, behaviours: Behaviours, 
   if (collection !== null) return collection
   throw new CommandError(
     'NamespaceNotSharded',
-    behaviours.balancerCollectionStatusTellsChunkSize
+    behaviours.balancerCollectionStatusHasChunkSize
       ? 'Collection unsharded or undefined'
       : `Collection ${ns} is not sharded.`,
   )

@@ -24,7 +24,7 @@ export function logChange(catalog: CatalogHost, change: CatalogChange): void {
 /** Appends an action of the balancer to config.actionlog. The caller flushes the node. */
 export function logAction(catalog: CatalogHost, action: CatalogChange): void {
   const { node, store, behaviours } = catalog
-  if (behaviours.actionlogIsAChangelog) {
+  if (behaviours.actionlogHasChangelogFields) {
     append(catalog, action, configAddress, node.context.endpoint, 'config.actionlog')
     return
   }

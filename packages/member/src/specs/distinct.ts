@@ -24,11 +24,11 @@ export interface DistinctQuery {
 export function compileDistinct(
   args: CommandArguments,
   context: EvaluationContext,
-  { distinctTakesHint }: Behaviours,
+  { distinctAcceptsHint }: Behaviours,
 ): DistinctQuery {
   const key = args.string('key')!
   if (key.includes('\0')) throw new CommandError(31032, 'Key field cannot contain an embedded null byte')
-  if (args.has('hint') && !distinctTakesHint)
+  if (args.has('hint') && !distinctAcceptsHint)
     throw new CommandError(40415, "BSON field 'distinct.hint' is an unknown field.")
   return { key, filter: compileFilter(args.document('query') ?? emptyDocument, context), hint: hintOf(args), context }
 }

@@ -21,7 +21,7 @@ export const addShard: CommandRow<MongosInvocation> = {
     const name = args.value('name')
     if (name !== undefined && name.type !== BsonType.string)
       throw new CommandError('TypeMismatch', `"name" had the wrong type. Expected string, found ${typeName(name.type)}`)
-    const maxSize = host.behaviours.addShardTakesMaxSize ? args.value('maxSize') : undefined
+    const maxSize = host.behaviours.addShardAcceptsMaxSize ? args.value('maxSize') : undefined
     const { shard, error } = await host.remote.request(
       configAddress,
       'config.add-shard',

@@ -26,10 +26,10 @@ export const balancerCollectionStatus: CommandRow<MongosInvocation> = {
     )
     raise(error)
     const writer = new DocumentWriter(256)
-    const { balancerCollectionStatusTellsChunkSize, balancerCollectionStatusTellsFractions } = host.behaviours
+    const { balancerCollectionStatusHasChunkSize, balancerCollectionStatusHasFractions } = host.behaviours
     const megabytes = chunkSizeBytes / bytesPerMegabyte
-    if (balancerCollectionStatusTellsFractions) writer.double('chunkSize', Math.ceil(megabytes * 100) / 100)
-    else if (balancerCollectionStatusTellsChunkSize) writer.int64('chunkSize', Math.floor(megabytes))
+    if (balancerCollectionStatusHasFractions) writer.double('chunkSize', Math.ceil(megabytes * 100) / 100)
+    else if (balancerCollectionStatusHasChunkSize) writer.int64('chunkSize', Math.floor(megabytes))
     writer.bool('balancerCompliant', violation === null)
     if (violation !== null) writer.string('firstComplianceViolation', violation)
     return details === null ? writer : writer.document('details', details)

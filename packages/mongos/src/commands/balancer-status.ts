@@ -23,6 +23,6 @@ export const balancerStatus: CommandRow<MongosInvocation> = {
       .bool('inBalancerRound', inBalancerRound)
       .int64('numBalancerRounds', numBalancerRounds)
     // The config server has one primary for ever.
-    return host.behaviours.balancerStatusTellsTerm ? writer.int64('term', 1n) : writer
+    return host.behaviours.balancerStatusHasTerm ? writer.int64('term', 1n) : writer
   },
 }

@@ -13,7 +13,7 @@ export const flushRouterConfig: CommandRow<MongosInvocation> = {
   summary: 'Makes the router forget what it knows of a collection, a database, or everything.',
   run({ args, host }) {
     const { target } = args
-    if (!host.behaviours.flushRouterConfigTakesScope || target.isNumber() || target.type === BsonType.bool)
+    if (!host.behaviours.flushRouterConfigAcceptsScope || target.isNumber() || target.type === BsonType.bool)
       host.catalog.forgetAll()
     else if (target.type !== BsonType.string)
       throw new CommandError(13111, `wrong type for field (${args.command}) ${typeName(target.type)} != string`)

@@ -83,7 +83,7 @@ export class MergedCursor implements ClusterCursor {
 
   /** Says that shards were passed over, where there is a word for it. */
   writePartial(writer: DocumentWriter, { host }: MongosInvocation): DocumentWriter {
-    if (this.#stream.isPartial === true && host.behaviours.partialResultsAreTold)
+    if (this.#stream.isPartial === true && host.behaviours.partialResultsAreReported)
       writer.bool('partialResultsReturned', true)
     return writer
   }

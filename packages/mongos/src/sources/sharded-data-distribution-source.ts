@@ -39,11 +39,11 @@ async function shardedNamespaces(invocation: MongosInvocation): Promise<string[]
 
 /** The sizes are products with the average size, which an empty collection does not have. */
 function shareOf(
-  { nothingHasSizeNull }: Behaviours,
+  { emptySizesAreNull }: Behaviours,
   shard: string,
   [, count, orphanCount, average]: CollectionCountsTuple,
 ): Uint8Array {
-  const averageBytes = average ?? (nothingHasSizeNull ? null : 0)
+  const averageBytes = average ?? (emptySizesAreNull ? null : 0)
   const owned = count - orphanCount
   const writer = new DocumentWriter(160).string('shardName', shard)
   writeNumber(writer, 'numOrphanedDocs', orphanCount)

@@ -24,8 +24,8 @@ export function cursorsOfRenamed(node: StorageNode, from: string, to: string): v
 
 /** Called behind the drop of an index. */
 export function cursorsOfDroppedIndex(node: StorageNode, collection: Collection, name: string): void {
-  const { cursorsFollowTheirCollection, killedCursorsAreFound } = node.behaviours
-  if (!cursorsFollowTheirCollection && !killedCursorsAreFound) return collectionWent(node, collection.ns, '')
+  const { cursorsFollowTheirCollection, getMoreReportsIndexDrop } = node.behaviours
+  if (!cursorsFollowTheirCollection && !getMoreReportsIndexDrop) return collectionWent(node, collection.ns, '')
   for (const { source } of node.cursors) {
     const reads = source.reads
     if (reads === undefined || !reads.isOf(collection)) continue
@@ -38,10 +38,10 @@ export function cursorsOfDroppedIndex(node: StorageNode, collection: Collection,
 function collectionWent(node: StorageNode, ns: string, reason: string): void {
   // Whoever waits there for documents looks again, and finds no collection.
   node.insertWaiters.notify(ns)
-  const { cursorsFollowTheirCollection, killedCursorsAreFound } = node.behaviours
+  const { cursorsFollowTheirCollection, getMoreReportsIndexDrop } = node.behaviours
   if (cursorsFollowTheirCollection) return
   node.cursors.closeWhere(({ source }) => source.reads?.ns === ns && source.readsAhead !== true)
-  const error = killedCursorsAreFound
+  const error = getMoreReportsIndexDrop
     ? new CommandError('QueryPlanKilled', reason)
     : new CommandError(16950, 'Cursor deleted. Was the collection or database dropped?')
   for (const { source } of node.cursors) if (source.reads?.ns === ns) source.reads.kill(error)
@@ -52,7 +52,7 @@ function collectionWent(node: StorageNode, ns: string, reason: string): void {
  * @throws CommandError 96 OperationFailed, under 2.6 17356
  */
 export function checkCollectionOfCursor(node: StorageNode, ns: string, cursor: OpenCursor | undefined): void {
-  const code = node.behaviours.getMoreWithoutCollection
+  const code = node.behaviours.getMoreWithoutCollectionCode
   if (code === null || ns.includes('.$cmd.') || node.collection(ns) !== undefined || viewOf(node, ns) !== null) return
   if (cursor === undefined || (cursor.source.reads !== undefined && cursor.source.readsAhead !== true))
     throw new CommandError(code, 'collection dropped between getMore calls')

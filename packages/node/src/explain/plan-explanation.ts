@@ -160,7 +160,7 @@ function describeTrial({ root, score }: PlanTrial, behaviours: Behaviours): Uint
     .int32('executionTimeMillisEstimate', 0)
     .int32('totalKeysExamined', sum('keysExamined'))
     .int32('totalDocsExamined', sum('docsExamined'))
-  if (behaviours.explainTellsScores) writer.double('score', score)
+  if (behaviours.explainHasScores) writer.double('score', score)
   return writer.document('executionStages', describeExecution(root, candidateStyle(behaviours))).finish()
 }
 

@@ -68,7 +68,7 @@ export function writeInspection(
   const isValid = invalid === 0 && broken.length === 0
 
   const writer = new DocumentWriter(1024).string('ns', collection.ns)
-  if (behaviours.validateNamesUuid) writer.uuid('uuid', collection.uuid)
+  if (behaviours.validateReportsUuid) writer.uuid('uuid', collection.uuid)
   writeNumber(writer, 'nInvalidDocuments', invalid)
   if (behaviours.validateChecksSchema) writeNumber(writer, 'nNonCompliantDocuments', nonCompliant)
   writeNumber(writer, 'nrecords', records)
@@ -77,11 +77,11 @@ export function writeInspection(
   writer.end().startDocument('indexDetails')
   for (const entry of indexes) writer.startDocument(entry[0].name).bool('valid', !broken.includes(entry)).end()
   writer.end().bool('valid', isValid)
-  if (behaviours.validateTellsOfRepairs) writer.bool('repaired', false)
+  if (behaviours.validateReportsRepairs) writer.bool('repaired', false)
   writeTexts(writer, 'warnings', warnings)
   writeTexts(writer, 'errors', errors)
   writer.documents('extraIndexEntries', extra.entries).documents('missingIndexEntries', missing.entries)
-  if (behaviours.validateTellsOfRepairs) writer.startArray('corruptRecords').end()
+  if (behaviours.validateReportsRepairs) writer.startArray('corruptRecords').end()
   if (!isValid)
     writer.string(
       'advice',

@@ -108,8 +108,8 @@ export class AutoSplitter {
     const { ns, uuid, shardKey, table } = placement
     const known = this.#written.get(ns)
     if (known?.isOf(placement) === true) return known
-    const { autoSplitLooksEarlierAtTheEnds } = this.#host.node.behaviours
-    const written = new WrittenBytes({ ns, uuid, shardKey, globalMax: table.globalMax }, autoSplitLooksEarlierAtTheEnds)
+    const { autoSplitChecksOuterChunksEarlier } = this.#host.node.behaviours
+    const written = new WrittenBytes({ ns, uuid, shardKey, globalMax: table.globalMax }, autoSplitChecksOuterChunksEarlier)
     this.#written.set(ns, written)
     return written
   }
@@ -196,7 +196,7 @@ export class AutoSplitter {
       pointsMax: null,
     })
     // A chunk that would only be cut in two may still grow, where parts are half as large as a chunk may be.
-    if (found.length <= (behaviours.splitsLeaveFullChunks ? 0 : 1)) return null
+    if (found.length <= (behaviours.autoSplitLeavesFullChunks ? 0 : 1)) return null
     const points = found.slice(0, splitPointsMax)
     const top = cutForTopChunk(documents, shardKey, range, points)
     const [epoch, seconds, increment] = placement.table.version

@@ -11,11 +11,11 @@ export interface SplitPointsHost extends NodeHost {
 
 /** @throws CommandError 27 IndexNotFound, 96 OperationFailed for a range without documents where the version says so */
 export function splitPoints(
-  { splitsLeaveFullChunks }: Behaviours,
+  { autoSplitLeavesFullChunks }: Behaviours,
   ranges: CollectionRanges,
   request: AutoSplitRequest,
 ): Uint8Array[] {
-  if (splitsLeaveFullChunks) return ranges.autoSplitVector(request)
+  if (autoSplitLeavesFullChunks) return ranges.autoSplitVector(request)
   const { shardKey, range, maxChunkSizeBytes, pointsMax } = request
   const { min, max } = range
   return ranges.splitVector({
@@ -38,7 +38,7 @@ export function findSplitPoints(
   if (collection === undefined)
     throw new CommandError(
       'NamespaceNotFound',
-      behaviours.splitsLeaveFullChunks ? `namespace ${ns} does not exists` : 'ns not found',
+      behaviours.autoSplitLeavesFullChunks ? `namespace ${ns} does not exists` : 'ns not found',
     )
   const request = { shardKey, range: { min, max }, maxChunkSizeBytes, pointsMax }
   return { points: splitPoints(behaviours, ranges.of(collection), request), error: null }

@@ -23,13 +23,13 @@ export const getShardVersion: CommandRow<NodeInvocation> = {
     const writer = new DocumentWriter(256)
     if (identity === undefined) writer.string('configServer', '')
     else writer.value('configServer', findField(identity, 'configsvrConnectionString')!)
-    const { shardVersionTellsConnection } = host.behaviours
+    const { getShardVersionReportsConnection } = host.behaviours
     // Connections have no versions: routers send one with each command.
-    if (shardVersionTellsConnection) writer.bool('inShardedMode', false).timestamp('mine', 0, 0)
+    if (getShardVersionReportsConnection) writer.bool('inShardedMode', false).timestamp('mine', 0, 0)
     for (const [name, version] of host.role.placements?.() ?? []) {
       if (name === ns)
         return version === null ? writer.timestamp('global', 0, 0) : writer.timestamp('global', version[3], version[4])
     }
-    return shardVersionTellsConnection ? writer.timestamp('global', 0, 0) : writer.string('global', 'UNKNOWN')
+    return getShardVersionReportsConnection ? writer.timestamp('global', 0, 0) : writer.string('global', 'UNKNOWN')
   },
 }

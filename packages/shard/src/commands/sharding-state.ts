@@ -26,7 +26,7 @@ export const shardingState: CommandRow<NodeInvocation> = {
       .startDocument('versions')
     for (const [ns, version] of host.role.placements?.() ?? []) {
       const [, seconds, increment, major, minor] = version ?? unsharded
-      if (!host.behaviours.shardingStateTellsTimestamps) writer.timestamp(ns, major, minor)
+      if (!host.behaviours.shardingStateHasTimestamps) writer.timestamp(ns, major, minor)
       else
         writer
           .startDocument(ns)

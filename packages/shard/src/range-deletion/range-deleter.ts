@@ -141,7 +141,7 @@ export class RangeDeleter {
     const { context, parameters, behaviours } = this.#node
     const isDelayed = whenToClean !== 'now' && behaviours.orphanCleanupDelay !== 'none'
     const delayMs = isDelayed ? parameters.number('orphanCleanupDelaySecs') * 1000 : 0
-    const isBehind = behaviours.orphanCleanupDelay === 'behind-queries'
+    const isBehind = behaviours.orphanCleanupDelay === 'from-last-query'
     const id = hexOf(taskId)
     const dueAtMs = Math.min(this.#scheduled.get(id)?.dueAtMs ?? Infinity, context.now() + delayMs)
     this.#scheduled.put({ id, dueAtMs, cursors, delayMs: isBehind ? delayMs : 0 })

@@ -131,7 +131,7 @@ export function hasShardKeyIndex(requirement: ShardKeyRequirement, reasons: { te
   }
   if (found) {
     const problem = shardingIndexProblem(behaviours, collection, shardKey.document)
-    if (problem !== null) throw new CommandError(behaviours.unfitShardKeyIndexCode, problem)
+    if (problem !== null) throw new CommandError(behaviours.unsuitableShardKeyIndexCode, problem)
   }
   return found
 }

@@ -112,7 +112,7 @@ export function chunkDocumentOf(
     writer.timestamp('lastmod', chunk.major, chunk.minor)
     if (!isByUuid) writer.objectId('lastmodEpoch', epoch)
   }
-  const versionFirst = !isByUuid && (order === 'version-first' || behaviours.chunksBeginWithTheirVersion)
+  const versionFirst = !isByUuid && (order === 'version-first' || behaviours.chunkDocumentsBeginWithVersion)
   if (versionFirst) version()
   if (isByUuid) writer.uuid('uuid', uuid)
   else writer.string('ns', ns)
@@ -147,7 +147,7 @@ function writeHistory(
  * do so, otherwise `objectId`.
  */
 export function chunkId(behaviours: Behaviours, ns: string, min: Uint8Array, objectId: Uint8Array): RawValue {
-  if (!behaviours.chunkIdsTellRange) return objectIdValue(objectId)
+  if (!behaviours.chunkIdsContainRange) return objectIdValue(objectId)
   const bounds = fieldsOf(min).map(([name, value]) => `${name}_${formatValue(value)}`)
   return stringValue(`${ns}-${bounds.join('')}`)
 }

@@ -32,7 +32,7 @@ export function* newChunkDocuments(
   do {
     const id = newObjectId()
     // Ids built from the range vary in length.
-    if (template === null || behaviours.chunkIdsTellRange || !isAlike(template, cursor)) {
+    if (template === null || behaviours.chunkIdsContainRange || !isAlike(template, cursor)) {
       template = templateOf(
         chunkDocument(behaviours, id, collection, cursor.chunk, minor, collection.timestamp),
         cursor,

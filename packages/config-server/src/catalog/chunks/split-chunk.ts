@@ -90,7 +90,7 @@ function partsOf(
     checkSplitPoint(chunk, start, end)
     version = nextMinor(version)
     const id = parts.length === 0 ? chunk.id : chunks.newId(start)
-    const jumbo = behaviours.splitChunksTellJumbo ? false : null
+    const jumbo = behaviours.splitChunksHaveJumbo ? false : null
     parts.push(withVersion({ ...chunk, id, min: start, max: end, estimatedSize: null, jumbo }, version))
     start = end
   }

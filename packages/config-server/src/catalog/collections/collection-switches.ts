@@ -26,7 +26,7 @@ async function configure(
   { ns, chunkSizeMb, defragmentCollection, enableAutoMerger }: RequestOf<'config.configure-collection-balancing'>,
 ): Promise<ReplyOf<'config.configure-collection-balancing'>> {
   if (chunkSizeMb === null && defragmentCollection === null && enableAutoMerger === null) {
-    if (catalog.behaviours.configuringNothingSucceeds) return { error: null }
+    if (catalog.behaviours.emptyBalancingConfigurationSucceeds) return { error: null }
     throw new CommandError('InvalidOptions', 'invalid configure collection balancing update')
   }
   // In the server's order of fields.

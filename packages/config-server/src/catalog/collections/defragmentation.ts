@@ -79,7 +79,7 @@ export function endDefragmentation(catalog: ChunkHost, ns: string): void {
   const collection = catalog.collection(ns)
   if (collection === null) throw new CommandError('NamespaceNotFound', `collection ${ns} not found`)
   if (findField(collection, 'defragmentCollection')?.isTruthy() !== true) return
-  const phase = catalog.behaviours.endedDefragmentationsAreFinished ? finished : 'splitChunks'
+  const phase = catalog.behaviours.abortedDefragmentationsAreFinished ? finished : 'splitChunks'
   catalog.store.put('config.collections', withFields(collection, { defragmentationPhase: stringValue(phase) }))
 }
 

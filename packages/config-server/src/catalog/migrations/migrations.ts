@@ -51,7 +51,7 @@ async function requestMove(
   const chunk = chunkOf(chunks, min, max)
   // Invalid bounds are left to the donor, which names the error.
   if (chunk.shard === to && isBound(chunks, min) && isBound(chunks, max)) return { error: null }
-  if (catalog.behaviours.moveChunkHeedsZones) checkReceiver(catalog, chunks, chunk, to)
+  if (catalog.behaviours.moveChunkRespectsZones) checkReceiver(catalog, chunks, chunk, to)
   if (!allowsMigrations(chunks.document))
     throw new CommandError(
       'ConflictingOperationInProgress',

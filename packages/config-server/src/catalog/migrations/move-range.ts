@@ -90,7 +90,7 @@ export function moveRange(
   if (control !== null) {
     version = nextMinor(version)
     raised = withVersion(
-      behaviours.controlChunksTellJumbo ? { ...control, jumbo: control.jumbo === true } : control,
+      behaviours.controlChunksHaveJumbo ? { ...control, jumbo: control.jumbo === true } : control,
       version,
     )
     documents.push(chunks.replace(raised, 'version-first'))

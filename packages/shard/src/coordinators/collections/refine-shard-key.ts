@@ -80,7 +80,7 @@ function checkShardKeyIndex(
   const please = 'Please create an index that starts with the proposed shard key before'
   if (!behaviours.shardKeyIndexErrorsGiveReasons)
     throw new CommandError('InvalidOptions', `${please} refining the shard key of the collection`)
-  const what = behaviours.refineErrorsSpeakOfSharding
+  const what = behaviours.refineErrorsMentionSharding
     ? 'sharding the collection'
     : "refining the collection's shard key"
   throw new CommandError('InvalidOptions', `${please} ${what}. ${reasons.text}`)

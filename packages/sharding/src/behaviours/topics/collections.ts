@@ -3,26 +3,26 @@ import { row } from '../row.js'
 
 export const collectionBehaviours = {
   namespaceBytesMax: row<number>(
-    'Longest namespace, database name and dot included.',
+    'Longest namespace in bytes, with database name and dot.',
     'reference/limits, Namespace Length',
     ['2.6', 120],
     ['4.4', 255],
   ),
   createNotesAutoIndexId: row<boolean>(
-    'create answers with a note that autoIndexId is deprecated.',
+    'The reply of create notes that autoIndexId is deprecated.',
     'create_command.cpp',
     ['2.6', false],
     ['4.0', true],
     ['8.0', false],
   ),
   clusteredCollections: row<boolean>(
-    'create takes clusteredIndex.',
+    'create accepts clusteredIndex.',
     'core/clustered-collections, new in 5.3',
     ['2.6', false],
     ['6.0.2', true],
   ),
   changeStreamPreAndPostImages: row<boolean>(
-    'Collections have the option changeStreamPreAndPostImages, and no longer recordPreImages.',
+    'Collections have the option changeStreamPreAndPostImages; otherwise recordPreImages.',
     'release notes 6.0; reference/command/create',
     ['2.6', false],
     ['6.0.2', true],
@@ -34,25 +34,25 @@ export const collectionBehaviours = {
     ['7.0', false],
   ),
   collModIsTyped: row<boolean>(
-    'Arguments of collMod are checked by a generated parser, which refuses unknown ones with its own code.',
+    'A generated parser checks the arguments of collMod and rejects unknown ones with its own code.',
     'coll_mod.idl; before: coll_mod.cpp, parseCollModRequest',
     ['2.6', false],
     ['5.0', true],
   ),
   collModOfUnshardedIsPlain: row<boolean>(
-    'collMod on an unsharded collection answers through a router as its shard does, not with raw.',
+    "The reply of collMod on an unsharded collection through a router is the shard's reply; otherwise it has the field raw.",
     'collmod_coordinator.cpp',
     ['2.6', false],
     ['5.0', true],
   ),
   partialFilterOrAndIn: row<boolean>(
-    'partialFilterExpression may hold $or and $in.',
+    'partialFilterExpression may contain $or and $in.',
     'core/index-partial; index_catalog_impl.cpp',
     ['2.6', false],
     ['6.0.2', true],
   ),
   prepareUniqueIndexes: row<boolean>(
-    'collMod prepares an index for uniqueness and makes it unique, and gives one without it a time to live.',
+    'collMod accepts prepareUnique and unique, and can add a time to live to an index.',
     'reference/command/collMod',
     ['2.6', false],
     ['6.0.2', true],
@@ -64,7 +64,7 @@ export const collectionBehaviours = {
     ['5.0', true],
   ),
   cappedDocumentsCanChangeSize: row<boolean>(
-    'Updates of documents of capped collections may change their size.',
+    'Updates may change the size of documents in capped collections.',
     'collection_impl.cpp, updateDocument',
     ['2.6', false],
     ['6.0.2', true],

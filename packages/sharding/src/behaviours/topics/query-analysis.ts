@@ -3,7 +3,7 @@ import { row } from '../row.js'
 
 export const queryAnalysisBehaviours = {
   queryAnalyzer: row<boolean>(
-    'Shard keys can be analysed: analyzeShardKey, configureQueryAnalyzer, and members that sample queries.',
+    'Shard keys can be analysed: analyzeShardKey and configureQueryAnalyzer exist, and members sample queries.',
     'reference/command/analyzeShardKey and configureQueryAnalyzer, new in 7.0',
     ['2.6', false],
     ['7.0', true],

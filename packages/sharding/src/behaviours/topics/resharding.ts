@@ -1,39 +1,39 @@
-/** reshardCollection and what belongs to it. */
+/** reshardCollection and related commands. */
 import { row } from '../row.js'
 
 export const reshardingBehaviours = {
   reshardCollectionCommand: row<boolean>(
-    'There is a reshardCollection command, with those that abort it, let it commit and clean up after it.',
+    'The command reshardCollection exists, with the commands that abort, commit and clean up after it.',
     'reference/command/reshardCollection, new in 5.0',
     ['2.6', false],
     ['5.0', true],
   ),
   reshardingCanForceRedistribution: row<boolean>(
-    'reshardCollection takes forceRedistribution, with which the key may stay the same, and shardDistribution; before they are ignored.',
+    'reshardCollection accepts forceRedistribution, which allows the same key, and shardDistribution; otherwise it ignores them.',
     'reference/command/reshardCollection; cluster_reshard_collection_cmd.cpp, featureFlagReshardingImprovements',
     ['2.6', false],
     ['8.0', true],
   ),
   moveCollectionCommand: row<boolean>(
-    'There are moveCollection and unshardCollection, with those that abort them: collections that are not sharded may be on any shard.',
+    'The commands moveCollection and unshardCollection exist, with the commands that abort them: unsharded collections may be on any shard.',
     'reference/command/moveCollection, reference/command/unshardCollection, new in 8.0',
     ['2.6', false],
     ['8.0', true],
   ),
   reshardingInitialChunks: row<number | null>(
-    'Chunks that reshardCollection makes when it is not told how many; null: as many as there are.',
+    'Default number of chunks that reshardCollection creates; none: as many as the collection has.',
     'SERVER-92762; resharding_coordinator_service.cpp',
     ['2.6', null],
     ['7.0', 90],
   ),
   reshardingUnshardedCode: row<number>(
-    'Code of reshardCollection for a collection that the catalog does not know: NamespaceNotSharded, later NamespaceNotFound.',
+    'Code of reshardCollection for a collection that is not in the catalog: NamespaceNotSharded or NamespaceNotFound.',
     'reshard_collection_coordinator.cpp',
     ['2.6', 118],
     ['8.0', 26],
   ),
   reshardingStatistics: row<'none' | 'operations-first' | 'operations-last' | 'same-key'>(
-    'serverStatus counts reshardings in shardingStatistics: not in this form; with what has been applied before or behind writes that wait; also those that keep the key.',
+    'Counters of reshardings in shardingStatistics of serverStatus: none in this form; with the applied operations before or after the blocked writes; also reshardings that keep the key.',
     'sharding_data_transform_cumulative_metrics.cpp; resharding_cumulative_metrics.cpp',
     ['2.6', 'none'],
     ['6.0.2', 'operations-first'],
@@ -41,7 +41,7 @@ export const reshardingBehaviours = {
     ['8.0', 'same-key'],
   ),
   reshardingReport: row<'status' | 'instance' | 'phases' | 'index-build'>(
-    'What $currentOp tells of a resharding: its status; or for each role what it has done; then the times of phases first; then those of index builds, too.',
+    'The fields of a resharding in $currentOp: its status; the progress of each role; the same with the durations of phases first; also those of index builds.',
     'resharding_metrics.cpp, sharding_data_transform_instance_metrics.cpp',
     ['2.6', 'status'],
     ['6.0.2', 'instance'],

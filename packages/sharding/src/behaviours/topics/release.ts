@@ -1,9 +1,9 @@
-/** What the members say of themselves, and of the wire protocol. */
+/** Versions that members report, and the wire protocol. */
 import { row } from '../row.js'
 
 export const releaseBehaviours = {
   serverVersion: row<string>(
-    'Version that buildInfo and serverStatus report: the last patch release of the series.',
+    'The version in buildInfo and serverStatus: the last patch release of the series.',
     'release notes of each series',
     ['2.6', '2.6.12'],
     ['4.0', '4.0.28'],
@@ -15,7 +15,7 @@ export const releaseBehaviours = {
     ['8.0', '8.0.13'],
   ),
   announcedWireVersion: row<number>(
-    'Highest wire version that hello announces: at least 9, because current drivers refuse servers below it.',
+    'The highest wire version in the reply of hello: at least 9, because current drivers reject lower ones.',
     'driver specification, wire version feature list; our own rule for profiles before 4.4',
     ['2.6', 9],
     ['5.0', 13],
@@ -24,7 +24,7 @@ export const releaseBehaviours = {
     ['8.0', 25],
   ),
   nativeWireVersion: row<number>(
-    'Highest wire version that hello announces with the option nativeWire: the one of the server.',
+    "The server's own highest wire version, which hello has with the option nativeWire.",
     'driver specification, wire version feature list',
     ['2.6', 2],
     ['4.0', 7],
@@ -35,13 +35,13 @@ export const releaseBehaviours = {
     ['8.0', 25],
   ),
   nativeHelloIsAwaitable: row<boolean>(
-    'With the option nativeWire, hello returns a topologyVersion. Without the option it always does.',
+    'With the option nativeWire, hello has a topologyVersion. Without the option it always has one.',
     'reference/command/hello; cluster_hello_cmd.cpp, new in 4.4 with wire version 9',
     ['2.6', false],
     ['4.4', true],
   ),
   featureCompatibilityVersion: row<string>(
-    'featureCompatibilityVersion parameter.',
+    'The parameter featureCompatibilityVersion.',
     'reference/command/setFeatureCompatibilityVersion',
     ['2.6', '2.6'],
     ['4.0', '4.0'],
@@ -51,14 +51,14 @@ export const releaseBehaviours = {
     ['7.0', '7.0'],
     ['8.0', '8.0'],
   ),
-  notPrimaryIsCalled: row<'master' | 'primary'>(
-    'What a member that is no primary calls what it is not, to clients that know hello.',
+  notPrimaryWording: row<'master' | 'primary'>(
+    'The word in "not …" for a member that is not primary, to clients that support hello.',
     'service_entry_point_common.cpp; "not primary" to clients with helloOk since 4.4.2',
     ['2.6', 'master'],
     ['4.4', 'primary'],
   ),
   commandsByOpQuery: row<boolean>(
-    'Any command may come as OP_QUERY; otherwise only those of the handshake may.',
+    'OP_QUERY may contain any command; otherwise only the commands of the handshake.',
     'legacy opcode removal, 5.1; checkAllowedOpQueryCommand',
     ['2.6', true],
     ['6.0.2', false],

@@ -1,9 +1,9 @@
-/** What queries, updates and pipelines mean. */
+/** The meaning of queries, updates and pipelines. */
 import { row } from '../row.js'
 
 export const languageBehaviours = {
   queryLanguage: row<number>(
-    'The release whose operators, accumulators and stages are understood; later ones are unknown.',
+    'The release whose operators, accumulators and stages are supported; later ones are unknown.',
     'release notes of each series, operator pages of the manual',
     ['2.6', 2.6],
     ['4.0', 4],
@@ -15,7 +15,7 @@ export const languageBehaviours = {
     ['8.0', 8],
   ),
   undefinedMatchesNull: row<boolean>(
-    'The old BSON type undefined equals null in query predicates.',
+    'In query predicates the deprecated BSON type undefined equals null.',
     'release-notes/8.0-compatibility, queries for null',
     ['2.6', true],
     ['8.0', false],
@@ -27,7 +27,7 @@ export const languageBehaviours = {
     ['5.0', true],
   ),
   validationErrorsHaveDetails: row<boolean>(
-    'A document that fails its validator is refused with errInfo that says why.',
+    'The error for a document that fails its validator has errInfo with the reason.',
     'release notes 5.0, schema validation',
     ['2.6', false],
     ['5.0', true],

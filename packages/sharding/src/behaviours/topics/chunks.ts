@@ -1,100 +1,100 @@
-/** Chunks: how they are split, merged and kept. */
+/** Splitting, merging and storing chunks. */
 import { row } from '../row.js'
 
 export const chunkBehaviours = {
   splitVectorRefusesEmptyCollections: row<boolean>(
-    'splitVector with force on a collection without documents is refused for want of a chunk size; before, it finds no split point.',
+    'splitVector with force on an empty collection fails because it needs a chunk size; otherwise it finds no split points.',
     'split_vector.cpp',
     ['2.6', false],
     ['4.4', true],
   ),
   splitVectorLimitsChunkSize: row<boolean>(
-    'splitVector takes chunk sizes from 1 to 1024 MB only.',
+    'splitVector accepts only chunk sizes from 1 to 1024 MB.',
     'split_vector_command.cpp',
     ['2.6', false],
     ['6.0.2', true],
   ),
-  chunkIdsTellRange: row<boolean>(
-    'The _id of a config.chunks document is a text of its namespace and lower bound instead of an ObjectId.',
+  chunkIdsContainRange: row<boolean>(
+    'The _id of a config.chunks document is a string of its namespace and lower bound; otherwise an ObjectId.',
     'type_chunk.cpp, genID',
     ['2.6', true],
     ['4.4', false],
   ),
   chunksHaveHistory: row<boolean>(
-    'config.chunks documents tell which shards owned the range, and since when.',
+    'Documents of config.chunks list the shards that owned the range, with the time since when each did.',
     'type_chunk.cpp, ChunkHistory, new in 4.0',
     ['2.6', false],
     ['4.0', true],
   ),
-  chunksBeginWithTheirVersion: row<boolean>(
-    'The version stands before namespace and range in every config.chunks document, not only in those that splits and migrations wrote.',
+  chunkDocumentsBeginWithVersion: row<boolean>(
+    'In all config.chunks documents the version precedes namespace and range; otherwise only in those written by splits and migrations.',
     'chunk.cpp, Chunk::serialize of 2.6',
     ['2.6', true],
     ['4.0', false],
   ),
-  controlChunksTellJumbo: row<boolean>(
-    'The chunk whose version a migration raises on the donor gets the field jumbo, false in most cases.',
+  controlChunksHaveJumbo: row<boolean>(
+    'The chunk whose version a migration raises on the donor gets the field jumbo, mostly false.',
     'sharding_catalog_manager_chunk_operations.cpp, makeCommitChunkTransactionCommand',
     ['2.6', false],
     ['4.4', true],
     ['5.0', false],
   ),
   mergeChunksChecksOnShard: row<boolean>(
-    'A shard that does not own the range of mergeChunks as a sequence of chunks answers StaleConfig instead of asking the config server.',
+    'If the range of mergeChunks is not a sequence of chunks on the shard, the shard replies with StaleConfig; otherwise it asks the config server.',
     'chunk_operation_precondition_checks.cpp',
     ['2.6', false],
     ['6.0.2', true],
   ),
   mergeOfOneChunk: row<'refused' | 'done'>(
-    'What mergeChunks says of a range that is one chunk already.',
+    'Whether mergeChunks of a range that is already one chunk fails (`refused`) or succeeds (`done`).',
     'merge_chunks_command.cpp; sharding_catalog_manager_chunk_operations.cpp',
     ['2.6', 'refused'],
     ['5.0', 'done'],
   ),
   mergeAllChunksOnShardCommand: row<boolean>(
-    'There is mergeAllChunksOnShard.',
+    'The command mergeAllChunksOnShard exists.',
     'reference/command/mergeAllChunksOnShard, new in 7.0',
     ['2.6', false],
     ['7.0', true],
   ),
   clearJumboFlagCommand: row<boolean>(
-    'There is clearJumboFlag.',
+    'The command clearJumboFlag exists.',
     'reference/command/clearJumboFlag, new in 4.2.3 and 4.0.15',
     ['2.6', false],
     ['4.0', true],
   ),
   unshardedRefusalsExpectSharding: row<boolean>(
-    'Commands on chunks of a collection without sharding are refused as they expected it to be sharded, in these words.',
+    'For an unsharded collection, commands on chunks fail with a message that says they expected a sharded one.',
     'catalog_cache.cpp',
     ['2.6', false],
     ['7.0', true],
   ),
-  shardVersionTellsConnection: row<boolean>(
-    'getShardVersion of a shard tells the version that the connection has set, too, and 0|0 for a collection of which nothing is known.',
+  getShardVersionReportsConnection: row<boolean>(
+    'getShardVersion on a shard also has the version that the connection has set, and 0|0 for an unknown collection.',
     'get_shard_version_command.cpp',
     ['2.6', true],
     ['5.0', false],
   ),
-  flushRouterConfigTakesScope: row<boolean>(
-    'flushRouterConfig may name a database or a collection; before, it forgets everything whatever its argument.',
+  flushRouterConfigAcceptsScope: row<boolean>(
+    'flushRouterConfig may name a database or a collection; otherwise it drops all cached routes whatever its argument.',
     'reference/command/flushRouterConfig, new in 4.0.6',
     ['2.6', false],
     ['4.0', true],
   ),
   movedChunksKeepJumbo: row<boolean>(
-    'A jumbo chunk that has moved is still marked as jumbo; before, the mark goes with the move.',
+    'A jumbo chunk is still marked as jumbo after a move; otherwise the mark is removed.',
     'sharding_catalog_manager_chunk_operations.cpp, commitChunkMigration',
     ['2.6', false],
     ['6.0.2', true],
   ),
   changelogMegabytes: row<number>(
-    'Size of the capped collection config.changelog.',
+    'Size of the capped collection config.changelog, in MB.',
     'sharding_logging.cpp',
     ['2.6', 10],
     ['4.4', 200],
   ),
   actionlogMegabytes: row<number>(
-    'Size of the capped collection config.actionlog.',
+    'Size of the capped collection config.actionlog, in MB.',
     'sharding_logging.cpp',
     ['2.6', 2],
     ['4.4', 20],
@@ -106,7 +106,7 @@ export const chunkBehaviours = {
     ['4.4', true],
   ),
   changelogTimes: row<'seconds' | 'offset' | 'offset-with-colon'>(
-    'How the _id of an entry of config.changelog shows its time.',
+    'The format of the time in the _id of a config.changelog entry.',
     'sharding_logging.cpp, Date_t::toString',
     ['2.6', 'seconds'],
     ['4.0', 'offset'],
@@ -119,31 +119,31 @@ export const chunkBehaviours = {
     ['5.0', true],
   ),
   changelogVersionsAreDocuments: row<boolean>(
-    'Versions in config.changelog are documents of epoch, timestamp and version; before, a timestamp with the epoch beside it.',
+    'Versions in config.changelog are documents of epoch, timestamp and version; otherwise a timestamp followed by the epoch.',
     'chunk_version.cpp, appendLegacyWithField and serialize',
     ['2.6', false],
     ['6.0.2', true],
   ),
   changelogCountsMergedChunks: row<boolean>(
-    'A merge in config.changelog tells range and number of the chunks; before, the chunks.',
+    'A merge in config.changelog has the range and the number of the chunks; otherwise the list of chunks.',
     'sharding_catalog_manager_chunk_operations.cpp, logMergeToChangelog',
     ['2.6', false],
     ['7.0', true],
   ),
-  splitChunksTellJumbo: row<boolean>(
-    'Chunks that a split leaves have the field jumbo, which is false; before they have none.',
+  splitChunksHaveJumbo: row<boolean>(
+    'Chunks created by a split have jumbo: false; otherwise they do not have the field.',
     'sharding_catalog_manager_chunk_operations.cpp, _splitChunkInTransaction',
     ['2.6', false],
     ['7.0', true],
   ),
   mergedChunksKeepTheirTime: row<boolean>(
-    'A merged chunk is on its shard since the newest of its parts came there; before, since the merge.',
+    'The time since when a merged chunk is on its shard is the newest of its parts; otherwise the time of the merge.',
     'sharding_catalog_manager_chunk_operations.cpp, commitChunksMerge',
     ['2.6', false],
     ['7.0', true],
   ),
   snapshotHistoryWindowSeconds: row<number>(
-    'minSnapshotHistoryWindowInSeconds, for which the owners of a chunk are remembered, too.',
+    'minSnapshotHistoryWindowInSeconds, which also limits how long the owners of a chunk are kept.',
     'reference/parameters, minSnapshotHistoryWindowInSeconds; snapshot_window_options.idl',
     ['2.6', 5],
     ['5.0', 300],

@@ -1,33 +1,33 @@
-/** What commands tell of sizes and counts, and which inconsistencies of the metadata are looked for. */
+/** Statistics in the replies of commands, and the checks of checkMetadataConsistency. */
 import { row } from '../row.js'
 
 export const statisticsBehaviours = {
   orphansAreCounted: row<boolean>(
-    'collStats and $collStats tell how many documents of a shard are orphans.',
+    'collStats and $collStats have the number of orphans on a shard.',
     'reference/command/collStats, numOrphanDocs, new in 6.0; storage_stats.cpp',
     ['2.6', false],
     ['6.0.2', true],
   ),
-  nothingHasSizeNull: row<boolean>(
-    '$shardedDataDistribution gives null for the sizes of what a shard has no documents of; later 0.',
+  emptySizesAreNull: row<boolean>(
+    'In $shardedDataDistribution, sizes on a shard without documents are null; otherwise 0.',
     'sh.status() of 6.0.21, 7.0.24 and 8.0.3',
     ['2.6', true],
     ['7.0', false],
   ),
   statisticsHaveTotals: row<boolean>(
-    'collStats and dbStats give totalSize, the free storage and the scale that they were asked for.',
+    'collStats and dbStats have totalSize, the free storage and the requested scale.',
     'reference/command/collStats and dbStats, scaleFactor new in 4.2, totalSize in 4.4',
     ['2.6', false],
     ['4.4', true],
   ),
   dbStatsSumsExtents: row<boolean>(
-    'dbStats of a router gives the sums of MMAPv1 (numExtents, fileSize, extentFreeList) and no number of collections.',
+    'dbStats on a router has the sums of MMAPv1 (numExtents, fileSize, extentFreeList) and no number of collections.',
     'cluster_db_stats_cmd.cpp, SERVER-26110',
     ['2.6', true],
     ['4.4', false],
   ),
   shardsCountMigrations: row<'not' | 'documents' | 'bytes'>(
-    'serverStatus of a shard counts migrations in shardingStatistics: not at all, their documents, or also bytes and outcomes.',
+    "Counters of migrations in shardingStatistics of a shard's serverStatus: none; documents; also bytes and outcomes.",
     'reference/command/serverStatus, shardingStatistics, new in 4.0; bytes since 5.0.18, 6.0.6 and 6.3.2; sharding_statistics.cpp',
     ['2.6', 'not'],
     ['4.0', 'documents'],
@@ -36,7 +36,7 @@ export const statisticsBehaviours = {
     ['6.0', 'bytes'],
   ),
   metadataConsistencyFindsMissingCollections: row<boolean>(
-    'checkMetadataConsistency finds collections of the catalog that a shard should hold and does not.',
+    'checkMetadataConsistency finds collections of the catalog that are missing on a shard.',
     'reference/inconsistency-type/MissingLocalCollection, new in 8.0',
     ['2.6', false],
     ['8.0', true],

@@ -1,0 +1,45 @@
+/** Writes on sharded collections. */
+import { row } from '../row.js'
+
+export const writeBehaviours = {
+  singleWritesTargetByQuery: row<boolean>(
+    'A findAndModify or a delete of one document without the full shard key runs if its filter targets one shard.',
+    'SERVER-44422 of July 2023, also in 5.0 and 6.0; later versions run any such write',
+    ['2.6', false],
+    ['5.0', true],
+    ['6.0.2', false],
+    ['6.0', true],
+  ),
+  shardKeyUpdatesNeedFullKey: row<'always' | 'by-id' | 'never'>(
+    'Which updates need the full shard key in their filter to change its value (31025): all, those that identify their document by _id, or none. In every version the update must be a retryable write (20); 7.0 keeps this because of SERVER-75119 and SERVER-74990.',
+    'update_stage.cpp, write_without_shard_key_util.cpp',
+    ['2.6', 'always'],
+    ['7.0', 'by-id'],
+    ['8.0', 'never'],
+  ),
+  multiShardKeyUpdatesAreRefusedFirst: row<boolean>(
+    'An update of many documents that changes shard key values fails with 72 before its filter is checked (31025).',
+    'update_stage.cpp',
+    ['2.6', false],
+    ['7.0', true],
+  ),
+  shardKeyChangesAreBinary: row<boolean>(
+    'A change of the number type changes a shard key value, though both values compare as equal.',
+    'update_stage.cpp',
+    ['2.6', false],
+    ['5.0', true],
+  ),
+  writeErrorMessageFirst: row<boolean>(
+    'In an entry of writeErrors the message precedes the other details; otherwise it follows them.',
+    'write_ops.cpp, WriteError::serialize, new in 5.1; write_ops_exec.cpp, generateError',
+    ['2.6', false],
+    ['6.0.2', true],
+  ),
+  routerNamesWriteErrors: row<boolean>(
+    "The router's writeErrors have a codeName, and of the shard's other details only errInfo.",
+    'batched_command_response.cpp, write_error_detail.cpp, until 5.0',
+    ['2.6', false],
+    ['4.0', true],
+    ['6.0.2', false],
+  ),
+}
