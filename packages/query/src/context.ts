@@ -1,59 +1,80 @@
 import { CommandError, nullValue, type RawValue, type StringComparator } from '@shardlab/bson'
 
 /**
- * What evaluation may know of the world. Query code has no clock and no dice of its own: the caller's actor
- * context gives them.
+ * The inputs of evaluation from outside. Query code has no clock and no random numbers of its own;
+ * the caller takes them from its actor context.
  */
 export interface EvaluationContext {
-  /** Milliseconds since the epoch: `$$NOW`, `$currentDate`. */
+  /** Milliseconds since the epoch, for `$$NOW` and `$currentDate`. */
   readonly nowMs: number
-  /** A number in [0, 1): `$rand`. */
+  /** A number in [0, 1), for `$rand`. */
   random(): number
-  /** The command's `let`; a value that came to nothing is `undefined`. */
+  /** The command's `let`; a missing value is `undefined`. */
   readonly variables?: ReadonlyMap<string, RawValue | undefined>
-  /** The collation's comparison of strings; absent = by bytes. */
+  /** The collation's string comparison. Absent: by bytes. */
   readonly strings?: StringComparator
-  /** The release whose language is spoken, such as 5.2: operators that are newer are unknown. Absent = the newest. */
+  /** The emulated release, such as 5.2: newer operators are unknown. Absent: the newest. */
   readonly languageVersion?: number
-  /** Refuse operators and stages whose results silently lack something that the server's have. Default false. */
+  /**
+   * Refuse operators and stages whose results silently lack something compared with the server's.
+   * Default false.
+   */
   readonly strict?: boolean
-  /** The old type undefined equals null in predicates, as before 8.0. Default false. */
+  /** Undefined equals null in predicates, as before 8.0. Default false. */
   readonly undefinedMatchesNull?: boolean
-  /** Which comparisons within `$expr` tell a router where documents can be. Absent = all, as from 5.0 on. */
+  /** Which comparisons in `$expr` give bounds for targeting. Absent: all, as since 5.0. */
   readonly exprComparisonsGiveBounds?: 'none' | 'equality' | 'all'
-  /** `$in` with an empty list is known to match nothing before any bounds are looked for, as from 8.0 on. Default true. */
+  /**
+   * An `$in` with an empty list is recognized as matching nothing before bounds are built, as since
+   * 8.0. Default true.
+   */
   readonly emptyInIsFalse?: boolean
-  /** Asked for each document that is looked at; throws what is to end the work, such as MaxTimeMSExpired. Absent = nothing ends it. */
+  /**
+   * Called for each document that is examined. Throws to abort the work, for example with
+   * MaxTimeMSExpired. Absent: the work cannot be aborted.
+   */
   readonly checkForInterrupt?: () => void
   /** Twelve bytes for a new ObjectId. */
   newObjectId?(): Uint8Array
-  /** Cluster time for `$currentDate` with type timestamp and for `$$CLUSTER_TIME`; absent = `nowMs` in seconds, increment 1. */
+  /**
+   * Cluster time for `$currentDate` with type timestamp and for `$$CLUSTER_TIME`. Absent: `nowMs`
+   * in seconds, increment 1.
+   */
   clusterTime?(): readonly [seconds: number, increment: number]
 }
 
-/** Stands in `variables` for a variable whose value is not known yet: expressions that use it can be compiled, to see whether they are valid. */
+/**
+ * The value in `variables` of a variable that is not known yet. Expressions that use it can be
+ * compiled to check that they are valid.
+ */
 export const unboundVariable: RawValue = nullValue.detached()
 
-/** How far a row of one of the operator tables is built. */
+/** Whether a row of an operator table is fully implemented. */
 export type OperatorStatus = 'complete' | 'partial'
 
-/** What every operator table tells about its rows. */
+/** The columns that all operator tables have. */
 export interface OperatorRow {
   readonly name: string
-  /** Page of the MongoDB manual, below `reference/operator` unless it says more. */
+  /**
+   * Page of the MongoDB manual, relative to `reference/operator` unless it contains a folder of its
+   * own.
+   */
   readonly manualPage: string
   /** `complete`: neither {@link missing} nor {@link lacks}. */
   readonly status: OperatorStatus
-  /** What is refused with an error when it is asked for, one phrase. */
+  /** Uses that are refused with an error, as one phrase. */
   readonly missing?: string
-  /** What the result silently has less of than the server's, one phrase. Refused where evaluation is strict. */
+  /**
+   * Content that the result silently lacks compared with the server's, as one phrase. Refused in
+   * strict evaluation.
+   */
   readonly lacks?: string
-  /** First release that has it, such as 5.2; absent = every emulated one. */
+  /** The first release that has it, such as 5.2. Absent: every emulated release. */
   readonly since?: number
 }
 
 /**
- * The row of an operator; undefined: the emulated release has none of this name.
+ * The row of an operator; undefined: the emulated release has no operator of this name.
  * @throws CommandError 115 CommandNotSupported in strict evaluation, when the row lacks something
  */
 export function findOperator<R extends OperatorRow>(

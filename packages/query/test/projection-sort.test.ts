@@ -11,7 +11,7 @@ import {
 } from '../src/index.js'
 import { codeOf, context, failure, json, project } from './support/helpers.js'
 
-t.test('projections', (t) => {
+t.test('projections give the documents of the server', (t) => {
   const table: [projection: Document, document: Document, expected: Document][] = [
     [{}, { _id: 1, a: 1 }, { _id: 1, a: 1 }],
     [{ a: 1 }, { _id: 1, b: 2, a: 3 }, { _id: 1, a: 3 }],
@@ -77,7 +77,7 @@ t.test('projections', (t) => {
   t.end()
 })
 
-t.test('errors of projections', (t) => {
+t.test('invalid projections are refused with the code of the server', (t) => {
   const table: [projection: Document, code: number, message?: string][] = [
     [{ a: 1, b: 0 }, 31254, 'Cannot do exclusion on field b in inclusion projection'],
     [{ a: 0, b: 1 }, 31253, 'Cannot do inclusion on field b in exclusion projection'],
@@ -100,7 +100,7 @@ t.test('errors of projections', (t) => {
   t.end()
 })
 
-t.test('sort keys', (t) => {
+t.test('sort keys order documents as on the server', (t) => {
   const key = (sort: Document, document: Document) => sortKeyOf(encode(document), parseSort(encode(sort)))
   const ordered = (sort: Document, ...documents: Document[]) => {
     const keys = documents.map((document) => key(sort, document))
@@ -115,7 +115,7 @@ t.test('sort keys', (t) => {
   ordered({ a: -1 }, { a: [9, 3] }, { a: [7, 1] }, { a: 2 }, {})
   ordered({ a: 1, b: -1 }, { a: 1, b: 5 }, { a: 1, b: 2 }, { a: 2, b: 9 })
   ordered({ 'a.b': 1 }, {}, { a: [{ b: 4 }, { b: 1 }] }, { a: { b: 2 } })
-  // The lowest tuple counts, not the lowest of each field.
+  // The lowest tuple decides, not the lowest value of each field.
   ordered(
     { 'a.b': 1, 'a.c': 1 },
     {
@@ -150,7 +150,7 @@ t.test('sort keys', (t) => {
   t.end()
 })
 
-t.test('key tuples as an index stores them', (t) => {
+t.test('key tuples are those that an index stores', (t) => {
   const tuples = (document: Document, ...paths: string[]) =>
     keyTuplesOf(encode(document), paths.map(fieldPath)).map((tuple) =>
       tuple.map((value) => (value === undefined ? 'missing' : value.type === 6 ? 'undefined' : fromRawValue(value))),

@@ -11,7 +11,7 @@ import {
   type OperatorRow,
 } from '../src/index.js'
 
-t.test('every operator has a row that says where it is described and how far it goes', (t) => {
+t.test('every operator has a row with its manual page and its status', (t) => {
   for (const table of [
     pathOperators,
     rootOperators,
@@ -29,21 +29,21 @@ t.test('every operator has a row that says where it is described and how far it 
       t.equal(
         row.missing === undefined && row.lacks === undefined,
         row.status === 'complete',
-        `${name}: a partial row says what it has not`,
+        `${name}: a partial row says what is missing or lacking`,
       )
     }
   }
   t.end()
 })
 
-t.test('no operator lacks anything silently; one that did would be refused where evaluation is strict', (t) => {
+t.test('no operator lacks anything silently; strict evaluation would refuse it', (t) => {
   const row: OperatorRow = { name: '$a', manualPage: 'aggregation/a', status: 'partial', lacks: 'b', since: 6 }
   const refusing: OperatorRow = { name: '$b', manualPage: 'aggregation/b', status: 'partial', missing: 'c' }
   const find = (over: { languageVersion?: number; strict?: boolean }) =>
     findOperator(new Map([['$a', row]]), '$a', over)
   t.equal(find({}), row)
   t.throws(() => find({ strict: true }), { code: 115, message: '$a is refused in strict mode, as it lacks b' })
-  t.equal(find({ languageVersion: 5, strict: true }), undefined, 'an unknown one is unknown first')
+  t.equal(find({ languageVersion: 5, strict: true }), undefined, 'an unknown operator is reported as unknown first')
   t.equal(findOperator(new Map([['$b', refusing]]), '$b', { strict: true }), refusing)
   t.end()
 })

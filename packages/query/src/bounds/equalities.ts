@@ -1,4 +1,7 @@
-/** Values that a predicate fixes by equality: full shard keys of writes, and the document that an upsert starts from. */
+/**
+ * Values that a predicate fixes by equality: full shard keys of writes, and the document that an
+ * upsert starts from.
+ */
 import { BsonType, CommandError, DocumentWriter, findPath, type RawValue } from '@shardlab/bson'
 import type { FilterNode } from '../filter/ast.js'
 import type { Filter } from '../filter/compile.js'
@@ -23,8 +26,9 @@ function equalitiesOf(root: FilterNode): Equality[] {
 }
 
 /**
- * The value of each path when equality fixes all of them, else null. An equality on `a` with a document also fixes
- * `a.b`. An array, or two equalities on one path, fix nothing. Server: `extractShardKeyFromQuery`.
+ * The value of each path when equality fixes all of them, else null. An equality of `a` with a
+ * document also fixes `a.b`. An array, or two equalities on one path, fix nothing. Server:
+ * `extractShardKeyFromQuery`.
  */
 export function equalityValues(root: FilterNode, paths: readonly string[]): Map<string, RawValue> | null {
   const equalities = equalitiesOf(root)
@@ -54,7 +58,8 @@ interface Branch {
 }
 
 /**
- * The document that an upsert inserts before its update is applied: the filter's equalities, `_id` first.
+ * The document that an upsert inserts before its update is applied: the filter's equalities, `_id`
+ * first.
  * @throws CommandError NotSingleValueField (54) when they contradict each other
  */
 export function upsertBase(filter: Filter): Uint8Array {

@@ -1,7 +1,7 @@
 /**
- * What `$expr` says about a key: comparisons of one field with a constant give intervals, whatever the types of the two,
- * as expressions compare all values in canonical order. Server: rewrite_expr.cpp, and INTERNAL_EXPR_* in
- * index_bounds_builder.cpp.
+ * Bounds from `$expr`: a comparison of one field with a constant gives intervals. The types of the
+ * two do not matter, because expressions compare all values in canonical order. Server:
+ * rewrite_expr.cpp, and INTERNAL_EXPR_* in index_bounds_builder.cpp.
  */
 import { BsonType, elementsOf, FieldIterator, maxKeyValue, minKeyValue, type RawValue } from '@shardlab/bson'
 import { compileExpression } from '../aggregation/expressions/compile.js'
@@ -20,10 +20,10 @@ const mirrored: Readonly<Record<Comparison, Comparison>> = {
 }
 
 /**
- * The intervals that hold the key of every document for which the expression is true. On a multikey field they would say nothing: a path in
- * an expression stands for the array.
+ * The intervals that contain the key of every document for which the expression is true. Not valid
+ * for a multikey field, because a path in an expression means the whole array.
  * @param key the field's dotted path
- * @param context knows the values of the variables that the expression may use
+ * @param context has the values of the variables that the expression may use
  */
 export function expressionBounds(
   expression: RawValue,
@@ -54,7 +54,6 @@ export function expressionBounds(
   }
 }
 
-/** `{ $name: argument }`. */
 function operatorOf(expression: RawValue): readonly [name: string, argument: RawValue] | null {
   if (expression.type !== BsonType.object) return null
   const it = new FieldIterator(expression.bytes, expression.start)
@@ -84,7 +83,7 @@ function comparedWith(
   )
     return everything
   const inclusive = comparison === '$lte' || comparison === '$gte'
-  // A missing value is below null here, and among the keys it is null.
+  // A missing value is below null in expressions; its key is null.
   const interval: Interval =
     comparison === '$gt' || comparison === '$gte'
       ? { low: constant, lowInclusive: inclusive, high: maxKeyValue, highInclusive: true }

@@ -1,4 +1,7 @@
-/** Sets of values as ascending, disjoint intervals in canonical order. Server: index_bounds.h, Interval. */
+/**
+ * Sets of values as ascending, disjoint intervals in canonical order. Server: index_bounds.h,
+ * Interval.
+ */
 import { compareValues, maxKeyValue, minKeyValue, type RawValue } from '@shardlab/bson'
 
 export interface Interval {
@@ -19,7 +22,7 @@ export function isPoint(interval: Interval): boolean {
   return interval.lowInclusive && interval.highInclusive && compareValues(interval.low, interval.high) === 0
 }
 
-/** MinKey to MaxKey. */
+/** Whether the only interval is MinKey to MaxKey. */
 export function isEverything(intervals: readonly Interval[]): boolean {
   const only = intervals[0]
   return (
@@ -41,7 +44,7 @@ function compareLows(a: Interval, b: Interval): number {
   return compareValues(a.low, b.low) || Number(b.lowInclusive) - Number(a.lowInclusive)
 }
 
-/** Sorts, drops the empty, joins what overlaps or touches. */
+/** Sorts the intervals, drops empty ones, and joins those that overlap or touch. */
 export function union(intervals: readonly Interval[]): Interval[] {
   const sorted = intervals.filter((interval) => !isEmpty(interval)).sort(compareLows)
   const joined: Interval[] = []
@@ -60,7 +63,7 @@ export function union(intervals: readonly Interval[]): Interval[] {
   return joined
 }
 
-/** Both lists ascending and disjoint. */
+/** Both lists have to be ascending and disjoint. */
 export function intersection(a: readonly Interval[], b: readonly Interval[]): Interval[] {
   const both: Interval[] = []
   for (let i = 0, j = 0; i < a.length && j < b.length;) {

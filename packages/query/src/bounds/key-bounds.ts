@@ -1,6 +1,7 @@
 /**
- * From a predicate to bounds over a key pattern: what routers target by and what index scans run over.
- * Intervals are ascending whatever the direction of the field; over a hashed field they are points of the hash.
+ * From a predicate to bounds over a key pattern, for the targeting of routers and for index scans.
+ * Intervals are ascending whatever the direction of the field; over a hashed field they are points
+ * of the hash.
  */
 import { nullValue, type StringComparator } from '@shardlab/bson'
 import type { EvaluationContext } from '../context.js'
@@ -12,9 +13,9 @@ import { boundsOfPredicate, unbounded, type BoundsRules, type FieldBounds } from
 
 export interface KeyFieldBounds {
   readonly path: string
-  /** Ascending and disjoint; none = nothing can match; MinKey to MaxKey = no restriction. */
+  /** Ascending and disjoint. Empty: nothing matches. MinKey to MaxKey: no restriction. */
   readonly intervals: readonly Interval[]
-  /** The intervals alone decide everything that the predicate says about this path. */
+  /** The intervals decide all conditions of the predicate on this path. */
   readonly exact: boolean
 }
 
@@ -26,20 +27,24 @@ export interface BoundsOptions {
   /** The query's collation: strings, objects and arrays then give no bounds. */
   readonly strings?: StringComparator | undefined
   /**
-   * May the key field hold more than one value of a document? Then two predicates on it may be met by different
-   * values and are not intersected. All fields, or the paths of those that are. Default false: shard keys never are.
+   * A document may have several values in the key field. Two predicates on it may then be satisfied
+   * by different values, so they are not intersected. True: all fields; a set: the paths of the
+   * multikey fields. Default false, as for shard keys.
    */
   readonly multikey?: boolean | ReadonlySet<string>
-  /** Does null in a predicate mean undefined too? Default true. */
+  /** Whether null in a predicate also matches undefined. Default true. */
   readonly undefinedMatchesNull?: boolean
-  /** Lets `$expr` give bounds. Absent: it gives none. Not together with `multikey`. */
+  /**
+   * The context for bounds of `$expr`. Absent: `$expr` gives no bounds. Not together with
+   * `multikey`.
+   */
   readonly expressions?: EvaluationContext
 }
 
 /**
- * Bounds for every field of the pattern. A `$or` gives, field by field, the union over its branches: together a
- * superset when branches restrict several fields ({@link boundsForOr} keeps them apart).
- * Worked cases: chunk_manager_query_test.cpp of the server.
+ * Bounds for every field of the pattern. A `$or` gives, field by field, the union over its
+ * branches: a superset when branches restrict several fields ({@link boundsForOr} keeps them
+ * apart). Worked cases: chunk_manager_query_test.cpp of the server.
  */
 export function boundsFor(root: FilterNode, pattern: KeyPattern, options: BoundsOptions = {}): KeyBounds {
   return {
@@ -58,8 +63,8 @@ export function boundsFor(root: FilterNode, pattern: KeyPattern, options: Bounds
 }
 
 /**
- * One KeyBounds per alternative: for a rooted `$or`, or for an `$and` with exactly one `$or` in it; else a list of
- * one. Each contains the keys of every document that its alternative matches.
+ * One KeyBounds per alternative of a rooted `$or`, or of an `$and` with exactly one `$or` in it;
+ * else a list of one. Each contains the keys of every document that its alternative matches.
  */
 export function boundsForOr(root: FilterNode, pattern: KeyPattern, options: BoundsOptions = {}): KeyBounds[] {
   const alternatives = alternativesOf(root)
@@ -76,7 +81,10 @@ function alternativesOf(root: FilterNode): readonly FilterNode[] {
   return or.children.map((branch) => ({ kind: 'and', children: [...others, branch] }))
 }
 
-/** Does a `$or` tie this path to another one? Then the field's union says less than the predicate. */
+/**
+ * Whether a `$or` combines this path with another one. Then the field's union is weaker than the
+ * predicate.
+ */
 function mixesFields(node: FilterNode, path: string): boolean {
   switch (node.kind) {
     case 'or':
@@ -111,7 +119,7 @@ function mentions(node: FilterNode, test: (path: string) => boolean, prefix = ''
   }
 }
 
-/** May a predicate on `path` say something about the value at `key`? */
+/** Whether a predicate on `path` may restrict the value at `key`. */
 function touches(path: string, key: string): boolean {
   return path === key || key.startsWith(`${path}.`) || path.startsWith(`${key}.`)
 }
@@ -138,7 +146,7 @@ class FieldBuilder {
       case 'or':
         return this.#or(node.children.map((child) => this.of(child, key)))
       case 'nor':
-        // One that names no path at all still decides something ({$nor: [{}]} matches nothing).
+        // A $nor without any path still restricts: {$nor: [{}]} matches nothing.
         return mentions(node, (path) => touches(path, key)) || !mentions(node, () => true) ? unbounded : unconstrained
       case 'not':
         return this.#not(node.child, key)
@@ -155,7 +163,8 @@ class FieldBuilder {
       }
       case 'elemMatchValue': {
         if (node.path !== key) return touches(node.path, key) ? unbounded : unconstrained
-        // All of them speak of one element, so they intersect whatever the key is.
+        // All conditions apply to the same element, so they are intersected even if the key is
+        // multikey.
         const element = new FieldBuilder(this.#rules, false, null).of({ kind: 'and', children: node.children }, '')
         return { ...element, exact: false, invertible: false }
       }

@@ -12,7 +12,8 @@ export type KeyPattern = readonly KeyField[]
 
 /**
  * Reads `{a: 1, b: -1, c: 'hashed'}`; any number but zero counts by its sign.
- * @throws CommandError CannotCreateIndex (67) for what is no ordered or hashed key; callers with rules of their own (shard keys, createIndexes) check those first
+ * @throws CommandError CannotCreateIndex (67) for a key that is neither ordered nor hashed; callers
+ *   with rules of their own (shard keys, createIndexes) check those first
  */
 export function parseKeyPattern(document: Uint8Array): KeyPattern {
   if (isEmptyDocument(document)) throw new CommandError('CannotCreateIndex', 'Index keys cannot be an empty object')

@@ -1,6 +1,7 @@
 /**
- * From one predicate to the interval of key values that its matches can have. Server: index_bounds_builder.cpp.
- * Every result contains the key of every matching document; `exact` tells that the opposite holds too.
+ * From one predicate to the interval of key values that its matches can have. Server:
+ * index_bounds_builder.cpp. Every result contains the key of every matching document; `exact` means
+ * that the converse holds too.
  */
 import {
   BsonType,
@@ -25,15 +26,18 @@ export interface FieldBounds {
   readonly intervals: readonly Interval[]
   /** The intervals alone decide the predicate. */
   readonly exact: boolean
-  /** The intervals may be turned around for `$not`: on single-valued keys they are neither too wide nor too narrow. */
+  /**
+   * The intervals may be complemented for `$not`: on single-valued keys they are neither too wide
+   * nor too narrow.
+   */
   readonly invertible: boolean
 }
 
 export interface BoundsRules {
   readonly strings: StringComparator | undefined
-  /** Bounds over the hash: only equalities help. */
+  /** Bounds over the hash: only equalities give bounds. */
   readonly hashed: boolean
-  /** Equality with null means the old type undefined too, which has a place of its own among the keys. */
+  /** Equality with null also means undefined, which has its own position among the keys. */
   readonly undefinedMatchesNull: boolean
 }
 
@@ -43,7 +47,7 @@ function bounds(intervals: readonly Interval[], exact: boolean, invertible = exa
   return { intervals: intervals.length > 1 ? union(intervals) : intervals, exact, invertible }
 }
 
-/** Bounds of a predicate that stands on the key field's own path. */
+/** Bounds of a predicate on the key field's own path. */
 export function boundsOfPredicate(node: PathNode, rules: BoundsRules): FieldBounds {
   switch (node.kind) {
     case 'comparison':
@@ -61,7 +65,7 @@ export function boundsOfPredicate(node: PathNode, rules: BoundsRules): FieldBoun
   }
 }
 
-/** Does a collation change how this value compares? */
+/** Whether a collation affects how this value compares. */
 function isCollatable(value: RawValue): boolean {
   return (
     value.type === BsonType.string ||
@@ -71,7 +75,6 @@ function isCollatable(value: RawValue): boolean {
   )
 }
 
-/** A comparison as it stands in a filter. */
 export function comparisonBounds(node: ComparisonNode, rules: BoundsRules): FieldBounds {
   const { value, operator } = node
   if (rules.strings !== undefined && isCollatable(value)) return unbounded
@@ -82,11 +85,12 @@ export function comparisonBounds(node: ComparisonNode, rules: BoundsRules): Fiel
 
 function equalityBounds(value: RawValue, rules: BoundsRules): FieldBounds {
   if (value.type === BsonType.null) {
-    // A missing value has the key null: the key does not tell them apart.
+    // A missing value has the key null, so the key does not distinguish them.
     return bounds(nullPoints(rules), false, !rules.hashed)
   }
   if (value.type === BsonType.array && !rules.hashed) {
-    // Arrays are indexed by their elements: a match has the first one among its keys, or holds the array as an element.
+    // An array is indexed by its elements: the keys of a match contain the first element, or the
+    // whole array if it is an element itself.
     const first = elementsOf(value)[0] ?? undefinedValue
     return bounds([point(first), point(value)], false, false)
   }
@@ -170,7 +174,7 @@ function regexBounds(node: RegexNode): FieldBounds {
   return bounds([strings, point(itself)], prefix.whole)
 }
 
-/** The lowest string, by bytes, above all that start with this text; null when there is none. */
+/** The lowest string, by bytes, above all strings with this prefix; null when there is none. */
 function successor(text: string): RawValue | null {
   const utf8 = Buffer.from(text, 'utf8')
   let length = utf8.length

@@ -1,8 +1,11 @@
-/** The literal text that every match of an anchored pattern starts with. Server: `IndexBoundsBuilder::simpleRegex`. */
+/**
+ * The literal prefix of every match of an anchored pattern. Server:
+ * `IndexBoundsBuilder::simpleRegex`.
+ */
 
 export interface RegexPrefix {
   readonly text: string
-  /** The pattern says nothing more than "starts with text". */
+  /** The pattern is equivalent to "starts with text". */
   readonly whole: boolean
 }
 
@@ -21,7 +24,8 @@ export function regexPrefix(pattern: string, flags: string): RegexPrefix | null 
     if (flag !== 'x') return null
     extended = true
   }
-  // An alternative may start differently; a bar in a class or in \Q…\E is taken for one too, which is only less exact.
+  // An alternative may start differently. A bar in a class or in \Q…\E is also treated as one,
+  // which only makes the bounds less exact.
   if (/(^|[^\\]|\\\\)\|/.test(pattern.slice(at))) return null
   let text = ''
   for (; at < pattern.length; at++) {

@@ -1,4 +1,7 @@
-/** Filters that are nothing but one equality, told from their bytes: most commands by key are such, and need no parsed predicate. */
+/**
+ * Filters that consist of one equality, recognized from their bytes. Most commands by key have such
+ * a filter and need no parsed predicate.
+ */
 import { BsonType, RawValue, valueEnd } from '@shardlab/bson'
 
 /** One path and the value that it must have. */
@@ -18,8 +21,9 @@ export class SoleEquality {
 }
 
 /**
- * The equality on this path that a filter consists of; null: it says something else, or something that only parsing tells: a document could be
- * operators, an array, null and undefined match more than themselves, and so does a regular expression.
+ * The equality on this path that a filter consists of. Null: the filter has another form, or only
+ * parsing can decide. A document may contain operators; arrays, null, undefined and regular
+ * expressions match more values than themselves.
  */
 export function soleEquality(
   { bytes, start: documentStart, end: documentEnd }: RawValue,
@@ -31,7 +35,7 @@ export function soleEquality(
   const nameStart = documentStart + 5
   for (let i = 0; i < length; i++) {
     const code = path.charCodeAt(i)
-    // Beyond ASCII a character is several bytes.
+    // A character that is not ASCII is several bytes.
     if (code > 0x7f || bytes[nameStart + i] !== code) return null
   }
   const start = nameStart + length + 1

@@ -36,12 +36,12 @@ function closed(low: RawValue, high: RawValue): Interval {
   return { low, lowInclusive: true, high, highInclusive: true }
 }
 
-/** Up to, without, the first value of the next bracket. */
+/** From the lowest value to the first value of the next bracket, which is excluded. */
 function below(low: RawValue, next: RawValue): Interval {
   return { low, lowInclusive: true, high: next, highInclusive: false }
 }
 
-/** All values that compare within the same canonical type; NaN counts as a number. */
+/** All values of the same canonical type; NaN is a number. */
 export function typeRange(type: number): Interval {
   switch (type) {
     case BsonType.minKey:
@@ -85,5 +85,8 @@ export function typeRange(type: number): Interval {
   }
 }
 
-/** Negative infinity: where one-sided ranges of numbers start, as NaN has no order. */
+/**
+ * Negative infinity: the start of one-sided ranges of numbers. NaN, which sorts below it, is not in
+ * them.
+ */
 export const lowestNumber = doubleValue(-Infinity)

@@ -1,6 +1,6 @@
 /**
- * A parsed filter. Negated operators are `not` over the positive one ($ne, $nin, $not), $all is an `and`, as in
- * the server's match expressions; planners and routers read this tree.
+ * A parsed filter, which planners and routers read. As in the server's match expressions, a negated
+ * operator ($ne, $nin, $not) is a `not` over the positive one, and $all is an `and`.
  */
 import type { RawValue } from '@shardlab/bson'
 
@@ -47,7 +47,7 @@ export interface ExistsNode {
 export interface TypeNode {
   readonly kind: 'type'
   readonly path: string
-  /** BSON type bytes; "number" stands for all four. */
+  /** BSON type bytes; "number" is expanded to all four. */
   readonly types: readonly number[]
 }
 export interface SizeNode {
@@ -64,13 +64,13 @@ export interface ModNode {
 export interface ElemMatchObjectNode {
   readonly kind: 'elemMatchObject'
   readonly path: string
-  /** On the element as a document of its own. */
+  /** Applies to the element as a document. */
   readonly child: FilterNode
 }
 export interface ElemMatchValueNode {
   readonly kind: 'elemMatchValue'
   readonly path: string
-  /** On the element itself: their paths are "". */
+  /** Apply to the element itself: their paths are "". */
   readonly children: readonly FilterNode[]
 }
 export interface BitsNode {
@@ -108,12 +108,12 @@ export type PathNode =
 
 export type FilterNode = AndNode | OrNode | NorNode | NotNode | PathNode | ExprNode | JsonSchemaNode | AlwaysNode
 
-/** One child stands for itself. */
+/** A single child needs no `and`. */
 export function andOf(children: readonly FilterNode[]): FilterNode {
   return children.length === 1 ? children[0]! : { kind: 'and', children }
 }
 
-/** All predicates below a node, depth first, whatever stands above them. */
+/** All predicates below a node, depth first, regardless of negations above them. */
 export function* pathNodes(node: FilterNode): Generator<PathNode> {
   switch (node.kind) {
     case 'and':

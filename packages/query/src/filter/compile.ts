@@ -1,4 +1,4 @@
-/** Parsed filters to closures over raw documents. */
+/** Compiles parsed filters to closures over raw documents. */
 import { BsonType, RawValue, readInt32, type StringComparator } from '@shardlab/bson'
 import { compileExpression } from '../aggregation/expressions/compile.js'
 import type { EvaluationContext } from '../context.js'
@@ -18,27 +18,26 @@ export interface Filter {
   /** The parsed predicate, for planners and routers. */
   readonly root: FilterNode
   /**
-   * Index of the array element that made the document match, for the positional operator `$`; the last predicate that
-   * goes through an array decides. -1 when none does.
+   * Index of the array element that made the document match, for the positional operator `$`. The
+   * last predicate that passes through an array decides. -1: none does.
    */
   matchedPosition(document: Uint8Array): number
-  /** The collation's comparison that it was compiled with; undefined = by bytes. */
+  /** The string comparison of its collation; undefined: by bytes. */
   readonly strings: StringComparator | undefined
-  /** What it was compiled with. */
   readonly context: EvaluationContext
-  /** A part of the predicate as a filter of its own, in the same context. */
+  /** Compiles a part of the predicate in the same context. */
   part(node: FilterNode): Filter
 }
 
 /**
- * @param features what the place of the filter allows; default everything, as in the filter of a command
- * @throws CommandError BadValue (2) and what the operators throw, with the server's messages
+ * @param features allowed by the context of the filter; default all, as in the filter of a command
+ * @throws CommandError BadValue (2) and the errors of the operators, with the server's messages
  */
 export function compileFilter(filter: Uint8Array, context: EvaluationContext, features?: FilterFeatures): Filter {
   return compileFilterNode(parseFilter(filter, features), context)
 }
 
-/** The same from a parsed predicate. */
+/** As {@link compileFilter}, for a parsed predicate. */
 export function compileFilterNode(root: FilterNode, context: EvaluationContext): Filter {
   const compiler = compilerOf(context)
   const test = compiler.compileDocument(root)
@@ -52,7 +51,7 @@ export function compileFilterNode(root: FilterNode, context: EvaluationContext):
   }
 }
 
-/** Costs what can be interrupted only. */
+/** Adds the check for interruption only where the context has one. */
 function interruptibly(context: EvaluationContext, matches: Filter['matches']): Filter['matches'] {
   if (context.checkForInterrupt === undefined) return matches
   return (document) => {
@@ -132,7 +131,7 @@ function compileAnd(
   }
 }
 
-/** A predicate, or its negation, on one path as an entry of the field table. */
+/** A predicate on one path, or its negation, as an entry of the field table. */
 function fieldEntry(node: FilterNode, compiler: FilterCompiler): FieldEntry | null {
   if (node.kind === 'not') {
     const entry = fieldEntry(node.child, compiler)
@@ -157,7 +156,7 @@ function fieldEntry(node: FilterNode, compiler: FilterCompiler): FieldEntry | nu
   }
 }
 
-/** On one value: nothing is entered. */
+/** Tests one value; arrays are not traversed. */
 function compileValue(node: FilterNode, compiler: FilterCompiler): ValueTest {
   switch (node.kind) {
     case 'and':
@@ -212,7 +211,7 @@ function matchedPosition(node: FilterNode, document: Uint8Array, compiler: Filte
   }
 }
 
-/** $elemMatch decides on the elements of the array itself. */
+/** The position of $elemMatch is that of an element of the array itself. */
 function elementPosition(
   node: Extract<FilterNode, { kind: 'elemMatchObject' | 'elemMatchValue' }>,
   document: Uint8Array,

@@ -1,9 +1,12 @@
-/** Operators that filters may have in some places only. Server: `MatchExpressionParser::AllowedFeatures`. */
+/**
+ * Operators that are allowed in some filters only. Server:
+ * `MatchExpressionParser::AllowedFeatures`.
+ */
 
-/** `late-text`: $text is understood, and refused because of where it stands. */
+/** `late-text`: $text is parsed, and refused because of its position. */
 export type FilterFeature = 'text' | 'late-text' | 'near' | 'where' | 'expr' | 'jsonSchema'
 
-/** What a filter may use in the place where it stands. */
+/** The restricted operators that a filter may use. */
 export type FilterFeatures = ReadonlySet<FilterFeature>
 
 /** The filter of a command. */

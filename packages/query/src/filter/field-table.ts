@@ -1,5 +1,6 @@
 /**
- * A conjunction of predicates in one pass over the document's top-level fields, instead of one search per predicate.
+ * Tests a conjunction of predicates in one pass over the document's top-level fields, instead of
+ * one search per predicate.
  */
 import { BsonType, valueEnd } from '@shardlab/bson'
 import type { ValueTest } from '../path/walk.js'
@@ -11,7 +12,7 @@ export interface FieldEntry {
   readonly test: ValueTest
 }
 
-/** More entries than this are slower in one pass than one by one. */
+/** With more entries, one pass is slower than separate searches. */
 export const maxTableEntries = 8
 
 export function compileFieldTable(entries: readonly FieldEntry[]): DocumentTest {
@@ -29,7 +30,7 @@ export function compileFieldTable(entries: readonly FieldEntry[]): DocumentTest 
       let start = nameStart
       while (bytes[start] !== 0) start++
       start++
-      // The common sizes first: a call and a jump table less.
+      // Checking the common sizes first avoids a call and a jump table.
       const end =
         type === BsonType.int32 ? start + 4 : type === BsonType.double ? start + 8 : valueEnd(type, bytes, start)
       const length = start - nameStart - 1

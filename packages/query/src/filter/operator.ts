@@ -1,39 +1,39 @@
-/** What a file in operators/ gives to the table. */
+/** The types of query operators. */
 import type { RawValue, StringComparator } from '@shardlab/bson'
 import type { OperatorRow } from '../context.js'
 import type { LeafArrays, ValueTest } from '../path/walk.js'
 import type { FilterNode, PathNode } from './ast.js'
 import type { FilterFeatures } from './features.js'
 
-/** What an operator's parser may call back. */
+/** The parts of the filter parser that operators call. */
 export interface FilterParser {
-  /** What may be used in the place where the filter stands. */
+  /** The restricted operators that this filter may use. */
   readonly features: FilterFeatures
-  /** A filter document that is not the outermost. */
+  /** Parses a filter document inside the outermost one. */
   parseDocument(document: Uint8Array): FilterNode
-  /** A filter about each element of an array: what is only for whole documents is refused in it. */
+  /** Parses a filter on array elements; operators for whole documents are refused in it. */
   parseElement(document: Uint8Array): FilterNode
-  /** `{$gt: 1, $lt: 5}` on a path. */
+  /** Parses `{$gt: 1, $lt: 5}` on a path. */
   parseOperators(path: string, operators: Uint8Array): FilterNode[]
-  /** Does this value look like `{$op: ...}`? A DBRef does not. */
+  /** Whether the value has the form `{$op: ...}`; a DBRef has not. */
   isOperatorDocument(value: RawValue, incompleteDbRefs?: boolean): boolean
 }
 
 /** An operator inside `{path: {$op: argument}}`. */
 export interface PathOperator extends OperatorRow {
-  /** @param siblings the whole operator document ($regex looks for $options) */
+  /** @param siblings the whole operator document ($regex reads $options from it) */
   parse(path: string, argument: RawValue, parser: FilterParser, siblings: Uint8Array): FilterNode | null
 }
 
-/** An operator in the place of a field name. */
+/** An operator in the position of a field name. */
 export interface RootOperator extends OperatorRow {
   parse(argument: RawValue, parser: FilterParser, isTopLevel: boolean): FilterNode | null
 }
 
-/** A test of a document where it lies. */
+/** Tests a document inside its buffer. */
 export type DocumentTest = (bytes: Uint8Array, start: number) => boolean
 
-/** What a leaf's compiler may call back. */
+/** The parts of the filter compiler that leaf compilers call. */
 export interface FilterCompiler {
   readonly strings: StringComparator | undefined
   readonly undefinedMatchesNull: boolean
@@ -41,7 +41,7 @@ export interface FilterCompiler {
   compileValue(node: FilterNode): ValueTest
 }
 
-/** A compiled leaf: the test of one value, and what an array at the end of the path means to it. */
+/** A compiled leaf: the test of one value, and how it treats an array at the end of the path. */
 export interface LeafTest {
   readonly test: ValueTest
   readonly leafArrays: LeafArrays

@@ -1,5 +1,5 @@
 /**
- * Filter documents to {@link FilterNode}. Server: matcher/expression_parser.cpp.
+ * Parses filter documents into {@link FilterNode}. Server: matcher/expression_parser.cpp.
  * All errors are CommandError BadValue unless an operator says otherwise.
  */
 import { BsonType, CommandError, FieldIterator, firstFieldName, type RawValue } from '@shardlab/bson'
@@ -11,10 +11,12 @@ import { regexNodeOfValue } from './operators/regex.js'
 import { pathOperators, rootOperators } from './operators/table.js'
 
 const maxDepth = 100
-/** Names in a path; `BSONDepth::getMaxDepthForUserStorage`. */
+/** Most names in a path; server: `BSONDepth::getMaxDepthForUserStorage`. */
 const maxPathParts = 180
 
-/** @param features what the place of the filter allows; default everything, as in the filter of a command */
+/**
+ * @param features allowed by the context of the filter; default all, as in the filter of a command
+ */
 export function parseFilter(document: Uint8Array, features = allFilterFeatures): FilterNode {
   return parseDocument(document, features, 0, true)
 }
@@ -47,7 +49,10 @@ class ParserAt implements FilterParser {
   }
 }
 
-/** `isTopLevel`: the filter is about the document itself, be it inside of $and; not about an element of an array. */
+/**
+ * @param isTopLevel the filter applies to the document itself, possibly inside $and, and not to an
+ *   array element
+ */
 function parseDocument(document: Uint8Array, features: FilterFeatures, depth: number, isTopLevel: boolean): FilterNode {
   if (depth > maxDepth) throw new CommandError('BadValue', 'exceeded maximum query tree depth')
   const children: FilterNode[] = []
@@ -106,7 +111,10 @@ function parseOperators(path: string, operators: Uint8Array, features: FilterFea
   return nodes
 }
 
-/** `{$op: …}`: an object whose first name starts with $ and that is no DBRef. */
+/**
+ * Whether the value is `{$op: …}`: an object whose first name starts with $ and that is not a
+ * DBRef.
+ */
 function isOperatorDocument(value: RawValue, incompleteDbRefs = false): boolean {
   if (value.type !== BsonType.object) return false
   const document = value.slice()

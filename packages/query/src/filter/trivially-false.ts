@@ -3,9 +3,10 @@ import type { EvaluationContext } from '../context.js'
 import type { FilterNode } from './ast.js'
 
 /**
- * Does the predicate match nothing by its mere form: `$alwaysFalse`, a false constant in `$expr`, and from 8.0 on an `$in` without values?
- * Contradictions between predicates do not count. Server: MatchExpression::isTriviallyFalse, and the optimizer of
- * InMatchExpression in expression_leaf.cpp.
+ * Whether the form of the predicate alone shows that it matches nothing: `$alwaysFalse`, a false
+ * constant in `$expr`, and since 8.0 an `$in` without values. Contradictions between predicates are
+ * not detected. Server: MatchExpression::isTriviallyFalse, and the optimizer of InMatchExpression
+ * in expression_leaf.cpp.
  */
 export function isTriviallyFalse(node: FilterNode, context: EvaluationContext): boolean {
   switch (node.kind) {

@@ -1,10 +1,10 @@
-/** Dotted paths, taken apart once. */
+/** Parsed dotted paths. */
 
 export interface PathPart {
   readonly name: string
   /** The name in UTF-8, to compare with stored names. */
   readonly bytes: Uint8Array
-  /** All digits: may mean a place in an array. */
+  /** All digits: may be an array index. */
   readonly isIndex: boolean
 }
 
@@ -13,17 +13,17 @@ export interface FieldPath {
   readonly parts: readonly PathPart[]
 }
 
-/** Paths that were taken apart lately; emptied when full. A memo of a pure function: it changes no result. */
-const known = new Map<string, FieldPath>()
-const maxKnown = 1000
+/** Recently parsed paths, cleared when full. A memo of a pure function. */
+const cache = new Map<string, FieldPath>()
+const maxCached = 1000
 
 /** An empty path has one part with an empty name, as on the server. */
 export function fieldPath(dotted: string): FieldPath {
-  let path = known.get(dotted)
+  let path = cache.get(dotted)
   if (path === undefined) {
-    if (known.size >= maxKnown) known.clear()
+    if (cache.size >= maxCached) cache.clear()
     path = parse(dotted)
-    known.set(dotted, path)
+    cache.set(dotted, path)
   }
   return path
 }
@@ -35,12 +35,15 @@ function parse(dotted: string): FieldPath {
   }
 }
 
-/** Only decimal digits; "" is not. */
+/** Whether the name consists of decimal digits only; false for "". */
 export function isDigits(name: string): boolean {
   return /^[0-9]+$/.test(name)
 }
 
-/** An array index as stored names are written: digits without leading zeros. */
+/**
+ * Whether the name is an array index in the form in which indexes are stored: without leading
+ * zeros.
+ */
 export function isArrayIndex(name: string): boolean {
   return /^(0|[1-9][0-9]*)$/.test(name)
 }

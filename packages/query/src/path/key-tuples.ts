@@ -1,6 +1,6 @@
 /**
- * The tuples of values that a document has under a list of paths, as an ordered index would store them: an array at
- * one place makes a tuple for each of its elements. Server: index/btree_key_generator.cpp.
+ * The tuples of values that a document has under a list of paths, as an ordered index stores them:
+ * an array gives one tuple for each of its elements. Server: index/btree_key_generator.cpp.
  */
 import { BsonType, CommandError, FieldIterator, findField, nullValue, RawValue, undefinedValue } from '@shardlab/bson'
 import type { FieldPath, PathPart } from './field-path.js'
@@ -9,7 +9,7 @@ export type KeyTuple = readonly (RawValue | undefined)[]
 
 interface Pending {
   readonly index: number
-  /** Parts that are still to go. */
+  /** The parts that remain. */
   readonly parts: readonly PathPart[]
 }
 
@@ -19,9 +19,10 @@ interface Target {
 }
 
 /**
- * All tuples, in the arrays' order, repeated ones too; `undefined` stands for a missing value. An empty array at the
- * end of a path counts as the BSON value undefined.
- * @throws CommandError CannotIndexParallelArrays (171), or what `parallel` gives, when two paths meet different arrays
+ * All tuples, in the arrays' order and with duplicates; `undefined` is a missing value. An empty
+ * array at the end of a path counts as the BSON value undefined.
+ * @throws CommandError CannotIndexParallelArrays (171), or the error of `parallel`, when two paths
+ *   reach different arrays
  */
 export function keyTuplesOf(document: Uint8Array, paths: readonly FieldPath[], parallel?: () => Error): KeyTuple[] {
   const target: Target = {
@@ -49,7 +50,10 @@ function parallelMessage(document: Uint8Array, paths: readonly FieldPath[]): str
     .join(' ')}`
 }
 
-/** Walks every pending path inside one object up to the first array; then multiplies by its elements. */
+/**
+ * Walks every pending path inside one object up to the first array, then expands the array's
+ * elements.
+ */
 function expand(object: RawValue, pending: readonly Pending[], values: (RawValue | undefined)[], target: Target): void {
   let array: RawValue | undefined
   const stopped: Pending[] = []
@@ -87,7 +91,7 @@ function expandArray(
   values: (RawValue | undefined)[],
   target: Target,
 ): void {
-  // A numeric next part means a place in this array for every path that has one.
+  // If the next part is a number, it is an index in this array for every path.
   const positional = stopped.filter(({ parts }) => parts[0]?.isIndex)
   const others = stopped.filter((pending) => !positional.includes(pending))
   for (const { index, parts } of positional) {
@@ -100,7 +104,7 @@ function expandArray(
         expand(element, [{ index: 0, parts: parts.slice(1) }], holder, { ...target, tuples: inner })
       else expandArray(element, [{ index: 0, parts: parts.slice(1) }], holder, { ...target, tuples: inner })
       if (inner.length > 1) {
-        // More than one value below a fixed place: multiply, this path alone.
+        // Several values below one array index: expand this path alone.
         for (const tuple of inner) expandRest(array, others, values.with(index, tuple[0]), target)
         return
       }

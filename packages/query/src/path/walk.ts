@@ -1,18 +1,20 @@
 /**
- * Walks a path through raw documents the way query predicates do: arrays on the way are entered, an array at
- * the end gives its elements and then itself, a missing value is told as type 0.
- * Server: `ElementPath` and `BSONElementIterator` of matcher/path.cpp.
+ * Walks a path through raw documents as query predicates do: arrays on the path are traversed, an
+ * array at the end gives its elements and then itself, a missing value is passed as type 0. Server:
+ * `ElementPath` and `BSONElementIterator` of matcher/path.cpp.
  */
 import { BsonType, cstringEnd, valueEnd } from '@shardlab/bson'
 import type { PathPart } from './field-path.js'
 
-/** Type byte of "there is nothing". */
+/** The type byte for a missing value. */
 export const missingType = 0
 
-/** A predicate on one value where it lies; `type` is {@link missingType} when there is none. */
+/**
+ * A predicate on one value inside its buffer; `type` is {@link missingType} when there is no value.
+ */
 export type ValueTest = (type: number, bytes: Uint8Array, start: number, end: number) => boolean
 
-/** What an array at the end of the path means: its elements and itself, or only itself. */
+/** An array at the end of the path is tested by its elements and as a whole, or only as a whole. */
 export type LeafArrays = 'elements' | 'whole'
 
 let foundType = 0
@@ -37,7 +39,7 @@ function locate(bytes: Uint8Array, documentStart: number, name: Uint8Array): num
   }
 }
 
-/** Does any value at the path pass the test? */
+/** Whether any value at the path passes the test. */
 export function anyValue(
   bytes: Uint8Array,
   documentStart: number,
@@ -62,7 +64,7 @@ export function anyValue(
   }
 }
 
-/** {@link anyValue} for a caller that already stands on the value of the part before `next`. */
+/** As {@link anyValue}, for a caller that already has the value of the part before `next`. */
 export function anyValueBelow(
   type: number,
   bytes: Uint8Array,
@@ -82,7 +84,7 @@ export function anyValueBelow(
   return test(missingType, bytes, 0, 0)
 }
 
-/** The elements of an array at the end of a path, then the array. */
+/** Whether an element of an array at the end of a path, or the array itself, passes the test. */
 export function anyElement(bytes: Uint8Array, arrayStart: number, test: ValueTest): boolean {
   let at = arrayStart + 4
   for (;;) {
@@ -129,8 +131,8 @@ function nameIs(bytes: Uint8Array, nameStart: number, name: Uint8Array): boolean
 }
 
 /**
- * Index, in the outermost array on the path, of the first element through which the test passes; -1 when no
- * array is met or nothing passes. Serves the positional operator.
+ * Index, in the outermost array on the path, of the first element through which the test passes; -1
+ * without an array or such an element. For the positional operator.
  */
 export function positionInOutermostArray(
   bytes: Uint8Array,

@@ -1,4 +1,4 @@
-/** $addFields and $unset as projections: everything stays but what they name. */
+/** $addFields and $unset as projections that keep all fields they do not name. */
 import { BsonType, CommandError, FieldIterator, type RawValue } from '@shardlab/bson'
 import { compileExpression } from '../aggregation/expressions/compile.js'
 import { checkFieldPath } from '../aggregation/expressions/field-path.js'
@@ -33,7 +33,10 @@ export function compileAddFields(specification: Uint8Array, context: EvaluationC
   return { mode: 'exclude', apply: (document) => applyTree(root, 'exclude', document) }
 }
 
-/** Fields of a sub-document are paths of their own; an expression stands alone. @throws CommandError 40181, 40183 */
+/**
+ * Whether the value is a document whose fields are paths rather than an expression. @throws
+ * CommandError 40181, 40183
+ */
 function isSubDocument(value: RawValue, specification: Uint8Array): boolean {
   const names: string[] = []
   for (const it = new FieldIterator(value.bytes, value.start); it.next();) names.push(it.name())

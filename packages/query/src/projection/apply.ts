@@ -1,9 +1,12 @@
-/** Runs a projection tree over raw documents: fields keep the document's order, computed ones follow. */
+/**
+ * Applies a projection tree to raw documents: fields keep the document's order, computed ones
+ * follow.
+ */
 import { BsonType, DocumentWriter, documentValue, FieldIterator, type RawValue } from '@shardlab/bson'
 import { arrayValue } from '../values/build.js'
 import type { ProjectionNode } from './tree.js'
 
-/** What happens to fields that the tree does not name. */
+/** Whether fields that the tree does not name are dropped (`include`) or kept (`exclude`). */
 export type ProjectionMode = 'include' | 'exclude'
 
 export function applyTree(node: ProjectionNode, mode: ProjectionMode, document: Uint8Array): Uint8Array {
@@ -36,7 +39,7 @@ function projectObject(
   return writer.finish()
 }
 
-/** The field as it stands in the result; undefined drops it. */
+/** The field in the result; undefined drops it. */
 function projectField(
   node: ProjectionNode,
   mode: ProjectionMode,
@@ -54,7 +57,7 @@ function projectField(
       case 'transform':
         return leaf.transform(it.value())
       case 'compute':
-        // Adding fields replaces in place; an inclusion has left the old value out.
+        // $addFields replaces a field in place; an inclusion appends the computed field later.
         return mode === 'exclude' ? leaf.compute(root) : undefined
     }
   }
@@ -82,7 +85,7 @@ function projectValue(
   return mode === 'exclude' ? value : undefined
 }
 
-/** A new object for computed fields below a name that has none. */
+/** A new object for computed fields below a name that the document does not have. */
 function computeBelow(node: ProjectionNode, root: Uint8Array): RawValue {
   const writer = new DocumentWriter()
   for (const name of node.computedNames) {

@@ -29,7 +29,10 @@ export interface Projection {
 }
 
 export interface ProjectionOptions {
-  /** `$project` knows no $slice, $elemMatch and positional fields of find; default `find`. */
+  /**
+   * `aggregate`, for $project, does not have find's $slice, $elemMatch and positional fields.
+   * Default `find`.
+   */
   readonly dialect?: 'find' | 'aggregate'
   /** The query, for the positional `path.$`. */
   readonly filter?: Filter
@@ -38,7 +41,8 @@ export interface ProjectionOptions {
 }
 
 /**
- * @throws CommandError 31249/31250 for colliding paths, 31253/31254 for mixed inclusion and exclusion, 51270 for an empty sub-projection, and what expressions throw
+ * @throws CommandError 31249/31250 for colliding paths, 31253/31254 for mixed inclusion and
+ *   exclusion, 51270 for an empty sub-projection, and the errors of expressions
  */
 export function compileProjection(
   projection: Uint8Array,
@@ -86,7 +90,7 @@ class ProjectionParser {
     }
   }
 
-  /** For specifications that only name `_id` or hold operators of find. */
+  /** The mode of specifications that contain only `_id` or operators of find. */
   #defaultMode(): ProjectionMode {
     if (this.#hasSlice) return this.#id === 'keep' ? 'include' : 'exclude'
     if (this.#hasElemMatch) return 'include'
@@ -132,7 +136,7 @@ class ProjectionParser {
     }
   }
 
-  /** Find's own $slice, or the expression when the argument is not of its form. */
+  /** Find's $slice, or the expression $slice when the argument has its form. */
   #slice(path: string, argument: RawValue, value: RawValue): void {
     let transform: Transform
     try {

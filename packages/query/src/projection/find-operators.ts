@@ -1,4 +1,4 @@
-/** Operators that only projections of find know: $slice, $elemMatch and the positional `path.$`. */
+/** Operators of find's projections only: $slice, $elemMatch and the positional `path.$`. */
 import {
   BsonType,
   CommandError,
@@ -40,7 +40,7 @@ export function compileSlice(argument: RawValue): Transform {
   })
 }
 
-/** As the server's numberInt(): clamped to 32 bits, NaN is 0. */
+/** As the server's numberInt(): clamped to 32 bits; NaN is 0. */
 function clampedInt(value: RawValue): number {
   return Math.max(-(2 ** 31), Math.min(2 ** 31 - 1, Math.trunc(toNumber(value) || 0)))
 }
@@ -49,7 +49,7 @@ function transformArray(pick: (elements: RawValue[]) => RawValue[]): Transform {
   return (value) => (value.type === BsonType.array ? arrayValue(pick(elementsOf(value))) : value)
 }
 
-/** The first element that matches, in an array of its own. */
+/** An array with the first matching element. */
 export function compileElemMatch(field: string, argument: RawValue, context: EvaluationContext): Compute {
   if (argument.type !== BsonType.object)
     throw new CommandError(31274, `elemMatch: Invalid argument, object required, but got ${typeName(argument.type)}`)
@@ -65,7 +65,7 @@ export function compileElemMatch(field: string, argument: RawValue, context: Eva
   }
 }
 
-/** `'a.$': 1`: of the array on the path, the element that the query matched. */
+/** `'a.$': 1`: an array with the element that the query matched. */
 export function positionalTransform(filter: Filter, position: () => number): Transform {
   return (value) => {
     if (value.type !== BsonType.array) return value

@@ -1,10 +1,10 @@
-/** A projection as a tree of fields, and the rules by which its paths may not collide. */
+/** A projection as a tree of fields. Rejects paths that collide. */
 import { CommandError, type RawValue } from '@shardlab/bson'
 import { checkPathLength } from '../aggregation/expressions/field-path.js'
 
 /** Computes a field from the whole document. */
 export type Compute = (document: Uint8Array) => RawValue | undefined
-/** Replaces a value where it stands ($slice). */
+/** Replaces a value in place ($slice). */
 export type Transform = (value: RawValue) => RawValue
 
 export type ProjectionLeaf =
@@ -16,10 +16,15 @@ export type ProjectionLeaf =
 export class ProjectionNode {
   readonly leaves = new Map<string, ProjectionLeaf>()
   readonly children = new Map<string, ProjectionNode>()
-  /** Names with something computed at or below them, in the specification's order. */
+  /**
+   * Names of fields that are computed or contain a computed field, in the specification's order.
+   */
   readonly computedNames: string[] = []
 
-  /** @throws CommandError 31249, 31250 when the path is there already or goes through a leaf, 15 Overflow when it is too long */
+  /**
+   * @throws CommandError 31249, 31250 when the path already exists or passes through a leaf, 15
+   *   Overflow when it is too long
+   */
   add(path: string, leaf: ProjectionLeaf): void {
     const names = path.split('.')
     checkPathLength(names)

@@ -1,19 +1,22 @@
-/** The order of documents under a sort and a collation. Without a collation keys are KeyStrings; under one they are the values. */
+/**
+ * The order of documents under a sort and a collation. Without a collation the keys are KeyStrings,
+ * with one they are the values.
+ */
 import type { RawValue, StringComparator } from '@shardlab/bson'
 import { compareTuples, lowestTuple, sortKeyOf, sortKeyOfValues, type SortPattern } from './sort-pattern.js'
 
-/** What one document sorts by: to be compared only by the order that made it. */
+/** The sort key of one document; comparable only by the order that created it. */
 export type SortKey = string | readonly (RawValue | undefined)[]
 
 export interface SortOrder {
   /** @throws CommandError BadValue (2) for parallel arrays */
   keyOf(document: Uint8Array): SortKey
-  /** The key of values at hand, such as a `$sortKey` array from a shard. */
+  /** The key of given values, such as a `$sortKey` array from a shard. */
   keyOfValues(values: readonly (RawValue | undefined)[]): SortKey
   compare(a: SortKey, b: SortKey): number
 }
 
-/** @param strings the collation's comparison; absent = by bytes */
+/** @param strings the collation's comparison; absent: by bytes */
 export function sortOrder(sort: SortPattern, strings?: StringComparator): SortOrder {
   if (strings === undefined) {
     return {

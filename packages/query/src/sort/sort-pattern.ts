@@ -1,4 +1,7 @@
-/** Sort specifications and the keys that documents sort by. Server: query/sort_pattern.cpp, sort_key_generator.cpp. */
+/**
+ * Sort specifications and the sort keys of documents. Server: query/sort_pattern.cpp,
+ * sort_key_generator.cpp.
+ */
 import {
   BsonType,
   CommandError,
@@ -25,11 +28,11 @@ export interface SortPattern {
   readonly parts: readonly SortPart[]
   readonly paths: readonly FieldPath[]
   readonly descending: readonly boolean[]
-  /** `$natural`: the collection's own order, and its direction; else null. */
+  /** The direction of `$natural`, the collection's own order; null: another sort. */
   readonly natural: 1 | -1 | null
 }
 
-/** Parts at most, as the server. */
+/** The server's limit for parts of a pattern. */
 const maxParts = 32
 
 /**
@@ -89,8 +92,9 @@ function directionOf(name: string, value: RawValue): 1 | -1 {
 const parallelArrays = () => new CommandError('BadValue', 'cannot sort with keys that are parallel arrays')
 
 /**
- * A string that compares with `<` in the wanted order. A document with arrays sorts by its lowest key (in the wanted
- * order): the smallest element ascending, the greatest descending. Missing sorts as null.
+ * A string whose order by `<` is the order of the sort. A document with arrays has the key that
+ * sorts first: the smallest element ascending, the greatest descending. A missing value sorts as
+ * null.
  * @throws CommandError BadValue (2) for parallel arrays
  */
 export function sortKeyOf(document: Uint8Array, sort: SortPattern): string {
@@ -105,8 +109,10 @@ export function sortKeyOf(document: Uint8Array, sort: SortPattern): string {
 }
 
 /**
- * The values behind {@link sortKeyOf}: what `{$meta: "sortKey"}` shows. Missing values are `undefined`.
- * @param strings the collation's comparison, which decides which element of an array is the lowest; absent = by bytes
+ * The values of {@link sortKeyOf}, as `{$meta: "sortKey"}` shows them. Missing values are
+ * `undefined`.
+ * @param strings the collation's comparison, which decides which element of an array sorts first;
+ *   absent: by bytes
  */
 export function sortKeyValues(
   document: Uint8Array,
@@ -116,7 +122,7 @@ export function sortKeyValues(
   return [...lowestTuple(document, sort, strings)]
 }
 
-/** {@link sortKeyValues} without a copy. */
+/** As {@link sortKeyValues}, without a copy. */
 export function lowestTuple(
   document: Uint8Array,
   sort: SortPattern,
@@ -144,12 +150,12 @@ export function compareTuples(
   return 0
 }
 
-/** The key of values that are at hand already, such as a `$sortKey` array from a shard. */
+/** The key of given values, such as a `$sortKey` array from a shard. */
 export function sortKeyOfValues(values: readonly (RawValue | undefined)[], sort: SortPattern): string {
   return encodeKeyString(values, sort.descending)
 }
 
-/** One value per part when no array lies on the way; null otherwise. */
+/** One value per part when the paths contain no array; null otherwise. */
 function simpleValues(document: Uint8Array, sort: SortPattern): (RawValue | undefined)[] | null {
   const values: (RawValue | undefined)[] = []
   for (const { parts } of sort.paths) {

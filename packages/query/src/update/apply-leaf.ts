@@ -1,4 +1,4 @@
-/** Takes one modifier to its places in the document. */
+/** Applies one modifier to the values at its path. */
 import {
   BsonType,
   CommandError,
@@ -19,16 +19,19 @@ export interface ApplyContext extends Omit<LeafContext, 'path'> {
   /** Index for `$`. @throws CommandError BadValue when the query matched no array element */
   matchedPosition(): number
   readonly arrayFilters: ReadonlyMap<string, Filter>
-  /** Where leaves have been applied, when paths are known only now; null: the paths as written say it all. */
-  readonly claims: Claims | null
+  /**
+   * Detects conflicts between paths that are known only during application; null: the paths have no
+   * positional parts that could conflict.
+   */
+  readonly reached: ReachedPaths | null
 }
 
-/** Two leaves may meet in an element that several positional parts lead to. */
-export class Claims {
+/** Detects two leaves that reach the same element by different positional parts. */
+export class ReachedPaths {
   readonly #kinds = new Map<string, 'leaf' | 'inner'>()
 
   /**
-   * @param last 'inner': of a path that goes on from there
+   * @param last 'inner': the path continues after these names
    * @throws CommandError ConflictingUpdateOperators (40)
    */
   add(names: readonly string[], last: 'leaf' | 'inner' = 'leaf'): void {
@@ -43,12 +46,12 @@ export class Claims {
   }
 }
 
-/** How far beyond its end an array may be filled with nulls, as the server. */
+/** The server's limit for filling an array with nulls beyond its end. */
 const maxFill = 1_500_000
 
 const filler = TreeNode.of(nullValue)
 
-/** Returns whether anything has changed. */
+/** @returns whether anything has changed */
 export function applyLeaf(root: TreeNode, path: UpdatePath, leaf: Leaf, context: ApplyContext): boolean {
   return leaf.isNeeded?.(context.original) !== false && applyIn(root, path, 0, [], leaf, context)
 }
@@ -118,7 +121,7 @@ function applyAt(
     }
     const names = unreached(path, at + 1, resolved, context)
     if (!leaf.createsPath) {
-      context.claims?.add(names)
+      context.reached?.add(names)
       return false
     }
     const made = TreeNode.emptyObject()
@@ -126,7 +129,7 @@ function applyAt(
     if (changed) set(made)
     return changed
   }
-  context.claims?.add(resolved)
+  context.reached?.add(resolved)
   const result = leaf.apply(child?.toRaw(), { ...context, path: resolved.join('.') })
   if (result === keepValue) return false
   if (result === removeValue) remove()
@@ -149,9 +152,9 @@ function applyToElements(
       `Cannot apply array updates to non-array element ${formatField(resolved.at(-1) ?? '', container.toRaw())}`,
     )
   }
-  context.claims?.add(resolved, 'inner')
+  context.reached?.add(resolved, 'inner')
   const filter = part.filter === null ? null : context.arrayFilters.get(part.filter)!
-  // Filters look at the elements as they were before any step of this update.
+  // Filters test the elements as they were before this update.
   const originals = filter === null ? [] : originalElements(context.original, resolved)
   let changed = false
   for (let index = 0; index < container.length; index++) {
@@ -164,7 +167,7 @@ function applyToElements(
   return changed
 }
 
-/** A value is in the way that does not have what the path names next. */
+/** Handles a value that cannot contain the next part of the path. */
 function applyToBlocked(
   container: TreeNode,
   path: UpdatePath,
@@ -182,12 +185,13 @@ function applyToBlocked(
       'PathNotViable',
       `Cannot use the part (${names[at]}) of (${names.join('.')}) to traverse the element (${element})`,
     )
-  context.claims?.add(names)
+  context.reached?.add(names)
   return false
 }
 
 /**
- * The names of a path whose parts from `at` on do not exist: the server looks at these too, even for operators that then leave them alone.
+ * The names of a path whose parts from `at` on do not exist. The server checks them even for
+ * operators that then change nothing.
  * @throws CommandError BadValue (2)
  */
 function unreached(path: UpdatePath, at: number, resolved: readonly string[], context: ApplyContext): string[] {
@@ -212,7 +216,7 @@ function originalElements(document: Uint8Array, names: readonly string[]): reado
   return value?.type === BsonType.array ? elementsOf(value) : []
 }
 
-/** Array filters speak of the element under the filter's name. */
+/** An array filter tests the element as a field with the filter's name. */
 function matchesElement(filter: Filter, name: string, element: RawValue): boolean {
   return filter.matches(new DocumentWriter(element.end - element.start + 32).value(name, element).finish())
 }

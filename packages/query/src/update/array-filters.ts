@@ -6,7 +6,10 @@ import { compileFilter, type Filter } from '../filter/compile.js'
 import { noFilterFeatures } from '../filter/features.js'
 import type { UpdatePath } from './update-path.js'
 
-/** @throws CommandError FailedToParse (9) for filters without one name, BadValue (2) for names without a filter */
+/**
+ * @throws CommandError FailedToParse (9) for a filter that does not have exactly one name, BadValue
+ *   (2) for a name without a filter
+ */
 export function compileArrayFilters(
   filters: readonly Uint8Array[],
   paths: readonly UpdatePath[],

@@ -1,4 +1,7 @@
-/** Updates: operators, replacements and pipelines. Server: update/update_driver.cpp and the nodes beside it. */
+/**
+ * Updates: operators, replacements and pipelines. Server: update/update_driver.cpp and the nodes
+ * next to it.
+ */
 import {
   BsonType,
   CommandError,
@@ -12,7 +15,7 @@ import {
 import type { EvaluationContext } from '../context.js'
 import type { Filter } from '../filter/compile.js'
 import { formatValue } from '../values/format.js'
-import { applyLeaf, Claims, type ApplyContext } from './apply-leaf.js'
+import { applyLeaf, ReachedPaths, type ApplyContext } from './apply-leaf.js'
 import { compileArrayFilters } from './array-filters.js'
 import { TreeNode } from './document-tree.js'
 import { documentIdText } from './modifier.js'
@@ -41,13 +44,15 @@ export interface Update {
   readonly isReplacement: boolean
   /**
    * The document after the update, or null when nothing changes.
-   * @throws CommandError ImmutableField (66) when `_id` would change, PathNotViable (28), TypeMismatch (14), BadValue (2) and what the operators throw
+   * @throws CommandError ImmutableField (66) when `_id` would change, PathNotViable (28),
+   *   TypeMismatch (14), BadValue (2) and the errors of the operators
    */
   apply(document: Uint8Array, options?: ApplyOptions): Uint8Array | null
 }
 
 /**
- * @throws CommandError FailedToParse (9) for unknown modifiers, ConflictingUpdateOperators (40), DollarPrefixedFieldName (52), InvalidOptions (72), and what the operators throw
+ * @throws CommandError FailedToParse (9) for unknown modifiers, ConflictingUpdateOperators (40),
+ *   DollarPrefixedFieldName (52), InvalidOptions (72), and the errors of the operators
  */
 export function compileUpdate(update: UpdateSpecification, options: UpdateOptions, context: EvaluationContext): Update {
   if ('pipeline' in update) {
@@ -77,14 +82,14 @@ function compileModifiers(update: Uint8Array, options: UpdateOptions, context: E
     isReplacement: false,
     apply(document, options = {}) {
       const { isInsert = false } = options
-      // Only then: a filter may be one that is compiled when it is asked for.
+      // Only when needed: the filter may be compiled lazily by this call.
       const position = isMatched ? (options.filter?.matchedPosition(document) ?? -1) : -1
       const applying: ApplyContext = {
         evaluation: context,
         isInsert,
         arrayFilters,
         original: document,
-        claims: isDynamic ? new Claims() : null,
+        reached: isDynamic ? new ReachedPaths() : null,
         documentId: () => documentIdText(document),
         matchedPosition() {
           if (position < 0)
@@ -105,7 +110,7 @@ function compileModifiers(update: Uint8Array, options: UpdateOptions, context: E
   }
 }
 
-/** In the order of their paths when `$` stands for this position. */
+/** In the order of their paths with this index in the place of `$`. */
 function inOrderAt(steps: readonly Step[], position: number): Step[] {
   const placed = steps.map((step) => ({ step, path: withPosition(step.path, position) }))
   return placed.sort((a, b) => comparePaths(a.path, b.path)).map(({ step }) => step)
@@ -147,7 +152,7 @@ function checkId(before: Uint8Array, after: TreeNode, path: UpdatePath): void {
     )
 }
 
-/** A pipeline may rebuild the whole document, but not its `_id`. */
+/** Checks that a pipeline has not changed `_id`, the one field that it may not replace. */
 function checkedResult(before: Uint8Array, after: Uint8Array): Uint8Array | null {
   const old = findField(before, '_id')
   const now = findField(after, '_id')

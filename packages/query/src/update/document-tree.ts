@@ -1,5 +1,6 @@
 /**
- * A document that can be changed: values stay raw bytes until somebody reaches into them, fields keep their order.
+ * A mutable document. Values stay raw bytes until one of their fields is accessed; fields keep
+ * their order.
  */
 import { BsonType, DocumentWriter, documentValue, FieldIterator, RawValue } from '@shardlab/bson'
 
@@ -8,7 +9,7 @@ interface Entry {
   node: TreeNode
 }
 
-/** One value of the tree: raw, or opened into fields. */
+/** One value of the tree: raw, or decoded into fields. */
 export class TreeNode {
   readonly type: number
   #raw: RawValue | null
@@ -40,22 +41,22 @@ export class TreeNode {
     return this.type === BsonType.array
   }
 
-  /** Fields of an object, elements of an array. */
+  /** Number of fields of an object or elements of an array. */
   get length(): number {
     return this.#open().length
   }
 
-  /** Of an object. */
+  /** For objects. */
   get(name: string): TreeNode | undefined {
     return this.#open().find((entry) => entry.name === name)?.node
   }
 
-  /** Of an array. */
+  /** For arrays. */
   at(index: number): TreeNode | undefined {
     return this.#open()[index]?.node
   }
 
-  /** In place when the field is there, else at the end. */
+  /** Replaces the field in place, or appends it. */
   set(name: string, node: TreeNode): void {
     const entries = this.#changed()
     const entry = entries.find((candidate) => candidate.name === name)
@@ -63,12 +64,12 @@ export class TreeNode {
     else entry.node = node
   }
 
-  /** Before all other fields; the field must not be there. */
+  /** Inserts before all other fields; the field must not exist. */
   prepend(name: string, node: TreeNode): void {
     this.#changed().unshift({ name, node })
   }
 
-  /** An element of an array; nulls fill up to it. */
+  /** Sets an element of an array, filled up to it with nulls. */
   setAt(index: number, node: TreeNode, filler: TreeNode): void {
     const entries = this.#changed()
     while (entries.length < index) entries.push({ name: '', node: filler })
@@ -83,7 +84,7 @@ export class TreeNode {
     if (index >= 0) entries.splice(index, 1)
   }
 
-  /** Something below has changed: the raw bytes no longer stand for this value. */
+  /** Marks a change below this value: its raw bytes are no longer valid. */
   touch(): void {
     this.#changed()
   }

@@ -1,9 +1,9 @@
-/** What a file in modifiers/ gives to the table. */
+/** The types of update operators. */
 import { findField, type RawValue } from '@shardlab/bson'
 import type { EvaluationContext, OperatorRow } from '../context.js'
 import { formatValue } from '../values/format.js'
 
-/** Take the value away. */
+/** Removes the value. */
 export const removeValue = Symbol('remove')
 /** Nothing changes. */
 export const keepValue = Symbol('keep')
@@ -13,27 +13,33 @@ export type LeafResult = RawValue | typeof removeValue | typeof keepValue
 export interface LeafContext {
   readonly evaluation: EvaluationContext
   readonly isInsert: boolean
-  /** The path with places filled in, for messages. */
+  /** The path with positional parts replaced by indexes, for messages. */
   readonly path: string
   /** `_id: …` of the document as messages print it. */
   documentId(): string
-  /** A value elsewhere in the original document ($rename). */
+  /** The document before the update, for values elsewhere in it ($rename). */
   readonly original: Uint8Array
 }
 
-/** How messages name a document. */
+/** The document's name in messages. */
 export function documentIdText(document: Uint8Array): string {
   const id = findField(document, '_id')
   return id === undefined ? 'no id' : `_id: ${formatValue(id)}`
 }
 
-/** A modifier on one path, arguments checked. */
+/** A modifier on one path, with checked arguments. */
 export interface Leaf {
-  /** Missing parts of the path are made. */
+  /** Missing parts of the path are created. */
   readonly createsPath: boolean
-  /** Where paths are not made: a value in the way, which has no fields, is no error. Default false. */
+  /**
+   * Where paths are not created: a value that cannot contain the next part is not an error. Default
+   * false.
+   */
   readonly toleratesBlocked?: boolean
-  /** Asked before anybody goes down the path: false = it is left alone. Absent = always needed. */
+  /**
+   * Called before the path is walked; false: the leaf changes nothing. Absent: the path is always
+   * walked.
+   */
   isNeeded?(original: Uint8Array): boolean
   apply(existing: RawValue | undefined, context: LeafContext): LeafResult
 }

@@ -1,10 +1,13 @@
-/** Updates that are pipelines. */
+/** Updates with a pipeline. */
 import { CommandError, type RawValue } from '@shardlab/bson'
 import { compilePipeline } from '../aggregation/pipeline/pipeline.js'
 import { expandStages } from '../aggregation/pipeline/steps.js'
 import type { EvaluationContext } from '../context.js'
 
-/** @throws CommandError InvalidOptions (72) for a stage that may not stand in an update, and what stages throw */
+/**
+ * @throws CommandError InvalidOptions (72) for a stage that is not allowed in an update, and the
+ *   errors of stages
+ */
 export function compilePipelineUpdate(
   stages: readonly Uint8Array[],
   context: EvaluationContext,

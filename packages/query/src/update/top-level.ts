@@ -1,6 +1,6 @@
 /**
- * Modifiers that all stand on top-level fields, without a tree: unchanged stretches of the document are copied as they
- * are, new values put between them. Same results as applyLeaf.
+ * Applies modifiers of top-level fields without a tree: copies the unchanged bytes of the document
+ * and inserts the new values between them. The results are the same as those of applyLeaf.
  */
 import { asBuffer, cstringEnd, valueEnd, RawValue, writeInt32 } from '@shardlab/bson'
 import type { ApplyContext } from './apply-leaf.js'
@@ -13,7 +13,7 @@ export interface Step {
 }
 
 interface Edit {
-  /** The bytes from..to of the document give way to the field with its new value. */
+  /** The bytes from..to of the document are replaced by the field with its new value. */
   readonly from: number
   readonly to: number
   /** Null removes the field. */
@@ -70,7 +70,7 @@ function findHeader(document: Uint8Array, name: Uint8Array): number {
 }
 
 function splice(document: Uint8Array, size: number, edits: readonly Edit[]): Uint8Array {
-  // Steps come in the order of names; those on missing fields keep it at the end of the document.
+  // Steps are in the order of names. New fields keep this order at the end of the document.
   const ordered = edits.length === 1 ? edits : edits.toSorted((a, b) => a.from - b.from)
   const result = Buffer.allocUnsafe(size)
   const source = asBuffer(document)

@@ -18,7 +18,8 @@ export interface UpdatePath {
 }
 
 /**
- * @throws CommandError EmptyFieldName (56) for empty parts, DollarPrefixedFieldName (52) for parts that start with $, BadValue for a leading positional part
+ * @throws CommandError EmptyFieldName (56) for empty parts, DollarPrefixedFieldName (52) for parts
+ *   that start with $, BadValue for a positional part at the start
  */
 export function parseUpdatePath(dotted: string): UpdatePath {
   if (dotted === '') throw new CommandError('EmptyFieldName', 'An empty update path is not valid.')
@@ -58,7 +59,10 @@ export function withPosition(path: UpdatePath, position: number): UpdatePath {
     : path
 }
 
-/** Names in byte order, array indexes by number: the order in which new fields are added. Filters of elements make no difference. */
+/**
+ * Names in byte order, array indexes by number: the order in which new fields are added. All `$[]`
+ * and `$[id]` are equal.
+ */
 export function comparePaths(a: UpdatePath, b: UpdatePath): number {
   for (let i = 0; i < a.names.length && i < b.names.length; i++) {
     const left = a.names[i]!
@@ -70,7 +74,11 @@ export function comparePaths(a: UpdatePath, b: UpdatePath): number {
   return a.names.length - b.names.length
 }
 
-/** @throws CommandError ConflictingUpdateOperators (40) when one path is, or contains, another, or goes on from the same place in another way; the paths in the order given */
+/**
+ * @throws CommandError ConflictingUpdateOperators (40) when one path equals or contains another, or
+ *   when two paths treat the same value as different containers; paths are checked in the order
+ *   given
+ */
 export function checkConflicts(paths: readonly UpdatePath[]): void {
   const seen = new Map<string, 'leaf' | 'fields' | 'elements'>()
   for (const { dotted, names, parts } of paths) {

@@ -1,8 +1,11 @@
-/** Number arithmetic with the server's type rules: int32 grows to int64, doubles win over integers, decimals over all. */
+/**
+ * Arithmetic with the server's type rules: an int32 result that overflows becomes an int64, a
+ * double operand makes the result a double, a decimal operand makes it a decimal.
+ */
 import { BsonType, doubleValue, int32Value, int64Value, type RawValue } from '@shardlab/bson'
 import { addDecimals, decimalToNumber, multiplyDecimals, negateDecimal, truncateDecimal } from './decimals/decimal.js'
 
-/** What an int64 result that does not fit becomes: null (`fail`, updates) or a double (`double`, aggregation). */
+/** The result of an int64 overflow: null (`fail`, updates) or a double (`double`, aggregation). */
 export type OverflowRule = 'fail' | 'double'
 
 export function addNumbers(a: RawValue, b: RawValue, overflow: OverflowRule): RawValue | null {
@@ -29,7 +32,7 @@ export function multiplyNumbers(a: RawValue, b: RawValue, overflow: OverflowRule
   return int64OrOverflow(product, overflow, () => a.asNumber() * b.asNumber())
 }
 
-/** int32 when it fits, else int64; the value must be an integer below 2^53. */
+/** An int32 if the value fits, else an int64. The value must be an integer below 2^53. */
 export function smallestInteger(value: number): RawValue {
   return (value | 0) === value ? int32Value(value) : int64Value(BigInt(value))
 }
@@ -38,18 +41,18 @@ export function fitsInt64(value: bigint): boolean {
   return BigInt.asIntN(64, value) === value
 }
 
-/** The double is that of operands rounded before, as the server computes it. */
+/** @param double computes from operands that are already rounded to doubles, as the server does */
 function int64OrOverflow(value: bigint, overflow: OverflowRule, double: () => number): RawValue | null {
   if (fitsInt64(value)) return int64Value(value)
   return overflow === 'double' ? doubleValue(double()) : null
 }
 
-/** Any number, decimal128 too, as the nearest double. */
+/** Any number, including decimal128, as the nearest double. */
 export function toNumber(value: RawValue): number {
   return value.type === BsonType.decimal128 ? decimalToNumber(value) : value.asNumber()
 }
 
-/** The integer part of any number; null when it is NaN, infinite or beyond int64. */
+/** The integer part of any number; null when it is NaN, infinite or out of the range of int64. */
 export function truncateToInt64(value: RawValue): bigint | null {
   if (value.type === BsonType.int32 || value.type === BsonType.int64) return value.asBigInt()
   if (value.type === BsonType.decimal128) {

@@ -22,7 +22,7 @@ export function arrayValue(elements: Iterable<RawValue>): RawValue {
   return new RawValue(BsonType.array, bytes, 0, bytes.length)
 }
 
-/** The same type and the same bytes. */
+/** Whether type and bytes are the same. */
 export function identical(a: RawValue, b: RawValue): boolean {
   const length = a.end - a.start
   if (a.type !== b.type || b.end - b.start !== length) return false

@@ -68,11 +68,14 @@ export function formatValue(value: RawValue | undefined): string {
   }
 }
 
-/** The beginning of a long text; `bytes` of UTF-8, a character that is cut replaced. */
+/**
+ * The beginning of a long string, `bytes` of UTF-8; a character cut in the middle becomes a
+ * replacement character.
+ */
 const firstBytes = (value: RawValue, bytes: number) =>
   asBuffer(value.bytes).toString('utf8', value.start + 4, value.start + 4 + bytes)
 
-/** UUIDs (subtype 4) as such, other data in hexadecimal, of which more than 80 bytes are cut to 70. */
+/** UUIDs (subtype 4) as UUIDs, other data in hexadecimal; more than 80 bytes are cut to 70. */
 function formatBinary(value: RawValue): string {
   const subtype = value.bytes[value.start + 4]!
   const length = readInt32(value.bytes, value.start)
@@ -107,13 +110,13 @@ function formatArray(value: RawValue): string {
   return parts.length === 0 ? '[]' : `[ ${parts.join(', ')} ]`
 }
 
-/** `%.16g`, and `.0` behind what has no point: also `1e+20.0` and `inf.0`. */
+/** `%.16g`, with `.0` appended when there is no point, also in `1e+20.0` and `inf.0`. */
 function formatDouble(value: number): string {
   const digits = general(value, 16)
   return digits.includes('.') ? digits : `${digits}.0`
 }
 
-/** A double with at most so many significant digits, as C's `%g`. */
+/** A double with at most `digits` significant digits, as C's `%g`. */
 function general(value: number, digits: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf'
   if (value === 0) return Object.is(value, -0) ? '-0' : '0'
@@ -127,7 +130,7 @@ function general(value: number, digits: number): string {
 const scientificExponent = (exponent: number) =>
   `${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
 
-/** A double as `$toString` gives it: the fewest digits that tell it apart. */
+/** A double as `$toString` prints it: with the fewest digits that identify it. */
 export function shortestDouble(value: number): string {
   if (Number.isNaN(value)) return 'NaN'
   if (!Number.isFinite(value)) return value > 0 ? 'Infinity' : '-Infinity'
@@ -139,12 +142,15 @@ export function shortestDouble(value: number): string {
   return value.toFixed(Math.max(0, fraction - exponent))
 }
 
-/** A double where the server makes text of it without being asked to: 16 digits. */
+/** A double in implicit conversions of the server to strings: 16 digits. */
 export function plainDouble(value: number): string {
   return general(value, 16)
 }
 
-/** The result of an expression as messages print it: `Value::toString` of the server, which differs from that of stored elements. */
+/**
+ * The result of an expression as messages print it. The server's `Value::toString` differs from its
+ * printing of stored elements.
+ */
 export function formatEvaluated(value: RawValue | undefined): string {
   if (value === undefined) return 'MISSING'
   switch (value.type) {

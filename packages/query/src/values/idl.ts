@@ -1,15 +1,19 @@
-/** Arguments that the server reads by a declared structure (IDL), with the errors of its generated parsers. */
+/**
+ * Parses arguments that the server declares as structures (IDL), with the errors of its generated
+ * parsers.
+ */
 import { BsonType, CommandError, FieldIterator, typeName, type RawValue } from '@shardlab/bson'
 
 export interface StructField {
-  /** Type aliases that it may have; absent = any. */
+  /** Allowed type aliases; absent: any type. */
   readonly types?: readonly string[]
   readonly required?: boolean
 }
 
 /**
  * @param name of the structure in messages, such as `$fill`
- * @throws CommandError 40415 for an unknown field, 40413 for one given twice, 40414 for a missing one, TypeMismatch (14)
+ * @throws CommandError 40415 for an unknown field, 40413 for one given twice, 40414 for a missing
+ *   one, TypeMismatch (14)
  */
 export function parseStruct(
   name: string,
@@ -44,7 +48,7 @@ function checkType(path: string, value: RawValue, types: readonly string[] | und
   throw new CommandError('TypeMismatch', `BSON field '${path}' is the wrong type '${type}', expected ${expected}`)
 }
 
-/** The texts of an array of strings. @throws CommandError TypeMismatch (14) */
+/** The strings of an array. @throws CommandError TypeMismatch (14) */
 export function stringsOf(path: string, array: RawValue): string[] {
   const texts: string[] = []
   for (const it = new FieldIterator(array.bytes, array.start); it.next();) {

@@ -1,12 +1,14 @@
-/** Integers as arguments of operators. Server: BSONElement::parseIntegerElementToLong and its like. */
+/**
+ * Integers as arguments of operators. Server: BSONElement::parseIntegerElementToLong and similar
+ * functions.
+ */
 import { BsonType, CommandError, type RawValue } from '@shardlab/bson'
 import { exactInteger } from './arithmetic.js'
 import { formatField } from './format.js'
 
 /**
- * A number that is an int64.
- * @param name as messages show it before the value
- * @throws CommandError FailedToParse (9)
+ * @param name in front of the value in messages
+ * @throws CommandError FailedToParse (9) unless the number is an int64
  */
 export function integerArgument(name: string, value: RawValue): bigint {
   const fail = (what: string): never => {
@@ -21,7 +23,7 @@ export function integerArgument(name: string, value: RawValue): bigint {
   return fail(Math.abs(double) >= 2 ** 63 ? 'Cannot represent as a 64-bit integer' : 'Expected an integer')
 }
 
-/** The same, at least 0. @throws CommandError FailedToParse (9) */
+/** As {@link integerArgument}, at least 0. @throws CommandError FailedToParse (9) */
 export function nonNegativeArgument(name: string, value: RawValue): bigint {
   const integer = integerArgument(name, value)
   if (integer < 0n)
@@ -29,7 +31,9 @@ export function nonNegativeArgument(name: string, value: RawValue): bigint {
   return integer
 }
 
-/** The same, an int32 that is at least 0. @throws CommandError FailedToParse (9) */
+/**
+ * As {@link integerArgument}, an int32 that is at least 0. @throws CommandError FailedToParse (9)
+ */
 export function nonNegativeInt32Argument(name: string, value: RawValue): number {
   const integer = integerArgument(name, value)
   if (BigInt.asIntN(32, integer) !== integer)
@@ -39,7 +43,10 @@ export function nonNegativeInt32Argument(name: string, value: RawValue): number 
   return Number(integer)
 }
 
-/** What a parser above says of such an argument: another code, with some words before. @throws CommandError BadValue (2) */
+/**
+ * Replaces the code of errors, and adds a prefix to their messages. @throws CommandError BadValue
+ * (2)
+ */
 export function badValue<Result>(prefix: string, parse: () => Result): Result {
   try {
     return parse()

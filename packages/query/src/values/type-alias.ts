@@ -1,6 +1,6 @@
 import { BsonType, typeName } from '@shardlab/bson'
 
-/** The four types that the alias "number" stands for. */
+/** The four types of the alias "number". */
 export const numberTypes: readonly number[] = [BsonType.double, BsonType.int32, BsonType.int64, BsonType.decimal128]
 
 const types = new Map<string, number>(Object.values(BsonType).map((type) => [typeName(type), type]))

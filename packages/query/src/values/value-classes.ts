@@ -1,4 +1,7 @@
-/** Keys of values under a collation: equal strings have one key, whatever their bytes. For grouping, sets and `distinct`. */
+/**
+ * Equality keys of values under a collation: equal strings have the same key, whatever their bytes.
+ * For grouping, sets and `distinct`.
+ */
 import {
   BsonType,
   DocumentWriter,
@@ -10,8 +13,9 @@ import {
 } from '@shardlab/bson'
 
 /**
- * Gives each value a text that is equal for values that are equal. Without a collation that is the KeyString, and the order of texts is the
- * order of values; under one each class of equal strings is stood for by its first member, and the order says nothing.
+ * Returns a function that maps equal values to equal strings. Without a collation the string is the
+ * KeyString, and strings have the order of their values. With a collation the first member
+ * represents each class of equal strings, and the order of the keys means nothing.
  */
 export function valueClasses(strings: StringComparator | undefined): (value: RawValue) => string {
   if (strings === undefined) return (value) => encodeKeyString([value])
@@ -19,7 +23,7 @@ export function valueClasses(strings: StringComparator | undefined): (value: Raw
   return (value) => encodeKeyString([representative(value, representativeOf)])
 }
 
-/** The first string met of each class. */
+/** The first string of each class. */
 function stringClasses(compare: StringComparator): (text: string) => string {
   const known = new Map<string, string>()
   const sorted: string[] = []

@@ -12,7 +12,9 @@ const documents: Document[] = [
   { _id: 6, k: 'b', n: 9, s: 'y' },
 ]
 
-/** The groups by `_id`, whole and as two halves over three shards: both must be the same. */
+/**
+ * The groups by `_id`, computed as a whole and in two halves over three shards, which must agree.
+ */
 function grouped(accumulators: Document, over: EvaluationContext = context): Document {
   const stages = [{ $group: { _id: '$k', ...accumulators } }, { $sort: { _id: 1 } }].map((stage) => encode(stage))
   const whole = run(stages, documents.map(encode), over).map((document) => decode(document))
@@ -28,7 +30,7 @@ function grouped(accumulators: Document, over: EvaluationContext = context): Doc
   )
 }
 
-t.test('several values of a group, whole and merged', (t) => {
+t.test('the accumulators of N values give the same result whole and merged', (t) => {
   const table: [accumulator: Document, expected: Document][] = [
     [{ $firstN: { n: 2, input: '$n' } }, { a: [5, 2], b: [1, 9] }],
     [{ $firstN: { n: 4, input: '$n' } }, { a: [5, 2, null, null], b: [1, 9] }],
@@ -68,7 +70,7 @@ t.test('several values of a group, whole and merged', (t) => {
   t.end()
 })
 
-t.test('under a collation', (t) => {
+t.test('accumulators compare strings by the collation', (t) => {
   const { compare } = compileCollation(encode({ locale: 'en', strength: 2 }))!
   const over = { ...context, strings: compare }
   t.same(grouped({ v: { $addToSet: '$s' } }, over), { a: ['x', 'y', 'z'], b: ['Y'] })
@@ -81,7 +83,7 @@ t.test('under a collation', (t) => {
   t.end()
 })
 
-t.test('n may come from the key of the group', (t) => {
+t.test('n may depend on the group key', (t) => {
   const stages = [
     {
       $group: {
@@ -124,7 +126,7 @@ t.test('D101 percentiles are exact', (t) => {
   t.end()
 })
 
-t.test('refused accumulators', (t) => {
+t.test('invalid accumulators are refused with the code of the server', (t) => {
   const table: [accumulator: unknown, code: number, message?: string][] = [
     [1, 40234, "The field 'v' must be an accumulator object"],
     [{ $sum: 1, $avg: 2 }, 40238],
@@ -168,7 +170,7 @@ t.test('refused accumulators', (t) => {
   t.end()
 })
 
-t.test('$bucketAuto by preferred numbers', (t) => {
+t.test('$bucketAuto rounds boundaries to preferred numbers', (t) => {
   const table: [
     granularity: string,
     numbers: unknown[],

@@ -6,7 +6,7 @@ import { aggregate, codeOf, context, evaluate, failure, json, run } from '../sup
 
 const v = (value: unknown) => json({ v: value })
 
-t.test('expressions', (t) => {
+t.test('expressions evaluate to the value and type of the server', (t) => {
   const table: [expression: unknown, document: Document, expected: string][] = [
     ['$a.b', { a: { b: 1 } }, v(1)],
     ['$a.b', { a: [{ b: 1 }, 5, {}, { b: 2 }] }, v([1, 2])],
@@ -110,7 +110,7 @@ const sales = [
   { _id: 4, n: null, tags: 'z' },
 ]
 
-t.test('stages', (t) => {
+t.test('stages output the documents of the server', (t) => {
   const table: [stages: Document[], expected: Document[]][] = [
     [
       [{ $match: { k: 'a' } }, { $project: { _id: 0, n: 1 } }],
@@ -182,7 +182,7 @@ t.test('stages', (t) => {
   t.end()
 })
 
-t.test('groups by canonical equality', (t) => {
+t.test('group keys that compare as equal make one group', (t) => {
   const groups = aggregate(
     [{ $group: { _id: '$a', n: { $sum: 1 } } }],
     [{ a: 1 }, { a: Long.fromNumber(1) }, { a: Decimal128.fromString('1.0') }, { a: '1' }, { a: [1] }, {}, { a: null }],
@@ -194,7 +194,7 @@ t.test('groups by canonical equality', (t) => {
   t.end()
 })
 
-t.test('errors of stages', (t) => {
+t.test('invalid stages are refused with the code of the server', (t) => {
   const table: [stages: Document[], code: number, message?: string][] = [
     [[{ $foo: 1 }], 40324, "Unrecognized pipeline stage name: '$foo'"],
     [[{}], 40323, 'A pipeline stage specification object must contain exactly one field.'],
@@ -227,7 +227,7 @@ t.test('errors of stages', (t) => {
   t.end()
 })
 
-t.test('runs tell when they have enough, and what to plan by', (t) => {
+t.test('a run reports when it needs no more input, and a pipeline reports the query that a plan can run', (t) => {
   const pipeline = compilePipeline(
     [encode({ $match: { a: 1 } }), encode({ $match: { b: 1 } }), encode({ $limit: 2 })],
     context,
@@ -247,7 +247,7 @@ t.test('runs tell when they have enough, and what to plan by', (t) => {
   t.end()
 })
 
-t.test('splitting', (t) => {
+t.test('a pipeline splits into a part for the shards and a part for the merger', (t) => {
   const split = (...stages: Document[]) => {
     const { shardsPart, mergerPart, mergeSort } = splitPipeline(stages.map((stage) => encode(stage)))
     return {
@@ -279,7 +279,7 @@ t.test('splitting', (t) => {
   t.end()
 })
 
-t.test('property: a split pipeline over any distribution gives what the whole one gives', (t) => {
+t.test('property: a split pipeline over any distribution gives the results of the whole pipeline', (t) => {
   const documents = fc.array(
     fc.record({
       k: fc.constantFrom('a', 'b', null),

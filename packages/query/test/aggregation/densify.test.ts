@@ -5,7 +5,7 @@ import { aggregate, context, failure, json, run } from '../support/helpers.js'
 const densify = (specification: Document, input: Document[]) => aggregate([{ $densify: specification }], input)
 const hour = (number: number) => new Date(Date.UTC(2021, 4, 18, number))
 
-/** `x` of every document, with `*` for those that were made. */
+/** `x` of every document, with `*` for generated ones. */
 function steps(specification: Document, input: Document[]): string {
   return densify(specification, input)
     .map(
@@ -17,7 +17,7 @@ function steps(specification: Document, input: Document[]): string {
 
 const xs = (...values: unknown[]) => values.map((x, _id) => ({ _id, x }))
 
-t.test('bounds over all documents', (t) => {
+t.test('the bounds `full` reach from the lowest to the highest value', (t) => {
   const full = (step: number) => ({ field: 'x', range: { step, bounds: 'full' } })
   t.equal(steps(full(1), xs(3, 1, 6)), '1 2* 3 4* 5* 6')
   t.equal(steps(full(2), xs(0, 3, 4, 9)), '0 2* 3 4 6* 8* 9')
@@ -26,12 +26,12 @@ t.test('bounds over all documents', (t) => {
   t.same(
     densify(full(1), [{ _id: 1 }, { _id: 2, x: null }, { _id: 3, x: 1 }, { _id: 4, x: 3 }]).map(json),
     [{ _id: 1 }, { _id: 2, x: null }, { _id: 3, x: 1 }, { x: 2 }, { _id: 4, x: 3 }].map(json),
-    'what has no value goes through',
+    'documents without a value pass through',
   )
   t.end()
 })
 
-t.test('bounds given: the upper one is not reached', (t) => {
+t.test('the upper one of explicit bounds is excluded', (t) => {
   const within = (low: number, high: number, step = 1) => ({ field: 'x', range: { step, bounds: [low, high] } })
   t.equal(steps(within(2, 6), xs(1, 4, 9)), '1 2* 3* 4 5* 9')
   t.equal(steps(within(0, 3), []), '0* 1* 2*')
@@ -41,7 +41,7 @@ t.test('bounds given: the upper one is not reached', (t) => {
   t.end()
 })
 
-t.test('bounds given, in partitions', (t) => {
+t.test('explicit bounds apply to each partition', (t) => {
   const within = (low: number, high: number) => ({
     field: 'x',
     partitionByFields: ['g'],
@@ -53,7 +53,7 @@ t.test('bounds given, in partitions', (t) => {
       [2, 4, 6].map((x, _id) => ({ _id, g: 'a', x })),
     ),
     'a2 a4 a5* a6 a7*',
-    'a value below the bounds is no step',
+    'a value below the bounds is not a step',
   )
   t.equal(steps(within(4, 6), [{ _id: 1, g: 'a', x: 2 }]), 'a2 a4* a5*')
   t.equal(steps(within(4, 6), [{ _id: 1, g: 'a', x: 9 }]), 'a4* a5* a9')
@@ -61,7 +61,7 @@ t.test('bounds given, in partitions', (t) => {
   t.end()
 })
 
-t.test('bounds that are equal', (t) => {
+t.test('equal bounds are empty since 8.0 and contain one value before', (t) => {
   const specification = { field: 'x', range: { step: 1, bounds: [10, 10] } }
   t.equal(steps(specification, xs(9, 11)), '9 11')
   t.equal(steps(specification, []), '')
@@ -69,12 +69,12 @@ t.test('bounds that are equal', (t) => {
   t.same(
     before.map((bytes) => decode(bytes).x),
     [9, 10, 11],
-    'before 8.0 they hold one value',
+    'before 8.0 they contain one value',
   )
   t.end()
 })
 
-t.test('dates by units', (t) => {
+t.test('dates are stepped through by units of time', (t) => {
   const range = { step: 1, unit: 'hour', bounds: [hour(0), hour(4)] }
   t.equal(
     steps({ field: 'x', range }, xs(hour(0), hour(3))),
@@ -88,7 +88,7 @@ t.test('dates by units', (t) => {
   t.end()
 })
 
-t.test('partitions: the example of the manual', (t) => {
+t.test("partitions give the documents of the manual's example", (t) => {
   const coffee = [
     { _id: 1, g: 'A', x: 600, score: 68.3 },
     { _id: 2, g: 'A', x: 750, score: 69.5 },
@@ -103,12 +103,12 @@ t.test('partitions: the example of the manual', (t) => {
       .toSorted()
       .join(' '),
     'A1000* A600 A750 A800* A950 B1000* B1050 B600 B700 B800*',
-    'full: from the lowest to the highest of all partitions',
+    'full: from the lowest to the highest value of all partitions',
   )
   t.equal(
     steps({ field: 'x', partitionByFields: ['g'], range: { bounds: 'partition', step: 200 } }, coffee),
     'A600 A750 A800* A950 B600 B700 B800* B1000* B1050',
-    'partition: each within its own',
+    'partition: within each partition',
   )
   t.equal(
     steps({ field: 'x', partitionByFields: ['g'], range: { bounds: [600, 1000], step: 200 } }, coffee),
@@ -117,7 +117,7 @@ t.test('partitions: the example of the manual', (t) => {
   t.end()
 })
 
-t.test('made documents have the fields of their partition', (t) => {
+t.test('generated documents have the fields of their partition', (t) => {
   const made = densify(
     { field: 'a.x', partitionByFields: ['a.g', 'h'], range: { step: Long.fromNumber(1), bounds: 'partition' } },
     [
@@ -129,7 +129,7 @@ t.test('made documents have the fields of their partition', (t) => {
   t.end()
 })
 
-t.test('what is refused', (t) => {
+t.test('invalid arguments are refused with the code of the server', (t) => {
   const rows: [specification: Document | number, input: Document[], code: number][] = [
     [1, [], 9],
     [{ range: { step: 1, bounds: 'full' } }, [], 40414],

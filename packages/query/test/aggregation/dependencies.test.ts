@@ -1,4 +1,4 @@
-/** What the first stages of a pipeline ask of the fields of its collection. */
+/** The fields that a pipeline needs from its collection. */
 import { decode, encode, type Document } from '@shardlab/bson'
 import t from 'tap'
 import { compilePipeline } from '../../src/index.js'
@@ -16,7 +16,7 @@ function leading(stages: readonly Document[]) {
   }
 }
 
-t.test('what the stages look at', async (t) => {
+t.test('a pipeline needs only the fields that its stages read', async (t) => {
   const group = { $group: { _id: '$g', n: { $sum: 1 } } }
   const cases: readonly (readonly [Document[], Document | null])[] = [
     [[], null],
@@ -55,7 +55,7 @@ t.test('what the stages look at', async (t) => {
   }
 })
 
-t.test('a $project at the front is done by the plan', async (t) => {
+t.test('a plan does a $project at the start of the pipeline', async (t) => {
   const cases: readonly (readonly [Document[], Document | null, number])[] = [
     [[{ $project: { a: 1 } }], { _id: true, a: true }, 1],
     [[{ $project: { a: 1, _id: 0 } }], { a: true, _id: false }, 1],
@@ -65,7 +65,7 @@ t.test('a $project at the front is done by the plan', async (t) => {
     [[{ $project: { 'a.b': 1 } }], { 'a.b': 1 }, 1],
     [[{ $match: { x: 1 } }, { $sort: { x: 1 } }, { $limit: 5 }, { $project: { a: 1 } }], { _id: true, a: true }, 4],
     [[{ $project: { x: '$a' } }], { x: '$a' }, 1],
-    // What a limit leaves out is not computed.
+    // Fields of documents that a limit drops are not computed.
     [[{ $limit: 5 }, { $unwind: '$l' }, { $project: { x: '$a' } }], { a: 1, l: 1, _id: 1 }, 1],
     [[{ $sort: { a: 1 } }, { $project: { x: '$a' } }], { a: 1, _id: 1 }, 1],
     [[{ $project: { _id: 0, x: { $literal: 1 } } }], null, 0],

@@ -4,7 +4,7 @@ import { compilePipeline } from '../../src/index.js'
 import { join } from '../support/foreign.js'
 import { codeOf, context, failure } from '../support/helpers.js'
 
-t.test('wrong arguments', (t) => {
+t.test('invalid arguments of joins are refused with the code and message of the server', (t) => {
   const lookup = (fields: Document) => ({ $lookup: { from: 'f', as: 'j', ...fields } })
   const graph = (fields: Document) => ({
     $graphLookup: { from: 'f', startWith: 1, connectFromField: 'a', connectToField: 'b', as: 'j', ...fields },
@@ -73,7 +73,7 @@ t.test('wrong arguments', (t) => {
   t.equal(
     codeOf(() => join([graph({})], [{}], { f: [{ b: 1 }] })),
     40271,
-    'documents without _id cannot be told apart',
+    'documents without _id cannot be distinguished',
   )
   t.end()
 })

@@ -6,7 +6,7 @@ import { context, json } from '../support/helpers.js'
 
 const texts = (documents: readonly Document[]) => documents.map(json)
 
-t.test('$lookup matches by the rules of equality', (t) => {
+t.test('$lookup matches by equality', (t) => {
   const regex = /x/
   const table: [local: Document, foreign: Document[], ids: unknown[], what: string][] = [
     [
@@ -26,12 +26,7 @@ t.test('$lookup matches by the rules of equality', (t) => {
       'a missing field is null',
     ],
     [{ a: null }, [{ _id: 0 }, { _id: 1, b: null }, { _id: 2, b: 0 }], [0, 1], 'null matches missing'],
-    [
-      { a: [] },
-      [{ _id: 0 }, { _id: 1, b: [] }, { _id: 2, b: null }],
-      [0, 2],
-      'an empty array has no value: it counts as null',
-    ],
+    [{ a: [] }, [{ _id: 0 }, { _id: 1, b: [] }, { _id: 2, b: null }], [0, 2], 'an empty array counts as null'],
     [
       { a: [1, 3] },
       [
@@ -51,7 +46,7 @@ t.test('$lookup matches by the rules of equality', (t) => {
         { _id: 2, b: 1 },
       ],
       [0, 1],
-      'an array in an array is one value',
+      'a nested array is one value',
     ],
     [
       { a: regex },
@@ -70,7 +65,7 @@ t.test('$lookup matches by the rules of equality', (t) => {
         { _id: 2, b: 'q' },
       ],
       [1, 2],
-      'also beside others',
+      'a regular expression next to other values',
     ],
     [
       { a: { x: 1, y: 2 } },
@@ -79,12 +74,12 @@ t.test('$lookup matches by the rules of equality', (t) => {
         { _id: 1, b: { y: 2, x: 1 } },
       ],
       [0],
-      'documents with their order',
+      'documents with their order of fields',
     ],
   ]
   for (const [local, foreign, ids, what] of table) {
     t.same(joined([local], foreign), [ids], what)
-    // Several documents are joined with one read, which is then told apart.
+    // Several documents are joined with one read, whose results are assigned to them.
     t.same(joined([local, { a: 'other' }, local], foreign), [ids, [], ids], `${what}, several at once`)
   }
   t.end()
@@ -110,7 +105,7 @@ t.test('$lookup follows dotted paths through arrays', (t) => {
       { localField: 'a.1.x' },
     ),
     [[0]],
-    'a number is a place',
+    'a number is an array index',
   )
   t.same(
     texts(
@@ -123,7 +118,7 @@ t.test('$lookup follows dotted paths through arrays', (t) => {
   t.end()
 })
 
-t.test('$lookup under a collation', (t) => {
+t.test('$lookup compares strings by the collation', (t) => {
   const { compare } = compileCollation(encode({ locale: 'en', strength: 2 }))!
   const collated = { ...context, strings: compare }
   const foreign = [
@@ -136,7 +131,7 @@ t.test('$lookup under a collation', (t) => {
   t.end()
 })
 
-t.test('$lookup with a pipeline', (t) => {
+t.test('$lookup runs a pipeline on the foreign documents', (t) => {
   const orders = [{ _id: 1, item: 'a', qty: 2 }, { _id: 2, item: 'b', qty: 9 }, { _id: 3 }]
   const stock = [
     { _id: 10, item: 'a', n: 5 },
@@ -160,7 +155,7 @@ t.test('$lookup with a pipeline', (t) => {
       pipeline: [{ $match: { n: { $gt: 1 } } }, { $project: { _id: 1 } }],
     }),
     [[{ _id: 10 }], [{ _id: 11 }], []],
-    'both forms together',
+    'fields and pipeline together',
   )
   t.same(
     run({
@@ -170,7 +165,7 @@ t.test('$lookup with a pipeline', (t) => {
       pipeline: [{ $project: { _id: 0, q: '$$q' } }],
     })[1],
     [{ q: 9 }],
-    'with variables',
+    'fields, pipeline and variables',
   )
   t.same(run({ from: undefined, pipeline: [{ $documents: [{ x: 1 }, { x: 2 }] }, { $match: { x: 2 } }] })[2], [
     { x: 2 },
@@ -197,7 +192,7 @@ t.test('$lookup with a pipeline', (t) => {
   t.end()
 })
 
-t.test('a pipeline that depends on nothing is read once', (t) => {
+t.test('the results of a pipeline are read once for the same inputs', (t) => {
   const reads = (lookup: Document, count: number) => {
     const reader = new FakeReader({ f: [{ _id: 1 }] }, 10)
     const stage = encode({ $lookup: { from: 'f', as: 'j', ...lookup } })
@@ -215,12 +210,12 @@ t.test('a pipeline that depends on nothing is read once', (t) => {
     3,
     'once for each value of the variables',
   )
-  t.equal(reads({ pipeline: [{ $sample: { size: 1 } }] }, 5), 5, 'dice are thrown each time')
+  t.equal(reads({ pipeline: [{ $sample: { size: 1 } }] }, 5), 5, 'random stages run for each document')
   t.equal(reads({ localField: 'a', foreignField: '_id' }, 250), 3, 'many documents share one read')
   t.end()
 })
 
-t.test('$lookup and $unwind', (t) => {
+t.test('$unwind after $lookup gives one document for each match', (t) => {
   const local = [
     { _id: 1, k: 1 },
     { _id: 2, k: 9 },
@@ -253,7 +248,7 @@ t.test('$lookup and $unwind', (t) => {
   t.end()
 })
 
-t.test('what joins read is known before they run', (t) => {
+t.test('a pipeline lists the collections of its joins before it runs', (t) => {
   const names = (...stages: Document[]) =>
     compilePipeline(
       stages.map((stage) => encode(stage)),

@@ -12,7 +12,7 @@ const compile = (stages: readonly Document[], target?: 'collection' | 'none') =>
   )
 const order = (...stages: Document[]) => compile(stages).stages.map((stage) => decode(stage))
 
-t.test('stages stand where they may', (t) => {
+t.test('stages are refused in positions that the server does not allow', (t) => {
   const table: [stages: Document[], target: 'collection' | 'none', code: number, message?: string][] = [
     [
       [{ $match: {} }, { $collStats: {} }],
@@ -55,7 +55,7 @@ t.test('stages stand where they may', (t) => {
   t.end()
 })
 
-t.test('arguments of $out and $merge', (t) => {
+t.test('the arguments of $out and $merge are parsed', (t) => {
   const table: [stage: Document, code: number, message?: string][] = [
     [{ $out: 1 }, 16990, '$out only supports a string or object argument, but found int'],
     [{ $out: { db: 'a' } }, 40414, "BSON field '$out.coll' is missing but a required field"],
@@ -112,7 +112,7 @@ t.test('D204 $out makes no time-series collections', (t) => {
   t.end()
 })
 
-t.test('filters move to the front as far as they see the same', (t) => {
+t.test('filters move in front of stages that do not change the fields they test', (t) => {
   const match = { $match: { a: 1 } }
   t.same(order({ $sort: { b: 1 } }, match), [match, { $sort: { b: 1 } }])
   t.same(order({ $addFields: { b: 2 } }, match), [match, { $addFields: { b: 2 } }])
@@ -147,7 +147,7 @@ t.test('filters move to the front as far as they see the same', (t) => {
   t.end()
 })
 
-t.test('limits move before what gives one document for each', (t) => {
+t.test('limits move in front of one-to-one stages', (t) => {
   t.same(order({ $sort: { a: 1 } }, { $project: { a: 1 } }, { $skip: 1 }, { $limit: 2 }), [
     { $sort: { a: 1 } },
     { $skip: 1 },
@@ -158,7 +158,7 @@ t.test('limits move before what gives one document for each', (t) => {
   t.end()
 })
 
-t.test('what a plan can do', (t) => {
+t.test('a plan can run the first stages', (t) => {
   const leading = (...stages: Document[]) => {
     const { filter, sort, skip, limit, stageCount } = compile(stages).leading
     return [
@@ -179,7 +179,7 @@ t.test('what a plan can do', (t) => {
   ])
   t.same(leading({ $limit: 10 }, { $skip: 4 }, { $limit: 3 }), [null, null, 4, 3, 3])
   t.same(leading({ $limit: 10 }, { $skip: 4 }), [null, null, 4, 6, 2])
-  t.same(leading({ $limit: 3 }, { $skip: 4 }), [null, null, 0, 3, 1], 'a limit of nothing is no limit')
+  t.same(leading({ $limit: 3 }, { $skip: 4 }), [null, null, 0, 3, 1], 'a limit of 0 would mean no limit')
   t.same(leading(a, { $sort: { b: 1 } }, { $match: { c: 2 } }), [
     json({ $and: [{ a: 1 }, { c: 2 }] }),
     json({ b: 1 }),
@@ -191,7 +191,7 @@ t.test('what a plan can do', (t) => {
   t.end()
 })
 
-t.test('splitting before joins', (t) => {
+t.test('splitBeforeJoins cuts a pipeline in front of its first join', (t) => {
   const split = (...stages: Document[]) => {
     const { shardsPart, mergerPart } = splitBeforeJoins(stages.map((stage) => encode(stage)))
     return [shardsPart.map((stage) => decode(stage)), mergerPart.map((stage) => decode(stage))]
@@ -226,14 +226,14 @@ const stage: fc.Arbitrary<Document> = fc.oneof(
 const scalar = fc.constantFrom<unknown>(0, 1, 2, null)
 const value = fc.oneof(scalar, fc.array(scalar, { maxLength: 3 }), fc.record({ a: scalar }, { requiredKeys: [] }))
 
-t.test('the better order gives the same', (t) => {
+t.test('property: reordering does not change the results', (t) => {
   fc.assert(
     fc.property(
       fc.array(stage, { minLength: 1, maxLength: 5 }),
       fc.array(fc.record({ a: value, b: value, c: value }, { requiredKeys: [] }), { maxLength: 6 }),
       (stages, documents) => {
         const withIds = documents.map((document, _id) => ({ _id, ...document }))
-        // One stage after the other cannot be put in another order.
+        // Separate pipelines of one stage cannot be reordered.
         const expected = stages.reduce<Document[]>((input, each) => aggregate([each], input), withIds)
         return aggregate(stages, withIds).map(json).join() === expected.map(json).join()
       },

@@ -1,4 +1,4 @@
-/** Stages that hold more than they may. */
+/** Memory limits of stages. */
 import t from 'tap'
 import { DocumentWriter, encode, type Document } from '@shardlab/bson'
 import { compilePipeline } from '../../src/index.js'
@@ -14,7 +14,7 @@ function open(stages: Document[], memoryLimitBytes?: number) {
   ).open()
 }
 
-t.test('$group counts what its accumulators keep, over all groups', async (t) => {
+t.test('$group counts the bytes of its accumulators over all groups', async (t) => {
   for (const accumulator of [
     { $push: '$s' },
     { $addToSet: '$s' },
@@ -33,7 +33,7 @@ t.test('$group counts what its accumulators keep, over all groups', async (t) =>
   t.equal(counting.output.length, 20)
 })
 
-t.test('an accumulator of several values keeps no more than 100 MB', async (t) => {
+t.test('an accumulator of several values holds at most 100 MB', async (t) => {
   const s = 'x'.repeat(4 * 1024 * 1024)
   for (const [name, argument] of [
     ['$firstN', { input: '$s' }],
@@ -50,11 +50,11 @@ t.test('an accumulator of several values keeps no more than 100 MB', async (t) =
       { code: 146, message: new RegExp(`^\\${name} used too much memory and cannot spill to disk`) },
       name,
     )
-    t.doesNotThrow(() => pushed(20), `${name}: what gives way does not count`)
+    t.doesNotThrow(() => pushed(20), `${name}: dropped values do not count`)
   }
 })
 
-t.test('$facet gives no more than 100 MB', async (t) => {
+t.test('$facet outputs at most 100 MB', async (t) => {
   const run = open([{ $facet: { all: [{ $match: {} }] } }])
   const document = new DocumentWriter().string('s', 'x'.repeat(1024 * 1024)).finish()
   const push = () => {
@@ -66,7 +66,7 @@ t.test('$facet gives no more than 100 MB', async (t) => {
   })
 })
 
-t.test('what may take long asks for each document whether to go on', async (t) => {
+t.test('long work checks for an interruption at each document', async (t) => {
   let left = 50
   const checkForInterrupt = () => {
     if (left-- <= 0) throw new Error('enough')

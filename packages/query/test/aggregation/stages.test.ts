@@ -6,7 +6,7 @@ import { aggregate, failure, json, run } from '../support/helpers.js'
 
 const scores = [5, 1, 9, 3, 7].map((n, _id) => ({ _id, n, k: n % 2 === 1 && n > 4 ? 'big' : 'small' }))
 
-t.test('accumulators', (t) => {
+t.test('accumulators give the values and types of the server', (t) => {
   const table: [accumulator: Document, expected: unknown][] = [
     [{ $stdDevPop: '$n' }, Math.sqrt(8)],
     [{ $stdDevSamp: '$n' }, Math.sqrt(10)],
@@ -52,7 +52,7 @@ t.test('accumulators', (t) => {
   t.end()
 })
 
-t.test('property: split accumulators give what whole ones give', (t) => {
+t.test('property: split accumulators give the results of whole ones', (t) => {
   const accumulators: Document[] = [
     { $minN: { n: 3, input: '$n' } },
     { $maxN: { n: 3, input: '$n' } },
@@ -84,7 +84,7 @@ t.test('property: split accumulators give what whole ones give', (t) => {
     ),
     { numRuns: 300 },
   )
-  // int32 values whose sum on one shard is none, but over all is one again.
+  // int32 values whose sum overflows on one shard but not over all shards.
   const sum = splitPipeline([encode({ $group: { _id: null, v: { $sum: '$n' } } })])
   const partials = [[{ n: 1 }], [{ n: -2147483648 }, { n: -1 }]].flatMap((part) =>
     run(
@@ -106,7 +106,7 @@ t.test('property: split accumulators give what whole ones give', (t) => {
   t.end()
 })
 
-t.test('buckets, facets, redaction', (t) => {
+t.test('buckets, facets and redaction give the documents of the server', (t) => {
   const table: [stages: Document[], expected: Document[]][] = [
     [
       [{ $bucket: { groupBy: '$n', boundaries: [0, 4, 8], default: 'rest' } }],

@@ -4,7 +4,7 @@ import { compilePipeline } from '../../src/index.js'
 import { drain, FakeReader, join } from '../support/foreign.js'
 import { context, json } from '../support/helpers.js'
 
-t.test('$unionWith', (t) => {
+t.test('$unionWith appends the results of a pipeline over another collection', (t) => {
   const f = [{ _id: 1 }, { _id: 2 }, { _id: 3 }]
   const ids = (...stages: Document[]) => join(stages, [{ _id: 0 }], { f }).map(({ _id }) => _id)
   t.same(ids({ $unionWith: 'f' }), [0, 1, 2, 3])
@@ -18,11 +18,11 @@ t.test('$unionWith', (t) => {
   const reader = new FakeReader({ f })
   const run = compilePipeline([encode({ $unionWith: 'f' }), encode({ $limit: 2 })], context, { db: 'test' }).open()
   t.equal(drain(run, [encode({ _id: 0 })], reader).length, 2)
-  t.equal(reader.requests.length, 1, 'what a limit does not want is not read')
+  t.equal(reader.requests.length, 1, 'a collection beyond the limit is not read')
   t.end()
 })
 
-t.test('$graphLookup', (t) => {
+t.test('$graphLookup finds all documents that can be reached', (t) => {
   const people = [
     { _id: 1, name: 'dev' },
     { _id: 2, name: 'eliot', boss: 'dev' },
@@ -56,7 +56,7 @@ t.test('$graphLookup', (t) => {
   t.same(search({ maxDepth: Long.fromNumber(0) }), [5])
   t.same(search({ startWith: ['asya', 'andrew'] }), [4, 5, 2, 3, 1])
   t.same(search({ startWith: '$who' }, { who: 'loop' }), [6], 'cycles end')
-  t.same(search({}, {}), [], 'a missing start leads nowhere')
+  t.same(search({}, {}), [], 'a missing start finds nothing')
   t.same(search({ startWith: null, connectToField: 'boss' }), [], 'null is not a missing field')
   t.same(
     search({
@@ -87,7 +87,7 @@ t.test('$graphLookup', (t) => {
   t.end()
 })
 
-t.test('joins inside facets', (t) => {
+t.test('joins work inside facets', (t) => {
   const facet = {
     $facet: {
       all: [{ $count: 'n' }],

@@ -2,7 +2,7 @@ import { encode } from '@shardlab/bson'
 import t from 'tap'
 import { aggregate, codeOf, context, failure, run } from '../support/helpers.js'
 
-t.test('what is refused', (t) => {
+t.test('invalid arguments are refused with the code and message of the server', (t) => {
   const rows: [specification: unknown, code: number, message?: string][] = [
     [1, 9, 'the $setWindowFields stage specification must be an object, found int'],
     [{}, 40414, "BSON field '$setWindowFields.output' is missing but a required field"],
@@ -56,7 +56,7 @@ t.test('what is refused', (t) => {
   t.end()
 })
 
-t.test('a release knows the functions of its time', (t) => {
+t.test('window functions are unknown before the release that introduced them', (t) => {
   const stage = [encode({ $setWindowFields: { sortBy: { x: 1 }, output: { a: { $locf: '$v' } } } })]
   t.equal(
     codeOf(() => run(stage, [], { ...context, languageVersion: 4.4 })),

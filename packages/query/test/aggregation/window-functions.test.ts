@@ -3,7 +3,7 @@ import t from 'tap'
 import { aggregate, codeOf, run } from '../support/helpers.js'
 import { column, day } from '../support/windows.js'
 
-t.test('derivatives and integrals', (t) => {
+t.test('derivatives and integrals use the unit of time', (t) => {
   const moves = [
     { _id: 1, at: day(1), km: 100 },
     { _id: 2, at: day(1, 2), km: 120 },
@@ -63,7 +63,7 @@ t.test('derivatives and integrals', (t) => {
   t.end()
 })
 
-t.test('moving averages and covariance', (t) => {
+t.test('moving averages and covariances ignore values that are not numbers', (t) => {
   const prices = [13, 15.4, 12].map((v, index) => ({ _id: index, t: index, v }))
   const rest = { sortBy: { t: 1 } }
   t.same(column({ $expMovingAvg: { input: '$v', N: 2 } }, prices, rest), {
@@ -94,7 +94,7 @@ t.test('moving averages and covariance', (t) => {
   t.end()
 })
 
-t.test('filling', (t) => {
+t.test('$locf, $linearFill and $fill fill in missing values', (t) => {
   const gaps = [
     { _id: 1, x: 0 },
     { _id: 2, x: 1, v: 10 },
@@ -159,7 +159,7 @@ t.test('filling', (t) => {
   t.end()
 })
 
-t.test('number types are the server’s', (t) => {
+t.test('results have the number types of the server', (t) => {
   const typed = (output: Document, values: unknown[]) => {
     const stages = [
       encode({ $setWindowFields: { sortBy: { _id: 1 }, output: { r: output } } }),
@@ -172,8 +172,12 @@ t.test('number types are the server’s', (t) => {
   }
   const long = Long.fromNumber(5)
   const r = (value: unknown) => toExtendedJson(encode({ r: value }), { canonical: true })
-  t.same(typed({ $sum: '$v' }, [long]), [r(long)], 'a window that nothing leaves keeps the long')
-  t.same(typed({ $sum: '$v', window: { documents: [-1, 0] } }, [long]), [r(5)], 'one that values leave gives an int')
+  t.same(typed({ $sum: '$v' }, [long]), [r(long)], 'a window whose lower end is fixed keeps the long')
+  t.same(
+    typed({ $sum: '$v', window: { documents: [-1, 0] } }, [long]),
+    [r(5)],
+    'a window whose lower end moves gives an int',
+  )
   t.same(typed({ $sum: '$v', window: { documents: [0, 0] } }, [Decimal128.fromString('1.5')]), [
     r(Decimal128.fromString('1.5')),
   ])

@@ -8,7 +8,7 @@ function check(t: Test, rows: [output: Document, expected: Document][]): void {
   t.end()
 }
 
-t.test('accumulators over windows of documents', (t) =>
+t.test('accumulators cover the documents of each window', (t) =>
   check(t, [
     [{ $sum: '$v' }, { '#1': 35, '#4': 35, '#3': 35, '#2': 4, '#6': 4, '#5': 4 }],
     [
@@ -80,7 +80,7 @@ t.test('accumulators over windows of documents', (t) =>
   ]),
 )
 
-t.test('places and ranks', (t) => {
+t.test('$shift and $documentNumber count positions', (t) => {
   check(t, [
     [{ $shift: { output: '$v', by: 1 } }, { '#1': 5, '#4': 20, '#3': null, '#2': 3, '#6': null, '#5': null }],
     [
@@ -91,7 +91,7 @@ t.test('places and ranks', (t) => {
   ])
 })
 
-t.test('ranks share a place for equal values, and null equals missing', (t) => {
+t.test('ranks are the same for equal values, and null equals missing', (t) => {
   const scores = [
     { _id: 1, s: 5 },
     { _id: 2 },
@@ -106,7 +106,7 @@ t.test('ranks share a place for equal values, and null equals missing', (t) => {
   t.end()
 })
 
-t.test('ranges of numbers and of dates', (t) => {
+t.test('ranges select numbers and dates by their distance', (t) => {
   const points = [1, 2, 4, 4, 9].map((x, index) => ({ _id: index, x, v: 1 }))
   const rest = { sortBy: { x: 1 } }
   const count = (range: unknown[], unit?: string) => ({
@@ -140,7 +140,7 @@ t.test('ranges of numbers and of dates', (t) => {
   t.end()
 })
 
-t.test('output paths and order', (t) => {
+t.test('output paths are set in nested documents and in arrays', (t) => {
   const results = aggregate(
     [
       {
@@ -168,7 +168,7 @@ t.test('output paths and order', (t) => {
   t.end()
 })
 
-t.test('partitions and ranks obey the collation', (t) => {
+t.test('partitions and ranks compare strings by the collation', (t) => {
   const strings = new Intl.Collator('en', { sensitivity: 'base' }).compare
   const stage = encode({
     $setWindowFields: { partitionBy: '$g', sortBy: { s: 1 }, output: { r: { $rank: {} }, n: { $sum: 1 } } },

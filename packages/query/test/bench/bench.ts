@@ -1,4 +1,6 @@
-/** By hand: `node packages/query/dist/test/bench/bench.js`. Rates of the hot paths, each the best that was seen within a second. */
+/**
+ * Run by hand: `node packages/query/dist/test/bench/bench.js`. Prints the rates of the hot paths.
+ */
 import { encode, ObjectId } from '@shardlab/bson'
 import { boundsFor, compileFilter, compileUpdate, parseKeyPattern, parseSort, sortKeyOf } from '../../src/index.js'
 import { context, run } from '../support/helpers.js'
@@ -9,7 +11,7 @@ const documents = Array.from({ length: 1000 }, (_, i) =>
 )
 const wide = Array.from({ length: 1000 }, (_, i) => encode({ a: i % 10, b: i % 7 }))
 
-/** The best of many slices: on a machine that does other things too, everything else measures those. */
+/** The best of many short slices: slower ones include other load of the machine. */
 function rate(name: string, perRound: number, round: () => unknown): void {
   for (let i = 0; i < 200; i++) round()
   const rounds = Math.ceil(2000 / perRound)

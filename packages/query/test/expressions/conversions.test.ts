@@ -22,7 +22,7 @@ function check(t: Test, rows: Row[], failures: Failure[]): void {
 
 const suffix = 'in $convert with no onError value'
 
-t.test('numbers', (t) =>
+t.test('values convert to numbers', (t) =>
   check(
     t,
     [
@@ -63,7 +63,7 @@ t.test('numbers', (t) =>
   ),
 )
 
-t.test('text, dates and ids', (t) =>
+t.test('text, dates and ids convert into each other', (t) =>
   check(
     t,
     [
@@ -90,7 +90,7 @@ t.test('text, dates and ids', (t) =>
   ),
 )
 
-t.test('binary data', (t) =>
+t.test('text and binary data convert into each other', (t) =>
   check(
     t,
     [
@@ -117,7 +117,7 @@ t.test('binary data', (t) =>
   ),
 )
 
-t.test('bits', (t) =>
+t.test('bit operators work on ints and longs', (t) =>
   check(
     t,
     [
@@ -137,7 +137,7 @@ t.test('bits', (t) =>
   ),
 )
 
-t.test('rounding', (t) =>
+t.test('$round and $trunc keep the type of the number', (t) =>
   check(
     t,
     [
@@ -155,7 +155,7 @@ t.test('rounding', (t) =>
   ),
 )
 
-t.test('dates far away', (t) =>
+t.test('dates far from the epoch have parts', (t) =>
   check(
     t,
     [

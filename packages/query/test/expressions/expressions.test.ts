@@ -20,7 +20,7 @@ function check(t: Test, rows: Row[], failures: Failure[]): void {
   t.end()
 }
 
-t.test('strings', (t) =>
+t.test('string operators give the values of the server', (t) =>
   check(
     t,
     [
@@ -74,7 +74,7 @@ t.test('strings', (t) =>
   ),
 )
 
-t.test('arrays and sets', (t) =>
+t.test('array and set operators give the values of the server', (t) =>
   check(
     t,
     [
@@ -170,7 +170,7 @@ t.test('arrays and sets', (t) =>
   ),
 )
 
-t.test('conversion', (t) =>
+t.test('conversions give the values of the server', (t) =>
   check(
     t,
     [
@@ -209,7 +209,7 @@ t.test('conversion', (t) =>
   ),
 )
 
-t.test('numbers', (t) =>
+t.test('number operators give the values of the server', (t) =>
   check(
     t,
     [
@@ -249,7 +249,7 @@ t.test('numbers', (t) =>
   ),
 )
 
-t.test('fields', (t) =>
+t.test('field operators give the values of the server', (t) =>
   check(
     t,
     [
@@ -278,7 +278,7 @@ t.test('fields', (t) =>
 
 const noon = date('2021-03-14T09:05:06.007Z')
 
-t.test('dates', (t) =>
+t.test('date operators give the values of the server', (t) =>
   check(
     t,
     [
@@ -333,7 +333,7 @@ t.test('dates', (t) =>
         date('2021-02-28T00:00:00Z'),
       ],
       [
-        // The night that summer time begins is an hour shorter.
+        // The night in which summer time begins is an hour shorter.
         { $dateAdd: { startDate: date('2021-03-13T17:00:00Z'), unit: 'day', amount: 1, timezone: 'America/New_York' } },
         date('2021-03-14T16:00:00Z'),
       ],

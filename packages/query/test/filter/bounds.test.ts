@@ -50,7 +50,7 @@ function show(filter: Document, pattern: Document = { a: 1 }, options: BoundsOpt
 const all = '[MinKey, MaxKey]'
 const nulls = '[undefined, undefined] [null, null]'
 
-t.test('single predicates', (t) => {
+t.test('a single predicate gives the bounds of the server', (t) => {
   const table: [filter: Document, expected: string][] = [
     [{}, all],
     [{ b: 1 }, all],
@@ -113,7 +113,7 @@ t.test('single predicates', (t) => {
   t.end()
 })
 
-t.test('compound patterns and dotted paths', (t) => {
+t.test('compound patterns and dotted paths give bounds for each field', (t) => {
   const ab = { a: 1, b: 1 }
   t.equal(show({ a: { $in: [0, 5] }, b: { $lt: 3 } }, ab), '[0, 0] [5, 5] | [-inf.0, 3)')
   t.equal(show({ b: 1 }, ab), `${all} | [1, 1]`)
@@ -147,7 +147,7 @@ t.test('compound patterns and dotted paths', (t) => {
   t.end()
 })
 
-t.test('exactness', (t) => {
+t.test('bounds are exact where they alone decide the predicate', (t) => {
   const exact = (filter: Document, pattern: Document = { a: 1 }) =>
     boundsFor(root(filter), parseKeyPattern(encode(pattern))).fields.map((field) => field.exact)
   t.same(exact({ a: { $gt: 1, $lt: 5 } }), [true])
@@ -173,7 +173,7 @@ t.test('exactness', (t) => {
   t.end()
 })
 
-t.test('multikey fields do not intersect', (t) => {
+t.test('predicates on a multikey field are not intersected', (t) => {
   t.equal(show({ a: { $gt: 2, $lt: 4 } }, { a: 1 }, { multikey: true }), '(2, inf.0]')
   t.equal(show({ a: { $gt: 2 }, $and: [{ a: 7 }] }, { a: 1 }, { multikey: new Set(['a']) }), '[7, 7]')
   t.equal(show({ a: { $elemMatch: { $gt: 2, $lt: 4 } } }, { a: 1 }, { multikey: true }), '(2, 4)')
@@ -182,7 +182,7 @@ t.test('multikey fields do not intersect', (t) => {
   t.end()
 })
 
-t.test('hashed fields', (t) => {
+t.test('only equalities give bounds on a hashed field', (t) => {
   const hash = (value: unknown) => formatValue(int64Value(hashValue(toRawValue(value))))
   const hashed = { a: 'hashed' }
   t.equal(show({ a: 5 }, hashed), `[${hash(5)}, ${hash(5)}]`)
@@ -204,7 +204,7 @@ t.test('hashed fields', (t) => {
   t.end()
 })
 
-t.test('a collation takes strings, objects and arrays out', (t) => {
+t.test('under a collation strings, objects and arrays give no bounds', (t) => {
   const strings = (a: string, b: string) => a.localeCompare(b)
   t.equal(show({ a: 'y' }, { a: 1 }, { strings }), all)
   t.equal(show({ a: 5 }, { a: 1 }, { strings }), '[5, 5]')
@@ -213,7 +213,7 @@ t.test('a collation takes strings, objects and arrays out', (t) => {
   t.end()
 })
 
-t.test('an equality that is the whole filter is told from its bytes, as parsing tells it', (t) => {
+t.test('soleEquality recognizes the same equalities as parsing', (t) => {
   const values: unknown[] = [
     1,
     1.5,
@@ -236,16 +236,20 @@ t.test('an equality that is the whole filter is told from its bytes, as parsing 
     for (const [name, value] of fields) writer.value(name, value instanceof RawValue ? value : toRawValue(value))
     return writer.finish()
   }
-  let told = 0
+  let recognized = 0
   for (const name of ['a', 'ab', 'a.b', 'b', '', 'é', 'Ã©']) {
     for (const value of values) {
       for (const path of ['a', 'ab', 'a.b', 'é', 'Ã©']) {
         const filter = filterWith([name, value])
         const found = soleEquality(documentValue(filter), path)
         const inside = new DocumentWriter(128).int32('before', 1).document('filter', filter).int32('after', 1).finish()
-        t.equal(soleEquality(findField(inside, 'filter')!, path) === null, found === null, 'wherever the filter lies')
+        t.equal(
+          soleEquality(findField(inside, 'filter')!, path) === null,
+          found === null,
+          'at any offset of the filter',
+        )
         if (found === null) continue
-        told++
+        recognized++
         const { root } = compileFilter(filter, context)
         t.match(root, { kind: 'comparison', operator: 'eq', path })
         t.ok(equalityValues(root, [path])!.get(path)!.isIdentical(found.value))
@@ -254,8 +258,8 @@ t.test('an equality that is the whole filter is told from its bytes, as parsing 
       }
     }
   }
-  // Eight plain values on three paths of ASCII that are names, too.
-  t.equal(told, 24)
+  // Eight plain values on three paths of ASCII characters.
+  t.equal(recognized, 24)
   const none = (...fields: [name: string, value: unknown][]) =>
     t.equal(soleEquality(documentValue(filterWith(...fields)), 'a'), null)
   none()
@@ -266,7 +270,7 @@ t.test('an equality that is the whole filter is told from its bytes, as parsing 
   t.end()
 })
 
-t.test('equality values', (t) => {
+t.test('equalityValues finds the values that equalities fix', (t) => {
   const values = (filter: Document, ...paths: string[]) => {
     const found = equalityValues(root(filter), paths)
     return found === null ? null : [...found].map(([path, value]) => `${path}=${formatValue(value)}`).join(' ')
@@ -285,7 +289,7 @@ t.test('equality values', (t) => {
   t.end()
 })
 
-t.test('upsert base', (t) => {
+t.test('an upsert starts from the equalities of its filter', (t) => {
   const base = (filter: Document) => formatDocument(upsertBase(compileFilter(encode(filter), context)))
   t.equal(
     base({ a: 1, _id: 5, b: { $gt: 1 }, 'c.d': 2, 'c.e': { $in: [3] }, f: /x/ }),
@@ -305,7 +309,7 @@ t.test('upsert base', (t) => {
   t.end()
 })
 
-t.test('key patterns', (t) => {
+t.test('invalid key patterns are refused', (t) => {
   t.same(parseKeyPattern(encode({ a: 1, b: -1, 'c.d': 'hashed' })), [
     { path: 'a', direction: 1 },
     { path: 'b', direction: -1 },

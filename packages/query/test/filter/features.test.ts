@@ -20,7 +20,7 @@ const schema = [224, '$jsonSchema is not allowed in this context']
 const text = [2, '$text is not allowed in this context']
 const where = [2, '$where is not allowed in this context']
 
-t.test('what a filter may use depends on its place', (t) => {
+t.test('restricted operators are allowed in some filters only', (t) => {
   const filters: Record<string, Document> = {
     near: { a: { $near: [1, 2] } },
     where: { $and: [{ $where: 'true' }] },
@@ -48,7 +48,7 @@ t.test('what a filter may use depends on its place', (t) => {
   t.end()
 })
 
-t.test('whole documents only', (t) => {
+t.test('operators for whole documents are refused in filters of elements', (t) => {
   for (const name of ['$expr', '$text', '$where', '$sampleRate']) {
     const error = errorOf({ a: { $elemMatch: { b: 1, [name]: 1 } } }, allFilterFeatures)
     t.same(error, [2, `${name} can only be applied to the top-level document`])
@@ -57,25 +57,25 @@ t.test('whole documents only', (t) => {
   t.end()
 })
 
-t.test('places', (t) => {
-  const told = (work: () => unknown) => {
+t.test('each kind of filter has its set of features', (t) => {
+  const codeAndMessage = (work: () => unknown) => {
     const error = failure(work)
     return [error?.code, error?.message]
   }
   t.same(
-    told(() => aggregate([{ $match: { a: { $nearSphere: [1, 2] } } }], [])),
+    codeAndMessage(() => aggregate([{ $match: { a: { $nearSphere: [1, 2] } } }], [])),
     near,
   )
   t.same(
-    told(() => update({ $pull: { a: { $expr: true } } }, { a: [{}] })),
+    codeAndMessage(() => update({ $pull: { a: { $expr: true } } }, { a: [{}] })),
     expr,
   )
   t.same(
-    told(() => update({ $set: { 'a.$[x]': 1 } }, { a: [1] }, { arrayFilters: [{ $expr: true }] })),
+    codeAndMessage(() => update({ $set: { 'a.$[x]': 1 } }, { a: [1] }, { arrayFilters: [{ $expr: true }] })),
     [224, 'Error parsing array filter :: caused by :: $expr is not allowed in this context'],
   )
   t.same(
-    told(() => project({ a: { $elemMatch: { b: { $near: [1, 2] } } } }, {})),
+    codeAndMessage(() => project({ a: { $elemMatch: { b: { $near: [1, 2] } } } }, {})),
     near,
   )
   t.end()

@@ -14,7 +14,9 @@ import {
 import t from 'tap'
 import { codeOf, context, failure, matches } from '../support/helpers.js'
 
-/** Filter, document, does it match? Expected answers are the server's documented behaviour. */
+/**
+ * Filter, document, whether it matches. The expected answers are the server's documented behaviour.
+ */
 const table: [filter: Document, document: Document, expected: boolean][] = [
   [{}, { a: 1 }, true],
   [{ a: 1 }, { a: 1 }, true],
@@ -23,7 +25,7 @@ const table: [filter: Document, document: Document, expected: boolean][] = [
   [{ a: 1, b: 2 }, { b: 2, a: 1 }, true],
   [{ a: 1, b: 2 }, { b: 3, a: 1 }, false],
   [{ a: 1, b: null }, { a: 1 }, true],
-  // Arrays: elements, and the whole.
+  // Arrays match by their elements and as a whole.
   [{ a: 1 }, { a: [3, 1] }, true],
   [{ a: [3, 1] }, { a: [3, 1] }, true],
   [{ a: [3, 1] }, { a: [[3, 1], 5] }, true],
@@ -167,13 +169,13 @@ const table: [filter: Document, document: Document, expected: boolean][] = [
   [{ a: { $ref: 'c', $id: 1 } }, { a: { $ref: 'c', $id: 1 } }, true],
 ]
 
-t.test('filters as the server matches', (t) => {
+t.test('filters match as on the server', (t) => {
   for (const [filter, document, expected] of table)
     t.equal(matches(filter, document), expected, `${JSON.stringify(filter)} on ${JSON.stringify(document)}`)
   t.end()
 })
 
-t.test('errors of parsing', (t) => {
+t.test('invalid filters are refused with the code of the server', (t) => {
   const errors: [filter: Document, code: number, message?: string][] = [
     [{ a: { $foo: 1 } }, 2, 'unknown operator: $foo'],
     [
@@ -211,7 +213,7 @@ t.test('errors of parsing', (t) => {
   t.end()
 })
 
-t.test('collation compares strings only', (t) => {
+t.test('a collation affects strings only', (t) => {
   const strings = (a: string, b: string) =>
     a.toLowerCase() < b.toLowerCase() ? -1 : a.toLowerCase() > b.toLowerCase() ? 1 : 0
   const over = { ...context, strings }
@@ -222,7 +224,7 @@ t.test('collation compares strings only', (t) => {
   t.end()
 })
 
-t.test('a tree too deep is refused', (t) => {
+t.test('a filter that is nested too deeply is refused', (t) => {
   let filter: Document = { a: 1 }
   for (let i = 0; i < 120; i++) filter = { $and: [filter, { b: 1 }] }
   t.equal(

@@ -3,7 +3,7 @@ import t from 'tap'
 import { compileFilter } from '../../src/index.js'
 import { codeOf, context, failure, matches } from '../support/helpers.js'
 
-t.test('$jsonSchema', (t) => {
+t.test('$jsonSchema keywords accept and reject values', (t) => {
   const table: [schema: Document, yes: Document[], no: Document[]][] = [
     [{}, [{}, { a: 1 }], []],
     [{ required: ['a'] }, [{ a: null }], [{}]],
@@ -68,7 +68,7 @@ t.test('$jsonSchema', (t) => {
   t.end()
 })
 
-t.test('$jsonSchema: equality, dots and kinds', (t) => {
+t.test('$jsonSchema: equality ignores field order, dots lead into documents, keywords ignore other types', (t) => {
   const property = (schema: Document) => ({ $jsonSchema: { properties: { a: schema } } })
   const collated = { ...context, strings: (a: string, b: string) => a.toLowerCase().localeCompare(b.toLowerCase()) }
   const table: [filter: Document, document: Document, expected: boolean][] = [
@@ -103,11 +103,11 @@ t.test('$jsonSchema: equality, dots and kinds', (t) => {
   ]
   for (const [filter, document, expected] of table)
     t.equal(matches(filter, document), expected, JSON.stringify([filter, document]))
-  t.notOk(matches(property({ enum: ['x'] }), { a: 'X' }, collated), 'a collation says nothing')
+  t.notOk(matches(property({ enum: ['x'] }), { a: 'X' }, collated), 'a collation has no effect')
   t.end()
 })
 
-t.test('$jsonSchema: mistakes', (t) => {
+t.test('$jsonSchema: invalid schemas are refused with the code and message of the server', (t) => {
   const table: [schema: Document, code: number, message: string][] = [
     [{ id: 1, nope: 1 }, 9, "$jsonSchema keyword 'id' is not currently supported"],
     [{ title: 1 }, 14, "$jsonSchema keyword 'title' must be of type string"],
@@ -189,7 +189,7 @@ t.test('$jsonSchema: mistakes', (t) => {
       9,
       "$jsonSchema keyword 'enum' array cannot contain duplicate values.",
     ],
-    // What is read first is told first.
+    // The keyword that the server parses first is reported.
     [{ enum: [], minimum: 'x' }, 14, "$jsonSchema keyword 'minimum' must be a number"],
   ]
   for (const [schema, code, message] of table) {

@@ -1,9 +1,9 @@
-/** Regular expressions as PCRE has them: what a pattern matches, and what is refused. */
+/** Regular expressions match and are refused as in PCRE. */
 import t from 'tap'
 import { compilePattern } from '../../src/index.js'
 import { codeOf } from '../support/helpers.js'
 
-/** `pattern`, `options`, texts that match, texts that do not. Facts: the pcre2pattern manual. */
+/** `pattern`, `options`, texts that match, texts that do not. Source: the pcre2pattern manual. */
 const patterns: readonly (readonly [
   pattern: string,
   options: string,
@@ -72,7 +72,7 @@ const patterns: readonly (readonly [
   ['(?<=a)b(?!c)', '', ['ab'], ['b', 'abc']],
 ]
 
-t.test('what patterns match', (t) => {
+t.test('patterns match the texts that PCRE matches', (t) => {
   for (const [pattern, options, matching, others] of patterns) {
     const expression = compilePattern(pattern, options)
     for (const text of matching) t.ok(expression.test(text), `/${pattern}/${options} matches ${encodeURI(text)}`)
@@ -82,7 +82,7 @@ t.test('what patterns match', (t) => {
   t.end()
 })
 
-t.test('D103: what JavaScript cannot do is refused, and so is what PCRE refuses', (t) => {
+t.test('D103: patterns that JavaScript cannot express or that PCRE refuses are refused', (t) => {
   const beyond = [
     'a\\Kb',
     '\\Ga',

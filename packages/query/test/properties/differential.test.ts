@@ -12,14 +12,14 @@ import { referenceUpdate, Refused } from '../support/reference/update.js'
 import { referenceWindow, windowFunctionsOfRows, type PlainWindow, type Row } from '../support/reference/window.js'
 import { runs } from '../support/runs.js'
 
-/** Numbers and the order of fields count, the sign of zero does not. */
+/** Compares numbers and the order of fields; ignores the sign of zero. */
 function text(value: unknown): string {
   return JSON.stringify(value, (_key, each: unknown) =>
     typeof each === 'number' && !Number.isFinite(each) ? String(each) : each,
   )
 }
 
-/** What the action gives as text, or that it was refused. */
+/** The result of the action as text, or that it was refused. */
 function outcome(action: () => unknown): string {
   try {
     return text(action())
@@ -35,7 +35,7 @@ function same(actual: () => unknown, expected: () => unknown): string {
   return is
 }
 
-t.test('property: updates do what a slow evaluator does', (t) => {
+t.test('property: updates give the results of a slow evaluator', (t) => {
   const seen = { refused: 0, unchanged: 0, changed: 0 }
   fc.assert(
     fc.property(target, update, (given, specification) => {
@@ -50,7 +50,7 @@ t.test('property: updates do what a slow evaluator does', (t) => {
   t.end()
 })
 
-t.test('property: updates reach the elements that a slow evaluator reaches', (t) => {
+t.test('property: positional updates reach the elements that a slow evaluator reaches', (t) => {
   const seen = { refused: 0, unchanged: 0, changed: 0 }
   fc.assert(
     fc.property(shaped, placedUpdate, (given, placed) => {
@@ -79,7 +79,7 @@ const sort: fc.Arbitrary<PlainSort> = fc
   })
   .map((fields) => Object.fromEntries(fields))
 
-t.test('property: documents are sorted as a slow evaluator sorts them', (t) => {
+t.test('property: documents sort in the order of a slow evaluator', (t) => {
   fc.assert(
     fc.property(fc.array(document(true), { maxLength: 8 }), sort, (documents, by) => {
       const numbered = documents.map((each, index) => ({ ...each, n: index }))
@@ -96,7 +96,7 @@ t.test('property: documents are sorted as a slow evaluator sorts them', (t) => {
 
 const isPartOf = (a: string, b: string) => a === b || b.startsWith(`${a}.`)
 
-t.test('property: projections keep and drop what a slow evaluator does', (t) => {
+t.test('property: projections give the results of a slow evaluator', (t) => {
   const paths = fc
     .uniqueArray(sortPath, { minLength: 1, maxLength: 3 })
     .filter((list) => list.every((a) => list.every((b) => a === b || !isPartOf(a, b))))
@@ -115,7 +115,7 @@ t.test('property: projections keep and drop what a slow evaluator does', (t) => 
   t.end()
 })
 
-t.test('property: windows hold what slicing anew gives', (t) => {
+t.test('property: windows contain the rows that a slow evaluator selects', (t) => {
   const row = fc.record({
     g: fc.constantFrom('a', 'b'),
     t: fc.nat(6),
@@ -142,7 +142,7 @@ t.test('property: windows hold what slicing anew gives', (t) => {
       fc.constantFrom(...Object.keys(windowFunctionsOfRows)),
       (given, where, name) => {
         const rows = given.map((each, index): Row => ({ _id: index, ...each }))
-        // Rows of one place are ordered by _id; a range wants the place alone.
+        // Rows with the same t are ordered by _id; a range requires t alone.
         const sortBy = where.range === undefined ? { t: 1, _id: 1 } : { t: 1 }
         const output = { w: { [name]: '$v', ...(Object.keys(where).length === 0 ? {} : { window: where }) } }
         const stages = [{ $setWindowFields: { partitionBy: '$g', sortBy, output } }, { $sort: { _id: 1 } }]

@@ -41,11 +41,11 @@ function contains(bounds: KeyBounds, key: readonly (RawValue | undefined)[]): bo
 }
 
 /** Fails the property; fast-check prints the seed and the smallest case. */
-function check(holds: boolean, ...told: unknown[]): void {
-  if (!holds) throw new Error(told.map((each) => JSON.stringify(each)).join(' on '))
+function check(holds: boolean, ...details: unknown[]): void {
+  if (!holds) throw new Error(details.map((each) => JSON.stringify(each)).join(' on '))
 }
 
-t.test('property: filters match what a slow evaluator matches', (t) => {
+t.test('property: filters match the documents that a slow evaluator matches', (t) => {
   fc.assert(
     fc.property(filter, document(true), (specification, given) => {
       check(
@@ -60,7 +60,9 @@ t.test('property: filters match what a slow evaluator matches', (t) => {
   t.end()
 })
 
-/** The shard key of a document: null where missing; null as a whole when an array is on the way. */
+/**
+ * The shard key of a document, with null for a missing field; null when a path contains an array.
+ */
 function shardKey(bytes: Uint8Array, keyPattern: KeyPattern): (RawValue | undefined)[] | null {
   const key = keyPattern.map((field) => findPath(bytes, field.path) ?? nullValue)
   const crossesArray = keyPattern.some(({ path: dotted }) =>
@@ -98,7 +100,7 @@ t.test('property: bounds never exclude a matching document with a single-valued 
   t.end()
 })
 
-t.test('property: exact bounds decide on a single-valued key', (t) => {
+t.test('property: exact bounds decide for a single-valued key', (t) => {
   fc.assert(
     fc.property(filter, document(false), pattern, (specification, given, keyPattern) => {
       const bytes = encode(given)
@@ -116,7 +118,7 @@ t.test('property: exact bounds decide on a single-valued key', (t) => {
   t.end()
 })
 
-t.test('property: bounds over a multikey index reach every matching document', (t) => {
+t.test('property: bounds over a multikey index include a key of every matching document', (t) => {
   fc.assert(
     fc.property(filter, document(true), fc.constantFrom('a', 'b', 'a.b', 'b.a'), (specification, given, key) => {
       const bytes = encode(given)

@@ -9,13 +9,13 @@ function valueOf(expression: unknown): Uint8Array {
   return run([encode({ $project: { _id: 0, v: expression } as Document })], [encode({ _id: 1 })])[0]!
 }
 
-/** Type and value as text: numbers by what they are worth. */
+/** Type and value as text; numbers by value. */
 function numberText(value: Number_): string {
   if (value.type === 'decimal') return `decimal ${value.value}`
   return 'value' in value ? `${value.type} ${value.value}` : value.type
 }
 
-/** The same of what the evaluator gave. */
+/** As {@link numberText}, for the result of the evaluator. */
 function actualNumber(expression: unknown): string {
   let bytes
   try {
@@ -39,7 +39,7 @@ function decimalUnits(text: string): bigint {
   return sign === '-' ? -units : units
 }
 
-t.test('property: arithmetic over mixed types', (t) => {
+t.test('property: arithmetic over mixed types gives the computed value', (t) => {
   const seen = new Map<string, number>()
   fc.assert(
     fc.property(arithmetic, ({ expression, value }) => {
@@ -54,7 +54,7 @@ t.test('property: arithmetic over mixed types', (t) => {
   t.end()
 })
 
-t.test('property: strings, arrays and dates', (t) => {
+t.test('property: operators of strings, arrays and dates give the computed value', (t) => {
   const plain = (value: unknown): unknown => (value instanceof Long ? value.toNumber() : value)
   fc.assert(
     fc.property(functions, ({ expression, value }) => {

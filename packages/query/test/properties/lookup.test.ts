@@ -15,7 +15,7 @@ const collection = fc
   .array(fc.record({ a: value, b: value }, { requiredKeys: [] }), { maxLength: 6 })
   .map((documents) => documents.map((document, _id) => ({ _id, ...document })))
 
-/** The values at a path by the obvious way: JavaScript's. */
+/** The values at a path, in plain JavaScript. */
 function reference(document: unknown, names: readonly string[]): unknown[] {
   const [name, ...rest] = names
   if (name === undefined) return Array.isArray(document) ? document : [document]
@@ -27,7 +27,7 @@ function reference(document: unknown, names: readonly string[]): unknown[] {
 const isObject = (value: unknown): value is Document =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Long)
 
-t.test('$lookup is a nested loop', (t) => {
+t.test('property: $lookup joins the documents of a nested loop', (t) => {
   fc.assert(
     fc.property(
       collection,

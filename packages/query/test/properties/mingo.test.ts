@@ -6,7 +6,7 @@ import { document, pipeline } from '../support/arbitrary/pipeline.js'
 import { aggregate } from '../support/helpers.js'
 import { runs } from '../support/runs.js'
 
-/** The order of fields is not compared: mingo has its own. */
+/** Ignores the order of fields, which differs in mingo. */
 function text(documents: readonly object[]): string {
   return JSON.stringify(documents, (_key, value: unknown) => {
     if (value instanceof Long) return value.toNumber()
@@ -15,7 +15,7 @@ function text(documents: readonly object[]): string {
   })
 }
 
-t.test('property: pipelines give what mingo gives', (t) => {
+t.test('property: pipelines give the results of mingo', (t) => {
   let notEmpty = 0
   fc.assert(
     fc.property(fc.array(document, { maxLength: 7 }), pipeline, (given, stages) => {

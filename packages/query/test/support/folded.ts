@@ -1,6 +1,7 @@
 /**
- * Aggregation expressions beside the values that they must have: each generator computes the value by itself while it builds the
- * expression, over tagged numbers, plain strings, arrays and dates. Nothing of the real evaluator is used.
+ * Aggregation expressions with their expected values. Each generator computes the value while it
+ * builds the expression, over tagged numbers, plain strings, arrays and dates, without the real
+ * evaluator.
  */
 import { Decimal128, Double, Int32, Long } from '@shardlab/bson'
 import fc from 'fast-check'
@@ -107,7 +108,7 @@ const unary = (operand: fc.Arbitrary<Folded<Number_>>) =>
         return { expression: wrapped, value }
       if (value.type === 'double') {
         const round = { $abs: Math.abs, $floor: Math.floor, $ceil: Math.ceil, $trunc: Math.trunc }[operator]!
-        // It goes through a decimal of 34 digits.
+        // The server rounds through a decimal of 34 digits.
         const tooLong = operator === '$trunc' && Math.abs(value.value) >= 1e34
         return { expression: wrapped, value: { type: 'double', value: tooLong ? NaN : round(value.value) } }
       }
@@ -130,7 +131,7 @@ const inner = fc.oneof(
   binary(double, int, '$add', '$subtract', '$multiply'),
 )
 
-/** Numbers of mixed types. Decimals meet leaves only, where their digits suffice. */
+/** Numbers of mixed types. Decimals are combined with leaves only, so that their digits suffice. */
 export const arithmetic: fc.Arbitrary<Folded<Number_>> = fc.oneof(
   binary(inner, inner, '$add', '$subtract', '$multiply'),
   binary(inner, leaf, '$mod'),
@@ -151,7 +152,7 @@ const date = fc
   .integer({ min: -20_000, max: 60_000 })
   .chain((days) => fc.nat(day - 1).map((ms) => new Date(days * day + ms)))
 
-/** Strings, arrays and dates; values as plain JavaScript. */
+/** Strings, arrays and dates; the values are plain JavaScript. */
 export const functions: fc.Arbitrary<Folded<unknown>> = fc.oneof(
   fc.tuple(text, piece).map(([s, by]) => ({ expression: { $split: [s, by] }, value: s.split(by) })),
   fc.tuple(text, fc.nat(4), fc.nat(4)).map(([s, from, count]) => ({

@@ -12,7 +12,7 @@ import { context } from './helpers.js'
 
 export type Collections = Readonly<Record<string, readonly Document[]>>
 
-/** Gives documents in batches of `batchSize`, so that reads go on. */
+/** Returns documents in batches of `batchSize`, so that reads take several batches. */
 export class FakeReader {
   readonly requests: JoinRequest[] = []
   readonly #collections: Collections
@@ -59,7 +59,7 @@ export function drain(run: PipelineRun, documents: readonly Uint8Array[], reader
   return run.output
 }
 
-/** Runs a pipeline over `documents`, its joins over `collections`. */
+/** Runs a pipeline over `documents`, with joins over `collections`. */
 export function join(
   stages: readonly Document[],
   documents: readonly Document[],

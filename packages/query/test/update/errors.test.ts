@@ -2,7 +2,7 @@ import type { Document } from '@shardlab/bson'
 import t from 'tap'
 import { failure, update } from '../support/helpers.js'
 
-t.test('errors', (t) => {
+t.test('invalid updates are refused with the code and message of the server', (t) => {
   const table: [update: Document, before: Document, code: number, message?: string][] = [
     [
       { $foo: { a: 1 } },

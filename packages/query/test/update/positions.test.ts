@@ -1,7 +1,7 @@
 import t from 'tap'
 import { codeOf, failure, json, update } from '../support/helpers.js'
 
-t.test('positional operators and array filters', (t) => {
+t.test('positional operators and array filters select elements', (t) => {
   t.equal(
     update({ $set: { 'a.$': 9 } }, { _id: 1, a: [1, 2, 3] }, { filter: { a: 2 } }),
     json({ _id: 1, a: [1, 9, 3] }),
@@ -54,13 +54,13 @@ t.test('positional operators and array filters', (t) => {
   t.end()
 })
 
-t.test('several positional parts', (t) => {
+t.test('several positional parts may reach the same array', (t) => {
   const filters = { arrayFilters: [{ 'x.k': 1 }, { 'y.k': 1 }] }
   const before = { _id: 1, a: [{ k: 1 }, { k: 2 }] }
   t.equal(
     update({ $set: { 'a.$[x].k': 5, 'a.$[y].m': 1 } }, before, filters),
     json({ _id: 1, a: [{ k: 5, m: 1 }, { k: 2 }] }),
-    'filters see the elements as they were',
+    'filters test the elements as they were before the update',
   )
   t.equal(
     update({ $set: { 'a.$[].z': 1, 'a.$[x].b': 1 } }, before, { arrayFilters: [{ 'x.k': 1 }] }),
@@ -71,7 +71,7 @@ t.test('several positional parts', (t) => {
         { k: 2, z: 1 },
       ],
     }),
-    'new fields come in the order of their names',
+    'new fields are added in the order of their names',
   )
   t.equal(
     update({ $set: { 'a.$.z': 1, 'a.0.b': 1 } }, before, { filter: { 'a.k': 1 } }),

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { codeOf, context, failure, json, update } from '../support/helpers.js'
 
-t.test('field operators', (t) => {
+t.test('field operators give the documents of the server', (t) => {
   const table: [update: Document, before: Document, after: Document | null][] = [
     [{ $set: { b: 2 } }, { _id: 1, b: 1, c: 3 }, { _id: 1, b: 2, c: 3 }],
     [{ $set: { z: 1, b: 1, a: 1 } }, { _id: 1 }, { _id: 1, a: 1, b: 1, z: 1 }],
@@ -62,13 +62,13 @@ t.test('field operators', (t) => {
     t.throws(
       () => update(change, { _id: 1 }, { isInsert: true }),
       { code: 66 },
-      'the _id that the query names is the one to be inserted',
+      'the _id in the query is the _id to insert',
     )
   t.equal(update({ $setOnInsert: { _id: 1, a: 2 } }, { _id: 1 }, { isInsert: true }), json({ _id: 1, a: 2 }))
   t.end()
 })
 
-t.test('arithmetic and its types', (t) => {
+t.test('arithmetic operators give the types of the server', (t) => {
   const big = Long.fromString('9223372036854775807')
   const table: [update: Document, before: unknown, after: unknown][] = [
     [{ $inc: { a: 2 } }, 1, 3],
@@ -96,7 +96,7 @@ t.test('arithmetic and its types', (t) => {
   t.end()
 })
 
-t.test('arrays', (t) => {
+t.test('array operators give the documents of the server', (t) => {
   const table: [update: Document, before: unknown, after: unknown | null][] = [
     [{ $push: { a: 3 } }, [1], [1, 3]],
     [{ $push: { a: [3] } }, [1], [1, [3]]],
@@ -135,7 +135,7 @@ t.test('arrays', (t) => {
   t.end()
 })
 
-t.test('pipeline updates', (t) => {
+t.test('pipeline updates run $set, $unset, $project and $replaceWith', (t) => {
   t.equal(
     update([{ $set: { b: { $add: ['$a', 1] }, c: '$$NOW' } }, { $unset: 'a' }], { _id: 1, a: 1 }),
     json({ _id: 1, b: 2, c: new Date(context.nowMs) }),
@@ -159,7 +159,7 @@ t.test('pipeline updates', (t) => {
   t.end()
 })
 
-t.test('property: an update of top-level fields does what the same update does one level down', (t) => {
+t.test('property: updates of top-level fields give the same result one level down', (t) => {
   const name = fc.constantFrom('a', 'b', 'c', '10', '9', 'é')
   const value = fc.oneof(
     fc.integer({ min: -3, max: 3 }),

@@ -27,7 +27,7 @@ const sorted = (specification: Document, ...texts: string[]) => {
 const compared = (specification: Document, a: string, b: string) =>
   Math.sign(compileCollation(encode(specification))!.compare(a, b))
 
-t.test('strengths', (t) => {
+t.test('strengths decide which differences count', (t) => {
   const rows: [options: Document, a: string, b: string, order: number][] = [
     [{ strength: 1 }, 'a', 'Á', 0],
     [{ strength: 1 }, 'a', 'b', -1],
@@ -62,7 +62,7 @@ t.test('strengths', (t) => {
   t.end()
 })
 
-t.test('locales and their own defaults', (t) => {
+t.test('locales have their own order and defaults', (t) => {
   t.equal(sorted({ locale: 'de' }, 'z', 'ä', 'a'), 'a ä z')
   t.equal(sorted({ locale: 'sv' }, 'z', 'ä', 'a'), 'a z ä')
   t.equal(sorted({ locale: 'de' }, 'Ärger', 'Az', 'Adz'), 'Adz Ärger Az')
@@ -106,7 +106,7 @@ t.test('D100 normalization is always done and printed as given', (t) => {
 
 t.test('D106 the order is that of the ICU of Node', (t) => {
   const words = ['\u4e2d', '\u4e00', '\u9f8d', '\u5b89']
-  // The two orders by character set are not in ICU any more: that of the locale stands for them.
+  // ICU no longer has the two orders by character set: the locale's order replaces them.
   for (const variant of ['big5han', 'gb2312han'])
     t.equal(sorted({ locale: `zh@collation=${variant}` }, ...words), sorted({ locale: 'zh' }, ...words))
   t.not(sorted({ locale: 'zh@collation=zhuyin' }, ...words), sorted({ locale: 'zh' }, ...words))
@@ -114,7 +114,7 @@ t.test('D106 the order is that of the ICU of Node', (t) => {
   t.end()
 })
 
-t.test('specifications that are refused', (t) => {
+t.test('invalid specifications are refused with the code and message of the server', (t) => {
   const rows: [specification: Document, code: number, message?: string][] = [
     [{ strength: 1 }, 40414, "BSON field 'collation.locale' is missing but a required field"],
     [{ locale: 'en', foo: 1 }, 40415, "BSON field 'collation.foo' is an unknown field."],
@@ -155,7 +155,7 @@ t.test('specifications that are refused', (t) => {
 
 const caseless = collated({ locale: 'en', strength: 2 })
 
-t.test('filters', (t) => {
+t.test('filters compare strings by the collation', (t) => {
   const rows: [filter: Document, document: Document, matches: boolean][] = [
     [{ a: 'x' }, { a: 'X' }, true],
     [{ a: { $gt: 'x' } }, { a: 'Y' }, true],
@@ -175,7 +175,7 @@ t.test('filters', (t) => {
   t.end()
 })
 
-t.test('expressions', (t) => {
+t.test('expressions compare strings by the collation', (t) => {
   const rows: [expression: unknown, expected: unknown][] = [
     [{ $eq: ['x', 'X'] }, true],
     [{ $cmp: ['x', 'Y'] }, -1],
@@ -203,7 +203,7 @@ t.test('expressions', (t) => {
   t.end()
 })
 
-t.test('stages', (t) => {
+t.test('stages compare strings by the collation', (t) => {
   const input = ['b', 'A', 'B', 'a', 'c'].map((s, _id) => encode({ _id, s }))
   const aggregate = (...stages: Document[]) =>
     run(stages.map(encode), input, caseless).map((document) => decode(document))
@@ -244,7 +244,7 @@ t.test('stages', (t) => {
   t.end()
 })
 
-t.test('updates', (t) => {
+t.test('updates compare strings by the collation', (t) => {
   const update = (specification: Document, document: Document, arrayFilters: Document[] = []) => {
     const result = compileUpdate(
       { document: encode(specification) },
@@ -268,7 +268,7 @@ t.test('updates', (t) => {
   t.end()
 })
 
-t.test('orders and classes for other floors', (t) => {
+t.test('sortOrder and valueClasses follow the collation', (t) => {
   const sort = parseSort(encode({ s: -1, n: 1 }))
   const order = sortOrder(sort, caseless.strings)
   const documents = [{ s: 'a', n: 2 }, { s: 'A', n: 1 }, { s: ['B', 'c'] }, {}].map(encode)
@@ -285,7 +285,7 @@ t.test('orders and classes for other floors', (t) => {
   t.end()
 })
 
-t.test('let', (t) => {
+t.test('let variables are constants of expressions', (t) => {
   const evaluate = (variables: Document, expression: unknown) => {
     const over = { ...context, variables: letVariables(encode(variables), context) }
     const value = compileExpression(toRawValue(expression), over).evaluateOn(encode({ f: 1 }))

@@ -1,4 +1,7 @@
-/** Functions of decimal128: 34 digits. The values come from an arbitrary-precision library at 100 digits and more. */
+/**
+ * Functions of decimal128 with 34 digits. The expected values come from an arbitrary-precision
+ * library with 100 digits and more.
+ */
 import { Decimal128, encode, fromRawValue, toRawValue } from '@shardlab/bson'
 import t from 'tap'
 import { compileExpression } from '../../src/index.js'
@@ -105,7 +108,7 @@ const compute = (operator: string, operands: readonly unknown[]): unknown =>
 const decimals = (texts: readonly string[]) => texts.map((text) => Decimal128.fromString(text))
 const text = (operator: string, ...operands: string[]) => String(compute(operator, decimals(operands)))
 
-/** Digits and power of ten, without zeros behind: equal for equal numbers. */
+/** Digits and exponent without trailing zeros: the same for equal numbers. */
 function normal(decimal: string): string {
   const [, sign, whole, fraction = '', exponent = '0'] = /^(-?)(\d+)\.?(\d*)(?:E([+-]?\d+))?$/.exec(decimal) ?? [
     decimal,
@@ -123,7 +126,7 @@ t.test('D102 34 digits', (t) => {
   t.end()
 })
 
-t.test('exact results, and how many zeros are written', (t) => {
+t.test('exact results have the number of zeros of the server', (t) => {
   t.equal(text('$sqrt', '0.25'), '0.5')
   t.equal(text('$sqrt', '4.00'), '2.0')
   t.equal(text('$sqrt', '1E+2'), '1E+1')
@@ -141,7 +144,7 @@ t.test('exact results, and how many zeros are written', (t) => {
   t.end()
 })
 
-t.test('infinities, zeros and what is undefined', (t) => {
+t.test('infinities, zeros and values outside of the domain give the results of the server', (t) => {
   const cases: readonly (readonly [operator: string, operands: readonly string[], result: string])[] = [
     ['$exp', ['Infinity'], 'Infinity'],
     ['$exp', ['-Infinity'], '0'],
@@ -192,21 +195,24 @@ t.test('infinities, zeros and what is undefined', (t) => {
   t.end()
 })
 
-t.test('results beyond the range of decimal128 become infinite, those below it lose digits, both rounded once', (t) => {
-  const limits: readonly (readonly [string, readonly string[], string])[] = [
-    ['$add', ['9.999999999999999999999999999999999E+6144', '9E+6144'], 'Infinity'],
-    ['$add', ['9.999999999999999999999999999999999E+6144', '1E+6111'], 'Infinity'],
-    ['$add', ['9.999999999999999999999999999999998E+6144', '1E+6111'], '9.999999999999999999999999999999999E+6144'],
-    ['$multiply', ['-1E+6000', '1E+200'], '-Infinity'],
-    ['$multiply', ['1E+6000', '1E+144'], '1.000000000000000000000000000000000E+6144'],
-    ['$multiply', ['0E+6000', '1E+6000'], '0E+6111'],
-    ['$multiply', ['1E-6000', '1E-200'], '0E-6176'],
-    ['$multiply', ['15E-6176', '1E-1'], '2E-6176'],
-    ['$multiply', ['25E-6176', '1E-1'], '2E-6176'],
-    ['$multiply', ['5E-6176', '1E-1'], '0E-6176'],
-    ['$divide', ['1E+6144', '1E-3'], 'Infinity'],
-  ]
-  for (const [operator, operands, expected] of limits)
-    t.equal(String(compute(operator, decimals(operands))), expected, `${operator} ${operands.join(', ')}`)
-  t.end()
-})
+t.test(
+  'results above the range of decimal128 become infinite, those below it lose digits, and both are rounded once',
+  (t) => {
+    const limits: readonly (readonly [string, readonly string[], string])[] = [
+      ['$add', ['9.999999999999999999999999999999999E+6144', '9E+6144'], 'Infinity'],
+      ['$add', ['9.999999999999999999999999999999999E+6144', '1E+6111'], 'Infinity'],
+      ['$add', ['9.999999999999999999999999999999998E+6144', '1E+6111'], '9.999999999999999999999999999999999E+6144'],
+      ['$multiply', ['-1E+6000', '1E+200'], '-Infinity'],
+      ['$multiply', ['1E+6000', '1E+144'], '1.000000000000000000000000000000000E+6144'],
+      ['$multiply', ['0E+6000', '1E+6000'], '0E+6111'],
+      ['$multiply', ['1E-6000', '1E-200'], '0E-6176'],
+      ['$multiply', ['15E-6176', '1E-1'], '2E-6176'],
+      ['$multiply', ['25E-6176', '1E-1'], '2E-6176'],
+      ['$multiply', ['5E-6176', '1E-1'], '0E-6176'],
+      ['$divide', ['1E+6144', '1E-3'], 'Infinity'],
+    ]
+    for (const [operator, operands, expected] of limits)
+      t.equal(String(compute(operator, decimals(operands))), expected, `${operator} ${operands.join(', ')}`)
+    t.end()
+  },
+)

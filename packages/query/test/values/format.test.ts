@@ -22,7 +22,7 @@ t.test('doubles have 16 digits and a point', (t) => {
   t.end()
 })
 
-t.test('strings stand as they are, long ones cut', (t) => {
+t.test('strings are printed as they are, long ones cut', (t) => {
   t.equal(format('say "no"\n'), '"say "no"\n"')
   t.equal(format('x'.repeat(159)), `"${'x'.repeat(159)}"`)
   t.equal(format('x'.repeat(160)), `"${'x'.repeat(150)}..."`)
@@ -32,7 +32,7 @@ t.test('strings stand as they are, long ones cut', (t) => {
   t.end()
 })
 
-t.test('UUIDs and other data', (t) => {
+t.test("UUIDs and other binary data are printed in the server's form", (t) => {
   t.equal(format(new UUID('01234567-89ab-4cde-8f01-23456789abcd')), 'UUID("01234567-89ab-4cde-8f01-23456789abcd")')
   t.equal(format(new Binary(Buffer.from('00ff', 'hex'))), 'BinData(0, 00FF)')
   t.equal(format(new Binary(Buffer.alloc(3), 4)), 'BinData(4, 000000)')

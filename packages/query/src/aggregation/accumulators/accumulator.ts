@@ -1,32 +1,35 @@
-/** Accumulators of $group, $bucket and $bucketAuto; most are window functions too. */
+/** Accumulators of $group, $bucket and $bucketAuto; most are also window functions. */
 import { BsonType, CommandError, type RawValue, type StringComparator } from '@shardlab/bson'
 import type { OperatorRow } from '../../context.js'
 
 export interface Accumulator {
-  /** One more value; undefined when the expression gave none. */
+  /** Adds a value; undefined when the expression evaluated to missing. */
   add(value: RawValue | undefined): void
-  /** One shard's {@link partial}. */
+  /** Adds one shard's {@link partial}. */
   merge(partial: RawValue): void
-  /** What a shard sends to the merger. */
+  /** The value that a shard sends to the merger. */
   partial(): RawValue
-  /** May be asked for more than once, with further values between. */
+  /** Callers may call it again after adding more values. */
   result(): RawValue
-  /** Of those that keep many values: how much. */
+  /** Set by accumulators that keep many values: the bytes they hold. */
   readonly held?: HeldBytes
 }
 
-/** What an accumulator is made with, beside the collation. */
+/** The inputs of an accumulator, apart from the collation. */
 export interface AccumulatorSetting {
-  /** The argument as it was given. */
+  /** The argument as the user wrote it. */
   readonly argument: RawValue
   /** The value of {@link AccumulatorOperator.countOf} for this group. */
   readonly n: RawValue | undefined
 }
 
 export interface AccumulatorOperator extends OperatorRow {
-  /** @param setting absent for a merging $group: what is needed then comes with the partial results */
+  /** @param setting absent in a merging $group, where the partial results carry what is needed */
   create(strings: StringComparator | undefined, setting?: AccumulatorSetting): Accumulator
-  /** Checks the argument and gives the expression to evaluate for each document; not called for a merging $group. */
+  /**
+   * Checks the argument and returns the expression to evaluate for each document. A merging $group
+   * does not call it.
+   */
   evaluatedOf(argument: RawValue): RawValue
   /** The expression for `n`, which is evaluated on the group's `_id`. */
   countOf?(argument: RawValue): RawValue | undefined
@@ -40,10 +43,13 @@ export function oneExpression(name: string): (argument: RawValue) => RawValue {
   }
 }
 
-/** Bytes that one accumulator may hold, as the server's parameters `internalQueryMaxPushBytes` and its like. */
+/**
+ * Bytes that one accumulator may hold: the default of `internalQueryMaxPushBytes` and similar
+ * parameters.
+ */
 const maxHeldBytes = 100 * 1024 * 1024
 
-/** Counts what an accumulator keeps. */
+/** Counts the bytes that an accumulator keeps. */
 export class HeldBytes {
   readonly #name: string
   #bytes = 0
@@ -66,7 +72,6 @@ export class HeldBytes {
       )
   }
 
-  /** What was added is kept no longer. */
   remove(value: RawValue): void {
     this.#bytes -= sizeOf(value)
   }

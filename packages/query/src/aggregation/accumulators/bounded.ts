@@ -1,14 +1,17 @@
-/** The n least or greatest of many entries. */
+/** Keeps the n least or greatest of many entries. */
 import { CommandError } from '@shardlab/bson'
 
 export class Bounded<Entry> {
-  /** Ascending; of equal ones the first that came is first. */
+  /** Ascending; equal entries are in the order in which they were added. */
   readonly entries: Entry[] = []
   readonly #compare: (a: Entry, b: Entry) => number
   readonly #drops: 'least' | 'greatest'
   #n: number
 
-  /** @param drops which end gives way once there are n; an entry equal to that end is not taken any more */
+  /**
+   * @param drops the end from which an entry is dropped once there are n; a new entry equal to that
+   *   end is dropped itself
+   */
   constructor(n: number, compare: (a: Entry, b: Entry) => number, drops: 'least' | 'greatest') {
     this.#n = n
     this.#compare = compare
@@ -21,11 +24,11 @@ export class Bounded<Entry> {
 
   set n(n: number) {
     if (this.entries.length > n)
-      throw new CommandError('InternalError', 'entries were taken before their number was known')
+      throw new CommandError('InternalError', 'the capacity cannot shrink below the number of entries')
     this.#n = n
   }
 
-  /** @returns what is not among them: the entry that gave way, or the new one; null: there was room */
+  /** @returns the dropped entry, which may be the new one; null: nothing was dropped */
   add(entry: Entry): Entry | null {
     const { entries } = this
     let dropped: Entry | null = null

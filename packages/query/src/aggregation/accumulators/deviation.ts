@@ -1,4 +1,7 @@
-/** $stdDevPop, $stdDevSamp: one pass by Welford, merged by Chan. Only numbers count; decimals as doubles, as on the server. */
+/**
+ * $stdDevPop, $stdDevSamp: Welford's algorithm in one pass, merged by Chan's. Only numbers count;
+ * decimals are converted to doubles, as on the server.
+ */
 import { DocumentWriter, documentValue, doubleValue, findField, nullValue, type RawValue } from '@shardlab/bson'
 import { toNumber } from '../../values/arithmetic.js'
 import { oneExpression, type Accumulator, type AccumulatorOperator } from './accumulator.js'
@@ -23,7 +26,7 @@ function deviation(isSample: boolean): () => Accumulator {
         if (otherCount === 0) return
         const delta = otherMean - mean
         const total = count + otherCount
-        // Weighing keeps a merge into nothing exact.
+        // A weighted mean keeps a merge into an empty state exact.
         mean = count === 0 ? otherMean : (count * mean + otherCount * otherMean) / total
         squares += otherSquares + delta * delta * ((count * otherCount) / total)
         count = total

@@ -1,4 +1,7 @@
-/** $median and $percentile: the smallest value below which the share lies. Server: `accumulator_percentile.cpp`, `DiscretePercentile`. */
+/**
+ * $median and $percentile: the smallest value such that at least the fraction `p` of the values is
+ * not above it. Server: `accumulator_percentile.cpp`, `DiscretePercentile`.
+ */
 import {
   BsonType,
   CommandError,
@@ -18,25 +21,27 @@ import { arrayValue } from '../../values/build.js'
 import { formatField, formatValue } from '../../values/format.js'
 import type { Accumulator, AccumulatorOperator } from './accumulator.js'
 
-/** The shares that are wanted; null = one value for the median. */
-type Shares = readonly number[] | null
+/** The fractions `p`; null: the median, whose result is one value and not an array. */
+type Fractions = readonly number[] | null
 
-/** Values in ascending order, NaN first; null for none. */
-function atShare(sorted: ArrayLike<number>, share: number): RawValue {
+/** @param sorted ascending, NaN first; when it is empty the result is null */
+function atFraction(sorted: ArrayLike<number>, fraction: number): RawValue {
   if (sorted.length === 0) return nullValue
-  return doubleValue(sorted[Math.max(0, Math.min(sorted.length, Math.ceil(sorted.length * share)) - 1)]!)
+  return doubleValue(sorted[Math.max(0, Math.min(sorted.length, Math.ceil(sorted.length * fraction)) - 1)]!)
 }
 
 const ascending = (a: number, b: number) => (a < b ? -1 : a > b ? 1 : Number(Number.isNaN(b)) - Number(Number.isNaN(a)))
 
-/** The result for numbers in any order. */
-export function percentilesOf(numbers: Iterable<number>, shares: Shares): RawValue {
+/** @param numbers in any order */
+export function percentilesOf(numbers: Iterable<number>, fractions: Fractions): RawValue {
   const sorted = [...numbers].sort(ascending)
-  return shares === null ? atShare(sorted, 0.5) : arrayValue(shares.map((share) => atShare(sorted, share)))
+  return fractions === null
+    ? atFraction(sorted, 0.5)
+    : arrayValue(fractions.map((fraction) => atFraction(sorted, fraction)))
 }
 
-function percentile(shares: Shares): Accumulator {
-  let wanted = shares
+function percentile(fractions: Fractions): Accumulator {
+  let wanted = fractions
   let numbers = new Float64Array(16)
   let count = 0
   const push = (number: number) => {
@@ -53,7 +58,7 @@ function percentile(shares: Shares): Accumulator {
     },
     merge(partial) {
       const p = findField(partial.bytes, 'p', partial.start)!
-      wanted = p.type === BsonType.null ? null : elementsOf(p).map((share) => share.asNumber())
+      wanted = p.type === BsonType.null ? null : elementsOf(p).map((fraction) => fraction.asNumber())
       const data = findField(partial.bytes, 'values', partial.start)!
       const length = readInt32(data.bytes, data.start)
       const view = new DataView(data.bytes.buffer, data.bytes.byteOffset + data.start + 5, length)
@@ -77,7 +82,10 @@ export interface PercentileArgument {
   readonly p: RawValue | null
 }
 
-/** Checks `{input, method}` of $median or `{input, p, method}` of $percentile. @throws CommandError 40414, 40415, 14, 2 and `notObject` */
+/**
+ * Checks `{input, method}` of $median or `{input, p, method}` of $percentile.
+ * @throws CommandError 40414, 40415, 14, 2 and `notObject`
+ */
 export function percentileArgument(name: string, argument: RawValue, notObject: number): PercentileArgument {
   if (argument.type !== BsonType.object)
     throw new CommandError(notObject, `specification must be an object; found ${formatField(name, argument)}`)
@@ -102,18 +110,18 @@ export function percentileArgument(name: string, argument: RawValue, notObject: 
   return { input: given.get('input')!, p: given.get('p') ?? null }
 }
 
-/** The numbers of a constant `p`. @throws CommandError 7750300 to 7750303 */
-export function sharesOf(p: RawValue | undefined, given: RawValue): number[] {
+/** The fractions in a constant `p`. @throws CommandError 7750300 to 7750303 */
+export function fractionsOf(p: RawValue | undefined, given: RawValue): number[] {
   const complain = (code: number, value: RawValue | undefined) =>
     new CommandError(
       code,
       `The $percentile 'p' field must be an array of numbers from [0.0, 1.0], but found: ${formatValue(value ?? given)}`,
     )
   if (p?.type !== BsonType.array || elementsOf(p).length === 0) throw complain(7750301, p)
-  return elementsOf(p).map((share) => {
-    if (!share.isNumber()) throw complain(7750302, share)
-    const number = toNumber(share)
-    if (number < 0 || number > 1) throw complain(7750303, share)
+  return elementsOf(p).map((fraction) => {
+    if (!fraction.isNumber()) throw complain(7750302, fraction)
+    const number = toNumber(fraction)
+    if (number < 0 || number > 1) throw complain(7750303, fraction)
     return number
   })
 }
@@ -132,7 +140,7 @@ export const percentileAccumulators: readonly AccumulatorOperator[] = [
     manualPage: 'aggregation/percentile',
     status: 'complete',
     since: 7,
-    create: (_strings, setting) => percentile(setting?.n === undefined ? [] : sharesOf(setting.n, setting.n)),
+    create: (_strings, setting) => percentile(setting?.n === undefined ? [] : fractionsOf(setting.n, setting.n)),
     evaluatedOf: (argument) => percentileArgument('$percentile', argument, 7429703).input,
     countOf(argument) {
       return percentileArgument('$percentile', argument, 7429703).p ?? undefined

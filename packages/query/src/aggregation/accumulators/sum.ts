@@ -1,4 +1,7 @@
-/** $sum, $avg, $count. Integers add exactly, doubles with compensation, one decimal makes all decimal. */
+/**
+ * $sum, $avg, $count. Integers are added exactly, doubles with compensation; one decimal makes the
+ * sum a decimal.
+ */
 import {
   BsonType,
   CommandError,
@@ -42,7 +45,10 @@ class Total {
     }
   }
 
-  /** As {@link value}; int32 values whose sum is none stay int32 values, in case that other shards bring it back into range. */
+  /**
+   * As {@link value}, except that int32 values whose sum overflows int32 stay marked as int32,
+   * because the values of other shards may bring the sum back into range.
+   */
   partial(): RawValue {
     const value = this.value()
     if (this.#type !== BsonType.int32 || value.type !== BsonType.int64) return value
@@ -55,7 +61,6 @@ class Total {
     else this.add(partial)
   }
 
-  /** Neumaier's variant of Kahan's summation. */
   #addDouble(value: number): void {
     const sum = this.#doubles + value
     if (Number.isFinite(sum))

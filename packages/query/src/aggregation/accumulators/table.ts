@@ -1,6 +1,6 @@
-/** The accumulators of $group: every one that is understood has its row here. */
+/** The table of the accumulators of $group. */
 import { BsonType, CommandError, findField, typeName } from '@shardlab/bson'
-import { noJavaScript } from '../expressions/operators/unavailable.js'
+import { javaScriptError } from '../expressions/operators/unavailable.js'
 import type { AccumulatorOperator } from './accumulator.js'
 import { deviationAccumulators } from './deviation.js'
 import { percentileAccumulators } from './percentile.js'
@@ -19,11 +19,11 @@ const scripted: AccumulatorOperator = {
   name: '$accumulator',
   manualPage: 'aggregation/accumulator',
   status: 'partial',
-  missing: 'everything, as a server without JavaScript does',
+  missing: 'everything, like a server without JavaScript',
   since: 4.4,
-  // With the first group, as on the server.
+  // The server fails on the first group, not while it parses.
   create() {
-    throw noJavaScript()
+    throw javaScriptError()
   },
   evaluatedOf(argument) {
     if (argument.type !== BsonType.object)

@@ -1,6 +1,7 @@
 /**
- * $firstN, $lastN, $minN, $maxN, $top, $topN, $bottom, $bottomN. `n` is evaluated once for a group, on its `_id`; a partial result carries it and
- * the order too, so that the merger needs no specification. Server: `accumulator_multi.cpp`.
+ * $firstN, $lastN, $minN, $maxN, $top, $topN, $bottom, $bottomN. `n` is evaluated once for each
+ * group, on its `_id`. A partial result contains `n` and the order, so the merger needs no
+ * specification. Server: `accumulator_multi.cpp`.
  */
 import {
   BsonType,
@@ -25,7 +26,7 @@ import { Bounded } from './bounded.js'
 
 const field = (document: RawValue, name: string) => findField(document.bytes, name, document.start)
 
-/** Values as they come, the first n or the last n. */
+/** The first n or the last n values in the order in which they are added. */
 function inOrder(name: string, isFirst: boolean, n: number): Accumulator {
   let limit = n
   let values: RawValue[] = []
@@ -50,7 +51,10 @@ function inOrder(name: string, isFirst: boolean, n: number): Accumulator {
   }
 }
 
-/** The n least, ascending, or the n greatest, descending; null and missing do not count. */
+/**
+ * The n least values, ascending, or the n greatest, descending; null and missing values are
+ * ignored.
+ */
 function extremes(name: string, isLeast: boolean, n: number, strings: StringComparator | undefined): Accumulator {
   const best = new Bounded<RawValue>(n, (a, b) => compareValues(a, b, strings), isLeast ? 'greatest' : 'least')
   const held = new HeldBytes(name)
@@ -90,7 +94,7 @@ function checkCount(name: string, notObject: number, argument: RawValue): RawVal
 
 const countOf = (argument: RawValue) => field(argument, 'n')
 
-function several(
+function nValues(
   name: string,
   notObject: number,
   make: (n: number, strings: StringComparator | undefined) => Accumulator,
@@ -128,7 +132,9 @@ function storeEntry({ key, value }: SortedEntry): RawValue {
   )
 }
 
-/** $top and its like: the outputs of the documents that are first or last in an order. */
+/**
+ * $top, $topN, $bottom, $bottomN: the outputs of the documents that are first or last in an order.
+ */
 function ordered(
   name: string,
   isSingle: boolean,
@@ -178,7 +184,7 @@ function ordered(
   }
 }
 
-/** `{n, output, sortBy}` to what is evaluated for a document. */
+/** Turns `{n, output, sortBy}` into the expression that is evaluated for each document. */
 function sortedArgument(name: string, isSingle: boolean, argument: RawValue): RawValue {
   if (argument.type !== BsonType.object)
     throw new CommandError(5788001, `specification must be an object; found ${formatField(name, argument)}`)
@@ -224,10 +230,10 @@ function sorting(name: string, isSingle: boolean, isTop: boolean): AccumulatorOp
 }
 
 export const topNAccumulators: readonly AccumulatorOperator[] = [
-  several('$firstN', 5787801, (n) => inOrder('$firstN', true, n)),
-  several('$lastN', 5787801, (n) => inOrder('$lastN', false, n)),
-  several('$minN', 5787900, (n, strings) => extremes('$minN', true, n, strings)),
-  several('$maxN', 5787900, (n, strings) => extremes('$maxN', false, n, strings)),
+  nValues('$firstN', 5787801, (n) => inOrder('$firstN', true, n)),
+  nValues('$lastN', 5787801, (n) => inOrder('$lastN', false, n)),
+  nValues('$minN', 5787900, (n, strings) => extremes('$minN', true, n, strings)),
+  nValues('$maxN', 5787900, (n, strings) => extremes('$maxN', false, n, strings)),
   sorting('$top', true, true),
   sorting('$topN', false, true),
   sorting('$bottom', true, false),

@@ -1,4 +1,4 @@
-/** How operators take their operands. */
+/** Parses and checks the operands of operators. */
 import {
   BsonType,
   CommandError,
@@ -25,7 +25,7 @@ export function operandsOf(argument: RawValue, compiler: ExpressionCompiler): Ex
   )
 }
 
-/** An operator with `min` to `max` operands, all evaluated before it computes. */
+/** An operator with `min` to `max` operands, which are all evaluated first. */
 export function operator(name: string, min: number, max: number, evaluate: Evaluate): ExpressionOperator {
   return {
     name,
@@ -54,7 +54,7 @@ function arityError(name: string, min: number, max: number, given: number): Comm
   )
 }
 
-/** An operator whose operands are evaluated only as far as needed. */
+/** An operator that evaluates its operands only as far as needed. */
 export function lazyOperator(
   name: string,
   evaluate: (operands: readonly Expression[], frame: Frame) => RawValue | undefined,
@@ -84,7 +84,7 @@ export function unary(
   return operator(name, 1, 1, ([value]) => evaluate(value))
 }
 
-/** The operator with the collation's comparison of strings at hand. */
+/** An operator that also gets the collation's string comparison. */
 export function withStrings(
   name: string,
   make: (strings: StringComparator | undefined) => ExpressionOperator,
@@ -96,7 +96,7 @@ export function withStrings(
   }
 }
 
-/** The fields of an operator that takes an object such as `{input: …, as: …}`. */
+/** The fields of an operator whose argument is an object such as `{input: …, as: …}`. */
 export function namedArguments(
   name: string,
   argument: RawValue,
@@ -116,15 +116,16 @@ export function namedArguments(
 
 export interface NamedArguments {
   readonly fields: readonly string[]
-  /** What to complain about when the field is not given. */
+  /** The error for each field that is required. */
   readonly required: Readonly<Record<string, readonly [code: number, message: string]>>
   notObject(type: string, argument: RawValue): CommandError
   unknown(field: string): CommandError
 }
 
 /**
- * An operator with an object of operands, all evaluated before it computes, in the order of `fields`.
- * @param evaluate also learns which of the fields were given
+ * An operator whose argument is an object of operands, which are all evaluated first, in the order
+ * of `fields`.
+ * @param evaluate also gets the names of the fields that were given
  */
 export function namedOperator(
   name: string,
@@ -150,7 +151,7 @@ export function namedOperator(
   }
 }
 
-/** The compiled operands of an object of operands, null for one that is not given. */
+/** The compiled operands, null for a field that was not given. */
 export function namedOperands(
   named: NamedArguments,
   argument: RawValue,
@@ -167,12 +168,12 @@ export function namedOperands(
   return named.fields.map((field) => given.get(field) ?? null)
 }
 
-/** Missing, null and undefined: what most operators answer with null. */
+/** Whether the value is missing, null or undefined: most operators return null for it. */
 export function isNullish(value: RawValue | undefined): boolean {
   return value === undefined || value.isNullish()
 }
 
-/** The type's name in messages, `missing` for nothing. */
+/** The name of the type in messages; `missing` for undefined. */
 export function typeOf(value: RawValue | undefined): string {
   return typeName(value?.type)
 }

@@ -25,29 +25,30 @@ export interface DocumentExpression {
   readonly readsDocument: boolean
 }
 
-/** What the parts of one expression share while it is compiled. */
-interface Used {
-  /** Slots of variables so far. */
+/** State shared by the parts of one expression during compilation. */
+interface CompilationState {
+  /** Number of variable slots allocated. */
   slots: number
   document: boolean
 }
 
 /**
- * @throws CommandError InvalidPipelineOperator (168) for an unknown operator, 15983 for an object with an operator and other fields, 17276 for an undefined variable
+ * @throws CommandError 168 InvalidPipelineOperator for an unknown operator, 15983 for an object
+ *   with an operator and other fields, 17276 for an undefined variable
  */
 export function compileExpression(value: RawValue, context: EvaluationContext): DocumentExpression {
-  const used: Used = { slots: 0, document: false }
-  const expression = compiler(context, new Map(), used).compile(value)
+  const state: CompilationState = { slots: 0, document: false }
+  const expression = compiler(context, new Map(), state).compile(value)
   return {
     evaluateOn: (document) => expression.evaluate({ root: document, slots: [] }),
     constant: expression.constant,
-    readsDocument: used.document,
+    readsDocument: state.document,
   }
 }
 
 /**
- * As {@link compileExpression}, for documents inside of documents: field paths begin at `$$CURRENT`, which is given
- * apart from `$$ROOT`.
+ * As {@link compileExpression}, for embedded documents: field paths begin at `$$CURRENT`, which is
+ * passed separately from `$$ROOT`.
  */
 export function compileOnCurrent(
   value: RawValue,
@@ -64,18 +65,22 @@ export function compileOnCurrent(
   }
 }
 
-function compiler(context: EvaluationContext, scope: ReadonlyMap<string, number>, used: Used): ExpressionCompiler {
+function compiler(
+  context: EvaluationContext,
+  scope: ReadonlyMap<string, number>,
+  state: CompilationState,
+): ExpressionCompiler {
   const self: ExpressionCompiler = {
     context,
-    compile: (value) => compile(value, self, scope, used),
+    compile: (value) => compile(value, self, scope, state),
     withVariables(names) {
       const inner = new Map(scope)
       const slots = names.map((name) => {
-        const slot = used.slots++
+        const slot = state.slots++
         inner.set(name, slot)
         return slot
       })
-      return { compiler: compiler(context, inner, used), slots }
+      return { compiler: compiler(context, inner, state), slots }
     },
   }
   return self
@@ -85,14 +90,14 @@ function compile(
   value: RawValue,
   self: ExpressionCompiler,
   scope: ReadonlyMap<string, number>,
-  used: Used,
+  state: CompilationState,
 ): Expression {
   switch (value.type) {
     case BsonType.string: {
       const text = value.asString()
       if (text === '$') throw new CommandError(16872, "'$' by itself is not a valid FieldPath")
-      if (text.startsWith('$$')) return variable(text.slice(2), self.context, scope, used)
-      return text.startsWith('$') ? fromCurrent(text.slice(1), scope, used) : constant(value)
+      if (text.startsWith('$$')) return variable(text.slice(2), self.context, scope, state)
+      return text.startsWith('$') ? fromCurrent(text.slice(1), scope, state) : constant(value)
     }
     case BsonType.object:
       return compileObject(value, self)
@@ -141,7 +146,6 @@ function compileObject(value: RawValue, self: ExpressionCompiler): Expression {
   )
 }
 
-/** `{$name: argument}` as a compiled expression. */
 export function compileOperator(name: string, argument: RawValue, self: ExpressionCompiler): Expression {
   const operator = findOperator(expressionOperators, name, self.context)
   if (operator === undefined) throw new CommandError('InvalidPipelineOperator', `Unrecognized expression '${name}'`)
@@ -162,10 +166,10 @@ function compileArray(value: RawValue, self: ExpressionCompiler): Expression {
   })
 }
 
-function fromCurrent(path: string, scope: ReadonlyMap<string, number>, used: Used): Expression {
+function fromCurrent(path: string, scope: ReadonlyMap<string, number>, state: CompilationState): Expression {
   const slot = scope.get('CURRENT')
   if (slot !== undefined) return fieldPathExpression(slotOf(slot), path)
-  used.document = true
+  state.document = true
   return fieldPathExpression(rootOf, path)
 }
 
@@ -179,7 +183,7 @@ function variable(
   text: string,
   context: EvaluationContext,
   scope: ReadonlyMap<string, number>,
-  used: Used,
+  state: CompilationState,
 ): Expression {
   const dot = text.indexOf('.')
   const name = dot < 0 ? text : text.slice(0, dot)
@@ -195,7 +199,7 @@ function variable(
   switch (name) {
     case 'ROOT':
     case 'CURRENT':
-      used.document = true
+      state.document = true
       return fieldPathExpression(rootOf, path)
     case 'REMOVE':
       return constant(undefined)

@@ -1,26 +1,26 @@
-/** What expressions are made of. */
+/** The types of compiled expressions. */
 import type { RawValue } from '@shardlab/bson'
 import type { EvaluationContext, OperatorRow } from '../../context.js'
 
-/** Where an expression is evaluated: the document, and the values of variables by slot. */
+/** The input of an evaluation: the document, and the values of variables by slot. */
 export interface Frame {
   readonly root: Uint8Array
-  /** `$$CURRENT`, $let, $map, $filter, $reduce: each has a slot. */
+  /** One slot for each variable of `$$CURRENT`, $let, $map, $filter and $reduce. */
   readonly slots: (RawValue | undefined)[]
 }
 
-/** A compiled expression; `undefined` is a missing value. */
+/** A compiled expression. It evaluates to `undefined` for a missing value. */
 export interface Expression {
   evaluate(frame: Frame): RawValue | undefined
   /** The value when it does not depend on the document; null when it does. */
   readonly constant: { readonly value: RawValue | undefined } | null
 }
 
-/** What an operator may call back while it is compiled. */
+/** The parts of the compiler that operators call. */
 export interface ExpressionCompiler {
   readonly context: EvaluationContext
   compile(value: RawValue): Expression
-  /** Compiles with further variables in scope; gives the slot of each. */
+  /** Compiles with more variables in scope and returns the slot of each. */
   withVariables(names: readonly string[]): { readonly compiler: ExpressionCompiler; readonly slots: readonly number[] }
 }
 
@@ -28,7 +28,7 @@ export interface ExpressionOperator extends OperatorRow {
   compile(argument: RawValue, compiler: ExpressionCompiler): Expression
 }
 
-/** An expression that computes; folded when all its operands are constants. */
+/** Folded into a constant when all operands are constants. */
 export function computed(
   operands: readonly Expression[],
   evaluate: (frame: Frame) => RawValue | undefined,

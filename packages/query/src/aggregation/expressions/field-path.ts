@@ -1,4 +1,4 @@
-/** `$a.b.c`: through arrays it gives the array of what each element has. */
+/** `$a.b.c`: an array on the path gives the array of the values of its elements. */
 import { BsonType, CommandError, FieldIterator, findField, type RawValue } from '@shardlab/bson'
 import { arrayValue } from '../../values/build.js'
 import type { Expression, Frame } from './expression.js'
@@ -26,7 +26,10 @@ export function fieldPathExpression(start: (frame: Frame) => RawValue | undefine
   }
 }
 
-/** The value at the rest of a path; arrays are mapped over, elements that are no documents left out. */
+/**
+ * The value at the rest of a path. Arrays are mapped over; elements that are not documents are left
+ * out.
+ */
 export function valueAt(value: RawValue, names: readonly string[], next: number): RawValue | undefined {
   let current: RawValue | undefined = value
   for (let i = next; i < names.length; i++) {
@@ -46,7 +49,7 @@ export function valueAt(value: RawValue, names: readonly string[], next: number)
   return current
 }
 
-/** The value at a path through embedded documents only; arrays are not entered. */
+/** The value at a path through embedded documents; arrays are not traversed. */
 export function nestedField(value: RawValue, names: readonly string[]): RawValue | undefined {
   let current: RawValue | undefined = value
   for (const name of names) {
@@ -56,7 +59,7 @@ export function nestedField(value: RawValue, names: readonly string[]): RawValue
   return current
 }
 
-/** The most parts that a path may have: as deep as a document may be (BSONDepth::kDefaultMaxAllowableDepth). */
+/** Most parts of a path; server: `BSONDepth::kDefaultMaxAllowableDepth`. */
 const longestPath = 200
 
 /** @throws CommandError 15 Overflow for a path with more than 200 parts */
@@ -64,7 +67,10 @@ export function checkPathLength(names: readonly string[]): void {
   if (names.length > longestPath) throw new CommandError('Overflow', 'FieldPath is too long')
 }
 
-/** @throws CommandError as the server's FieldPath: too many parts, empty parts, trailing dots, parts that start with $ or hold a NUL */
+/**
+ * @throws CommandError as the server's FieldPath: too many parts, empty parts, trailing dots, parts
+ *   that start with $ or contain NUL
+ */
 export function checkFieldPath(path: string): string[] {
   if (path === '') throw new CommandError(40352, 'FieldPath cannot be constructed with empty string')
   if (path.endsWith('.')) throw new CommandError(40353, "FieldPath must not end with a '.'.")

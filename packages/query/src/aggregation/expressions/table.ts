@@ -1,4 +1,4 @@
-/** The expression operators: every one that is understood has its row here. */
+/** The table of the expression operators. */
 import type { ExpressionOperator } from './expression.js'
 import { accumulatorExpressions } from './operators/accumulators/accumulators.js'
 import { arithmeticExpressions } from './operators/numbers/arithmetic.js'

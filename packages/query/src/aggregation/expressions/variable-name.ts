@@ -1,12 +1,17 @@
-/** Names of variables. Server: `variableValidation::validateNameForUserWrite`, `validateNameForUserRead`. */
+/**
+ * Names of variables. Server: `variableValidation::validateNameForUserWrite`,
+ * `validateNameForUserRead`.
+ */
 import { CommandError } from '@shardlab/bson'
 
-/** A name that users define: it begins with a small letter. @throws CommandError FailedToParse (9) */
+/**
+ * A name that users define: it begins with a small letter. @throws CommandError FailedToParse (9)
+ */
 export function checkVariableName(name: string): void {
   if (name !== 'CURRENT') check(name, /^[a-z\u0080-\uffff]/)
 }
 
-/** A name that users use. @throws CommandError FailedToParse (9) */
+/** A name that users refer to. @throws CommandError FailedToParse (9) */
 export function checkVariableRead(name: string): void {
   check(name, /^[A-Za-z\u0080-\uffff]/)
 }

@@ -1,20 +1,23 @@
-/** Where stages may stand. Server: `Pipeline::validateCommon`, `validateTopLevelPipeline`, `StageConstraints`. */
+/**
+ * Checks the positions of stages. Server: `Pipeline::validateCommon`, `validateTopLevelPipeline`,
+ * `StageConstraints`.
+ */
 import { CommandError } from '@shardlab/bson'
 import type { PipelineStep } from './steps.js'
 import type { PipelineKind } from '../stages/stage.js'
 
-/** What the command names: a collection, or `{aggregate: 1}`. */
+/** The target of the command: a collection, or `none` for `{aggregate: 1}`. */
 export type PipelineTarget = 'collection' | 'none'
 
-/** Stages at most; `internalPipelineLengthLimit`. */
-const stagesMax = 1000
+/** Server: `internalPipelineLengthLimit`. */
+const maxStages = 1000
 
 /** @throws CommandError 9 FailedToParse, 73 InvalidNamespace, 40600, 51047, 31441, 40602, 40601 */
 export function checkPipeline(steps: readonly PipelineStep[], kind: PipelineKind | PipelineTarget | 'unchecked'): void {
   if (kind === 'collection' || kind === 'none') checkTarget(steps, kind)
   else if (kind !== 'unchecked') checkInner(steps, kind)
-  if (steps.length > stagesMax)
-    throw new CommandError('FailedToParse', `Pipeline length must be no longer than ${stagesMax} stages`)
+  if (steps.length > maxStages)
+    throw new CommandError('FailedToParse', `Pipeline length must be no longer than ${maxStages} stages`)
   steps.forEach(({ operator: { name, position } }, index) => {
     if (position === 'first' && index > 0)
       throw new CommandError(40602, `${name} is only valid as the first stage in a pipeline`)

@@ -1,6 +1,6 @@
 /**
- * Which fields of its input the stages of a pipeline look at. Server: `DocumentSource::getDependencies`, dependencies.cpp,
- * inclusion_projection_executor.cpp (reportDependencies).
+ * The fields of its input that a pipeline reads. Server: `DocumentSource::getDependencies`,
+ * dependencies.cpp, inclusion_projection_executor.cpp (reportDependencies).
  */
 import {
   BsonType,
@@ -15,7 +15,7 @@ import type { PipelineStep } from './steps.js'
 import { isInclusion } from './project-argument.js'
 import { parseLookup } from '../stages/joins/lookup-arguments.js'
 
-/** Collects paths; a method that answers `false` has found that all of the document may be looked at. */
+/** Collects paths. A method that returns `false` has found that the whole document may be read. */
 class Dependencies {
   readonly paths = new Set<string>()
 
@@ -51,7 +51,7 @@ class Dependencies {
       const name = it.name()
       const argument = it.value()
       if (name === '$literal' || name === '$const') continue
-      // A $getField without input reads the whole document by a name that may be computed.
+      // A $getField without input reads the whole document, by a name that may be computed.
       if (name === '$meta' || (name === '$getField' && findIn(argument, 'input') === undefined)) return false
       const variables = name === '$let' ? findIn(argument, 'vars') : undefined
       if (variables !== undefined && findIn(variables, 'CURRENT') !== undefined) return false
@@ -61,12 +61,11 @@ class Dependencies {
     return true
   }
 
-  /** The names of the fields are paths. */
+  /** Adds the names of the fields as paths. */
   names(document: RawValue): void {
     for (const it = new FieldIterator(document.bytes, document.start); it.next();) this.paths.add(it.name())
   }
 
-  /** A filter document. */
   filter(filter: RawValue): boolean {
     for (const it = new FieldIterator(filter.bytes, filter.start); it.next();) {
       const name = it.name()
@@ -81,7 +80,10 @@ class Dependencies {
     return true
   }
 
-  /** Computed fields, and those that an inclusion keeps, of `{ path: … }` with documents inside; `parent` ends with a dot. */
+  /**
+   * Adds the computed fields and those that an inclusion keeps, of `{ path: … }` with nested
+   * documents; `parent` ends with a dot.
+   */
   fields(document: RawValue, parent = ''): boolean {
     for (const it = new FieldIterator(document.bytes, document.start); it.next();) {
       const path = parent + it.name()
@@ -95,17 +97,20 @@ class Dependencies {
         continue
       }
       if (!this.expression(value)) return false
-      // How often a field inside another is computed depends on the arrays on the way.
+      // How often a nested field is computed depends on the arrays on its path.
       const dot = path.lastIndexOf('.')
       if (dot > 0) this.paths.add(path.slice(0, dot))
     }
     return true
   }
 
-  /** @returns whether the stages after it can only see what it makes; null: it may look at anything */
+  /**
+   * @returns true: the stages after it see only what this stage computes; false: they may read more
+   *   fields of the input; null: the whole document may be read
+   */
   stage({ operator: { name }, argument }: PipelineStep): boolean | null {
-    const goingOn = (finite: boolean): false | null => (finite ? false : null)
-    const ending = (finite: boolean): true | null => (finite ? true : null)
+    const continues = (finite: boolean): false | null => (finite ? false : null)
+    const ends = (finite: boolean): true | null => (finite ? true : null)
     switch (name) {
       case '$limit':
       case '$skip':
@@ -113,38 +118,38 @@ class Dependencies {
       case '$unset':
         return false
       case '$match':
-        return goingOn(this.filter(argument))
+        return continues(this.filter(argument))
       case '$sort':
         this.names(argument)
-        return goingOn(this.expression(argument))
+        return continues(this.expression(argument))
       case '$unwind':
-        return goingOn(this.expression(argument.type === BsonType.object ? findIn(argument, 'path')! : argument))
+        return continues(this.expression(argument.type === BsonType.object ? findIn(argument, 'path')! : argument))
       case '$addFields':
       case '$set':
-        return goingOn(this.#computed(argument))
+        return continues(this.#computed(argument))
       case '$lookup': {
         const { localField, variables } = parseLookup(argument)
         if (localField !== null) this.paths.add(localField)
-        return goingOn(variables.every(({ expression }) => this.expression(expression)))
+        return continues(variables.every(({ expression }) => this.expression(expression)))
       }
       case '$project': {
         if (!isInclusion(argument)) return false
         if (findIn(argument, '_id') === undefined) this.paths.add('_id')
-        return ending(this.fields(argument))
+        return ends(this.fields(argument))
       }
       case '$group':
-        return ending(this.#group(argument))
+        return ends(this.#group(argument))
       case '$replaceWith':
-        return ending(this.expression(argument))
+        return ends(this.expression(argument))
       case '$replaceRoot':
       case '$bucketAuto':
-        return ending(this.expression(argument))
+        return ends(this.expression(argument))
       default:
         return null
     }
   }
 
-  /** Numbers and booleans are values here. */
+  /** As {@link fields}, except that numbers and booleans are values. */
   #computed(document: RawValue, parent = ''): boolean {
     for (const it = new FieldIterator(document.bytes, document.start); it.next();) {
       const path = parent + it.name()
@@ -160,13 +165,13 @@ class Dependencies {
     return true
   }
 
-  /** `$doingMerge` and its like are no expressions, and harmless. */
+  /** `$doingMerge` and `$willBeMerged` are constants and add no path. */
   #group(argument: RawValue): boolean {
     return this.expression(argument)
   }
 }
 
-/** The paths; null: all of the document. An empty set: only how many documents there are. */
+/** The paths; null: the whole document; an empty set: only the number of documents. */
 export function dependenciesOf(steps: readonly PipelineStep[]): ReadonlySet<string> | null {
   const dependencies = new Dependencies()
   for (const step of steps) {
@@ -178,15 +183,16 @@ export function dependenciesOf(steps: readonly PipelineStep[]): ReadonlySet<stri
 }
 
 /**
- * `{ path: 1, …, _id: 0 or 1 }`: as much as the paths need, without those that lie inside others; null for no paths.
- * Server: `DepsTracker::toProjectionWithoutMetadata`.
+ * `{ path: 1, …, _id: 0 or 1 }`: the paths that are needed, without those inside another one; null
+ * for no paths. Server: `DepsTracker::toProjectionWithoutMetadata`.
  */
 export function projectionOf(paths: ReadonlySet<string>): Uint8Array | null {
   if (paths.size === 0) return null
   const writer = new DocumentWriter(128)
   let idNeeded = false
   let last = ''
-  // As if dots came before all other characters, so that what lies inside a path follows it.
+  // Dots sort before all other characters, so that nested paths directly follow the path that
+  // contains them.
   const sorted = [...paths].sort((a, b) => compare(a.replaceAll('.', '\0'), b.replaceAll('.', '\0')))
   for (const path of sorted) {
     if (path === '_id' || path.startsWith('_id.')) idNeeded = true

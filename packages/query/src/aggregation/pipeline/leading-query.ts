@@ -1,4 +1,7 @@
-/** What the first stages of a pipeline ask of its collection, so that a plan with indexes can do it. Server: `PipelineD::prepareExecutor`. */
+/**
+ * The part of a pipeline that a query plan can run: its first stages as filter, sort, skip, limit
+ * and projection. Server: `PipelineD::prepareExecutor`.
+ */
 import { BsonType, documentValue, DocumentWriter, firstFieldName, type RawValue } from '@shardlab/bson'
 import { dependenciesOf, projectionOf } from './dependencies.js'
 import type { PipelineStep } from './steps.js'
@@ -8,7 +11,10 @@ import { countArgument } from '../stages/order.js'
 export interface LeadingProjection {
   /** As explain shows it: `{ a: 1, _id: 0 }`. */
   readonly document: Uint8Array
-  /** What has to be done, as of $project; null: nothing, only no other field is looked at. */
+  /**
+   * The argument of $project that the plan has to apply; null: nothing to apply, the stages only
+   * read no other field.
+   */
   readonly specification: Uint8Array | null
 }
 
@@ -22,13 +28,16 @@ export interface LeadingQuery {
   readonly limit: number
   /** Null: whole documents. */
   readonly projection: LeadingProjection | null
-  /** The stages after these look at nothing but how many documents there are. */
+  /** The remaining stages only need the number of documents. */
   readonly countsOnly: boolean
-  /** So many stages does it stand for. */
+  /** Number of stages that this query replaces. */
   readonly stageCount: number
 }
 
-/** The leading $match, then a $sort, then $skip and $limit, then $project or what the stages after it look at. */
+/**
+ * The leading $match stages, then a $sort, then $skip and $limit, then $project or the fields that
+ * the remaining stages read.
+ */
 export function leadingQuery(steps: readonly PipelineStep[]): LeadingQuery {
   let at = 0
   const filters: RawValue[] = []
@@ -46,7 +55,7 @@ export function leadingQuery(steps: readonly PipelineStep[]): LeadingQuery {
     if (operator.name === '$limit') limit = Math.min(limit, countArgument('$limit', argument))
     else if (operator.name === '$skip') {
       const skipped = countArgument('$skip', argument)
-      // Nothing would be left, which a plan's limit of 0 does not say.
+      // The result is empty, but a limit of 0 means no limit in a plan.
       if (skipped >= limit || !Number.isSafeInteger(skip + skipped)) break
       skip += skipped
       limit -= skipped
@@ -71,16 +80,18 @@ export function leadingQuery(steps: readonly PipelineStep[]): LeadingQuery {
 }
 
 /**
- * An inclusion, or what the stages look at, or an exclusion. Server: `buildProjectionForPushdown`.
- * @param paths that the stages look at; null: all of the document
- * @param mayCompute nothing is computed of documents that a sort or a limit may leave out
+ * An inclusion, or the fields that the stages read, or an exclusion. Server:
+ * `buildProjectionForPushdown`.
+ * @param paths that the stages read; null: the whole document
+ * @param mayCompute false: a sort or a limit may drop documents, so computing fields would be
+ *   wasted
  */
 function projectionFor(
   rest: readonly PipelineStep[],
   paths: ReturnType<typeof dependenciesOf>,
   mayCompute: boolean,
 ): LeadingProjection | null {
-  // Only how many documents there are matters.
+  // Only the number of documents matters.
   if (rest.length === 0 || paths?.size === 0) return null
   const { operator, argument } = rest[0]!
   const isProject = operator.name === '$project'
@@ -95,7 +106,7 @@ function projectionFor(
   return { document: shownProjection(documentValue(specification)), specification }
 }
 
-/** Orders by fields alone, none of them by $meta or $natural. */
+/** Whether it sorts by fields alone, not by $meta or $natural. */
 function isPlain(sort: RawValue): boolean {
   return sort.type === BsonType.object && firstFieldName(sort.slice()) !== '$natural'
 }

@@ -1,15 +1,14 @@
 /**
- * What the stages of a pipeline need of the member that runs them, as far as that decides where a pipeline is merged.
- * Server: `StageConstraints` of each stage.
+ * Requirements of stages that decide on which member a pipeline is merged. Server:
+ * `StageConstraints` of each stage.
  */
 import type { EvaluationContext } from '../../context.js'
 import { expandStages, type PipelineStep } from './steps.js'
 import type { ForeignCollection } from '../stages/stage.js'
 
 export interface MergeRequirement {
-  /** Name of the stage. */
   readonly stage: string
-  /** It, or a pipeline inside it, may write to the disk where that is allowed. */
+  /** The stage, or a pipeline inside it, may write to the disk if that is allowed. */
   readonly spills: boolean
   /** The collections that the stage itself reads. */
   readonly foreign: readonly ForeignCollection[]

@@ -1,19 +1,20 @@
 /**
- * A better order of stages: filters before what does not change the fields they test, limits before what gives one document
- * for each. Server: `DocumentSource::optimizeAt`, `pushMatchBefore`, `pushSampleBefore`.
+ * Reorders stages: filters move before stages that do not change the fields they test, limits
+ * before one-to-one stages. Server: `DocumentSource::optimizeAt`, `pushMatchBefore`,
+ * `pushSampleBefore`.
  */
 import { BsonType, DocumentWriter, elementsOf, FieldIterator, type RawValue } from '@shardlab/bson'
 import type { PipelineStep } from './steps.js'
 
-/** What a stage does to the fields of its input. */
+/** The effect of a stage on the fields of its input. */
 type Change =
-  /** All but these paths come through unchanged. */
+  /** All paths but these stay unchanged. */
   | { readonly kind: 'all-but'; readonly paths: readonly string[] }
-  /** Only these paths come through unchanged. */
+  /** Only these paths stay unchanged. */
   | { readonly kind: 'only'; readonly paths: readonly string[] }
   | { readonly kind: 'unknown' }
 
-/** Stages that give exactly one document for each. */
+/** Stages that output exactly one document for each input document. */
 const oneToOne = new Set([
   '$project',
   '$addFields',
@@ -25,7 +26,10 @@ const oneToOne = new Set([
   '$graphLookup',
 ])
 
-/** The same array when there is nothing to gain. The stages must have been checked by compiling them. */
+/**
+ * Returns the same array when no reordering helps. The stages must have been checked by compiling
+ * them.
+ */
 export function optimize(steps: readonly PipelineStep[]): readonly PipelineStep[] {
   if (
     !steps.some(
@@ -58,7 +62,7 @@ export function optimize(steps: readonly PipelineStep[]): readonly PipelineStep[
   return changed ? result : steps
 }
 
-/** Puts a $match in, each of its conditions as far to the front as it can stand. */
+/** Inserts a $match; each of its conditions moves to the front as far as possible. */
 function insertMatch(result: PipelineStep[], step: PipelineStep): void {
   const conditions = conjuncts(step.argument)
   const places = conditions.map((condition) => placeOf(result, condition))
@@ -66,7 +70,7 @@ function insertMatch(result: PipelineStep[], step: PipelineStep): void {
     result.push(step)
     return
   }
-  // From the back, so that places further in front stay what they are.
+  // From back to front, so that the earlier positions stay valid.
   for (const place of [...new Set(places)].sort((a, b) => b - a)) {
     const here = conditions.filter((_, i) => places[i] === place)
     result.splice(place, 0, here.length === conditions.length ? step : matchStepOf(step, here))
@@ -74,10 +78,10 @@ function insertMatch(result: PipelineStep[], step: PipelineStep): void {
 }
 
 interface Condition {
-  /** One field of a filter document. */
+  /** The name of one field of a filter document. */
   readonly name: string
   readonly value: RawValue
-  /** The paths that it tests; null: it may look at anything. */
+  /** The paths that it tests; null: it may read any field. */
   readonly paths: readonly string[] | null
 }
 
@@ -107,12 +111,13 @@ function pathsOf(name: string, value: RawValue): readonly string[] | null {
   return paths
 }
 
-/** The index in front of which the condition may stand. */
+/** The lowest index at which the condition may be inserted. */
 function placeOf(steps: readonly PipelineStep[], { paths }: Condition): number {
   let at = steps.length
   while (at > 0) {
     const { operator, argument } = steps[at - 1]!
-    // Filters need no order; a condition that may look at anything still does not see it.
+    // Neither an order nor another filter changes a document, so even a condition without known
+    // paths may pass.
     if (operator.name === '$sort' || operator.name === '$match') {
       at--
       continue
@@ -129,7 +134,7 @@ function placeOf(steps: readonly PipelineStep[], { paths }: Condition): number {
     if (!free) break
     at--
   }
-  // Beside another filter it gains nothing.
+  // Next to another $match, moving further gains nothing.
   while (at < steps.length && steps[at]!.operator.name === '$match') at++
   return at
 }
@@ -167,7 +172,10 @@ function unwindPaths(argument: RawValue): string[] {
   return index === '' ? paths : [...paths, index]
 }
 
-/** Inclusions keep what they name, and `_id` unless they drop it; exclusions keep the rest. */
+/**
+ * An inclusion keeps the fields it names, and `_id` unless it excludes it; an exclusion keeps the
+ * rest.
+ */
 function projectChange(argument: RawValue): Change {
   const kept: string[] = []
   const dropped: string[] = []
@@ -200,7 +208,7 @@ function matchStepOf(step: PipelineStep, conditions: readonly Condition[]): Pipe
   return { operator: step.operator, argument: it.value(), stage }
 }
 
-/** `{ $match: … }` of conditions, of which two may be on one field. */
+/** `{ $match: … }` of conditions, of which two may have the same name. */
 function matchStage(conditions: readonly Condition[]): Uint8Array {
   const names = new Set(conditions.map((condition) => condition.name))
   const writer = new DocumentWriter().startDocument('$match')

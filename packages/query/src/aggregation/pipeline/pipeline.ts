@@ -1,4 +1,4 @@
-/** Pipelines: compiled once, run by pushing documents through. */
+/** Pipelines are compiled once and run by pushing documents through their stages. */
 import type { RawValue } from '@shardlab/bson'
 import type { EvaluationContext } from '../../context.js'
 import { checkPipeline, type PipelineTarget } from './check.js'
@@ -10,62 +10,76 @@ import type { StageRun } from '../stages/stage-run.js'
 import { expandStages, foreignCollections, type PipelineStep } from './steps.js'
 
 export interface PipelineOptions {
-  /** Bytes that one blocking stage may hold; default 100 MiB. `Infinity` stands for allowDiskUse. */
+  /** Bytes that one blocking stage may hold; default 100 MiB. `Infinity`: allowDiskUse. */
   readonly memoryLimitBytes?: number
-  /** The database it runs in: joins read there. Default ''. */
+  /** The database of the pipeline, in which joins read. Default ''. */
   readonly db?: string
-  /** What the command names; stages with a source of their own may or may not take a collection. Absent: not checked. */
+  /**
+   * The target of the command, which is checked against the source of the pipeline. Absent: not
+   * checked.
+   */
   readonly target?: PipelineTarget
 }
 
 export interface PipelineRun {
-  /** A document from the source; ignored once satisfied. */
+  /** Adds a document from the source; ignored once satisfied. */
   push(document: Uint8Array): void
-  /** The source has no more. */
+  /** The source has no more documents. */
   end(): void
-  /** Results so far; the consumer takes from here. */
+  /** The results so far; the consumer removes them. */
   readonly output: Uint8Array[]
   /** More input cannot change the result. */
   readonly satisfied: boolean
-  /** What a join wants read before it can go on; null: nothing. Served before anything else is pushed, and after `end`. */
+  /**
+   * The read that a join needs in order to continue; null: none. It is served before the next
+   * `push`, and again after `end`.
+   */
   readonly request: JoinRequest | null
   /** Answers {@link request}. */
   serve(batch: ForeignBatch): void
 }
 
-/** A stage whose work is done outside the pipeline, with its argument. */
+/** A stage that runs outside the pipeline, with its argument. */
 export interface OuterStage {
   readonly name: string
   readonly argument: RawValue
 }
 
 export interface Pipeline {
-  /** The stages as they are run: shorthands replaced, in the order that optimizing gave. */
+  /** The stages in the order in which they run, after optimization, with shorthands replaced. */
   readonly stages: readonly Uint8Array[]
-  /** The first stage when it has a source of its own; its documents are what is to be pushed. */
+  /** The first stage if it is a source of its own: the caller pushes its documents. */
   readonly source: OuterStage | null
-  /** The last stage when it is $out or $merge: the results are to be written by it. */
+  /** The last stage if it is $out or $merge: the caller writes the results. */
   readonly writer: OuterStage | null
-  /** What the first stages ask of the collection: a plan can do it. */
+  /** The first stages as a query that a plan can run. */
   readonly leading: LeadingQuery
-  /** `leading.filter`, for targeting; null when there is none. */
+  /** `leading.filter`, for targeting; null: none. */
   readonly leadingFilter: Uint8Array | null
-  /** The collections that it reads beside its own, those of pipelines inside it too. */
+  /**
+   * The collections that the pipeline reads apart from its own, including those of inner pipelines.
+   */
   readonly foreign: readonly ForeignCollection[]
   /**
-   * Over all documents of the collection.
-   * @param emitted gets, and keeps up to date, how many documents each stage has handed on; its numbers begin at 0
+   * Runs over all documents of the collection.
+   * @param emitted receives the number of documents that each stage has output, and is kept up to
+   *   date; all 0 at first
    */
   open(emitted?: number[]): PipelineRun
-  /** Over the documents that {@link leading} asks for, in their order. `emitted`: as of `open`, for the stages after the leading ones. */
+  /**
+   * Runs the stages after the leading ones over the documents that {@link leading} selects, in
+   * their order.
+   * @param emitted as in `open`, for the stages after the leading ones
+   */
   openAfterLeading(emitted?: number[]): PipelineRun
 }
 
 const defaultMemoryLimitBytes = 100 * 1024 * 1024
 
 /**
- * @throws CommandError 40323 for a stage without exactly one field, 40324 for an unknown one, 40602 and 40601 for one in the wrong
- *   place, 73 InvalidNamespace where `target` does not fit, and what stages throw
+ * @throws CommandError 40323 for a stage without exactly one field, 40324 for an unknown one, 40602
+ *   and 40601 for one in the wrong position, 73 InvalidNamespace for one that does not match
+ *   `target`, and the errors of the stages
  */
 export function compilePipeline(
   stages: readonly Uint8Array[],
@@ -103,7 +117,7 @@ export function compilePipeline(
 
   const written = expandStages(stages, context)
   const steps = optimize(written)
-  // Errors are those of the pipeline as it was written.
+  // The pipeline as written is compiled first, so that errors refer to it.
   let compiled = compileAll(written, context)
   if (steps !== written) compiled = compileAll(steps, context)
   checkPipeline(written, options.target ?? 'unchecked')
@@ -122,7 +136,7 @@ export function compilePipeline(
   }
 }
 
-/** The stage, asking before each document whether to go on. */
+/** Checks for an interruption before each document. */
 function interruptible(stage: CompiledStage, { checkForInterrupt }: EvaluationContext): CompiledStage {
   if (checkForInterrupt === undefined) return stage
   return {
@@ -147,7 +161,7 @@ function openStages(compiled: readonly CompiledStage[], sink: StageRun, requests
   return compiled.reduceRight((next, stage) => stage.open(next, requests), sink)
 }
 
-/** Counts what a stage hands on. */
+/** Counts the documents that a stage outputs. */
 function counted(next: StageRun, emitted: number[], stage: number): StageRun {
   return {
     push(document) {

@@ -1,7 +1,10 @@
-/** The argument of $project or $unset, taken apart. Server: inclusion_projection_executor.cpp, exclusion_projection_executor.cpp. */
+/**
+ * Reads the argument of $project or $unset. Server: inclusion_projection_executor.cpp,
+ * exclusion_projection_executor.cpp.
+ */
 import { BsonType, DocumentWriter, elementsOf, FieldIterator, firstFieldName, type RawValue } from '@shardlab/bson'
 
-/** Does a $project name what stays, rather than what goes? */
+/** Whether a $project names the fields to keep rather than those to drop. */
 export function isInclusion(argument: RawValue): boolean {
   let idStays = false
   for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
@@ -21,7 +24,6 @@ function isExpression(value: RawValue): boolean {
   return firstFieldName(value.slice())?.startsWith('$') ?? false
 }
 
-/** Does it compute a field? */
 export function computesFields(argument: RawValue): boolean {
   for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
     const value = it.value()
@@ -35,7 +37,7 @@ export function computesFields(argument: RawValue): boolean {
   return false
 }
 
-/** Fields inside others, or computed ones. */
+/** Whether a field is nested or computed. */
 function isNested(argument: RawValue): boolean {
   for (const it = new FieldIterator(argument.bytes, argument.start); it.next();) {
     if (it.name().includes('.') || (it.type !== BsonType.bool && !it.value().isNumber())) return true
@@ -43,7 +45,10 @@ function isNested(argument: RawValue): boolean {
   return false
 }
 
-/** A $project as the server shows it: `_id` is always told of, at the front where it is like the others. With nested fields: as written. */
+/**
+ * A $project as explain shows it. `_id` is always present, at the front if it is included or
+ * excluded like the other fields. A projection with nested fields stays as written.
+ */
 export function shownProjection(argument: RawValue): Uint8Array {
   if (isNested(argument)) return argument.slice()
   const writer = new DocumentWriter(128)
@@ -60,7 +65,7 @@ export function shownProjection(argument: RawValue): Uint8Array {
   return writer.finish()
 }
 
-/** The argument of $unset as one of $project. */
+/** The argument of $unset as an argument of $project. */
 export function exclusionOf(argument: RawValue): Uint8Array {
   const writer = new DocumentWriter(64)
   for (const name of argument.type === BsonType.array ? elementsOf(argument) : [argument])

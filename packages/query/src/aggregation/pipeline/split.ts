@@ -1,6 +1,6 @@
 /**
- * A pipeline over a sharded collection in two parts: what every shard runs and what is done with their results.
- * Server: `sharded_agg_helpers`, `Pipeline::splitForSharded`.
+ * Splits a pipeline over a sharded collection into the part that every shard runs and the part that
+ * merges their results. Server: `sharded_agg_helpers`, `Pipeline::splitForSharded`.
  */
 import { DocumentWriter, findField, firstFieldName } from '@shardlab/bson'
 import { countArgument } from '../stages/order.js'
@@ -10,11 +10,11 @@ import { expandStages, isJoin, type PipelineStep } from './steps.js'
 export interface SplitPipeline {
   readonly shardsPart: Uint8Array[]
   readonly mergerPart: Uint8Array[]
-  /** The shards' streams are sorted by this and must be merged so; null = in any order. */
+  /** The shards' streams are sorted by this and are merged in this order; null: in any order. */
   readonly mergeSort: Uint8Array | null
 }
 
-/** Nothing has to be merged when `mergerPart` is empty and `mergeSort` null. */
+/** When `mergerPart` is empty and `mergeSort` null, no merge is needed. */
 export function splitPipeline(stages: readonly Uint8Array[]): SplitPipeline {
   const steps = expandStages(stages)
   const at = steps.findIndex((step) => step.operator.sharded !== 'shards')
@@ -47,7 +47,7 @@ export function splitPipeline(stages: readonly Uint8Array[]): SplitPipeline {
     }
     default: {
       const tail = stagesOf([split, ...rest])
-      // An unwind right before would only make the shards send more.
+      // Unwinding on the shards would only increase the data that they send.
       if (shardsPart.length > 0 && firstFieldName(shardsPart.at(-1)!) === '$unwind') tail.unshift(shardsPart.pop()!)
       return merge(tail)
     }
@@ -55,8 +55,8 @@ export function splitPipeline(stages: readonly Uint8Array[]): SplitPipeline {
 }
 
 /**
- * A pipeline that one shard alone can answer up to its first join: what that shard runs, and what is done with its results by
- * whoever can read the other collections. `mergerPart` is empty when there is no join.
+ * Splits a pipeline that one shard can answer up to its first join. The member that can read the
+ * other collections runs `mergerPart`, which is empty when there is no join.
  */
 export function splitBeforeJoins(stages: readonly Uint8Array[]): SplitPipeline {
   const steps = expandStages(stages)
@@ -66,7 +66,7 @@ export function splitBeforeJoins(stages: readonly Uint8Array[]): SplitPipeline {
   return { shardsPart: stagesOf(steps.slice(0, at)), mergerPart: stagesOf(steps.slice(at)), mergeSort: null }
 }
 
-/** Each shard needs to send no more than the limit of the merging part and what it skips before. */
+/** Each shard sends at most the limit of the merging part plus the documents that it skips. */
 function pushLimit(shardsPart: Uint8Array[], rest: readonly PipelineStep[]): void {
   let skipped = 0
   for (const { operator, argument } of rest) {

@@ -1,10 +1,13 @@
-/** The stages of a pipeline, looked up and with shorthands replaced. */
+/** The stages of a pipeline, looked up in the table and with shorthands replaced. */
 import { CommandError, FieldIterator, type RawValue } from '@shardlab/bson'
 import { findOperator, type EvaluationContext } from '../../context.js'
 import type { ForeignCollection, StageOperator } from '../stages/stage.js'
 import { stageOperators } from '../stages/table.js'
 
-/** The stage by which members hand each other cursors to merge: whoever gets it takes it off before the pipeline is compiled. */
+/**
+ * The stage in which members send each other the cursors to merge. The recipient removes it before
+ * it compiles the pipeline.
+ */
 export const mergeCursorsStage = '$mergeCursors'
 
 export interface PipelineStep {
@@ -13,10 +16,10 @@ export interface PipelineStep {
   readonly stage: Uint8Array
 }
 
-/** What decides which stages there are, and what their shorthands stand for. */
+/** The settings that decide which stages exist and how shorthands are replaced. */
 type LanguageContext = Pick<EvaluationContext, 'languageVersion' | 'strict' | 'strings'>
 
-/** Looks every stage up and replaces shorthands by what they stand for. @throws CommandError 40323, 40324 */
+/** Looks up every stage and replaces shorthands. @throws CommandError 40323, 40324 */
 export function expandStages(stages: readonly Uint8Array[], context: LanguageContext = {}): PipelineStep[] {
   return stages.flatMap((stage) => {
     const step = stepOf(stage, context)
@@ -41,7 +44,10 @@ function stepOf(stage: Uint8Array, context: LanguageContext): PipelineStep {
   return { operator, argument, stage }
 }
 
-/** The collections that stages read, those of the pipelines inside them too, in the order in which they are written. */
+/**
+ * The collections that stages read, including those of inner pipelines, in the order in which they
+ * are written.
+ */
 export function foreignCollections(steps: readonly PipelineStep[], context: EvaluationContext): ForeignCollection[] {
   const inner = (stages: readonly Uint8Array[]) => foreignCollections(expandStages(stages, context), context)
   return steps.flatMap(({ operator, argument }) => [
@@ -53,7 +59,10 @@ export function foreignCollections(steps: readonly PipelineStep[], context: Eval
   ])
 }
 
-/** Does this stage, or a pipeline inside it, read other collections or have a source of its own inside? */
+/**
+ * Whether this stage or a pipeline inside it reads other collections, or has a source of its own
+ * inside.
+ */
 export function isJoin({ operator, argument }: PipelineStep): boolean {
   if (operator.foreign !== undefined) return true
   return operator.nested?.(argument).some((stages) => expandStages(stages).some(isJoin)) ?? false

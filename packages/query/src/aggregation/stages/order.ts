@@ -12,7 +12,7 @@ interface Entry {
   readonly document: Uint8Array
 }
 
-/** What a stage that sorts fails with when it would hold more than it may. */
+/** The error of a stage that would have to hold more bytes than allowed to sort. */
 export function sortMemoryError(limitBytes: number): CommandError {
   return new CommandError(
     'QueryExceededMemoryLimitNoDiskUseAllowed',
@@ -20,7 +20,7 @@ export function sortMemoryError(limitBytes: number): CommandError {
   )
 }
 
-/** @param limit only so many documents of the result are wanted */
+/** @param limit number of documents of the result that are needed */
 export function compileSort(argument: RawValue, context: StageContext, limit = Infinity): CompiledStage {
   if (argument.type !== BsonType.object) throw new CommandError(15973, 'the $sort key specification must be an object')
   const sort = parseSort(argument.slice())

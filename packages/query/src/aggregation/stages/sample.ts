@@ -1,4 +1,4 @@
-/** $sample: so many documents by chance, each set of them as likely. */
+/** $sample: a number of random documents; each subset is equally likely. */
 import { BsonType, CommandError, FieldIterator, type RawValue } from '@shardlab/bson'
 import { truncateToInt64 } from '../../values/arithmetic.js'
 import type { CompiledStage, StageContext, StageOperator } from './stage.js'
@@ -23,7 +23,8 @@ function compileSample(argument: RawValue, { evaluation }: StageContext): Compil
   return {
     name: '$sample',
     open(next) {
-      // Algorithm R: a document replaces one of those that are kept with the chance that keeps all equal.
+      // Algorithm R: a document replaces a kept one with the probability that keeps all subsets
+      // equally likely.
       const kept: Uint8Array[] = []
       let seen = 0
       return {

@@ -1,4 +1,4 @@
-/** A stage at work: takes documents, gives them to the next. */
+/** A running stage: takes documents and pushes its results to the next stage. */
 export interface StageRun {
   push(document: Uint8Array): void
   /** There is no more input. */

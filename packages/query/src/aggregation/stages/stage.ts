@@ -1,4 +1,4 @@
-/** What pipeline stages are made of. */
+/** The types of pipeline stages. */
 import type { RawValue } from '@shardlab/bson'
 import type { EvaluationContext, OperatorRow } from '../../context.js'
 import type { JoinRequests } from './joins/join-run.js'
@@ -6,7 +6,7 @@ import type { StageRun } from './stage-run.js'
 
 export interface CompiledStage {
   readonly name: string
-  /** @param requests where a stage that reads other collections leaves what it wants to read */
+  /** @param requests receives the read requests of a stage that reads other collections */
   open(next: StageRun, requests: JoinRequests): StageRun
 }
 
@@ -15,18 +15,22 @@ export type PipelineKind = 'facet' | 'lookup' | 'unionWith' | 'merge'
 
 export interface StageContext {
   readonly evaluation: EvaluationContext
-  /** Bytes that a blocking stage may hold; beyond: QueryExceededMemoryLimitNoDiskUseAllowed (292). */
+  /**
+   * Bytes that a blocking stage may hold; above that it fails with 292
+   * QueryExceededMemoryLimitNoDiskUseAllowed.
+   */
   readonly memoryLimitBytes: number
-  /** Name of the database that the pipeline runs in; '' when it is not known and no stage needs it. */
+  /** Database of the pipeline; '' when it is unknown and no stage needs it. */
   readonly db: string
-  /** It begins the pipeline as it stands. */
+  /** It is the first stage of the pipeline as compiled. */
   readonly isFirst: boolean
-  /** The stage right after this one, for stages that take it into account. */
+  /** The next stage, for stages that take it into account. */
   readonly following: { readonly name: string; readonly argument: RawValue } | null
   /**
    * Compiles a pipeline inside this stage's argument.
-   * @param variables what its expressions see; default: what this stage's see
-   * @throws CommandError for stages that may not stand there: 40600, 51047, 31441, 72 InvalidOptions
+   * @param variables for its expressions; default: those of this stage
+   * @throws CommandError for stages that are not allowed there: 40600, 51047, 31441, 72
+   *   InvalidOptions
    */
   compilePipeline(
     kind: PipelineKind,
@@ -39,7 +43,7 @@ export interface InnerPipeline {
   open(next: StageRun, requests: JoinRequests): StageRun
 }
 
-/** Another collection that a stage reads, with what it does there. */
+/** Another collection that a stage reads, and the pipeline that it runs there. */
 export interface ForeignCollection {
   /** Name of the stage that reads it. */
   readonly stage: string
@@ -50,7 +54,7 @@ export interface ForeignCollection {
   readonly stages: readonly Uint8Array[]
 }
 
-/** A stage that gives documents of its own instead of those of a collection. */
+/** A stage that outputs documents of its own instead of those of a collection. */
 export interface StageSource {
   /**
    * `required`: `{aggregate: 'name'}`; `none`: `{aggregate: 1}`; `any`: either.
@@ -59,33 +63,43 @@ export interface StageSource {
 }
 
 export interface StageOperator extends OperatorRow {
-  /** A source compiles to a stage that lets everything through: whoever runs the pipeline pushes the source's documents. */
+  /**
+   * A source compiles to a pass-through stage: the caller of the pipeline pushes the source's
+   * documents.
+   */
   compile(argument: RawValue, context: StageContext): CompiledStage
-  /** Other stages that this one stands for ($count, $sortByCount). */
+  /** Replaces this stage by others ($count, $sortByCount). */
   readonly rewrite?: (argument: RawValue, context: Pick<EvaluationContext, 'strings'>) => Uint8Array[]
-  /** May stand in the pipeline of an update. */
+  /** Allowed in the pipeline of an update. */
   readonly inUpdates?: boolean
   /**
-   * How it runs on a sharded collection: `shards` = on each shard alone; else it splits the pipeline, at the latest here.
+   * On a sharded collection: `shards` runs on each shard; any other value splits the pipeline at
+   * this stage at the latest.
    */
   readonly sharded: 'shards' | 'sort' | 'group' | 'limit' | 'skip' | 'merger'
-  /** May it write what it holds to the disk, where that is allowed? Server: `DiskUseRequirement::kWritesTmpData`. Absent = it never does. */
+  /**
+   * Whether it may write to the disk if that is allowed. Absent: it never does. Server:
+   * `DiskUseRequirement::kWritesTmpData`.
+   */
   readonly spills?: (argument: RawValue) => boolean
-  /** Where it must stand; absent = anywhere. */
+  /** The required position; absent: anywhere. */
   readonly position?: 'first' | 'last'
-  /** Pipelines inside other stages that it may not stand in. */
+  /** The inner pipelines in which it is not allowed. */
   readonly notIn?: readonly PipelineKind[]
-  /** It gives documents of its own; such a stage is `position: 'first'`. */
+  /** Set for a stage that outputs documents of its own; such a stage is `position: 'first'`. */
   readonly source?: StageSource
-  /** It writes its input away; such a stage is `position: 'last'` and compiles to one that lets everything through. */
+  /**
+   * It writes its input to a collection; such a stage is `position: 'last'` and compiles to a
+   * pass-through stage.
+   */
   readonly writes?: boolean
-  /** Collections that it reads. Called after `compile`, which has checked the argument. */
+  /** The collections that it reads. Called after `compile`, which has checked the argument. */
   readonly foreign?: (argument: RawValue) => readonly ForeignCollection[]
   /** Pipelines in its argument that run on its own input. */
   readonly nested?: (argument: RawValue) => readonly (readonly Uint8Array[])[]
 }
 
-/** A stage that gives one document, or none, for each. */
+/** A stage that outputs one document or none for each input document. */
 export function mapStage(name: string, map: (document: Uint8Array) => Uint8Array | null): CompiledStage {
   return {
     name,
@@ -102,7 +116,9 @@ export function mapStage(name: string, map: (document: Uint8Array) => Uint8Array
   }
 }
 
-/** A stage that leaves all as it is: sources and writers, whose work is done outside the pipeline. */
+/**
+ * A stage that changes nothing, for sources and writers, whose work is done outside the pipeline.
+ */
 export function passThroughStage(name: string): CompiledStage {
   return { name, open: (next) => next }
 }

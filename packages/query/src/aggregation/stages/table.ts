@@ -1,4 +1,4 @@
-/** The pipeline stages. */
+/** The table of the pipeline stages. */
 import { bucketAutoStage } from './groups/bucket-auto.js'
 import { bucketStage } from './groups/bucket.js'
 import { documentsStage } from './sources/documents.js'

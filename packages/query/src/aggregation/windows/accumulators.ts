@@ -1,4 +1,4 @@
-/** Accumulators as window functions: over all that lie in the window of each document. */
+/** Accumulators as window functions, over all documents in the window of each document. */
 import { BsonType, emptyDocument, int32Value, isEmptyDocument, type RawValue } from '@shardlab/bson'
 import { smallestInteger } from '../../values/arithmetic.js'
 import type { Accumulator } from '../accumulators/accumulator.js'
@@ -17,14 +17,16 @@ import {
 } from './window-function.js'
 
 export interface WindowAccumulator {
-  /** For each document of the partition what is accumulated from it. */
+  /** The value that each document of the partition adds. */
   inputs(partition: Partition): readonly (RawValue | undefined)[]
   readonly create: () => Pick<Accumulator, 'add' | 'result'>
-  /** The result over a window that values leave at its lower end, where it has another type there. */
+  /**
+   * Converts the result for windows whose lower end moves, where the server returns another type.
+   */
   readonly removable?: (result: RawValue) => RawValue
 }
 
-/** Each document's window through an accumulator. */
+/** Accumulates over each document's window. */
 export function accumulateOver(bounds: WindowBounds, accumulator: WindowAccumulator): ComputedField {
   return (partition) => {
     const inputs = accumulator.inputs(partition)
@@ -34,7 +36,7 @@ export function accumulateOver(bounds: WindowBounds, accumulator: WindowAccumula
   }
 }
 
-/** Nothing ever leaves the window: one accumulator serves the whole partition. */
+/** Documents never leave the window: one accumulator serves the whole partition. */
 function growing(
   bounds: WindowBounds,
   { create }: WindowAccumulator,
@@ -60,7 +62,7 @@ function growing(
   return results
 }
 
-/** Recomputed for each window, unless it is the same as the last one's. */
+/** Accumulates each window from scratch, unless it equals the previous one. */
 function sliding(
   bounds: WindowBounds,
   { create, removable }: WindowAccumulator,
@@ -82,7 +84,7 @@ function sliding(
   return results
 }
 
-/** A sum that values leave again is an int whenever it fits. */
+/** In a window whose lower end moves, a sum is an int whenever it fits. */
 function narrowed(sum: RawValue): RawValue {
   return sum.type === BsonType.int64 && BigInt.asIntN(32, sum.asBigInt()) === sum.asBigInt()
     ? smallestInteger(sum.asNumber())
@@ -101,7 +103,7 @@ function compileAccumulator(
   const count = operator.countOf?.(argument)
   const n = count === undefined ? undefined : compileExpression(count, context.evaluation).evaluateOn(emptyDocument)
   const create = () => operator.create(context.evaluation.strings, { argument, n })
-  // Complains about a wrong `n` even when there are no documents.
+  // Throws the error about an invalid `n` even when there are no documents.
   create()
   return accumulateOver(bounds, {
     inputs: (partition) => partition.evaluate(input),
@@ -121,7 +123,7 @@ function row(
   return { name, manualPage, status, since, compile }
 }
 
-/** The argument is one expression; arrays are array literals here. */
+/** The argument is one expression; an array is an array literal here. */
 function simple(name: string): WindowFunction {
   return row(name, 5, unknownArgument, (specification, context) => {
     const bounds = boundsOf(specification, context, unknownArgument)

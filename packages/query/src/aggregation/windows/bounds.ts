@@ -1,5 +1,6 @@
 /**
- * The windows of window functions: by numbers of documents, or by the range of the sort field. Server: `window_bounds.cpp`, `partition_iterator.cpp`.
+ * The windows of window functions: by number of documents, or by range of the sort field. Server:
+ * `window_bounds.cpp`, `partition_iterator.cpp`.
  */
 import {
   BsonType,
@@ -44,7 +45,10 @@ export interface RangeBounds {
 
 export type WindowBounds = DocumentBounds | RangeBounds
 
-/** The window of a function that takes nothing else beside. @param unexpected the complaint about another field */
+/**
+ * The window of a function without further fields. @param unexpected the error message about
+ * another field
+ */
 export function boundsOf(
   specification: WindowSpecification,
   context: WindowContext,
@@ -192,7 +196,10 @@ function rangeEndpoints({ lower, upper, unit }: RangeBounds, partition: Partitio
   return last < first ? null : [first, last]
 }
 
-/** The first index from..to (not included) where the test holds, as it does from there on; else `to`. */
+/**
+ * The first index in from..to (`to` excluded) where the test holds; it has to hold for all indexes
+ * after that. `to` when there is none.
+ */
 function firstWhere(from: number, to: number, holds: (index: number) => boolean): number {
   let low = from
   let high = to

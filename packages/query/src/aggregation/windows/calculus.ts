@@ -43,7 +43,7 @@ function checkSort(name: string, { sort }: WindowContext): void {
   if (sort.parts.length !== 1) throw failedToParse(`${name} requires a non-compound sortBy`)
 }
 
-/** `{input, unit}`; the unit in milliseconds, null without. */
+/** `{input, unit}`; the unit in milliseconds, null when not given. */
 function inputWithUnit(name: string, argument: RawValue): { input: RawValue; unit: RawValue | null } {
   if (argument.type !== BsonType.object)
     throw failedToParse(`${name} expects an object, but got a ${typeOf(argument)}: ${formatField(name, argument)}`)
@@ -124,7 +124,7 @@ function compileIntegral(specification: WindowSpecification, context: WindowCont
   }
 }
 
-/** By trapezoids between points that follow each other; the inputs are their places. */
+/** By trapezoids between adjacent points; the inputs are indexes of points. */
 function integral(
   pointAt: (index: number) => readonly [RawValue | undefined, RawValue | undefined],
   unit: RawValue | null,
@@ -194,7 +194,7 @@ function weightOfAlpha(alpha: RawValue): RawValue {
   return toDecimal(alpha)
 }
 
-/** In decimal arithmetic; doubles come out unless some value so far was a decimal. */
+/** In decimal arithmetic; the results are doubles until a value is a decimal. */
 function movingAverages(inputs: readonly (RawValue | undefined)[], weight: RawValue): RawValue[] {
   const rest = addDecimals(int32Value(1), negateDecimal(weight))
   let current: RawValue | null = null
@@ -210,14 +210,14 @@ function movingAverages(inputs: readonly (RawValue | undefined)[], weight: RawVa
   })
 }
 
-/** Two numbers in an array; anything else does not count. */
+/** The two numbers of an array; null for anything else, which is ignored. */
 function numberPair(value: RawValue | undefined): readonly [RawValue, RawValue] | null {
   const elements = value?.type === BsonType.array ? elementsOf(value) : []
   const [x, y] = elements
   return elements.length === 2 && x!.isNumber() && y!.isNumber() ? [x!, y!] : null
 }
 
-/** What a pair with an infinity or a NaN adds. */
+/** The contribution of a pair with an infinity or NaN; null for finite pairs. */
 function nonFinite(pair: readonly [RawValue, RawValue]): RawValue | null {
   const numbers = pair.map(toNumber)
   if (numbers.every(Number.isFinite)) return null
@@ -227,7 +227,7 @@ function nonFinite(pair: readonly [RawValue, RawValue]): RawValue | null {
   return isDecimal ? toDecimal(doubleValue(value)) : doubleValue(value)
 }
 
-/** By Welford's method, in the arithmetic of the expressions. */
+/** Welford's method, in the arithmetic of the expressions. */
 function covarianceOf(isSample: boolean): Pick<Accumulator, 'add' | 'result'> {
   const total = accumulatorOperators.get('$sum')!.create(undefined)
   const [meanX, meanY] = [0, 1].map(() => accumulatorOperators.get('$avg')!.create(undefined)) as [

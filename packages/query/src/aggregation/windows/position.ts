@@ -1,4 +1,7 @@
-/** Functions of a document's place: $first, $last, $shift, $rank, $denseRank, $documentNumber, $linearFill, $locf. */
+/**
+ * Functions of a document's position: $first, $last, $shift, $rank, $denseRank, $documentNumber,
+ * $linearFill, $locf.
+ */
 import {
   BsonType,
   CommandError,
@@ -94,7 +97,7 @@ function shiftOf(value: RawValue): bigint {
   return integer
 }
 
-/** @param next the rank of a document from those of the one before it */
+/** @param next the rank of a document from the rank of the previous one */
 function rank(name: string, next: (last: number, index: number, isNew: boolean) => number): WindowFunction {
   return {
     name,
@@ -115,7 +118,7 @@ function rank(name: string, next: (last: number, index: number, isNew: boolean) 
         (nullish(a) && nullish(b)) || compareValues(a, b, evaluation.strings) === 0
       return (partition) => {
         let last = 0
-        // Of an array counts the element that it sorts by.
+        // For an array, the element that it is sorted by.
         const keys = partition.documents.map((document) => sortKeyValues(document, sort, evaluation.strings)[0])
         return keys.map((value, index, values) => {
           last = next(last, index, index === 0 || !isSame(values[index - 1], value))
@@ -128,7 +131,7 @@ function rank(name: string, next: (last: number, index: number, isNew: boolean) 
 
 const nullish = (value: RawValue | undefined) => value === undefined || value.isNullish()
 
-/** Functions that have no window of their own. */
+/** Functions without a window. */
 function withoutWindow(
   name: string,
   since: number,

@@ -1,4 +1,7 @@
-/** $setWindowFields: fields that are computed from the documents around each one. Server: `document_source_set_window_fields.cpp`. */
+/**
+ * $setWindowFields: fields computed from neighbouring documents. Server:
+ * `document_source_set_window_fields.cpp`.
+ */
 import {
   BsonType,
   CommandError,
@@ -42,7 +45,7 @@ interface Entry {
 
 const stageName = '$setWindowFields'
 
-/** Paths of which one is, or contains, another. */
+/** Whether one path is the other one or contains it. */
 function conflicts(a: string, b: string): boolean {
   return a === b || a.startsWith(`${b}.`) || b.startsWith(`${a}.`)
 }
@@ -111,7 +114,7 @@ function compileSetWindowFields(argument: RawValue, context: StageContext): Comp
   return windowStage(given.get('partitionBy'), given.get('sortBy'), given.get('output')!, context)
 }
 
-/** The stage from the values of its options; $fill stands for one too. */
+/** The stage from the values of its options; also used for $fill. */
 export function windowStage(
   partitionBy: RawValue | undefined,
   sortBy: RawValue | undefined,

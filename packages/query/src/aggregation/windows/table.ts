@@ -1,4 +1,4 @@
-/** The window functions of $setWindowFields: every one that is understood has its row here. */
+/** The table of the window functions of $setWindowFields. */
 import { accumulatorFunctions } from './accumulators.js'
 import { calculusFunctions } from './calculus.js'
 import { positionFunctions } from './position.js'

@@ -1,16 +1,16 @@
-/** What $setWindowFields computes: functions of the documents around each one. Server: `db/pipeline/window_function`. */
+/** The types of window functions. Server: `db/pipeline/window_function`. */
 import { CommandError, type RawValue } from '@shardlab/bson'
 import type { EvaluationContext, OperatorRow } from '../../context.js'
 import type { SortPattern } from '../../sort/sort-pattern.js'
 import { compileExpression, type DocumentExpression } from '../expressions/compile.js'
 
-/** The documents of one partition, in order, with what is known of them. */
+/** The documents of one partition, in order, and values derived from them. */
 export class Partition {
   readonly documents: readonly Uint8Array[]
   readonly #sortValues: DocumentExpression | null
   #values: readonly (RawValue | undefined)[] | null = null
 
-  /** @param sortValue gives what the documents are sorted by when that is one field */
+  /** @param sortValue the expression that the documents are sorted by, when that is one field */
   constructor(documents: readonly Uint8Array[], sortValue: DocumentExpression | null) {
     this.documents = documents
     this.#sortValues = sortValue
@@ -20,7 +20,7 @@ export class Partition {
     return this.documents.length
   }
 
-  /** The value of the one sort field in each document. */
+  /** The value of the only sort field in each document. */
   get sortValues(): readonly (RawValue | undefined)[] {
     this.#values ??= this.documents.map((document) => this.#sortValues!.evaluateOn(document))
     return this.#values
@@ -31,7 +31,7 @@ export class Partition {
   }
 }
 
-/** One field of the output at work: a value for each document of the partition. */
+/** One field of the output: returns a value for each document of the partition. */
 export type ComputedField = (partition: Partition) => readonly (RawValue | undefined)[]
 
 export interface WindowContext {
@@ -40,7 +40,7 @@ export interface WindowContext {
   readonly sort: SortPattern | null
 }
 
-/** `{$function: argument, window: …}`, with the other fields that stand there. */
+/** `{$function: argument, window: …}` and the other fields next to them. */
 export interface WindowSpecification {
   readonly name: string
   readonly argument: RawValue
@@ -58,7 +58,9 @@ export interface WindowFunction extends OperatorRow {
 
 export const failedToParse = (message: string) => new CommandError('FailedToParse', message)
 
-/** @throws CommandError FailedToParse (9) when there is more than the function and its window */
+/**
+ * @throws CommandError FailedToParse (9) when there are fields besides the function and its window
+ */
 export function checkOthers(
   { others, hasSecondFunction }: WindowSpecification,
   unexpected: (field: string) => string,

@@ -1,4 +1,4 @@
-/** Keywords about arrays; other values pass them. In the order in which the server reads them. */
+/** Keywords for arrays, in the order in which the server parses them. Other values pass. */
 import { BsonType, CommandError, elementsOf, typeName } from '@shardlab/bson'
 import { nonNegativeArgument } from '../../values/integer-argument.js'
 import { mismatch, quoted, type Keyword, type Keywords, type SchemaTest } from './keyword.js'
@@ -21,7 +21,7 @@ const uniqueItems: Keyword = ({ name, argument }) => {
   }
 }
 
-/** The items from an index on. */
+/** Tests the items from an index to the end. */
 function everyItem(test: SchemaTest, from: number): SchemaTest {
   return (value) =>
     value.type !== BsonType.array || elementsOf(value).every((item, index) => index < from || test(item))
@@ -42,7 +42,7 @@ const items: Keyword = ({ name, argument, compile }) => {
     value.type !== BsonType.array || elementsOf(value).every((item, index) => tests[index]?.(item) ?? true)
 }
 
-/** Says something only beside a list of `items`. */
+/** Has an effect only next to a list of `items`. */
 const additionalItems: Keyword = ({ name, argument, sibling, compile }) => {
   if (argument.type !== BsonType.bool && argument.type !== BsonType.object)
     throw mismatch(name, `either an object or a boolean, but got a ${typeName(argument.type)}`)

@@ -1,6 +1,7 @@
 /**
- * $jsonSchema: draft 4 with `bsonType`. Keywords say nothing about values of types that they are not for.
- * Server: matcher/schema/json_schema_parser.cpp, whose order of checks decides which of two mistakes is told.
+ * $jsonSchema: draft 4 with `bsonType`. A keyword ignores values of types that it is not for. The
+ * order of checks is the server's, so that the same one of two mistakes is reported. Server:
+ * matcher/schema/json_schema_parser.cpp.
  */
 import { BsonType, CommandError, FieldIterator, type RawValue } from '@shardlab/bson'
 import { arrayKeywords } from './arrays.js'
@@ -35,8 +36,8 @@ function keywordsOf(schema: RawValue): Map<string, RawValue> {
 }
 
 /**
- * @throws CommandError FailedToParse (9) for an unknown keyword or one given twice, TypeMismatch (14) for an argument of the wrong type,
- *   and what keywords throw
+ * @throws CommandError FailedToParse (9) for an unknown keyword or one given twice, TypeMismatch
+ *   (14) for an argument of the wrong type, and the errors of keywords
  */
 export function compileJsonSchema(schema: RawValue): SchemaTest {
   const given = keywordsOf(schema)

@@ -1,4 +1,4 @@
-/** What a file of keywords gives to the schema's compiler. */
+/** The types of schema keywords, and helpers to check their arguments. */
 import { BsonType, CommandError, FieldIterator, findField, typeName, type RawValue } from '@shardlab/bson'
 import { nestedField } from '../../aggregation/expressions/field-path.js'
 
@@ -8,13 +8,16 @@ export type SchemaTest = (value: RawValue) => boolean
 export interface KeywordCall {
   readonly name: string
   readonly argument: RawValue
-  /** Another keyword of the same schema. */
+  /** The argument of another keyword of the same schema. */
   readonly sibling: (name: string) => RawValue | undefined
-  /** Compiles a schema inside of this one. */
+  /** Compiles a nested schema. */
   readonly compile: (schema: RawValue) => SchemaTest
 }
 
-/** Checks the argument; null where the keyword asks nothing of values by itself. @throws CommandError FailedToParse (9), TypeMismatch (14) */
+/**
+ * Checks the argument and returns the test; null: the keyword by itself restricts nothing. @throws
+ * CommandError FailedToParse (9), TypeMismatch (14)
+ */
 export type Keyword = (call: KeywordCall) => SchemaTest | null
 
 export type Keywords = readonly (readonly [name: string, keyword: Keyword])[]
@@ -43,7 +46,9 @@ export function checkArray(keyword: string, value: RawValue): void {
     throw mismatch(keyword, `an array, but found an element of type ${typeName(value.type)}`)
 }
 
-/** A property of an object. As in filters, a dot in the name leads into embedded documents. */
+/**
+ * Reads a property of an object. As in filters, a dot in the name leads into embedded documents.
+ */
 export function propertyReader(name: string): (object: RawValue) => RawValue | undefined {
   if (!name.includes('.')) return (object) => findField(object.bytes, name, object.start)
   const parts = name.split('.')

@@ -1,9 +1,9 @@
-/** Keywords about values of every type. In the order in which the server reads them. */
+/** Keywords for values of every type, in the order in which the server parses them. */
 import { BsonType, CommandError, elementsOf, typeName } from '@shardlab/bson'
 import { checkArray, mismatch, quoted, unparsable, type Keyword, type Keywords, type SchemaTest } from './keyword.js'
 import { unorderedKey } from './unordered.js'
 
-function several(combine: (tests: readonly SchemaTest[]) => SchemaTest): Keyword {
+function combination(combine: (tests: readonly SchemaTest[]) => SchemaTest): Keyword {
   return ({ name, argument, compile }) => {
     if (argument.type !== BsonType.array) throw mismatch(name, 'an array')
     const schemas = elementsOf(argument)
@@ -35,9 +35,9 @@ const enumeration: Keyword = ({ name, argument }) => {
 }
 
 export const logicalKeywords: Keywords = [
-  ['allOf', several((tests) => (value) => tests.every((test) => test(value)))],
-  ['anyOf', several((tests) => (value) => tests.some((test) => test(value)))],
-  ['oneOf', several((tests) => (value) => tests.filter((test) => test(value)).length === 1)],
+  ['allOf', combination((tests) => (value) => tests.every((test) => test(value)))],
+  ['anyOf', combination((tests) => (value) => tests.some((test) => test(value)))],
+  ['oneOf', combination((tests) => (value) => tests.filter((test) => test(value)).length === 1)],
   ['not', not],
   ['enum', enumeration],
 ]

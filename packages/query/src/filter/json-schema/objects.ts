@@ -1,4 +1,4 @@
-/** Keywords about objects; other values pass them. In the order in which the server reads them. */
+/** Keywords for objects, in the order in which the server parses them. Other values pass. */
 import { BsonType, CommandError, elementsOf, FieldIterator, typeName, type RawValue } from '@shardlab/bson'
 import { nonNegativeArgument } from '../../values/integer-argument.js'
 import { compilePattern } from '../patterns/pattern.js'
@@ -90,7 +90,10 @@ function propertyCount(fits: (fields: number, bound: number) => boolean): Keywor
   }
 }
 
-/** What an object with a property must satisfy: a schema, or other properties; null: the rule is a title or a description. */
+/**
+ * The condition on an object that has the property: a schema, or the presence of other properties.
+ * Null: the rule is a title or a description.
+ */
 function dependency({ name, compile }: KeywordCall, property: string, rule: RawValue): SchemaTest | null {
   if (rule.type === BsonType.object) return compile(rule)
   if (rule.type === BsonType.string && (property === 'title' || property === 'description')) return null

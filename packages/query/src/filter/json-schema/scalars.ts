@@ -1,4 +1,7 @@
-/** Keywords about strings and numbers; other values pass them. In the order in which the server reads them. */
+/**
+ * Keywords for strings and numbers, in the order in which the server parses them. Other values
+ * pass.
+ */
 import { BsonType, CommandError } from '@shardlab/bson'
 import { toNumber } from '../../values/arithmetic.js'
 import { remainderOfDecimals } from '../../values/decimals/decimal.js'

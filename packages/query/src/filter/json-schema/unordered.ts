@@ -1,7 +1,7 @@
-/** Equality in schemas: the order of fields is no difference, and a collation says nothing. */
+/** Equality in schemas, which ignores the order of fields and the collation. */
 import { BsonType, DocumentWriter, encodeKeyString, FieldIterator, RawValue } from '@shardlab/bson'
 
-/** A text that is equal for values that are equal in this sense. */
+/** A string that is equal for values that are equal in this sense. */
 export function unorderedKey(value: RawValue): string {
   return encodeKeyString([withSortedFields(value)])
 }

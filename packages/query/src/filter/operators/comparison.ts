@@ -1,4 +1,7 @@
-/** $eq, $ne, $lt, $lte, $gt, $gte: values of one canonical type only, but for null, MinKey and MaxKey. */
+/**
+ * $eq, $ne, $lt, $lte, $gt, $gte. They compare values of the same canonical type only, except for
+ * null, MinKey and MaxKey.
+ */
 import {
   BsonType,
   canonicalType,
@@ -48,7 +51,7 @@ export const comparisonOperators: readonly PathOperator[] = [
   },
 ]
 
-/** Accepts the result of comparing the stored value with the argument. */
+/** Whether the operator accepts the order of the stored value relative to the argument. */
 const accepts: Readonly<Record<ComparisonOperator, (order: number) => boolean>> = {
   eq: (order) => order === 0,
   lt: (order) => order < 0,

@@ -1,4 +1,4 @@
-/** $mod and the $bits tests. */
+/** $mod and the $bits operators. */
 import { BsonType, CommandError, elementsOf, isNumberType, RawValue, readInt32 } from '@shardlab/bson'
 import { exactInteger, truncateToInt64 } from '../../values/arithmetic.js'
 import { formatField } from '../../values/format.js'
@@ -71,7 +71,7 @@ export const compileMod: LeafCompiler<ModNode> = ({ divisor, remainder }) => {
   return {
     leafArrays: 'elements',
     test(type, bytes, start, end) {
-      // A remainder of 0 has the sign of the dividend in JavaScript: `===` takes -0 for 0.
+      // A remainder of 0 has the sign of the dividend in JavaScript, but -0 === 0.
       if (type === BsonType.int32) return readInt32(bytes, start) % smallDivisor === smallRemainder
       if (!isNumberType(type)) return false
       const value = truncateToInt64(new RawValue(type, bytes, start, end))

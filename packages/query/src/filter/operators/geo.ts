@@ -1,4 +1,4 @@
-/** $near and $nearSphere: they need an index of a kind that is not built. */
+/** $near and $nearSphere, which need a geospatial index, and there are none. */
 import { CommandError } from '@shardlab/bson'
 import type { PathOperator } from '../operator.js'
 
@@ -7,7 +7,7 @@ function near(name: string): PathOperator {
     name,
     manualPage: `query/${name.slice(1)}`,
     status: 'partial',
-    missing: 'everything, as a server without a geospatial index does',
+    missing: 'everything, like a server without a geospatial index',
     parse(_path, _argument, { features }) {
       if (!features.has('near'))
         throw new CommandError(5626500, '$geoNear, $near, and $nearSphere are not allowed in this context')

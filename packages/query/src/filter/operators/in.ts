@@ -43,7 +43,7 @@ export const inOperators: readonly PathOperator[] = [
   },
 ]
 
-/** Above this many values a set of keys is faster than one test after the other. */
+/** Above this many values a set of keys is faster than a linear search. */
 const smallList = 8
 
 export const compileIn: LeafCompiler<InNode> = (node, compiler) => {
@@ -73,7 +73,7 @@ export const compileIn: LeafCompiler<InNode> = (node, compiler) => {
   }
 }
 
-/** Is a value among many? */
+/** Returns a function that tests whether a value is in the list. */
 function membership(values: readonly RawValue[], strings: StringComparator | undefined): (value: RawValue) => boolean {
   if (strings === undefined) {
     const keys = new Set(values.map((value) => encodeKeyString([value])))

@@ -1,4 +1,4 @@
-/** $regex with $options, and regex values in the place of an equality. */
+/** $regex with $options, and regular expressions as values. */
 import { BsonType, CommandError, FieldIterator, findField, readUtf8, type RawValue } from '@shardlab/bson'
 import { regexParts } from '../../values/format.js'
 import { compilePattern } from '../patterns/pattern.js'
@@ -48,7 +48,7 @@ export const regexOperators: readonly PathOperator[] = [
     name: '$options',
     manualPage: 'query/regex',
     status: 'complete',
-    // $regex beside it does the work; alone it is an error.
+    // The row of $regex reads $options; without $regex it is an error.
     parse: (path, _argument, _parser, siblings) =>
       findField(siblings, '$regex') === undefined ? parseRegex(path, siblings) : null,
   },
@@ -67,7 +67,7 @@ export const compileRegex: LeafCompiler<RegexNode> = (node) => {
   }
 }
 
-/** The node of a regex that stands in the place of an equality. */
+/** The node of a regular expression in the position of a value. */
 export function regexNodeOfValue(path: string, value: RawValue): RegexNode {
   const node = regexNode(path, ...regexParts(value))
   compilePattern(node.pattern, node.flags)

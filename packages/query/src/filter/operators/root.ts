@@ -1,4 +1,7 @@
-/** $comment, $expr, $jsonSchema, $where, $sampleRate, $text, $alwaysTrue, $alwaysFalse in the place of a field name; $comment also on a path. */
+/**
+ * $comment, $expr, $jsonSchema, $where, $sampleRate, $text, $alwaysTrue, $alwaysFalse in the
+ * position of a field name; $comment also on a path.
+ */
 import {
   BsonType,
   CommandError,
@@ -73,7 +76,7 @@ export const otherRootOperators: readonly RootOperator[] = [
     name: '$where',
     manualPage: 'query/where',
     status: 'partial',
-    missing: 'everything, as a server without JavaScript does',
+    missing: 'everything, like a server without JavaScript',
     parse(_argument, { features }, isTopLevel) {
       if (!features.has('where')) throw new CommandError('BadValue', notAllowed('$where'))
       if (!isTopLevel) throw onlyTopLevel('$where')
@@ -98,7 +101,7 @@ export const otherRootOperators: readonly RootOperator[] = [
     name: '$text',
     manualPage: 'query/text',
     status: 'partial',
-    missing: 'everything, as a server without a text index does',
+    missing: 'everything, like a server without a text index',
     parse(argument, { features }, isTopLevel) {
       if (!isTopLevel) throw onlyTopLevel('$text')
       if (!features.has('text') && !features.has('late-text')) throw new CommandError('BadValue', notAllowed('$text'))

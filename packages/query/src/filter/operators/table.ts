@@ -1,4 +1,4 @@
-/** The query operators: every one that filters understand has its row here. */
+/** The tables of the query operators. */
 import type { FilterNode, PathNode } from '../ast.js'
 import type { FilterCompiler, LeafCompiler, LeafTest, PathOperator, RootOperator } from '../operator.js'
 import { arrayOperators, compileElemMatchObject, compileElemMatchValue, compileSize } from './array.js'

@@ -1,7 +1,10 @@
-/** Classes of characters that ignore case in a pattern that elsewhere does not. JavaScript can only ignore it everywhere. */
+/**
+ * Character classes that ignore case in a part of a pattern. The flag of JavaScript applies to the
+ * whole pattern.
+ */
 import { literal } from './sets.js'
 
-/** Only characters of these ranges have another case. */
+/** Only characters in these ranges have another case. */
 const casedRanges = [
   [0x41, 0x2fff],
   [0xa640, 0xabff],
@@ -11,13 +14,16 @@ const casedRanges = [
   [0x16e40, 0x16eff],
   [0x1e900, 0x1e943],
 ] as const
-/** Whose upper case is that of another letter, though it folds to itself. */
+/** Its upper case is that of another letter, but it folds to itself. */
 const dotlessI = '\u0131'
 
-/** Characters by those that differ from them in case alone; made when it is first needed. A memo of a pure function. */
+/**
+ * For each character those that differ from it in case only. A memo of a pure function, computed on
+ * first use.
+ */
 let equalCharacters: ReadonlyMap<number, readonly number[]> | null = null
 
-/** `[…]`, also negated, together with what differs in case from its characters. */
+/** `[…]` or `[^…]` with the characters added that differ in case only. */
 export function foldedClass(text: string): string {
   const negated = text.startsWith('[^')
   const inside = text.slice(negated ? 2 : 1, -1)
@@ -51,7 +57,7 @@ function findEqualCharacters(): Map<number, number[]> {
   return equal
 }
 
-/** Simple case folding: one character for one. */
+/** Simple case folding: each character folds to one character. */
 function foldOf(text: string): string {
   if (text === dotlessI) return text
   const upper = text.toUpperCase()

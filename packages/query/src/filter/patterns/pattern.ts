@@ -2,21 +2,21 @@
 import { CommandError } from '@shardlab/bson'
 import { translatePattern } from './syntax.js'
 
-/** Expressions by options and pattern: the same ones come with every command. */
-const compiled = new Map<string, RegExp>()
-const keptAtMost = 500
+/** Compiled expressions by options and pattern. Commands repeat the same ones. */
+const cache = new Map<string, RegExp>()
+const maxCached = 500
 
 /**
- * The expression is shared: it has no state (`g`, `y`).
+ * The expression is shared, so it has no state (flags `g`, `y`).
  * @throws CommandError 51108 for an unknown option, 51091 for a pattern that does not compile
  */
 export function compilePattern(pattern: string, options: string): RegExp {
   const key = `${options}/${pattern}`
-  let expression = compiled.get(key)
+  let expression = cache.get(key)
   if (expression === undefined) {
     expression = translated(pattern, options)
-    if (compiled.size >= keptAtMost) compiled.clear()
-    compiled.set(key, expression)
+    if (cache.size >= maxCached) cache.clear()
+    cache.set(key, expression)
   }
   return expression
 }

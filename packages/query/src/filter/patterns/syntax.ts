@@ -1,12 +1,13 @@
 /**
- * The server's regular expressions (PCRE in UTF mode, without UCP) as JavaScript's in Unicode mode, whose text means the
- * same. What has no counterpart is refused here or by JavaScript's compiler. Manual: reference/operator/query/regex.
+ * Translates the server's regular expressions (PCRE in UTF mode, without UCP) to JavaScript's in
+ * Unicode mode. Patterns without an equivalent are refused here or by JavaScript's compiler.
+ * Manual: reference/operator/query/regex.
  */
 import { CommandError } from '@shardlab/bson'
 import { foldedClass } from './case.js'
 import { escapedSet, literal, posixClass, textOf, vertical } from './sets.js'
 
-/** Escapes that mean the same in both, outside and inside of a class. */
+/** Escapes with the same meaning in both, outside and inside of a class. */
 const sameEverywhere = 'dDwWfnrt'
 const anyCharacter = '[^]'
 const atEnd = `(?!${anyCharacter})`
@@ -15,30 +16,31 @@ function invalid(reason: string): CommandError {
   return new CommandError(51091, `Regular expression is invalid: ${reason}`)
 }
 
-/** What a piece of the pattern becomes, and where the next one begins. */
+/** The translation of one piece of the pattern, and the index of the next one. */
 type Piece = readonly [text: string, next: number]
 
-/** What `new RegExp` is to be given, besides `u`. */
+/** The arguments of `new RegExp`, apart from the flag `u`. */
 export interface TranslatedPattern {
   readonly text: string
   readonly ignoreCase: boolean
 }
 
 /**
- * The same pattern in JavaScript's syntax.
- * @param flags of `i`, `x`, `m`, `s`: how it begins; `(?i)`, `(?-i)` and `(?i:…)` change them on the way
- * @throws CommandError 51091 for what PCRE does not know and what has no counterpart
+ * @param flags initial flags out of `i`, `x`, `m`, `s`; `(?i)`, `(?-i)` and `(?i:…)` change them
+ *   inside the pattern
+ * @throws CommandError 51091 for syntax that PCRE does not have or that has no equivalent
  */
 export function translatePattern(source: string, flags: ReadonlySet<string>): TranslatedPattern {
   const whole = translateWith(source, flags, false)
   if (whole.cases.size < 2) return { text: whole.text, ignoreCase: whole.cases.has(true) }
-  // JavaScript's flag holds for all of a pattern: where only a part ignores case, its characters become classes.
+  // JavaScript's flag applies to the whole pattern. If only a part ignores case, its characters
+  // become classes.
   return { text: translateWith(source, flags, true).text, ignoreCase: false }
 }
 
 interface Translation {
   readonly text: string
-  /** Whether case is ignored, of all pieces. */
+  /** Contains true if a piece ignores case, and false if a piece does not. */
   readonly cases: ReadonlySet<boolean>
 }
 
@@ -46,7 +48,7 @@ const optionsPattern = /^\(\?([imsx]*)(?:-([imsx]+))?([:)])/
 
 function translateWith(source: string, initial: ReadonlySet<string>, foldsPieces: boolean): Translation {
   const cases = new Set<boolean>()
-  /** Of the groups that are open: options hold up to the end of theirs. */
+  /** The flags outside of each open group: options end with their group. */
   const outer: ReadonlySet<string>[] = []
   let flags = initial
   let text = ''
@@ -76,10 +78,10 @@ function translateWith(source: string, initial: ReadonlySet<string>, foldsPieces
   return { text, cases }
 }
 
-/** May case matter to the piece that begins so? */
+/** Whether case can matter to a piece that begins with this character. */
 const hasCase = (char: string): boolean => !')|^$.*+?{}'.includes(char)
 
-/** A piece that ignores case where JavaScript does not. */
+/** A piece that ignores case, written for a pattern that does not. */
 function folded(piece: string, source: string): string {
   if (source.startsWith('[')) return foldedClass(piece)
   if (/^\\[1-9gk]/.test(source))
@@ -101,7 +103,7 @@ function pieceAt(source: string, i: number, flags: ReadonlySet<string>): Piece {
     case '.':
       return [flags.has('s') ? anyCharacter : '[^\\n]', i + 1]
     case '^':
-      // After a line break, but not after one that ends the text.
+      // After a line break, except one that ends the text.
       return [flags.has('m') ? `(?:(?<!${anyCharacter})|(?<=\\n)(?=${anyCharacter}))` : '^', i + 1]
     case '$':
       return [flags.has('m') ? `(?=\\n|${atEnd})` : `(?=\\n?${atEnd})`, i + 1]
@@ -124,7 +126,10 @@ function pieceAt(source: string, i: number, flags: ReadonlySet<string>): Piece {
   return [char, i + 1]
 }
 
-/** The opening of a group, a reference to one, or a comment; kinds that are not known here are JavaScript's to judge. */
+/**
+ * The opening of a group, a reference to one, or a comment. JavaScript's compiler refuses other
+ * kinds that it does not support.
+ */
 function groupAt(source: string, i: number): readonly [text: string, next: number, opens: boolean] {
   const rest = source.slice(i)
   const named = /^\(\?(?:P<(\w+)>|'(\w+)'|<(\w+)>)/.exec(rest)
@@ -140,7 +145,7 @@ function groupAt(source: string, i: number): readonly [text: string, next: numbe
   return [opening, i + opening.length, true]
 }
 
-/** `i` is behind the backslash. */
+/** @param i the index after the backslash */
 function escapeAt(source: string, i: number): Piece {
   const char = source[i]
   if (char === undefined) throw invalid('\\ at end of pattern')
@@ -170,7 +175,7 @@ function escapeAt(source: string, i: number): Piece {
     default:
   }
   const number = /^[1-9]\d*/.exec(source.slice(i))?.[0]
-  // A number of several digits with fewer groups than that is a character code.
+  // A number of several digits is a character code if there are fewer groups than that.
   if (number !== undefined && (number.length === 1 || Number(number) <= groupCount(source)))
     return [`(?:\\${number})`, i + number.length]
   const set = escapedSet(char)
@@ -182,7 +187,7 @@ function groupCount(source: string): number {
     .length
 }
 
-/** By name or number of a group. */
+/** A reference by the name or number of a group. */
 function referenceAt(source: string, i: number): Piece {
   const [whole, name, number] =
     /^(?:k(?:<(\w+)>|'\w+'|\{\w+\})|g\{?(\d+)\}?|g\{[a-zA-Z_]\w*\})/.exec(source.slice(i)) ?? []
@@ -201,7 +206,10 @@ const escaped = (text: string): string =>
 
 const controls: Readonly<Record<string, number>> = { a: 0x07, e: 0x1b }
 
-/** What means the same inside and outside of a class: `\d`, `\p{L}`, `\x{263a}`, `\012`, `\-`. */
+/**
+ * Escapes with the same meaning inside and outside of a class: `\d`, `\p{L}`, `\x{263a}`, `\012`,
+ * `\-`.
+ */
 function characterOrProperty(source: string, i: number): Piece {
   const char = source[i]!
   if (sameEverywhere.includes(char)) return [`\\${char}`, i + 1]
@@ -235,12 +243,12 @@ function propertyAt(source: string, i: number): Piece {
   const name = single ?? braced!
   const property = name === 'L&' ? 'LC' : name
   const negated = (letter === 'P') !== (caret === '^')
-  // Categories have at most two letters; longer names are those of scripts.
+  // Categories have at most two letters; longer names are scripts.
   const text = property === 'Any' || property.length <= 2 ? property : `Script=${property}`
   return [`\\${negated ? 'P' : 'p'}{${text}}`, i + whole.length]
 }
 
-/** A class in brackets; `from` is its opening one. */
+/** A class in brackets. @param from the index of its opening bracket */
 function classAt(source: string, from: number): Piece {
   let i = from + 1
   let out = '['
@@ -248,12 +256,12 @@ function classAt(source: string, from: number): Piece {
     out += '^'
     i++
   }
-  // A bracket right at the start stands for itself.
+  // A closing bracket at the start is a literal.
   if (source[i] === ']') {
     out += '\\]'
     i++
   }
-  /** Behind a set, no range can begin: a hyphen is one. */
+  /** A hyphen after a set is a literal, because a range cannot begin there. */
   let afterSet = false
   for (; source[i] !== ']';) {
     const char = source[i]

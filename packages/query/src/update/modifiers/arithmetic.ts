@@ -1,4 +1,7 @@
-/** $inc, $mul, $bit. int32 grows to int64; an int64 that overflows is an error; missing counts as 0. */
+/**
+ * $inc, $mul, $bit. An int32 that overflows becomes an int64; an int64 that overflows is an error;
+ * a missing value is 0.
+ */
 import { BsonType, CommandError, FieldIterator, int32Value, int64Value, typeName, type RawValue } from '@shardlab/bson'
 import { addNumbers, multiplyNumbers, type OverflowRule } from '../../values/arithmetic.js'
 import { identical } from '../../values/build.js'

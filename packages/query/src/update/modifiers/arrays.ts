@@ -50,7 +50,10 @@ function eachOf(argument: RawValue): RawValue[] {
   return elementsOf(each)
 }
 
-function cull(name: string, shouldGo: (element: RawValue) => boolean): ReturnType<Parameters<typeof modifier>[2]> {
+function removeElements(
+  name: string,
+  shouldGo: (element: RawValue) => boolean,
+): ReturnType<Parameters<typeof modifier>[2]> {
   return (existing) => {
     if (existing === undefined) return keepValue
     if (existing.type !== BsonType.array)
@@ -61,12 +64,15 @@ function cull(name: string, shouldGo: (element: RawValue) => boolean): ReturnTyp
   }
 }
 
-/** The condition of $pull: operators on the element, a filter on documents, or a value to be equal to. */
+/**
+ * The condition of $pull: operators on the element, a filter on documents, or a value to be equal
+ * to.
+ */
 function pullTest(argument: RawValue, context: EvaluationContext): (element: RawValue) => boolean {
   const isOperators = argument.type === BsonType.object && pathOperators.has(firstFieldName(argument.slice()) ?? '')
   if (argument.type === BsonType.regex || isOperators) {
     const filter = compileFilter(new DocumentWriter().value('', argument).finish(), context, noFilterFeatures)
-    // As a field: an element that is an array is entered.
+    // The element is tested as a field, so an element that is an array is traversed.
     return (element) => filter.matches(new DocumentWriter().value('', element).finish())
   }
   if (argument.type === BsonType.object) {
@@ -80,7 +86,7 @@ const pullAll = modifier('$pullAll', false, (_path, argument, { strings }) => {
   if (argument.type !== BsonType.array)
     throw new CommandError('BadValue', `$pullAll requires an array argument but was given a ${typeName(argument.type)}`)
   const unwanted = elementsOf(argument)
-  return cull('$pull', (element) => unwanted.some((value) => compareValues(element, value, strings) === 0))
+  return removeElements('$pull', (element) => unwanted.some((value) => compareValues(element, value, strings) === 0))
 })
 
 const pop = modifier('$pop', false, (path, argument) => {
@@ -101,7 +107,7 @@ const pop = modifier('$pop', false, (path, argument) => {
 
 export const arrayModifiers: readonly Modifier[] = [
   addToSet,
-  modifier('$pull', false, (_path, argument, context) => cull('$pull', pullTest(argument, context))),
+  modifier('$pull', false, (_path, argument, context) => removeElements('$pull', pullTest(argument, context))),
   pullAll,
   pop,
 ]

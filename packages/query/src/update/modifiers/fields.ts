@@ -117,7 +117,10 @@ function compileRename(from: string, argument: RawValue): ReturnType<Modifier['c
   ]
 }
 
-/** @throws CommandError PathNotViable (28) when another value is in the way, BadValue (2) when it lies in an array */
+/**
+ * @throws CommandError PathNotViable (28) when the path leads through a value without fields,
+ *   BadValue (2) when it leads through an array
+ */
 function renamedValue(path: string, document: Uint8Array): RawValue | undefined {
   let value = documentValue(document)
   let parent = ''
@@ -136,7 +139,7 @@ function renamedValue(path: string, document: Uint8Array): RawValue | undefined 
   return value
 }
 
-/** Neither end of a $rename may lie in an array; the innermost is told. */
+/** Neither end of a $rename may be inside an array; the error names the innermost one. */
 function checkNoArrayOn(path: string, end: 'source' | 'destination', document: Uint8Array): void {
   const names = path.split('.')
   for (let i = names.length - 1; i > 0; i--) {

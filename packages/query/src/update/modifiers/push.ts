@@ -1,4 +1,4 @@
-/** $push with $each, $position, $sort, $slice: inserted, then sorted, then cut. */
+/** $push with $each, $position, $sort, $slice: inserts, then sorts, then slices. */
 import {
   BsonType,
   CommandError,
@@ -25,7 +25,7 @@ interface Clauses {
   sort: ((elements: RawValue[]) => void) | null
 }
 
-/** In the order in which the server reads them. */
+/** In the order in which the server parses them. */
 const clauseNames: ReadonlySet<string> = new Set(['$each', '$slice', '$sort', '$position'])
 
 function parse(argument: RawValue, strings: StringComparator | undefined): Clauses {
@@ -87,7 +87,7 @@ function sorter(value: RawValue, strings: StringComparator | undefined): (elemen
     throw new CommandError('BadValue', 'The $sort pattern is empty when it should be a set of fields.')
   for (const it = new FieldIterator(value.bytes, value.start); it.next();) checkSortField(it.name(), it.value())
   const order = sortOrder(parseSort(value.slice()), strings)
-  // An element that is no document has none of the fields.
+  // An element that is not a document has none of the fields.
   const keyOf = (element: RawValue) => order.keyOf(element.type === BsonType.object ? element.slice() : emptyObject)
   return (elements) => {
     const keyed = elements

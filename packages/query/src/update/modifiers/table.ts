@@ -1,4 +1,4 @@
-/** The update operators: every one that is understood has its row here. */
+/** The table of the update operators. */
 import type { Modifier } from '../modifier.js'
 import { arithmeticModifiers } from './arithmetic.js'
 import { arrayModifiers } from './arrays.js'

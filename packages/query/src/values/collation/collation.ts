@@ -1,5 +1,6 @@
 /**
- * Collations: how strings compare. Manual: reference/collation. Server: `Collation` of db/basic_types.idl, `collator_factory_icu.cpp`.
+ * Collations, which define the comparison of strings. Manual: reference/collation. Server:
+ * `Collation` of db/basic_types.idl, `collator_factory_icu.cpp`.
  */
 import {
   BsonType,
@@ -34,14 +35,15 @@ interface CollationFields {
   backwards: boolean
 }
 
-/** What stands for ICU's version in stored specifications. */
+/** The ICU version in stored specifications. */
 const icuVersion = '57.1'
 
 /**
- * @param specification `{ locale, strength?, caseLevel?, caseFirst?, numericOrdering?, alternate?, maxVariable?, normalization?, backwards? }`
- * @returns null for `{}` and the simple collation, under which strings compare by bytes
- * @throws CommandError 40415 IDLUnknownField, 40414 missing locale, 14 TypeMismatch, 2 BadValue, 51024 strength out of range, 9 FailedToParse,
- * 161 IncompatibleCollationVersion
+ * @param specification `{ locale, strength?, caseLevel?, caseFirst?, numericOrdering?, alternate?,
+ *   maxVariable?, normalization?, backwards? }`
+ * @returns null for `{}` and the simple collation, which compare strings by bytes
+ * @throws CommandError 40415 IDLUnknownField, 40414 missing locale, 14 TypeMismatch, 2 BadValue,
+ *   51024 strength out of range, 9 FailedToParse, 161 IncompatibleCollationVersion
  */
 export function compileCollation(specification: Uint8Array): Collation | null {
   const fields = parse(specification)
@@ -51,7 +53,7 @@ export function compileCollation(specification: Uint8Array): Collation | null {
   return { compare: collator({ ...fields, locale }), document: documentOf(fields) }
 }
 
-/** Defaults that a locale brings. */
+/** The defaults of a locale. */
 function localeDefaults(locale: string): Partial<CollationFields> {
   const name = locale.split('@')[0]
   if (name === 'da' || name === 'mt') return { caseFirst: 'upper' }
@@ -178,7 +180,7 @@ function unknownLocale(locale: string, specification: Uint8Array): CommandError 
   )
 }
 
-/** Options that would have no effect beside others are refused. */
+/** Refuses options that have no effect in combination with others. */
 function checkCombinations(fields: CollationFields): void {
   const where = () => formatDocument(documentOf(fields))
   if (fields.backwards && fields.strength === 1)

@@ -1,6 +1,7 @@
 /**
- * Comparisons of strings, level by level, out of the platform's ICU. `Intl.Collator` knows ICU's levels 1 to 3; what it has no option for is
- * put together from several of them: levels 4 and 5, `backwards`, `maxVariable: "space"` and `caseLevel` beside level 2 or 3.
+ * String comparison by levels, with the platform's ICU. `Intl.Collator` has levels 1 to 3. The
+ * other features combine several collators: levels 4 and 5, `backwards`, `maxVariable: "space"`,
+ * and `caseLevel` with level 2 or 3.
  */
 import type { StringComparator } from '@shardlab/bson'
 import { languageTag, type CollationLocale } from './locales.js'
@@ -18,24 +19,25 @@ export interface CollatorOptions {
 
 type Sensitivity = 'base' | 'accent' | 'case' | 'variant'
 
-/** Collators take long to make, and the same few serve all commands. */
-const made = new Map<string, StringComparator>()
-const keptAtMost = 256
+/** Creating a collator is slow, and commands repeat the same few. */
+const cache = new Map<string, StringComparator>()
+const maxCached = 256
 
 export function collator(options: CollatorOptions): StringComparator {
   const key = JSON.stringify(options)
-  let compare = made.get(key)
+  let compare = cache.get(key)
   if (compare === undefined) {
     compare = build(options)
-    if (made.size >= keptAtMost) made.clear()
-    made.set(key, compare)
+    if (cache.size >= maxCached) cache.clear()
+    cache.set(key, compare)
   }
   return compare
 }
 
 function build(options: CollatorOptions): StringComparator {
   const shifted = options.alternate === 'shifted'
-  // Only `punct` has a switch of its own: under `space` the spaces are taken away and the rest counts.
+  // `Intl.Collator` can only ignore `punct`. For `space` the spaces are removed before the
+  // comparison.
   const spaceOnly = shifted && options.maxVariable === 'space'
   const level = (sensitivity: Sensitivity, ignoring = shifted && !spaceOnly) =>
     intlCollator(options, sensitivity, ignoring)
@@ -50,7 +52,7 @@ function build(options: CollatorOptions): StringComparator {
   }
   const ordered = spaceOnly ? withoutSpaces(inTurn(levels)) : inTurn(levels)
   const last: StringComparator[] = []
-  // What was passed over decides at last, by its place: characters that are ignored come before all others.
+  // Ignored characters are compared last, by position: they sort before all others.
   if (strength > 3 && shifted) last.push(level('base', false))
   if (strength === 5) last.push(byCodePoints)
   return last.length === 0 ? ordered : inTurn([ordered, ...last])
@@ -62,7 +64,8 @@ function intlCollator(
   ignorePunctuation: boolean,
 ): StringComparator {
   const { locale, caseFirst } = options
-  // The rules of fr-CA hold the order of accents from the end; it is added where it is wanted.
+  // The rules of fr-CA include the backward order of accents; it is added only where it is
+  // requested.
   const tag = languageTag(locale.name === 'fr_CA' ? { ...locale, name: 'fr' } : locale)
   return new Intl.Collator(tag, {
     sensitivity,
@@ -84,7 +87,7 @@ function inTurn(levels: readonly StringComparator[]): StringComparator {
   }
 }
 
-/** Characters with their accents, the last one first. */
+/** Compares the characters with their accents from the last to the first. */
 function backwards(compare: StringComparator): StringComparator {
   const reversed = (text: string) => (text.normalize('NFD').match(/\P{M}\p{M}*|\p{M}+/gu) ?? []).toReversed().join('')
   return (a, b) => compare(reversed(a), reversed(b))

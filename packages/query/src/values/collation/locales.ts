@@ -1,4 +1,4 @@
-/** The locales that collations may name, with the variants of each. Manual: reference/collation-locales-defaults. */
+/** The locales of collations, with their variants. Manual: reference/collation-locales-defaults. */
 
 const plain =
   'af sq am hy as be bs_Cyrl bg my chr zh_Hant nl dz en en_US en_US_POSIX eo et ee fo fil fr fr_CA ka el gu ha haw hi hu ig id ga it kk km ' +
@@ -47,13 +47,13 @@ const variants = new Map<string, ReadonlySet<string>>([
   ]),
 ])
 
-/** A locale taken apart: `de@collation=phonebook` is the locale `de` with the variant `phonebook`. */
+/** A parsed locale: `de@collation=phonebook` is the locale `de` with the variant `phonebook`. */
 export interface CollationLocale {
   readonly name: string
   readonly variant: string | null
 }
 
-/** The locale when it is one, written exactly as ICU writes it; else null. */
+/** The parsed locale if it is known and written exactly as ICU writes it; else null. */
 export function collationLocale(id: string): CollationLocale | null {
   const at = id.indexOf('@')
   const name = at < 0 ? id : id.slice(0, at)
@@ -64,7 +64,10 @@ export function collationLocale(id: string): CollationLocale | null {
   return variant !== undefined && known.has(variant) ? { name, variant } : null
 }
 
-/** What ICU would take instead: the locale in its spelling, without the parts that it has no rules for; null for nothing. */
+/**
+ * The locale that ICU would use instead: in its spelling, without the parts that it has no rules
+ * for; null for none.
+ */
 export function nearestLocale(id: string): string | null {
   const parts = id.split('@')[0]!.split(/[-_]/)
   const spelled = parts.map((part, index) =>
@@ -88,7 +91,10 @@ const bcpVariants: Readonly<Record<string, string>> = {
   gb2312han: 'gb2312',
 }
 
-/** The BCP 47 tag: `de-u-co-phonebk`. The variant `search` is a usage there, not part of the tag. */
+/**
+ * The BCP 47 tag: `de-u-co-phonebk`. The variant `search` is a usage of `Intl.Collator` and not
+ * part of the tag.
+ */
 export function languageTag({ name, variant }: CollationLocale): string {
   const tag = name === 'en_US_POSIX' ? 'en-US-u-va-posix' : name.replaceAll('_', '-')
   return variant === null || variant === 'search' ? tag : `${tag}-u-co-${bcpVariants[variant] ?? variant}`

@@ -1,4 +1,4 @@
-/** Days and the dates of the Gregorian calendar, in both directions and for all years; `Date` ends at the year 275760. */
+/** Days and dates of the Gregorian calendar, for all years; `Date` ends at the year 275760. */
 
 export const dayMs = 86_400_000
 
@@ -12,12 +12,12 @@ export interface CivilDate {
 /** Days of 400 years, after which the calendar repeats. */
 const eraDays = 146_097
 
-/** Days since 1970-01-01; month and day may be out of their usual ranges. */
+/** Days since 1970-01-01; month and day may be out of range. */
 export function daysOfDate(year: number, month: number, day: number): number {
   const months = year * 12 + month - 1
   const y = Math.floor(months / 12)
   const m = months - y * 12 + 1
-  // Counted from March, the leap day is the last of the year.
+  // Years start in March, so that the leap day is the last of the year.
   const marchYear = m <= 2 ? y - 1 : y
   const era = Math.floor(marchYear / 400)
   const yearOfEra = marchYear - era * 400
@@ -43,7 +43,7 @@ export function dateOfDays(days: number): CivilDate {
   }
 }
 
-/** 0 = Sunday. */
+/** 0 is Sunday. */
 export function weekdayOfDays(days: number): number {
   return (((days + 4) % 7) + 7) % 7
 }

@@ -25,7 +25,7 @@ function year(value: number): string {
   return pad(value, 4)
 }
 
-/** The letters after % and what each prints. */
+/** The output of each letter after %. */
 const specifiers: Readonly<Record<string, (parts: DateParts) => string>> = {
   '%': () => '%',
   b: (parts) => months[parts.month - 1]!.slice(0, 3),
@@ -50,11 +50,11 @@ const specifiers: Readonly<Record<string, (parts: DateParts) => string>> = {
   Z: ({ offsetMs }) => String(Math.trunc(offsetMs / 60_000) || 0),
 }
 
-/** What only printing knows. */
+/** Letters that can be printed but not parsed. */
 const printOnly = 'Uw'
 
 export interface FormatPart {
-  /** The letter after %, or null for text that stands for itself. */
+  /** The letter after %, or null for literal text. */
   readonly specifier: string | null
   readonly text: string
 }

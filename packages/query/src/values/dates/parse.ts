@@ -1,4 +1,4 @@
-/** Dates from text: ISO 8601, or by a format string. */
+/** Parses dates: ISO 8601, or by a format string. */
 import { CommandError } from '@shardlab/bson'
 import { isoWallMs } from './parts.js'
 import { months, type FormatPart } from './format.js'
@@ -13,7 +13,7 @@ function fail(text: string, why: string): CommandError {
 
 /**
  * Milliseconds since the epoch.
- * @param zone of texts that say none; null = UTC, and the text may say one
+ * @param zone of texts that contain none; null: UTC, and the text may contain a zone
  * @throws CommandError ConversionFailure (241)
  */
 export function parseIsoDate(text: string, zone: TimeZone | null): number {

@@ -10,11 +10,11 @@ export interface DateParts {
   readonly minute: number
   readonly second: number
   readonly millisecond: number
-  /** 1 = January 1. */
+  /** 1 is January 1. */
   readonly dayOfYear: number
-  /** 1 = Sunday. */
+  /** 1 is Sunday. */
   readonly dayOfWeek: number
-  /** 1 = Monday. */
+  /** 1 is Monday. */
   readonly isoDayOfWeek: number
   /** 0 before the year's first Sunday. */
   readonly week: number
@@ -32,7 +32,7 @@ export function datePartsAt(utcMs: number, zone: TimeZone): DateParts {
   const dayOfYear = days - daysOfDate(year, 1, 1) + 1
   const weekday = weekdayOfDays(days)
   const isoDayOfWeek = weekday === 0 ? 7 : weekday
-  // The Thursday of a week tells which year the week belongs to.
+  // A week belongs to the year of its Thursday.
   const thursday = days + 4 - isoDayOfWeek
   const isoWeekYear = dateOfDays(thursday).year
   return {

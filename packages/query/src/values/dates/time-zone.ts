@@ -8,14 +8,17 @@ export interface TimeZone {
   offsetAt(utcMs: number): number
 }
 
-/** How far from the epoch the platform knows time zones. */
+/** The platform has time zone data up to this distance from the epoch. */
 const maxZonedMs = 8.64e15
 
 export const utc: TimeZone = { isUtc: true, offsetAt: () => 0 }
 
 const named = new Map<string, TimeZone>()
 
-/** @throws CommandError 40485 for a name that is neither known nor an offset such as +01, +0100, +01:00 */
+/**
+ * @throws CommandError 40485 for an unknown name that is not an offset such as +01, +0100, +01:00
+ *   either
+ */
 export function timeZone(id: string): TimeZone {
   if (id === 'UTC' || id === 'GMT' || id === 'Z') return utc
   const offset = /^([+-])(\d{2}):?(\d{2})?$/.exec(id)
@@ -69,7 +72,7 @@ function olson(id: string): TimeZone {
   }
 }
 
-/** A wall-clock time as milliseconds since the epoch of that wall; parts may be out of their usual ranges. */
+/** A local time as milliseconds, as if it were UTC; parts may be out of range. */
 export function wallMs(
   year: number,
   month: number,
@@ -82,7 +85,10 @@ export function wallMs(
   return daysOfDate(year, month, day) * dayMs + ((hour * 60 + minute) * 60 + second) * 1000 + millisecond
 }
 
-/** The instant of a wall-clock time: the earlier of two, and after the gap when there is none. */
+/**
+ * The instant of a local time: the earlier one if there are two, and the one after the gap if there
+ * is none.
+ */
 export function instantOf(wall: number, zone: TimeZone): number {
   const before = wall - zone.offsetAt(wall - dayMs)
   if (wall - zone.offsetAt(before) === before) return before

@@ -1,9 +1,9 @@
-/** Units of time and stepping by them. Server: `db/query/datetime/date_time_support.cpp`, `dateAdd`. */
+/** Units of time, and adding them. Server: `db/query/datetime/date_time_support.cpp`, `dateAdd`. */
 import { CommandError } from '@shardlab/bson'
 import { dateOfDays, dayMs, daysInMonth } from './calendar.js'
 import { instantOf, wallMs, type TimeZone } from './time-zone.js'
 
-/** Units that are always as long. */
+/** Units of constant length. */
 export const exactUnitsMs = { hour: 3_600_000, minute: 60_000, second: 1000, millisecond: 1 } as const
 export const dayUnits = { day: 1, week: 7 } as const
 export const monthUnits = { month: 1, quarter: 3, year: 12 } as const
@@ -23,13 +23,16 @@ export function timeUnit(text: string): TimeUnit {
   return text as TimeUnit
 }
 
-/** Milliseconds of a unit up to a week; null for longer ones, which are not always as long. */
+/** Milliseconds of a unit up to the week; null for longer ones, whose length varies. */
 export function unitMs(unit: TimeUnit): number | null {
   if (isExactUnit(unit)) return exactUnitsMs[unit]
   return isDayUnit(unit) ? dayUnits[unit] * dayMs : null
 }
 
-/** The instant so many units later; days and longer units go by the wall clock, and a shorter month's last day stands for those it lacks. */
+/**
+ * Adds units to an instant. Days and longer units are added in local time; a day that the month
+ * does not have becomes the month's last day.
+ */
 export function addUnits(instant: number, amount: number, unit: TimeUnit, zone: TimeZone): number {
   if (isExactUnit(unit)) return instant + amount * exactUnitsMs[unit]
   const wall = instant + zone.offsetAt(instant)

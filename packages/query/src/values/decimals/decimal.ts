@@ -1,4 +1,7 @@
-/** Decimal128 arithmetic on coefficient and exponent, rounded half to even at 34 digits as IEEE 754 asks. */
+/**
+ * Decimal128 arithmetic on coefficient and exponent, rounded half to even at 34 digits as in IEEE
+ * 754.
+ */
 import { Decimal128, fromRawValue, toRawValue, type RawValue } from '@shardlab/bson'
 
 /** `coefficient` · 10^`exponent`. */
@@ -10,9 +13,9 @@ export interface Decimal {
 }
 
 const precision = 34
-/** Of the last digit. */
+/** Exponent of the last digit. */
 const exponentMin = -6176
-/** Of the first digit. */
+/** Exponent of the first digit. */
 const adjustedExponentMax = 6144
 
 /** The parts of any number; doubles with 15 significant digits. The sign of a zero is lost. */
@@ -33,17 +36,20 @@ function parse(value: RawValue): Decimal {
   }
 }
 
-/** A double becomes a decimal with 15 significant digits, an integer exactly, as the server's conversions do. */
+/** A double with 15 significant digits, an integer exactly, as in the server's conversions. */
 function numberText(value: RawValue): string {
   if (value.type !== 0x01) return String(value.asBigInt())
   const number = value.asNumber()
   return Number.isFinite(number) ? number.toExponential(14) : String(number)
 }
 
-/** Rounded to what decimal128 holds: beyond its largest value infinity, below its smallest fewer digits, down to zero. */
+/**
+ * Rounds to the range of decimal128: infinity above its largest value, fewer digits below its
+ * smallest, down to zero.
+ */
 function build(coefficient: bigint, exponent: number): RawValue {
   let digits = coefficient < 0n ? -coefficient : coefficient
-  // At once, since rounding twice may round a half that was none.
+  // In one step: rounding twice may round a half that was none.
   const excess = Math.max(digits.toString().length - precision, exponentMin - exponent)
   if (excess > 0) {
     digits = dividedHalfEven(digits, excess)
@@ -58,7 +64,7 @@ function build(coefficient: bigint, exponent: number): RawValue {
   return toRawValue(Decimal128.fromString(`${coefficient < 0n ? '-' : ''}${digits}E${exponent}`))
 }
 
-/** `digits` without the last `places` of them, rounded half to even. */
+/** `digits` without the last `places`, rounded half to even. */
 function dividedHalfEven(digits: bigint, places: number): bigint {
   const length = digits.toString().length
   if (places > length) return 0n
@@ -82,7 +88,8 @@ export function addDecimals(left: RawValue, right: RawValue): RawValue {
   const b = parse(right)
   if (a.special !== null || b.special !== null) return special(approximate(a) + approximate(b))
   const exponent = Math.min(a.exponent, b.exponent)
-  // A distance this large only decides rounding of digits that are not kept.
+  // With so large a distance the smaller number only affects the rounding of digits that are
+  // dropped.
   if (Math.abs(a.exponent - b.exponent) > 400)
     return a.coefficient !== 0n && (b.coefficient === 0n || a.exponent > b.exponent)
       ? build(a.coefficient, a.exponent)
@@ -139,7 +146,7 @@ export function remainderOfDecimals(left: RawValue, right: RawValue): RawValue |
   )
 }
 
-/** To a double: the nearest. */
+/** The nearest double. */
 export function decimalToNumber(value: RawValue): number {
   const text = String(fromRawValue(value))
   return /^[+-]?Inf/i.test(text) ? (text.startsWith('-') ? -Infinity : Infinity) : Number(text)
@@ -156,8 +163,8 @@ export function truncateDecimal(value: RawValue): bigint | null {
 export type RoundingMode = 'ceil' | 'floor' | 'truncate' | 'half-even'
 
 /**
- * Exactly so many places after the point, as IEEE's quantize; a negative number of places rounds tens, hundreds … NaN when that takes more
- * than 34 digits.
+ * Rounds to a number of decimal places, as IEEE's quantize; a negative number rounds to tens,
+ * hundreds … NaN when the result needs more than 34 digits.
  */
 export function roundDecimal(value: RawValue, places: number, mode: RoundingMode): RawValue {
   const a = parse(value)

@@ -1,17 +1,16 @@
 /**
- * Elementary functions of fixed-point numbers: integers that stand for so many units of 10^-{@link places}. Far more places than
- * the 34 digits of a decimal, so that what is rounded from them is right.
+ * Elementary functions of fixed-point numbers: integers in units of 10^-{@link places}. They have
+ * far more places than the 34 digits of a decimal, so that rounding their results is correct.
  */
 
-/** Digits behind the point. */
+/** Decimal places. */
 export const places = 130
-/** One. */
 export const one = 10n ** BigInt(places)
 
 export const magnitude = (value: bigint): bigint => (value < 0n ? -value : value)
-/** How many decimal digits an integer has; 0 for 0. */
+/** Number of decimal digits of an integer; 0 for 0. */
 export const digitCount = (value: bigint): number => (value === 0n ? 0 : magnitude(value).toString().length)
-/** The integer shifted by so many decimal digits; what falls off is lost. */
+/** The integer shifted by a number of decimal digits; digits after the point are dropped. */
 export const shifted = (value: bigint, digits: number): bigint =>
   digits >= 0 ? value * 10n ** BigInt(digits) : value / 10n ** BigInt(-digits)
 
@@ -34,7 +33,7 @@ export function integerRoot(value: bigint): bigint {
   }
 }
 
-/** The double next to it, for first guesses. */
+/** The nearest double, as the first guess of an iteration. */
 const approximate = (value: bigint): number => Number(value / 10n ** BigInt(places - 20)) / 1e20
 const fromDouble = (value: number): bigint => shifted(BigInt(Math.round(value * 2 ** 60)) * one, 0) / 2n ** 60n
 
@@ -61,12 +60,12 @@ function inverseTangentHyperbolic(n: bigint): bigint {
 }
 
 let ln10Known: bigint | undefined
-/** The natural logarithm of 10: that of 2 three times, and that of 5/4. */
+/** The natural logarithm of 10, as 3 ln 2 + ln 5/4. */
 export function ln10(): bigint {
   return (ln10Known ??= 6n * inverseTangentHyperbolic(3n) + 2n * inverseTangentHyperbolic(9n))
 }
 
-/** The natural logarithm of a number between 0.1 and 10, by Halley's steps. */
+/** The natural logarithm of a number between 0.1 and 10, by Halley's method. */
 function logarithmNearOne(value: bigint): bigint {
   let result = fromDouble(Math.log(approximate(value)))
   for (let step = 0; step < 4; step++) {
@@ -88,7 +87,7 @@ export function logarithm(coefficient: bigint, exponent: number): bigint {
   return (mantissa === one ? 0n : logarithmNearOne(mantissa)) + BigInt(power) * ln10()
 }
 
-/** π with so many digits behind the point, by Machin's formula. */
+/** π with a number of decimal places, by Machin's formula. */
 function piOf(digits: number): bigint {
   const unit = 10n ** BigInt(digits + 10)
   const inverseTangent = (n: bigint): bigint => {
@@ -111,7 +110,7 @@ export function pi(digits = places): bigint {
 
 /** Sine and cosine of `coefficient` · 10^`exponent`. */
 export function sineAndCosine(coefficient: bigint, exponent: number): readonly [sine: bigint, cosine: bigint] {
-  // A large angle takes as many more digits of π as it has before the point.
+  // A large angle needs as many more digits of π as it has before the point.
   const digits = places + Math.max(0, exponent + digitCount(coefficient)) + 5
   const quarter = pi(digits) / 2n
   const angle = shifted(coefficient, exponent + digits)
@@ -141,7 +140,7 @@ function smallSineAndCosine(angle: bigint): readonly [sine: bigint, cosine: bigi
   return [sine, cosine]
 }
 
-/** The angle of a point, 0 to π/2, of coordinates that are not negative and not both 0. */
+/** The angle of a point, 0 to π/2; the coordinates are not negative and not both 0. */
 export function angleOf(y: bigint, x: bigint): bigint {
   if (y > x) return pi() / 2n - angleOf(x, y)
   const tangent = over(y, x)

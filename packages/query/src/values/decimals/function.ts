@@ -1,4 +1,4 @@
-/** What functions of decimal128 values are made of: domains, special values, rounding to 34 digits. */
+/** Helpers for functions of decimal128 values: domains, special values, rounding to 34 digits. */
 import { Decimal128, toRawValue, type RawValue } from '@shardlab/bson'
 import { decimalParts, divideRounded, specialDecimal, type Decimal } from './decimal.js'
 import { digitCount, exponential, ln10, magnitude, nearest, one, places, shifted } from './fixed-point.js'
@@ -9,18 +9,18 @@ export type DecimalFunction = (value: RawValue) => RawValue | null
 export const precision = 34
 export const smallestExponent = -6176
 const largestAdjusted = 6144
-/** Arguments below 10^this are so near to 0 that the first term of a series is the whole result. */
+/** For arguments below 10^this the first term of a series is the whole result. */
 export const tiny = -40
-/** Powers of e beyond are infinite or 0. */
+/** Beyond this, powers of e are infinite or 0. */
 const largestPower = 15_000
 
 export const text = (digits: string): RawValue => toRawValue(Decimal128.fromString(digits))
 export const zero = () => text('0')
 
-/** Power of ten of the first digit. */
+/** Exponent of the first digit. */
 export const adjusted = ({ coefficient, exponent }: Decimal): number => exponent + digitCount(coefficient) - 1
 
-/** Rounded half to even at 34 digits; one that is not exact, or shall be, has all of them. */
+/** Rounds half to even at 34 digits. An inexact result always gets 34 digits. */
 export function rounded(coefficient: bigint, exponent: number, isExact = false): RawValue {
   if (coefficient === 0n) return text(`0E${Math.max(exponent, smallestExponent)}`)
   const drop = Math.max(digitCount(coefficient) - precision, smallestExponent - exponent)
@@ -40,7 +40,7 @@ export function rounded(coefficient: bigint, exponent: number, isExact = false):
 
 export const ofFixed = (value: bigint): RawValue => rounded(value, -places)
 
-/** A function of finite numbers, and what it makes of the infinities. */
+/** A function of finite numbers, and its values at the infinities. */
 export function finite(
   compute: (value: Decimal) => RawValue | null,
   infinite: (value: number) => RawValue | null,
@@ -52,7 +52,7 @@ export function finite(
   }
 }
 
-/** One that is about as large as its argument near 0, and 0 at 0. */
+/** A function whose value near 0 is about its argument, and 0 at 0. */
 export function throughZero(
   compute: (value: Decimal, fixed: bigint) => RawValue | null,
   infinite: (value: number) => RawValue | null,
@@ -66,7 +66,7 @@ export function throughZero(
   }, infinite)
 }
 
-export const nowhere = () => null
+export const noValue = () => null
 export const same = (value: number) => specialDecimal(value)
 
 export const isOne = ({ coefficient, exponent }: Decimal): boolean =>
@@ -75,14 +75,14 @@ export const isOne = ({ coefficient, exponent }: Decimal): boolean =>
 export const sign = ({ coefficient, special }: Decimal): number =>
   special ?? (coefficient < 0n ? -1 : coefficient > 0n ? 1 : 0)
 
-/** e to a fixed-point power, as a coefficient and an exponent; null: beyond all decimals. */
+/** e to a fixed-point power, as coefficient and exponent; null: out of the range of decimals. */
 export function powerOfE(power: bigint): readonly [coefficient: bigint, exponent: number] | null {
   if (magnitude(power) > BigInt(largestPower) * one) return null
   const tens = nearest(power, ln10())
   return [exponential(power - tens * ln10()), Number(tens) - places]
 }
 
-/** The fixed-point number, or one that is large enough. */
+/** The fixed-point number, or a sufficiently large one of the same sign. */
 export function clamped(value: Decimal): bigint {
   if (adjusted(value) < 6) return shifted(value.coefficient, value.exponent + places)
   return (value.coefficient < 0n ? -1n : 1n) * 10n ** BigInt(places + 6)

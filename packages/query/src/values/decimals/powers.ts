@@ -1,6 +1,6 @@
 /**
- * Roots, powers and logarithms of decimal128 values: square roots exactly as IEEE 754 has them, the others as right as rounding can be.
- * Server: decimal128.cpp, over Intel's decimal library.
+ * Roots, powers and logarithms of decimal128 values. Square roots are exact as in IEEE 754; the
+ * other results are correctly rounded. Server: decimal128.cpp, over Intel's decimal library.
  */
 import type { RawValue } from '@shardlab/bson'
 import { decimalParts, specialDecimal, type Decimal } from './decimal.js'
@@ -31,7 +31,7 @@ export const decimalRoot: DecimalFunction = finite(
     const square = shifted(coefficient, shift)
     let root = integerRoot(square)
     let scale = (exponent - shift) / 2
-    // A digit that says that more follow.
+    // The extra digit marks the root as inexact for the rounding.
     if (root * root !== square) return rounded(root * 10n + 1n, scale - 1)
     for (; scale < preferred && root % 10n === 0n; scale++) root /= 10n
     return rounded(root, scale, true)
@@ -69,7 +69,10 @@ export const decimalLogarithm10: DecimalFunction = finite(
   (value) => (value > 0 ? same(value) : null),
 )
 
-/** Null when it is no integer, or so large that only its size counts, which then is even. */
+/**
+ * The integer; null when there is a fraction. Above 10^50 only the size matters, so ±10^50 is
+ * returned, which is even like the number itself.
+ */
 function integerOf({ coefficient, exponent }: Decimal): bigint | null {
   if (exponent >= 0)
     return exponent > 50 ? 10n ** 50n * BigInt(Math.sign(Number(coefficient))) : shifted(coefficient, exponent)
@@ -77,22 +80,25 @@ function integerOf({ coefficient, exponent }: Decimal): bigint | null {
   return shifted(whole, -exponent) === coefficient ? whole : null
 }
 
-/** A double on the same side of 0, 1 and the infinities, for the cases in which nothing else counts. */
-function standIn(value: Decimal): number {
+/** A double on the same side of 0, 1 and the infinities, for cases in which only that matters. */
+function representative(value: Decimal): number {
   const size = { ...value, coefficient: magnitude(value.coefficient) }
   return value.special ?? sign(value) * (isOne(size) ? 1 : adjusted(size) >= 0 ? 2 : 0.5)
 }
 
-/** Powers of zeros and infinities, and to infinities, as C's pow has them. */
-function powerAtTheEdge(base: Decimal, power: Decimal, integer: bigint | null): RawValue {
-  const of = standIn(base)
+/** Powers of zeros and infinities, and powers with infinite exponents, as in C's pow. */
+function specialPower(base: Decimal, power: Decimal, integer: bigint | null): RawValue {
+  const of = representative(base)
   if (Math.abs(of) === 1) return rounded(1n, 0)
   const to = power.special ?? sign(power) * (integer === null ? 0.5 : integer % 2n === 0n ? 2 : 1)
   const result = of ** to
   return result === 0 ? text(`0E${smallestExponent}`) : specialDecimal(result)
 }
 
-/** As C's pow; results have all 34 digits, as the server adds a zero with the smallest exponent. */
+/**
+ * As C's pow. Results have all 34 digits, because the server adds a zero with the smallest
+ * exponent.
+ */
 export function decimalPower(baseValue: RawValue, powerValue: RawValue): RawValue {
   const base = decimalParts(baseValue)
   const power = decimalParts(powerValue)
@@ -101,7 +107,7 @@ export function decimalPower(baseValue: RawValue, powerValue: RawValue): RawValu
   if (Number.isNaN(base.special) || Number.isNaN(power.special)) return specialDecimal(Number.NaN)
   const integer = power.special === null ? integerOf(power) : null
   if (base.special !== null || power.special !== null || base.coefficient === 0n)
-    return powerAtTheEdge(base, power, integer)
+    return specialPower(base, power, integer)
   if (base.coefficient < 0n && integer === null) return specialDecimal(Number.NaN)
   const side = base.coefficient < 0n && integer! % 2n !== 0n ? -1n : 1n
   const coefficient = magnitude(base.coefficient)
@@ -111,13 +117,13 @@ export function decimalPower(baseValue: RawValue, powerValue: RawValue): RawValu
     if (integer > 0n) return rounded(whole, scale)
     const shift = digitCount(whole) + 2 * precision
     const quotient = shifted(1n, shift) / whole
-    // A digit that says that more follow.
+    // The extra digit marks the quotient as inexact for the rounding.
     return quotient * whole === shifted(1n, shift)
       ? rounded(quotient, scale - shift)
       : rounded(quotient * 10n + side, scale - shift - 1)
   }
   const log = logarithm(coefficient, base.exponent)
-  // Powers beyond this give infinity or 0 of every base but 1.
+  // Powers beyond this give infinity or 0 for every base but 1.
   const product =
     adjusted(power) > 45 ? log * BigInt(sign(power)) * 10n ** 50n : shifted(log * power.coefficient, power.exponent)
   const result = powerOfE(product)

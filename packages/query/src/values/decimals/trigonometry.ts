@@ -1,4 +1,7 @@
-/** Trigonometric and hyperbolic functions of decimal128 values. Server: decimal128.cpp, over Intel's decimal library. */
+/**
+ * Trigonometric and hyperbolic functions of decimal128 values. Server: decimal128.cpp, over Intel's
+ * decimal library.
+ */
 import type { RawValue } from '@shardlab/bson'
 import { decimalParts, divideDecimals, multiplyDecimals, specialDecimal, type Decimal } from './decimal.js'
 import {
@@ -6,7 +9,7 @@ import {
   clamped,
   finite,
   isOne,
-  nowhere,
+  noValue,
   ofFixed,
   powerOfE,
   rounded,
@@ -36,23 +39,23 @@ const trigonometric = (choose: (sine: bigint, cosine: bigint) => bigint) => (val
 
 export const decimalSine = throughZero(
   trigonometric((sine) => sine),
-  nowhere,
+  noValue,
 )
-export const decimalTangent = throughZero(trigonometric(over), nowhere)
+export const decimalTangent = throughZero(trigonometric(over), noValue)
 export const decimalCosine = finite(
   (value) => (value.coefficient === 0n ? text('1') : trigonometric((_, cosine) => cosine)(value)),
-  nowhere,
+  noValue,
 )
 
 /** With the sign of the other number. */
 const signed = (value: bigint, like: bigint): bigint => (like < 0n ? -value : value)
 const isInUnit = (fixed: bigint): boolean => magnitude(fixed) <= one
-/** The third side of a triangle with the longest side 1. */
+/** The third side of a right triangle with hypotenuse 1. */
 const otherSide = (fixed: bigint): bigint => integerRoot(one * one - fixed * fixed)
 
 export const decimalArcSine = throughZero(
   (_, fixed) => (isInUnit(fixed) ? ofFixed(signed(angleOf(magnitude(fixed), otherSide(fixed)), fixed)) : null),
-  nowhere,
+  noValue,
 )
 
 export const decimalArcCosine = finite((value) => {
@@ -62,7 +65,7 @@ export const decimalArcCosine = finite((value) => {
   if (fixed === one) return zero()
   const angle = angleOf(otherSide(fixed), magnitude(fixed))
   return ofFixed(fixed < 0n ? pi() - angle : angle)
-}, nowhere)
+}, noValue)
 
 export const decimalArcTangent = throughZero(
   (value) => arcTangent2(value, { coefficient: 1n, exponent: 0, special: null }),
@@ -77,20 +80,20 @@ export function decimalArcTangent2(yValue: RawValue, xValue: RawValue): RawValue
 }
 
 function arcTangent2(y: Decimal, x: Decimal): RawValue {
-  // Infinities and zeros meet like lengths of which only the larger ones count.
+  // Infinities and zeros are compared like lengths of which only the largest matter.
   const length = (value: Decimal): Decimal => ({ ...value, coefficient: magnitude(value.coefficient) })
   const largest = y.special !== null || x.special !== null
   const [rise, run] = largest ? [infiniteLength(y), infiniteLength(x)] : [length(y), length(x)]
-  const isBehind = sign(x) < 0
-  if (rise.coefficient === 0n) return isBehind ? ofFixed(signed(pi(), BigInt(Math.sign(sign(y))))) : zero()
+  const isLeft = sign(x) < 0
+  if (rise.coefficient === 0n) return isLeft ? ofFixed(signed(pi(), BigInt(Math.sign(sign(y))))) : zero()
   const apart = adjusted(rise) - adjusted(run)
-  if (run.coefficient !== 0n && apart < tiny && !isBehind) return smallRatio(rise, run, sign(y))
+  if (run.coefficient !== 0n && apart < tiny && !isLeft) return smallAngle(rise, run, sign(y))
   let angle = pi() / 2n
   if (run.coefficient !== 0n && Math.abs(apart) <= places) {
     const lower = Math.min(rise.exponent, run.exponent)
     angle = angleOf(shifted(rise.coefficient, rise.exponent - lower), shifted(run.coefficient, run.exponent - lower))
   } else if (run.coefficient !== 0n && apart < 0) angle = 0n
-  const turned = isBehind ? pi() - angle : angle
+  const turned = isLeft ? pi() - angle : angle
   return ofFixed(sign(y) < 0 ? -turned : turned)
 }
 
@@ -100,19 +103,19 @@ const infiniteLength = ({ special }: Decimal): Decimal => ({
   special: null,
 })
 
-/** The angle that is as large as its tangent. */
-function smallRatio(rise: Decimal, run: Decimal, side: number): RawValue {
+/** The angle of a small slope, which equals the slope. */
+function smallAngle(rise: Decimal, run: Decimal, side: number): RawValue {
   const quotient = shifted(rise.coefficient, 2 * places) / run.coefficient
   return rounded(side < 0 ? -quotient : quotient, rise.exponent - run.exponent - 2 * places)
 }
 
-/** Sums and differences of powers of e, of which beyond this one counts alone. */
-const oneSided = 200n * one
+/** Above this one of e^x and e^-x is negligible in their sum. */
+const maxTwoSidedPower = 200n * one
 
 function hyperbolic(combine: (up: bigint, down: bigint) => bigint, alone: (value: Decimal) => RawValue) {
   return (value: Decimal): RawValue => {
     const power = clamped(value)
-    if (magnitude(power) > oneSided) return alone(value)
+    if (magnitude(power) > maxTwoSidedPower) return alone(value)
     const [up, down] = [power, -power].map((each) => {
       const [coefficient, exponent] = powerOfE(each)!
       return shifted(coefficient, exponent + places)
@@ -156,7 +159,7 @@ export const decimalHyperbolicTangent = throughZero(
   (value) => text(value < 0 ? '-1' : '1'),
 )
 
-/** ln(x + √(x² ± 1)) for a positive x; beyond 10^45 the root is x. */
+/** ln(x + √(x² ± 1)) for a positive x; above 10^45 the root is x. */
 function areaFunction(value: Decimal, summand: bigint): bigint {
   const coefficient = magnitude(value.coefficient)
   if (adjusted(value) > 45) return logarithm(2n * coefficient, value.exponent)
@@ -178,9 +181,9 @@ export const decimalAreaTangent = throughZero((value, fixed) => {
   if (!isInUnit(fixed)) return null
   if (magnitude(fixed) === one) return specialDecimal(sign(value) * Infinity)
   return ofFixed((logarithm(one + fixed, -places) - logarithm(one - fixed, -places)) / 2n)
-}, nowhere)
+}, noValue)
 
-/** π as the server writes it, at 34 digits. */
+/** π as the server writes it, with 34 digits. */
 const serverPi = '3.141592653589793238462643383279503'
 const halfTurn = '180'
 

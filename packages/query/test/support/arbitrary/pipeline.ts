@@ -1,4 +1,7 @@
-/** Documents and pipelines of which mingo has the same idea as the server: whole numbers, plain strings, nothing of the wrong type. */
+/**
+ * Documents and pipelines for which mingo agrees with the server: whole numbers, plain strings, no
+ * values of the wrong type.
+ */
 import type { Document } from '@shardlab/bson'
 import fc from 'fast-check'
 
@@ -136,7 +139,7 @@ const window = fc.oneof(
   fc.constant({ window: { documents: ['unbounded', 'current'] } }),
 )
 
-/** Stages that leave the documents what they are. */
+/** Stages that do not change documents. */
 const keeping: fc.Arbitrary<Document> = fc.oneof(
   query.map((filter) => ({ $match: filter })),
   fc
@@ -158,7 +161,7 @@ const groupKey = fc.oneof(
 
 const inOrder: Document = { $sort: { _id: 1 } }
 
-/** Stages with which a pipeline ends: afterwards the documents are others. */
+/** Last stages of a pipeline: they change documents. */
 const changing: fc.Arbitrary<Document[]> = fc.oneof(
   fc.constant<Document[]>([]),
   fc.tuple(groupKey, accumulator, accumulator).map(([_id, a, b]) => [{ $group: { _id, a, b } }, inOrder]),

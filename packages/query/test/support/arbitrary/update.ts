@@ -1,4 +1,4 @@
-/** Updates over the same names as the documents of arbitrary.ts. */
+/** Updates over the same names as the documents of documents.ts. */
 import fc from 'fast-check'
 import { document, value } from './documents.js'
 import type { Plain } from '../reference/filter.js'
@@ -65,7 +65,7 @@ const step: fc.Arbitrary<readonly [operator: string, path: string, argument: Pla
   ).map(([operators, argument]) => fc.tuple(fc.constantFrom(...operators), path, argument as fc.Arbitrary<Plain>)),
 )
 
-/** Documents with arrays in most places, for the operators that want them. */
+/** Documents with arrays in most fields, for operators that require them. */
 export const target: fc.Arbitrary<{ [name: string]: Plain }> = fc.oneof(
   document(true),
   fc.record(
@@ -97,7 +97,10 @@ export const update: fc.Arbitrary<PlainUpdate> = fc.array(step, { minLength: 1, 
 
 const numbers = fc.array(fc.integer({ min: -2, max: 5 }), { minLength: 1, maxLength: 4 })
 
-/** Documents whose fields have kinds: `n` numbers, `l` a list of numbers, `o` an object, `e` documents with such fields. */
+/**
+ * Documents with typed fields: `n` numbers, `l` a list of numbers, `o` an object, `e` documents
+ * with such fields.
+ */
 export const shaped: fc.Arbitrary<{ [name: string]: Plain }> = fc.record(
   {
     _id: fc.constant<Plain>(1),
@@ -149,11 +152,13 @@ const shapedStep: fc.Arbitrary<readonly [operator: string, path: string, argumen
 export interface PlacedUpdate {
   readonly update: PlainUpdate
   readonly arrayFilters: NonNullable<Places['arrayFilters']>
-  /** For `e`: the first element that has it decides `$`. */
+  /** For `e`: the first element that matches decides `$`. */
   readonly match: { readonly [operator: string]: Plain }
 }
 
-/** Updates of {@link shaped} documents, most of which are valid, with the array filters that they need. */
+/**
+ * Updates of {@link shaped} documents, most of them valid, with the array filters that they need.
+ */
 export const placedUpdate: fc.Arbitrary<PlacedUpdate> = fc
   .tuple(fc.array(shapedStep, { minLength: 1, maxLength: 3 }), elementTest, elementTest, elementTest, elementTest)
   .map(([steps, x, y, i, match]) => {

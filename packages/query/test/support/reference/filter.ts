@@ -1,4 +1,4 @@
-/** A slow evaluator of core filters over plain JavaScript values, written apart from the real one. */
+/** A slow, independent evaluator of core filters over plain JavaScript values. */
 
 export type Plain = null | boolean | number | string | Plain[] | { [name: string]: Plain }
 
@@ -42,7 +42,9 @@ export function order(a: Plain | undefined, b: Plain | undefined): number {
   return 0
 }
 
-/** What a path yields: [value, comes from an array at its end]. */
+/**
+ * The values at a path, each with a flag: whether it comes from an array at the end of the path.
+ */
 export function reach(value: Plain, names: string[], leafElements: boolean): (Plain | undefined)[] {
   const [name, ...rest] = names
   if (name === undefined) return leafElements && Array.isArray(value) ? [...value, value] : [value]
@@ -136,7 +138,7 @@ function test(operator: string, argument: Plain, document: Plain, path: string):
               ? Object.entries(argument as Condition).every(([inner, given]) => compares(inner, element, given))
               : typeof element === 'object' &&
                 element !== null &&
-                // An array in an array counts as an object with the names 0, 1, ….
+                // A nested array is treated as an object with the names 0, 1, ….
                 referenceMatches(
                   argument as PlainFilter,
                   Array.isArray(element) ? Object.fromEntries(Object.entries(element)) : element,

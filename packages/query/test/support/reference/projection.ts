@@ -1,4 +1,4 @@
-/** Projections of plain values: slow, and written apart from the real ones. */
+/** A slow, independent evaluator of projections of plain values. */
 import type { Plain } from './filter.js'
 
 type Tree = Map<string, Tree | true>
@@ -21,7 +21,7 @@ function isObject(value: Plain): value is { [name: string]: Plain } {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Undefined when nothing is left of it. */
+/** Undefined when nothing remains. */
 function project(value: Plain, tree: Tree, keep: boolean): Plain | undefined {
   if (Array.isArray(value))
     return value.map((element) => project(element, tree, keep)).filter((element) => element !== undefined)
@@ -44,7 +44,7 @@ function project(value: Plain, tree: Tree, keep: boolean): Plain | undefined {
   return result
 }
 
-/** Keeps the paths and `_id`, or drops the paths. None is the start of another. */
+/** Keeps the paths and `_id`, or drops the paths. No path may begin with another one. */
 export function referenceProjection(document: Plain, paths: readonly string[], keep: boolean): Plain {
   return project(document, treeOf(keep ? ['_id', ...paths] : paths), keep)!
 }

@@ -1,17 +1,20 @@
-/** Sort keys of plain values, as the keys of an index: slow, and written apart from the real ones. No numbers in paths. */
+/**
+ * Slow, independent sort keys of plain values, as an index stores them. Paths must not contain
+ * numbers.
+ */
 import { order, type Plain } from './filter.js'
 
-/** How far one path has come. */
+/** The position of a walk along one path. */
 interface Place {
   readonly value: Plain | undefined
   readonly rest: readonly string[]
-  /** The path up to here. */
+  /** The path walked so far. */
   readonly prefix: string
 }
 
 export class ParallelArrays extends Error {}
 
-/** As far as documents reach; arrays stop it. */
+/** Walks through documents up to the first array. */
 function advance({ value, rest, prefix }: Place): Place {
   const [name, ...others] = rest
   if (name === undefined || Array.isArray(value)) return { value, rest, prefix }
@@ -26,7 +29,7 @@ function advance({ value, rest, prefix }: Place): Place {
 function tuples(places: readonly Place[], done: ReadonlySet<number>): (Plain | undefined)[][] {
   const here = places.map((place, index) => (done.has(index) ? place : advance(place)))
   const open = here.flatMap((place, index) => (!done.has(index) && Array.isArray(place.value) ? [index] : []))
-  // Nothing at all is null; an empty array is less than that.
+  // A missing value is null; an empty array sorts below null.
   if (open.length === 0) return [here.map((place, index) => (done.has(index) ? place.value : (place.value ?? null)))]
   if (new Set(open.map((index) => here[index]!.prefix)).size > 1) throw new ParallelArrays()
   const array = here[open[0]!]!.value as Plain[]
@@ -39,7 +42,7 @@ function tuples(places: readonly Place[], done: ReadonlySet<number>): (Plain | u
         finished.add(index)
         return { ...place, value: element }
       }
-      // An array directly in an array is not entered.
+      // A nested array is not traversed.
       return { ...place, value: Array.isArray(element) ? undefined : element }
     })
     return tuples(next, finished)
@@ -60,7 +63,7 @@ function compare(
   return 0
 }
 
-/** The documents in order; equal ones as they came. @throws ParallelArrays */
+/** The documents in order; equal ones keep their order. @throws ParallelArrays */
 export function referenceSort<Value extends Plain>(documents: readonly Value[], sort: PlainSort): Value[] {
   const directions = Object.values(sort)
   const keyed = documents.map((document) => {

@@ -1,4 +1,7 @@
-/** Updates of plain values: slow, and written apart from the real ones. Positional paths are first spelt out for the document. */
+/**
+ * A slow, independent evaluator of updates of plain values. Positional paths are first expanded for
+ * the document.
+ */
 import { order, referenceMatches, type Plain, type PlainFilter } from './filter.js'
 import { referenceSort, type PlainSort } from './sort.js'
 
@@ -6,7 +9,7 @@ export type PlainUpdate = { readonly [operator: string]: { readonly [path: strin
 
 type PlainObject = { [name: string]: Plain }
 
-/** What the server refuses. */
+/** The error for updates that the server refuses. */
 export class Refused extends Error {}
 
 function isObject(value: Plain | undefined): value is PlainObject {
@@ -19,14 +22,17 @@ const keep = Symbol('keep')
 /** The new value of a path, given the old. */
 type Change = (old: Plain | undefined) => Plain | typeof remove | typeof keep
 
-/** What is done where the path is not there: nothing, even if a value is in the way; nothing, if none is; it is made. */
+/**
+ * What to do when the path does not exist. `tolerate`: nothing, even if a value blocks it; `skip`:
+ * nothing, but a value that blocks it is an error; `create`: create it.
+ */
 type Missing = 'tolerate' | 'skip' | 'create'
 
 function missingRule(operator: string): Missing {
   return operator === '$unset' ? 'tolerate' : ['$pull', '$pullAll', '$pop'].includes(operator) ? 'skip' : 'create'
 }
 
-/** What a positional path needs to know beside the document. */
+/** The inputs of a positional path, apart from the document. */
 export interface Places {
   /** By the name in `$[name]`. */
   readonly arrayFilters?: { readonly [name: string]: PlainFilter }
@@ -47,7 +53,7 @@ function number(value: Plain): number {
 
 const equal = (a: Plain, b: Plain) => order(a, b) === 0
 
-/** The numbers that are written as int32. */
+/** Whether the number is written as int32. */
 function isWhole(value: Plain): value is number {
   return typeof value === 'number' && Number.isInteger(value) && !Object.is(value, -0) && Math.abs(value) < 2 ** 31
 }
@@ -172,7 +178,10 @@ function child(value: Plain | undefined, name: string): Plain | undefined {
 
 const isElements = (name: string | undefined) => name?.startsWith('$[') === true
 
-/** Every path that a path with positional parts stands for, and one that ends with * for each array on the way: a leaf may not be there either. */
+/**
+ * The concrete paths of a path with positional parts, and one that ends with * for each array on
+ * it: another leaf at that array is a conflict as well.
+ */
 function spellOut(value: Plain | undefined, names: readonly string[], places: Places): string[][] {
   const [name, ...rest] = names
   if (name === undefined) return [[]]
@@ -193,7 +202,7 @@ function spellOut(value: Plain | undefined, names: readonly string[], places: Pl
   return [['*'], ...paths]
 }
 
-/** The source of a $rename; undefined when there is none. */
+/** The source of a $rename; undefined when it does not exist. */
 function renamed(document: Plain, from: string, to: string): Plain | undefined {
   const source = reachable(document, from, true)
   if (source === undefined) return undefined
@@ -232,7 +241,10 @@ interface Step {
 const begins = (inner: readonly string[], outer: readonly string[]) =>
   outer.every((name, index) => inner[index] === name)
 
-/** Paths as they are written: neither is part of the other, and from one place all go on by fields, or all by elements. */
+/**
+ * Checks the paths as written: none contains another one, and two paths treat the same value either
+ * as a document or as an array.
+ */
 function checkWritten(paths: readonly string[]): void {
   const written = paths.map((path) => path.split('.'))
   for (const [i, a] of written.entries()) {

@@ -1,4 +1,7 @@
-/** Windows by slicing anew for each document: slow, and written apart from the real ones. Values are whole numbers or null. */
+/**
+ * Windows by slicing the partition for each document: a slow, independent evaluator. Values are
+ * whole numbers or null.
+ */
 
 export interface Row {
   readonly _id: number
@@ -18,7 +21,7 @@ function offset(end: End, unbounded: number): number {
   return end === 'unbounded' ? unbounded : end === 'current' ? 0 : end
 }
 
-/** The rows of one partition that the window of one row holds. */
+/** The rows of the partition in the window of one row. */
 function slice(sorted: readonly Row[], index: number, { documents, range }: PlainWindow): Row[] {
   if (documents !== undefined) {
     const [low, high] = [index + offset(documents[0], -Infinity), index + offset(documents[1], Infinity)]
@@ -27,7 +30,7 @@ function slice(sorted: readonly Row[], index: number, { documents, range }: Plai
   if (range === undefined) return [...sorted]
   const here = sorted[index]!.t
   const [low, high] = [here + offset(range[0], -Infinity), here + offset(range[1], Infinity)]
-  // 'current' is the row itself: its equals before or after it are not in the window.
+  // 'current' is the row itself: other rows with the same value are not in the window.
   return sorted.filter(
     ({ t }, at) =>
       (range[0] === 'current' ? at >= index : t >= low) && (range[1] === 'current' ? at <= index : t <= high),
@@ -37,7 +40,7 @@ function slice(sorted: readonly Row[], index: number, { documents, range }: Plai
 const numbersOf = (rows: readonly Row[]) => rows.flatMap(({ v }) => (v === null ? [] : [v]))
 const total = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0)
 
-/** What each function makes of `$v` in a window. */
+/** The result of each function for `$v` in a window. */
 export const windowFunctionsOfRows: Readonly<Record<string, (rows: readonly Row[]) => unknown>> = {
   $sum: (rows) => total(numbersOf(rows)),
   $avg: (rows) => (numbersOf(rows).length === 0 ? null : total(numbersOf(rows)) / numbersOf(rows).length),

@@ -1,9 +1,12 @@
-/** Operators that are only refused: $meta, whose data nothing here collects, and $function, which needs JavaScript in the server. */
+/**
+ * Operators that always fail: $meta, because no such metadata exists here, and $function, which
+ * needs JavaScript in the server.
+ */
 import { BsonType, CommandError, findField, type RawValue } from '@shardlab/bson'
 import { typeOf } from '../arguments.js'
 import type { Expression, ExpressionCompiler, ExpressionOperator } from '../expression.js'
 
-/** The kinds of `$meta`, as messages call them. */
+/** The kinds of `$meta` and their names in messages. */
 const metadata: Readonly<Record<string, string>> = {
   textScore: 'text score',
   geoNearDistance: '$geoNear distance',
@@ -16,7 +19,10 @@ const metadata: Readonly<Record<string, string>> = {
   randVal: 'rand val',
 }
 
-/** @returns the error for `{$meta: argument}` where no such data exists: 40218, 17308 for an unknown kind, 17307 for no string */
+/**
+ * @returns the error for `{$meta: argument}`: 40218 because no such data exists, 17308 for an
+ *   unknown kind, 17307 for an argument that is not a string
+ */
 export function metadataError(argument: RawValue): CommandError {
   if (argument.type !== BsonType.string) return new CommandError(17307, '$meta only supports string arguments')
   const kind = argument.asString()
@@ -24,12 +30,12 @@ export function metadataError(argument: RawValue): CommandError {
   return new CommandError(40218, `query requires ${metadata[kind]} metadata, but it is not available`)
 }
 
-/** What a server that has JavaScript switched off answers when $function or $accumulator shall run. */
-export function noJavaScript(): CommandError {
+/** The error of a server without JavaScript for $function and $accumulator. */
+export function javaScriptError(): CommandError {
   return new CommandError(31264, 'Cannot run server-side javascript without the javascript engine enabled')
 }
 
-/** Checks the argument; the refusal comes with the first document, as on the server. */
+/** Checks the argument. As on the server, evaluation fails on the first document. */
 function compileFunction(argument: RawValue, compiler: ExpressionCompiler): Expression {
   if (argument.type !== BsonType.object)
     throw new CommandError(31260, `$function requires an object as an argument, found: ${typeOf(argument)}`)
@@ -45,7 +51,7 @@ function compileFunction(argument: RawValue, compiler: ExpressionCompiler): Expr
   return {
     constant: null,
     evaluate() {
-      throw noJavaScript()
+      throw javaScriptError()
     },
   }
 }
@@ -55,7 +61,7 @@ export const unavailableExpressions: readonly ExpressionOperator[] = [
     name: '$meta',
     manualPage: 'aggregation/meta',
     status: 'partial',
-    missing: 'all but sortKey in the projection of a find, as metadata that is not available',
+    missing: 'all but sortKey in the projection of a find; other metadata is not available',
     compile(argument) {
       throw metadataError(argument)
     },
@@ -64,7 +70,7 @@ export const unavailableExpressions: readonly ExpressionOperator[] = [
     name: '$function',
     manualPage: 'aggregation/function',
     status: 'partial',
-    missing: 'everything, as a server without JavaScript does',
+    missing: 'everything, like a server without JavaScript',
     since: 4.4,
     compile: compileFunction,
   },

@@ -1,6 +1,7 @@
 /**
- * $densify at work: takes documents in the order of the field (within partitions for the bounds `partition`), gives them on and puts
- * documents for missing steps between. What is done in which state follows the server's `DocumentSourceInternalDensify`.
+ * The state machine of $densify. Takes documents in the order of the field (within partitions for
+ * the bounds `partition`), passes them on, and inserts documents for missing steps. The states
+ * follow the server's `DocumentSourceInternalDensify`.
  */
 import { CommandError, compareValues, type RawValue } from '@shardlab/bson'
 import type { DensifyRange } from './densify-range.js'
@@ -10,12 +11,12 @@ export interface DensifyInput {
   readonly value: RawValue
   /** The fields of the partition as a document; null without `partitionByFields`. */
   readonly partition: Uint8Array | null
-  /** Tells partitions apart. */
+  /** Identifies the partition. */
   readonly partitionKey: string
 }
 
 export interface DensifyOutput {
-  give(document: Uint8Array): void
+  emit(document: Uint8Array): void
   /** A new document with the partition's fields and this value. */
   make(partition: Uint8Array | null, value: RawValue): Uint8Array
 }
@@ -25,7 +26,7 @@ interface Progress {
   value: RawValue
 }
 
-/** The server's parameter `internalQueryMaxAllowedDensifyDocs`. */
+/** Default of the server's parameter `internalQueryMaxAllowedDensifyDocs`. */
 const maxGenerated = 500_000
 
 const isLess = (a: RawValue, b: RawValue) => compareValues(a, b) < 0
@@ -43,7 +44,7 @@ export class Densifier {
   #globalMax: RawValue | null = null
   #generated = 0
 
-  /** @param emptyBounds bounds that are equal hold nothing, as from 8.0 on; otherwise they hold one value */
+  /** @param emptyBounds true: equal bounds are empty (since 8.0); false: they contain one value */
   constructor(range: DensifyRange, isPartitioned: boolean, output: DensifyOutput, emptyBounds = false) {
     this.#range = range
     this.#isPartitioned = isPartitioned
@@ -53,7 +54,7 @@ export class Densifier {
 
   take(input: DensifyInput): void {
     if (this.#state === 'done') {
-      this.#output.give(input.document)
+      this.#output.emit(input.document)
       return
     }
     this.#range.check(input.value)
@@ -64,24 +65,24 @@ export class Densifier {
   }
 
   #first(input: DensifyInput): void {
-    if (this.#isPartitioned) this.#reached(input, input.value)
+    if (this.#isPartitioned) this.#setProgress(input, input.value)
     if (this.#range.bounds === 'full') this.#current = this.#globalMin = this.#globalMax = input.value
     this.#state = 'within'
-    this.#output.give(input.document)
+    this.#output.emit(input.document)
   }
 
   #next(input: DensifyInput, bounds: 'full' | 'partition'): void {
     const progress = this.#isPartitioned ? this.#partitions.get(input.partitionKey) : undefined
     if (bounds === 'full') this.#globalMax = input.value
     if (this.#isPartitioned && progress === undefined) {
-      this.#reached(input, input.value)
+      this.#setProgress(input, input.value)
       if (bounds === 'partition') {
-        this.#output.give(input.document)
+        this.#output.emit(input.document)
         return
       }
       this.#current = this.#range.step(this.#globalMin!, -1)
     } else if (progress !== undefined) this.#current = progress.value
-    this.#upTo(input, null)
+    this.#fillUpTo(input, null)
   }
 
   #within(input: DensifyInput, bounds: readonly [low: RawValue, high: RawValue]): void {
@@ -89,60 +90,64 @@ export class Densifier {
     const { value, document } = input
     if (this.#isPartitioned) {
       const progress = this.#partitions.get(input.partitionKey)
-      // What lies below the bounds is not a step to go on from.
+      // A value below the bounds is not a step to continue from.
       this.#current = progress === undefined || isLess(progress.value, low) ? null : progress.value
-      if (progress === undefined) this.#reached(input, value)
+      if (progress === undefined) this.#setProgress(input, value)
     }
     this.#current ??= this.#range.step(low, -1)
     if (isLess(value, low)) {
-      this.#output.give(document)
+      this.#output.emit(document)
       return
     }
     if (isSame(value, low)) {
-      this.#reached(input, value)
+      this.#setProgress(input, value)
       this.#current = value
-      this.#output.give(document)
+      this.#output.emit(document)
       return
     }
     const next = this.#range.step(this.#current, 1)
     if (isLess(this.#current, low) || isLess(value, high) || isLess(next, high)) {
-      this.#upTo(input, bounds)
+      this.#fillUpTo(input, bounds)
       return
     }
     this.#current = next
-    this.#reached(input, value)
+    this.#setProgress(input, value)
     if (!this.#isPartitioned) this.#state = 'done'
-    this.#output.give(document)
+    this.#output.emit(document)
   }
 
-  /** Generates what lies between the last step and the document, at most up to the bounds, then gives the document. */
-  #upTo(input: DensifyInput, bounds: readonly [RawValue, RawValue] | null): void {
+  /**
+   * Generates the documents between the last step and the document, limited by the bounds, then
+   * passes the document on.
+   */
+  #fillUpTo(input: DensifyInput, bounds: readonly [RawValue, RawValue] | null): void {
     const { value, document, partition } = input
     this.#state = 'within'
     const next = this.#range.step(this.#current!, 1)
     if (isLess(value, next)) {
-      this.#output.give(document)
+      this.#output.emit(document)
       return
     }
     if (isLess(next, value)) {
       const until = bounds !== null && isLess(bounds[1], value) ? bounds[1] : value
       this.#generate(partition, next, until, (generated) => {
         this.#current = generated
-        this.#reached(input, generated)
+        this.#setProgress(input, generated)
       })
     }
     const isOnStep =
       bounds === null ? isSame(value, this.#range.step(this.#current!, 1)) : this.#range.isOnStep(value, this.#current!)
     if (isOnStep) {
       this.#current = value
-      this.#reached(input, value)
+      this.#setProgress(input, value)
     }
     if (bounds !== null && !this.#isPartitioned && !isLess(this.#current!, bounds[1])) this.#state = 'done'
-    this.#output.give(document)
+    this.#output.emit(document)
   }
 
   #generate(partition: Uint8Array | null, from: RawValue, until: RawValue, onEach?: (value: RawValue) => void): void {
-    // The first one is made even when it is not below the end: whoever calls has decided that it is missing.
+    // The first one is generated even if it is not below the end: the caller has decided that it is
+    // missing.
     let value = from
     do {
       this.#generated++
@@ -151,20 +156,19 @@ export class Densifier {
           5897900,
           `Generated ${this.#generated} documents in $densify, which is over the limit of ${maxGenerated}. Increase the 'internalQueryMaxAllowedDensifyDocs' parameter to allow more generated documents`,
         )
-      this.#output.give(this.#output.make(partition, value))
+      this.#output.emit(this.#output.make(partition, value))
       onEach?.(value)
       value = this.#range.step(value, 1)
     } while (isLess(value, until))
   }
 
-  #reached({ partition, partitionKey }: DensifyInput, value: RawValue): void {
+  #setProgress({ partition, partitionKey }: DensifyInput, value: RawValue): void {
     if (!this.#isPartitioned) return
     const progress = this.#partitions.get(partitionKey)
     if (progress === undefined) this.#partitions.set(partitionKey, { partition, value })
     else progress.value = value
   }
 
-  /** There are no more documents. */
   end(): void {
     const { bounds } = this.#range
     if (this.#state === 'done' || bounds === 'partition') return

@@ -1,4 +1,7 @@
-/** What $densify steps through: numbers, or dates by a unit of time. Server: `RangeStatement`, `DensifyValue`. */
+/**
+ * The steps of $densify: numbers, or dates by a unit of time. Server: `RangeStatement`,
+ * `DensifyValue`.
+ */
 import { BsonType, CommandError, compareValues, elementsOf, int32Value, type RawValue } from '@shardlab/bson'
 import { exactInteger, toNumber } from '../../../values/arithmetic.js'
 import { dateValue } from '../../../values/build.js'
@@ -13,9 +16,9 @@ export interface DensifyRange {
   readonly bounds: DensifyBounds
   /** The step after or before a value. */
   step(value: RawValue, direction: 1 | -1): RawValue
-  /** Is a value reached from another one by whole steps? */
+  /** Whether a value is a whole number of steps away from another one. */
   isOnStep(value: RawValue, from: RawValue): boolean
-  /** @throws CommandError 5733201, 6053600 for a value that this range cannot step through */
+  /** @throws CommandError 5733201, 6053600 for a value that this range does not allow */
   check(value: RawValue): void
 }
 

@@ -1,4 +1,7 @@
-/** $densify: documents for the steps of a range that have none. Server: `document_source_densify.cpp`. */
+/**
+ * $densify: inserts documents for the missing steps of a range. Server:
+ * `document_source_densify.cpp`.
+ */
 import {
   BsonType,
   CommandError,
@@ -19,7 +22,10 @@ import { checkFieldPath, nestedField } from '../../expressions/field-path.js'
 import { sortMemoryError } from '../order.js'
 import type { CompiledStage, StageContext, StageOperator } from '../stage.js'
 
-/** The document with the value at a path of embedded documents. @throws CommandError 5733307, 5733308 when something else is on the way */
+/**
+ * The document with the value at a path of embedded documents. @throws CommandError 5733307,
+ * 5733308 when the path contains another type
+ */
 function withNested(document: Uint8Array, names: readonly string[], value: RawValue, checked = true): Uint8Array {
   const [name, ...rest] = names as [string, ...string[]]
   const writer = new DocumentWriter(document.length + 64)
@@ -43,7 +49,7 @@ function withNested(document: Uint8Array, names: readonly string[], value: RawVa
   return writer.finish()
 }
 
-/** The fields of the partition as they stand in generated documents. */
+/** The fields of the partition as they appear in generated documents. */
 function partitionOf(document: Uint8Array, paths: readonly (readonly string[])[]): Uint8Array {
   let partition = emptyDocument
   for (const names of paths) {
@@ -88,7 +94,7 @@ function compileDensify(argument: RawValue, context: StageContext): CompiledStag
       "One cannot specify the bounds as 'partition' without specifying a non-empty array of partitionByFields. You may have meant to specify 'full' bounds.",
     )
   const { strings, languageVersion = Infinity } = context.evaluation
-  // Under the bounds `full` all partitions advance together.
+  // With the bounds `full` all partitions advance together.
   const order = sortOrder(sortBy([...(range.bounds === 'full' ? [] : partitions), field]), strings)
   return {
     name: '$densify',
@@ -107,7 +113,7 @@ function compileDensify(argument: RawValue, context: StageContext): CompiledStag
           const keyOf = valueClasses(strings)
           const isPartitioned = partitions.length > 0
           const output = {
-            give(document: Uint8Array) {
+            emit(document: Uint8Array) {
               if (!next.satisfied) next.push(document)
             },
             make: (partition: Uint8Array | null, value: RawValue) =>

@@ -1,4 +1,7 @@
-/** $fill, which stands for a $setWindowFields and an $addFields. Server: `document_source_fill.cpp`. */
+/**
+ * $fill, which is replaced by a $setWindowFields and an $addFields. Server:
+ * `document_source_fill.cpp`.
+ */
 import {
   BsonType,
   CommandError,
@@ -92,7 +95,10 @@ function compileFill(argument: RawValue, context: StageContext): CompiledStage {
   }
 }
 
-/** It then is a window; values alone are filled in document by document. */
+/**
+ * Whether an output has a `method`, which needs a window; a `value` is filled in document by
+ * document.
+ */
 function interpolates(argument: RawValue): boolean {
   const output = findField(argument.bytes, 'output', argument.start)!
   for (const it = new FieldIterator(output.bytes, output.start); it.next();)

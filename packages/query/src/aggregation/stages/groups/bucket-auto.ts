@@ -1,4 +1,7 @@
-/** $bucketAuto: buckets of about as many documents each. Server: `document_source_bucket_auto.cpp`. */
+/**
+ * $bucketAuto: buckets with about the same number of documents. Server:
+ * `document_source_bucket_auto.cpp`.
+ */
 import {
   BsonType,
   CommandError,
@@ -21,7 +24,7 @@ import type { CompiledStage, StageContext, StageOperator } from '../stage.js'
 interface Specification {
   readonly key: DocumentExpression
   readonly buckets: number
-  /** Empty = a `count`. */
+  /** Empty: the default, a `count`. */
   readonly fields: readonly GroupField[]
   readonly rounder: GranularityRounder | null
 }
@@ -29,11 +32,14 @@ interface Specification {
 interface Entry {
   readonly key: RawValue
   readonly document: Uint8Array
-  /** Its place in the input. */
+  /** Its index in the input. */
   readonly position: number
 }
 
-/** These see the documents in the order of the input; the others in the order of the keys. */
+/**
+ * These accumulators get the documents in the order of the input; the others in the order of the
+ * keys.
+ */
 const positional: ReadonlySet<string> = new Set(['$first', '$firstN', '$last', '$lastN', '$mergeObjects', '$push'])
 
 function bucketCount(value: RawValue): number {
@@ -144,7 +150,8 @@ function compileBucketAuto(argument: RawValue, context: StageContext): CompiledS
           for (let bucket = 1; bucket <= buckets && from < entries.length && !next.satisfied; bucket++) {
             let to = bucket === buckets ? entries.length : Math.min(entries.length, from + size)
             const boundary: RawValue | undefined = rounder?.up(entries[to - 1]!.key)
-            // Equal values never fall into two buckets; what lies below a rounded boundary belongs to this one too.
+            // Equal values stay in one bucket; values below a rounded boundary belong to this one
+            // too.
             while (
               to < entries.length &&
               (order(entries[to - 1]!.key, entries[to]!.key) === 0 ||

@@ -1,4 +1,4 @@
-/** $bucket, which stands for a $group over a $switch and a $sort. */
+/** $bucket, which is replaced by a $group over a $switch and a $sort. */
 import {
   BsonType,
   canonicalType,
@@ -17,13 +17,13 @@ import { formatValue } from '../../../values/format.js'
 import { compileExpression } from '../../expressions/compile.js'
 import type { CompiledStage, StageOperator } from '../stage.js'
 
-/** What `groupBy` may be: a path or an expression object. */
+/** Whether `groupBy` is valid: a path or an expression object. */
 export function isExpression(value: RawValue): boolean {
   if (value.type === BsonType.object) return firstFieldName(value.slice())?.startsWith('$') ?? false
   return value.type === BsonType.string && value.asString().startsWith('$')
 }
 
-/** The value of a constant expression; undefined when it is none. */
+/** The value of a constant expression; undefined for other expressions. */
 function constantOf(value: RawValue): RawValue | undefined {
   return compileExpression(value, { nowMs: 0, random: () => 0 }).constant?.value
 }

@@ -1,4 +1,4 @@
-/** $facet: several pipelines over the same documents, in one document. */
+/** $facet: several pipelines over the same documents, with the results in one document. */
 import {
   BsonType,
   CommandError,
@@ -50,11 +50,11 @@ interface Facet {
   readonly pipeline: InnerPipeline
 }
 
-/** What all facets together may give. Server: internalQueryFacetMaxOutputDocSizeBytes. */
-const outputBytesMax = 100 * 1024 * 1024
+/** Limit for the output of all facets together. Server: internalQueryFacetMaxOutputDocSizeBytes. */
+const maxOutputBytes = 100 * 1024 * 1024
 
 function openFacets(facets: readonly Facet[], next: StageRun, requests: JoinRequests): StageRun {
-  // Facets with joins end later than their input, each in its own time.
+  // Facets with joins end later than their input, and at different times.
   let open = facets.length
   let outputBytes = 0
   const runs = facets.map(({ name, pipeline }) => {
@@ -62,10 +62,10 @@ function openFacets(facets: readonly Facet[], next: StageRun, requests: JoinRequ
     const sink: StageRun = {
       push(document) {
         outputBytes += document.length
-        if (outputBytes > outputBytesMax)
+        if (outputBytes > maxOutputBytes)
           throw new CommandError(
             4031700,
-            `document constructed by $facet is ${outputBytes} bytes, which exceeds the limit of ${outputBytesMax} bytes`,
+            `document constructed by $facet is ${outputBytes} bytes, which exceeds the limit of ${maxOutputBytes} bytes`,
           )
         documents.push(document)
       },

@@ -1,4 +1,7 @@
-/** Series of preferred numbers, to which $bucketAuto rounds its boundaries. Server: `granularity_rounder*.cpp`. */
+/**
+ * Series of preferred numbers, to which $bucketAuto rounds its boundaries. Server:
+ * `granularity_rounder*.cpp`.
+ */
 import {
   BsonType,
   CommandError,
@@ -13,11 +16,11 @@ import { multiplyNumbers, toNumber } from '../../../values/arithmetic.js'
 import { divideDecimals, toDecimal } from '../../../values/decimals/decimal.js'
 import { pow } from '../../expressions/operators/numbers/functions.js'
 
-/** Rounds a number that is not negative and not NaN to the next number of the series; 0 stays 0. */
+/** Rounds a number that is neither negative nor NaN to the next number of the series; 0 stays 0. */
 export interface GranularityRounder {
-  /** Strictly above. */
+  /** To a number strictly above. */
   up(value: RawValue): RawValue
-  /** Strictly below. */
+  /** To a number strictly below. */
   down(value: RawValue): RawValue
 }
 
@@ -61,7 +64,7 @@ const series: Readonly<Record<string, readonly number[]>> = {
 
 const isBelow = (a: RawValue, b: RawValue) => compareValues(a, b) < 0
 
-/** One tenth, as doubles divide or as decimals do. */
+/** Divides doubles as doubles and decimals as decimals. */
 function tenth(value: RawValue): RawValue {
   return value.type === BsonType.decimal128
     ? divideDecimals(value, int32Value(10))!
@@ -86,7 +89,7 @@ function prepared(
   return [value, numbers.map((one) => toDecimal(int32Value(one))), toRawValue(Decimal128.fromString('1'))]
 }
 
-/** A number that stays as it is: 0, and the infinity, which no factor reaches. */
+/** Whether the number stays as it is: 0, and infinity, which no factor reaches. */
 function isFixed(value: RawValue): boolean {
   const number = toNumber(value)
   return number === 0 || number === Infinity
@@ -130,13 +133,13 @@ function preferredNumbers(numbers: readonly number[]): GranularityRounder {
   }
 }
 
-/** The exponent as a decimal for decimals, so that the power is one too. */
+/** The power has the type of `like`: double or decimal. */
 function powerOfTwo(exponent: number, like: RawValue): RawValue {
   const whole = int32Value(exponent)
   return pow([int32Value(2), like.type === BsonType.decimal128 ? toDecimal(whole) : whole])
 }
 
-/** log2 rounded down: exact for integers. */
+/** log2 rounded down; exact for integers. */
 function exponentBelow(value: RawValue): number {
   if (value.type === BsonType.int32 || value.type === BsonType.int64) return value.asBigInt().toString(2).length - 1
   return Math.floor(Math.log2(toNumber(value)))

@@ -1,6 +1,7 @@
 /**
- * $group, whole or in two halves: with `$willBeMerged` it gives partial results, with `$doingMerge` it takes them.
- * Groups are told apart by canonical equality, under the collation; a missing key counts as null.
+ * $group, whole or in two halves: with `$willBeMerged` it outputs partial results, with
+ * `$doingMerge` it reads them. Keys are equal if they compare as equal under the collation; a
+ * missing key counts as null.
  */
 import {
   BsonType,
@@ -25,7 +26,7 @@ export interface GroupField {
   readonly name: string
   /** The accumulator's name, such as `$sum`. */
   readonly accumulator: string
-  /** Its setting (`n`) depends on the group's `_id`. */
+  /** `n` depends on the group's `_id`. */
   readonly readsGroupKey: boolean
   readonly expression: DocumentExpression
   /** A new accumulator for the group with this `_id`. */
@@ -44,7 +45,10 @@ interface Specification {
   readonly willBeMerged: boolean
 }
 
-/** `name: {$accumulator: argument}`. @throws CommandError 40234, 40235, 40236, 40238, 15952 and what the accumulator throws */
+/**
+ * `name: {$accumulator: argument}`. @throws CommandError 40234, 40235, 40236, 40238, 15952 and the
+ * errors of the accumulator
+ */
 export function parseField(name: string, value: RawValue, context: StageContext, doingMerge: boolean): GroupField {
   const accumulator = value.type === BsonType.object ? firstFieldName(value.slice()) : undefined
   if (accumulator === undefined || !accumulator.startsWith('$'))
@@ -96,7 +100,10 @@ function groupField(
   }
 }
 
-/** A key that is an object names what each field is: numbers and booleans would mean something else in a $project. */
+/**
+ * In a group key that is an object every field is an expression. Numbers and booleans are refused
+ * because in a $project they would mean inclusion.
+ */
 function checkGroupKey(id: RawValue): void {
   if (id.type !== BsonType.object || firstFieldName(id.slice())?.startsWith('$') !== false) return
   for (const it = new FieldIterator(id.bytes, id.start); it.next();)
@@ -191,7 +198,7 @@ export const groupStage: StageOperator = {
   compile: compileGroup,
 }
 
-/** The two halves of a $group: what shards run, and what merges their results. */
+/** Splits a $group into the part that shards run and the part that merges their results. */
 export function splitGroup(stage: Uint8Array): { shards: Uint8Array; merger: Uint8Array } {
   const specification = findField(stage, '$group')
   if (specification?.type !== BsonType.object)
@@ -212,7 +219,7 @@ export function splitGroup(stage: Uint8Array): { shards: Uint8Array; merger: Uin
     merger.startDocument(name)
     const accumulator = firstFieldName(it.value().slice()) ?? ''
     if (name !== '') merger.string(accumulator, `$$ROOT.${name}`)
-    // No path leads to a field without a name.
+    // A path cannot address a field with an empty name.
     else
       merger
         .startDocument(accumulator)

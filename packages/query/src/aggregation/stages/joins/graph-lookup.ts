@@ -1,4 +1,7 @@
-/** $graphLookup: documents of another collection that can be reached from each document. Manual: aggregation/graphLookup. */
+/**
+ * $graphLookup: documents of another collection that can be reached from each document. Manual:
+ * aggregation/graphLookup.
+ */
 import {
   BsonType,
   CommandError,
@@ -27,8 +30,8 @@ import type { CompiledStage, StageContext, StageOperator } from '../stage.js'
 import type { StageRun } from '../stage-run.js'
 import { setAt } from '../per-document/unwind.js'
 
-/** What one search may hold; the stage never goes beyond, whatever allowDiskUse says. */
-const searchBytesMax = 100 * 1024 * 1024
+/** Most bytes that one search may hold. allowDiskUse does not raise it. */
+const maxSearchBytes = 100 * 1024 * 1024
 
 interface GraphArguments {
   readonly from: string
@@ -38,7 +41,7 @@ interface GraphArguments {
   readonly connectToField: string
   readonly depthField: string | null
   readonly maxDepth: number
-  /** Null: none. */
+  /** Null: no restriction. */
   readonly restriction: Uint8Array | null
 }
 
@@ -162,7 +165,7 @@ function graphRun(search: Search, next: StageRun): JoinRun {
                 40271,
                 `Documents in the '${search.from.db}.${search.from.collection}' namespace must contain an _id for de-duplication in $graphLookup`,
               )
-            // Documents are the same when their _id is, whatever the collation.
+            // Documents are identified by `_id`, regardless of the collation.
             const key = encodeKeyString([id])
             if (visited.has(key)) return
             visited.set(
@@ -172,7 +175,7 @@ function graphRun(search: Search, next: StageRun): JoinRun {
             bytes += found.length + key.length
             const values = valuesAtPath(found, search.connectFrom)
             for (const value of values) bytes += value.end - value.start
-            if (bytes >= searchBytesMax)
+            if (bytes >= maxSearchBytes)
               throw new CommandError(40099, '$graphLookup reached maximum memory consumption')
             for (const value of values) reached.push(value)
           })
@@ -184,7 +187,7 @@ function graphRun(search: Search, next: StageRun): JoinRun {
   }
 }
 
-/** An array stands for each of its elements; a missing value leads nowhere. */
+/** The search starts from each element of an array, and from nothing for a missing value. */
 function startingValues(value: RawValue | undefined): RawValue[] {
   if (value === undefined) return []
   return value.type === BsonType.array ? elementsOf(value) : [value]
@@ -199,7 +202,10 @@ function frontierOf({ classOf }: Search, values: readonly RawValue[]): Map<strin
   return frontier
 }
 
-/** Documents that connect to one of the values. A missing field connects to nothing, and null and undefined are two values. */
+/**
+ * Documents that connect to one of the values. A missing field connects to nothing; null and
+ * undefined are different values.
+ */
 function matchFrontier({ restriction, connectTo }: Search, values: readonly RawValue[]): Uint8Array {
   const hasNull = values.some((value) => value.type === BsonType.null)
   const hasUndefined = values.some((value) => value.type === BsonType.undefined)

@@ -1,7 +1,8 @@
 /**
- * Stages that read other collections: `$lookup`, `$graphLookup`, `$unionWith`. Such a stage does no reading itself. Its work
- * is a generator that yields what it wants read and is resumed with documents; whoever runs the pipeline serves the
- * requests, at once (a storage node) or when the shards have answered (a router).
+ * Stages that read other collections: `$lookup`, `$graphLookup`, `$unionWith`. Such a stage does
+ * not read by itself. Its work is a generator that yields read requests and is resumed with
+ * documents. The member that runs the pipeline serves the requests: a node at once, a router when
+ * the shards have answered.
  */
 import type { RawValue } from '@shardlab/bson'
 import type { StageRun } from '../stage-run.js'
@@ -12,37 +13,37 @@ export interface ForeignRead {
   /** Null: the pipeline begins with a source of its own. */
   readonly collection: string | null
   readonly stages: readonly Uint8Array[]
-  /** The variables that its expressions see: those of the command and of the joins around it. */
+  /** The variables of its expressions: those of the command and of the enclosing joins. */
   readonly variables: ReadonlyMap<string, RawValue | undefined>
 }
 
-/** What is left of a read; only the reader knows what is in it. */
+/** The position of an unfinished read; opaque to the pipeline. */
 export type ForeignCursor = object
 
 export interface ForeignBatch {
   readonly documents: readonly Uint8Array[]
-  /** Null: these were the last. */
+  /** Null: the read is complete. */
   readonly cursor: ForeignCursor | null
 }
 
 export interface JoinRequest {
   readonly read: ForeignRead
-  /** Null: from the beginning; else more of a read that this was given for. */
+  /** Null: a new read; else the next batch of the read that returned this cursor. */
   readonly cursor: ForeignCursor | null
 }
 
-/** Work that stops for documents of other collections. */
+/** Work that stops at each read of another collection. */
 export type JoinWork = Generator<JoinRequest, void, ForeignBatch>
 
-/** A join at work, between two stages. What it makes it pushes on itself. */
+/** A running join between two stages. It pushes its results itself. */
 export interface JoinRun {
-  /** Takes documents in their order. Null: it needed nothing and is done with them. */
+  /** Gets documents in their order. Null: it needs no read and is done with them. */
   join(documents: readonly Uint8Array[]): JoinWork | null
-  /** After the last of them. */
+  /** Runs after the last documents. */
   end?(): JoinWork
 }
 
-/** Where the joins of a pipeline leave their requests. */
+/** The stack of the requests that the joins of a pipeline wait for. */
 export class JoinRequests {
   readonly #entries: {
     readonly request: JoinRequest
@@ -51,14 +52,14 @@ export class JoinRequests {
   }[] = []
 
   /**
-   * @param next what the join gives its documents to: once that is satisfied the request is dropped
-   * @param resume called with the answer; null: nobody wants it any more
+   * @param next the stage after the join: once it is satisfied the request is dropped
+   * @param resume called with the answer; null: the request was dropped
    */
   add(request: JoinRequest, next: StageRun, resume: (batch: ForeignBatch | null) => void): void {
     this.#entries.push({ request, next, resume })
   }
 
-  /** What is to be read next; null: nothing waits. */
+  /** The request to serve next; null: none. */
   get request(): JoinRequest | null {
     for (;;) {
       const entry = this.#entries.at(-1)
@@ -77,7 +78,7 @@ export class JoinRequests {
 
 /**
  * Runs a join between two stages.
- * @param batchSize so many documents are given to `join` at once, fewer at the end
+ * @param batchSize number of documents for each call of `join`; the last call may have fewer
  */
 export function openJoin(join: JoinRun, next: StageRun, requests: JoinRequests, batchSize: number): StageRun {
   let queue: Uint8Array[] = []
@@ -114,7 +115,7 @@ export function openJoin(join: JoinRun, next: StageRun, requests: JoinRequests, 
     }
   }
   const resume = (batch: ForeignBatch | null): void => {
-    // The documents at work are wanted by nobody any more.
+    // The request was dropped: the rest of this batch is not needed.
     if (batch === null) work = null
     advance(batch)
   }
@@ -133,7 +134,7 @@ export function openJoin(join: JoinRun, next: StageRun, requests: JoinRequests, 
   }
 }
 
-/** Reads to the end, or until `take` says false. */
+/** Reads until the read is complete or `take` returns false. */
 export function* readForeign(read: ForeignRead, take: (document: Uint8Array) => boolean | void): JoinWork {
   let cursor: ForeignCursor | null = null
   do {

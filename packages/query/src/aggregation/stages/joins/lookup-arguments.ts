@@ -1,4 +1,7 @@
-/** The arguments of $lookup. Server: `DocumentSourceLookUp::createFromBson`; manual: aggregation/lookup. */
+/**
+ * The arguments of $lookup. Server: `DocumentSourceLookUp::createFromBson`; manual:
+ * aggregation/lookup.
+ */
 import {
   BsonType,
   CommandError,
@@ -18,7 +21,7 @@ export interface LookupArguments {
   /** Null: the pipeline begins with $documents. */
   readonly from: string | null
   readonly as: string
-  /** Null together: only `pipeline` says what is joined. */
+  /** Both null: only `pipeline` selects the documents. */
   readonly localField: string | null
   readonly foreignField: string | null
   readonly variables: readonly { readonly name: string; readonly expression: RawValue }[]
@@ -80,7 +83,9 @@ export function parseLookup(argument: RawValue): LookupArguments {
   }
 }
 
-/** A collection's name, or `{ db, coll }` for what is not a user's: the cached chunks and the oplog. */
+/**
+ * A collection's name, or `{ db, coll }`, which is allowed for cached chunks and the oplog only.
+ */
 function parseFrom(value: RawValue): { db: string | null; collection: string } {
   if (value.type === BsonType.string) return { db: null, collection: value.asString() }
   if (value.type !== BsonType.object)

@@ -1,7 +1,8 @@
 /**
- * Which foreign documents belong to a local one, for `localField` and `foreignField`. What is read is the same for one local
- * document and for many; what is read for many is then told apart here, by the rules of the filter it was read with.
- * Server: `DocumentSourceLookUp::makeMatchStageFromInput`, `document_path_support::visitAllValuesAtPath`.
+ * Matches foreign documents to local ones for `localField` and `foreignField`. A read for many
+ * local documents has the same form as a read for one. Its results are assigned to the local
+ * documents here, by the rules of the filter of the read. Server:
+ * `DocumentSourceLookUp::makeMatchStageFromInput`, `document_path_support::visitAllValuesAtPath`.
  */
 import {
   BsonType,
@@ -18,7 +19,7 @@ import { compileFilter, type Filter } from '../../../filter/compile.js'
 import { fieldPath, isDigits, type FieldPath } from '../../../path/field-path.js'
 import { keyTuplesOf } from '../../../path/key-tuples.js'
 
-/** The values at a path, elements of arrays each for itself. Nothing at all: none. */
+/** The values at a path, with arrays replaced by their elements; empty for a missing value. */
 export function valuesAtPath(document: Uint8Array, names: readonly string[]): RawValue[] {
   const values: RawValue[] = []
   visit(document, 0, names, 0, values)
@@ -28,7 +29,7 @@ export function valuesAtPath(document: Uint8Array, names: readonly string[]): Ra
 function visit(bytes: Uint8Array, start: number, names: readonly string[], at: number, values: RawValue[]): void {
   let value = findField(bytes, names[at]!, start)
   let next = at + 1
-  // Behind an array a number is a place in it.
+  // After an array, a number in the path is an index.
   while (value?.type === BsonType.array && next < names.length && isDigits(names[next]!)) {
     value = findField(value.bytes, String(Number(names[next]!)), value.start)
     next++
@@ -54,7 +55,7 @@ export function matchAnyOf(field: string, values: readonly RawValue[]): Uint8Arr
   const writer = new DocumentWriter().startDocument('$match')
   if (values.length === 1) writer.startDocument(field).value('$eq', values[0]!).end()
   else {
-    // In $in a regular expression would be a pattern; here it is a value.
+    // In $in a regular expression is a pattern; here it has to match as a value.
     const expressions = values.filter((value) => value.type === BsonType.regex)
     const plain = values.filter((value) => value.type !== BsonType.regex)
     if (expressions.length > 0) writer.startArray('$or')
@@ -73,13 +74,13 @@ export function matchAnyOf(field: string, values: readonly RawValue[]): Uint8Arr
   return writer.end().finish()
 }
 
-/** Foreign documents, found by a value in constant time where equality is equality of keys. */
+/** Foreign documents, with an index by value where equal values have equal keys. */
 export class ForeignDocuments {
   readonly #documents: readonly Uint8Array[]
   readonly #field: string
   readonly #context: EvaluationContext
   readonly #filters = new Map<string, Filter>()
-  /** Places in `documents` by the KeyString of a value; null: values are no keys here. */
+  /** Indexes in `documents` by the KeyString of a value; null: no index is possible. */
   readonly #places: ReadonlyMap<string, readonly number[]> | null
 
   constructor(documents: readonly Uint8Array[], field: string, context: EvaluationContext) {
@@ -87,12 +88,13 @@ export class ForeignDocuments {
     this.#field = field
     this.#context = context
     const path = fieldPath(field)
-    // Under a collation equal strings have several keys; a number in the path means two things.
+    // Under a collation equal strings have several keys; a number in a path may be an index or a
+    // field name.
     const keyed = context.strings === undefined && !path.parts.some((part) => part.isIndex)
     this.#places = keyed ? placesByKey(documents, path) : null
   }
 
-  /** Those that have one of the values, in the order in which they were read. */
+  /** The documents that have one of the values, in the order in which they were read. */
   matching(values: readonly RawValue[]): Uint8Array[] {
     const places = new Set<number>()
     for (const value of values) for (const place of this.#placesOf(value)) places.add(place)
@@ -113,7 +115,10 @@ export class ForeignDocuments {
   }
 }
 
-/** Does a document match equality with this value exactly when the value is one of its index keys? */
+/**
+ * Whether equality with this value matches exactly the documents that have the value among their
+ * index keys.
+ */
 function isKeyed({ type }: RawValue): boolean {
   return type !== BsonType.null && type !== BsonType.undefined && type !== BsonType.array && type !== BsonType.regex
 }

@@ -1,4 +1,7 @@
-/** $lookup: for each document, an array of documents of another collection. Manual: aggregation/lookup. */
+/**
+ * $lookup: for each document, an array of documents of another collection. Manual:
+ * aggregation/lookup.
+ */
 import {
   BsonType,
   CommandError,
@@ -19,22 +22,25 @@ import type { CompiledStage, ForeignCollection, StageContext, StageOperator } fr
 import type { StageRun } from '../stage-run.js'
 import { setAt } from '../per-document/unwind.js'
 
-/** Documents that are joined with one read, where one read can serve several. */
-const joinedAtOnce = 100
-/** What such a read may bring; beyond, fewer documents are joined at once. */
-const readAtOnceBytesMax = 16 * 1024 * 1024
-/** What one document may be joined with: internalLookupStageIntermediateDocumentMaxSizeBytes. */
-const matchedBytesMax = 100 * 1024 * 1024
+/** Documents joined with one read, where one read can serve several. */
+const joinBatchSize = 100
+/** Most bytes of such a read; above that, fewer documents are joined at once. */
+const maxSharedReadBytes = 16 * 1024 * 1024
+/** Most bytes joined to one document: internalLookupStageIntermediateDocumentMaxSizeBytes. */
+const maxMatchedBytes = 100 * 1024 * 1024
 
 interface Lookup {
   readonly from: Pick<ForeignRead, 'db' | 'collection'>
   readonly as: readonly string[]
-  /** Names along `localField`, and `foreignField`; null: only the pipeline decides. */
+  /**
+   * The names in the path `localField`, and `foreignField`; null: only the pipeline selects the
+   * documents.
+   */
   readonly fields: { readonly local: readonly string[]; readonly foreign: string } | null
   readonly variables: readonly { readonly name: string; readonly expression: DocumentExpression }[]
-  /** Null: none was given. */
+  /** Null: not given. */
   readonly pipeline: readonly Uint8Array[] | null
-  /** A $unwind of the array follows: what is joined goes on one by one. */
+  /** A $unwind of the array follows: joined documents are passed on one by one. */
   readonly unwound: boolean
   readonly evaluation: EvaluationContext
 }
@@ -73,12 +79,15 @@ function compileLookup(argument: RawValue, context: StageContext): CompiledStage
         lookup.pipeline === null ? new FieldJoin(lookup, next) : new PipelineJoin(lookup, next),
         next,
         requests,
-        joinedAtOnce,
+        joinBatchSize,
       ),
   }
 }
 
-/** Does `{ $unwind: '$as' }` follow, without options? On what is no array it has no effect, so it stays. */
+/**
+ * Whether `{ $unwind: '$as' }` follows, without options. The $unwind stays in the pipeline, because
+ * it leaves values that are not arrays unchanged.
+ */
 function isPlainUnwind(following: StageContext['following'], as: string): boolean {
   if (following?.name !== '$unwind') return false
   const { argument } = following
@@ -90,7 +99,7 @@ function isPlainUnwind(following: StageContext['following'], as: string): boolea
   )
 }
 
-/** Gives a document on with what it is joined with. */
+/** Passes a document on together with the documents joined to it. */
 function emit({ as, unwound }: Lookup, next: StageRun, document: Uint8Array, joined: readonly Uint8Array[]): void {
   if (!unwound) {
     next.push(setAt(document, as, arrayOf(joined)))
@@ -112,11 +121,11 @@ export function arrayOf(documents: readonly Uint8Array[]): RawValue {
 function tooLarge({ from }: Lookup): CommandError {
   return new CommandError(
     4568,
-    `Total size of documents in ${from.collection ?? '$cmd.aggregate'} matching pipeline's $lookup stage exceeds ${matchedBytesMax} bytes`,
+    `Total size of documents in ${from.collection ?? '$cmd.aggregate'} matching pipeline's $lookup stage exceeds ${maxMatchedBytes} bytes`,
   )
 }
 
-/** `localField` and `foreignField` alone: one read serves many documents. */
+/** A join by `localField` and `foreignField` alone: one read serves many documents. */
 class FieldJoin implements JoinRun {
   readonly #lookup: Lookup
   readonly #next: StageRun
@@ -132,7 +141,7 @@ class FieldJoin implements JoinRun {
     const values = documents.map((document) => localValues(document, local))
     const found: Uint8Array[] = []
     let bytes = 0
-    const limit = documents.length === 1 ? matchedBytesMax : readAtOnceBytesMax
+    const limit = documents.length === 1 ? maxMatchedBytes : maxSharedReadBytes
     const read: ForeignRead = {
       ...lookup.from,
       stages: [matchAnyOf(foreign, distinct(values.flat()))],
@@ -140,7 +149,7 @@ class FieldJoin implements JoinRun {
     }
     yield* readForeign(read, (document) => {
       bytes += document.length
-      // What goes on one by one is never held together by the server.
+      // The server never holds unwound documents together, so the limit does not apply to them.
       if (bytes > limit && (documents.length > 1 || !lookup.unwound)) return false
       found.push(document)
       return true
@@ -170,19 +179,21 @@ function distinct(values: readonly RawValue[]): RawValue[] {
   return [...known.values()]
 }
 
-/** With a pipeline: a read for each document, unless one before asked the same. */
+/**
+ * A join with a pipeline: one read for each document, unless an earlier read had the same inputs.
+ */
 class PipelineJoin implements JoinRun {
   readonly #lookup: Lookup
   readonly #next: StageRun
-  /** Does the pipeline give the same again for the same variables? */
+  /** The pipeline returns the same results for the same variables. */
   readonly #repeatable: boolean
-  /** Results by what they depend on; those of one call of `join`, or for good when there is but one. */
+  /** Results by their inputs. Cleared by each call of `join`, unless the pipeline has no inputs. */
   #known = new Map<string, readonly Uint8Array[]>()
 
   constructor(lookup: Lookup, next: StageRun) {
     this.#lookup = lookup
     this.#next = next
-    this.#repeatable = !lookup.pipeline!.some(mentionsChance)
+    this.#repeatable = !lookup.pipeline!.some(usesRandomness)
   }
 
   *join(documents: readonly Uint8Array[]): JoinWork {
@@ -203,17 +214,17 @@ class PipelineJoin implements JoinRun {
         let bytes = 0
         yield* readForeign({ ...lookup.from, stages: this.#stagesFor(values), variables }, (each) => {
           bytes += each.length
-          if (bytes > matchedBytesMax && !lookup.unwound) throw tooLarge(lookup)
+          if (bytes > maxMatchedBytes && !lookup.unwound) throw tooLarge(lookup)
           found.push(each)
         })
         joined = found
-        if (bytes <= readAtOnceBytesMax || !isCorrelated) this.#known.set(key, joined)
+        if (bytes <= maxSharedReadBytes || !isCorrelated) this.#known.set(key, joined)
       }
       emit(lookup, this.#next, document, joined)
     }
   }
 
-  /** The pipeline, on documents that have one of the values; $documents stays first. */
+  /** The pipeline with a $match on the values in front; $documents stays first. */
   #stagesFor(values: readonly RawValue[]): readonly Uint8Array[] {
     const pipeline = this.#lookup.pipeline!
     const { fields, from } = this.#lookup
@@ -229,13 +240,13 @@ function keyOf(values: readonly RawValue[], bound: readonly (RawValue | undefine
   return JSON.stringify([values.map(text), bound.map(text)])
 }
 
-const chance = new Set(['$rand', '$sample', '$sampleRate'])
+const randomOperators = new Set(['$rand', '$sample', '$sampleRate'])
 
-/** Does the answer depend on dice? */
-function mentionsChance(document: Uint8Array): boolean {
+/** Whether the result depends on random numbers. */
+function usesRandomness(document: Uint8Array): boolean {
   for (const it = new FieldIterator(document); it.next();) {
-    if (chance.has(it.name())) return true
-    if ((it.type === BsonType.object || it.type === BsonType.array) && mentionsChance(it.value().slice())) return true
+    if (randomOperators.has(it.name())) return true
+    if ((it.type === BsonType.object || it.type === BsonType.array) && usesRandomness(it.value().slice())) return true
   }
   return false
 }

@@ -1,4 +1,7 @@
-/** $unionWith: after its input, what a pipeline over another collection gives. Manual: aggregation/unionWith. */
+/**
+ * $unionWith: its input, then the results of a pipeline over another collection. Manual:
+ * aggregation/unionWith.
+ */
 import { BsonType, CommandError, FieldIterator, firstFieldName, typeName, type RawValue } from '@shardlab/bson'
 import { openJoin, readForeign, type ForeignRead, type JoinRun } from './join-run.js'
 import { checkForeignName, pipelineArgument } from './lookup-arguments.js'

@@ -1,4 +1,7 @@
-/** $redact: the expression decides at each level whether to keep, to prune, or to look into embedded documents. */
+/**
+ * $redact: at each level the expression decides whether to keep, to prune, or to descend into
+ * embedded documents.
+ */
 import {
   BsonType,
   CommandError,

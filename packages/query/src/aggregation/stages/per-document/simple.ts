@@ -1,4 +1,7 @@
-/** $match, $project, $addFields, $set, $unset, $replaceRoot, $replaceWith: one document at a time. */
+/**
+ * $match, $project, $addFields, $set, $unset, $replaceRoot, $replaceWith: each handles one document
+ * at a time.
+ */
 import {
   BsonType,
   CommandError,
@@ -24,7 +27,7 @@ function compileMatch(argument: RawValue, { evaluation, isFirst }: StageContext)
   return mapStage('$match', (document) => (filter.matches(document) ? document : null))
 }
 
-function projecting(
+function projectionStage(
   name: string,
   argument: RawValue,
   compile: (specification: Uint8Array) => Projection,
@@ -58,7 +61,7 @@ function addFields(name: string): StageOperator {
     inUpdates: true,
     sharded: 'shards',
     compile: (argument, { evaluation }) =>
-      projecting(name, argument, (specification) => compileAddFields(specification, evaluation)),
+      projectionStage(name, argument, (specification) => compileAddFields(specification, evaluation)),
   }
 }
 
@@ -116,7 +119,7 @@ export const simpleStages: readonly StageOperator[] = [
     inUpdates: true,
     sharded: 'shards',
     compile: (argument, { evaluation }) =>
-      projecting('$project', argument, (specification) =>
+      projectionStage('$project', argument, (specification) =>
         compileProjection(specification, evaluation, { dialect: 'aggregate' }),
       ),
   },

@@ -1,4 +1,7 @@
-/** $documents: documents written in the pipeline itself. Manual: aggregation/documents; server: document_source_documents.cpp. */
+/**
+ * $documents: documents written in the pipeline itself. Manual: aggregation/documents; server:
+ * document_source_documents.cpp.
+ */
 import { BsonType, CommandError, elementsOf, emptyDocument, typeName, type RawValue } from '@shardlab/bson'
 import type { EvaluationContext } from '../../../context.js'
 import { formatValue } from '../../../values/format.js'
@@ -6,8 +9,8 @@ import { compileExpression } from '../../expressions/compile.js'
 import { passThroughStage, type StageOperator } from '../stage.js'
 
 /**
- * The documents that a $documents stage gives.
- * @throws CommandError 5858203 when the expression gives no array, 40228 when an element is no document
+ * @throws CommandError 5858203 when the expression does not evaluate to an array, 40228 when an
+ *   element is not a document
  */
 export function evaluateDocuments(argument: RawValue, context: EvaluationContext): Uint8Array[] {
   const value = compileExpression(argument, context).evaluateOn(emptyDocument)

@@ -1,6 +1,7 @@
 /**
- * Stages whose documents come from the member that runs them. What they give is written where the members are:
- * packages/node/src/sources and packages/mongos/src/sources. Server: `StageConstraints` of each stage.
+ * Stages whose documents come from the member that runs them. The members' packages implement them:
+ * packages/node/src/sources and packages/mongos/src/sources. Server: `StageConstraints` of each
+ * stage.
  */
 import { BsonType, CommandError, findField, isEmptyDocument, typeName, type RawValue } from '@shardlab/bson'
 import { parseStruct } from '../../../values/idl.js'
@@ -11,7 +12,7 @@ interface SourceTraits {
   readonly since?: number
   readonly collection: StageSource['collection']
   readonly notIn: readonly PipelineKind[]
-  /** @throws CommandError for an argument that is none */
+  /** @throws CommandError for an invalid argument */
   readonly check: (argument: RawValue) => void
 }
 
@@ -32,7 +33,7 @@ function source(name: string, { since, collection, notIn, check }: SourceTraits)
   }
 }
 
-const anObject = (code: number, message: (argument: RawValue) => string) => (argument: RawValue) => {
+const requireObject = (code: number, message: (argument: RawValue) => string) => (argument: RawValue) => {
   if (argument.type !== BsonType.object) throw new CommandError(code, message(argument))
 }
 
@@ -44,8 +45,8 @@ const needsAtlas =
 const listingNeedsAtlas =
   'Using Atlas Search Database Commands and the $listSearchIndexes aggregation stage requires additional configuration. Please connect to Atlas or an AtlasCLI local deployment to enable. For more information on how to connect, see https://dochub.mongodb.org/core/atlas-cli-deploy-local-reqs.'
 
-/** A stage that this server knows and cannot serve. */
-function refused(
+/** A stage that this server recognizes but cannot serve. */
+function unavailable(
   name: string,
   since: number,
   code: number,
@@ -70,7 +71,7 @@ export const sourceStages: readonly StageOperator[] = [
   source('$collStats', {
     collection: 'required',
     notIn: ['facet'],
-    check: anObject(
+    check: requireObject(
       5447000,
       (argument) => `$collStats must take a nested object but found: ${formatField('$collStats', argument)}`,
     ),
@@ -86,17 +87,17 @@ export const sourceStages: readonly StageOperator[] = [
   source('$currentOp', {
     collection: 'none',
     notIn: ['facet', 'lookup', 'unionWith'],
-    check: anObject(14, optionsOf('$currentOp')),
+    check: requireObject(14, optionsOf('$currentOp')),
   }),
   source('$listLocalSessions', {
     collection: 'none',
     notIn: ['facet', 'lookup', 'unionWith'],
-    check: anObject(14, optionsOf('$listLocalSessions')),
+    check: requireObject(14, optionsOf('$listLocalSessions')),
   }),
   source('$listSessions', {
     collection: 'required',
     notIn: ['facet', 'lookup', 'unionWith'],
-    check: anObject(14, optionsOf('$listSessions')),
+    check: requireObject(14, optionsOf('$listSessions')),
   }),
   source('$listSampledQueries', {
     since: 7,
@@ -119,7 +120,7 @@ export const sourceStages: readonly StageOperator[] = [
   source('$shardedDataDistribution', {
     // 6.0.3
     since: 6.03,
-    // It says itself where it has to run.
+    // The member that runs the stage checks its target.
     collection: 'any',
     notIn: ['facet', 'lookup', 'unionWith'],
     check(argument) {
@@ -130,7 +131,7 @@ export const sourceStages: readonly StageOperator[] = [
   source('$listClusterCatalog', {
     // 8.0.10
     since: 8,
-    // It says itself where it has to run.
+    // The member that runs the stage checks its target.
     collection: 'any',
     notIn: ['facet'],
     check(argument) {
@@ -146,10 +147,10 @@ export const sourceStages: readonly StageOperator[] = [
       })
     },
   }),
-  refused('$changeStream', 4, 40573, 'The $changeStream stage is only supported on replica sets', 'any'),
-  refused('$geoNear', 4.4, 27, '$geoNear requires a 2d or 2dsphere index, but none were found', 'required'),
-  refused('$search', 4.4, 31082, needsAtlas, 'required'),
-  refused('$searchMeta', 4.4, 31082, needsAtlas, 'required'),
-  refused('$vectorSearch', 7, 31082, needsAtlas, 'required'),
-  refused('$listSearchIndexes', 7, 31082, listingNeedsAtlas, 'required'),
+  unavailable('$changeStream', 4, 40573, 'The $changeStream stage is only supported on replica sets', 'any'),
+  unavailable('$geoNear', 4.4, 27, '$geoNear requires a 2d or 2dsphere index, but none were found', 'required'),
+  unavailable('$search', 4.4, 31082, needsAtlas, 'required'),
+  unavailable('$searchMeta', 4.4, 31082, needsAtlas, 'required'),
+  unavailable('$vectorSearch', 7, 31082, needsAtlas, 'required'),
+  unavailable('$listSearchIndexes', 7, 31082, listingNeedsAtlas, 'required'),
 ]

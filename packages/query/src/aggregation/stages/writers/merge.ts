@@ -1,4 +1,7 @@
-/** $merge: the results are merged into a collection. Manual: aggregation/merge; server: document_source_merge.cpp, document_source_merge_spec.cpp. */
+/**
+ * $merge: merges the results into a collection. Manual: aggregation/merge; server:
+ * document_source_merge.cpp, document_source_merge_spec.cpp.
+ */
 import { BsonType, CommandError, elementsOf, FieldIterator, typeName, type RawValue } from '@shardlab/bson'
 import { unboundVariable } from '../../../context.js'
 import { compileExpression } from '../../expressions/compile.js'
@@ -16,10 +19,10 @@ export interface MergeSpecification {
   readonly collection: string
   /** Null: the default, `_id` and the shard key. */
   readonly on: readonly string[] | null
-  /** A pipeline sees the new document as `$$new` and the variables. */
+  /** A pipeline sees the new document as `$$new`, and the variables. */
   readonly whenMatched: (typeof matchedModes)[number] | readonly Uint8Array[]
   readonly whenNotMatched: (typeof notMatchedModes)[number]
-  /** Expressions over the new document; null: not given, which stands for `{ new: '$$ROOT' }`. */
+  /** Expressions over the new document; null: not given, the default is `{ new: '$$ROOT' }`. */
   readonly variables: readonly { readonly name: string; readonly expression: RawValue }[] | null
 }
 
@@ -27,8 +30,8 @@ const internalDatabases = new Set(['admin', 'config', 'local'])
 
 /**
  * @param db of the pipeline
- * @throws CommandError 14, 40414, 40415, 2 and 51178 to 51199 for a specification that is none, 51181 for modes that do not go together,
- *   73 InvalidNamespace, 31319, 31320, 51273
+ * @throws CommandError 14, 40414, 40415, 2 and 51178 to 51199 for an invalid specification, 51181
+ *   for modes that exclude each other, 73 InvalidNamespace, 31319, 31320, 51273
  */
 export function parseMerge(argument: RawValue, db: string): MergeSpecification {
   if (argument.type !== BsonType.string && argument.type !== BsonType.object)

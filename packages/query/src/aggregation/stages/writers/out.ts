@@ -1,4 +1,7 @@
-/** $out: the results become a collection. Manual: aggregation/out; server: document_source_out.cpp. */
+/**
+ * $out: replaces a collection by the results. Manual: aggregation/out; server:
+ * document_source_out.cpp.
+ */
 import { BsonType, CommandError, FieldIterator, typeName, type RawValue } from '@shardlab/bson'
 import { passThroughStage, type StageOperator } from '../stage.js'
 
@@ -48,7 +51,7 @@ function parseObject(argument: RawValue): OutTarget {
   return { db: fields.get('db')!, collection: fields.get('coll')! }
 }
 
-/** Can there be such a collection? */
+/** Whether the namespace is valid for a collection. */
 export function isValidTarget({ db, collection }: OutTarget): boolean {
   return (
     db !== '' &&

@@ -1,4 +1,7 @@
-/** $sum, $avg, $min, $max, $stdDevPop, $stdDevSamp as expressions: over one array, or over the operands. */
+/**
+ * $sum, $avg, $min, $max, $stdDevPop, $stdDevSamp as expressions: over one array, or over the
+ * operands.
+ */
 import { BsonType, elementsOf } from '@shardlab/bson'
 import { accumulatorOperators } from '../../../accumulators/table.js'
 import { operandsOf } from '../../arguments.js'

@@ -1,8 +1,11 @@
-/** $median and $percentile as expressions: over one array, or one number. Server: `expression_from_accumulator_quantile.h`. */
+/**
+ * $median and $percentile as expressions: over one array, or one number. Server:
+ * `expression_from_accumulator_quantile.h`.
+ */
 import { BsonType, CommandError, elementsOf } from '@shardlab/bson'
 import { toNumber } from '../../../../values/arithmetic.js'
 import { formatValue } from '../../../../values/format.js'
-import { percentileArgument, percentilesOf, sharesOf } from '../../../accumulators/percentile.js'
+import { percentileArgument, percentilesOf, fractionsOf } from '../../../accumulators/percentile.js'
 import { computed, type ExpressionOperator } from '../../expression.js'
 
 function quantile(name: string, notObject: number): ExpressionOperator {
@@ -19,7 +22,7 @@ function quantile(name: string, notObject: number): ExpressionOperator {
           7750300,
           `The $percentile 'p' field must be an array of constant values, but found value: ${formatValue(p!)}.`,
         )
-      const wanted = shares === null ? null : sharesOf(shares.constant!.value, p!)
+      const wanted = shares === null ? null : fractionsOf(shares.constant!.value, p!)
       const expression = compiler.compile(input)
       return computed([expression], (frame) => {
         const value = expression.evaluate(frame)

@@ -1,4 +1,6 @@
-/** $size, $arrayElemAt, $first, $last, $in, $isArray, $concatArrays, $map, $filter, $reduce, $let. */
+/**
+ * $size, $arrayElemAt, $first, $last, $in, $isArray, $concatArrays, $map, $filter, $reduce, $let.
+ */
 import {
   BsonType,
   boolValue,

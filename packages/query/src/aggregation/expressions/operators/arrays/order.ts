@@ -80,7 +80,7 @@ export function countOperand(value: RawValue | undefined): number {
   return Number(integer)
 }
 
-/** What an N operator's object must have, as an expression and as an accumulator. */
+/** The argument of an N operator, as an expression and as an accumulator. */
 export const countNamed = {
   fields: ['n', 'input'],
   required: {

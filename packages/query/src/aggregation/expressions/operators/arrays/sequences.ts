@@ -63,7 +63,7 @@ function reverse(value: RawValue | undefined): RawValue {
   return arrayValue(elementsOf(value).reverse())
 }
 
-/** As many bytes as $range may make before the server gives up. */
+/** Most bytes that $range may generate. */
 const maxRangeBytes = 100 * 1024 * 1024
 
 function range([from, to, by]: readonly (RawValue | undefined)[], given = 2): RawValue {

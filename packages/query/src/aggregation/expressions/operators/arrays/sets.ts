@@ -1,4 +1,7 @@
-/** Sets: arrays whose order and duplicates do not count. Equality is canonical, under the collation. */
+/**
+ * Set operators: order and duplicates are ignored. Values are equal if they compare as equal under
+ * the collation.
+ */
 import {
   boolValue,
   BsonType,
@@ -15,7 +18,7 @@ import type { ExpressionOperator } from '../../expression.js'
 
 type Compare = (a: RawValue, b: RawValue) => number
 
-/** Sorted, each value once. */
+/** Sorted, without duplicates. */
 function distinct(values: readonly RawValue[], compare: Compare): RawValue[] {
   return values
     .toSorted(compare)

@@ -21,7 +21,7 @@ function binaryValue(subtype: number, data: Uint8Array): RawValue {
 const base64Text = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 const base64UrlText = /^[A-Za-z0-9_-]*$/
 
-/** The bytes of a text, or why it has none. */
+/** The bytes of a text, or the reason why it is invalid. */
 function parse(text: string, format: BinaryFormat): Uint8Array | string {
   switch (format) {
     case 'base64':
@@ -71,7 +71,7 @@ export function textOfBinary(value: RawValue, format: BinaryFormat): RawValue {
     case 'hex':
       return stringValue(hex.toUpperCase())
     case 'utf8':
-      // What is no UTF-8 does not come back from text as it went in.
+      // Invalid UTF-8 is not the same after a round trip through a string.
       if (!Buffer.from(data.toString()).equals(data)) throw fail('BinData does not represent a valid UTF-8 string')
       return stringValue(data.toString())
     default:

@@ -1,4 +1,7 @@
-/** $convert and its short forms $toInt, $toLong, $toDouble, $toDecimal, $toBool, $toString, $toDate, $toObjectId, $toUUID. */
+/**
+ * $convert and its short forms $toInt, $toLong, $toDouble, $toDecimal, $toBool, $toString, $toDate,
+ * $toObjectId, $toUUID.
+ */
 import {
   asBuffer,
   boolValue,
@@ -72,12 +75,12 @@ function toText(value: RawValue): RawValue | undefined {
   }
 }
 
-/** Give undefined for a type that they cannot convert. */
+/** A converter returns undefined for types that it cannot convert. */
 const converters: ReadonlyMap<number, (value: RawValue) => RawValue | undefined> = new Map([
   [BsonType.double, toDouble],
   [BsonType.string, toText],
   [BsonType.objectId, toObjectIdValue],
-  // Strings, documents and all that has no falsehood of its own are true.
+  // Only false, 0 and null are falsy: all other values convert to true.
   [BsonType.bool, (value: RawValue) => boolValue(value.isTruthy())],
   [BsonType.date, toDateValue],
   [BsonType.int32, toInt32],
@@ -87,7 +90,7 @@ const converters: ReadonlyMap<number, (value: RawValue) => RawValue | undefined>
 
 interface Target {
   readonly type: number
-  /** Of binary data. */
+  /** The subtype of binary data. */
   readonly subtype: number
 }
 
@@ -112,7 +115,7 @@ function convert(value: RawValue, target: Target, format: BinaryFormat | null): 
   return result
 }
 
-/** The `to` of $convert: an alias or a number; null for nothing. */
+/** The `to` of $convert as an alias or a number; null if it is null or missing. */
 function typeOfTarget(to: RawValue | undefined): number | null {
   if (to === undefined || to.isNullish()) return null
   if (to.type === BsonType.string) {
@@ -162,7 +165,10 @@ function formatOf(format: RawValue | undefined): BinaryFormat | null {
   return text as BinaryFormat
 }
 
-/** `to`: a type, or since 8.0 an object with `type` and `subtype`; null for nothing. */
+/**
+ * `to` as a type, or since 8.0 as an object with `type` and `subtype`; null if it is null or
+ * missing.
+ */
 function targetOf(to: RawValue | undefined, knowsObjects: boolean): Target | null {
   const isObject = knowsObjects && to?.type === BsonType.object
   const inner = isObject ? findField(to.bytes, 'type', to.start) : undefined

@@ -1,4 +1,6 @@
-/** Conversions to numbers. Server: `ConversionTable` of `expression.cpp`, `NumberParser` for text. */
+/**
+ * Conversions to numbers. Server: `ConversionTable` of `expression.cpp`, `NumberParser` for text.
+ */
 import {
   BsonType,
   CommandError,
@@ -43,12 +45,12 @@ function integerOfNumber(value: RawValue, fits: (integer: bigint) => boolean): b
   if (!Number.isFinite(number) && (value.type === BsonType.double || /inf/i.test(formatEvaluated(value))))
     throw conversionFailure(`Attempt to convert infinity value to integer type ${suffix}`)
   const integer = truncateToInt64(value)
-  // The server does not tell which long it was.
+  // The server's message leaves the value out for a long.
   if (integer === null || !fits(integer)) throw overflow(value.type === BsonType.int64 ? '' : formatEvaluated(value))
   return integer
 }
 
-/** Undefined when there is no such conversion. */
+/** Undefined when no conversion from the type exists. */
 function integer(value: RawValue, fits: (integer: bigint) => boolean): bigint | undefined {
   if (value.type === BsonType.bool) return value.asBool() ? 1n : 0n
   if (value.type === BsonType.string) return integerOfText(value.asString(), fits)

@@ -1,4 +1,7 @@
-/** $dateAdd, $dateSubtract, $dateDiff, $dateTrunc. Days and longer are counted on the wall clock of the time zone. */
+/**
+ * $dateAdd, $dateSubtract, $dateDiff, $dateTrunc. Units from the day upwards are counted in the
+ * local time of the time zone.
+ */
 import { BsonType, CommandError, int64Value, nullValue, readUint32, type RawValue } from '@shardlab/bson'
 import { exactInteger } from '../../../../values/arithmetic.js'
 import { dateValue } from '../../../../values/build.js'
@@ -25,7 +28,7 @@ function unitOf(name: string, value: RawValue): TimeUnit {
   return inContext(`${name} parameter 'unit' value parsing failed`, () => timeUnit(value.asString()))
 }
 
-/** Says what was being done when it failed. */
+/** Prefixes errors with the operation that failed. */
 function inContext<T>(doing: string, act: () => T): T {
   try {
     return act()
@@ -42,7 +45,7 @@ function zoneIn(name: string, value: RawValue | undefined, wasGiven: boolean): T
 
 const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday']
 
-/** 0 = Sunday; the default of the server is Sunday. */
+/** 0 is Sunday, which is also the server's default. */
 function weekdayOf(name: string, value: RawValue): number {
   if (value.type !== BsonType.string)
     throw new CommandError(5439015, `${name} requires 'startOfWeek' to be a string, but got ${typeOf(value)}`)
@@ -63,7 +66,7 @@ function instantNamed(name: string, parameter: string, value: RawValue, code = 5
   return ms
 }
 
-/** The most units that may be added at once: about the span of 64-bit dates. */
+/** The most units that may be added at once: about the range of 64-bit dates. */
 const maxAmounts: Readonly<Record<TimeUnit, number>> = (() => {
   const days = 213_503_982_335
   const years = Math.floor(days / 365) + 1
@@ -80,7 +83,7 @@ const maxAmounts: Readonly<Record<TimeUnit, number>> = (() => {
   }
 })()
 
-/** Dates are 64-bit. */
+/** The greatest double that fits a 64-bit date. */
 const maxInstantMs = 2 ** 63 - 1024
 
 function shifting(name: string, sign: 1 | -1): ExpressionOperator {
@@ -119,7 +122,7 @@ function shifting(name: string, sign: 1 | -1): ExpressionOperator {
   )
 }
 
-/** How many boundaries of the unit lie between. */
+/** The number of boundaries of the unit between two instants. */
 function boundariesBetween(from: number, to: number, unit: TimeUnit, zone: TimeZone, startOfWeek: number): number {
   const [fromOffset, toOffset] = [zone.offsetAt(from), zone.offsetAt(to)]
   const [fromWall, toWall] = [from + fromOffset, to + toOffset]

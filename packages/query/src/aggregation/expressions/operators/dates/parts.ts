@@ -47,7 +47,7 @@ function coerceToInstant(value: RawValue): number {
   return instant
 }
 
-/** UTC when none was asked for, null when the operand came to nothing. */
+/** UTC when no time zone was given, null when the operand evaluated to null or missing. */
 export function zoneOf(value: RawValue | undefined, wasGiven: boolean): TimeZone | null {
   if (!wasGiven) return utc
   if (value === undefined || value.isNullish()) return null
@@ -192,7 +192,7 @@ const dateFromParts: ExpressionOperator = {
           number,
         ]
         const wall = isIso ? isoWallMs(isoYear, isoWeek, isoDay) : wallMs(year, month, day)
-        // Hours and less that overflow carry over as elapsed time.
+        // Hours and smaller units that overflow carry over as elapsed time.
         return dateValue(instantOf(wall + ((hour * 60 + minute) * 60 + second) * 1000 + millisecond, zone))
       },
     )
@@ -253,7 +253,7 @@ const dateFromString: ExpressionOperator = {
   name: '$dateFromString',
   manualPage: 'aggregation/dateFromString',
   status: 'partial',
-  missing: 'texts without a format but ISO 8601 and YYYY/MM/DD, where the server guesses',
+  missing: 'texts without a format that are neither ISO 8601 nor YYYY/MM/DD, which the server guesses',
   compile(argument, compiler) {
     const operands = namedOperands(
       {

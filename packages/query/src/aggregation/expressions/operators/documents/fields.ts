@@ -52,7 +52,7 @@ function compileGetField(argument: RawValue, compiler: ExpressionCompiler): Expr
   })
 }
 
-/** Before 7.2 a field cannot be named by what a document holds. */
+/** Before 7.2 the field name has to be a constant. */
 function checkConstantName(argument: RawValue): void {
   const reference = fieldReference(argument)
   if (reference !== null)
@@ -78,7 +78,10 @@ function isOperator(argument: RawValue): boolean {
   return it.next() && it.name().startsWith('$')
 }
 
-/** Is this an expression other than a constant that is written as one? The server does not fold what names a field. */
+/**
+ * Whether this is a non-constant expression in operator syntax. The server does not fold the
+ * expression that names a field.
+ */
 function isComputed(argument: RawValue): boolean {
   if (argument.type === BsonType.array) return true
   if (argument.type !== BsonType.object) return false
@@ -136,14 +139,17 @@ function fieldSetter(name: string, hasValue: boolean): ExpressionOperator {
   }
 }
 
-/** The field path that stands where the name of a field is wanted; null when there is none. */
+/** The field path given where a field name is required; null when there is none. */
 function fieldReference(argument: RawValue): string | null {
   const field = findField(argument.bytes, 'field', argument.start)
   if (field?.type !== BsonType.string) return null
   return /^\$[^$]/.test(field.asString()) ? field.asString() : null
 }
 
-/** The document with the field set in its place, at the end when it is new, or without it. */
+/**
+ * The document with the field replaced, or appended when it is new, or removed when `value` is
+ * undefined.
+ */
 function withField(from: RawValue, key: string, value: RawValue | undefined): RawValue {
   const writer = new DocumentWriter()
   let found = false

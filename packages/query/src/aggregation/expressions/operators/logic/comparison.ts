@@ -1,4 +1,4 @@
-/** $eq … $cmp: all types against each other in canonical order; a missing value is below null. */
+/** $eq … $cmp: values of all types compare in canonical order; a missing value is below null. */
 import { boolValue, compareValues, int32Value, type RawValue } from '@shardlab/bson'
 import type { ExpressionOperator } from '../../expression.js'
 import { operandsOf, operator } from '../../arguments.js'
@@ -11,7 +11,7 @@ function comparison(name: string, of: (order: number) => RawValue): ExpressionOp
     compile(argument, compiler) {
       const operands = operandsOf(argument, compiler)
       const [left, right] = operands
-      // Lets the plain operator complain about the number of operands.
+      // The plain operator throws the error about the number of operands.
       if (operands.length !== 2 || left === undefined || right === undefined) return checked.compile(argument, compiler)
       const { strings } = compiler.context
       return computed(operands, (frame) => of(compareValues(left.evaluate(frame), right.evaluate(frame), strings)))

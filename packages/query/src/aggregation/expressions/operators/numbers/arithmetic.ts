@@ -20,7 +20,7 @@ import type { ExpressionOperator } from '../../expression.js'
 
 const isDate = (value: RawValue | undefined) => value?.type === BsonType.date
 
-/** Milliseconds of a number beside a date: halves go away from zero for doubles, to the even neighbour for decimals. */
+/** Milliseconds to add to a date: doubles round half away from zero, decimals half to even. */
 function millis(value: RawValue): bigint {
   const rounded =
     value.type === BsonType.double
@@ -39,7 +39,7 @@ function shiftDate(date: RawValue, by: bigint): RawValue {
   return dateValue(shifted)
 }
 
-/** $add of numbers and at most one date, to which each number is added by itself, rounded. */
+/** $add of numbers and at most one date. Each number is rounded before it is added to the date. */
 export function add(operands: readonly (RawValue | undefined)[]): RawValue {
   let sum: RawValue = int32Value(0)
   let date: RawValue | null = null
@@ -60,7 +60,7 @@ function negate(value: RawValue): RawValue {
   return value.type === BsonType.decimal128 ? negateDecimal(value) : multiplyNumbers(value, int32Value(-1), 'double')!
 }
 
-/** $subtract: two dates give milliseconds. */
+/** $subtract: the difference of two dates is in milliseconds. */
 export function subtract([left, right]: readonly (RawValue | undefined)[]): RawValue {
   if (left === undefined || right === undefined || left.isNullish() || right.isNullish()) return nullValue
   if (left.isNumber() && right.isNumber()) return subtractNumbers(left, right)
@@ -72,7 +72,6 @@ export function subtract([left, right]: readonly (RawValue | undefined)[]): RawV
   )
 }
 
-/** $multiply. */
 export function multiply(operands: readonly (RawValue | undefined)[]): RawValue {
   let product: RawValue = int32Value(1)
   for (const operand of operands) {
@@ -84,7 +83,7 @@ export function multiply(operands: readonly (RawValue | undefined)[]): RawValue 
   return product
 }
 
-/** $divide: doubles, or decimals. @throws CommandError BadValue (2) for a zero divisor */
+/** @throws CommandError BadValue (2) for a zero divisor */
 export function divide([left, right]: readonly (RawValue | undefined)[]): RawValue {
   if (left === undefined || right === undefined || left.isNullish() || right.isNullish()) return nullValue
   if (!left.isNumber() || !right.isNumber())
@@ -102,7 +101,6 @@ export function divide([left, right]: readonly (RawValue | undefined)[]): RawVal
   return doubleValue(left.asNumber() / right.asNumber())
 }
 
-/** $mod. */
 export function mod([left, right]: readonly (RawValue | undefined)[]): RawValue {
   if (left === undefined || right === undefined || left.isNullish() || right.isNullish()) return nullValue
   if (!left.isNumber() || !right.isNumber())

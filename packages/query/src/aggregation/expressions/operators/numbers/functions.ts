@@ -37,15 +37,15 @@ import { formatEvaluated } from '../../../../values/format.js'
 import { operator, typeOf, unary } from '../../arguments.js'
 import type { ExpressionOperator } from '../../expression.js'
 
-/** A function of doubles and of decimals; the other numbers are taken as doubles. */
+/** A function of doubles and of decimals; other numbers are converted to doubles. */
 interface MathFunction {
   readonly double: (value: number) => number
   readonly decimal: DecimalFunction
-  /** Where it has values, and what is said elsewhere. Default: everywhere. */
+  /** The domain, and the error for values outside of it. Default: all numbers. */
   readonly domain?: { readonly holds: (value: number) => boolean; readonly refusal: (given: RawValue) => CommandError }
 }
 
-/** A function of one number; null for nothing. NaN is in every domain. */
+/** A function of one number; null for null or missing. NaN is in every domain. */
 function mathOperator(name: string, { double, decimal, domain }: MathFunction): ExpressionOperator {
   return unary(name, (value) => {
     if (value === undefined || value.isNullish()) return nullValue
@@ -123,7 +123,7 @@ export function pow([base, exponent]: readonly (RawValue | undefined)[]): RawVal
   return doubleValue(toNumber(base) ** toNumber(exponent))
 }
 
-/** Null when it is no integer within int64. */
+/** Null when the result is not an integer within int64. */
 function integerPower(base: bigint, exponent: bigint): bigint | null {
   if (base === 1n || base === -1n) return exponent % 2n === 0n ? 1n : base
   if (exponent < 0n) return null
@@ -176,7 +176,7 @@ function placesOf(name: string, precision: RawValue): number {
   return Number(places)
 }
 
-/** Works on the first 34 digits of the double's exact value; NaN when the result takes more. */
+/** Uses the first 34 digits of the double's exact value; NaN when the result needs more. */
 function roundDouble(value: number, places: number, mode: RoundingMode): number {
   if (value === 0) return value
   // oxlint-disable-next-line oxc/number-arg-out-of-range -- JavaScript allows 100 digits

@@ -27,7 +27,10 @@ function concat(operands: readonly (RawValue | undefined)[]): RawValue {
   return stringValue(text)
 }
 
-/** The text that string operators take a value for; nothing is the empty text. Server: `Value::coerceToString`. */
+/**
+ * The string into which string operators convert a value; '' for null and missing. Server:
+ * `Value::coerceToString`.
+ */
 export function coerced(value: RawValue | undefined): string {
   if (value === undefined || value.isNullish()) return ''
   switch (value.type) {
@@ -57,7 +60,7 @@ export function isoDate(value: RawValue): string {
   return formatDate(isoFormat, datePartsAt(Number(value.asBigInt()), utc))
 }
 
-/** `Jan  1 00:00:01:a`: the time and, in hexadecimal, the increment. */
+/** `Jan  1 00:00:01:a`: the time, and the increment in hexadecimal. */
 function prettyTimestamp(value: RawValue): string {
   const parts = datePartsAt(readUint32(value.bytes, value.start + 4) * 1000, utc)
   const date = `${months[parts.month - 1]!.slice(0, 3)} ${String(parts.dayOfMonth).padStart(2, ' ')}`
@@ -66,7 +69,7 @@ function prettyTimestamp(value: RawValue): string {
 
 const timeFormat = parseFormat('%H:%M:%S', false)
 
-/** Case conversion knows ASCII letters only, as the server's. */
+/** Converts ASCII letters only, as the server does. */
 function asciiCase(name: string, pattern: RegExp, convert: (letter: string) => string): ExpressionOperator {
   return unary(name, (value) => stringValue(coerced(value).replace(pattern, convert)))
 }

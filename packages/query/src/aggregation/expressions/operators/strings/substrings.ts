@@ -1,4 +1,7 @@
-/** $substrCP, $substrBytes, $substr, $indexOfCP, $indexOfBytes, $split, $strcasecmp, $trim, $ltrim, $rtrim, $replaceOne, $replaceAll. */
+/**
+ * $substrCP, $substrBytes, $substr, $indexOfCP, $indexOfBytes, $split, $strcasecmp, $trim, $ltrim,
+ * $rtrim, $replaceOne, $replaceAll.
+ */
 import { BsonType, CommandError, int32Value, nullValue, stringValue, type RawValue } from '@shardlab/bson'
 import { exactInteger, truncateToInt64 } from '../../../../values/arithmetic.js'
 import { arrayValue } from '../../../../values/build.js'
@@ -54,7 +57,7 @@ function substrCP([value, from, count]: readonly (RawValue | undefined)[]): RawV
   )
 }
 
-/** The third and fourth operand of the $indexOf family. */
+/** The third and fourth operand of $indexOfCP, $indexOfBytes and $indexOfArray. */
 export function searchRange(
   name: string,
   [, , from, to]: readonly (RawValue | undefined)[],
@@ -121,7 +124,7 @@ function compareIgnoringCase([left, right]: readonly (RawValue | undefined)[]): 
   return int32Value(Math.sign(Buffer.compare(Buffer.from(upper(coerced(left))), Buffer.from(upper(coerced(right))))))
 }
 
-/** What trimming takes away when no characters are given. */
+/** The characters that are trimmed when none are given. */
 const whitespace = new Set(
   [
     0x00, 0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20, 0xa0, 0x1680, 0x2000, 0x2001, 0x2002, 0x2003, 0x2004, 0x2005, 0x2006,
