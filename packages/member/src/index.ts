@@ -64,7 +64,7 @@ export { type OperationRequest, RunningOperation } from './operations/running-op
 export type { ShardLabel } from './operations/shard-label.js'
 export { TimeLimit, maxTimeExpired, maxTimeMsOf } from './operations/time-limit.js'
 export { ParameterSet } from './parameters/parameter-set.js'
-export type { ParameterValue } from './parameters/parameter.js'
+export type { ParameterOwner, ParameterRow, ParameterValue } from './parameters/parameter.js'
 export { DistinctValues, writeValues } from './reads/distinct-values.js'
 export {
   type BulkWriteResult,

@@ -25,8 +25,6 @@ export interface MemberHost {
   readonly connections: ConnectionTable
   readonly failPoints: FailPoints
   readonly parameters: ParameterSet
-  /** Of a mongod; a router has none. */
-  readonly featureCompatibilityVersion?: string
   readonly logBuffer: LogBuffer
   /** The process id part of hello's topologyVersion. */
   readonly processId: Uint8Array

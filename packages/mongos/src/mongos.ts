@@ -52,6 +52,7 @@ import {
   type MongosState,
 } from './mongos-state.js'
 import { defaultMongosLimits, defaultPingIntervalMs, type MongosLimits, type MongosOptions } from './options.js'
+import { mongosParameters, type MongosParameterName } from './parameters/mongos-parameters.js'
 import { QuerySampler, samplerTimer } from './query-analysis/query-sampler.js'
 import { Remote } from './remote/remote.js'
 import { Statistics } from './statistics/statistics.js'
@@ -78,7 +79,7 @@ export class Mongos implements Actor, DispatchHost {
   readonly operations = new OperationRegistry()
   readonly logBuffer: LogBuffer
   readonly failPoints: FailPoints
-  readonly parameters: ParameterSet
+  readonly parameters: ParameterSet<MongosParameterName>
   readonly statistics = new Statistics()
   /** Null where the emulated version samples no queries. */
   readonly sampling: QuerySampler | null
@@ -105,7 +106,7 @@ export class Mongos implements Actor, DispatchHost {
     this.startedAtMs = context.now()
     this.clock = new ClusterClock(() => context.now())
     this.failPoints = new FailPoints(this, context.random)
-    this.parameters = new ParameterSet(this)
+    this.parameters = new ParameterSet<MongosParameterName>(this, mongosParameters)
     const logSamples = context.random.fork('log-samples')
     this.logBuffer = new LogBuffer(() => logSamples.fraction())
     this.sessions = new SessionCatalog(undefined, (key) => this.cursors.killOfSessions((session) => session === key))

@@ -47,6 +47,7 @@ import type { LogChange } from './log/log-change.js'
 import { NodeLog, type ChangeObserver } from './log/node-log.js'
 import { exportNodeState, resumeNode, type NodeClients, type NodeState } from './node-state.js'
 import { featureCompatibilityVersionOf } from './parameters/feature-compatibility.js'
+import { nodeParameters, type NodeParameterName } from './parameters/node-parameters.js'
 import { answerClient, answerMember, serveMessage } from './member-messages.js'
 import { PrimaryState } from './primary-state.js'
 import type { SampledWrites } from './sampling/sampling-report.js'
@@ -90,7 +91,7 @@ export class StorageNode implements MemberHost {
   readonly ttl = new TtlMonitor(this)
   readonly failPoints: FailPoints
   readonly primary = new PrimaryState(this)
-  readonly parameters: ParameterSet
+  readonly parameters: ParameterSet<NodeParameterName>
   /** The process id part of hello's topologyVersion. */
   processId: Uint8Array
   readonly newObjectId: () => Uint8Array
@@ -108,7 +109,7 @@ export class StorageNode implements MemberHost {
     this.startedAtMs = context.now()
     this.clock = new ClusterClock(() => context.now())
     this.snapshots = new SnapshotHistory(this.engine)
-    this.parameters = new ParameterSet(this)
+    this.parameters = new ParameterSet<NodeParameterName>(this, nodeParameters)
     const logSamples = context.random.fork('log-samples')
     this.logBuffer = new LogBuffer(() => logSamples.fraction())
     this.sessions = new SessionCatalog(undefined, (key) => this.#sessionEnded(key))

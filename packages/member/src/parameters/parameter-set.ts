@@ -8,40 +8,38 @@ import {
   type ParameterRow,
   type ParameterValue,
 } from './parameter.js'
-import { parameterTable, type ParameterName } from './parameter-table.js'
+import { memberParameters, type MemberParameterName } from './member-parameters.js'
 
-/** Rows without the fail points, by the process that has them: members of one version share them. */
-const rowsByBehaviours = new WeakMap<Behaviours, Map<ParameterOwner['process'], ReadonlyMap<string, ParameterRow>>>()
+/** The rows of a role, without the fail points. Members of one version share them. */
+const rowsByBehaviours = new WeakMap<Behaviours, Map<readonly ParameterRow[], ReadonlyMap<string, ParameterRow>>>()
 
-function rowsOf(host: ParameterOwner): ReadonlyMap<string, ParameterRow> {
-  const { behaviours } = host
-  const byProcess =
-    rowsByBehaviours.get(behaviours) ?? new Map<ParameterOwner['process'], ReadonlyMap<string, ParameterRow>>()
-  rowsByBehaviours.set(behaviours, byProcess)
-  let rows = byProcess.get(host.process)
+function rowsOf(behaviours: Behaviours, own: readonly ParameterRow[]): ReadonlyMap<string, ParameterRow> {
+  const byRole =
+    rowsByBehaviours.get(behaviours) ?? new Map<readonly ParameterRow[], ReadonlyMap<string, ParameterRow>>()
+  rowsByBehaviours.set(behaviours, byRole)
+  let rows = byRole.get(own)
   if (rows === undefined) {
-    const has = ({ only, behaviour }: ParameterRow): boolean =>
-      (only === undefined || only === host.process) &&
-      (behaviour === undefined || (behaviours as unknown as Record<string, unknown>)[behaviour] === true)
-    rows = new Map((parameterTable as readonly ParameterRow[]).filter(has).map((row) => [row.name, row]))
-    byProcess.set(host.process, rows)
+    const has = ({ behaviour }: ParameterRow): boolean =>
+      behaviour === undefined || (behaviours as unknown as Record<string, unknown>)[behaviour] === true
+    const sorted = [...memberParameters, ...own].filter(has).sort((a, b) => (a.name < b.name ? -1 : 1))
+    rows = new Map(sorted.map((row) => [row.name, row]))
+    byRole.set(own, rows)
   }
   return rows
 }
 
-/** The parameters of one member with their values. They last as long as the member lives. */
-export class ParameterSet {
+/** The parameters of one process with their values, which last as long as it runs. `Name`: those of its role. */
+export class ParameterSet<Name extends string = never> {
   readonly #host: ParameterOwner
   readonly #rows: ReadonlyMap<string, ParameterRow>
-  /** Those that are not what they are at the start, and those of which the member decides that. */
+  /** Values that were set. */
   readonly #values = new Map<string, ParameterValue>()
   readonly #watchers = new Map<string, () => void>()
 
-  constructor(host: ParameterOwner) {
+  /** @param own the parameters of the role, a table that all processes of the role pass */
+  constructor(host: ParameterOwner, own: readonly (ParameterRow & { readonly name: Name })[]) {
     this.#host = host
-    this.#rows = rowsOf(host)
-    for (const { name, initial } of this.#rows.values())
-      if (typeof initial === 'function') this.#values.set(name, initial(host))
+    this.#rows = rowsOf(host.behaviours, own)
   }
 
   /** All rows of this member, by name. */
@@ -57,16 +55,16 @@ export class ParameterSet {
   }
 
   /** The value of a numeric parameter; throws when this member has none of this name. */
-  number(name: ParameterName): number {
+  number(name: MemberParameterName | Name): number {
     return this.#valueOf(name) as number
   }
 
-  bool(name: ParameterName): boolean {
+  bool(name: MemberParameterName | Name): boolean {
     return this.#valueOf(name) === true
   }
 
   write(writer: DocumentWriter, row: ParameterRow, name = row.name): void {
-    writeParameter(writer, name, row, this.#values.get(row.name) ?? (row.initial as ParameterValue), this.#host)
+    writeParameter(writer, name, row, this.#values.get(row.name) ?? row.initial, this.#host)
   }
 
   /**
@@ -79,7 +77,7 @@ export class ParameterSet {
   }
 
   /** Has `changed` called whenever a client has set the parameter. */
-  watch(name: ParameterName, changed: () => void): void {
+  watch(name: MemberParameterName | Name, changed: () => void): void {
     this.#watchers.set(name, changed)
   }
 
@@ -105,15 +103,11 @@ export class ParameterSet {
         `attempted to set unrecognized parameter [${name}], use help:true to see options `,
       )
     if (!row.settableAtRuntime) throw new CommandError('IllegalOperation', `not allowed to change [${name}] at runtime`)
-    if (name === 'requireApiVersion' && this.#host.process === 'mongod')
-      throw new CommandError(
-        'IllegalOperation',
-        'Cannot set parameter requireApiVersion=true on a shard or config server',
-      )
+    if (row.refusal !== undefined) throw new CommandError('IllegalOperation', row.refusal)
     return row
   }
 
   #valueOf(name: string): ParameterValue | undefined {
-    return this.#values.get(name) ?? (this.#rows.get(name)?.initial as ParameterValue | undefined)
+    return this.#values.get(name) ?? this.#rows.get(name)?.initial
   }
 }

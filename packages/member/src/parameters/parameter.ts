@@ -7,20 +7,17 @@ export type ParameterValue = boolean | number | string | readonly string[]
 
 /** What the values of parameters depend on: the member that has them. */
 export interface ParameterOwner {
-  readonly process: 'mongos' | 'mongod'
   readonly behaviours: Behaviours
   readonly failPoints: FailPoints
-  /** Of a mongod; a router has none. */
-  readonly featureCompatibilityVersion?: string
   readonly parameters: { number(name: 'logLevel'): number }
 }
 
-/** One parameter of a member. */
-export interface ParameterRow {
+/** One parameter of the members that are an `Owner`. */
+export interface ParameterRow<Owner extends ParameterOwner = ParameterOwner> {
   readonly name: string
   readonly type: 'bool' | 'int' | 'long' | 'double' | 'string' | 'strings' | 'document'
-  /** Value at the start; a function where the member decides it. */
-  readonly initial: ParameterValue | ((host: ParameterOwner) => ParameterValue)
+  /** Value at the start. */
+  readonly initial: ParameterValue
   /** Bounds, both included. */
   readonly min?: number
   readonly max?: number
@@ -29,14 +26,14 @@ export interface ParameterRow {
   readonly below?: number
   readonly settableAtRuntime: boolean
   readonly settableAtStartup: boolean
-  /** Absent: on every member. */
-  readonly only?: 'mongos' | 'mongod'
+  /** Message with which a change at runtime is refused, although it is settable there on other members. */
+  readonly refusal?: string
   /** Name of the behaviour that says whether the emulated version has it; absent: all of them have. */
   readonly behaviour?: string
   /** Left out where all parameters are asked for. */
   readonly hidden?: boolean
   /** Of `document`: writes the value. */
-  readonly write?: (writer: DocumentWriter, name: string, host: ParameterOwner) => void
+  write?(writer: DocumentWriter, name: string, host: Owner): void
 }
 
 /** Writes a value of the row as the server types it. */

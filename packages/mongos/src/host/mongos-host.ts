@@ -4,7 +4,15 @@
  */
 import type { ActorContext, Cancellation, ClientCommand, ClusterClock, CommandArguments, Random } from '@shardlab/actor'
 import type { DocumentWriter } from '@shardlab/bson'
-import type { Concerns, MemberHost, MemberInvocation, SamplingReport, SessionId, TailableMode } from '@shardlab/member'
+import type {
+  Concerns,
+  MemberHost,
+  MemberInvocation,
+  ParameterSet,
+  SamplingReport,
+  SessionId,
+  TailableMode,
+} from '@shardlab/member'
 import type { EvaluationContext } from '@shardlab/query'
 import type { Behaviours } from '@shardlab/sharding'
 import type { CatalogCache } from '../catalog/catalog-cache.js'
@@ -12,6 +20,7 @@ import type { ShardRegistry } from '../catalog/shard-registry.js'
 import type { Operation } from '../command/operation.js'
 import type { ConcernDefaults } from '../mongos-state.js'
 import type { MongosLimits, MongosOptions } from '../options.js'
+import type { MongosParameterName } from '../parameters/mongos-parameters.js'
 import type { Remote } from '../remote/remote.js'
 import type { Statistics } from '../statistics/statistics.js'
 
@@ -155,6 +164,7 @@ export interface MongosHost extends MemberHost, RoutingHost {
   readonly process: 'mongos'
   readonly options: MongosOptions
   readonly cursors: ClusterCursors
+  readonly parameters: ParameterSet<MongosParameterName>
   readonly statistics: Statistics
   /** Null in versions that sample no queries. */
   readonly sampling: QuerySampling | null

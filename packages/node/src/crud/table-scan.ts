@@ -10,7 +10,7 @@ const internalDatabases: readonly string[] = ['admin', 'config', 'local']
  * @throws CommandError 291 NoQueryExecutionPlans
  */
 export function checkTableScan(
-  { parameters }: { readonly parameters: ParameterSet },
+  { parameters }: { readonly parameters: ParameterSet<'notablescan'> },
   { collection: { ns }, filter: { root }, root: plan }: QueryPlan,
   hint: string | Uint8Array | undefined,
 ): void {

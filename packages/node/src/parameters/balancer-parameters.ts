@@ -1,7 +1,7 @@
 /** Parameters of the balancer, which heeds those of the config server. Server: sharding_config_server_parameters.idl, auto_merger_server_parameters.idl. */
-import type { ParameterRow } from './parameter.js'
+import type { ParameterRow } from '@shardlab/member'
 
-const traits = { settableAtRuntime: true, settableAtStartup: true, only: 'mongod' } as const
+const traits = { settableAtRuntime: true, settableAtStartup: true } as const
 
 export const balancerParameters = [
   { name: 'autoMergerIntervalSecs', type: 'int', initial: 3600, min: 1, ...traits, behaviour: 'autoMerger' },

@@ -1,10 +1,9 @@
 /** Parameters of resharding. Server: resharding_server_parameters.idl. */
-import type { ParameterRow } from './parameter.js'
+import type { ParameterRow } from '@shardlab/member'
 
 const traits = {
   settableAtRuntime: true,
   settableAtStartup: true,
-  only: 'mongod',
   behaviour: 'reshardCollectionCommand',
 } as const
 

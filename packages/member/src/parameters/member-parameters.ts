@@ -1,0 +1,42 @@
+import { writeLogComponents } from './log-components.js'
+import type { ParameterRow } from './parameter.js'
+import { analyzeShardKeyParameters, queryAnalysisParameters } from './query-analysis-parameters.js'
+
+const runtime = { settableAtRuntime: true, settableAtStartup: true } as const
+const startup = { settableAtRuntime: false, settableAtStartup: true } as const
+const intMax = 0x7fff_ffff
+
+/**
+ * The parameters of every member. A role has more of its own. A table holds parameters that change what clients see,
+ * and those whose effect cannot be seen in an emulated cluster. What would be seen and is not built is in no table, so
+ * that setting it fails.
+ */
+export const memberParameters = [
+  { name: 'acceptApiVersion2', type: 'bool', initial: false, ...startup },
+  ...analyzeShardKeyParameters,
+  {
+    name: 'authenticationMechanisms',
+    type: 'strings',
+    initial: ['MONGODB-X509', 'SCRAM-SHA-1', 'SCRAM-SHA-256'],
+    ...startup,
+  },
+  { name: 'cursorTimeoutMillis', type: 'long', initial: 600_000, ...runtime },
+  { name: 'diagnosticDataCollectionEnabled', type: 'bool', initial: false, ...runtime },
+  { name: 'enableTestCommands', type: 'bool', initial: true, ...startup },
+  { name: 'localLogicalSessionTimeoutMinutes', type: 'int', initial: 30, ...startup },
+  {
+    name: 'logComponentVerbosity',
+    type: 'document',
+    initial: '',
+    settableAtRuntime: false,
+    settableAtStartup: false,
+    write: (writer, name, host) => writeLogComponents(writer, name, host.parameters.number('logLevel')),
+  },
+  { name: 'logLevel', type: 'int', initial: 0, min: 0, max: intMax, ...runtime },
+  { name: 'logicalSessionRefreshMillis', type: 'int', initial: 300_000, ...startup },
+  { name: 'maxSessions', type: 'int', initial: 1_000_000, ...startup },
+  ...queryAnalysisParameters,
+  { name: 'quiet', type: 'bool', initial: false, ...runtime },
+] as const satisfies readonly ParameterRow[]
+
+export type MemberParameterName = (typeof memberParameters)[number]['name']

@@ -1,0 +1,17 @@
+import type { ParameterRow } from '@shardlab/member'
+
+const runtime = { settableAtRuntime: true, settableAtStartup: true } as const
+
+/** The parameters of a router besides those of every member. */
+export const mongosParameters = [
+  {
+    name: 'internalQueryProhibitMergingOnMongoS',
+    type: 'bool',
+    initial: false,
+    ...runtime,
+    behaviour: 'routersMerge',
+  },
+  { name: 'requireApiVersion', type: 'bool', initial: false, ...runtime },
+] as const satisfies readonly ParameterRow[]
+
+export type MongosParameterName = (typeof mongosParameters)[number]['name']

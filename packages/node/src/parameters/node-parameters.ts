@@ -1,0 +1,47 @@
+import type { ParameterOwner, ParameterRow } from '@shardlab/member'
+import { balancerParameters } from './balancer-parameters.js'
+import { reshardingParameters } from './resharding-parameters.js'
+
+const runtime = { settableAtRuntime: true, settableAtStartup: true } as const
+const startup = { settableAtRuntime: false, settableAtStartup: true } as const
+const intMax = 0x7fff_ffff
+
+interface Owner extends ParameterOwner {
+  readonly featureCompatibilityVersion: string
+}
+
+/** The parameters of a mongod besides those of every member. */
+export const nodeParameters = [
+  ...balancerParameters,
+  {
+    name: 'featureCompatibilityVersion',
+    type: 'document',
+    initial: '',
+    settableAtRuntime: false,
+    settableAtStartup: false,
+    write: (writer, name, host) =>
+      void writer.startDocument(name).string('version', host.featureCompatibilityVersion).end(),
+  },
+  { name: 'internalQueryExecYieldIterations', type: 'int', initial: 1000, ...runtime },
+  { name: 'internalQueryExecYieldPeriodMS', type: 'int', initial: 10, min: 0, ...runtime },
+  { name: 'maxCatchUpPercentageBeforeBlockingWrites', type: 'int', initial: 10, ...startup },
+  { name: 'migrateCloneInsertionBatchSize', type: 'int', initial: 0, min: 0, ...runtime },
+  { name: 'notablescan', type: 'bool', initial: false, ...runtime },
+  { name: 'orphanCleanupDelaySecs', type: 'int', initial: 900, ...runtime },
+  { name: 'rangeDeleterBatchDelayMS', type: 'int', initial: 20, min: 0, ...runtime },
+  { name: 'rangeDeleterBatchSize', type: 'int', initial: intMax, min: 0, ...runtime },
+  { name: 'receiveChunkWaitForRangeDeleterTimeoutMS', type: 'int', initial: 10_000, min: 0, ...runtime },
+  ...reshardingParameters,
+  {
+    name: 'requireApiVersion',
+    type: 'bool',
+    initial: false,
+    ...runtime,
+    refusal: 'Cannot set parameter requireApiVersion=true on a shard or config server',
+  },
+  { name: 'transactionLifetimeLimitSeconds', type: 'int', initial: 60, min: 1, ...runtime },
+  { name: 'ttlMonitorEnabled', type: 'bool', initial: true, ...runtime },
+  { name: 'ttlMonitorSleepSecs', type: 'int', initial: 60, min: 1, ...runtime },
+] as const satisfies readonly ParameterRow<Owner>[]
+
+export type NodeParameterName = (typeof nodeParameters)[number]['name']
