@@ -2,9 +2,9 @@
 import type { UnfinishedWork } from '@shardlab/actor'
 import type { NodeClients, NodeState } from '@shardlab/node'
 import type { WrittenSoFar } from './auto-split/auto-splitter.js'
-import type { RememberedMoves } from './document-moves/document-moves.js'
+import type { RecentMoves } from './document-moves/document-moves.js'
 import type { KnownPlacements } from './metadata/placement-state.js'
-import type { Scheduled } from './range-deletion/due-ranges.js'
+import type { ScheduledDeletion } from './range-deletion/due-ranges.js'
 import type { UnwrittenSamples } from './query-analysis/query-samples.js'
 import type { ShardParts } from './shard-parts.js'
 
@@ -12,8 +12,8 @@ import type { ShardParts } from './shard-parts.js'
 export interface ShardState {
   readonly node: NodeState
   readonly placements: KnownPlacements
-  readonly rangeDeletions: readonly Scheduled[]
-  readonly documentMoves: RememberedMoves
+  readonly rangeDeletions: readonly ScheduledDeletion[]
+  readonly documentMoves: RecentMoves
   readonly written: WrittenSoFar
   readonly samples: UnwrittenSamples | null
 }
@@ -44,7 +44,7 @@ export function unfinishedWork({
     ...(documentMoves.isBusy
       ? [{ what: `${address} moves documents whose shard key has changed`, isBrief: true }]
       : []),
-    ...rangeDeleter.atWork().map((ns) => ({ what: `${address} deletes a range of ${ns}`, isBrief: true })),
+    ...rangeDeleter.namespacesInProgress().map((ns) => ({ what: `${address} deletes a range of ${ns}`, isBrief: true })),
   ]
 }
 

@@ -1,7 +1,7 @@
 /** What a shard keeps of the ranges that it has still to delete, and what clients may write there. */
 import { createRandom } from '@shardlab/actor'
 import { Long, ObjectId, Timestamp, UUID, type Document } from '@shardlab/bson'
-import { DueRanges, TaskRanges, type Scheduled, type TaskRange } from '@shardlab/shard'
+import { DueRanges, TaskRanges, type ScheduledDeletion, type TaskRange } from '@shardlab/shard'
 import t from 'tap'
 import { Shards } from './support/shards.js'
 
@@ -55,7 +55,7 @@ t.test(
     for (const seed of seeds) {
       const random = createRandom(seed)
       const due = new DueRanges()
-      const model = new Map<string, Scheduled>()
+      const model = new Map<string, ScheduledDeletion>()
       for (let step = 0; step < steps; step++) {
         const id = String(random.below(40))
         if (random.below(3) === 0) {
@@ -66,11 +66,11 @@ t.test(
           due.put(scheduled)
           model.set(id, scheduled)
         }
-        let next: Scheduled | undefined
+        let next: ScheduledDeletion | undefined
         for (const each of model.values())
           if (each.cursors.length === 0 && (next === undefined || each.dueAtMs < next.dueAtMs)) next = each
         const kept = [...model.values()].filter(({ cursors }) => cursors.length > 0).map((each) => each.id)
-        const found = [due.next()?.id, due.get(id)?.dueAtMs, [...due.kept()].map((each) => each.id).toSorted()]
+        const found = [due.next()?.id, due.get(id)?.dueAtMs, [...due.waitingForCursors()].map((each) => each.id).toSorted()]
         const expected = [next?.id, model.get(id)?.dueAtMs, kept.toSorted()]
         if (JSON.stringify(found) !== JSON.stringify(expected)) {
           t.same(found, expected, `seed ${seed}, step ${step}`)

@@ -115,22 +115,22 @@ t.test('bytes that are written to chunks: by version of a chunk, of many chunks'
     [...written.all()],
     places.map((place, n) => [`k${n}`, place]),
   )
-  const taken = (map: WrittenBytes) => [...map.all()].flatMap(([min, place]) => map.take(min, place, 490)?.min ?? [])
+  const taken = (map: WrittenBytes) => [...map.all()].flatMap(([min, place]) => map.claim(min, place, 490)?.min ?? [])
   t.same(taken(written.clone()), ['k98', 'k99'])
-  t.equal(written.take('k97', places[97]!, 490), null)
-  const look = written.take('k98', places[98]!, 490)!
-  t.equal(written.take('k98', places[98]!, 490), null, 'it is taken')
+  t.equal(written.claim('k97', places[97]!, 490), null)
+  const look = written.claim('k98', places[98]!, 490)!
+  t.equal(written.claim('k98', places[98]!, 490), null, 'it is taken')
   t.equal(written.bytesOf(look), 98)
   written.add(chunk(98), 100)
-  written.looked(look, 98)
-  const again = written.take('k98', places[98]!, 490)!
+  written.release(look, 98)
+  const again = written.claim('k98', places[98]!, 490)!
   t.equal(written.bytesOf(again), 100, 'what came in meanwhile counts')
   t.equal(written.add(chunk(98, 1), 97), places[98]!, 'a chunk with another version begins anew')
-  t.equal(written.take('k98', places[98]!, 490), null)
-  written.looked(again, 100)
+  t.equal(written.claim('k98', places[98]!, 490), null)
+  written.release(again, 100)
   written.add(chunk(98, 1), 1)
   t.match(
-    written.take('k98', places[98]!, 490),
+    written.claim('k98', places[98]!, 490),
     { min: 'k98', max: 'k99' },
     'looks at the chunk that was there before take nothing from it',
   )

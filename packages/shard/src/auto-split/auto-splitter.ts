@@ -12,7 +12,7 @@ import type { CollectionRanges, RangeStore } from '../ranges/collection-ranges.j
 import type { KeyRange } from '../ranges/key-range.js'
 import { splitPoints } from './split-points.js'
 import { cutForTopChunk } from './top-chunk.js'
-import { WrittenBytes, type ChunkLook } from './written-bytes.js'
+import { WrittenBytes, type SplitCheck } from './written-bytes.js'
 
 const configTimeoutMs = 10_000
 /** More points than this are not used at a time. */
@@ -30,7 +30,7 @@ interface AutoSplitHost extends ChunkHost {
 
 export class AutoSplitter {
   readonly #host: AutoSplitHost
-  readonly #looks: ChunkLook[] = []
+  readonly #checks: SplitCheck[] = []
   readonly #written = new Map<string, WrittenBytes>()
   /** As the config server said last; null: it has not been asked. */
   #maxChunkSizeBytes: number | null = null
@@ -94,14 +94,14 @@ export class AutoSplitter {
     const written = this.#writtenTo(placement)
     const place = written.add(chunk, bytes)
     if (this.#maxChunkSizeBytes === null) this.#askForSize(placement.ns)
-    else this.#takeUp(written, chunk.min, place, this.#maxChunkSizeBytes)
+    else this.#queueCheck(written, chunk.min, place, this.#maxChunkSizeBytes)
   }
 
-  #takeUp(written: WrittenBytes, min: string, place: number, maxChunkSizeBytes: number): void {
-    const look = written.take(min, place, maxChunkSizeBytes)
-    if (look === null) return
-    this.#looks.push(look)
-    this.#working ??= this.#work()
+  #queueCheck(written: WrittenBytes, min: string, place: number, maxChunkSizeBytes: number): void {
+    const check = written.claim(min, place, maxChunkSizeBytes)
+    if (check === null) return
+    this.#checks.push(check)
+    this.#working ??= this.#runChecks()
   }
 
   #writtenTo(placement: CollectionPlacement): WrittenBytes {
@@ -121,7 +121,7 @@ export class AutoSplitter {
       try {
         await this.#settings(ns)
         for (const written of this.#written.values())
-          for (const [min, place] of written.all()) this.#takeUp(written, min, place, this.#maxChunkSizeBytes!)
+          for (const [min, place] of written.all()) this.#queueCheck(written, min, place, this.#maxChunkSizeBytes!)
       } catch (error) {
         if (!isFailure(error)) throw error
       } finally {
@@ -143,12 +143,12 @@ export class AutoSplitter {
     return autoSplit
   }
 
-  async #work(): Promise<void> {
+  async #runChecks(): Promise<void> {
     const { context, stopping } = this.#host.node
     try {
       // The write that gave the reason is answered first.
       await context.sleep(0, stopping.signal)
-      for (let look = this.#looks.shift(); look !== undefined; look = this.#looks.shift()) await this.#look(look)
+      for (let check = this.#checks.shift(); check !== undefined; check = this.#checks.shift()) await this.#check(check)
     } catch (error) {
       // The member shuts down.
       if (!isFailure(error)) throw error
@@ -157,37 +157,37 @@ export class AutoSplitter {
     }
   }
 
-  async #look(look: ChunkLook): Promise<void> {
-    const { written } = look
+  async #check(check: SplitCheck): Promise<void> {
+    const { written } = check
     const { ns } = written.collection
     const { context } = this.#host.node
-    const bytes = written.bytesOf(look)
+    const bytes = written.bytesOf(check)
     try {
       await context.reach('shard.auto-split.started', { ns })
-      const top = await this.#split(look)
+      const top = await this.#split(check)
       if (top !== null) this.#moveTopChunk(ns, top)
     } catch (error) {
       if (!isFailure(error)) throw error
       context.log('info', 'a chunk was not split as it grew', { ns, reason: error.message })
     } finally {
-      written.looked(look, bytes)
+      written.release(check, bytes)
     }
   }
 
   /** @returns where the chunk begins that is to move to another shard; null: none, or nothing was split */
-  async #split(look: ChunkLook): Promise<Uint8Array | null> {
-    const { ns, uuid } = look.written.collection
+  async #split(check: SplitCheck): Promise<Uint8Array | null> {
+    const { ns, uuid } = check.written.collection
     const { node, placements, ranges } = this.#host
     const { behaviours } = node
     if (!(await this.#settings(ns))) return null
     const placement = await placements.refreshCollection(ns)
     const collection = node.collection(ns)
     if (placement === null || collection === undefined || !sameBytes(placement.uuid, uuid)) return null
-    const now = placement.table.chunkAt(look.min)
-    if (now.min !== look.min || now.max !== look.max || now.shard !== node.context.address) return null
+    const now = placement.table.chunkAt(check.min)
+    if (now.min !== check.min || now.max !== check.max || now.shard !== node.context.address) return null
     const { shardKey } = placement
     const documents = ranges.of(collection)
-    const range = await this.#rangeOf(look, documents)
+    const range = await this.#rangeOf(check, documents)
     if (range === null) return null
     const found = splitPoints(behaviours, documents, {
       shardKey,
@@ -214,7 +214,7 @@ export class AutoSplitter {
   }
 
   /** The bounds of the chunk as documents; null: there is no such chunk any more. */
-  async #rangeOf({ written, min, max }: ChunkLook, documents: CollectionRanges): Promise<KeyRange | null> {
+  async #rangeOf({ written, min, max }: SplitCheck, documents: CollectionRanges): Promise<KeyRange | null> {
     const { ns, shardKey } = written.collection
     const key = documents.keyBetween(shardKey, min, max)
     if (key === null) return null

@@ -3,11 +3,11 @@ import { sameBytes } from '@shardlab/bson'
 import type { ChunkEntry, CollectionPlacement, ShardKeyPattern } from '@shardlab/sharding'
 
 /** A chunk is looked at when a fifth of what it may hold has been written to it. */
-const looksPerChunk = 5
+const checksPerChunk = 5
 /** Of that, for the first and the last chunk, where the version does so. */
-const atTheEnds = 0.9
+const outerChunkShare = 0.9
 /** Chunks for which there is room at first. */
-const roomAtFirst = 16
+const initialCapacity = 16
 
 /** The collection, under one shard key, whose chunks are written to. */
 export interface WrittenCollection {
@@ -18,7 +18,7 @@ export interface WrittenCollection {
 }
 
 /** A chunk that is being looked at, or is going to be. */
-export interface ChunkLook {
+export interface SplitCheck {
   readonly written: WrittenBytes
   readonly place: number
   readonly min: string
@@ -28,19 +28,19 @@ export interface ChunkLook {
 /** There may be a million chunks: what is kept for each of them are numbers, in lists in which it has a place. */
 export class WrittenBytes {
   readonly collection: WrittenCollection
-  readonly #looksEarlierAtTheEnds: boolean
+  readonly #checksOuterChunksEarlier: boolean
   /** By lower bound. */
   #places = new Map<string, number>()
   #maxes: string[] = []
-  #majors = new Uint32Array(roomAtFirst)
-  #minors = new Uint32Array(roomAtFirst)
-  #bytes = new Float64Array(roomAtFirst)
+  #majors = new Uint32Array(initialCapacity)
+  #minors = new Uint32Array(initialCapacity)
+  #bytes = new Float64Array(initialCapacity)
   /** By place: chunks that are taken. */
-  #looks = new Map<number, ChunkLook>()
+  #checks = new Map<number, SplitCheck>()
 
-  constructor(collection: WrittenCollection, looksEarlierAtTheEnds: boolean) {
+  constructor(collection: WrittenCollection, checksOuterChunksEarlier: boolean) {
     this.collection = collection
-    this.#looksEarlierAtTheEnds = looksEarlierAtTheEnds
+    this.#checksOuterChunksEarlier = checksOuterChunksEarlier
   }
 
   /** Chunks of a collection that was made anew, or that has another shard key, are counted apart. */
@@ -64,13 +64,13 @@ export class WrittenBytes {
   }
 
   clone(): WrittenBytes {
-    const copy = new WrittenBytes(this.collection, this.#looksEarlierAtTheEnds)
+    const copy = new WrittenBytes(this.collection, this.#checksOuterChunksEarlier)
     copy.#places = new Map(this.#places)
     copy.#maxes = this.#maxes.slice()
     copy.#majors = this.#majors.slice()
     copy.#minors = this.#minors.slice()
     copy.#bytes = this.#bytes.slice()
-    copy.#looks = new Map(this.#looks)
+    copy.#checks = new Map(this.#checks)
     return copy
   }
 
@@ -80,34 +80,34 @@ export class WrittenBytes {
   }
 
   /** Is the chunk to be looked at? If so, it is taken; null: it is not, or is taken already. */
-  take(min: string, place: number, maxChunkSizeBytes: number): ChunkLook | null {
-    if (this.#looks.has(place)) return null
+  claim(min: string, place: number, maxChunkSizeBytes: number): SplitCheck | null {
+    if (this.#checks.has(place)) return null
     const { shardKey, globalMax } = this.collection
     const max = this.#maxes[place]!
-    const isAtAnEnd = max === globalMax || min === shardKey.globalMinKeyString
+    const isOuter = max === globalMax || min === shardKey.globalMinKeyString
     const full =
-      this.#looksEarlierAtTheEnds && isAtAnEnd ? Math.trunc(maxChunkSizeBytes * atTheEnds) : maxChunkSizeBytes
-    if (this.#bytes[place]! < Math.trunc(full / looksPerChunk)) return null
-    const look = { written: this, place, min, max }
-    this.#looks.set(place, look)
-    return look
+      this.#checksOuterChunksEarlier && isOuter ? Math.trunc(maxChunkSizeBytes * outerChunkShare) : maxChunkSizeBytes
+    if (this.#bytes[place]! < Math.trunc(full / checksPerChunk)) return null
+    const check = { written: this, place, min, max }
+    this.#checks.set(place, check)
+    return check
   }
 
   /** How much has been written to a chunk that is taken. */
-  bytesOf(look: ChunkLook): number {
-    return this.#isTaken(look) ? this.#bytes[look.place]! : 0
+  bytesOf(check: SplitCheck): number {
+    return this.#isClaimed(check) ? this.#bytes[check.place]! : 0
   }
 
-  /** What was written before the look does not count any more; what came in meanwhile does. */
-  looked(look: ChunkLook, bytesBefore: number): void {
-    if (!this.#isTaken(look)) return
-    this.#looks.delete(look.place)
-    this.#bytes[look.place]! -= bytesBefore
+  /** What was written before the check does not count any more; what came in meanwhile does. */
+  release(check: SplitCheck, bytesBefore: number): void {
+    if (!this.#isClaimed(check)) return
+    this.#checks.delete(check.place)
+    this.#bytes[check.place]! -= bytesBefore
   }
 
   /** False: the chunk has got another version since. */
-  #isTaken(look: ChunkLook): boolean {
-    return this.#looks.get(look.place) === look
+  #isClaimed(check: SplitCheck): boolean {
+    return this.#checks.get(check.place) === check
   }
 
   /** Nothing has been written to this version of the chunk. */
@@ -116,18 +116,18 @@ export class WrittenBytes {
     this.#majors[place] = major
     this.#minors[place] = minor
     this.#bytes[place] = 0
-    if (this.#looks.size > 0) this.#looks.delete(place)
+    if (this.#checks.size > 0) this.#checks.delete(place)
   }
 
   #grow(): void {
     const room = 2 * this.#bytes.length
-    this.#majors = widened(this.#majors, new Uint32Array(room))
-    this.#minors = widened(this.#minors, new Uint32Array(room))
-    this.#bytes = widened(this.#bytes, new Float64Array(room))
+    this.#majors = resized(this.#majors, new Uint32Array(room))
+    this.#minors = resized(this.#minors, new Uint32Array(room))
+    this.#bytes = resized(this.#bytes, new Float64Array(room))
   }
 }
 
-function widened<A extends Uint32Array | Float64Array>(list: A, wider: A): A {
-  wider.set(list)
-  return wider
+function resized<A extends Uint32Array | Float64Array>(list: A, larger: A): A {
+  larger.set(list)
+  return larger
 }

@@ -10,7 +10,7 @@ import { encodeSessionsImage, type StorageNode } from '@shardlab/node'
 /** A batch ends before it would exceed this many bytes; one document always fits. */
 const batchBytesMax = 1024 * 1024
 /** Documents that are looked at for one batch, whether they belong to it or not. */
-const lookedAtMax = 10_000
+const scannedMax = 10_000
 /** Ids of changed documents that a recipient may leave behind. */
 const waitingBytesMax = 500 * 1024 * 1024
 
@@ -26,7 +26,7 @@ export interface ModsBatch {
   readonly sessions: Uint8Array | null
 }
 
-export interface FedDocuments {
+export interface FeedContent {
   readonly ns: string
   /** Does a document count for this recipient? */
   readonly contains: (document: Uint8Array) => boolean
@@ -36,7 +36,7 @@ export interface FedDocuments {
 
 export class DocumentFeed {
   readonly #node: StorageNode
-  readonly #fed: FedDocuments
+  readonly #content: FeedContent
   readonly #changedIds = new Map<string, RawValue>()
   readonly #changedSessions = new Set<SessionKey>()
   #waitingBytes = 0
@@ -48,9 +48,9 @@ export class DocumentFeed {
   #broken: CommandError | null = null
   #closed = false
 
-  constructor(node: StorageNode, fed: FedDocuments) {
+  constructor(node: StorageNode, content: FeedContent) {
     this.#node = node
-    this.#fed = fed
+    this.#content = content
   }
 
   /** Were all documents given that were there at the start? */
@@ -100,8 +100,8 @@ export class DocumentFeed {
     const documents: Uint8Array[] = []
     let bytes = 0
     let last = false
-    for (let lookedAt = 0; lookedAt < lookedAtMax; lookedAt++) {
-      const document = this.#pending ?? this.#fed.next()
+    for (let scanned = 0; scanned < scannedMax; scanned++) {
+      const document = this.#pending ?? this.#content.next()
       this.#pending = null
       last = document === null
       if (document === null) break
@@ -124,13 +124,13 @@ export class DocumentFeed {
     if (this.#lastMods?.batch === batch) return this.#lastMods.reply
     checkTurn(this.#lastMods, batch)
     if (this.#closed) return { deleted: [], reloaded: [], sessions: null }
-    const live = this.#node.collection(this.#fed.ns)
+    const live = this.#node.collection(this.#content.ns)
     const deleted: Uint8Array[] = []
     const reloaded: Uint8Array[] = []
     let bytes = 0
     for (const [key, id] of this.#changedIds) {
       const document = live?.findById(id)?.document
-      const isIn = document !== undefined && this.#fed.contains(document)
+      const isIn = document !== undefined && this.#content.contains(document)
       const sent = isIn ? document : new DocumentWriter(64).value('_id', id).finish()
       if (bytes > 0 && bytes + sent.length > batchBytesMax) break
       bytes += sent.length

@@ -30,7 +30,7 @@ export function watchCollection(node: StorageNode, uuid: Uint8Array, watcher: Co
       for (const each of documentsOf(findField(preImage, 'ids')!)) watcher.decided(findField(each, '_id')!)
     if (entry.uuid === null || !sameBytes(entry.uuid, uuid)) return
     if (op === 'c') watcher.redefined()
-    else tellChange(entry, preImage, watcher)
+    else reportChange(entry, preImage, watcher)
   })
 }
 
@@ -41,6 +41,6 @@ export function watchDefinition(node: StorageNode, uuid: Uint8Array, redefined: 
   })
 }
 
-function tellChange({ op, object, id }: LogEntry, preImage: Uint8Array | null, watcher: CollectionWatcher): void {
+function reportChange({ op, object, id }: LogEntry, preImage: Uint8Array | null, watcher: CollectionWatcher): void {
   watcher.changed(op === 'i' ? findField(object, '_id')! : id!, preImage, op === 'd' ? null : object)
 }

@@ -10,14 +10,14 @@ export const documentMovesTimer = 'document-moves'
 /** Between two attempts to end what somebody has left open. */
 const retryMs = 1000
 /** Between two looks for what can be forgotten. */
-const tidyMs = 60_000
+const cleanupIntervalMs = 60_000
 const outcomeTimeoutMs = 15_000
 /** How long writers wait for a coordinator that is away, and the pause between two questions. */
 const writersWaitMs = 15_000
-const askAgainMs = 50
+const askPauseMs = 50
 
 /** Moves of which routers may still ask. */
-export interface RememberedMoves {
+export interface RecentMoves {
   readonly decisions: readonly Decision[]
   readonly dueMs: number
 }
@@ -53,12 +53,12 @@ export class DocumentMoves {
   }
 
   /** What is remembered. No document may be moving. */
-  export(): RememberedMoves {
+  export(): RecentMoves {
     return { decisions: this.coordinator.export(), dueMs: this.#dueMs }
   }
 
   /** Instead of {@link start}. */
-  import({ decisions, dueMs }: RememberedMoves): void {
+  import({ decisions, dueMs }: RecentMoves): void {
     this.coordinator.import(decisions)
     this.#dueMs = dueMs
   }
@@ -76,20 +76,20 @@ export class DocumentMoves {
    * this shard has not been told. A coordinator that is away decides later what writers meet: they wait for it a while.
    * Undefined: nobody is moving documents into the collection.
    */
-  seen(ns: string, isRead: () => boolean): Promise<void> | undefined {
+  awaitDecided(ns: string, isRead: () => boolean): Promise<void> | undefined {
     const uuid = this.preparedInserts.isEmpty ? undefined : this.#node.collection(ns)?.uuid
     if (uuid === undefined || this.preparedInserts.hiddenIn(uuid) === undefined) return undefined
     const key = hexOf(uuid)
-    return this.#seen(key, uuid, isRead() ? 0 : writersWaitMs)
+    return this.#awaitOutcomes(key, uuid, isRead() ? 0 : writersWaitMs)
   }
 
-  async #seen(key: string, uuid: Uint8Array, patienceMs: number): Promise<void> {
+  async #awaitOutcomes(key: string, uuid: Uint8Array, patienceMs: number): Promise<void> {
     const untilMs = this.#context.now() + patienceMs
-    while (!(await this.#answers(key, uuid)) && this.#context.now() < untilMs) await this.#context.sleep(askAgainMs)
+    while (!(await this.#askOnce(key, uuid)) && this.#context.now() < untilMs) await this.#context.sleep(askPauseMs)
   }
 
   /** Whether every coordinator that was asked has answered. */
-  #answers(key: string, uuid: Uint8Array): Promise<boolean> {
+  #askOnce(key: string, uuid: Uint8Array): Promise<boolean> {
     const asking = this.#asking.get(key)
     if (asking === undefined) return this.#ask(key, uuid)
     // The answers that are on their way may be older than the decision.
@@ -111,7 +111,7 @@ export class DocumentMoves {
       const left = await this.coordinator.work()
       await this.#askForOutcomes()
       if (left === 'unfinished' || this.preparedInserts.all().length > 0) this.arm()
-      else if (left === 'remembering') this.arm(tidyMs)
+      else if (left === 'retaining') this.arm(cleanupIntervalMs)
     } finally {
       this.#working = false
     }

@@ -7,7 +7,7 @@ import { raiseError } from '@shardlab/node'
 import type { CollectionPlacement } from '@shardlab/sharding'
 import type { DocumentMoveHost } from './document-move-host.js'
 import { readSession, type MoveSession } from './move-session.js'
-import { keyOf, noteConverted } from './prepared-inserts.js'
+import { keyOf, recordConversion } from './prepared-inserts.js'
 
 type MoveRequest = RequestOf<'shard.move-document'>
 
@@ -35,12 +35,12 @@ async function move(host: DocumentMoveHost, request: MoveRequest): Promise<void>
   const { ns, after, shardVersion, requestId } = request
   const session = readSession(request.session)
   const { ownership } = await versions.enter(ns, { shardVersion, databaseVersion: null })
-  if (ownership === null) throw goneElsewhere()
+  if (ownership === null) throw documentChanged()
   const { placement } = ownership
   const key = placement.shardKey.extract(after)
-  if (typeof key === 'string') throw goneElsewhere()
+  if (typeof key === 'string') throw documentChanged()
   const recipient = placement.table.shardOf(key.keyString)
-  if (recipient === node.context.address) throw goneElsewhere()
+  if (recipient === node.context.address) throw documentChanged()
   checkStillThere(host, request, placement, session)
   const { coordinator } = documentMoves
   const attemptId = coordinator.begin()
@@ -55,7 +55,7 @@ async function move(host: DocumentMoveHost, request: MoveRequest): Promise<void>
   }
   coordinator.decide(attemptId, requestId, recipient)
   if (request.before !== null) removeOld(host, ns, placement.uuid, request.before)
-  noteConverted(node, ns, session)
+  recordConversion(node, ns, session)
   documentMoves.arm()
   await coordinator.commit(attemptId)
   try {
@@ -77,11 +77,11 @@ function checkStillThere(
 ): void {
   node.retries.begin(session.id.key, session.txnNumber)
   const collection = node.collection(ns)
-  if (placements.collection(ns) !== placement || critical.blocking(ns) !== undefined) throw goneElsewhere()
-  if (collection === undefined || !sameBytes(collection.uuid, placement.uuid)) throw goneElsewhere()
+  if (placements.collection(ns) !== placement || critical.blocking(ns) !== undefined) throw documentChanged()
+  if (collection === undefined || !sameBytes(collection.uuid, placement.uuid)) throw documentChanged()
   if (before === null) return
   const stored = collection.findById(findField(before, '_id')!)?.document
-  if (stored === undefined || !sameBytes(stored, before)) throw goneElsewhere()
+  if (stored === undefined || !sameBytes(stored, before)) throw documentChanged()
 }
 
 async function prepare(
@@ -109,7 +109,7 @@ async function prepare(
     if (error instanceof CommandError && error.code === 13388) {
       // The recipient knows better than this shard.
       await placements.refreshCollection(ns)
-      throw goneElsewhere()
+      throw documentChanged()
     }
     if (!(error instanceof RequestFailedError)) throw error
     throw new CommandError(
@@ -126,7 +126,7 @@ function removeOld({ node }: DocumentMoveHost, ns: string, uuid: Uint8Array, bef
   node.apply({ op: 'd', ns, uuid, object: new DocumentWriter(64).value('_id', id).finish(), id, session: null })
 }
 
-function goneElsewhere(): CommandError {
+function documentChanged(): CommandError {
   return new CommandError(
     'WouldChangeOwningShardDeletedNoDocument',
     'When handling WouldChangeOwningShard error, the delete matched no documents and should not upsert',

@@ -10,7 +10,7 @@ import { RecordStore } from '../common/record-store.js'
 import { attemptValue, readAttemptId } from './prepared-inserts.js'
 
 /** How long a finished move is remembered for routers that ask once more. */
-const rememberedMs = 60_000
+const retentionMs = 60_000
 
 /** Longest wait for a recipient that has been told the decision. */
 const decisionTimeoutMs = 15_000
@@ -156,12 +156,12 @@ export class MoveCoordinator {
   }
 
   /** Carries on what is decided and forgets what has long been finished. @returns whether anything is left to be done */
-  async work(): Promise<'nothing' | 'remembering' | 'unfinished'> {
+  async work(): Promise<'nothing' | 'retaining' | 'unfinished'> {
     const { context } = this.#node
     let unfinished = false
     for (const { attemptId, finishedAtMs } of [...this.#decisions.values()]) {
       if (finishedAtMs !== null) {
-        if (context.now() - finishedAtMs >= rememberedMs) this.#forget(attemptId)
+        if (context.now() - finishedAtMs >= retentionMs) this.#discard(attemptId)
         continue
       }
       try {
@@ -174,10 +174,10 @@ export class MoveCoordinator {
       if (!(await this.finish(attemptId))) unfinished = true
     }
     if (unfinished) return 'unfinished'
-    return this.#decisions.size > 0 ? 'remembering' : 'nothing'
+    return this.#decisions.size > 0 ? 'retaining' : 'nothing'
   }
 
-  #forget(attemptId: string): void {
+  #discard(attemptId: string): void {
     this.#decisions.delete(attemptId)
     this.#records.remove(attemptValue(attemptId))
   }

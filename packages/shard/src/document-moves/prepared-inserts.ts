@@ -101,7 +101,7 @@ export class PreparedInserts implements PreparedDocuments {
       this.#node.apply({ op: 'd', ns: collection.ns, uuid: collection.uuid, object, id: insert.id, session: null })
     }
     this.#records.remove(attemptValue(attemptId))
-    if (committed) noteConverted(this.#node, insert.ns, readSession(insert.session))
+    if (committed) recordConversion(this.#node, insert.ns, readSession(insert.session))
     this.#remove(insert)
   }
 
@@ -132,7 +132,7 @@ export function keyOf(id: RawValue): string {
 }
 
 /** Lets the history of retryable writes know that this one became a transaction: who repeats it gets 217. A flush follows. */
-export function noteConverted(node: StorageNode, ns: string, { id, txnNumber, stmtId }: MoveSession): void {
+export function recordConversion(node: StorageNode, ns: string, { id, txnNumber, stmtId }: MoveSession): void {
   const session: LogSession = { lsid: id.document, txnNumber, stmtIds: [stmtId] }
   node.apply({ op: 'n', ns, uuid: null, object: emptyDocument, id: null, session })
 }

@@ -6,9 +6,9 @@ import { isRead } from './is-read.js'
 import type { PlacementState } from './placement-state.js'
 import type { VersionCheck } from './version-check.js'
 
-export interface EntranceParts {
+export interface EntranceHost {
   readonly databaseMoves: Pick<DatabaseMoves, 'blocking'>
-  readonly documentMoves: Pick<DocumentMoves, 'seen'>
+  readonly documentMoves: Pick<DocumentMoves, 'awaitDecided'>
   readonly versions: Pick<VersionCheck, 'enter' | 'accessUnder' | 'stale'>
   readonly placements: Pick<PlacementState, 'placementAt'>
 }
@@ -18,25 +18,25 @@ export interface EntranceParts {
  * seen, and the versions that it carries fit. Whoever is let in goes on within the same turn.
  * @throws CommandError 13388 StaleConfig, 249 StaleDbVersion, 319 MovePrimaryInProgress, 250 StaleChunkHistory for a read of the past
  */
-export function enterCollection(parts: EntranceParts, ns: string, entrant: Entrant): Promise<Access> | Access {
-  const access = enterPresent(parts, ns, entrant)
+export function enterCollection(host: EntranceHost, ns: string, entrant: Entrant): Promise<Access> | Access {
+  const access = enterPresent(host, ns, entrant)
   return entrant.routed === null || entrant.concerns.read.atClusterTime === null
     ? access
-    : enterPast(parts, ns, entrant, access)
+    : enterPast(host, ns, entrant, access)
 }
 
-function enterPresent(parts: EntranceParts, ns: string, entrant: Entrant): Promise<Access> | Access {
-  const { databaseMoves, documentMoves } = parts
-  const moving = () => (entrant.routed === null ? undefined : documentMoves.seen(ns, () => isRead(entrant)))
+function enterPresent(host: EntranceHost, ns: string, entrant: Entrant): Promise<Access> | Access {
+  const { databaseMoves, documentMoves } = host
+  const moving = () => (entrant.routed === null ? undefined : documentMoves.awaitDecided(ns, () => isRead(entrant)))
   const waiting = databaseMoves.blocking(ns, entrant) ?? moving()
-  if (waiting !== undefined) return waiting.then(() => enterAfterWaiting(parts, ns, entrant))
-  const access = checkVersions(parts, ns, entrant)
-  return access instanceof Promise ? enterAfterWaiting(parts, ns, entrant, access) : access
+  if (waiting !== undefined) return waiting.then(() => enterAfterWaiting(host, ns, entrant))
+  const access = checkVersions(host, ns, entrant)
+  return access instanceof Promise ? enterAfterWaiting(host, ns, entrant, access) : access
 }
 
 /** A read of the past sees what this shard owned then. @throws CommandError 250 StaleChunkHistory; 13388 StaleConfig */
 async function enterPast(
-  { placements, versions }: EntranceParts,
+  { placements, versions }: EntranceHost,
   ns: string,
   { concerns }: Entrant,
   entering: Promise<Access> | Access,
@@ -51,20 +51,20 @@ async function enterPast(
 
 /** What was waited for may have let somebody begin to make a copy. */
 async function enterAfterWaiting(
-  parts: EntranceParts,
+  host: EntranceHost,
   ns: string,
   entrant: Entrant,
   begun?: Promise<Access>,
 ): Promise<Access> {
-  const { databaseMoves } = parts
+  const { databaseMoves } = host
   for (let checking = begun; ; checking = undefined) {
-    const access = await (checking ?? checkVersions(parts, ns, entrant))
+    const access = await (checking ?? checkVersions(host, ns, entrant))
     const blocking = databaseMoves.blocking(ns, entrant)
     if (blocking === undefined) return access
     await blocking
   }
 }
 
-function checkVersions({ versions }: EntranceParts, ns: string, entrant: Entrant): Promise<Access> | Access {
+function checkVersions({ versions }: EntranceHost, ns: string, entrant: Entrant): Promise<Access> | Access {
   return versions.enter(ns, entrant.routed, entrant)
 }

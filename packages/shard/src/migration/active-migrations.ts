@@ -7,12 +7,12 @@ import type { KeyRange } from '../ranges/key-range.js'
 
 type MoveRequest = RequestOf<'shard.move-range'>
 
-interface Donation {
+interface OutgoingMigration {
   readonly request: MoveRequest
   readonly done: Promise<void>
 }
 
-interface Receipt {
+interface IncomingMigration {
   readonly ns: string
   readonly range: KeyRange
   readonly from: string
@@ -20,8 +20,8 @@ interface Receipt {
 
 export class ActiveMigrations {
   readonly #behaviours: Behaviours
-  #donation: Donation | null = null
-  #receipt: Receipt | null = null
+  #outgoing: OutgoingMigration | null = null
+  #incoming: IncomingMigration | null = null
   /** By namespace: the split or merge that is running; it never rejects. */
   readonly #chunkChanges = new Map<string, Promise<void>>()
 
@@ -31,15 +31,15 @@ export class ActiveMigrations {
 
   /** Namespace of the collection of which a range is being given away; null: none. */
   get donating(): string | null {
-    return this.#donation?.request.ns ?? null
+    return this.#outgoing?.request.ns ?? null
   }
 
   /** What is given away and received, as parts of a sentence about this shard. */
   names(): string[] {
-    const donation =
-      this.#donation === null ? [] : [`moves a range of ${this.#donation.request.ns} to ${this.#donation.request.to}`]
-    const receipt = this.#receipt === null ? [] : [`receives a range of ${this.#receipt.ns} from ${this.#receipt.from}`]
-    return [...donation, ...receipt]
+    const outgoing =
+      this.#outgoing === null ? [] : [`moves a range of ${this.#outgoing.request.ns} to ${this.#outgoing.request.to}`]
+    const incoming = this.#incoming === null ? [] : [`receives a range of ${this.#incoming.ns} from ${this.#incoming.from}`]
+    return [...outgoing, ...incoming]
   }
 
   /**
@@ -53,28 +53,28 @@ export class ActiveMigrations {
       change = this.#chunkChanges.get(request.ns)
     )
       await change
-    if (this.#receipt !== null) throw receiving(this.#behaviours, this.#receipt)
-    if (this.#donation !== null) {
-      if (!isSame(this.#donation.request, request)) throw donating(this.#behaviours, this.#donation.request)
-      return this.#donation.done
+    if (this.#incoming !== null) throw receiving(this.#behaviours, this.#incoming)
+    if (this.#outgoing !== null) {
+      if (!isSame(this.#outgoing.request, request)) throw donating(this.#behaviours, this.#outgoing.request)
+      return this.#outgoing.done
     }
     // Those who join wait for the same promise.
-    const done = this.#runDonation(work)
-    this.#donation = { request, done }
+    const done = this.#run(work)
+    this.#outgoing = { request, done }
     return done
   }
 
-  async #runDonation(work: () => Promise<void>): Promise<void> {
+  async #run(work: () => Promise<void>): Promise<void> {
     try {
       await work()
     } finally {
-      this.#donation = null
+      this.#outgoing = null
     }
   }
 
   /** Runs a split or merge when no range of the collection is being given away, and no other split or merge of it is running here. */
   async changeChunks<T>(ns: string, work: () => Promise<T>): Promise<T> {
-    const before = () => (this.donating === ns ? this.#donation!.done.catch(() => {}) : this.#chunkChanges.get(ns))
+    const before = () => (this.donating === ns ? this.#outgoing!.done.catch(() => {}) : this.#chunkChanges.get(ns))
     for (let running = before(); running !== undefined; running = before()) await running
     const result = work()
     const ended = result.then(
@@ -90,12 +90,12 @@ export class ActiveMigrations {
   }
 
   /** @returns a function that ends the receipt. @throws CommandError 117 ConflictingOperationInProgress */
-  receive(receipt: Receipt): () => void {
-    if (this.#receipt !== null) throw receiving(this.#behaviours, this.#receipt)
-    if (this.#donation !== null) throw donating(this.#behaviours, this.#donation.request)
-    this.#receipt = receipt
+  receive(incoming: IncomingMigration): () => void {
+    if (this.#incoming !== null) throw receiving(this.#behaviours, this.#incoming)
+    if (this.#outgoing !== null) throw donating(this.#behaviours, this.#outgoing.request)
+    this.#incoming = incoming
     return () => {
-      if (this.#receipt === receipt) this.#receipt = null
+      if (this.#incoming === incoming) this.#incoming = null
     }
   }
 }
@@ -130,7 +130,7 @@ function donating(
   return conflict(migrationConflict, `donating range '${bounds.join(' - ')}' for namespace ${ns} to shard ${to}`)
 }
 
-function receiving({ migrationConflict }: Behaviours, { ns, range, from }: Receipt): CommandError {
+function receiving({ migrationConflict }: Behaviours, { ns, range, from }: IncomingMigration): CommandError {
   return conflict(
     migrationConflict,
     `receiving chunk ${formatRange(range.min, range.max)} for namespace ${ns} from ${from}`,

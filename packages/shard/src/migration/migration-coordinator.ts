@@ -106,10 +106,10 @@ export class MigrationCoordinator {
     else rangeDeleter.cancel(record.id)
     await node.flush()
     await reachAnyway(context, 'shard.migration.settled', { ns: record.ns, decision })
-    if (await this.#tellRecipient(record, decision)) return
+    if (await this.#informRecipient(record, decision)) return
     context.log('warn', 'the recipient of a migration does not answer', { ns: record.ns, recipient: record.recipient })
     this.#unfinished++
-    context.detach(this.#tellUntilAnswered(record, decision))
+    context.detach(this.#informUntilAnswered(record, decision))
   }
 
   async #recover(record: MigrationRecord, section: CriticalSection | null): Promise<void> {
@@ -162,7 +162,7 @@ export class MigrationCoordinator {
   }
 
   /** @returns false: it does not answer */
-  async #tellRecipient(record: MigrationRecord, decision: MigrationDecision): Promise<boolean> {
+  async #informRecipient(record: MigrationRecord, decision: MigrationDecision): Promise<boolean> {
     const { node } = this.#host
     const { context } = node
     try {
@@ -184,11 +184,11 @@ export class MigrationCoordinator {
     return true
   }
 
-  async #tellUntilAnswered(record: MigrationRecord, decision: MigrationDecision): Promise<void> {
+  async #informUntilAnswered(record: MigrationRecord, decision: MigrationDecision): Promise<void> {
     const { context, stopping } = this.#host.node
     try {
       do await context.sleep(retryPauseMs, stopping.signal)
-      while (!(await this.#tellRecipient(record, decision)))
+      while (!(await this.#informRecipient(record, decision)))
     } catch (error) {
       if (!(error instanceof CommandError) && !isShutdown(error)) throw error
     } finally {

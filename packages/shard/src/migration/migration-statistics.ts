@@ -21,7 +21,7 @@ export class MigrationStatistics {
   #criticalSinceMs: number | null = null
 
   /** @param cloned documents and bytes that the recipient has cloned; `durationMs` since the donation began */
-  noteDonation(stage: MigrationStage, cloned: readonly [documents: number, bytes: number], durationMs: number): void {
+  noteDonorStage(stage: MigrationStage, cloned: readonly [documents: number, bytes: number], durationMs: number): void {
     const counts = this.#donated
     if (stage === 'started') counts.started++
     else if (stage === 'cloned') counts.cloneMs += durationMs
@@ -36,7 +36,7 @@ export class MigrationStatistics {
     }
   }
 
-  noteReceipt(): void {
+  noteReceiving(): void {
     this.#received.started++
   }
 

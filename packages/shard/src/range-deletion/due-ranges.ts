@@ -1,7 +1,7 @@
 /** Ranges that will be deleted, by when they are due: the next one is known without a look at all that wait. */
 
 /** A range that will be deleted. */
-export interface Scheduled {
+export interface ScheduledDeletion {
   /** Hexadecimal digits: bytes would be a view of the task's document, and keep the memory around it. */
   readonly id: string
   /** Not before. */
@@ -12,7 +12,7 @@ export interface Scheduled {
   readonly delayMs: number
 }
 
-interface Entry extends Scheduled {
+interface Entry extends ScheduledDeletion {
   /** Of two that are due at one time the one that was scheduled first comes first. */
   readonly order: number
 }
@@ -22,26 +22,26 @@ export class DueRanges {
   /** Those that no cursor keeps, in the order in which they are due. What was scheduled last is mostly due last. */
   readonly #queue: Entry[] = []
   /** Those that cursors keep. */
-  readonly #kept = new Set<Entry>()
+  readonly #waitingForCursors = new Set<Entry>()
   #scheduled = 0
 
   /** In the order in which they were scheduled. */
-  all(): IterableIterator<Scheduled> {
+  all(): IterableIterator<ScheduledDeletion> {
     return this.#byId.values()
   }
 
-  get(id: string): Scheduled | undefined {
+  get(id: string): ScheduledDeletion | undefined {
     return this.#byId.get(id)
   }
 
   /** Instead of what was known of this range; it keeps its place among those that are due at one time. */
-  put({ id, dueAtMs, cursors, delayMs }: Scheduled): void {
+  put({ id, dueAtMs, cursors, delayMs }: ScheduledDeletion): void {
     const known = this.#byId.get(id)
     if (known !== undefined) this.#take(known)
     const entry: Entry = { id, dueAtMs, cursors, delayMs, order: known?.order ?? ++this.#scheduled }
     this.#byId.set(id, entry)
-    if (cursors.length > 0) this.#kept.add(entry)
-    else this.#queue.splice(this.#placeOf(entry), 0, entry)
+    if (cursors.length > 0) this.#waitingForCursors.add(entry)
+    else this.#queue.splice(this.#positionOf(entry), 0, entry)
   }
 
   /** No error when it is not there. */
@@ -53,21 +53,21 @@ export class DueRanges {
   }
 
   /** The first one that no cursor keeps; undefined: there is none. */
-  next(): Scheduled | undefined {
+  next(): ScheduledDeletion | undefined {
     return this.#queue[0]
   }
 
   /** Those that cursors keep. */
-  kept(): ReadonlySet<Scheduled> {
-    return this.#kept
+  waitingForCursors(): ReadonlySet<ScheduledDeletion> {
+    return this.#waitingForCursors
   }
 
   #take(entry: Entry): void {
-    if (!this.#kept.delete(entry)) this.#queue.splice(this.#placeOf(entry), 1)
+    if (!this.#waitingForCursors.delete(entry)) this.#queue.splice(this.#positionOf(entry), 1)
   }
 
   /** How many are due before it. */
-  #placeOf({ dueAtMs, order }: Entry): number {
+  #positionOf({ dueAtMs, order }: Entry): number {
     let [low, high] = [0, this.#queue.length]
     while (low < high) {
       const middle = (low + high) >>> 1

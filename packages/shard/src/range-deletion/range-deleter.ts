@@ -8,7 +8,7 @@ import type { StorageNode } from '@shardlab/node'
 import { ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
 import type { DeletedSome, RangeStore } from '../ranges/collection-ranges.js'
-import { DueRanges, type Scheduled } from './due-ranges.js'
+import { DueRanges, type ScheduledDeletion } from './due-ranges.js'
 import type { KeyRange } from '../ranges/key-range.js'
 import type { RangeDeletionTask, TaskState } from './range-deletion-task.js'
 import { RangeDeletionTasks } from './range-deletion-tasks.js'
@@ -20,7 +20,7 @@ const documentsPerTurnMax = 1000
 /** Pause after a deletion that could not be done. */
 const retryAfterMs = 10_000
 /** A timer that was armed longer ago is armed anew: the member's clock may have been set, and the timer does not hear of that. */
-const armedAnewAfterMs = 60_000
+const rearmAfterMs = 60_000
 
 const noCursors: readonly bigint[] = []
 
@@ -54,12 +54,12 @@ export class RangeDeleter {
   }
 
   /** When each range is due. */
-  export(): readonly Scheduled[] {
+  export(): readonly ScheduledDeletion[] {
     return [...this.#scheduled.all()]
   }
 
   /** Instead of {@link start}. */
-  import(scheduled: readonly Scheduled[]): void {
+  import(scheduled: readonly ScheduledDeletion[]): void {
     for (const each of scheduled) this.#scheduled.put(each)
     // Of what the copy has none of is not waited for.
     this.#cursorEnded()
@@ -68,7 +68,7 @@ export class RangeDeleter {
   }
 
   /** Namespaces of the ranges whose documents are being deleted. */
-  atWork(): string[] {
+  namespacesInProgress(): string[] {
     return this.#working ? this.tasks.all().flatMap(({ processing, ns }) => (processing ? [ns] : [])) : []
   }
 
@@ -141,10 +141,10 @@ export class RangeDeleter {
     const { context, parameters, behaviours } = this.#node
     const isDelayed = whenToClean !== 'now' && behaviours.orphanCleanupDelay !== 'none'
     const delayMs = isDelayed ? parameters.number('orphanCleanupDelaySecs') * 1000 : 0
-    const isBehind = behaviours.orphanCleanupDelay === 'from-last-query'
+    const countsAfterCursors = behaviours.orphanCleanupDelay === 'from-last-query'
     const id = hexOf(taskId)
     const dueAtMs = Math.min(this.#scheduled.get(id)?.dueAtMs ?? Infinity, context.now() + delayMs)
-    this.#scheduled.put({ id, dueAtMs, cursors, delayMs: isBehind ? delayMs : 0 })
+    this.#scheduled.put({ id, dueAtMs, cursors, delayMs: countsAfterCursors ? delayMs : 0 })
     this.#arm()
   }
 
@@ -164,7 +164,7 @@ export class RangeDeleter {
   /** A cursor has ended: ranges that only waited for that are due after their delay. */
   #cursorEnded(): void {
     const { cursors, context } = this.#node
-    for (const scheduled of [...this.#scheduled.kept()]) {
+    for (const scheduled of [...this.#scheduled.waitingForCursors()]) {
       const left = scheduled.cursors.filter((id) => cursors.find(id) !== undefined)
       const dueAtMs =
         left.length > 0 ? scheduled.dueAtMs : Math.max(scheduled.dueAtMs, context.now() + scheduled.delayMs)
@@ -175,25 +175,25 @@ export class RangeDeleter {
 
   #arm(): void {
     const { context, stopping, cursors } = this.#node
-    cursors.onEnd = this.#scheduled.kept().size > 0 ? () => this.#cursorEnded() : null
+    cursors.onEnd = this.#scheduled.waitingForCursors().size > 0 ? () => this.#cursorEnded() : null
     const next = this.#scheduled.next()
     if (this.#working || next === undefined || stopping.signal.aborted) return
     const now = context.now()
     // Most of those that are scheduled are due after others.
     const isArmed =
-      next.dueAtMs === this.#armedForMs && now >= this.#armedAtMs && now - this.#armedAtMs < armedAnewAfterMs
+      next.dueAtMs === this.#armedForMs && now >= this.#armedAtMs && now - this.#armedAtMs < rearmAfterMs
     if (isArmed && next.dueAtMs > now) return
     this.#armedForMs = next.dueAtMs
     this.#armedAtMs = now
     context.setTimer(rangeDeleterTimer, Math.max(0, next.dueAtMs - now))
   }
 
-  #nextDue(): Scheduled | null {
+  #nextDue(): ScheduledDeletion | null {
     const next = this.#scheduled.next()
     return next === undefined || next.dueAtMs > this.#node.context.now() ? null : next
   }
 
-  async #run({ id }: Scheduled): Promise<void> {
+  async #run({ id }: ScheduledDeletion): Promise<void> {
     const { context } = this.#node
     try {
       const task = this.tasks.changeState(Buffer.from(id, 'hex'), (known) =>

@@ -32,7 +32,7 @@ export class RangeDeletionTasks extends Records<RangeDeletionTask, Uint8Array> {
   constructor(node: StorageNode) {
     super(node, { ns: tasksNs, id: uuidValue, write: (task) => writeTask(task, node.clock.time), read: parseTask })
     this.#node = node
-    node.observe((entry, preImage) => this.#hear(entry, preImage))
+    node.observe((entry, preImage) => this.#onEntry(entry, preImage))
   }
 
   override put(task: RangeDeletionTask): void {
@@ -76,7 +76,7 @@ export class RangeDeletionTasks extends Records<RangeDeletionTask, Uint8Array> {
     return range === null ? ranges.anyOf(collectionUuid) : ranges.anyBetween(collectionUuid, ...keysOf(range))
   }
 
-  #hear({ op, ns, object }: LogEntry, preImage: Uint8Array | null): void {
+  #onEntry({ op, ns, object }: LogEntry, preImage: Uint8Array | null): void {
     if (this.#ranges === null) return
     // The collection may be another one afterwards.
     if (op === 'c') this.#ranges = null

@@ -35,7 +35,7 @@ export class TaskRanges {
     }
     const i = placesBelow(places, low)
     places.splice(i, 0, added)
-    mendReach(places, i)
+    updateReach(places, i)
   }
 
   /** One range that is equal to this one; no error when there is none. */
@@ -44,7 +44,7 @@ export class TaskRanges {
     for (let i = placesBelow(places, low); places[i]?.low === low; i++) {
       if (places[i]!.high !== high) continue
       places.splice(i, 1)
-      mendReach(places, i)
+      updateReach(places, i)
       if (places.length > 0) return
       this.#collections.splice(
         this.#collections.findIndex((each) => each.places === places),
@@ -84,7 +84,7 @@ function placesBelow(places: readonly Place[], key: string): number {
 }
 
 /** From the i-th place on, where one was put in or taken out. */
-function mendReach(places: readonly Place[], i: number): void {
+function updateReach(places: readonly Place[], i: number): void {
   let before = i === 0 ? '' : places[i - 1]!.reach
   for (let n = i; n < places.length; n++) {
     const place = places[n]!

@@ -49,7 +49,7 @@ export const reshardingHandlers: ShardHandlers<
     return { error: null }
   },
   async 'shard.settle-resharding'({ reshardings }, request) {
-    await reshardings.settle(request)
+    await reshardings.applyOutcome(request)
     return { error: null }
   },
 }

@@ -57,7 +57,7 @@ export function shardingIndexProblem(
       ? collection
           .indexes()
           .filter((each) => !each.hidden)
-          .map((each) => `\nIndex ${each.name} cannot be used for sharding because:${whyUnfit(each, keyPattern)}`)
+          .map((each) => `\nIndex ${each.name} cannot be used for sharding because:${whyUnsuitable(each, keyPattern)}`)
       : []
     return `couldn't find valid index for shard key${reasons.join('')}`
   }
@@ -70,7 +70,7 @@ export function isIdPattern(keyPattern: Uint8Array): boolean {
   return it.next() && it.name() === '_id' && !it.next()
 }
 
-function whyUnfit(index: Index, keyPattern: Uint8Array): string {
+function whyUnsuitable(index: Index, keyPattern: Uint8Array): string {
   const fits = isPrefix(keyPattern, index)
   let reasons = ''
   if (index.partialFilter !== null) reasons += ' Index key is partial.'

@@ -23,7 +23,7 @@ export async function movePrimary(
   const work = () => databaseMoves.move(db, () => move(host, request))
   if (node.behaviours.movePrimaryJoins) {
     await raiseStaleDatabase(placements, node.context.address, db, databaseVersion)
-    await databaseMoves.asked(db, to, work)
+    await databaseMoves.joinOrStart(db, to, work)
   } else await work()
   return { error: null }
 }

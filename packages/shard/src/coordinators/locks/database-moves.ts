@@ -5,7 +5,7 @@ import { createDeferred, type Deferred } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { databaseNameOf } from '@shardlab/member'
 import { type Entrant } from '@shardlab/node'
-import { lockFree, type LockHolder, type LockWait } from './lock-wait.js'
+import { waitForLock, type LockHolder, type LockWait } from './lock-wait.js'
 
 /** Commands that change collections or what is in them. */
 const changingCommands: ReadonlySet<string> = new Set([
@@ -35,7 +35,7 @@ export class DatabaseMoves {
   readonly #coordinators = new Map<string, Set<LockHolder>>()
   readonly #moves = new Map<string, Deferred<void>>()
   /** What clients wait for, by database: the new primary shard, and what settles when it has become that or not. */
-  readonly #asked = new Map<string, { readonly to: string; readonly done: Promise<void> }>()
+  readonly #requested = new Map<string, { readonly to: string; readonly done: Promise<void> }>()
   #idle = createDeferred<void>()
 
   /** @param refuses whether changes fail while a copy is made, instead of waiting for its end */
@@ -59,35 +59,35 @@ export class DatabaseMoves {
 
   /**
    * Runs the work of a coordinator, which no move of the database interrupts.
-   * @throws CommandError 46 LockBusy, see {@link lockFree}
+   * @throws CommandError 46 LockBusy, see {@link waitForLock}
    */
   async coordinate<T>(db: string, holder: LockHolder, work: () => Promise<T> | T): Promise<T> {
     const sinceMs = this.#wait.context.now()
-    while (this.#moves.has(db)) await lockFree(this.#wait, db, () => this.#moving(db), sinceMs)
-    return this.#holding(db, holder, work)
+    while (this.#moves.has(db)) await waitForLock(this.#wait, db, () => this.#moving(db), sinceMs)
+    return this.#runCoordinator(db, holder, work)
   }
 
   /** As {@link coordinate}, for what an earlier life of the member has begun: it waits as long as it takes. */
   async recover<T>(db: string, holder: LockHolder, work: () => Promise<T> | T): Promise<T> {
     for (let move = this.#moves.get(db); move !== undefined; move = this.#moves.get(db)) await move.promise
-    return this.#holding(db, holder, work)
+    return this.#runCoordinator(db, holder, work)
   }
 
   /**
-   * Runs a movePrimary; while one is asked for, others to the same shard wait for its outcome. Server: MovePrimaryCoordinator, checkIfOptionsConflict.
+   * Runs a movePrimary; while one is requested for, others to the same shard wait for its outcome. Server: MovePrimaryCoordinator, checkIfOptionsConflict.
    * @throws CommandError 117 ConflictingOperationInProgress when the database is moving to another shard; what the work throws
    */
-  async asked(db: string, to: string, work: () => Promise<void>): Promise<void> {
-    const asked = this.#asked.get(db)
-    if (asked !== undefined) {
-      if (asked.to === to) return asked.done
+  async joinOrStart(db: string, to: string, work: () => Promise<void>): Promise<void> {
+    const requested = this.#requested.get(db)
+    if (requested !== undefined) {
+      if (requested.to === to) return requested.done
       throw new CommandError(
         'ConflictingOperationInProgress',
         'Another movePrimary operation with different arguments is already running ont the same database',
       )
     }
-    const done = work().finally(() => this.#asked.delete(db))
-    this.#asked.set(db, { to, done })
+    const done = work().finally(() => this.#requested.delete(db))
+    this.#requested.set(db, { to, done })
     return done
   }
 
@@ -104,13 +104,13 @@ export class DatabaseMoves {
 
   /**
    * Runs a move of the database: one at a time, when no coordinator is at work there.
-   * @throws CommandError 46 LockBusy, see {@link lockFree}
+   * @throws CommandError 46 LockBusy, see {@link waitForLock}
    */
   async move<T>(db: string, work: () => Promise<T>): Promise<T> {
     const sinceMs = this.#wait.context.now()
-    while (this.#moves.has(db)) await lockFree(this.#wait, db, () => this.#moving(db), sinceMs)
-    return this.#moved(db, async () => {
-      while (this.#coordinators.has(db)) await lockFree(this.#wait, db, () => this.#coordinating(db), sinceMs)
+    while (this.#moves.has(db)) await waitForLock(this.#wait, db, () => this.#moving(db), sinceMs)
+    return this.#runMove(db, async () => {
+      while (this.#coordinators.has(db)) await waitForLock(this.#wait, db, () => this.#coordinating(db), sinceMs)
       return work()
     })
   }
@@ -118,7 +118,7 @@ export class DatabaseMoves {
   /** As {@link move}, for what an earlier life of the member has begun: it waits as long as it takes. */
   async recoverMove<T>(db: string, work: () => Promise<T>): Promise<T> {
     for (let move = this.#moves.get(db); move !== undefined; move = this.#moves.get(db)) await move.promise
-    return this.#moved(db, async () => {
+    return this.#runMove(db, async () => {
       while (this.#coordinators.has(db)) await this.#idle.promise
       return work()
     })
@@ -146,7 +146,7 @@ export class DatabaseMoves {
     return first && { ...first, released: this.#idle.promise }
   }
 
-  async #moved<T>(db: string, work: () => Promise<T>): Promise<T> {
+  async #runMove<T>(db: string, work: () => Promise<T>): Promise<T> {
     const ended = createDeferred<void>()
     this.#moves.set(db, ended)
     try {
@@ -157,7 +157,7 @@ export class DatabaseMoves {
     }
   }
 
-  async #holding<T>(db: string, holder: LockHolder, work: () => Promise<T> | T): Promise<T> {
+  async #runCoordinator<T>(db: string, holder: LockHolder, work: () => Promise<T> | T): Promise<T> {
     const own = { ...holder }
     const holders = this.#coordinators.get(db) ?? new Set()
     this.#coordinators.set(db, holders.add(own))

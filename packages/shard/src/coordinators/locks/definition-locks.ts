@@ -1,5 +1,5 @@
 /** While a collection is resharded nobody else changes its definition. Server: ddl_lock_manager.cpp. */
-import { lockFree, type LockWait } from './lock-wait.js'
+import { waitForLock, type LockWait } from './lock-wait.js'
 import type { BlockedNamespaces } from '../../host/host.js'
 
 interface Holder {
@@ -40,11 +40,11 @@ export class DefinitionLocks {
   /**
    * Resolves when nobody holds these collections, or collections of these databases; undefined: nobody does.
    * @param names namespaces and databases
-   * @throws CommandError 46 LockBusy, see {@link lockFree}
+   * @throws CommandError 46 LockBusy, see {@link waitForLock}
    */
   free(names: readonly string[]): Promise<void> | undefined {
     if (this.#holders.size === 0 || this.#first(names) === undefined) return undefined
-    return lockFree(this.#wait, names[0]!, () => {
+    return waitForLock(this.#wait, names[0]!, () => {
       const holder = this.#first(names)
       return holder && { operation: 'reshardCollection', mode: 'X', released: holder.done }
     })

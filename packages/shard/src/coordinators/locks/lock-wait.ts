@@ -23,7 +23,7 @@ export interface LockWait {
  * @param sinceMs when the wait has begun
  * @throws CommandError 46 LockBusy after `definitionLockTimeoutMs`
  */
-export async function lockFree(
+export async function waitForLock(
   { context, behaviours }: LockWait,
   name: string,
   holder: () => (LockHolder & { readonly released: Promise<unknown> }) | undefined,

@@ -12,7 +12,7 @@ import { hashedSplitPoints } from '@shardlab/sharding'
 import type { InitialSplit } from './initial-split.js'
 import type { ZoneRange } from './zones.js'
 
-const unfit = 'One or more zones are not defined in a manner that supports hashed pre-splitting.'
+const unsupported = 'One or more zones are not defined in a manner that supports hashed pre-splitting.'
 
 /**
  * Each zone must begin at the start of the hash space under a prefix of its own: `{ country: 'US', h: MinKey, … }`, and end under another.
@@ -48,19 +48,19 @@ function checkZone({ min, max, zone }: ZoneRange, hashedIndex: number): void {
   if (prefix.some(({ type }) => type === BsonType.minKey || type === BsonType.maxKey)) {
     throw new CommandError(
       31388,
-      `${unfit} Cannot have MinKey or MaxKey in the lower bound for fields preceding the hashed field but found one, for zone ${zone}`,
+      `${unsupported} Cannot have MinKey or MaxKey in the lower bound for fields preceding the hashed field but found one, for zone ${zone}`,
     )
   }
   if (prefix.every((value, i) => compareValues(value, high[i]) === 0)) {
     throw new CommandError(
       31390,
-      `${unfit} The value preceding hashed field of the upper bound should be greater than that of lower bound, for zone ${zone}`,
+      `${unsupported} The value preceding hashed field of the upper bound should be greater than that of lower bound, for zone ${zone}`,
     )
   }
   if (low[hashedIndex]!.type !== BsonType.minKey)
-    throw new CommandError(31389, `${unfit} The hashed field value for lower bound must be MinKey, for zone ${zone}`)
+    throw new CommandError(31389, `${unsupported} The hashed field value for lower bound must be MinKey, for zone ${zone}`)
   if (low.slice(hashedIndex + 1).some(({ type }) => type !== BsonType.minKey))
-    throw new CommandError(31391, `${unfit} The fields after the hashed field must have MinKey value, for zone ${zone}`)
+    throw new CommandError(31391, `${unsupported} The fields after the hashed field must have MinKey value, for zone ${zone}`)
 }
 
 /**

@@ -275,7 +275,7 @@ export class MigrationDonor {
     const [documents, bytes] = this.#counts
     const atMs = context.now()
     const durationMs = atMs - this.#startedAtMs
-    this.#host.migrationStatistics.noteDonation(stage, [documents, bytes], durationMs)
+    this.#host.migrationStatistics.noteDonorStage(stage, [documents, bytes], durationMs)
     if (!context.wants('migration')) return
     const { min, max } = this.#range!
     this.#label ??= { id: hexOf(this.id), min: toExtendedJson(min), max: toExtendedJson(max) }

@@ -134,7 +134,7 @@ export class MigrationRecipient {
     const { node, placements, ranges, rangeDeleter, migrationStatistics } = this.#host
     const { context, parameters } = node
     const { ns, uuid, keyPattern } = this.request
-    migrationStatistics.noteReceipt()
+    migrationStatistics.noteReceiving()
     await context.reach('shard.migration.recipient-started', { ns })
     const isClean =
       rangeDeleter.isClean(uuid, this.range) ||

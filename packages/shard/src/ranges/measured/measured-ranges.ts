@@ -135,10 +135,7 @@ export class MeasuredRanges implements CollectionRanges {
   }
 
   sink({ stopping }: ReceivedRange): RangeSink {
-    return new MeasuredSink(this.#node, this.#collection, this.#measured, {
-      stopping,
-      cloneBytesPerSecond: this.#cloneBytesPerSecond,
-    })
+    return new MeasuredSink(this.#node, this.#collection.ns, this.#measured, stopping, this.#cloneBytesPerSecond)
   }
 
   /** All at once. */

@@ -1,35 +1,37 @@
 import { unpackRanges, type CancelSignal, type SizedRange } from '@shardlab/actor'
 import { CommandError, sameBytes } from '@shardlab/bson'
 import type { StorageNode } from '@shardlab/node'
-import type { Collection } from '@shardlab/storage'
 import { noSize, type RangeSink, type ReceivedClone, type ReceivedMods, type Size } from '../collection-ranges.js'
 import type { MeasuredCollection } from './measured-collection.js'
 import { sizeOf } from './sized-range.js'
-
-interface Transfer {
-  readonly stopping: CancelSignal
-  readonly cloneBytesPerSecond: number
-}
 
 /** Adds sizes of ranges instead of documents; cloning takes the time that the documents would. */
 export class MeasuredSink implements RangeSink {
   readonly #node: StorageNode
   readonly #ns: string
   readonly #measured: MeasuredCollection
-  readonly #transfer: Transfer
+  readonly #stopping: CancelSignal
+  readonly #cloneBytesPerSecond: number
 
-  constructor(node: StorageNode, { ns }: Collection, measured: MeasuredCollection, transfer: Transfer) {
+  constructor(
+    node: StorageNode,
+    ns: string,
+    measured: MeasuredCollection,
+    stopping: CancelSignal,
+    cloneBytesPerSecond: number,
+  ) {
     this.#node = node
     this.#ns = ns
     this.#measured = measured
-    this.#transfer = transfer
+    this.#stopping = stopping
+    this.#cloneBytesPerSecond = cloneBytesPerSecond
   }
 
   async store({ sizes }: ReceivedClone): Promise<Size> {
-    const { stopping, cloneBytesPerSecond } = this.#transfer
     const ranges = unpackRanges(this.#expectSizes(sizes))
-    await this.#node.context.sleep(Math.ceil((sizeOf(ranges).bytes * 1000) / cloneBytesPerSecond), stopping)
-    if (stopping.aborted) throw new CommandError('Interrupted', 'the migration was aborted')
+    const durationMs = Math.ceil((sizeOf(ranges).bytes * 1000) / this.#cloneBytesPerSecond)
+    await this.#node.context.sleep(durationMs, this.#stopping)
+    if (this.#stopping.aborted) throw new CommandError('Interrupted', 'the migration was aborted')
     return this.#grow(ranges)
   }
 

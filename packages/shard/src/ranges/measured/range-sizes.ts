@@ -5,7 +5,7 @@
 import type { SizedRange } from '@shardlab/actor'
 import { noSize, type Size } from '../collection-ranges.js'
 import { comparePositions, type Position } from './position.js'
-import { fits, joined, spread } from './spread.js'
+import { canJoin, join, spread } from './spread.js'
 import {
   cutRange,
   documentsBelow,
@@ -93,8 +93,8 @@ export class RangeSizes {
     const from = this.#find(start)
     const pieces = spread(this.#between(from, to), grown)
     const before = this.#before(from)
-    if (before === undefined || !fits(before, pieces[0]!)) this.#replace(from, to, pieces)
-    else this.#replace(this.#previous(from), to, joined([before, ...pieces]))
+    if (before === undefined || !canJoin(before, pieces[0]!)) this.#replace(from, to, pieces)
+    else this.#replace(this.#previous(from), to, join([before, ...pieces]))
   }
 
   /** Takes an interval out of it. @returns its ranges */
@@ -139,8 +139,8 @@ export class RangeSizes {
     const next = this.#blocks[place.b]?.ranges[place.i]
     if (before !== undefined && comparePositions(endOf(before), start) > 0) return false
     if (next !== undefined && comparePositions(startOf(next), end) < 0) return false
-    if (before !== undefined && fits(before, grown))
-      this.#replace(this.#previous(place), place, joined([before, grown]))
+    if (before !== undefined && canJoin(before, grown))
+      this.#replace(this.#previous(place), place, join([before, grown]))
     else this.#replace(place, place, [grown])
     return true
   }

@@ -3,10 +3,10 @@ import type { SizedRange } from '@shardlab/actor'
 import type { Position } from './position.js'
 import { endOf, hasOneKey, sizeOfSome, startOf, withEnd, withSize } from './sized-range.js'
 
-/** What lies in a range after more documents are spread over it: where there were none, new ranges begin. */
+/** What isAlong in a range after more documents are spread over it: where there were none, new ranges begin. */
 export function spread(known: readonly SizedRange[], grown: SizedRange): SizedRange[] {
   const isAlongFirst = grown.x1 > grown.x0
-  const lies = (range: SizedRange): boolean => (isAlongFirst ? range.x1 > range.x0 : range.y1 > range.y0)
+  const isAlong = (range: SizedRange): boolean => (isAlongFirst ? range.x1 > range.x0 : range.y1 > range.y0)
   const length = ({ x0, y0, x1, y1 }: SizedRange): number => (isAlongFirst ? x1 - x0 : y1 - y0)
   const pieces: SizedRange[] = []
   let from = startOf(grown)
@@ -21,10 +21,10 @@ export function spread(known: readonly SizedRange[], grown: SizedRange): SizedRa
   }
   gapUntil(endOf(grown))
   const total = length(grown)
-  const last = pieces.findLastIndex(lies)
+  const last = pieces.findLastIndex(isAlong)
   let [covered, documentsGiven, bytesGiven] = [0, 0, 0]
   const all = pieces.map((piece, i) => {
-    if (!lies(piece)) return piece
+    if (!isAlong(piece)) return piece
     covered += length(piece)
     const documents =
       (i === last ? grown.documents : Math.min(grown.documents, Math.round((grown.documents * covered) / total))) -
@@ -34,15 +34,15 @@ export function spread(known: readonly SizedRange[], grown: SizedRange): SizedRa
     bytesGiven += bytes
     return withSize(piece, { documents: piece.documents + documents, bytes: piece.bytes + bytes })
   })
-  return joined(all.filter(({ documents }) => documents > 0))
+  return join(all.filter(({ documents }) => documents > 0))
 }
 
 /** Neighbours that are as dense as each other become one, and those of one value: what grows at its end would have a range for each time. */
-export function joined(pieces: readonly SizedRange[]): SizedRange[] {
+export function join(pieces: readonly SizedRange[]): SizedRange[] {
   const done: SizedRange[] = []
   for (const piece of pieces) {
     const last = done.at(-1)
-    if (last === undefined || !fits(last, piece)) done.push(piece)
+    if (last === undefined || !canJoin(last, piece)) done.push(piece)
     else
       done[done.length - 1] = withEnd(last, endOf(piece), {
         documents: last.documents + piece.documents,
@@ -53,7 +53,7 @@ export function joined(pieces: readonly SizedRange[]): SizedRange[] {
 }
 
 /** Can two ranges be one? */
-export function fits(a: SizedRange, b: SizedRange): boolean {
+export function canJoin(a: SizedRange, b: SizedRange): boolean {
   if (a.x1 !== b.x0 || a.y1 !== b.y0) return false
   const isAlongFirst = a.x1 > a.x0
   if (isAlongFirst !== b.x1 > b.x0 || hasOneKey(a) || hasOneKey(b)) return false

@@ -43,7 +43,7 @@ export async function reshardCollection(
     return { error: null }
   }
   await definitionLocks.hold(ns, request, async () => {
-    const checked = await insisting(node, () => checkedRequest(host, ns, request, collectionUuid))
+    const checked = await retryingTransient(node, () => checkedRequest(host, ns, request, collectionUuid))
     if (checked === null) return
     const record: CommandRecord = { id: uuidV4(node.context.random), ns, request: checked }
     const records = new CommandRecords(node)
@@ -106,7 +106,7 @@ async function carryOut({ node }: ReshardCommandHost, { id, ns, request: wanted 
   const options = { timeoutMs: answerTimeoutMs }
   // Asking again for what has begun changes nothing.
   const start = { reshardingId: id, ns, request: wanted }
-  const begun = await insisting(node, async () => {
+  const begun = await retryingTransient(node, async () => {
     const reply = await node.context.request(configAddress, 'config.start-resharding', start, options)
     raiseError(reply.error)
     return reply
@@ -124,14 +124,14 @@ async function carryOut({ node }: ReshardCommandHost, { id, ns, request: wanted 
 }
 
 /** Repeats the work also when the config server refuses for a time: it may have begun all the same. Server: _isRetriableErrorForDDLCoordinator. */
-async function insisting<T>(node: StorageNode, work: () => Promise<T>): Promise<T> {
+async function retryingTransient<T>(node: StorageNode, work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await untilDone(node, work)
     } catch (error) {
-      const isPassing =
+      const isTransient =
         error instanceof CommandError && (isRetriableErrorCode(error.code) || error.code === ErrorCodes.OutOfDiskSpace)
-      if (!isPassing) throw error
+      if (!isTransient) throw error
     }
     await node.context.sleep(retryPauseMs, node.stopping.signal)
   }

@@ -55,7 +55,7 @@ export class ReceivedDocuments {
     const collection = this.#collection()
     for (const each of ids) {
       const id = findField(each, '_id')!
-      this.#forget(keyOf(donor, id))
+      this.#stopWaiting(keyOf(donor, id))
       const local = collection.findById(id)?.document
       if (local !== undefined && this.#donorOf(local) === donor) this.#delete(id)
     }
@@ -67,7 +67,7 @@ export class ReceivedDocuments {
       before = this.#waiting.size
       const collection = this.#collection()
       for (const [key, waiting] of [...this.#waiting]) {
-        this.#forget(key)
+        this.#stopWaiting(key)
         this.#put(collection, waiting.donor, waiting.document)
       }
     }
@@ -78,13 +78,13 @@ export class ReceivedDocuments {
     this.retry()
     for (const [key, { document }] of this.#waiting) {
       this.#insert(document)
-      this.#forget(key)
+      this.#stopWaiting(key)
     }
   }
 
   #put(collection: Collection, donor: string, document: Uint8Array): void {
     const id = findField(document, '_id')!
-    this.#forget(keyOf(donor, id))
+    this.#stopWaiting(keyOf(donor, id))
     const local = collection.findById(id)?.document
     if (local !== undefined && this.#donorOf(local) !== donor) return this.#wait(donor, id, document)
     try {
@@ -121,7 +121,7 @@ export class ReceivedDocuments {
     this.waits++
   }
 
-  #forget(key: string): void {
+  #stopWaiting(key: string): void {
     const waiting = this.#waiting.get(key)
     if (waiting === undefined) return
     this.#waiting.delete(key)

@@ -21,7 +21,7 @@ import type { RecipientRecords, RecipientState, ReshardingFacts } from '../recor
 import { ReceivedDocuments } from './received-documents.js'
 
 /** Longest wait for one answer of a donor, and how often it is asked. */
-const donorPatience = { timeoutMs: 10_000, attemptsMax: 3 }
+const donorRequest = { timeoutMs: 10_000, attemptsMax: 3 }
 /** Between two looks at donors from which nothing is expected. */
 const heartbeatMs = 250
 /** Longest time that a question for the state stays without an answer. */
@@ -135,15 +135,15 @@ export class ReshardingRecipient {
     await context.reach('shard.resharding.collection-created', { ns })
     const documents = new ReceivedDocuments(node, tempNs, id, this.#source)
     this.documents = documents
-    await this.#enter('cloning')
+    await this.#recordState('cloning')
     this.phases.cloning = context.now()
     await context.all(this.received.donors.map((donor) => this.#clone(donor, documents)))
     await context.reach('shard.resharding.cloned', { ns })
-    await this.#enter('applying')
+    await this.#recordState('applying')
     this.phases.applying = context.now()
     await this.#drain(documents)
     await context.reach('shard.resharding.applied', { ns })
-    this.#tell('caught-up')
+    this.#setState('caught-up')
     while (!this.#mayFinish) {
       await this.#changed.next(heartbeatMs)
       await this.#drain(documents)
@@ -153,7 +153,7 @@ export class ReshardingRecipient {
     documents.finish()
     await node.flush()
     this.#check()
-    await this.#enter('strict-consistency')
+    await this.#recordState('strict-consistency')
     this.phases.done = context.now()
     await context.reach('shard.resharding.consistent', { ns })
   }
@@ -236,7 +236,7 @@ export class ReshardingRecipient {
   ): Promise<ReplyOf<K>> {
     const { context } = this.#node
     const { signal } = this.#stopping
-    const reply = await repeatedRequest(context, donor, kind, request, { ...donorPatience, signal })
+    const reply = await repeatedRequest(context, donor, kind, request, { ...donorRequest, signal })
     this.#check()
     raiseError((reply as { readonly error: ErrorField }).error)
     return reply
@@ -248,12 +248,12 @@ export class ReshardingRecipient {
   }
 
   /** On the disk, too. */
-  async #enter(state: RecipientState): Promise<void> {
+  async #recordState(state: RecipientState): Promise<void> {
     this.#check()
     this.#records.put({ facts: this.#facts, state, others: this.received.donors })
     await this.#node.flush()
     this.#check()
-    this.#tell(state)
+    this.#setState(state)
   }
 
   #fail(reason: CommandError): void {
@@ -263,7 +263,7 @@ export class ReshardingRecipient {
     this.#changed.notify()
   }
 
-  #tell(state: ReshardingRecipientState): void {
+  #setState(state: ReshardingRecipientState): void {
     if (this.#reason !== null) return
     this.#state = state
     this.#changed.notify()

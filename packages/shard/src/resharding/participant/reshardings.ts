@@ -19,9 +19,9 @@ export const reshardingTimer = 'resharding'
 const outcomePauseMs = 1000
 const answerTimeoutMs = 15_000
 /** How many reshardings are remembered that this shard has heard the end of. */
-const settledMax = 100
+const settledIdsMax = 100
 
-type Beginning = RequestOf<'shard.donate-collection'> | RequestOf<'shard.receive-collection'>
+type StartRequest = RequestOf<'shard.donate-collection'> | RequestOf<'shard.receive-collection'>
 
 interface Attempt {
   readonly reshardingId: Uint8Array
@@ -118,12 +118,12 @@ export class Reshardings {
   }
 
   /** The attempt, and all before it, have been decided. */
-  async settle(request: RequestOf<'shard.settle-resharding'>): Promise<void> {
+  async applyOutcome(request: RequestOf<'shard.settle-resharding'>): Promise<void> {
     const { node } = this.#host
     const { reshardingId, attempt, ns, sourceUuid, committed } = request
     const participation = this.#participations.get(hexOf(reshardingId))
     if (participation !== undefined && participation.facts.attempt > attempt) return
-    this.#rememberSettled(hexOf(reshardingId), attempt)
+    this.#recordSettled(hexOf(reshardingId), attempt)
     await reachAnyway(node.context, 'shard.resharding.settling', { ns })
     await participation?.end()
     // Somebody else may have done it meanwhile.
@@ -142,9 +142,9 @@ export class Reshardings {
     participation?.release()
   }
 
-  #rememberSettled(id: string, attempt: number): void {
+  #recordSettled(id: string, attempt: number): void {
     this.#settled.set(id, Math.max(attempt, this.#settled.get(id) ?? 0))
-    if (this.#settled.size > settledMax) this.#settled.delete(this.#settled.keys().next().value!)
+    if (this.#settled.size > settledIdsMax) this.#settled.delete(this.#settled.keys().next().value!)
   }
 
   /** The catalog has the collection of the new key: its temporary name is gone, and the old one with it. */
@@ -174,10 +174,10 @@ export class Reshardings {
     sourceUuid,
     keyPattern: key,
     provenance,
-  }: Beginning): Promise<Participation> {
+  }: StartRequest): Promise<Participation> {
     const known = this.#participations.get(hexOf(reshardingId))
     if (known !== undefined && known.facts.attempt < attempt)
-      await this.settle({ reshardingId, attempt: known.facts.attempt, ns, sourceUuid, committed: false })
+      await this.applyOutcome({ reshardingId, attempt: known.facts.attempt, ns, sourceUuid, committed: false })
     const current = this.#participations.get(hexOf(reshardingId))
     if (current !== undefined && current.facts.attempt > attempt) throw unknownAttempt()
     if ((this.#settled.get(hexOf(reshardingId)) ?? -1) >= attempt) throw unknownAttempt()
@@ -193,7 +193,7 @@ export class Reshardings {
   }
 
   /** Who owns what now, and will under the new key. @throws CommandError 94 NotYetInitialized when the catalog knows nothing of this resharding */
-  async #placements({ ns, tempNs, sourceUuid, reshardingId }: Beginning): Promise<{
+  async #placements({ ns, tempNs, sourceUuid, reshardingId }: StartRequest): Promise<{
     source: CollectionPlacement
     target: CollectionPlacement
   }> {
@@ -222,7 +222,7 @@ export class Reshardings {
     }
     if (outcome === 'running') return
     try {
-      await this.settle({ reshardingId: id, attempt, ns, sourceUuid, committed: outcome === 'committed' })
+      await this.applyOutcome({ reshardingId: id, attempt, ns, sourceUuid, committed: outcome === 'committed' })
     } catch (error) {
       if (!(error instanceof CommandError || error instanceof RequestFailedError)) throw error
       context.log('warn', 'a resharding was not settled', { ns, reason: error.message })
