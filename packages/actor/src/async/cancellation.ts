@@ -1,7 +1,10 @@
-/** Who hears of the end: a function, or, as with signals of the platform, an object with a method for it. */
+/** A listener: a function, or, as with signals of the platform, an object with a method. */
 export type CancelListener = (() => void) | { handleEvent(): void }
 
-/** What `ActorContext.sleep` and `ActorContext.request` listen to: a {@link Cancellation}, or a signal of the platform. */
+/**
+ * The signal of `ActorContext.sleep` and `ActorContext.request`: a {@link Cancellation} or an
+ * `AbortSignal`.
+ */
 export interface CancelSignal {
   readonly aborted: boolean
   addEventListener(type: 'abort', listener: CancelListener, options?: { readonly once?: boolean }): void
@@ -9,34 +12,34 @@ export interface CancelSignal {
 }
 
 /**
- * An `AbortController` and its signal in one, for everything that members wait for: those of the platform cost more than a message, and warn
- * when more than ten listen at a time, as they do to the end of a member.
+ * An `AbortController` and its signal in one. Those of the platform cost more than a message, and
+ * warn when they have more than ten listeners, as the signal of a member's shutdown has.
  */
 export class Cancellation implements CancelSignal {
   aborted = false
-  /** The first who listens; mostly nobody else does. */
+  /** The first listener, mostly the only one. */
   #first: CancelListener | null = null
-  /** Those who came after it. Null: nobody has yet. */
+  /** The later listeners. Null: there never was one. */
   #others: Set<CancelListener> | null = null
 
-  /** What others may listen to. */
   get signal(): CancelSignal {
     return this
   }
 
-  /** How many listen; what has ended listens no more. */
+  /** The number of listeners. */
   get listeners(): number {
     return (this.#first === null ? 0 : 1) + (this.#others?.size ?? 0)
   }
 
-  /** Whoever listens hears of it, once. */
+  /** Calls each listener once. No effect after the first call. */
   abort(): void {
     if (this.aborted) return
     this.aborted = true
-    // Known until all have heard: who listens again meanwhile hears no second time, and who comes meanwhile is one of the others.
-    if (this.#first !== null) tell(this.#first)
+    // `#first` stays set until all have been called: a listener that adds itself again is not
+    // called twice, and one that is added during the calls is called as one of the others.
+    if (this.#first !== null) call(this.#first)
     if (this.#others !== null) {
-      for (const listener of this.#others) tell(listener)
+      for (const listener of this.#others) call(listener)
       this.#others.clear()
     }
     this.#first = null
@@ -53,7 +56,7 @@ export class Cancellation implements CancelSignal {
   }
 }
 
-function tell(listener: CancelListener): void {
+function call(listener: CancelListener): void {
   if (typeof listener === 'function') listener()
   else listener.handleEvent()
 }

@@ -1,6 +1,6 @@
 import { Cancellation, type CancelSignal } from './cancellation.js'
 
-/** Ends what waits for its signal, by itself or together with another one. */
+/** A cancellation that also aborts when its parent does. */
 export class LinkedAbort {
   readonly #cancellation = new Cancellation()
   readonly #parent: CancelSignal
@@ -16,7 +16,7 @@ export class LinkedAbort {
     return this.#cancellation
   }
 
-  /** The other one forgets it. */
+  /** Removes the listener from the parent. */
   unlink(): void {
     this.#parent.removeEventListener('abort', this.abort)
   }

@@ -3,30 +3,39 @@ import { emptyDocument, exchange, type Empty, type ErrorField } from './exchange
 
 const version: PlacementVersionTuple = ['0123456789abcdef01234567', 1, 2, 3, 4]
 
-/** What the balancer is asked, and what it asks. */
+/** Requests to the balancer, and its requests to other members. */
 export const balancerExchanges = {
   'balancer.status': exchange<Empty, { mode: string; inBalancerRound: boolean; numBalancerRounds: number }>(
     {},
     { mode: 'full', inBalancerRound: false, numBalancerRounds: 1 },
   ),
-  /** A round now, without waiting for the next one that is due; behind one that is running. `report`: the event `balancer-round` as JSON. */
+  /**
+   * Runs a round now, after the one that is running if there is one. `report`: the event
+   * `balancer-round` as JSON.
+   */
   'balancer.run-round': exchange<Empty, { report: string }>({}, { report: '{}' }),
-  /** What the balancer would do about a collection, and why. `explanation` is JSON; empty with an error. */
+  /**
+   * Explains what the balancer would do with a collection. `explanation` is JSON, empty with an
+   * error.
+   */
   'balancer.explain': exchange<{ ns: string }, { explanation: string; error: ErrorField }>(
     { ns: 'test.c' },
     { explanation: '{}', error: null },
   ),
-  /** A shard has made a new chunk at the end of the key space: it is to move where there are fewer. Server: Balancer::rebalanceSingleChunk. */
+  /**
+   * Moves a chunk that a shard has split off at the end of the key space to a shard with fewer
+   * chunks. Server: Balancer::rebalanceSingleChunk.
+   */
   'balancer.rebalance-chunk': exchange<{ ns: string; min: Uint8Array }, { error: ErrorField }>(
     { ns: 'test.c', min: emptyDocument },
     { error: null },
   ),
-  /** Every config.collections document of a collection that is sharded, ordered by namespace. */
+  /** The config.collections documents of all sharded collections, ordered by namespace. */
   'config.get-collections': exchange<Empty, { collections: readonly Uint8Array[] }>(
     {},
     { collections: [emptyDocument] },
   ),
-  /** What the balancer and automatic splits need to know of config.settings for one collection. */
+  /** The settings of config.settings for one collection, for the balancer and automatic splits. */
   'config.get-split-settings': exchange<{ ns: string }, { maxChunkSizeBytes: number; autoSplit: boolean }>(
     { ns: 'test.c' },
     { maxChunkSizeBytes: 134217728, autoSplit: true },
@@ -36,16 +45,19 @@ export const balancerExchanges = {
     { what: 'balancer.round', details: emptyDocument },
     {},
   ),
-  /** The chunk `[min, max)` cannot be split and is too large to be moved. Nothing happens when there is no such chunk any more. */
+  /**
+   * Marks the chunk `[min, max)` as jumbo: it is too large to be moved and cannot be split. No
+   * effect when the chunk has changed.
+   */
   'config.mark-chunk-jumbo': exchange<
     { ns: string; version: PlacementVersionTuple; min: Uint8Array; max: Uint8Array },
     Empty
   >({ ns: 'test.c', version, min: emptyDocument, max: emptyDocument }, {}),
-  /** The collection is not balanced any more. */
+  /** Switches balancing of the collection off. */
   'config.disable-balancing': exchange<{ ns: string }, Empty>({ ns: 'test.c' }, {}),
   /**
-   * Where a shard would split a range to have chunks of at most this size. `pointsMax` null: any number. Server: splitVector and autoSplitVector,
-   * as the version has it.
+   * Finds the points that split a range into chunks of at most this size. `pointsMax` null: any
+   * number. Server: splitVector or autoSplitVector, by version.
    */
   'shard.find-split-points': exchange<
     {
@@ -68,14 +80,17 @@ export const balancerExchanges = {
     },
     { points: [emptyDocument], error: null },
   ),
-  /** Bytes of the documents of collections that are a shard's own, in this order, by which the balancer compares shards. */
+  /**
+   * Bytes of the documents that a shard owns of these collections, in this order. The balancer
+   * compares shards by them.
+   */
   'shard.collection-sizes': exchange<{ namespaces: readonly string[] }, { sizes: readonly number[] }>(
     { namespaces: ['test.c'] },
     { sizes: [1] },
   ),
   /**
-   * Answers when this shard does nothing for the balancer any more: no automatic split, and with `rangeDeletions` no range that it would have to
-   * delete, which it does at once. `worked`: there was something.
+   * Answers when the shard has finished its automatic splits, and with `rangeDeletions` also its
+   * range deletions, which it runs without their delay. `worked`: whether there were any.
    */
   'shard.finish-balancing': exchange<{ rangeDeletions: boolean }, { worked: boolean }>(
     { rangeDeletions: true },

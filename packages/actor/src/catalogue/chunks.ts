@@ -1,13 +1,13 @@
 import { emptyDocument, exchange, type ErrorField, type TimestampPair } from './exchange.js'
 
-/** The creation of a collection that a request is about: epoch as hex, and from 5.0 on the timestamp. */
+/** The generation of a collection: epoch as hex, and since 5.0 the timestamp. */
 export type GenerationTuple = readonly [epoch: string, seconds: number, increment: number]
 
 const generation: GenerationTuple = ['0123456789abcdef01234567', 1, 2]
 
-/** Splits and merges of chunks: asked of the shard that owns them, committed on the config server. */
+/** Splits and merges of chunks: requested from the owning shard, committed on the config server. */
 export const chunkExchanges = {
-  /** The owner of the chunk `[min, max)` has it split at these keys, and learns the new placement. */
+  /** The owner of the chunk `[min, max)` splits it at these keys, and refreshes its placement. */
   'shard.split-chunk': exchange<
     { ns: string; generation: GenerationTuple; min: Uint8Array; max: Uint8Array; splitPoints: readonly Uint8Array[] },
     { error: ErrorField }
@@ -15,19 +15,22 @@ export const chunkExchanges = {
     { ns: 'test.c', generation, min: emptyDocument, max: emptyDocument, splitPoints: [emptyDocument] },
     { error: null },
   ),
-  /** The owner of all chunks in `[min, max)` has them made into one. */
+  /** The owner of all chunks in `[min, max)` merges them. */
   'shard.merge-chunks': exchange<
     { ns: string; generation: GenerationTuple; min: Uint8Array; max: Uint8Array },
     { error: ErrorField }
   >({ ns: 'test.c', generation, min: emptyDocument, max: emptyDocument }, { error: null }),
-  /** The shard asks the config server for the placement of a collection, now. */
+  /** The shard refreshes its placement of a collection from the config server now. */
   'shard.refresh-collection': exchange<{ ns: string }, { error: ErrorField }>({ ns: 'test.c' }, { error: null }),
-  /** The config.chunks document of the chunk that holds a shard key, `{ field: value, … }`; null: there is none, or no such collection. */
+  /**
+   * The config.chunks document of the chunk with a shard key `{ field: value, … }`; null: the
+   * collection or chunk does not exist.
+   */
   'config.find-chunk': exchange<{ ns: string; key: Uint8Array }, { chunk: Uint8Array | null }>(
     { ns: 'test.c', key: emptyDocument },
     { chunk: emptyDocument },
   ),
-  /** Replaces a chunk of a shard by several, ascending split points between them. */
+  /** Splits a chunk of a shard at ascending points. */
   'config.commit-chunk-split': exchange<
     {
       ns: string
@@ -49,7 +52,9 @@ export const chunkExchanges = {
     },
     { error: null },
   ),
-  /** Makes one chunk of those that fill `[min, max)` on a shard. Nothing happens when it is one already. */
+  /**
+   * Merges the chunks that fill `[min, max)` on a shard. No effect when it is one chunk already.
+   */
   'config.commit-chunks-merge': exchange<
     {
       ns: string
@@ -57,7 +62,7 @@ export const chunkExchanges = {
       min: Uint8Array
       max: Uint8Array
       shard: string
-      /** When the shard asked. */
+      /** The cluster time of the shard's request. */
       validAfter: TimestampPair
     },
     { error: ErrorField }
@@ -65,12 +70,15 @@ export const chunkExchanges = {
     { ns: 'test.c', generation, min: emptyDocument, max: emptyDocument, shard: 'shard01', validAfter: [1, 1] },
     { error: null },
   ),
-  /** Merges all runs of chunks of a shard that can be merged; `chunksMax`: of at most so many chunks altogether, null for any number. */
+  /**
+   * Merges all mergeable runs of chunks of a shard. `chunksMax`: at most so many chunks in total;
+   * null: any number.
+   */
   'config.commit-merge-all-chunks': exchange<
     { ns: string; shard: string; chunksMax: number | null },
     { chunksMerged: number; error: ErrorField }
   >({ ns: 'test.c', shard: 'shard01', chunksMax: 10 }, { chunksMerged: 2, error: null }),
-  /** Removes the mark jumbo of the chunk `[min, max)`. */
+  /** Removes the jumbo flag of the chunk `[min, max)`. */
   'config.clear-jumbo-flag': exchange<
     { ns: string; epoch: string; min: Uint8Array; max: Uint8Array },
     { error: ErrorField }

@@ -1,6 +1,9 @@
 import { emptyDocument, exchange, type TimestampPair } from './exchange.js'
 
-/** `[epoch as hex, timestamp seconds, timestamp increment, major, minor]` of a chunk or collection placement. */
+/**
+ * `[epoch as hex, timestamp seconds, timestamp increment, major, minor]` of a chunk or collection
+ * placement.
+ */
 export type PlacementVersionTuple = readonly [
   epoch: string,
   seconds: number,
@@ -13,34 +16,35 @@ export type PlacementVersionTuple = readonly [
 export type DatabaseVersionTuple = readonly [uuid: string, seconds: number, increment: number, lastMod: number]
 
 /**
- * A command as a client sent it, from the gateway (or the simulated client) to any member that listens.
- * `body` is the kind-0 document, `sequences` the kind-1 sections: `[identifier, documents]`.
+ * A command as a client sent it, from the gateway or a simulated client to a member that serves
+ * clients. `body` is the kind-0 document, `sequences` the kind-1 sections:
+ * `[identifier, documents]`.
  */
 export interface ClientCommand {
-  /** Identifies the connection for this member: handshake state, cursors and logs refer to it. */
+  /** Identifies the connection on this member, for its handshake state, cursors and logs. */
   readonly connectionId: number
   readonly body: Uint8Array
   readonly sequences: readonly (readonly [string, readonly Uint8Array[]])[]
-  /** The request came as OP_QUERY: only the handshake and, for old drivers, commands. */
+  /** Whether the request was an OP_QUERY, as handshakes and commands of old drivers are. */
   readonly legacy: boolean
   /** `host:port` of the client, for logs and currentOp. */
   readonly remote: string
 }
 
-/** The whole reply document, cluster time included; {@link noAnswer}: the client gets none. */
+/** The complete reply document, with cluster time, or {@link noAnswer}. */
 export interface ClientReply {
   readonly body: Uint8Array
 }
 
-/** Instead of a reply document: there is no answer, and the connection that the command came on is closed. */
+/** Instead of a reply document: the client gets no answer, and its connection is closed. */
 export const noAnswer: Uint8Array = new Uint8Array(0)
 
-/** How a routed command names the placement that the router assumed; null: unversioned. */
+/** The placement version that a router has assumed for a command; null: unversioned. */
 export type ShardVersionField = PlacementVersionTuple | 'UNSHARDED' | 'IGNORED' | null
 
 /**
- * A command from a router or another member to a storage node. The body is the client's bytes where they can
- * go on untouched; what the router adds travels beside it.
+ * A command from a router or another member to a storage node. The body is the client's bytes,
+ * unchanged where possible; the other fields hold what the router adds.
  */
 export interface NodeCommand {
   readonly db: string
@@ -48,13 +52,13 @@ export interface NodeCommand {
   readonly sequences: readonly (readonly [string, readonly Uint8Array[]])[]
   readonly shardVersion: ShardVersionField
   readonly databaseVersion: DatabaseVersionTuple | null
-  /** Statement ids of a retryable write, one per statement of the batch; null: 0, 1, 2, … */
+  /** Statement ids of a retryable write, one for each statement of the batch; null: 0, 1, 2, … */
   readonly stmtIds: readonly number[] | null
-  /** Newest cluster time that the sender knows. */
+  /** The sender's cluster time. */
   readonly clusterTime: TimestampPair
 }
 
-/** The answer as a BSON document `{ …, ok }` without times; the times beside it. */
+/** The answer as a BSON document `{ …, ok }` without times, which are separate fields. */
 export interface NodeReply {
   readonly body: Uint8Array
   readonly operationTime: TimestampPair
@@ -62,7 +66,7 @@ export interface NodeReply {
 }
 
 export const commandExchanges = {
-  /** Served by every member that clients can reach. */
+  /** A command of a client. Served by every member that clients can reach. */
   'client.command': exchange<ClientCommand, ClientReply>(
     {
       connectionId: 1,
@@ -73,9 +77,12 @@ export const commandExchanges = {
     },
     { body: emptyDocument },
   ),
-  /** A client's connection is gone: its handshake state can be dropped. Served by every member that clients can reach. */
+  /**
+   * A client's connection has ended, so its state can be dropped. Served by every member that
+   * clients can reach.
+   */
   'client.disconnected': exchange<{ connectionId: number }, Record<never, never>>({ connectionId: 1 }, {}),
-  /** Served by shards and the config server. */
+  /** A command of a router or another member. Served by shards and the config server. */
   'node.command': exchange<NodeCommand, NodeReply>(
     {
       db: 'test',

@@ -3,8 +3,8 @@ import type { PlacementVersionTuple } from './commands.js'
 import { emptyDocument, exchange, type Empty, type ErrorField, type TimestampPair } from './exchange.js'
 
 /**
- * The config server's parameters balancerMigrationsThrottlingMs, null where the version has none, chunkDefragmentationThrottlingMS,
- * autoMergerIntervalSecs and autoMergerThrottlingMS.
+ * The config server's parameters balancerMigrationsThrottlingMs (null: the version does not have
+ * it), chunkDefragmentationThrottlingMS, autoMergerIntervalSecs and autoMergerThrottlingMS.
  */
 export type BalancerPausesTuple = readonly [
   migrationsMs: number | null,
@@ -13,34 +13,38 @@ export type BalancerPausesTuple = readonly [
   autoMergerMs: number,
 ]
 
-/** Requests to the config server: what routers, shards, the balancer and the API ask of the catalog. */
+/**
+ * Requests to the config server about the catalog, from routers, shards, the balancer and the API.
+ */
 export const configExchanges = {
-  /** First contact of the API after the members have started. Repeating it changes nothing. */
+  /** Sent by the API once the members have started. Repeating it changes nothing. */
   'config.initialise': exchange<
     { clusterId: Uint8Array; shards: readonly (readonly [id: string, host: string])[]; chunkSizeBytes: number },
     Empty
   >({ clusterId: new Uint8Array(12), shards: [['shard01', 'shard01/127.0.0.1:5000']], chunkSizeBytes: 134217728 }, {}),
-  /** Every document of config.shards, ordered by id. */
+  /** All documents of config.shards, ordered by id. */
   'config.get-shards': exchange<Empty, { shards: readonly Uint8Array[]; clusterTime: TimestampPair }>(
     {},
     { shards: [emptyDocument], clusterTime: [1, 1] },
   ),
-  /** The config.databases document; null when there is none. */
+  /** The config.databases document of a database; null: it does not exist. */
   'config.get-database': exchange<{ db: string }, { database: Uint8Array | null }>(
     { db: 'test' },
     { database: emptyDocument },
   ),
   /**
-   * Creates the database, or returns the one there is. `primaryShard` null: the server chooses. `enableSharding`: mark
-   * it as one whose collections may be sharded, where the emulated version keeps such a mark.
+   * Creates the database if it does not exist, and returns it. `primaryShard` null: the config
+   * server chooses. `enableSharding`: allow sharding of its collections, in versions that require
+   * that.
    */
   'config.create-database': exchange<
     { db: string; primaryShard: string | null; enableSharding: boolean },
     { database: Uint8Array | null; error: ErrorField }
   >({ db: 'test', primaryShard: 'shard01', enableSharding: false }, { database: emptyDocument, error: null }),
   /**
-   * Placement of one collection. `since`: the newest version that the asker knows; with the same generation only
-   * chunks changed after it come back (`full` false), otherwise all of them. `collection` null: not sharded.
+   * The placement of one collection. `since`: the placement version of the requester. Within the
+   * same generation the reply has only the chunks that changed after it (`full` false), otherwise
+   * all. `collection` null: not sharded.
    */
   'config.get-collection': exchange<
     { ns: string; since: PlacementVersionTuple | null },
@@ -49,7 +53,10 @@ export const configExchanges = {
     { ns: 'test.c', since: ['0123456789abcdef01234567', 1, 2, 3, 4] },
     { collection: emptyDocument, chunks: [emptyDocument], full: true },
   ),
-  /** Writes the catalog entries of a collection that a shard has just created as sharded, in the place of those of one that was not. */
+  /**
+   * Writes the catalog entries of a collection that a shard has just sharded, in place of those of
+   * an unsharded one.
+   */
   'config.commit-create-collection': exchange<
     {
       ns: string
@@ -58,7 +65,7 @@ export const configExchanges = {
       unique: boolean
       defaultCollation: Uint8Array | null
       chunks: PackedChunks
-      /** The catalog has the collection, not sharded: it is still to be that one. */
+      /** The catalog had the collection as unsharded. The commit fails if that has changed. */
       wasTracked: boolean
     },
     { error: ErrorField }
@@ -75,8 +82,9 @@ export const configExchanges = {
     { error: null },
   ),
   /**
-   * Writes the catalog entries of a collection that is not sharded, one chunk on that shard. Nothing happens when the collection with this
-   * UUID is there. `to`: where it is to be moved.
+   * Writes the catalog entries of an unsharded collection, with one chunk on that shard. No effect
+   * when the collection with this UUID is tracked already. `to`: the shard that it will be moved
+   * to.
    */
   'config.track-collection': exchange<
     { ns: string; uuid: Uint8Array; defaultCollation: Uint8Array | null; shard: string; to: string },
@@ -85,11 +93,11 @@ export const configExchanges = {
     { ns: 'test.c', uuid: new Uint8Array(16), defaultCollation: null, shard: 'shard01', to: 'shard02' },
     { error: null },
   ),
-  /** Removes the catalog entries of a collection; nothing happens when they are gone already. */
+  /** Removes the catalog entries of a collection. No effect when it has none. */
   'config.commit-drop-collection': exchange<{ ns: string }, { error: ErrorField }>({ ns: 'test.c' }, { error: null }),
   /**
-   * Gives a sharded collection another name and a new generation, in the place of what has that name; zones go along. Nothing happens when
-   * the collection with this UUID has the name already.
+   * Renames a sharded collection, with a new generation and its zones; a collection with the new
+   * name is replaced. No effect when the collection with this UUID has the name already.
    */
   'config.commit-rename-collection': exchange<{ ns: string; to: string; uuid: Uint8Array }, { error: ErrorField }>(
     { ns: 'test.c', to: 'test.d', uuid: new Uint8Array(16) },
@@ -104,7 +112,10 @@ export const configExchanges = {
     { what: 'shardCollection.start', ns: 'test.c', details: emptyDocument, from: 'shard01' },
     {},
   ),
-  /** A router says that it lives; kept in config.mongos. It hears which read and write concern were set for all; null: none. */
+  /**
+   * A router reports that it is running, for config.mongos. `concernDefaults`: the cluster-wide
+   * read and write concern; null: not set.
+   */
   'config.mongos-ping': exchange<
     { host: string; version: string; createdMs: number; upSeconds: number },
     { clusterId: Uint8Array; concernDefaults: Uint8Array | null }
@@ -112,9 +123,9 @@ export const configExchanges = {
     { host: '127.0.0.1:27017', version: '7.0.31', createdMs: 1, upSeconds: 1 },
     { clusterId: new Uint8Array(12), concernDefaults: emptyDocument },
   ),
-  /** Switches the balancer in config.settings. */
+  /** Sets the balancer's mode in config.settings. */
   'config.set-balancer-mode': exchange<{ mode: string }, { error: ErrorField }>({ mode: 'full' }, { error: null }),
-  /** The config.settings document of the balancer; null when there is none. */
+  /** The config.settings document of the balancer; null: it does not exist. */
   'config.get-balancer-settings': exchange<Empty, { settings: Uint8Array | null; pauses: BalancerPausesTuple }>(
     {},
     { settings: emptyDocument, pauses: [1000, 0, 3600, 15_000] },

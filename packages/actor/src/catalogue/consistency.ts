@@ -1,11 +1,12 @@
 import { emptyDocument, exchange } from './exchange.js'
 
-/** What routers ask shards for checkMetadataConsistency. */
+/** Requests of routers to shards for checkMetadataConsistency. */
 export const consistencyExchanges = {
   /**
-   * Compares the local collections of a database with those of the catalog.
-   * `collections`: config.collections documents of the database; `only`: the one namespace that is looked at, null for all.
-   * `inconsistencies`: `{ type, description, details }`; `options`: options and UUID of each local copy of a collection of the catalog.
+   * Compares the local collections of a database with those of the catalog. `collections`:
+   * config.collections documents of the database; `only`: check this namespace only, null: all.
+   * `inconsistencies`: `{ type, description, details }`; `options`: options and UUID of the local
+   * copies of collections in the catalog.
    */
   'shard.check-metadata': exchange<
     { db: string; primary: string; only: string | null; collections: readonly Uint8Array[] },

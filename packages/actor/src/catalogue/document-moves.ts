@@ -2,14 +2,16 @@ import type { PlacementVersionTuple } from './commands.js'
 import { emptyDocument, exchange, type ErrorField } from './exchange.js'
 
 /**
- * A document whose new shard key belongs to another shard goes there: the donor, which has it, coordinates a commit of two, the recipient
- * prepares the insert. `session`: `{ lsid, txnNumber, stmtId }` of the retryable write behind it.
+ * Moves of single documents whose shard key changes. The donor, which has the document, coordinates
+ * a two-phase commit; the recipient prepares the insert. `session`: `{ lsid, txnNumber, stmtId }`
+ * of the retryable write.
  */
 export const documentMoveExchanges = {
   /**
-   * A router asks the donor to move a document. `before`: what the donor has, null when an upsert found none; `after`: what the recipient
-   * gets. The same `requestId` may be sent again. `error` 366 WouldChangeOwningShardDeletedNoDocument: `before` is no longer there, or
-   * `after` belongs elsewhere by now; the statement has to run again.
+   * A router asks the donor to move a document. `before`: the donor's document, null: an upsert
+   * found none; `after`: the document for the recipient. A request may be repeated with the same
+   * `requestId`. `error` 366 WouldChangeOwningShardDeletedNoDocument: `before` does not exist any
+   * longer, or `after` belongs to another shard now; the router must run the statement again.
    */
   'shard.move-document': exchange<
     {
@@ -32,7 +34,7 @@ export const documentMoveExchanges = {
     },
     { error: null },
   ),
-  /** The recipient inserts the document so that nobody sees it before {@link 'shard.decide-insert'}. */
+  /** The recipient inserts the document, invisible to readers until `shard.decide-insert`. */
   'shard.prepare-insert': exchange<
     {
       attemptId: string
@@ -56,12 +58,18 @@ export const documentMoveExchanges = {
     },
     { error: null },
   ),
-  /** What became of a prepared insert. Nothing happens when the recipient has none, or has heard it before. */
+  /**
+   * The decision on a prepared insert. No effect when the recipient has none, or has received it
+   * before.
+   */
   'shard.decide-insert': exchange<{ attemptId: string; committed: boolean }, { error: ErrorField }>(
     { attemptId: '0123456789abcdef01234567', committed: true },
     { error: null },
   ),
-  /** A recipient that has heard nothing asks the coordinator: `pending`, `committed` or `aborted`. */
+  /**
+   * A recipient without a decision asks the coordinator for the outcome: `pending`, `committed` or
+   * `aborted`.
+   */
   'shard.document-move-outcome': exchange<{ attemptId: string }, { outcome: string }>(
     { attemptId: '0123456789abcdef01234567' },
     { outcome: 'pending' },

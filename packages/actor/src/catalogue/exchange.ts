@@ -1,17 +1,17 @@
 /**
- * A message kind: what is asked and what is answered, as flat records. On the wire both are msgpack arrays in
- * the order of the field lists, so a field that is absent must be `null`, never `undefined`. Values are
- * strings, safe integers, booleans, null, byte arrays, and arrays of these. Documents and BSON values are
- * byte arrays: they never travel as msgpack values.
+ * A message kind: its request and its reply, as flat records. In packets both are msgpack arrays in
+ * the order of the field lists, so an absent field must be `null`, never `undefined`. Values are
+ * strings, safe integers, booleans, null, byte arrays, and arrays of these. Documents and BSON
+ * values are byte arrays, never msgpack values (law 4).
  */
 export interface Exchange<Request, Reply> {
   readonly requestFields: readonly (keyof Request & string)[]
   readonly replyFields: readonly (keyof Reply & string)[]
-  /** Serves tests (every kind round-trips) and the reader. */
+  /** An example, for the reader and for the tests, which send each kind through the codec. */
   readonly example: { readonly request: Request; readonly reply: Reply }
 }
 
-/** Declares an exchange; the field order is that of the example's properties. */
+/** Declares an exchange by an example. The order of its properties is the order of the fields. */
 export function exchange<Request extends object, Reply extends object>(
   request: Request,
   reply: Reply,
@@ -23,15 +23,15 @@ export function exchange<Request extends object, Reply extends object>(
   }
 }
 
-/** An answer with nothing in it. */
+/** A request or reply without fields. */
 export type Empty = Record<never, never>
 
-/** `[seconds, increment]`: a BSON timestamp, cluster time among them. */
+/** `[seconds, increment]`: a BSON timestamp, such as a cluster time. */
 export type TimestampPair = readonly [seconds: number, increment: number]
 
 /**
- * An error as data: the document `{ ok: 0, errmsg, code, codeName, … }` that a client would get, or null.
- * The receiver raises it where a client is to see it.
+ * An error as data: the document `{ ok: 0, errmsg, code, codeName, … }` that a client would get;
+ * null: no error. The receiver throws it where a client must get it.
  */
 export type ErrorField = Uint8Array | null
 

@@ -41,7 +41,7 @@ export * from './zones.js'
 export * from './statistics.js'
 export * from './commands.js'
 
-/** Every message kind between members. Faults filter by these names. */
+/** Every message kind between members. Faults filter messages by these names. */
 export const catalogue = {
   ...documentMoveExchanges,
   ...commandExchanges,

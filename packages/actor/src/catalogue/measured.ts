@@ -1,10 +1,13 @@
 import { exchange, type ErrorField } from './exchange.js'
 
-/** What only simulated clusters say: about collections that have sizes of ranges instead of documents. */
+/**
+ * Requests about measured collections, which have sizes of ranges instead of documents. Simulated
+ * clusters only.
+ */
 export const measuredExchanges = {
   /**
-   * These ranges grow, six doubles for each: lower bound, upper bound, documents, bytes. A shard takes what lies in its own chunks, and answers how
-   * much that was.
+   * Adds sizes to ranges, six doubles for each (`SizedRange`). A shard adds the part inside its own
+   * chunks, and answers with its amount.
    */
   'shard.measure': exchange<
     { ns: string; ranges: Uint8Array },

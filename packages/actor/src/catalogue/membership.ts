@@ -1,17 +1,20 @@
 import type { DatabaseVersionTuple } from './commands.js'
 import { emptyDocument, exchange, type Empty, type ErrorField } from './exchange.js'
 
-/** Requests by which shards join and leave, and databases move from one to another. */
+/** Requests for adding and removing shards, and for moving databases between them. */
 export const membershipExchanges = {
   /**
-   * Makes a running shard part of the cluster. `connectionString`: `set/host:port,…`. `name` null: that of its replica set. `maxSizeMb`: 0 is
-   * no limit. Nothing happens when it is part of it already.
+   * Adds a running shard to the cluster. `connectionString`: `set/host:port,…`. `name` null: the
+   * name of its replica set. `maxSizeMb` 0: no limit. No effect when it has been added already.
    */
   'config.add-shard': exchange<
     { connectionString: string; name: string | null; maxSizeMb: number },
     { shard: string; error: ErrorField }
   >({ connectionString: 'shard01/127.0.0.1:5000', name: 'shard01', maxSizeMb: 0 }, { shard: 'shard01', error: null }),
-  /** Starts draining a shard, tells how far it is, or ends it: each request takes it one step on, if nothing is left. `shard`: its id or host. */
+  /**
+   * Starts draining a shard, reports the progress, or removes it once nothing is left. `shard`: its
+   * id or host.
+   */
   'config.remove-shard': exchange<
     { shard: string },
     {
@@ -21,7 +24,7 @@ export const membershipExchanges = {
       databases: number
       jumboChunks: number
       databasesToMove: readonly string[]
-      /** Those that are not sharded, and in the catalog. */
+      /** Unsharded collections in the catalog. */
       collectionsToMove: readonly string[]
       error: ErrorField
     }
@@ -38,7 +41,10 @@ export const membershipExchanges = {
       error: null,
     },
   ),
-  /** Another shard becomes the primary of a database whose version is this one; nothing happens when it is already. */
+  /**
+   * Makes a shard the primary of a database that has this version. No effect when it is the primary
+   * already.
+   */
   'config.commit-move-primary': exchange<
     { db: string; to: string; databaseVersion: DatabaseVersionTuple },
     { database: Uint8Array | null; error: ErrorField }
@@ -48,16 +54,21 @@ export const membershipExchanges = {
     { db: 'test', to: 'shard02' },
     { error: null },
   ),
-  /** Where the config server can be reached: `set/host:port`. */
+  /** The connection string of the config server: `set/host:port`. */
   'config.introduce': exchange<Empty, { connectionString: string }>({}, { connectionString: 'config/127.0.0.1:5000' }),
-  /** A router reads the list of shards anew. */
+  /** A router reloads the list of shards. */
   'mongos.refresh-shards': exchange<Empty, Empty>({}, {}),
-  /** What someone who wants to be a shard says of itself: its replica set, where it listens, which databases it holds. */
+  /**
+   * A member that is to become a shard returns its replica set, its `host:port` and its databases.
+   */
   'shard.introduce': exchange<Empty, { setName: string; host: string; databases: readonly string[] }>(
     {},
     { setName: 'shard01', host: '127.0.0.1:5000', databases: ['test'] },
   ),
-  /** The primary shard of a database gives its unsharded collections and views, and its place, to another shard. */
+  /**
+   * The primary shard of a database moves its unsharded collections and views, and its role, to
+   * another shard.
+   */
   'shard.move-primary': exchange<
     { db: string; to: string; databaseVersion: DatabaseVersionTuple },
     { error: ErrorField }
@@ -67,7 +78,7 @@ export const membershipExchanges = {
     { db: 'test' },
     { namespaces: ['test.c'] },
   ),
-  /** Documents of a collection that moves here with its database, in the order of the donor. */
+  /** Documents of a collection that moves with its database, in the order of the donor. */
   'shard.receive-documents': exchange<
     { ns: string; uuid: Uint8Array; documents: readonly Uint8Array[] },
     { error: ErrorField }

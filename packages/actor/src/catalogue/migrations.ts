@@ -3,23 +3,27 @@ import { emptyDocument, exchange, type ErrorField, type TimestampPair } from './
 
 const version: PlacementVersionTuple = ['0123456789abcdef01234567', 1, 2, 3, 4]
 
-/** How a migration ended. */
+/** The decision on a migration. */
 export type MigrationDecision = 'committed' | 'aborted'
 
-/** What those who watch see of a migration. */
+/** The stages of a migration in `migration` events. */
 export type MigrationStage = 'started' | 'cloned' | 'critical-section' | MigrationDecision
 
-/** How far a recipient is. Server: MigrationDestinationManager::State. */
+/** The state of a recipient. Server: MigrationDestinationManager::State. */
 export type RecipientState = 'ready' | 'clone' | 'catchup' | 'steady' | 'commitStart' | 'done' | 'fail' | 'abort'
 
-/** What a recipient has taken over: documents and bytes of the clone, changes while catching up, changes after that. */
+/**
+ * The counts of a recipient: documents and bytes of the clone, changes during catch-up, changes
+ * after it.
+ */
 export type RecipientCounts = readonly [cloned: number, clonedBytes: number, catchup: number, steady: number]
 
 /** Moving ranges between shards. `migrationId` is a UUID of 16 bytes. */
 export const migrationExchanges = {
   /**
-   * A router or the balancer asks the config server to have a range moved; it answers when the migration has ended. `min` or `max` null:
-   * the donor chooses that end by size. Server: _configsvrMoveRange.
+   * A router or the balancer asks the config server to move a range; it answers when the migration
+   * has ended. `min` or `max` null: the donor chooses that bound by size. Server:
+   * _configsvrMoveRange.
    */
   'config.move-range': exchange<
     {
@@ -36,8 +40,8 @@ export const migrationExchanges = {
     { error: null },
   ),
   /**
-   * The config server has the owner of a range give it to another shard. Equal requests join the migration that is running.
-   * Server: _shardsvrMoveRange.
+   * The config server asks the owner of a range to move it to another shard. Equal requests join
+   * the running migration. Server: _shardsvrMoveRange.
    */
   'shard.move-range': exchange<
     {
@@ -45,7 +49,7 @@ export const migrationExchanges = {
       min: Uint8Array | null
       max: Uint8Array | null
       to: string
-      /** The chunk that the range is of, as the config server has it. */
+      /** The chunk of the range, as the config server has it. */
       chunkMin: Uint8Array
       chunkMax: Uint8Array
       chunkVersion: PlacementVersionTuple
@@ -69,7 +73,7 @@ export const migrationExchanges = {
     },
     { error: null },
   ),
-  /** Donor to recipient: begin to receive. Server: _recvChunkStart. */
+  /** Donor to recipient: start receiving. Server: _recvChunkStart. */
   'shard.receive-range': exchange<
     {
       migrationId: Uint8Array
@@ -98,22 +102,26 @@ export const migrationExchanges = {
     { error: null },
   ),
   /**
-   * Donor to recipient: how far are you? It answers when it has caught up or has ended, or after a while.
-   * Server: _recvChunkStatus with `waitForSteadyOrDone`.
+   * Donor to recipient: report your state. It answers when it has caught up or ended, or after a
+   * time-out. Server: _recvChunkStatus with `waitForSteadyOrDone`.
    */
   'shard.receive-status': exchange<
     { migrationId: Uint8Array },
     { state: RecipientState; counts: RecipientCounts; reason: ErrorField; error: ErrorField }
   >({ migrationId: new Uint8Array(16) }, { state: 'steady', counts: [1, 40, 0, 0], reason: null, error: null }),
-  /** Donor to recipient: no more writes come, take the rest. It answers when everything is on its disk. Server: _recvChunkCommit. */
+  /**
+   * Donor to recipient: writes are blocked, fetch the last changes. It answers when all are on its
+   * disk. Server: _recvChunkCommit.
+   */
   'shard.receive-commit': exchange<{ migrationId: Uint8Array }, { counts: RecipientCounts; error: ErrorField }>(
     { migrationId: new Uint8Array(16) },
     { counts: [1, 40, 0, 0], error: null },
   ),
   /**
-   * Recipient to donor: the next documents, at most so many; 0: any number. Batches are numbered from 0; the last one can be asked for again.
-   * `last`: there are no more. `sizes`: of a measured collection the sizes of its ranges instead, six doubles for each; null: it has documents.
-   * Server: _migrateClone.
+   * Recipient to donor: fetch the next documents, at most `documentsMax`; 0: any number. Batches
+   * are numbered from 0, and the last one can be requested again. `last`: there are no more.
+   * `sizes`: the ranges of a measured collection, six doubles for each; null: the collection has
+   * documents. Server: _migrateClone.
    */
   'shard.migrate-clone': exchange<
     { migrationId: Uint8Array; batch: number; documentsMax: number },
@@ -123,10 +131,10 @@ export const migrationExchanges = {
     { documents: [emptyDocument], sizes: new Uint8Array(48), last: true, error: null },
   ),
   /**
-   * Recipient to donor: what has changed since the last time; numbered like clone batches. `deleted` are documents `{ _id }`, `reloaded` whole
-   * documents, `sessions` the statements of retryable writes that have been executed, as the node keeps them; null: none. `sizes` as of
-   * `shard.migrate-clone`: by what ranges have grown.
-   * Server: _transferMods, _getNextSessionMods.
+   * Recipient to donor: fetch the changes since the last batch; numbered like clone batches.
+   * `deleted`: documents `{ _id }`; `reloaded`: whole documents; `sessions`: executed statements of
+   * retryable writes in the node's format, null: none; `sizes`: growth of the ranges of a measured
+   * collection, as in `shard.migrate-clone`. Server: _transferMods, _getNextSessionMods.
    */
   'shard.transfer-mods': exchange<
     { migrationId: Uint8Array; batch: number },
@@ -148,14 +156,18 @@ export const migrationExchanges = {
     },
   ),
   /**
-   * Donor to recipient: the migration has been decided. What the recipient has received is its own, or is deleted; a receipt that is still
-   * running ends. Repeating it changes nothing. Server: _recvChunkAbort, _recvChunkReleaseCritSec and the updates of config.rangeDeletions.
+   * Donor to recipient: the decision on the migration. The recipient keeps or deletes the documents
+   * that it has received, and stops receiving. Repeating it changes nothing. Server:
+   * _recvChunkAbort, _recvChunkReleaseCritSec and the updates of config.rangeDeletions.
    */
   'shard.settle-migration': exchange<{ migrationId: Uint8Array; decision: MigrationDecision }, { error: ErrorField }>(
     { migrationId: new Uint8Array(16), decision: 'committed' },
     { error: null },
   ),
-  /** Donor to config server: the range has another owner now, and that later than `clusterTime`. Server: _configsvrCommitChunkMigration. */
+  /**
+   * Donor to config server: change the owner of the range, at a time later than `clusterTime`.
+   * Server: _configsvrCommitChunkMigration.
+   */
   'config.commit-chunk-migration': exchange<
     {
       ns: string
@@ -180,9 +192,9 @@ export const migrationExchanges = {
     { shardVersion: version, collectionVersion: version, error: null },
   ),
   /**
-   * Donor to config server: from now on no commit of a migration can succeed that began with this version of the chunk. The reply tells the
-   * name that the collection has now, or the given one when there is none with that UUID.
-   * Server: _configsvrEnsureChunkVersionIsGreaterThan.
+   * Donor to config server: let no commit succeed of a migration that began with this version of
+   * the chunk. The reply has the present name of the collection, or the given one when no
+   * collection has that UUID. Server: _configsvrEnsureChunkVersionIsGreaterThan.
    */
   'config.ensure-chunk-version-is-greater-than': exchange<
     { ns: string; uuid: Uint8Array; min: Uint8Array; max: Uint8Array; version: PlacementVersionTuple },

@@ -1,7 +1,7 @@
 import type { DatabaseVersionTuple, ShardVersionField } from './commands.js'
 import { emptyDocument, exchange, type Empty, type ErrorField } from './exchange.js'
 
-/** A collection, the shard key that is looked at, and the placement that the router believes in. */
+/** A collection, the shard key to be analysed, and the placement that the router has assumed. */
 export interface KeyAnalysis {
   readonly ns: string
   readonly key: Uint8Array
@@ -9,7 +9,7 @@ export interface KeyAnalysis {
   readonly databaseVersion: DatabaseVersionTuple | null
 }
 
-/** Parameters that the shard has which is asked first: the analysis is made by them. */
+/** The parameters of an analysis. The values of the shard that is asked first apply. */
 export interface AnalysisParameters {
   readonly defaultSampleSize: number
   readonly mostCommonValueCount: number
@@ -27,8 +27,9 @@ const analysis: KeyAnalysis = {
 /** Requests about the sampling of queries and the analysis of shard keys. */
 export const queryAnalysisExchanges = {
   /**
-   * Switches the sampling of a collection in config.queryAnalyzers. `configuration`: `{ mode, samplesPerSecond }` as the client gave it;
-   * `oldConfiguration`: the one that it replaced, null when there was none for this collection.
+   * Sets the sampling of a collection in config.queryAnalyzers. `configuration`:
+   * `{ mode, samplesPerSecond }` of the client; `oldConfiguration`: the one that it replaces, null:
+   * there was none.
    */
   'config.configure-query-analyzer': exchange<
     { ns: string; uuid: Uint8Array; configuration: Uint8Array },
@@ -38,19 +39,23 @@ export const queryAnalysisExchanges = {
     { oldConfiguration: emptyDocument, error: null },
   ),
   /**
-   * A member that samples says how many queries it has served per second, `{ numQueriesExecutedPerSecond }`, and gets what it may sample:
-   * one `{ ns, collectionUuid, samplesPerSecond, startTime }` for each collection, with its share of the rate.
+   * A member that samples queries reports its rate, `{ numQueriesExecutedPerSecond }`, and gets the
+   * collections to sample: for each `{ ns, collectionUuid, samplesPerSecond, startTime }`, with the
+   * member's share of the sample rate.
    */
   'config.refresh-query-analyzer': exchange<
     { name: string; statistics: Uint8Array },
     { configurations: readonly Uint8Array[]; error: ErrorField }
   >({ name: '127.0.0.1:27017', statistics: emptyDocument }, { configurations: [emptyDocument], error: null }),
-  /** Forgets the sampling of collections that are dropped or get another name. */
+  /** Deletes the sampling configuration of collections that are dropped or renamed. */
   'config.remove-query-analyzers': exchange<{ namespaces: readonly string[] }, { error: ErrorField }>(
     { namespaces: ['test.c'] },
     { error: null },
   ),
-  /** The database's primary shard validates the collection and has the config server switch its sampling. */
+  /**
+   * The database's primary shard validates the collection and sends the sampling configuration to
+   * the config server.
+   */
   'shard.configure-query-analyzer': exchange<
     { ns: string; configuration: Uint8Array; databaseVersion: DatabaseVersionTuple },
     { oldConfiguration: Uint8Array | null; error: ErrorField }
@@ -58,12 +63,12 @@ export const queryAnalysisExchanges = {
     { ns: 'test.c', configuration: emptyDocument, databaseVersion: ['00112233445566778899aabbccddeeff', 1, 2, 1] },
     { oldConfiguration: emptyDocument, error: null },
   ),
-  /** A query that a router has sampled, for the shard to keep: `cmd` as config.sampledQueries has it. */
+  /** Stores a query that a router has sampled; `cmd` in the format of config.sampledQueries. */
   'shard.add-sampled-query': exchange<{ sampleId: Uint8Array; ns: string; cmdName: string; cmd: Uint8Array }, Empty>(
     { sampleId: new Uint8Array(16), ns: 'test.c', cmdName: 'find', cmd: emptyDocument },
     {},
   ),
-  /** Can the collection be analysed? */
+  /** Checks whether the collection can be analysed. */
   'shard.check-analysis': exchange<KeyAnalysis, AnalysisParameters & { error: ErrorField }>(analysis, {
     defaultSampleSize: 10_000_000,
     mostCommonValueCount: 5,
@@ -72,8 +77,9 @@ export const queryAnalysisExchanges = {
     error: null,
   }),
   /**
-   * The index that supports the key, and what this shard's records say about monotonicity. `sampling`: `{ sampleRate }` or `{ sampleSize }`.
-   * `index` null: no index supports the key; `monotonicity`: `{ recordIdCorrelationCoefficient, type }`.
+   * The index that supports the key, and the monotonicity of the key in this shard's records.
+   * `sampling`: `{ sampleRate }` or `{ sampleSize }`. `index` null: no index supports the key;
+   * `monotonicity`: `{ recordIdCorrelationCoefficient, type }`.
    */
   'shard.describe-key': exchange<
     KeyAnalysis & { sampling: Uint8Array },
@@ -82,7 +88,7 @@ export const queryAnalysisExchanges = {
     { ...analysis, sampling: emptyDocument },
     { index: 'a_1', isUnique: false, monotonicity: emptyDocument, error: null },
   ),
-  /** Size of this shard's copy, orphans included. */
+  /** The size of this shard's part of the collection, orphans included. */
   'shard.measure-collection': exchange<
     KeyAnalysis,
     { count: number; sizeBytes: number; orphanCount: number; error: ErrorField }
@@ -93,8 +99,9 @@ export const queryAnalysisExchanges = {
     error: null,
   }),
   /**
-   * How often each value of the key occurs here, in the order of the index: `keys` are KeyStrings as hexadecimal text, `frequencies` beside
-   * them. `after`: the last one of the page before, null for the first page. `sampling`: `{ rate }`, the share of the documents that count.
+   * How often each value of the key occurs on this shard, in index order: `keys` are KeyStrings in
+   * hexadecimal, with their `frequencies`. `after`: the last key of the page before, null: the
+   * first page. `sampling`: `{ rate }`, the share of the documents that is counted.
    */
   'shard.count-key-values': exchange<
     KeyAnalysis & { index: string; after: string | null; sampling: Uint8Array },
@@ -103,19 +110,26 @@ export const queryAnalysisExchanges = {
     { ...analysis, index: 'a_1', after: '2d01', sampling: emptyDocument },
     { keys: ['2d02'], frequencies: [1], done: true, error: null },
   ),
-  /** Values of the key: of the documents with these KeyStrings, or with `keys` null of the first `limit` documents. A value that is gone is null. */
+  /**
+   * The key's values in documents with these KeyStrings, or with `keys` null in the first `limit`
+   * documents; null: the value does not exist any longer.
+   */
   'shard.key-values': exchange<
     KeyAnalysis & { index: string | null; keys: readonly string[] | null; limit: number },
     { values: readonly (Uint8Array | null)[]; error: ErrorField }
   >({ ...analysis, index: 'a_1', keys: ['2d02'], limit: 5 }, { values: [emptyDocument, null], error: null }),
-  /** Keys of random documents that this shard owns, each with a random number: the smallest ones of all shards are a sample of the collection. */
+  /**
+   * Keys of random documents of this shard, each with a random number. The smallest numbers of all
+   * shards select a sample of the collection.
+   */
   'shard.sample-keys': exchange<
     KeyAnalysis & { size: number },
     { keys: readonly Uint8Array[]; draws: readonly number[]; error: ErrorField }
   >({ ...analysis, size: 1000 }, { keys: [emptyDocument], draws: [7], error: null }),
   /**
-   * How this shard's sampled queries would spread over the ranges between the split points. `analyzeShardKeyId` not null: keep the split
-   * points for a while, as documents. The counters are `{ readDistribution, writeDistribution }`.
+   * The distribution of this shard's sampled queries over the ranges between the split points, as
+   * counters `{ readDistribution, writeDistribution }`. `analyzeShardKeyId` not null: store the
+   * split points for some time, as documents.
    */
   'shard.distribute-queries': exchange<
     KeyAnalysis & { splitPoints: readonly Uint8Array[]; analyzeShardKeyId: Uint8Array | null },

@@ -1,14 +1,17 @@
 import type { DatabaseVersionTuple } from './commands.js'
 import { emptyDocument, exchange, type ErrorField } from './exchange.js'
 
-/** refineCollectionShardKey: run by the database's primary shard, committed on the config server. */
+/**
+ * Requests of refineCollectionShardKey: the database's primary shard runs it, the config server
+ * commits it.
+ */
 export const refineShardKeyExchanges = {
-  /** Gives a collection a shard key that begins with the one it has. Nothing happens when it has it already. */
+  /** Extends the shard key of a collection. No effect when the collection has that key already. */
   'shard.refine-collection-shard-key': exchange<
     {
       ns: string
       key: Uint8Array
-      /** Must a unique index on exactly the new key be there, when the old one is unique? */
+      /** Whether a unique shard key requires a unique index on exactly the new key. */
       enforceUniqueness: boolean
       collectionUuid: Uint8Array | null
       databaseVersion: DatabaseVersionTuple
@@ -24,12 +27,15 @@ export const refineShardKeyExchanges = {
     },
     { error: null },
   ),
-  /** Has the shard's copy of a collection an index for this shard key, and none that the key does not allow? */
+  /** Checks that a shard has an index for this shard key, and none that the key forbids. */
   'shard.check-shard-key-index': exchange<{ ns: string; key: Uint8Array; unique: boolean }, { error: ErrorField }>(
     { ns: 'test.c', key: emptyDocument, unique: false },
     { error: null },
   ),
-  /** Writes the new key, with a new generation, and extends the bounds of chunks and zones. `epoch`: of the placement that was checked, as hex. */
+  /**
+   * Writes the new key with a new generation, and extends the bounds of chunks and zones. `epoch`:
+   * that of the checked placement, as hex.
+   */
   'config.commit-refine-shard-key': exchange<{ ns: string; key: Uint8Array; epoch: string }, { error: ErrorField }>(
     { ns: 'test.c', key: emptyDocument, epoch: '0123456789abcdef01234567' },
     { error: null },

@@ -1,7 +1,10 @@
 import type { DatabaseVersionTuple } from './commands.js'
 import { emptyDocument, exchange, type ErrorField, type TimestampPair } from './exchange.js'
 
-/** How far a recipient is. Server: RecipientState of resharding/common_types.idl; `caught-up` is `applying` with nothing left for the moment. */
+/**
+ * The state of a recipient. Server: RecipientState of resharding/common_types.idl; `caught-up` is
+ * `applying` with no change left to apply.
+ */
 export type ReshardingRecipientState =
   | 'creating-collection'
   | 'cloning'
@@ -10,16 +13,19 @@ export type ReshardingRecipientState =
   | 'strict-consistency'
   | 'error'
 
-/** Which command a resharding carries out; null before 8.0, where there is one. Server: ReshardingProvenance of resharding/common_types.idl. */
+/**
+ * The command of a resharding; null before 8.0, which has only one. Server: ReshardingProvenance of
+ * resharding/common_types.idl.
+ */
 export type ReshardingProvenance = 'reshardCollection' | 'moveCollection' | 'unshardCollection' | null
 
-/** What became of a resharding, as its coordinator knows it. */
+/** The outcome of a resharding, from its coordinator. */
 export type ReshardingOutcome = 'running' | 'committed' | 'aborted'
 
 const reshardingId = new Uint8Array(16)
 const attempt = { reshardingId, attempt: 1 }
 
-/** What donors and recipients of an attempt are told of the collection. */
+/** The collection of an attempt, for donors and recipients. */
 export interface ReshardedCollection {
   reshardingId: Uint8Array
   attempt: number
@@ -39,11 +45,15 @@ const reshardedCollection = {
 }
 
 /**
- * Resharding: every document of a collection goes to where it belongs under another shard key. `reshardingId` is a UUID of 16 bytes, which
- * becomes the collection's. What participants have done for an attempt is of no use to the next one, which has a higher number.
+ * Resharding: moves every document of a collection to its owner under another shard key.
+ * `reshardingId` is a UUID of 16 bytes, which becomes the collection's. Attempts are numbered; a
+ * new one starts from nothing.
  */
 export const reshardingExchanges = {
-  /** A router asks the database's primary shard to reshard; it answers when that has ended. `request` is the command. Server: _shardsvrReshardCollection. */
+  /**
+   * A router asks the database's primary shard to reshard; it answers at the end. `request`: the
+   * command. Server: _shardsvrReshardCollection.
+   */
   'shard.reshard-collection': exchange<
     { ns: string; request: Uint8Array; collectionUuid: Uint8Array | null; databaseVersion: DatabaseVersionTuple },
     { error: ErrorField }
@@ -52,35 +62,46 @@ export const reshardingExchanges = {
     { error: null },
   ),
   /**
-   * The primary shard has the config server begin. Asking again for what has begun, or has ended, changes nothing. `runningId`: which one it
-   * waits for, as an equal one may be running. `state` `done`: there is nothing to be done. Server: _configsvrReshardCollection.
+   * The primary shard asks the config server to start a resharding. Repeating the request changes
+   * nothing. `runningId`: the resharding to wait for, which may be an equal one that was running.
+   * `state` `done`: there is nothing to do. Server: _configsvrReshardCollection.
    */
   'config.start-resharding': exchange<
     { reshardingId: Uint8Array; ns: string; request: Uint8Array },
     { state: 'running' | 'done'; runningId: Uint8Array; error: ErrorField }
   >({ reshardingId, ns: 'test.c', request: emptyDocument }, { state: 'running', runningId: reshardingId, error: null }),
-  /** It answers when the resharding has ended, or after a while. */
+  /** Answers when the resharding has ended, or after a time-out. */
   'config.await-resharding': exchange<{ reshardingId: Uint8Array; ns: string }, { ended: boolean; error: ErrorField }>(
     { reshardingId, ns: 'test.c' },
     { ended: true, error: null },
   ),
-  /** Gives the resharding of a collection up, and answers when nothing is left of it. Server: _configsvrAbortReshardCollection. */
+  /**
+   * Aborts the resharding of a collection, and answers when nothing is left of it. Server:
+   * _configsvrAbortReshardCollection.
+   */
   'config.abort-resharding': exchange<{ ns: string; provenance: ReshardingProvenance }, { error: ErrorField }>(
     { ns: 'test.c', provenance: 'reshardCollection' },
     { error: null },
   ),
-  /** The resharding of a collection need not wait any longer before it blocks writes. Server: _configsvrCommitReshardCollection. */
+  /**
+   * Lets the resharding of a collection block writes at once. Server:
+   * _configsvrCommitReshardCollection.
+   */
   'config.commit-resharding': exchange<{ ns: string }, { error: ErrorField }>({ ns: 'test.c' }, { error: null }),
-  /** As an abort, but nothing to be given up is no error. Server: _configsvrCleanupReshardCollection. */
+  /**
+   * Like an abort, without an error when nothing is being resharded. Server:
+   * _configsvrCleanupReshardCollection.
+   */
   'config.cleanup-resharding': exchange<{ ns: string }, { error: ErrorField }>({ ns: 'test.c' }, { error: null }),
-  /** A participant asks about an attempt. */
+  /** A participant asks for the outcome of an attempt. */
   'config.resharding-outcome': exchange<
     { reshardingId: Uint8Array; attempt: number; ns: string },
     { outcome: ReshardingOutcome }
   >({ ...attempt, ns: 'test.c' }, { outcome: 'running' }),
   /**
-   * Keys of a key pattern, in its bounds' form, of at most `size` documents that the shard owns, taken at random. `weights` order the samples of
-   * all shards as if they were one. Server: the `$sample` of SamplingBasedSplitPolicy.
+   * Keys of at most `size` random documents that the shard owns, in the form of chunk bounds.
+   * Sorted by `weights`, the samples of all shards are a sample of the collection. Server: the
+   * `$sample` of SamplingBasedSplitPolicy.
    */
   'shard.sample-shard-keys': exchange<
     { ns: string; uuid: Uint8Array; keyPattern: Uint8Array; size: number },
@@ -89,7 +110,7 @@ export const reshardingExchanges = {
     { ns: 'test.c', uuid: reshardingId, keyPattern: emptyDocument, size: 10 },
     { keys: [emptyDocument], weights: [1], error: null },
   ),
-  /** The config server has a donor follow what changes from now on. */
+  /** The config server asks a donor to record changes from now on. */
   'shard.donate-collection': exchange<
     ReshardedCollection & { recipients: readonly string[] },
     { documents: number; bytes: number; options: Uint8Array; indexes: readonly Uint8Array[]; error: ErrorField }
@@ -97,7 +118,7 @@ export const reshardingExchanges = {
     { ...reshardedCollection, recipients: ['shard01'] },
     { documents: 1, bytes: 40, options: emptyDocument, indexes: [emptyDocument], error: null },
   ),
-  /** The config server has a recipient begin to clone. */
+  /** The config server asks a recipient to start cloning. */
   'shard.receive-collection': exchange<
     ReshardedCollection & {
       donors: readonly string[]
@@ -118,12 +139,18 @@ export const reshardingExchanges = {
     },
     { error: null },
   ),
-  /** How far is a recipient? It answers when it is no longer in state `known`, or after a while. `reason`: why it is in `error`. */
+  /**
+   * A recipient's state. It answers when the state differs from `known`, or after a time-out.
+   * `reason`: the error of state `error`.
+   */
   'shard.resharding-status': exchange<
     { reshardingId: Uint8Array; attempt: number; known: ReshardingRecipientState },
     { state: ReshardingRecipientState; reason: ErrorField; error: ErrorField }
   >({ ...attempt, known: 'cloning' }, { state: 'applying', reason: null, error: null }),
-  /** Recipient to donor: the next documents for this recipient; as `shard.migrate-clone`. A batch may be empty and not the last one. */
+  /**
+   * Recipient to donor: fetch the next documents for this recipient; like `shard.migrate-clone`. An
+   * empty batch need not be the last.
+   */
   'shard.resharding-clone': exchange<
     { reshardingId: Uint8Array; attempt: number; recipient: string; batch: number; documentsMax: number },
     { documents: readonly Uint8Array[]; last: boolean; error: ErrorField }
@@ -131,7 +158,7 @@ export const reshardingExchanges = {
     { ...attempt, recipient: 'shard01', batch: 0, documentsMax: 0 },
     { documents: [emptyDocument], last: true, error: null },
   ),
-  /** Recipient to donor: what has changed since the last time; as `shard.transfer-mods`. */
+  /** Recipient to donor: fetch the changes since the last batch; like `shard.transfer-mods`. */
   'shard.resharding-mods': exchange<
     { reshardingId: Uint8Array; attempt: number; recipient: string; batch: number },
     { deleted: readonly Uint8Array[]; reloaded: readonly Uint8Array[]; sessions: Uint8Array | null; error: ErrorField }
@@ -140,20 +167,24 @@ export const reshardingExchanges = {
     { deleted: [emptyDocument], reloaded: [emptyDocument], sessions: emptyDocument, error: null },
   ),
   /**
-   * Nobody may write to the collection on this participant any more, with `reads` nobody may read either, until it is settled. What was read
-   * before was not later than `clusterTime`.
+   * Blocks writes to the collection on this participant, and with `reads` also reads, until it is
+   * settled. Earlier reads were not later than `clusterTime`.
    */
   'shard.block-for-resharding': exchange<
     { reshardingId: Uint8Array; attempt: number; reads: boolean },
     { clusterTime: TimestampPair; error: ErrorField }
   >({ ...attempt, reads: false }, { clusterTime: [1, 1], error: null }),
-  /** Writes are blocked everywhere: the recipient takes what is left and answers when everything is on its disk. */
+  /**
+   * Writes are blocked on all donors: the recipient fetches the last changes, and answers when all
+   * are on its disk.
+   */
   'shard.finish-resharding': exchange<{ reshardingId: Uint8Array; attempt: number }, { error: ErrorField }>(attempt, {
     error: null,
   }),
   /**
-   * The attempt has been decided. Participants and, after a commit, all other shards drop what has no use any more. Repeating it changes nothing.
-   * Server: _shardsvrCommitReshardCollection, _shardsvrAbortReshardCollection, _shardsvrDropCollectionIfUUIDNotMatching.
+   * The decision on the attempt. Participants and, after a commit, all other shards drop what is
+   * obsolete. Repeating it changes nothing. Server: _shardsvrCommitReshardCollection,
+   * _shardsvrAbortReshardCollection, _shardsvrDropCollectionIfUUIDNotMatching.
    */
   'shard.settle-resharding': exchange<
     { reshardingId: Uint8Array; attempt: number; ns: string; sourceUuid: Uint8Array; committed: boolean },

@@ -1,27 +1,34 @@
 import type { DatabaseVersionTuple } from './commands.js'
 import { emptyDocument, exchange, type Empty, type ErrorField } from './exchange.js'
 
-/** Requests to shards that are no commands of clients. */
+/** Requests to shards about collections and databases. */
 export const shardExchanges = {
   /**
-   * The database's primary shard runs shardCollection: it validates, makes the supporting index, creates the collection
-   * on the shards that get chunks and commits on the config server. `body` is the command of the client.
+   * The database's primary shard runs shardCollection: it validates the command, builds the
+   * supporting index, creates the collection on the shards that get chunks, and commits on the
+   * config server. `body`: the client's command.
    */
   'shard.create-sharded-collection': exchange<
     { ns: string; body: Uint8Array; databaseVersion: DatabaseVersionTuple },
     { uuid: Uint8Array; error: ErrorField }
   >({ ns: 'test.c', body: emptyDocument, databaseVersion: ['00', 1, 1, 1] }, { uuid: new Uint8Array(16), error: null }),
-  /** The same by the shard that has the collection, where that is not the primary shard; `primary` is, and lets nobody change it meanwhile. */
+  /**
+   * The same on the shard that has the collection, when that is not the primary shard. `primary`:
+   * the primary shard, which blocks changes of the collection.
+   */
   'shard.shard-collection-here': exchange<
     { ns: string; body: Uint8Array; primary: string },
     { uuid: Uint8Array; error: ErrorField }
   >({ ns: 'test.c', body: emptyDocument, primary: 'shard01' }, { uuid: new Uint8Array(16), error: null }),
-  /** Creates the collection with this UUID, these options and indexes, unless it is there. */
+  /** Creates the collection with this UUID, these options and indexes, unless it exists. */
   'shard.create-local-collection': exchange<
     { ns: string; uuid: Uint8Array; options: Uint8Array; indexes: readonly Uint8Array[] },
     { error: ErrorField }
   >({ ns: 'test.c', uuid: new Uint8Array(16), options: emptyDocument, indexes: [emptyDocument] }, { error: null }),
-  /** The database's primary shard drops a collection everywhere, catalog first, then data; or a view, whose `indexCount` is null. */
+  /**
+   * The database's primary shard drops a collection on all shards, catalog first, then data; or a
+   * view, with `indexCount` null.
+   */
   'shard.drop-collection': exchange<
     { ns: string; collectionUuid: Uint8Array | null; databaseVersion: DatabaseVersionTuple },
     { existed: boolean; indexCount: number | null; error: ErrorField }
@@ -29,12 +36,12 @@ export const shardExchanges = {
     { ns: 'test.c', collectionUuid: new Uint8Array(16), databaseVersion: ['00', 1, 1, 1] },
     { existed: true, indexCount: 1, error: null },
   ),
-  /** Drops the local copy of a collection and what the shard knows of its placement. */
+  /** Drops the local copy of a collection and the shard's cached placement. */
   'shard.drop-local-collection': exchange<{ ns: string }, { existed: boolean; indexCount: number }>(
     { ns: 'test.c' },
     { existed: true, indexCount: 1 },
   ),
-  /** The source's primary shard gives a collection another name everywhere. */
+  /** The primary shard of the source database renames a collection on all shards. */
   'shard.rename-collection': exchange<
     {
       ns: string
@@ -54,20 +61,23 @@ export const shardExchanges = {
     },
     { error: null },
   ),
-  /** Gives the local copy with this UUID another name, in the place of what has it; drops what else has that name. */
+  /** Renames the local copy with this UUID. Drops another collection with the new name. */
   'shard.rename-local-collection': exchange<{ ns: string; to: string; uuid: Uint8Array }, Empty>(
     { ns: 'test.c', to: 'test.d', uuid: new Uint8Array(16) },
     {},
   ),
-  /** The database's primary shard drops the whole database everywhere. */
+  /** The database's primary shard drops the database on all shards. */
   'shard.drop-database': exchange<{ db: string; databaseVersion: DatabaseVersionTuple }, { error: ErrorField }>(
     { db: 'test', databaseVersion: ['00', 1, 1, 1] },
     { error: null },
   ),
   'shard.drop-local-database': exchange<{ db: string }, Empty>({ db: 'test' }, {}),
-  /** Total bytes of documents, by which a new database finds its primary shard. */
+  /**
+   * The total bytes of documents. The config server chooses the primary shard of a new database by
+   * it.
+   */
   'shard.data-size': exchange<Empty, { sizeBytes: number }>({}, { sizeBytes: 1 }),
-  /** The shard learns who it is in which cluster. */
+  /** Sends the shard the identity of its cluster. */
   'shard.initialise': exchange<{ clusterId: Uint8Array; configHost: string }, Empty>(
     { clusterId: new Uint8Array(12), configHost: 'config/127.0.0.1:5000' },
     {},

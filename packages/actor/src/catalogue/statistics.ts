@@ -1,8 +1,9 @@
 import { exchange } from './exchange.js'
 
 /**
- * What a shard holds of one collection: `count` documents with the orphans, which are those of ranges that it has given away and not
- * deleted yet; `averageBytes` of a document rounded down, null when there is none.
+ * A shard's part of one collection. `count`: documents, orphans included; `orphanCount`: documents
+ * of ranges whose deletion is pending; `averageBytes`: of a document, rounded down, null: there are
+ * none.
  */
 export type CollectionCountsTuple = readonly [
   ns: string,
@@ -11,9 +12,9 @@ export type CollectionCountsTuple = readonly [
   averageBytes: number | null,
 ]
 
-/** What routers ask shards for statistics. */
+/** Requests of routers to shards for statistics. */
 export const statisticsExchanges = {
-  /** The local copies of these collections; those that the shard does not have are left out. */
+  /** The counts of these collections, without those that the shard does not have. */
   'shard.collection-counts': exchange<
     { namespaces: readonly string[] },
     { collections: readonly CollectionCountsTuple[] }

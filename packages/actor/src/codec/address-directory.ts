@@ -1,19 +1,19 @@
 import type { Address } from '../contract/address.js'
 
 /**
- * The numbers that stand for addresses in packets. The runtime gives them out, 0, 1, 2, …, and every host of a
- * cluster holds the same directory. A number is never given to a second address.
+ * The numbers of addresses in packets. The runtime assigns them, 0, 1, 2, …, and every host of a
+ * cluster has the same directory. A number is never assigned to a second address.
  */
 export class AddressDirectory {
   readonly #addresses: (Address | undefined)[] = []
   readonly #indexes = new Map<Address, number>()
 
-  /** One more than the largest number given out. */
+  /** One more than the largest number assigned. */
   get size(): number {
     return this.#addresses.length
   }
 
-  /** The number of an address; a new one when it has none yet. */
+  /** The number of an address, newly assigned when it has none yet. */
   add(address: Address): number {
     const known = this.#indexes.get(address)
     if (known !== undefined) return known
@@ -22,7 +22,10 @@ export class AddressDirectory {
     return index
   }
 
-  /** Takes over a number that another directory gave out. @throws Error when the number or the address has another partner. */
+  /**
+   * Adds a number that another directory has assigned.
+   * @throws Error when the number has another address, or the address another number
+   */
   set(index: number, address: Address): void {
     const holder = this.#addresses[index]
     const known = this.#indexes.get(address)

@@ -1,13 +1,16 @@
 import { catalogue, type Exchange, type MessageKind } from '../catalogue/index.js'
 import type { ValueWriter } from './value-writer.js'
 
-/** Makes a record of the values of its fields. */
+/** Makes a record from the values of its fields. */
 export type RecordMaker = (payload: readonly unknown[]) => object
 
-/** Writes the values of a record's fields. @returns the position of the first field whose value is refused; -1: all have been written */
+/**
+ * Writes the values of a record's fields.
+ * @returns the index of the first field whose value is refused; -1: none is
+ */
 export type RecordWriter = (writer: ValueWriter, record: object) => number
 
-/** A message kind with its number, ready for packing and unpacking. */
+/** A message kind with its number and the functions that pack and unpack it. */
 export interface KindShape {
   readonly kind: MessageKind
   readonly index: number
@@ -20,8 +23,9 @@ export interface KindShape {
 }
 
 /**
- * A function that is one object literal: ten times faster than setting the fields in a loop, and every record of a
- * kind has the same hidden class. The names come from our own catalogue and are quoted.
+ * Generates a function that returns one object literal. That is ten times faster than setting the
+ * fields in a loop, and gives all records of a kind the same hidden class. The names come from our
+ * own catalogue and are quoted.
  */
 function recordMaker(fields: readonly string[]): RecordMaker {
   const entries = fields.map((field, i) => `${JSON.stringify(field)}: payload[${i}]`)
@@ -29,7 +33,7 @@ function recordMaker(fields: readonly string[]): RecordMaker {
   return new Function('payload', `return { ${entries.join(', ')} }`) as RecordMaker
 }
 
-/** The other way round: a loop over names looks each of them up again. */
+/** The inverse of {@link recordMaker}; a loop over the names would look each of them up again. */
 function recordWriter(fields: readonly string[]): RecordWriter {
   const steps = fields.map((field, i) => `if (writer.value(record[${JSON.stringify(field)}]) !== null) return ${i}`)
   // oxlint-disable-next-line typescript/no-implied-eval -- no text from outside comes here
@@ -51,14 +55,17 @@ const shapes: KindShape[] = Object.entries(catalogue as Record<string, Exchange<
 
 const byKind = new Map<string, KindShape>(shapes.map((shape) => [shape.kind, shape]))
 
-/** The shape of a kind by name. @throws Error for a name that the catalogue does not have. */
+/** The shape of a kind by name. @throws Error for a name that the catalogue does not have */
 export function kindShape(kind: string): KindShape {
   const shape = byKind.get(kind)
   if (shape === undefined) throw new Error(`the catalogue has no message kind ${kind}`)
   return shape
 }
 
-/** The shape of a kind by its number in packets. @throws Error for a number that the catalogue does not have. */
+/**
+ * The shape of a kind by its number in packets.
+ * @throws Error for a number that the catalogue does not have
+ */
 export function kindShapeAt(index: number): KindShape {
   const shape = shapes[index]
   if (shape === undefined) throw new Error(`the catalogue has no message kind number ${index}`)

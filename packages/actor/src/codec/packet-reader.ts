@@ -1,14 +1,16 @@
 import { Unpackr } from 'msgpackr/unpack'
 import type { MessageTuple, Packet, PacketType } from './packet.js'
 
-// `useRecords: false` is what makes a packet readable without anything that came before it.
+// With `useRecords: false` a packet is readable without earlier ones.
 const unpackr = new Unpackr({ useRecords: false, mapsAsObjects: true, copyBuffers: false })
 
 /**
- * The messages of a packet; {@link KindShape} makes records of their payloads. Byte arrays in them are views on the
- * packet: never write to them, and copy what is to outlive the handler, or the whole packet stays in memory.
+ * The messages of a packet; {@link KindShape} makes records of their payloads. Byte arrays in them
+ * are views on the packet: never write to them, and copy those that outlive the handler, or the
+ * whole packet stays in memory.
  *
- * What the writer writes is read by hand; a packet with anything else in it is read by msgpackr.
+ * This reader knows the values that our writer writes. A packet with other values is read by
+ * msgpackr.
  */
 export function readPacket(packet: Uint8Array): readonly MessageTuple[] {
   bytes = packet
@@ -17,7 +19,7 @@ export function readPacket(packet: Uint8Array): readonly MessageTuple[] {
   return read(0, packet.length)
 }
 
-/** {@link readPacket}, where the packet was written. */
+/** {@link readPacket} for a packet in the memory that it was written to. */
 export function readPacketInPlace(packet: Packet): readonly MessageTuple[] {
   bytes = packet.bytes
   buffer = packet.buffer
@@ -40,22 +42,22 @@ function read(from: number, to: number): readonly MessageTuple[] {
 }
 
 const nothing = new Uint8Array(0)
-/** Kept: to ask an array for its buffer is a call out of the compiled code. */
+/** A constant, because the getter of an array's buffer is a call out of compiled code. */
 const noBuffer = nothing.buffer
 
-// Not the fields of an object: each value that is read looks at them.
+// Module variables instead of fields of an object, because they are read for each value.
 let bytes: Uint8Array = nothing
 let buffer: ArrayBufferLike = noBuffer
 let offset = 0
 let view: DataView | null = null
 let at = 0
 let end = 0
-/** Something that the writer does not write has been met: what was read is worth nothing. */
+/** The packet has a value that our writer does not write: discard what was read. */
 let isForeign = false
 
 function readMessages(): MessageTuple[] {
   const count = readArrayHeader()
-  // Most packets are one message: see readArray.
+  // Most packets have one message; see readArray.
   if (count === 1) return [readMessage()]
   const messages: MessageTuple[] = []
   for (let i = 0; i < count && !isForeign; i++) messages.push(readMessage())
@@ -141,7 +143,7 @@ function readValue(): unknown {
   }
 }
 
-/** Behind the end it gives anything, and the packet is found too short. */
+/** Beyond the end it returns any number; `read` finds the packet too short afterwards. */
 function readUint(lengthBytes: 1 | 2 | 4): number {
   const start = at
   at += lengthBytes
@@ -164,7 +166,8 @@ function readBytes(length: number): Uint8Array {
   return new Uint8Array(buffer, offset + start, length)
 }
 
-// Literals of their size: an array that grows takes room for seventeen values with the first one.
+// Array literals have their exact size. An array that grows gets room for 17 values with the first
+// push.
 function readArray(length: number): unknown[] {
   switch (length) {
     case 0:
@@ -193,10 +196,13 @@ function readArray(length: number): unknown[] {
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 const longestKnownText = 64
-/** In longer ones, as UUIDs and epochs are, every third byte tells enough; names that are numbered differ in their last ones. */
+/**
+ * Of longer texts, such as UUIDs and epochs, every third byte is hashed. Shorter ones may differ in
+ * their last byte only.
+ */
 const longestHashedText = 16
 const knownTextCount = 8192
-/** Texts that came lately: names, epochs and UUIDs come again and again. All of them ASCII. */
+/** A cache of ASCII texts by their hash, because names, epochs and UUIDs are repeated often. */
 const knownTexts: string[] = Array.from({ length: knownTextCount }, () => '')
 
 function readText(length: number): string {
@@ -212,7 +218,7 @@ function readText(length: number): string {
   const known = knownTexts[slot]!
   if (known.length === length && isTextAt(known, start)) return known
   const text = decoder.decode(bytes.subarray(start, at))
-  // Shorter than its bytes it is not ASCII.
+  // A text with fewer units than bytes is not ASCII.
   if (text.length === length) knownTexts[slot] = text
   return text
 }

@@ -6,38 +6,44 @@ import { ValueWriter } from './value-writer.js'
 const headerRoomBytes = 5
 const largestKeptBytes = 1024 * 1024
 
-/** How strictly a {@link PacketWriter} looks at what it packs. */
 export interface PacketWriterOptions {
-  /** Also refuses a field that the exchange does not have, which would be lost on the way. Default false. */
+  /**
+   * Whether to refuse a field that the exchange does not have, which would be lost otherwise.
+   * Default false.
+   */
   readonly checked?: boolean
-  /** Small packets are parts of larger buffers, which spares making one for each: they cannot be transferred. Default false. */
+  /**
+   * Whether small packets share a larger buffer, which saves one buffer each. They cannot be
+   * transferred. Default false.
+   */
   readonly pooled?: boolean
 }
 
-/** Of those who write nothing at the moment. Most ways between members of a large cluster are quiet. */
+/** Value writers that no packet uses now. Most peers of a large cluster are idle. */
 const spareWriters: ValueWriter[] = []
 const spareWritersMax = 64
 
 const pageBytes = 64 * 1024
 const largestPooledBytes = 16 * 1024
-/** Most packets are one message: it is written where it stays. */
+/** The shared page of pooled writers: a packet that is complete stays where it was written. */
 const page = new ValueWriter(pageBytes)
 
 /**
- * Collects messages into one packet: a msgpack array of {@link MessageTuple}s, each packed as soon as it is added, so
- * that what the sender does to its objects later does not reach the receiver. No state outlives a packet.
+ * Collects messages into one packet: a msgpack array of {@link MessageTuple}s. Each message is
+ * packed when it is added, so later changes to the sender's objects do not reach the receiver. No
+ * state outlives a packet.
  *
- * Every method that adds a message throws {@link UnpackableValueError} for a value that may not travel (undefined, a
- * function, a bigint, a number that is no safe integer, any object but arrays and byte arrays); the packet is then
- * as it was before. A negative zero arrives as zero.
+ * Every method that adds a message throws {@link UnpackableValueError} for a value that no message
+ * can hold: undefined, a function, a bigint, a number other than a safe integer, an object other
+ * than an array or byte array. The packet is then unchanged. A negative zero arrives as zero.
  */
 export class PacketWriter {
-  /** Who wrote on the page last, and has not taken it. */
+  /** The writer of the unfinished packet on the page; null: there is none. */
   static #pageOwner: PacketWriter | null = null
-  /** Null while nothing has been collected, or no more since somebody else writes on the page. */
+  /** The unfinished packet; null: it has no message yet, or another writer has claimed the page. */
   #open: ValueWriter | null = null
-  /** The packet as it was when somebody else began to write on the page. */
-  #left: Packet | null = null
+  /** The packet as it was when another writer claimed the page; null: none did. */
+  #finished: Packet | null = null
   readonly #checked: boolean
   readonly #pooled: boolean
   #messageCount = 0
@@ -54,7 +60,9 @@ export class PacketWriter {
   /** Bytes collected so far. */
   get sizeBytes(): number {
     if (this.#open !== null) return this.#open.length - headerRoomBytes
-    return this.#left === null ? 0 : this.#left.end - this.#left.start - arrayHeaderBytes(this.#messageCount)
+    return this.#finished === null
+      ? 0
+      : this.#finished.end - this.#finished.start - arrayHeaderBytes(this.#messageCount)
   }
 
   addRequest<K extends MessageKind>(id: number, to: number, from: number, kind: K, request: RequestOf<K>): void {
@@ -81,34 +89,37 @@ export class PacketWriter {
     this.#messageCount++
   }
 
-  /** The packet, unless {@link PacketWriterOptions.pooled} in a buffer of exactly its size, ready to be transferred; the writer is empty again. */
+  /**
+   * Takes the packet, after which the writer is empty. Unless {@link PacketWriterOptions.pooled},
+   * its buffer has exactly its size and can be transferred.
+   */
   take(): Uint8Array<ArrayBuffer> {
     const { bytes, start, end } = this.takeInPlace()
     return end - start === bytes.length ? bytes : bytes.subarray(start, end)
   }
 
-  /** The same for those who read it in this thread, without a view on it. */
+  /** The same without a view on the bytes, for a reader in this thread. */
   takeInPlace(): Packet {
-    const packet = this.#left ?? this.#close()
-    this.#left = null
+    const packet = this.#finished ?? this.#close()
+    this.#finished = null
     this.#messageCount = 0
     return packet
   }
 
   get #writer(): ValueWriter {
-    return this.#open ?? (this.#open = this.#pooled && this.#left === null ? this.#turnPage() : this.#openOwn())
+    return this.#open ?? (this.#open = this.#pooled && this.#finished === null ? this.#claimPage() : this.#openOwn())
   }
 
-  /** Whoever wrote on the page last gets what it wrote. */
-  #turnPage(): ValueWriter {
-    if (PacketWriter.#pageOwner !== null) PacketWriter.#pageOwner.#leavePage()
+  /** Finishes the packet of the page's last writer. */
+  #claimPage(): ValueWriter {
+    if (PacketWriter.#pageOwner !== null) PacketWriter.#pageOwner.#releasePage()
     PacketWriter.#pageOwner = this
     page.skip(headerRoomBytes)
     return page
   }
 
-  #leavePage(): void {
-    if (this.#messageCount > 0) this.#left = this.#close()
+  #releasePage(): void {
+    if (this.#messageCount > 0) this.#finished = this.#close()
     else page.truncate(0)
     this.#open = null
   }
@@ -116,10 +127,10 @@ export class PacketWriter {
   #openOwn(): ValueWriter {
     const writer = spareWriters.pop() ?? new ValueWriter()
     writer.skip(headerRoomBytes)
-    if (this.#left !== null) {
-      const { bytes, start, end } = this.#left
+    if (this.#finished !== null) {
+      const { bytes, start, end } = this.#finished
       writer.raw(bytes.subarray(start + arrayHeaderBytes(this.#messageCount), end))
-      this.#left = null
+      this.#finished = null
     }
     return writer
   }
@@ -127,12 +138,12 @@ export class PacketWriter {
   #close(): Packet {
     const writer = this.#writer
     const start = writer.arrayHeaderEndingAt(headerRoomBytes, this.#messageCount)
-    const stays = writer === page && writer.length <= largestPooledBytes
-    const packet = stays ? writer.leave(start) : writer.copy(start)
+    const inPlace = writer === page && writer.length <= largestPooledBytes
+    const packet = inPlace ? writer.finishInPlace(start) : writer.copy(start)
     this.#open = null
     if (writer === page) {
       PacketWriter.#pageOwner = null
-      if (!stays) page.reset(pageBytes)
+      if (!inPlace) page.reset(pageBytes)
     } else {
       writer.reset(largestKeptBytes)
       if (spareWriters.length < spareWritersMax) spareWriters.push(writer)
@@ -163,7 +174,7 @@ export class PacketWriter {
     try {
       refused = write(writer, record)
     } catch (error) {
-      this.#takeBack(start)
+      this.#rollBack(start)
       throw error
     }
     if (refused >= 0) {
@@ -171,23 +182,24 @@ export class PacketWriter {
       this.#refuse(start, type, shape, field, writer.value(record[field]) ?? 'a value')
     }
     if (this.#checked && fieldCount(record) !== fields.length && Object.keys(record).length !== fields.length) {
-      const stranger = Object.keys(record).find((key) => !fields.includes(key))
-      this.#refuse(start, type, shape, stranger ?? '', 'a field that the exchange does not have')
+      const unexpected = Object.keys(record).find((key) => !fields.includes(key))
+      this.#refuse(start, type, shape, unexpected ?? '', 'a field that the exchange does not have')
     }
     this.#messageCount++
   }
 
   #refuse(start: number, type: PacketType, shape: KindShape, field: string, refusal: string): never {
-    this.#takeBack(start)
+    this.#rollBack(start)
     throw new UnpackableValueError(`${pathOf(shape, type)}.${field}`, refusal)
   }
 
-  /** What was written from there on is not sent. */
-  #takeBack(start: number): void {
+  /** Drops what was written after `start`. */
+  #rollBack(start: number): void {
     this.#writer.truncate(start)
     if (this.#open !== page || this.#messageCount > 0) return
-    // Nobody takes what holds nothing: the page would keep its owner, and with it the world that this is a way of.
-    this.#leavePage()
+    // Empty packets are never sent, so release the page here: it would keep this writer and its
+    // world in memory.
+    this.#releasePage()
     PacketWriter.#pageOwner = null
   }
 }
@@ -196,13 +208,13 @@ function pathOf({ kind }: KindShape, type: PacketType): string {
   return `${kind} ${type === packetTypes.reply ? 'reply' : 'request'}`
 }
 
-/** Looked at before anything is written. */
+/** Checks the record before anything is written. */
 function recordOf(sent: unknown, shape: KindShape, type: PacketType): Readonly<Record<string, unknown>> {
   if (typeof sent === 'object' && sent !== null) return sent as Record<string, unknown>
   throw new UnpackableValueError(pathOf(shape, type), String(sent))
 }
 
-/** Without a list of their names for each message; with those that it inherits. */
+/** The number of fields, inherited ones included. Unlike `Object.keys` it allocates no list. */
 function fieldCount(record: object): number {
   let count = 0
   for (const _ in record) count++

@@ -1,9 +1,12 @@
 import type { RequestFailure } from '../contract/errors.js'
 
 /**
- * The first element of a message tuple. A notice is a request that nobody waits for. A failure answers a request
- * that its actor will not answer: nothing serves that address on this host, or the actor crashed. Broken: the connection between two actors
- * is gone, and with it every request of `to` that `from` has not answered.
+ * The type of a message, the first element of its tuple.
+ *
+ * - `request` has a `reply`, a `notice` has none.
+ * - `failure` answers a request that its actor will not answer: the actor is down, or it crashed.
+ * - `broken`: the connection of two actors broke, so every request of `to` that `from` has not
+ *   answered fails.
  */
 export const packetTypes = { request: 0, reply: 1, notice: 2, failure: 3, broken: 4 } as const
 
@@ -11,9 +14,10 @@ export const packetTypes = { request: 0, reply: 1, notice: 2, failure: 3, broken
 export type PacketType = (typeof packetTypes)[keyof typeof packetTypes]
 
 /**
- * One message as it travels: `to` and `from` are numbers of the {@link AddressDirectory}, `kind` is the position in
- * the catalogue, `payload` the values in the order of the exchange's field list. `id` pairs an answer with its
- * request and is 0 for notices. The payload of a failure is `[reason, undelivered, message]`, that of a broken connection `[message]`.
+ * One message of a packet. `to` and `from` are numbers of the {@link AddressDirectory}, `kind` is
+ * the index in the catalogue, `payload` has the values in the order of the exchange's field list.
+ * `id` pairs an answer with its request, and is 0 in notices. The payload of a failure is
+ * `[reason, undelivered, message]`, that of a broken connection `[message]`.
  */
 export type MessageTuple = readonly [
   type: PacketType,
@@ -27,10 +31,13 @@ export type MessageTuple = readonly [
 /** The payload of a failure. */
 export type FailurePayload = readonly [reason: RequestFailure, undelivered: boolean, message: string]
 
-/** A packet where it was written: `bytes` from `start` to `end`, exclusive. Others may be before and behind it. */
+/**
+ * A packet in the memory that it was written to: `bytes` from `start` to `end`, exclusive. Other
+ * packets may be around it.
+ */
 export class Packet {
   readonly bytes: Uint8Array<ArrayBuffer>
-  /** That of `bytes`, which begins with it: to ask for it costs more than to keep it. */
+  /** The buffer of `bytes`, at offset 0. A field, because the getter of an array is slower. */
   readonly buffer: ArrayBuffer
   readonly start: number
   readonly end: number
@@ -43,7 +50,7 @@ export class Packet {
   }
 }
 
-/** A value that does not belong in a message: the sender's broken invariant. */
+/** A value that no message can hold: a broken invariant of the sender. */
 export class UnpackableValueError extends Error {
   constructor(path: string, what: string) {
     super(`${path}: ${what} cannot travel in a message`)

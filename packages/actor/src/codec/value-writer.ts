@@ -2,20 +2,20 @@ import { Packet } from './packet.js'
 import { unzeroed } from './unzeroed.js'
 
 const smallestCapacityBytes = 1024
-/** Below this length a loop over the characters beats the call into the runtime. */
+/** Below this length a loop over the characters is faster than a call of `encodeInto`. */
 const shortText = 48
 
 /**
- * Appends msgpack values to one growing buffer. It writes the bytes that msgpackr writes for the values a message may
- * hold, and refuses every other value. By hand, because half of a message's cost was msgpackr's generic packer, and
- * because packing at the time of sending makes the message a snapshot.
+ * Appends msgpack values to one growing buffer. It writes the same bytes as msgpackr for the values
+ * that a message can hold, and refuses all others. Written by hand because msgpackr's generic
+ * packer was half of the cost of a message.
  */
 export class ValueWriter {
   readonly #smallestCapacityBytes: number
   #bytes: Uint8Array<ArrayBuffer>
   #buffer: ArrayBuffer
   #view: DataView
-  /** What is before it has been left to somebody: see {@link leave}. */
+  /** The end of the packets that {@link finishInPlace} has returned. */
   #start = 0
   #end = 0
 
@@ -30,12 +30,12 @@ export class ValueWriter {
     return this.#end - this.#start
   }
 
-  /** Drops everything behind `length`. */
+  /** Drops everything after `length`. */
   truncate(length: number): void {
     this.#end = this.#start + length
   }
 
-  /** A copy of what there is from `from` on, in a buffer of exactly that size. */
+  /** A copy of the bytes from `from` to the end, in a buffer of exactly that size. */
   copy(from: number): Packet {
     const start = this.#start + from
     const copy = unzeroed(this.#end - start)
@@ -43,33 +43,36 @@ export class ValueWriter {
     return new Packet(copy, copy.buffer, 0, copy.length)
   }
 
-  /** Leaves what there is from `from` on where it is, as part of a larger buffer, and starts again with nothing behind it. */
-  leave(from: number): Packet {
-    const left = new Packet(this.#bytes, this.#buffer, this.#start + from, this.#end)
+  /**
+   * Returns the bytes from `from` to the end as a part of the buffer, and starts the next packet
+   * after them.
+   */
+  finishInPlace(from: number): Packet {
+    const finished = new Packet(this.#bytes, this.#buffer, this.#start + from, this.#end)
     this.#start = this.#end
-    return left
+    return finished
   }
 
-  /** Starts again with nothing; a buffer that grew far beyond the usual is given back. */
+  /** Starts the next packet. A buffer larger than `largestKeptBytes` is replaced by a small one. */
   reset(largestKeptBytes: number): void {
     this.#end = this.#start
     if (this.#bytes.length > largestKeptBytes) this.#resize(this.#smallestCapacityBytes)
   }
 
-  /** Bytes as they are. */
+  /** Appends bytes unchanged. */
   raw(bytes: Uint8Array): void {
     this.#reserve(bytes.length)
     this.#bytes.set(bytes, this.#end)
     this.#end += bytes.length
   }
 
-  /** Leaves room to be filled by {@link arrayHeaderEndingAt}. */
+  /** Leaves room for {@link arrayHeaderEndingAt}. */
   skip(lengthBytes: number): void {
     this.#reserve(lengthBytes)
     this.#end += lengthBytes
   }
 
-  /** Writes an array header that ends before `end`. @returns where it starts. */
+  /** Writes an array header that ends before `end`. @returns where it starts */
   arrayHeaderEndingAt(end: number, count: number): number {
     const at = this.#start + end
     if (count < 16) {
@@ -101,7 +104,7 @@ export class ValueWriter {
     }
   }
 
-  /** A whole number of 0 … 2^32 - 1; not checked. */
+  /** Writes a whole number of 0 to 2^32 - 1, without a check. */
   uint32(value: number): void {
     this.#reserve(5)
     if (value < 0x80) {
@@ -121,7 +124,7 @@ export class ValueWriter {
     }
   }
 
-  /** @returns null, or what the value is that cannot be written. */
+  /** @returns null, or a description of the value that cannot be written */
   value(value: unknown): string | null {
     switch (typeof value) {
       case 'string':
@@ -182,7 +185,7 @@ export class ValueWriter {
       this.#view.setInt32(this.#end + 1, value)
       this.#end += 5
     } else {
-      // msgpackr reads int64 as BigInt but float64 as number, and a safe integer is exact in both.
+      // As a float64: msgpackr reads int64 as BigInt, and a safe integer is exact in both.
       this.#bytes[this.#end] = 0xcb
       this.#view.setFloat64(this.#end + 1, value)
       this.#end += 9
@@ -194,7 +197,8 @@ export class ValueWriter {
     const units = value.length
     this.#reserve(5 + units * 3)
     if (units < shortText && this.#asciiText(value, units)) return
-    // The header's size follows from the bytes, which are known only afterwards: guess from the units, like msgpackr does.
+    // The size of the header depends on the number of bytes, which is known only afterwards: guess
+    // it from the units.
     const headerBytes = units < 32 ? 1 : units < 64 ? 2 : units < 0x4000 ? 3 : 5
     const start = this.#end + headerBytes
     const { written } = encoder.encodeInto(value, this.#bytes.subarray(start))
@@ -258,7 +262,7 @@ export class ValueWriter {
     if (needed > this.#bytes.length) this.#resize(Math.max(this.#smallestCapacityBytes, (needed - this.#start) * 2))
   }
 
-  /** Goes on in a buffer of that size. What has been left stays where it is. */
+  /** Continues the packet in a new buffer. Finished packets stay in the old one. */
   #resize(capacityBytes: number): void {
     const resized = unzeroed(capacityBytes)
     resized.set(this.#bytes.subarray(this.#start, this.#end))

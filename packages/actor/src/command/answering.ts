@@ -1,11 +1,12 @@
-/** Errors of requests between members that stand for commands of clients. */
+/** Errors of requests between members that serve commands of clients. */
 import { CommandError, errorDocument } from '@shardlab/bson'
 import { catalogue, type MessageKind, type ReplyOf } from '../catalogue/index.js'
 import { RequestFailedError, StepFailedError } from '../contract/errors.js'
 
 /**
- * Turns what a client did wrong, peers that cannot be reached, and steps that a fault made fail into the `error` field of the reply; its
- * other fields are then those of the example. Errors of requests whose reply has no such field are thrown on.
+ * Runs the work of a request, and turns errors of the client, unreachable members and failed steps
+ * into the `error` field of the reply, whose other fields are those of the example. Other errors
+ * are rethrown, and so are all errors of a kind whose reply has no `error` field.
  */
 export function answering<K extends MessageKind>(kind: K, work: () => Promise<ReplyOf<K>>): Promise<ReplyOf<K>>
 export function answering<K extends MessageKind>(
@@ -18,19 +19,20 @@ export function answering<K extends MessageKind>(
 ): Promise<ReplyOf<K>> | ReplyOf<K> {
   try {
     const reply = work()
-    // Most requests are answered at once, and then nobody has to wait.
+    // Most requests are answered at once; a promise would delay their replies.
     return reply instanceof Promise ? answeringLater(kind, reply) : reply
   } catch (thrown) {
     return refusalOf(kind, thrown)
   }
 }
 
-// Apart: what a closure uses has a place of its own in memory, also where the closure is never made.
+// A function of its own: one that may make a closure allocates a context for its variables on each
+// call, even when no closure is made.
 function answeringLater<K extends MessageKind>(kind: K, reply: Promise<ReplyOf<K>>): Promise<ReplyOf<K>> {
   return reply.catch((thrown: unknown) => refusalOf(kind, thrown))
 }
 
-/** @throws what no client is told of */
+/** @throws errors that are not reported to clients */
 function refusalOf<K extends MessageKind>(kind: K, thrown: unknown): ReplyOf<K> {
   const { reply } = catalogue[kind].example
   const error = commandErrorOf(thrown)

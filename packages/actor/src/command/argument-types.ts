@@ -1,9 +1,10 @@
-/** Types of arguments, and what is said of a value of another one. Server: idl_parser.cpp. */
+/** Types of arguments, and the errors for values of other types. Server: idl_parser.cpp. */
 import { BsonType, CommandError, typeName, type RawValue } from '@shardlab/bson'
 
 /**
- * Type of an argument. `number`: any numeric type (a safe int); `bool`: bool or number; `strictBool`: nothing but a bool; `any`: not checked;
- * `string|object`: either of the two; a trailing `!` marks a required one.
+ * Type of an argument. `number`: any numeric type (a safe int); `bool`: bool or number;
+ * `strictBool`: a bool only; `any`: not checked; `string|object`: either of the two. A trailing `!`
+ * marks a required argument.
  */
 export type FieldType =
   | 'object'
@@ -64,7 +65,7 @@ export function checkType(command: string, name: string, wanted: FieldType, valu
   throw wrongType(command, name, value.type, wanted)
 }
 
-/** `wanted`: a type, or several in quotation marks with `list`. */
+/** @param wanted a type; with `list` several types in quotation marks */
 export function wrongType(command: string, name: string, actual: number, wanted: string, list = false): CommandError {
   return new CommandError(
     'TypeMismatch',

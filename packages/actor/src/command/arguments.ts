@@ -1,6 +1,6 @@
 /**
- * A command's arguments, checked as the server's generated parsers check them: unknown fields, wrong types and
- * missing fields are refused with its codes. Server: idl_parser.cpp, generic_argument_util.
+ * A command's arguments, checked as by the server's generated parsers: unknown fields, wrong types
+ * and missing fields are refused with its codes. Server: idl_parser.cpp, generic_argument_util.
  */
 import {
   BsonType,
@@ -25,7 +25,10 @@ import {
 } from './command-shape.js'
 import { checkCollectionName } from './names.js'
 
-/** What happens to fields that the specifications do not name: the server's parsers are strict or take no notice. */
+/**
+ * What happens to fields that the specification does not have: the server's parsers refuse or
+ * ignore them.
+ */
 export type UnknownFields = 'refused' | 'ignored'
 
 /** Arguments that every command takes. */
@@ -65,11 +68,13 @@ const genericArguments: FieldSpecs = {
   serialization_context: 'any',
 }
 
-/** Specifications as they are looked up for every field of every command. Those that are used often should be one object. */
+/**
+ * A specification prepared for lookups. Parsers are cached by the identity of the specification.
+ */
 interface Parser {
   readonly types: ReadonlyMap<string, FieldType>
   readonly required: readonly string[]
-  /** Of commands that were parsed before, by what happens to unknown fields. */
+  /** The shapes of commands that were parsed before, by the treatment of unknown fields. */
   readonly shapes: Readonly<Record<UnknownFields, CommandShapes>>
 }
 
@@ -95,7 +100,7 @@ function createParser(specs: FieldSpecs): Parser {
 const generic = parserOf(genericArguments)
 const anything = parserOf({})
 
-/** Does every command take an argument of this name? */
+/** Whether every command accepts an argument of this name. */
 export function isGenericArgument(name: string): boolean {
   return Object.hasOwn(genericArguments, name)
 }
@@ -106,7 +111,7 @@ export class CommandArguments {
   readonly #body: Uint8Array
   readonly #shape: CommandShape
   readonly #shifts: Shifts
-  /** Only what the shape says may be read. */
+  /** Whether only values that are part of the shape may be read. */
   readonly #fixedOnly: boolean
 
   private constructor(body: Uint8Array, shape: CommandShape, shifts: Shifts, fixedOnly = false) {
@@ -118,9 +123,11 @@ export class CommandArguments {
   }
 
   /**
-   * @param specs null: unknown fields are accepted and no type is checked but those of generic arguments
-   * @param sequences names of arguments that came as document sequences: they count as given
-   * @throws CommandError 40415 IDLUnknownField, 14 TypeMismatch, 40414 missing field, 40413 duplicate field
+   * @param specs null: unknown fields are accepted, and only the types of generic arguments are
+   *   checked
+   * @param sequences names of arguments that the command has as document sequences
+   * @throws CommandError 40415 IDLUnknownField, 14 TypeMismatch, 40414 missing field, 40413
+   *   duplicate field
    */
   static parse(
     body: Uint8Array,
@@ -152,7 +159,7 @@ export class CommandArguments {
       }
       if (values.has(name)) throw new CommandError(40413, `BSON field '${command}.${name}' is a duplicate field`)
       const value = it.value()
-      // Null stands for absent wherever the generated parsers see it.
+      // The generated parsers treat null as absent.
       if (spec !== undefined && value.type !== BsonType.null) checkType(command, name, spec, value)
       if (value.type === BsonType.null && spec !== 'any') continue
       values.set(name, {
@@ -173,20 +180,22 @@ export class CommandArguments {
   }
 
   /**
-   * What follows from all but the values of {@link varyingArguments}; of commands that differ in those alone it is worked out once.
-   * @param key says what it is
-   * @param scope what else it follows from, as one object: where that is another one, it is worked out again
-   * @throws what `work` throws, and Error when that reads a value which varies
+   * Memoizes a result for all commands that differ in the values of {@link varyingArguments} only.
+   * @param key identifies the result
+   * @param scope an object for everything else that the result depends on; with another object it
+   *   is computed again
+   * @throws errors of `work`, and Error when `work` reads a value that varies
    */
   fixed<T>(key: object, scope: object, work: (args: CommandArguments) => T): T {
     const shape = this.#shape
     const bytes = shape.fixedBytes
     if (bytes === null) return work(this)
-    // The memo may keep views: on what the shape keeps anyway, not on a command, which can be large.
+    // Views in the result must be on the shape's own bytes, because a view on a command would keep
+    // all of it in memory.
     return shape.memo(key, scope, () => work(new CommandArguments(bytes, shape, shape.fixedShifts, true)))
   }
 
-  /** The value of the command's own field: the collection's name, 1, … */
+  /** The value of the command's own field: a collection's name, 1, … */
   get target(): RawValue {
     const { name, type, start, end, varies } = this.#shape.target
     if (this.#fixedOnly && varies) throw new Error(`${name} differs from command to command`)
@@ -213,7 +222,10 @@ export class CommandArguments {
     return this.value(name)?.slice()
   }
 
-  /** The documents of an array argument. @throws CommandError 14 when an element is no document. */
+  /**
+   * The documents of an array argument.
+   * @throws CommandError 14 TypeMismatch when an element is not a document
+   */
   documents(name: string): Uint8Array[] | undefined {
     const value = this.value(name)
     if (value === undefined) return undefined
@@ -227,7 +239,10 @@ export class CommandArguments {
     return this.value(name)?.asString()
   }
 
-  /** A number of any type: a decimal as the nearest double, NaN as 0 (the server's safe integers). */
+  /**
+   * A number of any type; a decimal is converted to the nearest double, NaN to 0 (the server's safe
+   * integers).
+   */
   number(name: string): number | undefined {
     const value = this.value(name)
     if (value === undefined) return undefined
@@ -239,7 +254,7 @@ export class CommandArguments {
   }
 
   /**
-   * The command's own field where it is a string.
+   * The value of the command's own field, which must be a string.
    * @throws CommandError 14 TypeMismatch
    */
   targetString(): string {
@@ -248,7 +263,7 @@ export class CommandArguments {
   }
 
   /**
-   * The command's own field as the name of a collection.
+   * The value of the command's own field as the name of a collection.
    * @throws CommandError 73 InvalidNamespace
    */
   collectionName(db: string): string {
@@ -260,7 +275,7 @@ export class CommandArguments {
     return name
   }
 
-  /** `db.collection` where the command's own field is a string, whatever it says; null: it is none. */
+  /** `db.collection` without a check of the name; null: the command's own field is not a string. */
   namedCollection(db: string): string | null {
     return this.#shape.target.type === BsonType.string ? this.#shape.namespace(db, () => this.target.asName()) : null
   }
@@ -278,7 +293,7 @@ export class CommandArguments {
 
 /**
  * Checks a document inside a command, such as a statement of a write batch, in the same way.
- * @param name how errors call it: `update.updates`
+ * @param name its name in errors, such as `update.updates`
  * @throws CommandError 40415 IDLUnknownField, 14 TypeMismatch, 40414 missing field
  */
 export function checkFields(

@@ -9,7 +9,7 @@ import {
 } from '@shardlab/bson'
 import type { TimestampPair } from '../catalogue/exchange.js'
 
-/** -1, 0 or 1. */
+/** Compares two timestamps: -1, 0 or 1. */
 export function compareTimestamps(a: TimestampPair, b: TimestampPair): number {
   return a[0] !== b[0] ? (a[0] < b[0] ? -1 : 1) : a[1] === b[1] ? 0 : a[1] < b[1] ? -1 : 1
 }
@@ -23,45 +23,47 @@ export function timestampPair(value: RawValue): TimestampPair {
 const driftSecondsMax = 31_536_000
 
 /**
- * The cluster's logical clock as one member sees it: hybrid time that follows the member's clock in seconds, never
- * goes back, and takes over every newer time it hears of. Server: vector clock, LogicalTime.
+ * One member's copy of the cluster's logical clock: hybrid time that follows the member's clock in
+ * seconds, never goes back, and advances to newer times of other members and clients. Server:
+ * vector clock, LogicalTime.
  */
 export class ClusterClock {
   #time: TimestampPair = [0, 0]
   readonly #now: () => number
 
-  /** `now`: milliseconds of the member's clock. */
+  /** @param now milliseconds on the member's clock */
   constructor(now: () => number) {
     this.#now = now
   }
 
-  /** The newest time known. */
+  /** The latest time that this clock has ticked or advanced to. */
   get time(): TimestampPair {
     return this.#time
   }
 
-  /** A new time, later than all known ones: for one change of data or metadata. */
+  /** A new time, later than {@link time}, for one change of data or metadata. */
   tick(): TimestampPair {
     const seconds = Math.floor(this.#now() / 1000)
     this.#time = seconds > this.#time[0] ? [seconds, 1] : [this.#time[0], this.#time[1] + 1]
     return this.#time
   }
 
-  /** As many new times as that, which follow each other by an increment of one. @returns the first */
+  /** So many new times with consecutive increments. @returns the first */
   tickOften(count: number): TimestampPair {
     const [seconds, increment] = this.tick()
     this.#time = [seconds, increment + count - 1]
     return [seconds, increment]
   }
 
-  /** Takes over a time that somebody else has seen. */
+  /** Advances to a time of another member. */
   advance(time: TimestampPair): void {
     if (compareTimestamps(time, this.#time) > 0) this.#time = time
   }
 
   /**
-   * Takes over the `$clusterTime` that a client sends, if it sends one.
-   * @throws CommandError 205 ClusterTimeFailsRateLimiter for one that is more than a year ahead of the member's clock
+   * Advances to the `$clusterTime` of a command, if it has one.
+   * @throws CommandError 205 ClusterTimeFailsRateLimiter for one that is more than a year ahead of
+   *   the member's clock
    */
   advanceFrom(body: Uint8Array): void {
     const sent = findField(body, '$clusterTime')
@@ -70,7 +72,7 @@ export class ClusterClock {
     if (time?.type !== BsonType.timestamp) return
     const pair = timestampPair(time)
     const nowSeconds = Math.floor(this.#now() / 1000)
-    // Members cannot leave such a time again: their clocks never go back.
+    // Accepting it would be permanent: the clock never goes back.
     if (pair[0] > nowSeconds + driftSecondsMax)
       throw new CommandError(
         'ClusterTimeFailsRateLimiter',
@@ -80,7 +82,10 @@ export class ClusterClock {
   }
 }
 
-/** What is added to every reply: the times in it are written over, as all else is the same each time. */
+/**
+ * The fields that are added to every reply. Only the times in them differ, and are overwritten each
+ * time.
+ */
 const timesDocument = Buffer.from(
   new DocumentWriter(128)
     .startDocument('$clusterTime')
@@ -96,7 +101,10 @@ const timesDocument = Buffer.from(
 const clusterTimeAt = findField(timesDocument, 'clusterTime', findField(timesDocument, '$clusterTime')!.start)!.start
 const operationTimeAt = findField(timesDocument, 'operationTime')!.start
 
-/** Adds `operationTime` and `$clusterTime` to a reply, unsigned as on a cluster without authentication. */
+/**
+ * Adds `operationTime` and `$clusterTime` to a reply, unsigned as on a cluster without
+ * authentication.
+ */
 export function writeTimes(
   writer: DocumentWriter,
   clusterTime: TimestampPair,

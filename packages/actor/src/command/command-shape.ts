@@ -1,10 +1,14 @@
 /**
- * What commands have in common that differ in their values only. Clients send the same few commands again and again, with another key or
- * another document in each: what follows from the rest of a command is worked out once.
+ * The shape of a command: everything except the values that vary from one command to the next.
+ * Clients send the same few commands again and again, each with another key or document, so results
+ * that depend on the shape only are memoized.
  */
 import { BsonType, valueEnd } from '@shardlab/bson'
 
-/** Arguments whose values are no part of a shape, only their types. Nothing else that a command says differs from one to the next. */
+/**
+ * Arguments of which only the types are part of a shape, not the values. All other bytes of a
+ * command are.
+ */
 export const varyingArguments: ReadonlySet<string> = new Set([
   '$clusterTime',
   'deletes',
@@ -19,7 +23,7 @@ export const varyingArguments: ReadonlySet<string> = new Set([
   'updates',
 ])
 
-/** One argument, where it lay in the command that the shape was made of. */
+/** One argument, with its place in the command from which the shape was made. */
 export interface ShapedArgument {
   readonly name: string
   readonly type: number
@@ -33,16 +37,22 @@ interface Memo {
   readonly value: unknown
 }
 
-/** Where the values of one command lie, against those of the one that the shape was made of: by as much as those before them are longer. */
+/**
+ * By how many bytes the values of a command are shifted against the command from which the shape
+ * was made.
+ */
 export type Shifts = readonly number[]
 
-/** No value is longer or shorter. */
+/** All values have the same lengths. */
 export const noShifts: Shifts = []
 
-/** Of the length before a document, which is no part of a shape. */
+/** The length at the beginning of a document, which is not part of a shape. */
 const lengthBytes = 4
 
-/** More fixed bytes than this are compared and kept for nothing: such a command does not come again. */
+/**
+ * Commands with more fixed bytes get no reusable shape, because such large commands are not
+ * repeated.
+ */
 const fixedBytesMax = 4096
 
 export class CommandShape {
@@ -51,20 +61,23 @@ export class CommandShape {
   readonly target: ShapedArgument
   readonly args: readonly ShapedArgument[]
   readonly #indexes = new Map<string, number>()
-  /** How many varying values lie before each argument. */
+  /** How many varying values are before each argument. */
   readonly #varyingBefore: number[] = []
   readonly #memos = new Map<object, Memo>()
-  /** The bytes between varying values, one after the other, and where each stretch of them ends; null: not to be recognised. */
+  /**
+   * The bytes between varying values, and where each stretch of them ends; null: the shape is not
+   * reusable.
+   */
   #fixed: Uint8Array | null = null
   readonly #stretchEnds: number[] = []
   readonly #varyingTypes: number[] = []
   readonly #varyingSizes: number[] = []
   #fixedShifts: Shifts = noShifts
   #sequences: readonly string[] = []
-  /** The namespace that was asked for last, and the database in it. */
+  /** The last result of {@link namespace}, and its database. */
   #db: string | null = null
   #namespace = ''
-  /** The database in which the collection was found to have a name that it may have. */
+  /** The database for which the collection's name was last checked. */
   checkedIn: string | null = null
 
   constructor(target: ShapedArgument, args: readonly ShapedArgument[]) {
@@ -79,32 +92,35 @@ export class CommandShape {
     }
   }
 
-  /** The number of an argument; undefined: it is not given. */
+  /** The index of an argument; undefined: the command does not have it. */
   indexOf(name: string): number | undefined {
     return this.#indexes.get(name)
   }
 
-  /** By how many bytes the value of this argument has moved. */
+  /** By how many bytes the value of this argument is shifted. */
   shiftOf(index: number, shifts: Shifts): number {
     return shifts === noShifts ? 0 : shifts[this.#varyingBefore[index]!]!
   }
 
-  /** The same for its end. */
+  /** By how many bytes its end is shifted. */
   endShiftOf(index: number, shifts: Shifts): number {
     return shifts === noShifts ? 0 : shifts[this.#varyingBefore[index]! + (this.args[index]!.varies ? 1 : 0)]!
   }
 
-  /** The bytes of a command of this shape without its length and its varying values, the same ones each time; null: it is not to be recognised. */
+  /**
+   * The bytes of a command of this shape without its length and its varying values; null: the shape
+   * is not reusable.
+   */
   get fixedBytes(): Uint8Array | null {
     return this.#fixed
   }
 
-  /** Where the other values lie in {@link fixedBytes}. */
+  /** The shifts of the other values in {@link fixedBytes}. */
   get fixedShifts(): Shifts {
     return this.#fixedShifts
   }
 
-  /** `db.collection`, where the command's own field is a string; the same string each time. */
+  /** `db.collection`, for a command whose own field is a string; cached. */
   namespace(db: string, collection: () => string): string {
     if (this.#db !== db || this.target.varies) {
       this.#namespace = `${db}.${collection()}`
@@ -113,7 +129,7 @@ export class CommandShape {
     return this.#namespace
   }
 
-  /** What `work` gave for this key and scope before, or gives now. */
+  /** The memoized result of `work` for this key and scope. */
   memo<T>(key: object, scope: object, work: () => T): T {
     const known = this.#memos.get(key)
     if (known?.scope === scope) return known.value as T
@@ -122,8 +138,8 @@ export class CommandShape {
     return value
   }
 
-  /** From now on {@link match} finds commands of this shape. False: it is too large for that. */
-  learn(body: Uint8Array, sequences: readonly string[]): boolean {
+  /** Makes the shape reusable by {@link match}. @returns false: it is too large */
+  prepare(body: Uint8Array, sequences: readonly string[]): boolean {
     const varying = [this.target, ...this.args].filter(({ varies }) => varies)
     const stretches: Uint8Array[] = []
     const fixedShifts = [-lengthBytes]
@@ -153,7 +169,7 @@ export class CommandShape {
     return true
   }
 
-  /** Where the values of the command lie; null: it has another shape. */
+  /** The shifts of a command's values; null: it has another shape. */
   match(body: Uint8Array, sequences: readonly string[]): Shifts | null {
     const fixed = this.#fixed!
     const types = this.#varyingTypes
@@ -187,13 +203,13 @@ function sameNames(a: readonly string[], b: readonly string[]): boolean {
 
 const slotCount = 64
 const shapesOfSlotMax = 8
-/** So far the name of a command and that of its collection are looked at. */
+/** How many bytes of the command's and the collection's name are hashed. */
 const hashedBytes = 24
 
-/** The shapes of one kind of command that came last. */
+/** The shapes of one kind of command that were used last. */
 export class CommandShapes {
   readonly #slots: CommandShape[][] = []
-  /** Where the command of the last {@link find} has its values. */
+  /** The shifts of the command that {@link find} found last. */
   shifts: Shifts = noShifts
 
   find(body: Uint8Array, sequences: readonly string[]): CommandShape | null {
@@ -214,10 +230,11 @@ export class CommandShapes {
   }
 
   add(shape: CommandShape, body: Uint8Array, sequences: readonly string[]): void {
-    if (!shape.learn(body, sequences)) return
+    if (!shape.prepare(body, sequences)) return
     const shapes = (this.#slots[slotOf(body)] ??= [])
     if (shapes.length === shapesOfSlotMax) shapes.pop()
-    // Not last: of commands that come once there may be one between any two that come often.
+    // In the middle: at the end, the next command that occurs only once would replace it before its
+    // own second use.
     shapes.splice(shapesOfSlotMax / 2, 0, shape)
   }
 }
@@ -226,13 +243,17 @@ function slotOf(body: Uint8Array): number {
   const most = Math.min(body.length, 4 + hashedBytes)
   let at = 4
   let hash = body[at]!
-  // Behind the name of the command a text says which collection; other values may be anything.
+  // After the command's name, only a string is hashed: it is the collection's name. Other values
+  // may vary.
   while (++at < most && body[at] !== 0) hash = (hash * 31 + body[at]!) | 0
   if (body[4] === BsonType.string) for (at += 5; at < most && body[at] !== 0; at++) hash = (hash * 31 + body[at]!) | 0
   return (hash ^ (hash >>> 6) ^ (hash >>> 12)) & (slotCount - 1)
 }
 
-/** Is the value of a command's own field one that differs from command to command? A cursor's id is, and so is a document. */
+/**
+ * Whether a value of that type of a command's own field varies: a cursor's id does, and so does a
+ * document.
+ */
 export function variesAsTarget(type: number): boolean {
   return type === BsonType.int64 || type === BsonType.object || type === BsonType.array
 }

@@ -1,65 +1,82 @@
 import { CommandError, type DocumentWriter } from '@shardlab/bson'
 import type { FieldSpecs } from './argument-types.js'
 
-/** Where a router sends a command. */
+/** The members to which a router sends a command. */
 export type CommandRouting =
   /** Answered by the member itself. */
   | 'local'
-  /** To the shards that the shard key of its documents or filter points at; the primary shard for unsharded collections. */
+  /**
+   * To the shards that own the shard keys of its documents or filter; for unsharded collections to
+   * the primary shard.
+   */
   | 'shard-key'
   /** To the primary shard of the database. */
   | 'primary-shard'
   /** To every shard that owns chunks, or to every shard. */
   | 'all-shards'
-  /** To the config server, or by way of it. */
+  /** To the config server, or through it. */
   | 'config-server'
-  /** To the members that the cursor reads from. */
+  /** To the members that a cursor reads from. */
   | 'cursor'
 
 /**
- * One command of one role: its place in the command table. Each lives in a file of its own under `commands/`;
- * the compatibility page is generated from the rows (law 7).
+ * One command of one role: a row of its command table, in a file of its own under `commands/`. The
+ * compatibility page is generated from the rows (law 7).
  */
 export interface CommandRow<Invocation> {
   readonly name: string
-  /** Other names under which the server registers it, the lower-case ones of old clients among them. */
+  /** Other names of the command on the server, the lower-case ones of old clients among them. */
   readonly aliases?: readonly string[]
   readonly routing: CommandRouting
   readonly access: 'read' | 'write' | 'admin' | 'none'
-  /** Only on the `admin` database; elsewhere Unauthorized 13 as the server says it. */
+  /**
+   * Whether it runs on the `admin` database only; on others it gets the server's error 13
+   * Unauthorized.
+   */
   readonly adminOnly?: boolean
   /** Page of the manual, without host and extension: `reference/command/find`. */
   readonly manual: string
   /** `full`: neither {@link missing} nor {@link lacks}. */
   readonly status: 'full' | 'partial'
-  /** What is refused with an error when a client asks for it, one phrase. */
+  /** One phrase with the parts that are refused with an error. */
   readonly missing?: string
-  /** What the answer or the effect silently has less of than the server's, one phrase. A strict member refuses the whole command. */
+  /**
+   * One phrase with the parts of the server's answer or effect that are silently missing. A strict
+   * member refuses the command.
+   */
   readonly lacks?: string
-  /** What it does, one sentence. */
+  /** One sentence that says what the command does. */
   readonly summary: string
-  /** The arguments beside the generic ones; an unknown one is refused. Absent: any argument is accepted, as the server does for this command. */
+  /**
+   * The arguments besides the generic ones; unknown ones are refused. Absent: any argument is
+   * accepted, as by the server.
+   */
   readonly fields?: FieldSpecs
-  /** Arguments that {@link fields} does not name are ignored, as by the server's parser of this command, which is not strict. */
+  /**
+   * Arguments that {@link fields} does not have are ignored, because the server's parser of this
+   * command is not strict.
+   */
   readonly ignoresUnknownFields?: true
-  /** Whether a retryable write (`txnNumber`) may name it. */
+  /** Whether it can be a retryable write (`txnNumber`). */
   readonly retryable?: boolean
-  /** Name of the behaviour that says whether the emulated version has this command; absent: all of them have. */
+  /**
+   * The behaviour that is true in versions that have this command; absent: all versions have it.
+   */
   readonly behaviour?: string
-  /** Is it in version 1 of the Stable API? Manual: reference/stable-api. */
+  /** Whether it is in version 1 of the Stable API. Manual: reference/stable-api. */
   readonly apiVersion1?: boolean
-  /** Is it deprecated there? Then it is refused where a client wants errors for that. */
+  /** Whether it is deprecated there, and so refused for clients with `apiDeprecationErrors`. */
   readonly apiDeprecated?: boolean
   /**
-   * Answers with the reply's fields but `ok` and the times, which the dispatcher adds.
-   * @throws CommandError for everything a client did wrong.
+   * Returns the fields of the reply without `ok` and the times, which the dispatcher adds.
+   * @throws CommandError for every error of the client
    */
   run(invocation: Invocation): Promise<DocumentWriter> | DocumentWriter
 }
 
 /**
- * What a strict member says to a command whose answer would silently be less than the server's. What a command refuses
- * by itself is no reason: a client that asks for it is told.
+ * Refuses a command on a strict member when a part of the server's answer is silently missing.
+ * Parts that the command refuses itself do not matter: their clients get an error.
  * @throws CommandError 115 CommandNotSupported
  */
 export function refuseLacking({ name, lacks }: Pick<CommandRow<never>, 'name' | 'lacks'>): void {
@@ -82,7 +99,10 @@ export class CommandTable<Invocation> {
     }
   }
 
-  /** Names are case-sensitive, as on the server. A command that the emulated version does not have is not found. */
+  /**
+   * Names are case-sensitive, as on the server. A command that the emulated version does not have
+   * is not found.
+   */
   find(name: string, behaviours: Readonly<Record<string, unknown>> = {}): CommandRow<Invocation> | undefined {
     const row = this.#byName.get(name)
     return row?.behaviour === undefined || behaviours[row.behaviour] === true ? row : undefined

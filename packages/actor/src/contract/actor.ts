@@ -3,51 +3,56 @@ import type { Address } from './address.js'
 import type { ActorContext } from './context.js'
 
 /**
- * One member of the cluster. Same state, same messages, same clock: same output; nothing else counts.
+ * One member of the cluster. Its output is a function of its state, its messages and its clock (law
+ * 2).
  *
- * Handlers are `async` functions that await only what the {@link ActorContext} gives, or other such
- * functions. A handler that has its answer at once may return it without a promise. Errors meant for
- * a client are data in the reply. An exception that leaves a handler is a broken invariant: the
- * runtime reports it and crashes the actor.
+ * Handlers are `async` functions that await only promises of the {@link ActorContext}, or other
+ * such functions (law 3). A handler that has its answer at once may return it without a promise.
+ * Errors meant for a client are data in the reply. An exception that leaves a handler is a broken
+ * invariant: the runtime reports it and crashes the actor.
  */
 export interface Actor {
   /**
    * Called once, before any message, to rebuild the state from the disk. Messages that arrive
-   * meanwhile wait.
+   * before it has resolved wait.
    */
   start?(): Promise<void> | void
 
   /**
-   * Answers one request. A kind that this role does not serve must throw {@link UnservedMessageError}
-   * (the catalogue says who serves what, so that is a broken invariant of ours).
+   * Answers one request.
+   * @throws {@link UnservedMessageError} for a kind that this role does not serve: the catalogue
+   *   says which roles serve it, so that is a broken invariant
    */
   receive<K extends MessageKind>(kind: K, request: RequestOf<K>, from: Address): Promise<ReplyOf<K>> | ReplyOf<K>
 
   /** A named timer set by {@link ActorContext.setTimer} is due. */
   wake?(timer: string): Promise<void> | void
 
-  /** Orderly shutdown: answers what is in flight, then resolves. Not called on a crash. */
+  /** Orderly shutdown: answers the running requests, then resolves. Not called on a crash. */
   stop?(): Promise<void> | void
 
-  /** What this member is in the midst of and no copy of it could carry on. Absent: never anything. */
+  /** Running work that a copy of this member could not continue. Absent: there never is any. */
   unfinished?(): readonly UnfinishedWork[]
 
   /**
-   * All that a copy of this member has to know, for its {@link resume}. Called when it works on nothing. The state is shared by any
-   * number of copies: nobody changes it. Absent: copies are started.
+   * The state that a copy of this member needs, for its {@link resume}. Called when the member
+   * works on nothing. Several copies may share the result, so it must never be changed. Absent:
+   * copies are started from their disks.
    */
   exportState?(): unknown
 
   /**
-   * What belongs to the connections of this member's clients, for the copy that takes them over when it is replaced. Called when it works
-   * on nothing, and for the last time. Absent: nothing does.
+   * The state of the connections of this member's clients, for the copy that replaces it and keeps
+   * them. Called when the member works on nothing; no other method is called after it. Absent:
+   * connections have no state.
    */
   exportClients?(): unknown
 
   /**
-   * Called in a copy instead of `start`. Its timers are armed by the runtime as they were.
-   * @param state what `exportState` of the member has given
-   * @param clients what `exportClients` of its predecessor has given, whose clients stay connected; null: there is none
+   * Called in a copy instead of {@link start}. The runtime arms its timers.
+   * @param state the result of `exportState`
+   * @param clients the result of `exportClients` of the member that this copy replaces; null: it
+   *   replaces none
    */
   resume?(state: unknown, clients: unknown): void
 
@@ -57,9 +62,11 @@ export interface Actor {
 
 /** Why a member cannot be copied now. */
 export interface UnfinishedWork {
-  /** As the part of a sentence: `shard01 moves a range of shop.orders to shard02`. */
+  /** A clause: `shard01 moves a range of shop.orders to shard02`. */
   readonly what: string
-  /** It belongs to a command and ends soon, unless something is broken: worth waiting for. */
+  /**
+   * It is part of a command and ends soon unless a fault blocks it, so the caller may wait for it.
+   */
   readonly isBrief: boolean
 }
 

@@ -1,19 +1,18 @@
 /**
- * The name of one member of a cluster: `shard01`, `config`, `mongos01`, `balancer`, or an outside
- * party such as `cluster` (the API) and the clients of the simulated runtime. Unique in one cluster.
+ * The name of one member of a cluster, `shard01`, `config`, `mongos01` or `balancer`, or of a party
+ * outside of it, such as `cluster` (the API) or a simulated client. Unique in one cluster.
  */
 export type Address = string
 
-/** The config server's address. There is one config server in a cluster. */
+/** The address of the cluster's one config server. */
 export const configAddress: Address = 'config'
 
-/** The balancer's address. */
 export const balancerAddress: Address = 'balancer'
 
-/** The API's own address: `ShardedCluster` sends its requests from here. */
+/** The address of the API, from which `ShardedCluster` sends its requests. */
 export const clusterAddress: Address = 'cluster'
 
-/** `shard01`, `shard02`, … : ids and addresses of shards are the same. */
+/** `shard01`, `shard02`, …; the id of a shard is the same. */
 export function shardAddress(index: number): Address {
   return `shard${String(index + 1).padStart(2, '0')}`
 }
@@ -22,7 +21,7 @@ export function isShardAddress(address: Address): boolean {
   return /^shard\d+$/.test(address)
 }
 
-/** `client01`, `client02`, … : clients of the simulated runtime, which are no members. */
+/** `client01`, `client02`, …: simulated clients, which are not members. */
 export function clientAddress(index: number): Address {
   return `client${String(index + 1).padStart(2, '0')}`
 }

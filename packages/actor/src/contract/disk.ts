@@ -1,18 +1,18 @@
-/** What a disk holds, in bytes. */
+/** The contents and the limit of a disk, in bytes. */
 export interface DiskUsage {
   readonly logBytes: number
   readonly checkpointBytes: number
   readonly limitBytes: number
 }
 
-/** The bytes of a checkpoint, which need not be written down before somebody reads them: the same ones whenever that is. */
+/** The bytes of a checkpoint, produced when they are read. They do not change, whenever that is. */
 export interface DiskImage {
   readonly length: number
   /** @param target at least {@link length} bytes */
   copyTo(target: Uint8Array): void
 }
 
-/** The image of bytes: of a copy, since whoever has them may change them. */
+/** An image of a copy of the bytes, because the caller may change them. */
 export function imageOfBytes(bytes: Uint8Array): DiskImage {
   const copy = new Uint8Array(bytes)
   return { length: copy.length, copyTo: (target) => target.set(copy) }
@@ -25,41 +25,50 @@ export function bytesOfImage(image: DiskImage): Uint8Array {
   return bytes
 }
 
-/** What a restarted actor finds. */
+/** The contents of a disk, for a restarted actor. */
 export interface DiskContents {
-  /** The last complete checkpoint, or null. */
+  /** The last complete checkpoint; null: none was written. */
   readonly checkpoint: Uint8Array | null
-  /** Every record appended since, in order. A record that was being written when the actor crashed is absent. */
+  /**
+   * Every record appended since, in order. A record that was being written when the actor crashed
+   * is absent.
+   */
   readonly records: Iterable<Uint8Array>
 }
 
 /**
- * A member's disk. It belongs to the runtime's supervisor and outlives the actor: a crash keeps it,
- * destroying the member drops it.
+ * A member's disk. It belongs to the runtime's supervisor: a crash keeps it, destroying the member
+ * drops it.
  */
 export interface Disk {
   /**
-   * Adds one record. Records are ordered as `append` was called. The promise resolves once the record is
-   * on the disk: only then may the write be acknowledged. The bytes are copied before `append` returns.
-   * @throws {@link DiskFullError} (rejects) and nothing is written.
+   * Adds one record, in the order of the calls. The promise resolves once the record is on the
+   * disk: only then may the write be acknowledged. The bytes are copied before `append` returns.
+   * @throws {@link DiskFullError} as a rejection; nothing is written
    */
   append(record: Uint8Array): Promise<void>
   /**
-   * {@link append} by a disk that nobody need wait for: the record is on it when this returns.
-   * @returns false: nothing is written, and `append` tells why or takes its time
+   * A synchronous {@link append}: the record is on the disk when this returns.
+   * @returns false: nothing is written, and the caller must use `append`
    */
   appendNow?(record: Uint8Array): boolean
   /**
-   * Replaces the checkpoint and drops the records that it covers: all appended before this call. Atomic:
-   * after a crash the disk holds either the old checkpoint with all records, or the new one. Bytes are copied before
-   * it returns; an image is kept, or copied once, as the disk likes.
+   * Replaces the checkpoint and drops the records that it covers, which are all that were appended
+   * before this call. Atomic: after a crash the disk holds either the old checkpoint with its
+   * records, or the new one. Bytes are copied before it returns; an image is kept or copied once.
    */
   writeCheckpoint(checkpoint: Uint8Array | DiskImage): Promise<void>
-  /** An image that is written costs nothing but what changes afterwards: checkpoints need not be rare. Default: false. */
+  /**
+   * Whether images are kept without a copy, so that a checkpoint costs little and can be written
+   * often. Default: false.
+   */
   readonly keepsImages?: boolean
   /** Reads everything; used once, at start. */
   read(): DiskContents
   usage(): DiskUsage
-  /** Would a record of so many bytes fit? Cheap: asked before each change, so that what does not fit is refused before it is seen. */
+  /**
+   * Whether a record of so many bytes fits. Cheap: nodes ask before each change, to refuse it
+   * before it is visible.
+   */
   hasRoom(recordBytes: number): boolean
 }

@@ -3,11 +3,17 @@ import type { Address } from './address.js'
 /** Why a request has no answer. */
 export type RequestFailure = 'unreachable' | 'timed-out' | 'cancelled'
 
-/** A request between actors that got no answer. Never crosses the wire: each role maps it to MongoDB's codes. */
+/**
+ * A request between actors got no answer. Roles map it to MongoDB's codes; clients never see this
+ * error itself.
+ */
 export class RequestFailedError extends Error {
   readonly reason: RequestFailure
   readonly to: Address
-  /** For `unreachable`: true when the request was certainly not delivered (connection refused). */
+  /**
+   * With `unreachable`: whether the request was certainly not delivered, as with a refused
+   * connection.
+   */
   readonly undelivered: boolean
   constructor(reason: RequestFailure, to: Address, message: string, undelivered = false) {
     super(message)

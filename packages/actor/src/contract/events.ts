@@ -1,12 +1,15 @@
 /**
- * What whoever watches a cluster hears of. `atMs`: milliseconds since the epoch by the clock of the member that tells; `durationMs`:
- * milliseconds; `bytes`: of BSON.
+ * The events of a cluster. `atMs`: milliseconds since the epoch on the clock of the member that
+ * emits the event; `durationMs`: milliseconds; `bytes`: of BSON.
  */
 import type { Address } from './address.js'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
-/** One operation that a mongos routed to shards. `bounds` are relaxed Extended JSON texts `[min, max]` in shard key space. */
+/**
+ * One operation that a mongos routed to shards. `bounds` are relaxed Extended JSON texts
+ * `[min, max]` in shard key space.
+ */
 export interface RoutedEvent {
   readonly type: 'routed'
   readonly atMs: number
@@ -16,7 +19,10 @@ export interface RoutedEvent {
   readonly command: string
   /** The shard key pattern as relaxed Extended JSON; null for an unsharded collection. */
   readonly shardKey: string | null
-  /** By the shard key to one shard, or to several; or to every shard that owns chunks, as nothing says where in the key space to look. */
+  /**
+   * `targeted`, `multi`: the shard key led to one shard, or to several. `broadcast`: to every shard
+   * that owns chunks.
+   */
   readonly kind: 'targeted' | 'multi' | 'broadcast'
   readonly shards: readonly string[]
   /** How many chunks the bounds hit; 0 for an unsharded collection. */
@@ -25,17 +31,17 @@ export interface RoutedEvent {
   readonly durationMs: number
 }
 
-/** A member came up, went down in order, or died. */
+/** A member started, stopped in order, or crashed. */
 export interface MemberEvent {
   readonly type: 'member'
   readonly atMs: number
   readonly member: Address
   readonly state: 'started' | 'stopped' | 'crashed'
-  /** For `crashed`: what killed it; absent when a fault did. */
+  /** With `crashed`: the exception; absent: a fault crashed it. */
   readonly error?: string
 }
 
-/** A limit of a queue, batch, retry or table was reached (law 9). */
+/** A queue, batch, retry or table reached its limit (law 9). */
 export interface LimitEvent {
   readonly type: 'limit'
   readonly atMs: number
@@ -61,7 +67,7 @@ export interface CatalogEvent {
   readonly ns: string
 }
 
-/** A chunk became several. Bounds and points are relaxed Extended JSON texts in shard key space. */
+/** A chunk was split. Bounds and points are relaxed Extended JSON texts in shard key space. */
 export interface SplitEvent {
   readonly type: 'split'
   readonly atMs: number
@@ -72,7 +78,7 @@ export interface SplitEvent {
   readonly points: readonly string[]
 }
 
-/** Several chunks became one. Bounds are relaxed Extended JSON texts in shard key space. */
+/** Chunks were merged. Bounds are relaxed Extended JSON texts in shard key space. */
 export interface MergeEvent {
   readonly type: 'merge'
   readonly atMs: number
@@ -80,11 +86,11 @@ export interface MergeEvent {
   readonly shard: string
   readonly min: string
   readonly max: string
-  /** How many chunks there were. */
+  /** The number of chunks before the merge. */
   readonly chunks: number
 }
 
-/** A stage of a migration was reached. Bounds are relaxed Extended JSON texts in shard key space. */
+/** A migration reached a stage. Bounds are relaxed Extended JSON texts in shard key space. */
 export interface MigrationEvent {
   readonly type: 'migration'
   readonly atMs: number
@@ -96,14 +102,14 @@ export interface MigrationEvent {
   readonly min: string
   readonly max: string
   readonly stage: 'started' | 'cloned' | 'critical-section' | 'committed' | 'aborted'
-  /** What the recipient had taken over by then; 0 before it has cloned. */
+  /** The documents that the recipient has received, 0 before it has cloned. */
   readonly documents: number
   readonly bytes: number
-  /** Since the migration began. */
+  /** Since the start of the migration. */
   readonly durationMs: number
 }
 
-/** A shard has deleted the documents of a range that it does not own. */
+/** A shard deleted the documents of a range that it does not own. */
 export interface RangeDeletedEvent {
   readonly type: 'range-deleted'
   readonly atMs: number
@@ -114,50 +120,59 @@ export interface RangeDeletedEvent {
   readonly durationMs: number
 }
 
-/** A chunk that a round of the balancer wanted to split at the bounds of zones. Bounds and points are relaxed Extended JSON texts. */
+/**
+ * A chunk that a balancer round split, or failed to split, at the bounds of zones. Bounds and
+ * points are relaxed Extended JSON texts.
+ */
 export interface PlannedSplit {
   readonly ns: string
   readonly shard: string
   readonly min: string
   readonly max: string
   readonly points: readonly string[]
-  /** Null: it has been done. */
+  /** Null: the chunk was split. */
   readonly error: string | null
 }
 
-/** A migration that a round of the balancer decided on. Bounds are relaxed Extended JSON texts in shard key space. */
+/**
+ * A migration that a balancer round selected. Bounds are relaxed Extended JSON texts in shard key
+ * space.
+ */
 export interface PlannedMigration {
   readonly ns: string
   readonly from: string
   readonly to: string
   readonly min: string
-  /** Null: the donor chooses where the range ends. */
+  /** Null: the donor chooses the upper bound. */
   readonly max: string | null
   readonly reason: 'draining' | 'zoneViolation' | 'chunksImbalance' | 'defragment'
-  /** A sentence: what the decision rests on. */
+  /** A sentence with the facts behind the decision. */
   readonly because: string
-  /** `split` and `jumbo`: the chunk was too large, and was split, or could not be. */
+  /** `split`, `jumbo`: the chunk was too large to move, and was split, or could not be split. */
   readonly outcome: 'moved' | 'split' | 'jumbo' | 'failed' | 'not-begun'
-  /** Null: it has moved. */
+  /** Null: the range was moved. */
   readonly error: string | null
 }
 
-/** A round of the balancer has ended. */
+/** A balancer round ended. */
 export interface BalancerRoundEvent {
   readonly type: 'balancer-round'
   readonly atMs: number
-  /** Counted from the start of the balancer. */
+  /** The number of the round since the balancer started. */
   readonly round: number
-  /** A sentence: why this round looked at nothing. Null: it did. */
+  /** A sentence with the reason why this round was skipped. Null: it was not. */
   readonly skipped: string | null
   readonly splits: readonly PlannedSplit[]
   readonly migrations: readonly PlannedMigration[]
-  /** Collections whose defragmentation is not over, and the phase that it is in. */
+  /** The collections that are being defragmented, with their phases. */
   readonly defragmenting: readonly { readonly ns: string; readonly phase: string }[]
   readonly durationMs: number
 }
 
-/** A chunk that is too large to move and cannot be split has been marked as jumbo. Bounds are relaxed Extended JSON texts. */
+/**
+ * A chunk was marked as jumbo, because it is too large to move and cannot be split. Bounds are
+ * relaxed Extended JSON texts.
+ */
 export interface JumboEvent {
   readonly type: 'jumbo'
   readonly atMs: number
@@ -167,18 +182,18 @@ export interface JumboEvent {
   readonly max: string
 }
 
-/** A fault begins. */
+/** A fault was applied. */
 export interface FaultAppliedEvent {
   readonly type: 'fault-applied'
   readonly atMs: number
   readonly id: number
-  /** As the grammar of faults writes it: `crash shard02 for 5s`. */
+  /** In the grammar of faults: `crash shard02 for 5s`. */
   readonly fault: string
-  /** The member that it strikes; null: a fault of links, or at a step of any member. */
+  /** The member that it affects; null: a fault of links, or at a step of any member. */
   readonly target: Address | null
 }
 
-/** A fault is over. */
+/** A fault was healed. */
 export interface FaultHealedEvent {
   readonly type: 'fault-healed'
   readonly atMs: number

@@ -1,19 +1,22 @@
 /**
- * Defects that are built in on purpose, so that checkers can show that they would find them. Only a simulated runtime can switch one on.
- * Each is asked for at exactly one place.
+ * Defects that a simulated runtime can build in, so that checkers can show that they find them.
+ * Each name is used at exactly one place.
  */
 export const mutationNames = [
-  /** A shard answers with every document that it holds, those of ranges that it does not own included. */
+  /** A shard returns orphans. */
   'ownershipFilterOff',
-  /** A donor does not keep writers out while the last changes of a migration go over and its owner changes. */
+  /**
+   * A donor does not block writers while the last changes of a migration are transferred and
+   * committed.
+   */
   'criticalSectionOff',
-  /** A repeated statement of a retryable write is carried out again. */
+  /** A repeated statement of a retryable write is executed again. */
   'retryDedupeOff',
-  /** A recipient does not ask for what was written on the donor while the documents were copied. */
+  /** A recipient does not fetch the changes that the donor made while the documents were cloned. */
   'catchUpOff',
-  /** A recipient does not take over which retryable writes the donor has executed. */
+  /** A recipient does not take over the donor's history of retryable writes. */
   'sessionMigrationOff',
-  /** A shard serves commands that were routed by an older placement. */
+  /** A shard serves commands that were routed by a stale placement. */
   'versionCheckOff',
 ] as const
 

@@ -1,6 +1,6 @@
 /**
- * Every step that members pass with `ActorContext.reach`, in the order of the alphabet: where faults can hold a member, make it fail or
- * crash it. A test compares the list with the sources.
+ * Every step that members pass with `ActorContext.reach`, in alphabetical order. Faults can hold,
+ * fail or crash a member at them. A test compares the list with the sources.
  */
 export const namedSteps = [
   'balancer.defragmentation.action',

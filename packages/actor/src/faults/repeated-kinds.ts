@@ -1,9 +1,10 @@
 import type { MessageKind } from '../catalogue/index.js'
 
 /**
- * What its sender asks again when it does not know whether the first request has arrived: whoever serves it has to bear that it comes twice,
- * also at the same time. No connection delivers anything twice by itself; commands of clients are repeated by drivers, under their transaction
- * numbers, and are not among these.
+ * Requests that their sender repeats when it does not know whether the first one arrived, so that
+ * their handlers must tolerate a duplicate, even a concurrent one. Connections never duplicate a
+ * message themselves. Commands of clients are not listed: drivers repeat them under transaction
+ * numbers.
  */
 export const repeatedKinds = [
   'config.commit-drop-collection',

@@ -1,12 +1,16 @@
-/** The chunks that a collection begins with, for messages: there may be a million, and an object for each of their bounds is more than the bounds. */
+/**
+ * The initial chunks of a collection, packed for messages: there may be a million, and objects
+ * would be larger than the bounds in them.
+ */
 import { readInt32 } from '@shardlab/bson'
 
-/** One initial chunk: where it begins and ends (BSON documents) and on which shard. */
+/** One initial chunk: its bounds as BSON documents, and its shard. */
 export type ChunkAssignment = readonly [min: Uint8Array, max: Uint8Array, shard: string]
 
 /**
- * In key order, each beginning where the one before it ends. `bounds`: BSON documents one after the other, the lower bound of each chunk, then the
- * upper bound of the last one; `shards`: those that get chunks; `owners`: for each chunk the number of its shard, in four bytes, the lowest first.
+ * Chunks in key order, without gaps. `bounds`: BSON documents one after the other, the lower bound
+ * of each chunk, then the upper bound of the last one. `shards`: the shards that get chunks.
+ * `owners`: for each chunk the index of its shard in `shards`, as a little-endian uint32.
  */
 export type PackedChunks = readonly [bounds: Uint8Array, shards: readonly string[], owners: Uint8Array]
 
@@ -19,14 +23,14 @@ export class ChunkPacker {
   #count = 0
   readonly #numbers = new Map<string, number>()
 
-  /** @param min where the first chunk begins */
+  /** @param min the lower bound of the first chunk */
   constructor(min: Uint8Array) {
     this.#bounds = new Uint8Array(Math.max(256, min.length))
     this.#bounds.set(min)
     this.#boundsLength = min.length
   }
 
-  /** One more chunk, from the end of the last one. The bound is copied. */
+  /** Adds a chunk from the end of the last one to `max`, which is copied. */
   add(max: Uint8Array, shard: string): this {
     const end = this.#boundsLength + max.length
     if (end > this.#bounds.length) this.#bounds = grown(this.#bounds, end)
@@ -57,13 +61,13 @@ export function packedCount([, , owners]: PackedChunks): number {
   return owners.length / ownerBytes
 }
 
-/** Goes through chunks from the first one on; there is at least one. */
+/** Iterates over packed chunks, of which there is at least one. */
 export class PackedChunkCursor {
   readonly #packed: PackedChunks
-  /** Where the bounds lie. */
+  /** The memory of the bounds. */
   readonly bytes: Uint8Array
   minStart = 0
-  /** One past the lower bound: where the upper one begins. */
+  /** The end of the lower bound, where the upper one begins. */
   maxStart: number
   maxEnd: number
   #at = 0
@@ -80,7 +84,7 @@ export class PackedChunkCursor {
     return shards[readInt32(owners, this.#at)]!
   }
 
-  /** False: that was the last one. */
+  /** @returns false after the last chunk */
   next(): boolean {
     this.#at += ownerBytes
     if (this.#at >= this.#packed[2].length) return false
@@ -90,7 +94,7 @@ export class PackedChunkCursor {
     return true
   }
 
-  /** The chunk by itself; its bounds are views. */
+  /** The present chunk; its bounds are views. */
   get chunk(): ChunkAssignment {
     return [
       this.bytes.subarray(this.minStart, this.maxStart),
@@ -104,7 +108,7 @@ export class PackedChunkCursor {
   }
 }
 
-/** Views. */
+/** The chunks, with bounds that are views. */
 export function* unpackChunks(packed: PackedChunks): Generator<ChunkAssignment, void, void> {
   const cursor = new PackedChunkCursor(packed)
   do yield cursor.chunk

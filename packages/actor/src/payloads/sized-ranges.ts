@@ -1,9 +1,9 @@
-/** Parts of a key space with the documents in them, for collections that have sizes instead of documents. */
+/** Ranges of measured collections, which have sizes instead of documents. */
 import { readDouble, writeDouble } from '@shardlab/bson'
 
 /**
- * From `(x0, y0)` on and below `(x1, y1)`, its documents evenly spread over whole numbers. They lie along the first field; with `x0 = x1` all have
- * that value there and lie along the second; with `y0 = y1`, too, all have one key.
+ * The range `[(x0, y0), (x1, y1))`, with documents evenly spread over whole numbers: over the first
+ * field, or with `x0 = x1` over the second one. With `y0 = y1` as well all documents have one key.
  */
 export interface SizedRange {
   readonly x0: number
@@ -19,7 +19,7 @@ export interface SizedRange {
 /** Six doubles. */
 const rangeBytes = 48
 
-/** For messages. */
+/** Packs ranges for a message. */
 export function packRanges(ranges: readonly SizedRange[]): Uint8Array {
   const packed = new Uint8Array(ranges.length * rangeBytes)
   let at = 0
@@ -35,7 +35,7 @@ export function packRanges(ranges: readonly SizedRange[]): Uint8Array {
   return packed
 }
 
-/** What {@link packRanges} packed. */
+/** The inverse of {@link packRanges}. */
 export function unpackRanges(packed: Uint8Array): SizedRange[] {
   const ranges: SizedRange[] = []
   for (let at = 0; at < packed.length; at += rangeBytes) {

@@ -2,9 +2,10 @@ import { customRandom, urlAlphabet } from 'nanoid'
 import type { Random } from './random.js'
 
 /**
- * Makes the ids that a driver or server would make: 4 bytes of seconds, 5 random bytes that stay the same for
- * one factory, and a 3-byte counter that starts at random and wraps, each big-endian (BSON manual, ObjectId).
- * @returns a function of the clock's milliseconds; 12 bytes, a new array each time.
+ * Makes ObjectIds as drivers and servers do: 4 bytes of seconds, 5 random bytes that are constant
+ * for a factory, and a 3-byte counter that starts at random and wraps, each big-endian (BSON
+ * manual, ObjectId).
+ * @returns a function of the clock's milliseconds, which returns a new array of 12 bytes
  */
 export function createObjectIdFactory(random: Random): (nowMs: number) => Uint8Array {
   const processBytes = random.bytes(5)
@@ -25,7 +26,7 @@ export function createObjectIdFactory(random: Random): (nowMs: number) => Uint8A
   }
 }
 
-/** The id that the maker of this one would make next, at the same time. */
+/** The id that the factory of this one would make next in the same second. */
 export function objectIdAfter(id: Uint8Array): Uint8Array {
   const next = new Uint8Array(id)
   for (let at = 11; at >= 9; at--) {
@@ -43,7 +44,7 @@ export function uuidV4(random: Random): Uint8Array {
   return uuid
 }
 
-/** A cursor id: a positive int64, never 0, which on the wire means "no more batches". */
+/** A cursor id: a positive int64. Never 0, which means "no more batches" on the wire. */
 export function cursorId(random: Random): bigint {
   for (;;) {
     const id = (BigInt(random.uint32() & 0x7fff_ffff) << 32n) | BigInt(random.uint32())
@@ -51,7 +52,7 @@ export function cursorId(random: Random): bigint {
   }
 }
 
-/** A maker of text ids over the 64 characters `A-Za-z0-9_-`, 21 characters unless told otherwise. */
+/** Makes text ids of the 64 characters `A-Za-z0-9_-`, with 21 characters by default. */
 export function createTextId(random: Random): (length?: number) => string {
   return customRandom(urlAlphabet, 21, (size) => random.bytes(size))
 }

@@ -9,11 +9,12 @@ function avalanche(word: number): number {
 }
 
 /**
- * sfc32: 128 bits of state, one of them a counter, so that the period is at least 2^32 from every seed. All words are signed, which engines keep
- * without a box for each: a large cluster has a generator for each way between two members.
+ * sfc32: four words of state. One of them is a counter, so the period is at least 2^32 from every
+ * seed. All words are signed, which V8 stores without boxing: a large cluster has a generator for
+ * each link.
  */
 class RandomTree implements Random {
-  /** The key, which no draw changes. */
+  /** The key, from which forks are derived; draws do not change it. */
   readonly #k0: number
   readonly #k1: number
   readonly #k2: number
@@ -47,7 +48,7 @@ class RandomTree implements Random {
       c = d ^ Math.imul(c ^ unit, 0x51f2_a10d)
       d = a ^ Math.imul(d ^ unit, 0xa4d1_3bb1)
     }
-    // The length keeps a label and its extension by zero units apart.
+    // The length distinguishes a label from its extension by zero units.
     a = avalanche(a ^ label.length)
     b = avalanche(b ^ a)
     c = avalanche(c ^ b)
@@ -68,7 +69,8 @@ class RandomTree implements Random {
     if (!Number.isInteger(limit) || limit < 1 || limit > 2 ** 32)
       throw new RangeError(`below() takes 1 to 2^32, not ${limit}`)
     let draw = this.uint32()
-    // The draws of the last, incomplete stretch would favour small numbers. Few are near it, and a remainder of 2^32 is dear.
+    // Draws above the last multiple of `limit` would favour small numbers. The first test avoids
+    // the slow remainder of 2^32 for nearly all draws.
     if (draw >= 2 ** 32 - limit) {
       const unbiased = 2 ** 32 - (2 ** 32 % limit)
       while (draw >= unbiased) draw = this.uint32()
@@ -109,8 +111,8 @@ class RandomTree implements Random {
 const root = new RandomTree(0x5368_6172, 0x646c_6162, 0x7365_6564, 0x7472_6565)
 
 /**
- * The root of a tree of generators. The number 1 and the string '1' are the same seed. Draws of a generator and
- * its forks depend on the seed and the path of labels alone, never on what else was drawn or forked before.
+ * The root of a tree of generators. The number 1 and the string '1' are the same seed. The draws of
+ * a generator depend on the seed and its path of labels only, not on other draws or forks.
  */
 export function createRandom(seed: number | string): Random {
   return root.fork(String(seed))

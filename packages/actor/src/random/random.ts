@@ -1,9 +1,10 @@
 /**
- * A seeded generator in a tree: forks are independent, so a new draw in one place never moves the draws of
- * another (law 3). The same path and seed give the same draws on every platform; integers only inside.
+ * A seeded generator in a tree. Forks are independent, so a new draw from one of them never changes
+ * the draws of another. The same seed and path give the same draws on every platform, because all
+ * arithmetic is on integers.
  */
 export interface Random {
-  /** A generator of its own for this purpose; the same label gives the same generator each time. */
+  /** The generator for that label; the same label gives the same draws each time. */
   fork(label: string): Random
   /** 0 … 2^32 - 1 */
   uint32(): number
@@ -14,6 +15,6 @@ export interface Random {
   /** True in `numerator` of `denominator` draws. */
   chance(numerator: number, denominator: number): boolean
   bytes(length: number): Uint8Array
-  /** The same elements in another order; the argument is left as it is. */
+  /** A shuffled copy of the array. */
   shuffled<T>(items: readonly T[]): T[]
 }
