@@ -1,6 +1,6 @@
 /** Look-ups in the catalog's own collections. */
 import { decode, DocumentWriter, encode, findField } from '@shardlab/bson'
-import type { StorageNode } from '@shardlab/node'
+import type { NodeHost } from '@shardlab/node'
 import { createMemoryEngine, type LogEntry } from '@shardlab/storage'
 import t from 'tap'
 import { CatalogStore } from '../src/catalog/store/catalog-store.js'
@@ -22,7 +22,7 @@ t.test('a document read from an index is current until it is written again', asy
       .finish()
   apply('c', encode({ create: 'chunks' }))
   for (const id of [1, 2, 3]) apply('i', chunk(id))
-  const store = new CatalogStore({ collection: () => engine.collection(ns) } as unknown as StorageNode)
+  const store = new CatalogStore({ collection: () => engine.collection(ns) } as unknown as NodeHost)
   const read = store.all(ns)
   const ids = read.map((document) => findField(document, '_id')!)
   t.same(

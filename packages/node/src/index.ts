@@ -21,6 +21,7 @@ export {
   ReshardingStatistics,
   reshardingSectionOf,
 } from './statistics/resharding-statistics.js'
+export type { NodeHost } from './host/node-host.js'
 export { StorageNode } from './storage-node.js'
 export { checkDocument } from './validation/check-document.js'
 export { viewOf } from './views/view-catalog.js'

@@ -12,13 +12,13 @@ import {
 import { BsonType, CommandError, errorDocument, findField, type DocumentWriter } from '@shardlab/bson'
 import { noteConnected, noteDisconnected, bytesOfMessage } from '@shardlab/member'
 import { runCommand } from './run-command.js'
-import type { StorageNode } from './storage-node.js'
+import type { NodeHost } from './host/node-host.js'
 
 // Not methods of the node: one as it was at a past time has those of the live one, but not its private state.
 
 /** Serves the messages that every storage node serves; undefined for other kinds. */
 export function serveMessage(
-  node: StorageNode,
+  node: NodeHost,
   kind: MessageKind,
   request: unknown,
 ): Promise<unknown> | object | undefined {
@@ -43,7 +43,7 @@ export function serveMessage(
 }
 
 /** A command of a client that is connected to this member. */
-export function answerClient(node: StorageNode, command: ClientCommand): Promise<ClientReply> | ClientReply {
+export function answerClient(node: NodeHost, command: ClientCommand): Promise<ClientReply> | ClientReply {
   noteConnected(node, command.connectionId, command.remote)
   const db = findField(command.body, '$db')
   const writer = runCommand(node, {
@@ -59,7 +59,7 @@ export function answerClient(node: StorageNode, command: ClientCommand): Promise
 }
 
 /** A command of another member. */
-export function answerMember(node: StorageNode, command: NodeCommand): Promise<NodeReply> | NodeReply {
+export function answerMember(node: NodeHost, command: NodeCommand): Promise<NodeReply> | NodeReply {
   node.clock.advance(command.clusterTime)
   const writer = runCommand(node, {
     body: command.body,
@@ -74,7 +74,7 @@ export function answerMember(node: StorageNode, command: NodeCommand): Promise<N
 }
 
 function replyToClient(
-  { clock, statistics }: StorageNode,
+  { clock, statistics }: NodeHost,
   command: ClientCommand,
   writer: DocumentWriter | null,
 ): ClientReply {
@@ -85,7 +85,7 @@ function replyToClient(
 }
 
 function replyToMember(
-  { clock, statistics }: StorageNode,
+  { clock, statistics }: NodeHost,
   command: NodeCommand,
   writer: DocumentWriter | null,
 ): NodeReply {

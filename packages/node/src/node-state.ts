@@ -5,7 +5,7 @@ import { type ConnectionTable, type ParameterValue, SessionCatalog } from '@shar
 import type { NodeLog } from './log/node-log.js'
 import type { RetryHistory } from './sessions/retry-history.js'
 import { SnapshotHistory } from './sessions/snapshot-history.js'
-import type { StorageNode } from './storage-node.js'
+import type { NodeHost } from './host/node-host.js'
 
 /** Shared by any number of copies, changed by none of them: pages of documents and indexes are copied when somebody writes. */
 export interface NodeState {
@@ -29,7 +29,7 @@ export interface NodeClients {
 }
 
 /** Costs no more than the number of collections, indexes, sessions and parameters. Nothing may be on its way to the disk. */
-export function exportNodeState(node: StorageNode, log: NodeLog): NodeState {
+export function exportNodeState(node: NodeHost, log: NodeLog): NodeState {
   const engine = createMemoryEngine()
   engine.adopt(node.engine)
   const sessions = new SessionCatalog()
@@ -49,7 +49,7 @@ export function exportNodeState(node: StorageNode, log: NodeLog): NodeState {
 }
 
 /** The node has just been made. */
-export function resumeNode(node: StorageNode, log: NodeLog, state: NodeState): void {
+export function resumeNode(node: NodeHost, log: NodeLog, state: NodeState): void {
   node.engine.adopt(state.engine)
   log.resume(state.unwritten)
   node.clock.advance(state.time)

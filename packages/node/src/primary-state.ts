@@ -5,17 +5,17 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, findField } from '@shardlab/bson'
 import { dropTemporaryCollections } from './crud/temporary.js'
-import type { StorageNode } from './storage-node.js'
+import type { NodeHost, Primary } from './host/node-host.js'
 
 /** Commands that any member of a replica set answers, whatever their access says. */
 const anywhere: ReadonlySet<string> = new Set(['getMore', 'killCursors'])
 
-export class PrimaryState {
-  readonly #node: StorageNode
+export class PrimaryState implements Primary {
+  readonly #node: NodeHost
   #term = 1n
   #isPrimary = true
 
-  constructor(node: StorageNode) {
+  constructor(node: NodeHost) {
     this.#node = node
   }
 

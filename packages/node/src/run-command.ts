@@ -35,7 +35,7 @@ import {
 } from '@shardlab/member'
 import type { NodeInvocation, RetryableWrite } from './invocation.js'
 import { nodeAtTime } from './sessions/snapshot-read.js'
-import type { StorageNode } from './storage-node.js'
+import type { NodeHost } from './host/node-host.js'
 import { runResolvingViews } from './views/run-resolving-views.js'
 
 /** A command with where it comes from: a router or a client. */
@@ -52,7 +52,7 @@ export interface CommandRequest {
  * closed. Answers at once where the command has nothing to wait for.
  */
 export function runCommand(
-  node: StorageNode,
+  node: NodeHost,
   request: CommandRequest,
 ): Promise<DocumentWriter | null> | DocumentWriter | null {
   return new CommandRun(node, request).begin()
@@ -60,7 +60,7 @@ export function runCommand(
 
 /** One run of one command, from its row to its reply. */
 class CommandRun {
-  readonly #node: StorageNode
+  readonly #node: NodeHost
   readonly #request: CommandRequest
   #operation: RunningOperation | null = null
   #invocation: NodeInvocation | null = null
@@ -68,7 +68,7 @@ class CommandRun {
   /** Null: no fail point is on. */
   #failable: FailableCommand | null = null
 
-  constructor(node: StorageNode, request: CommandRequest) {
+  constructor(node: NodeHost, request: CommandRequest) {
     this.#node = node
     this.#request = request
   }
@@ -150,7 +150,7 @@ class CommandRun {
 }
 
 /** @throws CommandError 59 CommandNotFound, 352 for commands that may not come as OP_QUERY */
-function findRow(node: StorageNode, { body, client }: CommandRequest): CommandRow<NodeInvocation> {
+function findRow(node: NodeHost, { body, client }: CommandRequest): CommandRow<NodeInvocation> {
   const name = firstFieldName(body) ?? ''
   if (client?.legacy === true && !node.behaviours.commandsByOpQuery) checkOpQueryCommand(name)
   const row = node.table.find(name, node.behaviours)
@@ -164,7 +164,7 @@ function findRow(node: StorageNode, { body, client }: CommandRequest): CommandRo
 }
 
 function newOperation(
-  node: StorageNode,
+  node: NodeHost,
   { body, client, db }: CommandRequest,
   row: CommandRow<NodeInvocation>,
 ): RunningOperation {
@@ -182,7 +182,7 @@ const noSequences: readonly string[] = []
 
 /** Everything that is checked alike for all commands. @throws CommandError */
 function prepare(
-  node: StorageNode,
+  node: NodeHost,
   { body, sequences, db, routed, client }: CommandRequest,
   row: CommandRow<NodeInvocation>,
   operation: RunningOperation,
@@ -223,7 +223,7 @@ function prepare(
 }
 
 /** The concerns of a command; a snapshot has its time. @throws CommandError those of {@link checkConcerns} and {@link checkReadTime} */
-function concernsOf(node: StorageNode, row: CommandRow<NodeInvocation>, args: CommandArguments): Concerns {
+function concernsOf(node: NodeHost, row: CommandRow<NodeInvocation>, args: CommandArguments): Concerns {
   const concerns = args.fixed(row, node.behaviours, (fixed) => checkConcerns(row, fixed, node.behaviours))
   const { read } = concerns
   checkReadTime(read, node.clock.time)
@@ -235,7 +235,7 @@ function concernsOf(node: StorageNode, row: CommandRow<NodeInvocation>, args: Co
 
 /** The retryable write of a command, which begins with it. @throws CommandError 225 TransactionTooOld */
 function retryableWriteOf(
-  node: StorageNode,
+  node: NodeHost,
   { session, txnNumber }: SessionOptions,
   routed: NodeCommand | null,
 ): RetryableWrite | null {

@@ -28,7 +28,6 @@ import {
   type StorageEngine,
 } from '@shardlab/storage'
 import {
-  type MemberHost,
   ConnectionTable,
   LogBuffer,
   FailPoints,
@@ -42,7 +41,7 @@ import {
 import { dropTemporaryCollections } from './crud/temporary.js'
 import { CursorManager } from './cursors/cursor-manager.js'
 import { InsertWaiters } from './cursors/insert-waiters.js'
-import type { NodeInvocation } from './invocation.js'
+import type { NodeHost, NodeInvocation, NodeRole, SampledWrites, StorageNodeOptions } from './host/node-host.js'
 import type { LogChange } from './log/log-change.js'
 import { NodeLog, type ChangeObserver } from './log/node-log.js'
 import { exportNodeState, resumeNode, type NodeClients, type NodeState } from './node-state.js'
@@ -50,25 +49,13 @@ import { featureCompatibilityVersionOf } from './parameters/feature-compatibilit
 import { nodeParameters, type NodeParameterName } from './parameters/node-parameters.js'
 import { answerClient, answerMember, serveMessage } from './member-messages.js'
 import { PrimaryState } from './primary-state.js'
-import type { SampledWrites } from './sampling/sampling-report.js'
-import type { NodeRole } from './role.js'
 import { tableOf } from './role-table.js'
 import { RetryHistory } from './sessions/retry-history.js'
 import { SnapshotHistory } from './sessions/snapshot-history.js'
 import { NodeStatistics } from './statistics/node-statistics.js'
 import { TtlMonitor, ttlTimer } from './ttl/ttl-monitor.js'
 
-export interface StorageNodeOptions {
-  readonly behaviours: Behaviours
-  /** Highest wire version that hello announces. */
-  readonly maxWireVersion: number
-  /** Refuse commands and operators that silently lack something. Default false. */
-  readonly strict?: boolean
-  /** See {@link NodeLogOptions}. Default 64 MB; 64 kB where a process holds so many members that they share what they can. */
-  readonly checkpointAfterBytes?: number
-}
-
-export class StorageNode implements MemberHost {
+export class StorageNode implements NodeHost {
   readonly context: ActorContext
   readonly behaviours: Behaviours
   readonly options: StorageNodeOptions
@@ -100,7 +87,7 @@ export class StorageNode implements MemberHost {
   readonly #log: NodeLog
   #cursorIds: Random
 
-  constructor(context: ActorContext, options: StorageNodeOptions, makeRole: (node: StorageNode) => NodeRole) {
+  constructor(context: ActorContext, options: StorageNodeOptions, makeRole: (node: NodeHost) => NodeRole) {
     this.behaviours = options.behaviours
     this.failPoints = new FailPoints(this, context.random)
     this.context = new StepContext(context, this.failPoints)

@@ -44,7 +44,9 @@ export function unfinishedWork({
     ...(documentMoves.isBusy
       ? [{ what: `${address} moves documents whose shard key has changed`, isBrief: true }]
       : []),
-    ...rangeDeleter.namespacesInProgress().map((ns) => ({ what: `${address} deletes a range of ${ns}`, isBrief: true })),
+    ...rangeDeleter
+      .namespacesInProgress()
+      .map((ns) => ({ what: `${address} deletes a range of ${ns}`, isBrief: true })),
   ]
 }
 

@@ -70,7 +70,11 @@ t.test(
         for (const each of model.values())
           if (each.cursors.length === 0 && (next === undefined || each.dueAtMs < next.dueAtMs)) next = each
         const kept = [...model.values()].filter(({ cursors }) => cursors.length > 0).map((each) => each.id)
-        const found = [due.next()?.id, due.get(id)?.dueAtMs, [...due.waitingForCursors()].map((each) => each.id).toSorted()]
+        const found = [
+          due.next()?.id,
+          due.get(id)?.dueAtMs,
+          [...due.waitingForCursors()].map((each) => each.id).toSorted(),
+        ]
         const expected = [next?.id, model.get(id)?.dueAtMs, kept.toSorted()]
         if (JSON.stringify(found) !== JSON.stringify(expected)) {
           t.same(found, expected, `seed ${seed}, step ${step}`)

@@ -10,7 +10,7 @@ import type {
   RequestOf,
   TimestampPair,
 } from '@shardlab/actor'
-import type { StorageNode } from '@shardlab/node'
+import type { NodeHost } from '@shardlab/node'
 import type { Behaviours } from '@shardlab/sharding'
 import type { StoredChunk } from './chunks/chunk-documents.js'
 import type { CatalogStore } from './store/catalog-store.js'
@@ -71,7 +71,7 @@ export interface CatalogReader {
 
 /** The catalog and the node that stores it. */
 export interface CatalogHost extends CatalogReader {
-  readonly node: StorageNode
+  readonly node: NodeHost
   readonly store: CatalogStore
   readonly behaviours: Behaviours
   /**

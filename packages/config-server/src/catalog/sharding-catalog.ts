@@ -3,7 +3,7 @@
  */
 import type { CatalogEvent, PlacementVersionTuple, ReplyOf } from '@shardlab/actor'
 import { decode, DocumentWriter, encode, findField, type RawValue } from '@shardlab/bson'
-import type { StorageNode } from '@shardlab/node'
+import type { NodeHost } from '@shardlab/node'
 import type { Behaviours } from '@shardlab/sharding'
 import { CatalogStore } from './store/catalog-store.js'
 import { parseStoredChunk, type StoredChunk } from './chunks/chunk-documents.js'
@@ -12,7 +12,7 @@ import type { ConfigHost, LastAnswer, MovingChunk, NewestVersion, Sampler, Unpub
 import { ReshardingOperations } from './resharding/reshardings.js'
 
 export class ShardingCatalog implements ConfigHost {
-  readonly node: StorageNode
+  readonly node: NodeHost
   readonly store: CatalogStore
   readonly behaviours: Behaviours
   readonly reshardings: ReshardingOperations
@@ -24,7 +24,7 @@ export class ShardingCatalog implements ConfigHost {
   /** Commits whose placement waits for the disk, by namespace, the oldest first. */
   readonly unpublished = new Map<string, UnpublishedCommit[]>()
 
-  constructor(node: StorageNode) {
+  constructor(node: NodeHost) {
     this.node = node
     this.behaviours = node.behaviours
     this.store = new CatalogStore(node)

@@ -1,7 +1,6 @@
 /** Documents that are brought here before the batch that they go into is written. */
 import { batchBytesMax, type TimeLimit } from '@shardlab/member'
-import type { CursorSource } from '../cursors/cursor-manager.js'
-import type { NodeInvocation } from '../invocation.js'
+import type { CursorSource, FillingCommand } from '../cursors/cursor-manager.js'
 
 export class GatheredSource implements CursorSource {
   readonly #source: CursorSource
@@ -13,7 +12,7 @@ export class GatheredSource implements CursorSource {
     this.#source = source
   }
 
-  async gather(invocation: NodeInvocation, countMax: number, timeLimit: TimeLimit | null): Promise<void> {
+  async gather(invocation: FillingCommand, countMax: number, timeLimit: TimeLimit | null): Promise<void> {
     const ready = (this.#ready = this.#ready.slice(this.#taken))
     this.#taken = 0
     let bytes = ready.reduce((sum, { length }) => sum + length, 0)

@@ -5,7 +5,7 @@
 import { BsonType, elementsOf, findField, type RawValue, type StringComparator } from '@shardlab/bson'
 import { parseSort } from '@shardlab/query'
 import { failureOf, InputMerger, readCursorReply, documentOrder, type TimeLimit } from '@shardlab/member'
-import type { CursorSource } from '../cursors/cursor-manager.js'
+import type { CursorSource, FillingCommand } from '../cursors/cursor-manager.js'
 import { RemoteCursor } from '../cursors/remote-cursor.js'
 import type { NodeInvocation } from '../invocation.js'
 
@@ -53,7 +53,7 @@ class MergedCursors implements CursorSource {
     return this.#merger.take()
   }
 
-  async fill(invocation: NodeInvocation, timeLimit: TimeLimit | null): Promise<void> {
+  async fill(invocation: FillingCommand, timeLimit: TimeLimit | null): Promise<void> {
     const { host, operation } = invocation
     operation.checkForInterrupt()
     const filling = this.#merger.dry().map((remote) => failureOf(remote.fill(invocation, timeLimit)))

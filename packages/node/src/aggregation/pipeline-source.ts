@@ -1,8 +1,7 @@
 import type { ForeignBatch, JoinRequest, PipelineRun } from '@shardlab/query'
 import type { TimeLimit } from '@shardlab/member'
-import type { CursorSource } from '../cursors/cursor-manager.js'
+import type { CursorSource, FillingCommand } from '../cursors/cursor-manager.js'
 import type { SourceReads } from '../cursors/source-reads.js'
-import type { NodeInvocation } from '../invocation.js'
 
 /** Reads other collections for the joins of a pipeline. */
 export interface ForeignReader {
@@ -40,7 +39,7 @@ export class PipelineSource implements CursorSource {
     return !this.#ended && this.#input.dry === true
   }
 
-  fill(invocation: NodeInvocation, timeLimit: TimeLimit | null): Promise<void> {
+  fill(invocation: FillingCommand, timeLimit: TimeLimit | null): Promise<void> {
     return this.#input.fill!(invocation, timeLimit)
   }
 

@@ -26,7 +26,7 @@ import { insertDocument } from '../crud/write-insert.js'
 import { writeScope, type WriteScope } from '../crud/write-scope.js'
 import { prepareUpdate } from '../crud/write-update.js'
 import type { NodeInvocation } from '../invocation.js'
-import type { ExecutedStatement } from '../sessions/retry-history.js'
+import type { ExecutedStatement } from '../sessions/executed-statement.js'
 
 export const bulkWrite: CommandRow<NodeInvocation> = {
   ...bulkWriteSpec,

@@ -7,7 +7,7 @@ import { withoutClusteredOption } from '../crud/clustered-index.js'
 import { buildIndex, dropIndex } from '../crud/index-specs.js'
 import { createCollection } from '../crud/namespace.js'
 import type { NodeInvocation } from '../invocation.js'
-import type { StorageNode } from '../storage-node.js'
+import type { NodeHost } from '../host/node-host.js'
 import { viewOf } from '../views/view-catalog.js'
 
 export const createIndexes: CommandRow<NodeInvocation> = {
@@ -70,7 +70,7 @@ const membersMax = 50
  * `checkIfCommitQuorumCanBeSatisfied`.
  * @throws CommandError 2 BadValue where there is no choice, 9 FailedToParse, 278 UnsatisfiableCommitQuorum, 79 UnknownReplWriteConcern
  */
-function commitQuorumOf(args: CommandArguments, { behaviours }: StorageNode): RawValue | null {
+function commitQuorumOf(args: CommandArguments, { behaviours }: NodeHost): RawValue | null {
   const quorum = args.value('commitQuorum')
   if (!behaviours.indexCommitQuorum) {
     if (quorum !== undefined)
@@ -104,7 +104,7 @@ function commitQuorumOf(args: CommandArguments, { behaviours }: StorageNode): Ra
 }
 
 /** Builds the indexes; when one cannot be built, those of this command are dropped again. */
-function buildAllOrNone(host: StorageNode, collection: Collection, specs: readonly Uint8Array[]): void {
+function buildAllOrNone(host: NodeHost, collection: Collection, specs: readonly Uint8Array[]): void {
   const built: Uint8Array[] = []
   try {
     for (const spec of specs) {

@@ -15,7 +15,7 @@ import { isStaleError } from '../crud/write-errors.js'
 import { writeScope, type WriteScope } from '../crud/write-scope.js'
 import { prepareUpdate } from '../crud/write-update.js'
 import type { NodeInvocation } from '../invocation.js'
-import type { ExecutedStatement } from '../sessions/retry-history.js'
+import type { ExecutedStatement } from '../sessions/executed-statement.js'
 
 export const findAndModify: CommandRow<NodeInvocation> = {
   ...findAndModifySpec,

@@ -25,7 +25,7 @@ import type { CursorSource } from '../cursors/cursor-manager.js'
 import { writeFirstBatch } from '../cursors/cursor-reply.js'
 import type { NodeInvocation } from '../invocation.js'
 import type { Access } from '../role.js'
-import type { StorageNode } from '../storage-node.js'
+import type { NodeHost } from '../host/node-host.js'
 
 export const find: CommandRow<NodeInvocation> = {
   ...findSpec,
@@ -96,7 +96,7 @@ function openFind(
 }
 
 function plannedSource(
-  host: StorageNode,
+  host: NodeHost,
   live: Collection | undefined,
   ownership: Access['ownership'],
   query: FindQuery,

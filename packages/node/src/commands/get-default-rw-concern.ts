@@ -2,7 +2,7 @@ import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField, stringValue } from '@shardlab/bson'
 import { concernDefaultsId, writeConcernDefaults, getDefaultRWConcernSpec } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
-import type { StorageNode } from '../storage-node.js'
+import type { NodeHost } from '../host/node-host.js'
 export const configSettings = 'config.settings'
 
 export const getDefaultRWConcern: CommandRow<NodeInvocation> = {
@@ -17,17 +17,17 @@ export const getDefaultRWConcern: CommandRow<NodeInvocation> = {
 }
 
 /** @throws CommandError 51301 */
-export function refuseOnShards({ role }: StorageNode, command: string): void {
+export function refuseOnShards({ role }: NodeHost, command: string): void {
   if (role.name === 'shard') throw new CommandError(51301, `'${command}' is not supported on shard nodes.`)
 }
 
 /** What was set, in config.settings. */
-export function concernDefaultsKept(node: StorageNode): Uint8Array | null {
+export function concernDefaultsKept(node: NodeHost): Uint8Array | null {
   return node.collection(configSettings)?.findById(stringValue(concernDefaultsId))?.document ?? null
 }
 
 /** The config server has in memory what it keeps. */
-export function writeKeptDefaults(node: StorageNode, inMemory: boolean): DocumentWriter {
+export function writeKeptDefaults(node: NodeHost, inMemory: boolean): DocumentWriter {
   const kept = concernDefaultsKept(node)
   const updated = kept === null ? undefined : findField(kept, 'updateWallClockTime')
   const localUpdateMs = updated === undefined ? node.context.now() : Number(updated.asBigInt())

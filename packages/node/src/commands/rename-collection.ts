@@ -5,11 +5,11 @@ import { checkCollectionUuid } from '../crud/collection-uuid.js'
 import { checkNewName } from '../crud/namespace.js'
 import { renameLocalCollection } from '../crud/rename.js'
 import type { NodeInvocation } from '../invocation.js'
-import type { StorageNode } from '../storage-node.js'
+import type { NodeHost } from '../host/node-host.js'
 import { viewOf } from '../views/view-catalog.js'
 
 /** @throws CommandError 26 NamespaceNotFound, 48 NamespaceExists, 73 InvalidNamespace, 166 CommandNotSupportedOnView, 14031 OutOfDiskSpace */
-export function checkRename(node: StorageNode, { from, to, dropTarget }: RenameRequest): void {
+export function checkRename(node: NodeHost, { from, to, dropTarget }: RenameRequest): void {
   const source = node.collection(from)
   if (source === undefined) {
     if (viewOf(node, from) !== null) throw new CommandError('CommandNotSupportedOnView', `cannot rename view: ${from}`)

@@ -3,10 +3,10 @@ import { BsonType, findField, toRawValue, type DocumentWriter } from '@shardlab/
 import { writeServerStatus, type StatusMetrics, type StatusSection, serverStatusSpec } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
 import { indexBytes } from '../statistics/storage-stats.js'
-import type { StorageNode } from '../storage-node.js'
+import type { NodeHost } from '../host/node-host.js'
 
 /** Sections of a storage node beside those of every member. */
-const sections: readonly StatusSection<StorageNode>[] = [
+const sections: readonly StatusSection<NodeHost>[] = [
   {
     name: 'globalLock',
     write(writer, { context, operations, startedAtMs }) {
@@ -69,7 +69,7 @@ const sections: readonly StatusSection<StorageNode>[] = [
   },
 ]
 
-const metrics: StatusMetrics<StorageNode> = {
+const metrics: StatusMetrics<NodeHost> = {
   heldBytes: ({ engine }) => engine.collections().reduce((sum, each) => sum + each.dataSizeBytes + indexBytes(each), 0),
   write(writer: DocumentWriter, { cursors, statistics, ttl }) {
     let noTimeout = 0
@@ -97,7 +97,7 @@ const metrics: StatusMetrics<StorageNode> = {
 }
 
 /** The connection string of the config server, as the shard was told it; null on the config server itself. */
-function configServerOf(host: StorageNode): string | null {
+function configServerOf(host: NodeHost): string | null {
   const identity = host.collection('admin.system.version')?.findById(toRawValue('shardIdentity'))?.document
   const value = identity === undefined ? undefined : findField(identity, 'configsvrConnectionString')
   return value?.type === BsonType.string ? value.asString() : null

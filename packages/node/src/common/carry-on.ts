@@ -1,17 +1,17 @@
 /** How work that is decided goes on, whoever is away and whatever a fault makes fail. */
 import { passedStep, RequestFailedError, StepFailedError, type ActorContext } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
-import type { StorageNode } from '../storage-node.js'
+import type { NodeHost } from '../host/node-host.js'
 
 /** Pause before the next attempt. */
 const retryPauseMs = 250
 
 /** Repeats the work until nobody is in its way. @throws RequestFailedError only when this member shuts down; other errors of the work */
-export function untilDone<T>(node: StorageNode, work: () => Promise<T>): Promise<T> {
+export function untilDone<T>(node: NodeHost, work: () => Promise<T>): Promise<T> {
   return work().catch((error: unknown) => again(node, work, error))
 }
 
-async function again<T>({ context, stopping }: StorageNode, work: () => Promise<T>, failure: unknown): Promise<T> {
+async function again<T>({ context, stopping }: NodeHost, work: () => Promise<T>, failure: unknown): Promise<T> {
   for (let error = failure; ;) {
     if (!isPassing(error)) throw error
     await context.sleep(retryPauseMs, stopping.signal)

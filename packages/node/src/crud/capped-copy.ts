@@ -2,17 +2,17 @@
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
 import { cappedSizeBytes, type Collection } from '@shardlab/storage'
 import type { NodeInvocation } from '../invocation.js'
-import type { StorageNode } from '../storage-node.js'
+import type { NodeHost } from '../host/node-host.js'
 import { refuseView } from '../views/refuse-view.js'
 import { writeInteger } from './collection-options.js'
 import { createCollection } from './namespace.js'
 
 /**
- * Copies what fits, in order of insertion, without indexes but that of `_id`. {@link StorageNode.flush} follows.
+ * Copies what fits, in order of insertion, without indexes but that of `_id`. {@link NodeHost.flush} follows.
  * @throws CommandError 14031 OutOfDiskSpace: nothing has changed then
  */
 export function copyAsCapped(
-  node: StorageNode,
+  node: NodeHost,
   source: Collection,
   target: string,
   size: number,

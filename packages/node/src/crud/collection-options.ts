@@ -18,7 +18,7 @@ import {
 import { compileCollation, formatDocument } from '@shardlab/query'
 import { cappedMaxDocuments, cappedSizeBytes, isIdKey, validateIndexSpec } from '@shardlab/storage'
 import { splitNamespace, refuseTemporary } from '@shardlab/member'
-import type { StorageNode } from '../storage-node.js'
+import type { NodeHost } from '../host/node-host.js'
 import { checkValidator } from '../validation/check-validator.js'
 import { asksForClusteredIndex, writeClusteredIndex } from './clustered-index.js'
 
@@ -52,7 +52,7 @@ const internalDatabases = ['admin', 'config', 'local']
  *   specifications are refused with
  */
 export function collectionOptions(
-  node: StorageNode,
+  node: NodeHost,
   ns: string,
   args: CommandArguments,
   mayBeTemporary = false,
@@ -141,7 +141,7 @@ export function checkEnumeration(command: string, name: 'validationLevel' | 'val
 }
 
 /** What the emulated version does not know, and what is not built. */
-function checkVersion(node: StorageNode, args: CommandArguments): void {
+function checkVersion(node: NodeHost, args: CommandArguments): void {
   const { behaviours } = node
   const unknown = (name: string): CommandError =>
     new CommandError(40415, `BSON field 'create.${name}' is an unknown field.`)
@@ -254,7 +254,7 @@ function checkStorageEngine(option: string, engines: Uint8Array): void {
   }
 }
 
-function writeValidation(node: StorageNode, ns: string, writer: DocumentWriter, args: CommandArguments): void {
+function writeValidation(node: NodeHost, ns: string, writer: DocumentWriter, args: CommandArguments): void {
   const validator = args.document('validator')
   if (validator !== undefined && !isEmptyDocument(validator)) {
     checkValidator(node, ns, validator, args.document('collation') ?? null)

@@ -1,7 +1,7 @@
 import { DocumentWriter } from '@shardlab/bson'
 import { splitNamespace } from '@shardlab/member'
 import { cursorsOfDropped } from '../cursors/invalidate-cursors.js'
-import type { StorageNode } from '../storage-node.js'
+import type { NodeHost } from '../host/node-host.js'
 import { dropView } from '../views/view-catalog.js'
 
 /** What was dropped. */
@@ -10,15 +10,15 @@ export interface Dropped {
   readonly indexCount: number | null
 }
 
-/** Drops a collection or view of this node; null when there was none. {@link StorageNode.flush} follows. */
-export function dropLocalNamespace(node: StorageNode, ns: string): Dropped | null {
+/** Drops a collection or view of this node; null when there was none. {@link NodeHost.flush} follows. */
+export function dropLocalNamespace(node: NodeHost, ns: string): Dropped | null {
   const indexCount = dropLocalCollection(node, ns)
   if (indexCount !== null) return { indexCount }
   return dropView(node, ns) ? { indexCount: null } : null
 }
 
-/** Drops a collection of this node; how many indexes went with it, or null when there was none. {@link StorageNode.flush} follows. */
-export function dropLocalCollection(node: StorageNode, ns: string): number | null {
+/** Drops a collection of this node; how many indexes went with it, or null when there was none. {@link NodeHost.flush} follows. */
+export function dropLocalCollection(node: NodeHost, ns: string): number | null {
   const collection = node.collection(ns)
   if (collection === undefined) return null
   const [db, name] = splitNamespace(ns)
@@ -36,6 +36,6 @@ export function dropLocalCollection(node: StorageNode, ns: string): number | nul
 }
 
 /** Drops every collection and view of a database of this node. */
-export function dropLocalDatabase(node: StorageNode, db: string): void {
+export function dropLocalDatabase(node: NodeHost, db: string): void {
   for (const collection of node.engine.collections(db)) dropLocalCollection(node, collection.ns)
 }

@@ -11,7 +11,7 @@ import {
   type RawValue,
 } from '@shardlab/bson'
 import { documentBytesMax } from '@shardlab/member'
-import type { StorageNode } from '../storage-node.js'
+import type { NodeHost } from '../host/node-host.js'
 
 const dollarSign = 0x24
 
@@ -26,7 +26,7 @@ export interface FixOptions {
  * @throws CommandError 2 BadValue, 15 Overflow for one that is nested too deep, 52 DollarPrefixedFieldName
  */
 export function fixDocumentForInsert(
-  node: StorageNode,
+  node: NodeHost,
   document: Uint8Array,
   { keepsEmptyTimestamps = false }: FixOptions = {},
 ): Uint8Array {

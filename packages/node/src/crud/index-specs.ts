@@ -2,10 +2,10 @@ import { DocumentWriter } from '@shardlab/bson'
 import type { Collection } from '@shardlab/storage'
 import { databaseNameOf, splitNamespace } from '@shardlab/member'
 import { cursorsOfDroppedIndex } from '../cursors/invalidate-cursors.js'
-import type { StorageNode } from '../storage-node.js'
+import type { NodeHost } from '../host/node-host.js'
 
 /** Builds one index by a log entry; its specification must be complete and checked. */
-export function buildIndex(node: StorageNode, collection: Collection, spec: Uint8Array): void {
+export function buildIndex(node: NodeHost, collection: Collection, spec: Uint8Array): void {
   applyIndexCommand(
     node,
     collection,
@@ -14,7 +14,7 @@ export function buildIndex(node: StorageNode, collection: Collection, spec: Uint
 }
 
 /** Drops one index by a log entry. */
-export function dropIndex(node: StorageNode, collection: Collection, name: string): void {
+export function dropIndex(node: NodeHost, collection: Collection, name: string): void {
   applyIndexCommand(
     node,
     collection,
@@ -23,6 +23,6 @@ export function dropIndex(node: StorageNode, collection: Collection, name: strin
   cursorsOfDroppedIndex(node, collection, name)
 }
 
-function applyIndexCommand(node: StorageNode, { ns, uuid }: Collection, object: Uint8Array): void {
+function applyIndexCommand(node: NodeHost, { ns, uuid }: Collection, object: Uint8Array): void {
   node.apply({ op: 'c', ns: `${databaseNameOf(ns)}.$cmd`, uuid, object, id: null, session: null })
 }

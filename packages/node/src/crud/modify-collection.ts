@@ -2,15 +2,15 @@
 import { CommandError, DocumentWriter, FieldIterator, findField, isEmptyDocument } from '@shardlab/bson'
 import type { Collection, Index } from '@shardlab/storage'
 import { splitNamespace } from '@shardlab/member'
-import type { StorageNode } from '../storage-node.js'
+import type { NodeHost } from '../host/node-host.js'
 import { buildIndex, dropIndex } from './index-specs.js'
 
 /**
- * Changes an index and options in one entry; nothing happens when there is nothing to change. {@link StorageNode.flush} follows.
+ * Changes an index and options in one entry; nothing happens when there is nothing to change. {@link NodeHost.flush} follows.
  * @param index `{ name, … }` with the fields of the specification that change, or null
  */
 export function modifyCollection(
-  node: StorageNode,
+  node: NodeHost,
   { ns, uuid }: Collection,
   index: Uint8Array | null,
   options: Uint8Array,
@@ -40,7 +40,7 @@ export function checkUniqueKeys(collection: Collection, index: Index): void {
 }
 
 /** Builds an index anew as a unique one. @throws CommandError as {@link checkUniqueKeys} */
-export function convertToUnique(node: StorageNode, collection: Collection, index: Index): void {
+export function convertToUnique(node: NodeHost, collection: Collection, index: Index): void {
   checkUniqueKeys(collection, index)
   const spec = new DocumentWriter(128)
   for (const it = new FieldIterator(index.spec); it.next();)

@@ -3,14 +3,14 @@ import { uuidV4 } from '@shardlab/actor'
 import type { Collection } from '@shardlab/storage'
 import { splitNamespace } from '@shardlab/member'
 import type { NodeInvocation } from '../invocation.js'
-import type { StorageNode } from '../storage-node.js'
+import type { NodeHost } from '../host/node-host.js'
 import { refuseView } from '../views/refuse-view.js'
 
 /** `system.` collections that clients may make in any database. */
 const clientSystemNames = ['system.js', 'system.profile', 'system.views']
 
 /** @throws CommandError 73 InvalidNamespace for names that no new collection may have. Server: write_ops userAllowedCreateNS */
-export function checkNewName({ behaviours }: StorageNode, ns: string): void {
+export function checkNewName({ behaviours }: NodeHost, ns: string): void {
   const [db, name] = splitNamespace(ns)
   if (name.includes('$')) throw new CommandError('InvalidNamespace', `Invalid collection name: ${name}`)
   const isInternal = db === 'admin' || db === 'config' || db === 'local'
@@ -32,7 +32,7 @@ export function checkNewName({ behaviours }: StorageNode, ns: string): void {
  * @throws CommandError 73 InvalidNamespace
  */
 export function createCollection(
-  node: StorageNode,
+  node: NodeHost,
   ns: string,
   options: Uint8Array,
   uuid: Uint8Array = uuidV4(node.context.random),

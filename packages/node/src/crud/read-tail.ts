@@ -5,10 +5,10 @@ import type { OwnershipFilter } from '@shardlab/sharding'
 import type { FindQuery } from '@shardlab/member'
 import type { CursorSource } from '../cursors/cursor-manager.js'
 import { SourceReads } from '../cursors/source-reads.js'
-import type { StorageNode } from '../storage-node.js'
+import type { NodeHost } from '../host/node-host.js'
 
 export interface TailOptions {
-  readonly host: StorageNode
+  readonly host: NodeHost
   readonly collection: Collection
   readonly query: FindQuery
   readonly ownership: OwnershipFilter | null

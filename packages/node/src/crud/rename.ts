@@ -2,17 +2,17 @@ import { DocumentWriter, findField } from '@shardlab/bson'
 import type { Collection } from '@shardlab/storage'
 import { databaseNameOf, splitNamespace, lastingOptions } from '@shardlab/member'
 import { cursorsOfRenamed } from '../cursors/invalidate-cursors.js'
-import type { StorageNode } from '../storage-node.js'
+import type { NodeHost } from '../host/node-host.js'
 import { createCollection } from './namespace.js'
 import { dropLocalCollection } from './drop.js'
 import { buildIndex } from './index-specs.js'
 
 /**
  * Gives a collection another name, in the place of what has it. Within a database it keeps its UUID; into another one it is copied, as on
- * the server. {@link StorageNode.flush} follows. Server: rename_collection.cpp.
+ * the server. {@link NodeHost.flush} follows. Server: rename_collection.cpp.
  * @param stayTemp whether a temporary collection is one under its new name, too; default false
  */
-export function renameLocalCollection(node: StorageNode, collection: Collection, to: string, stayTemp = false): void {
+export function renameLocalCollection(node: NodeHost, collection: Collection, to: string, stayTemp = false): void {
   const from = collection.ns
   const [db] = splitNamespace(from)
   if (db !== databaseNameOf(to)) return copyToOtherDatabase(node, collection, to, stayTemp)
@@ -33,7 +33,7 @@ export function renameLocalCollection(node: StorageNode, collection: Collection,
   cursorsOfRenamed(node, from, to)
 }
 
-function copyToOtherDatabase(node: StorageNode, source: Collection, to: string, stayTemp: boolean): void {
+function copyToOtherDatabase(node: NodeHost, source: Collection, to: string, stayTemp: boolean): void {
   dropLocalCollection(node, to)
   const target = createCollection(node, to, stayTemp ? source.options : lastingOptions(source.options))
   const scan = source.snapshot().scan()

@@ -4,7 +4,7 @@
  */
 import { findField } from '@shardlab/bson'
 import type { Collection } from '@shardlab/storage'
-import type { StorageNode } from '../storage-node.js'
+import type { NodeHost } from '../host/node-host.js'
 import { dropLocalCollection } from './drop.js'
 
 /** The option `temp`. */
@@ -12,8 +12,8 @@ export function isTemporary({ options }: Collection): boolean {
   return findField(options, 'temp')?.isTruthy() === true
 }
 
-/** The entries need no {@link StorageNode.flush}: what does not reach the disk is dropped again at the next start. */
-export function dropTemporaryCollections(node: StorageNode): void {
+/** The entries need no {@link NodeHost.flush}: what does not reach the disk is dropped again at the next start. */
+export function dropTemporaryCollections(node: NodeHost): void {
   for (const collection of node.engine.collections())
     if (isTemporary(collection)) dropLocalCollection(node, collection.ns)
 }

@@ -1,7 +1,7 @@
 /** Storing a new document. Server: collection_write_path.cpp. */
 import { CommandError, DocumentWriter, findField, type RawValue } from '@shardlab/bson'
 import type { Collection, LogSession } from '@shardlab/storage'
-import type { StorageNode } from '../storage-node.js'
+import type { NodeHost } from '../host/node-host.js'
 import { checkDocument } from '../validation/check-document.js'
 import { collectionForWrite } from './namespace.js'
 import type { WriteScope } from './write-scope.js'
@@ -27,13 +27,13 @@ export function insertDocument(scope: WriteScope, document: Uint8Array, session:
 }
 
 /** Removes the oldest documents of a capped collection that is beyond its limits. */
-function removeOverflow(host: StorageNode, collection: Collection): void {
+function removeOverflow(host: NodeHost, collection: Collection): void {
   for (const { document } of collection.cappedOverflow()) removeDocument(host, collection, document, null)
 }
 
 /** Removes a stored document. */
 export function removeDocument(
-  host: StorageNode,
+  host: NodeHost,
   { ns, uuid }: Collection,
   document: Uint8Array,
   session: LogSession | null,

@@ -1,19 +1,27 @@
 /**
  * Open cursors of one member. Server: cursor_manager.cpp, clientcursor.h.
  */
+import type { ActorContext } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import {
   checkBuilt,
   type RunningOperation,
   type TimeLimit,
+  type SessionId,
   type SessionKey,
   type DocumentSource,
   type TailableMode,
   batchBytesMax,
   cursorTimeoutMs,
 } from '@shardlab/member'
-import type { NodeInvocation } from '../invocation.js'
 import type { SourceReads } from './source-reads.js'
+
+/** The command for which a source reads from other members. */
+export interface FillingCommand {
+  readonly host: { readonly context: ActorContext }
+  readonly session: SessionId | null
+  readonly operation: RunningOperation
+}
 
 /** Where a cursor's documents come from; it owns the snapshot that they need. */
 export interface CursorSource extends DocumentSource {
@@ -30,9 +38,9 @@ export interface CursorSource extends DocumentSource {
    * @param timeLimit of the cursor's first command; null: none
    * @throws CommandError of another member or of the way to it, 50 MaxTimeMSExpired, and what the operation was killed with
    */
-  fill?(invocation: NodeInvocation, timeLimit: TimeLimit | null): Promise<void>
+  fill?(invocation: FillingCommand, timeLimit: TimeLimit | null): Promise<void>
   /** Called before each batch: what it needs of other members is brought here. Absent: nothing is needed. @throws CommandError as `fill` */
-  gather?(invocation: NodeInvocation, countMax: number, timeLimit: TimeLimit | null): Promise<void>
+  gather?(invocation: FillingCommand, countMax: number, timeLimit: TimeLimit | null): Promise<void>
   /** Nobody reads from it any more: what is open for it on other members is closed. */
   close?(): void
 }

@@ -6,24 +6,24 @@
 import { CommandError } from '@shardlab/bson'
 import type { Collection } from '@shardlab/storage'
 import { splitNamespace } from '@shardlab/member'
-import type { StorageNode } from '../storage-node.js'
+import type { NodeHost } from '../host/node-host.js'
 import { viewOf } from '../views/view-catalog.js'
 import type { OpenCursor } from './cursor-manager.js'
 
 /** Called behind the drop. */
-export function cursorsOfDropped(node: StorageNode, { ns }: Collection): void {
+export function cursorsOfDropped(node: NodeHost, { ns }: Collection): void {
   const [db, name] = splitNamespace(ns)
   const [seconds, increment] = node.clock.time
   collectionWent(node, ns, `renamed collection '${ns}' to '${db}.system.drop.${seconds}i${increment}t1.${name}'`)
 }
 
 /** Called behind a rename within a database. */
-export function cursorsOfRenamed(node: StorageNode, from: string, to: string): void {
+export function cursorsOfRenamed(node: NodeHost, from: string, to: string): void {
   for (const ns of [from, to]) collectionWent(node, ns, `renamed collection '${from}' to '${to}'`)
 }
 
 /** Called behind the drop of an index. */
-export function cursorsOfDroppedIndex(node: StorageNode, collection: Collection, name: string): void {
+export function cursorsOfDroppedIndex(node: NodeHost, collection: Collection, name: string): void {
   const { cursorsFollowTheirCollection, getMoreReportsIndexDrop } = node.behaviours
   if (!cursorsFollowTheirCollection && !getMoreReportsIndexDrop) return collectionWent(node, collection.ns, '')
   for (const { source } of node.cursors) {
@@ -35,7 +35,7 @@ export function cursorsOfDroppedIndex(node: StorageNode, collection: Collection,
   }
 }
 
-function collectionWent(node: StorageNode, ns: string, reason: string): void {
+function collectionWent(node: NodeHost, ns: string, reason: string): void {
   // Whoever waits there for documents looks again, and finds no collection.
   node.insertWaiters.notify(ns)
   const { cursorsFollowTheirCollection, getMoreReportsIndexDrop } = node.behaviours
@@ -51,7 +51,7 @@ function collectionWent(node: StorageNode, ns: string, reason: string): void {
  * Up to 4.0 a getMore looks for its collection before it looks for its cursor, unless that cursor looks after its collection itself.
  * @throws CommandError 96 OperationFailed, under 2.6 17356
  */
-export function checkCollectionOfCursor(node: StorageNode, ns: string, cursor: OpenCursor | undefined): void {
+export function checkCollectionOfCursor(node: NodeHost, ns: string, cursor: OpenCursor | undefined): void {
   const code = node.behaviours.getMoreWithoutCollectionCode
   if (code === null || ns.includes('.$cmd.') || node.collection(ns) !== undefined || viewOf(node, ns) !== null) return
   if (cursor === undefined || (cursor.source.reads !== undefined && cursor.source.readsAhead !== true))

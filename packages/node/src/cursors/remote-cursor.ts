@@ -9,8 +9,8 @@ import {
   DocumentBatch,
   readCursorReply,
 } from '@shardlab/member'
-import type { NodeInvocation } from '../invocation.js'
-import type { StorageNode } from '../storage-node.js'
+import type { FillingCommand } from './cursor-manager.js'
+import type { NodeHost } from '../host/node-host.js'
 
 export interface RemoteCursorOptions {
   /** The member that it is open on; may be this one. */
@@ -24,13 +24,13 @@ export interface RemoteCursorOptions {
 }
 
 export class RemoteCursor extends DocumentBatch {
-  readonly #node: StorageNode
+  readonly #node: NodeHost
   readonly #options: RemoteCursorOptions
   /** 0n: exhausted, failed or closed; it may be again in the reply that is waited for. */
   #id: bigint
   #closed = false
 
-  constructor(node: StorageNode, options: RemoteCursorOptions) {
+  constructor(node: NodeHost, options: RemoteCursorOptions) {
     super()
     this.#node = node
     this.#options = options
@@ -45,7 +45,7 @@ export class RemoteCursor extends DocumentBatch {
    * Asks for the next batch, once: a getMore whose reply is lost has moved the cursor on.
    * @throws CommandError of the other member, 6 HostUnreachable, 50 MaxTimeMSExpired
    */
-  async fill({ session }: NodeInvocation, timeLimit: TimeLimit | null): Promise<void> {
+  async fill({ session }: FillingCommand, timeLimit: TimeLimit | null): Promise<void> {
     const { db, ns } = this.#options
     const id = this.#id
     const writer = new DocumentWriter(192).int64('getMore', id).string('collection', ns.slice(db.length + 1))

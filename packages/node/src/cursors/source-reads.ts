@@ -3,12 +3,16 @@
  * requires_index_stage.cpp; up to 4.0 `CursorManager::invalidateAll`.
  */
 import { CommandError, sameBytes } from '@shardlab/bson'
-import { stagesOf, type Collection, type QueryPlan } from '@shardlab/storage'
+import { stagesOf, type Collection, type QueryPlan, type StorageEngine } from '@shardlab/storage'
 import { uuidText } from '@shardlab/member'
-import type { StorageNode } from '../storage-node.js'
+import type { Behaviours } from '@shardlab/sharding'
 
-/** Finds the collections that there are now, or those of the time that is read at. */
-export type Collections = Pick<StorageNode, 'behaviours' | 'collection' | 'engine'>
+/** Finds the collections that exist now, or at the time of a snapshot. */
+export interface Collections {
+  readonly behaviours: Behaviours
+  readonly engine: StorageEngine
+  collection(ns: string): Collection | undefined
+}
 
 export class SourceReads {
   /** The name that the collection had when the cursor was opened. */

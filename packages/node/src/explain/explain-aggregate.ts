@@ -8,7 +8,7 @@ import { stageMemoryOf, hintOf, shownStages } from '@shardlab/member'
 import { planLeading } from '../aggregation/leading-plan.js'
 import { bindPipeline, openPipeline, type BoundPipeline } from '../aggregation/open-pipeline.js'
 import { collationOf } from './collation.js'
-import type { ExplainRequest, ExplainTail } from './explainers.js'
+import type { ExplainRequest, ExplainTail } from './explainer.js'
 import { writePlanExplanation, type ExecutedPlan, type ExplainedPlan } from './plan-explanation.js'
 import { queryShapeHash } from './query-hash.js'
 

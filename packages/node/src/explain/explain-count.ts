@@ -2,7 +2,7 @@ import type { DocumentWriter } from '@shardlab/bson'
 import { evaluationOf, compileCount } from '@shardlab/member'
 import { planCounting } from '../crud/read-count.js'
 import { collationOf } from './collation.js'
-import type { ExplainRequest, ExplainTail } from './explainers.js'
+import type { ExplainRequest, ExplainTail } from './explainer.js'
 import { writePlanExplanation } from './plan-explanation.js'
 
 export function explainCount(

@@ -2,7 +2,7 @@ import type { DocumentWriter } from '@shardlab/bson'
 import { evaluationOf, compileDistinct } from '@shardlab/member'
 import { planDistinctRows } from '../crud/read-distinct.js'
 import { collationOf } from './collation.js'
-import type { ExplainRequest, ExplainTail } from './explainers.js'
+import type { ExplainRequest, ExplainTail } from './explainer.js'
 import { writePlanExplanation } from './plan-explanation.js'
 import { queryShapeHash, type QueryShape } from './query-hash.js'
 

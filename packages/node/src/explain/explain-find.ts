@@ -3,7 +3,7 @@ import { stagesOf } from '@shardlab/storage'
 import { evaluationOf, compileFind, type FindQuery } from '@shardlab/member'
 import { planFind } from '../crud/read-plan.js'
 import { collationOf } from './collation.js'
-import type { ExplainRequest, ExplainTail } from './explainers.js'
+import type { ExplainRequest, ExplainTail } from './explainer.js'
 import { writePlanExplanation } from './plan-explanation.js'
 import { queryShapeHash } from './query-hash.js'
 

@@ -14,7 +14,7 @@ import {
   documentsArgument,
 } from '@shardlab/member'
 import { collationOf } from './collation.js'
-import type { ExplainRequest, ExplainTail } from './explainers.js'
+import type { ExplainRequest, ExplainTail } from './explainer.js'
 import { writePlanExplanation, type StageAbove } from './plan-explanation.js'
 
 export function explainUpdate(request: ExplainRequest, writer: DocumentWriter): ExplainTail {

@@ -19,7 +19,7 @@ import {
   type QueryPlan,
 } from '@shardlab/storage'
 import type { Verbosity } from '@shardlab/member'
-import type { StorageNode } from '../storage-node.js'
+import type { NodeHost } from '../host/node-host.js'
 import { planCacheKey, queryHash, type QueryShape } from './query-hash.js'
 
 /** A query that is explained. */
@@ -66,7 +66,7 @@ export interface StageAbove {
 /** Fields `queryPlanner` and, unless the verbosity is `queryPlanner`, `executionStats`. */
 export function writePlanExplanation(
   writer: DocumentWriter,
-  host: StorageNode,
+  host: NodeHost,
   explained: ExplainedPlan,
   verbosity: Verbosity,
 ): DocumentWriter {
@@ -74,7 +74,7 @@ export function writePlanExplanation(
   return verbosity === 'queryPlanner' ? writer : writeExecution(writer, host, explained, verbosity)
 }
 
-function writePlanner(writer: DocumentWriter, { behaviours }: StorageNode, explained: ExplainedPlan): void {
+function writePlanner(writer: DocumentWriter, { behaviours }: NodeHost, explained: ExplainedPlan): void {
   const { ns, filter, collation, collection } = explained
   const { explainIsVersioned, explainShowsPlanCache } = behaviours
   writer.startDocument('queryPlanner')
@@ -112,7 +112,7 @@ function writePlanner(writer: DocumentWriter, { behaviours }: StorageNode, expla
 
 function writeExecution(
   writer: DocumentWriter,
-  { behaviours, context }: StorageNode,
+  { behaviours, context }: NodeHost,
   explained: ExplainedPlan,
   verbosity: Verbosity,
 ): DocumentWriter {
@@ -134,7 +134,7 @@ function writeExecution(
   return writer.end()
 }
 
-function execute(context: StorageNode['context'], explained: ExplainedPlan): ExecutedPlan | null {
+function execute(context: NodeHost['context'], explained: ExplainedPlan): ExecutedPlan | null {
   const { plan } = explained
   if (plan === null) return null
   const startedMs = context.now()

@@ -1,7 +1,7 @@
 /** The retry history as bytes, for checkpoints and for members that take over documents. */
 import { BsonType, DocumentWriter, elementsOf, findField, documentsOf, type RawValue } from '@shardlab/bson'
 import type { RetryImage } from '@shardlab/storage'
-import type { RetryHistoryImage, ExecutedStatement } from '../sessions/retry-history.js'
+import type { RetryHistoryImage, ExecutedStatement } from '../sessions/executed-statement.js'
 
 export function encodeSessionsImage(image: RetryHistoryImage): Uint8Array {
   const writer = new DocumentWriter(1024).startArray('sessions')

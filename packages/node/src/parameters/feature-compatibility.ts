@@ -1,20 +1,20 @@
 /** The feature compatibility version of a mongod, kept where the server keeps it. Server: feature_compatibility_version.cpp. */
 import { DocumentWriter, emptyDocument, findField, stringValue } from '@shardlab/bson'
 import { createCollection } from '../crud/namespace.js'
-import type { StorageNode } from '../storage-node.js'
+import type { NodeHost } from '../host/node-host.js'
 
 const ns = 'admin.system.version'
 const id = 'featureCompatibilityVersion'
 
 /** That of its own binaries unless it was set to another. */
-export function featureCompatibilityVersionOf(node: StorageNode): string {
+export function featureCompatibilityVersionOf(node: NodeHost): string {
   const document = node.collection(ns)?.findById(stringValue(id))?.document
   const version = document === undefined ? undefined : findField(document, 'version')
   return version?.asString() ?? node.behaviours.featureCompatibilityVersion
 }
 
-/** {@link StorageNode.flush} follows. */
-export function setFeatureCompatibilityVersionOf(node: StorageNode, version: string): void {
+/** {@link NodeHost.flush} follows. */
+export function setFeatureCompatibilityVersionOf(node: NodeHost, version: string): void {
   const collection = node.collection(ns) ?? createCollection(node, ns, emptyDocument)
   const object = new DocumentWriter(96).string('_id', id).string('version', version).finish()
   const idValue = findField(object, '_id')!

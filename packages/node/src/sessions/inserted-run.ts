@@ -1,5 +1,5 @@
 import { findField, RawValue } from '@shardlab/bson'
-import type { ExecutedStatement } from './retry-history.js'
+import type { ExecutedStatement } from './executed-statement.js'
 
 /** Statements of one session that were inserted together. Their `_id`s lie side by side until somebody asks for one: hardly anybody does. */
 export class InsertedRun {

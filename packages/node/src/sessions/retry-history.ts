@@ -3,20 +3,12 @@
  * instead of run again. Built from the log alone: replaying it rebuilds the history.
  * Server: transaction_participant, session_catalog; manual: core/retryable-writes.
  */
-import { CommandError, findField, type RawValue } from '@shardlab/bson'
-import type { LogEntry, RetryImage } from '@shardlab/storage'
+import { CommandError, findField } from '@shardlab/bson'
+import type { LogEntry } from '@shardlab/storage'
 import { SessionCatalog, type SessionKey } from '@shardlab/member'
 import { decodeSessionsImage, isSessionsImage } from '../log/sessions-image.js'
+import type { ExecutedStatement, RetryHistoryImage } from './executed-statement.js'
 import { InsertedRun } from './inserted-run.js'
-
-/** What an executed statement had done. */
-export interface ExecutedStatement {
-  readonly op: 'i' | 'u' | 'd' | 'n'
-  /** `_id` of an inserted document (an upsert's too). */
-  readonly insertedId: RawValue | null
-  /** Of a findAndModify: the document that it answered with. */
-  readonly image: RetryImage | null
-}
 
 type Statements = Map<number, ExecutedStatement | InsertedRun>
 
@@ -170,12 +162,5 @@ export class RetryHistory {
     }
   }
 }
-
-/** The history as plain data. */
-export type RetryHistoryImage = readonly {
-  readonly key: SessionKey
-  readonly txnNumber: bigint
-  readonly statements: readonly ({ readonly stmtId: number } & ExecutedStatement)[]
-}[]
 
 type Mutable<T extends readonly unknown[]> = T[number][]

@@ -5,7 +5,7 @@ import {
   type IdleCursor,
   checkAdminDatabase,
 } from '@shardlab/member'
-import type { StorageNode } from '../storage-node.js'
+import type { NodeHost } from '../host/node-host.js'
 import type { NodeStageSource } from './source.js'
 
 /** Server: document_source_current_op.cpp. */
@@ -18,7 +18,7 @@ export const currentOpSource: NodeStageSource = {
   },
 }
 
-function* idleCursorsOf({ cursors }: StorageNode): Generator<IdleCursor> {
+function* idleCursorsOf({ cursors }: NodeHost): Generator<IdleCursor> {
   for (const { id, ns, lastUsedMs, noTimeout, tailable, waiting } of cursors)
     if (waiting === null)
       yield { id, ns, lastUsedMs, noTimeout, tailable: tailable !== 'no', awaitData: tailable === 'await-data' }

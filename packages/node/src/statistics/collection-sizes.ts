@@ -1,6 +1,5 @@
 /** How much a collection holds: what its documents say or, where a role knows sizes instead of documents, what that says. */
 import type { Collection } from '@shardlab/storage'
-import type { NodeRole } from '../role.js'
 
 export interface CollectionSizes {
   /** Documents. */
@@ -15,9 +14,11 @@ export interface KeyBounds {
   readonly max: Uint8Array
 }
 
-export function sizesOf(
-  { role }: { readonly role: Pick<NodeRole, 'sizesOf'> },
-  collection: Collection,
-): CollectionSizes {
+/** A node whose role may know sizes without documents. */
+interface SizedNode {
+  readonly role: { sizesOf?(collection: Collection, bounds: KeyBounds | null): CollectionSizes | null }
+}
+
+export function sizesOf({ role }: SizedNode, collection: Collection): CollectionSizes {
   return role.sizesOf?.(collection, null) ?? collection
 }

@@ -11,7 +11,7 @@ import {
   type MissingKey,
 } from '@shardlab/storage'
 import { writeNumber } from '@shardlab/member'
-import type { StorageNode } from '../storage-node.js'
+import type { NodeHost } from '../host/node-host.js'
 
 /** Entries are listed up to this size, the small ones first. */
 const listedBytes = 1024 * 1024
@@ -24,7 +24,7 @@ export interface Inspection {
 }
 
 /** Reads every document and, for each index, every key. */
-export function inspectCollection(host: StorageNode, collection: Collection): Inspection {
+export function inspectCollection(host: NodeHost, collection: Collection): Inspection {
   const validator = findField(collection.options, 'validator')
   const filter = validator?.type === BsonType.object ? compileFilter(validator.slice(), host.evaluation()) : null
   let records = 0

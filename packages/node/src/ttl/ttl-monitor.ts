@@ -12,26 +12,18 @@ import {
   writeInt64,
 } from '@shardlab/bson'
 import { isIdKey, type Collection, type Index } from '@shardlab/storage'
-import type { StorageNode } from '../storage-node.js'
+import type { NodeHost, TtlCounters } from '../host/node-host.js'
 
 /** Name of the timer. */
 export const ttlTimer = 'ttl-monitor'
 
-/** `metrics.ttl` of serverStatus. */
-export interface TtlCounters {
-  /** Passes since the member began. */
-  passes: number
-  /** Documents that it deleted. */
-  deletedDocuments: number
-}
-
 export class TtlMonitor {
   readonly counters: TtlCounters = { passes: 0, deletedDocuments: 0 }
-  readonly #node: StorageNode
+  readonly #node: NodeHost
   /** Collections whose documents have a time limit; null: they are to be looked for. */
   #limited: readonly string[] | null = null
 
-  constructor(node: StorageNode) {
+  constructor(node: NodeHost) {
     this.#node = node
   }
 

@@ -6,7 +6,7 @@ import { CommandError, DocumentWriter, findField, type RawValue } from '@shardla
 import { compileFilter, type Filter } from '@shardlab/query'
 import type { Collection } from '@shardlab/storage'
 import { withCollation } from '@shardlab/member'
-import type { StorageNode } from '../storage-node.js'
+import type { NodeHost } from '../host/node-host.js'
 import { validationErrorDetails } from './error-details.js'
 
 /** What a write says of validation. */
@@ -36,7 +36,7 @@ const compiled = new WeakMap<Uint8Array, Validator | null>()
  * @throws CommandError 121 DocumentValidationFailure, with `errInfo: { failingDocumentId, details }` where the emulated version has it
  */
 export function checkDocument(
-  host: StorageNode,
+  host: NodeHost,
   collection: Collection,
   document: Uint8Array,
   request: ValidationRequest = {},
@@ -56,11 +56,11 @@ export function checkDocument(
 }
 
 /** Does {@link checkDocument} look at the documents of this collection? */
-export function hasValidator(host: StorageNode, collection: Collection): boolean {
+export function hasValidator(host: NodeHost, collection: Collection): boolean {
   return validatorOf(host, collection) !== null
 }
 
-function validatorOf(host: StorageNode, { options }: Collection): Validator | null {
+function validatorOf(host: NodeHost, { options }: Collection): Validator | null {
   let validator = compiled.get(options)
   if (validator === undefined) {
     validator = compile(host, options)
@@ -69,7 +69,7 @@ function validatorOf(host: StorageNode, { options }: Collection): Validator | nu
   return validator
 }
 
-function compile(host: StorageNode, options: Uint8Array): Validator | null {
+function compile(host: NodeHost, options: Uint8Array): Validator | null {
   const expression = findField(options, 'validator')
   const level = findField(options, 'validationLevel')?.asString() ?? 'strict'
   if (expression === undefined || level === 'off') return null
@@ -100,7 +100,7 @@ function matches(filter: Filter, document: Uint8Array): boolean {
 }
 
 function failure(
-  host: StorageNode,
+  host: NodeHost,
   { options }: Collection,
   document: Uint8Array,
   id: RawValue | undefined,

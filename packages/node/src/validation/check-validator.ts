@@ -2,15 +2,10 @@
 import { CommandError, isEmptyDocument } from '@shardlab/bson'
 import { compileFilter, validatorFilterFeatures } from '@shardlab/query'
 import { withCollation, splitNamespace } from '@shardlab/member'
-import type { StorageNode } from '../storage-node.js'
+import type { NodeHost } from '../host/node-host.js'
 
 /** @throws CommandError 72 InvalidOptions where no validator may be, and what the filter is refused with */
-export function checkValidator(
-  node: StorageNode,
-  ns: string,
-  validator: Uint8Array,
-  collation: Uint8Array | null,
-): void {
+export function checkValidator(node: NodeHost, ns: string, validator: Uint8Array, collation: Uint8Array | null): void {
   if (isEmptyDocument(validator)) return
   const [db, name] = splitNamespace(ns)
   if (name.startsWith('system.'))

@@ -1,7 +1,7 @@
 /** From a view to what it stands for. Server: resolveView in view_catalog_helpers.cpp, resolved_view.cpp. */
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { splitNamespace, type ResolvedView } from '@shardlab/member'
-import type { StorageNode } from '../storage-node.js'
+import type { NodeHost } from '../host/node-host.js'
 import { viewOf } from './view-catalog.js'
 import type { ViewDefinition } from './view-definition.js'
 import { viewDepthMax } from './view-graph.js'
@@ -9,7 +9,7 @@ import { viewDepthMax } from './view-graph.js'
 const simpleCollation = new DocumentWriter(32).string('locale', 'simple').finish()
 
 /** @throws CommandError 165 ViewDepthLimitExceeded, 182 InvalidViewDefinition */
-export function resolveView(node: StorageNode, view: ViewDefinition): ResolvedView {
+export function resolveView(node: NodeHost, view: ViewDefinition): ResolvedView {
   const [db] = splitNamespace(view.ns)
   let pipeline = view.pipeline
   let ns = `${db}.${view.viewOn}`

@@ -6,14 +6,14 @@ import { BsonType, CommandError, DocumentWriter, documentsOf, elementsOf, findFi
 import { compileCollation, compilePipeline } from '@shardlab/query'
 import { databaseNameOf, splitNamespace } from '@shardlab/member'
 import { createCollection } from '../crud/namespace.js'
-import type { StorageNode } from '../storage-node.js'
+import type { NodeHost } from '../host/node-host.js'
 import { viewsCollection, type ViewDefinition } from './view-definition.js'
 import { checkViewGraph } from './view-graph.js'
 
 const emptyOptions = new Uint8Array([5, 0, 0, 0, 0])
 
 /** The view of this name; null when there is none. @throws CommandError 182 InvalidViewDefinition */
-export function viewOf(node: StorageNode, ns: string): ViewDefinition | null {
+export function viewOf(node: NodeHost, ns: string): ViewDefinition | null {
   const [db] = splitNamespace(ns)
   const views = node.collection(`${db}.${viewsCollection}`)
   if (views === undefined) return null
@@ -22,7 +22,7 @@ export function viewOf(node: StorageNode, ns: string): ViewDefinition | null {
 }
 
 /** All views of a database, by name. @throws CommandError 182 InvalidViewDefinition */
-export function viewsOf(node: StorageNode, db: string): ViewDefinition[] {
+export function viewsOf(node: NodeHost, db: string): ViewDefinition[] {
   const views: ViewDefinition[] = []
   const scan = node.collection(`${db}.${viewsCollection}`)?.scan()
   for (let record = scan?.next() ?? null; record !== null; record = scan!.next()) views.push(parseView(record.document))
@@ -30,13 +30,13 @@ export function viewsOf(node: StorageNode, db: string): ViewDefinition[] {
 }
 
 /**
- * Stores a view; {@link StorageNode.flush} follows.
+ * Stores a view; {@link NodeHost.flush} follows.
  * @param collation as the client gave it; absent: the simple one
  * @throws CommandError 73 InvalidNamespace, 167 OptionNotSupportedOnView, 5 GraphContainsCycle, 165 ViewDepthLimitExceeded, and what the
  *   pipeline and the collation are refused with
  */
 export function createView(
-  node: StorageNode,
+  node: NodeHost,
   ns: string,
   viewOn: string,
   pipeline: readonly Uint8Array[],
@@ -49,7 +49,7 @@ export function createView(
 
 /** Gives a view another definition; it keeps its collation. @throws as {@link createView} */
 export function modifyView(
-  node: StorageNode,
+  node: NodeHost,
   view: ViewDefinition,
   viewOn: string,
   pipeline: readonly Uint8Array[],
@@ -58,8 +58,8 @@ export function modifyView(
   storeView(node, view.ns, viewOn, pipeline, view.collation)
 }
 
-/** @returns whether there was one; {@link StorageNode.flush} follows */
-export function dropView(node: StorageNode, ns: string): boolean {
+/** @returns whether there was one; {@link NodeHost.flush} follows */
+export function dropView(node: NodeHost, ns: string): boolean {
   const view = viewOf(node, ns)
   if (view === null) return false
   const [db] = splitNamespace(ns)
@@ -106,7 +106,7 @@ function checkViewOn(viewOn: string): void {
 }
 
 function storeView(
-  node: StorageNode,
+  node: NodeHost,
   ns: string,
   viewOn: string,
   pipeline: readonly Uint8Array[],
@@ -131,7 +131,7 @@ function storeView(
 }
 
 /** Names of the collections that a view reads. @throws CommandError for a pipeline that no view can have */
-function checkPipeline(node: StorageNode, view: ViewDefinition): string[] {
+function checkPipeline(node: NodeHost, view: ViewDefinition): string[] {
   const { ns, pipeline } = view
   try {
     const { writer, source } = compilePipeline(pipeline, node.evaluation(), { db: databaseNameOf(ns) })
@@ -152,7 +152,7 @@ function checkPipeline(node: StorageNode, view: ViewDefinition): string[] {
   }
 }
 
-function referencesOf(node: StorageNode, { ns, viewOn, pipeline }: ViewDefinition): string[] {
+function referencesOf(node: NodeHost, { ns, viewOn, pipeline }: ViewDefinition): string[] {
   const [db] = splitNamespace(ns)
   const names = compilePipeline(pipeline, node.evaluation(), { db }).foreign.flatMap(({ db: other, collection }) =>
     collection !== null && (other === null || other === db) ? [collection] : [],

@@ -109,7 +109,10 @@ export class AutoSplitter {
     const known = this.#written.get(ns)
     if (known?.isOf(placement) === true) return known
     const { autoSplitChecksOuterChunksEarlier } = this.#host.node.behaviours
-    const written = new WrittenBytes({ ns, uuid, shardKey, globalMax: table.globalMax }, autoSplitChecksOuterChunksEarlier)
+    const written = new WrittenBytes(
+      { ns, uuid, shardKey, globalMax: table.globalMax },
+      autoSplitChecksOuterChunksEarlier,
+    )
     this.#written.set(ns, written)
     return written
   }

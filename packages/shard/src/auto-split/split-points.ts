@@ -2,10 +2,10 @@
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { ShardKeyPattern, type Behaviours } from '@shardlab/sharding'
-import type { NodeHost } from '../host/host.js'
+import type { ShardHost } from '../host/host.js'
 import type { AutoSplitRequest, CollectionRanges, RangeStore } from '../ranges/collection-ranges.js'
 
-export interface SplitPointsHost extends NodeHost {
+export interface SplitPointsHost extends ShardHost {
   readonly ranges: RangeStore
 }
 

@@ -5,7 +5,7 @@
  */
 import { CommandError, DocumentWriter, type RawValue } from '@shardlab/bson'
 import { type SessionKey } from '@shardlab/member'
-import { encodeSessionsImage, type StorageNode } from '@shardlab/node'
+import { encodeSessionsImage, type NodeHost } from '@shardlab/node'
 
 /** A batch ends before it would exceed this many bytes; one document always fits. */
 const batchBytesMax = 1024 * 1024
@@ -35,7 +35,7 @@ export interface FeedContent {
 }
 
 export class DocumentFeed {
-  readonly #node: StorageNode
+  readonly #node: NodeHost
   readonly #content: FeedContent
   readonly #changedIds = new Map<string, RawValue>()
   readonly #changedSessions = new Set<SessionKey>()
@@ -48,7 +48,7 @@ export class DocumentFeed {
   #broken: CommandError | null = null
   #closed = false
 
-  constructor(node: StorageNode, content: FeedContent) {
+  constructor(node: NodeHost, content: FeedContent) {
     this.#node = node
     this.#content = content
   }

@@ -1,8 +1,8 @@
 import { CommandError } from '@shardlab/bson'
 import { within } from '../common/within.js'
-import type { NodeHost, PreparedDocuments } from '../host/host.js'
+import type { ShardHost, PreparedDocuments } from '../host/host.js'
 
-interface DrainHost extends NodeHost {
+interface DrainHost extends ShardHost {
   readonly preparedInserts: PreparedDocuments
 }
 
@@ -11,7 +11,7 @@ const documentMovesTimeoutMs = 5_000
 
 /**
  * For whoever has just begun to let writers wait: resolves when those who were let in before have applied their changes, and no document
- * is on its way into the collection. {@link StorageNode.flush} follows.
+ * is on its way into the collection. The caller flushes the node.
  * @throws CommandError 117 ConflictingOperationInProgress when documents are still on their way after five seconds
  */
 export async function drainWriters({ node, preparedInserts }: DrainHost, ns: string, uuid: Uint8Array): Promise<void> {

@@ -1,7 +1,7 @@
 /** Follows what happens to a collection while somebody takes documents over. */
 import { documentsOf, findField, sameBytes, type RawValue } from '@shardlab/bson'
 import { SessionCatalog, type SessionKey } from '@shardlab/member'
-import { type StorageNode } from '@shardlab/node'
+import { type NodeHost } from '@shardlab/node'
 import type { LogEntry } from '@shardlab/storage'
 import { recordsNs as preparedInsertsNs } from '../document-moves/prepared-inserts.js'
 
@@ -17,7 +17,7 @@ export interface CollectionWatcher {
 }
 
 /** From now on. @returns a function that ends it */
-export function watchCollection(node: StorageNode, uuid: Uint8Array, watcher: CollectionWatcher): () => void {
+export function watchCollection(node: NodeHost, uuid: Uint8Array, watcher: CollectionWatcher): () => void {
   return node.observe((entry, preImage) => {
     const { op, session, ns } = entry
     if (session !== null && op !== 'c') watcher.executed(SessionCatalog.parse(session.lsid).key)
@@ -35,7 +35,7 @@ export function watchCollection(node: StorageNode, uuid: Uint8Array, watcher: Co
 }
 
 /** From now on, of {@link CollectionWatcher.redefined} alone. @returns a function that ends it */
-export function watchDefinition(node: StorageNode, uuid: Uint8Array, redefined: () => void): () => void {
+export function watchDefinition(node: NodeHost, uuid: Uint8Array, redefined: () => void): () => void {
   return node.observe(({ op, uuid: changed }) => {
     if (op === 'c' && changed !== null && sameBytes(changed, uuid)) redefined()
   })

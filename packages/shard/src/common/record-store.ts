@@ -1,13 +1,13 @@
 /** Documents in which a shard notes what it has begun, in collections of its own `config` database. Server: persistent_task_store.h. */
 import { DocumentWriter, emptyDocument, findField, type RawValue } from '@shardlab/bson'
-import { createCollection, type StorageNode } from '@shardlab/node'
+import { createCollection, type NodeHost } from '@shardlab/node'
 import type { Collection } from '@shardlab/storage'
 
 export class RecordStore {
-  readonly #node: StorageNode
+  readonly #node: NodeHost
   readonly #ns: string
 
-  constructor(node: StorageNode, ns: string) {
+  constructor(node: NodeHost, ns: string) {
     this.#node = node
     this.#ns = ns
   }
@@ -26,7 +26,7 @@ export class RecordStore {
     return this.#node.collection(this.#ns)?.findById(id)?.document
   }
 
-  /** Inserts or replaces by `_id`. {@link StorageNode.flush} follows. */
+  /** Inserts or replaces by `_id`. The caller flushes the node. */
   put(document: Uint8Array): void {
     const collection = this.#node.collection(this.#ns) ?? createCollection(this.#node, this.#ns, emptyDocument)
     const id = findField(document, '_id')!
@@ -35,7 +35,7 @@ export class RecordStore {
     this.#apply(collection, isNew ? 'i' : 'u', document, id)
   }
 
-  /** Replaces the document with this `_id`, when there is one, by what is made of it; undefined leaves it. {@link StorageNode.flush} follows. */
+  /** Replaces the document with this `_id`, when there is one, by what is made of it; undefined leaves it. The caller flushes the node. */
   change(id: RawValue, changed: (document: Uint8Array) => Uint8Array | undefined): void {
     const collection = this.#node.collection(this.#ns)
     const document = collection?.findById(id)?.document
@@ -43,7 +43,7 @@ export class RecordStore {
     if (replacement !== undefined) this.#apply(collection!, 'u', replacement, id)
   }
 
-  /** No error when it is not there. {@link StorageNode.flush} follows. */
+  /** No error when it is not there. The caller flushes the node. */
   remove(id: RawValue): void {
     const collection = this.#node.collection(this.#ns)
     if (collection?.findById(id) === undefined) return
@@ -70,7 +70,7 @@ export class Records<R extends object, Key> {
   protected readonly store: RecordStore
   readonly #shape: RecordShape<R, Key>
 
-  constructor(node: StorageNode, shape: RecordShape<R, Key>) {
+  constructor(node: NodeHost, shape: RecordShape<R, Key>) {
     this.store = new RecordStore(node, shape.ns)
     this.#shape = shape
   }
@@ -88,13 +88,13 @@ export class Records<R extends object, Key> {
     return this.get(key) !== undefined
   }
 
-  /** Inserts or replaces. {@link StorageNode.flush} follows. */
+  /** Inserts or replaces. The caller flushes the node. */
   put(record: R): void {
     this.store.put(this.#shape.write(record))
   }
 
   /**
-   * Replaces a record by what is made of it, unless that is the same object. {@link StorageNode.flush} follows.
+   * Replaces a record by what is made of it, unless that is the same object. The caller flushes the node.
    * @returns what is there now; undefined: there is none
    */
   change(key: Key, changed: (record: R) => R): R | undefined {
@@ -107,7 +107,7 @@ export class Records<R extends object, Key> {
     return now
   }
 
-  /** No error when it is not there. {@link StorageNode.flush} follows. */
+  /** No error when it is not there. The caller flushes the node. */
   remove(key: Key): void {
     this.store.remove(this.#shape.id(key))
   }

@@ -5,7 +5,7 @@
  */
 import { RequestFailedError } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
-import type { StorageNode } from '@shardlab/node'
+import type { NodeHost } from '@shardlab/node'
 import type { DatabaseMoves } from './locks/database-moves.js'
 import { DdlRecords, type DdlRecord, type MovePrimaryRecord } from './ddl-records.js'
 
@@ -31,7 +31,7 @@ export class DdlCoordinators {
   /** Those that clients wait for, by what was asked for. */
   readonly #running = new Map<string, Promise<unknown>>()
 
-  constructor(node: StorageNode) {
+  constructor(node: NodeHost) {
     this.records = new DdlRecords(node)
   }
 

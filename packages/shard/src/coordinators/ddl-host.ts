@@ -1,9 +1,9 @@
-import type { ExclusiveSections, NodeHost, Placements, ReceivingRanges } from '../host/host.js'
+import type { ExclusiveSections, ShardHost, Placements, ReceivingRanges } from '../host/host.js'
 import type { DdlCoordinators } from './ddl-coordinators.js'
 import type { DatabaseMoves } from './locks/database-moves.js'
 
 /** What coordinators use of the primary shard. */
-export interface CoordinatorHost extends NodeHost {
+export interface CoordinatorHost extends ShardHost {
   readonly placements: Placements
   readonly critical: ExclusiveSections
 }

@@ -3,7 +3,7 @@
  * Server: sharding_ddl_coordinator.cpp, config.system.sharding_ddl_coordinators.
  */
 import { DocumentWriter, elementsOf, findField, type RawValue } from '@shardlab/bson'
-import type { StorageNode } from '@shardlab/node'
+import type { NodeHost } from '@shardlab/node'
 import { Records } from '../common/record-store.js'
 
 export const ddlRecordsNs = 'config.system.sharding_ddl_coordinators'
@@ -47,9 +47,9 @@ export interface MovePrimaryRecord {
 type DdlRecordKey = Pick<DdlRecord, 'operation' | 'ns'>
 
 export class DdlRecords extends Records<DdlRecord, DdlRecordKey> {
-  readonly #node: StorageNode
+  readonly #node: NodeHost
 
-  constructor(node: StorageNode) {
+  constructor(node: NodeHost) {
     super(node, {
       ns: ddlRecordsNs,
       id: ({ operation, ns }) => ddlRecordId(operation, ns),

@@ -1,7 +1,7 @@
 /** Documents that change their owner because their shard key value changes: both sides of it, and the timer that ends what is left open. */
 import { RequestFailedError, type ActorContext } from '@shardlab/actor'
 import { CommandError, hexOf, sameBytes } from '@shardlab/bson'
-import type { StorageNode } from '@shardlab/node'
+import type { NodeHost } from '@shardlab/node'
 import { MoveCoordinator, type Decision } from './move-coordinator.js'
 import { PreparedInserts } from './prepared-inserts.js'
 
@@ -25,7 +25,7 @@ export interface RecentMoves {
 export class DocumentMoves {
   readonly coordinator: MoveCoordinator
   readonly preparedInserts: PreparedInserts
-  readonly #node: StorageNode
+  readonly #node: NodeHost
   readonly #context: ActorContext
   #working = false
   /** By the hex of the collection's UUID: coordinators are being asked, and will be once more for those who came later. */
@@ -33,7 +33,7 @@ export class DocumentMoves {
   /** When the timer rings; infinite: it is not armed. */
   #dueMs = Number.POSITIVE_INFINITY
 
-  constructor(node: StorageNode) {
+  constructor(node: NodeHost) {
     this.#node = node
     this.#context = node.context
     this.coordinator = new MoveCoordinator(node)

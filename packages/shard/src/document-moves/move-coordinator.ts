@@ -5,7 +5,7 @@
  */
 import { RequestFailedError } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField, hexOf } from '@shardlab/bson'
-import type { StorageNode } from '@shardlab/node'
+import type { NodeHost } from '@shardlab/node'
 import { RecordStore } from '../common/record-store.js'
 import { attemptValue, readAttemptId } from './prepared-inserts.js'
 
@@ -25,7 +25,7 @@ export interface Decision {
 }
 
 export class MoveCoordinator {
-  readonly #node: StorageNode
+  readonly #node: NodeHost
   readonly #records: RecordStore
   readonly #decisions = new Map<string, Decision>()
   /** Attempts of this life without a decision on the disk. */
@@ -35,7 +35,7 @@ export class MoveCoordinator {
   /** The last move in line of each document. */
   readonly #turns = new Map<string, Promise<void>>()
 
-  constructor(node: StorageNode) {
+  constructor(node: NodeHost) {
     this.#node = node
     this.#records = new RecordStore(node, 'config.transaction_coordinators')
   }

@@ -14,7 +14,7 @@ import {
   sameBytes,
   type RawValue,
 } from '@shardlab/bson'
-import type { StorageNode } from '@shardlab/node'
+import type { NodeHost } from '@shardlab/node'
 import type { LogSession } from '@shardlab/storage'
 import type { PreparedDocuments } from '../host/host.js'
 import { RecordStore } from '../common/record-store.js'
@@ -35,14 +35,14 @@ export interface PreparedInsert {
 }
 
 export class PreparedInserts implements PreparedDocuments {
-  readonly #node: StorageNode
+  readonly #node: NodeHost
   readonly #records: RecordStore
   readonly #inserts = new Map<string, PreparedInsert>()
   /** By the hex of the collection's UUID; a set is never changed, so whoever has it keeps what held when it was taken. */
   readonly #hidden = new Map<string, ReadonlySet<string>>()
   readonly #settling = new Map<string, Deferred<void>>()
 
-  constructor(node: StorageNode) {
+  constructor(node: NodeHost) {
     this.#node = node
     this.#records = new RecordStore(node, recordsNs)
   }
@@ -132,7 +132,7 @@ export function keyOf(id: RawValue): string {
 }
 
 /** Lets the history of retryable writes know that this one became a transaction: who repeats it gets 217. A flush follows. */
-export function recordConversion(node: StorageNode, ns: string, { id, txnNumber, stmtId }: MoveSession): void {
+export function recordConversion(node: NodeHost, ns: string, { id, txnNumber, stmtId }: MoveSession): void {
   const session: LogSession = { lsid: id.document, txnNumber, stmtIds: [stmtId] }
   node.apply({ op: 'n', ns, uuid: null, object: emptyDocument, id: null, session })
 }

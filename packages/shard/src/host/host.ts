@@ -4,11 +4,11 @@
  */
 import type { DatabaseVersionTuple } from '@shardlab/actor'
 import type { CommandError } from '@shardlab/bson'
-import type { Access, Entrant, RoutedBy, StorageNode } from '@shardlab/node'
+import type { Access, Entrant, RoutedBy, NodeHost } from '@shardlab/node'
 import type { CollectionPlacement } from '@shardlab/sharding'
 
-export interface NodeHost {
-  readonly node: StorageNode
+export interface ShardHost {
+  readonly node: NodeHost
 }
 
 /** Placements of collections as this shard knows them. */
@@ -41,7 +41,7 @@ export interface Placements extends CollectionPlacements, DatabasePlacements {
   forgetDatabase(db: string): void
 }
 
-export interface PlacementHost extends NodeHost {
+export interface PlacementHost extends ShardHost {
   readonly placements: CollectionPlacements
 }
 

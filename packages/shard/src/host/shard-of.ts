@@ -1,4 +1,4 @@
-import type { NodeRole, StorageNode } from '@shardlab/node'
+import type { NodeRole, NodeHost } from '@shardlab/node'
 import type { PlacementHost } from './host.js'
 import type { KeyRange } from '../ranges/key-range.js'
 import type { RangeStore } from '../ranges/collection-ranges.js'
@@ -21,6 +21,6 @@ export interface ShardRole extends NodeRole {
 }
 
 /** The shard whose node runs a command. */
-export function shardOf(node: StorageNode): CommandHost {
+export function shardOf(node: NodeHost): CommandHost {
   return (node.role as ShardRole).shard
 }

@@ -1,11 +1,11 @@
 /** Who this shard is, and how much it holds. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError, DocumentWriter, emptyDocument, findField } from '@shardlab/bson'
-import { createCollection, type StorageNode } from '@shardlab/node'
+import { createCollection, type NodeHost } from '@shardlab/node'
 import type { ShardHandlers } from '../host/handlers.js'
-import type { NodeHost } from '../host/host.js'
+import type { ShardHost } from '../host/host.js'
 
-export const identityHandlers: ShardHandlers<'shard.initialise' | 'shard.relocate' | 'shard.data-size', NodeHost> = {
+export const identityHandlers: ShardHandlers<'shard.initialise' | 'shard.relocate' | 'shard.data-size', ShardHost> = {
   'shard.initialise': initialise,
   'shard.relocate': relocate,
   'shard.data-size': dataSize,
@@ -15,7 +15,7 @@ const identityNs = 'admin.system.version'
 const identityFilter = new DocumentWriter().string('_id', 'shardIdentity').finish()
 
 /** Has this node been made part of a cluster? A new disk has forgotten it. */
-export function hasIdentity(node: StorageNode): boolean {
+export function hasIdentity(node: NodeHost): boolean {
   return node.collection(identityNs)?.findById(findField(identityFilter, '_id')!) !== undefined
 }
 
@@ -29,7 +29,7 @@ export function refuseWithoutIdentity(): never {
 
 /** Stores who this shard is, where the server keeps it: admin.system.version, `shardIdentity`. */
 async function initialise(
-  { node }: NodeHost,
+  { node }: ShardHost,
   { clusterId, configHost }: RequestOf<'shard.initialise'>,
 ): Promise<ReplyOf<'shard.initialise'>> {
   const ns = identityNs
@@ -44,7 +44,7 @@ async function initialise(
 
 /** The config server of a copied cluster listens elsewhere. */
 async function relocate(
-  { node }: NodeHost,
+  { node }: ShardHost,
   { configHost }: RequestOf<'shard.relocate'>,
 ): Promise<ReplyOf<'shard.relocate'>> {
   const id = findField(identityFilter, '_id')!
@@ -66,7 +66,7 @@ function identityDocument(shard: string, clusterId: Uint8Array, configHost: stri
     .finish()
 }
 
-function dataSize({ node }: NodeHost): ReplyOf<'shard.data-size'> {
+function dataSize({ node }: ShardHost): ReplyOf<'shard.data-size'> {
   return {
     sizeBytes: node.engine
       .collections()

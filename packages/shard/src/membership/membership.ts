@@ -3,11 +3,11 @@ import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { databaseNameOf } from '@shardlab/member'
 import { setFeatureCompatibilityVersionOf } from '@shardlab/node'
 import type { ShardHandlers } from '../host/handlers.js'
-import type { NodeHost } from '../host/host.js'
+import type { ShardHost } from '../host/host.js'
 
 export const membershipHandlers: ShardHandlers<
   'shard.introduce' | 'shard.set-feature-compatibility-version' | 'shard.list-local-namespaces',
-  NodeHost
+  ShardHost
 > = {
   'shard.introduce': introduce,
   'shard.set-feature-compatibility-version': setFeatureCompatibilityVersion,
@@ -19,7 +19,7 @@ export const membershipHandlers: ShardHandlers<
 /** Databases that every member has for itself. */
 const ownDatabases = ['admin', 'config', 'local']
 
-function introduce({ node }: NodeHost): ReplyOf<'shard.introduce'> {
+function introduce({ node }: ShardHost): ReplyOf<'shard.introduce'> {
   const databases = new Set(node.engine.collections().map(({ ns }) => databaseNameOf(ns)))
   return {
     setName: node.context.address,
@@ -29,7 +29,7 @@ function introduce({ node }: NodeHost): ReplyOf<'shard.introduce'> {
 }
 
 async function setFeatureCompatibilityVersion(
-  { node }: NodeHost,
+  { node }: ShardHost,
   { version }: RequestOf<'shard.set-feature-compatibility-version'>,
 ): Promise<ReplyOf<'shard.set-feature-compatibility-version'>> {
   setFeatureCompatibilityVersionOf(node, version)

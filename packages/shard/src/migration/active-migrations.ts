@@ -38,7 +38,8 @@ export class ActiveMigrations {
   names(): string[] {
     const outgoing =
       this.#outgoing === null ? [] : [`moves a range of ${this.#outgoing.request.ns} to ${this.#outgoing.request.to}`]
-    const incoming = this.#incoming === null ? [] : [`receives a range of ${this.#incoming.ns} from ${this.#incoming.from}`]
+    const incoming =
+      this.#incoming === null ? [] : [`receives a range of ${this.#incoming.ns} from ${this.#incoming.from}`]
     return [...outgoing, ...incoming]
   }
 

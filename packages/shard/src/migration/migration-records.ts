@@ -1,7 +1,7 @@
 /** config.migrationCoordinators: the migrations that a donor has begun and not yet forgotten. Server: migration_coordinator_document.idl. */
 import { timestampPair, type MigrationDecision, type PlacementVersionTuple } from '@shardlab/actor'
 import { BsonType, DocumentWriter, findField, hexOf, uuidValue, type RawValue } from '@shardlab/bson'
-import type { StorageNode } from '@shardlab/node'
+import type { NodeHost } from '@shardlab/node'
 import { writePlacementVersion } from '@shardlab/sharding'
 import { isRange, parseRange, writeRange, type KeyRange } from '../ranges/key-range.js'
 import { Records } from '../common/record-store.js'
@@ -20,11 +20,11 @@ export interface MigrationRecord {
 }
 
 export class MigrationRecords extends Records<MigrationRecord, Uint8Array> {
-  constructor(node: StorageNode) {
+  constructor(node: NodeHost) {
     super(node, { ns: 'config.migrationCoordinators', id: uuidValue, write: writeRecord, read: parseRecord })
   }
 
-  /** Notes how a migration ended, unless that is known. {@link StorageNode.flush} follows. */
+  /** Notes how a migration ended, unless that is known. The caller flushes the node. */
   decide(id: Uint8Array, decision: MigrationDecision): void {
     this.store.change(uuidValue(id), (document) => {
       if (findField(document, 'decision') !== undefined) return undefined

@@ -2,12 +2,12 @@
 import type { KeyAnalysis } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { noConcerns } from '@shardlab/member'
-import { viewOf, type Access, type StorageNode } from '@shardlab/node'
+import { viewOf, type Access, type NodeHost } from '@shardlab/node'
 import { ShardKeyPattern, type OwnershipFilter } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
 
 /** @throws CommandError 166 CommandNotSupportedOnView, 26 NamespaceNotFound */
-export function analysedCollection(node: StorageNode, ns: string): Collection {
+export function analysedCollection(node: NodeHost, ns: string): Collection {
   if (viewOf(node, ns) !== null)
     throw new CommandError('CommandNotSupportedOnView', 'The namespace corresponds to a view')
   const collection = node.collection(ns)
@@ -25,7 +25,7 @@ export interface AnalysedKey {
 
 /** @throws CommandError 13388, 249 for stale routers, 166, 26, and 2 for what is no shard key */
 export async function enterAnalysis(
-  node: StorageNode,
+  node: NodeHost,
   { ns, key, shardVersion, databaseVersion }: KeyAnalysis,
 ): Promise<AnalysedKey> {
   // What the server runs on the shards is an aggregation.

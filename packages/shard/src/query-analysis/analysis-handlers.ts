@@ -3,7 +3,7 @@ import { configAddress, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/a
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { raiseError } from '@shardlab/node'
 import type { ShardHandlers } from '../host/handlers.js'
-import type { DatabasePlacements, ExclusiveSections, NodeHost, OrphanCounter } from '../host/host.js'
+import type { DatabasePlacements, ExclusiveSections, ShardHost, OrphanCounter } from '../host/host.js'
 import { raiseStaleDatabase } from '../coordinators/primary-shard-check.js'
 import { analysedCollection, enterAnalysis } from './analysed-collection.js'
 import { countKeyValues, keyValues } from './key-values.js'
@@ -15,7 +15,7 @@ import { makesUnique, supportingIndex } from './supporting-index.js'
 
 const splitPointsNs = 'config.analyzeShardKeySplitPoints'
 
-interface AnalysisHost extends NodeHost {
+interface AnalysisHost extends ShardHost {
   readonly placements: DatabasePlacements
   readonly critical: ExclusiveSections
   readonly orphans: OrphanCounter

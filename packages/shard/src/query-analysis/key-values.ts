@@ -2,7 +2,7 @@
 import { CommandError, DocumentWriter, findField, keyStringUpperBound, nullValue, type RawValue } from '@shardlab/bson'
 import type { Random, ReplyOf, RequestOf } from '@shardlab/actor'
 import type { Index } from '@shardlab/storage'
-import type { NodeHost } from '../host/host.js'
+import type { ShardHost } from '../host/host.js'
 import { enterAnalysis, type AnalysedKey } from './analysed-collection.js'
 import { samplingRandom } from './sampling-random.js'
 import { keyPrefix } from './monotonicity.js'
@@ -11,7 +11,7 @@ import { keyPrefix } from './monotonicity.js'
 const pageEntries = 20_000
 
 export async function countKeyValues(
-  { node }: NodeHost,
+  { node }: ShardHost,
   request: RequestOf<'shard.count-key-values'>,
 ): Promise<ReplyOf<'shard.count-key-values'>> {
   const analysed = await enterAnalysis(node, request)
@@ -63,7 +63,7 @@ function page(
 
 /** Values of the key as documents; those of an index whose field is hashed come from the document. */
 export async function keyValues(
-  { node }: NodeHost,
+  { node }: ShardHost,
   request: RequestOf<'shard.key-values'>,
 ): Promise<ReplyOf<'shard.key-values'>> {
   const analysed = await enterAnalysis(node, request)

@@ -1,6 +1,6 @@
 /** Do the values of a shard key grow or shrink with the order of insertion? Server: calculateMonotonicity of analyze_shard_key_cmd_util.cpp. */
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
-import type { StorageNode } from '@shardlab/node'
+import type { NodeHost } from '@shardlab/node'
 import type { Collection, Index } from '@shardlab/storage'
 import { shardKeyPrefixedIndex } from '../shard-key/shard-key-prefixed-index.js'
 import { samplingRandom } from './sampling-random.js'
@@ -16,7 +16,7 @@ const decimalPlaces = 10
  * @throws CommandError 7826505 when the sample is empty
  */
 export function monotonicityOf(
-  node: StorageNode,
+  node: NodeHost,
   { collection, shardKey }: AnalysedKey,
   sampling: Uint8Array,
 ): Uint8Array {
@@ -41,7 +41,7 @@ function monotonicity(coefficient: number | null, type: string): Uint8Array {
 }
 
 function sampledRecordIds(
-  node: StorageNode,
+  node: NodeHost,
   collection: Collection,
   index: Index,
   fieldCount: number,

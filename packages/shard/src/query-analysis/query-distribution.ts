@@ -13,7 +13,7 @@ import {
   sameBytes,
 } from '@shardlab/bson'
 import { withLet } from '@shardlab/member'
-import { sampledQueriesNs, type StorageNode } from '@shardlab/node'
+import { sampledQueriesNs, type NodeHost } from '@shardlab/node'
 import { compileFilter, equalityValues } from '@shardlab/query'
 import { RoutingTable, targetFilter, type CollectionPlacement, type ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
@@ -64,7 +64,7 @@ class Distribution<Command extends string> {
 
 /** The counters of this shard, as `shard.distribute-queries` answers. @throws CommandError 2 BadValue for an array in a split point */
 export function distributeQueries(
-  node: StorageNode,
+  node: NodeHost,
   analysed: AnalysedKey,
   ns: string,
   splitPoints: readonly Uint8Array[],
@@ -73,7 +73,7 @@ export function distributeQueries(
 }
 
 class QueryDistribution {
-  readonly #node: StorageNode
+  readonly #node: NodeHost
   readonly #collection: Collection
   readonly #shardKey: ShardKeyPattern
   readonly #placement: CollectionPlacement
@@ -82,12 +82,7 @@ class QueryDistribution {
   #singleWithoutKey = 0
   #multiWithoutKey = 0
 
-  constructor(
-    node: StorageNode,
-    { collection, shardKey }: AnalysedKey,
-    ns: string,
-    splitPoints: readonly Uint8Array[],
-  ) {
+  constructor(node: NodeHost, { collection, shardKey }: AnalysedKey, ns: string, splitPoints: readonly Uint8Array[]) {
     this.#node = node
     this.#collection = collection
     this.#shardKey = shardKey
@@ -265,7 +260,7 @@ function placementOf(
   }
 }
 
-function samplesOf(node: StorageNode, ns: string, { uuid }: Collection): Uint8Array[] {
+function samplesOf(node: NodeHost, ns: string, { uuid }: Collection): Uint8Array[] {
   const found: Uint8Array[] = []
   const records = node.collection(ns)?.scan()
   for (let record = records?.next() ?? null; record !== null; record = records!.next()) {

@@ -11,7 +11,7 @@ import {
   type NodeInvocation,
   sampledQueriesNs,
   type SampledWrites,
-  type StorageNode,
+  type NodeHost,
 } from '@shardlab/node'
 import { inlineDiff } from './document-diff.js'
 
@@ -52,14 +52,14 @@ export interface UnwrittenSamples {
 }
 
 export class QuerySamples implements SampledWrites {
-  readonly #node: StorageNode
+  readonly #node: NodeHost
   readonly #tracker = new SampleTracker('mongod')
   #queries: Uint8Array[] = []
   #diffs: Uint8Array[] = []
   #bufferedBytes = 0
   #statement: SampledStatement | null = null
 
-  constructor(node: StorageNode) {
+  constructor(node: NodeHost) {
     this.#node = node
     node.parameters.watch('queryAnalysisSamplerConfigurationRefreshSecs', () => this.start())
     node.parameters.watch('queryAnalysisWriterIntervalSecs', () => {
@@ -217,8 +217,8 @@ function withCollation(cmd: Uint8Array, defaultCollation: Uint8Array | null): Ui
   return writer.finish()
 }
 
-/** Inserts a document with `expireAt` into a collection of the server's own, which is made with its TTL index when it is missing. {@link StorageNode.flush} follows. */
-export function insertExpiring(node: StorageNode, ns: string, indexName: string, document: Uint8Array): void {
+/** Inserts a document with `expireAt` into a collection of the server's own, which is made with its TTL index when it is missing. The caller flushes the node. */
+export function insertExpiring(node: NodeHost, ns: string, indexName: string, document: Uint8Array): void {
   let collection = node.collection(ns)
   if (collection === undefined) {
     collection = createCollection(node, ns, emptyDocument)

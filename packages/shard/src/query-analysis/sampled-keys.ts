@@ -2,7 +2,7 @@
 import type { Random, ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { ShardKeyPattern } from '@shardlab/sharding'
-import type { NodeHost } from '../host/host.js'
+import type { ShardHost } from '../host/host.js'
 import { samplingRandom } from './sampling-random.js'
 import { enterAnalysis } from './analysed-collection.js'
 
@@ -11,7 +11,7 @@ import { enterAnalysis } from './analysed-collection.js'
  * sample of the collection.
  */
 export async function sampleKeys(
-  { node }: NodeHost,
+  { node }: ShardHost,
   request: RequestOf<'shard.sample-keys'>,
 ): Promise<ReplyOf<'shard.sample-keys'>> {
   const { collection, ownership, shardKey } = await enterAnalysis(node, request)

@@ -1,10 +1,10 @@
 import type { Random } from '@shardlab/actor'
-import type { StorageNode } from '@shardlab/node'
+import type { NodeHost } from '@shardlab/node'
 
-const generators = new WeakMap<StorageNode, Random>()
+const generators = new WeakMap<NodeHost, Random>()
 
 /** The generator for all samples of documents of a member: one sample after another is another one. */
-export function samplingRandom(node: StorageNode): Random {
+export function samplingRandom(node: NodeHost): Random {
   let own = generators.get(node)
   if (own === undefined) generators.set(node, (own = node.context.random.fork('shard-key-analysis')))
   return own

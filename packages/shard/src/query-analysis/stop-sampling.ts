@@ -1,8 +1,8 @@
 import { configAddress } from '@shardlab/actor'
-import { raiseError, type StorageNode } from '@shardlab/node'
+import { raiseError, type NodeHost } from '@shardlab/node'
 
 /** Ends the sampling of collections that are dropped or get another name. Server: removeQueryAnalyzerMetadata of sharding_ddl_util.cpp. */
-export async function stopSampling({ behaviours, context }: StorageNode, namespaces: readonly string[]): Promise<void> {
+export async function stopSampling({ behaviours, context }: NodeHost, namespaces: readonly string[]): Promise<void> {
   if (behaviours.queryAnalyzer)
     raiseError((await context.request(configAddress, 'config.remove-query-analyzers', { namespaces })).error)
 }

@@ -1,6 +1,6 @@
 /** How many documents of a collection this shard does not own, as its range deletions say. Server: balancer_stats_registry.cpp. */
 import { BsonType, findField, hexOf } from '@shardlab/bson'
-import type { StorageNode } from '@shardlab/node'
+import type { NodeHost } from '@shardlab/node'
 import type { OrphanCounter } from '../host/host.js'
 import { orphansIn } from './range-deletion-task.js'
 
@@ -8,11 +8,11 @@ const rangeDeletions = 'config.rangeDeletions'
 
 /** The sums of all collections, kept up to date from when they are asked for first. */
 export class OrphanCounts implements OrphanCounter {
-  readonly #node: StorageNode
+  readonly #node: NodeHost
   #byCollection: Map<string, number> | null = null
   #isWatching = false
 
-  constructor(node: StorageNode) {
+  constructor(node: NodeHost) {
     this.#node = node
   }
 

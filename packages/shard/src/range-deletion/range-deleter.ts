@@ -4,7 +4,7 @@
  */
 import { Cancellation, createDeferred, RequestFailedError, StepFailedError, type Deferred } from '@shardlab/actor'
 import { CommandError, hexOf, sameBytes } from '@shardlab/bson'
-import type { StorageNode } from '@shardlab/node'
+import type { NodeHost } from '@shardlab/node'
 import { ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
 import type { DeletedSome, RangeStore } from '../ranges/collection-ranges.js'
@@ -30,7 +30,7 @@ interface DeletionCounts {
 
 export class RangeDeleter {
   readonly tasks: RangeDeletionTasks
-  readonly #node: StorageNode
+  readonly #node: NodeHost
   readonly #ranges: RangeStore
   readonly #counts: DeletionCounts
   readonly #scheduled = new DueRanges()
@@ -41,7 +41,7 @@ export class RangeDeleter {
   #armedForMs: number | null = null
   #armedAtMs = 0
 
-  constructor(node: StorageNode, ranges: RangeStore, counts: DeletionCounts) {
+  constructor(node: NodeHost, ranges: RangeStore, counts: DeletionCounts) {
     this.#node = node
     this.#ranges = ranges
     this.#counts = counts
@@ -72,13 +72,13 @@ export class RangeDeleter {
     return this.#working ? this.tasks.all().flatMap(({ processing, ns }) => (processing ? [ns] : [])) : []
   }
 
-  /** A new task; one that is not pending is due after its delay. {@link StorageNode.flush} follows. */
+  /** A new task; one that is not pending is due after its delay. The caller flushes the node. */
   add(task: RangeDeletionTask): void {
     this.tasks.put(task)
     if (!task.pending) this.#schedule(task.id, task.whenToClean)
   }
 
-  /** A pending task may begin, with `when` null as it was noted when it was made. {@link StorageNode.flush} follows. */
+  /** A pending task may begin, with `when` null as it was noted when it was made. The caller flushes the node. */
   release(id: Uint8Array, when: RangeDeletionTask['whenToClean'] | null, numOrphanDocs?: number): void {
     const task = this.tasks.changeState(id, (known) => {
       const whenToClean = when ?? known.whenToClean
@@ -89,12 +89,12 @@ export class RangeDeleter {
     this.#schedule(id, when ?? task.whenToClean, when === null ? this.#readers(task) : noCursors)
   }
 
-  /** So many more documents lie in the range. {@link StorageNode.flush} follows. */
+  /** So many more documents lie in the range. The caller flushes the node. */
   countOrphans(id: Uint8Array, documents: number): void {
     if (documents > 0) this.tasks.changeState(id, (known) => ({ numOrphanDocs: known.numOrphanDocs + documents }))
   }
 
-  /** The range belongs to this shard: nothing is deleted. {@link StorageNode.flush} follows. */
+  /** The range belongs to this shard: nothing is deleted. The caller flushes the node. */
   cancel(id: Uint8Array): void {
     this.tasks.remove(id)
     this.#scheduled.delete(hexOf(id))
@@ -180,8 +180,7 @@ export class RangeDeleter {
     if (this.#working || next === undefined || stopping.signal.aborted) return
     const now = context.now()
     // Most of those that are scheduled are due after others.
-    const isArmed =
-      next.dueAtMs === this.#armedForMs && now >= this.#armedAtMs && now - this.#armedAtMs < rearmAfterMs
+    const isArmed = next.dueAtMs === this.#armedForMs && now >= this.#armedAtMs && now - this.#armedAtMs < rearmAfterMs
     if (isArmed && next.dueAtMs > now) return
     this.#armedForMs = next.dueAtMs
     this.#armedAtMs = now

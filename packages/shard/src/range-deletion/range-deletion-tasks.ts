@@ -3,7 +3,7 @@
  * Server: range_deletion_task.idl.
  */
 import { uuidValue } from '@shardlab/bson'
-import type { StorageNode } from '@shardlab/node'
+import type { NodeHost } from '@shardlab/node'
 import type { Collection, LogEntry } from '@shardlab/storage'
 import { keysOf, parseRange, type KeyRange } from '../ranges/key-range.js'
 import {
@@ -21,7 +21,7 @@ import { TaskRanges, type TaskRange } from './task-ranges.js'
 const tasksNs = 'config.rangeDeletions'
 
 export class RangeDeletionTasks extends Records<RangeDeletionTask, Uint8Array> {
-  readonly #node: StorageNode
+  readonly #node: NodeHost
   /** Kept as the log tells; null: to be read from the collection. */
   #ranges: TaskRanges | null = null
   /** The one that is being put in. */
@@ -29,7 +29,7 @@ export class RangeDeletionTasks extends Records<RangeDeletionTask, Uint8Array> {
   /** The state of a task is being changed. */
   #isChanging = false
 
-  constructor(node: StorageNode) {
+  constructor(node: NodeHost) {
     super(node, { ns: tasksNs, id: uuidValue, write: (task) => writeTask(task, node.clock.time), read: parseTask })
     this.#node = node
     node.observe((entry, preImage) => this.#onEntry(entry, preImage))
@@ -45,7 +45,7 @@ export class RangeDeletionTasks extends Records<RangeDeletionTask, Uint8Array> {
   }
 
   /**
-   * Changes the state of a task, unless null is given for it. {@link StorageNode.flush} follows.
+   * Changes the state of a task, unless null is given for it. The caller flushes the node.
    * @returns the task as it is now; undefined: there is none
    */
   changeState(

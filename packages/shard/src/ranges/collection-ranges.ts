@@ -90,7 +90,7 @@ export type ReceivedClone = Pick<ReplyOf<'shard.migrate-clone'>, 'documents' | '
 /** A reply to `shard.transfer-mods`. */
 export type ReceivedMods = Pick<ReplyOf<'shard.transfer-mods'>, 'deleted' | 'reloaded' | 'sizes'>
 
-/** The recipient's end of a migration. {@link StorageNode.flush} follows each call. */
+/** The recipient's end of a migration. The caller flushes the node each call. */
 export interface RangeSink {
   /**
    * Stores a batch of the donor's range as of the start.
@@ -142,7 +142,7 @@ export interface CollectionRanges {
    */
   source(cloned: ClonedRange, maxChunkSizeBytes: number | null): RangeSource
   sink(received: ReceivedRange): RangeSink
-  /** Deletes at most `most` documents of a range; null without an index by which they are found. {@link StorageNode.flush} follows. */
+  /** Deletes at most `most` documents of a range; null without an index by which they are found. The caller flushes the node. */
   deleteSome(range: KeyRange, shardKey: ShardKeyPattern, most: number): DeletedSome | null
   /**
    * A function that adds documents without writing any.

@@ -1,10 +1,10 @@
 /** Requests for the sizes of collections and ranges. */
 import type { CollectionCountsTuple, ReplyOf, RequestOf } from '@shardlab/actor'
 import type { ShardHandlers } from '../host/handlers.js'
-import type { NodeHost, OrphanCounter } from '../host/host.js'
+import type { ShardHost, OrphanCounter } from '../host/host.js'
 import type { RangeStore } from './collection-ranges.js'
 
-interface SizesHost extends NodeHost {
+interface SizesHost extends ShardHost {
   readonly ranges: RangeStore
   readonly orphans: OrphanCounter
 }

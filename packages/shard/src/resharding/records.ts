@@ -4,7 +4,7 @@
  */
 import type { ReshardingProvenance } from '@shardlab/actor'
 import { DocumentWriter, findField, uuidValue, type RawValue } from '@shardlab/bson'
-import type { StorageNode } from '@shardlab/node'
+import type { NodeHost } from '@shardlab/node'
 import { ddlRecordId, ddlRecordKey, ddlRecordsNs } from '../coordinators/ddl-records.js'
 import { Records, type RecordShape } from '../common/record-store.js'
 
@@ -78,13 +78,13 @@ function parseParticipant<State extends string>(document: Uint8Array, othersFiel
 }
 
 export class DonorRecords extends Records<ParticipantRecord<DonorState>, Uint8Array> {
-  constructor(node: StorageNode) {
+  constructor(node: NodeHost) {
     super(node, participantShape('donor', 'recipientShards'))
   }
 }
 
 export class RecipientRecords extends Records<ParticipantRecord<RecipientState>, Uint8Array> {
-  constructor(node: StorageNode) {
+  constructor(node: NodeHost) {
     super(node, participantShape('recipient', 'donorShards'))
   }
 }
@@ -97,7 +97,7 @@ export interface CommandRecord {
 }
 
 export class CommandRecords extends Records<CommandRecord, Pick<CommandRecord, 'ns'>> {
-  constructor(node: StorageNode) {
+  constructor(node: NodeHost) {
     super(node, {
       ns: ddlRecordsNs,
       id: ({ ns }) => ddlRecordId(operation, ns),

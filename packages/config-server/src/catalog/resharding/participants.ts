@@ -7,7 +7,7 @@ import {
   type ReplyOf,
   type RequestOf,
 } from '@shardlab/actor'
-import { raiseError, type StorageNode } from '@shardlab/node'
+import { raiseError, type NodeHost } from '@shardlab/node'
 import type { ReshardingOperation } from './operation.js'
 
 /** Timeout of one request, and the pause before the next. */
@@ -35,10 +35,10 @@ export function participantsOf({ donors, recipients }: ReshardingOperation): str
 }
 
 export class Participants {
-  readonly #node: StorageNode
+  readonly #node: NodeHost
   readonly #patience: Patience
 
-  constructor(node: StorageNode, patience: Patience) {
+  constructor(node: NodeHost, patience: Patience) {
     this.#node = node
     this.#patience = patience
   }

@@ -1,7 +1,7 @@
 /** The balancer's switches in config.settings. Server: balancer_configuration.cpp. */
 import type { BalancerPausesTuple, ReplyOf, RequestOf } from '@shardlab/actor'
 import { boolValue, DocumentWriter, stringValue } from '@shardlab/bson'
-import type { StorageNode } from '@shardlab/node'
+import type { NodeHost } from '@shardlab/node'
 import { withFields } from '../store/document-changes.js'
 import type { CatalogHost, ConfigHandlers } from '../host.js'
 
@@ -34,7 +34,7 @@ async function setBalancerMode(
   return { error: null }
 }
 
-function pausesOf({ parameters, behaviours }: StorageNode): BalancerPausesTuple {
+function pausesOf({ parameters, behaviours }: NodeHost): BalancerPausesTuple {
   return [
     behaviours.balancerPausesWithinRounds ? parameters.number('balancerMigrationsThrottlingMs') : null,
     behaviours.collectionBalancingCanBeConfigured ? parameters.number('chunkDefragmentationThrottlingMS') : 0,

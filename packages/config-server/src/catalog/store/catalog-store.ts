@@ -10,20 +10,20 @@ import {
   toRawValue,
   type RawValue,
 } from '@shardlab/bson'
-import { buildIndex, createCollection, type StorageNode } from '@shardlab/node'
+import { buildIndex, createCollection, type NodeHost } from '@shardlab/node'
 import { compileFilter, parseSort } from '@shardlab/query'
 import { executePlan, planQuery, type Collection, type StoredRecord } from '@shardlab/storage'
 import { documentsIn, type IndexRange } from './index-scan.js'
 import { isWellFormed } from './well-formed.js'
 
 export class CatalogStore {
-  readonly #node: StorageNode
+  readonly #node: NodeHost
   /** Names as values; mostly the same few. */
   #names = new Map<string, RawValue>()
   /** Well-formed records by namespace and name: the same documents are read repeatedly. */
   readonly #found = new Map<string, Map<string, StoredRecord>>()
 
-  constructor(node: StorageNode) {
+  constructor(node: NodeHost) {
     this.#node = node
   }
 

@@ -1,7 +1,7 @@
 /** The collections of the catalog and their initial contents. Manual: reference/config-database. */
 import type { RequestOf } from '@shardlab/actor'
 import { DocumentWriter, emptyDocument, encode, findField } from '@shardlab/bson'
-import type { StorageNode } from '@shardlab/node'
+import type { NodeHost } from '@shardlab/node'
 import type { CatalogStore } from './catalog-store.js'
 import { chunkSizeDocument, featureCompatibilityDocument, shardDocument, versionDocument } from './catalog-documents.js'
 
@@ -19,7 +19,7 @@ function settingsOptions(): Uint8Array {
  * Creates what is missing, and updates hosts, shards and chunk size. The caller flushes the node.
  */
 export function createCatalog(
-  node: StorageNode,
+  node: NodeHost,
   store: CatalogStore,
   { clusterId, shards, chunkSizeBytes }: RequestOf<'config.initialise'>,
 ): void {

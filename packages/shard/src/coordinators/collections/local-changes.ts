@@ -3,10 +3,10 @@ import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { findField, sameBytes } from '@shardlab/bson'
 import { buildIndex, createCollection, dropLocalCollection, dropLocalDatabase } from '@shardlab/node'
 import type { ShardHandlers } from '../../host/handlers.js'
-import type { NodeHost, Placements, ReceivingRanges } from '../../host/host.js'
+import type { ShardHost, Placements, ReceivingRanges } from '../../host/host.js'
 import { renameParticipant } from './rename-collection.js'
 
-interface ParticipantHost extends NodeHost {
+interface ParticipantHost extends ShardHost {
   readonly placements: Placements
   readonly migrations: ReceivingRanges
 }

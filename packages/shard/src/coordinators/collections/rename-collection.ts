@@ -12,7 +12,7 @@ import {
   expectUuid,
   raiseError,
   renameLocalCollection,
-  type StorageNode,
+  type NodeHost,
   untilDone,
 } from '@shardlab/node'
 import type { CollectionPlacement } from '@shardlab/sharding'
@@ -145,7 +145,7 @@ async function checkPreconditions(
   checkRename(node, { from: ns, to, dropTarget })
 }
 
-async function hasZones(node: StorageNode, ns: string): Promise<boolean> {
+async function hasZones(node: NodeHost, ns: string): Promise<boolean> {
   const body = new DocumentWriter(64)
     .string('find', 'tags')
     .startDocument('filter')
@@ -168,11 +168,8 @@ async function hasZones(node: StorageNode, ns: string): Promise<boolean> {
   return batch !== undefined && batch.end - batch.start > 5
 }
 
-/** A participant's part; nothing happens when it has been done. {@link StorageNode.flush} follows. */
-export function renameParticipant(
-  node: StorageNode,
-  { ns, to, uuid }: RequestOf<'shard.rename-local-collection'>,
-): void {
+/** A participant's part; nothing happens when it has been done. The caller flushes the node. */
+export function renameParticipant(node: NodeHost, { ns, to, uuid }: RequestOf<'shard.rename-local-collection'>): void {
   const sameUuid = (name: string) => {
     const collection = node.collection(name)
     return collection !== undefined && sameBytes(collection.uuid, uuid)
@@ -183,7 +180,7 @@ export function renameParticipant(
 }
 
 /** Gives a collection that the catalog knows under another name that name. {@link StorageNode.flush} may follow. */
-export function adoptRename(node: StorageNode, ns: string, { uuid }: CollectionPlacement): void {
+export function adoptRename(node: NodeHost, ns: string, { uuid }: CollectionPlacement): void {
   const local = node.collection(ns)
   if (local !== undefined && sameBytes(local.uuid, uuid)) return
   const [db] = splitNamespace(ns)

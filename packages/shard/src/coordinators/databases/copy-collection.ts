@@ -1,14 +1,14 @@
 /** Copies of whole collections on other shards. Server: cloner.cpp. */
 import type { RequestOf, ReplyOf } from '@shardlab/actor'
 import { CommandError, findField, sameBytes } from '@shardlab/bson'
-import { raiseError, type StorageNode } from '@shardlab/node'
-import type { NodeHost } from '../../host/host.js'
+import { raiseError, type NodeHost } from '@shardlab/node'
+import type { ShardHost } from '../../host/host.js'
 
 const batchDocumentsMax = 1_000
 const batchBytesMax = 1024 * 1024
 
 /** Options, documents and indexes under the same UUID. Nothing may change the collection meanwhile. @throws CommandError of the recipient */
-export async function copyCollection(node: StorageNode, ns: string, to: string): Promise<void> {
+export async function copyCollection(node: NodeHost, ns: string, to: string): Promise<void> {
   const { context } = node
   const { uuid, options, indexes } = describe(node, ns)
   raiseError((await context.request(to, 'shard.create-local-collection', { ns, uuid, options, indexes: [] })).error)
@@ -32,17 +32,17 @@ export async function copyCollection(node: StorageNode, ns: string, to: string):
 }
 
 /** A primary shard has a copy of each sharded collection of its databases, if an empty one. @throws CommandError of the recipient */
-export async function createEmptyCopy(node: StorageNode, ns: string, to: string): Promise<void> {
+export async function createEmptyCopy(node: NodeHost, ns: string, to: string): Promise<void> {
   raiseError((await node.context.request(to, 'shard.create-local-collection', { ns, ...describe(node, ns) })).error)
 }
 
-function describe(node: StorageNode, ns: string): Omit<RequestOf<'shard.create-local-collection'>, 'ns'> {
+function describe(node: NodeHost, ns: string): Omit<RequestOf<'shard.create-local-collection'>, 'ns'> {
   const collection = node.collection(ns)!
   return { uuid: collection.uuid, options: collection.options, indexes: collection.indexes().map(({ spec }) => spec) }
 }
 
 export async function receiveDocuments(
-  { node }: NodeHost,
+  { node }: ShardHost,
   { ns, uuid, documents }: RequestOf<'shard.receive-documents'>,
 ): Promise<ReplyOf<'shard.receive-documents'>> {
   const collection = node.collection(ns)

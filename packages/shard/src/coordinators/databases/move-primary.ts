@@ -95,7 +95,7 @@ async function commit(
   )
 }
 
-/** {@link StorageNode.flush} follows. */
+/** The caller flushes the node. */
 function dropOriginals({ node, placements, ddl }: DdlHost, record: MovePrimaryRecord): void {
   for (const ns of record.namespaces) {
     dropLocalCollection(node, ns)

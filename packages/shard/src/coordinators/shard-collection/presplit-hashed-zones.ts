@@ -58,9 +58,15 @@ function checkZone({ min, max, zone }: ZoneRange, hashedIndex: number): void {
     )
   }
   if (low[hashedIndex]!.type !== BsonType.minKey)
-    throw new CommandError(31389, `${unsupported} The hashed field value for lower bound must be MinKey, for zone ${zone}`)
+    throw new CommandError(
+      31389,
+      `${unsupported} The hashed field value for lower bound must be MinKey, for zone ${zone}`,
+    )
   if (low.slice(hashedIndex + 1).some(({ type }) => type !== BsonType.minKey))
-    throw new CommandError(31391, `${unsupported} The fields after the hashed field must have MinKey value, for zone ${zone}`)
+    throw new CommandError(
+      31391,
+      `${unsupported} The fields after the hashed field must have MinKey value, for zone ${zone}`,
+    )
 }
 
 /**

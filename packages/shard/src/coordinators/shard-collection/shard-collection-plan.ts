@@ -10,7 +10,7 @@ import {
   findField,
   noCode,
 } from '@shardlab/bson'
-import { checkCollectionUuid, viewOf, type StorageNode } from '@shardlab/node'
+import { checkCollectionUuid, viewOf, type NodeHost } from '@shardlab/node'
 import { formatDocument } from '@shardlab/query'
 import type { Behaviours, CollectionPlacement, ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
@@ -122,7 +122,7 @@ export async function planShardCollection(
 }
 
 /** Errors of 2.6 have no code. */
-function withOldErrors<T>({ behaviours }: StorageNode, work: () => T): T {
+function withOldErrors<T>({ behaviours }: NodeHost, work: () => T): T {
   if (behaviours.shardCollectionErrorsHaveCodes) return work()
   try {
     return work()
@@ -134,7 +134,7 @@ function withOldErrors<T>({ behaviours }: StorageNode, work: () => T): T {
 
 /** @throws CommandError 166 CommandNotSupportedOnView, 72 InvalidOptions, 2 BadValue */
 function checkShardable(
-  node: StorageNode,
+  node: NodeHost,
   collection: Collection | undefined,
   ns: string,
   { collationGiven }: ShardCollectionRequest,
@@ -167,7 +167,7 @@ function checkShardable(
 
 /** @throws CommandError 23 AlreadyInitialized */
 function checkSameOptions(
-  { behaviours }: StorageNode,
+  { behaviours }: NodeHost,
   existing: CollectionPlacement,
   { shardKey, unique }: ShardCollectionRequest,
   catalogEntry: Uint8Array | null,
@@ -184,7 +184,7 @@ function checkSameOptions(
 
 /** @throws CommandError 72 InvalidOptions, 6373200 */
 function checkIndexCanBeMade(
-  { behaviours }: StorageNode,
+  { behaviours }: NodeHost,
   collection: Collection | undefined,
   { shardKey, createsIndex }: ShardCollectionRequest,
   reasons: string,
@@ -205,7 +205,7 @@ function checkIndexCanBeMade(
 }
 
 /** The shards that get chunks: up to 6.0 all, by their ids; later those that are not draining, in any order. */
-function receivers({ behaviours, context }: StorageNode, shards: readonly Uint8Array[]): string[] {
+function receivers({ behaviours, context }: NodeHost, shards: readonly Uint8Array[]): string[] {
   const ids = (documents: readonly Uint8Array[]) => documents.map((shard) => findField(shard, '_id')!.asString())
   if (!behaviours.initialChunksOnShuffledShards) return ids(shards)
   return context.random.shuffled(ids(shards.filter((shard) => findField(shard, 'draining')?.isTruthy() !== true)))

@@ -1,7 +1,7 @@
 /** What a donor makes sure of before it begins. Server: migration_source_manager.cpp, chunk_operation_precondition_checks.cpp. */
 import type { RequestOf } from '@shardlab/actor'
 import { CommandError, sameBytes, toExtendedJson } from '@shardlab/bson'
-import type { StorageNode } from '@shardlab/node'
+import type { NodeHost } from '@shardlab/node'
 import { formatRange, sameGeneration, type CollectionPlacement, type PlacementVersion } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
 import { noSize, type RangeSource } from '../../ranges/collection-ranges.js'
@@ -31,7 +31,7 @@ export async function donatedPlacement(
 }
 
 /** @throws CommandError 26 NamespaceNotFound */
-export function donatedCollection(node: StorageNode, ns: string, uuid: Uint8Array): Collection {
+export function donatedCollection(node: NodeHost, ns: string, uuid: Uint8Array): Collection {
   const collection = node.collection(ns)
   if (collection === undefined || !sameBytes(collection.uuid, uuid))
     throw new CommandError(

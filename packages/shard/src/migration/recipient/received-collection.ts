@@ -1,7 +1,7 @@
 /** A recipient's collection gets the options and indexes of the donor's. Server: MigrationDestinationManager::cloneCollectionIndexesAndOptions. */
 import { CommandError, compareDocuments, findField, sameBytes } from '@shardlab/bson'
 import { uuidText } from '@shardlab/member'
-import { buildIndex, createCollection, dropIndex, type StorageNode } from '@shardlab/node'
+import { buildIndex, createCollection, dropIndex, type NodeHost } from '@shardlab/node'
 import { isIdKey, type Collection } from '@shardlab/storage'
 
 export interface DonorCollection {
@@ -12,12 +12,12 @@ export interface DonorCollection {
 }
 
 /**
- * Makes the collection, or adds what it lacks while it is empty. {@link StorageNode.flush} follows.
+ * Makes the collection, or adds what it lacks while it is empty. The caller flushes the node.
  * @param ownsNothing this shard owns no part of the collection: indexes that the donor does not have are dropped
  * @throws CommandError 207 InvalidUUID: another collection has the name; 242 CannotCreateCollection: documents are there and indexes are
  *   missing
  */
-export function prepareCollection(node: StorageNode, donor: DonorCollection, ownsNothing: boolean): void {
+export function prepareCollection(node: NodeHost, donor: DonorCollection, ownsNothing: boolean): void {
   const existing = node.collection(donor.ns)
   if (existing !== undefined && !sameBytes(existing.uuid, donor.uuid)) {
     throw new CommandError(
@@ -37,7 +37,7 @@ export function prepareCollection(node: StorageNode, donor: DonorCollection, own
   for (const spec of missing) buildIndex(node, collection, spec)
 }
 
-function dropForeignIndexes(node: StorageNode, collection: Collection, wanted: readonly Uint8Array[]): void {
+function dropForeignIndexes(node: NodeHost, collection: Collection, wanted: readonly Uint8Array[]): void {
   for (const index of collection.indexes()) {
     if (isIdKey(index.key) || wanted.some((spec) => compareDocuments(spec, index.spec) === 0)) continue
     dropIndex(node, collection, index.name)

@@ -5,7 +5,7 @@
 import type { Address } from '@shardlab/actor'
 import { BsonType, CommandError, documentsOf, findField, firstFieldName, hexOf, sameBytes } from '@shardlab/bson'
 import { splitNamespace } from '@shardlab/member'
-import { type Entrant, type StorageNode } from '@shardlab/node'
+import { type Entrant, type NodeHost } from '@shardlab/node'
 import type { Collection } from '@shardlab/storage'
 import type { CollectionRanges, RangeStore } from '../collection-ranges.js'
 import { StoredRanges } from '../stored/stored-ranges.js'
@@ -61,13 +61,13 @@ function asksForSizes(ns: string, body: Uint8Array | undefined): boolean {
 }
 
 export class MeasuredRangeStore implements RangeStore {
-  readonly #node: StorageNode
+  readonly #node: NodeHost
   readonly #options: MeasuredOptions
   readonly #namespaces: ReadonlySet<string>
   /** A handful at most. */
   readonly #known: MeasuredCollection[] = []
 
-  constructor(node: StorageNode, options: MeasuredOptions) {
+  constructor(node: NodeHost, options: MeasuredOptions) {
     this.#node = node
     this.#options = options
     this.#namespaces = new Set(options.namespaces)

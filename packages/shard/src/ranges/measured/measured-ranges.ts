@@ -1,7 +1,7 @@
 /** The answers of a measured collection: those that documents would give which are evenly spread over each of its ranges. */
 import type { SizedRange } from '@shardlab/actor'
 import { CommandError, fieldsOf, isEmptyDocument } from '@shardlab/bson'
-import type { CollectionSizes, KeyBounds, StorageNode } from '@shardlab/node'
+import type { CollectionSizes, KeyBounds, NodeHost } from '@shardlab/node'
 import { formatDocument } from '@shardlab/query'
 import { ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
@@ -38,12 +38,12 @@ const everything: Interval = {
 }
 
 export class MeasuredRanges implements CollectionRanges {
-  readonly #node: StorageNode
+  readonly #node: NodeHost
   readonly #collection: Collection
   readonly #measured: MeasuredCollection
   readonly #cloneBytesPerSecond: number
 
-  constructor(node: StorageNode, collection: Collection, measured: MeasuredCollection, cloneBytesPerSecond: number) {
+  constructor(node: NodeHost, collection: Collection, measured: MeasuredCollection, cloneBytesPerSecond: number) {
     this.#cloneBytesPerSecond = cloneBytesPerSecond
     this.#node = node
     this.#collection = collection

@@ -1,20 +1,20 @@
 import { unpackRanges, type CancelSignal, type SizedRange } from '@shardlab/actor'
 import { CommandError, sameBytes } from '@shardlab/bson'
-import type { StorageNode } from '@shardlab/node'
+import type { NodeHost } from '@shardlab/node'
 import { noSize, type RangeSink, type ReceivedClone, type ReceivedMods, type Size } from '../collection-ranges.js'
 import type { MeasuredCollection } from './measured-collection.js'
 import { sizeOf } from './sized-range.js'
 
 /** Adds sizes of ranges instead of documents; cloning takes the time that the documents would. */
 export class MeasuredSink implements RangeSink {
-  readonly #node: StorageNode
+  readonly #node: NodeHost
   readonly #ns: string
   readonly #measured: MeasuredCollection
   readonly #stopping: CancelSignal
   readonly #cloneBytesPerSecond: number
 
   constructor(
-    node: StorageNode,
+    node: NodeHost,
     ns: string,
     measured: MeasuredCollection,
     stopping: CancelSignal,

@@ -1,7 +1,7 @@
 /** What a donor hands over of a measured range: its size as it was at the start, then what it has grown by. */
 import { packRanges } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
-import type { StorageNode } from '@shardlab/node'
+import type { NodeHost } from '@shardlab/node'
 import type { Collection } from '@shardlab/storage'
 import type { CloneBatch, ModsBatch } from '../../cloning/document-feed.js'
 import { watchDefinition } from '../../cloning/watch-collection.js'
@@ -27,7 +27,7 @@ export class MeasuredSource implements RangeSource {
 
   /** @throws CommandError 153 ChunkTooBig unless `maxChunkSizeBytes` is null */
   constructor(
-    node: StorageNode,
+    node: NodeHost,
     collection: Collection,
     measured: MeasuredCollection,
     cloned: ClonedRange,

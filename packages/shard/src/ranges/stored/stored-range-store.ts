@@ -1,13 +1,13 @@
-import type { StorageNode } from '@shardlab/node'
+import type { NodeHost } from '@shardlab/node'
 import type { Collection } from '@shardlab/storage'
 import type { CollectionRanges, RangeStore } from '../collection-ranges.js'
 import { StoredRanges } from './stored-ranges.js'
 
 /** All collections of the shard store documents. */
 export class StoredRangeStore implements RangeStore {
-  readonly #node: StorageNode
+  readonly #node: NodeHost
 
-  constructor(node: StorageNode) {
+  constructor(node: NodeHost) {
     this.#node = node
   }
 

@@ -1,5 +1,5 @@
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
-import type { StorageNode } from '@shardlab/node'
+import type { NodeHost } from '@shardlab/node'
 import type { ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
 import type {
@@ -27,10 +27,10 @@ import { StoredSource } from './stored-source.js'
 
 /** The ranges of a collection that stores documents. */
 export class StoredRanges implements CollectionRanges {
-  readonly #node: StorageNode
+  readonly #node: NodeHost
   readonly #collection: Collection
 
-  constructor(node: StorageNode, collection: Collection) {
+  constructor(node: NodeHost, collection: Collection) {
     this.#node = node
     this.#collection = collection
   }

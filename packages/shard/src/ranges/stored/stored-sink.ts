@@ -1,18 +1,18 @@
 /** Puts into a recipient's collection what comes from the donor. Server: migration_batch_inserter.cpp, MigrationDestinationManager::_applyMigrateOp. */
 import { CommandError, DocumentWriter, findField, sameBytes } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
-import type { StorageNode } from '@shardlab/node'
+import type { NodeHost } from '@shardlab/node'
 import type { Collection } from '@shardlab/storage'
 import type { RangeSink, ReceivedClone, ReceivedMods, ReceivedRange, Size } from '../collection-ranges.js'
 import { membershipOf } from '../key-range.js'
 
 export class StoredSink implements RangeSink {
-  readonly #node: StorageNode
+  readonly #node: NodeHost
   readonly #ns: string
   readonly #uuid: Uint8Array
   readonly #contains: (document: Uint8Array) => boolean
 
-  constructor(node: StorageNode, { ns, uuid }: Collection, { range, shardKey }: ReceivedRange) {
+  constructor(node: NodeHost, { ns, uuid }: Collection, { range, shardKey }: ReceivedRange) {
     this.#node = node
     this.#ns = ns
     this.#uuid = uuid

@@ -3,7 +3,7 @@
  * writes were executed. Server: migration_chunk_cloner_source.cpp, session_catalog_migration_source.cpp.
  */
 import { CommandError, findField } from '@shardlab/bson'
-import type { StorageNode } from '@shardlab/node'
+import type { NodeHost } from '@shardlab/node'
 import { formatDocument } from '@shardlab/query'
 import type { Collection } from '@shardlab/storage'
 import { DocumentFeed, type CloneBatch, type ModsBatch } from '../../cloning/document-feed.js'
@@ -23,7 +23,7 @@ export class StoredSource implements RangeSource {
    * From now on changes are followed.
    * @throws CommandError 27 IndexNotFound; 153 ChunkTooBig unless `maxChunkSizeBytes` is null
    */
-  constructor(node: StorageNode, collection: Collection, cloned: ClonedRange, maxChunkSizeBytes: number | null) {
+  constructor(node: NodeHost, collection: Collection, cloned: ClonedRange, maxChunkSizeBytes: number | null) {
     const { ns, uuid, shardKey, range, hidden } = cloned
     const isInRange = membershipOf(range, shardKey)
     const snapshot = collection.snapshot()

@@ -5,7 +5,7 @@
 import { configAddress, RequestFailedError, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { CommandError, compareDocuments, ErrorCodes, isRetriableErrorCode } from '@shardlab/bson'
 import { databaseNameOf } from '@shardlab/member'
-import { raiseError, untilDone, type StorageNode } from '@shardlab/node'
+import { raiseError, untilDone, type NodeHost } from '@shardlab/node'
 import type { CoordinatorHost } from '../../coordinators/ddl-host.js'
 import type { DatabaseMoves } from '../../coordinators/locks/database-moves.js'
 import type { DefinitionLocks } from '../../coordinators/locks/definition-locks.js'
@@ -124,7 +124,7 @@ async function carryOut({ node }: ReshardCommandHost, { id, ns, request: wanted 
 }
 
 /** Repeats the work also when the config server refuses for a time: it may have begun all the same. Server: _isRetriableErrorForDDLCoordinator. */
-async function retryingTransient<T>(node: StorageNode, work: () => Promise<T>): Promise<T> {
+async function retryingTransient<T>(node: NodeHost, work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await untilDone(node, work)

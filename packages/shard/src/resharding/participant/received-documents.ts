@@ -4,7 +4,7 @@
  * other is gone. Server: resharding_oplog_application.cpp, whose stash collections are for the same.
  */
 import { CommandError, DocumentWriter, encodeKeyString, findField, sameBytes, type RawValue } from '@shardlab/bson'
-import type { StorageNode } from '@shardlab/node'
+import type { NodeHost } from '@shardlab/node'
 import type { CollectionPlacement } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
 
@@ -17,7 +17,7 @@ interface Waiting {
 const waitingBytesMax = 100 * 1024 * 1024
 
 export class ReceivedDocuments {
-  readonly #node: StorageNode
+  readonly #node: NodeHost
   readonly #ns: string
   readonly #uuid: Uint8Array
   readonly #source: CollectionPlacement
@@ -32,14 +32,14 @@ export class ReceivedDocuments {
   waits = 0
 
   /** @param source tells from which donor a document is */
-  constructor(node: StorageNode, ns: string, uuid: Uint8Array, source: CollectionPlacement) {
+  constructor(node: NodeHost, ns: string, uuid: Uint8Array, source: CollectionPlacement) {
     this.#node = node
     this.#ns = ns
     this.#uuid = uuid
     this.#source = source
   }
 
-  /** {@link StorageNode.flush} follows. @throws CommandError 26 NamespaceNotFound; 11000 DuplicateKey; 14031 OutOfDiskSpace */
+  /** The caller flushes the node. @throws CommandError 26 NamespaceNotFound; 11000 DuplicateKey; 14031 OutOfDiskSpace */
   store(donor: string, documents: readonly Uint8Array[]): void {
     const collection = this.#collection()
     this.#node.requireRoom(
@@ -50,7 +50,7 @@ export class ReceivedDocuments {
     if (this.#waitingBytes > waitingBytesMax) this.finish()
   }
 
-  /** Takes documents `{ _id }` of a donor away. {@link StorageNode.flush} follows. */
+  /** Takes documents `{ _id }` of a donor away. The caller flushes the node. */
   remove(donor: string, ids: readonly Uint8Array[]): void {
     const collection = this.#collection()
     for (const each of ids) {
@@ -61,7 +61,7 @@ export class ReceivedDocuments {
     }
   }
 
-  /** Puts in what has waited and need not any more. {@link StorageNode.flush} follows. */
+  /** Puts in what has waited and need not any more. The caller flushes the node. */
   retry(): void {
     for (let before = -1; this.#waiting.size > 0 && before !== this.#waiting.size;) {
       before = this.#waiting.size
@@ -73,7 +73,7 @@ export class ReceivedDocuments {
     }
   }
 
-  /** Nothing more comes. {@link StorageNode.flush} follows. @throws CommandError 11000 DuplicateKey when a document has no place */
+  /** Nothing more comes. The caller flushes the node. @throws CommandError 11000 DuplicateKey when a document has no place */
   finish(): void {
     this.retry()
     for (const [key, { document }] of this.#waiting) {

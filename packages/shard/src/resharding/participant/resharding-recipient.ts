@@ -11,7 +11,7 @@ import {
   type ReshardingRecipientState,
 } from '@shardlab/actor'
 import { CommandError, findField } from '@shardlab/bson'
-import { buildIndex, createCollection, dropLocalCollection, raiseError, type StorageNode } from '@shardlab/node'
+import { buildIndex, createCollection, dropLocalCollection, raiseError, type NodeHost } from '@shardlab/node'
 import { ShardKeyPattern, type CollectionPlacement } from '@shardlab/sharding'
 import { importSessions } from '../../cloning/import-sessions.js'
 import { reasonOf, repeatedRequest } from '../../common/repeated-request.js'
@@ -44,7 +44,7 @@ export class ReshardingRecipient {
   fetched = 0
   /** When each phase began, and the last one ended. */
   readonly phases = { cloning: 0, applying: 0, done: 0 }
-  readonly #node: StorageNode
+  readonly #node: NodeHost
   readonly #facts: ReshardingFacts
   readonly #records: RecipientRecords
   readonly #source: CollectionPlacement
@@ -57,7 +57,7 @@ export class ReshardingRecipient {
   #mayFinish = false
 
   constructor(
-    node: StorageNode,
+    node: NodeHost,
     facts: ReshardingFacts,
     received: ReceivedCollection,
     source: CollectionPlacement,

@@ -1,9 +1,9 @@
 import type { ReshardingStatistics } from '@shardlab/node'
-import type { NodeHost } from '../../host/host.js'
+import type { ShardHost } from '../../host/host.js'
 import type { Participation } from '../participant/participation.js'
 
 /** What reports about reshardings read. */
-export interface ReshardingReportHost extends NodeHost {
+export interface ReshardingReportHost extends ShardHost {
   readonly reshardings: {
     readonly statistics: ReshardingStatistics
     all(): Iterable<Participation>
