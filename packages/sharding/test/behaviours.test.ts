@@ -19,7 +19,7 @@ t.test('every behaviour has a value for every version', async (t) => {
       [...new Set(positions)].sort((a, b) => a - b),
       `${name} ascends`,
     )
-    t.ok(row.about.length > 10 && row.source.length > 5, `${name} says what it is and how that is known`)
+    t.ok(row.about.length > 10 && row.source.length > 5, `${name} has a meaning and a source`)
     row.values.slice(1).forEach(([from, value], i) => t.not(value, row.values[i]![1], `${name} changes with ${from}`))
   }
   for (const version of emulatedVersions) {
@@ -30,7 +30,7 @@ t.test('every behaviour has a value for every version', async (t) => {
   }
 })
 
-t.test('columns', async (t) => {
+t.test('a column has the values of its version', async (t) => {
   const expected: [EmulatedVersion, Partial<Behaviours>][] = [
     [
       '2.6',
@@ -105,14 +105,14 @@ t.test('columns', async (t) => {
   for (const [version, part] of expected) t.match(behavioursOf(version), part, version)
 })
 
-t.test('versions by their names', async (t) => {
+t.test('versions are parsed by their names', async (t) => {
   t.equal(parseEmulatedVersion('6.0.2'), '6.0.2')
   t.equal(parseEmulatedVersion('6.1'), undefined)
   t.equal(parseEmulatedVersion(''), undefined)
   t.ok(emulatedVersions.includes(defaultVersion))
 })
 
-t.test('no two subjects decide the same behaviour', async (t) => {
+t.test('no two topics define the same behaviour', async (t) => {
   const sources = readdirSync(new URL('../src/behaviours/topics', import.meta.url)).filter((name) =>
     name.endsWith('.js'),
   )

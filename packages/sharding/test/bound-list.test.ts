@@ -3,7 +3,7 @@ import t from 'tap'
 import { check } from '@shardlab/bson/testing'
 import { BoundList } from '../src/routing/bound-list.js'
 
-/** Bounds that begin alike for as long as wanted, and others among them. */
+/** Bounds with a common prefix of any length, and others among them. */
 const bound = fc.tuple(
   fc.constantFrom('', 'a', 'beginning alike', 'beginning alike, and longer'),
   fc.string({ unit: 'binary-ascii', maxLength: 9 }),
@@ -21,26 +21,21 @@ function agrees(list: BoundList, expected: readonly string[], keys: readonly str
   )
 }
 
-t.test(
-  'a key lies behind the last bound that is not above it, whatever bounds begin with and after any change',
-  async () => {
-    check(
-      fc.property(bounds, bounds, fc.nat(), fc.nat(3), (all, keys, at, count) => {
-        const sorted = all.toSorted((a, b) => (a < b ? -1 : 1))
-        const list = BoundList.of(sorted)
-        const start = at % sorted.length
-        const [above, below] = [sorted[start - 1], sorted[start + count]]
-        const fitting = keys.filter(
-          (key) => (above === undefined || key > above) && (below === undefined || key < below),
-        )
-        const others = fitting.toSorted((a, b) => (a < b ? -1 : 1))
-        const after = sorted.toSpliced(start, count, ...others)
-        return (
-          agrees(list, sorted, keys) &&
-          (after.length === 0 || agrees(list.toSpliced(start, count, ...others), after, keys))
-        )
-      }),
-      300,
-    )
-  },
-)
+t.test('position finds the last bound at or below a key, whatever the prefixes and after any change', async () => {
+  check(
+    fc.property(bounds, bounds, fc.nat(), fc.nat(3), (all, keys, at, count) => {
+      const sorted = all.toSorted((a, b) => (a < b ? -1 : 1))
+      const list = BoundList.of(sorted)
+      const start = at % sorted.length
+      const [above, below] = [sorted[start - 1], sorted[start + count]]
+      const fitting = keys.filter((key) => (above === undefined || key > above) && (below === undefined || key < below))
+      const others = fitting.toSorted((a, b) => (a < b ? -1 : 1))
+      const after = sorted.toSpliced(start, count, ...others)
+      return (
+        agrees(list, sorted, keys) &&
+        (after.length === 0 || agrees(list.toSpliced(start, count, ...others), after, keys))
+      )
+    }),
+    300,
+  )
+})

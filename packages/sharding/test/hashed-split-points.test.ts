@@ -6,7 +6,7 @@ import { check } from '@shardlab/bson/testing'
 const both = (...values: bigint[]) =>
   values.flatMap((value) => (value === 0n ? [0n] : [value, -value])).sort((a, b) => (a < b ? -1 : 1))
 
-t.test('published values', async (t) => {
+t.test("hashed split points are the server's published values", async (t) => {
   t.same(hashedSplitPoints(1), [])
   t.same(hashedSplitPoints(2), [0n])
   t.same(hashedSplitPoints(3), both(3074457345618258602n))
@@ -22,7 +22,7 @@ t.test('published values', async (t) => {
   t.same(hashedSplitPoints(12).slice(-1), [7686143364045646500n])
 })
 
-t.test('any count: ascending, symmetric, inside int64', async () => {
+t.test('for any count the points ascend, are symmetric and fit an int64', async () => {
   check(
     fc.property(fc.integer({ min: 1, max: 2000 }), (count) => {
       const points = hashedSplitPoints(count)
@@ -36,12 +36,15 @@ t.test('any count: ascending, symmetric, inside int64', async () => {
   )
 })
 
-/** The rule of initial_split_policy.cpp by another way: equal intervals to both sides of 0, or of the middle interval. */
+/**
+ * The rule of initial_split_policy.cpp in another form: equal intervals on both sides of 0 or of
+ * the middle interval.
+ */
 function byRule(count: number): bigint[] {
   const interval = ((2n ** 63n - 1n) / BigInt(count)) * 2n
   const points: bigint[] = []
   for (let i = 1; i < count; i++) {
-    // Twice the distance from the middle, in intervals, is a whole number.
+    // Twice the distance from the middle, in intervals, is an integer.
     const doubled = BigInt(2 * i - count)
     points.push(count % 2 === 0 ? (doubled / 2n) * interval : doubled < 0n ? -distance(-doubled) : distance(doubled))
   }
@@ -51,7 +54,7 @@ function byRule(count: number): bigint[] {
   return points
 }
 
-t.test('every count that shardCollection takes for one shard', async (t) => {
+t.test("every count that shardCollection accepts for one shard follows the server's rule", async (t) => {
   for (let count = 1; count <= 8192; count += count < 300 ? 1 : 61)
     t.same(hashedSplitPoints(count), byRule(count), String(count), { bail: true })
   t.same(hashedSplitPoints(8191), byRule(8191))

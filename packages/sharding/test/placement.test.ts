@@ -22,7 +22,7 @@ import {
 import { DocumentWriter } from '@shardlab/bson'
 import { chunkDocument, collectionDocument, epoch, max, min, placementOf } from './support/placements.js'
 
-t.test('from the catalog to a placement and on with changes', async (t) => {
+t.test('a whole answer of the catalog gives a placement, and changes update it', async (t) => {
   const full = applyPlacementAnswer('db.c', null, {
     collection: collectionDocument({ a: 1 }, { unique: true, defaultCollation: { locale: 'de' } }),
     chunks: [chunkDocument({ a: 0 }, { a: max }, 'B', 1, 1), chunkDocument({ a: min }, { a: 0 }, 'A', 1, 0)],
@@ -45,7 +45,7 @@ t.test('from the catalog to a placement and on with changes', async (t) => {
   t.equal(
     applyPlacementAnswer('db.c', changed, { collection: collectionDocument({ a: 1 }), chunks: [], full: false }),
     changed,
-    'nothing new, same placement',
+    'no changes, same placement',
   )
   t.equal(
     applyPlacementAnswer('db.c', changed, { collection: null, chunks: [], full: true }),
@@ -54,7 +54,7 @@ t.test('from the catalog to a placement and on with changes', async (t) => {
   )
 })
 
-t.test('changes need the placement they build on', async (t) => {
+t.test('changes without the placement that they apply to throw', async (t) => {
   const answer = {
     collection: collectionDocument({ a: 1 }, { timestamp: new Timestamp({ t: 101, i: 1 }) }),
     chunks: [],
@@ -65,7 +65,7 @@ t.test('changes need the placement they build on', async (t) => {
   t.throws(() => parseChunk(encode({ min: {}, max: {}, shard: 'A' })), /lacks/)
 })
 
-t.test('bounds that are none of the shard key are refused when they come, not when somebody looks', async (t) => {
+t.test('bounds that do not match the shard key throw when they arrive, not on first use', async (t) => {
   const known = placementOf({ a: 1 }, [{ a: 0 }])
   const collection = collectionDocument({ a: 1 })
   const ranges: readonly (readonly [from: Document, to: Document])[] = [
@@ -92,7 +92,7 @@ t.test('bounds that are none of the shard key are refused when they come, not wh
   }
 })
 
-t.test('catalogs before 5.0 have no timestamp', async (t) => {
+t.test('a catalog before 5.0 without timestamps counts as timestamp 0', async (t) => {
   const { timestamp: _, ...old } = decode(collectionDocument({ a: 1 }))
   const placement = applyPlacementAnswer('db.c', null, {
     collection: encode(old),
@@ -102,7 +102,7 @@ t.test('catalogs before 5.0 have no timestamp', async (t) => {
   t.same(placement.table.version, [epoch.toHexString(), 0, 0, 1, 0])
 })
 
-t.test('versions', async (t) => {
+t.test('versions compare by generation, major and minor', async (t) => {
   const version = (
     major: number,
     minor: number,
@@ -122,7 +122,7 @@ t.test('versions', async (t) => {
   t.equal(sameDatabaseVersion(['u', 1, 1, 1], ['v', 1, 1, 1]), false)
 })
 
-t.test('versions as documents', async (t) => {
+t.test("versions are written as the server's documents", async (t) => {
   const e = epoch.toHexString()
   t.same(decode(writePlacementVersion(new DocumentWriter(), 'v', [e, 100, 1, 3, 4]).finish()), {
     v: { e: epoch, t: new Timestamp({ t: 100, i: 1 }), v: new Timestamp({ t: 3, i: 4 }) },
@@ -134,25 +134,25 @@ t.test('versions as documents', async (t) => {
   t.equal(database.v['lastMod'], 2)
 })
 
-t.test('ownership', async (t) => {
+t.test('a shard owns the documents of its chunks', async (t) => {
   const placement = placementOf({ a: 1 }, [{ a: 0 }])
   const low = new OwnershipFilter(placement, 's0')
   t.ok(low.owns(encode({ _id: 1, a: -1 })))
   t.ok(low.owns(encode({ _id: 1 })), 'missing counts as null')
   t.notOk(low.owns(encode({ _id: 1, a: 0 })))
-  t.notOk(low.owns(encode({ _id: 1, a: [-1] })), 'a document without a key belongs to nobody')
+  t.notOk(low.owns(encode({ _id: 1, a: [-1] })), 'no shard owns a document without a key')
   t.ok(new OwnershipFilter(placement, 's1').owns(encode({ _id: 1, a: 0 })))
   t.notOk(new OwnershipFilter(placement, 's7').owns(encode({ _id: 1, a: 0 })))
   const hashed = placementOf({ a: 'hashed' }, [{ a: decodeLong(0n) }])
   t.ok(new OwnershipFilter(hashed, 's1').owns(encode({ a: 1 })), 'the hash of 1 is above zero')
-  t.ok(new OwnershipFilter(hashed, 's0').owns(encode({ a: 42 })), 'that of 42 below')
+  t.ok(new OwnershipFilter(hashed, 's0').owns(encode({ a: 42 })), 'the hash of 42 is below zero')
 })
 
 function decodeLong(value: bigint): unknown {
   return decode(new DocumentWriter().int64('v', value).finish())['v']
 }
 
-t.test('who owned what before', (t) => {
+t.test('a placement history has the owners at past times', (t) => {
   const chunks = [chunkDocument({ a: min }, { a: 0 }, 'A', 1, 0), chunkDocument({ a: 0 }, { a: max }, 'C', 3, 0)]
   const placement = applyPlacementAnswer('db.c', null, {
     collection: collectionDocument({ a: 1 }),
@@ -170,7 +170,7 @@ t.test('who owned what before', (t) => {
   t.equal(history.at([11, 1]), placement)
   t.same(history.at([10, 8]).table.owners(), ['A', 'B'])
   t.same(history.at([10, 5]).table.owners(), ['A', 'B'])
-  t.equal(history.at([10, 5]), history.at([10, 5]), 'reads of one time share it')
+  t.equal(history.at([10, 5]), history.at([10, 5]), 'reads at one time share a placement')
   t.same(history.at([10, 4]).table.owners(), ['A'])
   t.throws(() => history.at([10, 1]), {
     code: 250,

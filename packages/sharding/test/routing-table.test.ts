@@ -15,7 +15,7 @@ const entry = (min: string, max: string, shard: string, major: number, minor: nu
 })
 const one = () => RoutingTable.build(generation, bounds, [entry('0000', '9999', 'a', 1, 0)])
 
-t.test('build', async (t) => {
+t.test('chunks are built into a table if they fill the key space', async (t) => {
   const table = RoutingTable.build(generation, bounds, [
     entry('5000', '9999', 'b', 1, 1),
     entry('0000', '5000', 'a', 1, 0),
@@ -49,13 +49,13 @@ t.test('a lower bound belongs to its chunk, an upper one to the next', async (t)
   t.equal(table.shardOf('0000'), 'a')
   t.equal(table.shardOf('4999'), 'a')
   t.equal(table.shardOf('5000'), 'b')
-  t.equal(table.shardOf('9999'), 'b', 'the global maximum itself goes to the last chunk')
+  t.equal(table.shardOf('9999'), 'b', 'the global maximum belongs to the last chunk')
   t.same(table.shardsInRanges([['1000', '4999']]), { shards: ['a'], chunks: 1 })
-  t.same(table.shardsInRanges([['1000', '5000']]), { shards: ['a', 'b'], chunks: 2 }, 'the upper end counts')
+  t.same(table.shardsInRanges([['1000', '5000']]), { shards: ['a', 'b'], chunks: 2 }, 'the upper end is included')
   t.same(table.shardsInRanges([]), { shards: [], chunks: 0 })
 })
 
-t.test('changes: a split, a move with its control chunk, a merge', async (t) => {
+t.test('a table applies a split, a move with its control chunk, and a merge', async (t) => {
   const split = one().withChanges([entry('0000', '4000', 'a', 1, 1), entry('4000', '9999', 'a', 1, 2)])
   t.same(linesOf(split), ['0000..4000 a 1|1', '4000..9999 a 1|2'])
   const moved = split.withChanges([entry('4000', '9999', 'b', 2, 0), entry('0000', '4000', 'a', 2, 1)])
@@ -66,14 +66,14 @@ t.test('changes: a split, a move with its control chunk, a merge', async (t) => 
   t.same(moved.version.slice(3), [2, 1])
   const emptied = moved.withChanges([entry('0000', '4000', 'b', 3, 0)])
   t.same(emptied.owners(), ['b'])
-  t.same(emptied.versionOn('a').slice(3), [0, 0], 'a shard without chunks is at 0|0')
+  t.same(emptied.versionOn('a').slice(3), [0, 0], 'a shard without chunks has version 0|0')
   t.equal(emptied.chunksOn('a'), 0)
   const merged = emptied.withChanges([entry('0000', '9999', 'b', 3, 1)])
   t.same(linesOf(merged), ['0000..9999 b 3|1'])
-  t.same(linesOf(split), ['0000..4000 a 1|1', '4000..9999 a 1|2'], 'older tables stay as they were')
+  t.same(linesOf(split), ['0000..4000 a 1|1', '4000..9999 a 1|2'], 'older tables do not change')
 })
 
-t.test('a shard whose newest chunk leaves falls back to its next newest', async (t) => {
+t.test('after its newest chunk leaves, a shard has the version of its next newest one', async (t) => {
   const table = RoutingTable.build(generation, bounds, [
     entry('0000', '3000', 'a', 1, 0),
     entry('3000', '6000', 'a', 1, 1),
@@ -88,7 +88,7 @@ t.test('a shard whose newest chunk leaves falls back to its next newest', async 
   )
 })
 
-t.test('a change that cuts chunks leaves their remainders', async (t) => {
+t.test('a change in the middle of chunks keeps their remainders', async (t) => {
   const table = RoutingTable.build(generation, bounds, [
     entry('0000', '4000', 'a', 1, 0),
     entry('4000', '8000', 'b', 1, 1),
@@ -114,7 +114,7 @@ t.test('a change that cuts chunks leaves their remainders', async (t) => {
   ])
 })
 
-t.test('changes outside the key space are refused', async (t) => {
+t.test('changes outside the key space throw', async (t) => {
   t.throws(() => one().withChanges([entry('5000', '5000', 'a', 2, 0)]), /empty or leaves/)
   t.throws(() => one().withChanges([entry('6000', '5000', 'a', 2, 0)]), /empty or leaves/)
   t.throws(() => one().withChanges([entry('5000', '99999', 'a', 2, 0)]), /empty or leaves/)
@@ -223,7 +223,7 @@ function equal(found: unknown, expected: unknown, what: string): void {
   if (found !== expected) throw new Error(`${what}: ${String(found)}, expected ${String(expected)}`)
 }
 
-t.test('random splits, merges and moves agree with a plain array; older tables stay unchanged', async () => {
+t.test('random splits, merges and moves agree with a plain array, and older tables do not change', async () => {
   check(
     fc.property(
       fc.array(action, { maxLength: 40 }),
@@ -236,7 +236,7 @@ t.test('random splits, merges and moves agree with a plain array; older tables s
           const changes = changesOf(oracle, step)
           for (const change of changes) oracle.place(change)
           history.push([table, linesOf(table).join()])
-          // The catalog answers in no particular order.
+          // The catalog may answer in any order.
           table = table.withChanges(changes.toReversed())
           sameAsOracle(table, oracle)
         }
@@ -260,7 +260,7 @@ t.test('random splits, merges and moves agree with a plain array; older tables s
   )
 })
 
-t.test('tables that nobody looks into until later are the same, whoever is looked into first', async () => {
+t.test('tables computed late are the same in whatever order they are used', async () => {
   check(
     fc.property(fc.array(fc.tuple(action, fc.boolean()), { maxLength: 40 }), fc.boolean(), (steps, newestFirst) => {
       const first = [entry('0000', '9999', 'a', 1, 0)]
@@ -281,7 +281,7 @@ t.test('tables that nobody looks into until later are the same, whoever is looke
   )
 })
 
-t.test('a thousand changes in a row', async () => {
+t.test('a thousand changes in a row give the same table as a plain array', async () => {
   const name = (i: number) => String(i).padStart(4, '0')
   const chunks = Array.from({ length: 9999 }, (_, i) => entry(name(i), name(i + 1), shards[i % 4]!, 1, i))
   const expected = [...chunks]
@@ -295,7 +295,7 @@ t.test('a thousand changes in a row', async () => {
   sameAsOracle(table, new Oracle(expected))
 })
 
-t.test('tables of many blocks: thousands of chunks, merges across blocks', async (t) => {
+t.test('a table of thousands of chunks merges them across blocks', async (t) => {
   const name = (i: number) => String(i).padStart(4, '0')
   const chunks = Array.from({ length: 9999 }, (_, i) => entry(name(i), name(i + 1), `s${i % 4}`, 1, i))
   const table = RoutingTable.build(generation, bounds, chunks)
@@ -318,7 +318,7 @@ t.test('tables of many blocks: thousands of chunks, merges across blocks', async
   )
 })
 
-t.test('runs, chunks from a key on, and places at even distances are those of all chunks', async () => {
+t.test('runs, chunks from a key and evenly spread bounds agree with the list of all chunks', async () => {
   const name = (i: number) => String(i).padStart(4, '0')
   await check(
     fc.asyncProperty(

@@ -1,4 +1,4 @@
-/** Extraction of shard keys against a slow model that walks decoded documents. */
+/** Extraction of shard keys compared with a slow model that walks decoded documents. */
 import { decode, encode, encodeKeyString, hashValue, int64Value, toRawValue, type Document } from '@shardlab/bson'
 import { check } from '@shardlab/bson/testing'
 import fc from 'fast-check'
@@ -22,7 +22,7 @@ const pattern = fc
   .tuple(fc.uniqueArray(path, { minLength: 1, maxLength: 3 }), fc.integer({ min: -1, max: 2 }))
   .map(([paths, hashed]) => Object.fromEntries(paths.map((each, i) => [each, i === hashed ? 'hashed' : 1])))
 
-/** What stands at a path when arrays are not gone into. */
+/** The value at a path; arrays are not entered. */
 function valueAt(document: Document, parts: readonly string[]): { value: unknown } | NoKeyReason {
   let here: unknown = document
   for (const part of parts) {
@@ -45,7 +45,7 @@ function expected(key: Document, document: Document, missingIsNull: boolean): st
   return encodeKeyString(values as ReturnType<typeof toRawValue>[])
 }
 
-t.test('keys are those of the model', async () => {
+t.test('extracted keys are those of the model', async () => {
   check(
     fc.property(pattern, value.document, fc.boolean(), (key, document, missingIsNull) => {
       const extracted = patternOf(key).extract(encode(document), { missingIsNull })
@@ -57,7 +57,7 @@ t.test('keys are those of the model', async () => {
   )
 })
 
-t.test('the key of a document is a bound at which its chunk could begin', async () => {
+t.test('the key of a document is a valid bound of a chunk', async () => {
   check(
     fc.property(pattern, value.document, (key, document) => {
       const shardKey = patternOf(key)
@@ -71,7 +71,7 @@ t.test('the key of a document is a bound at which its chunk could begin', async 
   )
 })
 
-t.test('a key with more fields keeps the order of the fields before it', async () => {
+t.test('additional fields do not change the order of the fields before them', async () => {
   check(
     fc.property(pattern, path, value.document, value.document, (key, further, one, other) => {
       if (Object.hasOwn(key, further)) return true
@@ -90,7 +90,7 @@ t.test('a key with more fields keeps the order of the fields before it', async (
   )
 })
 
-t.test('extended keys and bounds', async (t) => {
+t.test('a key that extends another one extends its bounds', async (t) => {
   const old = patternOf({ a: 1, 'b.c': 'hashed' })
   t.ok(old.isExtendedBy(patternOf({ a: 1, 'b.c': 'hashed', d: 1 })))
   t.ok(old.isExtendedBy(old))

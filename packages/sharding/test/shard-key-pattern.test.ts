@@ -15,7 +15,7 @@ import t from 'tap'
 import { ShardKeyPattern, type ExtractedKey } from '../src/index.js'
 import { failure, long, max, min, patternOf } from './support/placements.js'
 
-t.test('a pattern that is given out again does not change with the bytes it was read from', async (t) => {
+t.test('a cached pattern does not change with the bytes from which it was parsed', async (t) => {
   const bytes = encode({ a: 1 })
   const read = (document: Uint8Array) => ShardKeyPattern.parse(document, { compoundHashed: true })
   const pattern = read(bytes)
@@ -25,7 +25,7 @@ t.test('a pattern that is given out again does not change with the bytes it was 
   t.same(decode(pattern.document), { a: 1 })
 })
 
-t.test('legal patterns', async (t) => {
+t.test('legal patterns are parsed', async (t) => {
   for (const key of [
     { a: 1 },
     { a: 1.0 },
@@ -50,7 +50,7 @@ t.test('legal patterns', async (t) => {
   }
 })
 
-t.test('illegal patterns are BadValue, whatever is wrong with them', async (t) => {
+t.test('illegal patterns fail with BadValue', async (t) => {
   for (const [key, text] of [
     [{}, /^Shard key is empty$/],
     [{ '': 1 }, /is empty$/],
@@ -84,7 +84,7 @@ t.test('illegal patterns are BadValue, whatever is wrong with them', async (t) =
   }
 })
 
-t.test('before 4.4 a hashed field stands alone', async (t) => {
+t.test('before 4.4 a hashed field must be the only one', async (t) => {
   t.equal(
     failure(() => patternOf({ a: 'hashed' }, false)),
     null,
@@ -103,7 +103,7 @@ t.test('before 4.4 a hashed field stands alone', async (t) => {
   )
 })
 
-t.test('what follows from a pattern', async (t) => {
+t.test('a pattern has an index name, bounds and flags', async (t) => {
   const pattern = patternOf({ b: 1, 'a.c': 'hashed' })
   t.same(pattern.paths, ['b', 'a.c'])
   t.same(pattern.keyPattern, [
@@ -130,7 +130,7 @@ function valuesOf(key: Document, document: Document, missingIsNull = true): unkn
     : extracted.values.map((value) => fromRawValue(value, { promoteLongs: true }))
 }
 
-t.test('extraction', async (t) => {
+t.test("a key has the values of the pattern's paths", async (t) => {
   t.same(valuesOf({ a: 1 }, { b: 2, a: 'x' }), ['x'])
   t.same(valuesOf({ b: 1, a: 1 }, { a: 1, b: 2 }), [2, 1], 'in the order of the pattern')
   t.same(valuesOf({ 'a.b': 1 }, { a: { c: 1, b: 7 } }), [7])
@@ -139,11 +139,11 @@ t.test('extraction', async (t) => {
   t.same(valuesOf({ x: 1, y: 1 }, { x: 'hello' }), ['hello', null])
   t.same(valuesOf({ x: 1, y: 1 }, { y: 'goodbye' }), [null, 'goodbye'])
   t.same(valuesOf({ x: 1, y: 1 }, { z: 'oops' }), [null, null])
-  t.same(valuesOf({ 'a.b': 1 }, { a: 5 }), [null], 'a scalar on the way: the field is missing')
+  t.same(valuesOf({ 'a.b': 1 }, { a: 5 }), [null], 'after a scalar on the path, the field is missing')
   t.same(valuesOf({ 'a.b': 1 }, { 'a.b': 5 }), [null], 'a field whose name has a dot is not the path')
 })
 
-t.test('arrays have no place in the key space', async (t) => {
+t.test('a document with an array on a path has no key', async (t) => {
   t.equal(valuesOf({ a: 1 }, { a: [1] }), 'array')
   t.equal(valuesOf({ a: 1 }, { a: [] }), 'array')
   t.equal(valuesOf({ 'a.b': 1 }, { a: { b: [1] } }), 'array')
@@ -154,13 +154,13 @@ t.test('arrays have no place in the key space', async (t) => {
   t.same(valuesOf({ a: 1 }, { a: { b: [1] } }), [{ b: [1] }], 'an array inside a value is part of it')
 })
 
-t.test('before 4.4 every field must be there; null is there', async (t) => {
+t.test('before 4.4 every field must be present, if only as null', async (t) => {
   t.equal(valuesOf({ a: 1, b: 1 }, { a: 1 }, false), 'missing')
   t.equal(valuesOf({ 'a.b': 1 }, { a: 5 }, false), 'missing')
   t.same(valuesOf({ a: 1 }, { a: null }, false), [null])
 })
 
-t.test('hashed fields are hashed where they stand', async (t) => {
+t.test('hashed fields are hashed in their position', async (t) => {
   const hash = (value: unknown) => hashValue(toRawValue(value))
   const extract = (key: Document, document: Document) =>
     (patternOf(key).extract(encode(document)) as ExtractedKey).values.map((value) =>
@@ -173,7 +173,7 @@ t.test('hashed fields are hashed where they stand', async (t) => {
   t.same(extract({ 'a.b': 'hashed' }, { a: { b: 42.5 } }), [hash(42)])
 })
 
-t.test('order of keys is the order of their KeyStrings', async (t) => {
+t.test('the order of keys is the order of their KeyStrings', async (t) => {
   const pattern = patternOf({ a: 1, b: 1 })
   const place = (document: Document) => (pattern.extract(encode(document)) as ExtractedKey).keyString
   const ascending = [
@@ -202,7 +202,7 @@ t.test('order of keys is the order of their KeyStrings', async (t) => {
     t.ok(pattern.globalMinKeyString < place(document) && place(document) < pattern.globalMaxKeyString)
 })
 
-t.test('keys from fixed values', async (t) => {
+t.test('a key can be made from fixed values', async (t) => {
   const pattern = patternOf({ a: 1, b: 'hashed' })
   const key = pattern.keyFromValues(
     new Map([
@@ -223,7 +223,7 @@ t.test('keys from fixed values', async (t) => {
   )
 })
 
-t.test('bounds: every field, in any order, no arrays; hashed values are already hashed', async (t) => {
+t.test('a bound has every field, in any order, no arrays, and hashed values', async (t) => {
   const pattern = patternOf({ a: 1, 'b.c': 1 })
   t.equal(pattern.keyStringOfBound(encode({ 'b.c': 2, a: 1 })), keyStringOfDocument(encode({ a: 1, 'b.c': 2 })))
   t.equal(pattern.keyStringOfBound(encode({ a: min, 'b.c': min })), pattern.globalMinKeyString)
@@ -239,7 +239,7 @@ t.test('bounds: every field, in any order, no arrays; hashed values are already 
   t.same(decode(pattern.boundDocument([toRawValue(1), toRawValue('x')])), { a: 1, 'b.c': 'x' })
 })
 
-t.test('unique indexes that a shard key allows', async (t) => {
+t.test("a unique index must begin with the shard key's fields or with _id", async (t) => {
   const pattern = patternOf({ a: 1, b: 1 })
   const allows = (index: Document) => pattern.allowsUniqueIndex(encode(index))
   t.ok(allows({ a: 1, b: 1 }))
@@ -253,11 +253,11 @@ t.test('unique indexes that a shard key allows', async (t) => {
   t.notOk(allows({ c: 1 }))
 })
 
-t.test('the same values in two documents, byte for byte', async (t) => {
+t.test('isSameIn compares the key values of two documents by bytes', async (t) => {
   const same = (key: Document, a: Document, b: Document) => patternOf(key).isSameIn(encode(a), encode(b))
   t.ok(same({ a: 1, 'b.c': 'hashed' }, { a: 1, b: { c: 2 }, n: 0 }, { n: 7, b: { x: 1, c: 2 }, a: 1 }))
   t.notOk(same({ a: 1 }, { a: 1 }, { a: 2 }))
   t.notOk(same({ a: 1 }, { a: 1 }, { a: long('1') }), 'another number type')
-  t.notOk(same({ a: 1 }, {}, {}), 'nobody has a value')
+  t.notOk(same({ a: 1 }, {}, {}), 'both values are missing')
   t.notOk(same({ a: 1 }, { a: [1] }, { a: [1] }), 'arrays')
 })

@@ -1,4 +1,7 @@
-/** No shard that is left out may hold a match, whatever the key, the chunks, the filter, its collation and the version. `SHARDLAB_LONG=1`: ten times as many cases. */
+/**
+ * No shard that is left out may have a match, whatever the key, the chunks, the filter, its
+ * collation and the version. `SHARDLAB_LONG=1`: ten times as many cases.
+ */
 import { decode, encode, keyStringOfDocument, MaxKey, MinKey, type Document } from '@shardlab/bson'
 import fc from 'fast-check'
 import t from 'tap'
@@ -92,7 +95,7 @@ const caseInsensitive = (a: string, b: string) => {
   return left < right ? -1 : left > right ? 1 : 0
 }
 
-/** What a filter is compiled and routed with: a version, and sometimes a collation. */
+/** The options for compiling and routing a filter: a version, and sometimes a collation. */
 const setting = fc
   .record({ version: fc.constantFrom(...emulatedVersions), collated: fc.boolean() })
   .map(({ version, collated }) => {
@@ -107,7 +110,7 @@ const setting = fc
 
 const runs = process.env['SHARDLAB_LONG'] === '1' ? 10_000 : 1_000
 
-/** A key, cut points taken from documents or made of arbitrary values, and owners. */
+/** A key, split points from documents or arbitrary values, and owners. */
 const placement: fc.Arbitrary<CollectionPlacement> = fc
   .record({
     key: fc.constantFrom(...keys),
@@ -143,7 +146,7 @@ function describe(placement: CollectionPlacement): string {
   })
 }
 
-t.test('every shard that holds a match is asked', async () => {
+t.test('every shard that has a match is targeted', async () => {
   check(
     fc.property(
       placement,
@@ -175,7 +178,7 @@ t.test('every shard that holds a match is asked', async () => {
   )
 })
 
-t.test('a filter made of a document finds its shard', async () => {
+t.test('a filter made from a document targets its shard', async () => {
   check(
     fc.property(placement, document, (where, found) => {
       const bytes = encode(found)

@@ -9,7 +9,6 @@ export const longFiles: Readonly<Record<string, string>> = {
   'packages/mongos/test/merging-shards.test.ts': 'grew when lines were wrapped at 120 columns; to be split',
   'packages/node/test/explain.test.ts': 'grew when lines were wrapped at 120 columns; to be split',
   'packages/node/test/validation.test.ts': 'grew when lines were wrapped at 120 columns; to be split',
-  'packages/sharding/test/targeting.test.ts': 'grew when lines were wrapped at 120 columns; to be split',
   'test/conformance/manual/section-15.test.ts': 'grew when lines were wrapped at 120 columns; to be split',
   'test/live/fork.test.ts': 'grew when lines were wrapped at 120 columns; to be split',
   'test/load/load.test.ts': 'grew when lines were wrapped at 120 columns; to be split',

@@ -1,7 +1,7 @@
 /**
- * What differs between server versions, as data (law 6): one row for each behaviour, its values by the version from
- * which they hold, and where that is known from. Nothing else in the house compares versions. The rows stand in
- * `topics/`, by what they are about.
+ * The differences between server versions, as data (law 6): one row for each behaviour, with its
+ * values by the first version that has them, and the source of that knowledge. No other code
+ * compares versions. The rows are in `topics/`.
  */
 import type { BehaviourRow } from './row.js'
 import { administrationBehaviours } from './topics/administration.js'
@@ -50,7 +50,7 @@ type ValueOf<R> = R extends { readonly values: readonly (readonly [EmulatedVersi
 
 /** One column of the table: every behaviour by its name. */
 export type Behaviours = { readonly [K in keyof typeof behaviourTable]: ValueOf<(typeof behaviourTable)[K]> } & {
-  /** The profile that the column belongs to, for people; code asks for behaviours. */
+  /** The profile of the column, for display; code asks for behaviours. */
   readonly profile: EmulatedVersion
 }
 

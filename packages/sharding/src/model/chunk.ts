@@ -1,7 +1,7 @@
 import { BsonType, FieldFinder, RawValue, readUint32 } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 
-/** A chunk as config.chunks has it: a range of the key space on one shard. */
+/** A chunk of config.chunks: a range of the key space on one shard. */
 export interface Chunk {
   readonly min: Uint8Array
   readonly max: Uint8Array
@@ -10,7 +10,7 @@ export interface Chunk {
   readonly minor: number
 }
 
-/** What routing needs of a config.chunks document, its bounds where they lie in it. */
+/** The fields of a config.chunks document that routing needs, with the offsets of its bounds. */
 export interface ChunkFields {
   readonly minStart: number
   readonly minEnd: number
@@ -24,7 +24,10 @@ export interface ChunkFields {
 const field = { min: 0, max: 1, shard: 2, lastmod: 3 } as const
 const finder = new FieldFinder(Object.keys(field))
 
-/** Of fields of one name the first counts. Throws when one is missing: the catalog is ours. */
+/**
+ * Of repeated fields the first counts.
+ * @throws Error if a field is missing: the catalog is ours
+ */
 export function readChunkFields(document: Uint8Array): ChunkFields {
   if (finder.locate(document) > 0 || finder.typeOf(field.lastmod) !== BsonType.timestamp) throw incomplete()
   const shard = new RawValue(
@@ -49,7 +52,10 @@ function incomplete(): Error {
   return new Error('a config.chunks document lacks min, max, shard or lastmod')
 }
 
-/** Reads the parts of a config.chunks document that routing needs. Throws when one is missing: the catalog is ours. */
+/**
+ * Reads the fields of a config.chunks document that routing needs.
+ * @throws Error if one is missing: the catalog is ours
+ */
 export function parseChunk(document: Uint8Array): Chunk {
   const { minStart, minEnd, maxStart, maxEnd, shard, major, minor } = readChunkFields(document)
   return { min: document.subarray(minStart, minEnd), max: document.subarray(maxStart, maxEnd), shard, major, minor }

@@ -1,6 +1,6 @@
 /**
- * Where the hash space is cut into `count` equal parts. Server: ShardKeyPattern / initial_split_policy.cpp,
- * calculateHashedSplitPoints.
+ * The points that split the hash space into `count` equal parts. Server: ShardKeyPattern /
+ * initial_split_policy.cpp, calculateHashedSplitPoints.
  * @returns ascending int64 values, `count - 1` of them
  */
 export function hashedSplitPoints(count: number): bigint[] {
@@ -11,7 +11,7 @@ export function hashedSplitPoints(count: number): bigint[] {
 export function* eachHashedSplitPoint(count: number): Generator<bigint, void, void> {
   const interval = ((2n ** 63n - 1n) / BigInt(count)) * 2n
   const isEven = count % 2 === 0
-  // They lie the same way to both sides of the middle.
+  // The points are symmetric about zero.
   const perSide = Math.floor((count - 1) / 2)
   const first = isEven ? interval : interval / 2n
   let point = -first - BigInt(perSide - 1) * interval

@@ -1,11 +1,14 @@
 /**
- * Versions of placement. A generation (epoch and timestamp) is new with each creation of a collection; within one,
- * the major part grows when a chunk moves and the minor one when chunks split or merge.
- * Server: chunk_version.h, README_versioning_protocols.
+ * Versions of placement. A generation (epoch and timestamp) is new with each creation of a
+ * collection. Within one, the major part grows when a chunk moves and the minor part when chunks
+ * split or merge. Server: chunk_version.h, README_versioning_protocols.
  */
 import type { DocumentWriter } from '@shardlab/bson'
 
-/** `[epoch as hex, timestamp seconds, timestamp increment, major, minor]`: the form in messages as well. */
+/**
+ * `[epoch as hex, timestamp seconds, timestamp increment, major, minor]`; also the form in
+ * messages.
+ */
 export type PlacementVersion = readonly [
   epoch: string,
   seconds: number,
@@ -17,7 +20,7 @@ export type PlacementVersion = readonly [
 /** `[uuid as hex, timestamp seconds, timestamp increment, lastMod]`. */
 export type DatabaseVersion = readonly [uuid: string, seconds: number, increment: number, lastMod: number]
 
-/** Same creation of the collection? */
+/** Whether both belong to the same creation of the collection. */
 export function sameGeneration(a: PlacementVersion, b: PlacementVersion): boolean {
   return a[0] === b[0] && a[1] === b[1] && a[2] === b[2]
 }
@@ -27,14 +30,17 @@ export function comparePlacement(a: PlacementVersion, b: PlacementVersion): numb
   return a[3] !== b[3] ? (a[3] < b[3] ? -1 : 1) : a[4] === b[4] ? 0 : a[4] < b[4] ? -1 : 1
 }
 
-/** Is the generation of `a` older than that of `b`? Generations are ordered by their timestamps. */
+/**
+ * Whether the generation of `a` is older than that of `b`. Generations are ordered by their
+ * timestamps.
+ */
 export function isOlderGeneration(a: PlacementVersion, b: PlacementVersion): boolean {
   return a[1] !== b[1] ? a[1] < b[1] : a[2] < b[2]
 }
 
 /**
- * Does a shard that has `wanted` accept a router's `received`? The majors must agree: splits and merges move no data,
- * so minors may differ.
+ * Whether a shard with version `wanted` accepts a router's `received`. The majors must be equal:
+ * splits and merges move no data, so minors may differ.
  */
 export function isWriteCompatible(received: PlacementVersion, wanted: PlacementVersion): boolean {
   return sameGeneration(received, wanted) && received[3] === wanted[3]
@@ -44,7 +50,10 @@ export function sameDatabaseVersion(a: DatabaseVersion, b: DatabaseVersion): boo
   return a[0] === b[0] && a[3] === b[3]
 }
 
-/** As the server prints it: `2|1||<epoch>`, since 5.0 followed by `||Timestamp(seconds, increment)`. Server: ChunkVersion::toString. */
+/**
+ * As the server prints it: `2|1||<epoch>`, since 5.0 followed by `||Timestamp(seconds, increment)`.
+ * Server: ChunkVersion::toString.
+ */
 export function placementVersionText(
   [epoch, seconds, increment, major, minor]: PlacementVersion,
   withTimestamp: boolean,
@@ -52,7 +61,10 @@ export function placementVersionText(
   return `${major}|${minor}||${epoch}${withTimestamp ? `||Timestamp(${seconds}, ${increment})` : ''}`
 }
 
-/** `{ e: epoch, t: timestamp, v: Timestamp(major, minor) }`, the form in errors and commands since 6.0. */
+/**
+ * `{ e: epoch, t: timestamp, v: Timestamp(major, minor) }`, the form in errors and commands since
+ * 6.0.
+ */
 export function writePlacementVersion(writer: DocumentWriter, name: string, version: PlacementVersion): DocumentWriter {
   return writer
     .startDocument(name)

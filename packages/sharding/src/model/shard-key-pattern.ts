@@ -1,5 +1,5 @@
 /**
- * A shard key pattern and what follows from it: which documents have which key, and where keys stand in the key space.
+ * A shard key pattern: it extracts the keys of documents and encodes positions in the key space.
  * Server: shard_key_pattern.cpp. Manual: core/sharding-shard-key.
  */
 import {
@@ -27,7 +27,7 @@ export interface ShardKeyField {
   /** Dotted path in documents. */
   readonly path: string
   readonly hashed: boolean
-  /** The parts of the path. */
+  /** The components of the path. */
   readonly parts: readonly string[]
 }
 
@@ -35,19 +35,19 @@ export interface ShardKeyField {
 export interface ExtractedKey {
   /** Values in pattern order, hashed fields hashed. */
   readonly values: readonly RawValue[]
-  /** Their place in the key space: compares with `<` in the order of keys. */
+  /** The position in the key space: `<` compares keys in their order. */
   readonly keyString: string
 }
 
 /** Why a document has no shard key. */
 export type NoKeyReason = 'array' | 'missing'
 
-/** What is known of some paths, such as what the equalities of a filter fix. */
+/** Known values of paths, for example the equalities of a filter. */
 export interface ValuesByPath {
   get(path: string): RawValue | undefined
 }
 
-/** What has been checked once is read again and again. */
+/** Cache of the last parsed pattern: the same one is parsed repeatedly. */
 let lastLenient: ShardKeyPattern | null = null
 
 export class ShardKeyPattern {
@@ -56,7 +56,7 @@ export class ShardKeyPattern {
   readonly fields: readonly ShardKeyField[]
   /** The paths of the fields. */
   readonly paths: readonly string[]
-  /** The pattern as an index pattern: what the bounds of a predicate are computed over. */
+  /** The pattern as an index pattern, over which the bounds of predicates are computed. */
   readonly keyPattern: KeyPattern
   readonly isHashed: boolean
   /** Position of the hashed field, or -1. */
@@ -66,7 +66,7 @@ export class ShardKeyPattern {
   readonly globalMax: Uint8Array
   readonly globalMinKeyString: string
   readonly globalMaxKeyString: string
-  /** Of the first field's path, in bytes. */
+  /** Length in bytes of the first field's path. */
   readonly #firstNameLength: number
 
   private constructor(document: Uint8Array, fields: readonly ShardKeyField[]) {
@@ -87,8 +87,10 @@ export class ShardKeyPattern {
   }
 
   /**
-   * @param options.compoundHashed whether other fields may stand beside a hashed one (4.4 and later)
-   * @param options.refuseDollars whether parts of paths that begin with `$` are refused here rather than by the index
+   * @param options.compoundHashed whether a hashed field may be combined with others (4.4 and
+   *   later)
+   * @param options.refuseDollars whether path components that begin with `$` are rejected here;
+   *   otherwise creating the index rejects them
    * @throws CommandError 2 BadValue for every pattern that cannot be a shard key
    */
   static parse(document: Uint8Array, options: { compoundHashed: boolean; refuseDollars?: boolean }): ShardKeyPattern {
@@ -121,16 +123,16 @@ export class ShardKeyPattern {
     }
     if (fields.length === 0) throw new CommandError('BadValue', 'Shard key is empty')
     if (!isLenient) return new ShardKeyPattern(document, fields)
-    // Others get it as well: a view would keep the memory around it, and change with it.
+    // Copied because the cache shares it: a view would keep its buffer alive and change with it.
     return (lastLenient = new ShardKeyPattern(new Uint8Array(document), fields))
   }
 
-  /** The index that the server makes for this key: `x_1_y_hashed`. */
+  /** The name of the index that the server creates for this key: `x_1_y_hashed`. */
   get indexName(): string {
     return this.fields.map((field) => `${field.path}_${field.hashed ? 'hashed' : '1'}`).join('_')
   }
 
-  /** Is it exactly `{ _id: 1 }`? */
+  /** Whether it is exactly `{ _id: 1 }`. */
   get isId(): boolean {
     return this.fields.length === 1 && this.fields[0]!.path === '_id' && !this.isHashed
   }
@@ -150,7 +152,10 @@ export class ShardKeyPattern {
     return { values, keyString: encodeKeyString(values) }
   }
 
-  /** The place of a document's key in the key space, as {@link extract} gives it; undefined when it has none. */
+  /**
+   * The position of a document's key in the key space, as in {@link extract}; undefined: it has no
+   * key.
+   */
   keyStringOf(document: Uint8Array, options: { missingIsNull: boolean } = { missingIsNull: true }): string | undefined {
     if (this.fields.length > 1) {
       const key = this.extract(document, options)
@@ -162,7 +167,10 @@ export class ShardKeyPattern {
     return hashed ? hashedKeyString(value ?? nullValue) : encodeKeyString([value ?? nullValue])
   }
 
-  /** Has each field the same value, byte for byte, in both documents? False where one of them has none, or an array. */
+  /**
+   * Whether each field has the same bytes in both documents. False if one of them lacks a field or
+   * has an array.
+   */
   isSameIn(before: Uint8Array, after: Uint8Array): boolean {
     for (const { parts } of this.fields) {
       const a = extractField(before, parts)
@@ -172,7 +180,10 @@ export class ShardKeyPattern {
     return true
   }
 
-  /** Raw values by path (as fixed by a filter's equalities) to a key; undefined when one is not given or an array. */
+  /**
+   * The key of raw values by path, for example of a filter's equalities. Undefined: a value is
+   * missing or an array.
+   */
   keyFromValues(byPath: ValuesByPath): ExtractedKey | undefined {
     const values: RawValue[] = []
     for (const field of this.fields) {
@@ -184,15 +195,16 @@ export class ShardKeyPattern {
   }
 
   /**
-   * Place of a bound document `{ path: value, … }` in the key space; its fields may be in any order. Undefined when fields are missing or too
-   * many, or a value is an array.
+   * Position of a bound document `{ path: value, … }` in the key space; its fields may be in any
+   * order. Undefined: fields are missing or too many, or a value is an array.
    * @param start where the document begins
    */
   keyStringOfBound(bound: Uint8Array, start = 0): string | undefined {
     if (this.fields.length === 1) {
       const value = findField(bound, this.paths[0]!, start)
       if (value === undefined || value.type === BsonType.array) return undefined
-      // Around the only field there are the document's length, the field's type and name, and two zeros.
+      // Besides the only value there are the document's length, the field's type and name, and two
+      // zeros.
       const isOnly = readInt32(bound, start) === 7 + this.#firstNameLength + value.end - value.start
       return isOnly ? encodeKeyString([value]) : undefined
     }
@@ -214,7 +226,7 @@ export class ShardKeyPattern {
     return writer.finish()
   }
 
-  /** Does the other pattern begin with this one, values included? Server: isExtendedBy. */
+  /** Whether the other pattern begins with this one, values included. Server: isExtendedBy. */
   isExtendedBy(other: ShardKeyPattern): boolean {
     return this.fields.every(
       ({ path, hashed }, i) => other.fields[i]?.path === path && other.fields[i].hashed === hashed,
@@ -222,15 +234,18 @@ export class ShardKeyPattern {
   }
 
   /**
-   * A bound of a key that this pattern's key begins with, with the fields that are missing at its end.
-   * @param filler what they get: MinKey, or MaxKey for the upper end of the key space
+   * A bound of a prefix of this key, extended by the missing fields.
+   * @param filler their value: MinKey, or MaxKey for the upper end of the key space
    */
   extendBound(bound: Uint8Array, filler: RawValue): Uint8Array {
     const given = fieldsOf(bound)
     return this.boundDocument(this.fields.map((_, i) => given[i]?.[1] ?? filler))
   }
 
-  /** May an index with these field names be unique on a collection with this key? Server: isUniqueIndexCompatible. */
+  /**
+   * Whether an index with these field names may be unique on a collection with this key. Server:
+   * isUniqueIndexCompatible.
+   */
   allowsUniqueIndex(indexPattern: Uint8Array): boolean {
     const names = fieldsOf(indexPattern).map(([name]) => name)
     if (names[0] === '_id') return true
@@ -238,18 +253,18 @@ export class ShardKeyPattern {
   }
 }
 
-/** Is it a number whose integral part is 1? */
+/** Whether it is a number whose integral part is 1. */
 function isOne(value: RawValue): boolean {
   if (value.type !== BsonType.decimal128) return value.isNumber() && Math.trunc(value.asNumber()) === 1
   return compareValues(value, int32Value(1)) >= 0 && compareValues(value, int32Value(2)) < 0
 }
 
-/** Is it what makes a field of a pattern a hashed one? */
+/** Whether the value makes a field of a pattern hashed. */
 export function isHashedElement(value: RawValue): boolean {
   return value.type === BsonType.string && value.asString() === 'hashed'
 }
 
-/** Can it be a bound of a hashed field? Server: isValidHashedValue. */
+/** Whether it can be a bound of a hashed field. Server: isValidHashedValue. */
 export function isHashedBound(value: RawValue): boolean {
   return value.type === BsonType.int64 || value.type === BsonType.minKey || value.type === BsonType.maxKey
 }
@@ -263,7 +278,9 @@ function unsupported(pattern: Uint8Array, path: string, compoundHashed: boolean)
   )
 }
 
-/** The value at a path, undefined when there is none; 'array' when one stands at its end or on the way. */
+/**
+ * The value at a path; undefined: missing; 'array': an array is at the path or on the way to it.
+ */
 export function extractField(document: Uint8Array, parts: readonly string[]): RawValue | undefined | 'array' {
   let bytes = document
   let start = 0

@@ -1,6 +1,6 @@
 /**
- * The fields of commands that a router checks first and another member again, with their types as the parser of arguments names them.
- * Server: shard_collection.idl, reshard_collection.idl.
+ * The fields of commands that both a router and another member check, with the type names of the
+ * argument parser. Server: shard_collection.idl, reshard_collection.idl.
  */
 export const shardCollectionFields = {
   key: 'object',
@@ -14,7 +14,7 @@ export const shardCollectionFields = {
   collectionUUID: 'binary',
 } as const
 
-/** What the config server gets of it, too. */
+/** The fields that the config server receives too. */
 export const reshardCollectionFields = {
   key: 'object!',
   unique: 'bool',

@@ -1,4 +1,7 @@
-/** Run by hand: `node --expose-gc dist/test/bench/routing.bench.js`. Median of several rounds. */
+/**
+ * Run it by hand: `node --expose-gc dist/test/bench/routing.bench.js`. Prints the median of several
+ * rounds.
+ */
 import { decode, emptyDocument, encode, ObjectId, toRawValue } from '@shardlab/bson'
 import { compileFilter } from '@shardlab/query'
 import { performance } from 'node:perf_hooks'
@@ -116,7 +119,7 @@ for (const count of [1_000, 100_000, 1_000_000]) {
     () => targetFilter(placement, compileFilter(emptyDocument, context)).shards.length,
   )
   const entries = [...table.chunks()]
-  // Flat strings, as KeyStrings are: a concatenation would be flattened while it is measured.
+  // Flat strings, as KeyStrings are: a concatenation would be flattened during the measurement.
   const middles = Array.from({ length: 4_000 }, (_, i) =>
     Buffer.from(`${entries[(i * 7919) % (count - 1)]!.min}\x01`, 'latin1').toString('latin1'),
   )

@@ -52,7 +52,10 @@ export function chunkDocument(from: Document, to: Document, shard: string, major
   })
 }
 
-/** Chunks cut at these key values (in order), the i-th one on the i-th shard of the list (`s0`, `s1`, … when none is given). */
+/**
+ * Chunks split at these ascending key values, the i-th one on the i-th shard of the list (by
+ * default `s0`, `s1`, …).
+ */
 export function placementOf(
   key: Document,
   cuts: readonly Document[],
@@ -65,7 +68,7 @@ export function placementOf(
   return applyPlacementAnswer('db.c', null, { collection: collectionDocument(key, over), chunks, full: true })!
 }
 
-/** Code of the CommandError that the function throws, and its message; null when it throws nothing. */
+/** Code and message of the CommandError that the function throws; null: it does not throw. */
 export function failure(action: () => unknown): { code: number; message: string } | null {
   try {
     action()
