@@ -2,6 +2,7 @@ import { exportedRows, loadCommandModules, type CommandModules, type Row } from 
 import { exceptions, type Exception } from '../conformance/exceptions.js'
 import { behavioursPage, behaviourTopics } from './behaviours.js'
 import { deviationSection, deviationsPath } from './deviations.js'
+import { faultsPage } from './faults.js'
 import type { Finding, Repository } from './model/repository.js'
 import { operatorFamilies, operatorSection } from './operators.js'
 
@@ -40,6 +41,7 @@ export async function generatePages(repository: Repository, root: string): Promi
   return [
     { path: `${referenceFolder}/compatibility.md`, text: lines.join('\n') },
     { path: `${referenceFolder}/behaviours.md`, text: behavioursPage(notice, behaviourTopics(repository)) },
+    { path: `${referenceFolder}/faults.md`, text: faultsPage(notice) },
   ]
 }
 

@@ -59,7 +59,7 @@ t.test('a driver and a command line', async (t) => {
     t.equal(cluster.members().find(({ address }) => address === 'shard02')!.state, 'running')
     const wrong: readonly (readonly [string[], RegExp])[] = [
       [['crash shard09'], /^shardlab: shard09 is not a member of this cluster; its members are /],
-      [['crach shard02'], /'crach shard02' is no fault/],
+      [['crach shard02'], /unknown fault 'crach shard02'/],
       [['--heal', '99'], /there is no fault 99; nothing is broken\./],
       [['--heal', 'all'], /--heal takes the id of a fault/],
       [[], /Give a fault such as 'crash shard02 for 5s', or --list, or --heal/],

@@ -62,19 +62,19 @@ t.test('a member, link, step or fault that does not exist is named in one senten
     ['drop between clients and clients', /^clients have no links to each other/],
     [
       'hold at shard.migration.nowhere',
-      /^shard\.migration\.nowhere is no step that members pass; this protocol has shard\.migration\.begun, /,
+      /^unknown step: shard\.migration\.nowhere; this protocol has shard\.migration\.begun, /,
     ],
     [
       'hold at nowhere',
-      /^nowhere is no step that members pass; protocols are balancer\.defragmentation, .*shard\.migration/,
+      /^unknown step: nowhere; the protocols are balancer\.defragmentation, .*shard\.migration/,
     ],
     [
       'hold at shard.migration.committing on mongos01',
-      /^mongos01 is a mongos and never passes shard\.migration\.committing\.$/,
+      /^hold: mongos01 is a mongos, which does not reach shard\.migration\.committing; name a shard\.$/,
     ],
-    ['step down mongos01', /^stepDown is a fault of a shard or the config server, and mongos01 is a mongos\.$/],
-    ['freeze routes of shard01', /^freezeRoutes is a fault of a mongos, and shard01 is a shard\.$/],
-    ['fill disk of balancer', /^fullDisk is a fault of a shard or the config server/],
+    ['step down mongos01', /^step down: mongos01 is a mongos; name a shard or the config server\.$/],
+    ['freeze routes of shard01', /^freeze routes: shard01 is a shard; name a mongos\.$/],
+    ['fill disk of balancer', /^fill disk: balancer is a balancer; name a shard or the config server\.$/],
   ]
   for (const [fault, message] of wrong) {
     const error = await cluster.faults.apply(fault).catch((thrown: unknown) => thrown)
@@ -95,7 +95,7 @@ t.test('a member, link, step or fault that does not exist is named in one senten
   await cluster.crash('shard02')
   for (const verb of ['crash', 'pause'])
     await t.rejects(cluster.faults.apply(`${verb} shard02`), {
-      message: `${verb} shard02 wants a member that runs: shard02 is crashed.`,
+      message: `${verb}: shard02 is not running (it has crashed). Restart it first.`,
     })
 })
 
@@ -173,7 +173,7 @@ t.test('over the wire: apply, list, heal', async (t) => {
     code: 2,
     errmsg: 'there is no fault 2; nothing is broken.',
   })
-  t.match(await admin(cluster, { shardlab: 'apply' }), { ok: 0, code: 2, errmsg: /^apply wants a fault/ })
+  t.match(await admin(cluster, { shardlab: 'apply' }), { ok: 0, code: 2, errmsg: /^apply needs a fault/ })
   t.match(await admin(cluster, { shardlab: 'explode' }), {
     ok: 0,
     code: 2,

@@ -149,17 +149,17 @@ t.test('over the wire: what a verb does not take is refused, and whole numbers m
   const slow = { shardlab: 'apply', fault: { verb: 'slow', target: 'shard02', factor: 2n, for: 5000n } }
   t.match(await admin(cluster, slow), { id: 1, ok: 1 })
   for (const id of [true, '1', [1], 1.5])
-    t.match(await admin(cluster, { shardlab: 'heal', id }), { ok: 0, code: 2, errmsg: /^heal wants the id of a fault/ })
+    t.match(await admin(cluster, { shardlab: 'heal', id }), { ok: 0, code: 2, errmsg: /^heal needs the id of a fault/ })
   t.match(await admin(cluster, { shardlab: 'heal', id: 1n, maxTimeMS: 1000 }), { healed: [1] })
 })
 
 t.test('where nothing could happen there is nothing to break', async (t) => {
   const cluster = await start(t)
   for (const [fault, message] of [
-    ['resume shard02', /^resume shard02 wants a member that is paused\.$/],
-    ['refuse connections to clients', /^nobody connects to clients; /],
-    ['cut replies of clients', /^clients send no replies; /],
-    ['duplicate between shard01 and clients', /^what clients send is never duplicated; /],
+    ['resume shard02', /^resume: shard02 is not paused\.$/],
+    ['refuse connections to clients', /^refuse connections: clients accept no connections; /],
+    ['cut replies of clients', /^cut: clients send no replies; /],
+    ['duplicate between shard01 and clients', /^duplicate: messages of clients cannot be duplicated; /],
     ['drop between clients and balancer', /^clients have no link to the balancer; /],
   ] as const)
     await t.rejects(cluster.faults.apply(fault), { message })

@@ -119,7 +119,7 @@ t.test('broken rules are told with their line', async (t) => {
       'do: addShrad',
       'a.yaml:12: timeline.0.do: addShrad is neither a fault nor one of addShard, removeShard',
     ],
-    ['crash shard02 for 10m', 'crash', "a.yaml:13: timeline.1.do: 'crash' is not understood"],
+    ['crash shard02 for 10m', 'crash', "a.yaml:13: timeline.1.do: cannot read the fault 'crash'"],
     ['crash shard02 for 10m', 'crash shard07', 'a.yaml:13: timeline.1.do: shard07 is not a member'],
     [
       'do: crash shard02 for 10m',

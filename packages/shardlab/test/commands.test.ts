@@ -1,4 +1,5 @@
 /** What all commands have in common: their help, and files that they write. */
+import { faultForms } from '@shardlab/cluster'
 import { CommanderError } from 'commander'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -45,6 +46,18 @@ t.test('every command tells its exit codes, and has examples that it understands
       )
       await t.resolves(createProgram(runners).parseAsync(words, { from: 'user' }), line)
     }
+})
+
+t.test('the help of fault lists every form of the table of verbs, in its order', async (t) => {
+  const help = await helpOf('fault')
+  const listed = /^Faults:\n((?:  .*\n)+)/m.exec(help)![1]!
+  t.same(
+    listed
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.trim()),
+    faultForms,
+  )
 })
 
 t.test('simulate: a variant may stand before the scenario, and another one behind it', async (t) => {

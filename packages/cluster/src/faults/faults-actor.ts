@@ -1,4 +1,4 @@
-/** The API's own address as an actor: what members ask of the cluster as a whole. */
+/** The address of the API as an actor: it serves requests of members about the cluster as a whole. */
 import {
   UnservedMessageError,
   clusterAddress,
@@ -10,9 +10,9 @@ import {
 import { CommandError, decode, encode, errorDocument, type Document } from '@shardlab/bson'
 import { OptionError } from '../option-error.js'
 import type { Faults } from './faults.js'
-import type { FaultInput } from './schema.js'
+import type { FaultInput } from './verb-table.js'
 
-/** Serves the verbs of faults of the command `shardlab`. `faults` is called when the first of them arrives. */
+/** Serves apply, list and heal of the command `shardlab`. `faults` is called with the first request. */
 export function faultsActor(faults: () => Faults): Actor {
   return {
     async receive<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
@@ -50,17 +50,17 @@ async function run(faults: Faults, verb: string, command: Document): Promise<Doc
     case 'heal':
       return { healed: await faults.healInBackground(idOf(command['id'])) }
     default:
-      throw new OptionError(`${verb} is no verb of faults; they are apply, list and heal.`)
+      throw new OptionError(`unknown verb: ${verb}; use apply, list or heal.`)
   }
 }
 
 function faultOf(fault: unknown): FaultInput | string {
   if (typeof fault === 'string' || (typeof fault === 'object' && fault !== null)) return fault as FaultInput | string
-  throw new OptionError("apply wants a fault: a text such as 'crash shard02 for 5s', or a document.")
+  throw new OptionError("apply needs a fault: a text such as 'crash shard02 for 5s', or a document.")
 }
 
 function idOf(id: unknown): number | undefined {
   if (id === undefined || id === null) return undefined
   if (Number.isInteger(id)) return id as number
-  throw new OptionError('heal wants the id of a fault, or nothing to heal all.')
+  throw new OptionError('heal needs the id of a fault, a whole number; without an id it heals all faults.')
 }

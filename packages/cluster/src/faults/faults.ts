@@ -2,25 +2,28 @@
 import type { Address } from '@shardlab/actor'
 import type { Alarm, Runtime } from '@shardlab/runtime'
 import { OptionError } from '../option-error.js'
-import { begin, downVerbs, processVerbs, type FaultWorld, type ResolvedFault, type RunningFault } from './effects.js'
+import type { EndingEvent, FaultVerb, FaultWorld, RunningFault } from './fault-verb.js'
 import { formatFault } from './grammar.js'
 import { parseFault } from './parse.js'
-import { checkState, resolveFault } from './resolve.js'
-import type { FaultInput, FaultSpec, FaultVerb } from './schema.js'
+import { checkState, resolveFault, type ResolvedFault } from './resolve.js'
+import type { FaultInput, FaultSpec } from './verb-table.js'
 
 /** A fault that has been applied and not healed. */
 export interface AppliedFault {
   readonly id: number
-  /** As the grammar writes it. */
+  /** As text. */
   readonly fault: string
   readonly spec: FaultSpec
-  /** `scheduled`: it has not begun; `exhausted`: it has struck as often as it may, and what it holds it still holds. */
+  /**
+   * `scheduled`: it has not begun. `exhausted`: it has struck `first` times and strikes no more, but what it holds stays
+   * held until it is healed.
+   */
   readonly state: 'scheduled' | 'active' | 'exhausted'
   /** When it began or will begin, in milliseconds since the epoch of the cluster's clock. */
   readonly beginsAtMs: number
-  /** When it heals itself; null: it does not. */
+  /** When it heals itself; null: never. */
   readonly healsAtMs: number | null
-  /** How often it has struck; null: it is not counted. */
+  /** How often it has struck; null: strikes are not counted. */
   readonly strikes: number | null
 }
 
@@ -30,22 +33,19 @@ interface Entry {
   readonly beginsAtMs: number
   readonly healsAtMs: number | null
   alarm: Alarm | null
-  /** Its turn has come. */
+  /** Whether its start has been reached; it may still be beginning. */
   begun: boolean
   /** null: it is not at work yet. */
   running: RunningFault | null
 }
 
-/** How long a member stays stepped down unless told otherwise. */
-const stepDownMs = 10_000
-
 export interface FaultsOptions {
   readonly networkTimeoutMs: number
-  /** Starts a member that is down again. Default: the runtime does. */
+  /** Starts a member that is down. Default: the runtime does. */
   readonly restart?: FaultWorld['restart']
 }
 
-/** Everything that is broken on purpose. */
+/** The faults of a cluster: everything that is broken on purpose. */
 export class Faults {
   readonly #runtime: Runtime
   readonly #world: FaultWorld
@@ -66,18 +66,17 @@ export class Faults {
       isKeptDown: (member) => [...this.#entries.values()].some(({ running }) => running?.down?.has(member) === true),
     }
     runtime.onEvent((event) => {
-      // Whoever ended or started it: by a fault, by the API, or by a defect of its own.
       if (event.type !== 'member') return
       if (event.state === 'started')
         for (const { running } of this.#entries.values()) running?.down?.delete(event.member)
-      this.#over(event.member, event.state === 'started' ? downVerbs : processVerbs)
+      this.#over(event.member, event.state === 'started' ? 'start of the member' : 'end of the process')
     })
   }
 
   /**
-   * Applies a fault, given as text (`crash shard02 for 5s`) or as data (`{ verb: 'crash', target: 'shard02', for: '5s' }`). Resolves once it is
-   * at work, or has been scheduled.
-   * @throws OptionError one sentence: the fault is not understood, or names a member, link or step that does not exist
+   * Applies a fault, given as text (`crash shard02 for 5s`) or as data (`{ verb: 'crash', target: 'shard02', for: '5s' }`).
+   * Resolves once the fault is at work or scheduled.
+   * @throws OptionError one sentence: the fault is invalid, or names a member, link or step that does not exist
    */
   apply(fault: FaultInput | string): Promise<{ id: number }> {
     return this.#runtime.during(this.applyInBackground(fault))
@@ -94,19 +93,21 @@ export class Faults {
   }
 
   /**
-   * Heals a fault, or all: members that were down run again, links work, who was held goes on. Resolves with the ids of those healed.
+   * Heals a fault, or all: starts members that are down, repairs links and releases members held at steps.
+   * @returns the ids of the healed faults
    * @throws OptionError when there is no such fault
    */
   heal(id?: number): Promise<number[]> {
     return this.#runtime.during(this.healInBackground(id))
   }
 
-  /** {@link apply} for one who lets time pass by itself. */
+  /** {@link apply} for a caller that advances the virtual clock itself. */
   async applyInBackground(fault: FaultInput | string): Promise<{ id: number }> {
     const spec = await parseFault(fault)
     const resolved = resolveFault(spec, this.#runtime.members())
     if (spec.after === undefined || spec.after === 0) this.#check(resolved)
-    const lastsMs = ('for' in spec ? spec.for : undefined) ?? (spec.verb === 'stepDown' ? stepDownMs : undefined)
+    const lastsMs =
+      ('for' in spec ? spec.for : undefined) ?? (resolved.verb.on === 'member' ? resolved.verb.lastsMs : undefined)
     const beginsAtMs = this.#runtime.now() + (spec.after ?? 0)
     const entry: Entry = {
       id: ++this.#lastId,
@@ -126,7 +127,7 @@ export class Faults {
     return { id: entry.id }
   }
 
-  /** {@link heal} for one who lets time pass by itself. */
+  /** {@link heal} for a caller that advances the virtual clock itself. */
   async healInBackground(id?: number): Promise<number[]> {
     if (id !== undefined && !this.#entries.has(id)) {
       const known = [...this.#entries.keys()]
@@ -135,7 +136,7 @@ export class Faults {
       )
     }
     const entries = id === undefined ? [...this.#entries.values()] : [this.#entries.get(id)!]
-    // The last one first: a member that was frozen and then crashed is started before it is thawed.
+    // In reverse order: a member that was paused and then crashed is started before the pause is healed.
     const failures: unknown[] = []
     for (const entry of entries.toReversed()) await this.#heal(entry).catch((error: unknown) => failures.push(error))
     if (failures.length > 0) throw failures[0]
@@ -152,12 +153,10 @@ export class Faults {
     await this.#begin(entry)
   }
 
-  /** @throws OptionError when the member is not in the state that the verb wants */
+  /** @throws OptionError when the member is not in the state that the verb needs */
   #check(resolved: ResolvedFault): void {
-    checkState(resolved, this.#runtime.members())
-    const { target, spec } = resolved
-    if (spec.verb === 'resume' && this.#atWork(target!, 'pause').length === 0)
-      throw new OptionError(`${formatFault(spec)} wants a member that is paused.`)
+    const { target } = resolved
+    checkState(resolved, this.#runtime.members(), target !== null && this.#atWork(target, 'pause').length > 0)
   }
 
   #isUp(member: Address): boolean {
@@ -166,25 +165,23 @@ export class Faults {
   }
 
   async #begin(entry: Entry): Promise<void> {
-    const { target, spec } = entry.resolved
+    const { target, verb } = entry.resolved
     this.#entries.set(entry.id, entry)
     entry.begun = true
     this.#report('fault-applied', entry)
     try {
-      // Who is frozen cannot end in order.
-      if (spec.verb === 'stop') await this.#resume(target!)
       entry.running = await begin(this.#world, entry.resolved)
     } catch (error) {
       this.#entries.delete(entry.id)
       this.#report('fault-healed', entry)
       throw error
     }
-    const isOver = downVerbs.includes(spec.verb) && this.#isUp(target!)
+    const isOver = endsWith(verb) === 'start of the member' && this.#isUp(target!)
     if (entry.running === null) {
       this.#entries.delete(entry.id)
       this.#report('fault-healed', entry)
     } else if (isOver || !this.#entries.has(entry.id)) {
-      // Somebody has healed it while it began, or has started or ended the member.
+      // It was healed while it began, or the member was started or ended.
       this.#entries.delete(entry.id)
       await this.#undo(entry, entry.running)
     } else if (entry.healsAtMs !== null) {
@@ -200,7 +197,7 @@ export class Faults {
     if (entry.running !== null) await this.#undo(entry, entry.running)
   }
 
-  /** Also where what it broke does not work again, it is over: the member may have crashed while it was starting. */
+  /** A fault is over even when healing fails, as when the member crashes while it is starting. */
   async #undo(entry: Entry, running: RunningFault): Promise<void> {
     try {
       await running.heal()
@@ -209,26 +206,25 @@ export class Faults {
     }
   }
 
-  #begun(member: Address, verbs: readonly FaultVerb[]): Entry[] {
-    const isMeant = ({ begun, resolved: { target, spec } }: Entry) =>
-      begun && target === member && verbs.includes(spec.verb)
-    return [...this.#entries.values()].filter(isMeant)
+  #begunOn(member: Address): Entry[] {
+    return [...this.#entries.values()].filter(({ begun, resolved: { target } }) => begun && target === member)
   }
 
-  #atWork(member: Address, verb: FaultVerb): Entry[] {
-    return this.#begun(member, [verb]).filter(({ running }) => running !== null)
+  #atWork(member: Address, verb: string): Entry[] {
+    return this.#begunOn(member).filter(({ running, resolved: { spec } }) => running !== null && spec.verb === verb)
   }
 
-  /** One that only begins is healed as soon as it is at work. */
-  #over(member: Address, verbs: readonly FaultVerb[]): void {
-    for (const entry of this.#begun(member, verbs)) this.#later(entry, () => this.#heal(entry))
+  /** Heals the faults that end with this event of a member. One that is still beginning is undone once it is at work. */
+  #over(member: Address, event: EndingEvent): void {
+    for (const entry of this.#begunOn(member))
+      if (endsWith(entry.resolved.verb) === event) this.#later(entry, () => this.#heal(entry))
   }
 
   async #resume(member: Address): Promise<void> {
     for (const entry of this.#atWork(member, 'pause')) await this.#heal(entry)
   }
 
-  /** What a schedule does: nobody is there to hear that it cannot be done. */
+  /** Work without a caller, such as that of a schedule: a failure is logged. */
   #later(entry: Entry, work: () => Promise<void>): void {
     work().catch((error: unknown) => {
       const fields = {
@@ -256,4 +252,19 @@ export class Faults {
       target: resolved.target,
     })
   }
+}
+
+function begin(world: FaultWorld, { verb, spec, target, link }: ResolvedFault): Promise<RunningFault | null> {
+  switch (verb.on) {
+    case 'member':
+      return verb.begin(world, target!, spec)
+    case 'link':
+      return verb.begin(world, link!, spec)
+    case 'step':
+      return verb.begin(world, target, spec)
+  }
+}
+
+function endsWith(verb: FaultVerb): EndingEvent | undefined {
+  return verb.on === 'member' ? verb.endsWith : undefined
 }

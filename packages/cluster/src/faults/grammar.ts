@@ -1,153 +1,113 @@
-/** Faults as text, `crash shard02 for 5s`: the grammar stands in the README of this package. */
+/** Faults as text, `crash shard02 for 5s`. The grammar: docs/reference/faults.md, made from the table of verbs. */
 import { durationPattern, formatDuration } from '@shardlab/quantities'
 import { OptionError } from '../option-error.js'
-import { formatRate } from '../quantity-options.js'
-import type { FaultSpec } from './schema.js'
+import { Phrase, type AnySpec, type FaultData } from './phrase.js'
+import { verbTable, type FaultSpec, type FaultVerbName } from './verb-table.js'
 
-type Words = Readonly<Record<string, string | undefined>>
-type Data = Record<string, unknown>
+/** One way to write faults of a verb. */
+export interface FaultForm {
+  readonly verb: FaultVerbName
+  readonly phrase: Phrase
+  /** Data of a text without values of its own; null: the phrase has values. */
+  readonly data: FaultData | null
+}
 
-interface Form {
-  /** Shown to who got it wrong. */
-  readonly usage: string
+/** All forms, in the order of the table of verbs. */
+const forms: readonly FaultForm[] = verbTable.flatMap((verb) => {
+  const forms: FaultForm[] = [{ verb: verb.verb, phrase: new Phrase(verb.phrase), data: null }]
+  const shortcut = 'shortcut' in verb ? verb.shortcut : undefined
+  if (shortcut !== undefined)
+    forms.push({ verb: verb.verb, phrase: new Phrase(shortcut.phrase), data: { ...shortcut.data } })
+  return forms
+})
+
+const phrases = new Map(forms.filter(({ data }) => data === null).map(({ verb, phrase }) => [verb, phrase]))
+
+/** The phrase in which faults of a verb are written. */
+export function phraseOf(verb: string): Phrase {
+  return phrases.get(verb as FaultVerbName)!
+}
+
+interface Filter {
+  /** As the grammar shows it. */
+  readonly grammar: string
+  /** Faults that take it. */
+  readonly of: 'every fault' | 'faults of links' | 'faults of links and steps'
+  readonly key: string
   readonly pattern: RegExp
-  readonly data: (words: Words) => Data
+  readonly read: (word: string) => unknown
+  readonly write: (value: never) => string
 }
 
-const who = String.raw`(?<target>\S+)`
-const time = `(?<by>${durationPattern})`
-const step = String.raw`(?<step>\S+)(?: on (?<target>\S+))?`
-const between = String.raw`(?:between (?<one>\S+) and (?<other>\S+)|from (?<from>\S+) to (?<to>\S+))`
-const percentage = String.raw`(?:(?<percent>\d+(?:\.\d+)?)% )?`
-
-const member = (verb: string, words: string): Form => ({
-  usage: `${words} shard02`,
-  pattern: new RegExp(`^${words} ${who}$`),
-  data: ({ target }) => ({ verb, target }),
-})
-
-const atStep = (verb: string, words: string): Form => ({
-  usage: `${words} shard.migration.committing [on shard01]`,
-  pattern: new RegExp(`^${words} ${step}$`),
-  data: ({ step, target }) => ({ verb, step, ...(target === undefined ? {} : { target }) }),
-})
-
-function linkOf({ one, other, from, to }: Words): Data {
-  return one === undefined ? { from, to, bothWays: false } : { from: one, to: other, bothWays: true }
-}
-
-const probabilityOf = ({ percent }: Words): Data =>
-  percent === undefined ? {} : { probability: Number(percent) / 100 }
-
-const forms: readonly Form[] = [
-  atStep('crashAt', 'crash at'),
-  member('crash', 'crash'),
-  member('destroy', 'destroy'),
-  member('restart', 'restart'),
-  member('stop', 'stop'),
-  member('pause', 'pause'),
-  member('resume', 'resume'),
-  member('stepDown', 'step down'),
+/** What can follow a form, in any order; written in this one. */
+const filters: readonly Filter[] = [
   {
-    usage: 'slow disk of shard02 by 20ms',
-    pattern: new RegExp(`^slow disk of ${who} by ${time}$`),
-    data: ({ target, by }) => ({ verb: 'slowDisk', target, by }),
+    grammar: 'only KIND { "," KIND }',
+    of: 'faults of links',
+    key: 'kinds',
+    pattern: / only ([\w.-]+(?:, ?[\w.-]+)*)$/,
+    read: (word) => word.split(/, ?/),
+    write: (kinds: readonly string[]) => `only ${kinds.join(', ')}`,
   },
   {
-    usage: 'slow shard02 by 10x',
-    pattern: new RegExp(String.raw`^slow ${who} by (?<factor>\d+(?:\.\d+)?)x$`),
-    data: ({ target, factor }) => ({ verb: 'slow', target, factor: Number(factor) }),
-  },
-  member('fullDisk', 'fill disk of'),
-  {
-    usage: 'skew clock of shard02 by -2h',
-    pattern: new RegExp(`^skew clock of ${who} by ${time}$`),
-    data: ({ target, by }) => ({ verb: 'skewClock', target, by }),
+    grammar: 'first N',
+    of: 'faults of links and steps',
+    key: 'first',
+    pattern: / first (\d+)$/,
+    read: Number,
+    write: (count: number) => `first ${count}`,
   },
   {
-    usage: 'jump clock of shard02 by -2h',
-    pattern: new RegExp(`^jump clock of ${who} by ${time}$`),
-    data: ({ target, by }) => ({ verb: 'jumpClock', target, by }),
-  },
-  { ...member('freezeRoutes', 'freeze routes of'), usage: 'freeze routes of mongos01' },
-  member('stallRangeDeleter', 'stall range deleter of'),
-  {
-    usage: 'partition shard01 [from shard02] [one way]',
-    pattern: new RegExp(String.raw`^partition ${who}(?: from (?<from>\S+))?(?<oneWay> one way)?$`),
-    data: ({ target, from = 'everybody', oneWay }) => ({
-      verb: 'partition',
-      link: { from: target, to: from, bothWays: oneWay === undefined },
-    }),
+    grammar: 'with probability N"%"',
+    of: 'faults of links',
+    key: 'probability',
+    pattern: / with probability (\d+(?:\.\d+)?)%$/,
+    read: (word) => Number(word) / 100,
+    write: (probability: number) => `with probability ${Number((probability * 100).toPrecision(12))}%`,
   },
   {
-    usage: 'delay between mongos01 and shard02 by 20ms[..40ms]',
-    pattern: new RegExp(`^delay ${percentage}${between} by ${time}(?:\\.\\.(?<upTo>${durationPattern}))?$`),
-    data: (words) => ({
-      verb: 'delay',
-      link: linkOf(words),
-      by: words['by'],
-      ...(words['upTo'] === undefined ? {} : { upTo: words['upTo'] }),
-      ...probabilityOf(words),
-    }),
+    grammar: 'seed N',
+    of: 'faults of links',
+    key: 'seed',
+    pattern: / seed (\d+)$/,
+    read: Number,
+    write: (seed: number) => `seed ${seed}`,
   },
   {
-    usage: 'limit between mongos01 and shard02 to 10MB/s',
-    pattern: new RegExp(String.raw`^limit ${between} to (?<rate>\S+)$`),
-    data: (words) => ({ verb: 'limit', link: linkOf(words), to: words['rate'] }),
+    grammar: 'after TIME',
+    of: 'every fault',
+    key: 'after',
+    pattern: new RegExp(` after (${durationPattern})$`),
+    read: String,
+    write: (ms: number) => `after ${formatDuration(ms)}`,
   },
   {
-    usage: 'drop [5%] between mongos01 and shard02',
-    pattern: new RegExp(`^drop ${percentage}${between}$`),
-    data: (words) => ({ verb: 'drop', link: linkOf(words), ...probabilityOf(words) }),
+    grammar: 'for TIME',
+    of: 'every fault',
+    key: 'for',
+    pattern: new RegExp(` for (${durationPattern})$`),
+    read: String,
+    write: (ms: number) => `for ${formatDuration(ms)}`,
   },
-  {
-    usage: 'refuse connections to shard02 [from mongos01]',
-    pattern: new RegExp(String.raw`^refuse connections to ${who}(?: from (?<from>\S+))?$`),
-    data: ({ target, from = 'everybody' }) => ({ verb: 'refuse', link: { from, to: target } }),
-  },
-  {
-    usage: 'config unavailable',
-    pattern: /^config unavailable$/,
-    data: () => ({ verb: 'refuse', link: { from: 'everybody', to: 'config' } }),
-  },
-  {
-    usage: 'cut replies of mongos01 [to clients]',
-    pattern: new RegExp(String.raw`^cut ${percentage}replies of ${who}(?: to (?<to>\S+))?$`),
-    data: (words) => ({
-      verb: 'cut',
-      link: { from: words['target'], to: words['to'] ?? 'everybody' },
-      ...probabilityOf(words),
-    }),
-  },
-  {
-    usage: 'duplicate [5%] between shard01 and shard02',
-    pattern: new RegExp(`^duplicate ${percentage}${between}$`),
-    data: (words) => ({ verb: 'duplicate', link: linkOf(words), ...probabilityOf(words) }),
-  },
-  atStep('hold', 'hold at'),
-  atStep('fail', 'fail at'),
 ]
 
-/** What may stand behind any form, in any order. */
-const filters: readonly { readonly pattern: RegExp; readonly data: (word: string) => Data }[] = [
-  { pattern: new RegExp(` for (${durationPattern})$`), data: (word) => ({ for: word }) },
-  { pattern: new RegExp(` after (${durationPattern})$`), data: (word) => ({ after: word }) },
-  { pattern: / first (\d+)$/, data: (word) => ({ first: Number(word) }) },
-  { pattern: / seed (\d+)$/, data: (word) => ({ seed: Number(word) }) },
-  { pattern: / with probability (\d+(?:\.\d+)?)%$/, data: (word) => ({ probability: Number(word) / 100 }) },
-  { pattern: / only ([\w.-]+(?:, ?[\w.-]+)*)$/, data: (word) => ({ kinds: word.split(/, ?/) }) },
-]
+/** The grammar and the verbs, for the reference page. */
+export const faultReference = {
+  forms: forms.map(({ verb, phrase }) => ({ verb, grammar: phrase.grammar, example: phrase.usage })),
+  filters: filters.map(({ grammar, of }) => ({ grammar, of })),
+  verbs: verbTable.map(({ verb, effect, healing }) => ({ verb, effect, healing })),
+} as const
 
-/** The forms of the grammar without filters, for help texts. */
-export const faultForms: readonly string[] = forms.map(({ usage }) => usage)
+/** Examples of all forms, without filters: for help texts. */
+export const faultForms: readonly string[] = forms.map(({ phrase }) => phrase.usage)
 
 /**
  * A fault as data from its text, such as `drop 5% between mongos01 and shard02 first 10 for 1m`.
  * @throws OptionError one sentence
  */
-export function parseFaultText(text: string): Data {
+export function parseFaultText(text: string): FaultData {
   let rest = text.trim().replace(/\s+/g, ' ')
-  const data: Data = {}
+  const data: FaultData = {}
   const prefix = new RegExp(`^at (${durationPattern}) `).exec(rest)
   if (prefix !== null) {
     data['after'] = prefix[1]
@@ -155,105 +115,53 @@ export function parseFaultText(text: string): Data {
   }
   for (let found = true; found;) {
     found = false
-    for (const { pattern, data: read } of filters) {
+    for (const { key, pattern, read } of filters) {
       const match = pattern.exec(rest)
       if (match === null) continue
-      addTo(data, read(match[1]!), text)
+      addTo(data, { [key]: read(match[1]!) }, text)
       rest = rest.slice(0, match.index)
       found = true
     }
   }
-  for (const form of forms) {
-    const match = form.pattern.exec(rest)
-    if (match !== null) return addTo(form.data(match.groups ?? {}), data, text)
+  for (const { verb, phrase, data: fixed } of forms) {
+    const read = phrase.read(rest)
+    if (read !== null) return addTo({ verb, ...read, ...fixed }, data, text)
   }
   throw new OptionError(notUnderstood(text, rest))
 }
 
-/** @throws OptionError when the text says something twice */
-function addTo(data: Data, more: Data, text: string): Data {
+/** @throws OptionError when a key is in both */
+function addTo(data: FaultData, more: FaultData, text: string): FaultData {
   const twice = Object.keys(more).find((key) => key in data)
-  if (twice !== undefined) throw new OptionError(`'${text}' says ${said[twice] ?? twice} twice.`)
+  if (twice !== undefined) throw new OptionError(`the fault '${text}' gives ${written[twice] ?? twice} twice: keep one.`)
   return Object.assign(data, more)
 }
 
-/** How a text says it, where data have another name for it. */
-const said: Words = { kinds: 'only', after: 'when it begins', for: 'how long it lasts' }
+/** How texts write the keys of data, where they differ. */
+const written: Readonly<Record<string, string>> = {
+  kinds: "'only'",
+  after: "its start ('at' or 'after')",
+  for: "its duration ('for')",
+  probability: 'its probability',
+}
 
 function notUnderstood(text: string, rest: string): string {
   const verb = rest.split(' ')[0]!
-  const alike = forms.filter(({ usage }) => usage.startsWith(`${verb} `)).map(({ usage }) => `'${usage}'`)
-  if (alike.length === 0) return `'${text}' is no fault; one begins with ${firstWords().join(', ')}.`
-  return `'${text}' is not understood; write ${alike.join(' or ')}, and behind it for, after, first, only, with probability or seed.`
+  const alike = faultForms.filter((usage) => usage.startsWith(`${verb} `)).map((usage) => `'${usage}'`)
+  if (alike.length === 0) return `unknown fault '${text}': a fault begins with one of ${firstWords().join(', ')}.`
+  return `cannot read the fault '${text}': write ${alike.join(' or ')}, followed by any of for, after, first, only, with probability and seed.`
 }
 
 function firstWords(): string[] {
-  return [...new Set(forms.map(({ usage }) => usage.split(' ')[0]!))]
+  return [...new Set(faultForms.map((usage) => usage.split(' ')[0]!))]
 }
 
 /** The text that {@link parseFaultText} reads as this fault. */
 export function formatFault(spec: FaultSpec): string {
-  return `${phraseOf(spec)}${filtersOf(spec)}`
-}
-
-function phraseOf(spec: FaultSpec): string {
-  switch (spec.verb) {
-    case 'crash':
-    case 'destroy':
-    case 'restart':
-    case 'stop':
-    case 'pause':
-    case 'resume':
-      return `${spec.verb} ${spec.target}`
-    case 'stepDown':
-      return `step down ${spec.target}`
-    case 'slow':
-      return `slow ${spec.target} by ${spec.factor}x`
-    case 'slowDisk':
-      return `slow disk of ${spec.target} by ${formatDuration(spec.by)}`
-    case 'fullDisk':
-      return `fill disk of ${spec.target}`
-    case 'skewClock':
-      return `skew clock of ${spec.target} by ${formatDuration(spec.by)}`
-    case 'jumpClock':
-      return `jump clock of ${spec.target} by ${formatDuration(spec.by)}`
-    case 'freezeRoutes':
-      return `freeze routes of ${spec.target}`
-    case 'stallRangeDeleter':
-      return `stall range deleter of ${spec.target}`
-    case 'partition':
-      return `partition ${spec.link.from} from ${spec.link.to}${spec.link.bothWays ? '' : ' one way'}`
-    case 'delay':
-      return `delay ${linkText(spec.link)} by ${formatDuration(spec.by)}${spec.upTo === undefined ? '' : `..${formatDuration(spec.upTo)}`}`
-    case 'drop':
-    case 'duplicate':
-      return `${spec.verb} ${linkText(spec.link)}`
-    case 'limit':
-      return `limit ${linkText(spec.link)} to ${formatRate(spec.to)}`
-    case 'refuse':
-      return `refuse connections to ${spec.link.to} from ${spec.link.from}`
-    case 'cut':
-      return `cut replies of ${spec.link.from} to ${spec.link.to}`
-    case 'hold':
-    case 'fail':
-      return `${spec.verb} at ${spec.step}${spec.target === undefined ? '' : ` on ${spec.target}`}`
-    case 'crashAt':
-      return `crash at ${spec.step}${spec.target === undefined ? '' : ` on ${spec.target}`}`
-  }
-}
-
-function linkText({ from, to, bothWays }: { from: string; to: string; bothWays: boolean }): string {
-  return bothWays ? `between ${from} and ${to}` : `from ${from} to ${to}`
-}
-
-function filtersOf(spec: FaultSpec): string {
-  let text = ''
-  if ('kinds' in spec && spec.kinds !== undefined) text += ` only ${spec.kinds.join(', ')}`
-  if ('first' in spec && spec.first !== undefined) text += ` first ${spec.first}`
-  if ('probability' in spec && spec.probability !== undefined)
-    text += ` with probability ${Number((spec.probability * 100).toPrecision(12))}%`
-  if ('seed' in spec && spec.seed !== undefined) text += ` seed ${spec.seed}`
-  if (spec.after !== undefined) text += ` after ${formatDuration(spec.after)}`
-  if ('for' in spec && spec.for !== undefined) text += ` for ${formatDuration(spec.for)}`
-  return text
+  const values: AnySpec = spec
+  const written = filters.flatMap(({ key, write }) => {
+    const value: unknown = values[key]
+    return value === undefined ? [] : [write(value as never)]
+  })
+  return [phraseOf(spec.verb).write(spec), ...written].join(' ')
 }

@@ -1,12 +1,15 @@
-/** From a fault as a caller writes it to one that is known to make sense. */
+/** Faults as callers write them, text or data, checked. */
 import { parseFaultText } from './grammar.js'
-import type { FaultInput, FaultSpec } from './schema.js'
+import type { FaultInput, FaultSpec } from './verb-table.js'
 
 type Schema = typeof import('./schema.js')
 
 let schema: Schema | null = null
 
-/** Who breaks nothing starts without it. In a simulation it is there from the beginning: loading takes no virtual time. */
+/**
+ * Loads zod, which a cluster without faults does not need. Simulated clusters load it when they start: loading takes no
+ * virtual time.
+ */
 export async function loadFaultSchema(): Promise<Schema> {
   schema ??= await import('./schema.js')
   return schema

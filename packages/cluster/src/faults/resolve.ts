@@ -1,48 +1,58 @@
-/** Are there the members, links and steps that a fault names? */
+/** Finds the members, links and steps that a fault names. */
 import { balancerAddress, namedSteps, type Address } from '@shardlab/actor'
 import { clientsAddress, type LinkEnd, type MemberInfo } from '@shardlab/runtime'
 import { OptionError } from '../option-error.js'
-import type { ResolvedFault } from './effects.js'
-import { formatFault } from './grammar.js'
-import type { FaultSpec, FaultVerb } from './schema.js'
+import type { FaultLink, FaultVerb, LinkVerb, MemberVerb } from './fault-verb.js'
+import { phraseOf } from './grammar.js'
+import { verbNamed, type FaultSpec } from './verb-table.js'
 
-/** Roles whose members know a verb; the others have nothing that it could act on. */
-const rolesOf: Partial<Record<FaultVerb, readonly string[]>> = {
-  stepDown: ['shard', 'config-server'],
-  slowDisk: ['shard', 'config-server'],
-  fullDisk: ['shard', 'config-server'],
-  freezeRoutes: ['mongos'],
-  stallRangeDeleter: ['shard'],
+/** A fault whose names have been found. */
+export interface ResolvedFault {
+  readonly spec: FaultSpec
+  readonly verb: FaultVerb
+  /** null: the fault is not one of a single member. */
+  readonly target: Address | null
+  /** null: the fault is not one of links. */
+  readonly link: FaultLink | null
 }
-
-/** Verbs that want a member that is up. */
-const wantsUp: ReadonlySet<FaultVerb> = new Set(['crash', 'destroy', 'stop', 'pause', 'stepDown', 'freezeRoutes'])
 
 /** @throws OptionError one sentence */
 export function resolveFault(spec: FaultSpec, members: readonly MemberInfo[]): ResolvedFault {
+  const verb = verbNamed(spec.verb)!
   const target = 'target' in spec && spec.target !== undefined ? memberNamed(spec.target, members) : null
-  if (target !== null) checkRole(spec, target)
-  if ('step' in spec) checkStep(spec.step, target)
+  if (verb.on === 'member') checkRole(verb, target!)
+  if ('step' in spec) checkStep(spec, target)
   const named = target === null ? spec : ({ ...spec, target: target.address } as FaultSpec)
-  if (!('link' in spec)) return { spec: named, target: target?.address ?? null, link: null }
+  if (!('link' in spec) || verb.on !== 'link') return { spec: named, verb, target: target?.address ?? null, link: null }
   const link = { from: endNamed(spec.link.from, members), to: endNamed(spec.link.to, members) }
-  checkLink(spec.verb, link)
+  checkLink(verb, link)
   const ends = { from: nameOf(link.from), to: nameOf(link.to) }
-  return { spec: { ...spec, link: { ...spec.link, ...ends } } as FaultSpec, target: null, link }
+  return { spec: { ...spec, link: { ...spec.link, ...ends } } as FaultSpec, verb, target: null, link }
 }
 
-/** @throws OptionError when nothing travels there that the verb could act on */
-function checkLink(verb: FaultVerb, { from, to }: NonNullable<ResolvedFault['link']>): void {
+/** @throws OptionError when the member is not in the state that the verb needs */
+export function checkState({ verb, target }: ResolvedFault, members: readonly MemberInfo[], isPaused: boolean): void {
+  if (verb.on !== 'member') return
+  const { title } = phraseOf(verb.verb)
+  const state = members.find(({ address }) => address === target)?.state
+  if (verb.needs === 'running' && state !== 'running' && state !== 'starting')
+    throw new OptionError(
+      `${title}: ${target} is not running (it has ${state === 'stopped' ? 'been stopped' : 'crashed'}). Restart it first.`,
+    )
+  if (verb.needs === 'paused' && !isPaused) throw new OptionError(`${title}: ${target} is not paused.`)
+}
+
+/** @throws OptionError when no message on this link can be struck by the verb */
+function checkLink(verb: LinkVerb, { from, to }: FaultLink): void {
   if (isOne(from) && isOne(to) && from[0] === to[0])
     throw new OptionError(
       isClients(from)
         ? 'clients have no links to each other; name a member.'
         : `${from[0]} has no link to itself; name two members.`,
     )
-  if (verb === 'refuse' && isClients(to)) throw new OptionError('nobody connects to clients; name a member.')
-  if (verb === 'cut' && isClients(from)) throw new OptionError('clients send no replies; name a member.')
+  const refusal = verb.refusalOf?.({ fromClients: isClients(from), toClients: isClients(to) }) ?? null
+  if (refusal !== null) throw new OptionError(`${phraseOf(verb.verb).title}: ${refusal}.`)
   if (!isClients(from) && !isClients(to)) return
-  if (verb === 'duplicate') throw new OptionError('what clients send is never duplicated; name members.')
   const other = isClients(from) ? to : from
   if (isOne(other) && other[0] === balancerAddress)
     throw new OptionError('clients have no link to the balancer; name another member.')
@@ -56,14 +66,7 @@ function nameOf(end: LinkEnd): string {
   return typeof end === 'string' ? end : end[0]!
 }
 
-/** @throws OptionError when the member is not in the state that the verb wants */
-export function checkState({ spec, target }: ResolvedFault, members: readonly MemberInfo[]): void {
-  const state = members.find(({ address }) => address === target)?.state
-  if (wantsUp.has(spec.verb) && state !== 'running' && state !== 'starting')
-    throw new OptionError(`${formatFault(spec)} wants a member that runs: ${target} is ${state}.`)
-}
-
-/** A member by its name, which may lack a zero: `mongos1`. */
+/** A member by its name, in which a zero may be left out: `mongos1`. */
 function memberNamed(name: string, members: readonly MemberInfo[]): MemberInfo {
   const member = findMember(name, members)
   if (member === undefined)
@@ -103,26 +106,30 @@ function isOne(end: LinkEnd): end is readonly [Address] {
   return typeof end !== 'string' && end.length === 1
 }
 
-function checkRole({ verb }: FaultSpec, { address, role }: MemberInfo): void {
-  const roles = rolesOf[verb]
+function checkRole({ verb, roles }: MemberVerb, { address, role }: MemberInfo): void {
   if (roles === undefined || roles.includes(role)) return
-  const wanted = roles.map((name) => (name === 'config-server' ? 'the config server' : `a ${name}`)).join(' or ')
-  throw new OptionError(`${verb} is a fault of ${wanted}, and ${address} is a ${role}.`)
+  throw new OptionError(`${phraseOf(verb).title}: ${address} is ${a(role)}; name ${roles.map(a).join(' or ')}.`)
 }
 
-function checkStep(step: string, target: MemberInfo | null): void {
+function checkStep({ verb, step }: { readonly verb: string; readonly step: string }, target: MemberInfo | null): void {
   if (!(namedSteps as readonly string[]).includes(step)) {
     const protocol = step.slice(0, step.lastIndexOf('.') + 1)
     const alike = namedSteps.filter((name) => protocol !== '' && name.startsWith(protocol))
     const hint =
       alike.length > 0
         ? `this protocol has ${alike.join(', ')}`
-        : `protocols are ${[...new Set(namedSteps.map(protocolOf))].join(', ')}`
-    throw new OptionError(`${step} is no step that members pass; ${hint}.`)
+        : `the protocols are ${[...new Set(namedSteps.map(protocolOf))].join(', ')}`
+    throw new OptionError(`unknown step: ${step}; ${hint}.`)
   }
   const role = step.startsWith('config.') ? 'config-server' : step.slice(0, step.indexOf('.'))
   if (target !== null && target.role !== role)
-    throw new OptionError(`${target.address} is a ${target.role} and never passes ${step}.`)
+    throw new OptionError(
+      `${phraseOf(verb).title}: ${target.address} is ${a(target.role)}, which does not reach ${step}; name ${a(role)}.`,
+    )
+}
+
+function a(role: string): string {
+  return role === 'config-server' ? 'the config server' : `a ${role}`
 }
 
 function protocolOf(step: string): string {

@@ -1,6 +1,6 @@
 /** From a seed to a run: topology, options, what clients do and what goes wrong. */
 import { createRandom, type Random } from '@shardlab/actor'
-import { faultVerbs, type FaultVerb } from '@shardlab/cluster'
+import { faultVerbs, type FaultVerbName } from '@shardlab/cluster'
 import { behavioursOf, emulatedVersions, type EmulatedVersion } from '@shardlab/sharding'
 import { pick } from './draw.js'
 import { activityNames, type ActivityName, type SwarmPlan } from './types.js'
@@ -19,7 +19,7 @@ function versionOf(seed: number): EmulatedVersion {
 const chunkSizes: readonly (number | null)[] = [null, null, 1024, 2048, 8192]
 
 /** `without`: verbs that are left out, while everything else stays as it is. */
-export function planOf(seed: number, without: readonly FaultVerb[] = []): SwarmPlan {
+export function planOf(seed: number, without: readonly FaultVerbName[] = []): SwarmPlan {
   const random = createRandom(seed).fork('swarm')
   const shape = random.fork('shape')
   const shards = 1 + shape.below(shape.chance(1, 4) ? 8 : 4)
@@ -56,7 +56,7 @@ function activitiesOf(random: Random, shards: number): ActivityName[] {
 }
 
 /** None in one of ten runs; else about a third of the verbs. */
-function faultsOf(random: Random): FaultVerb[] {
+function faultsOf(random: Random): FaultVerbName[] {
   if (random.chance(1, 10)) return []
   return faultVerbs.filter((verb) => random.fork(verb).chance(1, 3))
 }

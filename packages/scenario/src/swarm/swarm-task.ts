@@ -1,13 +1,13 @@
 /** A run as a task for a worker thread, which takes and gives plain data only. */
 import type { MutationName } from '@shardlab/actor'
-import type { FaultVerb } from '@shardlab/cluster'
+import type { FaultVerbName } from '@shardlab/cluster'
 import { planOf } from './plan.js'
 import { playSwarm } from './play.js'
 import type { SwarmRun } from './types.js'
 
 export interface SwarmTask {
   readonly seed: number
-  readonly without: readonly FaultVerb[]
+  readonly without: readonly FaultVerbName[]
   readonly mutation: MutationName | null
 }
 

@@ -1,6 +1,6 @@
 /** What a swarm takes and gives. */
 import type { MutationName } from '@shardlab/actor'
-import type { FaultVerb } from '@shardlab/cluster'
+import type { FaultVerbName } from '@shardlab/cluster'
 import type { EmulatedVersion } from '@shardlab/sharding'
 
 /** What a violation is about. Each has a file in `checkers/`, but `answers`: a client heard what it may not, or waited for ever. */
@@ -59,7 +59,7 @@ export interface SwarmPlan {
   readonly stepsOfWorker: number
   readonly activities: readonly ActivityName[]
   /** What goes wrong. */
-  readonly faults: readonly FaultVerb[]
+  readonly faults: readonly FaultVerbName[]
 }
 
 /** How runs are played. */
@@ -71,7 +71,7 @@ export interface SwarmOptions {
   /** No further run is begun after that many minutes. Default: no limit. */
   readonly minutes?: number
   /** Verbs that go wrong in no run, whatever its seed says. Default: none. */
-  readonly without?: readonly FaultVerb[]
+  readonly without?: readonly FaultVerbName[]
   /** A defect that is built into every member: the swarm has to find it. Default: none. */
   readonly mutation?: MutationName | null
   /** How many runs are played at a time. Default: one for each core. */

@@ -9,7 +9,10 @@ export interface FaultOptions {
   readonly json?: true
 }
 
-/** Adds `fault` to the program; `run` gets the fault's text, if there is one, and the options. */
+/**
+ * Adds `fault` to the program; `run` gets the fault's text, if there is one, and the options. The help repeats the table of
+ * verbs, as loading the cluster would make it slow; a test compares the two.
+ */
 export function addFaultCommand(
   program: Command,
   run: (fault: string | undefined, options: FaultOptions) => Promise<void>,
@@ -26,15 +29,35 @@ export function addFaultCommand(
     .addHelpText(
       'after',
       `
-Members: crash, destroy, restart, stop, pause, resume or step down shard02; slow shard02 by 10x;
-  slow disk of shard02 by 20ms; fill disk of shard02; skew clock of shard02 by 2h;
-  jump clock of shard02 by -2h; freeze routes of mongos01; stall range deleter of shard02; config unavailable
-Links: partition shard01 from shard02 [one way]; delay between mongos01 and shard02 by 20ms..40ms;
-  limit between mongos01 and shard02 to 10MB/s; drop 5% between mongos01 and shard02;
-  duplicate 5% between shard01 and shard02; refuse connections to shard02 [from mongos01];
-  cut replies of mongos01 [to clients]
-Steps: hold, fail or crash at shard.migration.committing [on shard01]
-Behind them: for 5s, after 2h, first 10, with probability 5%, seed 7, only client.command
+Faults:
+  crash shard02
+  destroy shard02
+  restart shard02
+  stop shard02
+  pause shard02
+  resume shard02
+  step down shard02
+  slow shard02 by 10x
+  slow disk of shard02 by 20ms
+  fill disk of shard02
+  skew clock of shard02 by -2h
+  jump clock of shard02 by -2h
+  freeze routes of mongos01
+  stall range deleter of shard02
+  partition shard01 [from shard02] [one way]
+  delay [5%] between mongos01 and shard02 by 20ms[..40ms]
+  limit between mongos01 and shard02 to 10MB/s
+  drop [5%] between mongos01 and shard02
+  refuse connections to shard02 [from mongos01]
+  config unavailable
+  cut [5%] replies of mongos01 [to clients]
+  duplicate [5%] between shard01 and shard02
+  hold at shard.migration.committing [on shard01]
+  fail at shard.migration.committing [on shard01]
+  crash at shard.migration.committing [on shard01]
+
+Any of these can follow: for 5s, after 2h; of links and steps: first 10;
+of links: with probability 5%, seed 7, only client.command.
 
 Exit codes: 0 done; 2 wrong usage, no cluster there, or no such member, link, step or fault.
 

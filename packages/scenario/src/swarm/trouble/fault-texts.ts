@@ -1,6 +1,6 @@
 /** Faults in the grammar of the cluster, drawn at random: one maker for each verb. */
 import { balancerAddress, configAddress, namedSteps, type Random } from '@shardlab/actor'
-import type { FaultVerb } from '@shardlab/cluster'
+import type { FaultVerbName } from '@shardlab/cluster'
 import { pick } from '../draw.js'
 
 /** Who there is to be struck. */
@@ -48,7 +48,7 @@ const atStep = (words: string) => (random: Random) => [
 const withoutDisk = (random: Random, { mongos }: Victims): string => pick(random, [...mongos, balancerAddress])
 
 /** One or several faults, one after the other, the next one when the one before is at work. */
-export const faultTexts: Readonly<Record<FaultVerb, (random: Random, victims: Victims) => readonly string[]>> = {
+export const faultTexts: Readonly<Record<FaultVerbName, (random: Random, victims: Victims) => readonly string[]>> = {
   crash: (random, victims) => [`crash ${anyMember(random, victims)} for ${lasting(random)}`],
   destroy: (random, victims) => [`destroy ${withoutDisk(random, victims)} for ${lasting(random)}`],
   restart: (random, victims) => [`restart ${anyMember(random, victims)}`],

@@ -1,11 +1,11 @@
 /** What goes wrong in a run: each verb of its plan again and again, as long as clients are at work. */
 import type { Random } from '@shardlab/actor'
-import { OptionError, type FaultVerb } from '@shardlab/cluster'
+import { OptionError, type FaultVerbName } from '@shardlab/cluster'
 import type { SwarmWorld } from '../world.js'
 import { faultTexts } from './fault-texts.js'
 
 /** Mean virtual time between two faults of a verb, in ms: what takes a whole member away comes less often. */
-const calmMs: Readonly<Partial<Record<FaultVerb, number>>> = {
+const calmMs: Readonly<Partial<Record<FaultVerbName, number>>> = {
   crash: 300,
   destroy: 500,
   stop: 500,
@@ -59,7 +59,7 @@ export class Trouble {
   }
 
   /** Each verb draws by itself, so that the others do as they did when it is left out. */
-  async #again(verb: FaultVerb, random: Random): Promise<void> {
+  async #again(verb: FaultVerbName, random: Random): Promise<void> {
     const { cluster, pace } = this.#world
     const meanMs = calmMs[verb] ?? otherCalmMs
     for (let i = 1; pace.isAnybodyAtWork; i++) {

@@ -1,0 +1,112 @@
+/** One verb of faults: how it is written, what it may strike, what it does and how that is undone. */
+import type { Address } from '@shardlab/actor'
+import type { LinkEnd, Runtime } from '@shardlab/runtime'
+import type { z } from 'zod'
+import type { Shapes } from './shapes.js'
+
+/** What a verb needs of the cluster. */
+export interface FaultWorld {
+  readonly runtime: Runtime
+  /** A link on which nothing arrives is given up after this time. */
+  readonly networkTimeoutMs: number
+  /** Starts a member that is down, and informs the members that store its address. */
+  readonly restart: (member: Address) => Promise<unknown>
+  /** Heals the pauses of a member. */
+  resume(member: Address): Promise<void>
+  /** Whether another fault of this verb is at work on a member. */
+  readonly isAtWork: (member: Address, verb: string) => boolean
+  /** Whether another fault keeps a member down. */
+  readonly isKeptDown: (member: Address) => boolean
+}
+
+/** A fault at work. */
+export interface RunningFault {
+  heal(): Promise<void>
+  /** How often it struck; null: strikes are not counted. */
+  strikes(): number | null
+  /** Members that it crashed and that have not been started since. */
+  readonly down?: Set<Address>
+}
+
+/** The two ends of the links that a fault is on. */
+export interface FaultLink {
+  readonly from: LinkEnd
+  readonly to: LinkEnd
+}
+
+/** A link with both ends found: whether an end is the clients alone. */
+export interface LinkOfClients {
+  readonly fromClients: boolean
+  readonly toClients: boolean
+}
+
+/** An event of its member that ends a fault: a crash ends with a start, a pause with any end of the process. */
+export type EndingEvent = 'start of the member' | 'end of the process'
+
+type SpecSchema = z.ZodType<{ readonly verb: string }>
+
+export interface Verb<Schema extends SpecSchema> {
+  /** Its name in data. */
+  readonly verb: z.output<Schema>['verb']
+  /**
+   * Its text without filters, from which parser, formatter, examples and the page of the grammar are made:
+   * `{name=example}` is a value (`placeholders` in phrase.ts), `[…]` is optional.
+   */
+  readonly phrase: string
+  /** Another text with the same meaning as these data. */
+  readonly shortcut?: { readonly phrase: string; readonly data: Readonly<Record<string, unknown>> }
+  /** What happens, for the reference page. */
+  readonly effect: string
+  /** What happens when it is healed, for the reference page. Empty: the effect ends. */
+  readonly healing: string
+  /** The data of a fault. A function, because zod is loaded with the first fault. */
+  schema(shapes: Shapes): Schema
+}
+
+export interface MemberVerb<Schema extends SpecSchema = SpecSchema> extends Verb<Schema> {
+  readonly on: 'member'
+  /** Roles of members that it can strike. Default: all. */
+  readonly roles?: readonly string[]
+  /** State that the member must be in. Default: any. */
+  readonly needs?: 'running' | 'paused'
+  /** Event of the member that ends the fault. Default: none, it ends when it is healed. */
+  readonly endsWith?: EndingEvent
+  /** How long it lasts when the fault does not say. Default: until it is healed. */
+  readonly lastsMs?: number
+  /** Begins. null: the fault is over at once. */
+  begin(world: FaultWorld, member: Address, spec: z.output<Schema>): Promise<RunningFault | null>
+}
+
+export interface LinkVerb<Schema extends SpecSchema = SpecSchema> extends Verb<Schema> {
+  readonly on: 'link'
+  /** Why it cannot strike this link, as the rest of a sentence after the verb; null: it can. */
+  refusalOf?(link: LinkOfClients): string | null
+  begin(world: FaultWorld, link: FaultLink, spec: z.output<Schema>): Promise<RunningFault>
+}
+
+export interface StepVerb<Schema extends SpecSchema = SpecSchema> extends Verb<Schema> {
+  readonly on: 'step'
+  /** @param member null: every member that reaches the step */
+  begin(world: FaultWorld, member: Address | null, spec: z.output<Schema>): Promise<RunningFault>
+}
+
+/** @typeParam Schema the data of its faults */
+export type FaultVerb<Schema extends SpecSchema = SpecSchema> =
+  | MemberVerb<Schema>
+  | LinkVerb<Schema>
+  | StepVerb<Schema>
+
+/** Infers the type of a verb's data from its schema. */
+export function memberVerb<Schema extends SpecSchema>(verb: Omit<MemberVerb<Schema>, 'on'>): MemberVerb<Schema> {
+  return { on: 'member', ...verb }
+}
+
+/** Infers the type of a verb's data from its schema. */
+export function linkVerb<Schema extends SpecSchema>(verb: Omit<LinkVerb<Schema>, 'on'>): LinkVerb<Schema> {
+  return { on: 'link', ...verb }
+}
+
+/** Infers the type of a verb's data from its schema. */
+export function stepVerb<Schema extends SpecSchema>(verb: Omit<StepVerb<Schema>, 'on'>): StepVerb<Schema> {
+  return { on: 'step', ...verb }
+}

@@ -1,0 +1,205 @@
+/** The text of a fault without its filters: parser and formatter made from the phrase of its verb. */
+import { durationPattern, formatDuration } from '@shardlab/quantities'
+import { formatRate } from '../quantity-options.js'
+
+/** A fault as data, of any verb. */
+export type FaultData = Record<string, unknown>
+type Words = Readonly<Record<string, string | undefined>>
+/** A fault whose data have been checked, of any verb. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type AnySpec = Readonly<Record<string, any>>
+
+interface Placeholder {
+  /** As the grammar shows it. */
+  readonly symbol: string
+  readonly pattern: string
+  /** Adds what the words mean. */
+  read(words: Words, data: FaultData): void
+  /** undefined: left out. */
+  write(spec: AnySpec): string | undefined
+}
+
+const name = String.raw`\S+`
+const number = String.raw`\d+(?:\.\d+)?`
+const everybody = 'everybody'
+
+function linkWith(data: FaultData, part: object): void {
+  data['link'] = { ...(data['link'] as object | undefined), ...part }
+}
+
+/** Every kind of value that a phrase can have. */
+const placeholders: Readonly<Record<string, Placeholder>> = {
+  target: {
+    symbol: 'M',
+    pattern: `(?<target>${name})`,
+    read({ target }, data) {
+      if (target !== undefined) data['target'] = target
+    },
+    write: ({ target }) => target,
+  },
+  step: {
+    symbol: 'STEP',
+    pattern: `(?<step>${name})`,
+    read: ({ step }, data) => void (data['step'] = step),
+    write: ({ step }) => step,
+  },
+  by: {
+    symbol: 'TIME',
+    pattern: `(?<by>${durationPattern})`,
+    read: ({ by }, data) => void (data['by'] = by),
+    write: ({ by }) => formatDuration(by),
+  },
+  upTo: {
+    symbol: 'TIME',
+    pattern: `(?<upTo>${durationPattern})`,
+    read({ upTo }, data) {
+      if (upTo !== undefined) data['upTo'] = upTo
+    },
+    write: ({ upTo }) => (upTo === undefined ? undefined : formatDuration(upTo)),
+  },
+  factor: {
+    symbol: 'N"x"',
+    pattern: `(?<factor>${number})x`,
+    read: ({ factor }, data) => void (data['factor'] = Number(factor)),
+    write: ({ factor }) => `${factor}x`,
+  },
+  rate: {
+    symbol: 'RATE',
+    pattern: `(?<rate>${name})`,
+    read: ({ rate }, data) => void (data['to'] = rate),
+    write: ({ to }) => formatRate(to),
+  },
+  percent: {
+    symbol: 'N"%"',
+    pattern: `(?<percent>${number})%`,
+    read({ percent }, data) {
+      if (percent !== undefined) data['probability'] = Number(percent) / 100
+    },
+    // Written as the filter `with probability`.
+    write: () => undefined,
+  },
+  link: {
+    symbol: 'link',
+    pattern: `(?:between (?<one>${name}) and (?<other>${name})|from (?<from>${name}) to (?<to>${name}))`,
+    read({ one, other, from, to }, data) {
+      linkWith(data, one === undefined ? { from, to, bothWays: false } : { from: one, to: other, bothWays: true })
+    },
+    write: ({ link: { from, to, bothWays } }) =>
+      bothWays ? `between ${from} and ${to}` : `from ${from} to ${to}`,
+  },
+  from: {
+    symbol: 'E',
+    pattern: `(?<from>${name})`,
+    read: ({ from = everybody }, data) => linkWith(data, { from }),
+    write: ({ link }) => link.from,
+  },
+  to: {
+    symbol: 'E',
+    pattern: `(?<to>${name})`,
+    read: ({ to = everybody }, data) => linkWith(data, { to }),
+    write: ({ link }) => link.to,
+  },
+  oneWay: {
+    symbol: 'one way',
+    pattern: '(?<oneWay>one way)',
+    read: ({ oneWay }, data) => linkWith(data, { bothWays: oneWay === undefined }),
+    write: ({ link }) => (link.bothWays ? undefined : 'one way'),
+  },
+}
+
+type Piece =
+  | { readonly type: 'words'; readonly text: string }
+  | { readonly type: 'value'; readonly placeholder: Placeholder; readonly example: string }
+  | { readonly type: 'optional'; readonly pieces: readonly Piece[] }
+
+/** A phrase of a verb, compiled. */
+export class Phrase {
+  /** With example values: `delay [5%] between mongos01 and shard02 by 20ms[..40ms]`. */
+  readonly usage: string
+  /** With the symbols of the grammar: `delay [ N"%" ] link by TIME [ ".." TIME ]`. */
+  readonly grammar: string
+  /** What it is called in error texts: `slow disk`. */
+  readonly title: string
+  readonly #pieces: readonly Piece[]
+  readonly #pattern: RegExp
+
+  /** @param text see {@link FaultVerb.phrase} */
+  constructor(text: string) {
+    this.#pieces = piecesOf(text)
+    this.usage = usageOf(this.#pieces)
+    this.grammar = grammarOf(this.#pieces)
+    this.title = text.replace(/(?: of| at| to)?[ ]*[[{].*/, '')
+    this.#pattern = new RegExp(`^${patternOf(this.#pieces)}$`)
+  }
+
+  /** The data of a fault in these words; null: the text is not in these words. */
+  read(text: string): FaultData | null {
+    const match = this.#pattern.exec(text)
+    if (match === null) return null
+    const data: FaultData = {}
+    for (const placeholder of placeholdersOf(this.#pieces)) placeholder.read(match.groups ?? {}, data)
+    return data
+  }
+
+  write(spec: AnySpec): string {
+    return textOf(this.#pieces, spec)!
+  }
+}
+
+function piecesOf(text: string): Piece[] {
+  const pieces: Piece[] = []
+  for (const [part, optional, value, example] of text.matchAll(/\[([^\]]*)\]|\{(\w+)=([^}]*)\}|[^[{]+/g)) {
+    if (optional !== undefined) pieces.push({ type: 'optional', pieces: piecesOf(optional) })
+    else if (value === undefined) pieces.push({ type: 'words', text: part })
+    else pieces.push({ type: 'value', placeholder: placeholders[value]!, example: example! })
+  }
+  return pieces
+}
+
+function placeholdersOf(pieces: readonly Piece[]): Placeholder[] {
+  return pieces.flatMap((piece) => {
+    if (piece.type === 'optional') return placeholdersOf(piece.pieces)
+    return piece.type === 'value' ? [piece.placeholder] : []
+  })
+}
+
+function patternOf(pieces: readonly Piece[]): string {
+  const patterns = pieces.map((piece) => {
+    if (piece.type === 'optional') return `(?:${patternOf(piece.pieces)})?`
+    return piece.type === 'value' ? piece.placeholder.pattern : piece.text.replaceAll('.', String.raw`\.`)
+  })
+  return patterns.join('')
+}
+
+function usageOf(pieces: readonly Piece[]): string {
+  const parts = pieces.map((piece) => {
+    if (piece.type !== 'optional') return piece.type === 'value' ? piece.example : piece.text
+    const usage = usageOf(piece.pieces)
+    return usage.startsWith(' ') ? ` [${usage.slice(1)}]` : `[${usage}]`
+  })
+  return parts.join('')
+}
+
+function grammarOf(pieces: readonly Piece[]): string {
+  const parts = pieces.map((piece) => {
+    if (piece.type === 'optional') return ` [ ${grammarOf(piece.pieces).trim()} ]`
+    if (piece.type === 'value') return piece.placeholder.symbol
+    return piece.text.replace(/^\.\.$/, '".." ')
+  })
+  return parts.join('')
+}
+
+/** null: one of the values is left out. */
+function textOf(pieces: readonly Piece[], spec: AnySpec): string | null {
+  let text = ''
+  for (const piece of pieces) {
+    if (piece.type === 'words') text += piece.text
+    else if (piece.type === 'optional') text += textOf(piece.pieces, spec) ?? ''
+    else {
+      const value = piece.placeholder.write(spec)
+      if (value === undefined) return null
+      text += value
+    }
+  }
+  return text
+}

@@ -1,0 +1,119 @@
+/** Parts of the schemas of faults. Messages continue a sentence that begins with the name of the field. */
+import { catalogue } from '@shardlab/actor'
+import { z } from 'zod'
+import { longestMs, parseDuration, parseRate } from '../quantity-options.js'
+
+const notAName = 'must be a name'
+const notACount = 'must be a whole number of at least 1'
+const notAProbability = 'must be more than 0% and at most 100%'
+const notASeed = 'must be a whole number of at least 0'
+const notAFactor = 'must be more than 1, such as 10x'
+
+function quantity(parse: (name: string, value: number | string) => number) {
+  return z.union([z.number(), z.string()], 'must be a number or a text').transform((value, context) => {
+    try {
+      return parse('it', value)
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: (error as Error).message.replace(/^it /, '') })
+      return z.NEVER
+    }
+  })
+}
+
+/** Milliseconds, or a text such as `500ms` or `-2h`. */
+const offset = quantity(parseDuration).refine((ms) => Math.abs(ms) <= longestMs, 'must be at most 36525d, 100 years')
+const duration = offset.refine((ms) => ms >= 0, 'must not be negative')
+/** Bytes a second, or a text such as `10MB/s`. */
+const rate = quantity(parseRate)
+const name = z.string(notAName).min(1, notAName)
+const first = z.number(notACount).refine((count) => Number.isSafeInteger(count) && count >= 1, notACount)
+const probability = z.number(notAProbability).gt(0, notAProbability).lte(1, notAProbability)
+const seed = z.number(notASeed).refine((value) => Number.isSafeInteger(value) && value >= 0, notASeed)
+const factor = z.number(notAFactor).gt(1, notAFactor).lte(longestMs, notAFactor)
+
+/** Kinds of messages, all of them known. */
+function kindsAmong(known: readonly string[]) {
+  const kind = z.string('must be the kind of a message')
+  return z
+    .array(kind, 'must be a list of kinds of messages')
+    .min(1, 'must contain at least one kind of messages')
+    .superRefine((kinds, context) => {
+      const unknown = kinds.find((each) => !known.includes(each))
+      if (unknown === undefined) return
+      const family = unknown.slice(0, unknown.indexOf('.') + 1)
+      const alike = known.filter((each) => family !== '' && each.startsWith(family))
+      context.addIssue({
+        code: 'custom',
+        message: `must not contain ${unknown}; use ${(alike.length > 0 ? alike : known).join(', ')}`,
+      })
+    })
+}
+
+const after = duration.optional()
+
+/** When a fault begins and ends. */
+const schedule = {
+  /** Begins after that time. Default: now. */
+  after,
+  /** Heals itself after that time. Default: when it is healed; a step-down lasts 10 s. */
+  for: duration.optional(),
+}
+
+/** Which messages a fault of links strikes. */
+const filters = {
+  ...schedule,
+  /** Kinds of messages between members; `client.command` for messages of clients. Default: all. */
+  kinds: kindsAmong(Object.keys(catalogue)).optional(),
+  /** The fault strikes only that many messages. */
+  first: first.optional(),
+  /** Probability with which a message is struck. Default 1. */
+  probability: probability.optional(),
+  /** Of the draws for the probability. Default: drawn from the cluster's seed. */
+  seed: seed.optional(),
+}
+
+type Fields = Readonly<Record<string, z.ZodType>>
+
+export const shapes = {
+  offset,
+  duration,
+  rate,
+  factor,
+  kindsAmong,
+  /** A fault of one member. */
+  member: <V extends string, F extends Fields>(verb: V, fields: F) =>
+    z.strictObject({ verb: z.literal(verb), target: name, ...fields, ...schedule }),
+  /** A fault of one member that is over at once. */
+  instant: <V extends string>(verb: V) => z.strictObject({ verb: z.literal(verb), target: name, after }),
+  /** A fault of the links between two ends. */
+  link: <V extends string, F extends Fields>(verb: V, fields: F) =>
+    z.strictObject({
+      verb: z.literal(verb),
+      link: z.strictObject(
+        { from: name, to: name, bothWays: z.boolean('must be true or false').default(true) },
+        'must be a document with from and to',
+      ),
+      ...filters,
+      ...fields,
+    }),
+  /** A fault of the links between two ends that has one direction by its nature. */
+  oneWayLink: <V extends string>(verb: V) =>
+    z.strictObject({
+      verb: z.literal(verb),
+      link: z.strictObject({ from: name, to: name }, 'must be a document with from and to'),
+      ...filters,
+    }),
+  /** A fault at a named step. */
+  step: <V extends string>(verb: V) =>
+    z.strictObject({
+      verb: z.literal(verb),
+      step: name,
+      target: name.optional(),
+      first: first.optional(),
+      ...schedule,
+    }),
+} as const
+
+export type Shapes = typeof shapes
+/** The fields of a fault of links that say which messages it strikes. */
+export type LinkFilters = z.output<z.ZodObject<typeof filters>>

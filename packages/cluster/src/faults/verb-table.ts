@@ -1,0 +1,73 @@
+/** Every verb of faults. A verb is one file in `verbs/` and one row here. */
+import type { z } from 'zod'
+import type { FaultVerb } from './fault-verb.js'
+import { crash } from './verbs/crash.js'
+import { crashAt } from './verbs/crash-at.js'
+import { cut } from './verbs/cut.js'
+import { delay } from './verbs/delay.js'
+import { destroy } from './verbs/destroy.js'
+import { drop } from './verbs/drop.js'
+import { duplicate } from './verbs/duplicate.js'
+import { fail } from './verbs/fail.js'
+import { freezeRoutes } from './verbs/freeze-routes.js'
+import { fullDisk } from './verbs/full-disk.js'
+import { hold } from './verbs/hold.js'
+import { jumpClock } from './verbs/jump-clock.js'
+import { limit } from './verbs/limit.js'
+import { partition } from './verbs/partition.js'
+import { pause } from './verbs/pause.js'
+import { refuse } from './verbs/refuse.js'
+import { restart } from './verbs/restart.js'
+import { resume } from './verbs/resume.js'
+import { skewClock } from './verbs/skew-clock.js'
+import { slow } from './verbs/slow.js'
+import { slowDisk } from './verbs/slow-disk.js'
+import { stallRangeDeleter } from './verbs/stall-range-deleter.js'
+import { stepDown } from './verbs/step-down.js'
+import { stop } from './verbs/stop.js'
+
+/** In the order of help texts, and of the draws of `shardlab swarm`: append, so that its seeds keep their meaning. */
+export const verbTable = [
+  crash,
+  destroy,
+  restart,
+  stop,
+  pause,
+  resume,
+  stepDown,
+  slow,
+  slowDisk,
+  fullDisk,
+  skewClock,
+  jumpClock,
+  freezeRoutes,
+  stallRangeDeleter,
+  partition,
+  delay,
+  limit,
+  drop,
+  refuse,
+  cut,
+  duplicate,
+  hold,
+  fail,
+  crashAt,
+] as const
+
+type Schema = ReturnType<(typeof verbTable)[number]['schema']>
+/** A fault as a caller may write it. */
+export type FaultInput = z.input<Schema>
+/** A fault with its times in milliseconds. */
+export type FaultSpec = z.output<Schema>
+/** The name of a verb in data. */
+export type FaultVerbName = FaultSpec['verb']
+
+/** The name of every verb. */
+export const faultVerbs: readonly FaultVerbName[] = verbTable.map(({ verb }) => verb)
+
+const byName = new Map<string, FaultVerb>(verbTable.map((verb) => [verb.verb, verb as FaultVerb]))
+
+/** undefined: there is no such verb. */
+export function verbNamed(name: string): FaultVerb | undefined {
+  return byName.get(name)
+}

@@ -1,0 +1,11 @@
+import { affectStep } from '../effects.js'
+import { stepVerb } from '../fault-verb.js'
+
+export const crashAt = stepVerb({
+  verb: 'crashAt',
+  phrase: 'crash at {step=shard.migration.committing}[ on {target=shard01}]',
+  effect: 'a member that reaches the step crashes',
+  healing: 'starts the members that crashed',
+  schema: ({ step }) => step('crashAt'),
+  begin: (world, member, { step, first }) => affectStep(world, step, 'crash', member, first),
+})

@@ -1,0 +1,16 @@
+import { downUntilHealed } from '../effects.js'
+import { memberVerb } from '../fault-verb.js'
+
+export const crash = memberVerb({
+  verb: 'crash',
+  phrase: 'crash {target=shard02}',
+  effect: 'the member ends at once; what it acknowledged is on its disk',
+  healing: 'starts it on its disk and port',
+  needs: 'running',
+  endsWith: 'start of the member',
+  schema: ({ member }) => member('crash', {}),
+  async begin(world, member) {
+    await world.runtime.crash(member)
+    return downUntilHealed(world, member)
+  },
+})

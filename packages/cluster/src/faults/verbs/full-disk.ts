@@ -1,0 +1,12 @@
+import { affectMember } from '../effects.js'
+import { memberVerb } from '../fault-verb.js'
+
+export const fullDisk = memberVerb({
+  verb: 'fullDisk',
+  phrase: 'fill disk of {target=shard02}',
+  effect: 'the disk has no room: operations that would change something are refused',
+  healing: '',
+  roles: ['shard', 'config-server'],
+  schema: ({ member }) => member('fullDisk', {}),
+  begin: ({ runtime }, member) => affectMember(runtime, member, { type: 'full-disk' }),
+})

@@ -1,0 +1,11 @@
+import { affectStep } from '../effects.js'
+import { stepVerb } from '../fault-verb.js'
+
+export const hold = stepVerb({
+  verb: 'hold',
+  phrase: 'hold at {step=shard.migration.committing}[ on {target=shard01}]',
+  effect: 'a member that reaches the step waits there',
+  healing: 'it continues',
+  schema: ({ step }) => step('hold'),
+  begin: (world, member, { step, first }) => affectStep(world, step, 'hold', member, first),
+})

@@ -1,0 +1,14 @@
+import { memberVerb } from '../fault-verb.js'
+
+export const restart = memberVerb({
+  verb: 'restart',
+  phrase: 'restart {target=shard02}',
+  effect: 'the member crashes and starts; the fault is over at once',
+  healing: '',
+  schema: ({ instant }) => instant('restart'),
+  async begin({ runtime, restart }, member) {
+    await runtime.crash(member)
+    await restart(member)
+    return null
+  },
+})
