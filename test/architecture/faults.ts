@@ -1,6 +1,6 @@
 import { faultReference, parseFaultText } from '@shardlab/cluster'
 
-/** docs/reference/faults.md: the grammar of faults and what each verb does, from the table of verbs. */
+/** docs/reference/faults.md, from the table of verbs: the grammar, and what each verb does. */
 export function faultsPage(notice: string): string {
   const { forms, filters, verbs } = faultReference
   const scopes = [...new Set(filters.map(({ of }) => of))]
@@ -12,7 +12,7 @@ export function faultsPage(notice: string): string {
     'A fault breaks a part of a cluster on purpose. The same fault can be a text (`crash shard02 for 5s`)',
     "or data (`{ verb: 'crash', target: 'shard02', for: '5s' }`), in `cluster.faults.apply`, in",
     "`shardlab fault`, in scenario files and in the command `{ shardlab: 'apply', fault: … }` on `admin`.",
-    'What clients see of each one: [break a shard](../guides/break-a-shard.md).',
+    'The guide [Break a shard](../guides/break-a-shard.md) shows the effect of each on clients.',
     '',
     '## Grammar',
     '',
@@ -53,13 +53,14 @@ export function faultsPage(notice: string): string {
     '  faults. `restart` and `resume` are over at once and take no `for`.',
     '- A crash, a stop or a destroyed disk ends when the member is started, by `cluster.restart` or by',
     '  another fault. A pause, a step-down and frozen routes belong to a process: they end with it.',
-    '- When several faults have the same effect on a member, the effect lasts until the last of them is healed.',
+    '- When several faults have the same effect on a member, the effect lasts until the last of them',
+    '  is healed.',
     '- Groups such as `shards` include members that are added later.',
     '- An end that is left out means `everybody`.',
     "- A probability is drawn from the cluster's seed, or from `seed`. `first` is one count for all links",
     '  and members of the fault.',
     '- Requests of the API to members are not subject to faults of links.',
-    '- A member, link or step that does not exist is an error, and nothing is applied.',
+    '- A fault that names a member, link or step that does not exist is an error and breaks nothing.',
     '',
   ]
   return lines.join('\n')
@@ -71,7 +72,10 @@ function shortest(example: string): string {
 }
 
 function dataText(text: string): string {
-  return JSON.stringify(parseFaultText(text)).replaceAll(/"(\w+)":/g, ' $1: ').replaceAll('"', "'").replaceAll('}', ' }')
+  return JSON.stringify(parseFaultText(text))
+    .replaceAll(/"(\w+)":/g, ' $1: ')
+    .replaceAll('"', "'")
+    .replaceAll('}', ' }')
 }
 
 function code(text: string): string {

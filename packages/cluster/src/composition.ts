@@ -10,7 +10,7 @@ import {
 import { decode } from '@shardlab/bson'
 import type { MemberInfo, Runtime } from '@shardlab/runtime'
 import { OptionError } from './option-error.js'
-import type { ResolvedOptions } from './options.js'
+import type { ResolvedOptions } from './resolved-options.js'
 import { shardSpec, type Topology } from './topology.js'
 
 /**

@@ -7,7 +7,9 @@ export { faultForms, faultReference, formatFault, parseFaultText } from './fault
 export { parseFault } from './faults/parse.js'
 export { faultVerbs, type FaultInput, type FaultSpec, type FaultVerbName } from './faults/verb-table.js'
 export { OptionError } from './option-error.js'
-export { resolveOptions, type ClusterOptions, type ResolvedOptions } from './options.js'
+export type { ClusterOptions } from './options.js'
+export { resolveOptions } from './resolve-options.js'
+export type { ResolvedOptions } from './resolved-options.js'
 export { ShardedCluster, type ShardInfo } from './sharded-cluster.js'
 export {
   createSimulatedCluster,

@@ -5,7 +5,7 @@ import type { ConfigServerOptions } from '@shardlab/config-server'
 import type { MongosOptions } from '@shardlab/mongos'
 import type { MemberSpec } from '@shardlab/runtime'
 import type { ShardOptions } from '@shardlab/shard'
-import type { ResolvedOptions } from './options.js'
+import type { ResolvedOptions } from './resolved-options.js'
 
 /** Who is in the cluster and how each member is started. */
 export interface Topology {

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { faultForms, formatFault, OptionError, parseFault, type FaultInput } from '../src/index.js'
+import { faultForms, faultVerbs, formatFault, OptionError, parseFault, type FaultInput } from '../src/index.js'
+import { Phrase } from '../src/faults/phrase.js'
 
 /** Text, and the data that says the same. */
 const faults: readonly (readonly [string, FaultInput])[] = [
@@ -69,7 +70,11 @@ const faults: readonly (readonly [string, FaultInput])[] = [
   ['crash at shard.migration.committing', { verb: 'crashAt', step: 'shard.migration.committing' }],
 ]
 
-t.test('a text and its data are the same fault, and it is written as it is read', async (t) => {
+t.test('the texts of this file are of every verb', async (t) => {
+  t.same(new Set(faults.map(([, { verb }]) => verb)), new Set(faultVerbs))
+})
+
+t.test('a text and its data are the same fault, and the formatted fault is parsed to the same data', async (t) => {
   for (const [text, data] of faults) {
     const spec = await parseFault(text)
     t.same(spec, await parseFault(data), text)
@@ -78,7 +83,7 @@ t.test('a text and its data are the same fault, and it is written as it is read'
   t.equal(formatFault(await parseFault('drop 5% between a and b')), 'drop between a and b with probability 5%')
 })
 
-t.test('times may be text in data, too; short forms fill in what is usual', async (t) => {
+t.test('data may contain times as text, and omitted parts of a text have defaults', async (t) => {
   t.same(await parseFault({ verb: 'crash', target: 'shard01', for: '90s' }), {
     verb: 'crash',
     target: 'shard01',
@@ -98,7 +103,7 @@ t.test('times may be text in data, too; short forms fill in what is usual', asyn
   })
 })
 
-t.test('every form that is shown can be read', async (t) => {
+t.test('every form that help texts show is parsed, with and without its optional parts', async (t) => {
   for (const form of faultForms) {
     await parseFault(form.replaceAll(/ ?\[.*?\]/g, ''))
     await parseFault(form.replaceAll(/\[|\]/g, ''))
@@ -106,12 +111,24 @@ t.test('every form that is shown can be read', async (t) => {
   t.ok(faultForms.length > 20)
 })
 
-t.test('what is not understood is said in one sentence', async (t) => {
+t.test('the error of an invalid fault is one sentence with the place, the problem and what to write', async (t) => {
   const wrong: readonly (readonly [FaultInput | string, RegExp])[] = [
-    ['crach shard02', /^unknown fault 'crach shard02': a fault begins with crash, destroy, restart, .*limit, .*hold or fail\.$/],
-    ['crash', /^cannot read the fault 'crash': write 'crash shard02' or 'crash at .*', followed by any of for, after, /],
-    ['slow shard02', /^cannot read the fault 'slow shard02': write 'slow shard02 by 10x' or 'slow disk of shard02 by 20ms'/],
-    ['crash shard02 for ever', /write 'crash shard02' or .*, followed by any of for, after, first, only, with probability and seed\.$/],
+    [
+      'crach shard02',
+      /^unknown fault 'crach shard02': a fault begins with one of crash, destroy, restart, .*, hold, fail\.$/,
+    ],
+    [
+      'crash',
+      /^cannot read the fault 'crash': write 'crash shard02' or 'crash at .*', followed by any of for, after, /,
+    ],
+    [
+      'slow shard02',
+      /^cannot read the fault 'slow shard02': write 'slow shard02 by 10x' or 'slow disk of shard02 by 20ms'/,
+    ],
+    [
+      'crash shard02 for ever',
+      /write 'crash shard02' or .*, followed by any of for, after, first, only, with probability and seed\.$/,
+    ],
     ['slow shard02 by 1x', /^invalid fault slow: factor must be more than 1, such as 10x\.$/],
     ['slow disk of shard02 by -5ms', /^invalid fault slowDisk: by must not be negative\.$/],
     ['crash shard02 first 3', /^invalid fault crash: it takes no first\.$/],
@@ -123,21 +140,24 @@ t.test('what is not understood is said in one sentence', async (t) => {
     ['limit between a and b to 0MB/s', /^invalid fault limit: to is "0MB\/s"; give bytes a second/],
     ['drop between a and b with probability 200%', /probability must be more than 0% and at most 100%\.$/],
     ['drop 5% between a and b with probability 5%', / gives its probability twice: keep one\.$/],
-    ['crash shard02 for 5s for 6s', /^the fault 'crash shard02 for 5s for 6s' gives its duration \('for'\) twice: keep one\.$/],
+    [
+      'crash shard02 for 5s for 6s',
+      /^the fault 'crash shard02 for 5s for 6s' gives its duration \('for'\) twice: keep one\.$/,
+    ],
     ['at 5s crash shard02 after 6s', / gives its start \('at' or 'after'\) twice: keep one\.$/],
     ['crash shard02 for 99999999999d', /for must be at most 36525d, 100 years\.$/],
     ['slow shard02 by 99999999999999999x', /factor must be more than 1/],
     ['restart shard02 for 5s', /^invalid fault restart: it takes no for\.$/],
-    ['delay between a and b by 40ms..20ms', /^invalid fault delay: the shorter time must come first, as in 20ms\.\.40ms\.$/],
+    [
+      'delay between a and b by 40ms..20ms',
+      /^invalid fault delay: the shorter time must come first, as in 20ms\.\.40ms\.$/,
+    ],
     [
       'duplicate between a and b only node.command',
       /^invalid fault duplicate: kinds must not contain node\.command; use config\.commit-/,
     ],
     ['drop between a and b only nonsense', /^invalid fault drop: kinds must not contain nonsense; use [a-z]/],
-    [
-      'drop between a and b only config.such',
-      /kinds must not contain config\.such; use (config\.[a-z-]+(, )?)+\.$/,
-    ],
+    ['drop between a and b only config.such', /kinds must not contain config\.such; use (config\.[a-z-]+(, )?)+\.$/],
     [{ verb: 'crash' } as FaultInput, /^invalid fault crash: target must be a name\.$/],
     [
       { verb: 'crash', target: 'shard01', for: 'long' },
@@ -160,4 +180,21 @@ t.test('what is not understood is said in one sentence', async (t) => {
     t.match((error as Error).message, message)
     t.notMatch((error as Error).message, /\n/)
   }
+})
+
+t.test('a phrase yields its example, its grammar, its title, a parser and a formatter', async (t) => {
+  const phrase = new Phrase('delay[ {percent=5%}] {link=between a and b} by {by=20ms}[..{upTo=40ms}]')
+  t.equal(phrase.usage, 'delay [5%] between a and b by 20ms[..40ms]')
+  t.equal(phrase.grammar, 'delay [ N"%" ] link by TIME [ ".." TIME ]')
+  t.equal(phrase.title, 'delay')
+  t.same(phrase.read('delay from a to b by 1s..2s'), {
+    link: { from: 'a', to: 'b', bothWays: false },
+    by: '1s',
+    upTo: '2s',
+  })
+  t.equal(phrase.read('delay a'), null)
+  const link = { from: 'a', to: 'b', bothWays: true }
+  t.equal(phrase.write({ link, by: 1000 }), 'delay between a and b by 1s')
+  t.equal(phrase.write({ link, by: 20, upTo: 40 }), 'delay between a and b by 20ms..40ms')
+  t.equal(new Phrase('slow disk of {target=shard02} by {by=20ms}').title, 'slow disk')
 })

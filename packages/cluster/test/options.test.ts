@@ -1,6 +1,6 @@
 import t from 'tap'
-import { resolveSimulatedOptions, type ClusterOptions } from '../src/options.js'
-import { OptionError, resolveOptions } from '../src/index.js'
+import { OptionError, resolveOptions, type ClusterOptions } from '../src/index.js'
+import { resolveSimulatedOptions } from '../src/resolve-options.js'
 
 t.test('defaults', async (t) => {
   const { seed, ...others } = resolveOptions({})

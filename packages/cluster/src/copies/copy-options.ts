@@ -1,6 +1,7 @@
 /** What may be said about a cluster that begins with a snapshot, and which clusters can go on from one. */
 import { OptionError } from '../option-error.js'
-import type { ClusterOptions, ResolvedOptions } from '../options.js'
+import type { ClusterOptions } from '../options.js'
+import type { ResolvedOptions } from '../resolved-options.js'
 import { contentOf } from './snapshot.js'
 
 /** What a copy may have of its own. */

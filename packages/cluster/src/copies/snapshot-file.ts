@@ -11,7 +11,7 @@ import { createHash, randomBytes, type Hash } from 'node:crypto'
 import { open, rename, unlink, type FileHandle } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { OptionError } from '../option-error.js'
-import type { SnapshotContent } from './snapshot.js'
+import type { SnapshotContent } from './snapshot-content.js'
 
 /** Raised when a file of today could not be read by the code of yesterday. */
 const formatVersion = 1

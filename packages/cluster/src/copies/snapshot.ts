@@ -1,17 +1,8 @@
 /** What a cluster was at one moment, to go on from as often as one likes. */
-import type { WorldCopy } from '@shardlab/runtime'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import { OptionError } from '../option-error.js'
-import type { ResolvedOptions } from '../options.js'
+import type { SnapshotContent } from './snapshot-content.js'
 import { loadSnapshot, saveSnapshot } from './snapshot-file.js'
-
-/** What is in a snapshot; nobody changes it. */
-export interface SnapshotContent {
-  readonly world: WorldCopy
-  readonly options: ResolvedOptions
-  /** Of its members there are the disks only. */
-  readonly isFromFile: boolean
-}
 
 const contents = new WeakMap<ClusterSnapshot, SnapshotContent>()
 

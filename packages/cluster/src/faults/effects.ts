@@ -15,11 +15,7 @@ async function startIfDown({ runtime, restart, isKeptDown }: FaultWorld, member:
   if (state === 'crashed' || state === 'stopped') await restart(member)
 }
 
-export async function affectMember(
-  { faults }: Runtime,
-  address: Address,
-  effect: MemberEffect,
-): Promise<RunningFault> {
+export async function affectMember({ faults }: Runtime, address: Address, effect: MemberEffect): Promise<RunningFault> {
   const id = await faults.apply({ scope: 'member', address, effect })
   return { heal: () => faults.heal(id), strikes: () => null }
 }
@@ -75,7 +71,10 @@ export async function affectStep(
   }
 }
 
-/** Turns a switch on in the memory of a member, while any fault of this verb is at work there. A new process has it off. */
+/**
+ * Turns a switch on in the memory of a member, while any fault of this verb is at work there. A new
+ * process has it off.
+ */
 export async function switchOn(
   { runtime, isAtWork }: FaultWorld,
   member: Address,

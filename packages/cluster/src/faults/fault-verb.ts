@@ -1,4 +1,6 @@
-/** One verb of faults: how it is written, what it may strike, what it does and how that is undone. */
+/**
+ * One verb of faults: how it is written, what it may strike, what it does and how that is undone.
+ */
 import type { Address } from '@shardlab/actor'
 import type { LinkEnd, Runtime } from '@shardlab/runtime'
 import type { z } from 'zod'
@@ -7,7 +9,7 @@ import type { Shapes } from './shapes.js'
 /** What a verb needs of the cluster. */
 export interface FaultWorld {
   readonly runtime: Runtime
-  /** A link on which nothing arrives is given up after this time. */
+  /** Members close a link on which nothing has arrived for this time. */
   readonly networkTimeoutMs: number
   /** Starts a member that is down, and informs the members that store its address. */
   readonly restart: (member: Address) => Promise<unknown>
@@ -40,7 +42,10 @@ export interface LinkOfClients {
   readonly toClients: boolean
 }
 
-/** An event of its member that ends a fault: a crash ends with a start, a pause with any end of the process. */
+/**
+ * An event of its member that ends a fault: a crash ends with a start, a pause with any end of the
+ * process.
+ */
 export type EndingEvent = 'start of the member' | 'end of the process'
 
 type SpecSchema = z.ZodType<{ readonly verb: string }>
@@ -49,8 +54,8 @@ export interface Verb<Schema extends SpecSchema> {
   /** Its name in data. */
   readonly verb: z.output<Schema>['verb']
   /**
-   * Its text without filters, from which parser, formatter, examples and the page of the grammar are made:
-   * `{name=example}` is a value (`placeholders` in phrase.ts), `[…]` is optional.
+   * Its text without filters, from which parser, formatter, examples and the page of the grammar
+   * are made: `{name=example}` is a value (`placeholders` in phrase.ts), `[…]` is optional.
    */
   readonly phrase: string
   /** Another text with the same meaning as these data. */
@@ -91,10 +96,7 @@ export interface StepVerb<Schema extends SpecSchema = SpecSchema> extends Verb<S
 }
 
 /** @typeParam Schema the data of its faults */
-export type FaultVerb<Schema extends SpecSchema = SpecSchema> =
-  | MemberVerb<Schema>
-  | LinkVerb<Schema>
-  | StepVerb<Schema>
+export type FaultVerb<Schema extends SpecSchema = SpecSchema> = MemberVerb<Schema> | LinkVerb<Schema> | StepVerb<Schema>
 
 /** Infers the type of a verb's data from its schema. */
 export function memberVerb<Schema extends SpecSchema>(verb: Omit<MemberVerb<Schema>, 'on'>): MemberVerb<Schema> {

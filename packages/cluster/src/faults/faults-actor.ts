@@ -1,4 +1,6 @@
-/** The address of the API as an actor: it serves requests of members about the cluster as a whole. */
+/**
+ * The address of the API as an actor: it serves requests of members about the cluster as a whole.
+ */
 import {
   UnservedMessageError,
   clusterAddress,
@@ -12,7 +14,9 @@ import { OptionError } from '../option-error.js'
 import type { Faults } from './faults.js'
 import type { FaultInput } from './verb-table.js'
 
-/** Serves apply, list and heal of the command `shardlab`. `faults` is called with the first request. */
+/**
+ * Serves apply, list and heal of the command `shardlab`. `faults` is called with the first request.
+ */
 export function faultsActor(faults: () => Faults): Actor {
   return {
     async receive<K extends MessageKind>(kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {

@@ -15,8 +15,8 @@ export interface AppliedFault {
   readonly fault: string
   readonly spec: FaultSpec
   /**
-   * `scheduled`: it has not begun. `exhausted`: it has struck `first` times and strikes no more, but what it holds stays
-   * held until it is healed.
+   * `scheduled`: it has not begun. `exhausted`: it has struck `first` times and strikes no more,
+   * but what it holds stays held until it is healed.
    */
   readonly state: 'scheduled' | 'active' | 'exhausted'
   /** When it began or will begin, in milliseconds since the epoch of the cluster's clock. */
@@ -74,9 +74,10 @@ export class Faults {
   }
 
   /**
-   * Applies a fault, given as text (`crash shard02 for 5s`) or as data (`{ verb: 'crash', target: 'shard02', for: '5s' }`).
-   * Resolves once the fault is at work or scheduled.
-   * @throws OptionError one sentence: the fault is invalid, or names a member, link or step that does not exist
+   * Applies a fault, given as text (`crash shard02 for 5s`) or as data (`{ verb: 'crash', target:
+   * 'shard02', for: '5s' }`). Resolves once the fault is at work or scheduled.
+   * @throws OptionError one sentence: the fault is invalid, or names a member, link or step that
+   *   does not exist
    */
   apply(fault: FaultInput | string): Promise<{ id: number }> {
     return this.#runtime.during(this.applyInBackground(fault))
@@ -93,9 +94,10 @@ export class Faults {
   }
 
   /**
-   * Heals a fault, or all: starts members that are down, repairs links and releases members held at steps.
+   * Heals a fault, or all: starts members that are down, repairs links and releases members held at
+   * steps.
    * @returns the ids of the healed faults
-   * @throws OptionError when there is no such fault
+   * @throws OptionError when the id is unknown
    */
   heal(id?: number): Promise<number[]> {
     return this.#runtime.during(this.healInBackground(id))
@@ -136,7 +138,8 @@ export class Faults {
       )
     }
     const entries = id === undefined ? [...this.#entries.values()] : [this.#entries.get(id)!]
-    // In reverse order: a member that was paused and then crashed is started before the pause is healed.
+    // In reverse order: a member that was paused and then crashed is started before the pause is
+    // healed.
     const failures: unknown[] = []
     for (const entry of entries.toReversed()) await this.#heal(entry).catch((error: unknown) => failures.push(error))
     if (failures.length > 0) throw failures[0]
@@ -214,7 +217,10 @@ export class Faults {
     return this.#begunOn(member).filter(({ running, resolved: { spec } }) => running !== null && spec.verb === verb)
   }
 
-  /** Heals the faults that end with this event of a member. One that is still beginning is undone once it is at work. */
+  /**
+   * Heals the faults that end with this event of a member. One that is still beginning is undone
+   * once it is at work.
+   */
   #over(member: Address, event: EndingEvent): void {
     for (const entry of this.#begunOn(member))
       if (endsWith(entry.resolved.verb) === event) this.#later(entry, () => this.#heal(entry))

@@ -1,7 +1,10 @@
-/** Faults as text, `crash shard02 for 5s`. The grammar: docs/reference/faults.md, made from the table of verbs. */
+/**
+ * Faults as text, `crash shard02 for 5s`. The grammar: docs/reference/faults.md, made from the
+ * table of verbs.
+ */
 import { durationPattern, formatDuration } from '@shardlab/quantities'
 import { OptionError } from '../option-error.js'
-import { Phrase, type AnySpec, type FaultData } from './phrase.js'
+import { Phrase, type FaultData } from './phrase.js'
 import { verbTable, type FaultSpec, type FaultVerbName } from './verb-table.js'
 
 /** One way to write faults of a verb. */
@@ -133,7 +136,8 @@ export function parseFaultText(text: string): FaultData {
 /** @throws OptionError when a key is in both */
 function addTo(data: FaultData, more: FaultData, text: string): FaultData {
   const twice = Object.keys(more).find((key) => key in data)
-  if (twice !== undefined) throw new OptionError(`the fault '${text}' gives ${written[twice] ?? twice} twice: keep one.`)
+  if (twice !== undefined)
+    throw new OptionError(`the fault '${text}' gives ${written[twice] ?? twice} twice: keep one.`)
   return Object.assign(data, more)
 }
 
@@ -158,9 +162,8 @@ function firstWords(): string[] {
 
 /** The text that {@link parseFaultText} reads as this fault. */
 export function formatFault(spec: FaultSpec): string {
-  const values: AnySpec = spec
   const written = filters.flatMap(({ key, write }) => {
-    const value: unknown = values[key]
+    const value = (spec as FaultData)[key]
     return value === undefined ? [] : [write(value as never)]
   })
   return [phraseOf(spec.verb).write(spec), ...written].join(' ')

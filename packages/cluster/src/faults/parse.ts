@@ -7,8 +7,8 @@ type Schema = typeof import('./schema.js')
 let schema: Schema | null = null
 
 /**
- * Loads zod, which a cluster without faults does not need. Simulated clusters load it when they start: loading takes no
- * virtual time.
+ * Loads zod, which a cluster without faults does not need. Simulated clusters load it when they
+ * start: loading takes no virtual time.
  */
 export async function loadFaultSchema(): Promise<Schema> {
   schema ??= await import('./schema.js')

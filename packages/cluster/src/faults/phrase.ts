@@ -1,13 +1,23 @@
-/** The text of a fault without its filters: parser and formatter made from the phrase of its verb. */
+/**
+ * The text of a fault without its filters: parser and formatter made from the phrase of its verb.
+ */
 import { durationPattern, formatDuration } from '@shardlab/quantities'
 import { formatRate } from '../quantity-options.js'
 
 /** A fault as data, of any verb. */
 export type FaultData = Record<string, unknown>
 type Words = Readonly<Record<string, string | undefined>>
-/** A fault whose data have been checked, of any verb. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any
-export type AnySpec = Readonly<Record<string, any>>
+/** What a phrase can contain of a fault whose data have been checked. */
+export interface PhraseValues {
+  readonly target?: string | undefined
+  readonly step?: string
+  readonly by?: number
+  readonly upTo?: number | undefined
+  readonly factor?: number
+  /** Bytes a second. */
+  readonly to?: number
+  readonly link?: { readonly from: string; readonly to: string; readonly bothWays?: boolean }
+}
 
 interface Placeholder {
   /** As the grammar shows it. */
@@ -16,7 +26,7 @@ interface Placeholder {
   /** Adds what the words mean. */
   read(words: Words, data: FaultData): void
   /** undefined: left out. */
-  write(spec: AnySpec): string | undefined
+  write(values: PhraseValues): string | undefined
 }
 
 const name = String.raw`\S+`
@@ -47,7 +57,7 @@ const placeholders: Readonly<Record<string, Placeholder>> = {
     symbol: 'TIME',
     pattern: `(?<by>${durationPattern})`,
     read: ({ by }, data) => void (data['by'] = by),
-    write: ({ by }) => formatDuration(by),
+    write: ({ by }) => formatDuration(by!),
   },
   upTo: {
     symbol: 'TIME',
@@ -67,7 +77,7 @@ const placeholders: Readonly<Record<string, Placeholder>> = {
     symbol: 'RATE',
     pattern: `(?<rate>${name})`,
     read: ({ rate }, data) => void (data['to'] = rate),
-    write: ({ to }) => formatRate(to),
+    write: ({ to }) => formatRate(to!),
   },
   percent: {
     symbol: 'N"%"',
@@ -84,26 +94,28 @@ const placeholders: Readonly<Record<string, Placeholder>> = {
     read({ one, other, from, to }, data) {
       linkWith(data, one === undefined ? { from, to, bothWays: false } : { from: one, to: other, bothWays: true })
     },
-    write: ({ link: { from, to, bothWays } }) =>
-      bothWays ? `between ${from} and ${to}` : `from ${from} to ${to}`,
+    write({ link }) {
+      const { from, to, bothWays } = link!
+      return bothWays === true ? `between ${from} and ${to}` : `from ${from} to ${to}`
+    },
   },
   from: {
     symbol: 'E',
     pattern: `(?<from>${name})`,
     read: ({ from = everybody }, data) => linkWith(data, { from }),
-    write: ({ link }) => link.from,
+    write: ({ link }) => link!.from,
   },
   to: {
     symbol: 'E',
     pattern: `(?<to>${name})`,
     read: ({ to = everybody }, data) => linkWith(data, { to }),
-    write: ({ link }) => link.to,
+    write: ({ link }) => link!.to,
   },
   oneWay: {
     symbol: 'one way',
     pattern: '(?<oneWay>one way)',
     read: ({ oneWay }, data) => linkWith(data, { bothWays: oneWay === undefined }),
-    write: ({ link }) => (link.bothWays ? undefined : 'one way'),
+    write: ({ link }) => (link!.bothWays === true ? undefined : 'one way'),
   },
 }
 
@@ -141,8 +153,8 @@ export class Phrase {
     return data
   }
 
-  write(spec: AnySpec): string {
-    return textOf(this.#pieces, spec)!
+  write(values: PhraseValues): string {
+    return textOf(this.#pieces, values)!
   }
 }
 
@@ -190,13 +202,13 @@ function grammarOf(pieces: readonly Piece[]): string {
 }
 
 /** null: one of the values is left out. */
-function textOf(pieces: readonly Piece[], spec: AnySpec): string | null {
+function textOf(pieces: readonly Piece[], values: PhraseValues): string | null {
   let text = ''
   for (const piece of pieces) {
     if (piece.type === 'words') text += piece.text
-    else if (piece.type === 'optional') text += textOf(piece.pieces, spec) ?? ''
+    else if (piece.type === 'optional') text += textOf(piece.pieces, values) ?? ''
     else {
-      const value = piece.placeholder.write(spec)
+      const value = piece.placeholder.write(values)
       if (value === undefined) return null
       text += value
     }

@@ -24,6 +24,7 @@ export function parseFaultData(data: unknown): FaultSpec {
 
 function problemOf(issue: z.core.$ZodIssue): string {
   const field = issue.path.join('.')
-  if (issue.code === 'unrecognized_keys') return `${field === '' ? 'it' : field} takes no ${issue.keys.join(' and no ')}`
+  if (issue.code === 'unrecognized_keys')
+    return `${field === '' ? 'it' : field} takes no ${issue.keys.join(' and no ')}`
   return `${field} ${issue.message.replace(/\.$/, '')}`.trim()
 }

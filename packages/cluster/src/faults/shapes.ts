@@ -1,4 +1,7 @@
-/** Parts of the schemas of faults. Messages continue a sentence that begins with the name of the field. */
+/**
+ * Parts of the schemas of faults. Messages continue a sentence that begins with the name of the
+ * field.
+ */
 import { catalogue } from '@shardlab/actor'
 import { z } from 'zod'
 import { longestMs, parseDuration, parseRate } from '../quantity-options.js'

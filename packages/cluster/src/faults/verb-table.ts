@@ -26,7 +26,10 @@ import { stallRangeDeleter } from './verbs/stall-range-deleter.js'
 import { stepDown } from './verbs/step-down.js'
 import { stop } from './verbs/stop.js'
 
-/** In the order of help texts, and of the draws of `shardlab swarm`: append, so that its seeds keep their meaning. */
+/**
+ * In the order of help texts, and of the draws of `shardlab swarm`: append, so that its seeds keep
+ * their meaning.
+ */
 export const verbTable = [
   crash,
   destroy,
@@ -67,7 +70,7 @@ export const faultVerbs: readonly FaultVerbName[] = verbTable.map(({ verb }) => 
 
 const byName = new Map<string, FaultVerb>(verbTable.map((verb) => [verb.verb, verb as FaultVerb]))
 
-/** undefined: there is no such verb. */
+/** undefined: unknown. */
 export function verbNamed(name: string): FaultVerb | undefined {
   return byName.get(name)
 }

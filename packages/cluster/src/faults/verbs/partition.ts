@@ -4,8 +4,7 @@ import { linkVerb } from '../fault-verb.js'
 export const partition = linkVerb({
   verb: 'partition',
   phrase: 'partition {from=shard01}[ from {to=shard02}][ {oneWay=one way}]',
-  effect:
-    'no message arrives, and no connection breaks; after `networkTimeoutMs` (10 s) both ends give up the link',
+  effect: 'no message arrives, and no connection breaks; after `networkTimeoutMs` (10 s) both ends give up the link',
   healing: 'delivers the messages that are under way',
   schema: ({ link }) => link('partition', {}),
   begin: ({ runtime, networkTimeoutMs }, link, spec) =>

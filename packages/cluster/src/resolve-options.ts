@@ -1,0 +1,133 @@
+/** Checks the options of a cluster and fills in defaults. */
+import { defaultVersion, emulatedVersions, parseEmulatedVersion } from '@shardlab/sharding'
+import { optionsOfCopy } from './copies/copy-options.js'
+import { OptionError } from './option-error.js'
+import type { ClusterOptions, LiveOnly } from './options.js'
+import { parseSize } from './quantity-options.js'
+import type { ResolvedOptions } from './resolved-options.js'
+
+const liveOnly: ReadonlySet<string> = new Set<LiveOnly>([
+  'runtime',
+  'clock',
+  'autoAdvance',
+  'hosts',
+  'port',
+  'host',
+  'from',
+])
+
+const known: Record<keyof ClusterOptions, true> = {
+  shards: true,
+  mongos: true,
+  port: true,
+  host: true,
+  emulate: true,
+  chunkSize: true,
+  runtime: true,
+  clock: true,
+  autoAdvance: true,
+  hosts: true,
+  seed: true,
+  balancerRoundIntervalMs: true,
+  serverTimings: true,
+  findReplicaSetHostTimeoutMs: true,
+  networkTimeoutMs: true,
+  nativeWire: true,
+  strict: true,
+  diskSize: true,
+  from: true,
+}
+
+/**
+ * Checks options and fills in defaults.
+ * @throws OptionError one sentence: what, where, what to do
+ */
+export function resolveOptions(options: ClusterOptions): ResolvedOptions {
+  checkNames('a cluster', options, Object.keys(known))
+  const { from } = options
+  if (from !== undefined) return optionsOfCopy({ ...options, from }, resolveOptions)
+  const mongos = integer('mongos', options.mongos, 1, 1, 100)
+  const port = integer('port', options.port, 0, 0, 65_535)
+  if (port > 0 && port + mongos - 1 > 65_535)
+    throw new OptionError(
+      `port ${port} leaves no room for ${mongos} mongoses: they take consecutive ports up to 65535.`,
+    )
+  const emulate = options.emulate ?? defaultVersion
+  if (parseEmulatedVersion(emulate) === undefined)
+    throw new OptionError(`emulate is ${JSON.stringify(emulate)}; use one of ${emulatedVersions.join(', ')}.`)
+  const runtime = options.runtime ?? 'threads'
+  if (runtime !== 'threads' && runtime !== 'inline')
+    throw new OptionError(`runtime is ${JSON.stringify(runtime)}; use threads or inline.`)
+  const clock = options.clock ?? 'real'
+  if (clock !== 'real' && clock !== 'manual')
+    throw new OptionError(`clock is ${JSON.stringify(clock)}; use real or manual.`)
+  if (clock === 'manual' && runtime !== 'inline')
+    throw new OptionError("clock manual goes only with runtime inline: set runtime: 'inline'.")
+  if (options.autoAdvance !== undefined && clock !== 'manual')
+    throw new OptionError('autoAdvance goes only with clock manual: leave it out.')
+  if (options.hosts !== undefined && runtime !== 'threads')
+    throw new OptionError('hosts goes only with runtime threads: leave it out.')
+  const host = options.host ?? '127.0.0.1'
+  if (typeof host !== 'string' || host === '')
+    throw new OptionError('host must be an address to listen on, such as 127.0.0.1.')
+  const chunkSizeBytes = options.chunkSize === undefined ? 0 : parseSize('chunkSize', options.chunkSize)
+  if (options.chunkSize !== undefined && (chunkSizeBytes < 1024 || chunkSizeBytes > 1024 ** 3))
+    throw new OptionError(`chunkSize is ${options.chunkSize}; it must be from 1KB to 1GB.`)
+  const diskSizeBytes = parseSize('diskSize', options.diskSize ?? '2GB')
+  if (diskSizeBytes < 1024 ** 2) throw new OptionError(`diskSize is ${options.diskSize}; it must be at least 1MB.`)
+  return {
+    shards: integer('shards', options.shards, 3, 1, 1000),
+    mongos,
+    port,
+    host,
+    emulate,
+    chunkSizeBytes,
+    runtime,
+    clock,
+    autoAdvance: options.autoAdvance ?? true,
+    hosts: options.hosts === undefined ? undefined : integer('hosts', options.hosts, 1, 1, 64),
+    seed: integer('seed', options.seed, Math.floor(Math.random() * 2 ** 31), 0, 2 ** 32 - 1),
+    balancerRoundIntervalMs: integer(
+      'balancerRoundIntervalMs',
+      options.balancerRoundIntervalMs,
+      options.serverTimings === true ? 10_000 : 1_000,
+      1,
+      2 ** 31 - 1,
+    ),
+    findReplicaSetHostTimeoutMs: integer(
+      'findReplicaSetHostTimeoutMs',
+      options.findReplicaSetHostTimeoutMs,
+      15_000,
+      0,
+      2 ** 31 - 1,
+    ),
+    networkTimeoutMs: integer('networkTimeoutMs', options.networkTimeoutMs, 10_000, 1, 2 ** 31 - 1),
+    nativeWire: options.nativeWire ?? false,
+    strict: options.strict ?? false,
+    diskSizeBytes,
+  }
+}
+
+/**
+ * The same for a simulated cluster, whose timings are the server's unless `serverTimings` is false.
+ * @throws OptionError one sentence: what, where, what to do
+ */
+export function resolveSimulatedOptions(options: Omit<ClusterOptions, LiveOnly>): ResolvedOptions {
+  const names = Object.keys(known).filter((name) => !liveOnly.has(name))
+  checkNames('a simulated cluster', options, names)
+  return resolveOptions({ serverTimings: true, ...options })
+}
+
+function checkNames(what: string, options: object, names: readonly string[]): void {
+  for (const name of Object.keys(options)) {
+    if (!names.includes(name))
+      throw new OptionError(`${name} is not an option of ${what}; the options are ${names.join(', ')}.`)
+  }
+}
+
+function integer(name: string, value: number | undefined, otherwise: number, min: number, max: number): number {
+  if (value === undefined) return otherwise
+  if (!Number.isInteger(value) || value < min || value > max)
+    throw new OptionError(`${name} is ${JSON.stringify(value)}; it must be a whole number from ${min} to ${max}.`)
+  return value
+}

@@ -1,0 +1,23 @@
+import type { EmulatedVersion } from '@shardlab/sharding'
+
+/** Options with every default filled in. */
+export interface ResolvedOptions {
+  readonly shards: number
+  readonly mongos: number
+  readonly port: number
+  readonly host: string
+  readonly emulate: EmulatedVersion
+  /** 0: the version's own. */
+  readonly chunkSizeBytes: number
+  readonly runtime: 'threads' | 'inline'
+  readonly clock: 'real' | 'manual'
+  readonly autoAdvance: boolean
+  readonly hosts: number | undefined
+  readonly seed: number
+  readonly balancerRoundIntervalMs: number
+  readonly findReplicaSetHostTimeoutMs: number
+  readonly networkTimeoutMs: number
+  readonly nativeWire: boolean
+  readonly strict: boolean
+  readonly diskSizeBytes: number
+}
