@@ -61,7 +61,6 @@ export const proseDebt: readonly string[] = [
   'docs/internals/migrations.md',
   'docs/internals/performance.md',
   'docs/reference/compatibility.md',
-  'docs/reference/deviations.md',
   'docs/reference/events.md',
   'packages/actor/',
   'packages/cluster/',
