@@ -11,11 +11,11 @@ import type { SessionCatalog, SessionId, SessionKey } from './sessions/session-c
 import type { MemberStatistics } from './statistics/member-statistics.js'
 import type { ConnectionTable } from './connections/connection-table.js'
 
-/** What the commands that every member answers alike need to know of their member. */
+/** The parts of a process that shared commands and helpers read. */
 export interface MemberHost {
   readonly context: ActorContext
   readonly behaviours: Behaviours
-  /** What serverStatus calls the process. */
+  /** Name of the process in serverStatus. */
   readonly process: 'mongos' | 'mongod'
   readonly startedAtMs: number
   readonly clock: ClusterClock
@@ -26,22 +26,22 @@ export interface MemberHost {
   readonly failPoints: FailPoints
   readonly parameters: ParameterSet
   readonly logBuffer: LogBuffer
-  /** The process id part of hello's topologyVersion. */
+  /** Process id in topologyVersion of hello. */
   readonly processId: Uint8Array
-  /** The queries that this member samples; null: none, as the emulated version does not. */
+  /** The query sampling of this member; null: the emulated version has none. */
   readonly sampling: SamplingReport | null
-  /** Documents of currentOp about work that no command does. Absent: there is none. */
+  /** Documents of currentOp about background work. Absent: there is none. */
   backgroundOperations?(shard: ShardLabel): Iterable<Uint8Array>
   /** All commands, for listCommands. */
   readonly commandRows: readonly CommandDescription[]
-  /** Closes the cursors of sessions that fit. */
+  /** Closes the cursors of matching sessions. */
   killCursorsOfSessions(fits: (session: SessionKey) => boolean): void
 }
 
-/** What listCommands tells of a command. */
+/** The fields of a row that listCommands shows. */
 export type CommandDescription = Pick<CommandRow<never>, 'name' | 'summary' | 'adminOnly' | 'access' | 'apiVersion1'>
 
-/** One run of such a command. */
+/** One run of a command. */
 export interface MemberInvocation {
   readonly host: MemberHost
   readonly db: string
@@ -49,7 +49,7 @@ export interface MemberInvocation {
   readonly args: CommandArguments
   readonly operation: RunningOperation
   readonly session: SessionId | null
-  /** 0 for commands that come from another member. */
+  /** 0: the command is from another member. */
   readonly connectionId: number
   /** `host:port` of the client. */
   readonly remote: string

@@ -2,7 +2,6 @@ import { decode, DocumentWriter, encode, type Document } from '@shardlab/bson'
 import { createDeferred } from '@shardlab/actor'
 import t from 'tap'
 import { type NodeInvocation, type NodeRole } from '../src/index.js'
-import { OperationRegistry, RunningOperation } from '@shardlab/member'
 import { NodeUnderTest, session } from './support/harness.js'
 
 const admin = { db: 'admin' }
@@ -33,97 +32,6 @@ function waitingRole(): { role: NodeRole; letGo: () => void } {
   }
   return { role, letGo: () => gate.resolve() }
 }
-
-function operation(id: number): RunningOperation {
-  return new RunningOperation(id, {
-    command: 'find',
-    db: 'test',
-    body: encode({ find: 'c' }),
-    connectionId: 1,
-    remote: '',
-    startedAtMs: 0,
-  })
-}
-
-t.test('an operation that waits ends when it is killed, whatever it waits for', async (t) => {
-  const registry = new OperationRegistry()
-  const first = registry.begin(operation(registry.nextId()))
-  t.equal(first.id, 1)
-  const never = first.interruptible(new Promise<void>(() => {}))
-  const { signal } = first
-  t.ok(registry.kill(1))
-  t.notOk(registry.kill(2))
-  await t.rejects(never, { code: 11601, message: 'operation was interrupted' })
-  t.ok(signal.aborted)
-  t.throws(() => first.checkForInterrupt(), { code: 11601 })
-  await t.rejects(first.interruptible(Promise.resolve()), { code: 11601 })
-  registry.end(first)
-  t.equal(registry.size, 0)
-})
-
-t.test('what is made of the answer is not made for an operation that has been killed', async (t) => {
-  const answered = operation(1)
-  t.equal(await answered.interruptible(Promise.resolve(2), (value) => value + 1), 3)
-  t.equal(await answered.interruptible(Promise.reject(new Error('no')), undefined, () => 5), 5)
-  t.equal(await answered.interruptible<number, number>(Promise.resolve(2), (value) => Promise.resolve(value * 2)), 4)
-  await t.rejects(answered.interruptible(Promise.reject(new Error('no'))), { message: 'no' })
-  const failing = () => {
-    throw new Error('of its use')
-  }
-  await t.rejects(answered.interruptible(Promise.resolve(1), failing), { message: 'of its use' })
-  await t.rejects(answered.interruptible(Promise.reject(new Error('no')), undefined, failing), {
-    message: 'of its use',
-  })
-
-  const killed = operation(2)
-  const [good, bad] = [createDeferred<number>(), createDeferred<number>()]
-  let made = 0
-  const make = () => ++made
-  const waits = [killed.interruptible(good.promise, make, make), killed.interruptible(bad.promise, make, make)]
-  killed.interrupt()
-  for (const wait of waits) await t.rejects(wait, { code: 11601 })
-  good.resolve(1)
-  bad.reject(new Error('no'))
-  await Promise.resolve().then(() => {})
-  t.equal(made, 0)
-})
-
-t.test('operations may end while somebody goes through them', async (t) => {
-  const registry = new OperationRegistry()
-  const [first, second, third] = [1, 2, 3].map((id) => registry.begin(operation(id))) as [
-    RunningOperation,
-    RunningOperation,
-    RunningOperation,
-  ]
-  const seen: number[] = []
-  for (const { id } of registry) {
-    seen.push(id)
-    registry.end(first)
-    registry.end(second)
-  }
-  t.same(seen, [1, 2, 3])
-  registry.end(second)
-  t.same([...registry], [third])
-  t.equal(registry.size, 1)
-})
-
-t.test('what is not killed gives what it waited for', async (t) => {
-  const one = operation(1)
-  t.equal(await one.interruptible(Promise.resolve(7)), 7)
-  await t.rejects(one.interruptible(Promise.reject(new Error('its own'))), { message: 'its own' })
-  one.interrupt()
-  t.ok(one.killed)
-})
-
-t.test('a member that shuts down ends waits without killing', async (t) => {
-  const registry = new OperationRegistry()
-  const before = registry.begin(operation(1))
-  const { signal } = before
-  registry.stop()
-  t.ok(signal.aborted)
-  t.ok(registry.begin(operation(2)).signal.aborted)
-  before.checkForInterrupt()
-})
 
 t.test('currentOp shows what runs and killOp ends it; D705: time in milliseconds', async (t) => {
   const { role } = waitingRole()

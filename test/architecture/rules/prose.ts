@@ -67,7 +67,6 @@ export const proseDebt: readonly string[] = [
   'packages/config-server/',
   'packages/load/',
   'packages/mongos/',
-  'packages/member/',
   'packages/node/',
   'packages/runtime/',
   'packages/scenario/',

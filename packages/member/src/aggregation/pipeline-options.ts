@@ -1,4 +1,4 @@
-/** What the arguments of an aggregate say about how its pipeline runs. */
+/** The options of an aggregate that decide how its pipeline runs. */
 import type { CommandArguments } from '@shardlab/actor'
 import type { Behaviours } from '@shardlab/sharding'
 import { BsonType, findField } from '@shardlab/bson'
@@ -6,12 +6,15 @@ import type { EvaluationContext } from '@shardlab/query'
 
 export const memoryLimitBytes = 100 * 1024 * 1024
 
-/** How much a stage may hold: there is no disk, so that where it might be used nothing limits it. */
+/**
+ * Bytes that a stage may hold. No stage spills to disk here, so there is no limit where the server
+ * would use the disk.
+ */
 export function stageMemoryOf(args: CommandArguments, { sortsUseDiskByDefault }: Behaviours): number {
   return (args.bool('allowDiskUse') ?? sortsUseDiskByDefault) ? Infinity : memoryLimitBytes
 }
 
-/** The `$$NOW` of the router, so that all parts of a pipeline have the same. */
+/** Takes `$$NOW` from the router, so that it has one value in all parts of a pipeline. */
 export function withConstants(evaluation: EvaluationContext, args: CommandArguments): EvaluationContext {
   const constants = args.document('runtimeConstants')
   const now = constants === undefined ? undefined : findField(constants, 'localNow')

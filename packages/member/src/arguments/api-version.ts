@@ -1,4 +1,7 @@
-/** The Stable API's parameters. Manual: reference/stable-api; server: validate_api_parameters.cpp, allowed_contexts.cpp. */
+/**
+ * The parameters of the Stable API. Manual: reference/stable-api. Server:
+ * validate_api_parameters.cpp, allowed_contexts.cpp.
+ */
 import type { CommandArguments, CommandRow } from '@shardlab/actor'
 import {
   CommandError,
@@ -10,17 +13,20 @@ import {
   firstFieldName,
 } from '@shardlab/bson'
 
-/** Arguments that are in no API version, by command. Manual: reference/stable-api, unsupported parameters. */
+/**
+ * Arguments that no API version has, by command. Manual: reference/stable-api, unsupported
+ * parameters.
+ */
 const unstableArguments: Readonly<Record<string, readonly string[]>> = {
   aggregate: ['explain', 'isMapReduceCommand'],
   create: ['autoIndexId', 'capped', 'indexOptionDefaults', 'max', 'size', 'storageEngine'],
   find: ['awaitData', 'max', 'min', 'noCursorTimeout', 'oplogReplay', 'returnKey', 'showRecordId', 'tailable'],
 }
 
-/** Options of an index that are in no API version. */
+/** Index options that no API version has. */
 const unstableIndexOptions: readonly string[] = ['background', 'bucketSize', 'sparse', 'storageEngine']
 
-/** Stages that are in no API version. */
+/** Stages that no API version has. */
 const unstableStages: ReadonlySet<string> = new Set([
   '$currentOp',
   '$indexStats',
@@ -35,9 +41,10 @@ const unstableStages: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Checks what a client says of the Stable API.
- * @param requireVersion the parameter requireApiVersion
- * @throws CommandError 498870, 4886600, 322 APIVersionError, 323 APIStrictError, 324 APIDeprecationError
+ * Checks the Stable API parameters of a command.
+ * @param requireVersion the server parameter requireApiVersion
+ * @throws CommandError 498870, 4886600, 322 APIVersionError, 323 APIStrictError, 324
+ *   APIDeprecationError
  */
 export function checkApiVersion(args: CommandArguments, row: CommandRow<never>, requireVersion: boolean): void {
   const version = args.string('apiVersion')
@@ -62,7 +69,7 @@ export function checkApiVersion(args: CommandArguments, row: CommandRow<never>, 
   }
 }
 
-/** What a command was sent of the Stable API. Server: APIParameters::appendInfo. */
+/** The Stable API parameters of a command. Server: APIParameters::appendInfo. */
 export function apiParameters(args: CommandArguments): DocumentWriter {
   const writer = new DocumentWriter(128)
   const version = args.string('apiVersion')

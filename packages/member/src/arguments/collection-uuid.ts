@@ -1,6 +1,6 @@
 /**
- * `collectionUUID`: the command is meant for the collection with this UUID and no other.
- * Server: collection_uuid_mismatch.cpp, collection_uuid_mismatch_info.cpp.
+ * `collectionUUID`: the command is for the collection with this UUID only. Server:
+ * collection_uuid_mismatch.cpp, collection_uuid_mismatch_info.cpp.
  */
 import type { CommandArguments } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
@@ -9,7 +9,10 @@ import { splitNamespace } from './split-namespace.js'
 
 const uuidSubtype = 4
 
-/** The 16 bytes of the argument; null: not given. @throws CommandError 14 TypeMismatch, 40415 before 6.0 */
+/**
+ * The 16 bytes of the argument; null: absent.
+ * @throws CommandError 14 TypeMismatch; before 6.0, 40415
+ */
 export function collectionUuidOf(
   args: CommandArguments,
   { collectionUuidArgument }: Pick<Behaviours, 'collectionUuidArgument'>,
@@ -28,7 +31,7 @@ export function uuidIn(field: string, binary: Uint8Array): Uint8Array {
   return binary.subarray(5)
 }
 
-/** @param actualNs the collection of the same database that has the UUID; null: none */
+/** @param actualNs the collection of the same database that has the UUID; null: there is none */
 export function uuidMismatch(ns: string, uuid: Uint8Array, actualNs: string | null): CommandError {
   const [db, name] = splitNamespace(ns)
   const extra = new DocumentWriter(128).string('db', db).uuid('collectionUUID', uuid).string('expectedCollection', name)
@@ -39,7 +42,10 @@ export function uuidMismatch(ns: string, uuid: Uint8Array, actualNs: string | nu
   })
 }
 
-/** A command on a view that names a UUID: a view has none. @throws CommandError 361 CollectionUUIDMismatch */
+/**
+ * Refuses a UUID in a command on a view, since views have none.
+ * @throws CommandError 361 CollectionUUIDMismatch
+ */
 export function refuseUuidOfView(ns: string, body: Uint8Array): void {
   const value = findField(body, 'collectionUUID')
   if (value !== undefined) throw uuidMismatch(ns, uuidIn('collectionUUID', value.slice()), null)

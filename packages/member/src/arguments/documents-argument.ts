@@ -1,6 +1,6 @@
 import type { CommandArguments } from '@shardlab/actor'
 
-/** Documents of an argument that may come in the body or as a document sequence. */
+/** The documents of an argument that may be in the body or a document sequence. */
 export function documentsArgument(
   invocation: {
     readonly args: CommandArguments

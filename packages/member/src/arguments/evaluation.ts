@@ -1,18 +1,18 @@
-/** What a command's expressions see and how its strings compare: `let` and `collation`. */
+/** The evaluation context of a command: `let` and `collation`. */
 import type { CommandArguments } from '@shardlab/actor'
 import { isEmptyDocument } from '@shardlab/bson'
 import { compileCollation, letVariables, type EvaluationContext } from '@shardlab/query'
 import type { RunningOperation } from '../operations/running-operation.js'
 
-/** Whoever gives evaluation its clock and dice: a storage node, a router. */
+/** Provides the clock and the random numbers of expressions: a node or a router. */
 export interface EvaluationHost {
   evaluation(): EvaluationContext
 }
 
 /**
- * @param args a command's arguments, or those of one statement: `collation` and `let` are read
- * @param defaultCollation the collection's own, which holds when the command names none
- * @throws CommandError what {@link compileCollation} and {@link letVariables} throw
+ * @param args arguments of a command or of one statement; `collation` and `let` are read
+ * @param defaultCollation of the collection, used when the command has none
+ * @throws CommandError the errors of {@link compileCollation} and {@link letVariables}
  */
 export function evaluationOf(
   host: EvaluationHost,
@@ -22,7 +22,9 @@ export function evaluationOf(
   return withLet(withCollation(host.evaluation(), args.document('collation'), defaultCollation), args.document('let'))
 }
 
-/** The context under the collation of an operation; an empty or absent one stands for the collection's. */
+/**
+ * The context with the collation of an operation; an empty or absent one selects the collection's.
+ */
 export function withCollation(
   context: EvaluationContext,
   collation: Uint8Array | undefined,
@@ -33,7 +35,7 @@ export function withCollation(
   return compiled === null ? context : { ...context, strings: compiled.compare }
 }
 
-/** The context under the time limit of the operation that uses it. */
+/** The context with the time limit of its operation. */
 export function withTimeLimit(
   context: EvaluationContext,
   { timeLimit }: Pick<RunningOperation, 'timeLimit'>,
@@ -46,7 +48,7 @@ export function withLet(context: EvaluationContext, variables: Uint8Array | unde
   return variables === undefined ? context : { ...context, variables: letVariables(variables, context) }
 }
 
-/** What the expressions of a write command see. @throws CommandError 40415 where the emulated version has no `let`, and those of `let` */
+/** The context of a write command. @throws CommandError the errors of {@link letVariables} */
 export function writeEvaluation(host: EvaluationHost, args: CommandArguments): EvaluationContext {
   return withLet(host.evaluation(), args.document('let'))
 }

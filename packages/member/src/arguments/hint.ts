@@ -2,8 +2,9 @@ import type { CommandArguments } from '@shardlab/actor'
 import { BsonType, CommandError, findField, isEmptyDocument } from '@shardlab/bson'
 
 /**
- * The `hint` argument as the planner takes it: an index name or key pattern; an empty document is none. Server: hint_parser.cpp.
- * @throws CommandError 9 FailedToParse for other types, 2 BadValue for a `$natural` that is no direction
+ * The `hint` argument: an index name or key pattern; an empty document counts as absent. Server:
+ * hint_parser.cpp.
+ * @throws CommandError 9 FailedToParse for other types, 2 BadValue for an invalid `$natural`
  */
 export function hintOf(args: CommandArguments): { hint?: string | Uint8Array } {
   const hint = args.value('hint')

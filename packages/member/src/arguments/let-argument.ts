@@ -4,8 +4,9 @@ import { formatDocument } from '@shardlab/query'
 import type { Behaviours } from '@shardlab/sharding'
 
 /**
- * Refuses `let` where the commands of the emulated version have none, in the words of the parser that each command had then.
- * Server 4.4: aggregation_request.cpp, query_request.cpp, find_and_modify.cpp, write_ops.idl.
+ * Refuses `let` in versions whose commands have none, with the message of the parser that each
+ * command had. Server 4.4: aggregation_request.cpp, query_request.cpp, find_and_modify.cpp,
+ * write_ops.idl.
  * @throws CommandError 9 FailedToParse, 40415 IDLUnknownField
  */
 export function checkLet({

@@ -1,7 +1,10 @@
 import { checkCollectionName, type CommandArguments } from '@shardlab/actor'
 import { BsonType, CommandError, typeName } from '@shardlab/bson'
 
-/** The namespace in the command's own field. @throws CommandError 14 TypeMismatch, 73 InvalidNamespace */
+/**
+ * The namespace that the first field of the command holds.
+ * @throws CommandError 14 TypeMismatch, 73 InvalidNamespace
+ */
 export function namespaceArgument(args: CommandArguments): string {
   if (args.target.type !== BsonType.string)
     throw new CommandError(

@@ -2,7 +2,7 @@
 import { checkFields, type CommandArguments, type FieldSpecs } from '@shardlab/actor'
 import { BsonType, CommandError, findField, isEmptyDocument } from '@shardlab/bson'
 
-/** A count. @throws CommandError 51024 for negative values */
+/** A count, truncated. @throws CommandError 51024 for negative values */
 export function nonNegative(args: CommandArguments, name: string): number | undefined {
   const value = args.number(name)
   if (value === undefined) return undefined
@@ -13,8 +13,8 @@ export function nonNegative(args: CommandArguments, name: string): number | unde
 const cursorFields = { batchSize: 'number' } as const satisfies FieldSpecs
 
 /**
- * `cursor.batchSize` of aggregate and of the commands that list.
- * Server: SimpleCursorOptions; aggregation_request_helper.cpp, parseAggregateCursorFromBSON.
+ * `cursor.batchSize` of aggregate and of the list commands. Server: SimpleCursorOptions;
+ * aggregation_request_helper.cpp, parseAggregateCursorFromBSON.
  * @throws CommandError 40415 for other fields, 14 TypeMismatch, 51024 for negative values
  */
 export function batchSizeOf(args: CommandArguments): number | undefined {
@@ -28,7 +28,7 @@ export function batchSizeOf(args: CommandArguments): number | undefined {
   return value
 }
 
-/** Is this a document `{}` or nothing? */
+/** Whether the document is absent or `{}`. */
 export function isAbsentOrEmpty(document: Uint8Array | undefined): boolean {
   return document === undefined || isEmptyDocument(document)
 }

@@ -1,12 +1,12 @@
 /** The collection option `temp`. */
 import { DocumentWriter, FieldIterator, CommandError } from '@shardlab/bson'
 
-/** Options of a collection, and that it is temporary. */
+/** The options of a collection with `temp: true`. */
 export function temporaryOptions(options: Uint8Array): Uint8Array {
   return lasting(options).bool('temp', true).finish()
 }
 
-/** Options of a collection that stays, whatever they were. */
+/** The options of a collection without `temp`. */
 export function lastingOptions(options: Uint8Array): Uint8Array {
   return lasting(options).finish()
 }
@@ -17,7 +17,10 @@ function lasting(options: Uint8Array): DocumentWriter {
   return writer
 }
 
-/** Clients make no temporary collections. @throws CommandError 72 InvalidOptions. Server: create_command.cpp, cluster_create_cmd.cpp */
+/**
+ * Refuses `temp`, which clients may not set.
+ * @throws CommandError 72 InvalidOptions. Server: create_command.cpp, cluster_create_cmd.cpp
+ */
 export function refuseTemporary(temp: boolean | undefined): void {
   if (temp === true) throw new CommandError('InvalidOptions', "the 'temp' field is an invalid option")
 }

@@ -9,7 +9,7 @@ export const buildInfo: CommandRow<MemberInvocation> = {
   access: 'none',
   manual: 'reference/command/buildInfo',
   status: 'full',
-  summary: 'Tells the version that is emulated.',
+  summary: 'Returns the emulated version.',
   run({ host }) {
     const version = host.behaviours.serverVersion
     const parts = version.split('.').map(Number)

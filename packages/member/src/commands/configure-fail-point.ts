@@ -11,8 +11,8 @@ export const configureFailPoint: CommandRow<MemberInvocation> = {
   manual: 'reference/parameters',
   status: 'partial',
   missing:
-    'fail points but failCommand, failGetMoreAfterCursorCheckout, those of maxTimeMS, and those at steps of migrations, resharding and movePrimary',
-  summary: 'Switches a fail point of this member on or off.',
+    'fail points other than failCommand, failGetMoreAfterCursorCheckout, those of maxTimeMS, and those at steps of migrations, resharding and movePrimary',
+  summary: 'Turns a fail point of this member on or off.',
   run({ args, body, connectionId, host }) {
     const name = args.target.type === BsonType.string ? args.target.asString() : ''
     const count = host.failPoints.configure(name, body)
@@ -20,7 +20,7 @@ export const configureFailPoint: CommandRow<MemberInvocation> = {
       failPointName: name,
     })
     const writer = new DocumentWriter(64)
-    // A number that fits is an int32: the server's appendNumber.
+    // int32 as in the server's appendNumber.
     return host.behaviours.failPointCounts ? writer.int32('count', count) : writer
   },
 }

@@ -2,14 +2,14 @@ import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import type { MemberInvocation } from '../member-host.js'
 
-/** Members of an emulated cluster send each other messages, so that there is no pool to report on. */
+/** Members exchange messages without connection pools, so all counts are 0. */
 export const connPoolStats: CommandRow<MemberInvocation> = {
   name: 'connPoolStats',
   routing: 'local',
   access: 'admin',
   manual: 'reference/command/connPoolStats',
   status: 'full',
-  summary: 'Reports on connections to other members, of which there are none.',
+  summary: 'Reports on connections to other members; there are none.',
   run() {
     const writer = new DocumentWriter(512)
     for (const name of [

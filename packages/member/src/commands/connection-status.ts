@@ -8,7 +8,7 @@ export const connectionStatus: CommandRow<MemberInvocation> = {
   access: 'none',
   manual: 'reference/command/connectionStatus',
   status: 'full',
-  summary: 'Tells who is authenticated: nobody, since there is no authentication.',
+  summary: 'Returns the authenticated users: none, since there is no authentication.',
   fields: { showPrivileges: 'bool' },
   run({ args }) {
     const writer = new DocumentWriter(256)

@@ -9,7 +9,7 @@ export const createSearchIndexes: CommandRow<MemberInvocation> = {
   behaviour: 'searchIndexCommands',
   manual: 'reference/command/createSearchIndexes',
   status: 'full',
-  summary: 'Makes search indexes: refused as by a server without Atlas Search.',
+  summary: 'Creates search indexes; refused, as by a server without Atlas Search.',
   run: () => {
     throw searchNotEnabled()
   },

@@ -9,7 +9,7 @@ export const dropSearchIndex: CommandRow<MemberInvocation> = {
   behaviour: 'searchIndexCommands',
   manual: 'reference/command/dropSearchIndex',
   status: 'full',
-  summary: 'Drops a search index: refused as by a server without Atlas Search.',
+  summary: 'Drops a search index; refused, as by a server without Atlas Search.',
   run: () => {
     throw searchNotEnabled()
   },

@@ -11,7 +11,7 @@ export const endSessions: CommandRow<MemberInvocation> = {
   apiVersion1: true,
   manual: 'reference/command/endSessions',
   status: 'full',
-  summary: 'Ends sessions and closes their cursors; unknown ones are passed over.',
+  summary: 'Ends sessions and closes their cursors; unknown sessions are ignored.',
   fields: {},
   run({ host, args }) {
     for (const lsid of sessionDocumentsArgument('endSessions', args.target))

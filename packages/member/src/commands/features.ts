@@ -2,14 +2,14 @@ import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import type { MemberInvocation } from '../member-host.js'
 
-/** Server: generic_servers.cpp; without a script engine there is no `js`. */
+/** Server: generic_servers.cpp. `js` is absent, as in a server without a script engine. */
 export const features: CommandRow<MemberInvocation> = {
   name: 'features',
   routing: 'local',
   access: 'none',
   manual: 'reference/command/features',
   status: 'full',
-  summary: 'Tells the machine part of the ObjectIds that the member makes.',
+  summary: 'Returns the machine part of the ObjectIds that the member creates.',
   run({ host: { processId } }) {
     return new DocumentWriter(128).int32('oidMachine', (processId[4]! << 16) | (processId[5]! << 8) | processId[6]!)
   },

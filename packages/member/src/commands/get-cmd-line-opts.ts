@@ -9,7 +9,7 @@ export const getCmdLineOpts: CommandRow<MemberInvocation> = {
   adminOnly: true,
   manual: 'reference/command/getCmdLineOpts',
   status: 'full',
-  summary: 'Tells with which options the member was started.',
+  summary: 'Returns the options with which the member was started.',
   run({ host }) {
     const port = Number(host.context.endpoint.split(':').at(-1))
     return new DocumentWriter(256)

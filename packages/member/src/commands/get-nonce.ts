@@ -2,7 +2,10 @@ import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import type { MemberInvocation } from '../member-host.js'
 
-/** What clients of old asked for before they logged in. Server: authentication_commands.cpp, until 6.1. */
+/**
+ * Old clients asked for a nonce before they authenticated. Server: authentication_commands.cpp,
+ * until 6.1.
+ */
 export const getNonce: CommandRow<MemberInvocation> = {
   name: 'getnonce',
   routing: 'local',
@@ -10,6 +13,6 @@ export const getNonce: CommandRow<MemberInvocation> = {
   behaviour: 'nonces',
   manual: 'reference/command/getnonce',
   status: 'full',
-  summary: 'Makes a number that is used once.',
+  summary: 'Returns a number for one authentication.',
   run: ({ host }) => new DocumentWriter(128).string('nonce', Buffer.from(host.context.random.bytes(8)).toString('hex')),
 }

@@ -15,7 +15,8 @@ export const getParameter: CommandRow<MemberInvocation> = {
   adminOnly: true,
   manual: 'reference/command/getParameter',
   status: 'partial',
-  lacks: 'parameters of the server beside those that change what clients see and those that drivers and shells ask for',
+  lacks:
+    'most parameters of the server; it has those with an effect that clients see and those that drivers and shells read',
   summary: 'Reads server parameters.',
   run({ args, body, host }) {
     const asked = whatIsAsked(args.target)
@@ -39,7 +40,7 @@ export const getParameter: CommandRow<MemberInvocation> = {
   },
 }
 
-/** @throws CommandError 40415, 14, 2 for an options document that is none */
+/** @throws CommandError 40415, 14, 2 for invalid options */
 function whatIsAsked(target: RawValue): Asked {
   if (target.type === BsonType.string) return { everything: target.asString() === '*', details: false, setAt: null }
   if (target.type !== BsonType.object) return { everything: false, details: false, setAt: null }

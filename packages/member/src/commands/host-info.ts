@@ -8,7 +8,7 @@ export const hostInfo: CommandRow<MemberInvocation> = {
   access: 'admin',
   manual: 'reference/command/hostInfo',
   status: 'partial',
-  lacks: 'the machine underneath, which must not show in an emulated cluster',
+  lacks: 'the real machine, which an emulated cluster does not show',
   summary: 'Describes the host.',
   run({ host }) {
     return new DocumentWriter(512)

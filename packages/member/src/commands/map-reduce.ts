@@ -11,7 +11,7 @@ export const mapReduce: CommandRow<MemberInvocation> = {
   manual: 'reference/command/mapReduce',
   status: 'partial',
   missing: 'everything, as a server started with --noscripting does',
-  summary: 'Map-reduce aggregation: refused.',
+  summary: 'Map-reduce aggregation; refused.',
   run: () => {
     throw new CommandError(31264, 'Cannot run server-side javascript without the javascript engine enabled')
   },

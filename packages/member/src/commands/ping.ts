@@ -9,7 +9,7 @@ export const ping: CommandRow<MemberInvocation> = {
   apiVersion1: true,
   manual: 'reference/command/ping',
   status: 'full',
-  summary: 'Answers that the member is there.',
+  summary: 'Replies that the member is up.',
   fields: {},
   run: () => new DocumentWriter(128),
 }

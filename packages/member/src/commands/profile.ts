@@ -10,7 +10,7 @@ export const profile: CommandRow<MemberInvocation> = {
   manual: 'reference/command/profile',
   status: 'partial',
   missing: 'level 1 and 2, which write into system.profile, and filters',
-  summary: 'Reads and sets from when on an operation is slow enough for the log.',
+  summary: 'Reads and sets the duration after which an operation is logged as slow.',
   fields: { slowms: 'number', sampleRate: 'number', filter: 'any' },
   run({ args, host }) {
     const { target } = args

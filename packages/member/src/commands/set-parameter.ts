@@ -9,8 +9,8 @@ export const setParameter: CommandRow<MemberInvocation> = {
   adminOnly: true,
   manual: 'reference/command/setParameter',
   status: 'partial',
-  missing: 'parameters but those that change what clients see and those without a visible effect',
-  summary: 'Changes server parameters until the member ends.',
+  missing: 'parameters whose effect clients could see and that are not built',
+  summary: 'Sets server parameters until the member restarts.',
   run({ body, host }) {
     const { parameters } = host
     const values = new Map<string, RawValue>()

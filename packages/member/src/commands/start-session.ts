@@ -9,7 +9,7 @@ export const startSession: CommandRow<MemberInvocation> = {
   access: 'none',
   manual: 'reference/command/startSession',
   status: 'full',
-  summary: 'Makes a session.',
+  summary: 'Creates a session.',
   fields: {},
   run({ host }) {
     const lsid = new DocumentWriter(64).uuid('id', uuidV4(host.context.random)).finish()

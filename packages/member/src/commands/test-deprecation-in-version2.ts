@@ -11,6 +11,6 @@ export const testDeprecationInVersion2: CommandRow<MemberInvocation> = {
   manual: 'reference/stable-api',
   status: 'full',
   summary:
-    'Tells what it was sent of the Stable API, in the place of a command that only a version 2 of the Stable API deprecates.',
+    'Returns the Stable API parameters that it was sent; stands for a command that version 2 of the Stable API deprecates.',
   run: ({ args }) => apiParameters(args),
 }

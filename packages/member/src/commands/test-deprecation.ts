@@ -12,6 +12,6 @@ export const testDeprecation: CommandRow<MemberInvocation> = {
   manual: 'reference/stable-api',
   status: 'full',
   summary:
-    'Tells what it was sent of the Stable API, in the place of a command that version 1 of the Stable API has and deprecates.',
+    'Returns the Stable API parameters that it was sent; stands for a command that version 1 of the Stable API deprecates.',
   run: ({ args }) => apiParameters(args),
 }

@@ -11,6 +11,6 @@ export const testRemoval: CommandRow<MemberInvocation> = {
   manual: 'reference/stable-api',
   status: 'full',
   summary:
-    'Tells what it was sent of the Stable API, in the place of a command that a version 2 of the Stable API no longer has.',
+    'Returns the Stable API parameters that it was sent; stands for a command that version 2 of the Stable API removes.',
   run: ({ args }) => apiParameters(args),
 }

@@ -10,6 +10,6 @@ export const testVersion2: CommandRow<MemberInvocation> = {
   manual: 'reference/stable-api',
   status: 'full',
   summary:
-    'Tells what it was sent of the Stable API, in the place of a command that only a version 2 of the Stable API has.',
+    'Returns the Stable API parameters that it was sent; stands for a command that only version 2 of the Stable API has.',
   run: ({ args }) => apiParameters(args),
 }

@@ -11,6 +11,6 @@ export const testVersions1And2: CommandRow<MemberInvocation> = {
   manual: 'reference/stable-api',
   status: 'full',
   summary:
-    'Tells what it was sent of the Stable API, in the place of a command that version 1 and a version 2 of the Stable API have.',
+    'Returns the Stable API parameters that it was sent; stands for a command that versions 1 and 2 of the Stable API have.',
   run: ({ args }) => apiParameters(args),
 }

@@ -9,7 +9,7 @@ export const updateSearchIndex: CommandRow<MemberInvocation> = {
   behaviour: 'searchIndexCommands',
   manual: 'reference/command/updateSearchIndex',
   status: 'full',
-  summary: 'Changes a search index: refused as by a server without Atlas Search.',
+  summary: 'Changes a search index; refused, as by a server without Atlas Search.',
   run: () => {
     throw searchNotEnabled()
   },

@@ -3,7 +3,7 @@ import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { maxTimeExpired } from '../operations/time-limit.js'
 import type { MemberInvocation } from '../member-host.js'
 
-/** How often it looks. */
+/** Interval between two reads of the counter. */
 const pollMs = 10
 
 /** Server: fail_point_cmds.cpp, WaitForFailPointCommand; docs/fail_points.md. */
@@ -14,7 +14,7 @@ export const waitForFailPoint: CommandRow<MemberInvocation> = {
   adminOnly: true,
   manual: 'reference/parameters',
   status: 'full',
-  summary: 'Waits until a fail point has struck so often since the member began.',
+  summary: 'Waits until a fail point has been activated a number of times since the member started.',
   behaviour: 'failPointCounts',
   fields: { timesEntered: 'number!', maxTimeMS: 'number!' },
   async run({ args, host, operation }) {

@@ -8,6 +8,6 @@ export const whatsmyuri: CommandRow<MemberInvocation> = {
   access: 'none',
   manual: 'reference/command/whatsmyuri',
   status: 'full',
-  summary: "Tells the client's own address.",
+  summary: 'Returns the address of the client.',
   run: ({ remote }) => new DocumentWriter(128).string('you', remote),
 }

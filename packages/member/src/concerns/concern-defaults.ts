@@ -1,6 +1,7 @@
 /**
- * The read and write concern that hold where a command names none: what an administrator has set for the cluster, kept in config.settings.
- * Manual: reference/command/setDefaultRWConcern. Server: read_write_concern_defaults.cpp, rwc_defaults_commands.cpp.
+ * The read and write concern of commands that name none, as an administrator has set them for the
+ * cluster. They are stored in config.settings. Manual: reference/command/setDefaultRWConcern.
+ * Server: read_write_concern_defaults.cpp, rwc_defaults_commands.cpp.
  */
 import type { CommandArguments, CommandRow, TimestampPair } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator, findField, isEmptyDocument } from '@shardlab/bson'
@@ -8,14 +9,15 @@ import type { Behaviours } from '@shardlab/sharding'
 import { levelsRefused, parseReadConcern, takesWriteConcern, type Concerns, type ReadConcern } from './concerns.js'
 import { parseWriteConcern } from './write-concern.js'
 
-/** `_id` of the document in config.settings that holds the defaults. */
+/** `_id` of the document in config.settings. */
 export const concernDefaultsId = 'ReadWriteConcernDefaults'
 
 /**
- * The document to be kept: `{ _id, defaultReadConcern?, defaultWriteConcern?, updateOpTime, updateWallClockTime }`.
- * @param current what is kept now; null: nothing
- * @throws CommandError 2 BadValue for what is no default, 20 IllegalOperation for taking the write concern back from 5.0 on, and those of the
- *   concerns themselves
+ * The new document:
+ * `{ _id, defaultReadConcern?, defaultWriteConcern?, updateOpTime, updateWallClockTime }`.
+ * @param current the stored document; null: there is none
+ * @throws CommandError 2 BadValue for concerns that cannot be defaults; since 5.0, 20
+ *   IllegalOperation for unsetting the write concern; the errors of the concerns
  */
 export function concernDefaultsOf(
   args: CommandArguments,
@@ -83,9 +85,9 @@ function completeWriteConcern(document: Uint8Array): Uint8Array {
 }
 
 /**
- * Fields of the answers of both commands.
- * @param defaults what is kept, or what is left of it in memory; null: nothing was ever set
- * @param localUpdateMs since when the member knows this
+ * Appends the reply of both commands.
+ * @param defaults the stored document; null: none was ever set
+ * @param localUpdateMs when the member read it
  */
 export function writeConcernDefaults(
   writer: DocumentWriter,
@@ -113,7 +115,7 @@ export function writeConcernDefaults(
   return writer.date('localUpdateWallClockTime', localUpdateMs)
 }
 
-/** A command with the concerns that it does not name itself; null: it names them, takes none, or none are set. */
+/** The command with the default concerns that it does not name; null: it needs none. */
 export function withDefaultConcerns(
   row: Pick<CommandRow<never>, 'name' | 'access'>,
   body: Uint8Array,

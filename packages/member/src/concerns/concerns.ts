@@ -1,8 +1,9 @@
 /**
- * What a command asks for beside its own arguments: read concern, write concern, read preference. They are checked as the server
- * checks them; what a set of one member cannot give is said where the server says it.
- * Server: read_concern_args.cpp, write_concern_options.cpp, read_preference.cpp, service_entry_point_shard_role.cpp.
- * Manual: reference/read-concern, reference/write-concern, core/read-preference.
+ * Read concern, write concern and read preference of a command, checked as the server checks them.
+ * A set of one member cannot fulfil some of them, which it reports where the server does. Server:
+ * read_concern_args.cpp, write_concern_options.cpp, read_preference.cpp,
+ * service_entry_point_shard_role.cpp. Manual: reference/read-concern, reference/write-concern,
+ * core/read-preference.
  */
 import {
   compareTimestamps,
@@ -29,10 +30,10 @@ import { parseWriteConcern, type WriteConcern } from './write-concern.js'
 export type ReadConcernLevel = 'local' | 'available' | 'majority' | 'linearizable' | 'snapshot'
 
 export interface ReadConcern {
-  /** Null: none was named; local holds. */
+  /** Null: none was named, which means local. */
   readonly level: ReadConcernLevel | null
   readonly afterClusterTime: TimestampPair | null
-  /** With `snapshot` only: the time to read at; null: one that the server picks. */
+  /** With `snapshot` only: the time to read at; null: the server selects one. */
   readonly atClusterTime: TimestampPair | null
 }
 
@@ -45,10 +46,13 @@ export interface Concerns {
 type CheckedRow = Pick<CommandRow<never>, 'name' | 'access'>
 
 const noReadConcern: ReadConcern = { level: null, afterClusterTime: null, atClusterTime: null }
-/** Those of a command that names none. */
+/** Of a command that names none. */
 export const noConcerns: Concerns = { read: noReadConcern, write: null }
 
-/** @throws CommandError 9, 72, 14, 2, 160 for what is malformed or not for this command */
+/**
+ * @throws CommandError 9, 72, 14, 2, 160 for a malformed concern or one that the command does not
+ *   take
+ */
 export function checkConcerns(row: CheckedRow, args: CommandArguments, behaviours: Behaviours): Concerns {
   const readConcern = args.document('readConcern')
   const writeConcern = args.document('writeConcern')
@@ -135,7 +139,7 @@ function timeOf(name: string, value: RawValue): TimestampPair {
   return time
 }
 
-/** Commands that take more than the level `local`, with those that they do not take. */
+/** Commands that take other levels than `local`, each with the levels that it refuses. */
 export const levelsRefused: Readonly<Record<string, readonly ReadConcernLevel[]>> = {
   find: [],
   aggregate: [],
@@ -165,14 +169,14 @@ function reasonAgainst(name: string, args: CommandArguments, level: ReadConcernL
   return stage === null ? null : `${stage} cannot be used with a 'linearizable' read concern level`
 }
 
-/** The stage with which an aggregate writes; null: it only reads, or is none. */
+/** The writing stage of an aggregate; null: it has none, or the command is another one. */
 function writingStage(name: string, args: CommandArguments): string | null {
   const last = name === 'aggregate' ? args.documents('pipeline')?.at(-1) : undefined
   const stage = last === undefined ? undefined : firstFieldName(last)
   return stage === '$out' || stage === '$merge' ? stage : null
 }
 
-/** Commands that write and are no statements. */
+/** Commands that write, except the statement commands. */
 const writingCommands: ReadonlySet<string> = new Set([
   'abortTransaction',
   'addShard',
@@ -207,7 +211,8 @@ export function takesWriteConcern({ name, access }: CheckedRow, args: CommandArg
 }
 
 /**
- * What a set of one member says to a write concern after the write: `{ code, codeName, errmsg, errInfo }`, or null when it is met.
+ * The error of a write concern that a set of one member cannot fulfil:
+ * `{ code, codeName, errmsg, errInfo }`; null: it is fulfilled.
  */
 export function writeConcernErrorOf({ w, document }: WriteConcern): Uint8Array | null {
   let error: CommandError
@@ -240,8 +245,9 @@ export function writeConcernErrorOf({ w, document }: WriteConcern): Uint8Array |
 }
 
 /**
- * A member has seen everything up to its own cluster time: what comes before can be read at once.
- * @throws CommandError 72 InvalidOptions for a time that nobody has told it of
+ * Checks that the member has reached the time. It has everything up to its cluster time, so a read
+ * at an earlier time never waits.
+ * @throws CommandError 72 InvalidOptions for a time after the cluster time
  */
 export function checkReadTime({ afterClusterTime, atClusterTime }: ReadConcern, now: TimestampPair): void {
   const text = ([seconds, increment]: TimestampPair) => `{ ts: Timestamp(${seconds}, ${increment}) }`

@@ -1,10 +1,13 @@
-/** `$readPreference` of a command. Server: read_preference.cpp; manual: core/read-preference. */
+/** `$readPreference` of a command. Server: read_preference.cpp. Manual: core/read-preference. */
 import { BsonType, CommandError, elementsOf, findField, isEmptyDocument, typeName } from '@shardlab/bson'
 
 const modes: readonly string[] = ['primary', 'primaryPreferred', 'secondary', 'secondaryPreferred', 'nearest']
 const secondsMin = 90
 
-/** @throws CommandError 4 NoSuchKey, 2 BadValue, 14 TypeMismatch, 72 InvalidOptions, 160 MaxStalenessOutOfRange */
+/**
+ * @throws CommandError 4 NoSuchKey, 2 BadValue, 14 TypeMismatch, 72 InvalidOptions, 160
+ * MaxStalenessOutOfRange
+ */
 export function checkReadPreference(preference: Uint8Array): void {
   const mode = modeOf(preference)
   const hedge = findField(preference, 'hedge')

@@ -3,7 +3,7 @@ import { CommandError, BsonType, DocumentWriter, FieldIterator } from '@shardlab
 import type { TimestampPair } from '@shardlab/actor'
 import type { ReadConcern } from './concerns.js'
 
-/** @throws CommandError 72 InvalidOptions where the emulated version reads snapshots in transactions only */
+/** @throws CommandError 72 InvalidOptions in versions that read snapshots in transactions only */
 export function checkSnapshotReads(
   { level }: ReadConcern,
   { snapshotReads }: { readonly snapshotReads: boolean },
@@ -16,7 +16,7 @@ export function checkSnapshotReads(
   }
 }
 
-/** The reply with the time that was read at: in its cursor, or beside its values. */
+/** Appends `atClusterTime`: inside the cursor, or at the top level without a cursor. */
 export function withAtClusterTime(reply: DocumentWriter, [seconds, increment]: TimestampPair): DocumentWriter {
   const body = reply.finish()
   const writer = new DocumentWriter(body.length + 192)

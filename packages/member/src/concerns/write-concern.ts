@@ -1,4 +1,7 @@
-/** The writeConcern argument. Manual: reference/write-concern. Server: write_concern_options.cpp, write_concern_idl.idl. */
+/**
+ * The writeConcern argument. Manual: reference/write-concern. Server: write_concern_options.cpp,
+ * write_concern_idl.idl.
+ */
 import {
   BsonType,
   CommandError,
@@ -11,19 +14,20 @@ import {
 import type { Behaviours } from '@shardlab/sharding'
 
 export interface WriteConcern {
-  /** Members that have to have the write, the name of a mode, or null for tags with counts. */
+  /** Number of members, name of a mode, or null for tags with counts. */
   readonly w: number | string | null
   /** As the client sent it. */
   readonly document: Uint8Array
 }
 
-/** A replica set has this many members at most. */
+/** Most members of a replica set. */
 const membersMax = 50
 const ignoredFields: ReadonlySet<string> = new Set(['wElectionId', 'wOpTime', 'getLastError', 'provenance'])
 
 /**
- * @returns null for `{}`: the default holds
- * @throws CommandError 9 FailedToParse; from 5.0 on 40415 for other fields and 14 TypeMismatch for flags that are none
+ * @returns null for `{}`, which selects the default
+ * @throws CommandError 9 FailedToParse; since 5.0, 40415 for other fields and 14 TypeMismatch for
+ *   invalid flags
  */
 export function parseWriteConcern(document: Uint8Array, { writeConcernIsTyped }: Behaviours): WriteConcern | null {
   if (firstFieldName(document) === undefined) return null
@@ -44,7 +48,7 @@ export function parseWriteConcern(document: Uint8Array, { writeConcernIsTyped }:
   return { w, document }
 }
 
-/** What differs between the parser of 5.0 and the one before. */
+/** The rules that differ between the parser of 5.0 and the one before. */
 interface Rules {
   members(value: RawValue): WriteConcern['w']
   checkTimeout(value: RawValue): void

@@ -1,13 +1,16 @@
-/** Clients' connections as far as their commands show them. Server: client_metadata.cpp, session_manager_common.cpp. */
+/**
+ * The connections of clients, with the state that commands show. Server: client_metadata.cpp,
+ * session_manager_common.cpp.
+ */
 import { BsonType, CommandError, findField, findPath } from '@shardlab/bson'
 
 export interface Connection {
   readonly id: number
   /** `host:port` of the client. */
   readonly remote: string
-  /** The `client` document of the handshake, a copy; null before it or without one. */
+  /** The `client` document of the handshake, a copy; null: no handshake yet, or without one. */
   metadata: Uint8Array | null
-  /** `application.name` of the metadata; empty without one. */
+  /** `application.name` of the metadata; empty: none. */
   appName: string
 }
 
@@ -27,7 +30,7 @@ export class ConnectionTable {
     return this.#open.values()
   }
 
-  /** The connection's state; a new one is taken in. */
+  /** The state of the connection, which is created for a new id. */
   of(id: number, remote: string): Connection {
     let connection = this.#open.get(id)
     if (connection === undefined) {
@@ -43,7 +46,7 @@ export class ConnectionTable {
   }
 
   /**
-   * Keeps the client document of a handshake.
+   * Stores the client document of a handshake.
    * @throws CommandError 186 ClientMetadataCannotBeMutated for a second one
    */
   noteMetadata(id: number, remote: string, metadata: Uint8Array): void {
@@ -59,7 +62,7 @@ export class ConnectionTable {
     connection.appName = name?.type === BsonType.string ? name.asString() : ''
   }
 
-  /** Takes over the connections of a predecessor. */
+  /** Replaces the connections by those of another table. */
   adopt(other: ConnectionTable): void {
     for (const connection of other) this.#open.set(connection.id, connection)
     this.#created = other.#created

@@ -1,11 +1,11 @@
 import { DocumentWriter, FieldIterator, type RawValue } from '@shardlab/bson'
 
-/** Documents that have come in one message and that nobody has taken yet. */
+/** Unread documents of one message. */
 export class DocumentBatch {
   #unread: FieldIterator | null = null
   #head: Uint8Array | null = null
 
-  /** The next document, which stays; null: there is none. */
+  /** The next document, which stays in the batch; null: there is none. */
   get head(): Uint8Array | null {
     return this.#head
   }
@@ -19,13 +19,13 @@ export class DocumentBatch {
     }
   }
 
-  /** Goes on with an array of documents. */
+  /** Replaces the batch by an array of documents. */
   load(batch: RawValue): void {
     this.#unread = new FieldIterator(batch.bytes, batch.start)
     this.advance()
   }
 
-  /** Copies what is unread, so that the message it came in can go. */
+  /** Copies the unread documents, so that the memory of the message can be freed. */
   detach(): void {
     if (this.#head === null) return
     const writer = new DocumentWriter(1024)

@@ -1,24 +1,27 @@
-/** Merges streams of documents: by sort key, or as the documents come. Server: async_results_merger.cpp. */
+/**
+ * Merges streams of documents, by sort key or in the order of arrival. Server:
+ * async_results_merger.cpp.
+ */
 import type { RawValue } from '@shardlab/bson'
 
-/** The place of a document in an order: a KeyString, or the values themselves where a collation decides. */
+/** The sort key of a document: a KeyString, or the values themselves under a collation. */
 export type MergeKey = string | readonly (RawValue | undefined)[]
 
-/** How the streams are ordered. */
+/** The order of the streams. */
 export interface MergeOrder {
-  /** The place of a document; it may lie in the document's bytes. */
+  /** The sort key; it may refer to the bytes of the document. */
   keyOf(document: Uint8Array): MergeKey
-  /** Of two keys of this order. */
+  /** Compares two keys of this order. */
   isBefore(a: MergeKey, b: MergeKey): boolean
-  /** The document without what the shard added for merging. */
+  /** The document without the field that the shard added for merging. */
   strip(document: Uint8Array): Uint8Array
 }
 
 /** One of the streams. */
 export interface MergeInput {
-  /** The next document, which stays; null: none is here. */
+  /** The next document, which stays; null: none has arrived. */
   readonly head: Uint8Array | null
-  /** None is here, and none comes any more. */
+  /** Whether the stream has ended and its documents are taken. */
   readonly exhausted: boolean
   advance(): void
 }
@@ -26,12 +29,12 @@ export interface MergeInput {
 export class InputMerger<Input extends MergeInput> {
   readonly inputs: readonly Input[]
   readonly #order: MergeOrder | null
-  /** Sort key of each input's head; undefined: not computed yet. */
+  /** Sort key of the head of each input; undefined: not computed yet. */
   readonly #keys: (MergeKey | undefined)[]
-  /** Without an order: the input that is being emptied. */
+  /** Without an order: index of the input that is read. */
   #current = 0
 
-  /** `order` null: the inputs have none. */
+  /** `order` null: the inputs have no order. */
   constructor(inputs: readonly Input[], order: MergeOrder | null) {
     this.inputs = inputs
     this.#order = order
@@ -42,17 +45,20 @@ export class InputMerger<Input extends MergeInput> {
     return this.inputs.every((input) => input.exhausted)
   }
 
-  /** The inputs that have run dry and may have more. */
+  /** The inputs that have no document here and have not ended. */
   dry(): Input[] {
     return this.inputs.filter((input) => input.head === null && !input.exhausted)
   }
 
-  /** The next document that can be told to be the next; null: none can, or all have been taken. */
+  /**
+   * The next document of the merged stream; null: an input has to be filled first, or all have
+   * ended.
+   */
   take(): Uint8Array | null {
     return this.#order === null ? this.#takeAny() : this.#takeLowest(this.#order)
   }
 
-  /** The bytes that the heads lie in have changed. */
+  /** Discards the sort keys after the bytes of the heads have moved. */
   forgetKeys(): void {
     this.#keys.fill(undefined)
   }
@@ -78,7 +84,7 @@ export class InputMerger<Input extends MergeInput> {
       const input = this.inputs[i]!
       const document = input.head
       if (document === null) {
-        // What this one gives next may come before all that is here.
+        // The next document of this input may sort before all others.
         if (!input.exhausted) return null
         continue
       }
@@ -97,7 +103,10 @@ export class InputMerger<Input extends MergeInput> {
   }
 }
 
-/** Waits for all, also after a failure: what is still open must be known to be closed. @returns each failure, or null */
+/**
+ * Waits for the promise and returns its failure, or null. Used to await all inputs although one has
+ * failed: an open cursor must not be lost.
+ */
 export async function failureOf(filling: Promise<void>): Promise<{ readonly error: unknown } | null> {
   try {
     await filling

@@ -1,6 +1,6 @@
 import type { DocumentSource } from './document-source.js'
 
-/** Documents that are all there already. */
+/** A source of documents in memory. */
 export function listSource(documents: readonly Uint8Array[]): DocumentSource {
   let at = 0
   return {
@@ -11,5 +11,5 @@ export function listSource(documents: readonly Uint8Array[]): DocumentSource {
   }
 }
 
-/** A source with nothing in it. */
+/** A source without documents. */
 export const emptySource: DocumentSource = { next: () => null, isEOF: true }

@@ -2,7 +2,7 @@
 import { FieldIterator, findField, type RawValue } from '@shardlab/bson'
 
 export interface CursorReply {
-  /** 0n: nothing follows. */
+  /** 0n: the cursor is exhausted. */
   readonly id: bigint
   readonly ns: string
   /** The array of documents. */
@@ -11,7 +11,10 @@ export interface CursorReply {
   readonly cursor: RawValue
 }
 
-/** Reads `{ cursor: { firstBatch | nextBatch, id, ns } }`. Throws when it is none: members are ours. */
+/**
+ * Reads `{ cursor: { firstBatch | nextBatch, id, ns } }`. Throws when it is absent: another member
+ * has sent an invalid reply.
+ */
 export function readCursorReply(body: Uint8Array, batchName: 'firstBatch' | 'nextBatch'): CursorReply {
   const cursor = findField(body, 'cursor')
   let id: RawValue | undefined

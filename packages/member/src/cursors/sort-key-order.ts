@@ -1,15 +1,18 @@
-/** Merging sorted streams: by the `$sortKey` that shards add to the documents of a sorted find, or by the documents themselves. */
+/**
+ * The order of sorted streams: by the `$sortKey` that shards add to the documents of a sorted find,
+ * or by the documents themselves.
+ */
 import { compareValues, elementsOf, findField, nullValue, type RawValue, type StringComparator } from '@shardlab/bson'
 import { sortKeyOf, sortKeyOfValues, sortKeyValues, type SortPattern } from '@shardlab/query'
 import type { MergeOrder } from './input-merger.js'
 
-/** Field in which a shard sends the sort key, and the length of its header: type, name, NUL. */
+/** Field in which a shard sends the sort key. */
 export const sortKeyField = '$sortKey'
 const headerBytes = sortKeyField.length + 2
 
 /**
- * The order of documents that carry `$sortKey`, an array of one value for each part of the sort.
- * @param strings the collation's comparison; absent: by bytes
+ * The order of documents with `$sortKey`, an array of one value per part of the sort.
+ * @param strings comparison of the collation; absent: by bytes
  */
 export function sortKeyOrder(sort: SortPattern, strings?: StringComparator): MergeOrder {
   return {
@@ -29,7 +32,7 @@ export function sortKeyOrder(sort: SortPattern, strings?: StringComparator): Mer
   }
 }
 
-/** The order of documents that still hold the fields they are sorted by. */
+/** The order of documents that contain the fields of the sort. */
 export function documentOrder(sort: SortPattern, strings?: StringComparator): MergeOrder {
   return {
     ...keysOf(sort, strings, {
@@ -42,7 +45,7 @@ export function documentOrder(sort: SortPattern, strings?: StringComparator): Me
 
 type Values = readonly (RawValue | undefined)[]
 
-/** Keys as KeyStrings, which compare fastest; collations have none. */
+/** Keys are KeyStrings, which compare fastest; a collation has no KeyStrings. */
 function keysOf(
   { descending }: SortPattern,
   strings: StringComparator | undefined,

@@ -1,2 +1,2 @@
-/** Does the cursor go on when its collection does, and does getMore wait for that? */
+/** Whether a cursor stays open at the end of its collection, and whether getMore waits there. */
 export type TailableMode = 'no' | 'tailable' | 'await-data'

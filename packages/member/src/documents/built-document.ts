@@ -1,15 +1,20 @@
-/** Documents that the server could not build. Server: bson_size_limits, BSONObj::_assertInvalid. */
+/**
+ * The limits of documents that the server can build. Server: bson_size_limits,
+ * BSONObj::_assertInvalid.
+ */
 import { maxBuiltDepth, CommandError, FieldIterator, nestsDeeperThan } from '@shardlab/bson'
 import { formatField } from '@shardlab/query'
 import { documentBytesMax } from './document-size.js'
 
-/** Largest document that the server can build at all: what is larger does not get as far as the limit for users. */
+/**
+ * Largest document that the server builds; a larger one fails before the limit for users applies.
+ */
 const builtBytesMax = documentBytesMax + 16 * 1024
 
-/** The text of an error shows the first field unless it is as large as this. */
+/** Largest first field that the error message shows. */
 const shownBytesMax = 64 * 1024
 
-/** @throws CommandError 10334 BSONObjectTooLarge, 15 Overflow for one that is nested too deep */
+/** @throws CommandError 10334 BSONObjectTooLarge, 15 Overflow when it is nested too deep */
 export function checkBuilt(document: Uint8Array): void {
   if (nestsDeeperThan(document, maxBuiltDepth))
     throw new CommandError(

@@ -1,2 +1,2 @@
-/** Largest document a user may store. */
+/** Largest document that a user may store. */
 export const documentBytesMax = 16 * 1024 * 1024

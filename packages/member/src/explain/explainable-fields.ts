@@ -1,4 +1,4 @@
-/** Which commands can be explained. Manual: reference/command/explain. */
+/** The commands that can be explained. Manual: reference/command/explain. */
 import type { FieldSpecs } from '@shardlab/actor'
 import { aggregateSpec } from '../specs/aggregate.js'
 import { countSpec } from '../specs/count.js'
@@ -23,7 +23,9 @@ const explainable: ReadonlyMap<string, FieldSpecs> = new Map<string, FieldSpecs>
   ['update', updateFields],
 ])
 
-/** Fields of a command that explain takes; undefined: there is no such command, or explain refuses it. */
+/**
+ * The fields that explain accepts in a command; undefined: it cannot be explained or is unknown.
+ */
 export function explainableFields(name: string): FieldSpecs | undefined {
   return explainable.get(name)
 }

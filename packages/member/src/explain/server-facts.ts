@@ -1,4 +1,4 @@
-/** What every explain tells of the server that answers. Server: explain_common.cpp. */
+/** The part of every explain about the process. Server: explain_common.cpp. */
 import { DocumentWriter } from '@shardlab/bson'
 import type { MemberHost } from '../member-host.js'
 
@@ -16,7 +16,7 @@ export function writeServerInfo(writer: DocumentWriter, { behaviours, context }:
     .end()
 }
 
-/** From 5.0 on: limits that plans depend on, as a fresh server has them. */
+/** Since 5.0: the defaults of limits that plans depend on. */
 export function writeServerParameters(writer: DocumentWriter, { behaviours }: MemberHost): DocumentWriter {
   if (!behaviours.explainIsVersioned) return writer
   writer

@@ -1,14 +1,14 @@
-/** Stages as explain spells them. Server: the `serialize` of each document source. */
+/** Stages as explain shows them. Server: the `serialize` of each document source. */
 import { BsonType, DocumentWriter, findField, firstFieldName, type RawValue } from '@shardlab/bson'
 import { shownProjection } from '@shardlab/query'
 
-/** A stage of the output: what it looks like, and the position of the last stage that is in it. */
+/** A stage of the output, and the position of the last pipeline stage that it contains. */
 export interface ShownStage {
   readonly shown: Uint8Array
   readonly last: number
 }
 
-/** Stages as explain spells them; a join and the `$unwind` of what it finds are one. */
+/** A `$lookup` and the `$unwind` of its field are one stage of the output. */
 export function shownStages(stages: readonly Uint8Array[]): ShownStage[] {
   const output: ShownStage[] = []
   for (let i = 0; i < stages.length; i++) {
@@ -19,7 +19,10 @@ export function shownStages(stages: readonly Uint8Array[]): ShownStage[] {
   return output
 }
 
-/** The argument of an `$unwind` that takes apart the array of the `$lookup` before it. */
+/**
+ * The argument of an `$unwind` of the field that the `$lookup` before it sets; null: it is another
+ * stage.
+ */
 function unwoundBy(stage: Uint8Array, next: Uint8Array | undefined): RawValue | null {
   const lookup = findField(stage, '$lookup')
   const unwind = next === undefined ? undefined : findField(next, '$unwind')
@@ -31,7 +34,7 @@ function unwoundBy(stage: Uint8Array, next: Uint8Array | undefined): RawValue | 
     : null
 }
 
-/** A sort by its key, counts as long integers, projections by truth values. */
+/** Sorts show their key, counts are long integers, projections are booleans. */
 function shownStage(stage: Uint8Array): Uint8Array {
   const name = firstFieldName(stage)!
   const argument = findField(stage, name)!

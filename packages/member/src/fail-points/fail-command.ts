@@ -1,6 +1,7 @@
 /**
- * The fail point failCommand: commands that fail before they do anything, wait, lose their connection, or say that their write concern was not
- * met. Server: commands.cpp (shouldActivateFailCommandFailPoint, evaluateFailCommandFailPoint), strategy.cpp, service_entry_point_shard_role.cpp.
+ * The fail point failCommand: a command fails before it runs, waits, loses its connection, or
+ * reports a write concern error. Server: commands.cpp (shouldActivateFailCommandFailPoint,
+ * evaluateFailCommandFailPoint), strategy.cpp, service_entry_point_shard_role.cpp.
  */
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, elementsOf, findField, findPath, type RawValue } from '@shardlab/bson'
@@ -9,7 +10,7 @@ import { maxTimeExpired } from '../operations/time-limit.js'
 import type { RunningOperation } from '../operations/running-operation.js'
 import { namespaceOf } from '../statistics/member-statistics.js'
 
-/** Who asks for what. */
+/** A command and its sender. */
 export interface CommandSender {
   readonly host: MemberHost
   readonly operation: RunningOperation
@@ -17,16 +18,16 @@ export interface CommandSender {
   readonly internal: boolean
 }
 
-/** A command that has been read and checked, and is about to run. */
+/** A command whose arguments are checked and which is about to run. */
 export interface FailableCommand extends CommandSender {
   readonly row: Pick<CommandRow<never>, 'name' | 'aliases'>
-  /** When its maxTimeMS is over, on the member's clock; null: never, or it does not count yet. */
+  /** End of maxTimeMS on the clock of the member; null: there is none, or it does not apply yet. */
   readonly deadlineMs: number | null
 }
 
 const message = "Failing command via 'failCommand' failpoint"
 
-/** The command gets no answer: its client's connection is to be closed. */
+/** The command gets no reply, and the connection of its client is closed. */
 export class ConnectionClosedError extends CommandError {
   constructor() {
     super(50985, message)
@@ -34,13 +35,14 @@ export class ConnectionClosedError extends CommandError {
 }
 
 /**
- * Passes the fail point before a command runs.
- * @throws CommandError the one that the fail point names; {@link ConnectionClosedError}; 72 InvalidOptions without a time to block for; 50 and
- *   11601 when the command's time is over, or it is killed, while it is blocked
+ * Evaluates the fail point before a command runs.
+ * @throws CommandError the error that the fail point names; {@link ConnectionClosedError}; 72
+ *   InvalidOptions without a block time; 50 and 11601 when maxTimeMS ends or the command is killed
+ *   while it is blocked
  */
 export async function evaluateFailCommand(command: FailableCommand): Promise<void> {
   const { host, operation } = command
-  const data = host.failPoints.enter('failCommand', (each) => concerns(each, command) && actsBefore(each, host))
+  const data = host.failPoints.enter('failCommand', (each) => selectsCommand(each, command) && actsBefore(each, host))
   if (data === null) return
   operation.showsStateChanges = !isTrue(data, 'allowRewriteStateChange')
   const details = host.behaviours.failCommandDetails
@@ -57,12 +59,12 @@ export async function evaluateFailCommand(command: FailableCommand): Promise<voi
   throw new CommandError(code, message, extra?.type === BsonType.object ? { extra: extra.slice() } : {})
 }
 
-/** The reply of a write that has succeeded, with the write concern error of the fail point where it names one. */
+/** Adds the write concern error of the fail point to the reply of a successful write. */
 export function withFailedWriteConcern(command: FailableCommand, reply: DocumentWriter): DocumentWriter {
   const { host } = command
   const data = host.failPoints.enter(
     'failCommand',
-    (each) => findField(each, 'writeConcernError') !== undefined && concerns(each, command),
+    (each) => findField(each, 'writeConcernError') !== undefined && selectsCommand(each, command),
   )
   if (data === null) return reply
   command.operation.showsStateChanges = !isTrue(data, 'allowRewriteStateChange')
@@ -77,18 +79,18 @@ export function withFailedWriteConcern(command: FailableCommand, reply: Document
   return writer.end()
 }
 
-/** Whether the data mean this command. */
-function concerns(data: Uint8Array, command: FailableCommand): boolean {
+/** Whether the data of the fail point select this command. */
+function selectsCommand(data: Uint8Array, command: FailableCommand): boolean {
   const { host, row } = command
-  if (row.name === 'configureFailPoint' || !isMeant(data, command)) return false
+  if (row.name === 'configureFailPoint' || !selectsSender(data, command)) return false
   if (host.behaviours.failCommandForAll && findField(data, 'failAllCommands') !== undefined) return true
   const names = findField(data, 'failCommands')
   if (names?.type !== BsonType.array) return false
   return elementsOf(names).some((each) => each.type === BsonType.string && isNamed(row, each.asString()))
 }
 
-/** Whether the data mean who sent the command, and what it is about; not its name. */
-export function isMeant(data: Uint8Array, { host, operation, internal }: CommandSender): boolean {
+/** Whether the data select the sender and the namespace, whatever the name of the command is. */
+export function selectsSender(data: Uint8Array, { host, operation, internal }: CommandSender): boolean {
   if (internal && !isTrue(data, 'failInternalCommands')) return false
   if (!host.behaviours.failCommandDetails) return true
   const { connectionId, db, body } = operation
@@ -100,7 +102,7 @@ export function isMeant(data: Uint8Array, { host, operation, internal }: Command
 const isNamed = ({ name, aliases = [] }: FailableCommand['row'], other: string): boolean =>
   name === other || aliases.includes(other)
 
-/** Whether the data make a command fail or wait before it runs. */
+/** Whether the data make a command fail or block before it runs. */
 function actsBefore(data: Uint8Array, { behaviours }: MemberHost): boolean {
   return (
     isTrue(data, 'closeConnection') ||
@@ -124,7 +126,7 @@ async function block(command: FailableCommand, data: Uint8Array): Promise<void> 
   note(command, 20433, "Unblocking command via 'failCommand' failpoint")
 }
 
-/** The name that the client gave itself; of a connection's first hello, the one that is in it. */
+/** The application name of the client. A first hello has it in its own metadata. */
 function appNameOf({ connections }: MemberHost, connectionId: number, body: Uint8Array): string {
   const connection = connections.find(connectionId)
   if (connection?.metadata !== null && connection !== undefined) return connection.appName
@@ -133,7 +135,7 @@ function appNameOf({ connections }: MemberHost, connectionId: number, body: Uint
   return name?.type === BsonType.string ? name.asString() : ''
 }
 
-/** Whether the data have a text of this name that is another one. */
+/** Whether the data have this field with another value than `actual`. */
 function differs(data: Uint8Array, name: string, actual: () => string): boolean {
   const wanted = findField(data, name)
   return wanted !== undefined && (wanted.type === BsonType.string ? wanted.asString() : '') !== actual()

@@ -1,25 +1,28 @@
-/** How often a fail point strikes, as clients write it. Server: fail_point.cpp, FailPoint::parseBSON. */
+/** The mode of a fail point. Server: fail_point.cpp, FailPoint::parseBSON. */
 import { BsonType, CommandError, emptyDocument, findField, typeName, type RawValue } from '@shardlab/bson'
 import { formatField } from '@shardlab/query'
 
-/** The numbers that the server gives them in `getParameter`. */
+/** The numbers by which `getParameter` shows them. */
 export const FailPointKind = { off: 0, alwaysOn: 1, random: 2, times: 3, skip: 4 } as const
 export type FailPointKind = (typeof FailPointKind)[keyof typeof FailPointKind]
 
 export interface FailPointMode {
   readonly kind: FailPointKind
-  /** `times`: how often it strikes; `skip`: how often it does not before it does; `random`: the probability; otherwise 0. */
+  /**
+   * `times`: activations left; `skip`: passes left before the first activation; `random`: the
+   * probability; otherwise 0.
+   */
   readonly value: number
-  /** What the code at the fail point reads; empty without. */
+  /** Data of the fail point; empty: none. */
   readonly data: Uint8Array
 }
 
 const int32Max = 0x7fff_ffff
 
 /**
- * The arguments `mode` and `data` of configureFailPoint.
+ * Reads the arguments `mode` and `data` of configureFailPoint.
  * @param skips whether the emulated version has the mode `{ skip: n }`
- * @throws CommandError 20 without a mode; 2, 4 or 14 for one that is none
+ * @throws CommandError 20 without a mode; 2, 4 or 14 for an invalid one
  */
 export function parseFailPointMode(body: Uint8Array, skips: boolean): FailPointMode {
   const mode = findField(body, 'mode')

@@ -1,30 +1,31 @@
 /**
- * The fail points that members have, under the server's names. Those with a step stand at a named step of ours that is the same moment of the
- * protocol; where the server has two points for one step of ours, both are there.
- * Server: commands.cpp, operation_context.cpp, migration_source_manager.cpp, migration_destination_manager.cpp, migration_coordinator.cpp,
- * range_deletion_util.cpp, resharding_coordinator.cpp, resharding_recipient_service.cpp, move_primary_coordinator.cpp.
+ * The fail points of members, by the names of the server. A row with a step is evaluated at the
+ * named step of the same moment of the protocol. Two fail points of the server may share one step.
+ * Server: commands.cpp, operation_context.cpp, migration_source_manager.cpp,
+ * migration_destination_manager.cpp, migration_coordinator.cpp, range_deletion_util.cpp,
+ * resharding_coordinator.cpp, resharding_recipient_service.cpp, move_primary_coordinator.cpp.
  */
 import type { NamedStep } from '@shardlab/actor'
 import type { Behaviours } from '@shardlab/sharding'
 
-/** What happens to the one who passes. */
+/** What an active fail point does at its step. */
 export type StepAction =
   | 'hold'
-  /** The error that the server's own code ends with there. */
+  /** Fails with the error of the server. */
   | { readonly code: 'InternalError'; readonly message: string }
 
 type Flag = { [K in keyof Behaviours]: Behaviours[K] extends boolean ? K : never }[keyof Behaviours]
 
 export interface FailPointRow {
   readonly name: string
-  /** null: on every member. */
+  /** Null: every member has it. */
   readonly only: 'mongos' | 'mongod' | null
-  /** Whether the emulated version has it; null: all of them do. */
+  /** The behaviour that has it; null: all versions do. */
   readonly behaviour: Flag | null
-  /** null: it is asked by name. */
+  /** Null: code evaluates it by name. */
   readonly step: NamedStep | null
   readonly action: StepAction
-  /** What the step's detail has to say; null: anything. */
+  /** Required detail of the step; null: any. */
   readonly detail: readonly [name: string, value: string] | null
 }
 
@@ -33,7 +34,7 @@ type Asked = Pick<FailPointRow, 'only' | 'behaviour'>
 const asked = <Name extends string>(name: Name, { only = null, behaviour = null }: Partial<Asked> = {}) =>
   ({ name, only, behaviour, step: null, action: 'hold', detail: null }) as const satisfies FailPointRow
 
-/** Who reaches the step waits. */
+/** A fail point that blocks at a step. */
 const holding = <Name extends string>(
   name: Name,
   step: NamedStep,

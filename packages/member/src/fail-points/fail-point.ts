@@ -2,13 +2,13 @@ import { createDeferred, type ActorContext, type Deferred } from '@shardlab/acto
 import { emptyDocument, type DocumentWriter } from '@shardlab/bson'
 import { FailPointKind, type FailPointMode } from './fail-point-mode.js'
 
-/** How long somebody who waits at a fail point looks away before he counts again. Server: FailPoint::kWaitGranularity. */
+/** Interval at which a blocked caller counts another pass. Server: FailPoint::kWaitGranularity. */
 const waitGranularityMs = 100
 
-/** One place at which a member can be made to fail. Server: fail_point.h, fail_point.cpp; docs/fail_points.md. */
+/** One fail point of one member. Server: fail_point.h, fail_point.cpp; docs/fail_points.md. */
 export class FailPoint {
   readonly name: string
-  /** Between 0 and 1: what decides in the mode `activationProbability`. */
+  /** Random numbers from 0 to 1, for the mode `activationProbability`. */
   readonly #fraction: () => number
   #kind: FailPointKind = FailPointKind.off
   #data: Uint8Array = emptyDocument
@@ -27,7 +27,7 @@ export class FailPoint {
     return this.#active
   }
 
-  /** How often it has struck since the member began. */
+  /** Activations since the member started. */
   get timesEntered(): number {
     return this.#timesEntered
   }
@@ -42,21 +42,24 @@ export class FailPoint {
   }
 
   /**
-   * Passes the fail point.
-   * @param concerns whether these data mean the one who passes; where they do not, the pass does not count
-   * @returns the data when it strikes, else null
+   * Evaluates the fail point.
+   * @param matches whether the data select the caller; a pass that they do not select does not
+   *   count
+   * @returns the data when the fail point is active for this pass, else null
    */
-  enter(concerns?: (data: Uint8Array) => boolean): Uint8Array | null {
-    if (!this.#strikes(concerns)) return null
+  enter(matches?: (data: Uint8Array) => boolean): Uint8Array | null {
+    if (!this.#activates(matches)) return null
     this.#timesEntered++
     return this.#data
   }
 
-  /** Waits at the fail point for as long as it strikes; one stay counts once. Server: FailPoint::pauseWhileSet. */
+  /**
+   * Blocks while the fail point is active; one wait counts once. Server: FailPoint::pauseWhileSet.
+   */
   async pause(context: ActorContext): Promise<void> {
-    for (let first = true; this.#strikes(); first = false) {
+    for (let first = true; this.#activates(); first = false) {
       if (first) this.#timesEntered++
-      // Nothing but another mode ends these two.
+      // Only a change of the mode ends these two.
       if (this.#kind === FailPointKind.alwaysOn || this.#kind === FailPointKind.skip)
         await (this.#changed ??= createDeferred()).promise
       else await context.sleep(waitGranularityMs)
@@ -70,8 +73,8 @@ export class FailPoint {
     writer.end()
   }
 
-  #strikes(concerns?: (data: Uint8Array) => boolean): boolean {
-    if (!this.#active || concerns?.(this.#data) === false) return false
+  #activates(matches?: (data: Uint8Array) => boolean): boolean {
+    if (!this.#active || matches?.(this.#data) === false) return false
     switch (this.#kind) {
       case FailPointKind.random:
         return this.#fraction() < this.#value

@@ -6,7 +6,7 @@ import { FailPointKind, parseFailPointMode } from './fail-point-mode.js'
 import { FailPoint } from './fail-point.js'
 import { failPointTable, type FailPointName, type FailPointRow } from './fail-point-table.js'
 
-/** Of whom they are. */
+/** The member that has the fail points. */
 export interface FailPointOwner {
   readonly process: 'mongos' | 'mongod'
   readonly behaviours: Behaviours
@@ -16,7 +16,7 @@ interface AtStep extends Pick<FailPointRow, 'action' | 'detail'> {
   readonly failPoint: FailPoint
 }
 
-/** By name, and by the step at which they stand. */
+/** The fail points by name and by step. */
 interface Built {
   readonly points: ReadonlyMap<string, FailPoint>
   readonly steps: ReadonlyMap<string, readonly AtStep[]>
@@ -25,14 +25,14 @@ interface Built {
 type Detail = Readonly<Record<string, unknown>>
 
 export class FailPoints {
-  /** Whether any of them is on; while none is, passing one costs a look at this flag. */
+  /** Whether any fail point is on. While none is, evaluating one costs one test of this flag. */
   active = false
   readonly #owner: FailPointOwner
   readonly #dice: Random
-  /** Null until somebody asks for one: few members are ever made to fail. */
+  /** Null until first used: few members have a fail point set. */
   #built: Built | null = null
 
-  /** `random` is the member's: what decides in the mode `activationProbability` comes from a fork of it. */
+  /** `random`: of the member; the mode `activationProbability` uses a fork of it. */
   constructor(owner: FailPointOwner, random: Random) {
     this.#owner = owner
     this.#dice = random.fork('fail-points')
@@ -42,7 +42,7 @@ export class FailPoints {
     return this.#all().points.values()
   }
 
-  /** @throws CommandError 266 FailPointSetFailed for one that the emulated version does not have, or that is not built */
+  /** @throws CommandError 266 FailPointSetFailed for an unknown name */
   get(name: string): FailPoint {
     const failPoint = this.#all().points.get(name)
     if (failPoint === undefined) throw new CommandError('FailPointSetFailed', `${name} not found`)
@@ -50,8 +50,8 @@ export class FailPoints {
   }
 
   /**
-   * Switches one as the arguments `mode` and `data` of configureFailPoint say.
-   * @returns how often it had struck before
+   * Sets a fail point from the arguments of configureFailPoint.
+   * @returns its activations before
    * @throws CommandError 266 FailPointSetFailed, and those of {@link parseFailPointMode}
    */
   configure(name: string, body: Uint8Array): number {
@@ -63,28 +63,28 @@ export class FailPoints {
     return count
   }
 
-  /** {@link FailPoint.enter} of the one with this name; null where this member has none. */
-  enter(name: FailPointName, concerns?: (data: Uint8Array) => boolean): Uint8Array | null {
+  /** {@link FailPoint.enter} by name; null: inactive, or this member does not have it. */
+  enter(name: FailPointName, matches?: (data: Uint8Array) => boolean): Uint8Array | null {
     const failPoint = this.active ? this.#all().points.get(name) : undefined
     if (failPoint === undefined) return null
-    const data = failPoint.enter(concerns)
+    const data = failPoint.enter(matches)
     if (!failPoint.active) this.#note()
     return data
   }
 
   /**
-   * Passes the fail points that stand at a named step: waits there, or fails.
-   * @throws CommandError as the server's code does there
+   * Evaluates the fail points of a named step: blocks or fails.
+   * @throws CommandError the error of the server
    */
-  async reach(step: string, said: Detail, context: ActorContext): Promise<void> {
+  async reach(step: string, details: Detail, context: ActorContext): Promise<void> {
     for (const { failPoint, action, detail } of this.#all().steps.get(step) ?? []) {
-      if (detail !== null && said[detail[0]] !== detail[1]) continue
+      if (detail !== null && details[detail[0]] !== detail[1]) continue
       if (action === 'hold') await failPoint.pause(context)
       else if (failPoint.enter() !== null) throw new CommandError(action.code, action.message)
     }
   }
 
-  /** The member ends: whoever waits goes on. */
+  /** Turns all fail points off when the member shuts down, which resumes blocked callers. */
   stop(): void {
     for (const failPoint of this.#built?.points.values() ?? [])
       failPoint.set({ kind: FailPointKind.off, value: 0, data: emptyDocument })

@@ -1,13 +1,13 @@
 import { CommandError, ErrorCodes, findField } from '@shardlab/bson'
-import { isMeant, type CommandSender } from './fail-command.js'
+import { selectsSender, type CommandSender } from './fail-command.js'
 
 /**
- * The fail point failGetMoreAfterCursorCheckout: a getMore that has found its cursor fails.
+ * The fail point failGetMoreAfterCursorCheckout: a getMore fails after it has found its cursor.
  * Server: cluster_find.cpp, getmore_cmd.cpp.
- * @throws CommandError with the code of the fail point's data, or 1 InternalError
+ * @throws CommandError with the code in the data of the fail point, or 1 InternalError
  */
 export function checkGetMoreAfterCheckout(command: CommandSender): void {
-  const data = command.host.failPoints.enter('failGetMoreAfterCursorCheckout', (each) => isMeant(each, command))
+  const data = command.host.failPoints.enter('failGetMoreAfterCursorCheckout', (each) => selectsSender(each, command))
   if (data === null) return
   const code = findField(data, 'errorCode')
   throw new CommandError(

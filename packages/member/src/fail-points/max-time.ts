@@ -2,7 +2,7 @@ import type { MemberHost } from '../member-host.js'
 import { maxTimeExpired } from '../operations/time-limit.js'
 
 /**
- * maxTimeMS of a command as the fail points maxTimeAlwaysTimeOut and maxTimeNeverTimeOut leave it; 0: no limit.
+ * maxTimeMS after the fail points maxTimeAlwaysTimeOut and maxTimeNeverTimeOut; 0: no limit.
  * Server: operation_context.cpp, hasDeadlineExpired.
  * @throws CommandError 50 MaxTimeMSExpired
  */

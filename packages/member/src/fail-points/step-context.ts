@@ -14,7 +14,10 @@ import type {
 } from '@shardlab/actor'
 import type { FailPoints } from './fail-points.js'
 
-/** A member's context whose named steps pass the member's own fail points before the faults of the world. */
+/**
+ * The context of a member. A named step evaluates the fail points of the member before the faults
+ * of the world.
+ */
 export class StepContext implements ActorContext {
   readonly address: Address
   readonly endpoint: string

@@ -1,39 +1,39 @@
-/** The last lines that a member has logged, for getLog. Server: logv2/ramlog.cpp. */
+/** The last log lines of a member, for getLog. Server: logv2/ramlog.cpp. */
 
 const linesMax = 1024
-/** Milliseconds from which an operation is slow: slowOpThresholdMs. */
+/** Duration from which an operation counts as slow: slowOpThresholdMs. */
 const slowOperationMs = 100
 
 export class LogBuffer {
-  /** Which operations are written: those that took as long, and of them this part. */
+  /** Operations that are logged: slower than the threshold, and of those the given fraction. */
   readonly slow = { thresholdMs: slowOperationMs, sampleRate: 1 }
   readonly #lines: string[] = []
   readonly #fraction: () => number
   #total = 0
 
-  /** `fraction` draws what decides which of the slow operations are written. */
+  /** `fraction`: random numbers from 0 to 1 for sampling slow operations. */
   constructor(fraction: () => number) {
     this.#fraction = fraction
   }
 
-  /** Is a line to be written of an operation that took so long? */
+  /** Whether to log an operation of this duration. */
   wantsSlow(durationMs: number): boolean {
     return (
       durationMs >= this.slow.thresholdMs && (this.slow.sampleRate === 1 || this.#fraction() < this.slow.sampleRate)
     )
   }
 
-  /** Lines since the member began. */
+  /** Lines since the member started. */
   get total(): number {
     return this.#total
   }
 
-  /** The oldest first. */
+  /** Oldest first. */
   get lines(): readonly string[] {
     return this.#lines
   }
 
-  /** Takes in one line of the server's format: a JSON document. */
+  /** Appends one line in the format of the server, a JSON document. */
   add(
     atMs: number,
     severity: 'I' | 'W' | 'E',

@@ -1,13 +1,13 @@
-/** Lines that members write into their log, by the ids of the server's. Server: message ids of NETWORK and COMMAND lines. */
+/** The log lines of members, with the ids of the server: NETWORK and COMMAND lines. */
 import { type CommandError, toExtendedJson } from '@shardlab/bson'
 import type { RunningOperation } from '../operations/running-operation.js'
 import { namespaceOf } from '../statistics/member-statistics.js'
 import type { MemberHost } from '../member-host.js'
 
-/** Longer commands are cut in the log: maxLogSizeKB. */
+/** Larger commands are truncated in the log: maxLogSizeKB. */
 const loggedCommandBytesMax = 10_240
 
-/** A client's first command, or another one. */
+/** Called with every command of a client; logs the first one of a connection. */
 export function noteConnected(host: MemberHost, connectionId: number, remote: string): void {
   if (host.connections.find(connectionId) !== undefined) return
   host.connections.of(connectionId, remote)
@@ -29,7 +29,10 @@ export function noteDisconnected(host: MemberHost, connectionId: number): void {
   })
 }
 
-/** The `client` document of a handshake. @throws CommandError 186 ClientMetadataCannotBeMutated */
+/**
+ * Stores and logs the `client` document of a handshake.
+ * @throws CommandError 186 ClientMetadataCannotBeMutated
+ */
 export function noteMetadata(host: MemberHost, connectionId: number, remote: string, metadata: Uint8Array): void {
   host.connections.noteMetadata(connectionId, remote, metadata)
   host.logBuffer.add(host.context.now(), 'I', 'NETWORK', 51800, `conn${connectionId}`, 'client metadata', {
@@ -39,7 +42,10 @@ export function noteMetadata(host: MemberHost, connectionId: number, remote: str
   })
 }
 
-/** Takes an answered operation out of the registry and counts it. `perCollection`: latencies of its collection too. */
+/**
+ * Removes an operation from the registry after its reply, and counts it. `perCollection`: count
+ * latencies by collection as well.
+ */
 export function finishOperation(
   host: MemberHost,
   operation: RunningOperation,

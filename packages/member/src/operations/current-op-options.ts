@@ -1,4 +1,7 @@
-/** The options of `$currentOp`. Server: document_source_current_op.cpp; manual: reference/operator/aggregation/currentOp. */
+/**
+ * The options of `$currentOp`. Server: document_source_current_op.cpp. Manual:
+ * reference/operator/aggregation/currentOp.
+ */
 import { BsonType, CommandError, FieldIterator, typeName, type RawValue } from '@shardlab/bson'
 
 export interface CurrentOpOptions {
@@ -6,7 +9,7 @@ export interface CurrentOpOptions {
   readonly idleConnections: boolean
   readonly idleCursors: boolean
   readonly idleSessions: boolean
-  /** On a router: its own operations instead of the shards'. */
+  /** On a router: its own operations instead of those of the shards. */
   readonly localOps: boolean
   readonly truncateOps: boolean
   readonly backtrace: boolean

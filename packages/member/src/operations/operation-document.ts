@@ -1,4 +1,7 @@
-/** Operations, connections and cursors as currentOp shows them. Server: curop.cpp, client.cpp; manual: reference/command/currentOp. */
+/**
+ * Operations, connections and cursors as currentOp shows them. Server: curop.cpp, client.cpp.
+ * Manual: reference/command/currentOp.
+ */
 import { BsonType, DocumentWriter, findField, toExtendedJson } from '@shardlab/bson'
 import type { MemberHost } from '../member-host.js'
 import type { Connection } from '../connections/connection-table.js'
@@ -8,7 +11,7 @@ import { writeNumber } from '../statistics/write-number.js'
 import type { RunningOperation } from './running-operation.js'
 import type { ShardLabel } from './shard-label.js'
 
-/** Longer commands are cut when the operations are asked for in one reply. */
+/** The command truncates larger commands; the stage does not. */
 const truncatedCommandBytes = 1000
 
 const operationKinds: Readonly<Record<string, string>> = {
@@ -20,7 +23,7 @@ const operationKinds: Readonly<Record<string, string>> = {
   bulkWrite: 'bulkWrite',
 }
 
-/** Fields that operations and idle connections have in common, up to `active`. */
+/** The common fields of operations and idle connections, up to `active`. */
 function begin(
   host: MemberHost,
   type: string,
@@ -43,7 +46,7 @@ function writeTime(writer: DocumentWriter, host: MemberHost): DocumentWriter {
   return writer.string('currentOpTime', new Date(host.context.now()).toISOString().replace('Z', '+00:00'))
 }
 
-/** @param truncate cut long commands, as the command does and the stage does not */
+/** @param truncate truncate large commands */
 export function operationDocument(
   host: MemberHost,
   operation: RunningOperation,

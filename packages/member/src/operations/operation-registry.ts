@@ -1,9 +1,9 @@
 import type { SessionKey } from '../sessions/session-catalog.js'
 import type { RunningOperation } from './running-operation.js'
 
-/** The operations of one member that have not been answered yet, in the order in which they began. Server: service_context.cpp. */
+/** The running operations of one member, oldest first. Server: service_context.cpp. */
 export class OperationRegistry {
-  /** The ends of the list of running ones: they come and go with every command, and are seldom looked for. */
+  /** Ends of a linked list: operations come and go with every command, and lookups are rare. */
   #first: RunningOperation | null = null
   #last: RunningOperation | null = null
   #size = 0
@@ -14,7 +14,7 @@ export class OperationRegistry {
     return this.#size
   }
 
-  /** An id for the next operation: positive, an int32, unique while the member lives and for two thousand million operations. */
+  /** The next id: a positive int32, unique for two thousand million operations. */
   nextId(): number {
     this.#lastId = this.#lastId === 0x7fff_ffff ? 1 : this.#lastId + 1
     return this.#lastId
@@ -41,14 +41,14 @@ export class OperationRegistry {
     this.#size--
   }
 
-  /** Those that run now, whatever becomes of them meanwhile. */
+  /** A copy, so that operations may end during the iteration. */
   [Symbol.iterator](): IterableIterator<RunningOperation> {
     const running: RunningOperation[] = []
     for (let operation = this.#first; operation !== null; operation = operation.next) running.push(operation)
     return running.values()
   }
 
-  /** @returns whether there was one */
+  /** @returns whether the operation exists */
   kill(id: number): boolean {
     for (const operation of this) {
       if (operation.id !== id) continue
@@ -58,7 +58,7 @@ export class OperationRegistry {
     return false
   }
 
-  /** Kills the operations of sessions that fit, but not `spared`. @returns how many */
+  /** Kills the operations of matching sessions except `spared`. @returns how many */
   killOfSessions(fits: (session: SessionKey) => boolean, spared: RunningOperation | null): number {
     let count = 0
     for (const operation of this) {
@@ -70,7 +70,7 @@ export class OperationRegistry {
     return count
   }
 
-  /** The member shuts down: ends what only waits, now and later. */
+  /** Ends all waits under {@link RunningOperation.signal}, now and later: the member shuts down. */
   stop(): void {
     this.#stopped = true
     for (const operation of this) operation.stopWaiting()

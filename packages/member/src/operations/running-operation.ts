@@ -9,22 +9,23 @@ import { CommandError } from '@shardlab/bson'
 import type { TimeLimit } from './time-limit.js'
 import type { SessionId } from '../sessions/session-catalog.js'
 
-/** What is known of an operation when it begins. */
+/** The start parameters of an operation. */
 export interface OperationRequest {
   /** Name of the command's row. */
   readonly command: string
   readonly db: string
   readonly body: Uint8Array
-  /** 0: it came from another member. */
+  /** 0: the command is from another member. */
   readonly connectionId: number
-  /** `host:port` of the client; empty for another member. */
+  /** `host:port` of the client; empty: the command is from another member. */
   readonly remote: string
   readonly startedAtMs: number
 }
 
 /**
- * One command while it runs. Killing it ends what it waits for; what does not wait runs to its next
- * {@link RunningOperation.checkForInterrupt}. Server: operation_context.cpp; manual: reference/command/killOp.
+ * One running command. A kill ends its waits; a command that computes runs until its next
+ * {@link RunningOperation.checkForInterrupt}. Server: operation_context.cpp. Manual:
+ * reference/command/killOp.
  */
 export class RunningOperation {
   readonly id: number
@@ -34,22 +35,24 @@ export class RunningOperation {
   readonly connectionId: number
   readonly remote: string
   readonly startedAtMs: number
-  /** Null until the arguments are read, and for commands without one. */
+  /** Null: the arguments are not read yet, or the command has none. */
   session: SessionId | null = null
-  /** Null until they are read. */
+  /** Null: not read yet. */
   args: CommandArguments | null = null
-  /** The labels that a fail point gives to the failure of the command, instead of its own; null: no fail point does. */
+  /** Error labels set by a fail point, which replace those of the failure; null: none. */
   errorLabels: readonly string[] | null = null
-  /** Whether a fail point wants its client to see errors about the state of a member as they are. */
+  /** Whether a fail point passes errors about state changes to the client unchanged. */
   showsStateChanges = false
-  /** What `maxTimeMS` allows the command on this member; null: as long as it takes. */
+  /** Time limit by `maxTimeMS` on this member; null: none. */
   timeLimit: TimeLimit | null = null
-  /** Its neighbours among the operations that run; of their registry. */
+  /** Neighbours in the list of the registry. */
   previous: RunningOperation | null = null
   next: RunningOperation | null = null
   #interruption: CommandError | null = null
   #waiting: Cancellation | null = null
-  /** The end of the promise that {@link interruptible} has given out; of further ones at the same time in the set. */
+  /**
+   * Rejects the promise of {@link interruptible}; the set holds those of further concurrent calls.
+   */
   #waiter: ((error: CommandError) => void) | null = null
   #pending: Set<(error: CommandError) => void> | null = null
 
@@ -67,14 +70,14 @@ export class RunningOperation {
     return this.#interruption !== null
   }
 
-  /** Aborted when the operation is killed and when the member shuts down. Made on first use. */
+  /** Aborted when the operation is killed and when the member shuts down. Created on first use. */
   get signal(): CancelSignal {
     this.#waiting ??= new Cancellation()
     if (this.#interruption !== null) this.#waiting.abort()
     return this.#waiting.signal
   }
 
-  /** Marks the operation; the first reason counts. */
+  /** Kills the operation; the first error counts. */
   interrupt(error = new CommandError('Interrupted', 'operation was interrupted')): void {
     if (this.#interruption !== null) return
     this.#interruption = error
@@ -89,15 +92,16 @@ export class RunningOperation {
     this.#waiting.abort()
   }
 
-  /** @throws CommandError 11601 Interrupted, or what else it was killed with */
+  /** @throws CommandError 11601 Interrupted, or the error that it was killed with */
   checkForInterrupt(): void {
     if (this.#interruption !== null) throw this.#interruption
   }
 
   /**
-   * Waits for something that others do, until the operation is killed; that goes on then and its result is lost.
-   * @param use makes the result of what they did; default: that itself. What it throws, the promise is rejected with.
-   * @param recover the same of their failure; default: the failure itself
+   * Waits for `shared` or until the operation is killed. After a kill, `shared` continues and its
+   * result is dropped.
+   * @param use maps the result; default: the identity. An error that it throws rejects the promise.
+   * @param recover maps the failure; default: rejects with it
    * @throws CommandError 11601 Interrupted
    */
   interruptible<T, R = T>(
@@ -111,7 +115,7 @@ export class RunningOperation {
     }
     return new Promise((resolve, reject) => {
       this.#await(reject)
-      // One promise for all three: every command of a client that goes to a shard waits here.
+      // One promise for all three: every client command that goes to a shard waits here.
       shared.then(
         (value) => {
           if (!this.#stopAwaiting(reject)) return
@@ -143,7 +147,7 @@ export class RunningOperation {
     else (this.#pending ??= new Set()).add(reject)
   }
 
-  /** False: the operation has been killed, and whoever waited has been told. */
+  /** False: the operation was killed, and the promise is already rejected. */
   #stopAwaiting(reject: (error: CommandError) => void): boolean {
     if (this.#interruption !== null) return false
     if (this.#waiter === reject) this.#waiter = null
@@ -152,8 +156,8 @@ export class RunningOperation {
   }
 
   /**
-   * Sleeps on the member's clock.
-   * @returns whether the time is over; false: the member shuts down
+   * Sleeps on the clock of the member.
+   * @returns false when the member shuts down, else true
    * @throws CommandError 11601 Interrupted
    */
   async sleep(context: ActorContext, durationMs: number): Promise<boolean> {

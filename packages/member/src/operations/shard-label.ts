@@ -1,2 +1,5 @@
-/** How a shard labels what it gives to a router: its name goes in front of ids. Null: the member was asked directly. */
+/**
+ * The name that a shard puts before operation ids for a router; null: a client asked the member
+ * directly.
+ */
 export type ShardLabel = string | null

@@ -1,4 +1,7 @@
-/** maxTimeMS. Server: operation_context.cpp, clientcursor.h; manual: reference/method/cursor.maxTimeMS. */
+/**
+ * maxTimeMS. Server: operation_context.cpp, clientcursor.h. Manual:
+ * reference/method/cursor.maxTimeMS.
+ */
 import type { CommandArguments } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 
@@ -13,8 +16,8 @@ export function maxTimeMsOf(args: CommandArguments): number {
 }
 
 /**
- * How long a command, and after it the cursor that it opened, may work. It runs from the beginning; while nobody reads from the
- * cursor it is paused.
+ * The time that a command, and then its cursor, may work. It is paused between two batches of the
+ * cursor.
  */
 export class TimeLimit {
   readonly #now: () => number
@@ -22,7 +25,7 @@ export class TimeLimit {
   /** Null: paused. */
   #deadlineMs: number | null
 
-  /** `now` is the member's clock. */
+  /** `now`: the clock of the member. */
   constructor(now: () => number, startedAtMs: number, maxTimeMs: number) {
     this.#now = now
     this.#leftMs = maxTimeMs
@@ -39,7 +42,7 @@ export class TimeLimit {
     this.#deadlineMs ??= this.#now() + this.#leftMs
   }
 
-  /** Milliseconds that are left; negative when the time is over. */
+  /** Milliseconds left; negative when the time is over. */
   get leftMs(): number {
     return this.#deadlineMs === null ? this.#leftMs : this.#deadlineMs - this.#now()
   }

@@ -2,7 +2,7 @@ import type { ParameterOwner, ParameterRow } from './parameter.js'
 
 export const failPointPrefix = 'failpoint.'
 
-/** `failpoint.NAME`, by which a fail point can be read. Server: fail_point.cpp, FailPointServerParameter. */
+/** `failpoint.NAME` shows a fail point. Server: fail_point.cpp, FailPointServerParameter. */
 export function failPointParameters({ failPoints, behaviours }: ParameterOwner): ParameterRow[] {
   return [...failPoints].map((failPoint) => ({
     name: failPointPrefix + failPoint.name,

@@ -1,7 +1,10 @@
-/** The verbosity of each part of the log, for logComponentVerbosity. Server: logv2/log_component.cpp, parameters.cpp. */
+/**
+ * The verbosity of each log component, for logComponentVerbosity. Server: logv2/log_component.cpp,
+ * parameters.cpp.
+ */
 import type { DocumentWriter } from '@shardlab/bson'
 
-/** What a component writes that says nothing of its own: as much as the one above it. */
+/** Verbosity of a component that has none of its own and inherits its parent's. */
 const inherited = -1
 
 const components: readonly (readonly [name: string, ...inside: readonly string[]])[] = [
@@ -21,7 +24,7 @@ const components: readonly (readonly [name: string, ...inside: readonly string[]
   ['transaction'],
 ]
 
-/** `{ verbosity, component: { verbosity, … }, … }`; only the whole log has a verbosity of its own. */
+/** `{ verbosity, component: { verbosity, … }, … }`; only the root has a verbosity of its own. */
 export function writeLogComponents(writer: DocumentWriter, name: string, logLevel: number): void {
   writer.startDocument(name).int32('verbosity', logLevel)
   for (const [component, ...inside] of components) {

@@ -10,7 +10,7 @@ import {
 } from './parameter.js'
 import { memberParameters, type MemberParameterName } from './member-parameters.js'
 
-/** The rows of a role, without the fail points. Members of one version share them. */
+/** Rows by version and by the table of the role, without the fail points. Members share them. */
 const rowsByBehaviours = new WeakMap<Behaviours, Map<readonly ParameterRow[], ReadonlyMap<string, ParameterRow>>>()
 
 function rowsOf(behaviours: Behaviours, own: readonly ParameterRow[]): ReadonlyMap<string, ParameterRow> {
@@ -28,7 +28,7 @@ function rowsOf(behaviours: Behaviours, own: readonly ParameterRow[]): ReadonlyM
   return rows
 }
 
-/** The parameters of one process with their values, which last as long as it runs. `Name`: those of its role. */
+/** The parameters of one process with their values. `Name`: the parameters of its role. */
 export class ParameterSet<Name extends string = never> {
   readonly #host: ParameterOwner
   readonly #rows: ReadonlyMap<string, ParameterRow>
@@ -36,13 +36,13 @@ export class ParameterSet<Name extends string = never> {
   readonly #values = new Map<string, ParameterValue>()
   readonly #watchers = new Map<string, () => void>()
 
-  /** @param own the parameters of the role, a table that all processes of the role pass */
+  /** @param own parameters of the role; all processes of the role pass the same array */
   constructor(host: ParameterOwner, own: readonly (ParameterRow & { readonly name: Name })[]) {
     this.#host = host
     this.#rows = rowsOf(host.behaviours, own)
   }
 
-  /** All rows of this member, by name. */
+  /** All rows, by name. */
   get rows(): readonly ParameterRow[] {
     return [...this.#rows.values(), ...failPointParameters(this.#host)]
   }
@@ -54,7 +54,7 @@ export class ParameterSet<Name extends string = never> {
     )
   }
 
-  /** The value of a numeric parameter; throws when this member has none of this name. */
+  /** The value of a numeric parameter. */
   number(name: MemberParameterName | Name): number {
     return this.#valueOf(name) as number
   }
@@ -68,27 +68,28 @@ export class ParameterSet<Name extends string = never> {
   }
 
   /**
-   * Changes a parameter while the member runs.
-   * @throws CommandError 72 InvalidOptions: unknown; 20 IllegalOperation: only at startup; 2 BadValue
+   * Sets a parameter at runtime.
+   * @throws CommandError 72 InvalidOptions for an unknown one, 20 IllegalOperation when it can be
+   *   set only at startup, 2 BadValue
    */
   set(name: string, value: RawValue): void {
     this.#values.set(name, parseParameter(this.checkSettable(name), value))
     this.#watchers.get(name)?.()
   }
 
-  /** Has `changed` called whenever a client has set the parameter. */
+  /** Calls `changed` after a client has set the parameter. */
   watch(name: MemberParameterName | Name, changed: () => void): void {
     this.#watchers.set(name, changed)
   }
 
-  /** The values that clients may set. */
+  /** The values of the parameters that can be set at runtime. */
   export(): ReadonlyMap<string, ParameterValue> {
     return new Map(
       [...this.#rows.values()].filter((row) => row.settableAtRuntime).map(({ name }) => [name, this.#valueOf(name)!]),
     )
   }
 
-  /** Takes over values that another member of the same kind has exported. Nobody is told: see {@link watch}. */
+  /** Sets values that {@link export} of another member returned, without calling watchers. */
   import(values: ReadonlyMap<string, ParameterValue>): void {
     for (const [name, value] of values)
       if (this.#rows.get(name)?.settableAtRuntime === true) this.#values.set(name, value)

@@ -1,42 +1,43 @@
-/** Server parameters as data. Manual: reference/parameters; server: server_parameter.h and the `server_parameters` of its IDL files. */
+/**
+ * Server parameters as data. Manual: reference/parameters. Server: server_parameter.h and the
+ * `server_parameters` of its IDL files.
+ */
 import { BsonType, CommandError, fromRawValue, type DocumentWriter, type RawValue } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import type { FailPoints } from '../fail-points/fail-points.js'
 
 export type ParameterValue = boolean | number | string | readonly string[]
 
-/** What the values of parameters depend on: the member that has them. */
+/** The parts of a member that parameters read. */
 export interface ParameterOwner {
   readonly behaviours: Behaviours
   readonly failPoints: FailPoints
   readonly parameters: { number(name: 'logLevel'): number }
 }
 
-/** One parameter of the members that are an `Owner`. */
+/** One parameter of members of the type `Owner`. */
 export interface ParameterRow<Owner extends ParameterOwner = ParameterOwner> {
   readonly name: string
   readonly type: 'bool' | 'int' | 'long' | 'double' | 'string' | 'strings' | 'document'
-  /** Value at the start. */
+  /** Value at startup. */
   readonly initial: ParameterValue
-  /** Bounds, both included. */
+  /** Inclusive bounds. */
   readonly min?: number
   readonly max?: number
-  /** Bounds that are left out themselves. */
+  /** Exclusive bounds. */
   readonly above?: number
   readonly below?: number
   readonly settableAtRuntime: boolean
   readonly settableAtStartup: boolean
-  /** Message with which a change at runtime is refused, although it is settable there on other members. */
+  /** Error message of setting it at runtime on this kind of member; absent: it can be set. */
   readonly refusal?: string
-  /** Name of the behaviour that says whether the emulated version has it; absent: all of them have. */
+  /** Name of the behaviour that has it; absent: all versions do. */
   readonly behaviour?: string
-  /** Left out where all parameters are asked for. */
-  readonly hidden?: boolean
-  /** Of `document`: writes the value. */
+  /** For the type `document`: appends the value. */
   write?(writer: DocumentWriter, name: string, host: Owner): void
 }
 
-/** Writes a value of the row as the server types it. */
+/** Appends a value with the type of the row. */
 export function writeParameter(
   writer: DocumentWriter,
   name: string,
@@ -71,8 +72,8 @@ export function writeParameter(
 }
 
 /**
- * A new value of the row from what a client sent.
- * @throws CommandError 2 BadValue for a value that is none or out of bounds
+ * Parses a value that a client sent.
+ * @throws CommandError 2 BadValue for an invalid value or one that is out of bounds
  */
 export function parseParameter(row: ParameterRow, value: RawValue): ParameterValue {
   const parsed = coerce(row, value)

@@ -1,4 +1,7 @@
-/** Parameters of the analysis of shard keys and of the sampling of queries. Server: analyze_shard_key_server_parameters.idl. */
+/**
+ * The parameters of shard key analysis and query sampling. Server:
+ * analyze_shard_key_server_parameters.idl.
+ */
 import type { ParameterRow } from './parameter.js'
 
 const traits = { settableAtRuntime: true, settableAtStartup: true, behaviour: 'queryAnalyzer' } as const

@@ -8,10 +8,10 @@ import {
   DocumentWriter,
 } from '@shardlab/bson'
 
-/** The values that may be answered: 16 MiB less what a reply has around them. */
+/** Most bytes of the values: 16 MiB less the rest of the reply. */
 const valuesBytesMax = 16 * 1024 * 1024 - 4096
 
-/** Values, each once under a collation, in the order of values; of equal ones the first stays. */
+/** Values without duplicates under the collation, sorted; of equal values the first is kept. */
 export class DistinctValues {
   readonly #byKey = new Map<string, RawValue>()
   readonly #strings: StringComparator | undefined
@@ -21,7 +21,7 @@ export class DistinctValues {
     this.#strings = strings
   }
 
-  /** @throws CommandError 17217 when there are too many */
+  /** @throws CommandError 17217 when they exceed the limit */
   add(value: RawValue): void {
     const key = encodeKeyString([value], [false])
     if (this.#byKey.has(key)) return

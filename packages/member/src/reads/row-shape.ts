@@ -1,5 +1,5 @@
 /**
- * From a record to a result of find: the projection, and what tells of the record rather than of its content.
+ * From a record to a document of a find: the projection, and fields computed from the record.
  * Manual: reference/operator/aggregation/meta, reference/command/find (showRecordId).
  */
 import {
@@ -13,18 +13,18 @@ import {
 } from '@shardlab/bson'
 import { sortKeyValues, type EvaluationContext, type Projection, type SortPattern } from '@shardlab/query'
 
-/** A document with the id of its record. */
+/** A document with its record id. */
 export interface RecordOfDocument {
   readonly recordId: number
   readonly document: Uint8Array
 }
 
 export interface RowShape {
-  /** The projection that a plan may carry out; null: whole documents, or {@link RowShape.apply} does it. */
+  /** The projection that a plan may run; null: there is none, or {@link RowShape.apply} runs it. */
   readonly projection: Projection | null
-  /** Its document, for explain; null: none. */
+  /** Document of the projection, for explain; null: none. */
   readonly projectionDocument: Uint8Array | null
-  /** Makes results out of stored records where more than a projection is wanted. */
+  /** Makes results of records; null: the projection alone is enough. */
   readonly apply: ((record: RecordOfDocument) => Uint8Array) | null
 }
 
@@ -35,13 +35,13 @@ export interface RowShapeOptions {
   compile(projection: Uint8Array): Projection
 }
 
-/** Name under which a router asks for the sort key, to merge what shards send. */
+/** Field in which a router requests the sort key, to merge the results of shards. */
 export const sortKeyField = '$sortKey'
 const recordIdField = '$recordId'
 
 type MetaField = readonly [name: string, what: 'sortKey' | 'recordId']
 
-/** @throws CommandError what `compile` throws */
+/** @throws CommandError the errors of `compile` */
 export function rowShape(document: Uint8Array | undefined, options: RowShapeOptions): RowShape {
   const { sort, context } = options
   const metas: MetaField[] = []
@@ -77,7 +77,10 @@ function writeSortKey(
   writer.end()
 }
 
-/** Takes out what is computed from the record; the rest, or null when nothing is left. */
+/**
+ * Splits off the fields that are computed from the record.
+ * @returns the rest; null: nothing is left
+ */
 function withoutMetaFields(projection: Uint8Array, sorted: boolean, metas: MetaField[]): Uint8Array | null {
   const writer = new DocumentWriter(projection.length)
   for (const it = new FieldIterator(projection); it.next();) {

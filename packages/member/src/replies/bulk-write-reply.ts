@@ -1,9 +1,12 @@
-/** The reply of a bulkWrite. Server: bulk_write_parser.cpp, bulk_write.cpp; manual: reference/command/bulkWrite, output. */
+/**
+ * The reply of a bulkWrite. Server: bulk_write_parser.cpp, bulk_write.cpp. Manual:
+ * reference/command/bulkWrite, output.
+ */
 import { DocumentWriter, type CommandError, type RawValue } from '@shardlab/bson'
 import { batchBytesMax } from '../cursors/cursor-limits.js'
 import { errorText } from '../writes/error-text.js'
 
-/** What a bulkWrite did as a whole, in the order of the reply. */
+/** The totals of a bulkWrite, in the order of the reply. */
 export interface BulkWriteSummary {
   nErrors: number
   nInserted: number
@@ -17,7 +20,7 @@ export function emptySummary(): BulkWriteSummary {
   return { nErrors: 0, nInserted: 0, nMatched: 0, nModified: 0, nUpserted: 0, nDeleted: 0 }
 }
 
-/** The fields behind `cursor`. */
+/** Appends the fields after `cursor`. */
 export function writeSummary(writer: DocumentWriter, summary: BulkWriteSummary): DocumentWriter {
   return writer
     .int32('nErrors', summary.nErrors)
@@ -28,7 +31,7 @@ export function writeSummary(writer: DocumentWriter, summary: BulkWriteSummary):
     .int32('nDeleted', summary.nDeleted)
 }
 
-/** What one op did. */
+/** The result of one op. */
 export interface BulkWriteResult {
   readonly n: number
   /** Of updates only. */
@@ -44,7 +47,7 @@ export function resultItem(idx: number, { n, nModified, upsertedId }: BulkWriteR
   return writer.finish()
 }
 
-/** `{ ok: 0, idx, code, errmsg, …, n: 0, nModified? }`; failed updates say that they modified nothing. */
+/** `{ ok: 0, idx, code, errmsg, …, n: 0, nModified? }`; a failed update has nModified 0. */
 export function errorItem(idx: number, error: CommandError, isUpdate: boolean, earlierErrors: number): Uint8Array {
   const writer = new DocumentWriter(192)
     .double('ok', 0)
@@ -57,7 +60,7 @@ export function errorItem(idx: number, error: CommandError, isUpdate: boolean, e
   return writer.finish()
 }
 
-/** How many results the first batch holds. */
+/** Number of results in the first batch. */
 export function countOfFirstBatch(items: readonly Uint8Array[], batchSize: number | undefined): number {
   const countMax = Math.min(batchSize ?? Number.POSITIVE_INFINITY, items.length)
   let sizeBytes = 0

@@ -1,17 +1,20 @@
-/** Replies of other members: success, or the error as it is to be raised here. */
+/** Replies of other members, and the errors in them. */
 import { BsonType, CommandError, DocumentWriter, elementsOf, FieldIterator, findField, noCode } from '@shardlab/bson'
 
-/** Did the command succeed? */
+/** Whether the command succeeded. */
 export function isOk(body: Uint8Array): boolean {
   return findField(body, 'ok')?.isTruthy() === true
 }
 
-/** The error in a reply, or null when it is none. */
+/** The error of a reply; null: it succeeded. */
 export function replyError(body: Uint8Array): CommandError | null {
   return isOk(body) ? null : commandErrorFrom(body)
 }
 
-/** An error document `{ ok: 0, errmsg, code, codeName, errorLabels, … }` as an error; its other fields go along. */
+/**
+ * An error document `{ ok: 0, errmsg, code, codeName, errorLabels, … }` as an error; other fields
+ * become `extra`.
+ */
 export function commandErrorFrom(document: Uint8Array): CommandError {
   let code: number = noCode
   let message = ''

@@ -1,8 +1,11 @@
-/** What a command answers that asks for help instead of work. Server: commands.cpp, generateHelpResponse; mongosh: db.commandHelp. */
+/**
+ * The reply to a command with `help: true`. Server: commands.cpp, generateHelpResponse; mongosh:
+ * db.commandHelp.
+ */
 import type { CommandArguments, CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 
-/** `{ help }` where the argument of this name is true; null: the command is to be run. */
+/** `{ help }`; null: the client does not ask for help. */
 export function helpOf(
   { name, summary }: Pick<CommandRow<never>, 'name' | 'summary'>,
   args: CommandArguments,

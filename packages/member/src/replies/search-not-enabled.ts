@@ -1,6 +1,9 @@
 import { CommandError } from '@shardlab/bson'
 
-/** What a server without a search process answers commands for search indexes with. Server: search_index_helpers. */
+/**
+ * The error of search index commands on a server without a search process. Server:
+ * search_index_helpers.
+ */
 export function searchNotEnabled(): CommandError {
   return new CommandError(
     'SearchNotEnabled',

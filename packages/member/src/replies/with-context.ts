@@ -1,6 +1,6 @@
 import { CommandError } from '@shardlab/bson'
 
-/** A command's error with `context` before its message; any other error as it is. */
+/** A CommandError with `context` before its message; any other error is returned unchanged. */
 export function withContext(error: unknown, context: string): unknown {
   if (!(error instanceof CommandError)) return error
   const { code, message, errorLabels, extra } = error

@@ -1,9 +1,13 @@
-/** Which collections can be analysed and sampled. Server: validateNamespace of analyze_shard_key_util.cpp. */
+/**
+ * The collections that can be analysed and sampled. Server: validateNamespace of
+ * analyze_shard_key_util.cpp.
+ */
 import { CommandError } from '@shardlab/bson'
 
 /**
  * Splits a namespace into database and collection.
- * @throws CommandError 73 InvalidNamespace for what is none, 20 IllegalOperation for collections of the server itself
+ * @throws CommandError 73 InvalidNamespace, 20 IllegalOperation for internal collections of the
+ *   server
  */
 export function checkAnalysedNamespace(ns: string): readonly [db: string, collection: string] {
   const dot = ns.indexOf('.')

@@ -1,4 +1,7 @@
-/** The collections that are sampled, with what a member has sampled of each. Server: query_analysis_sample_tracker.cpp. */
+/**
+ * The sampled collections, with counters of the samples of this member. Server:
+ * query_analysis_sample_tracker.cpp.
+ */
 import { DocumentWriter, findField, sameBytes } from '@shardlab/bson'
 import type { ShardLabel } from '../operations/shard-label.js'
 import type { SamplingReport } from './sampling-report.js'
@@ -17,7 +20,7 @@ interface TrackedCollection {
   readonly writes: Counters
 }
 
-/** A router reports the rate that it has, a storage node the bytes that it keeps. */
+/** A router reports its sampling rate; a storage node reports the bytes that it stores. */
 export class SampleTracker implements SamplingReport {
   #collections = new Map<string, TrackedCollection>()
   readonly #everSampled = new Set<string>()
@@ -33,13 +36,16 @@ export class SampleTracker implements SamplingReport {
     return this.#collections.size > 0
   }
 
-  /** Is the collection of this name and UUID sampled? */
+  /** Whether the collection of this name and UUID is sampled. */
   tracks(ns: string, uuid: Uint8Array): boolean {
     const known = this.#collections.get(ns)
     return known !== undefined && sameBytes(known.uuid, uuid)
   }
 
-  /** @param configurations as config.refresh-query-analyzer answers; collections that are not among them are sampled no longer */
+  /**
+   * @param configurations reply of config.refresh-query-analyzer; sampling ends for collections
+   *   that are absent
+   */
   use(configurations: readonly Uint8Array[]): void {
     const collections = new Map<string, TrackedCollection>()
     for (const configuration of configurations) {

@@ -1,9 +1,9 @@
 import type { DocumentWriter } from '@shardlab/bson'
 import type { ShardLabel } from '../operations/shard-label.js'
 
-/** The sampling of a member as it reports on it. */
+/** The reports of query sampling. Server: query_analysis_sampler.h. */
 export interface SamplingReport {
-  /** One document of currentOp for each collection that is sampled. */
+  /** One document of currentOp per sampled collection. */
   operations(shard: ShardLabel): Uint8Array[]
   /** The fields of `queryAnalyzers` of serverStatus. */
   writeStatus(writer: DocumentWriter): void

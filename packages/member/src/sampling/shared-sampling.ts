@@ -1,14 +1,17 @@
-/** Whether any collection is sampled, where members of a process keep that together: a thousand shards need not ask for it every ten seconds. */
+/**
+ * The number of sampled collections, shared by the members of one process: a thousand shards need
+ * not ask for it every ten seconds.
+ */
 import type { ActorContext } from '@shardlab/actor'
 
 const name = 'sampled collections'
 
-/** The config server knows how many there are. */
+/** Called by the config server. */
 export function noteSampledCollections({ shared }: ActorContext, count: number): void {
   shared?.set(name, count)
 }
 
-/** Is it known that there are none? */
+/** Whether it is known that no collection is sampled. */
 export function nothingIsSampled({ shared }: ActorContext): boolean {
   return shared?.get(name) === 0
 }

@@ -1,11 +1,14 @@
-/** Labels that tell drivers what to do with a failure. Server: error_labels.cpp; manual: core/retryable-writes. */
+/**
+ * Error labels, by which drivers decide what to do after a failure. Server: error_labels.cpp.
+ * Manual: core/retryable-writes.
+ */
 import type { Cancellation } from '@shardlab/actor'
 import { CommandError, findField, isRetriableErrorCode } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 
 const shutdownCodes: ReadonlySet<number> = new Set([91, 11600])
 
-/** Who answers. */
+/** The member that replies. */
 export interface LabellingMember {
   readonly process: 'mongos' | 'mongod'
   readonly behaviours: Behaviours
@@ -13,8 +16,8 @@ export interface LabellingMember {
 }
 
 /**
- * The failure of a client's command, with `RetryableWriteError` where a retryable write may be sent again. Routers have retried what
- * shards failed with: they say it of their own end only.
+ * Adds `RetryableWriteError` where the client may retry its write. A router has already retried
+ * errors of shards, so it adds the label only to its own shutdown errors.
  */
 export function withErrorLabels(error: CommandError, body: Uint8Array, member: LabellingMember): CommandError {
   if (!member.behaviours.retryableWriteErrorLabel) return error
@@ -26,7 +29,7 @@ export function withErrorLabels(error: CommandError, body: Uint8Array, member: L
   return relabelled(error, [...error.errorLabels, 'RetryableWriteError'])
 }
 
-/** The failure with these labels and no others. */
+/** The failure with these labels only. */
 export function relabelled(error: CommandError, errorLabels: readonly string[]): CommandError {
   const { code, message, extra } = error
   return new CommandError(code, message, { errorLabels, extra, cause: error })

@@ -3,9 +3,9 @@ import type { RunningOperation } from '../operations/running-operation.js'
 import type { SessionPredicate } from './session-patterns.js'
 
 /**
- * Ends what sessions do on one member, their cursors and operations; the sessions themselves live on.
- * Server: kill_sessions_local.cpp.
- * @param spared the operation that asks for it
+ * Ends the cursors and operations of sessions on one member; the sessions stay. Server:
+ * kill_sessions_local.cpp.
+ * @param spared the operation that runs the command
  */
 export function killSessionsHere(host: MemberHost, fits: SessionPredicate, spared: RunningOperation): void {
   host.operations.killOfSessions(fits, spared)

@@ -1,10 +1,10 @@
 /**
- * Logical sessions that a member has heard of, with the time of their last use.
- * Server: logical_session_cache.cpp. Manual: reference/server-sessions.
+ * The logical sessions of a member with the time of their last use. Server:
+ * logical_session_cache.cpp. Manual: reference/server-sessions.
  */
 import { BsonType, CommandError, FieldIterator } from '@shardlab/bson'
 
-/** A session as text, for maps: the bytes of its id's UUID. */
+/** The UUID bytes of a session as text, for maps. */
 export type SessionKey = string
 
 /** The `lsid` of a command, checked. */
@@ -14,17 +14,17 @@ export interface SessionId {
   readonly document: Uint8Array
 }
 
-/** Minutes of idleness after which a session is forgotten; announced by hello. */
+/** Minutes after which an idle session expires; hello announces them. */
 export const sessionTimeoutMinutes = 30
 
 export interface SessionCatalogLimits {
-  /** Most sessions kept; the server's maxSessions. */
+  /** The maxSessions of the server. */
   readonly sessionsMax: number
 }
 
 export interface SessionJobs {
   readonly count: number
-  /** Null before the first one. */
+  /** Null: none has run. */
   readonly lastAtMs: number | null
   readonly lastEnded: number
 }
@@ -35,13 +35,13 @@ export class SessionCatalog {
   #jobs: SessionJobs = { count: 0, lastAtMs: null, lastEnded: 0 }
   readonly #onEnd: (key: SessionKey) => void
 
-  /** `onEnd` hears of every session that is ended or forgotten. */
+  /** `onEnd` is called for every session that ends or expires. */
   constructor(limits: SessionCatalogLimits = { sessionsMax: 1_000_000 }, onEnd: (key: SessionKey) => void = () => {}) {
     this.#limits = limits
     this.#onEnd = onEnd
   }
 
-  /** The rounds in which idle sessions were forgotten. */
+  /** The runs of the job that expires idle sessions. */
   get jobs(): SessionJobs {
     return this.#jobs
   }
@@ -51,8 +51,9 @@ export class SessionCatalog {
   }
 
   /**
-   * Reads `{ id: UUID, uid? }`. Sessions of two users are two sessions.
-   * @throws CommandError 14 TypeMismatch, 40414 without id, 40415 for unknown fields, 72 for the sessions of internal transactions
+   * Reads `{ id: UUID, uid? }`. The same id with another user is another session.
+   * @throws CommandError 14 TypeMismatch, 40414 without id, 40415 for unknown fields, 72 for
+   *   sessions of internal transactions
    */
   static parse(lsid: Uint8Array): SessionId {
     let key: SessionKey | null = null
@@ -76,10 +77,7 @@ export class SessionCatalog {
     return { key: key + user, document: lsid }
   }
 
-  /**
-   * Notes a use.
-   * @throws CommandError 261 TooManyLogicalSessions
-   */
+  /** Notes a use. @throws CommandError 261 TooManyLogicalSessions */
   touch(session: SessionId, nowMs: number): void {
     if (!this.#lastUsedMs.has(session.key) && this.#lastUsedMs.size >= this.#limits.sessionsMax) {
       throw new CommandError(
@@ -90,7 +88,7 @@ export class SessionCatalog {
     this.#lastUsedMs.set(session.key, nowMs)
   }
 
-  /** All sessions known, the one first heard of first. */
+  /** All sessions, in the order of their first use. */
   list(): { readonly id: Uint8Array; readonly lastUsedMs: number }[] {
     return [...this.#lastUsedMs].map(([key, lastUsedMs]) => ({
       id: new Uint8Array(Buffer.from(key, 'latin1')),
@@ -98,7 +96,7 @@ export class SessionCatalog {
     }))
   }
 
-  /** Becomes what another catalog knows. */
+  /** Replaces the sessions by those of another catalog. */
   adopt(other: SessionCatalog): void {
     this.#lastUsedMs.clear()
     for (const [key, lastUsedMs] of other.#lastUsedMs) this.#lastUsedMs.set(key, lastUsedMs)
@@ -108,7 +106,7 @@ export class SessionCatalog {
     if (this.#lastUsedMs.delete(key)) this.#onEnd(key)
   }
 
-  /** Forgets what has been idle for {@link sessionTimeoutMinutes}. */
+  /** Ends sessions that have been idle for {@link sessionTimeoutMinutes}. */
   expire(nowMs: number): void {
     let ended = 0
     for (const [key, lastUsedMs] of this.#lastUsedMs) {

@@ -1,4 +1,7 @@
-/** `$listLocalSessions` and `$listSessions`. Server: document_source_list_local_sessions.cpp, document_source_list_sessions.cpp. */
+/**
+ * `$listLocalSessions` and `$listSessions`. Server: document_source_list_local_sessions.cpp,
+ * document_source_list_sessions.cpp.
+ */
 import {
   BsonType,
   CommandError,
@@ -13,13 +16,13 @@ import type { MemberHost } from '../member-host.js'
 import { noUserDigest } from './session-patterns.js'
 
 /**
- * The sessions that a member knows, as `{ _id: { id, uid }, lastUse }`.
+ * The sessions of a member, as `{ _id: { id, uid }, lastUse }`.
  * @param stage name of the stage, for messages
  * @throws CommandError 14 TypeMismatch, 40415 IDLUnknownField, 12 UnsupportedFormat
  */
 export function sessionDocuments(host: MemberHost, stage: string, argument: RawValue): Uint8Array[] {
   const { allUsers, users } = parse(stage, argument)
-  // Nobody is logged in: all sessions are those of the user without a name.
+  // Without authentication all sessions are those of the user without a name.
   if (!allUsers && users.length > 0 && !users.some(({ user, db }) => user === '' && db === '')) return []
   return host.sessions
     .list()
@@ -76,7 +79,7 @@ function wrongType(stage: string, name: string, type: number, wanted: string): C
   )
 }
 
-/** Where the server keeps the sessions of a cluster. */
+/** The collection in which the server stores the sessions of a cluster. */
 const sessionsCollection = 'config.system.sessions'
 
 export function checkSessionsCollection(ns: string): void {

@@ -1,19 +1,22 @@
-/** Logical session and retryable write of a command. Server: initialize_operation_session_info.cpp, transaction_validation.cpp. */
+/**
+ * Logical session and retryable write of a command. Server: initialize_operation_session_info.cpp,
+ * transaction_validation.cpp.
+ */
 import type { CommandArguments, CommandRow } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { SessionCatalog, type SessionId } from './session-catalog.js'
 
 export interface SessionOptions {
   readonly session: SessionId | null
-  /** Of a retryable write; null: the command is none. */
+  /** Of a retryable write; null: the command is not one. */
   readonly txnNumber: bigint | null
 }
 
 const noSession: SessionOptions = { session: null, txnNumber: null }
 
 /**
- * @throws CommandError 72 InvalidOptions for what does not go together, 20 IllegalOperation for transactions, 50768
- *   NotARetryableWriteCommand, and those of {@link SessionCatalog.parse}
+ * @throws CommandError 72 InvalidOptions for options that exclude each other, 20 IllegalOperation
+ *   for transactions, 50768 NotARetryableWriteCommand, and those of {@link SessionCatalog.parse}
  */
 export function readSessionOptions(
   args: CommandArguments,
@@ -36,7 +39,8 @@ export function readSessionOptions(
       throw new CommandError('InvalidOptions', 'Specifying autocommit=true is not allowed.')
     if (args.bool('startTransaction') === false)
       throw new CommandError('InvalidOptions', 'Specifying startTransaction=false is not allowed.')
-    // The server's text for members without transactions begins with 'Transaction numbers'; drivers would put another, misleading one in its place.
+    // The server's message for members without transactions begins with 'Transaction numbers',
+    // which drivers replace by a misleading one.
     throw new CommandError('IllegalOperation', 'Multi-document transactions are not supported by this cluster')
   }
   if (args.has('startTransaction'))

@@ -1,8 +1,11 @@
-/** Which sessions the kill commands mean. Server: kill_sessions_common.cpp; manual: reference/command/killAllSessionsByPattern. */
+/**
+ * The arguments of the kill commands that select sessions. Server: kill_sessions_common.cpp.
+ * Manual: reference/command/killAllSessionsByPattern.
+ */
 import { BsonType, CommandError, documentsOf, FieldIterator, findField, typeName, type RawValue } from '@shardlab/bson'
 import { SessionCatalog, type SessionKey } from './session-catalog.js'
 
-/** Digest of the user of sessions on a cluster without authentication: SHA-256 of the empty string. */
+/** User digest of sessions without authentication: SHA-256 of the empty string. */
 export const noUserDigest = new Uint8Array(
   Buffer.from('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', 'hex'),
 )
@@ -11,7 +14,10 @@ export type SessionPredicate = (session: SessionKey) => boolean
 
 const every: SessionPredicate = () => true
 
-/** Of killSessions: the lsids named, every session when none is. @throws CommandError 14, 40414 */
+/**
+ * Of killSessions: the given lsids; all sessions when it is empty.
+ * @throws CommandError 14, 40414
+ */
 export function sessionsNamed(command: string, target: RawValue): SessionPredicate {
   const documents = sessionDocumentsArgument(command, target)
   if (documents.length === 0) return every
@@ -19,7 +25,10 @@ export function sessionsNamed(command: string, target: RawValue): SessionPredica
   return (session) => keys.has(session)
 }
 
-/** Of killAllSessions: those of `{ user, db }`, every session when none is named. @throws CommandError 14, 40414 */
+/**
+ * Of killAllSessions: sessions of `{ user, db }`; all sessions when it is empty.
+ * @throws CommandError 14, 40414
+ */
 export function sessionsOfUsers(command: string, target: RawValue): SessionPredicate {
   const documents = sessionDocumentsArgument(command, target)
   if (documents.length === 0) return every
@@ -28,11 +37,14 @@ export function sessionsOfUsers(command: string, target: RawValue): SessionPredi
       if (findField(document, name)?.type !== BsonType.string)
         throw new CommandError(40414, `BSON field '${command}.${command}.${name}' is missing but a required field`)
   }
-  // Nobody is logged in on a cluster without authentication, so that no session is a user's.
+  // Without authentication no session has a user.
   return () => false
 }
 
-/** Of killAllSessionsByPattern: those that fit one of `{ lsid | uid }`. @throws CommandError 14, 40414, 40415 */
+/**
+ * Of killAllSessionsByPattern: sessions that match one of `{ lsid | uid }`.
+ * @throws CommandError 14, 40414, 40415
+ */
 export function sessionsByPattern(command: string, target: RawValue): SessionPredicate {
   const documents = sessionDocumentsArgument(command, target)
   if (documents.length === 0) return every
@@ -57,7 +69,10 @@ function patternPredicate(command: string, document: Uint8Array): SessionPredica
   return Buffer.compare(digest, noUserDigest) === 0 ? every : () => false
 }
 
-/** The array of documents that a session command's own field is. @throws CommandError 14 TypeMismatch */
+/**
+ * The array of documents in the first field of the command.
+ * @throws CommandError 14 TypeMismatch
+ */
 export function sessionDocumentsArgument(command: string, target: RawValue): Uint8Array[] {
   if (target.type !== BsonType.array)
     throw new CommandError(

@@ -24,12 +24,18 @@ export const aggregateSpec = {
   },
 } as const satisfies CommandSpec
 
-/** `{aggregate: 1}` stands for `database.$cmd.aggregate`. @throws CommandError 73 InvalidNamespace */
+/**
+ * The namespace of an aggregate: `{ aggregate: 1 }` is `database.$cmd.aggregate`.
+ * @throws CommandError 73 InvalidNamespace
+ */
 export function namespaceOfAggregate({ args, db }: { readonly args: CommandArguments; readonly db: string }): string {
   return args.target.isNumber() ? `${db}.$cmd.aggregate` : `${db}.${args.collectionName(db)}`
 }
 
-/** @throws CommandError 14 TypeMismatch, 9 FailedToParse when an aggregate that is not explained has no cursor argument */
+/**
+ * @throws CommandError 14 TypeMismatch; 9 FailedToParse when neither `cursor` nor `explain` is
+ *   given
+ */
 export function checkCursorArgument(args: CommandArguments): void {
   const cursor = args.value('cursor')
   if (cursor !== undefined && cursor.type !== BsonType.object)

@@ -1,4 +1,4 @@
-/** The ops of a bulkWrite, checked. Server: bulk_write_common.cpp, bulk_write.idl; manual: reference/command/bulkWrite. */
+/** bulkWrite. Server: bulk_write_common.cpp, bulk_write.idl. */
 import { checkFields, type FieldSpecs } from '@shardlab/actor'
 import { BsonType, CommandError, FieldIterator, findField } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
@@ -28,10 +28,10 @@ export const bulkWriteSpec = {
   },
 } as const satisfies CommandSpec
 
-/** The namespace of the cursor that holds the results. */
+/** The namespace of the cursor over the results. */
 export const bulkWriteNs = 'admin.$cmd.bulkWrite'
 
-/** One op: what it does, on which of the namespaces. */
+/** One op. */
 export interface BulkWriteOp {
   readonly kind: WriteKind
   /** Position in `nsInfo`. */
@@ -73,8 +73,8 @@ const namespaceFields = { ns: 'string!', collectionUUID: 'binary' } as const sat
 const cursorFields = { batchSize: 'number' } as const satisfies FieldSpecs
 
 /**
- * @throws CommandError 16 InvalidLength, 73 InvalidNamespace, 2 BadValue for an op without namespace, 40415, 40414, 14, 9 for
- *   malformed ops
+ * @throws CommandError 16 InvalidLength, 73 InvalidNamespace, 2 BadValue for an op without a
+ *   namespace, 40415, 40414, 14, 9 for malformed ops
  */
 export function readBulkWrite(source: StatementSource): BulkWriteRequest {
   const { args } = source
@@ -97,7 +97,7 @@ export function readBulkWrite(source: StatementSource): BulkWriteRequest {
   return { ops, namespaces, uuids, ordered: args.bool('ordered') ?? true, errorsOnly: args.bool('errorsOnly') ?? false }
 }
 
-/** What an op says, in the shape that all write commands share. */
+/** The statement of an op. */
 export function readStatement({ kind, document }: Pick<BulkWriteOp, 'kind' | 'document'>): WriteStatement {
   return kind === 'insert'
     ? { kind, document: findField(document, 'document')!.slice() }

@@ -1,7 +1,8 @@
 import type { CommandRow } from '@shardlab/actor'
 
 /**
- * What a command is, whoever serves it. A router's row and a node's row spread the same specification, and each adds its
- * routing, what it supports and how it runs the command.
+ * The part of a command that does not depend on the role that serves it. The rows of routers and
+ * nodes spread the same specification. Each adds its routing, the extent of its support and how it
+ * runs the command.
  */
 export type CommandSpec = Omit<CommandRow<never>, 'routing' | 'status' | 'missing' | 'lacks' | 'summary' | 'run'>

@@ -1,4 +1,4 @@
-/** What a count asks for. Manual: reference/command/count. Server: count_cmd.cpp, count_request.cpp. */
+/** count. Server: count_cmd.cpp, count_request.cpp. */
 import { type EvaluationContext, type Filter, compileFilter } from '@shardlab/query'
 import type { CommandArguments } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, emptyDocument } from '@shardlab/bson'
@@ -24,12 +24,12 @@ export interface CountQuery {
   readonly filter: Filter
   readonly hint: { readonly hint?: string | Uint8Array }
   readonly skip: number
-  /** 0: none. */
+  /** 0: no limit. */
   readonly limit: number
   readonly context: EvaluationContext
 }
 
-/** @throws CommandError what filters and hints are refused with, and as {@link countBounds} */
+/** @throws CommandError errors of the filter and the hint, and those of {@link countBounds} */
 export function compileCount(args: CommandArguments, context: EvaluationContext): CountQuery {
   return {
     filter: compileFilter(args.document('query') ?? emptyDocument, context),
@@ -39,7 +39,7 @@ export function compileCount(args: CommandArguments, context: EvaluationContext)
   }
 }
 
-/** `{ n }` as the server appends numbers: int32 where it fits. */
+/** Appends `n`: an int32 where it fits, as the server does. */
 export function writeCount(n: number, writer = new DocumentWriter(128)): DocumentWriter {
   return n < 2 ** 31 ? writer.int32('n', n) : writer.int64('n', n)
 }
@@ -47,8 +47,7 @@ export function writeCount(n: number, writer = new DocumentWriter(128)): Documen
 const countMin = -(2n ** 63n)
 
 /**
- * `skip` and `limit` of a count: a negative limit counts like a positive one, 0 is none.
- * Server: count_request.cpp.
+ * `skip` and `limit` of a count. A negative limit counts as a positive one; 0: no limit.
  * @throws CommandError 2 BadValue, 9 FailedToParse
  */
 export function countBounds(args: CommandArguments): { readonly skip: number; readonly limit: number } {

@@ -1,4 +1,4 @@
-/** What a distinct asks for. Manual: reference/command/distinct. Server: distinct.cpp, canonical_distinct.cpp. */
+/** distinct. Server: distinct.cpp, canonical_distinct.cpp. */
 import { type EvaluationContext, type Filter, compileFilter } from '@shardlab/query'
 import type { CommandArguments } from '@shardlab/actor'
 import { CommandError, emptyDocument } from '@shardlab/bson'
@@ -20,7 +20,7 @@ export interface DistinctQuery {
   readonly context: EvaluationContext
 }
 
-/** @throws CommandError 31032, 40415 for a hint before 7.1, and what filters and hints are refused with */
+/** @throws CommandError 31032; before 7.1, 40415 for a hint; errors of the filter and the hint */
 export function compileDistinct(
   args: CommandArguments,
   context: EvaluationContext,

@@ -1,4 +1,4 @@
-/** The explain command's own arguments. Manual: reference/command/explain. Server: explain_options.cpp, explain_cmd.cpp. */
+/** explain. Server: explain_options.cpp, explain_cmd.cpp. */
 import { isGenericArgument, type CommandArguments } from '@shardlab/actor'
 import {
   BsonType,
@@ -24,7 +24,7 @@ export type Verbosity = 'queryPlanner' | 'executionStats' | 'allPlansExecution'
 
 const verbosities: readonly string[] = ['queryPlanner', 'executionStats', 'allPlansExecution'] satisfies Verbosity[]
 
-/** @throws CommandError 2 BadValue, before 5.0 9 FailedToParse */
+/** @throws CommandError 2 BadValue; before 5.0, 9 FailedToParse */
 export function verbosityOf(args: CommandArguments, { explainVerbosityIsEnumerated }: Behaviours): Verbosity {
   const verbosity = args.string('verbosity') ?? 'allPlansExecution'
   if (verbosities.includes(verbosity)) return verbosity as Verbosity
@@ -40,7 +40,7 @@ export function verbosityOf(args: CommandArguments, { explainVerbosityIsEnumerat
 }
 
 /**
- * The command that is to be explained.
+ * The command to explain.
  * @throws CommandError 14 TypeMismatch, 73 InvalidNamespace for another database
  */
 export function explainedCommand(args: CommandArguments, db: string): Uint8Array {
@@ -68,7 +68,7 @@ export function cannotExplain(name: string): CommandError {
   return new CommandError('IllegalOperation', `Cannot explain cmd: ${name}`)
 }
 
-/** The command without what belongs to the explain around it. */
+/** The command without generic arguments, which belong to the explain. */
 export function withoutGenericArguments(body: Uint8Array): DocumentWriter {
   const writer = new DocumentWriter(body.length + 64)
   for (const it = new FieldIterator(body); it.next();) {
@@ -79,8 +79,9 @@ export function withoutGenericArguments(body: Uint8Array): DocumentWriter {
 }
 
 /**
- * `command` as explain shows it: what the command itself says, and its database.
- * @param outer the explain: a router shows its generic arguments, too. Server: cluster_explain_cmd.cpp, makeExplainedObj
+ * `command` as explain shows it: the command and its database.
+ * @param outer the explain, of which a router shows the generic arguments. Server:
+ *   cluster_explain_cmd.cpp, makeExplainedObj
  */
 export function shownCommand(body: Uint8Array, db: string, outer?: Uint8Array): Uint8Array {
   const writer = new DocumentWriter(body.length + (outer?.length ?? 0) + 64).fields(body)

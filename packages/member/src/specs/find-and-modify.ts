@@ -1,4 +1,4 @@
-/** What a findAndModify asks for, checked. Server: find_and_modify.cpp, write_ops.idl; manual: reference/command/findAndModify. */
+/** findAndModify. Server: find_and_modify.cpp, write_ops.idl. */
 import type { CommandArguments } from '@shardlab/actor'
 import { BsonType, CommandError, emptyDocument, findField } from '@shardlab/bson'
 import {
@@ -21,7 +21,7 @@ export const findAndModifySpec = {
     query: 'object',
     fields: 'object',
     sort: 'object',
-    // The server takes these two and does nothing with them.
+    // The server accepts these two and ignores them.
     batchSize: 'number',
     singleBatch: 'bool',
     hint: 'any',
@@ -34,20 +34,20 @@ export const findAndModifySpec = {
     bypassDocumentValidation: 'bool',
     bypassEmptyTsReplacement: 'bool',
     let: 'object',
-    // Beside a query that a router has sampled.
+    // Of a query that a router has sampled.
     sampleId: 'binary',
   },
 } as const satisfies CommandSpec
 
 export interface FindAndModifyRequest {
   readonly statement: UpdateStatement | DeleteStatement
-  /** The projection of the answer. */
+  /** Projection of the returned document. */
   readonly fields: Uint8Array | undefined
-  /** Answers with the document after the update. */
+  /** Whether to return the document after the update. */
   readonly wantsNew: boolean
 }
 
-/** @throws CommandError 9 FailedToParse for what does not go together */
+/** @throws CommandError 9 FailedToParse for arguments that exclude each other */
 export function readFindAndModify(args: CommandArguments): FindAndModifyRequest {
   const update = args.value('update')
   const removes = args.bool('remove') === true
@@ -110,7 +110,7 @@ function checkCombination({ removes, updates, upsert, wantsNew, arrayFilters }: 
   if (arrayFilters) throw new CommandError('FailedToParse', 'Cannot specify arrayFilters and remove=true')
 }
 
-/** How many documents the reply of a findAndModify says that it changed or inserted. */
+/** Number of changed or inserted documents in the reply of a findAndModify. */
 export function countInReply(body: Uint8Array): number {
   const last = findField(body, 'lastErrorObject')
   return last === undefined ? 0 : (findField(last.bytes, 'n', last.start)?.asNumber() ?? 0)

@@ -1,7 +1,4 @@
-/**
- * What a find asks for, checked and compiled. Manual: reference/command/find. Server: query_request_helper.cpp,
- * parsed_find_command.cpp, canonical_query.cpp.
- */
+/** find. Server: query_request_helper.cpp, parsed_find_command.cpp, canonical_query.cpp. */
 import type { CommandArguments } from '@shardlab/actor'
 import { CommandError, emptyDocument, FieldIterator, fieldsOf, findField, isEmptyDocument } from '@shardlab/bson'
 import {
@@ -50,26 +47,26 @@ export const findSpec = {
 
 export interface FindQuery {
   readonly filter: Filter
-  /** Null: none; `$natural` is a sort here. */
+  /** Null: none. `$natural` is a sort as well. */
   readonly sort: SortPattern | null
   readonly hint: { readonly hint?: string | Uint8Array }
   readonly skip: number
-  /** 0: none. */
+  /** 0: no limit. */
   readonly limit: number
   /** Bounds of the hinted index; null: none. */
   readonly min: Uint8Array | null
   readonly max: Uint8Array | null
   readonly returnKey: boolean
-  /** Makes results out of records. */
+  /** Makes results of records. */
   readonly shape: RowShape
   readonly tailable: TailableMode
-  /** Null: as the emulated version does by default. */
+  /** Null: the default of the emulated version. */
   readonly allowDiskUse: boolean | null
   readonly context: EvaluationContext
 }
 
 /**
- * Everything that can be said about the arguments without knowing the collection.
+ * Checks the arguments that do not depend on the collection.
  * @throws CommandError 51024, 51176, 9 FailedToParse, 2 BadValue
  */
 export function checkFindArguments(args: CommandArguments): void {
@@ -99,7 +96,9 @@ export function tailableModeOf(args: CommandArguments): TailableMode {
   return 'no'
 }
 
-/** @throws CommandError as {@link checkFindArguments}, and what filter, projection and sort are refused with */
+/**
+ * @throws CommandError those of {@link checkFindArguments}, errors of filter, projection and sort
+ */
 export function compileFind(args: CommandArguments, context: EvaluationContext): FindQuery {
   const fixed = args.fixed(findOptionsOf, findOptionsOf, findOptionsOf)
   const filter = compileFilter(args.document('filter') ?? emptyDocument, context)
@@ -116,7 +115,7 @@ export function compileFind(args: CommandArguments, context: EvaluationContext):
   return { filter, sort, hint, skip, limit, min, max, returnKey, shape, tailable, allowDiskUse, context }
 }
 
-/** Arguments that say more than the filter does of what is found or given out. */
+/** Arguments, besides the filter, that select documents or change the results. */
 const notFilterOnly = [
   'sort',
   'projection',
@@ -131,7 +130,7 @@ const notFilterOnly = [
   'let',
 ] as const
 
-/** What a find says beside its filter. */
+/** The arguments of a find except its filter. */
 export type FindOptions = Pick<
   FindQuery,
   'skip' | 'limit' | 'hint' | 'min' | 'max' | 'returnKey' | 'tailable' | 'allowDiskUse'
@@ -139,11 +138,11 @@ export type FindOptions = Pick<
   readonly sort: Uint8Array | null
   readonly projection: Uint8Array | undefined
   readonly showRecordId: boolean
-  /** Whether its filter alone says which documents are found, and how often, and they are given out as they are. */
+  /** Whether the filter alone selects the documents and they are returned unchanged, each once. */
   readonly isFilterOnly: boolean
 }
 
-/** @throws CommandError as {@link checkFindArguments} */
+/** @throws CommandError those of {@link checkFindArguments} */
 export function findOptionsOf(args: CommandArguments): FindOptions {
   checkFindArguments(args)
   const sort = args.document('sort')
@@ -158,7 +157,7 @@ export function findOptionsOf(args: CommandArguments): FindOptions {
     min: boundOf(args, 'min'),
     max: boundOf(args, 'max'),
     returnKey,
-    // A returned key stands alone.
+    // returnKey excludes showRecordId.
     showRecordId: args.bool('showRecordId') === true && !returnKey,
     tailable: tailableModeOf(args),
     allowDiskUse: args.bool('allowDiskUse') ?? null,

@@ -12,7 +12,7 @@ export const getMoreSpec = {
   fields: { collection: 'string!', batchSize: 'number', term: 'any', lastKnownCommittedOpTime: 'any' },
 } as const satisfies CommandSpec
 
-/** How long a getMore on an awaitData cursor waits for documents when it names no maxTimeMS. */
+/** Time that a getMore on an awaitData cursor waits for documents without maxTimeMS. */
 export const defaultAwaitMs = 1000
 
 /** The id of the cursor that a getMore reads. @throws CommandError 14 TypeMismatch */
@@ -24,7 +24,7 @@ export function cursorIdOf({ target }: CommandArguments): bigint {
   )
 }
 
-/** `batchSize` of getMore; 0: the default. @throws CommandError 51024, 2 BadValue up to 4.4 */
+/** `batchSize` of getMore; 0: the default. @throws CommandError 51024; until 4.4, 2 BadValue */
 export function getMoreBatchSize(args: CommandArguments, { getMoreNeedsPositiveBatchSize }: Behaviours): number {
   const size = args.number('batchSize')
   if (getMoreNeedsPositiveBatchSize && size !== undefined && Math.trunc(size) <= 0)
@@ -32,7 +32,10 @@ export function getMoreBatchSize(args: CommandArguments, { getMoreNeedsPositiveB
   return nonNegative(args, 'batchSize') ?? 0
 }
 
-/** The namespace that a getMore names. Server: getmore_cmd.cpp. @throws CommandError 73 InvalidNamespace */
+/**
+ * The namespace of a getMore. Server: getmore_cmd.cpp.
+ * @throws CommandError 73 InvalidNamespace
+ */
 export function getMoreNamespace(args: CommandArguments, db: string): string {
   const name = args.string('collection')!
   if (name === '' || name.startsWith('.') || name.includes('\0'))

@@ -11,9 +11,9 @@ export const killCursorsSpec = {
 } as const satisfies CommandSpec
 
 /**
- * Closes the cursors that a killCursors names, and answers with the four lists of its reply.
- * @param close false: there is no such cursor
- * @throws CommandError 73 InvalidNamespace, 14 TypeMismatch, before any is closed
+ * Closes the cursors that a killCursors names, and makes its reply with four lists.
+ * @param close returns false when the cursor does not exist
+ * @throws CommandError 73 InvalidNamespace, 14 TypeMismatch, before it closes any
  */
 export function closeCursors(args: CommandArguments, db: string, close: (id: bigint) => boolean): DocumentWriter {
   args.collectionName(db)

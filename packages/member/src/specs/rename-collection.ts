@@ -22,7 +22,10 @@ export interface RenameRequest {
   readonly dropTarget: boolean
 }
 
-/** The arguments of renameCollection, checked. @throws CommandError 73 InvalidNamespace, 20 IllegalOperation, 14 TypeMismatch */
+/**
+ * Reads the arguments.
+ * @throws CommandError 73 InvalidNamespace, 20 IllegalOperation, 14 TypeMismatch
+ */
 export function renameRequest(args: CommandArguments): RenameRequest {
   if (args.target.type !== BsonType.string)
     throw new CommandError('InvalidNamespace', `collection name has invalid type ${typeName(args.target.type)}`)

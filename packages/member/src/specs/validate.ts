@@ -1,4 +1,4 @@
-/** What a validate asks for. Manual: reference/command/validate. Server: validate.cpp. */
+/** validate. Server: validate.cpp. */
 import type { CommandArguments } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
@@ -31,7 +31,10 @@ const exclusive: readonly (readonly [ValidateOption, ValidateOption])[] = [
   ['checkBSONConformance', 'repair'],
 ]
 
-/** @throws CommandError 72 InvalidOptions, before 6.2 115 CommandNotSupported, for options that exclude each other, and for a repair */
+/**
+ * @throws CommandError 72 InvalidOptions (before 6.2, 115 CommandNotSupported) for options that
+ *   exclude each other, and for repair
+ */
 export function checkValidateOptions(args: CommandArguments, { validateOptionsAreInvalidOptions }: Behaviours): void {
   const asked = (name: ValidateOption): boolean => args.value(name)?.isTruthy() === true
   const refuse = (reason: string): CommandError =>

@@ -1,15 +1,15 @@
-/** How long operations took, by class, with a histogram. Server: operation_latency_histogram.cpp. */
+/** Latencies of operations by class, with histograms. Server: operation_latency_histogram.cpp. */
 import type { DocumentWriter } from '@shardlab/bson'
 
 export type LatencyClass = 'reads' | 'writes' | 'commands' | 'transactions'
 
-/** Classes in the order of reports. */
+/** In the order of reports. */
 const classes: readonly LatencyClass[] = ['reads', 'writes', 'commands', 'transactions']
 
 interface Latency {
   micros: number
   operations: number
-  /** Operations by the number of their bucket; holes stand for none. */
+  /** Operations by bucket number; undefined: 0. */
   readonly buckets: number[]
 }
 
@@ -34,7 +34,7 @@ export class Latencies {
     latency.buckets[bucket] = (latency.buckets[bucket] ?? 0) + 1
   }
 
-  /** Appends a document for each class. */
+  /** Appends a document per class. */
   write(writer: DocumentWriter, histograms: boolean): DocumentWriter {
     for (const kind of classes) {
       const { micros, operations, buckets } = this.#sums[kind]
@@ -53,7 +53,11 @@ export class Latencies {
   }
 }
 
-/** The number of a bucket: twice the exponent of the power of two at which it begins, one more for those between two powers, from 2048 to 2 097 152 microseconds. */
+/**
+ * The bucket number: twice the exponent of the power of two at which the bucket begins. From 2048
+ * to 2 097 152 microseconds each power has a second bucket, one number higher, that begins half way
+ * to the next power.
+ */
 function bucketOf(micros: number): number {
   if (micros < 2) return 0
   const exponent = Math.min(40, Math.floor(Math.log2(micros)))

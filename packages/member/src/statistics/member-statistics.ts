@@ -1,11 +1,14 @@
-/** What a member counts of itself, for serverStatus. Server: counters.cpp, service_latency_tracker.cpp, top.cpp. */
+/**
+ * The counters of a member for serverStatus. Server: counters.cpp, service_latency_tracker.cpp,
+ * top.cpp.
+ */
 import { BsonType, ErrorCodes, findField, firstFieldName, type CommandError, type DocumentWriter } from '@shardlab/bson'
 import { Latencies, latencyClassOf } from './latency.js'
 
-/** Commands that count by statements or as queries instead of as commands. */
+/** Commands that count as statements or queries, not as commands. */
 const countedOtherwise: ReadonlySet<string> = new Set(['insert', 'update', 'delete', 'find', 'getMore', 'bulkWrite'])
 
-/** Collections whose latencies are kept; the one seen first is forgotten first. */
+/** Most collections with latencies; the oldest entry is dropped first. */
 const namespacesMax = 10_000
 /** Length of the header, flags and section kind of an OP_MSG. */
 const messageOverheadBytes = 21
@@ -14,15 +17,15 @@ export class MemberStatistics {
   readonly opcounters = { insert: 0, query: 0, update: 0, delete: 0, getmore: 0, command: 0 }
   readonly network = { bytesIn: 0, bytesOut: 0, requests: 0 }
   readonly latencies = new Latencies()
-  /** Errors that clients caused. */
+  /** Failed commands. */
   userAsserts = 0
   unknownCommands = 0
-  /** Commands that came with versions which the member knows to be old. */
+  /** Commands that failed with StaleConfig. */
   staleConfigErrors = 0
   readonly #commands = new Map<string, { failed: number; total: number }>()
   readonly #namespaces = new Map<string, Latencies>()
 
-  /** Takes note of a command that begins. */
+  /** Counts a command that begins. */
   commandBegins(name: string): void {
     const counts = this.#commands.get(name)
     if (counts === undefined) this.#commands.set(name, { failed: 0, total: 1 })
@@ -30,12 +33,14 @@ export class MemberStatistics {
     if (!countedOtherwise.has(name)) this.opcounters.command++
   }
 
-  /** How many commands of this name have begun. */
+  /** Number of commands of this name that have begun. */
   commandCount(name: string): number {
     return this.#commands.get(name)?.total ?? 0
   }
 
-  /** Takes note of one that is over: `error` null when it succeeded; `ns` null when it names no collection. */
+  /**
+   * Counts a command that has ended. `error` null: it succeeded. `ns` null: it names no collection.
+   */
   commandEnds(name: string, ns: string | null, durationMs: number, error: CommandError | null): void {
     if (error !== null) {
       this.#commands.get(name)!.failed++
@@ -48,14 +53,14 @@ export class MemberStatistics {
     this.#ofNamespace(ns).add(kind, durationMs * 1000)
   }
 
-  /** A message of a client and its reply. */
+  /** Counts a message of a client and its reply. */
   exchanged(bytesIn: number, bytesOut: number): void {
     this.network.requests++
     this.network.bytesIn += bytesIn + messageOverheadBytes
     this.network.bytesOut += bytesOut + messageOverheadBytes
   }
 
-  /** Of one collection since the member began; zeros when nothing ran there. */
+  /** Latencies of one collection since the member started. */
   namespaceLatencies(ns: string): Latencies {
     return this.#namespaces.get(ns) ?? new Latencies()
   }
@@ -65,7 +70,7 @@ export class MemberStatistics {
     this.#namespaces.delete(ns)
   }
 
-  /** Appends `{ failed, total }` of each command by its name, in order of names. */
+  /** Appends `{ failed, total }` per command, in the order of `names`. */
   writeCommands(writer: DocumentWriter, names: readonly string[]): DocumentWriter {
     writer.int64('<UNKNOWN>', this.unknownCommands)
     for (const name of names) {
@@ -85,7 +90,9 @@ export class MemberStatistics {
   }
 }
 
-/** The collection that a command names in its first field, or in `collection`; null when it names none. */
+/**
+ * The collection that a command names in its first field, or getMore in `collection`; null: none.
+ */
 export function namespaceOf(db: string, body: Uint8Array): string | null {
   const name = firstFieldName(body)
   if (name === undefined) return null
@@ -94,7 +101,7 @@ export function namespaceOf(db: string, body: Uint8Array): string | null {
   return target?.type === BsonType.string ? `${db}.${target.asString()}` : null
 }
 
-/** Bytes of a message's sections. */
+/** Bytes of the sections of a message. */
 export function bytesOfMessage(
   body: Uint8Array,
   sequences: readonly (readonly [string, readonly Uint8Array[]])[],

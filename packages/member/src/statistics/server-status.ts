@@ -1,20 +1,23 @@
-/** The report of a member, section by section. Server: server_status_command.cpp; manual: reference/command/serverStatus. */
+/**
+ * serverStatus, section by section. Server: server_status_command.cpp. Manual:
+ * reference/command/serverStatus.
+ */
 import type { CommandArguments } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import type { MemberHost } from '../member-host.js'
 
-/** One part of the report, a document named after it. */
+/** One section of the reply. */
 export interface StatusSection<Host extends MemberHost> {
   readonly name: string
-  /** Written where the client does not say otherwise; default true. */
+  /** Whether the reply has the section unless the client excludes it. Default true. */
   readonly byDefault?: boolean
-  /** Does the member have this section? Default true. */
+  /** Whether the member has the section. Default true. */
   exists?(host: Host): boolean
-  /** Appends the fields; the section's document is open. */
+  /** Appends the fields of the section, whose document is open. */
   write(writer: DocumentWriter, host: Host): void
 }
 
-/** Connections that a server of default settings takes. */
+/** Connection limit of a server with default settings. */
 const connectionsMax = 1_000_000
 const bytesPerMegabyte = 1024 * 1024
 
@@ -106,15 +109,15 @@ const commonSections: readonly StatusSection<MemberHost>[] = [
   },
 ]
 
-/** What stands at the end of the report: not sections, but parts of the tree of metrics. */
+/** The parts at the end of the reply: `mem` and `metrics`. */
 export interface StatusMetrics<Host extends MemberHost> {
-  /** Bytes of data that the member holds. */
+  /** Bytes of data that the member stores. */
   heldBytes(host: Host): number
-  /** Appends what the role adds to `metrics`, in order of names. */
+  /** Appends the part of `metrics` that depends on the role, by name. */
   write(writer: DocumentWriter, host: Host): void
 }
 
-/** Writes the report with the sections that the client wants. */
+/** Makes the reply with the sections that the client selects. */
 export function writeServerStatus<Host extends MemberHost>(
   host: Host,
   args: CommandArguments,

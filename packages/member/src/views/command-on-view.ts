@@ -1,7 +1,8 @@
 /**
- * A read of a view as the aggregate that does it on the collection below. Nodes and routers use the same.
- * Server: ResolvedView::asExpandedViewAggregation, query_request_helper asAggregationCommand, count_command_as_aggregation_command.cpp,
- * ParsedDistinct::asAggregationCommand, view_response_formatter.cpp.
+ * Rewrites a read of a view as an aggregate on the collection below it, for nodes and routers.
+ * Server: ResolvedView::asExpandedViewAggregation, query_request_helper asAggregationCommand,
+ * count_command_as_aggregation_command.cpp, ParsedDistinct::asAggregationCommand,
+ * view_response_formatter.cpp.
  */
 import {
   BsonType,
@@ -18,7 +19,7 @@ import {
 import { compileCollation } from '@shardlab/query'
 import type { ResolvedView } from './resolved-view.js'
 
-/** Arguments that go on to the aggregate as they are; the collation is the view's. */
+/** Arguments that are copied to the aggregate. The collation is that of the view. */
 const passedOn = [
   'hint',
   'let',
@@ -36,14 +37,14 @@ const passedOn = [
   'apiDeprecationErrors',
 ]
 
-/** Options of find that no aggregate has. */
+/** Options of find that aggregate does not have. */
 const findOnly = ['returnKey', 'showRecordId', 'tailable', 'noCursorTimeout', 'allowPartialResults']
 
 /**
  * @param body a find, count, distinct or aggregate on a view
  * @returns the body of an aggregate on the collection below
- * @throws CommandError 167 OptionNotSupportedOnView for another collation than the view's, 168 InvalidPipelineOperator for options that an
- *   aggregate does not have
+ * @throws CommandError 167 OptionNotSupportedOnView for another collation than that of the view,
+ *   168 InvalidPipelineOperator for options that aggregate does not have
  */
 export function commandOnView(body: Uint8Array, view: ResolvedView): Uint8Array {
   checkCollation(body, view)
@@ -62,7 +63,7 @@ export function commandOnView(body: Uint8Array, view: ResolvedView): Uint8Array 
   }
 }
 
-/** The reply of a command from that of the aggregate that did it. */
+/** The reply of a command, from the reply of its aggregate. */
 export function viewReply(command: string, reply: DocumentWriter): DocumentWriter {
   if (command !== 'count' && command !== 'distinct') return reply
   const [document] = firstBatchOf(reply.finish())
@@ -81,7 +82,7 @@ function firstBatchOf(reply: Uint8Array): Uint8Array[] {
   return documentsOf(findField(cursor.bytes, 'firstBatch', cursor.start)!)
 }
 
-/** Operations on a view compare as the view does. */
+/** Checks that the operation has the collation of the view, or none. */
 function checkCollation(body: Uint8Array, { collation }: ResolvedView): void {
   const asked = findField(body, 'collation')
   if (asked?.type !== BsonType.object || isEmptyDocument(asked.bytes, asked.start)) return
@@ -178,7 +179,7 @@ function countStages(body: Uint8Array): Uint8Array[] {
   return stages
 }
 
-/** Arrays on the way count as their elements, as distinct on a collection has it. */
+/** Arrays count as their elements, as in a distinct on a collection. */
 function distinctStages(body: Uint8Array): Uint8Array[] {
   const stages: Uint8Array[] = []
   const query = given(body, 'query')

@@ -3,7 +3,10 @@ import { DocumentWriter, findField } from '@shardlab/bson'
 import { commandOnView } from './command-on-view.js'
 import type { ResolvedView } from './resolved-view.js'
 
-/** An explain of a command on a view as that of the aggregate on the collection below. */
+/**
+ * Rewrites an explain of a command on a view as an explain of the aggregate on the collection
+ * below.
+ */
 export function explainBody(
   body: Uint8Array,
   view: ResolvedView,

@@ -1,16 +1,19 @@
-/** What a view stands for, and how a shard tells a router about it. Server: resolved_view.cpp. */
+/**
+ * A view resolved to its collection and pipeline, and the error by which a shard sends it to a
+ * router. Server: resolved_view.cpp.
+ */
 import { CommandError, DocumentWriter, BsonType, elementsOf, findField } from '@shardlab/bson'
 
 export interface ResolvedView {
   /** The collection below all views. */
   readonly ns: string
-  /** All their pipelines, that of the lowest view first. */
+  /** The pipelines of all views, the lowest view first. */
   readonly pipeline: readonly Uint8Array[]
-  /** Always there: `{ locale: 'simple' }` where the view names none. */
+  /** `{ locale: 'simple' }` where the view has none. */
   readonly collation: Uint8Array
 }
 
-/** What a shard tells a router: run it again as an aggregate, by yourself. */
+/** The error with which a shard asks the router to run the aggregate itself. */
 export function resolvedViewError({ ns, pipeline, collation }: ResolvedView): CommandError {
   const extra = new DocumentWriter(512).startDocument('resolvedView').string('ns', ns).documents('pipeline', pipeline)
   return new CommandError(
@@ -22,7 +25,7 @@ export function resolvedViewError({ ns, pipeline, collation }: ResolvedView): Co
   )
 }
 
-/** The resolved view in an error of a shard (code 169, `resolvedView`); null when it is another error. */
+/** The resolved view in error 169 of a shard; null: another error. */
 export function resolvedViewOf(error: unknown): ResolvedView | null {
   if (!(error instanceof CommandError) || error.code !== 169 || error.extra === null) return null
   const view = findField(error.extra, 'resolvedView')

@@ -1,11 +1,12 @@
-/** The change that an update statement asks for. Server: parsed_update_base.cpp, upsert_stage.cpp. */
+/** The change of an update statement. Server: parsed_update_base.cpp, upsert_stage.cpp. */
 import { BsonType, CommandError, documentsOf, findField, FieldIterator, type RawValue } from '@shardlab/bson'
 import { compileUpdate, type EvaluationContext, type Update, upsertBase, type Filter } from '@shardlab/query'
 import type { UpdateStatement } from './statement.js'
 
 /**
- * The change that a statement asks for.
- * @throws CommandError 9 FailedToParse, 51198 for constants of what is no pipeline, and those of compileUpdate
+ * Compiles a statement.
+ * @throws CommandError 9 FailedToParse, 51198 for constants without a pipeline, and those of
+ *   compileUpdate
  */
 export function compileStatement(statement: UpdateStatement, context: EvaluationContext): Update {
   const { update, constants, arrayFilters, multi, upsert, upsertSupplied } = statement
@@ -34,7 +35,10 @@ export function compileStatement(statement: UpdateStatement, context: Evaluation
   return change
 }
 
-/** The document that an upsert inserts, without the `_id` that it may still need. @throws CommandError those of `Update.apply` */
+/**
+ * The document that an upsert inserts; it may lack an `_id`.
+ * @throws CommandError the errors of `Update.apply`
+ */
 export function upsertedDocument(statement: UpdateStatement, change: Update, filter: Filter): Uint8Array {
   if (statement.upsertSupplied) return findField(statement.constants!, 'new')!.slice()
   const base = upsertBase(filter)

@@ -1,6 +1,7 @@
 /**
- * The statements of insert, update, delete and bulkWrite: their fields, checked before the first of a batch runs, and one
- * shape for what they say. Server: write_ops.idl, bulk_write.idl.
+ * The statements of insert, update, delete and bulkWrite. Their fields are checked before the first
+ * statement of a batch runs, and all commands read them into the same types. Server: write_ops.idl,
+ * bulk_write.idl.
  */
 import { checkFields, type FieldSpecs } from '@shardlab/actor'
 import {
@@ -16,13 +17,13 @@ import type { Behaviours } from '@shardlab/sharding'
 
 export type ModifyKind = 'update' | 'delete'
 
-/** What an update statement says, whatever command it stands in. */
+/** An update statement of any command. */
 export interface UpdateStatement {
   readonly kind: 'update'
   readonly filter: Uint8Array
   /** A document (operators or a replacement) or an array (a pipeline). */
   readonly update: RawValue
-  /** `c` of an update, `constants` of a bulkWrite: what a pipeline sees as variables. */
+  /** `c` of an update, `constants` of a bulkWrite: variables of a pipeline. */
   readonly constants?: Uint8Array
   readonly arrayFilters?: readonly Uint8Array[]
   readonly collation?: Uint8Array
@@ -31,11 +32,11 @@ export interface UpdateStatement {
   readonly sort?: Uint8Array
   readonly multi: boolean
   readonly upsert: boolean
-  /** An upsert inserts `constants.new` as it is. */
+  /** Whether an upsert inserts `constants.new` unchanged. */
   readonly upsertSupplied: boolean
 }
 
-/** What a delete statement says. */
+/** A delete statement of any command. */
 export interface DeleteStatement {
   readonly kind: 'delete'
   readonly filter: Uint8Array
@@ -74,7 +75,7 @@ const sampledUpdateFields = { ...hintedUpdateFields, sampleId: 'binary' } as con
 const sampledDeleteFields = { ...hintedDeleteFields, sampleId: 'binary' } as const satisfies FieldSpecs
 const sortedUpdateFields = { ...sampledUpdateFields, sort: 'object' } as const satisfies FieldSpecs
 
-/** The fields that a statement may have in the emulated version: each set is younger than the one before. */
+/** The fields of a statement in the emulated version. Each set extends the previous one. */
 function statementFields(kind: ModifyKind, { writeStatementHints, queryAnalyzer, updateSort }: Behaviours): FieldSpecs {
   if (kind === 'delete' && queryAnalyzer) return sampledDeleteFields
   if (kind === 'delete') return writeStatementHints ? hintedDeleteFields : deleteFields
@@ -84,7 +85,7 @@ function statementFields(kind: ModifyKind, { writeStatementHints, queryAnalyzer,
 }
 
 /**
- * What is wrong with one statement is wrong with the whole command.
+ * Checks all statements, since an invalid one fails the whole command.
  * @throws CommandError 40415 IDLUnknownField, 14 TypeMismatch, 40414 missing field, 9 FailedToParse
  */
 export function checkStatements(kind: ModifyKind, statements: readonly Uint8Array[], behaviours: Behaviours): void {
@@ -104,13 +105,13 @@ export function checkStatements(kind: ModifyKind, statements: readonly Uint8Arra
   }
 }
 
-/** @throws CommandError 9 FailedToParse for what is neither a document nor a pipeline */
+/** @throws CommandError 9 FailedToParse unless it is a document or a pipeline */
 export function checkModification({ type }: RawValue): void {
   if (type !== BsonType.object && type !== BsonType.array)
     throw new CommandError('FailedToParse', 'Update argument must be either an object or an array')
 }
 
-/** @throws CommandError 9 FailedToParse for a hint that is neither a name nor a key pattern */
+/** @throws CommandError 9 FailedToParse unless it is a name or a key pattern */
 export function checkHint(hint: RawValue | undefined): void {
   if (
     hint !== undefined &&
@@ -128,8 +129,9 @@ export function sortWithMulti(): CommandError {
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 /**
- * Reads one statement that has been checked: of `updates`, of `deletes`, or an op of a bulkWrite.
- * @param skipped fields at the front that belong to the command's form: an op's namespace, whose name is that of a field
+ * Reads a checked statement: of `updates`, of `deletes`, or an op of a bulkWrite.
+ * @param skipped number of leading fields to skip: the first field of an op is named like its
+ *   command
  */
 export function readModify(kind: ModifyKind, statement: Uint8Array, skipped = 0): ModifyStatement {
   const read = { kind, multi: false, upsert: false, upsertSupplied: false } as Mutable<
@@ -181,7 +183,7 @@ export function readModify(kind: ModifyKind, statement: Uint8Array, skipped = 0)
   return read
 }
 
-/** An index by name or key pattern, as statements and planners name it; an empty document is no hint. */
+/** The index name or key pattern of a hint; an empty document counts as absent. */
 export function hintValue(value: RawValue | undefined): { hint?: string | Uint8Array } {
   if (value === undefined || value.type === BsonType.null) return {}
   if (value.type === BsonType.string) return { hint: value.asString() }

@@ -11,10 +11,13 @@ export const writeBatchSizeMax = 100_000
 
 export type WriteKind = 'insert' | ModifyKind
 
-/** The argument that holds the statements. */
+/** The arguments that hold the statements. */
 export const statementArguments = { insert: 'documents', update: 'updates', delete: 'deletes' } as const
 
-/** The statements of a write command, checked. @throws CommandError 16 InvalidLength, and those of {@link checkStatements} */
+/**
+ * The checked statements of a write command.
+ * @throws CommandError 16 InvalidLength, and those of {@link checkStatements}
+ */
 export function statementsOf(invocation: StatementSource, kind: WriteKind): readonly Uint8Array[] {
   const statements = documentsArgument(invocation, statementArguments[kind])
   checkLet(invocation)
@@ -23,7 +26,7 @@ export function statementsOf(invocation: StatementSource, kind: WriteKind): read
   return statements
 }
 
-/** Where statements come from: the invocation of a node or a router. */
+/** The source of statements: the invocation of a node or a router. */
 export interface StatementSource {
   readonly args: CommandArguments
   readonly body: Uint8Array
@@ -41,7 +44,7 @@ export function checkBatchSize(count: number): void {
   }
 }
 
-/** Statements that were answered from the history. */
+/** Appends the statements that were answered from the history. */
 export function writeRetriedStmtIds(writer: DocumentWriter, stmtIds: readonly number[]): DocumentWriter {
   if (stmtIds.length === 0) return writer
   writer.startArray('retriedStmtIds')

@@ -1,17 +1,20 @@
-/** By which fields $merge tells documents of its target apart. Server: `ensureFieldsUniqueOrResolveDocumentKey`. */
+/**
+ * The fields that identify documents of the target of a $merge. Server:
+ * `ensureFieldsUniqueOrResolveDocumentKey`.
+ */
 import { BsonType, CommandError, compareDocuments, FieldIterator, findField } from '@shardlab/bson'
 import { compileCollation, type MergeSpecification } from '@shardlab/query'
 import { command, firstBatchOf, runOnSink, type WriteSink } from './write-sink.js'
 
 export interface MergeKey {
   readonly fields: readonly string[]
-  /** May a field be missing or null? Only where the unique index has such documents too. */
+  /** Whether a field may be missing or null, which the unique index has to allow as well. */
   readonly allowsNullish: boolean
 }
 
 /**
  * The fields that the stage names, or `_id` and the shard key.
- * @throws CommandError 51183, on a router 51190, when no unique index says that the fields named are unique
+ * @throws CommandError 51183, on a router 51190, when no unique index covers the fields
  */
 export async function mergeKeyOf({ db, collection, on }: MergeSpecification, sink: WriteSink): Promise<MergeKey> {
   const allowsNullish = (sink.evaluation.languageVersion ?? Infinity) >= 8
@@ -33,7 +36,7 @@ function notUnique({ isRouter }: WriteSink): CommandError {
   return new CommandError(isRouter ? 51190 : 51183, 'Cannot find index to verify that join fields will be unique')
 }
 
-/** Null: there is no such collection. */
+/** Null: the collection does not exist. */
 async function indexesOf(db: string, collection: string, sink: WriteSink): Promise<readonly Uint8Array[] | null> {
   try {
     return firstBatchOf(await runOnSink(sink, db, command('listIndexes', collection)))
@@ -43,7 +46,7 @@ async function indexesOf(db: string, collection: string, sink: WriteSink): Promi
   }
 }
 
-/** Is it a unique index on exactly these fields, whole and under the same collation? */
+/** Whether the index is unique on exactly these fields, not partial, and has the same collation. */
 function isUniqueOn(index: Uint8Array, fields: readonly string[], { collation }: WriteSink): boolean {
   const isId = findField(index, 'name')?.asString() === '_id_'
   if (!isId && findField(index, 'unique')?.isTruthy() !== true) return false

@@ -1,4 +1,7 @@
-/** $merge: each result updates the document of the target that has the same key, or is inserted. Server: merge_processor.cpp. */
+/**
+ * $merge: each result updates the document of the target that has the same key, or is inserted.
+ * Server: merge_processor.cpp.
+ */
 import { CommandError, DocumentWriter, findField, nullValue, RawValue, BsonType } from '@shardlab/bson'
 import {
   compileExpression,
@@ -16,9 +19,10 @@ interface Write {
 }
 
 /**
- * @param db of the pipeline
- * @throws CommandError 51183, 51190, 51132, 51185 for keys, 13113 MergeStageNoMatchingDocument, 11000 DuplicateKey, 66 ImmutableField, and
- *   what writing is refused with; what was written before stays
+ * @param db database of the pipeline
+ * @throws CommandError 51183, 51190, 51132, 51185 for keys, 13113 MergeStageNoMatchingDocument,
+ *   11000 DuplicateKey, 66 ImmutableField, and errors of the write commands. Documents written
+ *   before the error stay.
  */
 export async function writeMerge(
   argument: RawValue,
@@ -42,14 +46,17 @@ export async function writeMerge(
   await flush()
 }
 
-/** A document that is told apart by its `_id` gets one. */
+/** Adds an `_id` where `_id` identifies documents. */
 function withId(document: Uint8Array, { fields }: MergeKey, evaluation: EvaluationContext): Uint8Array {
   if (!fields.includes('_id') || findField(document, '_id') !== undefined || evaluation.newObjectId === undefined)
     return document
   return new DocumentWriter(document.length + 24).fields(document).objectId('_id', evaluation.newObjectId()).finish()
 }
 
-/** The fields of the key, dotted, with their values. @throws CommandError 51185 for arrays, 51132 for values that may not be missing */
+/**
+ * The fields of the key, dotted, with their values.
+ * @throws CommandError 51185 for arrays, 51132 for a missing value that must be present
+ */
 function selectorOf(
   document: Uint8Array,
   { fields, allowsNullish }: MergeKey,
@@ -76,7 +83,7 @@ function selectorOf(
 
 const oldKeyError = "$merge write error: 'on' field cannot be missing, null, undefined or an array"
 
-/** An array on the way is the value. */
+/** The value at a dotted path; the path ends at an array. */
 function valueOf(document: Uint8Array, field: string): RawValue | undefined {
   let value: RawValue | undefined = new RawValue(BsonType.object, document, 0, document.length)
   for (const name of field.split('.')) {
@@ -91,7 +98,7 @@ interface Variable {
   readonly expression: DocumentExpression | null
 }
 
-/** What the pipeline of `whenMatched` sees; an expression of null is the new document. */
+/** The variables of the pipeline of `whenMatched`; an expression of null is the new document. */
 function variablesOf(
   { whenMatched, whenNotMatched, variables }: MergeSpecification,
   evaluation: EvaluationContext,
@@ -180,7 +187,7 @@ function withOptions(writer: DocumentWriter, { bypassDocumentValidation, writeCo
   return writeConcern === undefined ? writer : writer.document('writeConcern', writeConcern)
 }
 
-/** Says what the stage was at when a write failed. */
+/** Adds the stage's context to the error of a write. */
 async function inContext(
   writing: Promise<Uint8Array>,
   duplicateKey: (error: CommandError) => string,

@@ -1,6 +1,7 @@
 /**
- * $out: the results go into a temporary collection with the options and indexes of the target, which then takes the target's name and stays.
- * Server: `DocumentSourceOut::initialize`, `finalize` and its destructor.
+ * $out: the results go into a temporary collection with the options and indexes of the target. It
+ * is then renamed to the target and is no longer temporary. Server:
+ * `DocumentSourceOut::initialize`, `finalize` and its destructor.
  */
 import { CommandError, DocumentWriter, findField, type RawValue } from '@shardlab/bson'
 import { formatDocument, parseOut } from '@shardlab/query'
@@ -11,16 +12,17 @@ interface Target {
   readonly collection: string
 }
 
-/** What the target is like; kept to see that it stays so. */
+/** Options and indexes of the target, to detect that they change. */
 interface TargetState {
   readonly options: Uint8Array
   readonly indexes: readonly Uint8Array[]
 }
 
 /**
- * @param db of the pipeline
- * @throws CommandError 28769 NamespaceCannotBeSharded, 17152 for a capped target, 166 for a view, 125 CommandFailed when the target changed
- *   meanwhile, and what writing is refused with; the target is then as it was
+ * @param db database of the pipeline
+ * @throws CommandError 28769 NamespaceCannotBeSharded, 17152 for a capped target, 166 for a view,
+ *   125 CommandFailed when the target changed meanwhile, and errors of the write commands. The
+ *   target is then unchanged.
  */
 export async function writeOut(
   argument: RawValue,
@@ -45,7 +47,7 @@ export async function writeOut(
     )
     await runOnSink(sink, 'admin', withWriteConcern(rename.bool('dropTarget', true), sink))
   } catch (error) {
-    // What keeps it from that is not told: the member that has it drops it at its next start.
+    // Errors are ignored: the member that has the collection drops it at its next start.
     await sink.run(command('drop', temporary).string('$db', target.db).finish(), [])
     throw error
   }
@@ -80,8 +82,9 @@ async function stateOf({ db, collection }: Target, sink: WriteSink): Promise<Tar
 }
 
 /**
- * A member that has started again, or stepped up, has dropped the temporary collection, and a batch that came later may have made another one.
- * @throws CommandError 11602, with which the server's pipeline ends then
+ * A member that has restarted or stepped up has dropped the temporary collection, and a later batch
+ * may have created another one.
+ * @throws CommandError 11602, with which the pipeline of the server ends then
  */
 async function checkWhole(temporary: Target, sink: WriteSink): Promise<void> {
   const { options } = await stateOf(temporary, sink)

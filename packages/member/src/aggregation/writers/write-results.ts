@@ -4,9 +4,9 @@ import { writeOut } from './out-writer.js'
 import type { PipelineResults, WriteSink } from './write-sink.js'
 
 /**
- * Does what the last stage of a pipeline, $out or $merge, says.
- * @param db of the pipeline
- * @throws CommandError what {@link writeOut} and {@link writeMerge} throw
+ * Runs the last stage of a pipeline, $out or $merge.
+ * @param db database of the pipeline
+ * @throws CommandError the errors of {@link writeOut} and {@link writeMerge}
  */
 export function writeResults(
   { name, argument }: OuterStage,

@@ -1,16 +1,22 @@
-/** How $out and $merge write: by ordinary commands of the member that runs the pipeline, be it a node or a router. */
+/**
+ * How $out and $merge write: by ordinary commands of the member that runs the pipeline, a node or a
+ * router.
+ */
 import { CommandError, documentsOf, DocumentWriter, fieldsOf, findField } from '@shardlab/bson'
 import type { EvaluationContext } from '@shardlab/query'
 
-/** The results of a pipeline, one by one; null at the end. */
+/** The results of a pipeline; null at the end. */
 export interface PipelineResults {
   next(): Uint8Array | null | Promise<Uint8Array | null>
 }
 
 export interface WriteSink {
-  /** Runs a command; its reply, `ok` or not. */
+  /** Runs a command and returns its reply, which may be an error. */
   run(body: Uint8Array, sequences: readonly (readonly [string, Uint8Array[]])[]): Promise<Uint8Array>
-  /** Creates a collection that is dropped when the member with it starts again. @throws CommandError what `create` is refused with */
+  /**
+   * Creates a collection that its member drops at the next start.
+   * @throws CommandError the errors of `create`
+   */
   createTemporary(db: string, name: string, options: Uint8Array): Promise<void>
   /** Fields of the shard key; null: the collection is not sharded. */
   shardKeyOf(db: string, collection: string): Promise<readonly string[] | null>
@@ -18,20 +24,23 @@ export interface WriteSink {
   newUuid(): string
   readonly evaluation: EvaluationContext
   readonly bypassDocumentValidation: boolean
-  /** The client's; undefined: none. */
+  /** Of the client; undefined: none. */
   readonly writeConcern: Uint8Array | undefined
   /** The collation of the pipeline, with all its fields; null: the simple one. */
   readonly collation: Uint8Array | null
-  /** Does a router run the pipeline? Some of the server's codes depend on it. */
+  /** Whether a router runs the pipeline: some error codes of the server depend on it. */
   readonly isRouter: boolean
 }
 
-/** A command that is being written, up to its `$db`. */
+/** A command without its `$db`. */
 export function command(name: string, target: string): DocumentWriter {
   return new DocumentWriter(256).string(name, target)
 }
 
-/** Runs a command that must succeed. @throws CommandError the command's error, the first write error, the write concern's */
+/**
+ * Runs a command.
+ * @throws CommandError the error of the command, the first write error, or the write concern error
+ */
 export async function runOnSink(
   sink: WriteSink,
   db: string,
@@ -58,7 +67,7 @@ function errorIn(document: Uint8Array): CommandError {
   return new CommandError(code, message?.asString() ?? '', { extra: extra.finish() })
 }
 
-/** The only batch of a list command's cursor. */
+/** The documents of a list command, whose cursor has a single batch. */
 export function firstBatchOf(reply: Uint8Array): Uint8Array[] {
   const cursor = findField(reply, 'cursor')!
   return documentsOf(findField(cursor.bytes, 'firstBatch', cursor.start)!)
@@ -71,7 +80,7 @@ export class WriteBatch<T> {
   #items: T[] = []
   #bytes = 0
 
-  /** Would it become too large with so many bytes more? */
+  /** Whether this many more bytes would exceed the limit of a batch. */
   isFullFor(bytes: number): boolean {
     return (
       this.#items.length > 0 &&
