@@ -1,4 +1,3 @@
-/** Errors of requests between members. */
 import t from 'tap'
 import { answering, RequestFailedError, StepFailedError, type ReplyOf } from '@shardlab/actor'
 import { CommandError, findField } from '@shardlab/bson'
@@ -8,7 +7,7 @@ type Reply = ReplyOf<'shard.receive-range'>
 const codeOf = ({ error }: Reply): number | undefined =>
   error === null ? undefined : findField(error, 'code')?.asNumber()
 
-t.test('what is answered at once is answered in the same turn, a refusal as well', (t) => {
+t.test('an immediate reply or refusal is returned without a promise', (t) => {
   const reply: Reply = { error: null }
   t.equal(
     answering('shard.receive-range', (): Promise<Reply> | Reply => reply),
@@ -27,7 +26,7 @@ t.test('what is answered at once is answered in the same turn, a refusal as well
   t.end()
 })
 
-t.test('what is answered later is refused in the same way, and what no client is told of is thrown on', async (t) => {
+t.test('a later error is refused in the same way, and errors that clients do not get are rethrown', async (t) => {
   const failing = (error: Error) => answering('shard.receive-range', async (): Promise<Reply> => Promise.reject(error))
   t.equal(codeOf(await failing(new CommandError('NamespaceNotFound', 'gone'))), 26)
   await t.rejects(failing(new TypeError('a defect')), { message: 'a defect' })

@@ -5,10 +5,10 @@ import { Cancellation, createDeferred, LinkedAbort } from '@shardlab/actor'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
-// Files share a process, and compiled code is refused under other flags than it was compiled under.
+// Files share a process, and code that was compiled under other flags is rejected.
 setFlagsFromString('--no-expose-gc')
 
-t.test('any number may listen to a cancellation, each of them hears of it once', (t) => {
+t.test('every listener of a cancellation is called once', (t) => {
   const warnings: unknown[] = []
   const warned = (warning: unknown): void => void warnings.push(warning)
   process.on('warning', warned)
@@ -31,7 +31,7 @@ t.test('any number may listen to a cancellation, each of them hears of it once',
   })
 })
 
-t.test('who begins to listen while others are told hears of it, too, and nobody hears twice', (t) => {
+t.test('a listener that is added during the calls is called too, and none is called twice', (t) => {
   const stopping = new Cancellation()
   const heard: string[] = []
   const late = (): void => void heard.push('late')
@@ -54,7 +54,7 @@ t.test('who begins to listen while others are told hears of it, too, and nobody 
   t.end()
 })
 
-t.test('what was linked to a cancellation and has ended listens no more', (t) => {
+t.test('an unlinked cancellation leaves no listener at its parent', (t) => {
   const stopping = new Cancellation()
   const links = Array.from({ length: 20 }, () => new LinkedAbort(stopping.signal))
   t.equal(stopping.listeners, 20)
@@ -65,14 +65,14 @@ t.test('what was linked to a cancellation and has ended listens no more', (t) =>
   links[0]!.unlink()
   t.equal(stopping.listeners, 0)
   stopping.abort()
-  t.equal(links[1]!.signal.aborted, false, 'it had been unlinked')
-  t.equal(new LinkedAbort(stopping.signal).signal.aborted, true, 'one that comes later ends at once')
+  t.equal(links[1]!.signal.aborted, false, 'it was unlinked before')
+  t.equal(new LinkedAbort(stopping.signal).signal.aborted, true, 'a later one aborts at once')
   t.end()
 })
 
-t.test('a promise that nobody holds is not kept because it was the last one', (t) => {
+t.test('the last deferred promise is garbage collected like all others', (t) => {
   const lost = new WeakRef(createDeferred<void>().promise)
-  // A reference that was read in a turn holds until its end.
+  // A WeakRef that was read keeps its target until the end of the turn.
   setImmediate(() => {
     collectGarbage()
     t.equal(lost.deref(), undefined)

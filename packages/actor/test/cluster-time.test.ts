@@ -1,4 +1,7 @@
-/** The cluster's logical clock. Manual: reference/command, $clusterTime; parameter maxAcceptableLogicalClockDriftSecs. */
+/**
+ * The cluster's logical clock. Manual: reference/command, $clusterTime; parameter
+ * maxAcceptableLogicalClockDriftSecs.
+ */
 import t from 'tap'
 import { encode, Timestamp } from '@shardlab/bson'
 import { ClusterClock } from '../src/index.js'
@@ -7,7 +10,7 @@ const nowSeconds = 1_800_000_000
 const sent = (seconds: number) =>
   encode({ ping: 1, $clusterTime: { clusterTime: new Timestamp({ t: seconds, i: 7 }) } })
 
-t.test('a tick is later than all known times', async (t) => {
+t.test('a tick is later than all earlier times', async (t) => {
   const clock = new ClusterClock(() => nowSeconds * 1000)
   t.same(clock.tick(), [nowSeconds, 1])
   t.same(clock.tick(), [nowSeconds, 2])
@@ -17,7 +20,7 @@ t.test('a tick is later than all known times', async (t) => {
   t.same(clock.time, [nowSeconds + 5, 4], 'never back')
 })
 
-t.test('what clients send is taken over, up to a year ahead', async (t) => {
+t.test('the clock advances to the time of a client, if that is at most a year ahead', async (t) => {
   const clock = new ClusterClock(() => nowSeconds * 1000)
   const year = 31_536_000
   clock.advanceFrom(sent(nowSeconds + year))

@@ -22,10 +22,10 @@ const kinds = Object.keys(catalogue) as MessageKind[]
 const exchangeOf = (kind: MessageKind) => catalogue[kind] as unknown as Exchange<never, never>
 const nodeExample = catalogue['node.command'].example
 
-/** A plain decoder without any setting of ours but the one that the format needs. */
+/** A msgpackr decoder with the one setting that the format requires. */
 const plain = new Unpackr({ useRecords: false })
 
-/** A request whose body is anything at all, to try what is refused. */
+/** Adds a request with any value as its body. */
 function addBody(writer: PacketWriter, body: unknown): void {
   writer.addRequest(1, 0, 1, 'node.command', { ...nodeExample.request, body: body as Uint8Array })
 }
@@ -35,7 +35,7 @@ function bodyOf(packet: Uint8Array, at = 0): unknown {
   return (kindShapeAt(message[4]).toRequest(message[5]) as { body: unknown }).body
 }
 
-t.test('every kind of message arrives as it was sent', async (test) => {
+t.test('a message of every kind is read as it was written', async (test) => {
   for (const kind of kinds) {
     const { request, reply } = exchangeOf(kind).example
     const writer = new PacketWriter({ checked: true })
@@ -103,7 +103,7 @@ const value = fc.letrec((tie) => ({
   value: fc.oneof({ maxDepth: 3 }, scalar, fc.array(tie('value'), { maxLength: 20 })),
 })).value
 
-t.test('values take the bytes that msgpackr gives them', async (test) => {
+t.test('values are written as msgpackr writes them', async (test) => {
   const packr = new Packr({ useRecords: false })
   fc.assert(
     fc.property(value, (body) => {
@@ -121,13 +121,13 @@ t.test('values take the bytes that msgpackr gives them', async (test) => {
   test.pass()
 })
 
-/** msgpackr takes a longer header than it needs for texts whose length in bytes it guessed wrongly. */
+/** msgpackr writes a longer header than needed for texts whose length in bytes it guesses wrong. */
 function containsLongText(body: unknown): boolean {
   if (typeof body === 'string') return body.length >= 10
   return Array.isArray(body) && body.some(containsLongText)
 }
 
-t.test('long texts, byte arrays and arrays', async (test) => {
+t.test('long texts, byte arrays and arrays are read as they were written', async (test) => {
   for (const body of [
     'x'.repeat(70_000),
     'é'.repeat(40),
@@ -148,7 +148,7 @@ t.test('long texts, byte arrays and arrays', async (test) => {
   }
 })
 
-t.test('what may not travel is refused, and the packet stays whole', async (test) => {
+t.test('a value that no message can hold is refused, and the packet stays unchanged', async (test) => {
   const refused: [unknown, RegExp][] = [
     [() => 1, /node.command request.body: a value of type function/],
     [undefined, /request.body: a value of type undefined/],
@@ -189,7 +189,7 @@ t.test('what may not travel is refused, and the packet stays whole', async (test
   new PacketWriter({ checked: true }).addReply(1, 1, 1, 'node.command', heir)
 })
 
-t.test('a value that cannot be read at all leaves the packet whole', async (test) => {
+t.test('an exception while a value is written leaves the packet unchanged', async (test) => {
   const writer = new PacketWriter()
   addBody(writer, 'before')
   const broken = {
@@ -208,7 +208,7 @@ t.test('a value that cannot be read at all leaves the packet whole', async (test
 })
 
 t.test(
-  'a packet with what no writer of ours writes is read as any msgpack, and half a packet is refused',
+  'a packet with values that our writer never writes is read by msgpackr, and a truncated packet is refused',
   async (test) => {
     const packr = new Packr({ useRecords: false })
     const { index } = kindShape('node.command')
@@ -226,11 +226,11 @@ t.test(
     const packet = writer.take()
     for (let length = 0; length < packet.length; length += 7)
       test.throws(() => readPacket(packet.subarray(0, length)), `${length} bytes`)
-    test.equal(readPacket(packet).length, 3, 'and leaves nothing behind')
+    test.equal(readPacket(packet).length, 3, 'and does not disturb the next packet')
   },
 )
 
-t.test('texts that come again, and those that only look like them', async (test) => {
+t.test('the cache of texts returns the right text for equal hashes', async (test) => {
   const texts = [
     'test',
     'tesu',
@@ -250,7 +250,7 @@ t.test('texts that come again, and those that only look like them', async (test)
   }
 })
 
-t.test('a message is a snapshot, a packet has the size of its content, and a writer starts afresh', async (test) => {
+t.test('a message is a snapshot, a packet has the size of its content, and a writer can be reused', async (test) => {
   const writer = new PacketWriter()
   const body = new Uint8Array([1, 2, 3])
   addBody(writer, body)
@@ -269,7 +269,7 @@ t.test('a message is a snapshot, a packet has the size of its content, and a wri
   }
 })
 
-t.test('pooled writers that take turns write the packets that others write', async () => {
+t.test('interleaved pooled writers write the same packets as unpooled ones', async () => {
   const step = fc.record({
     writer: fc.nat(3),
     what: fc.oneof(
@@ -308,7 +308,7 @@ t.test('pooled writers that take turns write the packets that others write', asy
   )
 })
 
-t.test('kinds have numbers', async (test) => {
+t.test('each kind has a number', async (test) => {
   kinds.forEach((kind, index) => test.equal(kindShape(kind).index, index))
   test.equal(kindShapeAt(0).kind, kinds[0])
   test.throws(() => kindShape('no.such'), /no message kind no.such/)
@@ -326,7 +326,7 @@ t.test('messages keep their order in a packet', async (test) => {
   )
 })
 
-t.test('an address directory', async (test) => {
+t.test('a directory assigns each address one number', async (test) => {
   const directory = new AddressDirectory()
   test.equal(directory.add('cluster'), 0)
   test.equal(directory.add('shard01'), 1)

@@ -12,7 +12,7 @@ const row: CommandRow<never> = {
   run: () => undefined as never,
 }
 
-t.test('a strict member refuses what silently lacks something, not what refuses by itself', (t) => {
+t.test('a strict member refuses commands that silently lack a part, not those that refuse it', (t) => {
   refuseLacking(row)
   const partial: CommandRow<never> = { ...row, status: 'partial', missing: 'an option that is refused' }
   refuseLacking(partial)
@@ -23,7 +23,7 @@ t.test('a strict member refuses what silently lacks something, not what refuses 
   t.end()
 })
 
-t.test('names, aliases, and commands that a version does not have', (t) => {
+t.test('a command is found by its name and aliases, in versions that have it', (t) => {
   const table = new CommandTable<never>([row, { ...row, name: 'nonce', aliases: [], behaviour: 'nonces' }])
   t.equal(table.find('PING'), row)
   t.equal(table.find('Ping'), undefined)

@@ -1,4 +1,4 @@
-/** Commands that differ in their values only are taken apart once; that must never show. */
+/** Commands that differ in varying values only share a shape, which must not change any result. */
 import { CommandArguments, type FieldSpecs } from '@shardlab/actor'
 import { encode, Int32, Long, UUID, type Document } from '@shardlab/bson'
 import t from 'tap'
@@ -13,11 +13,11 @@ const specs = {
 } as const satisfies FieldSpecs
 const names = ['filter', 'limit', 'sort', 'tailable', 'txnNumber', 'lsid', '$db', 'comment'] as const
 
-/** Specifications that nothing has been parsed with. */
+/** A specification without cached shapes. */
 const fresh = (): FieldSpecs => ({ ...specs })
 
-/** Everything that a command's arguments say. */
-function told(args: CommandArguments): unknown {
+/** Everything that the arguments of a command return. */
+function contents(args: CommandArguments): unknown {
   return [
     args.command,
     args.target.type,
@@ -55,14 +55,14 @@ const command = fc
   )
   .map((fields): Document => fields)
 
-t.test('what was parsed before makes no difference', async () => {
+t.test('cached shapes do not change the arguments of a command', async () => {
   const used = fresh()
   fc.assert(
     fc.property(fc.array(command, { minLength: 1, maxLength: 20 }), (commands) => {
       for (const each of commands) {
         const body = encode(each)
-        const known = told(CommandArguments.parse(body, used))
-        const anew = told(CommandArguments.parse(body, fresh()))
+        const known = contents(CommandArguments.parse(body, used))
+        const anew = contents(CommandArguments.parse(body, fresh()))
         if (JSON.stringify(known) !== JSON.stringify(anew)) return false
       }
       return true
@@ -74,7 +74,7 @@ t.test('what was parsed before makes no difference', async () => {
   )
 })
 
-t.test('what is worked out once for all sees what each command says', async () => {
+t.test('memoized work gets the same values as work on each command', async () => {
   const used = fresh()
   const fixedNames = ['limit', 'sort', 'comment', '$db'] as const
   const toldOfFixed = (args: CommandArguments): unknown => [
@@ -98,7 +98,7 @@ t.test('what is worked out once for all sees what each command says', async () =
   )
 })
 
-t.test('what is kept of a large command does not keep the command', async (t) => {
+t.test('the shape of a large command does not keep the command in memory', async (t) => {
   const body = encode({
     find: 'c',
     filter: { a: 'x'.repeat(1_000_000) },
@@ -114,14 +114,14 @@ t.test('what is kept of a large command does not keep the command', async (t) =>
   t.ok(kept.sort.buffer.byteLength < 4096, String(kept.sort.buffer.byteLength))
 })
 
-t.test('a value of another type is refused, however well the rest is known', async (t) => {
+t.test('a value of another type is refused, even if the rest matches a shape', async (t) => {
   const used = fresh()
   for (let i = 0; i < 3; i++) CommandArguments.parse(encode({ find: 'c', filter: { a: i }, $db: 'test' }), used)
   t.throws(() => CommandArguments.parse(encode({ find: 'c', filter: 1, $db: 'test' }), used), { code: 14 })
   t.throws(() => CommandArguments.parse(encode({ find: 'c', filter: {}, more: 1, $db: 'test' }), used), { code: 40415 })
 })
 
-t.test('arguments that come as sequences count for the command that they come with', async (t) => {
+t.test('document sequences count as arguments of their own command only', async (t) => {
   const used: FieldSpecs = { documents: 'array!' }
   const body = encode({ insert: 'c', $db: 'test' })
   CommandArguments.parse(body, used, ['documents'])
@@ -129,7 +129,7 @@ t.test('arguments that come as sequences count for the command that they come wi
   t.doesNotThrow(() => CommandArguments.parse(body, used, ['documents']))
 })
 
-t.test('what does not follow from the values is worked out once', async (t) => {
+t.test('memoized work runs once for commands of one shape', async (t) => {
   const used = fresh()
   const key = {}
   const scope = {}
@@ -147,12 +147,12 @@ t.test('what does not follow from the values is worked out once', async (t) => {
   t.equal(limitOf(1, { b: 'some other text' }), 1)
   t.equal(worked, 1)
   t.equal(limitOf(2, { a: 'x' }), 2)
-  t.equal(worked, 2, 'another limit is another command')
+  t.equal(worked, 2, 'another limit gives another shape')
   t.equal(limitOf(2, { a: 'x' }, {}), 2)
-  t.equal(worked, 3, 'so is the same one elsewhere')
+  t.equal(worked, 3, 'another scope gives another result')
 })
 
-t.test('commands that come once do not drive out those that come often', async (t) => {
+t.test('commands that occur once do not evict frequent ones', async (t) => {
   const used = fresh()
   const key = {}
   let worked = 0
@@ -168,7 +168,7 @@ t.test('commands that come once do not drive out those that come often', async (
   t.equal(worked, 51)
 })
 
-t.test('work that is done once cannot look at what differs', async (t) => {
+t.test('memoized work cannot read values that vary', async (t) => {
   const args = CommandArguments.parse(encode({ find: 'c', filter: {}, $db: 'test' }), fresh())
   t.throws(() => args.fixed({}, {}, (fixed) => fixed.document('filter')), {
     message: 'filter differs from command to command',
@@ -179,7 +179,7 @@ t.test('work that is done once cannot look at what differs', async (t) => {
   t.equal(more.target.asBigInt(), 7n)
 })
 
-t.test('the name of a collection is refused each time', async (t) => {
+t.test('an invalid collection name is refused each time', async (t) => {
   const used = fresh()
   for (let i = 0; i < 2; i++) {
     const args = CommandArguments.parse(encode({ find: '.c', $db: 'test' }), used)

@@ -9,7 +9,7 @@ import {
   uuidV4,
 } from '../src/index.js'
 
-t.test('object ids', async (test) => {
+t.test('object ids are a function of seed and time, and consecutive', async (test) => {
   const create = createObjectIdFactory(createRandom(1))
   const atMs = 0x6523_4567 * 1000 + 999
   const [first, second, later] = [create(atMs), create(atMs), create(atMs + 1)]
@@ -35,7 +35,7 @@ t.test('the counter of object ids wraps at 24 bits', async (test) => {
   test.same([...create(0)].slice(9), [0, 0, 0])
 })
 
-t.test('uuids', async (test) => {
+t.test('uuids have version 4 and the variant of RFC 9562', async (test) => {
   const random = createRandom(1)
   for (let i = 0; i < 100; i++) {
     const hex = Buffer.from(uuidV4(random)).toString('hex')
@@ -57,7 +57,7 @@ t.test('cursor ids are positive int64', async (test) => {
   test.equal(cursorId({ uint32: () => draws.shift()! } as never), 5n, 'never zero')
 })
 
-t.test('text ids', async (test) => {
+t.test('text ids have the given length and the 64 characters', async (test) => {
   const create = createTextId(createRandom(1))
   test.match(create(), /^[\w-]{21}$/)
   test.match(create(8), /^[\w-]{8}$/)
@@ -65,7 +65,7 @@ t.test('text ids', async (test) => {
   test.equal(createTextId(createRandom(3))(), createTextId(createRandom(3))())
 })
 
-t.test('deferred', async (test) => {
+t.test('a deferred promise is settled once', async (test) => {
   const good = createDeferred<number>()
   good.resolve(1)
   good.reject(new Error('too late'))
@@ -75,7 +75,7 @@ t.test('deferred', async (test) => {
   await test.rejects(bad.promise, /no/)
 })
 
-t.test('the id after an id', async (test) => {
+t.test('objectIdAfter gives the next id of a factory', async (test) => {
   const create = createObjectIdFactory(createRandom(3))
   const first = create(1000)
   test.same(objectIdAfter(first), create(1000))

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import t from 'tap'
 import { packChunks, packedCount, unpackChunks, type ChunkAssignment } from '../src/index.js'
 
-t.test('chunks come out as they went in', async () => {
+t.test('unpacked chunks are those that were packed', async () => {
   await check(
     fc.asyncProperty(
       fc.array(fc.tuple(fc.string({ maxLength: 40 }), fc.integer({ min: 0, max: 300 })), {

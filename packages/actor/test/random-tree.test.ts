@@ -7,7 +7,7 @@ function draws(seed: number | string, count = 4): number[] {
   return Array.from({ length: count }, () => random.uint32())
 }
 
-t.test('golden values: a recorded seed must mean the same for ever', async (test) => {
+t.test('golden values: a recorded seed always gives the same draws', async (test) => {
   test.same(draws(1), [2342115361, 2209102551, 2495104008, 74190371])
   const path = createRandom('campaign').fork('member').fork('shard01')
   test.same(
@@ -17,7 +17,7 @@ t.test('golden values: a recorded seed must mean the same for ever', async (test
   test.equal(Buffer.from(createRandom(7).bytes(10)).toString('hex'), '3912022ba5e2da04a1e5')
 })
 
-t.test('a number and its text are the same seed; others differ', async (test) => {
+t.test('a number and its text are the same seed, others differ', async (test) => {
   test.same(draws(1), draws('1'))
   const seen = new Set(Array.from({ length: 10_000 }, (_, seed) => draws(seed, 2).join()))
   test.equal(seen.size, 10_000)
@@ -36,7 +36,7 @@ t.test('forks depend on the path alone', async (test) => {
   test.not(createRandom(5).fork('a').fork('b').uint32(), createRandom(5).fork('b').fork('a').uint32())
 })
 
-t.test('below stays below and reaches everything', async (test) => {
+t.test('below draws every number below its limit, and no other', async (test) => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 2 ** 32 }), fc.integer(), (limit, seed) => {
       const draw = createRandom(seed).below(limit)
@@ -53,7 +53,7 @@ t.test('below stays below and reaches everything', async (test) => {
   for (const limit of [0, -1, 1.5, 2 ** 32 + 1, Number.NaN]) test.throws(() => random.below(limit), RangeError)
 })
 
-t.test('fractions, chances, bytes and shuffles', async (test) => {
+t.test('fractions, chances, bytes and shuffles are in their ranges', async (test) => {
   const random = createRandom(9)
   let sum = 0
   let hits = 0
@@ -76,5 +76,5 @@ t.test('fractions, chances, bytes and shuffles', async (test) => {
     [...shuffled].sort((a, b) => a - b),
     items,
   )
-  test.equal(items[0], 0, 'the argument is left alone')
+  test.equal(items[0], 0, 'the argument is not changed')
 })

@@ -1,4 +1,4 @@
-/** The client's side, for tests, benches and load generators. */
+/** The client's side of the protocol, for tests, benches and load generators. */
 import { CommandError, readInt32, writeInt32 } from '@shardlab/bson'
 import { compressMessage, uncompressMessage, type Compressor, type CompressorLookup } from './compression.js'
 import { messageHeaderSize, MsgFlag, OpCode } from './constants.js'
@@ -10,14 +10,14 @@ import type { DocumentSequence } from './request.js'
 
 export interface EncodeCommandOptions {
   readonly sequences?: readonly DocumentSequence[]
-  /** More flag bits, {@link MsgFlag}. */
+  /** Further flag bits, see {@link MsgFlag}. */
   readonly flags?: number
   readonly checksum?: boolean
-  /** Wraps the message as OP_COMPRESSED. Handshakes must not be: see `isCompressible`. */
+  /** Wraps the message as OP_COMPRESSED. Not allowed for handshakes, see `isCompressible`. */
   readonly compressor?: Compressor
 }
 
-/** A command as OP_MSG. The body must hold `$db`. */
+/** Encodes a command as OP_MSG. The body must have `$db`. */
 export function encodeCommand(requestId: number, body: Uint8Array, options: EncodeCommandOptions = {}): Uint8Array {
   const sequences = options.sequences ?? []
   const checksum = options.checksum ?? false
@@ -48,7 +48,10 @@ export function encodeCommand(requestId: number, body: Uint8Array, options: Enco
   return options.compressor === undefined ? message : compressMessage(message, options.compressor)
 }
 
-/** A command as OP_QUERY on `db.$cmd`, as old drivers open a connection. The body must not hold `$db`. */
+/**
+ * Encodes a command as OP_QUERY on `db.$cmd`, the handshake of old drivers. The body must not have
+ * `$db`.
+ */
 export function encodeLegacyCommand(requestId: number, db: string, body: Uint8Array, flags = 0): Uint8Array {
   const ns = Buffer.from(`${db}.$cmd\0`)
   const message = Buffer.alloc(messageHeaderSize + 4 + ns.length + 8 + body.length)
@@ -60,20 +63,20 @@ export function encodeLegacyCommand(requestId: number, db: string, body: Uint8Ar
   return message
 }
 
-/** What came back for one request. The body is a view of the frame, or of the uncompressed message. */
+/** A reply. The body is a view of the frame, or of the uncompressed message. */
 export interface DecodedReply {
   readonly responseTo: number
   readonly requestId: number
   readonly body: Uint8Array
-  /** OP_REPLY. */
+  /** Whether it is an OP_REPLY. */
   readonly legacy: boolean
   /** `flagBits` of OP_MSG or `responseFlags` of OP_REPLY. */
   readonly flags: number
-  /** The reply came as OP_COMPRESSED. */
+  /** Whether it was an OP_COMPRESSED. */
   readonly compressed: boolean
 }
 
-/** Reads a whole reply. @throws {@link ProtocolError} when it is malformed. */
+/** Reads a complete reply. @throws {@link ProtocolError} when it is malformed */
 export function decodeReply(frame: Uint8Array, compressors: CompressorLookup = () => undefined): DecodedReply {
   const compressed = readInt32(frame, 12) === OpCode.compressed
   const message = compressed ? uncompressMessage(frame, compressors).message : frame

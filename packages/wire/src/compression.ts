@@ -5,22 +5,23 @@ import { ProtocolError } from './errors.js'
 /** Identifiers of compressors in OP_COMPRESSED. zstd (3) is not offered. */
 export const CompressorId = { noop: 0, snappy: 1, zlib: 2 } as const
 
-/** One algorithm. This package has none of its own: whoever owns the sockets passes them in. */
+/** A compression algorithm. This package has none: the owner of the sockets passes them in. */
 export interface Compressor {
   readonly id: number
   compress(bytes: Uint8Array): Uint8Array
-  /** Throws anything when the bytes are malformed or would give more than `sizeBytes`. */
+  /** @throws any error when the bytes are malformed, or their content is longer than `sizeBytes` */
   uncompress(bytes: Uint8Array, sizeBytes: number): Uint8Array
 }
 
-/** Looks a compressor up by its identifier; undefined: not available. */
+/** Finds a compressor by its identifier; undefined: it is not available. */
 export type CompressorLookup = (id: number) => Compressor | undefined
 
 const offered: ReadonlySet<string> = new Set(['noop', 'snappy', 'zlib'])
 
 /**
- * The compressors of a handshake's `compression` field that this server knows, in the client's order: what the
- * reply's `compression` must hold when it is not empty. Server: `MessageCompressorManager::serverNegotiate`.
+ * The supported compressors of a handshake's `compression` field, in the client's order, for the
+ * `compression` field of the reply. An empty list is left out there. Server:
+ * `MessageCompressorManager::serverNegotiate`.
  */
 export function negotiateCompression(requested: readonly string[]): string[] {
   return requested.filter((name) => offered.has(name))
@@ -48,11 +49,11 @@ export function isCompressible(commandName: string): boolean {
 
 const compressionHeaderSize = 9
 
-/** Wraps a whole message as OP_COMPRESSED. */
+/** Wraps a complete message as OP_COMPRESSED. */
 export function compressMessage(message: Uint8Array, compressor: Compressor): Uint8Array {
   const payload = compressor.compress(message.subarray(messageHeaderSize))
   const length = messageHeaderSize + compressionHeaderSize + payload.length
-  // As the server does: better uncompressed than too long.
+  // Like the server: a message that would be too long is sent uncompressed.
   if (length > maxMessageSizeBytes) return message
   const wrapped = Buffer.allocUnsafe(length)
   wrapped.set(message.subarray(0, messageHeaderSize))
@@ -66,9 +67,9 @@ export function compressMessage(message: Uint8Array, compressor: Compressor): Ui
 }
 
 /**
- * The message inside an OP_COMPRESSED frame, header rebuilt, and the compressor it used.
- * @throws {@link ProtocolError} for anything malformed: the server closes the connection. Server:
- *   `MessageCompressorManager::decompressMessage`.
+ * The message inside an OP_COMPRESSED frame, with its own header, and its compressor. Server:
+ * `MessageCompressorManager::decompressMessage`.
+ * @throws {@link ProtocolError} for a malformed frame, for which the server closes the connection
  */
 export function uncompressMessage(
   frame: Uint8Array,

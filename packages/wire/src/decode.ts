@@ -9,9 +9,10 @@ import type { DocumentSequence, ReplyFormat, WireRequest } from './request.js'
 const noSequences: readonly DocumentSequence[] = []
 
 /**
- * Reads one whole message from a client. What the server answers with an error comes back as `invalid`.
- * @throws {@link ProtocolError} when the server would close the connection: unknown or removed opcodes, unknown
- *   required flags, wrong checksum, malformed compression.
+ * Reads one complete message from a client. A message that the server answers with an error is
+ * returned as `invalid`.
+ * @throws {@link ProtocolError} when the server would close the connection: unknown and removed
+ *   opcodes, unknown required flags, a wrong checksum, malformed compression
  */
 export function decodeRequest(frame: Uint8Array, compressors: CompressorLookup): WireRequest {
   let message = frame

@@ -2,8 +2,10 @@ import { CommandError, readInt32, validateBson, validationErrorCode } from '@sha
 import { maxBsonObjectInternalSize } from './constants.js'
 
 /**
- * Checks the document that starts here and must end before `limit`, and returns where it ends.
- * @throws {@link CommandError} InvalidBSON, Overflow (nested too deep) or BSONObjectTooLarge.
+ * Checks the document that begins at `start` and must end before `limit`.
+ * @returns the end of the document
+ * @throws {@link CommandError} 22 InvalidBSON, 15 Overflow (nested too deep), 10334
+ *   BSONObjectTooLarge
  */
 export function checkDocument(bytes: Uint8Array, start: number, limit: number): number {
   const size = limit - start < 5 ? limit - start : readInt32(bytes, start)

@@ -7,14 +7,15 @@ import type { ReplyFormat } from './request.js'
 const msgHeadSize = 21
 const legacyHeadSize = 36
 
-/** Bytes of the uncompressed reply with a document of this size. */
+/** The size of an uncompressed reply with a document of that size, in bytes. */
 export function replySizeBytes(format: ReplyFormat, bodySizeBytes: number): number {
   return bodySizeBytes + (format.legacy ? legacyHeadSize : msgHeadSize) + (format.checksum ? 4 : 0)
 }
 
 /**
- * Writes an uncompressed reply at `at`, where {@link replySizeBytes} bytes must be free; returns one past its end.
- * @param requestId the server's own number of this message
+ * Writes an uncompressed reply at `at`, where {@link replySizeBytes} bytes must be free.
+ * @param requestId the server's number of this message
+ * @returns the end of the reply
  */
 export function writeReply(
   target: Uint8Array,
@@ -31,7 +32,10 @@ export function writeReply(
   return end
 }
 
-/** Writes what comes before the document, for a caller that sends the document from where it lies; no checksum. */
+/**
+ * Writes the part before the document, for a caller that sends the document from its own memory.
+ * Without checksum.
+ */
 export function writeReplyHead(
   target: Uint8Array,
   at: number,
@@ -60,7 +64,10 @@ export function writeReplyHead(
   return at + msgHeadSize
 }
 
-/** A whole reply, compressed if a compressor is given (the one of the request: `format.compressorId`). */
+/**
+ * A complete reply. @param compressor the one of the request (`format.compressorId`); undefined:
+ * uncompressed
+ */
 export function encodeReply(
   format: ReplyFormat,
   requestId: number,

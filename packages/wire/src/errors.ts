@@ -1,13 +1,14 @@
 import { ErrorCodes, errorCodeName, type ErrorCodeName } from '@shardlab/bson'
 
 /**
- * The peer does not speak the protocol: its connection must be closed, nothing is answered (but for
- * {@link ProtocolError.closingBytes}). The only exception that readers and decoders of this package throw.
+ * The peer violates the protocol, so its connection must be closed without an answer, except for
+ * {@link ProtocolError.closingBytes}. The only error that readers and decoders of this package
+ * throw.
  */
 export class ProtocolError extends Error {
   readonly code: number
   readonly codeName: string
-  /** Bytes to send before closing, or null: set when the peer speaks HTTP. */
+  /** Bytes to send before the connection is closed, for HTTP clients; null: none. */
   readonly closingBytes: Uint8Array | null
 
   constructor(code: number | ErrorCodeName, message: string, closingBytes: Uint8Array | null = null) {

@@ -3,28 +3,28 @@ import { maxMessageSizeBytes, messageHeaderSize } from './constants.js'
 import { ProtocolError } from './errors.js'
 import { httpGreeting, httpReply } from './http.js'
 
-/** First allocation for a message that comes in several chunks, in bytes. */
+/** The first allocation for a message that arrives in several chunks, in bytes. */
 const firstCapacityBytes = 4096
 
 /**
- * Cuts a stream of bytes into messages:
+ * Splits a stream of bytes into messages:
  * `reader.push(chunk); for (let frame; (frame = reader.next()); ) …`.
  *
- * A message that lies in one chunk is returned as a view of it; one that comes in pieces is gathered in an array
- * of its own, which grows with what has arrived, not with what the header promises. The reader never writes to
- * chunks or to messages it has returned.
+ * A message within one chunk is returned as a view of it. A message that arrives in pieces is
+ * gathered in an array of its own, which grows with the bytes that have arrived and not with the
+ * length in the header. The reader never writes to chunks, nor to messages that it has returned.
  */
 export class FrameReader {
-  /** Bytes that no message was made of yet; `#chunk[#at, end)` comes first. */
+  /** The unread bytes are `#chunk[#at, end)`, then the waiting chunks. */
   #chunk: Uint8Array = emptyChunk
   #at = 0
   readonly #waiting: Uint8Array[] = []
   #waitingBytes = 0
-  /** The message that is being gathered, if any. */
+  /** The message that is being gathered; null: none is. */
   #partial: Buffer | null = null
   #partialLength = 0
 
-  /** Bytes that came in and have not left as a message. */
+  /** The number of bytes that have arrived and not been returned as a message. */
   get bufferedBytes(): number {
     return this.#chunk.length - this.#at + this.#waitingBytes + this.#partialLength
   }
@@ -41,8 +41,9 @@ export class FrameReader {
   }
 
   /**
-   * The next whole message, header included, or null when more bytes are needed.
-   * @throws {@link ProtocolError} 17 for a length below 16 or above {@link maxMessageSizeBytes}. The stream is lost then.
+   * The next complete message, with its header; null: more bytes are needed.
+   * @throws {@link ProtocolError} 17 for a length below 16 or above {@link maxMessageSizeBytes},
+   *   after which the stream is unusable
    */
   next(): Uint8Array | null {
     for (;;) {
@@ -69,7 +70,9 @@ export class FrameReader {
     }
   }
 
-  /** Moves bytes of the current chunk into the message being gathered; returns it when it is whole. */
+  /**
+   * Moves bytes of the current chunk into the gathered message, and returns it when it is complete.
+   */
   #gather(): Uint8Array | null {
     if (this.#partialLength < 4) {
       this.#take(4 - this.#partialLength, firstCapacityBytes)
@@ -84,7 +87,7 @@ export class FrameReader {
     return frame
   }
 
-  /** `limit`: never allocates more, as the message will not be longer. */
+  /** @param limit the length of the message, above which nothing is allocated */
   #take(wanted: number, limit: number): void {
     const count = Math.min(wanted, this.#chunk.length - this.#at)
     const needed = this.#partialLength + count
@@ -99,7 +102,7 @@ export class FrameReader {
     this.#at += count
   }
 
-  /** Makes the next waiting chunk the current one. */
+  /** Makes the next waiting chunk the current one. @returns false: there is none */
   #advance(): boolean {
     const chunk = this.#waiting.shift()
     this.#chunk = chunk ?? emptyChunk
@@ -114,7 +117,7 @@ const emptyChunk = new Uint8Array(0)
 
 function checkedLength(length: number): number {
   if (length >= messageHeaderSize && length <= maxMessageSizeBytes) return length
-  // The server prints the length as an unsigned 64 bit number.
+  // The server prints the length as an unsigned 64-bit number.
   const printed = length < 0 ? BigInt.asUintN(64, BigInt(length)) : length
   throw new ProtocolError(
     'ProtocolError',

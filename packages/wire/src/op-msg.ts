@@ -9,7 +9,7 @@ const unknownRequiredFlags = 0xffff & ~(MsgFlag.checksumPresent | MsgFlag.moreTo
 const flagsAt = 16
 const sectionsAt = 20
 const checksumSize = 4
-/** Server: at most two, as for `bulkWrite`'s `ops` and `nsInfo`. */
+/** The server's limit, reached by `bulkWrite` with `ops` and `nsInfo`. */
 const maxSequences = 2
 
 /** The sections of an OP_MSG. */
@@ -20,7 +20,10 @@ export interface MsgSections {
 
 const noSequences: readonly DocumentSequence[] = []
 
-/** Flag bits of a whole OP_MSG. @throws {@link ProtocolError} when it has none, or unknown required ones (223). */
+/**
+ * The flag bits of a complete OP_MSG.
+ * @throws {@link ProtocolError} when they are missing, and 223 for unknown required bits
+ */
 export function msgFlags(message: Uint8Array): number {
   if (message.length < sectionsAt) throw new ProtocolError('Overflow', 'OP_MSG without flag bits')
   const flags = readUint32(message, flagsAt)
@@ -34,9 +37,11 @@ export function msgFlags(message: Uint8Array): number {
 }
 
 /**
- * Reads the sections, in any order. Server: `OpMsg::parse`; so are the order of the checks and their codes.
- * @throws {@link ProtocolError} 233 (more than two sequences) and 288 (wrong checksum), which close the connection;
- *   {@link CommandError} for all else, which is answered.
+ * Reads the sections, in any order. The order of the checks and their codes are those of the
+ * server's `OpMsg::parse`.
+ * @throws {@link ProtocolError} 233 (more than two sequences) and 288 (wrong checksum), which close
+ *   the connection
+ * @throws {@link CommandError} for all other errors, which are answered
  */
 export function readSections(message: Uint8Array, flags: number): MsgSections {
   const hasChecksum = (flags & MsgFlag.checksumPresent) !== 0
@@ -82,7 +87,7 @@ export function readSections(message: Uint8Array, flags: number): MsgSections {
   return { body, sequences }
 }
 
-/** @throws {@link CommandError} 40571 without `$db`, 13111 when it is not a string. */
+/** @throws {@link CommandError} 40571 without `$db`, 13111 when it is not a string */
 export function checkDatabaseField(body: Uint8Array): void {
   const db = findField(body, '$db')
   if (db === undefined) throw new CommandError(40571, 'OP_MSG requests require a $db argument')

@@ -15,7 +15,7 @@ import { ProtocolError } from './errors.js'
 const upgradeHint =
   'The client driver may require an upgrade. For more details see https://dochub.mongodb.org/core/legacy-opcode-removal'
 
-/** Commands that a 5.1+ server takes by OP_QUERY. Server: `checkAllowedOpQueryCommand`. */
+/** The commands that servers since 5.1 accept by OP_QUERY. Server: `checkAllowedOpQueryCommand`. */
 const allowedCommands: ReadonlySet<string> = new Set([
   'hello',
   'isMaster',
@@ -29,7 +29,7 @@ const allowedCommands: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The check of servers from 5.1 on; older ones take every command by OP_QUERY.
+ * The check of servers since 5.1; older ones accept every command by OP_QUERY.
  * @throws CommandError 352 UnsupportedOpQueryCommand
  */
 export function checkOpQueryCommand(name: string): void {
@@ -37,7 +37,9 @@ export function checkOpQueryCommand(name: string): void {
     throw new CommandError('UnsupportedOpQueryCommand', `Unsupported OP_QUERY command: ${name}. ${upgradeHint}`)
 }
 
-/** What a removed opcode or a query on a collection is answered with, as OP_REPLY with the error flag. */
+/**
+ * The answer to a removed opcode or a query on a collection, for an OP_REPLY with the error flag.
+ */
 export function removedOperationDocument(operation: 'OP_QUERY' | 'OP_GET_MORE'): Uint8Array {
   return new DocumentWriter(256)
     .string('$err', `${operation} is no longer supported. ${upgradeHint}`)
@@ -47,10 +49,10 @@ export function removedOperationDocument(operation: 'OP_QUERY' | 'OP_GET_MORE'):
 }
 
 /**
- * The command of an OP_QUERY on `db.$cmd` as OP_MSG would carry it: unwrapped from `$query`, with `$readPreference`
- * (also for the secondaryOk flag) and `$db`. Null: a query on a collection. Server: `opMsgRequestFromLegacyRequest`,
- * `upconvertRequest`.
- * @throws {@link ProtocolError} when there is no namespace, {@link CommandError} for all else.
+ * The command of an OP_QUERY on `db.$cmd` in the form of an OP_MSG: unwrapped from `$query`, with
+ * `$readPreference` (set for the secondaryOk flag, too) and `$db`. Null: a query on a collection.
+ * Server: `opMsgRequestFromLegacyRequest`, `upconvertRequest`.
+ * @throws {@link ProtocolError} without a namespace, {@link CommandError} for all other errors
  */
 export function readQueryCommand(message: Uint8Array): Uint8Array | null {
   const end = message.length
@@ -94,7 +96,7 @@ export function readQueryCommand(message: Uint8Array): Uint8Array | null {
 interface Unwrapped {
   readonly command: Uint8Array
   readonly readPreference: RawValue | undefined
-  /** Contents of `$queryOptions`, which old routers used. */
+  /** The contents of `$queryOptions`, from old routers; null: it is absent. */
   readonly metadata: Uint8Array | null
 }
 

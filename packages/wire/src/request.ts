@@ -1,42 +1,45 @@
-/** How the answer to a request has to look. */
+/** The format of the reply to a request. */
 export interface ReplyFormat {
-  /** requestID of the request. */
+  /** The requestID of the request. */
   readonly responseTo: number
-  /** The request was an OP_QUERY or older: answer with OP_REPLY. */
+  /** Reply with OP_REPLY, because the request was an OP_QUERY or OP_GET_MORE. */
   readonly legacy: boolean
   /** `responseFlags` of the OP_REPLY. */
   readonly legacyFlags: number
-  /** Answer with a checksum, because the request had one. */
+  /** Reply with a checksum, because the request had one. */
   readonly checksum: boolean
-  /** Compress the answer as the request was compressed; null: do not. */
+  /** The compressor of the request, for the reply; null: uncompressed. */
   readonly compressorId: number | null
-  /** Say that another answer follows without a request. Default false; only for OP_MSG. */
+  /** Set the flag that another reply follows without a request. For OP_MSG only. Default false. */
   readonly moreToCome?: boolean
 }
 
 /** A kind-1 section: its identifier and its documents. */
 export type DocumentSequence = readonly [identifier: string, documents: readonly Uint8Array[]]
 
-/** A well-formed command. Documents are views of the frame (of the uncompressed message): copy what outlives it. */
+/**
+ * A well-formed command. Its documents are views of the frame or of the uncompressed message: copy
+ * those that outlive it.
+ */
 export interface CommandRequest {
   readonly kind: 'command'
   readonly format: ReplyFormat
-  /** With `$db`; commands of OP_QUERY got it, and their read preference, as the server does. */
+  /** With `$db`. Commands of OP_QUERY get `$db` and their read preference as on the server. */
   readonly body: Uint8Array
   readonly sequences: readonly DocumentSequence[]
-  /** The client expects no answer. */
+  /** The client expects no reply. */
   readonly moreToCome: boolean
-  /** The client would take a stream of answers; one is enough, except for hello (see the gateway). */
+  /** The client accepts a stream of replies. One is enough, except for hello (see the gateway). */
   readonly exhaustAllowed: boolean
 }
 
-/** A message that is answered with an error without running anything. */
+/** A message that is answered with an error without running a command. */
 export interface InvalidRequest {
   readonly kind: 'invalid'
   readonly format: ReplyFormat
   /** The error document. */
   readonly reply: Uint8Array
-  /** The client expects no answer, not even this one. */
+  /** The client expects no reply, not even this one. */
   readonly moreToCome: boolean
 }
 

@@ -27,7 +27,7 @@ function invalid(frame: Uint8Array): InvalidRequest {
   return request
 }
 
-t.test('OP_MSG: sections in any order, documents are views', async (t) => {
+t.test('an OP_MSG has its sections in any order, and its documents are views', async (t) => {
   for (const sections of [
     [kind0(ping), kind1('documents', [first, second]), kind1('more', [])],
     [kind1('documents', [first, second]), kind0(ping), kind1('more', [])],
@@ -51,7 +51,7 @@ t.test('OP_MSG: sections in any order, documents are views', async (t) => {
   }
 })
 
-t.test('OP_MSG: flags', async (t) => {
+t.test('unknown required flags of an OP_MSG close the connection, optional ones are ignored', async (t) => {
   t.match(command(msg(MsgFlag.moreToCome, kind0(ping))), { moreToCome: true, exhaustAllowed: false })
   t.match(command(msg(MsgFlag.exhaustAllowed, kind0(ping))), { moreToCome: false, exhaustAllowed: true })
   t.match(command(msg(0x8000_0000, kind0(ping))), { kind: 'command' }, 'unknown optional bits are ignored')
@@ -64,7 +64,7 @@ t.test('OP_MSG: flags', async (t) => {
   }
 })
 
-t.test('OP_MSG: checksum', async (t) => {
+t.test('a wrong checksum of an OP_MSG closes the connection', async (t) => {
   const good = encodeCommand(5, ping, { checksum: true })
   t.equal(command(good).format.checksum, true)
   for (let at = 16; at < good.length; at++) {
@@ -83,7 +83,7 @@ t.test('OP_MSG: checksum', async (t) => {
   t.match(decode(invalid(msg(MsgFlag.checksumPresent, Buffer.alloc(4))).reply), { code: 51252 })
 })
 
-t.test('OP_MSG: errors that are answered, and those that close', async (t) => {
+t.test('each error of an OP_MSG is answered, or closes the connection, as on the server', async (t) => {
   const cases: [name: string, frame: Buffer, code: number, codeName: string][] = [
     ['two bodies', msg(0, kind0(ping), kind0(ping)), 40430, 'Location40430'],
     ['no body', msg(0, kind1('documents', [first])), 40587, 'Location40587'],
@@ -114,7 +114,7 @@ t.test('OP_MSG: errors that are answered, and those that close', async (t) => {
   t.throws(() => decodeRequest(raw(2013, Buffer.alloc(3)), lookup), ProtocolError)
 })
 
-t.test('OP_MSG: sizes and depth of documents', async (t) => {
+t.test('documents that are too large or nested too deep are refused', async (t) => {
   const big = encode({ ping: 'x'.repeat(16_793_600), $db: 'admin' })
   t.match(decode(invalid(msg(0, kind0(big))).reply), { code: 10334, codeName: 'BSONObjectTooLarge' })
   let nested: Record<string, unknown> = {}
@@ -125,7 +125,7 @@ t.test('OP_MSG: sizes and depth of documents', async (t) => {
   })
 })
 
-t.test('opcodes', async (t) => {
+t.test('removed and unknown opcodes are refused as on the server', async (t) => {
   for (const [opCode, code] of [
     [2001, 5745705],
     [2002, 5745706],
@@ -147,7 +147,7 @@ t.test('opcodes', async (t) => {
   t.match(decode(getMore.reply), { $err: /^OP_GET_MORE is no longer supported/, code: 5739101, ok: 0 })
 })
 
-t.test('OP_QUERY: handshakes byte by byte', async (t) => {
+t.test('the handshakes of drivers by OP_QUERY are decoded', async (t) => {
   for (const [flags, extra] of [
     [0, {}],
     [4, { $readPreference: { mode: 'secondaryPreferred' } }],
@@ -172,7 +172,7 @@ t.test('OP_QUERY: handshakes byte by byte', async (t) => {
   }
 })
 
-t.test('OP_QUERY: wrappers', async (t) => {
+t.test('a command by OP_QUERY is unwrapped, with its read preference', async (t) => {
   for (const name of ['$query', 'query']) {
     const wrapped = query('test.$cmd', encode({ [name]: { hello: 1 }, $readPreference: { mode: 'nearest' } }))
     t.same(decode(command(wrapped).body), { hello: 1, $readPreference: { mode: 'nearest' }, $db: 'test' })
@@ -190,7 +190,7 @@ t.test('OP_QUERY: wrappers', async (t) => {
   t.equal(findField(command(query('a.$cmd', encode({ hello: 1 }), 4)).body, '$readPreference')?.type, 3)
 })
 
-t.test('OP_QUERY: which commands a modern server takes', async (t) => {
+t.test('servers since 5.1 accept only handshake commands by OP_QUERY', async (t) => {
   for (const name of ['hello', 'isMaster', 'ismaster', 'buildinfo']) t.doesNotThrow(() => checkOpQueryCommand(name))
   for (const name of ['find', 'getlasterror', '']) {
     t.throws(() => checkOpQueryCommand(name), {
@@ -206,7 +206,7 @@ t.test('OP_QUERY: which commands a modern server takes', async (t) => {
   )
 })
 
-t.test('OP_QUERY: errors', async (t) => {
+t.test('each error of an OP_QUERY has the code of the server', async (t) => {
   const hello = encode({ hello: 1 })
   const cases: [Buffer, number][] = [
     [query('admin.$cmd', hello, 64), 18527],

@@ -22,7 +22,7 @@ t.test('a message in one chunk is a view of it', async (t) => {
   t.equal(reader.bufferedBytes, 0)
 })
 
-t.test('any cutting of a stream gives the same messages', async (t) => {
+t.test('the messages of a stream do not depend on its chunks', async (t) => {
   fc.assert(
     fc.property(
       fc.array(fc.oneof(fc.nat(40), fc.nat(20_000)), { maxLength: 12 }),
@@ -49,7 +49,7 @@ t.test('any cutting of a stream gives the same messages', async (t) => {
   )
 })
 
-t.test('lengths that no message has are errors', async (t) => {
+t.test('invalid lengths are errors', async (t) => {
   for (const length of [0, 15, -1, -(2 ** 31), maxMessageSizeBytes + 1, 2 ** 31 - 1]) {
     for (const cut of [4, 2]) {
       const header = Buffer.alloc(16)
@@ -70,7 +70,7 @@ t.test('lengths that no message has are errors', async (t) => {
   }
 })
 
-t.test('a promised length is not allocated before its bytes come', async (t) => {
+t.test('memory for a message is allocated as its bytes arrive', async (t) => {
   const header = Buffer.alloc(16)
   header.writeInt32LE(maxMessageSizeBytes)
   const before = process.memoryUsage().arrayBuffers
@@ -84,7 +84,7 @@ t.test('a promised length is not allocated before its bytes come', async (t) => 
   t.ok(process.memoryUsage().arrayBuffers - before < 5_000_000)
 })
 
-t.test('a browser gets an answer', async (t) => {
+t.test('an HTTP request gets the answer of the server', async (t) => {
   const reader = new FrameReader()
   reader.push(Buffer.from('GET / HTTP/1.1\r\n\r\n'))
   try {

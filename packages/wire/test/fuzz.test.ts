@@ -11,7 +11,9 @@ import {
 } from '../src/index.js'
 import { inverting, lookup, raw } from './helpers.js'
 
-/** Only the typed error may leave; what is accepted must be readable. */
+/**
+ * Decodes the bytes: only a ProtocolError may be thrown, and accepted documents must be readable.
+ */
 function swallow(frame: Uint8Array): void {
   try {
     const request = decodeRequest(frame, lookup)
@@ -34,7 +36,7 @@ const seeds = [
   encodeLegacyCommand(4, 'admin', encode({ $query: { hello: 1 }, $readPreference: { mode: 'nearest' } }), 4),
 ]
 
-t.test('random bytes', async () => {
+t.test('random bytes give a request or a ProtocolError', async () => {
   fc.assert(
     fc.property(
       fc.constantFrom(2013, 2004, 2012, 2005, 1, 2002),
@@ -45,7 +47,7 @@ t.test('random bytes', async () => {
   )
 })
 
-t.test('flipped bits and truncations', async () => {
+t.test('flipped bits and truncations give a request or a ProtocolError', async () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...seeds),
@@ -62,7 +64,7 @@ t.test('flipped bits and truncations', async () => {
   )
 })
 
-t.test('every truncation and every byte set to its extremes', async () => {
+t.test('every truncation and extreme bytes at every place give a request or a ProtocolError', async () => {
   for (const seed of seeds) {
     for (let at = 16; at < seed.length; at++) {
       swallow(Buffer.from(seed.subarray(0, at)))
@@ -75,7 +77,7 @@ t.test('every truncation and every byte set to its extremes', async () => {
   }
 })
 
-t.test('a stream of anything ends in messages or the typed error', async (t) => {
+t.test('a stream of random bytes gives messages or a ProtocolError', async (t) => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 10 }), (chunks) => {
       const reader = new FrameReader()

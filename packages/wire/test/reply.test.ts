@@ -20,7 +20,7 @@ import { inverting, lookup } from './helpers.js'
 const plain: ReplyFormat = { responseTo: 7, legacy: false, legacyFlags: 0, checksum: false, compressorId: null }
 const ok = encode({ ok: 1 })
 
-t.test('CRC-32C: published vectors', async (t) => {
+t.test('CRC-32C gives the published test vectors', async (t) => {
   t.equal(crc32c(Buffer.from('123456789')), 0xe3069283)
   t.equal(crc32c(Buffer.alloc(32)), 0x8a9136aa)
   t.equal(crc32c(Buffer.alloc(32, 0xff)), 0x62a8ab43)
@@ -28,7 +28,7 @@ t.test('CRC-32C: published vectors', async (t) => {
   t.equal(crc32c(new Uint8Array(0)), 0)
 })
 
-t.test('OP_MSG and OP_REPLY byte by byte', async (t) => {
+t.test('OP_MSG and OP_REPLY have the bytes of the specification', async (t) => {
   t.equal(
     Buffer.from(encodeReply(plain, 9, Buffer.from('0500000000', 'hex'))).toString('hex'),
     '1a000000' + '09000000' + '07000000' + 'dd070000' + '00000000' + '00' + '0500000000',
@@ -49,7 +49,7 @@ t.test('OP_MSG and OP_REPLY byte by byte', async (t) => {
   )
 })
 
-t.test('what is written is read', async (t) => {
+t.test('encoded replies are decoded unchanged', async (t) => {
   for (const format of [plain, { ...plain, checksum: true }, { ...plain, legacy: true, legacyFlags: 8 }]) {
     for (const compressor of [undefined, inverting]) {
       const reply = decodeReply(encodeReply(format, 3, ok, compressor), lookup)
@@ -65,7 +65,7 @@ t.test('what is written is read', async (t) => {
   }
 })
 
-t.test('commands: sequences, checksum, compression', async (t) => {
+t.test('encoded commands are decoded with their sequences, checksum and compression', async (t) => {
   const body = encode({ insert: 'c', $db: 'test' })
   const documents = [encode({ _id: 1 }), encode({ _id: 2 })]
   for (const checksum of [false, true]) {
@@ -90,7 +90,7 @@ t.test('commands: sequences, checksum, compression', async (t) => {
   })
 })
 
-t.test('compression: malformed messages close the connection', async (t) => {
+t.test('malformed compression closes the connection', async (t) => {
   const zlib: Compressor = {
     id: 2,
     compress: (bytes) => deflateSync(bytes),
@@ -114,7 +114,7 @@ t.test('compression: malformed messages close the connection', async (t) => {
   t.throws(() => decodeRequest(frame.subarray(0, 24), find), { code: 2 }, 'no header')
 })
 
-t.test('negotiation keeps the order of the client', async (t) => {
+t.test('compression is negotiated in the order of the client', async (t) => {
   t.same(negotiateCompression(['zlib', 'zstd', 'snappy']), ['zlib', 'snappy'])
   t.same(negotiateCompression(['none']), [])
   t.same(['find', 'hello', 'isMaster', 'ismaster', 'saslStart', 'createUser'].map(isCompressible), [

@@ -13,11 +13,11 @@ import {
 } from '../../src/index.js'
 import { FakeDisk } from './fake-disk.js'
 
-/** What the others answer; undefined: nobody is there. */
+/** The replies of other members; undefined: the member is unreachable. */
 export type Peers = (to: Address, kind: MessageKind, request: unknown) => unknown
 
 export interface FakeContextOptions {
-  /** Default: nobody answers. */
+  /** Default: all other members are unreachable. */
   readonly peers?: Peers
   /** Default: an empty one. */
   readonly disk?: FakeDisk
@@ -25,25 +25,28 @@ export interface FakeContextOptions {
   readonly endpoint?: string
 }
 
-/** The world of one actor in a test: a clock that stands still until it is set or slept on, and peers that the test plays. */
+/**
+ * The context of one actor in a test. Its clock moves by `nowMs` and `sleep` only, and the test
+ * answers its requests.
+ */
 export class FakeContext implements ActorContext {
   readonly address: Address
   readonly endpoint: string
-  /** As the runtimes do: another one in each life. */
+  /** Another generator for each incarnation, as in the runtimes. */
   readonly random
   readonly disk: FakeDisk
   readonly #peers: Peers
   nowMs = 1_700_000_000_000
-  /** When each timer is due. */
+  /** The due time of each timer. */
   readonly timers = new Map<string, number>()
-  /** Durations slept. */
+  /** The durations of all sleeps. */
   readonly sleeps: number[] = []
-  /** Sleeps end only when their signal is aborted. */
+  /** While true, sleeps end only when their signal aborts. */
   holdSleeps = false
-  /** Steps that fail, and promises at which steps wait. */
+  /** Steps that fail, and promises that steps wait for. */
   readonly failing = new Set<string>()
   readonly pausing = new Map<string, Promise<void>>()
-  /** Steps that were reached, in order. */
+  /** The steps that were reached, in order. */
   readonly reached: string[] = []
   readonly events: ClusterEvent[] = []
   readonly mutations = new Set<MutationName>()
@@ -65,7 +68,7 @@ export class FakeContext implements ActorContext {
 
   async request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
     const answer = await this.#peers(to, kind, request)
-    if (answer === undefined) throw new RequestFailedError('unreachable', to, `nobody answers at ${to}`)
+    if (answer === undefined) throw new RequestFailedError('unreachable', to, `nothing answers at ${to}`)
     return answer as ReplyOf<K>
   }
 
@@ -85,7 +88,7 @@ export class FakeContext implements ActorContext {
   }
 
   detach(work: Promise<unknown>): void {
-    // A rejection fails the test that it belongs to.
+    // An unhandled rejection fails the test.
     void work
   }
 

@@ -9,15 +9,15 @@ import {
   type DiskUsage,
 } from '../../src/index.js'
 
-/** A disk in memory with a limit; held appends stay in the air until released, as on a slow disk. */
+/** A disk in memory with a limit. Held appends wait until they are released, as on a slow disk. */
 export class FakeDisk implements Disk {
   limitBytes: number
   checkpoint: Uint8Array | null = null
   records: Uint8Array[] = []
   checkpointCount = 0
-  /** How many actors have used it. */
+  /** How many contexts were made with it. */
   lives = 0
-  /** While true an append waits for {@link release}. */
+  /** While true, appends wait for {@link release}. */
   held = false
   readonly #waiting: Deferred<void>[] = []
 
@@ -47,7 +47,7 @@ export class FakeDisk implements Disk {
     return this.#waiting.length
   }
 
-  /** Lets the held appends go on, and later ones pass. */
+  /** Resumes the held appends; later ones do not wait. */
   release(): void {
     this.held = false
     for (const turn of this.#waiting.splice(0)) turn.resolve()

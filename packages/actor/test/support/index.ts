@@ -1,3 +1,3 @@
-/** `@shardlab/actor/testing`: a world for one actor. For tests only; not shipped. */
+/** `@shardlab/actor/testing`: the context and disk of one actor in a test. Not shipped. */
 export * from './fake-context.js'
 export * from './fake-disk.js'
