@@ -92,6 +92,9 @@ t.test('an HTTP request gets the answer of the server', async (t) => {
     t.fail('not rejected')
   } catch (error) {
     t.ok(error instanceof ProtocolError && error.closingBytes)
-    t.match(Buffer.from((error as ProtocolError).closingBytes!).toString(), /^HTTP\/1\.0 200 OK\r\n.*native driver port/s)
+    t.match(
+      Buffer.from((error as ProtocolError).closingBytes!).toString(),
+      /^HTTP\/1\.0 200 OK\r\n.*native driver port/s,
+    )
   }
 })

@@ -119,8 +119,8 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
   }
 
   /**
-   * Gives an address to a party outside of the cluster, such as the API. `actor` serves requests to it;
-   * null: they fail.
+   * Gives an address to a party outside of the cluster, such as the API. `actor` serves requests to
+   * it; null: they fail.
    */
   addSender(index: number, address: Address, actor: Actor | null): ActorCell {
     const cell = this.addCell(
@@ -132,7 +132,9 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     return cell
   }
 
-  /** Gives an address and a context to an actor outside of the cluster, such as a simulated client. */
+  /**
+   * Gives an address and a context to an actor outside of the cluster, such as a simulated client.
+   */
   addOutsider<A extends Actor>(index: number, address: Address, make: (context: ActorContext) => A): A {
     const cell = this.addSender(index, address, null)
     const actor = make(new CellContext(this, cell, this.#options.random.fork('outsider').fork(address)))

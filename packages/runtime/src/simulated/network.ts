@@ -28,7 +28,10 @@ class DisconnectNotice extends TimedEvent {
   }
 }
 
-/** Carries packets with seeded delays. Between two nodes nothing overtakes, as on one TCP connection. */
+/**
+ * Carries packets with seeded delays. Between two nodes nothing overtakes, as on one TCP
+ * connection.
+ */
 export class Network {
   readonly #clock: VirtualClock
   readonly #trace: TraceHash
