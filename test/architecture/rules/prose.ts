@@ -59,7 +59,6 @@ export const proseDebt: readonly string[] = [
   'docs/guides/unique-fields.md',
   'docs/internals/document-moves.md',
   'docs/internals/migrations.md',
-  'docs/internals/performance.md',
   'docs/reference/compatibility.md',
   'docs/reference/events.md',
   'packages/actor/',
