@@ -1,40 +1,40 @@
-/** Ascending lower bounds in which keys are looked for; the first one bounds nothing. Immutable. */
+/** Ascending lower bounds, for binary searches; the first one is not used. Immutable. */
 import { commonKeyLength, keyHead, keyHeadAmong } from '@shardlab/bson'
 
-/** So few are compared as they are. */
-const fewMax = 16
+/** Up to this number, bounds are compared without heads. */
+const withoutHeadsMax = 16
 
 export class BoundList {
   readonly bounds: readonly string[]
-  /** With so many characters all of them begin alike, but the first one. */
-  readonly #shared: number
-  /** What each goes on with behind that; null: there are few. */
+  /** Length of the common prefix of all bounds except the first. */
+  readonly #prefixLength: number
+  /** The head of each bound after that prefix: see `keyHead`. Null: there are few bounds. */
   readonly #heads: Float64Array | null
 
-  private constructor(bounds: readonly string[], shared: number, heads: Float64Array | null) {
+  private constructor(bounds: readonly string[], prefixLength: number, heads: Float64Array | null) {
     this.bounds = bounds
-    this.#shared = shared
+    this.#prefixLength = prefixLength
     this.#heads = heads
   }
 
   static of(bounds: readonly string[]): BoundList {
-    if (bounds.length <= fewMax) return new BoundList(bounds, 0, null)
-    const shared = commonKeyLength(bounds[1]!, bounds[bounds.length - 1]!)
+    if (bounds.length <= withoutHeadsMax) return new BoundList(bounds, 0, null)
+    const prefixLength = commonKeyLength(bounds[1]!, bounds[bounds.length - 1]!)
     const heads = new Float64Array(bounds.length)
-    for (let i = 0; i < bounds.length; i++) heads[i] = keyHead(bounds[i]!, shared)
-    return new BoundList(bounds, shared, heads)
+    for (let i = 0; i < bounds.length; i++) heads[i] = keyHead(bounds[i]!, prefixLength)
+    return new BoundList(bounds, prefixLength, heads)
   }
 
   get length(): number {
     return this.bounds.length
   }
 
-  /** Undefined behind the last one. */
+  /** Undefined after the last bound. */
   at(i: number): string | undefined {
     return this.bounds[i]
   }
 
-  /** Index of the last bound at or before the key; 0 when the key is before all. */
+  /** Index of the last bound at or before the key; 0: the key is before all bounds. */
   position(keyString: string): number {
     const { bounds } = this
     const heads = this.#heads
@@ -58,10 +58,10 @@ export class BoundList {
     return low
   }
 
-  /** With others in the place of some; costs as much as the list is long. */
+  /** A list with some bounds replaced. Takes time proportional to the length of the list. */
   toSpliced(start: number, deleteCount: number, ...others: readonly string[]): BoundList {
     const bounds = this.bounds.toSpliced(start, deleteCount, ...others)
-    if (this.#heads === null || bounds.length <= fewMax) return BoundList.of(bounds)
+    if (this.#heads === null || bounds.length <= withoutHeadsMax) return BoundList.of(bounds)
     const own = others.map((bound) => this.#headOf(bound))
     const isFirstBound = start === 0 && deleteCount === 0
     if (isFirstBound || own.some((head, i) => start + i > 0 && (head < 0 || head === Infinity)))
@@ -70,10 +70,10 @@ export class BoundList {
     heads.set(this.#heads.subarray(0, start))
     heads.set(own, start)
     heads.set(this.#heads.subarray(start + deleteCount), start + own.length)
-    return new BoundList(bounds, this.#shared, heads)
+    return new BoundList(bounds, this.#prefixLength, heads)
   }
 
   #headOf(key: string): number {
-    return keyHeadAmong(this.bounds[this.bounds.length - 1]!, this.#shared, key)
+    return keyHeadAmong(this.bounds[this.bounds.length - 1]!, this.#prefixLength, key)
   }
 }

@@ -2,7 +2,7 @@ import type { ValuesByPath } from '../model/shard-key-pattern.js'
 import type { CollectionPlacement } from './placement.js'
 
 /**
- * Says whether a shard owns a document under one placement: what keeps orphans out of versioned reads.
+ * Whether a shard owns a document under one placement: excludes orphans from versioned reads.
  * Server: the SHARDING_FILTER stage, ScopedCollectionFilter.
  */
 export class OwnershipFilter {
@@ -14,13 +14,13 @@ export class OwnershipFilter {
     this.shard = shard
   }
 
-  /** A document without a shard key (an array in it) belongs to nobody. */
+  /** False for a document without a shard key (an array on its path). */
   owns(document: Uint8Array): boolean {
     const key = this.placement.shardKey.extract(document)
     return typeof key !== 'string' && this.placement.table.shardOf(key.keyString) === this.shard
   }
 
-  /** The same of a document with these values on the paths of the shard key. */
+  /** As {@link owns}, for a document with these values on the paths of the shard key. */
   ownsValues(byPath: ValuesByPath): boolean {
     const key = this.placement.shardKey.keyFromValues(byPath)
     return key !== undefined && this.placement.table.shardOf(key.keyString) === this.shard

@@ -1,4 +1,7 @@
-/** An immutable list; what is changed in a draft of it gives another one, which shares the pages in which nothing has changed. */
+/**
+ * An immutable list of pages. Changing a draft gives another list, which shares the unchanged
+ * pages.
+ */
 export class PagedList<T> implements Iterable<T> {
   readonly length: number
   readonly #pages: Pages<T>
@@ -26,11 +29,11 @@ export class PagedList<T> implements Iterable<T> {
   }
 }
 
-/** A list that changes: however many of its elements do, a page is copied once. */
+/** A list under construction, which copies each changed page once. */
 export class PagedListDraft<T> {
   #length: number
   readonly #pages: (readonly T[])[]
-  /** Pages that are nobody else's. */
+  /** Pages that no other list shares. */
   readonly #own = new Set<readonly T[]>()
 
   constructor(length: number, pages: Pages<T>) {
@@ -43,7 +46,7 @@ export class PagedListDraft<T> {
     return this.#pages[i >>> pageBits]![i & (pageSize - 1)]!
   }
 
-  /** Puts another element in the place of the i-th. */
+  /** Replaces the i-th element. */
   set(i: number, element: T): void {
     let page = this.#pages[i >>> pageBits] as T[]
     if (!this.#own.has(page)) {
@@ -63,7 +66,7 @@ export class PagedListDraft<T> {
     this.set(this.#length++, element)
   }
 
-  /** Puts others in the place of some; costs as much as the list is long. */
+  /** Replaces some elements. Takes time proportional to the length of the list. */
   splice(start: number, deleteCount: number, ...elements: readonly T[]): void {
     const all = this.#pages.flat().toSpliced(start, deleteCount, ...elements)
     const pages = inPages(all)

@@ -1,7 +1,8 @@
 /**
- * From a predicate to the shards that can hold matches: bounds over the shard key, crossed field by field, looked up in
- * the routing table. Server: shard_key_pattern_query_util.cpp, getShardIdsForQuery and flattenBounds (chunk_manager.cpp
- * before 6.0). Facts and worked cases: docs/internals/routing.md.
+ * From a predicate to the shards that can have matches: bounds over the shard key, combined field
+ * by field, looked up in the routing table. Server: shard_key_pattern_query_util.cpp,
+ * getShardIdsForQuery and flattenBounds (chunk_manager.cpp before 6.0). Facts and worked cases:
+ * docs/internals/routing.md.
  */
 import { BsonType, CommandError, encodeKeyString, type RawValue, type StringComparator } from '@shardlab/bson'
 import {
@@ -17,31 +18,32 @@ import {
 import type { ExtractedKey } from '../model/shard-key-pattern.js'
 import type { CollectionPlacement } from './placement.js'
 
-/** Where an operation goes and why. */
+/** The targets of an operation and their reason. */
 export interface Targeting {
   /** Sorted ids. */
   readonly shards: readonly string[]
   readonly kind: 'targeted' | 'multi' | 'broadcast'
-  /** Chunks that the bounds touch. */
+  /** Number of chunks in the bounds. */
   readonly chunks: number
   /** Bounds in shard key space `[low, high]`, as bound documents. */
   readonly bounds: readonly (readonly [low: Uint8Array, high: Uint8Array])[]
-  /** The full key when equalities fix every field. */
+  /** The full key if equalities fix every field, else null. */
   readonly exactKey: string | null
 }
 
-/** Most ranges that one predicate may be cut into; more is an error. Server: kMaxFlattenedInCombinations. */
+/** Most ranges of one predicate; more are an error. Server: kMaxFlattenedInCombinations. */
 const rangesMax = 4_000_000
 
-/** In key space, both ends included whatever the bounds said: the server does not look at that either. */
+/** In key space, both ends included whatever the bounds say: the server ignores that too. */
 interface KeyRange {
   readonly low: readonly RawValue[]
   readonly high: readonly RawValue[]
 }
 
 /**
- * @param options.strings a non-simple collation of the operation: equality on strings, objects and arrays then targets nothing
- * @throws CommandError 17439 when an `$in` gives more than 4,000,000 ranges
+ * @param options.strings a non-simple collation of the operation: equality on strings, objects and
+ *   arrays then targets nothing
+ * @throws CommandError 17439 if an `$in` gives more than 4,000,000 ranges
  */
 export function targetFilter(
   placement: CollectionPlacement,
@@ -62,10 +64,11 @@ export function targetFilter(
     expressions: filter.context,
   })
   const leading = keyBounds.fields[0]!
-  // Without a predicate on the first field the others count for nothing, not even when they contradict each other.
+  // Without a predicate on the first field the others have no effect, even if they contradict each
+  // other.
   if (leading.exact && isEverything(leading.intervals)) return broadcast(placement)
   if (keyBounds.fields.some((field) => field.intervals.length === 0)) {
-    // A contradiction still needs a reply of the right shape: the owner of the lowest chunk gives it.
+    // A contradiction still needs a reply of the right shape, from the owner of the lowest chunk.
     return { shards: [table.lowestShard()], kind: 'targeted', chunks: 0, bounds: [], exactKey: null }
   }
   if (isEverything(leading.intervals)) return broadcast(placement)
@@ -78,8 +81,8 @@ export function targetFilter(
 }
 
 /**
- * The same for a filter whose bytes say that it is nothing but an equality on the shard key's only field; null: it is another one, and has to be
- * compiled.
+ * As {@link targetFilter}, for a filter whose bytes are only an equality on the shard key's only
+ * field; null: compile the filter.
  */
 export function targetSoleEquality(
   placement: CollectionPlacement,
@@ -94,7 +97,9 @@ export function targetSoleEquality(
   return key === undefined ? null : new ExactTargeting(placement, key)
 }
 
-/** One key: what most operations are about, and seldom anybody asks for the bounds of. */
+/**
+ * One key, as in most operations. Bounds are computed on demand, because they are seldom needed.
+ */
 class ExactTargeting implements Targeting {
   readonly shards: readonly string[]
   readonly kind = 'targeted'
@@ -152,8 +157,9 @@ function isCollatable(value: RawValue): boolean {
 }
 
 /**
- * Crosses the intervals of the fields: leading single points stay points; the first field with more expands into its
- * intervals; later ones only widen each of these, from their first to their last value. Ascending by the lower ends.
+ * Combines the intervals of the fields: leading single points stay points; the first field with
+ * more expands into its intervals; later fields only widen each range, from their first to their
+ * last value. Ascending by the lower ends.
  */
 function flattenBounds(bounds: KeyBounds): KeyRange[] {
   let ranges: KeyRange[] = [{ low: [], high: [] }]
