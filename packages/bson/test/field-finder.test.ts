@@ -38,7 +38,7 @@ function isRight(finder: FieldFinder, document: Uint8Array, begin = 0): boolean 
 }
 
 /** A document of all fields of `parts`, which allows repeated names: no encoder writes them. */
-function strung(parts: readonly Document[]): Uint8Array {
+function concatenated(parts: readonly Document[]): Uint8Array {
   const bodies = parts.map((part) => encode(part).subarray(4, -1))
   const bytes = Buffer.concat([Buffer.alloc(4), ...bodies, Buffer.alloc(1)])
   bytes.writeInt32LE(bytes.length, 0)
@@ -70,12 +70,12 @@ t.test('a finder gives the same results whatever documents it searched before', 
     fc.array(fc.tuple(fc.nat(), fc.nat(), value, fc.nat(9)), { minLength: 4, maxLength: 30 }),
   )
   fc.assert(
-    fc.property(sequence, ([kinds, looks]) => {
+    fc.property(sequence, ([kinds, lookups]) => {
       const finder = new FieldFinder(names)
-      return looks.every(([which, changed, other, begin]) => {
+      return lookups.every(([which, changed, other, begin]) => {
         const fields = kinds[which % kinds.length]!
         const at = changed % (2 * fields.length + 1)
-        const document = strung(fields.map((each, i) => (i === at ? { [Object.keys(each)[0]!]: other } : each)))
+        const document = concatenated(fields.map((each, i) => (i === at ? { [Object.keys(each)[0]!]: other } : each)))
         return isRight(finder, document, begin)
       })
     }),
