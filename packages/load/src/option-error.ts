@@ -1,8 +1,11 @@
-/** What a caller got wrong, as one sentence: an option, a workload file, an address. The command line ends with code 2. */
+/**
+ * A caller's mistake as one sentence: an option, a workload file, an address. The command line
+ * exits with 2.
+ */
 export class OptionError extends Error {
   override readonly name = 'OptionError'
 }
 
-/** The first line of an error, as a part of a sentence. */
+/** The first line of an error, as part of a sentence. */
 export const messageOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).split('\n')[0]!.replace(/\.$/, '')

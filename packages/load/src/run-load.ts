@@ -7,11 +7,11 @@ import type { LoadOptions, LoadReport } from './types.js'
 
 /**
  * Runs a load test.
- * @throws OptionError for wrong options, workload files and addresses, before anything is written
+ * @throws OptionError for invalid options, workload files and addresses, before anything is written
  */
 export async function runLoad(options: LoadOptions): Promise<LoadReport> {
   const sweep = options.sweep === undefined ? null : parseSweep(options.sweep)
-  // What is wrong is said before the first cluster starts.
+  // Report invalid options before the first cluster starts.
   const { workload } = resolveLoad(sweep === null ? options : firstStepOf(options, sweep))
   checkScopes(
     options.expectations ?? [],

@@ -1,29 +1,42 @@
-/** What goes in and what comes out of a load test. Everything here is plain data. */
-import type { Expectation } from './report/expect.js'
+/** Options and results of a load test, all plain data. */
 
 export const engineNames = ['driver', 'wire'] as const
 export type EngineName = (typeof engineNames)[number]
 
-/** A number, or a straight line from one number to another over the measured time. */
+/** A threshold for the report, such as `p99(read)<20ms`. */
+export interface Expectation {
+  readonly text: string
+  readonly metric: string
+  /** An operation, a routing class or, for `share`, a shard; null: all operations. */
+  readonly scope: string | null
+  readonly operator: string
+  /** Microseconds for latencies, a fraction for percentages. */
+  readonly value: number
+}
+
+/** A number, or a linear change over the measured time. */
 export type Ramp = number | { readonly from: number; readonly to: number }
 
 export interface LoadOptions {
-  /** Connection string of anything that speaks MongoDB's protocol. */
+  /** Connection string of any server that speaks MongoDB's protocol. */
   readonly uri: string
-  /** A built-in workload's name (`a` … `f`, `route-mix`) or the path of a workload file. Default `a`. */
+  /**
+   * A built-in workload's name (`a` … `f`, `route-mix`) or the path of a workload file. Default
+   * `a`.
+   */
   readonly workload?: string
   readonly engine?: EngineName
-  /** Operations a second, all lanes together: an open loop. Absent: a closed loop. */
+  /** Operations per second over all lanes: an open loop. Absent: a closed loop. */
   readonly rate?: Ramp
-  /** Operations in flight at most, all lanes together. Default 16, in an open loop 256. */
+  /** Largest number of operations in flight over all lanes. Default 16, in an open loop 256. */
   readonly concurrency?: Ramp
-  /** Measured time in seconds; default 10 unless `operations` is given. */
+  /** Measured time in seconds. Default 10 unless `operations` is given. */
   readonly durationSecs?: number
-  /** Measured operations. */
+  /** Number of measured operations. */
   readonly operations?: number
-  /** Seconds of operations before the measured ones. Default 1; 0: none. */
+  /** Seconds of operations before the measurement. Default 1; 0: none. */
   readonly warmUpSecs?: number
-  /** Overrides of what the workload says. */
+  /** Overrides the workload's number. */
   readonly records?: number
   readonly seed?: number
   readonly distribution?: string
@@ -31,36 +44,48 @@ export interface LoadOptions {
   readonly fieldLength?: number
   /** `database.collection`; default `shardlab_load.records`. */
   readonly ns?: string
-  /** `_id:1`, `_id:hashed`, `customer:1,_id:1` or `none`: how the collection is sharded where the server is a mongos. */
+  /**
+   * `_id:1`, `_id:hashed`, `customer:1,_id:1` or `none`: the shard key if the server is a mongos.
+   */
   readonly shardKey?: string
-  /** Drop the collection before loading. Without it a collection that holds documents is refused. */
+  /** Drops the collection before loading. Otherwise a collection with documents is refused. */
   readonly drop?: boolean
   /** Worker threads of the engine. Default: driver 0 (the caller's thread), wire 1. */
   readonly threads?: number
   /** Wire engine: operations in flight on one connection. Default 1. */
   readonly pipeline?: number
-  /** Read everything back at the end. Default true. */
+  /** Reads everything back at the end. Default true. */
   readonly check?: boolean
-  /** `crash shard02 at 10s for 5s`: sent to a Shardlab cluster while the measured operations run. */
+  /**
+   * `crash shard02 at 10s for 5s`: applied to a Shardlab cluster during the measured operations.
+   */
   readonly faults?: readonly string[]
-  /** `shards=1..16`, `mongos=1..4`, `concurrency=1..64`, `rate=1000..8000`; `shards` and `mongos` need `startCluster`. */
+  /**
+   * `shards=1..16`, `mongos=1..4`, `concurrency=1..64`, `rate=1000..8000`; `shards` and `mongos`
+   * need `startCluster`.
+   */
   readonly sweep?: string
-  /** Starts the cluster of a sweep's step. */
+  /** Starts the cluster for a step of the sweep. */
   readonly startCluster?: StartCluster
-  /** Expectations that the report will be held to: a name in one that no report can have is refused before anything is written. */
+  /**
+   * Expectations for the report. A name that no report can have is refused before anything is
+   * written.
+   */
   readonly expectations?: readonly Expectation[]
-  /** Told about four times a second. */
+  /** Called about four times a second. */
   readonly onProgress?: (progress: Progress) => void
   /**
-   * Aborted: no further operation begins, and what was measured until then is checked and reported. Before the first measured operation
-   * the run rejects with an InterruptedError.
+   * When aborted, no further operation starts; the measurements so far are checked and reported.
+   * Before the first measured operation the run rejects with an InterruptedError.
    */
   readonly stop?: AbortSignal
-  /** Aborted: it is reported at once, without waiting for what is in flight and without the end check. */
+  /**
+   * When aborted, the report is made at once, without the operations in flight and the end check.
+   */
   readonly hurry?: AbortSignal
 }
 
-/** What a sweep changes of the cluster it starts. */
+/** The settings of a cluster that a sweep varies. */
 export interface ClusterSize {
   readonly shards?: number
   readonly mongos?: number
@@ -70,14 +95,14 @@ export type StartCluster = (size: ClusterSize) => Promise<{ readonly uri: string
 
 export interface Progress {
   readonly phase: 'load' | 'warm-up' | 'run' | 'check'
-  /** Operations or documents so far in this phase, of so many if that is known. */
+  /** Operations or documents done in this phase, and their total if known. */
   readonly done: number
   readonly total: number | null
   readonly perSecond: number
   readonly errors: number
-  /** Of the last quarter of a second, from the intended start; null without operations. */
+  /** Over the last quarter of a second, from the intended start; null without operations. */
   readonly p99Us: number | null
-  /** The sweep's step, `shards=4`. */
+  /** The step of the sweep, `shards=4`. */
   readonly step: string | null
 }
 
@@ -97,69 +122,75 @@ export interface LatencySummary {
 export interface Latency {
   readonly count: number
   readonly errors: number
-  /** From the intended start to the answer. */
+  /** From the intended start to the reply. */
   readonly intended: LatencySummary
-  /** From the sending to the answer. */
+  /** From sending to the reply. */
   readonly service: LatencySummary
   /** The histogram of `intended`: HdrHistogram, compressed, base64. */
   readonly histogram: string
 }
 
 /**
- * `targeted`: by the key, one shard; `multi`: by the key, several; `broadcast`: all that own chunks; `unrouted`: the server is no mongos;
- * `unknown`: it is one, but does not tell where chunks are; `criticalSection`: those of the others that overlapped the critical section of a
- * migration that concerned them.
+ * `targeted`: one shard, by the key; `multi`: several shards, by the key; `broadcast`: all shards
+ * with chunks; `unrouted`: the server is not a mongos; `unknown`: a mongos that does not show its
+ * chunks; `criticalSection`: those of the others that overlapped the critical section of a
+ * migration of their key.
  */
 export const routingClasses = ['targeted', 'multi', 'broadcast', 'unrouted', 'unknown', 'criticalSection'] as const
 export type RoutingClass = (typeof routingClasses)[number]
 
-/** A fault or a phase, on the timeline. */
+/** A fault or a phase on the timeline. */
 export interface Mark {
   readonly atSecs: number
-  /** Null: it is a moment. */
+  /** Null: an instant. */
   readonly untilSecs: number | null
   readonly text: string
 }
 
 export interface ShardShare {
-  /** Operations that went to it; a broadcast counts for every shard. */
+  /** Operations sent to it; a broadcast counts for every shard. */
   readonly operations: number
-  /** Of all shards' operations, 0 to 1. */
+  /** Share of all shards' operations, 0 to 1. */
   readonly share: number
   readonly chunks: number
-  /** From the intended start, of those that went to it alone and succeeded; null: there were none. */
+  /**
+   * From the intended start, of successful operations that went to this shard alone; null: none.
+   */
   readonly latencyUs: LatencySummary | null
-  /** What its own `serverStatus.opcounters` rose by, null where it could not be asked. */
+  /** Increase of its `serverStatus.opcounters`; null: not available. */
   readonly opcounters: Readonly<Record<string, number>> | null
 }
 
 export interface EndCheckReport {
-  /** Nothing lost, unexpected, doubled, stale or corrupt, and no read went wrong; null when there was no check. */
+  /**
+   * Whether no document was lost, unexpected, doubled, stale or corrupt, and no read was wrong;
+   * null: not checked.
+   */
   readonly ok: boolean | null
-  /** Why there was no check; null: there was one. */
+  /** Why the check was skipped; null: it was not. */
   readonly leftOut: 'not asked for' | 'interrupted' | null
   readonly documents: number
-  /** Acknowledged or loaded documents that are not there. */
+  /** Acknowledged or loaded documents that are missing. */
   readonly lost: number
-  /** Documents that no operation of this run wrote. */
+  /** Documents that this run did not write. */
   readonly unexpected: number
-  /** Documents that came twice. */
+  /** Documents returned twice. */
   readonly doubled: number
-  /** Fields whose acknowledged write has been undone. */
+  /** Fields whose acknowledged write was lost. */
   readonly stale: number
-  /** Fields with a value that nobody wrote. */
+  /** Fields with a value that was never written. */
   readonly corrupt: number
-  /** Reads during the run that did not find a loaded record, or too few. */
+  /** Reads during the run that missed a loaded record. */
   readonly wrongReads: number
-  /** Writes without a clear outcome; either is right. */
+  /** Writes with unknown outcome; both results are valid. */
   readonly unknownOutcomes: number
-  /** Up to ten findings in words. */
+  /** Up to ten findings as sentences. */
   readonly examples: readonly string[]
 }
 
 /** One interval of the timeline. */
 export interface TimelinePoint {
-  /** Seconds since the measured operations began. */
+  /** Seconds since the first measured operation. */
   readonly atSecs: number
   readonly operations: number
   readonly errors: number
@@ -186,9 +217,9 @@ export interface Measured {
   readonly engine: EngineName
   readonly threads: number
   readonly startedAt: string
-  /** What may not be concluded. */
+  /** What the figures do not show. */
   readonly caveat: string
-  /** What the server did not tell, and so is not in the report: a sentence each, without a full stop. */
+  /** Information that the server did not provide: one sentence each, without a full stop. */
   readonly notLearned: readonly string[]
 }
 
@@ -202,9 +233,12 @@ export interface WorkloadReport {
   readonly rate: Ramp | null
   readonly concurrency: Ramp
   readonly pipeline: number
-  /** Of a workload file's phases, each by itself; `rate` and `concurrency` above are those of the first one. Null: there are none. */
+  /**
+   * The phases of a workload file; `rate` and `concurrency` above are those of the first. Null: no
+   * phases.
+   */
   readonly phases: readonly { readonly name: string; readonly rate: Ramp | null; readonly concurrency: Ramp }[] | null
-  /** Name to share of the operations, 0 to 1. */
+  /** Share of each operation, 0 to 1. */
   readonly mix: Readonly<Record<string, number>>
 }
 
@@ -212,27 +246,27 @@ export interface LoadReport {
   readonly shardlabLoad: 1
   readonly measured: Measured
   readonly workload: WorkloadReport
-  /** Measured, the failed ones included. */
+  /** Measured operations, failed ones included. */
   readonly operations: number
   readonly errors: {
     readonly total: number
     readonly byCode: Readonly<Record<string, Readonly<Record<string, number>>>>
   }
-  /** Attempts that the driver repeated by itself. */
+  /** Attempts that the driver retried. */
   readonly retries: number
-  /** Operations that succeeded, a second. */
+  /** Successful operations per second. */
   readonly throughput: number
   readonly durationSecs: number
-  /** It was stopped before its time: everything here is of what was done until then. */
+  /** The run was stopped early: all figures cover what was done until then. */
   readonly interrupted: boolean
   /**
-   * Of an open loop: operations that were due before the end and had not begun, because as many as may be were in flight. How long they would
-   * have waited is in no latency.
+   * Open loop: operations that were due before the end but did not start because the concurrency
+   * was exhausted. Their waiting time is in no latency.
    */
   readonly notBegun: number
   readonly latencyUs: {
     readonly all: Latency
-    /** Operations that ended with an error; they are in no other histogram. Null: there were none. */
+    /** Operations that failed; no other histogram includes them. Null: none. */
     readonly failed: LatencySummary | null
     readonly byOperation: Readonly<Record<string, Latency>>
     readonly byRoutingClass: Readonly<Partial<Record<RoutingClass, Latency>>>
@@ -241,10 +275,12 @@ export interface LoadReport {
   readonly perShard: Readonly<Record<string, ShardShare>>
   readonly hottestShard: string | null
   readonly timeline: readonly TimelinePoint[]
-  /** Faults as they were applied, and phases of a workload file as they began. */
+  /** Faults and phases as they were applied. */
   readonly marks: readonly Mark[]
   readonly endCheck: EndCheckReport
-  /** Of a sweep: what was swept, and a report for each step; the fields above are those of the last step. */
+  /**
+   * The sweep and a report per step; the other fields are those of the last step. Null: no sweep.
+   */
   readonly sweep: {
     readonly of: string
     readonly steps: readonly { readonly value: number; readonly report: LoadReport }[]

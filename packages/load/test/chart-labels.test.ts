@@ -4,7 +4,7 @@ import { coveringLines, lineChart, placeLabels, readableTicks } from '@shardlab/
 
 const widthOf = (text: string): number => text.length * 7.2
 
-t.test('labels of marks: beside their line, in rows of their own where they are close', (t) => {
+t.test('labels of marks stand beside their line, in separate rows where they are close', (t) => {
   const room = { from: 90, to: 830, rows: 14 }
   const marks = Array.from({ length: 12 }, (_, i) => ({
     x: 90 + i * 66,
@@ -50,7 +50,7 @@ t.test('labels of marks: beside their line, in rows of their own where they are 
   t.end()
 })
 
-t.test('ticks whose texts would touch are left out', (t) => {
+t.test('ticks whose texts would overlap are omitted', (t) => {
   const ticks = [0, 100, 120, 140, 160, 300].map((x) => ({ x, text: '8,000' }))
   t.same(
     readableTicks(ticks).map(({ x }) => x),
@@ -59,7 +59,7 @@ t.test('ticks whose texts would touch are left out', (t) => {
   t.end()
 })
 
-t.test('a line that runs on another one has gaps', (t) => {
+t.test('a line that covers another one has gaps', (t) => {
   const line = (y: number, points = 8) => Array.from({ length: points }, (_, i) => [i * 10, y] as const)
   t.same(coveringLines([line(50), line(50.5), line(90)]), [false, true, false])
   t.same(

@@ -1,4 +1,7 @@
-/** The end check against a model collection that tells the truth, and against one that lies in each way that counts. */
+/**
+ * The end check against a correct model collection, and against one that is wrong in each
+ * relevant way.
+ */
 import t from 'tap'
 import { encode, type Document } from '@shardlab/bson'
 import {
@@ -30,7 +33,7 @@ interface World {
   readonly inserts: number[]
 }
 
-/** All cycles one after the other, each acknowledged at once, unless `outcome` says otherwise. */
+/** Plays all cycles in sequence, each acknowledged at once unless `outcome` decides otherwise. */
 function play(
   outcome: (cycle: number) => 'acknowledged' | 'unknown and done' | 'unknown and not done' | 'none' = () =>
     'acknowledged',
@@ -66,13 +69,13 @@ function check({ schedule, journal, documents }: World, extra: readonly Document
 
 const sound = { ok: true, lost: 0, unexpected: 0, doubled: 0, stale: 0, corrupt: 0 }
 
-t.test('the truth passes', async (t) => {
+t.test('a correct collection passes', async (t) => {
   const report = check(play())
   t.match(report, { ...sound, unknownOutcomes: 0, examples: [] })
   t.ok(report.documents > workload.records)
 })
 
-t.test('a write of unknown outcome may have been done or not', async (t) => {
+t.test('a write of unknown outcome may have happened or not', async (t) => {
   for (const what of ['unknown and done', 'unknown and not done'] as const) {
     const report = check(play((cycle) => (cycle % 7 === 0 ? what : 'acknowledged')))
     t.match(report, sound, what)
@@ -80,7 +83,7 @@ t.test('a write of unknown outcome may have been done or not', async (t) => {
   }
 })
 
-t.test('what is lost, made up, doubled, undone or wrong is found', async (t) => {
+t.test('lost, unexpected, doubled, stale and corrupt documents are found', async (t) => {
   const lies: Record<string, (world: World) => { extra?: Document[]; wanted: Partial<EndCheckReport> }> = {
     'a loaded record is gone': ({ documents }) => {
       documents.delete(17)
@@ -133,7 +136,7 @@ t.test('what is lost, made up, doubled, undone or wrong is found', async (t) => 
   }
 })
 
-t.test('two updates at the same time may end in either order', async (t) => {
+t.test('concurrent updates may be applied in either order', async (t) => {
   const world = play((cycle) => (cycle < 10 ? 'acknowledged' : 'none'))
   const plans = Array.from({ length: cycles - 10 }, (_, i) => world.schedule.plan(i + 10)).filter(
     ({ operation }) => operation.fields > 0,
@@ -163,7 +166,7 @@ t.test('two updates at the same time may end in either order', async (t) => {
   }
 })
 
-t.test('of a bulk that failed in part, what was acknowledged has to be there', async (t) => {
+t.test('the acknowledged part of a failed bulk must be there', async (t) => {
   const world = play()
   const bulk = world.inserts.find((cycle) => world.schedule.plan(cycle).operation.newRecords > 1)!
   const { key } = world.schedule.plan(bulk)

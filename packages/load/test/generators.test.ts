@@ -1,4 +1,7 @@
-/** What cycles do: the distributions' shapes, purity, proportions, and the way from a record back to its cycle. */
+/**
+ * The schedule: shapes of distributions, purity, proportions, and the way from a record back to
+ * its cycle.
+ */
 import t from 'tap'
 import {
   blockCycles,
@@ -19,7 +22,9 @@ import {
 const shape = { fieldCount: 10, fieldLength: 100 }
 const seed = Number(process.env['SHARDLAB_SEED'] ?? 20_261_121)
 const draws = 100_000
-/** A generator of its own, so that a distribution is judged by other numbers than those of a run. */
+/**
+ * An independent generator, so that a distribution is not judged by the numbers of a run.
+ */
 function* uniforms(count: number): Generator<number> {
   let state = seed >>> 0
   for (let i = 0; i < count; i++) {
@@ -39,7 +44,7 @@ function histogram(name: (typeof distributionNames)[number], records: number, ne
   return counts
 }
 
-t.test(`distributions, seed ${seed}`, async (t) => {
+t.test(`distributions have their shape, seed ${seed}`, async (t) => {
   const records = 1000
   const near = (actual: number, wanted: number, name: string, tolerance = 0.05) =>
     t.ok(Math.abs(actual - wanted) <= wanted * tolerance, `${name}: ${actual} is near ${wanted}`)
@@ -55,7 +60,8 @@ t.test(`distributions, seed ${seed}`, async (t) => {
   near(sum(uniform.slice(0, 500)) / draws, 0.5, 'uniform: half of the draws in half of the records')
 
   const zipf = [...histogram('zipfian', records)].sort((a, b) => b - a)
-  // The most frequent of 10^10 ranked items has a weight of one in 26.469; scattering adds a little from others.
+  // The most frequent of 10^10 ranked items has a weight of one in 26.469; scattering adds a little
+  // from others.
   near(zipf[0]! / draws, 1 / 26.469, 'zipfian: the hottest record', 0.15)
   near(zipf[1]! / draws, 0.5 ** 0.99 / 26.469, 'zipfian: the second', 0.2)
   const hottest = histogram('zipfian', records).indexOf(zipf[0]!)
@@ -92,10 +98,10 @@ t.test(`distributions, seed ${seed}`, async (t) => {
 })
 
 /**
- * What operations draw, in equal classes of the record's number, against the shares that the definition gives. The statistic of 20 classes
- * exceeds 50 once in 8,000 tries.
+ * What operations draw, in equal classes of the record's number, against the shares that the
+ * definition gives. The statistic of 20 classes exceeds 50 once in 8,000 tries.
  */
-t.test(`what operations concern has the shares of its distribution, seed ${seed}`, async (t) => {
+t.test(`operations choose records in the shares of their distribution, seed ${seed}`, async (t) => {
   const [records, classes] = [1000, 20]
   const inAll = 1 - 0.05 ** (1 / 0.8571428571)
   const reach = (i: number) => (1 - 0.05 ** (i / classes / 0.8571428571)) / inAll
@@ -116,7 +122,8 @@ t.test(`what operations concern has the shares of its distribution, seed ${seed}
     t.ok(statistic < 50, `${distribution}: ${statistic.toFixed(1)} in ${classes} classes`)
   }
 
-  // What is latest is ranked by an approximation: its shares are compared with those of 1 / rank^0.99 as they add up.
+  // Recency is ranked by an approximation: its shares are compared with those of 1 /
+  // rank^0.99 as they add up.
   const schedule = new Schedule(compileWorkload({ ...builtInWorkload('d', shape)!, records, seed }))
   schedule.begin(0, null)
   const byRank: number[] = new Array(records).fill(0)
@@ -124,7 +131,8 @@ t.test(`what operations concern has the shares of its distribution, seed ${seed}
   for (let cycle = 0; cycle < draws; cycle++) {
     const { operation, key } = schedule.plan(cycle)
     if (operation.newRecords > 0) continue
-    // A block of 1,000 makes 50 records; what the block before the last one made is the newest that is asked for.
+    // A block of 1,000 creates 50 records; those of the block before the last are the newest that
+    // is asked for.
     const newest = records + Math.max(0, Math.floor(cycle / blockCycles) - 1) * 50 - 1
     byRank[newest - key]!++
     reads++
@@ -138,13 +146,13 @@ t.test(`what operations concern has the shares of its distribution, seed ${seed}
   t.ok(apart < 0.02, `latest: at most ${apart.toFixed(4)} apart`)
 })
 
-/** What a plan and its record come to. */
+/** A plan and its record as plain data. */
 const described = (workload: Workload, schedule: Schedule, cycle: number): unknown => {
   const plan = schedule.plan(cycle)
   return { ...plan, operation: plan.operation.name, record: workload.template.record(plan.key, cycle) }
 }
 
-t.test('what a cycle does follows from its number and the seed alone', async (t) => {
+t.test('a cycle is a function of its number and the seed', async (t) => {
   for (const name of builtInWorkloads) {
     const make = (seed: number): [Workload, Schedule] => {
       const workload = compileWorkload({ ...builtInWorkload(name, shape)!, seed })
@@ -168,7 +176,7 @@ t.test('what a cycle does follows from its number and the seed alone', async (t)
   }
 })
 
-t.test('each block holds the operations in their proportion, and every record has one maker', async (t) => {
+t.test('each block holds the operations in proportion, and every record has one maker', async (t) => {
   for (const name of ['d', 'route-mix'] as const) {
     const workload = compileWorkload({ ...builtInWorkload(name, shape)!, records: 50 })
     const schedule = new Schedule(workload)
@@ -237,7 +245,7 @@ t.test('ids and texts lead back to records and writes', async (t) => {
   )
 })
 
-t.test('an open loop knows when each operation begins', async (t) => {
+t.test('an open loop computes when each operation starts', async (t) => {
   const steady = startOffsetUs(2000, null)
   t.same([0, 1, 2000].map(steady), [0, 500, 1e6])
   const rising = startOffsetUs({ from: 100, to: 300 }, 10)

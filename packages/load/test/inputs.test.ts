@@ -1,4 +1,7 @@
-/** What people write: workload files, sweeps, faults, expectations, shard keys. Wrong ones get one sentence that names place and rule. */
+/**
+ * Inputs of users: workload files, sweeps, faults, expectations, shard keys. Invalid ones get one
+ * sentence that names place and rule.
+ */
 import t from 'tap'
 import {
   OptionError,
@@ -33,7 +36,7 @@ phases:
   - { name: storm, operations: 100, concurrency: 8, mix: { one: 1, more: 1 } }
 `
 
-t.test('a workload file', async (t) => {
+t.test('a workload file is parsed, and errors name line and rule', async (t) => {
   const workload = parseWorkload(valid, 'orders.yaml')
   t.equal(workload.records, 500)
   t.same(
@@ -51,7 +54,7 @@ t.test('a workload file', async (t) => {
   t.equal(String(record['note']).length, 64)
 })
 
-/** A file with one thing replaced, and what is said about it. */
+/** A file with one change, and the expected error. */
 const wrong: readonly [change: readonly [string, string], said: RegExp][] = [
   [['name: orders', 'name: [unclosed'], /^w\.yaml:\d+: Flow sequence in block collection/],
   [['records: 500', 'records: many'], /^w\.yaml:3: records: is a whole number/],
@@ -104,7 +107,10 @@ const wrong: readonly [change: readonly [string, string], said: RegExp][] = [
     ['note: { $text: 64 }', 'note: { $text: 8000000 }\n  more: { $text: 8000000 }'],
     /^w\.yaml:\d+: operations\.more\.documents: so many documents/,
   ],
-  [['mix: { one: 1', 'mix: { none: 1'], /^w\.yaml:21: phases\.1\.mix\.none: mix names none, which is no operation$/],
+  [
+    ['mix: { one: 1', 'mix: { none: 1'],
+    /^w\.yaml:21: phases\.1\.mix\.none: mix names none, which is not an operation$/,
+  ],
 ]
 
 for (const [[from, to], said] of wrong) {
@@ -116,14 +122,14 @@ for (const [[from, to], said] of wrong) {
   })
 }
 
-t.test('an empty file, a list, an alias bomb', async (t) => {
+t.test('an empty file, a list and an alias bomb are refused', async (t) => {
   const bomb = `name: x\na: &a [1,1,1,1,1,1,1,1,1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c]`
   t.throws(() => parseWorkload('', 'w.yaml'), { message: /^w\.yaml:1: the workload: is settings with their values/ })
   for (const text of ['', '[]', '42', bomb])
     t.throws(() => parseWorkload(text, 'w.yaml'), { name: 'OptionError', message: /^w\.yaml/ })
 })
 
-t.test('sweeps', async (t) => {
+t.test('sweeps are parsed or refused with one sentence', async (t) => {
   t.same(parseSweep('shards=1..16'), { of: 'shards', values: [1, 2, 4, 8, 16] })
   t.same(parseSweep('shards=3..10'), { of: 'shards', values: [3, 6, 10] })
   t.same(parseSweep('rate=1000..2500:500'), { of: 'rate', values: [1000, 1500, 2000, 2500] })
@@ -142,14 +148,14 @@ t.test('sweeps', async (t) => {
   }
 })
 
-t.test('faults', async (t) => {
+t.test('faults are parsed or refused with one sentence', async (t) => {
   t.same(parseFault('crash shard02 at 10s for 5s'), { text: 'crash shard02 for 5s', atSecs: 10 })
   t.same(parseFault('at 500ms partition shard01 from shard02'), { text: 'partition shard01 from shard02', atSecs: 0.5 })
   t.same(parseFault('pause shard01'), { text: 'pause shard01', atSecs: 0 })
   for (const text of ['', 'at 5s', 'crash shard02 at noon']) t.throws(() => parseFault(text), OptionError, text)
 })
 
-t.test('expectations', async (t) => {
+t.test('expectations are parsed or refused with one sentence', async (t) => {
   t.match(parseExpectation('p99<20ms'), { metric: 'p99', scope: null, operator: '<', value: 20_000 })
   t.match(parseExpectation(' p99.9 ( read ) <= 1.5s'), {
     metric: 'p99.9',
@@ -175,14 +181,14 @@ t.test('expectations', async (t) => {
   }
 })
 
-t.test('shard keys', async (t) => {
+t.test('shard keys are parsed or refused with one sentence', async (t) => {
   t.same(parseShardKey('customer:1, _id:hashed'), { customer: 1, _id: 'hashed' })
   t.equal(parseShardKey('none'), null)
   for (const text of ['', 'a', 'a:2', 'a:-1', 'a:1,', 'a:1,a:hashed'])
     t.throws(() => parseShardKey(text), OptionError, text)
 })
 
-t.test('options', async (t) => {
+t.test('invalid options are refused with one sentence', async (t) => {
   const uri = 'mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=200'
   const cases: readonly [Record<string, unknown>, RegExp][] = [
     [{ workload: 'z' }, /^workload is "z"; use one of a, b/],

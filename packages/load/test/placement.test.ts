@@ -1,4 +1,7 @@
-/** Where operations go, by chunks that a test lays down; and which of them wait in a critical section. */
+/**
+ * Classifies operations by given chunks, and finds those that overlap a critical
+ * section.
+ */
 import t from 'tap'
 import { encode, encodeKeyString, fieldsOf, hashedKeyValue, Long, MinKey, toRawValue } from '@shardlab/bson'
 import {
@@ -51,7 +54,7 @@ const data: PlacementData = {
   primary: 3,
 }
 
-t.test('by ranges', async (t) => {
+t.test('operations on a ranged key are classified by chunks', async (t) => {
   const placement = new Placement(data, workload)
   const cases: [string, number, string, number[]][] = [
     ['one', 0, 'targeted', [0]],
@@ -82,7 +85,7 @@ t.test('by ranges', async (t) => {
   }
 })
 
-t.test('by a hash, unsharded, unrouted', async (t) => {
+t.test('operations on hashed, unsharded and unrouted collections are classified', async (t) => {
   const hashed = new Placement(
     {
       ...data,
@@ -111,7 +114,7 @@ t.test('by a hash, unsharded, unrouted', async (t) => {
   })
 })
 
-t.test('operations in a critical section', async (t) => {
+t.test('operations that overlap a critical section of their key are found', async (t) => {
   const schedule = new Schedule(workload)
   schedule.begin(0, null)
   const journal = new LaneJournal(0, 1)

@@ -64,7 +64,6 @@ export const proseDebt: readonly string[] = [
   'packages/actor/',
   'packages/cluster/',
   'packages/config-server/',
-  'packages/load/',
   'packages/mongos/',
   'packages/node/',
   'packages/scenario/',

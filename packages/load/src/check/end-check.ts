@@ -1,6 +1,6 @@
 /**
- * Compares what is there with what was acknowledged. The documents come one by one in any order; what each may hold follows from the schedule and the
- * journal.
+ * Compares the final documents with the acknowledged writes. Documents arrive one by one in any
+ * order; the schedule and the journal determine what each may contain.
  */
 import { findField, fieldsOf, valuesEqual } from '@shardlab/bson'
 import { documentBytes } from '../engines/wire/op-msg.js'
@@ -53,7 +53,7 @@ export class EndCheck {
     return this.#documents
   }
 
-  /** A document of the collection. */
+  /** Checks one document of the collection. */
   see(document: Uint8Array): void {
     this.#documents++
     const { template, records } = this.#workload
@@ -74,7 +74,7 @@ export class EndCheck {
     const expected = new Map(fieldsOf(documentBytes(template.record(key, made))))
     const found = new Map(fieldsOf(document))
     for (const name of found.keys()) {
-      if (!expected.has(name)) this.#find('corrupt', `${String(idValue)} has a field ${name}, which nobody wrote`)
+      if (!expected.has(name)) this.#find('corrupt', `${String(idValue)} has a field ${name}, which was never written`)
     }
     for (const [name, value] of expected) {
       const there = found.get(name)
@@ -94,7 +94,7 @@ export class EndCheck {
     }
   }
 
-  /** After the last document. */
+  /** Call after the last document. */
   finish(wrongReads: { readonly count: number; readonly cycles: readonly number[] }): EndCheckReport {
     const { records, template } = this.#workload
     const lost = (key: number, how: string): void => {
@@ -142,7 +142,7 @@ export class EndCheck {
     const { template } = this.#workload
     const version = versionOfText(value)
     if (version === null || template.text(text, key, version) !== value) {
-      return this.#find('corrupt', `${id}: ${text.name} holds a text that nobody wrote`)
+      return this.#find('corrupt', `${id}: ${text.name} holds a text that was never written`)
     }
     let endUs: number
     if (version === made) {
@@ -155,7 +155,10 @@ export class EndCheck {
         this.#journal.outcome(cycle) === 'none' ||
         !this.#writes(cycle, key, text)
       ) {
-        return this.#find('corrupt', `${id}: ${text.name} holds a text of another place or of a write that never was`)
+        return this.#find(
+          'corrupt',
+          `${id}: ${text.name} holds a text of another place or of a write that never happened`,
+        )
       }
       endUs = this.#endOf(cycle, 0)
     }
@@ -164,7 +167,9 @@ export class EndCheck {
     }
   }
 
-  /** When a write was surely done; one of unknown outcome may be done at any time. */
+  /**
+   * When a write had certainly been executed; a write of unknown outcome may happen at any time.
+   */
   #endOf(cycle: number, index: number): number {
     return this.#journal.outcome(cycle, index) === 'acknowledged'
       ? this.#journal.endUs(cycle)

@@ -1,4 +1,4 @@
-/** Everything in the collection, past no cache and in no order. */
+/** Reads the whole collection, bypassing caches, in any order. */
 import type { Control } from '../run/control.js'
 import type { Stopping } from '../run/stopping.js'
 import { nowUs, sleep } from '../run/clock.js'
@@ -9,8 +9,10 @@ const patienceUs = 30e6
 const pauseMs = 1000
 
 /**
- * Shows all documents to a check. A shard that is coming back gets half a minute; each attempt begins with a new check.
- * @throws the server's error of the last attempt; when nobody waits any longer, whatever was in the way
+ * Passes all documents to a check. Waits up to half a minute for a shard that is restarting; each
+ * attempt starts a new check.
+ * @throws the server's error of the last attempt, or the current obstacle once the user is in a
+ *   hurry
  */
 export async function readBack(
   { client }: Control,

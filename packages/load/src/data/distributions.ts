@@ -1,6 +1,6 @@
 /**
- * Which records operations concern: YCSB's generators (`site.ycsb.generator`), each as a function of a number in [0, 1), so that a choice can be
- * made again.
+ * Selects the records of operations: YCSB's generators (`site.ycsb.generator`) as pure functions of
+ * a number in [0, 1), so that each choice can be repeated.
  */
 import { mix32 } from './hash.js'
 
@@ -16,13 +16,16 @@ export type DistributionName = (typeof distributionNames)[number]
 export type Distribution = (u: number, cycle: number, newest: number) => number
 
 const zipfianConstant = 0.99
-/** `ScrambledZipfianGenerator`: so many items are ranked, whatever the number of records, and the sum of their weights at 0.99. */
+/**
+ * `ScrambledZipfianGenerator`: the fixed number of ranked items, and the sum of their weights at
+ * 0.99.
+ */
 const scrambledItems = 10_000_000_000
 const scrambledZeta = 26.46902820178302
-/** `HotspotIntegerGenerator`: that share of the operations concerns that share of the records. */
+/** `HotspotIntegerGenerator`: this share of operations goes to that share of records. */
 const hotOperations = 0.8
 const hotRecords = 0.2
-/** `ExponentialGenerator`: that share of the operations concerns that newest share of the records. */
+/** `ExponentialGenerator`: this share of operations goes to that newest share of records. */
 const exponentialPercentile = 0.95
 const exponentialRecords = 0.8571428571
 
@@ -47,7 +50,7 @@ export function distributionOf(name: DistributionName, records: number): Distrib
     }
     case 'exponential': {
       const gamma = -Math.log(1 - exponentialPercentile) / (records * exponentialRecords)
-      // What YCSB draws again, beyond the oldest record, is left out of the range that u is stretched over.
+      // YCSB draws again beyond the oldest record; here u is scaled to the range instead.
       const inside = 1 - Math.exp(-gamma * records)
       return (u, _cycle, newest) => newest - Math.min(records - 1, Math.floor(-Math.log(1 - u * inside) / gamma))
     }
@@ -56,7 +59,10 @@ export function distributionOf(name: DistributionName, records: number): Distrib
   }
 }
 
-/** Gray et al., Quickly generating billion-record synthetic databases: the rank of an item, 0 the most frequent. */
+/**
+ * Gray et al., Quickly generating billion-record synthetic databases: the rank of an item, 0 the
+ * most frequent.
+ */
 export function zipfian(items: number, zeta: number, theta = zipfianConstant): (u: number) => number {
   const alpha = 1 / (1 - theta)
   const second = 1 + 0.5 ** theta

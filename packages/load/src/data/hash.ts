@@ -1,4 +1,7 @@
-/** Hashes that everything random in a load test comes from: functions of seed, number and purpose, never a state. */
+/**
+ * Hash functions behind all randomness of a load test: functions of seed, number and purpose,
+ * without state.
+ */
 
 /** The finaliser of MurmurHash3: a bijection of 32-bit numbers. */
 export function mix32(value: number): number {
@@ -30,5 +33,5 @@ export function unit(seed: number, n: number, purpose: number): number {
   return ((high >>> 5) * 67108864 + (low >>> 6)) / 9007199254740992
 }
 
-/** What a hash is for. Two purposes never share a number. */
+/** Purposes of hashes. No two share a number. */
 export const purposes = { key: 1, field: 2, limit: 3, shuffle: 4, text: 5, value: 1000 } as const

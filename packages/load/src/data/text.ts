@@ -1,8 +1,10 @@
-/** Texts that tell who wrote them, and names of records that tell their number. */
+/**
+ * Texts that contain the version that wrote them, and record names that encode the record's number.
+ */
 import { hash32, mix32, purposes, unmix32 } from './hash.js'
 
 const versionDigits = 10
-/** A version, a colon and at least one character that depends on the place. */
+/** A version, a colon and at least one character that depends on the field. */
 export const textLengthMin = versionDigits + 2
 
 const alphabet = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .'
@@ -11,7 +13,7 @@ const starts = 65536
 export class Texts {
   readonly #seed: number
   readonly #longest: number
-  /** Made when it is first needed. */
+  /** Created on first use. */
   #pool: string | null = null
 
   /** @param longest length of the longest text */
@@ -21,7 +23,8 @@ export class Texts {
   }
 
   /**
-   * The text that the write `version` gives to a field of a record: 0 is loading, n + 1 the operation of cycle n.
+   * The text of a record's field after the write `version`: 0 is the initial load, n + 1 the
+   * operation of cycle n.
    * @param length in characters, which are bytes; at least {@link textLengthMin}
    */
   text(key: number, field: number, version: number, length: number): string {
@@ -37,7 +40,7 @@ export class Texts {
   }
 }
 
-/** The version that a text claims, null when it is none of ours. */
+/** The version in a text; null: not a text of this load test. */
 export function versionOfText(text: string): number | null {
   if (text[versionDigits] !== ':') return null
   const digits = text.slice(0, versionDigits)
@@ -47,12 +50,15 @@ export function versionOfText(text: string): number | null {
 /** Record numbers are below this. */
 export const keysMax = 4294967296
 
-/** `user` and ten digits in which neighbouring records are far apart, as in YCSB's hashed insert order; a bijection. */
+/**
+ * `user` and ten digits that scatter neighbouring records, as in YCSB's hashed insert order. A
+ * bijection.
+ */
 export function keyName(seed: number, key: number): string {
   return `user${String(mix32(key ^ mix32(seed))).padStart(10, '0')}`
 }
 
-/** The record of a name, null for a text that is no name. */
+/** The record of a name; null: not such a name. */
 export function keyOfName(seed: number, name: string): number | null {
   const match = /^user(\d{10})$/.exec(name)
   if (match === null || Number(match[1]) >= keysMax) return null

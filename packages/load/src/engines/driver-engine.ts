@@ -1,4 +1,4 @@
-/** The official driver, used as applications use it: with its pool, its sessions and its retries. */
+/** The official driver, used as by applications: with its pool, sessions and retries. */
 import {
   MongoBulkWriteError,
   MongoClient,
@@ -43,7 +43,7 @@ export class DriverEngine implements Engine {
     return new DriverEngine(workload, client)
   }
 
-  /** Commands that failed without their operation failing have been repeated. */
+  /** Commands that failed although their operation succeeded were retried. */
   get retries(): number {
     return Math.max(0, this.#failedCommands - this.#failedOperations)
   }
@@ -112,7 +112,7 @@ function resultOf(error: unknown, action: Action): OperationResult {
   if (error instanceof MongoBulkWriteError && action.kind === 'insert' && !isNetworkError) {
     const failures = Array.isArray(error.writeErrors) ? error.writeErrors : [error.writeErrors]
     const failed = new Set(failures.map(({ index }) => index))
-    // Without write errors it is the whole command that failed.
+    // Without write errors the whole command failed.
     const written = failed.size === 0 ? null : action.documents.flatMap((_, i) => (failed.has(i) ? [] : [i]))
     return failedWith(codeText(failures[0]?.code ?? error.code, null), false, written)
   }

@@ -5,25 +5,25 @@ import type { EngineName } from '../types.js'
 export interface OperationResult {
   /** `HostUnreachable 6`, `MongoNetworkError`; null: no error. */
   readonly error: string | null
-  /** Nobody knows whether it has been carried out, or it is known that it has not: in either case it does not count as acknowledged. */
+  /** False if the outcome is unknown, or known to be a failure. */
   readonly acknowledged: boolean
-  /** Documents that a read returned, or an update found; -1: neither. */
+  /** Documents that a read returned or an update matched; -1: neither. */
   readonly found: number
-  /** Of a bulk insert that failed in part: the documents that are in, by their place. */
+  /** Of a bulk insert that failed in part: the positions of the inserted documents. */
   readonly written: readonly number[] | null
-  /** The connection is the trouble: wait a moment before the next one. */
+  /** The connection failed: pause before the next operation. */
   readonly isNetworkError: boolean
 }
 
 export interface Engine {
-  /** Everything that can be done before the clock starts. */
+  /** Does all work that is possible before the clock starts. */
   prepare(plan: Plan): unknown
   /**
    * Sends a prepared operation; never rejects.
    * @param slot the number of the caller, below the engine's concurrency
    */
   send(prepared: unknown, slot: number): Promise<OperationResult>
-  /** Attempts that were repeated without anybody asking. */
+  /** Attempts that were retried automatically. */
   readonly retries: number
   close(): Promise<void>
 }

@@ -1,8 +1,8 @@
-/** Names that were meant. */
+/** Suggestions for misspelt names. */
 
 /**
- * @param name as it was written
- * @returns the one that differs from it in case only or by at most two characters (of short ones one), or that it begins; null: there is none other
+ * @returns the name that differs from `name` only in case or by at most two characters (one for
+ * short names), or that starts with it; null: none, or several
  */
 export function nearest(name: string, names: readonly string[]): string | null {
   const written = name.toLowerCase()
@@ -16,7 +16,7 @@ export function nearest(name: string, names: readonly string[]): string | null {
   return found
 }
 
-/** How many characters are to be added, left out or changed. */
+/** Number of characters to add, remove or replace. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j)
   for (let i = 1; i <= a.length; i++) {

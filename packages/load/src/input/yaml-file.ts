@@ -1,28 +1,28 @@
-/** YAML files of settings, workloads and scenarios: whatever is wrong with one is told by its line and the rule that it breaks. */
+/** YAML files of settings, workloads and scenarios. Errors name the line and the broken rule. */
 import { LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
 import { nearest } from './nearest.js'
 
-/** Where a setting is: `['operations', 'one', 'by']`. */
+/** Path of a setting: `['operations', 'one', 'by']`. */
 export type SettingPath = readonly PropertyKey[]
 
 export interface YamlFileOptions {
-  /** What to call the file in errors. */
+  /** Name of the file in errors. */
   readonly path: string
-  /** What to call all of it: `the workload`. */
+  /** Name of the whole contents in errors: `the workload`. */
   readonly whole: string
   /** The error to throw. Its message: `<path>:<line>: <setting>: <rule>`, one sentence. */
   readonly Problem: new (message: string) => Error
 }
 
 export class YamlFile {
-  /** As YAML says it; nothing has been checked. */
+  /** The parsed YAML, unchecked. */
   readonly value: unknown
   readonly #options: YamlFileOptions
   readonly #lines = new LineCounter()
   readonly #yaml: ReturnType<typeof parseDocument>
 
-  /** @throws Problem when the text is not YAML, or grows out of all bounds by its aliases */
+  /** @throws Problem when the text is not YAML, or its aliases expand too far */
   constructor(text: string, options: YamlFileOptions) {
     const { path, whole, Problem } = options
     this.#options = options
@@ -39,7 +39,7 @@ export class YamlFile {
     }
   }
 
-  /** @throws Problem with the line of the setting, or of the nearest one around it that is there */
+  /** @throws Problem with the line of the setting, or of the nearest existing setting around it */
   fail(setting: SettingPath, message: string): never {
     const { path, whole, Problem } = this.#options
     const name = setting.map(String).join('.')
@@ -47,10 +47,10 @@ export class YamlFile {
   }
 
   /**
-   * What the schema makes of a value.
-   * @param value default: all of the file
-   * @param originOf where the file has a part of the value. Default: in the same place
-   * @throws Problem for the first rule that is broken
+   * Parses a value with a schema.
+   * @param value default: the whole file
+   * @param originOf maps a part of the value to its place in the file. Default: the same place
+   * @throws Problem for the first broken rule
    */
   checked<T>(
     schema: z.ZodType<T>,
@@ -61,7 +61,7 @@ export class YamlFile {
     if (result.success) return result.data
     const { issues } = result.error
     const [first] = issues as [z.core.$ZodIssue]
-    // A setting that is missing may be there under a name that is misspelt.
+    // A missing setting may be present under a misspelt name.
     const misspelt = issues.find((issue) => issue.code === 'unrecognized_keys' && samePlace(issue.path, first.path))
     const issue = misspelt ?? first
     if (issue.code === 'unrecognized_keys') {
@@ -106,7 +106,7 @@ function kindOf(value: unknown): string {
   return kinds[Array.isArray(value) ? 'array' : typeof value] ?? typeof value
 }
 
-/** Is the second one the first, or directly in it? */
+/** Whether the second path equals the first or is directly below it. */
 const samePlace = (outer: SettingPath, path: SettingPath): boolean =>
   outer.every((part, i) => part === path[i]) && path.length <= outer.length + 1
 
@@ -119,7 +119,7 @@ interface JsonSchema {
   readonly allOf?: readonly JsonSchema[]
 }
 
-/** The names that a schema knows at a place. */
+/** The names that a schema allows at a place. */
 function settingsAt(schema: z.ZodType, path: SettingPath): string[] {
   const whole = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema
   const formsOf = (form: JsonSchema): readonly JsonSchema[] => [

@@ -1,6 +1,7 @@
 /**
- * Which operations overlapped a critical section: from `config.changelog`, where a donor's `moveChunk.from` tells how long each step took
- * (server: `MoveTimingHelper`; the last two of six are the critical section and the commit), and from the journal.
+ * Finds the operations that overlapped a critical section: from the journal and from
+ * `config.changelog`, where a donor's `moveChunk.from` lists the duration of each step (server:
+ * `MoveTimingHelper`; the last two of six are the critical section and the commit).
  */
 import type { Document } from 'mongodb'
 import { encode, encodeKeyString, fieldsOf, hashedKeyValue, toRawValue } from '@shardlab/bson'
@@ -12,7 +13,7 @@ import type { Schedule } from '../workload/schedule.js'
 import type { PlacementData } from './placement.js'
 
 export interface CriticalSection {
-  /** By the clock of this process. */
+  /** On the clock of this process. */
   readonly fromUs: number
   readonly toUs: number
   /** KeyStrings of the chunk's bounds. */
@@ -20,7 +21,10 @@ export interface CriticalSection {
   readonly max: string
 }
 
-/** Of migrations of this collection since a moment of this process's clock. Rejects with the server's error where it cannot be asked. */
+/**
+ * Critical sections of this collection's migrations since a moment on this process's clock. Rejects
+ * with the server's error.
+ */
 export async function readCriticalSections(
   { client }: Control,
   ns: string,
@@ -29,7 +33,7 @@ export async function readCriticalSections(
   const beforeUs = nowUs()
   const hello = await client.db('admin').command({ hello: 1 })
   if (!(hello['localTime'] instanceof Date)) throw new Error('its hello has no localTime')
-  // The server's clock in terms of ours, taken at half the round trip.
+  // The server's clock on ours, measured at half the round trip.
   const serverMsAtZero = hello['localTime'].getTime() - (beforeUs + nowUs()) / 2000
   const since = new Date(serverMsAtZero + sinceUs / 1000)
   const entries = await client
@@ -52,7 +56,10 @@ export async function readCriticalSections(
   })
 }
 
-/** Latencies of the operations by key, or on everything, that overlapped one that concerned them. */
+/**
+ * Latencies of operations that overlapped a critical section of their key, or of any key if they
+ * read everything.
+ */
 export function latenciesInCriticalSections(
   sections: readonly CriticalSection[],
   schedule: Schedule,

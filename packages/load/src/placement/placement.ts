@@ -1,6 +1,6 @@
 /**
- * Where operations go: by `config.chunks`, as a router reads it (manual: reference/config-database). It is worked out from keys, so the classes hold
- * for the placement that was read; nothing asks the server for each operation.
+ * Routes operations like a router, by `config.chunks` (manual: reference/config-database). Computed
+ * from keys for the placement read at the start: no request per operation.
  */
 import {
   encodeKeyString,
@@ -15,21 +15,21 @@ import type { RoutingClass } from '../types.js'
 import type { Plan } from '../workload/schedule.js'
 import type { Workload } from '../workload/workload.js'
 
-/** What was read; plain, for worker threads. */
+/** The placement as plain data, for worker threads. */
 export interface PlacementData {
-  /** The server is a mongos. */
+  /** Whether the server is a mongos. */
   readonly isRouted: boolean
-  /** It is none, or tells where chunks are. */
+  /** False: a mongos that does not show its chunks. */
   readonly isKnown: boolean
-  /** Ids. */
+  /** Shard ids. */
   readonly shards: readonly string[]
   /** Null: the collection is not sharded. */
   readonly key: readonly { readonly field: string; readonly hashed: boolean }[] | null
   /** BSON of each chunk's lower bound, in key order. */
   readonly bounds: readonly Uint8Array[]
-  /** Of each chunk, an index in `shards`. */
+  /** Owner of each chunk, an index in `shards`. */
   readonly owners: readonly number[]
-  /** Of the database, an index in `shards`. */
+  /** Primary shard of the database, an index in `shards`. */
   readonly primary: number
 }
 
@@ -47,7 +47,7 @@ export class Placement {
   readonly #bounds: readonly string[]
   readonly #single: readonly Target[]
   readonly #everywhere: Target
-  /** Of a record's own key: the chunk's number plus one. */
+  /** Chunk number plus one of each record's key; 0: not computed. */
   readonly #chunkOfKey: Uint32Array
 
   constructor(data: PlacementData, workload: Workload) {
@@ -69,7 +69,7 @@ export class Placement {
       const shards = [
         ...new Set(Array.from({ length: operation.newRecords }, (_, i) => this.data.owners[this.#chunkOf(key + i)]!)),
       ]
-      // Each document goes to one shard, however many shards the batch is cut into.
+      // Each document goes to one shard, however many batches the command becomes.
       return shards.length === 1 ? this.#single[shards[0]!]! : { routingClass: 'multi', shards }
     }
     const { by, range } = operation
@@ -91,7 +91,7 @@ export class Placement {
     )
   }
 
-  /** The chunk that a record's key lies in; records are found by their loaded values. */
+  /** The chunk of a record's key, computed from its loaded values. */
   #chunkOf(key: number): number {
     const cached = this.#chunkOfKey[key]
     if (cached !== undefined && cached > 0) return cached - 1
@@ -107,7 +107,7 @@ export class Placement {
     })
   }
 
-  /** The last chunk whose lower bound is not above it. */
+  /** The last chunk whose lower bound is at or below the key. */
   #find(keyString: string): number {
     let low = 0
     let high = this.#bounds.length

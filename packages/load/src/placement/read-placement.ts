@@ -1,4 +1,4 @@
-/** Reads from a mongos where a collection's chunks are. */
+/** Reads the placement of a collection from a mongos. */
 import type { Document, MongoClient } from 'mongodb'
 import { encode } from '@shardlab/bson'
 import type { PlacementData } from './placement.js'
@@ -12,10 +12,10 @@ const nowhere: PlacementData = {
   owners: [],
   primary: 0,
 }
-/** Of a mongos that keeps its config database to itself. */
+/** For a mongos that does not let users read its config database. */
 export const unknownPlacement: PlacementData = { ...nowhere, isRouted: true, isKnown: false }
 
-/** Rejects with the server's error where the config database cannot be read. */
+/** Rejects with the server's error if the config database cannot be read. */
 export async function readPlacement(client: MongoClient, ns: string, isMongos: boolean): Promise<PlacementData> {
   if (!isMongos) return nowhere
   const config = client.db('config')
@@ -30,7 +30,7 @@ export async function readPlacement(client: MongoClient, ns: string, isMongos: b
   if (entry === null || entry['dropped'] === true || entry['key'] === undefined || entry['unsplittable'] === true) {
     return { ...nowhere, isRouted: true, shards, primary }
   }
-  // From 5.0 on chunks name their collection by its UUID.
+  // Since 5.0 chunks refer to their collection by UUID.
   const filter = entry['timestamp'] === undefined ? { ns } : { uuid: entry['uuid'] }
   const chunks = await config.collection('chunks').find(filter, { promoteValues: false }).sort({ min: 1 }).toArray()
   return {

@@ -1,4 +1,4 @@
-/** From what the lanes measured to a report. */
+/** Builds the report from the lanes' measurements. */
 import { cpus, totalmem } from 'node:os'
 import type { PlacementData } from '../placement/placement.js'
 import { risenBy, type Opcounters } from '../placement/shard-counters.js'
@@ -186,8 +186,8 @@ function timelineOf({ results, intervalSecs }: MeasuredParts): TimelinePoint[] {
 }
 
 function derivationOf({ isRouted, isKnown, key }: PlacementData): string {
-  if (!isKnown) return 'the server is a mongos that does not tell where chunks are'
-  if (!isRouted) return 'the server is no mongos: operations are not routed'
+  if (!isKnown) return 'the server is a mongos that does not show where chunks are'
+  if (!isRouted) return 'the server is not a mongos: operations are not routed'
   if (key === null) return 'the collection is not sharded: everything goes to the primary shard of its database'
   return "each operation's key against config.chunks as read before the first operation"
 }

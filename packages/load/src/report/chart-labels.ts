@@ -1,6 +1,6 @@
-/** Where the texts of a chart go, so that none covers another. */
+/** Places the texts of a chart without overlaps. */
 
-/** A character of the page's font at 12 pixels is about so wide; better too wide than too narrow. */
+/** Estimated width of a character of the page's font at 12 pixels; rather too wide. */
 const characterWidth = 7.2
 const between = 8
 
@@ -10,15 +10,15 @@ export interface PlacedLabel {
   readonly text: string
   readonly anchor: 'start' | 'end'
   readonly x: number
-  /** From 0, the topmost. */
+  /** Row from the top, starting at 0. */
   readonly row: number
 }
 
 /**
- * Puts each text beside its upright line: on the side where it has room, in the first row where nothing else is.
- * @param labels by their line's place
- * @param room between which places texts may stand, and in how many rows
- * @returns one for each label; shortened where neither side has the room, null where no row has any
+ * Puts each text beside its vertical line: on the side with room, in the first free row.
+ * @param labels in the order of their lines
+ * @param room horizontal limits, and the number of rows
+ * @returns one per label: shortened if neither side has room, null if no row does
  */
 export function placeLabels(
   labels: readonly { readonly x: number; readonly text: string }[],
@@ -42,7 +42,7 @@ export function placeLabels(
   })
 }
 
-/** The ticks of a horizontal axis whose texts, each in the middle below its tick, leave each other room; the first one always. */
+/** The ticks of a horizontal axis whose centred texts do not overlap; always the first. */
 export function readableTicks<Tick extends { readonly x: number; readonly text: string }>(
   ticks: readonly Tick[],
 ): Tick[] {
@@ -55,7 +55,10 @@ export function readableTicks<Tick extends { readonly x: number; readonly text: 
   return kept
 }
 
-/** Which lines run, for a quarter of their points or more, where one before them runs: these are drawn with gaps, so that both can be seen. */
+/**
+ * Which lines cover an earlier one for a quarter of their points or more. They are drawn with gaps,
+ * so that both are visible.
+ */
 export function coveringLines(lines: readonly (readonly (readonly [x: number, y: number])[])[]): boolean[] {
   const near = 1.5
   return lines.map((line, i) =>

@@ -3,9 +3,9 @@ import { coveringLines, placeLabels, readableTicks } from './chart-labels.js'
 
 export interface Series {
   readonly name: string
-  /** CSS class that gives the colour: `s0` … `s7`, `bad`. */
+  /** CSS class of the colour: `s0` … `s7`, `bad`. */
   readonly tone: string
-  /** Where y is NaN the line is interrupted. */
+  /** NaN as y interrupts the line. */
   readonly points: readonly (readonly [x: number, y: number])[]
 }
 
@@ -17,15 +17,15 @@ export interface ChartOptions {
   readonly yScale?: 'linear' | 'log'
   readonly xShown: (value: number) => string
   readonly yShown: (value: number) => string
-  /** Upright lines with a text; a band where one lasts. */
+  /** Vertical lines with a text; with `until`, bands. */
   readonly marks?: readonly { readonly x: number; readonly until?: number; readonly text: string }[]
-  /** The values are counts: no ticks between them. */
+  /** Values are counts: no ticks between integers. */
   readonly yWhole?: boolean
-  /** From where to where the axis goes. Default: as far as the points. */
+  /** Range of the axis. Default: that of the points. */
   readonly xDomain?: readonly [from: number, to: number]
-  /** Ticks instead of round ones. */
+  /** Ticks instead of round numbers. */
   readonly xTicks?: readonly number[]
-  /** Show each point. */
+  /** Draws each point. */
   readonly dots?: boolean
 }
 
@@ -92,7 +92,7 @@ export function lineChart(series: readonly Series[], options: ChartOptions): str
     series.length < 2
       ? ''
       : `<p class="legend">${series.map(({ name, tone }) => `<span><i class="${tone}"></i>${escape(name)}</span>`).join('')}</p>`
-  // By these a page's own script can mark an instant: where the ends of the axis are, and what they stand for.
+  // Lets a script of the page mark an instant: positions and values of the axis ends.
   const ends = [
     Math.min(...xValues),
     Math.max(...xValues),
@@ -104,7 +104,7 @@ export function lineChart(series: readonly Series[], options: ChartOptions): str
   return `<figure><svg viewBox="0 0 ${width} ${height}" role="img" aria-label="${escape(options.title)}" data-axis="${ends}"><text class="title" x="${margin.left}" y="18">${escape(options.title)}</text>${grid.join('')}${foot.join('')}<text class="label" text-anchor="middle" x="${(margin.left + width - margin.right) / 2}" y="${height - 6}">${escape(options.xLabel)}</text><text class="label" text-anchor="middle" transform="translate(14 ${(margin.top + height - margin.bottom) / 2}) rotate(-90)">${escape(options.yLabel)}</text>${lines.join('')}${marks.join('')}</svg>${legend}</figure>`
 }
 
-/** Bars from zero, their names to the left. */
+/** Bars from zero, with names on the left. */
 export function barChart(
   title: string,
   bars: readonly { readonly name: string; readonly value: number; readonly shown: string; readonly tone: string }[],
@@ -113,7 +113,7 @@ export function barChart(
   const row = 26
   const tall = 30 + bars.length * row
   const most = Math.max(...bars.map(({ value }) => value), Number.MIN_VALUE)
-  // A character is about seven wide.
+  // A character is about seven pixels wide.
   const longest = (of: (bar: (typeof bars)[number]) => string): number =>
     7 * Math.max(...bars.map((bar) => of(bar).length))
   const left = Math.min(320, Math.max(90, longest(({ name }) => name) + 20))

@@ -1,10 +1,10 @@
-/** Two reports side by side. */
+/** Compares two reports. */
 import { z } from 'zod'
 import { OptionError } from '../option-error.js'
 import type { Latency, LoadReport } from '../types.js'
 import { duration, table, whole } from './format.js'
 
-/** Reads a report from JSON. Throws an OptionError when it is none. */
+/** Parses a report from JSON. @throws OptionError unless it is a report */
 export function parseReport(json: string, path: string): LoadReport {
   let value: unknown
   try {
@@ -12,7 +12,8 @@ export function parseReport(json: string, path: string): LoadReport {
   } catch {
     throw new OptionError(`${path} is not JSON`)
   }
-  if ((value as LoadReport | null)?.shardlabLoad !== 1) throw new OptionError(`${path} is no report of shardlab load`)
+  if ((value as LoadReport | null)?.shardlabLoad !== 1)
+    throw new OptionError(`${path} is not a report of shardlab load`)
   const issue = compared.safeParse(value).error?.issues[0]
   if (issue !== undefined)
     throw new OptionError(`${path} is not a whole report: ${issue.path.map(String).join('.')} is not as it should be`)
@@ -21,7 +22,7 @@ export function parseReport(json: string, path: string): LoadReport {
 
 const latency = z.object({ intended: z.object({ p50: z.number(), p99: z.number(), p999: z.number() }) })
 const latencies = z.record(z.string(), latency)
-/** As much of a report as a comparison reads. */
+/** The parts of a report that a comparison reads. */
 const compared = z.object({
   measured: z.object({ server: z.string(), client: z.object({}) }),
   workload: z.object({}),
@@ -36,8 +37,8 @@ const compared = z.object({
 })
 
 /**
- * What differs between two runs: b against a, as text; of two sweeps, step by step.
- * @throws OptionError for a sweep and something else
+ * Differences of run b from run a as text; for two sweeps, step by step.
+ * @throws OptionError for a sweep and a single run
  */
 export function compareReports(a: LoadReport, b: LoadReport, names: readonly [string, string]): string {
   if (a.sweep === null && b.sweep === null) return comparedRuns(a, b, names)
@@ -100,7 +101,7 @@ function comparedRuns(a: LoadReport, b: LoadReport, names: readonly [string, str
   ].join('\n')
 }
 
-/** What should be equal in two runs that are compared, unless it is what is compared. */
+/** Settings that should be equal in compared runs, and differ. */
 function differencesOf(a: LoadReport, b: LoadReport): string[] {
   const parts: Readonly<Record<string, (report: LoadReport) => unknown>> = {
     workload: ({ workload }) => workload.name,

@@ -1,7 +1,10 @@
-/** Thresholds: `p99<20ms`, `p99.9(read)<=50ms`, `errors==0`, `throughput>1000`, `share(shard01)<40%`. */
+/**
+ * Thresholds: `p99<20ms`, `p99.9(read)<=50ms`, `errors==0`, `throughput>1000`,
+ * `share(shard01)<40%`.
+ */
 import { OptionError } from '../option-error.js'
 import { decodeHistogram } from '../run/histograms.js'
-import { routingClasses, type Latency, type LoadReport } from '../types.js'
+import { routingClasses, type Expectation, type Latency, type LoadReport } from '../types.js'
 
 const operators: Readonly<Record<string, (a: number, b: number) => boolean>> = {
   '<': (a, b) => a < b,
@@ -14,20 +17,10 @@ const operators: Readonly<Record<string, (a: number, b: number) => boolean>> = {
 const timeUnitsUs: Readonly<Record<string, number>> = { us: 1, ms: 1000, s: 1e6 }
 const counts = ['errors', 'operations', 'retries', 'throughput', 'errorRate', 'share'] as const
 
-export interface Expectation {
-  readonly text: string
-  readonly metric: string
-  /** An operation, a routing class or, for `share`, a shard; null: everything. */
-  readonly scope: string | null
-  readonly operator: string
-  /** Microseconds for latencies, a fraction for what was given in percent. */
-  readonly value: number
-}
-
 const grammar =
   /^\s*([a-zA-Z]+\d*(?:\.\d+)?)\s*(?:\(\s*([^()\s]+)\s*\))?\s*(<=|>=|==|!=|<|>)\s*(\d+(?:\.\d+)?)\s*(us|ms|s|%)?\s*$/
 
-/** Throws an OptionError for what cannot be understood. */
+/** @throws OptionError for a text that is not an expectation */
 export function parseExpectation(text: string): Expectation {
   const match = grammar.exec(text)
   const wrong = (why: string): OptionError => new OptionError(`the expectation "${text}" ${why}`)
@@ -48,7 +41,10 @@ export function parseExpectation(text: string): Expectation {
   return { text, metric: metric!, scope: scope ?? null, operator: operator!, value: Number(number) * factor }
 }
 
-/** A sentence for each expectation that a report, or a step of its sweep, does not meet. Throws an OptionError for a scope that is not there. */
+/**
+ * One sentence per expectation that the report, or a step of its sweep, does not meet.
+ * @throws OptionError for an unknown scope
+ */
 export function failedExpectations(report: LoadReport, expectations: readonly Expectation[]): string[] {
   const steps =
     report.sweep === null
@@ -69,7 +65,7 @@ export function failedExpectations(report: LoadReport, expectations: readonly Ex
 }
 
 /**
- * Checks the names in brackets as far as they are known before a run; shards are not.
+ * Checks the names in brackets that are known before a run, which excludes shards.
  * @param operations of the workload
  * @throws OptionError
  */
@@ -81,7 +77,7 @@ export function checkScopes(expectations: readonly Expectation[], operations: re
   }
 }
 
-/** Null: a latency of nothing. */
+/** Null: a latency without operations. */
 function valueOf(report: LoadReport, expectation: Expectation): number | null {
   const { metric, scope, text } = expectation
   if (metric === 'share') {
@@ -106,7 +102,7 @@ function valueOf(report: LoadReport, expectation: Expectation): number | null {
   return decodeHistogram(latency.histogram).getValueAtPercentile(Number(metric.slice(1)))
 }
 
-/** Null: there was no such operation. Throws an OptionError for a scope that no report of this workload has. */
+/** Null: no such operation ran. @throws OptionError for a scope that this workload cannot have */
 function latencyOf({ latencyUs, workload }: LoadReport, expectation: Expectation): Latency | null {
   const { scope } = expectation
   if (scope === null) return latencyUs.all

@@ -1,4 +1,4 @@
-/** Numbers as people read them. */
+/** Formats numbers for people. */
 
 /** `820 µs`, `12.4 ms`, `1.50 s`. */
 export function duration(us: number): string {
@@ -8,7 +8,7 @@ export function duration(us: number): string {
   return `${(us / 1e6).toFixed(2)} s`
 }
 
-/** The same for the ticks of an axis: `1 ms`, `2.5 s`. */
+/** The same for axis ticks: `1 ms`, `2.5 s`. */
 export function shortDuration(us: number): string {
   const [value, unit] = us < 1000 ? [us, 'µs'] : us < 1e6 ? [us / 1000, 'ms'] : [us / 1e6, 's']
   return `${Number(value.toPrecision(3))} ${unit}`
@@ -16,12 +16,12 @@ export function shortDuration(us: number): string {
 
 export const whole = (value: number): string => Math.round(value).toLocaleString('en')
 
-/** Of something a second: `0.001`, `2.3`, `12`, `1,200`. */
+/** Rates per second: `0.001`, `2.3`, `12`, `1,200`. */
 export const perSecond = (value: number): string => (value < 10 ? String(Number(value.toPrecision(2))) : whole(value))
 
 export const percent = (share: number): string => `${(share * 100).toFixed(1)}%`
 
-/** Columns as wide as their widest cell, the first one to the left. */
+/** Aligns columns by their widest cell; the first is left-aligned. */
 export function table(rows: readonly (readonly string[])[], indent = '  '): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
   return rows

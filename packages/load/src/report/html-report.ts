@@ -1,4 +1,4 @@
-/** A report as one page that needs no network. */
+/** The report as one page without network access. */
 import { decodeHistogram } from '../run/histograms.js'
 import type { Latency, LoadReport } from '../types.js'
 import { barChart, escape, lineChart, type Series } from './charts.js'
@@ -77,7 +77,7 @@ function timeline({ timeline: points, marks }: LoadReport): string {
       ...(untilSecs === null ? {} : { until: untilSecs }),
     })),
   }
-  // The last interval may be cut short.
+  // The last interval may be incomplete.
   const complete = points.length > 2 ? points.slice(0, -1) : points
   const line = (name: string, tone: string, of: (point: (typeof points)[number]) => number): Series => ({
     name,
@@ -97,7 +97,7 @@ function timeline({ timeline: points, marks }: LoadReport): string {
       line('p99', 's1', ({ p99Us }) => p99Us),
       line('p50', 's0', ({ p50Us }) => p50Us),
     ].map(
-      // Where nothing was answered there is no latency.
+      // Intervals without replies have no latency.
       (series) => ({ ...series, points: series.points.map(([x, y]) => [x, y > 0 ? y : Number.NaN] as const) }),
     ),
     { ...common, title: 'Latency over time', yLabel: 'latency', yScale: 'log', yShown: shortDuration },
@@ -106,7 +106,7 @@ function timeline({ timeline: points, marks }: LoadReport): string {
   return `<h2>Timeline</h2>${rate}${latency}${list === '' ? '' : `<ul>${list}</ul>`}`
 }
 
-/** 1 - 1/x stands at x: each step to the right is one nine more. */
+/** 1 - 1/x is drawn at x: each step to the right adds a nine. */
 const ninesTicks = [1, 2, 10, 100, 1000, 10_000]
 
 function percentileChart(title: string, latencies: Readonly<Record<string, Latency>>): string {
@@ -114,7 +114,7 @@ function percentileChart(title: string, latencies: Readonly<Record<string, Laten
     if (count === errors) return []
     const decoded = decodeHistogram(histogram)
     const points: [number, number][] = []
-    // Beyond the number of operations a percentile is the maximum.
+    // Percentiles beyond the number of operations equal the maximum.
     for (let x = 1; x <= Math.min(10_000, Math.max(2, count - errors)); x *= 1.25)
       points.push([x, decoded.getValueAtPercentile((1 - 1 / x) * 100)])
     return [{ name, tone: tones[i % tones.length]!, points }]
@@ -134,7 +134,7 @@ function percentileChart(title: string, latencies: Readonly<Record<string, Laten
   })
 }
 
-/** How often which latency: buckets that grow by a tenth. */
+/** Histogram of latencies with buckets that grow by a tenth. */
 function histogramChart({ histogram, count, errors }: Latency): string {
   if (count === errors) return ''
   const decoded = decodeHistogram(histogram)
@@ -262,7 +262,7 @@ function sweep(report: LoadReport): string {
     ),
     latency('p50'),
     latency('p99'),
-    // A busy moment of the machine falls upon both alike.
+    // Load of the machine affects both lines alike.
     lineChart(
       [
         {

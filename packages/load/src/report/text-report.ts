@@ -1,7 +1,7 @@
 import type { Latency, LoadReport, Mark, Ramp, WorkloadReport } from '../types.js'
 import { duration, percent, perSecond, table, whole } from './format.js'
 
-/** A report as lines for a terminal. */
+/** The report for a terminal. */
 export function textReport(report: LoadReport): string {
   const parts =
     report.sweep === null
@@ -24,7 +24,7 @@ const latencyRow = (name: string, { count, errors, intended, service }: Latency)
 function single(report: LoadReport): string {
   const { latencyUs, workload, measured, errors } = report
   const lines = [
-    ...(report.interrupted ? ['INTERRUPTED: what follows is of what was done until then', ''] : []),
+    ...(report.interrupted ? ['INTERRUPTED: the figures cover what was done until then', ''] : []),
     `${workload.name}: ${whole(report.operations)} operations in ${report.durationSecs.toFixed(1)} s, ${perSecond(report.throughput)} a second, ${whole(errors.total)} errors, ${whole(report.retries)} retries`,
     `  ${loopOf(report)}; ${whole(workload.records)} records in ${workload.ns}, shard key ${workload.shardKey}, seed ${workload.seed}`,
     ...(report.notBegun > 0 ? [`  ${notBegunSentence(report)}`] : []),
@@ -64,7 +64,7 @@ function single(report: LoadReport): string {
     ])
     lines.push(
       '',
-      'Shards (latency: of what went to one alone)',
+      'Shards (latency: operations that went to this shard alone)',
       table([['', 'operations', 'share', 'chunks', 'p50', 'p99'], ...rows]),
     )
   }
@@ -132,9 +132,9 @@ const notLearnedLines = ({ measured }: LoadReport): string[] =>
   measured.notLearned.map((sentence) => `  not learned: ${sentence}`)
 
 export const notBegunSentence = ({ notBegun }: LoadReport): string =>
-  `${whole(notBegun)} operations were due and had not begun at the end: the rate was not kept, and how long they waited is in no latency`
+  `${whole(notBegun)} operations were due but did not start before the end: the rate was not kept, and their waiting time is in no latency`
 
-/** What the median broadcast took in terms of the median targeted operation; null without either. */
+/** Median broadcast latency divided by median targeted latency; null without either. */
 export function broadcastOf({ latencyUs }: LoadReport): number | null {
   const { broadcast, targeted } = latencyUs.byRoutingClass
   if (broadcast === undefined || targeted === undefined || targeted.service.p50 === 0 || broadcast.service.p50 === 0)
@@ -150,7 +150,7 @@ export function checkLine({ endCheck }: LoadReport): string {
   if (endCheck.ok === null) return `End check: ${endCheck.leftOut ?? 'none'}`
   const { documents, unknownOutcomes } = endCheck
   if (endCheck.ok)
-    return `End check: all that was acknowledged is there (${whole(documents)} documents read back, ${whole(unknownOutcomes)} writes of unknown outcome)`
+    return `End check: every acknowledged write is there (${whole(documents)} documents read back, ${whole(unknownOutcomes)} writes of unknown outcome)`
   const { lost, unexpected, doubled, stale, corrupt, wrongReads } = endCheck
   const found = Object.entries({ lost, unexpected, doubled, stale, corrupt, 'wrong reads': wrongReads }).filter(
     ([, count]) => count > 0,
@@ -158,7 +158,7 @@ export function checkLine({ endCheck }: LoadReport): string {
   return `End check FAILED: ${found.length === 0 ? 'nothing could be read' : found.map(([name, count]) => `${whole(count)} ${name}`).join(', ')}`
 }
 
-/** What differs between the steps of a sweep is not told as a number; phases are told one by one. */
+/** The swept quantity is shown per step, not here; phases are shown one by one. */
 export function loopOf({ workload, sweep }: LoadReport): string {
   const shown = (ramp: Ramp, unit: (value: number) => string): string =>
     typeof ramp === 'number' ? unit(ramp) : `${unit(ramp.from)} to ${unit(ramp.to)}`

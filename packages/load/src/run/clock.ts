@@ -1,4 +1,4 @@
-/** Microseconds of a clock that never goes back and that all threads of a process share. */
+/** Microseconds of a monotonic clock shared by all threads of the process. */
 export function nowUs(): number {
   const [seconds, nanoseconds] = process.hrtime()
   return seconds * 1e6 + nanoseconds / 1e3

@@ -1,4 +1,4 @@
-/** The connection beside the load: what the server is, preparing, loading, checking. */
+/** The connection beside the load: it inspects the server, prepares, loads and checks. */
 import { MongoClient, MongoServerSelectionError, type Document, type MongoClientOptions } from 'mongodb'
 import { messageOf, OptionError } from '../option-error.js'
 import type { Measured } from '../types.js'
@@ -18,7 +18,7 @@ export interface Control {
 
 const selectionTimeoutMs = 5000
 
-/** Options that a connection string does not set itself. */
+/** Options that the connection string does not set. */
 export function clientOptions(uri: string, concurrency: number): MongoClientOptions {
   const unset = (name: string): boolean => !new RegExp(`[?&]${name}=`, 'i').test(uri)
   return {
@@ -28,7 +28,10 @@ export function clientOptions(uri: string, concurrency: number): MongoClientOpti
   }
 }
 
-/** Connects, until the run is stopped; a string that is none and a server that does not answer are an OptionError. */
+/**
+ * Connects unless the run is stopped. @throws OptionError for an invalid string or an unreachable
+ * server
+ */
 export async function connectControl(uri: string, stopping: Stopping): Promise<Control> {
   let client: MongoClient
   try {
@@ -68,7 +71,7 @@ async function learn(client: MongoClient): Promise<Control> {
     isMongos,
     topology: isMongos ? 'sharded' : hello['setName'] === undefined ? 'single' : 'replica set',
     version: typeof buildInfo['version'] === 'string' ? buildInfo['version'] : 'of unknown version',
-    // A real server is built from some commit.
+    // A real server reports the commit it was built from.
     isEmulator: /^0+$/.test(String(buildInfo['gitVersion'])),
     hosts: client.options.hosts.map(String),
   }

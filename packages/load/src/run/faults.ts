@@ -1,4 +1,4 @@
-/** Faults of a Shardlab cluster, each at its moment. */
+/** Applies faults to a Shardlab cluster at their times. */
 import { parseDuration } from '@shardlab/quantities'
 import type { Document } from 'mongodb'
 import { messageOf, OptionError } from '../option-error.js'
@@ -6,12 +6,14 @@ import type { Mark } from '../types.js'
 import type { Control } from './control.js'
 
 export interface PlannedFault {
-  /** Without its moment: what the cluster is told. */
+  /** The fault without its time, as sent to the cluster. */
   readonly text: string
   readonly atSecs: number
 }
 
-/** `crash shard02 at 10s for 5s`; without `at`: with the first operation. */
+/**
+ * Parses `crash shard02 at 10s for 5s`. Without `at`, the fault starts with the first operation.
+ */
 export function parseFault(text: string): PlannedFault {
   const at = /(?:^|\s)at\s+(\d\S*)(?=\s|$)/.exec(text)
   const atMs = at === null ? 0 : parseDuration(at[1]!)
@@ -22,7 +24,7 @@ export function parseFault(text: string): PlannedFault {
   return { text: rest.trim().replace(/\s+/g, ' '), atSecs: atMs / 1000 }
 }
 
-/** Throws an OptionError when the server has no faults, or does not understand these. */
+/** @throws OptionError when the server has no faults, or rejects one of these */
 export async function checkFaults({ client, isEmulator }: Control, faults: readonly PlannedFault[]): Promise<void> {
   const admin = client.db('admin')
   const there =
@@ -33,7 +35,7 @@ export async function checkFaults({ client, isEmulator }: Control, faults: reado
     ))
   if (!there) throw new OptionError('--fault needs a Shardlab cluster: other servers have no command for faults')
   for (const { text } of faults) {
-    // A fault that says itself how long it waits cannot be put off.
+    // A fault with its own delay cannot be postponed.
     if (/\safter\s/.test(text)) continue
     try {
       const { id } = await admin.command({ shardlab: 'apply', fault: text + later })
@@ -44,20 +46,20 @@ export async function checkFaults({ client, isEmulator }: Control, faults: reado
   }
 }
 
-/** Puts a fault off beyond the end of any run: the cluster reads it, and nothing happens. */
+/** Postpones a fault beyond the end of any run, so that the cluster only validates it. */
 const later = ' after 24h'
 
 const refusalOf = (text: string, error: unknown): OptionError =>
   new OptionError(`the fault "${text}" was refused: ${messageOf(error).replace(later, '')}`)
 
 export interface ScheduledFaults {
-  /** Rejects with an OptionError when the cluster refuses one, and never resolves. */
+  /** Rejects with an OptionError when the cluster refuses a fault; never resolves. */
   readonly failed: Promise<never>
-  /** Those that the cluster has taken. One that lasts until the end of the operations has no end yet: infinite. */
+  /** Applied faults. A fault that lasts until the end of the operations ends at infinity. */
   readonly marks: readonly Mark[]
-  /** Heals those that have no end of their own, so that everything can be read back; those whose moment has not come never come. */
+  /** Heals faults without an end, so that everything can be read back, and cancels later ones. */
   end(): Promise<void>
-  /** Lets no further ones come. */
+  /** Cancels later faults. */
   stop(): void
 }
 
@@ -67,8 +69,8 @@ interface AppliedMark extends Mark {
 }
 
 /**
- * Applies faults at their moments, until they are ended or stopped.
- * @param nowSecs what time it is on the timeline
+ * Applies faults at their times until ended or stopped.
+ * @param nowSecs current time on the timeline
  */
 export function scheduleFaults(
   { client }: Control,
@@ -78,7 +80,7 @@ export function scheduleFaults(
   const admin = client.db('admin')
   let fail: (error: Error) => void
   const failed = new Promise<never>((_, reject) => (fail = reject))
-  // Nobody may be listening yet.
+  // The caller may not be listening yet.
   failed.catch(() => {})
   const marks: AppliedMark[] = []
   const applying: Promise<void>[] = []
@@ -86,7 +88,7 @@ export function scheduleFaults(
   const apply = async ({ text }: PlannedFault): Promise<void> => {
     const { id } = await admin.command({ shardlab: 'apply', fault: text })
     const atSecs = nowSecs()
-    // One that is over at once, as a restart, is not in the list.
+    // A fault that ends at once, such as a restart, is not listed.
     const { beginsAt, healsAt } = (await list()).find((fault) => fault['id'] === id) ?? {}
     const lastsSecs =
       healsAt instanceof Date ? (healsAt.getTime() - (beginsAt as Date).getTime()) / 1000 : Number.POSITIVE_INFINITY
@@ -110,7 +112,7 @@ export function scheduleFaults(
       const left = new Set((await list()).map(({ id }) => id as number))
       for (const mark of endless) {
         if (left.has(mark.id)) await admin.command({ shardlab: 'heal', id: mark.id }).catch(() => {})
-        // Somebody else has healed it, nobody knows when.
+        // Healed by another client at an unknown time.
         else mark.untilSecs = null
       }
     },

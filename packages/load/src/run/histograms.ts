@@ -4,7 +4,10 @@ import type { LatencySummary } from '../types.js'
 
 export type { Histogram }
 
-/** Three digits: a value is right to a thousandth. Longer than an hour counts as an hour. */
+/**
+ * Three significant digits: values are accurate to a thousandth. Longer than an hour counts as an
+ * hour.
+ */
 const longestUs = 3_600_000_000
 
 export const newHistogram = (digits: 2 | 3 = 3): Histogram =>
@@ -29,7 +32,7 @@ export function mergeHistograms(texts: readonly string[], digits: 2 | 3 = 3): Hi
 }
 
 export function summaryOf(histogram: Histogram): LatencySummary {
-  // A percentile is the end of its bucket, which may lie beyond the highest value.
+  // A percentile is the end of its bucket, which may exceed the highest value.
   const at = (percentile: number): number => Math.min(histogram.maxValue, histogram.getValueAtPercentile(percentile))
   const empty = histogram.totalCount === 0
   return {

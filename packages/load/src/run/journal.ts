@@ -1,4 +1,7 @@
-/** What became of each cycle: 13 bytes, in pages. Cycles of a lane are `lane`, `lane + lanes`, … */
+/**
+ * Outcomes of all cycles: 13 bytes each, in pages. The cycles of a lane are `lane`, `lane + lanes`,
+ * …
+ */
 
 export const outcomes = { none: 0, acknowledged: 1, unknown: 2, inPart: 3 } as const
 
@@ -14,7 +17,7 @@ export interface JournalData {
   readonly lane: number
   readonly lanes: number
   readonly pages: readonly (Page | undefined)[]
-  /** Of bulk inserts that failed in part: the cycle and the places of the documents that are in. */
+  /** Of bulk inserts that failed in part: the cycle, and positions of the inserted documents. */
   readonly inPart: readonly (readonly [number, readonly number[]])[]
 }
 
@@ -48,7 +51,6 @@ export class LaneJournal {
   }
 }
 
-/** The journals of all lanes. */
 export class Journal {
   readonly #lanes: readonly JournalData[]
   readonly #inPart: ReadonlyMap<number, ReadonlySet<number>>
@@ -60,7 +62,7 @@ export class Journal {
     )
   }
 
-  /** `index`: which of the records that it makes; 0 for other writes. */
+  /** @param index which of the records that the cycle creates; 0 for other writes */
   outcome(cycle: number, index = 0): 'none' | 'acknowledged' | 'unknown' {
     const [page, at] = this.#find(cycle)
     const outcome = page?.outcome[at] ?? outcomes.none
@@ -73,7 +75,7 @@ export class Journal {
     return page?.startUs[at] ?? 0
   }
 
-  /** The moment of the answer. */
+  /** Time of the reply. */
   endUs(cycle: number): number {
     const [page, at] = this.#find(cycle)
     return page === undefined ? 0 : page.startUs[at]! + page.durationUs[at]!

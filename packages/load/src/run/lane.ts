@@ -1,4 +1,4 @@
-/** One thread's part of the load: every `lanes`-th cycle, through an engine of its own. */
+/** One thread's share of the load: every `lanes`-th cycle, with an engine of its own. */
 import { DriverEngine } from '../engines/driver-engine.js'
 import type { Engine } from '../engines/engine.js'
 import { WireEngine } from '../engines/wire/wire-engine.js'
@@ -24,18 +24,18 @@ export interface LaneOptions {
   readonly concurrency: number
   readonly pipeline: number
   readonly intervalUs: number
-  /** Keep a journal. */
+  /** Whether to keep a journal. */
   readonly check: boolean
 }
 
-/** A stretch of operations; the same for all lanes. */
+/** A section of the run; the same for all lanes. */
 export interface Segment {
   readonly cyclesSoFar: number
   readonly weights: Readonly<Record<string, number>> | null
   readonly isMeasured: boolean
-  /** When it begins. */
+  /** Start of the segment. */
   readonly startUs: number
-  /** When the measured time as a whole began. */
+  /** Start of the measured time. */
   readonly measuredSinceUs: number
   readonly durationSecs: number | null
   readonly operations: number | null
@@ -53,11 +53,11 @@ export interface LaneResult {
   readonly recorder: RecorderData
   readonly journal: JournalData | null
   readonly retries: number
-  /** Operations of the measured segments that were due and have not begun. */
+  /** Operations of the measured segments that were due but did not start. */
   readonly notBegun: number
 }
 
-/** After an error of the network the next try waits. */
+/** Pause after a network error. */
 const backoffMs = 25
 
 export class Lane {
@@ -69,7 +69,7 @@ export class Lane {
   readonly #journal: LaneJournal
   readonly #recorder: Recorder
   readonly #pacer = new Pacer()
-  /** When no further operation was to begin any more. */
+  /** When no further operation may start. */
   #endingAtUs = Number.POSITIVE_INFINITY
   #notBegun = 0
 
@@ -93,7 +93,7 @@ export class Lane {
     return new Lane(options, workload, engine)
   }
 
-  /** Plays a segment; resolves with one past the highest cycle that may have run. */
+  /** Runs a segment. Resolves with one past the highest cycle that may have run. */
   async run(segment: Segment): Promise<number> {
     const { lane, lanes } = this.#options
     const first = this.#schedule.begin(segment.cyclesSoFar, segment.weights)
@@ -136,7 +136,8 @@ export class Lane {
         if (this.#isEnding) return
         const startUs = nowUs()
         const sent = this.#engine.send(prepared, number)
-        // Whoever waits for an answer may as well write the next question; in an open loop that would take cycles too early.
+        // Prepare the next operation while waiting for a reply; in an open loop that would take
+        // cycles too early.
         current = offsetUs === null ? ready() : null
         const result = await sent
         const endUs = nowUs()
@@ -148,7 +149,7 @@ export class Lane {
     if (wait > 0) await sleep(wait / 1000)
     const slots = Math.ceil(highest(segment.concurrency) / lanes)
     await Promise.all(Array.from({ length: slots }, (_, i) => slot(i)))
-    // When the last operation of a slow rate is done, its time is not over.
+    // At a slow rate the last operation may end before its time does.
     if (segment.rate !== null && stopUs < Number.POSITIVE_INFINITY && next < end && !this.#isEnding)
       await this.#pacer.until(stopUs)
     if (segment.isMeasured && segment.rate !== null) {
@@ -174,13 +175,13 @@ export class Lane {
     }
   }
 
-  /** Begins no further operation; a segment that is running ends with what is in flight. */
+  /** Starts no further operation; a running segment ends after the operations in flight. */
   stop(): void {
     this.#endingAtUs = Math.min(this.#endingAtUs, nowUs())
     this.#pacer.release()
   }
 
-  /** Ends a segment that is running, too. */
+  /** Also ends a running segment. */
   close(): Promise<void> {
     this.stop()
     return this.#engine.close()
@@ -200,7 +201,7 @@ export class Lane {
   ): void {
     const { operation, key, cycle } = plan
     const foundNothing = result.error === null && result.found === 0
-    // An update that found nothing has written nothing.
+    // An update that matched nothing has written nothing.
     if (this.#options.check)
       this.#journal.note(cycle, result.acknowledged && !foundNothing, result.written, startUs, endUs)
     if (foundNothing && key < this.#workload.records && operation.filter === null) this.#recorder.noteWrongRead(cycle)

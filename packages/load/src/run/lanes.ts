@@ -27,7 +27,7 @@ class ThreadLane implements LaneHandle {
       else waiting?.reject(new Error(error))
     })
     this.#worker.on('error', (error) => this.#fail(error))
-    this.#worker.on('exit', () => this.#fail(new Error('a load thread ended before it was done')))
+    this.#worker.on('exit', () => this.#fail(new Error('a load thread ended early')))
   }
 
   static async connect(options: LaneOptions): Promise<ThreadLane> {
@@ -85,7 +85,7 @@ export class Lanes {
 
   /**
    * @param threads 0: one lane in this thread
-   * @throws OptionError when a server that answered before takes no connections
+   * @throws OptionError when a server that replied before refuses connections
    */
   static async connect(threads: number, options: Omit<LaneOptions, 'lane' | 'lanes'>): Promise<Lanes> {
     try {
@@ -113,7 +113,7 @@ export class Lanes {
     }
   }
 
-  /** Plays a segment on all lanes; resolves with one past the highest cycle that may have run. */
+  /** Runs a segment on all lanes. Resolves with one past the highest cycle that may have run. */
   async run(segment: Segment): Promise<number> {
     return Math.max(...(await Promise.all(this.#lanes.map((lane) => lane.run(segment)))))
   }
@@ -132,7 +132,7 @@ export class Lanes {
     return Promise.all(this.#lanes.map(async (lane) => lane.result()))
   }
 
-  /** Begins no further operation on any lane. */
+  /** Starts no further operation on any lane. */
   async stop(): Promise<void> {
     await Promise.all(this.#lanes.map(async (lane) => lane.stop()))
   }

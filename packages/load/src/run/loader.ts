@@ -1,4 +1,4 @@
-/** The records that are there before the first operation. */
+/** Loads the initial records. */
 import { MongoBulkWriteError } from 'mongodb'
 import { messageOf, OptionError } from '../option-error.js'
 import type { Workload } from '../workload/workload.js'
@@ -13,7 +13,11 @@ const attemptsMax = 10
 const pauseMs = 500
 const duplicateKey = 11000
 
-/** Inserts records 0 to `records - 1`, each at version 0; every one is acknowledged in the end. Throws an OptionError with the server's error. A run that is stopped loads no more. */
+/**
+ * Inserts records 0 to `records - 1`, each at version 0, until all are acknowledged. Stops early
+ * when the run is stopped.
+ * @throws OptionError with the server's error
+ */
 export async function loadRecords(
   { client }: Control,
   workload: Workload,
@@ -35,7 +39,7 @@ export async function loadRecords(
           await collection.insertMany(batch, { ordered: false })
           break
         } catch (error) {
-          // Of a batch that is sent again, a part may be in already.
+          // Part of a repeated batch may have been inserted before.
           if ((attempt > 1 && isOnlyDuplicates(error)) || stopping.isStopped) break
           if (attempt === attemptsMax)
             throw new OptionError(`records cannot be loaded into ${workload.ns}: ${messageOf(error)}`)

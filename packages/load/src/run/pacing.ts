@@ -1,21 +1,24 @@
-/** When operations of an open loop are to begin. */
+/** Start times of the operations of an open loop. */
 import type { Ramp } from '../types.js'
 import { nowUs } from './clock.js'
 
-/** Microseconds after the beginning at which operation `i` starts; at a straight line from one rate to another over the duration. */
+/**
+ * Microseconds after the start at which operation `i` starts. The rate changes linearly over the
+ * duration.
+ */
 export function startOffsetUs(rate: Ramp, durationSecs: number | null): (i: number) => number {
   if (typeof rate === 'number') return (i) => (i / rate) * 1e6
   const { from, to } = rate
   const slope = (to - from) / durationSecs!
   if (slope === 0) return (i) => (i / from) * 1e6
   return (i) => {
-    // i = from·t + slope·t²/2; a falling line that never gets that far has no such moment.
+    // i = from·t + slope·t²/2; a falling line may never reach i.
     const root = from * from + 2 * slope * i
     return root < 0 ? Number.POSITIVE_INFINITY : ((Math.sqrt(root) - from) / slope) * 1e6
   }
 }
 
-/** How many operations of an open loop are due before so many microseconds after the beginning have passed. */
+/** Number of operations due before this many microseconds have passed. */
 export function dueBefore(rate: Ramp, durationSecs: number | null): (elapsedUs: number) => number {
   const { from, to } = typeof rate === 'number' ? { from: rate, to: rate } : rate
   const slope = from === to ? 0 : (to - from) / durationSecs!
@@ -25,7 +28,7 @@ export function dueBefore(rate: Ramp, durationSecs: number | null): (elapsedUs: 
   }
 }
 
-/** How many may be in flight after so many microseconds. */
+/** Operations allowed in flight after this many microseconds. */
 export function allowedAt(concurrency: Ramp, durationSecs: number | null): (elapsedUs: number) => number {
   if (typeof concurrency === 'number') return () => concurrency
   const { from, to } = concurrency
@@ -34,16 +37,16 @@ export function allowedAt(concurrency: Ramp, durationSecs: number | null): (elap
 
 export const highest = (ramp: Ramp): number => (typeof ramp === 'number' ? ramp : Math.max(ramp.from, ramp.to))
 
-/** Timers of Node.js are up to two milliseconds late: that is left to a loop that stays awake. */
+/** Timers of Node.js are up to two milliseconds late: busy-wait for the rest. */
 const awakeUs = 2000
 
-/** Lets callers go at their moments. Moments are asked for in rising order. */
+/** Releases callers at their times, which must ascend. */
 export class Pacer {
   readonly #waiting: { atUs: number; go: () => void }[] = []
   #isRunning = false
   #timer: NodeJS.Timeout | undefined
 
-  /** Resolves at `atUs`, at once when that has passed. */
+  /** Resolves at `atUs`; undefined: that time has passed. */
   until(atUs: number): Promise<void> | undefined {
     if (atUs <= nowUs()) return undefined
     return new Promise((go) => {
@@ -55,9 +58,9 @@ export class Pacer {
     })
   }
 
-  /** Lets all go that wait. */
+  /** Releases all callers. */
   release(): void {
-    // Nothing is left that it could be for, and it would keep the process.
+    // A pending timer would keep the process alive.
     clearTimeout(this.#timer)
     this.#isRunning = false
     for (const { go } of this.#waiting.splice(0)) go()

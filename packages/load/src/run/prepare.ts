@@ -1,4 +1,4 @@
-/** An empty collection, sharded as the workload says, with a chunk on each shard. */
+/** Creates the empty collection, sharded as the workload says, with chunks on every shard. */
 import { MinKey, MongoServerError, type Document } from 'mongodb'
 import { messageOf, OptionError } from '../option-error.js'
 import { keysMax } from '../data/text.js'
@@ -7,7 +7,10 @@ import type { Control } from './control.js'
 
 const namespaceNotFound = 26
 
-/** Throws an OptionError where the collection holds documents and may not be dropped, and where the server refuses the shard key or an index. */
+/**
+ * @throws OptionError when the collection has documents and may not be dropped, or the server
+ * refuses the shard key or an index
+ */
 export async function prepareCollection(control: Control, workload: Workload, drop: boolean): Promise<void> {
   const { client, isMongos } = control
   const { database, collection: name, ns, shardKey, indexes } = workload
@@ -37,7 +40,8 @@ async function shard({ client }: Control, workload: Workload, key: NonNullable<W
       `${workload.ns} cannot be sharded by ${JSON.stringify(key)}: ${messageOf(error)} (with --shard-key none it stays as it is)`,
     )
   }
-  // A collection whose key begins with a hash gets its chunks from shardCollection; one with ranges would begin on one shard.
+  // shardCollection spreads chunks only for keys with a hashed prefix; ranged ones start on one
+  // shard.
   const [first, ...others] = Object.entries(key)
   if (first![1] === 'hashed') return
   const shards = await client
@@ -61,7 +65,7 @@ async function shard({ client }: Control, workload: Workload, key: NonNullable<W
   }
 }
 
-/** The value of a field below which that share of the records lies; null for fields of which that is not known. */
+/** The value of a field below which this share of the records lies; null: unknown. */
 function quantiles({ template, records }: Workload, field: string): ((share: number) => unknown) | null {
   const generator = template.generatorOf(field)
   switch (generator?.name) {

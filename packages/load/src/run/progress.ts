@@ -1,4 +1,4 @@
-/** Tells whoever asked how far a run is, four times a second. */
+/** Reports the progress of a run four times a second. */
 import type { LoadOptions, Progress } from '../types.js'
 import { nowUs } from './clock.js'
 import type { LaneProgress } from './lane.js'
@@ -42,7 +42,7 @@ export class ProgressTeller {
     this.#done = done
   }
 
-  /** Asks the lanes, until stopped. */
+  /** Polls the lanes until stopped. */
   watch(ask: () => Promise<LaneProgress>): { stop(): void } {
     if (this.#tell === undefined) return { stop() {} }
     const timer = setInterval(() => {

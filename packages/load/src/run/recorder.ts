@@ -1,4 +1,4 @@
-/** What one lane measured. */
+/** Measurements of one lane. */
 import type { OperationResult } from '../engines/engine.js'
 import type { Target } from '../placement/placement.js'
 import type { RoutingClass } from '../types.js'
@@ -6,7 +6,6 @@ import type { Plan } from '../workload/schedule.js'
 import { encodeHistogram, newHistogram, note, type Histogram } from './histograms.js'
 
 export interface CellData {
-  /** Index of the operation. */
   readonly operation: number
   readonly routingClass: RoutingClass
   readonly errors: number
@@ -19,15 +18,17 @@ export interface RecorderData {
   readonly cells: readonly CellData[]
   /** Histogram of failed operations; null: none. */
   readonly failed: string | null
-  /** Operation and code to count. */
+  /** Operation, error code, count. */
   readonly errors: readonly (readonly [operation: number, code: string, count: number])[]
-  /** Operations of each shard, by its index. */
+  /** Operations by shard index. */
   readonly perShard: readonly number[]
-  /** Histogram of the successful operations that went to one shard alone, by its index; null: none. */
+  /**
+   * By shard index: histogram of successful operations that went to this shard alone; null: none.
+   */
   readonly shardLatencies: readonly (string | null)[]
-  /** Sparse: interval to its numbers. */
+  /** Sparse: interval and its figures. */
   readonly timeline: readonly (readonly [interval: number, errors: number, histogram: string])[]
-  /** Cycles of reads that found nothing where a loaded record is; the first ones, and how many. */
+  /** Reads that missed a loaded record: the number, and the first cycles. */
   readonly wrongReads: { readonly count: number; readonly cycles: readonly number[] }
 }
 
@@ -56,7 +57,7 @@ export class Recorder {
   #failed: Histogram | null = null
   #wrongReads = 0
   readonly #wrongCycles: number[] = []
-  /** Totals since the beginning, for progress. */
+  /** Totals so far, for progress. */
   operations = 0
   failures = 0
 
@@ -64,7 +65,7 @@ export class Recorder {
     this.#intervalUs = intervalUs
   }
 
-  /** @param elapsedUs from the beginning of the measured time to the answer */
+  /** @param elapsedUs from the start of the measured time to the reply */
   note(
     plan: Plan,
     target: Target,
@@ -102,7 +103,7 @@ export class Recorder {
     if (this.#wrongReads++ < examplesMax) this.#wrongCycles.push(cycle)
   }
 
-  /** The 99th percentile of the last whole interval. */
+  /** The 99th percentile of the last complete interval. */
   lastP99Us(): number | null {
     const last = this.#intervals.at(-2)
     return last === undefined ? null : last.histogram.getValueAtPercentile(99)

@@ -1,11 +1,14 @@
-/** Reads with conditions or stages of the user's own, tried once: what the server refuses is wrong in the workload file, not slow. */
+/**
+ * Tries reads with user-defined conditions or stages once: an error of the server then blames the
+ * workload file.
+ */
 import { MongoServerError } from 'mongodb'
 import { messageOf, OptionError } from '../option-error.js'
 import { actionOf } from '../workload/action.js'
 import type { Workload } from '../workload/workload.js'
 import type { Control } from './control.js'
 
-/** Throws an OptionError that names the operation when the server does not understand it. */
+/** @throws OptionError that names the operation when the server rejects it */
 export async function rehearse({ client }: Control, workload: Workload): Promise<void> {
   const collection = client.db(workload.database).collection(workload.collection)
   for (const operation of workload.operations) {

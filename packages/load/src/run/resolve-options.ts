@@ -1,4 +1,4 @@
-/** Options checked and filled in; everything wrong is an OptionError. */
+/** Checks options and fills in defaults. Every mistake is an OptionError. */
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { distributionNames } from '../data/distributions.js'
@@ -117,12 +117,12 @@ function resolvePhases(options: LoadOptions, phases: readonly PhaseSource[] | nu
   if (phases !== null) {
     if (durationSecs !== undefined || operations !== undefined) {
       throw new OptionError(
-        'the workload has phases, which say how long they take: leave out --duration and --operations',
+        'the workload's phases set the duration: leave out --duration and --operations',
       )
     }
     for (const name of ['rate', 'concurrency'] as const) {
       if (options[name] !== undefined && phases.every((phase) => phase[name] !== undefined))
-        throw new OptionError(`every phase of the workload says its own ${name}: leave out --${name}`)
+        throw new OptionError(`every phase of the workload sets its own ${name}: leave out --${name}`)
     }
     return phases.map((phase) => {
       const ofRate = phase.rate ?? rate ?? null
@@ -158,7 +158,7 @@ function resolveWorkload(options: LoadOptions): Workload {
     )
   }
   if (builtIn === null && (options.fieldCount !== undefined || options.fieldLength !== undefined)) {
-    throw new OptionError('a workload file says what its records look like: leave out --field-count and --field-length')
+    throw new OptionError('a workload file defines its records: leave out --field-count and --field-length')
   }
   const source = builtIn ?? parseWorkload(readText(name), name).source
   const changed: WorkloadSource = {

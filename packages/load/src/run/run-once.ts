@@ -30,7 +30,7 @@ const unchecked = (leftOut: EndCheckReport['leftOut']): EndCheckReport => ({
   ...{ ok: null, leftOut, documents: 0, lost: 0, unexpected: 0, doubled: 0, stale: 0, corrupt: 0, wrongReads: 0 },
   ...{ unknownOutcomes: 0, examples: [] },
 })
-/** A moment for all lanes to begin together. */
+/** Delay after which all lanes start together. */
 const headStartMs = 20
 const intervalSecsMin = 0.1
 const intervalsWanted = 200
@@ -43,7 +43,7 @@ export async function runOnce(options: LoadOptions, step: string | null = null):
   const control = await connectControl(options.uri, stopping)
   try {
     if (control.client.options.writeConcern?.w === 0)
-      throw new OptionError('w=0 acknowledges nothing that could be measured or checked: leave it out')
+      throw new OptionError('with w=0 nothing is acknowledged that could be measured or checked: leave it out')
     if (load.engine === 'wire') refuseForWire(control)
     if (load.faults.length > 0) await checkFaults(control, load.faults)
     return await measure(load, control, options, new ProgressTeller(options.onProgress, step), stopping)
@@ -97,7 +97,7 @@ async function measure(
     }
     schedule.begin(cycles, segment.weights)
     const done = lanes.run({ ...segment, cyclesSoFar: cycles, startUs, measuredSinceUs })
-    // Nobody waits for it any more when a fault is refused.
+    // Prevent an unhandled rejection when a fault is refused.
     done.catch(() => {})
     cycles = (await stopping.unlessHurried(faults === null ? done : Promise.race([done, faults.failed]))) ?? cycles
   }
@@ -123,7 +123,7 @@ async function measure(
     if (interrupted) phaseMarks.push({ atSecs: elapsedSecs(), untilSecs: null, text: 'interrupted' })
     if (faults !== null) await stopping.unlessHurried((faults as ScheduledFaults).end())
     const results = await lanes.results()
-    // What is still in flight has no outcome.
+    // Operations still in flight have no outcome.
     const journal = load.check && !stopping.isHurried ? new Journal(results.map((result) => result.journal!)) : null
     const after = placement.isKnown ? await placementAfter(control, workload.ns, stopping) : unknownPlacement
     const sections =
@@ -200,7 +200,7 @@ async function sectionsSince(control: Control, ns: string, sinceUs: number): Pro
   }
 }
 
-/** Marks end with the operations; faults whose moment came too late are named. */
+/** Cuts marks at the end of the operations, and reports faults whose time came too late. */
 function withinRun(marks: readonly Mark[], endSecs: number, { faults }: ResolvedLoad): Mark[] {
   const late = faults.filter(({ atSecs }) => atSecs >= endSecs)
   return [
@@ -217,7 +217,7 @@ function withinRun(marks: readonly Mark[], endSecs: number, { faults }: Resolved
   ].sort((a, b) => a.atSecs - b.atSecs)
 }
 
-/** The placement once more; null where it cannot be read any longer. A shard may still be coming back. */
+/** Reads the placement again; null: not readable. A shard may still be restarting. */
 async function placementAfter(control: Control, ns: string, stopping: Stopping): Promise<PlacementData | null> {
   const untilUs = nowUs() + settlingUs
   const unlearned = (why: unknown): null => {

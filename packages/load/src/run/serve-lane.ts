@@ -1,4 +1,4 @@
-/** A lane on a worker thread: the other end of ThreadLane. */
+/** A lane on a worker thread: the counterpart of ThreadLane. */
 import type { MessagePort } from 'node:worker_threads'
 import { Lane, type LaneOptions, type Segment } from './lane.js'
 

@@ -1,7 +1,7 @@
-/** How a run is ended before its time. */
+/** Early end of a run. */
 import type { LoadOptions } from '../types.js'
 
-/** A run was stopped before its first measured operation: there is nothing to report. */
+/** A run was stopped before its first measured operation, so there is nothing to report. */
 export class InterruptedError extends Error {
   override readonly name = 'InterruptedError'
 
@@ -10,9 +10,9 @@ export class InterruptedError extends Error {
   }
 }
 
-/** The two signals of the options, for as long as a run lasts. */
+/** The two abort signals of the options, during a run. */
 export class Stopping {
-  /** Resolves when the operations are to end. */
+  /** Resolves when the operations should end. */
   readonly stopped: Promise<void>
   readonly #hurried: Promise<void>
   readonly #stop: AbortSignal | undefined
@@ -34,12 +34,15 @@ export class Stopping {
     return this.#hurry?.aborted === true
   }
 
-  /** Throws an InterruptedError once the run has been stopped. */
+  /** @throws InterruptedError once the run has been stopped */
   check(): void {
     if (this.isStopped) throw new InterruptedError()
   }
 
-  /** What the work comes to; rejects with an InterruptedError as soon as the run is stopped, and nobody waits for the work. */
+  /**
+   * The result of the work. Rejects with an InterruptedError as soon as the run is stopped, without
+   * waiting for the work.
+   */
   async unlessStopped<Result>(work: Promise<Result>): Promise<Result> {
     const stopped = async (): Promise<never> => {
       await Promise.race([this.stopped, this.#hurried])
@@ -48,12 +51,12 @@ export class Stopping {
     return Promise.race([work, stopped()])
   }
 
-  /** What the work comes to; null as soon as there is to be no more waiting. */
+  /** The result of the work; null as soon as the user is in a hurry. */
   unlessHurried<Result>(work: Promise<Result>): Promise<Result | null> {
     return Promise.race([work, this.#hurried.then(() => null)])
   }
 
-  /** After the run: listens no longer. */
+  /** Call after the run: removes the listeners. */
   end(): void {
     for (const forget of this.#forget) forget()
   }

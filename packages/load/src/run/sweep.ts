@@ -1,4 +1,4 @@
-/** The same measurement with one thing changed from step to step. */
+/** Repeats a measurement with one setting changed from step to step. */
 import { OptionError } from '../option-error.js'
 import type { LoadOptions, LoadReport } from '../types.js'
 import { runOnce } from './run-once.js'
@@ -14,7 +14,10 @@ export interface Sweep {
 
 const stepsMax = 64
 
-/** `shards=1..16`: doubling from 1 on, 16 included; `rate=1000..5000:1000`: by so much; `mongos=1,2,4`: these. Throws an OptionError. */
+/**
+ * Parses `shards=1..16` (doubling, 16 included), `rate=1000..5000:1000` (by steps) and
+ * `mongos=1,2,4` (a list). @throws OptionError
+ */
 export function parseSweep(text: string): Sweep {
   const match = /^(\w+)=(?:(\d+)\.\.(\d+)(?::(\d+))?|(\d+(?:,\d+)*))$/.exec(text.replace(/\s/g, ''))
   const of = swept.find((name) => name === match?.[1])
@@ -42,14 +45,14 @@ function between(from: number, to: number, by: number | null): number[] {
   return [...values, to]
 }
 
-/** A load with the value of a step; a thread needs at least one operation in flight. */
+/** The options of a step. Each thread needs at least one operation in flight. */
 export function stepOf(options: LoadOptions, of: 'concurrency' | 'rate', value: number): LoadOptions {
   const threads =
     of === 'concurrency' && options.threads !== undefined ? { threads: Math.min(options.threads, value) } : {}
   return { ...options, ...threads, [of]: value }
 }
 
-/** A measurement for each step; what comes back is the last one, with all of them in `sweep`. */
+/** Runs all steps. Returns the last report, with all of them in `sweep`. */
 export async function runSweep(options: LoadOptions, { of, values }: Sweep): Promise<LoadReport> {
   const ofCluster = of === 'shards' || of === 'mongos'
   if (ofCluster && options.startCluster === undefined) {
@@ -57,7 +60,7 @@ export async function runSweep(options: LoadOptions, { of, values }: Sweep): Pro
   }
   const measure = async (i: number, value: number): Promise<LoadReport> => {
     const step = `${of}=${value}`
-    // The collection is the first step's own: the next one may drop it.
+    // The first step created the collection, so later ones may drop it.
     if (!ofCluster) return runOnce({ ...stepOf(options, of, value), drop: i > 0 || (options.drop ?? false) }, step)
     const cluster = await options.startCluster!({ [of]: value })
     try {

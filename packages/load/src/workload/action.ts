@@ -1,4 +1,4 @@
-/** What a plan asks of the server, whatever engine sends it. */
+/** The requests of a plan, independent of the engine. */
 import { textsFrom } from './workload.js'
 import { versionOf, type Plan } from './schedule.js'
 import type { Workload } from './workload.js'
@@ -45,7 +45,7 @@ export function actionOf(workload: Workload, plan: Plan): Action {
     case 'upsert': {
       const filter: Filter = {}
       const set: Record<string, unknown> = {}
-      // The fields of the filter become those of the document; only they route it.
+      // Fields of the filter become fields of the document, so only they route it.
       const inFilter = new Set(['_id', ...Object.keys(workload.shardKey ?? {})])
       for (const [name, value] of Object.entries(template.record(key, versionOf(cycle))))
         (inFilter.has(name) ? filter : set)[name] = value

@@ -1,4 +1,7 @@
-/** YCSB's core workloads (`workloads/workloada` to `workloadf`), and a mix of all the ways in which an operation can be routed. */
+/**
+ * YCSB's core workloads (`workloads/workloada` to `workloadf`), and one that covers every way to
+ * route an operation.
+ */
 import type { OperationSource, WorkloadSource } from './schema.js'
 
 export interface RecordShape {
@@ -53,7 +56,10 @@ const routeMix: WorkloadSource['operations'] = {
 
 export const builtInWorkloads = [...Object.keys(operationsOf), 'route-mix'] as const
 
-/** The source of a built-in workload, null when there is none of this name. YCSB's default shape: 10 fields of 100 bytes. */
+/**
+ * The source of a built-in workload; null: unknown name. YCSB's default shape is 10 fields of 100
+ * bytes.
+ */
 export function builtInWorkload(name: string, shape: RecordShape): WorkloadSource | null {
   const common = { name, seed: 1, ns: 'shardlab_load.records', records: 1000 }
   const ycsb = operationsOf[name]

@@ -1,12 +1,11 @@
-/** Workload files: YAML, each broken rule with its line. */
+/** Parses workload files (YAML). Errors name the line. */
 import { YamlFile } from '../input/yaml-file.js'
 import { OptionError } from '../option-error.js'
 import { workloadSchema } from './schema.js'
 import { compileWorkload, WorkloadRuleError, type Workload } from './workload.js'
 
 /**
- * Reads a workload.
- * @param path what to call the file in errors
+ * @param path name of the file in errors
  * @throws OptionError with file, line and rule
  */
 export function parseWorkload(text: string, path: string): Workload {

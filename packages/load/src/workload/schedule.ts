@@ -1,8 +1,9 @@
 /**
- * From the number of a cycle to what it does, and from a record back to the cycle that made it.
- *
- * Cycles come in blocks of 1,000. Each block holds the operations in the proportion of their weights, shuffled by a hash; so an insert's rank among
- * all inserts, which is its record's number, follows from its place. A segment is a stretch of cycles with one mix of weights and begins with a block.
+ * Maps the number of a cycle to its operation, and a record back to the cycle that created it.
+ * Cycles come in blocks of 1,000. Each block holds the operations in proportion to their weights,
+ * shuffled by a hash, so an insert's rank among all inserts, which is its record's number, follows
+ * from its position. A segment is a range of cycles with one mix of weights and starts with a
+ * block.
  */
 import { distributionOf, type Distribution } from '../data/distributions.js'
 import { hash32, purposes, unit } from '../data/hash.js'
@@ -11,19 +12,19 @@ import type { Operation, Workload } from './workload.js'
 export const blockCycles = 1000
 const shuffles = 64
 
-/** What one cycle does. */
+/** The operation of one cycle. */
 export interface Plan {
   readonly cycle: number
   readonly operation: Operation
-  /** The record it concerns, or the first of those it makes. */
+  /** The record, or the first of those it creates. */
   readonly key: number
-  /** The first text field that it writes. */
+  /** The first text field to write. */
   readonly field: number
-  /** Documents at most; 0: no limit. */
+  /** Document limit; 0: none. */
   readonly limit: number
 }
 
-/** What the write of a cycle puts into texts. */
+/** The version that a cycle's write puts into texts. */
 export const versionOf = (cycle: number): number => cycle + 1
 
 interface Segment {
@@ -34,11 +35,11 @@ interface Segment {
   readonly firstKey: number
 }
 
-/** Weights as 1,000 places. */
+/** Weights as 1,000 positions. */
 class Mix {
-  /** Place to operation. */
+  /** Operation by position. */
   readonly operations: Uint8Array
-  /** Place to the rank of its first record among those that a block makes. */
+  /** By position: rank of its first record among those created in a block. */
   readonly ranks: Uint32Array
   readonly newRecords: number
 
@@ -47,7 +48,7 @@ class Mix {
     const total = workload.operations.reduce((sum, operation) => sum + weightOf(operation), 0)
     const exact = workload.operations.map((operation) => (weightOf(operation) / total) * blockCycles)
     const places = exact.map(Math.floor)
-    // Largest remainders get what rounding down left over.
+    // The largest remainders get the positions left by rounding down.
     const byRemainder = exact.map((share, i) => [share - places[i]!, i] as const).sort(([a], [b]) => b - a)
     const left = blockCycles - places.reduce((sum, count) => sum + count, 0)
     for (const [, i] of byRemainder.slice(0, left)) places[i]!++
@@ -88,7 +89,7 @@ export class Schedule {
   }
 
   /**
-   * Begins a segment.
+   * Starts a segment.
    * @param cyclesSoFar one past the highest cycle that may have run
    * @param weights operation to weight; null: the workload's
    * @returns its first cycle
@@ -115,7 +116,7 @@ export class Schedule {
       const key = segment.firstKey + block * segment.mix.newRecords + segment.mix.ranks[place]!
       return { cycle, operation, key, field: 0, limit: 0 }
     }
-    // The block before this one has run, or nearly: what it made can be asked for.
+    // The block before this one has run, or nearly: its records can be read.
     const newest = segment.firstKey + Math.max(0, block - 1) * segment.mix.newRecords - 1
     const key = this.#distributions.get(operation.distribution)!(unit(seed, cycle, purposes.key), cycle, newest)
     const field = operation.fields === 0 ? 0 : hash32(seed, cycle, purposes.field) % template.texts.length
@@ -127,7 +128,10 @@ export class Schedule {
     return { cycle, operation, key, field, limit }
   }
 
-  /** The cycle that makes a record, and its place among those the cycle makes; null for loaded ones and for what no segment makes. */
+  /**
+   * The cycle that creates a record, and the record's index in it; null: loaded, or not created by
+   * any segment.
+   */
   makerOf(key: number): { readonly cycle: number; readonly index: number } | null {
     if (key < this.workload.records) return null
     const segment = this.#segments.findLast(({ firstKey, mix }) => firstKey <= key && mix.newRecords > 0)
@@ -136,7 +140,7 @@ export class Schedule {
     const block = Math.floor((key - segment.firstKey) / mix.newRecords)
     const rank = (key - segment.firstKey) % mix.newRecords
     if (segment.first + (block + 1) * blockCycles > segment.end) return null
-    // The last place whose first rank is not above it, among those that make something.
+    // Binary search for the last creating position whose first rank is at or below the rank.
     let low = 0
     let high = blockCycles
     while (low < high) {

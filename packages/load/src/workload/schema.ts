@@ -1,4 +1,4 @@
-/** What a workload file may say. */
+/** The schema of workload files. */
 import { z } from 'zod'
 import { distributionNames } from '../data/distributions.js'
 
@@ -29,20 +29,20 @@ export type OperationKind = (typeof operationKinds)[number]
 const operation = z.strictObject({
   do: z.enum(operationKinds, `is one of ${operationKinds.join(', ')}`),
   weight: z.number('is a number from 0 on').min(0, 'is a number from 0 on').default(1),
-  /** Equality with the chosen record, in these fields. */
+  /** Equality with the chosen record in these fields. */
   by: z.array(fieldName, 'is a list of fields').min(1, 'names at least one field').optional(),
-  /** From the chosen record's value on, so wide; without `width` to the end. */
+  /** A range of this width from the chosen record's value; without `width` to the end. */
   range: z.strictObject({ field: fieldName, width: positive.optional() }).optional(),
-  /** Further conditions, as they are. */
+  /** Additional conditions, passed through. */
   filter: z.record(z.string(), z.unknown()).optional(),
   sort: z.record(z.string(), z.union([z.literal(1), z.literal(-1)], 'is 1 or -1')).optional(),
-  /** Documents at most; two numbers: drawn from them. */
+  /** Document limit; two numbers: drawn from the range. */
   limit: z
     .union([whole(1, 100_000), z.tuple([whole(1, 100_000), whole(1, 100_000)])], 'is a whole number or [from, to]')
     .optional(),
-  /** Stages behind the $match of `by`, `range` and `filter`. */
+  /** Stages after the $match of `by`, `range` and `filter`. */
   pipeline: z.array(z.record(z.string(), z.unknown())).optional(),
-  /** Text fields that an update writes: how many, or all. */
+  /** Number of text fields that an update writes, or all. */
   fields: z.union([whole(1, 1000), z.literal('all')], 'is a whole number or all').optional(),
   /** Documents of a bulkInsert. */
   documents: whole(1, 10_000).optional(),
@@ -57,7 +57,7 @@ const phase = z
     operations: whole(1, 1e12).optional(),
     rate: ramp.optional(),
     concurrency: ramp.optional(),
-    /** Operation to weight; those not named do not run. */
+    /** Weight by operation; operations not listed do not run. */
     mix: z.record(z.string(), z.number().min(0)).optional(),
   })
   .refine(

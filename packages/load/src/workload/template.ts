@@ -1,18 +1,19 @@
 /**
- * Records from a template: plain values, and generators written as objects with one `$` name.
- *
- * `{ $key: {} }` the record's number; `{ $key: { times, mod, div } }` computed from it; `{ $keyName: {} }` YCSB's name of it; `{ $int: [from, to] }` a whole
- * number, `to` not included; `{ $oneOf: […] }`; `{ $date: [from, to] }` ISO texts; `{ $text: length }` a text that updates write anew, at the top level only.
+ * Creates records from a template: plain values, and generators written as objects with one `$`
+ * name. `{ $key: {} }` the record's number; `{ $key: { times, mod, div } }` computed from it;
+ * `{ $keyName: {} }` YCSB's name for it; `{ $int: [from, to] }` an integer below `to`;
+ * `{ $oneOf: […] }`; `{ $date: [from, to] }` ISO texts; `{ $text: length }` a text that updates
+ * rewrite, at the top level only.
  */
 import { hash32, purposes, unit } from '../data/hash.js'
 import { keyName, keyOfName, textLengthMin, Texts } from '../data/text.js'
 
 export type TemplateValue = unknown
 
-/** A record's values as JavaScript; of numbers, whole ones in 32 bits become int32, all others double. */
+/** A record's values as JavaScript. Integers of 32 bits become int32, all other numbers double. */
 export type RecordDocument = { _id: unknown } & Record<string, unknown>
 
-/** What is wrong with a template; `path` leads to it. */
+/** An error of a template; `path` leads to its place. */
 export class TemplateError extends Error {
   readonly path: readonly string[]
 
@@ -24,10 +25,10 @@ export class TemplateError extends Error {
 
 type Generator = (key: number) => unknown
 
-/** A field whose value is a text with a version. */
+/** A field with a versioned text. */
 export interface TextField {
   readonly name: string
-  /** Its number among the text fields. */
+  /** Index among the text fields. */
   readonly index: number
   readonly length: number
 }
@@ -47,7 +48,7 @@ export class RecordTemplate {
   readonly #byName: ReadonlyMap<string, Field>
   readonly #text: Texts
 
-  /** Throws a {@link TemplateError}. `_id` may be left out: then it is `{ $keyName: {} }`, and comes first in any case. */
+  /** `_id` defaults to `{ $keyName: {} }` and always comes first. @throws TemplateError */
   constructor(template: Readonly<Record<string, TemplateValue>>, seed: number) {
     this.seed = seed
     const id = template['_id'] ?? { $keyName: {} }
@@ -92,14 +93,14 @@ export class RecordTemplate {
     return this.#byName.has(name)
   }
 
-  /** What generates a field: `$int`, …, or null for a plain value. */
+  /** The generator of a field: `$int`, …; null: a plain value. */
   generatorOf(name: string): { readonly name: string; readonly argument: unknown } | null {
     const source = this.#byName.get(name)?.source
     const generator = generatorName(source)
     return generator === null ? null : { name: generator, argument: (source as Record<string, unknown>)[generator] }
   }
 
-  /** A record as the write `version` makes it. */
+  /** A record as of the write `version`. */
   record(key: number, version: number): RecordDocument {
     const document: RecordDocument = { _id: undefined }
     for (const { name, generate, text } of this.#fields) {
@@ -108,7 +109,7 @@ export class RecordTemplate {
     return document
   }
 
-  /** A field that is no text. */
+  /** The value of a field without versions. */
   value(name: string, key: number): unknown {
     return this.#byName.get(name)!.generate!(key)
   }
@@ -117,7 +118,7 @@ export class RecordTemplate {
     return this.#text.text(key, index, version, length)
   }
 
-  /** The record that an `_id` belongs to, null for one that is none of ours. */
+  /** The record of an `_id`; null: not one of this load test. */
   keyOfId(id: unknown): number | null {
     if (typeof id === 'string') return this.generatorOf('_id')?.name === '$keyName' ? keyOfName(this.seed, id) : null
     return typeof id === 'number' && isWhole(id) && id >= 0 && this.generatorOf('_id')?.name === '$key' ? id : null
@@ -149,7 +150,7 @@ function compile(source: TemplateValue, seed: number, path: readonly string[]): 
 }
 
 function compileGenerator(name: string, argument: unknown, seed: number, path: readonly string[]): Generator {
-  // Equal fields of two records with the same number differ by their place.
+  // Equal fields of a record differ by their place.
   const purpose =
     purposes.value +
     (hash32(0, path.length, 0) ^ [...path.join('.')].reduce((h, c) => (Math.imul(h, 31) + c.charCodeAt(0)) | 0, 7))

@@ -1,4 +1,4 @@
-/** A workload with its rules checked: what records look like, what operations there are, how often each runs. */
+/** A checked workload: the shape of records, the operations and their weights. */
 import type { DistributionName } from '../data/distributions.js'
 import { RecordTemplate, TemplateError, type TextField } from './template.js'
 import type { OperationKind, PhaseSource, WorkloadSource } from './schema.js'
@@ -12,12 +12,12 @@ export interface Operation {
   readonly range: { readonly field: string; readonly width: number | null } | null
   readonly filter: Readonly<Record<string, unknown>> | null
   readonly sort: Readonly<Record<string, 1 | -1>> | null
-  /** Documents at most, drawn from the range; null: no limit. */
+  /** Range from which the document limit is drawn; null: no limit. */
   readonly limit: readonly [number, number] | null
   readonly pipeline: readonly Readonly<Record<string, unknown>>[]
-  /** Text fields that it writes. */
+  /** Number of text fields to write. */
   readonly fields: number
-  /** Records that it makes. */
+  /** Number of records created. */
   readonly newRecords: number
   readonly distribution: DistributionName
 }
@@ -29,17 +29,17 @@ export interface Workload {
   readonly database: string
   readonly collection: string
   readonly records: number
-  /** Null: the collection stays unsharded. */
+  /** Null: unsharded. */
   readonly shardKey: Readonly<Record<string, 1 | 'hashed'>> | null
   readonly indexes: readonly Readonly<Record<string, 1 | -1 | 'hashed'>>[]
   readonly template: RecordTemplate
   readonly operations: readonly Operation[]
   readonly phases: readonly PhaseSource[] | null
-  /** What it was made from; a worker thread makes it again. */
+  /** The source, from which worker threads build it again. */
   readonly source: WorkloadSource
 }
 
-/** A rule that holds between parts of a workload is broken; `path` leads to the part. */
+/** Parts of a workload contradict each other; `path` leads to the part. */
 export class WorkloadRuleError extends Error {
   readonly path: readonly (string | number)[]
 
@@ -58,7 +58,7 @@ const writingStages = ['$out', '$merge']
 const documentBytesMax = 16_777_216
 const messageBytesMax = 48_000_000
 
-/** Throws a {@link WorkloadRuleError}. */
+/** @throws WorkloadRuleError */
 export function compileWorkload(source: WorkloadSource): Workload {
   const template = compileTemplate(source)
   const recordBytes = template.texts.reduce((sum, { name, length }) => sum + name.length + length + 7, 0)
@@ -116,7 +116,7 @@ export function compileWorkload(source: WorkloadSource): Workload {
     rule(stage === undefined, `${stage} writes to other collections`, ...at('pipeline'))
     rule(
       kind !== 'bulkInsert' || (operation.documents ?? bulkDocuments) * recordBytes < messageBytesMax,
-      `so many documents are more than the ${messageBytesMax} bytes of a message`,
+      `this many documents exceed the ${messageBytesMax} bytes of a message`,
       ...at('documents'),
     )
     rule(operation.fields === undefined || isWrite, 'fields is for update and readModifyWrite', ...at('fields'))
@@ -166,7 +166,7 @@ export function compileWorkload(source: WorkloadSource): Workload {
   )
   source.phases?.forEach(({ mix }, i) => {
     for (const name of Object.keys(mix ?? {}))
-      rule(name in source.operations, `mix names ${name}, which is no operation`, 'phases', i, 'mix', name)
+      rule(name in source.operations, `mix names ${name}, which is not an operation`, 'phases', i, 'mix', name)
     rule(mix === undefined || Object.values(mix).some((weight) => weight > 0), 'every weight is 0', 'phases', i, 'mix')
   })
   return {
@@ -201,7 +201,7 @@ function isNumeric(template: RecordTemplate, field: string): boolean {
   return generator === '$int' || generator === '$key'
 }
 
-/** The text fields that an operation writes: `count` of them from a place on, around the end. */
+/** The text fields that an operation writes: `count` of them from `first`, wrapping around. */
 export function textsFrom(texts: readonly TextField[], first: number, count: number): TextField[] {
   return Array.from({ length: count }, (_, i) => texts[(first + i) % texts.length]!)
 }

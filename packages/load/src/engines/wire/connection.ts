@@ -1,7 +1,7 @@
-/** One socket: messages out, all of a turn in one write; replies in, in order. */
+/** One socket: writes all messages of a turn at once, and matches replies in order. */
 import { connect, type Socket } from 'node:net'
 
-/** Nothing came for so long although something was asked: the connection is dead. */
+/** A connection with requests but no data for this long is dead. */
 const silenceMs = 30_000
 
 interface Waiting {
@@ -28,14 +28,14 @@ export class WireConnection {
     return this.#socket !== null
   }
 
-  /** Connects if need be; rejects with the socket's error. */
+  /** Connects unless open. Rejects with the socket's error. */
   open(): Promise<void> {
     if (this.#socket !== null) return Promise.resolve()
     this.#connecting ??= this.#connect().finally(() => (this.#connecting = null))
     return this.#connecting
   }
 
-  /** Resolves with the reply; rejects when the connection ends before. Only while it is open. */
+  /** Resolves with the reply; rejects if the connection ends first. Call only while open. */
   exchange(message: Buffer): Promise<Buffer> {
     const socket = this.#socket
     if (socket === null) return Promise.reject(new Error('ConnectionClosed'))

@@ -1,4 +1,4 @@
-/** OP_MSG of the few commands that a load test sends, written straight to bytes (manual: reference/mongodb-wire-protocol). */
+/** Encodes the few commands of a load test as OP_MSG (manual: reference/mongodb-wire-protocol). */
 import { DocumentWriter, encode, findField, toRawValue } from '@shardlab/bson'
 import type { Action } from '../../workload/action.js'
 import type { Workload } from '../../workload/workload.js'
@@ -8,7 +8,7 @@ const headerBytes = 16
 /** Header, flags, section kind. */
 export const bodyStart = headerBytes + 5
 
-/** A command as a message; whoever sends it numbers it. */
+/** A command as a message. The sender sets the request id. */
 export function messageOf(body: Uint8Array): Buffer {
   const message = Buffer.allocUnsafe(bodyStart + body.length)
   message.writeInt32LE(message.length, 0)
@@ -21,7 +21,7 @@ export function messageOf(body: Uint8Array): Buffer {
   return message
 }
 
-/** The commands of an action, to be sent one behind the other. */
+/** The commands of an action, to be sent one after another. */
 export function messagesOf(workload: Workload, action: Action): Buffer[] {
   const { collection, database } = workload
   const command = (name: string, sizeHintBytes = 256): DocumentWriter =>
@@ -73,7 +73,9 @@ export function getMoreMessage({ collection, database }: Workload, cursorId: big
   )
 }
 
-/** A JavaScript object as bytes: what the `bson` package writes, without its detours for the plain values that records are made of. */
+/**
+ * Encodes a plain JavaScript object: the same bytes as the `bson` package, faster for plain values.
+ */
 export function documentBytes(document: Readonly<Record<string, unknown>>): Uint8Array {
   const writer = new DocumentWriter(512)
   for (const name in document) {
@@ -88,7 +90,7 @@ export function documentBytes(document: Readonly<Record<string, unknown>>): Uint
   return writer.finish()
 }
 
-/** What counts of a reply. */
+/** The parts of a reply that the engine reads. */
 export interface Reply {
   readonly ok: boolean
   readonly code: number | null
@@ -98,7 +100,7 @@ export interface Reply {
   /** Documents in the batch; -1: no cursor. */
   readonly batchLength: number
   readonly cursorId: bigint
-  /** Code and place of each write error. */
+  /** Code and index of each write error. */
   readonly writeErrors: readonly { readonly index: number; readonly code: number }[]
 }
 
@@ -131,7 +133,7 @@ export function readReply(message: Buffer): Reply {
 function countElements(bytes: Buffer, start: number): number {
   const end = start + bytes.readInt32LE(start) - 1
   let count = 0
-  // Elements are documents: a type, a name of digits, a NUL, a length.
+  // Elements are documents: type, name of digits, NUL, length.
   for (let at = start + 4; at < end; count++) {
     at = bytes.indexOf(0, at + 1) + 1
     at += bytes.readInt32LE(at)

@@ -1,4 +1,4 @@
-/** Own connections without pool, sessions or retries: costs the client a tenth of the driver. */
+/** Connections without pool, sessions or retries: a tenth of the driver's client cost. */
 import { actionOf, type Action } from '../../workload/action.js'
 import type { Plan } from '../../workload/schedule.js'
 import type { Workload } from '../../workload/workload.js'
@@ -14,7 +14,7 @@ interface Prepared {
 }
 
 export interface WireEngineOptions extends EngineOptions {
-  /** `host:port`, the writable members. */
+  /** `host:port` of the writable members. */
   readonly hosts: readonly string[]
 }
 
@@ -30,7 +30,7 @@ export class WireEngine implements Engine {
     this.#pipeline = pipeline
   }
 
-  /** Connects all connections, the hosts in turn; rejects when one cannot. */
+  /** Opens all connections, over the hosts in turn. Rejects if one fails. */
   static async connect(workload: Workload, { hosts, concurrency, pipeline }: WireEngineOptions): Promise<WireEngine> {
     const connections = Array.from({ length: Math.max(1, Math.ceil(concurrency / pipeline)) }, (_, i) => {
       const [, host, port] = /^\[?([^\]]*)\]?:(\d+)$/.exec(hosts[i % hosts.length]!)!
@@ -70,7 +70,7 @@ export class WireEngine implements Engine {
         const reply = readReply(await connection.exchange(message))
         result = await this.#resultOf(action, reply, connection)
         if (result.error !== null) return result
-        // The read before a write found nothing to write to.
+        // The read before the write found no record.
         if (result.found === 0) return result
         found = result.found
       }
