@@ -37,7 +37,7 @@ t.test('a server of another kind, by URI alone', async (t) => {
   await t.rejects(runLoad({ ...options, faults: ['crash shard01'] }), OptionError)
   await t.rejects(runLoad({ ...options, uri: `${stub.uri}&w=0` }), {
     name: 'OptionError',
-    message: /^w=0 acknowledges nothing/,
+    message: /^with w=0 nothing is acknowledged/,
   })
   const withPassword = stub.uri.replace('//', '//user:secret@')
   await t.rejects(runLoad({ ...options, uri: withPassword, engine: 'wire' }), {

@@ -34,7 +34,7 @@ t.test('stopped: what was done is checked and reported', async (t) => {
     t.equal(report.interrupted, true)
     t.ok(report.operations > 60 && report.durationSecs < 3600, `${report.operations} operations`)
     t.match(report.marks, [{ text: 'interrupted', untilSecs: null }])
-    t.match(textReport(report), /^INTERRUPTED: [^]*End check: all that was acknowledged is there/)
+    t.match(textReport(report), /^INTERRUPTED: [^]*End check: every acknowledged write is there/)
     t.match(htmlReport(report), /<p class="fail">Interrupted: /)
     t.match(
       compareReports(report, { ...report, interrupted: false }, ['x', 'y']),
@@ -162,6 +162,6 @@ t.test('on the command line: Ctrl-C, and once more from the launcher, is one', a
   child.stderr.on('data', (chunk: Buffer) => (said[1] += chunk.toString()))
   const [code] = (await once(child, 'close')) as [number | null]
   t.equal(code, 130)
-  t.match(said[0], /^INTERRUPTED: [^]*End check: all that was acknowledged is there/)
+  t.match(said[0], /^INTERRUPTED: [^]*End check: every acknowledged write is there/)
   t.match(said[1], /^shardlab: interrupted: [^\n]*\nshardlab: expected operations>1000000, but it is \d+\n$/)
 })

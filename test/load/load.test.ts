@@ -396,7 +396,7 @@ t.test('the command line', async (t) => {
   t.equal(fine.code, 0, fine.stderr)
   t.match(
     fine.stdout,
-    /200 operations[^]*targeted[^]*End check: all that was acknowledged is there[^]*emulator's absolute speed/,
+    /200 operations[^]*targeted[^]*End check: every acknowledged write is there[^]*emulator's absolute speed/,
   )
   t.match(readFileSync(html, 'utf8'), /^<!doctype html>[^]*<svg[^]*What was measured/)
   t.notMatch(readFileSync(html, 'utf8'), /https?:\/\//, 'nothing from a network')

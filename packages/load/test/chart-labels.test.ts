@@ -4,7 +4,7 @@ import { coveringLines, lineChart, placeLabels, readableTicks } from '@shardlab/
 
 const widthOf = (text: string): number => text.length * 7.2
 
-t.test('labels of marks stand beside their line, in separate rows where they are close', (t) => {
+t.test('labels of marks are next to their line, in separate rows where they are close', (t) => {
   const room = { from: 90, to: 830, rows: 14 }
   const marks = Array.from({ length: 12 }, (_, i) => ({
     x: 90 + i * 66,

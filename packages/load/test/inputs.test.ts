@@ -105,7 +105,7 @@ const wrong: readonly [change: readonly [string, string], said: RegExp][] = [
   [['$count: n', '$out: other'], /^w\.yaml:16: operations\.kinds\.pipeline: \$out writes to other collections$/],
   [
     ['note: { $text: 64 }', 'note: { $text: 8000000 }\n  more: { $text: 8000000 }'],
-    /^w\.yaml:\d+: operations\.more\.documents: so many documents/,
+    /^w\.yaml:\d+: operations\.more\.documents: this many documents/,
   ],
   [
     ['mix: { one: 1', 'mix: { none: 1'],

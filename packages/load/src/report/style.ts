@@ -1,7 +1,7 @@
 export const style = `
 :root{color-scheme:light dark;--ink:#1c2733;--soft:#5b6b7b;--paper:#fff;--panel:#f4f6f8;--rule:#dde3e9;--s0:#0b6e4f;--s1:#c8553d;--s2:#2a6fb0;--s3:#8a6fb8;--s4:#b8860b;--s5:#5b6b7b;--s6:#d05aa0;--s7:#1b9aaa;--bad:#c0233c;--good:#0b6e4f}
 @media (prefers-color-scheme:dark){:root{--ink:#e6ebf0;--soft:#9aa8b6;--paper:#14191f;--panel:#1d242c;--rule:#333d48;--s0:#4fc59a;--s1:#f0876f;--s2:#6db1f0;--s3:#b9a0e4;--s4:#e0b64a;--s5:#9aa8b6;--s6:#f08cc8;--s7:#5ed0de;--bad:#ff6b81;--good:#4fc59a}}
-*{box-sizing:border-box}body{margin:0;background:var(--paper);color:var(--ink);font:15px/1.5 system-ui,"DejaVu Sans",sans-serif}
+:root,*{box-sizing:border-box}body{margin:0;background:var(--paper);color:var(--ink);font:15px/1.5 system-ui,"DejaVu Sans",sans-serif}
 main{max-width:1040px;margin:0 auto;padding:28px 20px 60px}h1{font-size:26px;margin:0 0 4px}h2{font-size:18px;margin:36px 0 8px;border-top:1px solid var(--rule);padding-top:18px}
 p{margin:6px 0;color:var(--soft)}code{font:13px ui-monospace,"DejaVu Sans Mono",monospace;color:var(--ink)}
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(130px,1fr));gap:10px;margin:20px 0}.tile{background:var(--panel);border-radius:8px;padding:12px 14px}.tile b{display:block;font-size:21px;font-variant-numeric:tabular-nums}.tile span{color:var(--soft);font-size:13px}

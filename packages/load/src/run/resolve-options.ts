@@ -116,9 +116,7 @@ function resolvePhases(options: LoadOptions, phases: readonly PhaseSource[] | nu
     ofPhase ?? concurrency ?? (ofRate === null ? closedConcurrency : openConcurrency)
   if (phases !== null) {
     if (durationSecs !== undefined || operations !== undefined) {
-      throw new OptionError(
-        'the workload's phases set the duration: leave out --duration and --operations',
-      )
+      throw new OptionError('the phases of the workload set the duration: leave out --duration and --operations')
     }
     for (const name of ['rate', 'concurrency'] as const) {
       if (options[name] !== undefined && phases.every((phase) => phase[name] !== undefined))
