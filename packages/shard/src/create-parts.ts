@@ -25,9 +25,12 @@ import { shardRole } from './shard-role.js'
 export interface ShardOptions {
   readonly emulate: EmulatedVersion
   readonly maxWireVersion: number
-  /** Refuse commands and operators that silently lack something. Default false. */
+  /** Refuses commands and operators that silently lack a part. Default false. */
   readonly strict?: boolean
-  /** Collections that have sizes of ranges instead of documents. Default null: none. For simulated clusters. */
+  /**
+   * Collections that have sizes of ranges instead of documents. Default null: none. For simulated
+   * clusters.
+   */
   readonly measured?: MeasuredOptions | null
 }
 

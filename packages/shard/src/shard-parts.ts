@@ -16,7 +16,10 @@ import type { RangeDeleter } from './range-deletion/range-deleter.js'
 import type { RangeStore } from './ranges/collection-ranges.js'
 import type { Reshardings } from './resharding/participant/reshardings.js'
 
-/** The parts of a shard. Only the files of this folder know all of them; others take interfaces of `host/`. */
+/**
+ * The parts of a shard. Only files of this folder use all of them; the others use interfaces of
+ * `host/`.
+ */
 export interface ShardParts {
   readonly node: StorageNode
   readonly placements: PlacementState

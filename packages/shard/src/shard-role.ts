@@ -1,4 +1,4 @@
-/** What a shard adds to the node below it. */
+/** What a shard adds to its node. */
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import type { ShardRole } from './host/shard-of.js'
@@ -13,8 +13,8 @@ import type { ShardParts } from './shard-parts.js'
 import { shardRows } from './shard-rows.js'
 
 /**
- * @param shard its address, which is its id in config.shards, too
- * @param parts of the same shard; called only when the node is there
+ * @param shard its address, which is also its id in config.shards
+ * @param parts called only after the node was created
  */
 export function shardRole(
   shard: string,
@@ -23,7 +23,7 @@ export function shardRole(
   parts: () => ShardParts,
 ): ShardRole {
   const shardKeys = { behaviours, shard, placements }
-  /** Once it is, it stays one. */
+  /** A shard never loses its identity. */
   let isShard = false
   const role: ShardRole = {
     get shard() {

@@ -1,4 +1,4 @@
-/** What a copy of a shard begins with, and what it cannot begin with. */
+/** The state that a copy of a shard starts with, and the work that prevents copying. */
 import type { UnfinishedWork } from '@shardlab/actor'
 import type { NodeClients, NodeState } from '@shardlab/node'
 import type { WrittenSoFar } from './auto-split/auto-splitter.js'
@@ -8,7 +8,7 @@ import type { ScheduledDeletion } from './range-deletion/due-ranges.js'
 import type { UnwrittenSamples } from './query-analysis/query-samples.js'
 import type { ShardParts } from './shard-parts.js'
 
-/** Shared by any number of copies, changed by none of them. */
+/** Immutable; shared by any number of copies. */
 export interface ShardState {
   readonly node: NodeState
   readonly placements: KnownPlacements
@@ -18,7 +18,7 @@ export interface ShardState {
   readonly samples: UnwrittenSamples | null
 }
 
-/** Protocols between members: their other side is at some point of its own. */
+/** Protocols with other members: a copy could not continue them. */
 export function unfinishedWork({
   node,
   migrations,
@@ -68,7 +68,7 @@ export function exportShardState({
   }
 }
 
-/** The shard has just been made. */
+/** Called right after the shard was created. */
 export function resumeShard(parts: ShardParts, from: ShardState, clients: NodeClients | null): void {
   parts.node.resume(from.node, clients)
   parts.placements.import(from.placements)

@@ -39,7 +39,7 @@ class Shard implements Actor {
   readonly #context: ActorContext
   readonly #node: StorageNode
   readonly #parts: ShardParts
-  /** Who is woken by a timer; those of the node are not among them. */
+  /** Handlers of the shard's timers; those of the node are not included. */
   readonly #timers: ReadonlyMap<string, () => Promise<void>>
 
   constructor(context: ActorContext, options: ShardOptions) {

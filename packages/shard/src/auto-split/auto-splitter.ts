@@ -1,6 +1,8 @@
 /**
- * Splits chunks as they grow: what is written to each of them is counted, and a chunk that has got much is looked at, one after the other.
- * Server: chunk_splitter.cpp. Manual: core/sharding-data-partitioning (until 6.0.2).
+ * Splits chunks as they grow: counts the bytes written to each chunk, and checks full chunks one
+ * after the other.
+ * Server: chunk_splitter.cpp.
+ * Manual: core/sharding-data-partitioning (until 6.0.2).
  */
 import { balancerAddress, configAddress, RequestFailedError, StepFailedError } from '@shardlab/actor'
 import { CommandError, sameBytes } from '@shardlab/bson'
@@ -15,10 +17,10 @@ import { cutForTopChunk } from './top-chunk.js'
 import { WrittenBytes, type SplitCheck } from './written-bytes.js'
 
 const configTimeoutMs = 10_000
-/** More points than this are not used at a time. */
+/** Most split points of one request. */
 const splitPointsMax = 8192
 
-/** What counts towards the next splits. */
+/** The bytes that count towards the next splits. */
 export interface WrittenSoFar {
   readonly written: ReadonlyMap<string, WrittenBytes>
   readonly maxChunkSizeBytes: number | null
@@ -32,24 +34,24 @@ export class AutoSplitter {
   readonly #host: AutoSplitHost
   readonly #checks: SplitCheck[] = []
   readonly #written = new Map<string, WrittenBytes>()
-  /** As the config server said last; null: it has not been asked. */
+  /** From the config server; null: not asked yet. */
   #maxChunkSizeBytes: number | null = null
   #asking = false
   #working: Promise<void> | null = null
-  /** Chunks on their way to another shard. */
+  /** Moves of top chunks in progress. */
   readonly #moves = new Set<Promise<void>>()
 
   constructor(host: AutoSplitHost) {
     this.#host = host
   }
 
-  /** From now on what is written counts. Nothing happens in versions that do not split by themselves. */
+  /** Counts writes from now on, in versions that split chunks automatically. */
   start(): void {
     const { node } = this.#host
     if (node.behaviours.autoSplit) node.observe((entry) => this.#noteWrite(entry))
   }
 
-  /** What has been written so far. No chunk may be looked at. */
+  /** A copy of the counts. No check may be queued or running. */
   export(): WrittenSoFar {
     return { written: copyOf(this.#written), maxChunkSizeBytes: this.#maxChunkSizeBytes }
   }
@@ -60,7 +62,10 @@ export class AutoSplitter {
     this.#maxChunkSizeBytes = maxChunkSizeBytes
   }
 
-  /** Resolves when no chunk is looked at or moves any more. @returns false: there was none */
+  /**
+   * Resolves when no check is queued or running and no top chunk moves.
+   * @returns whether it waited
+   */
   async idle(): Promise<boolean> {
     let worked = false
     for (;;) {
@@ -72,7 +77,7 @@ export class AutoSplitter {
   }
 
   #noteWrite({ op, ns, object }: LogEntry): void {
-    // In there nothing is sharded, and migrations write much.
+    // Collections of `config` are not sharded, and migrations write there often.
     if ((op !== 'i' && op !== 'u') || ns.startsWith('config.')) return
     const { placements, node } = this.#host
     const placement = placements.collection(ns)
@@ -80,7 +85,7 @@ export class AutoSplitter {
     const key = placement.shardKey.extract(object)
     if (typeof key === 'string') return
     const chunk = placement.table.chunkAt(key.keyString)
-    // What a migration brings is none of this shard's chunks yet.
+    // This shard does not own the documents of a migration before its commit.
     if (chunk.shard !== node.context.address) return
     this.#count(placement, chunk, object.length)
   }
@@ -149,11 +154,11 @@ export class AutoSplitter {
   async #runChecks(): Promise<void> {
     const { context, stopping } = this.#host.node
     try {
-      // The write that gave the reason is answered first.
+      // The write that filled the chunk is answered first.
       await context.sleep(0, stopping.signal)
       for (let check = this.#checks.shift(); check !== undefined; check = this.#checks.shift()) await this.#check(check)
     } catch (error) {
-      // The member shuts down.
+      // The member is shutting down.
       if (!isFailure(error)) throw error
     } finally {
       this.#working = null
@@ -177,7 +182,9 @@ export class AutoSplitter {
     }
   }
 
-  /** @returns where the chunk begins that is to move to another shard; null: none, or nothing was split */
+  /**
+   * @returns the lower bound of the top chunk that has to move; null: none, or there was no split
+   */
   async #split(check: SplitCheck): Promise<Uint8Array | null> {
     const { ns, uuid } = check.written.collection
     const { node, placements, ranges } = this.#host
@@ -198,7 +205,7 @@ export class AutoSplitter {
       maxChunkSizeBytes: this.#maxChunkSizeBytes!,
       pointsMax: null,
     })
-    // A chunk that would only be cut in two may still grow, where parts are half as large as a chunk may be.
+    // Parts are half as large as a chunk may be: a chunk with one split point may still grow.
     if (found.length <= (behaviours.autoSplitLeavesFullChunks ? 0 : 1)) return null
     const points = found.slice(0, splitPointsMax)
     const top = cutForTopChunk(documents, shardKey, range, points)
@@ -216,7 +223,7 @@ export class AutoSplitter {
     return top?.min ?? null
   }
 
-  /** The bounds of the chunk as documents; null: there is no such chunk any more. */
+  /** The bounds of the chunk as documents; null: the chunk no longer exists. */
   async #rangeOf({ written, min, max }: SplitCheck, documents: CollectionRanges): Promise<KeyRange | null> {
     const { ns, shardKey } = written.collection
     const key = documents.keyBetween(shardKey, min, max)
@@ -232,7 +239,7 @@ export class AutoSplitter {
     return shardKey.keyStringOfBound(range.min) === min && shardKey.keyStringOfBound(range.max) === max ? range : null
   }
 
-  /** The split has been done, whatever becomes of this; meanwhile others are looked at. */
+  /** Moves the top chunk while other chunks are checked. The split stays if the move fails. */
   #moveTopChunk(ns: string, min: Uint8Array): void {
     const move = this.#requestMove(ns, min)
     this.#moves.add(move)

@@ -1,4 +1,4 @@
-/** What the balancer, and those who wait for it, ask of a shard. */
+/** Requests of the balancer and of the callers that wait for it. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import type { ShardHandlers } from '../host/handlers.js'
 import type { RangeDeleter } from '../range-deletion/range-deleter.js'
@@ -21,7 +21,7 @@ async function finishBalancing(
 ): Promise<ReplyOf<'shard.finish-balancing'>> {
   let worked = await autoSplitter.idle()
   if (!rangeDeletions) return { worked }
-  // A range whose migration is not decided yet is none to delete.
+  // Ranges of undecided migrations are not deleted.
   const ready = rangeDeleter.tasks.all().filter(({ pending }) => !pending)
   for (const { id } of ready) rangeDeleter.release(id, 'now')
   await node.flush()

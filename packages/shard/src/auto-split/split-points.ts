@@ -1,4 +1,4 @@
-/** Where this shard would split a range, as the version does it when nobody asked for a split. */
+/** Automatic split points, as the emulated version chooses them. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { ShardKeyPattern, type Behaviours } from '@shardlab/sharding'
@@ -9,7 +9,10 @@ export interface SplitPointsHost extends ShardHost {
   readonly ranges: RangeStore
 }
 
-/** @throws CommandError 27 IndexNotFound, 96 OperationFailed for a range without documents where the version says so */
+/**
+ * @throws CommandError 27 IndexNotFound; 96 OperationFailed for an empty range, in versions that
+ *   fail then
+ */
 export function splitPoints(
   { autoSplitLeavesFullChunks }: Behaviours,
   ranges: CollectionRanges,

@@ -1,19 +1,20 @@
 /**
- * Monotonic keys all go to the chunk at one end of the key space. When that is split, the last cut leaves a chunk with hardly a document, which
- * then moves to another shard. Server: chunk_splitter.cpp, findExtremeKeyForShard.
+ * With a monotonic key all inserts go to the chunk at one end of the key space. When it is split,
+ * the last split point leaves a chunk with hardly a document, which then moves to another shard.
+ * Server: chunk_splitter.cpp, findExtremeKeyForShard.
  */
 import type { ShardKeyPattern } from '@shardlab/sharding'
 import type { CollectionRanges } from '../ranges/collection-ranges.js'
 import type { KeyRange } from '../ranges/key-range.js'
 
 export interface TopChunk {
-  /** The points with the first or last one replaced. */
+  /** The split points, the first or last one replaced. */
   readonly points: readonly Uint8Array[]
-  /** Where the chunk at the end of the key space begins. */
+  /** The lower bound of the chunk at the end of the key space. */
   readonly min: Uint8Array
 }
 
-/** @returns null for a chunk that is not at an end, and for keys that are hashed */
+/** @returns null: the chunk is not at an end, or the shard key is hashed */
 export function cutForTopChunk(
   ranges: CollectionRanges,
   shardKey: ShardKeyPattern,

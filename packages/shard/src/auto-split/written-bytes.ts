@@ -1,15 +1,17 @@
-/** How much has been written to each chunk since it was last looked at. Server: chunk_writes_tracker.h, shard_server_op_observer.cpp. */
+/**
+ * Bytes written to each chunk since its last check.
+ * Server: chunk_writes_tracker.h, shard_server_op_observer.cpp.
+ */
 import { sameBytes } from '@shardlab/bson'
 import type { ChunkEntry, CollectionPlacement, ShardKeyPattern } from '@shardlab/sharding'
 
-/** A chunk is looked at when a fifth of what it may hold has been written to it. */
+/** A chunk is checked when a fifth of its maximum size has been written to it. */
 const checksPerChunk = 5
-/** Of that, for the first and the last chunk, where the version does so. */
+/** Share of that for the first and the last chunk, in versions that check them earlier. */
 const outerChunkShare = 0.9
-/** Chunks for which there is room at first. */
 const initialCapacity = 16
 
-/** The collection, under one shard key, whose chunks are written to. */
+/** The collection and shard key whose chunks are counted. */
 export interface WrittenCollection {
   readonly ns: string
   readonly uuid: Uint8Array
@@ -17,7 +19,7 @@ export interface WrittenCollection {
   readonly globalMax: string
 }
 
-/** A chunk that is being looked at, or is going to be. */
+/** A chunk whose check is queued or running. */
 export interface SplitCheck {
   readonly written: WrittenBytes
   readonly place: number
@@ -25,7 +27,7 @@ export interface SplitCheck {
   readonly max: string
 }
 
-/** There may be a million chunks: what is kept for each of them are numbers, in lists in which it has a place. */
+/** There may be a million chunks: the numbers of each are stored in arrays, at its place. */
 export class WrittenBytes {
   readonly collection: WrittenCollection
   readonly #checksOuterChunksEarlier: boolean
@@ -35,7 +37,7 @@ export class WrittenBytes {
   #majors = new Uint32Array(initialCapacity)
   #minors = new Uint32Array(initialCapacity)
   #bytes = new Float64Array(initialCapacity)
-  /** By place: chunks that are taken. */
+  /** By place: claimed chunks. */
   #checks = new Map<number, SplitCheck>()
 
   constructor(collection: WrittenCollection, checksOuterChunksEarlier: boolean) {
@@ -43,14 +45,17 @@ export class WrittenBytes {
     this.#checksOuterChunksEarlier = checksOuterChunksEarlier
   }
 
-  /** Chunks of a collection that was made anew, or that has another shard key, are counted apart. */
+  /**
+   * Whether the placement is of the same collection and shard key; otherwise it is counted
+   * separately.
+   */
   isOf({ uuid, shardKey }: CollectionPlacement): boolean {
     const known = this.collection
     if (known.uuid !== uuid && !sameBytes(known.uuid, uuid)) return false
     return known.shardKey === shardKey || sameBytes(known.shardKey.document, shardKey.document)
   }
 
-  /** So much more has been written to the chunk. @returns its place */
+  /** Adds bytes to the count of a chunk. @returns its place */
   add({ min, max, major, minor }: ChunkEntry, bytes: number): number {
     let place = this.#places.get(min)
     if (place === undefined) {
@@ -74,12 +79,12 @@ export class WrittenBytes {
     return copy
   }
 
-  /** Lower bounds and places of all chunks, in the order in which they were first written to. */
+  /** Lower bounds and places of all chunks, in the order of their first write. */
   all(): IterableIterator<[min: string, place: number]> {
     return this.#places.entries()
   }
 
-  /** Is the chunk to be looked at? If so, it is taken; null: it is not, or is taken already. */
+  /** Claims a chunk for a check; null: it is not full enough, or is claimed already. */
   claim(min: string, place: number, maxChunkSizeBytes: number): SplitCheck | null {
     if (this.#checks.has(place)) return null
     const { shardKey, globalMax } = this.collection
@@ -93,24 +98,27 @@ export class WrittenBytes {
     return check
   }
 
-  /** How much has been written to a chunk that is taken. */
+  /** The bytes written to a claimed chunk. */
   bytesOf(check: SplitCheck): number {
     return this.#isClaimed(check) ? this.#bytes[check.place]! : 0
   }
 
-  /** What was written before the check does not count any more; what came in meanwhile does. */
+  /**
+   * Subtracts the bytes that were there when the check began: later writes count towards the next
+   * one.
+   */
   release(check: SplitCheck, bytesBefore: number): void {
     if (!this.#isClaimed(check)) return
     this.#checks.delete(check.place)
     this.#bytes[check.place]! -= bytesBefore
   }
 
-  /** False: the chunk has got another version since. */
+  /** False: the chunk has a newer version than the check. */
   #isClaimed(check: SplitCheck): boolean {
     return this.#checks.get(check.place) === check
   }
 
-  /** Nothing has been written to this version of the chunk. */
+  /** Resets the count for a new version of the chunk. */
   #begin(place: number, max: string, major: number, minor: number): void {
     this.#maxes[place] = max
     this.#majors[place] = major

@@ -1,4 +1,7 @@
-/** The owner of several chunks has them made into one. Server: shardsvr_merge_chunks_command.cpp, chunk_operation_precondition_checks.cpp. */
+/**
+ * Merges of chunks, requested from their owner.
+ * Server: shardsvr_merge_chunks_command.cpp, chunk_operation_precondition_checks.cpp.
+ */
 import { configAddress, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { raiseError } from '@shardlab/node'
@@ -9,8 +12,8 @@ import type { PlacementHost } from '../host/host.js'
 const ignoredVersion: PlacementVersion = ['00000000ffffffffffffffff', 0, 0, 0, 0]
 
 /**
- * @throws CommandError 13388 StaleConfig, where the version checks the range on the shard, when chunks of this shard do not exactly fill it; what
- *   the config server says of the merge
+ * @throws CommandError 13388 StaleConfig when chunks of this shard do not exactly fill the range,
+ *   in versions that check this on the shard; errors of the config server
  */
 export async function mergeChunks(
   { node, placements }: PlacementHost,

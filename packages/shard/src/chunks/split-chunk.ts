@@ -1,4 +1,4 @@
-/** The owner of a chunk has it split. Server: split_chunk.cpp. */
+/** Splits of chunks, requested from their owner. Server: split_chunk.cpp. */
 import { configAddress, RequestFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { BsonType, CommandError, fieldsOf, findField, typeName } from '@shardlab/bson'
 import { raiseError } from '@shardlab/node'
@@ -22,8 +22,8 @@ export const chunkHandlers: ShardHandlers<
 }
 
 /**
- * @throws CommandError 87 CannotSplit for split points on hashed fields that are no hashes; what the config server says of the split, unless it
- *   has been done after all
+ * @throws CommandError 87 CannotSplit for split points without hashes in hashed fields; errors of
+ *   the config server, unless the chunk is split nevertheless
  */
 async function splitChunk(
   { node, placements }: PlacementHost,
@@ -54,7 +54,8 @@ async function splitChunk(
   }
   const placement = await placements.refreshCollection(ns)
   if (error === null && lost === null) return { error: null }
-  // The answer to an earlier try may have been lost: then it is done, and the error is that of the second try.
+  // A first attempt may have succeeded and its reply may have been lost: then the error is of
+  // the second one.
   if (placement !== null && isSplit(placement, request)) return { error: null }
   if (lost !== null) throw lost
   raiseError(error)
@@ -89,7 +90,7 @@ function checkHashedPoints(
   }
 }
 
-/** Are there chunks that begin at each of these keys, and nothing between them? */
+/** Whether chunks begin at each of these keys and nowhere between them. */
 function isSplit(
   { table, shardKey }: CollectionPlacement,
   { min, max, splitPoints }: RequestOf<'shard.split-chunk'>,

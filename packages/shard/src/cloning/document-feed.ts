@@ -1,17 +1,18 @@
 /**
- * What one member hands to another that takes documents over: those that were there at the start, then whatever has changed since, and which
- * retryable writes were executed. Server: migration_chunk_cloner_source.cpp, session_catalog_migration_source.cpp; for resharding
- * resharding_collection_cloner.cpp and resharding_oplog_fetcher.cpp.
+ * The stream of documents from one member to another: those of the start, then changes, and
+ * executed statements of retryable writes. Used by donors of migrations and of reshardings.
+ * Server: migration_chunk_cloner_source.cpp, session_catalog_migration_source.cpp;
+ * resharding_collection_cloner.cpp, resharding_oplog_fetcher.cpp.
  */
 import { CommandError, DocumentWriter, type RawValue } from '@shardlab/bson'
 import { type SessionKey } from '@shardlab/member'
 import { encodeSessionsImage, type NodeHost } from '@shardlab/node'
 
-/** A batch ends before it would exceed this many bytes; one document always fits. */
+/** Most bytes of a batch, unless its only document is larger. */
 const batchBytesMax = 1024 * 1024
-/** Documents that are looked at for one batch, whether they belong to it or not. */
+/** Most documents scanned for one batch. */
 const scannedMax = 10_000
-/** Ids of changed documents that a recipient may leave behind. */
+/** Most bytes of the ids of waiting changes. */
 const waitingBytesMax = 500 * 1024 * 1024
 
 export interface CloneBatch {
@@ -28,9 +29,12 @@ export interface ModsBatch {
 
 export interface FeedContent {
   readonly ns: string
-  /** Does a document count for this recipient? */
+  /** Whether this recipient gets the document. */
   readonly contains: (document: Uint8Array) => boolean
-  /** The next document that was there at the start: null at the end, undefined for one that does not count. */
+  /**
+   * The next document as of the start; null: the end; undefined: one that the recipient does not
+   * get.
+   */
   readonly next: () => Uint8Array | null | undefined
 }
 
@@ -40,7 +44,7 @@ export class DocumentFeed {
   readonly #changedIds = new Map<string, RawValue>()
   readonly #changedSessions = new Set<SessionKey>()
   #waitingBytes = 0
-  /** A document that had no place in the batch before. */
+  /** A document that did not fit into the previous batch. */
   #pending: Uint8Array | null = null
   #lastClone: { readonly batch: number; readonly reply: CloneBatch } | null = null
   #lastMods: { readonly batch: number; readonly reply: ModsBatch } | null = null
@@ -53,12 +57,12 @@ export class DocumentFeed {
     this.#content = content
   }
 
-  /** Were all documents given that were there at the start? */
+  /** Whether all documents of the start have been sent. */
   get isDrained(): boolean {
     return this.#lastClone?.reply.last === true
   }
 
-  /** A document with this `_id` is another one now, or gone. */
+  /** Notes that the document with this `_id` was changed or deleted. */
   note(id: RawValue): void {
     const key = keyOf(id)
     if (this.#changedIds.has(key)) return
@@ -66,34 +70,37 @@ export class DocumentFeed {
     this.#waitingBytes += id.end - id.start
   }
 
-  /** Documents that have changed and have not been handed over. */
+  /** Changed documents that have not been sent. */
   get waitingChanges(): number {
     return this.#changedIds.size
   }
 
-  /** A statement of this session was executed. */
+  /** Notes an executed statement of a session. */
   noteSession(session: SessionKey): void {
     this.#changedSessions.add(session)
   }
 
-  /** It cannot go on, for this reason. */
+  /** Ends the stream with an error; the first one counts. */
   break(reason: CommandError): void {
     this.#broken ??= reason
   }
 
-  /** @throws CommandError why it cannot go on; 146 ExceededMemoryLimit */
+  /** @throws CommandError of {@link break}; 146 ExceededMemoryLimit */
   check(): void {
     if (this.#broken !== null) throw this.#broken
     if (this.#waitingBytes > waitingBytesMax)
       throw new CommandError('ExceededMemoryLimit', 'Aborting migration because of high memory usage')
   }
 
-  /** What changes from now on is none of the recipient's business. */
+  /** Stops sending changes. */
   close(): void {
     this.#closed = true
   }
 
-  /** @param documentsMax 0: any number. @throws CommandError 96 OperationFailed for a batch out of turn */
+  /**
+   * @param documentsMax 0: any number.
+   * @throws CommandError 96 OperationFailed for a batch out of turn
+   */
   clone(batch: number, documentsMax: number): CloneBatch {
     if (this.#lastClone?.batch === batch) return this.#lastClone.reply
     checkTurn(this.#lastClone, batch)
@@ -143,7 +150,7 @@ export class DocumentFeed {
     return reply
   }
 
-  /** The first time everything that is known, then what has changed. */
+  /** All sessions the first time, changed ones later. */
   #takeSessions(): Uint8Array | null {
     const image = this.#node.retries.export(this.#sessionsSent ? this.#changedSessions : undefined)
     this.#sessionsSent = true

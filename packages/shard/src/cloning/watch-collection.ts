@@ -1,4 +1,4 @@
-/** Follows what happens to a collection while somebody takes documents over. */
+/** Changes of a collection for a donor. */
 import { documentsOf, findField, sameBytes, type RawValue } from '@shardlab/bson'
 import { SessionCatalog, type SessionKey } from '@shardlab/member'
 import { type NodeHost } from '@shardlab/node'
@@ -6,17 +6,21 @@ import type { LogEntry } from '@shardlab/storage'
 import { recordsNs as preparedInsertsNs } from '../document-moves/prepared-inserts.js'
 
 export interface CollectionWatcher {
-  /** A document was written: what it was before and is now; null: it was not, or is not any more, there. */
+  /**
+   * A document was written.
+   * @param before null: inserted
+   * @param after null: deleted
+   */
   changed(id: RawValue, before: Uint8Array | null, after: Uint8Array | null): void
-  /** A document that was moving in by itself counts from now on, or is gone. */
+  /** The move of a single document into the collection was committed or aborted. */
   decided(id: RawValue): void
-  /** A statement of a retryable write was executed, on whatever collection. */
+  /** A statement of a retryable write was executed, on any collection. */
   executed(session: SessionKey): void
-  /** The collection itself was changed: its indexes, its options, its name; or it was dropped. */
+  /** The collection's indexes, options or name were changed, or it was dropped. */
   redefined(): void
 }
 
-/** From now on. @returns a function that ends it */
+/** @returns a function that ends the calls */
 export function watchCollection(node: NodeHost, uuid: Uint8Array, watcher: CollectionWatcher): () => void {
   return node.observe((entry, preImage) => {
     const { op, session, ns } = entry
@@ -34,7 +38,7 @@ export function watchCollection(node: NodeHost, uuid: Uint8Array, watcher: Colle
   })
 }
 
-/** From now on, of {@link CollectionWatcher.redefined} alone. @returns a function that ends it */
+/** Reports {@link CollectionWatcher.redefined} alone. @returns a function that ends the calls */
 export function watchDefinition(node: NodeHost, uuid: Uint8Array, redefined: () => void): () => void {
   return node.observe(({ op, uuid: changed }) => {
     if (op === 'c' && changed !== null && sameBytes(changed, uuid)) redefined()

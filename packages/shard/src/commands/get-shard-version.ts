@@ -24,7 +24,7 @@ export const getShardVersion: CommandRow<NodeInvocation> = {
     if (identity === undefined) writer.string('configServer', '')
     else writer.value('configServer', findField(identity, 'configsvrConnectionString')!)
     const { getShardVersionReportsConnection } = host.behaviours
-    // Connections have no versions: routers send one with each command.
+    // Connections have no versions here: routers send one with each command.
     if (getShardVersionReportsConnection) writer.bool('inShardedMode', false).timestamp('mine', 0, 0)
     for (const [name, version] of host.role.placements?.() ?? []) {
       if (name === ns)

@@ -39,7 +39,7 @@ export const splitVectorCommand: CommandRow<NodeInvocation> = {
   },
 }
 
-/** What is no document, or an empty one, counts as absent. */
+/** null: absent, empty, or not a document. */
 function presentDocument(args: CommandArguments, name: string): Uint8Array | null {
   const value = args.value(name)
   if (value?.type !== BsonType.object) return null
@@ -51,7 +51,10 @@ function integer(args: CommandArguments, name: string): number | null {
   return args.value(name)?.isNumber() === true ? Math.trunc(args.number(name)!) : null
 }
 
-/** `maxChunkSize` in megabytes goes before `maxChunkSizeBytes`. @throws CommandError 72 InvalidOptions */
+/**
+ * `maxChunkSize` in megabytes takes precedence over `maxChunkSizeBytes`.
+ * @throws CommandError 72 InvalidOptions
+ */
 function chunkSizeBytes(args: CommandArguments, limited: boolean): number | null {
   const megabytes = integer(args, 'maxChunkSize')
   if (megabytes !== null) {

@@ -1,4 +1,7 @@
-/** Documents in which a shard notes what it has begun, in collections of its own `config` database. Server: persistent_task_store.h. */
+/**
+ * Records of operations in progress, in collections of the shard's own `config` database.
+ * Server: persistent_task_store.h.
+ */
 import { DocumentWriter, emptyDocument, findField, type RawValue } from '@shardlab/bson'
 import { createCollection, type NodeHost } from '@shardlab/node'
 import type { Collection } from '@shardlab/storage'
@@ -12,7 +15,7 @@ export class RecordStore {
     this.#ns = ns
   }
 
-  /** All documents, in the order in which they were first written. */
+  /** All documents, in insertion order. */
   all(): Uint8Array[] {
     const collection = this.#node.collection(this.#ns)
     if (collection === undefined || collection.count === 0) return []
@@ -30,12 +33,15 @@ export class RecordStore {
   put(document: Uint8Array): void {
     const collection = this.#node.collection(this.#ns) ?? createCollection(this.#node, this.#ns, emptyDocument)
     const id = findField(document, '_id')!
-    // Mostly it is the only one.
+    // Usually it is the only record.
     const isNew = collection.count === 0 || collection.findById(id) === undefined
     this.#apply(collection, isNew ? 'i' : 'u', document, id)
   }
 
-  /** Replaces the document with this `_id`, when there is one, by what is made of it; undefined leaves it. The caller flushes the node. */
+  /**
+   * Replaces the document with this `_id` by the result of `changed`; undefined leaves it. The
+   * caller flushes the node.
+   */
   change(id: RawValue, changed: (document: Uint8Array) => Uint8Array | undefined): void {
     const collection = this.#node.collection(this.#ns)
     const document = collection?.findById(id)?.document
@@ -55,17 +61,16 @@ export class RecordStore {
   }
 }
 
-/** How records of one kind are written down. */
+/** How records of one kind are stored. */
 export interface RecordShape<R, Key> {
   readonly ns: string
-  /** `_id` of the record that has this key. */
+  /** `_id` of the record with this key. */
   readonly id: (key: Key) => RawValue
   readonly write: (record: R) => Uint8Array
-  /** Undefined: it is none of them. Several kinds may share a collection, and clients may write there. */
+  /** Undefined: a record of another kind, or a document of a client. */
   readonly read: (document: Uint8Array) => R | undefined
 }
 
-/** Records of one kind. */
 export class Records<R extends object, Key> {
   protected readonly store: RecordStore
   readonly #shape: RecordShape<R, Key>
@@ -94,8 +99,9 @@ export class Records<R extends object, Key> {
   }
 
   /**
-   * Replaces a record by what is made of it, unless that is the same object. The caller flushes the node.
-   * @returns what is there now; undefined: there is none
+   * Replaces a record by the result of `changed`, unless that is the same object. The caller
+   * flushes the node.
+   * @returns the current record; undefined: there is none
    */
   change(key: Key, changed: (record: R) => R): R | undefined {
     let now: R | undefined

@@ -14,14 +14,14 @@ export interface RepeatedRequest {
   /** Longest wait for one answer. */
   readonly timeoutMs: number
   readonly attemptsMax: number
-  /** Ends the waiting. */
+  /** Cancels the request. */
   readonly signal?: CancelSignal
 }
 
-/** Pause before a member is asked again that could not be reached: a connection that broke is soon there again. */
+/** Pause before the next attempt, for broken connections to be restored. */
 const retryPauseMs = 50
 
-/** Sends a request that does no harm when it comes twice; again when no answer comes. @throws RequestFailedError */
+/** Repeats a request until it is answered. @throws RequestFailedError of the last attempt */
 export function repeatedRequest<K extends MessageKind>(
   context: ActorContext,
   member: string,
@@ -51,7 +51,7 @@ async function again<T>(
   }
 }
 
-/** Why somebody gives up, for the other side; null: a broken invariant. */
+/** The error to report to the other member; null: a broken invariant. */
 export function reasonOf(error: unknown): CommandError | null {
   if (error instanceof CommandError) return error
   if (error instanceof StepFailedError) return new CommandError('OperationFailed', error.message)

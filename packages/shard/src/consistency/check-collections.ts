@@ -1,6 +1,7 @@
 /**
- * What a shard's own collections have that the catalog contradicts.
- * Manual: reference/inconsistency-type; server: metadata_consistency_util.cpp, checkCollectionMetadataConsistency.
+ * Contradictions between a shard's collections and the catalog.
+ * Manual: reference/inconsistency-type.
+ * Server: metadata_consistency_util.cpp, checkCollectionMetadataConsistency.
  */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { compareDocuments, DocumentWriter, emptyDocument, findField } from '@shardlab/bson'
@@ -40,7 +41,10 @@ function checkMetadata(
   return { inconsistencies, options }
 }
 
-/** Collections that each shard has for itself. Server: NamespaceString::isNamespaceAlwaysUntracked. */
+/**
+ * Whether each shard has its own collection of this name.
+ * Server: NamespaceString::isNamespaceAlwaysUntracked.
+ */
 function isLocal(ns: string): boolean {
   return ns.slice(ns.indexOf('.') + 1).startsWith('system.')
 }
@@ -96,14 +100,14 @@ function contradictions(host: PlacementHost, collection: Collection, entry: Uint
   return found
 }
 
-/** A shard that owns nothing takes no part in making indexes; an index on a hashed key may be dropped. */
+/** Shards without chunks do not build indexes, and the index of a hashed key may be dropped. */
 function lacksShardKeyIndex(host: PlacementHost, collection: Collection, key: Uint8Array): boolean {
   const pattern = ShardKeyPattern.parse(key, { compoundHashed: true })
   if (pattern.isHashed || collection.indexes().some((index) => supportsShardKey(index, key, false))) return false
   return ownsChunks(host, collection.ns)
 }
 
-/** As the list of collections tells them, with the UUID. */
+/** Options and UUID, as listCollections shows them. */
 function optionsOf({ options, uuid }: Collection): Uint8Array {
   return new DocumentWriter(options.length + 32).uuid('uuid', uuid).fields(options).finish()
 }

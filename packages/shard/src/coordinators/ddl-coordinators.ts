@@ -1,7 +1,9 @@
 /**
- * Drops and renames that a shard coordinates as the primary of a database. Once one of them has begun it goes on until every member has
- * done its part, however long one of them is away, and after a restart of the coordinator. Server: sharding_ddl_coordinator.cpp
- * (RecoverableShardingDDLCoordinator), sharding_ddl_coordinator_service.cpp.
+ * Drops and renames that a shard coordinates as the primary of a database. Once started, they
+ * continue until every shard has done its part, however long one is unreachable, and resume after a
+ * restart of the coordinator.
+ * Server: sharding_ddl_coordinator.cpp (RecoverableShardingDDLCoordinator),
+ * sharding_ddl_coordinator_service.cpp.
  */
 import { RequestFailedError } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
@@ -9,7 +11,7 @@ import type { NodeHost } from '@shardlab/node'
 import type { DatabaseMoves } from './locks/database-moves.js'
 import { DdlRecords, type DdlRecord, type MovePrimaryRecord } from './ddl-records.js'
 
-/** How an operation resumes after a restart: in which critical sections, and with which work. */
+/** How an operation resumes after a restart: its critical sections, and its work. */
 export interface DdlRecovery<R extends DdlRecord, Host> {
   hold(host: Host, record: R, work: () => Promise<void>): Promise<void>
   resume(host: Host, record: R): Promise<void>
@@ -28,14 +30,14 @@ interface RecoveryHost {
 
 export class DdlCoordinators {
   readonly records: DdlRecords
-  /** Those that clients wait for, by what was asked for. */
+  /** Operations in progress, by request. */
   readonly #running = new Map<string, Promise<unknown>>()
 
   constructor(node: NodeHost) {
     this.records = new DdlRecords(node)
   }
 
-  /** Runs the work; whoever asks for the same meanwhile waits for the same. */
+  /** Runs the work; equal requests share one run. */
   once<T>(key: string, work: () => Promise<T>): Promise<T> {
     const running = this.#running.get(key) as Promise<T> | undefined
     if (running !== undefined) return running
@@ -44,7 +46,7 @@ export class DdlCoordinators {
     return started
   }
 
-  /** After a restart, before anybody can touch what an earlier life has begun to change. */
+  /** Resumes after a restart, before any command can enter the namespaces concerned. */
   recover<Host extends RecoveryHost>(host: Host, recoveries: DdlRecoveries<Host>): void {
     for (const record of this.records.all()) {
       if (record.operation === 'movePrimary') continue
@@ -54,7 +56,8 @@ export class DdlCoordinators {
       const resume = () => recovery.hold(host, record, () => recovery.resume(host, record))
       const recovering = host.databaseMoves.recover(db, holder, resume)
       recovering.catch((error: unknown) => {
-        // It shuts down, and goes on in its next life; or the catalog has changed so that nothing is left to be done.
+        // A shutdown: the next start resumes it. Or the catalog has changed and nothing is left
+        // to do.
         if (!(error instanceof RequestFailedError) && !(error instanceof CommandError)) throw error
       })
     }

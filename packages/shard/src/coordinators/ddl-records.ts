@@ -1,6 +1,7 @@
 /**
- * What a coordinator has begun and not yet finished, kept on the primary shard's disk where the server keeps it.
- * Server: sharding_ddl_coordinator.cpp, config.system.sharding_ddl_coordinators.
+ * Unfinished operations of coordinators, stored where the server stores them:
+ * config.system.sharding_ddl_coordinators.
+ * Server: sharding_ddl_coordinator.cpp.
  */
 import { DocumentWriter, elementsOf, findField, type RawValue } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
@@ -8,7 +9,7 @@ import { Records } from '../common/record-store.js'
 
 export const ddlRecordsNs = 'config.system.sharding_ddl_coordinators'
 
-/** One operation that has to be carried to its end. */
+/** An operation that has to be completed. */
 export type DdlRecord = DropCollectionRecord | RenameCollectionRecord | DropDatabaseRecord | MovePrimaryRecord
 
 export interface DropCollectionRecord {
@@ -31,7 +32,7 @@ export interface DropDatabaseRecord {
   readonly operation: 'dropDatabase'
   /** The database's name. */
   readonly ns: string
-  /** UUID of the database's version: another database may get the name afterwards. */
+  /** UUID of the database's version: a later database may have the same name. */
   readonly uuid: string
 }
 
@@ -66,7 +67,7 @@ export class DdlRecords extends Records<DdlRecord, DdlRecordKey> {
     await this.#node.flush()
   }
 
-  /** Resolves when it is gone from the disk. */
+  /** Resolves when the record is deleted from the disk. */
   async finish(record: DdlRecordKey): Promise<void> {
     this.remove(record)
     await this.#node.flush()
@@ -126,7 +127,7 @@ function readRecord(document: Uint8Array): DdlRecord | undefined {
   }
 }
 
-/** `_id` of a record: its collection or database, and what is being done there. */
+/** `_id` of a record: its collection or database, and the operation. */
 export function ddlRecordId(operation: DdlRecord['operation'] | 'reshardCollection', ns: string): RawValue {
   const document = new DocumentWriter(96)
     .startDocument('_id')
@@ -137,7 +138,7 @@ export function ddlRecordId(operation: DdlRecord['operation'] | 'reshardCollecti
   return findField(document, '_id')!
 }
 
-/** What a record is about, from its `_id`. */
+/** The operation and namespace in a record's `_id`. */
 export function ddlRecordKey(document: Uint8Array): { readonly operation: string; readonly ns: string } {
   const { bytes, start } = findField(document, '_id')!
   const part = (name: string) => findField(bytes, name, start)!.asString()

@@ -4,7 +4,10 @@ import { databaseNameOf } from '@shardlab/member'
 import type { DatabasePlacement, DatabasePlacements } from '../host/host.js'
 import { staleDatabase } from '../metadata/version-check.js'
 
-/** @throws CommandError 249 StaleDbVersion when this shard is not the primary that the router thinks it is */
+/**
+ * @throws CommandError 249 StaleDbVersion when the router's version of the database is not the
+ *   current one, or this shard is not its primary
+ */
 export async function raiseStaleDatabase(
   placements: DatabasePlacements,
   shard: string,

@@ -1,4 +1,7 @@
-/** Documents that change their owner because their shard key value changes: both sides of it, and the timer that ends what is left open. */
+/**
+ * Documents that move to another shard because their shard key value changes: both sides of a move,
+ * and the timer that completes interrupted ones.
+ */
 import { RequestFailedError, type ActorContext } from '@shardlab/actor'
 import { CommandError, hexOf, sameBytes } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
@@ -7,16 +10,19 @@ import { PreparedInserts } from './prepared-inserts.js'
 
 export const documentMovesTimer = 'document-moves'
 
-/** Between two attempts to end what somebody has left open. */
+/** Pause before the next attempt to complete a move. */
 const retryMs = 1000
-/** Between two looks for what can be forgotten. */
+/** Pause between deletions of old decisions. */
 const cleanupIntervalMs = 60_000
 const outcomeTimeoutMs = 15_000
-/** How long writers wait for a coordinator that is away, and the pause between two questions. */
+/**
+ * Longest wait of a write for the outcome of undecided moves, and the pause between requests for
+ * it.
+ */
 const writersWaitMs = 15_000
 const askPauseMs = 50
 
-/** Moves of which routers may still ask. */
+/** Decided moves that routers may still ask for. */
 export interface RecentMoves {
   readonly decisions: readonly Decision[]
   readonly dueMs: number
@@ -28,9 +34,12 @@ export class DocumentMoves {
   readonly #node: NodeHost
   readonly #context: ActorContext
   #working = false
-  /** By the hex of the collection's UUID: coordinators are being asked, and will be once more for those who came later. */
+  /**
+   * By the hex of the collection's UUID: the running request for outcomes, and the next one for
+   * callers that came later.
+   */
   readonly #asking = new Map<string, { readonly now: Promise<boolean>; next: Promise<boolean> | null }>()
-  /** When the timer rings; infinite: it is not armed. */
+  /** When the timer is due; infinite: it is not armed. */
   #dueMs = Number.POSITIVE_INFINITY
 
   constructor(node: NodeHost) {
@@ -40,19 +49,19 @@ export class DocumentMoves {
     this.preparedInserts = new PreparedInserts(node)
   }
 
-  /** After the node has its state back. */
+  /** Called after the node has recovered its state. */
   start(): void {
     this.coordinator.recover()
     this.preparedInserts.recover()
     if (!this.coordinator.isEmpty || this.preparedInserts.all().length > 0) this.arm(0)
   }
 
-  /** Does any document move? */
+  /** Whether any document is moving. */
   get isBusy(): boolean {
     return this.coordinator.isBusy || !this.preparedInserts.isEmpty
   }
 
-  /** What is remembered. No document may be moving. */
+  /** Called when no document is moving. */
   export(): RecentMoves {
     return { decisions: this.coordinator.export(), dueMs: this.#dueMs }
   }
@@ -63,7 +72,7 @@ export class DocumentMoves {
     this.#dueMs = dueMs
   }
 
-  /** Looks after what is open when so much time has passed. */
+  /** Completes interrupted moves after the delay. */
   arm(delayMs = retryMs): void {
     const dueMs = this.#context.now() + delayMs
     if (dueMs >= this.#dueMs) return
@@ -72,9 +81,10 @@ export class DocumentMoves {
   }
 
   /**
-   * For a command that is about to enter a collection: resolves when every document whose move was decided before is seen there, also if
-   * this shard has not been told. A coordinator that is away decides later what writers meet: they wait for it a while.
-   * Undefined: nobody is moving documents into the collection.
+   * For a command that is about to enter a collection: resolves when all documents whose moves were
+   * decided are visible, also if this shard has not received the decision. Reads do not wait for a
+   * coordinator that does not answer; writes do, for a limited time.
+   * @returns undefined: no documents are moving into the collection
    */
   awaitDecided(ns: string, isRead: () => boolean): Promise<void> | undefined {
     const uuid = this.preparedInserts.isEmpty ? undefined : this.#node.collection(ns)?.uuid
@@ -88,11 +98,11 @@ export class DocumentMoves {
     while (!(await this.#askOnce(key, uuid)) && this.#context.now() < untilMs) await this.#context.sleep(askPauseMs)
   }
 
-  /** Whether every coordinator that was asked has answered. */
+  /** Whether every coordinator has answered. */
   #askOnce(key: string, uuid: Uint8Array): Promise<boolean> {
     const asking = this.#asking.get(key)
     if (asking === undefined) return this.#ask(key, uuid)
-    // The answers that are on their way may be older than the decision.
+    // Answers to the running request may be older than the decision.
     asking.next ??= asking.now.then(() => this.#ask(key, uuid))
     return asking.next
   }
@@ -117,7 +127,10 @@ export class DocumentMoves {
     }
   }
 
-  /** @param uuid of the collection; default: all. @returns whether all have answered */
+  /**
+   * @param uuid of the collection; default: all collections.
+   * @returns whether all coordinators have answered
+   */
   async #askForOutcomes(uuid?: Uint8Array): Promise<boolean> {
     let all = true
     for (const { attemptId, coordinator, collectionUuid } of this.preparedInserts.all()) {
@@ -133,7 +146,8 @@ export class DocumentMoves {
         this.preparedInserts.decide(attemptId, outcome === 'committed')
         await this.#node.flush()
       } catch (error) {
-        // The coordinator tells it when it is back; what is not on the disk yet goes there with the next write.
+        // The coordinator sends the decision later, and the next write flushes what is not on
+        // the disk.
         if (!(error instanceof RequestFailedError) && !(error instanceof CommandError)) throw error
         all = false
       }

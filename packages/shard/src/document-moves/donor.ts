@@ -1,5 +1,6 @@
 /**
- * The donor's part in moving a document, which coordinates. Server: document_shard_key_update_util.cpp over a transaction of two shards.
+ * The donor's part in the move of a document; the donor coordinates.
+ * Server: document_shard_key_update_util.cpp over a transaction of two shards.
  */
 import { RequestFailedError, StepFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField, sameBytes } from '@shardlab/bson'
@@ -11,12 +12,12 @@ import { keyOf, recordConversion } from './prepared-inserts.js'
 
 type MoveRequest = RequestOf<'shard.move-document'>
 
-/** Longest wait for a recipient that prepares. */
+/** Longest wait for the recipient's insert. */
 const prepareTimeoutMs = 15_000
 
 /**
- * @throws CommandError 13388 StaleConfig, 366 when the statement has to run again, 225 and 217 for the session, and what the recipient
- *   refuses the document with
+ * @throws CommandError 13388 StaleConfig; 366 when the router has to run the statement again; 225
+ *   and 217 for the session; errors of the recipient
  */
 export async function moveDocument(
   host: DocumentMoveHost,
@@ -63,12 +64,15 @@ async function move(host: DocumentMoveHost, request: MoveRequest): Promise<void>
     await coordinator.finish(attemptId)
     await node.context.reach('shard.document-move.finished', { ns, to: recipient })
   } catch (error) {
-    // The move is decided: the timer carries on what a fault has broken off here.
+    // The move is decided: the timer completes it after a failed step.
     if (!(error instanceof StepFailedError)) throw error
   }
 }
 
-/** @throws CommandError 366 when something else is there, or its place is another one, than when the move was asked for; 225, 217 */
+/**
+ * @throws CommandError 366 when the document or the placement has changed since the request; 225,
+ *   217
+ */
 function checkStillThere(
   { node, placements, critical }: DocumentMoveHost,
   { ns, before }: MoveRequest,
@@ -107,7 +111,7 @@ async function prepare(
     raiseError(error)
   } catch (error) {
     if (error instanceof CommandError && error.code === 13388) {
-      // The recipient knows better than this shard.
+      // The recipient has a newer version than this shard.
       await placements.refreshCollection(ns)
       throw documentChanged()
     }

@@ -2,7 +2,9 @@ import { findField } from '@shardlab/bson'
 import { OwnershipFilter, type CollectionPlacement } from '@shardlab/sharding'
 import { keyOf } from './prepared-inserts.js'
 
-/** Ownership of a collection into which documents are being moved: those do not count yet. */
+/**
+ * Ownership filter of a collection into which documents are moving: it excludes those documents.
+ */
 export class HidingFilter extends OwnershipFilter {
   readonly #hidden: ReadonlySet<string>
 
@@ -18,7 +20,7 @@ export class HidingFilter extends OwnershipFilter {
     return id === undefined || !this.#hidden.has(keyOf(id))
   }
 
-  /** Of the key alone nothing can be told: a document that has it may be one of those that are hidden. */
+  /** The key alone does not decide: the document with it may be hidden. */
   override ownsValues(): boolean {
     return false
   }

@@ -1,7 +1,7 @@
 /**
- * The documents that leave this shard. A move is decided by one record, written together with the deletion: from then on it is carried to
- * its end, whoever crashes; before that, whoever asks hears that it was given up. Server: transaction_coordinator.cpp,
- * config.transaction_coordinators.
+ * The documents that leave this shard. One record decides a move, written together with the
+ * deletion: after that the move is completed despite crashes, before that it counts as aborted.
+ * Server: transaction_coordinator.cpp, config.transaction_coordinators.
  */
 import { RequestFailedError } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField, hexOf } from '@shardlab/bson'
@@ -9,18 +9,18 @@ import type { NodeHost } from '@shardlab/node'
 import { RecordStore } from '../common/record-store.js'
 import { attemptValue, readAttemptId } from './prepared-inserts.js'
 
-/** How long a finished move is remembered for routers that ask once more. */
+/** How long finished moves are kept for repeated requests of routers. */
 const retentionMs = 60_000
 
-/** Longest wait for a recipient that has been told the decision. */
+/** Longest wait for the recipient's acknowledgement of the decision. */
 const decisionTimeoutMs = 15_000
 
-/** A move that has been decided. */
+/** A decided move. */
 export interface Decision {
   readonly attemptId: string
   readonly requestId: string
   readonly recipient: string
-  /** When the recipient had heard of it; null: it has not. */
+  /** When the recipient acknowledged the decision; null: not yet. */
   finishedAtMs: number | null
 }
 
@@ -28,11 +28,11 @@ export class MoveCoordinator {
   readonly #node: NodeHost
   readonly #records: RecordStore
   readonly #decisions = new Map<string, Decision>()
-  /** Attempts of this life without a decision on the disk. */
+  /** Attempts since the start without a decision on the disk. */
   readonly #pending = new Set<string>()
-  /** Requests that are being worked on. */
+  /** Requests in progress. */
   readonly #running = new Map<string, Promise<void>>()
-  /** The last move in line of each document. */
+  /** The last queued move of each document. */
   readonly #turns = new Map<string, Promise<void>>()
 
   constructor(node: NodeHost) {
@@ -40,7 +40,7 @@ export class MoveCoordinator {
     this.#records = new RecordStore(node, 'config.transaction_coordinators')
   }
 
-  /** Takes over what an earlier life has decided. */
+  /** Reads the decisions from the disk. */
   recover(): void {
     for (const document of this.#records.all()) {
       const attemptId = readAttemptId(document)
@@ -50,7 +50,7 @@ export class MoveCoordinator {
     }
   }
 
-  /** Is a move being made, or one that is decided not finished? */
+  /** Whether any move is undecided or unfinished. */
   get isBusy(): boolean {
     return this.#pending.size > 0 || [...this.#decisions.values()].some(({ finishedAtMs }) => finishedAtMs === null)
   }
@@ -64,12 +64,15 @@ export class MoveCoordinator {
     for (const decision of decisions) this.#decisions.set(decision.attemptId, { ...decision })
   }
 
-  /** Nothing is decided or remembered. */
+  /** Whether there are no decisions. */
   get isEmpty(): boolean {
     return this.#decisions.size === 0
   }
 
-  /** Does the work of a request once, however often it is sent; nothing when it has been done in an earlier life. */
+  /**
+   * Runs the work of a request once, however often it is sent; not at all when it was decided
+   * earlier.
+   */
   async once(requestId: string, work: () => Promise<void>): Promise<void> {
     for (const decision of this.#decisions.values())
       if (decision.requestId === requestId && !this.#pending.has(decision.attemptId)) return
@@ -82,11 +85,11 @@ export class MoveCoordinator {
     }
   }
 
-  /** Moves of one document follow each other. */
+  /** Runs the moves of one document one after the other. */
   async inTurn(document: string, work: () => Promise<void>): Promise<void> {
     const before = this.#turns.get(document)
     const turn = (async () => {
-      // What became of the one before is its own affair.
+      // A failure of the previous move does not concern this one.
       if (before !== undefined) await before.catch(() => {})
       await work()
     })()
@@ -104,19 +107,22 @@ export class MoveCoordinator {
     return attemptId
   }
 
-  /** What recipients hear that ask. */
+  /** The answer to a recipient that asks. */
   outcomeOf(attemptId: string): 'pending' | 'committed' | 'aborted' {
     if (this.#pending.has(attemptId)) return 'pending'
     return this.#decisions.has(attemptId) ? 'committed' : 'aborted'
   }
 
-  /** Gives an attempt up: the recipient hears of it now, or when it asks. */
+  /** Aborts an attempt: the recipient is informed now, or when it asks. */
   abort(attemptId: string, recipient: string): void {
     this.#pending.delete(attemptId)
     this.#node.context.send(recipient, 'shard.decide-insert', { attemptId, committed: false })
   }
 
-  /** Writes the decision. What belongs to it is applied in the same turn; {@link commit} follows. */
+  /**
+   * Records the decision. The caller applies the deletion before it calls {@link commit}, so that
+   * both are in one append.
+   */
   decide(attemptId: string, requestId: string, recipient: string): void {
     const record = new DocumentWriter(128)
       .value('_id', attemptValue(attemptId))
@@ -130,13 +136,16 @@ export class MoveCoordinator {
     this.#decisions.set(attemptId, { attemptId, requestId, recipient, finishedAtMs: null })
   }
 
-  /** Resolves when the decision is on the disk. @throws CommandError 14031: it is not, {@link work} tries again */
+  /**
+   * Resolves when the decision is on the disk.
+   * @throws CommandError 14031: it is not, and {@link work} retries
+   */
   async commit(attemptId: string): Promise<void> {
     await this.#node.flush()
     this.#pending.delete(attemptId)
   }
 
-  /** Tells the recipient. @returns false when it did not take it: {@link work} tries again */
+  /** Informs the recipient. @returns false: it has not acknowledged, and {@link work} retries */
   async finish(attemptId: string): Promise<boolean> {
     const decision = this.#decisions.get(attemptId)
     if (decision === undefined || decision.finishedAtMs !== null) return true
@@ -155,7 +164,7 @@ export class MoveCoordinator {
     return true
   }
 
-  /** Carries on what is decided and forgets what has long been finished. @returns whether anything is left to be done */
+  /** Completes decided moves and deletes old decisions. @returns the work that is left */
   async work(): Promise<'nothing' | 'retaining' | 'unfinished'> {
     const { context } = this.#node
     let unfinished = false

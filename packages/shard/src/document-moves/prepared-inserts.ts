@@ -1,6 +1,7 @@
 /**
- * Documents that other shards are moving here: inserted, so that their unique keys are taken, but seen by nobody before their coordinator
- * has decided. Each has a record on the disk beside it. Server: a prepared transaction of the participant.
+ * Documents that other shards are moving here: inserted, so that their unique keys are taken, and
+ * hidden until their coordinator has decided. Each has a record in the same append.
+ * Server: a prepared transaction of the participant.
  */
 import { createDeferred, type Deferred } from '@shardlab/actor'
 import {
@@ -20,7 +21,7 @@ import type { PreparedDocuments } from '../host/host.js'
 import { RecordStore } from '../common/record-store.js'
 import { readSession, type MoveSession } from './move-session.js'
 
-/** Where the records are. */
+/** Namespace of the records. */
 export const recordsNs = 'config.prepared_inserts'
 
 export interface PreparedInsert {
@@ -30,7 +31,7 @@ export interface PreparedInsert {
   readonly collectionUuid: Uint8Array
   /** `_id` of the document. */
   readonly id: RawValue
-  /** `{ lsid, txnNumber, stmtId }` as it came. */
+  /** `{ lsid, txnNumber, stmtId }` of the request. */
   readonly session: Uint8Array
 }
 
@@ -38,7 +39,10 @@ export class PreparedInserts implements PreparedDocuments {
   readonly #node: NodeHost
   readonly #records: RecordStore
   readonly #inserts = new Map<string, PreparedInsert>()
-  /** By the hex of the collection's UUID; a set is never changed, so whoever has it keeps what held when it was taken. */
+  /**
+   * By the hex of the collection's UUID. Sets are replaced, never changed: a filter keeps the one
+   * that it was created with.
+   */
   readonly #hidden = new Map<string, ReadonlySet<string>>()
   readonly #settling = new Map<string, Deferred<void>>()
 
@@ -47,7 +51,7 @@ export class PreparedInserts implements PreparedDocuments {
     this.#records = new RecordStore(node, recordsNs)
   }
 
-  /** Takes over what an earlier life has left on the disk. */
+  /** Reads the records from the disk. */
   recover(): void {
     for (const document of this.#records.all()) this.#add(readRecord(document))
   }
@@ -60,17 +64,15 @@ export class PreparedInserts implements PreparedDocuments {
     return this.#inserts.size === 0
   }
 
-  /** Those that nobody has decided. */
+  /** Those that are undecided. */
   all(): PreparedInsert[] {
     return [...this.#inserts.values()]
   }
 
-  /** The `_id`s that nobody sees, as KeyStrings; undefined: none. */
   hiddenIn(collectionUuid: Uint8Array): ReadonlySet<string> | undefined {
     return this.#hidden.size === 0 ? undefined : this.#hidden.get(hexOf(collectionUuid))
   }
 
-  /** Resolves when all that are prepared in the collection now and until then are decided; undefined: none is prepared. */
   settled(collectionUuid: Uint8Array): Promise<void> | undefined {
     const key = hexOf(collectionUuid)
     if (!this.#hidden.has(key)) return undefined
@@ -82,7 +84,10 @@ export class PreparedInserts implements PreparedDocuments {
     return settling.promise
   }
 
-  /** Inserts the document unseen. A flush follows. @throws CommandError what the engine refuses it with */
+  /**
+   * Inserts the document as hidden. The caller flushes the node.
+   * @throws CommandError of the engine
+   */
   prepare(insert: PreparedInsert, document: Uint8Array): void {
     const { ns, collectionUuid, id } = insert
     this.#node.apply({ op: 'i', ns, uuid: collectionUuid, object: document, id, session: null })
@@ -90,11 +95,14 @@ export class PreparedInserts implements PreparedDocuments {
     this.#add(insert)
   }
 
-  /** Shows the document, or takes it away. A flush follows. Nothing happens when the attempt is not known. */
+  /**
+   * Shows the document, or deletes it. The caller flushes the node. An unknown attempt has no
+   * effect.
+   */
   decide(attemptId: string, committed: boolean): void {
     const insert = this.#inserts.get(attemptId)
     if (insert === undefined) return
-    // By its UUID: the collection may have another name by now, or be gone.
+    // By UUID: the collection may have been renamed or dropped.
     const collection = this.#node.engine.collections().find(({ uuid }) => sameBytes(uuid, insert.collectionUuid))
     if (collection !== undefined && !committed) {
       const object = new DocumentWriter(64).value('_id', insert.id).finish()
@@ -126,12 +134,15 @@ export class PreparedInserts implements PreparedDocuments {
   }
 }
 
-/** A document's `_id` as {@link PreparedInserts.hiddenIn} has it. */
+/** The form of an `_id` in {@link PreparedInserts.hiddenIn}. */
 export function keyOf(id: RawValue): string {
   return encodeKeyString([id])
 }
 
-/** Lets the history of retryable writes know that this one became a transaction: who repeats it gets 217. A flush follows. */
+/**
+ * Records that the retryable write became a transaction: repeating it fails with 217. The caller
+ * flushes the node.
+ */
 export function recordConversion(node: NodeHost, ns: string, { id, txnNumber, stmtId }: MoveSession): void {
   const session: LogSession = { lsid: id.document, txnNumber, stmtIds: [stmtId] }
   node.apply({ op: 'n', ns, uuid: null, object: emptyDocument, id: null, session })
@@ -169,7 +180,7 @@ function readRecord(record: Uint8Array): PreparedInsert {
   }
 }
 
-/** `_id` of a record. */
+/** The `_id` of a record. */
 export function readAttemptId(record: Uint8Array): string {
   return hexOf(findField(record, '_id')!.slice())
 }

@@ -1,12 +1,13 @@
-/** The recipient's part in moving a document. */
+/** The recipient's part in the move of a document. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError, findField, sameBytes } from '@shardlab/bson'
 import { checkDocument } from '@shardlab/node'
 import type { DocumentMoveHost } from './document-move-host.js'
 
 /**
- * Inserts the document unseen, on the disk.
- * @throws CommandError 13388 StaleConfig, 11000 DuplicateKey, 121 DocumentValidationFailure, 366 when the document belongs elsewhere by now
+ * Inserts the document as hidden, on the disk.
+ * @throws CommandError 13388 StaleConfig, 11000 DuplicateKey, 121 DocumentValidationFailure; 366
+ *   when the document belongs to another shard by now
  */
 export async function prepareInsert(
   host: DocumentMoveHost,
@@ -33,7 +34,7 @@ export async function prepareInsert(
       )
       break
     } catch (error) {
-      // Who holds the key may only be on the way: whether it stays is decided soon.
+      // The key may belong to a hidden document, whose move will be decided soon.
       const settled =
         error instanceof CommandError && error.code === 11000 ? preparedInserts.settled(collectionUuid) : undefined
       if (settled === undefined) throw error

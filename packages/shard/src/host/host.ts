@@ -1,6 +1,6 @@
 /**
- * The interfaces through which the protocols of a shard use one another. The classes of its parts implement them; a
- * function or a class takes the narrowest that has what it uses.
+ * The interfaces through which the protocols of a shard use one another. The classes of its parts
+ * implement them; a function or a class takes the narrowest that has what it uses.
  */
 import type { DatabaseVersionTuple } from '@shardlab/actor'
 import type { CommandError } from '@shardlab/bson'
@@ -15,7 +15,10 @@ export interface ShardHost {
 export interface CollectionPlacements {
   /** null: known not to be sharded; undefined: unknown. */
   collection(ns: string): CollectionPlacement | null | undefined
-  /** Asks the config server for what changed. Concurrent calls share one request. @throws CommandError 133 */
+  /**
+   * Asks the config server for what changed. Concurrent calls share one request.
+   * @throws CommandError 133
+   */
   refreshCollection(ns: string): Promise<CollectionPlacement | null>
 }
 
@@ -37,7 +40,7 @@ export interface DatabasePlacements {
 export interface Placements extends CollectionPlacements, DatabasePlacements {
   /** The next command with a version asks the config server. */
   forgetCollection(ns: string): void
-  /** Forgets the collections of the database as well. */
+  /** Applies to the collections of the database, too. */
   forgetDatabase(db: string): void
 }
 
@@ -47,7 +50,7 @@ export interface PlacementHost extends ShardHost {
 
 /** A critical section that has been entered. */
 export interface CriticalSection {
-  /** From now on it blocks reads as well. */
+  /** Blocks reads as well. */
   blockReads(): void
   /** Releases what it blocks. Leaving twice has no effect. */
   leave(): void
@@ -70,7 +73,10 @@ export interface ExclusiveSections {
 
 /** Critical sections that a protocol enters and leaves at steps of its own. */
 export interface EnterableSections extends BlockedNamespaces {
-  /** Enters at once: for a namespace that is known to be free, as after a restart. @throws Error when it is not */
+  /**
+   * Enters at once: for a namespace that is known to be free, as after a restart.
+   * @throws Error when it is not
+   */
   enterNow(ns: string, blocks: 'writes' | 'all'): CriticalSection
   /** null: the namespace is in another section. */
   enterIfFree(ns: string, blocks: 'writes' | 'all'): CriticalSection | null
@@ -82,7 +88,10 @@ export interface EnterableSections extends BlockedNamespaces {
 export interface PreparedDocuments {
   /** Their `_id`s as KeyStrings; undefined: the collection has none. */
   hiddenIn(collectionUuid: Uint8Array): ReadonlySet<string> | undefined
-  /** Resolves when all moves into the collection are decided, later ones included; undefined: there are none. */
+  /**
+   * Resolves when all moves into the collection are decided, later ones included; undefined: there
+   * are none.
+   */
   settled(collectionUuid: Uint8Array): Promise<void> | undefined
 }
 

@@ -8,7 +8,8 @@ export interface CommandHost extends PlacementHost {
   readonly ranges: RangeStore
   readonly rangeDeleter: {
     /**
-     * Resolves when no range deletion of the collection has keys of the range; false after `timeoutMs`.
+     * Resolves when no range deletion of the collection has keys of the range; false after
+     * `timeoutMs`.
      * @param range null: the whole collection
      * @param timeoutMs null: no limit
      */

@@ -1,4 +1,4 @@
-/** Who this shard is, and how much it holds. */
+/** The identity of this shard, and its size. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError, DocumentWriter, emptyDocument, findField } from '@shardlab/bson'
 import { createCollection, type NodeHost } from '@shardlab/node'
@@ -14,12 +14,15 @@ export const identityHandlers: ShardHandlers<'shard.initialise' | 'shard.relocat
 const identityNs = 'admin.system.version'
 const identityFilter = new DocumentWriter().string('_id', 'shardIdentity').finish()
 
-/** Has this node been made part of a cluster? A new disk has forgotten it. */
+/** Whether this node is a member of a cluster. A new disk has no identity. */
 export function hasIdentity(node: NodeHost): boolean {
   return node.collection(identityNs)?.findById(findField(identityFilter, '_id')!) !== undefined
 }
 
-/** @throws CommandError 203 ShardingStateNotInitialized. Server: sharding_state.cpp, assertCanAcceptShardedCommands */
+/**
+ * @throws CommandError 203 ShardingStateNotInitialized.
+ * Server: sharding_state.cpp, assertCanAcceptShardedCommands
+ */
 export function refuseWithoutIdentity(): never {
   throw new CommandError(
     'ShardingStateNotInitialized',
@@ -27,7 +30,7 @@ export function refuseWithoutIdentity(): never {
   )
 }
 
-/** Stores who this shard is, where the server keeps it: admin.system.version, `shardIdentity`. */
+/** Stores the identity as the server does: in admin.system.version, as `shardIdentity`. */
 async function initialise(
   { node }: ShardHost,
   { clusterId, configHost }: RequestOf<'shard.initialise'>,
@@ -42,7 +45,7 @@ async function initialise(
   return {}
 }
 
-/** The config server of a copied cluster listens elsewhere. */
+/** The config server of a copied cluster has another address. */
 async function relocate(
   { node }: ShardHost,
   { configHost }: RequestOf<'shard.relocate'>,

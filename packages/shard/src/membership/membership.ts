@@ -1,4 +1,4 @@
-/** What a shard tells of itself to those who count shards and bytes. */
+/** Answers of a shard about itself. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { databaseNameOf } from '@shardlab/member'
 import { setFeatureCompatibilityVersionOf } from '@shardlab/node'
@@ -16,7 +16,7 @@ export const membershipHandlers: ShardHandlers<
   }),
 }
 
-/** Databases that every member has for itself. */
+/** Databases that every member has of its own. */
 const ownDatabases = ['admin', 'config', 'local']
 
 function introduce({ node }: ShardHost): ReplyOf<'shard.introduce'> {

@@ -6,9 +6,8 @@ import { isRead } from './is-read.js'
 class Section implements CriticalSection {
   readonly #sections: Map<string, Section>
   readonly #ns: string
-  /** Reads may go on. */
   onlyWrites: boolean
-  /** Null: nobody waits. */
+  /** Null: there are no waiters. */
   #ended: Deferred<void> | null = null
 
   constructor(sections: Map<string, Section>, ns: string, onlyWrites: boolean) {
@@ -17,7 +16,7 @@ class Section implements CriticalSection {
     this.onlyWrites = onlyWrites
   }
 
-  /** Of one that is there. */
+  /** Resolves when the section is left. */
   get ended(): Promise<void> {
     return (this.#ended ??= createDeferred()).promise
   }
@@ -33,13 +32,14 @@ class Section implements CriticalSection {
 }
 
 /**
- * Namespaces on which commands of routers wait: while their placement changes. A section on a database name covers its
- * collections. Server: ShardingRecoveryService critical sections; those of migrations have two phases, README_migrations.
+ * Namespaces that are blocked for commands of routers while their placement changes. A section on a
+ * database covers its collections.
+ * Server: critical sections of ShardingRecoveryService; those of migrations have two phases,
+ * README_migrations.
  */
 export class CriticalSections implements EnterableSections, ExclusiveSections {
   readonly #sections = new Map<string, Section>()
 
-  /** What to wait for before the namespace may be touched; undefined when it is free. `command`: what asks; default: something that writes. */
   blocking(ns: string, command?: Entrant): Promise<void> | undefined {
     if (this.#sections.size === 0) return undefined
     const dot = ns.indexOf('.')
@@ -51,7 +51,6 @@ export class CriticalSections implements EnterableSections, ExclusiveSections {
     return undefined
   }
 
-  /** Enters at once: for those who know that nobody is there, as after a restart. @throws Error when somebody is */
   enterNow(ns: string, blocks: 'writes' | 'all'): CriticalSection {
     if (this.#sections.has(ns)) throw new Error(`there is a critical section on ${ns}`)
     const section = new Section(this.#sections, ns, blocks === 'writes')
@@ -59,19 +58,16 @@ export class CriticalSections implements EnterableSections, ExclusiveSections {
     return section
   }
 
-  /** Null: somebody is there, see {@link enter}. */
   enterIfFree(ns: string, blocks: 'writes' | 'all'): CriticalSection | null {
     return this.#sections.has(ns) ? null : this.enterNow(ns, blocks)
   }
 
-  /** Sections on one namespace follow each other. */
   async enter(ns: string, blocks: 'writes' | 'all'): Promise<CriticalSection> {
     for (let section = this.#sections.get(ns); section !== undefined; section = this.#sections.get(ns))
       await section.ended
     return this.enterNow(ns, blocks)
   }
 
-  /** Runs the work while everybody else waits. */
   async hold<T>(ns: string, work: () => Promise<T>): Promise<T> {
     const section = await this.enter(ns, 'all')
     try {

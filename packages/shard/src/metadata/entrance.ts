@@ -1,4 +1,4 @@
-/** Where commands of routers wait before they touch a collection. */
+/** Checks that commands of routers pass before they use a collection. */
 import type { Access, Entrant } from '@shardlab/node'
 import type { DatabaseMoves } from '../coordinators/locks/database-moves.js'
 import type { DocumentMoves } from '../document-moves/document-moves.js'
@@ -14,9 +14,11 @@ export interface EntranceHost {
 }
 
 /**
- * Lets a command in when nothing is in its way: no copy of the database is being made, documents that have moved into the collection are
- * seen, and the versions that it carries fit. Whoever is let in goes on within the same turn.
- * @throws CommandError 13388 StaleConfig, 249 StaleDbVersion, 319 MovePrimaryInProgress, 250 StaleChunkHistory for a read of the past
+ * Admits a command when its database is not being copied, documents that have moved into the
+ * collection are visible, and its versions are current. After it has been admitted, a command
+ * applies its writes in the same turn of the event loop.
+ * @throws CommandError 13388 StaleConfig, 249 StaleDbVersion, 319 MovePrimaryInProgress, 250
+ *   StaleChunkHistory for a read of the past
  */
 export function enterCollection(host: EntranceHost, ns: string, entrant: Entrant): Promise<Access> | Access {
   const access = enterPresent(host, ns, entrant)
@@ -34,7 +36,10 @@ function enterPresent(host: EntranceHost, ns: string, entrant: Entrant): Promise
   return access instanceof Promise ? enterAfterWaiting(host, ns, entrant, access) : access
 }
 
-/** A read of the past sees what this shard owned then. @throws CommandError 250 StaleChunkHistory; 13388 StaleConfig */
+/**
+ * A read of the past sees the documents that this shard owned at that time.
+ * @throws CommandError 250 StaleChunkHistory; 13388 StaleConfig
+ */
 async function enterPast(
   { placements, versions }: EntranceHost,
   ns: string,
@@ -49,7 +54,7 @@ async function enterPast(
   return past === placement ? access : versions.accessUnder(past)
 }
 
-/** What was waited for may have let somebody begin to make a copy. */
+/** A copy of the database may have started during the wait. */
 async function enterAfterWaiting(
   host: EntranceHost,
   ns: string,

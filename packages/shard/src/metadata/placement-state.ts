@@ -1,6 +1,6 @@
 /**
- * What a shard knows of databases and collections: who is primary, how each collection is placed. Learned from the config
- * server when a router comes with a version that does not fit, and kept until it is contradicted.
+ * Placements of databases and collections as this shard knows them: refreshed from the config
+ * server when a router has another version, and kept until then.
  * Server: CollectionShardingRuntime, DatabaseShardingState; README_versioning_protocols.
  */
 import { configAddress, RequestFailedError, type ActorContext, type ReplyOf, type TimestampPair } from '@shardlab/actor'
@@ -15,49 +15,48 @@ import {
 } from '@shardlab/sharding'
 import type { DatabasePlacement, Placements } from '../host/host.js'
 
-/** All that a shard knows of placements. Changed by nobody. */
+/** A snapshot of all known placements; immutable. */
 export interface KnownPlacements {
   readonly collections: ReadonlyMap<string, CollectionPlacement | null>
   readonly databases: ReadonlyMap<string, DatabasePlacement | null>
 }
 
-/** How long the config server is waited for before a refresh fails. */
+/** How long a refresh waits for the config server. */
 const patience = { timeoutMs: 15_000 }
 
 interface CollectionEntry {
   readonly ns: string
   /** null: known not to be sharded; undefined: unknown. */
   placement: CollectionPlacement | null | undefined
-  /** The question that is on its way; null: none is. */
+  /** The refresh in progress; null: none. */
   refreshing: Promise<CollectionPlacement | null> | null
 }
 
 export class PlacementState implements Placements {
   readonly #context: ActorContext
-  /** Those of which something is known, or is being asked. */
+  /** Known collections, and collections that are being refreshed. */
   readonly #collections = new Map<string, CollectionEntry>()
-  /** The last one that was asked for: who asks for one mostly asks for it again. */
+  /** The last one used: callers mostly ask for the same collection again. */
   #latest: CollectionEntry | null = null
   readonly #databases = new Map<string, DatabasePlacement | null>()
-  /** By database: the question that is on its way. */
+  /** Refreshes in progress, by database. */
   readonly #databaseRefreshes = new Map<string, Promise<DatabasePlacement | null>>()
   readonly #histories = new PlacementHistories()
   readonly #shared: SharedPlacements
   readonly #learned: (ns: string, placement: CollectionPlacement) => void
 
-  /** @param learned called with each placement that comes from the config server */
+  /** @param learned called with each placement from the config server */
   constructor(context: ActorContext, learned: (ns: string, placement: CollectionPlacement) => void = () => {}) {
     this.#context = context
     this.#shared = new SharedPlacements(context)
     this.#learned = learned
   }
 
-  /** The collection's placement, null when it is known not to be sharded, undefined when nothing is known. */
   collection(ns: string): CollectionPlacement | null | undefined {
     return this.#known(ns)?.placement
   }
 
-  /** By namespace, the version of each sharded collection that is known. */
+  /** By namespace, the versions of the known sharded collections. */
   collectionVersions(): Record<string, PlacementVersion> {
     const versions: Record<string, PlacementVersion> = {}
     for (const [ns, placement] of this.collections()) {
@@ -67,7 +66,7 @@ export class PlacementState implements Placements {
     return versions
   }
 
-  /** Every collection of which something is known. */
+  /** All known collections. */
   *collections(): IterableIterator<[ns: string, placement: CollectionPlacement | null]> {
     for (const [ns, { placement }] of this.#collections) if (placement !== undefined) yield [ns, placement]
   }
@@ -76,7 +75,6 @@ export class PlacementState implements Placements {
     return this.#databases.get(db)
   }
 
-  /** Forgets a collection: the next versioned command asks the config server. */
   forgetCollection(ns: string): void {
     const entry = this.#known(ns)
     if (entry === undefined) return
@@ -98,20 +96,19 @@ export class PlacementState implements Placements {
     for (const [db, placement] of databases) this.#databases.set(db, placement)
   }
 
-  /** Asks the config server for what changed. Concurrent calls share one request. */
   refreshCollection(ns: string): Promise<CollectionPlacement | null> {
     const entry = this.#entry(ns)
     if (entry.refreshing !== null) return entry.refreshing
     const known = this.#shared.before(ns, entry.placement ?? null)
     const since = versionToAskWith(this.#context, known?.table ?? null)
-    // Here, so that the learning cannot be over before it is noted.
+    // Sent here, so that the refresh cannot end before `refreshing` is set.
     const asked = this.#context.request(configAddress, 'config.get-collection', { ns, since }, patience)
     return (entry.refreshing = this.#learnCollection(entry, known, asked))
   }
 
   /**
-   * A placement with the owners of a past time; undefined: the collection is another by now.
-   * @throws CommandError 250 StaleChunkHistory: the catalog does not remember; 133
+   * A placement with the owners of a past time; undefined: the collection was dropped or recreated.
+   * @throws CommandError 250 StaleChunkHistory: the catalog has no history of that time; 133
    */
   async placementAt(placement: CollectionPlacement, time: TimestampPair): Promise<CollectionPlacement | undefined> {
     const { ns } = placement
@@ -188,7 +185,7 @@ export class PlacementState implements Placements {
   }
 }
 
-/** What a refresh fails with. */
+/** The error of a refresh. */
 function unanswered(error: unknown): unknown {
   if (!(error instanceof RequestFailedError)) return error
   return new CommandError(

@@ -1,5 +1,6 @@
 /**
- * Compares the versions that a router sent with what this shard knows; decides which documents the command may see.
+ * Compares the versions that a router sent with those of this shard, and decides which documents
+ * the command may see.
  * Server: shardingState checks in service_entry_point, collection_sharding_runtime.cpp.
  */
 import type { DatabaseVersionTuple, PlacementVersionTuple, ShardVersionField } from '@shardlab/actor'
@@ -28,9 +29,7 @@ import type {
 
 const everything: Access = { ownership: null }
 
-/** What somebody who wants to touch a collection was routed by. */
-
-/** Defects built in on purpose: see `mutationNames`. */
+/** Deliberate defects: see `mutationNames`. */
 export interface VersionCheckMutations {
   readonly ownershipFilterOff: boolean
   readonly versionCheckOff: boolean
@@ -42,10 +41,10 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
   readonly #critical: BlockedNamespaces
   readonly #hiddenIn: (collectionUuid: Uint8Array) => ReadonlySet<string> | undefined
   readonly #mutations: VersionCheckMutations
-  /** One filter per placement: built once, shared by all commands under it. */
+  /** One filter per placement, shared by all commands. */
   readonly #filters = new WeakMap<CollectionPlacement, Access>()
 
-  /** @param hiddenIn `_id`s, as KeyStrings, of documents in the collection with this UUID that nobody sees yet */
+  /** @param hiddenIn `_id`s, as KeyStrings, of hidden documents in the collection with this UUID */
   constructor(
     shard: string,
     placements: CollectionPlacements & DatabasePlacements,
@@ -61,8 +60,9 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
   }
 
   /**
-   * @param routed null: nobody has routed it, everything is open to it
-   * @param command what wants to enter: if it only reads, it does not wait where only writes do; default: something that waits
+   * @param routed null: the command was not routed and sees everything
+   * @param command a command that only reads passes sections that block writes; default: a command
+   *   that writes
    * @throws CommandError 13388 StaleConfig, 249 StaleDbVersion
    */
   enter(ns: string, routed: RoutedBy | null, command?: Entrant): Promise<Access> | Access {
@@ -86,7 +86,7 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
     return access ?? this.#enterSlowly(ns, shardVersion, databaseVersion, command)
   }
 
-  /** The access when the versions fit what is known, undefined when they do not or nothing is known. */
+  /** Undefined: the versions do not match, or the placement is unknown. */
   #accept(
     placement: CollectionPlacement | null | undefined,
     received: NonNullable<ShardVersionField>,
@@ -123,13 +123,14 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
     for (;;) {
       for (let blocked = blocking(); blocked !== undefined; blocked = blocking()) await blocked
       if (databaseVersion !== null) await this.#checkDatabase(databaseNameOf(ns), databaseVersion)
-      // What was waited for may have let somebody into the critical section.
+      // A critical section may have been entered during the wait.
       if (blocking() !== undefined) continue
       if (shardVersion === null) return everything
       const known = this.#placements.collection(ns)
       const access = this.#accept(known, shardVersion)
       if (access !== undefined) return access
-      // Only a router that may know more than this shard is worth a question; an outdated one is told at once.
+      // Only a router that may have a newer version is worth a refresh; an older one fails at
+      // once.
       if (known !== undefined && (refreshed || !this.#mayBeNewer(known, shardVersion)))
         throw staleConfig(
           ns,
@@ -142,12 +143,11 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
     }
   }
 
-  /** What may be seen and changed by who is let in under a placement. */
+  /** The access of commands that are admitted under a placement. */
   accessUnder(placement: CollectionPlacement): Access {
     return this.#filter(placement)
   }
 
-  /** What a shard answers that was asked to do something for which it is not, or no longer, the right one. */
   stale(ns: string, message: string): CommandError {
     const placement = this.#placements.collection(ns) ?? null
     const wanted = placement === null ? 'UNSHARDED' : placement.table.versionOn(this.#shard)
@@ -156,11 +156,12 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
 
   #mayBeNewer(known: CollectionPlacement | null, received: NonNullable<ShardVersionField>): boolean {
     if (received === 'IGNORED') return false
-    // A router that holds the collection for unsharded may have heard of a drop that this shard has not.
+    // A router that assumes an unsharded collection may know of a drop that this shard has
+    // missed.
     if (known === null || received === 'UNSHARDED') return true
     const own = known.table.versionOn(this.#shard)
     if (!sameGeneration(received, own)) return !isOlderGeneration(received, own)
-    // 0|0 says that this shard owns nothing, which has no place in the order of versions.
+    // 0|0 means that this shard owns nothing, and cannot be compared.
     return received[3] === 0 || received[3] > own[3]
   }
 
@@ -176,7 +177,7 @@ export class VersionCheck implements VersionedEntry, VersionErrors {
 function isOlderDatabase(known: DatabasePlacement, received: DatabaseVersionTuple): boolean {
   const [uuid, seconds, increment, lastMod] = known.version
   if (uuid === received[0]) return lastMod < received[3]
-  // Before 5.0 there are no timestamps: equal ones say nothing about which database is the newer one.
+  // Before 5.0 there are no timestamps: equal ones do not show which database is newer.
   return seconds < received[1] || (seconds === received[1] && increment <= received[2])
 }
 
@@ -198,7 +199,7 @@ function staleConfig(
   return new CommandError('StaleConfig', message, { extra: extra.finish() })
 }
 
-/** StaleDbVersion with what was received and what is known. */
+/** StaleDbVersion with the received and the current version. */
 export function staleDatabase(
   db: string,
   received: DatabaseVersionTuple,

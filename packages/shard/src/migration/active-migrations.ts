@@ -1,4 +1,7 @@
-/** One migration at a time: a shard gives a range away or receives one, never both. Server: active_migrations_registry.cpp. */
+/**
+ * One migration at a time: a shard donates a range or receives one, never both.
+ * Server: active_migrations_registry.cpp.
+ */
 import type { RequestOf } from '@shardlab/actor'
 import { compareDocuments, CommandError } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
@@ -22,19 +25,19 @@ export class ActiveMigrations {
   readonly #behaviours: Behaviours
   #outgoing: OutgoingMigration | null = null
   #incoming: IncomingMigration | null = null
-  /** By namespace: the split or merge that is running; it never rejects. */
+  /** By namespace: the running split or merge; the promise never rejects. */
   readonly #chunkChanges = new Map<string, Promise<void>>()
 
   constructor(behaviours: Behaviours) {
     this.#behaviours = behaviours
   }
 
-  /** Namespace of the collection of which a range is being given away; null: none. */
+  /** Namespace of the range that is being donated; null: none. */
   get donating(): string | null {
     return this.#outgoing?.request.ns ?? null
   }
 
-  /** What is given away and received, as parts of a sentence about this shard. */
+  /** The running migrations, as parts of a sentence about this shard. */
   names(): string[] {
     const outgoing =
       this.#outgoing === null ? [] : [`moves a range of ${this.#outgoing.request.ns} to ${this.#outgoing.request.to}`]
@@ -44,8 +47,8 @@ export class ActiveMigrations {
   }
 
   /**
-   * Runs a donation when no split or merge of the collection is running here, or joins the equal one that is running.
-   * @throws CommandError 117 ConflictingOperationInProgress, and whatever the work throws
+   * Donates a range after running splits and merges of the collection, or joins an equal donation.
+   * @throws CommandError 117 ConflictingOperationInProgress; errors of the work
    */
   async donate(request: MoveRequest, work: () => Promise<void>): Promise<void> {
     for (
@@ -59,7 +62,7 @@ export class ActiveMigrations {
       if (!isSame(this.#outgoing.request, request)) throw donating(this.#behaviours, this.#outgoing.request)
       return this.#outgoing.done
     }
-    // Those who join wait for the same promise.
+    // Callers that join await the same promise.
     const done = this.#run(work)
     this.#outgoing = { request, done }
     return done
@@ -73,7 +76,10 @@ export class ActiveMigrations {
     }
   }
 
-  /** Runs a split or merge when no range of the collection is being given away, and no other split or merge of it is running here. */
+  /**
+   * Runs a split or merge when no range of the collection is being donated and no other split or
+   * merge of it is running.
+   */
   async changeChunks<T>(ns: string, work: () => Promise<T>): Promise<T> {
     const before = () => (this.donating === ns ? this.#outgoing!.done.catch(() => {}) : this.#chunkChanges.get(ns))
     for (let running = before(); running !== undefined; running = before()) await running
@@ -90,7 +96,10 @@ export class ActiveMigrations {
     }
   }
 
-  /** @returns a function that ends the receipt. @throws CommandError 117 ConflictingOperationInProgress */
+  /**
+   * @returns a function that ends the reception.
+   * @throws CommandError 117 ConflictingOperationInProgress
+   */
   receive(incoming: IncomingMigration): () => void {
     if (this.#incoming !== null) throw receiving(this.#behaviours, this.#incoming)
     if (this.#outgoing !== null) throw donating(this.#behaviours, this.#outgoing.request)

@@ -1,4 +1,4 @@
-/** Requests about migrations that a shard answers. */
+/** Requests about migrations. */
 import { errorDocument } from '@shardlab/bson'
 import type { ShardHandlers } from '../host/handlers.js'
 import type { Migrations } from './migrations.js'

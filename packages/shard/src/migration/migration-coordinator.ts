@@ -1,6 +1,7 @@
 /**
- * How the migrations of a donor end: the decision, what it means on both shards, and what an earlier life of the member
- * has left undecided or unfinished. Server: migration_coordinator.cpp, migration_util.cpp (recovery).
+ * The end of migrations on the donor: the decision, its consequences on both shards, and recovery
+ * after a restart.
+ * Server: migration_coordinator.cpp, migration_util.cpp (recovery).
  */
 import { configAddress, RequestFailedError, type MigrationDecision } from '@shardlab/actor'
 import { CommandError, sameBytes } from '@shardlab/bson'
@@ -26,7 +27,7 @@ export class MigrationCoordinator {
   readonly records: MigrationRecords
   readonly #host: CoordinatorHost
   readonly #finished: Signal
-  /** Migrations whose recipient has not acknowledged the decision, and those that an earlier life has left. */
+  /** Migrations whose recipient has not acknowledged the decision, and those being recovered. */
   #unfinished = 0
 
   constructor(host: CoordinatorHost) {
@@ -35,7 +36,10 @@ export class MigrationCoordinator {
     this.#finished = new Signal(host.node.context)
   }
 
-  /** After a restart: a collection whose migration may have been committed is blocked until the outcome is known. */
+  /**
+   * After a restart: a collection whose migration may have been committed is blocked until the
+   * outcome is known.
+   */
   recover(): void {
     const { node, critical } = this.#host
     for (const record of this.records.all()) {
@@ -83,7 +87,8 @@ export class MigrationCoordinator {
   }
 
   /**
-   * Records the decision and carries it out: on this shard now, on the recipient as soon as it answers.
+   * Records the decision and carries it out: on this shard now, on the recipient as soon as it
+   * answers.
    * @param section left once this shard knows the placement
    */
   async finish(
@@ -130,7 +135,10 @@ export class MigrationCoordinator {
     }
   }
 
-  /** Makes sure that a commit that is still on its way fails, and then reads the outcome from the owner of the range. */
+  /**
+   * Makes sure that a commit that is still on its way fails, and then reads the outcome from the
+   * owner of the range.
+   */
   async #askConfig({ ns, collectionUuid, range, chunkVersion }: MigrationRecord): Promise<MigrationDecision> {
     const { node, placements } = this.#host
     const { context } = node

@@ -1,4 +1,7 @@
-/** config.migrationCoordinators: the migrations that a donor has begun and not yet forgotten. Server: migration_coordinator_document.idl. */
+/**
+ * config.migrationCoordinators: the unfinished migrations of a donor.
+ * Server: migration_coordinator_document.idl.
+ */
 import { timestampPair, type MigrationDecision, type PlacementVersionTuple } from '@shardlab/actor'
 import { BsonType, DocumentWriter, findField, hexOf, uuidValue, type RawValue } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
@@ -13,9 +16,9 @@ export interface MigrationRecord {
   readonly donor: string
   readonly recipient: string
   readonly range: KeyRange
-  /** Version of the chunk that the range is of, when the migration began. */
+  /** Version of the chunk that contains the range, at the start of the migration. */
   readonly chunkVersion: PlacementVersionTuple
-  /** Null: it is not decided, or nobody has told. */
+  /** Null: undecided, or the outcome is unknown. */
   readonly decision: MigrationDecision | null
 }
 
@@ -24,7 +27,7 @@ export class MigrationRecords extends Records<MigrationRecord, Uint8Array> {
     super(node, { ns: 'config.migrationCoordinators', id: uuidValue, write: writeRecord, read: parseRecord })
   }
 
-  /** Notes how a migration ended, unless that is known. The caller flushes the node. */
+  /** Records the decision, unless there is one. The caller flushes the node. */
   decide(id: Uint8Array, decision: MigrationDecision): void {
     this.store.change(uuidValue(id), (document) => {
       if (findField(document, 'decision') !== undefined) return undefined

@@ -1,4 +1,7 @@
-/** What migrations and range deletions have done in this life of the member, for serverStatus. Server: sharding_statistics.cpp. */
+/**
+ * Counts of migrations and range deletions since the start of the member, for serverStatus.
+ * Server: sharding_statistics.cpp.
+ */
 import type { MigrationStage } from '@shardlab/actor'
 import type { DocumentWriter } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
@@ -17,10 +20,16 @@ export class MigrationStatistics {
   }
   readonly #received = { started: 0, documents: 0, bytes: 0, changedDocuments: 0, changedBytes: 0 }
   readonly #deleted = { documents: 0, bytes: 0 }
-  /** When the donation's critical section began, in ms since the donation did; null outside of one. */
+  /**
+   * Start of the donor's critical section, in ms since the start of the migration; null: not in
+   * one.
+   */
   #criticalSinceMs: number | null = null
 
-  /** @param cloned documents and bytes that the recipient has cloned; `durationMs` since the donation began */
+  /**
+   * @param cloned documents and bytes that the recipient has cloned; `durationMs` since the start
+   *   of the migration
+   */
   noteDonorStage(stage: MigrationStage, cloned: readonly [documents: number, bytes: number], durationMs: number): void {
     const counts = this.#donated
     if (stage === 'started') counts.started++
@@ -45,7 +54,7 @@ export class MigrationStatistics {
     this.#received.bytes += bytes
   }
 
-  /** Documents that were written while the range was cloned. */
+  /** Documents that were written during the clone. */
   noteCaughtUp({ documents, bytes }: Size): void {
     this.#received.changedDocuments += documents
     this.#received.changedBytes += bytes
@@ -56,7 +65,7 @@ export class MigrationStatistics {
     this.#deleted.bytes += bytes
   }
 
-  /** Appends the fields that the version has. */
+  /** Appends the fields of the emulated version. */
   write(writer: DocumentWriter, { shardsCountMigrations }: Behaviours, rangeDeletions: number): void {
     if (shardsCountMigrations === 'not') return
     const withBytes = shardsCountMigrations === 'bytes'

@@ -27,7 +27,7 @@ export class Migrations implements ChunkChanges, ReceivingRanges {
     this.#coordinator.recover()
   }
 
-  /** Migrations that are not finished, as parts of a sentence about this shard. */
+  /** Unfinished migrations, as parts of a sentence about this shard. */
   names(): string[] {
     const running = this.#active.names()
     return running.length > 0
@@ -54,7 +54,10 @@ export class Migrations implements ChunkChanges, ReceivingRanges {
     return this.#active.changeChunks(ns, work)
   }
 
-  /** What the recipient of a migration pulls from. @throws CommandError 47: unknown migration; 94: it is being finished */
+  /**
+   * The source that the recipient of a migration pulls from.
+   * @throws CommandError 47: unknown migration; 94: it is being finished
+   */
   source(migrationId: Uint8Array): RangeSource {
     const donor = this.#donor
     if (donor !== null && donor.source !== null && sameBytes(donor.id, migrationId)) {
@@ -77,7 +80,10 @@ export class Migrations implements ChunkChanges, ReceivingRanges {
     context.detach(recipient.run())
   }
 
-  /** @throws CommandError 77 OperationIncomplete for another migration than the latest: the shard has restarted since */
+  /**
+   * @throws CommandError 77 OperationIncomplete for another migration than the latest: the shard
+   *   has restarted since
+   */
   recipient(migrationId: Uint8Array): MigrationRecipient {
     if (this.#recipient === null) {
       throw new CommandError(

@@ -1,4 +1,4 @@
-/** Documents about a migration in config.changelog. */
+/** Details of entries in config.changelog. */
 import type { RecipientCounts } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import type { KeyRange } from '../ranges/key-range.js'

@@ -1,10 +1,13 @@
-/** How long the steps of a migration took: `moveChunk.from` and `moveChunk.to`. Server: move_timing_helper.cpp. */
+/**
+ * How long the steps of a migration took: `moveChunk.from` and `moveChunk.to`.
+ * Server: move_timing_helper.cpp.
+ */
 import type { ActorContext } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import { logChangeIfReachable } from '../common/changelog.js'
 import type { KeyRange } from '../ranges/key-range.js'
 
-/** What ends each of the donor's steps, in order: `step 1 of 6` and so on in the entry. */
+/** The events that end the donor's steps, in order: `step 1 of 6` and so on in the entry. */
 const donorSteps = [
   'requested',
   'checked',
@@ -14,7 +17,7 @@ const donorSteps = [
   'committed',
 ] as const
 
-/** What ends each of the recipient's steps. Until 5.0 the entry has only the first six. */
+/** The events that end the recipient's steps. Until 5.0 the entry has only the first six. */
 const recipientSteps = [
   'collection-created',
   'range-deletion-recorded',
@@ -56,7 +59,7 @@ export class MoveTiming<Step extends string> {
     return new MoveTiming(context, 'to', recipientSteps, count)
   }
 
-  /** Ends a step. Steps end in their order. */
+  /** Ends a step. Steps end in the order of the list. */
   done(step: Step): void {
     const now = this.#context.now()
     const n = this.#steps.indexOf(step)
@@ -64,7 +67,7 @@ export class MoveTiming<Step extends string> {
     this.#stepStartedAtMs = now
   }
 
-  /** @param errmsg what ended the migration; null or empty: the entry has no such field */
+  /** @param errmsg the error that ended the migration; null or empty: none */
   write(ns: string, { min, max }: KeyRange, from: string, to: string, errmsg: string | null = null): Promise<unknown> {
     const details = new DocumentWriter(512)
     const names = fieldNames[this.#count]!

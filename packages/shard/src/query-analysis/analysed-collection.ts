@@ -1,4 +1,7 @@
-/** The collection that an analysis is about. Server: validateCollectionOptions of analyze_shard_key_util.cpp. */
+/**
+ * The collection of an analysis.
+ * Server: validateCollectionOptions of analyze_shard_key_util.cpp.
+ */
 import type { KeyAnalysis } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { noConcerns } from '@shardlab/member'
@@ -15,7 +18,7 @@ export function analysedCollection(node: NodeHost, ns: string): Collection {
   return collection
 }
 
-/** What a part of the analysis works on. */
+/** The input of each part of the analysis. */
 export interface AnalysedKey {
   readonly collection: Collection
   /** Null: not sharded. */
@@ -23,12 +26,12 @@ export interface AnalysedKey {
   readonly shardKey: ShardKeyPattern
 }
 
-/** @throws CommandError 13388, 249 for stale routers, 166, 26, and 2 for what is no shard key */
+/** @throws CommandError 13388, 249 for stale routers; 166; 26; 2 for an invalid shard key */
 export async function enterAnalysis(
   node: NodeHost,
   { ns, key, shardVersion, databaseVersion }: KeyAnalysis,
 ): Promise<AnalysedKey> {
-  // What the server runs on the shards is an aggregation.
+  // The server runs an aggregation on the shards.
   const operation = { command: 'aggregate' }
   const entered = node.role.enter(ns, {
     host: node,

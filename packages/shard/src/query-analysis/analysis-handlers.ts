@@ -1,4 +1,7 @@
-/** The parts of analyzeShardKey that shards answer, and configureQueryAnalyzer. Server: analyze_shard_key_cmd.cpp, configure_query_analyzer_cmd.cpp. */
+/**
+ * The parts of analyzeShardKey on shards, and configureQueryAnalyzer.
+ * Server: analyze_shard_key_cmd.cpp, configure_query_analyzer_cmd.cpp.
+ */
 import { configAddress, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { raiseError } from '@shardlab/node'
@@ -69,7 +72,7 @@ async function configureQueryAnalyzer(
 ): Promise<ReplyOf<'shard.configure-query-analyzer'>> {
   const { context } = node
   await raiseStaleDatabase(placements, context.address, ns, databaseVersion)
-  // One after the other with drops and renames of the collection.
+  // Excludes drops and renames of the collection.
   return critical.hold(ns, async () => {
     const { uuid } = analysedCollection(node, ns)
     const { oldConfiguration, error } = await context.request(configAddress, 'config.configure-query-analyzer', {

@@ -1,9 +1,12 @@
-/** What changed between two versions of a document, without the values. Server: computeInlineDiff of document_diff_calculator.cpp. */
+/**
+ * Differences between two versions of a document, without the values.
+ * Server: computeInlineDiff of document_diff_calculator.cpp.
+ */
 import { BsonType, DocumentWriter, FieldIterator, findField, isEmptyDocument } from '@shardlab/bson'
 
 /**
- * @returns `{ field: 'i' | 'u' | 'd' }` for each field that was inserted, updated or deleted, with such a document in the place of the
- *   letter where both values are documents; null when nothing changed
+ * @returns `{ field: 'i' | 'u' | 'd' }` for each field that was inserted, updated or deleted; a
+ *   nested document instead of the letter where both values are documents; null: no differences
  */
 export function inlineDiff(before: Uint8Array, after: Uint8Array): Uint8Array | null {
   const writer = new DocumentWriter(128)

@@ -1,4 +1,7 @@
-/** How often the values of a shard key occur on this shard, read from an index. Server: calculateCardinalityAndFrequency of analyze_shard_key_cmd_util.cpp. */
+/**
+ * Frequencies of the values of a shard key on this shard, read from an index.
+ * Server: calculateCardinalityAndFrequency of analyze_shard_key_cmd_util.cpp.
+ */
 import { CommandError, DocumentWriter, findField, keyStringUpperBound, nullValue, type RawValue } from '@shardlab/bson'
 import type { Random, ReplyOf, RequestOf } from '@shardlab/actor'
 import type { Index } from '@shardlab/storage'
@@ -7,7 +10,10 @@ import { enterAnalysis, type AnalysedKey } from './analysed-collection.js'
 import { samplingRandom } from './sampling-random.js'
 import { keyPrefix } from './monotonicity.js'
 
-/** Index entries that one page looks at, before other work gets its turn; a value that occurs more often goes to its end. */
+/**
+ * Index entries per page, so that other work is not delayed. A page ends after all entries of a
+ * value.
+ */
 const pageEntries = 20_000
 
 export async function countKeyValues(
@@ -41,7 +47,7 @@ function page(
   let frequency = 0
   let entries = 0
   const close = () => {
-    // A page tells of values that no drawn document has, too: the next page begins behind them.
+    // Values without a sampled document are included: the next page starts after the last value.
     if (prefix === null) return
     keys.push(toHex(prefix))
     frequencies.push(frequency)
@@ -61,7 +67,7 @@ function page(
   return { keys, frequencies, done: true }
 }
 
-/** Values of the key as documents; those of an index whose field is hashed come from the document. */
+/** Values of the key as documents; those of hashed fields are read from the document. */
 export async function keyValues(
   { node }: ShardHost,
   request: RequestOf<'shard.key-values'>,
@@ -87,7 +93,7 @@ export async function keyValues(
   return { values, error: null }
 }
 
-/** @param missingIsNull as an index has it; otherwise missing fields are left out */
+/** @param missingIsNull missing fields are null as in an index; otherwise they are omitted */
 function valueOf(document: Uint8Array, fields: AnalysedKey['shardKey']['fields'], missingIsNull: boolean): Uint8Array {
   const writer = new DocumentWriter(64)
   for (const { path, parts } of fields) {
@@ -104,7 +110,7 @@ function valueAt(document: Uint8Array, parts: readonly string[]): RawValue | und
   return value
 }
 
-/** @throws CommandError 175 QueryPlanKilled when the index is gone */
+/** @throws CommandError 175 QueryPlanKilled when the index was dropped */
 function indexOf({ collection }: AnalysedKey, name: string): Index {
   const index = collection.index(name)
   if (index === undefined) throw new CommandError('QueryPlanKilled', `index '${name}' dropped`)

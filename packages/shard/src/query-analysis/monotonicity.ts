@@ -1,4 +1,7 @@
-/** Do the values of a shard key grow or shrink with the order of insertion? Server: calculateMonotonicity of analyze_shard_key_cmd_util.cpp. */
+/**
+ * Whether the values of a shard key grow or shrink with the insertion order.
+ * Server: calculateMonotonicity of analyze_shard_key_cmd_util.cpp.
+ */
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
 import type { Collection, Index } from '@shardlab/storage'
@@ -10,8 +13,9 @@ import type { AnalysedKey } from './analysed-collection.js'
 const decimalPlaces = 10
 
 /**
- * `{ recordIdCorrelationCoefficient, type }`: how well the order of the index agrees with that of the record ids. Without a coefficient it
- * is unknown: in clustered collections, for compound keys whose hashed field is not the first, and without an index of the key itself.
+ * `{ recordIdCorrelationCoefficient, type }`: the correlation of index order and record ids. The
+ * type is unknown, without a coefficient, in clustered collections, for compound keys whose hashed
+ * field is not the first, and without an index of the key itself.
  * @param sampling `{ sampleRate }` or `{ sampleSize }`
  * @throws CommandError 7826505 when the sample is empty
  */
@@ -69,7 +73,7 @@ function sampledRecordIds(
   return { recordIds, severalKeys }
 }
 
-/** Beginning of an index key: the document's values of the first fields. */
+/** The prefix of an index key that has the document's values of the first fields. */
 export function keyPrefix(index: Index, document: Uint8Array, fieldCount: number): string {
   return index.encode(index.tuplesOf(document)[0]!.slice(0, fieldCount))
 }
@@ -91,7 +95,7 @@ function correlationWithPosition(values: readonly number[]): number {
   return covariance / Math.sqrt(positionVariance * variance)
 }
 
-/** Rounded up, as the server rounds all its figures here. */
+/** Rounds up, as the server does with all figures of an analysis. */
 function roundUp(value: number): number {
   const factor = 10 ** decimalPlaces
   return Math.ceil(value * factor) / factor

@@ -1,6 +1,8 @@
 /**
- * Where sampled queries would go if their collection were sharded by a key, its key space cut at split points, each range on a shard of its
- * own. Server: analyze_shard_key_read_write_distribution.cpp, document_source_analyze_shard_key_read_write_distribution.cpp.
+ * Simulates the targeting of sampled queries under a shard key: the key space is cut at split
+ * points, and each range is on a shard of its own.
+ * Server: analyze_shard_key_read_write_distribution.cpp,
+ * document_source_analyze_shard_key_read_write_distribution.cpp.
  */
 import {
   BsonType,
@@ -24,7 +26,7 @@ import { arrayInKey } from './sampled-keys.js'
 type ReadCommand = 'find' | 'aggregate' | 'count' | 'distinct'
 type WriteCommand = 'update' | 'delete' | 'findAndModify'
 
-/** Where one query goes: to the one range of a key, to some ranges, to all. */
+/** The ranges that a query targets: the range of one key, some ranges, or all. */
 interface QueryTargets {
   readonly kind: 'single' | 'multi' | 'scatter'
   /** Numbers of the ranges. */
@@ -62,7 +64,10 @@ class Distribution<Command extends string> {
   }
 }
 
-/** The counters of this shard, as `shard.distribute-queries` answers. @throws CommandError 2 BadValue for an array in a split point */
+/**
+ * The counters of this shard, in the form of the reply to `shard.distribute-queries`.
+ * @throws CommandError 2 BadValue for an array in a split point
+ */
 export function distributeQueries(
   node: NodeHost,
   analysed: AnalysedKey,
@@ -102,7 +107,7 @@ class QueryDistribution {
     this.#reads.write(writer).end().startDocument('writeDistribution')
     this.#writes
       .write(writer)
-      // Diffs and queries are not written together: there may be more of one than of the other.
+      // Diffs and queries are written separately, so their numbers may differ.
       .int64('numShardKeyUpdates', Math.min(keyUpdates, writes))
       .int64('numSingleWritesWithoutShardKey', this.#singleWithoutKey)
       .int64('numMultiWritesWithoutShardKey', this.#multiWithoutKey)
@@ -209,13 +214,13 @@ class QueryDistribution {
     return { kind: isEverything ? 'scatter' : 'multi', ranges }
   }
 
-  /** Does the filter ask for one `_id`? */
+  /** Whether the filter selects a single `_id`. */
   #fixesId(filter: Uint8Array, letVariables: Uint8Array | undefined): boolean {
     const compiled = compileFilter(filter, withLet(this.#node.evaluation(), letVariables))
     return equalityValues(compiled.root, ['_id']) !== null
   }
 
-  /** Does the diff name a field of the key, or take the place of a document that holds one? */
+  /** Whether the diff has a field of the key, or replaces a document that contains one. */
   #changesKey(sample: Uint8Array): boolean {
     const diff = findField(sample, 'diff')!
     return this.#shardKey.fields.some(({ parts }) => {
@@ -231,7 +236,7 @@ class QueryDistribution {
   }
 }
 
-/** One chunk for each range, on a shard that is called like its number. */
+/** One chunk per range; the name of its shard is the number of the range. */
 function placementOf(
   collection: Collection,
   shardKey: ShardKeyPattern,
@@ -281,13 +286,14 @@ function documentIn(document: Uint8Array, name: string): Uint8Array | undefined 
 }
 
 function isReplacement(update: Uint8Array): boolean {
-  // An update without fields replaces by an empty document.
+  // An update without fields is a replacement by an empty document.
   return isEmptyDocument(update) || update[5] !== dollar
 }
 
 const dollar = 0x24
 
-// Under any collation but the simple one equality of strings says nothing about their place; which collation does not matter.
+// Under a collation equal strings may have any place in the key space; which collation does not
+// matter.
 const anyOrder = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 function isSimple(collation: Uint8Array | undefined, defaultCollation: Uint8Array | null): boolean {

@@ -1,6 +1,8 @@
 /**
- * The sampled queries of a shard: kept in memory, written to config.sampledQueries and config.sampledQueriesDiff now and then, and deleted
- * by their TTL indexes. Server: query_analysis_writer.cpp, query_analysis_sampler.cpp (shard servers refresh their configurations, too).
+ * The sampled queries of a shard: buffered in memory, written to config.sampledQueries and
+ * config.sampledQueriesDiff at intervals, and deleted by TTL indexes.
+ * Server: query_analysis_writer.cpp, query_analysis_sampler.cpp (shard servers refresh their
+ * configurations, too).
  */
 import { configAddress, RequestFailedError } from '@shardlab/actor'
 import { CommandError, DocumentWriter, emptyDocument, FieldIterator, findField, isEmptyDocument } from '@shardlab/bson'
@@ -20,12 +22,15 @@ export const sampledDiffsNs = 'config.sampledQueriesDiff'
 const refreshTimer = 'query-analysis-refresh'
 const writerTimer = 'query-analysis-writer'
 
-/** Those of {@link QuerySamples}. */
+/** The timers of {@link QuerySamples}. */
 export const samplesTimers = [refreshTimer, writerTimer] as const
 
-/** The server keeps documents that leave too little room for the rest of an insert out of its buffer. */
+/**
+ * The server does not buffer a document that leaves too little room for the rest of the insert
+ * command.
+ */
 const sampleBytesMax = 14 * 1024 * 1024
-/** How long the config server may take to tell what is sampled. */
+/** Longest wait for the configurations of the config server. */
 const refreshTimeoutMs = 15_000
 
 const readCommands: ReadonlySet<string> = new Set(['find', 'aggregate', 'count', 'distinct'])
@@ -38,7 +43,7 @@ interface SampledQuery {
   readonly cmd: Uint8Array
 }
 
-/** The statement that runs at this moment, when it is sampled. */
+/** The current statement, if it is sampled. */
 interface SampledStatement {
   readonly ns: string
   readonly sampleId: Uint8Array
@@ -71,30 +76,30 @@ export class QuerySamples implements SampledWrites {
     return this.#tracker.isActive
   }
 
-  /** Arms the timer after which the config server is asked what is sampled. */
+  /** Arms the timer of the next refresh of the configurations. */
   start(): void {
     const { context, parameters } = this.#node
     context.setTimer(refreshTimer, parameters.number('queryAnalysisSamplerConfigurationRefreshSecs') * 1000)
   }
 
-  /** What is not written yet. */
+  /** The samples that are not written yet. */
   export(): UnwrittenSamples {
     return { queries: [...this.#queries], diffs: [...this.#diffs], bufferedBytes: this.#bufferedBytes }
   }
 
-  /** Instead of {@link start}. What is sampled the config server tells next time. */
+  /** Instead of {@link start}. The next refresh brings the configurations. */
   import({ queries, diffs, bufferedBytes }: UnwrittenSamples): void {
     this.#queries = [...queries]
     this.#diffs = [...diffs]
     this.#bufferedBytes = bufferedBytes
   }
 
-  /** Serves the timers of the samples. */
+  /** Called when a timer is due. */
   wake(timer: string): Promise<void> {
     return timer === refreshTimer ? this.#refresh() : this.write()
   }
 
-  /** Keeps a query, if its collection is sampled as far as this shard knows. */
+  /** Buffers a query if this shard has a configuration for its collection. */
   async add({ sampleId, ns, cmdName, cmd }: SampledQuery): Promise<void> {
     const collection = this.#node.collection(ns)
     if (collection === undefined || !this.#tracker.tracks(ns, collection.uuid)) return
@@ -114,7 +119,7 @@ export class QuerySamples implements SampledWrites {
     this.#statement = id === undefined ? null : { ns, sampleId: id.asBinary().slice(), invocation }
   }
 
-  /** Notes what a sampled update makes of a document: of the first one that it changes. */
+  /** Buffers the diff of the first document that a sampled update changes. */
   noteReplacement(before: Uint8Array, after: Uint8Array, invocation: NodeInvocation): void {
     const statement = this.#statement
     if (statement === null || statement.invocation !== invocation) return
@@ -140,7 +145,7 @@ export class QuerySamples implements SampledWrites {
     this.#tracker.writeStatus(writer)
   }
 
-  /** Writes what has been kept; what a full disk does not take is tried again later. */
+  /** Writes the buffered samples. A full disk is logged. */
   async write(): Promise<void> {
     const queries = this.#queries
     const diffs = this.#diffs
@@ -165,7 +170,7 @@ export class QuerySamples implements SampledWrites {
 
   async #askWhatIsSampled(): Promise<void> {
     const { context } = this.#node
-    // A shard routes no queries of its own: it only has to know what is sampled.
+    // A shard routes no queries itself: it needs the configurations only.
     const statistics = new DocumentWriter(64).double('numQueriesExecutedPerSecond', 0).finish()
     try {
       const { configurations, error } = await context.request(
@@ -205,7 +210,7 @@ export class QuerySamples implements SampledWrites {
   }
 }
 
-/** Of an aggregate the collation is kept that it runs under, the simple one by its name. */
+/** Adds the effective collation to an aggregate; the simple one by name. */
 function withCollation(cmd: Uint8Array, defaultCollation: Uint8Array | null): Uint8Array {
   const writer = new DocumentWriter(cmd.length + 64)
   for (const it = new FieldIterator(cmd); it.next();) {
@@ -217,7 +222,10 @@ function withCollation(cmd: Uint8Array, defaultCollation: Uint8Array | null): Ui
   return writer.finish()
 }
 
-/** Inserts a document with `expireAt` into a collection of the server's own, which is made with its TTL index when it is missing. The caller flushes the node. */
+/**
+ * Inserts a document with `expireAt` into an internal collection, which is created with its TTL
+ * index when it is missing. The caller flushes the node.
+ */
 export function insertExpiring(node: NodeHost, ns: string, indexName: string, document: Uint8Array): void {
   let collection = node.collection(ns)
   if (collection === undefined) {
@@ -227,7 +235,7 @@ export function insertExpiring(node: NodeHost, ns: string, indexName: string, do
     collection = node.collection(ns)!
   }
   const id = findField(document, '_id')!
-  // Sampled once more by a repeated command: the first one stays.
+  // A repeated command was sampled again: the first sample stays.
   if (collection.findById(id) !== undefined) return
   node.apply({ op: 'i', ns, uuid: collection.uuid, object: document, id, session: null })
 }

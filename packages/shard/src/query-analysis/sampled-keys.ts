@@ -1,4 +1,7 @@
-/** Shard keys of random documents, from which split points are made. Server: SamplingBasedSplitPolicy of initial_split_policy.cpp. */
+/**
+ * Shard keys of random documents, for split points.
+ * Server: SamplingBasedSplitPolicy of initial_split_policy.cpp.
+ */
 import type { Random, ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { ShardKeyPattern } from '@shardlab/sharding'
@@ -7,8 +10,8 @@ import { samplingRandom } from './sampling-random.js'
 import { enterAnalysis } from './analysed-collection.js'
 
 /**
- * Each document that this shard owns draws a number, and those with the smallest ones are given: the smallest of all shards are a random
- * sample of the collection.
+ * Each owned document draws a number. The documents with the smallest numbers of all shards are a
+ * random sample of the collection.
  */
 export async function sampleKeys(
   { node }: ShardHost,
@@ -44,7 +47,7 @@ interface Draw {
   readonly document: Uint8Array
 }
 
-/** Keeps the documents with the smallest draws; twice as many as are wanted before it sorts some out. */
+/** Keeps the documents with the smallest draws; sorts when it has twice the wanted number. */
 class SmallestDraws {
   readonly #size: number
   readonly #random: Random

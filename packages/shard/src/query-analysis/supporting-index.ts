@@ -1,10 +1,14 @@
-/** The index that the characteristics of a shard key are read from. Server: findCompatiblePrefixedIndex of analyze_shard_key_cmd_util.cpp. */
+/**
+ * The index from which the characteristics of a shard key are read.
+ * Server: findCompatiblePrefixedIndex of analyze_shard_key_cmd_util.cpp.
+ */
 import type { Collection, Index } from '@shardlab/storage'
 import type { ShardKeyPattern } from '@shardlab/sharding'
 
 /**
- * An index whose field names begin with those of the key, whether they are hashed or not, that holds every document once: not sparse, not
- * partial, not multikey, without a collation. Fewer fields and uniqueness are better.
+ * An index whose first fields are those of the key, hashed or not, and that contains every document
+ * once: not sparse, partial or multikey, and without a collation. Prefers fewer fields, then unique
+ * indexes.
  */
 export function supportingIndex(collection: Collection, shardKey: ShardKeyPattern): Index | null {
   let best: Index | null = null
@@ -23,7 +27,7 @@ export function supportingIndex(collection: Collection, shardKey: ShardKeyPatter
   return best
 }
 
-/** Is the index on exactly these fields, and unique? */
+/** Whether the index is unique and has exactly these fields. */
 export function makesUnique(index: Index, shardKey: ShardKeyPattern): boolean {
   return index.unique && index.pattern.length === shardKey.fields.length
 }

@@ -1,27 +1,26 @@
-/** Ranges that will be deleted, by when they are due: the next one is known without a look at all that wait. */
+/** Scheduled range deletions by due time: the next one is found without a scan. */
 
-/** A range that will be deleted. */
+/** A scheduled range deletion. */
 export interface ScheduledDeletion {
-  /** Hexadecimal digits: bytes would be a view of the task's document, and keep the memory around it. */
+  /** In hex: a byte array would be a view that keeps the memory of the task's document. */
   readonly id: string
   /** Not before. */
   readonly dueAtMs: number
-  /** Cursors that have to be gone before. */
+  /** Cursors that have to end first. */
   readonly cursors: readonly bigint[]
-  /** How long after the end of the last of them. */
+  /** Delay after the end of the last cursor. */
   readonly delayMs: number
 }
 
 interface Entry extends ScheduledDeletion {
-  /** Of two that are due at one time the one that was scheduled first comes first. */
+  /** Order among equal due times: first scheduled, first due. */
   readonly order: number
 }
 
 export class DueRanges {
   readonly #byId = new Map<string, Entry>()
-  /** Those that no cursor keeps, in the order in which they are due. What was scheduled last is mostly due last. */
+  /** Deletions that wait for no cursor, by due time. A new one is mostly due last. */
   readonly #queue: Entry[] = []
-  /** Those that cursors keep. */
   readonly #waitingForCursors = new Set<Entry>()
   #scheduled = 0
 
@@ -34,7 +33,7 @@ export class DueRanges {
     return this.#byId.get(id)
   }
 
-  /** Instead of what was known of this range; it keeps its place among those that are due at one time. */
+  /** Adds or replaces; a replaced deletion keeps its order among equal due times. */
   put({ id, dueAtMs, cursors, delayMs }: ScheduledDeletion): void {
     const known = this.#byId.get(id)
     if (known !== undefined) this.#take(known)
@@ -52,12 +51,11 @@ export class DueRanges {
     this.#take(known)
   }
 
-  /** The first one that no cursor keeps; undefined: there is none. */
+  /** The first due one that waits for no cursor; undefined: there is none. */
   next(): ScheduledDeletion | undefined {
     return this.#queue[0]
   }
 
-  /** Those that cursors keep. */
   waitingForCursors(): ReadonlySet<ScheduledDeletion> {
     return this.#waitingForCursors
   }
@@ -66,7 +64,7 @@ export class DueRanges {
     if (!this.#waitingForCursors.delete(entry)) this.#queue.splice(this.#positionOf(entry), 1)
   }
 
-  /** How many are due before it. */
+  /** The number of deletions that are due earlier. */
   #positionOf({ dueAtMs, order }: Entry): number {
     let [low, high] = [0, this.#queue.length]
     while (low < high) {

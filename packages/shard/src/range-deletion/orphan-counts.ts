@@ -1,4 +1,7 @@
-/** How many documents of a collection this shard does not own, as its range deletions say. Server: balancer_stats_registry.cpp. */
+/**
+ * Numbers of documents that this shard does not own, summed up from its range deletions.
+ * Server: balancer_stats_registry.cpp.
+ */
 import { BsonType, findField, hexOf } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
 import type { OrphanCounter } from '../host/host.js'
@@ -6,7 +9,7 @@ import { orphansIn } from './range-deletion-task.js'
 
 const rangeDeletions = 'config.rangeDeletions'
 
-/** The sums of all collections, kept up to date from when they are asked for first. */
+/** The sums of all collections, maintained since the first request for one. */
 export class OrphanCounts implements OrphanCounter {
   readonly #node: NodeHost
   #byCollection: Map<string, number> | null = null
@@ -30,7 +33,7 @@ export class OrphanCounts implements OrphanCounter {
       if (ns !== rangeDeletions || this.#byCollection === null) return
       const before = preImage === null ? 0 : orphansOf(preImage)
       const after = op === 'd' ? 0 : orphansOf(object)
-      // What becomes of a task mostly leaves the number as it is.
+      // Most changes of a task leave the number unchanged.
       if (before === after && (after === 0 || isSameCollection(preImage!, object))) return
       if (before !== 0) add(this.#byCollection, preImage!, -before)
       if (after !== 0) add(this.#byCollection, object, after)
@@ -55,7 +58,7 @@ function isSameCollection(a: Uint8Array, b: Uint8Array): boolean {
   return of !== undefined && other !== undefined && of.isIdentical(other)
 }
 
-/** Clients may write there: what is no range deletion does not count. */
+/** Documents that clients have written and that are not range deletions do not count. */
 function add(sums: Map<string, number>, task: Uint8Array, documents: number): void {
   const collection = findField(task, 'collectionUuid')
   if (collection?.type !== BsonType.binary) return

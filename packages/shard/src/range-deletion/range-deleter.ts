@@ -1,6 +1,8 @@
 /**
- * Deletes the documents of ranges that this shard does not own: when the cursors are gone that may still read there, and after a while.
- * Server: range_deleter_service.cpp; until 5.0 metadata_manager.cpp, range_deletion_util.cpp. Parameters: orphanCleanupDelaySecs, rangeDeleterBatchSize, rangeDeleterBatchDelayMS.
+ * Deletes the documents of ranges that this shard does not own, after the cursors that may read
+ * them have ended and a delay.
+ * Server: range_deleter_service.cpp; until 5.0 metadata_manager.cpp, range_deletion_util.cpp.
+ * Parameters: orphanCleanupDelaySecs, rangeDeleterBatchSize, rangeDeleterBatchDelayMS.
  */
 import { Cancellation, createDeferred, RequestFailedError, StepFailedError, type Deferred } from '@shardlab/actor'
 import { CommandError, hexOf, sameBytes } from '@shardlab/bson'
@@ -15,11 +17,14 @@ import { RangeDeletionTasks } from './range-deletion-tasks.js'
 
 /** Name of the timer. */
 export const rangeDeleterTimer = 'range-deleter'
-/** Most documents deleted in one turn, however large a batch may be. */
+/** Most documents deleted in one turn of the event loop, whatever the batch size. */
 const documentsPerTurnMax = 1000
-/** Pause after a deletion that could not be done. */
+/** Pause after a failed deletion. */
 const retryAfterMs = 10_000
-/** A timer that was armed longer ago is armed anew: the member's clock may have been set, and the timer does not hear of that. */
+/**
+ * A timer older than this is armed again: the member's clock may have been set, which does not move
+ * the timer.
+ */
 const rearmAfterMs = 60_000
 
 const noCursors: readonly bigint[] = []
@@ -34,10 +39,10 @@ export class RangeDeleter {
   readonly #ranges: RangeStore
   readonly #counts: DeletionCounts
   readonly #scheduled = new DueRanges()
-  /** Resolved whenever a task is gone; null: nobody waits for that. */
+  /** Resolved when a task is removed; null: there are no waiters. */
   #progress: Deferred<void> | null = null
   #working = false
-  /** What the timer is armed for; null: it is not. */
+  /** When the timer is due; null: it is not armed. */
   #armedForMs: number | null = null
   #armedAtMs = 0
 
@@ -48,12 +53,12 @@ export class RangeDeleter {
     this.tasks = new RangeDeletionTasks(node)
   }
 
-  /** Takes up what an earlier life of the member left. */
+  /** Schedules the tasks on the disk. */
   start(): void {
     for (const task of this.tasks.all()) if (!task.pending) this.#schedule(task.id, task.whenToClean)
   }
 
-  /** When each range is due. */
+  /** The scheduled deletions. */
   export(): readonly ScheduledDeletion[] {
     return [...this.#scheduled.all()]
   }
@@ -61,47 +66,50 @@ export class RangeDeleter {
   /** Instead of {@link start}. */
   import(scheduled: readonly ScheduledDeletion[]): void {
     for (const each of scheduled) this.#scheduled.put(each)
-    // Of what the copy has none of is not waited for.
+    // Cursors that the copy does not have count as ended.
     this.#cursorEnded()
-    // The copy gets the timers of the original, whatever it has armed.
+    // The copy gets the timers of the original, whatever this call has armed.
     this.#armedForMs = null
   }
 
-  /** Namespaces of the ranges whose documents are being deleted. */
+  /** Namespaces of the ranges that are being deleted. */
   namespacesInProgress(): string[] {
     return this.#working ? this.tasks.all().flatMap(({ processing, ns }) => (processing ? [ns] : [])) : []
   }
 
-  /** A new task; one that is not pending is due after its delay. The caller flushes the node. */
+  /** Adds a task, and schedules it unless it is pending. The caller flushes the node. */
   add(task: RangeDeletionTask): void {
     this.tasks.put(task)
     if (!task.pending) this.#schedule(task.id, task.whenToClean)
   }
 
-  /** A pending task may begin, with `when` null as it was noted when it was made. The caller flushes the node. */
+  /**
+   * Ends the pending state of a task. The caller flushes the node.
+   * @param when null: as recorded in the task
+   */
   release(id: Uint8Array, when: RangeDeletionTask['whenToClean'] | null, numOrphanDocs?: number): void {
     const task = this.tasks.changeState(id, (known) => {
       const whenToClean = when ?? known.whenToClean
       return known.pending ? { pending: false, whenToClean, numOrphanDocs: numOrphanDocs ?? known.numOrphanDocs } : null
     })
     if (task === undefined) return
-    // A range that this shard has not owned until now is none that cursors read.
+    // Cursors do not read a range that this shard has never owned.
     this.#schedule(id, when ?? task.whenToClean, when === null ? this.#readers(task) : noCursors)
   }
 
-  /** So many more documents lie in the range. The caller flushes the node. */
+  /** Adds to the task's number of documents. The caller flushes the node. */
   countOrphans(id: Uint8Array, documents: number): void {
     if (documents > 0) this.tasks.changeState(id, (known) => ({ numOrphanDocs: known.numOrphanDocs + documents }))
   }
 
-  /** The range belongs to this shard: nothing is deleted. The caller flushes the node. */
+  /** Removes the task: this shard owns the range. The caller flushes the node. */
   cancel(id: Uint8Array): void {
     this.tasks.remove(id)
     this.#scheduled.delete(hexOf(id))
     this.#progressed()
   }
 
-  /** Is no task of the collection left in the range? */
+  /** Whether no task of the collection has keys of the range. */
   isClean(collectionUuid: Uint8Array, range: KeyRange | null): boolean {
     return !this.tasks.anyIn(collectionUuid, range)
   }
@@ -119,12 +127,12 @@ export class RangeDeleter {
     return true
   }
 
-  /** Resolves when that task is gone. */
+  /** Resolves when the task is removed. */
   async waitForTask(id: Uint8Array): Promise<void> {
     while (this.tasks.has(id)) await this.#nextTaskGone()
   }
 
-  /** The timer is due: deletes what is due, one range after another. */
+  /** Called when the timer is due: runs the due deletions one after the other. */
   async wake(): Promise<void> {
     this.#armedForMs = null
     if (this.#working) return
@@ -148,7 +156,7 @@ export class RangeDeleter {
     this.#arm()
   }
 
-  /** Open cursors that began when the range was this shard's own. */
+  /** Open cursors from the time when this shard owned the range. */
   #readers({ collectionUuid }: RangeDeletionTask): readonly bigint[] {
     const { cursors, behaviours } = this.#node
     if (cursors.size === 0) return noCursors
@@ -161,7 +169,7 @@ export class RangeDeleter {
     return ids
   }
 
-  /** A cursor has ended: ranges that only waited for that are due after their delay. */
+  /** Called when a cursor ends: a deletion that waited only for it becomes due after its delay. */
   #cursorEnded(): void {
     const { cursors, context } = this.#node
     for (const scheduled of [...this.#scheduled.waitingForCursors()]) {
@@ -179,7 +187,7 @@ export class RangeDeleter {
     const next = this.#scheduled.next()
     if (this.#working || next === undefined || stopping.signal.aborted) return
     const now = context.now()
-    // Most of those that are scheduled are due after others.
+    // Usually a new deletion is due after others.
     const isArmed = next.dueAtMs === this.#armedForMs && now >= this.#armedAtMs && now - this.#armedAtMs < rearmAfterMs
     if (isArmed && next.dueAtMs > now) return
     this.#armedForMs = next.dueAtMs
@@ -211,7 +219,10 @@ export class RangeDeleter {
     }
   }
 
-  /** Of a task that is noted as processing. False: without an index that begins with the shard key the documents cannot be found. */
+  /**
+   * Deletes the range of a task that is in the state processing.
+   * @returns false: the documents cannot be found without an index that begins with the shard key
+   */
   async #deleteRange(task: RangeDeletionTask): Promise<boolean> {
     const node = this.#node
     const { context, parameters } = node
@@ -256,7 +267,7 @@ export class RangeDeleter {
   #collection({ collectionUuid, ns }: RangeDeletionTask): Collection | undefined {
     const named = this.#node.collection(ns)
     if (named !== undefined && sameBytes(named.uuid, collectionUuid)) return named
-    // A rename gives the collection another name, never another UUID.
+    // A rename keeps the UUID.
     return this.#node.engine.collections().find(({ uuid }) => sameBytes(uuid, collectionUuid))
   }
 

@@ -1,11 +1,11 @@
-/** One document of config.rangeDeletions. Server: range_deletion_task.idl. */
+/** A document of config.rangeDeletions. Server: range_deletion_task.idl. */
 import type { TimestampPair } from '@shardlab/actor'
 import { BsonType, DocumentWriter, FieldIterator, type RawValue } from '@shardlab/bson'
 import { isRange, parseRange, writeRange, type KeyRange } from '../ranges/key-range.js'
 
-/** What changes in the life of a task. */
+/** The mutable fields of a task. */
 export interface TaskState {
-  /** The migration is not decided: nothing may be deleted yet. */
+  /** The migration is undecided: nothing may be deleted. */
   readonly pending: boolean
   /** Documents are being deleted. */
   readonly processing: boolean
@@ -14,7 +14,7 @@ export interface TaskState {
 }
 
 export interface RangeDeletionTask extends TaskState {
-  /** That of the migration. */
+  /** UUID of the migration. */
   readonly id: Uint8Array
   readonly ns: string
   readonly collectionUuid: Uint8Array
@@ -24,7 +24,7 @@ export interface RangeDeletionTask extends TaskState {
   readonly keyPattern: Uint8Array
 }
 
-/** What stands for the range of a migration until that is decided. */
+/** The task of a migration that is undecided. */
 export function pendingTask(
   migration: {
     readonly migrationId: Uint8Array
@@ -71,7 +71,7 @@ function writeState(writer: DocumentWriter, state: TaskState, [seconds, incremen
     .int64('numOrphanDocs', state.numOrphanDocs)
 }
 
-/** Without those that are always there nobody can tell what is to be deleted. */
+/** Required fields are not undefined. */
 export interface TaskFields {
   readonly id: RawValue
   readonly ns: RawValue
@@ -85,7 +85,7 @@ export interface TaskFields {
   readonly numOrphanDocs: RawValue | undefined
 }
 
-/** Undefined: clients may write there what is no task. */
+/** Undefined: a document of a client that is not a task. */
 export function fieldsIn(document: Uint8Array): TaskFields | undefined {
   let id,
     ns,
@@ -97,7 +97,7 @@ export function fieldsIn(document: Uint8Array): TaskFields | undefined {
     processing,
     whenToClean,
     numOrphanDocs: RawValue | undefined
-  // In one walk: each change of a task looks at all of them, before and after.
+  // A single pass: each change of a task reads all fields, before and after.
   for (const it = new FieldIterator(document); it.next();) {
     switch (it.name()) {
       case '_id':
@@ -150,7 +150,10 @@ export function parseTask(document: Uint8Array): StoredTask | undefined {
   })
 }
 
-/** One as its document has it: of most nobody asks for more than the state, and what stays the same is copied as it lies there. */
+/**
+ * A task over its document: fields are parsed on access, and a changed task copies the other fields
+ * unparsed.
+ */
 export class StoredTask implements RangeDeletionTask {
   readonly pending: boolean
   readonly processing: boolean
@@ -212,7 +215,7 @@ export class StoredTask implements RangeDeletionTask {
   }
 }
 
-/** A task's `numOrphanDocs`. Clients may write there what is no number of documents: it counts as none. */
+/** A task's `numOrphanDocs`; 0 for an invalid number that a client has written. */
 export function orphansIn(numOrphanDocs: RawValue | undefined): number {
   const count = Math.trunc(numOrphanDocs?.asNumber() ?? 0)
   return Number.isSafeInteger(count) ? count : 0

@@ -1,5 +1,6 @@
 /**
- * config.rangeDeletions: ranges that a shard does not own, or may not come to own, and whose documents it has to delete.
+ * config.rangeDeletions: ranges that a shard does not own, or may not come to own, and whose
+ * documents it has to delete.
  * Server: range_deletion_task.idl.
  */
 import { uuidValue } from '@shardlab/bson'
@@ -22,11 +23,11 @@ const tasksNs = 'config.rangeDeletions'
 
 export class RangeDeletionTasks extends Records<RangeDeletionTask, Uint8Array> {
   readonly #node: NodeHost
-  /** Kept as the log tells; null: to be read from the collection. */
+  /** The ranges of all tasks, maintained from the log; null: not read from the collection yet. */
   #ranges: TaskRanges | null = null
-  /** The one that is being put in. */
+  /** The task that is being written, which spares the log observer its parsing. */
   #putting: RangeDeletionTask | null = null
-  /** The state of a task is being changed. */
+  /** Whether the log entry being written changes the state of a task only. */
   #isChanging = false
 
   constructor(node: NodeHost) {
@@ -45,8 +46,8 @@ export class RangeDeletionTasks extends Records<RangeDeletionTask, Uint8Array> {
   }
 
   /**
-   * Changes the state of a task, unless null is given for it. The caller flushes the node.
-   * @returns the task as it is now; undefined: there is none
+   * Changes the state of a task, unless the result is null. The caller flushes the node.
+   * @returns the current task; undefined: there is none
    */
   changeState(
     id: Uint8Array,
@@ -68,7 +69,10 @@ export class RangeDeletionTasks extends Records<RangeDeletionTask, Uint8Array> {
     return now
   }
 
-  /** Is a task of the collection left that has keys of the range, or, with null, any task of it? */
+  /**
+   * Whether a task of the collection has keys of the range.
+   * @param range null: any range
+   */
   anyIn(collectionUuid: Uint8Array, range: KeyRange | null): boolean {
     const collection = this.#node.collection(tasksNs)
     if (collection === undefined || collection.count === 0) return false
@@ -78,9 +82,9 @@ export class RangeDeletionTasks extends Records<RangeDeletionTask, Uint8Array> {
 
   #onEntry({ op, ns, object }: LogEntry, preImage: Uint8Array | null): void {
     if (this.#ranges === null) return
-    // The collection may be another one afterwards.
+    // The collection may have been dropped or renamed.
     if (op === 'c') this.#ranges = null
-    // Its place stays.
+    // The range is unchanged.
     else if (ns !== tasksNs || this.#isChanging) return
     else if (op === 'i' && this.#putting !== null) this.#ranges.add(placeOf(this.#putting))
     else {
@@ -93,7 +97,7 @@ export class RangeDeletionTasks extends Records<RangeDeletionTask, Uint8Array> {
   }
 }
 
-/** Where a task's document says of what it is a range, and which. */
+/** The fields that locate a task's range. */
 type TaskPlace = Pick<TaskFields, 'collectionUuid' | 'range'>
 
 function isSamePlace(a: TaskPlace, b: TaskPlace): boolean {

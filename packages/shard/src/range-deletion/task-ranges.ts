@@ -1,7 +1,9 @@
-/** Where the ranges of range deletions lie, in key order, so that nothing is linear in those that wait for their time. */
+/**
+ * The ranges of all range deletions in key order, so that lookups are not linear in their number.
+ */
 import { sameBytes } from '@shardlab/bson'
 
-/** From `low` on and below `high`, both KeyStrings, of one collection. */
+/** A range of one collection, bounds as KeyStrings; `high` is exclusive. */
 export interface TaskRange {
   readonly collectionUuid: Uint8Array
   readonly low: string
@@ -11,25 +13,31 @@ export interface TaskRange {
 interface Place {
   readonly low: string
   readonly high: string
-  /** The highest end of this range and of all before it: ranges may overlap when clients have written them. */
+  /**
+   * The highest end of this range and of all before it: ranges that clients have written may
+   * overlap.
+   */
   reach: string
 }
 
-/** The ranges of one collection, in the order of their lower ends. */
+/** The ranges of one collection, by lower bound. */
 interface Places {
   readonly collectionUuid: Uint8Array
   readonly places: Place[]
 }
 
 export class TaskRanges {
-  /** Those that have ranges: a handful, so that looking through them is less than making keys of their UUIDs. */
+  /**
+   * Collections with ranges. There are few: a linear search costs less than string keys of their
+   * UUIDs.
+   */
   readonly #collections: Places[] = []
 
   add({ collectionUuid, low, high }: TaskRange): void {
     const added: Place = { low, high, reach: high }
     const places = this.#of(collectionUuid)
     if (places === undefined) {
-      // A view would keep the memory around it.
+      // A view would keep the memory of the whole document.
       this.#collections.push({ collectionUuid: new Uint8Array(collectionUuid), places: [added] })
       return
     }
@@ -38,7 +46,7 @@ export class TaskRanges {
     updateReach(places, i)
   }
 
-  /** One range that is equal to this one; no error when there is none. */
+  /** Removes one equal range; no error when there is none. */
   remove({ collectionUuid, low, high }: TaskRange): void {
     const places = this.#of(collectionUuid) ?? []
     for (let i = placesBelow(places, low); places[i]?.low === low; i++) {
@@ -54,7 +62,7 @@ export class TaskRanges {
     }
   }
 
-  /** Has a range of the collection keys from `low` on and below `high`? */
+  /** Whether a range of the collection has keys in the interval; `high` is exclusive. */
   anyBetween(collectionUuid: Uint8Array, low: string, high: string): boolean {
     const places = this.#of(collectionUuid)
     if (places === undefined) return false
@@ -72,7 +80,7 @@ export class TaskRanges {
   }
 }
 
-/** How many begin below the key. */
+/** The number of ranges that begin below the key. */
 function placesBelow(places: readonly Place[], key: string): number {
   let [low, high] = [0, places.length]
   while (low < high) {
@@ -83,13 +91,13 @@ function placesBelow(places: readonly Place[], key: string): number {
   return low
 }
 
-/** From the i-th place on, where one was put in or taken out. */
+/** Updates the ends from the i-th range on, after an insertion or removal there. */
 function updateReach(places: readonly Place[], i: number): void {
   let before = i === 0 ? '' : places[i - 1]!.reach
   for (let n = i; n < places.length; n++) {
     const place = places[n]!
     const reach = place.high > before ? place.high : before
-    // The one that was put in has not been compared yet; behind it nothing changes from where nothing has.
+    // Ends after the first unchanged one are unchanged, too; a new range has no valid end yet.
     if (n > i && place.reach === reach) return
     place.reach = reach
     before = reach

@@ -1,11 +1,14 @@
-/** Figures of the server's splits and migrations that do not depend on how a collection stores its ranges. */
+/**
+ * Constants and checks of the server's splits and migrations that do not depend on how ranges are
+ * stored.
+ */
 import { CommandError } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import type { ClonedRange, Size, SplitVectorRequest } from './collection-ranges.js'
 
-/** A last chunk that has at least this share of a full one's documents is left as it is. */
+/** A last chunk with at least this share of a full one's documents is not changed. */
 export const fullEnough = 0.8
-/** So many points before the end are moved when the last chunk would be smaller. */
+/** Most split points that are moved when the last chunk would be smaller. */
 export const repositionedMax = 3
 /** A range with more than this many times the documents of a full chunk is too big to move. */
 const chunkSlack = 2
@@ -13,7 +16,7 @@ const chunkSlack = 2
 const documentsPerChunkMax = 250_000
 const maxObjectsPerChunk = 250_000
 
-/** How many keys a part gets that is half as large as a chunk may be. */
+/** The number of keys in a part that is half as large as a chunk may be. */
 export function keysPerPart(
   maxChunkSizeBytes: number,
   { documents, bytes }: Size,

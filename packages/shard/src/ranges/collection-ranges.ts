@@ -1,7 +1,7 @@
 /**
- * What a shard does with the documents of a collection by ranges of its shard key. There are two implementations:
- * `stored/` on documents, and `measured/` on sizes of ranges without documents, for simulated clusters. No other code
- * asks which one a collection has.
+ * Operations on the documents of a collection by ranges of its shard key. `stored/` implements them
+ * on documents, `measured/` on sizes of ranges without documents, for simulated clusters. No other
+ * code distinguishes the two.
  */
 import type { CancelSignal, ReplyOf, RequestOf, SizedRange } from '@shardlab/actor'
 import type { CollectionSizes, Entrant, KeyBounds } from '@shardlab/node'
@@ -24,7 +24,10 @@ export type RangeSizeAnswer = Omit<ReplyOf<'shard.measure-range'>, 'error'>
 export interface SplitVectorRequest {
   /** The shard key pattern. */
   readonly keyPattern: Uint8Array
-  /** Bounds in key space, hashed fields hashed; `max` is exclusive. Null or `{}`: the ends of the key space. */
+  /**
+   * Bounds in key space, hashed fields hashed; `max` is exclusive. Null or `{}`: the ends of the
+   * key space.
+   */
   readonly min: Uint8Array | null
   readonly max: Uint8Array | null
   /** One split point in the middle, whatever the size. Default false. */
@@ -35,7 +38,10 @@ export interface SplitVectorRequest {
   readonly maxSplitPoints?: number | null
   /** Most keys in a part; 0: any number. Default 250,000. */
   readonly maxChunkObjects?: number | null
-  /** Whether an empty collection needs a size, too: the behaviour `splitVectorRefusesEmptyCollections`. Default true. */
+  /**
+   * Whether an empty collection needs a size, too: the behaviour
+   * `splitVectorRefusesEmptyCollections`. Default true.
+   */
   readonly refuseEmpty?: boolean
 }
 
@@ -48,7 +54,10 @@ export interface AutoSplitRequest {
   readonly pointsMax: number | null
 }
 
-/** A range of about the size of a full chunk, of which one bound is given: the lower, or with `reverse` the upper bound of `chunk`. */
+/**
+ * A range of about the size of a full chunk. It begins at the lower bound of `chunk`, or with
+ * `reverse` ends at its upper bound.
+ */
 export interface OtherBoundRequest {
   readonly shardKey: ShardKeyPattern
   readonly chunk: KeyRange
@@ -56,13 +65,16 @@ export interface OtherBoundRequest {
   readonly reverse: boolean
 }
 
-/** The range that a donor hands over. */
+/** The range of a migration, on the donor. */
 export interface ClonedRange {
   readonly ns: string
   readonly uuid: Uint8Array
   readonly shardKey: ShardKeyPattern
   readonly range: KeyRange
-  /** The `_id`s, as KeyStrings, of documents that are moving in one by one and do not count yet; undefined: none. */
+  /**
+   * The `_id`s, as KeyStrings, of hidden documents, which the recipient does not get; undefined:
+   * none.
+   */
   readonly hidden: () => ReadonlySet<string> | undefined
 }
 
@@ -75,11 +87,17 @@ export interface RangeSource {
   readonly collection: Collection
   /** Changed documents that the recipient does not have yet. */
   readonly waitingChanges: number
-  /** @throws CommandError why the migration cannot continue: 146 ExceededMemoryLimit; 11601 Interrupted */
+  /**
+   * @throws CommandError why the migration cannot continue: 146 ExceededMemoryLimit; 11601
+   *   Interrupted
+   */
   check(): void
   /** The migration is decided: later changes do not go to the recipient. */
   close(): void
-  /** @param documentsMax 0: any number. @throws CommandError 96 OperationFailed for a batch out of turn */
+  /**
+   * @param documentsMax 0: any number.
+   * @throws CommandError 96 OperationFailed for a batch out of turn
+   */
   clone(batch: number, documentsMax: number): MaybeSized<CloneBatch>
   /** @throws CommandError as {@link clone} */
   mods(batch: number): MaybeSized<ModsBatch>
@@ -90,12 +108,13 @@ export type ReceivedClone = Pick<ReplyOf<'shard.migrate-clone'>, 'documents' | '
 /** A reply to `shard.transfer-mods`. */
 export type ReceivedMods = Pick<ReplyOf<'shard.transfer-mods'>, 'deleted' | 'reloaded' | 'sizes'>
 
-/** The recipient's end of a migration. The caller flushes the node each call. */
+/** The recipient's end of a migration. The caller flushes the node after each call. */
 export interface RangeSink {
   /**
    * Stores a batch of the donor's range as of the start.
    * @returns the size of the batch
-   * @throws CommandError 16976 when a document outside of the range has the `_id`; 11000 DuplicateKey; 26 NamespaceNotFound
+   * @throws CommandError 16976 when a document outside of the range has the `_id`; 11000
+   *   DuplicateKey; 26 NamespaceNotFound
    */
   store(batch: ReceivedClone): Promise<Size> | Size
   /**
@@ -106,16 +125,16 @@ export interface RangeSink {
   apply(mods: ReceivedMods): Size
 }
 
-/** The range that a recipient takes over. */
+/** The range of a migration, on the recipient. */
 export interface ReceivedRange {
   readonly range: KeyRange
   readonly shardKey: ShardKeyPattern
-  /** Aborted when the recipient gives the migration up. */
+  /** Aborted when the recipient stops. */
   readonly stopping: CancelSignal
 }
 
 export interface DeletedSome extends Size {
-  /** Pauses of a range deletion that this many documents take. */
+  /** Batches, and so pauses, that the range deleter needs for them. */
   readonly turns: number
 }
 
@@ -125,7 +144,10 @@ export interface CollectionRanges {
   readonly totals: Size
   /** @throws CommandError 96 OperationFailed without an index that begins with the shard key */
   sizeOf(request: RangeSizeRequest): RangeSizeAnswer
-  /** Sizes for statistics; null: the node counts the documents itself. @throws CommandError 115 CommandNotSupported */
+  /**
+   * Sizes for statistics; null: the node counts the documents itself.
+   * @throws CommandError 115 CommandNotSupported
+   */
   reportedSizes(bounds: KeyBounds | null, shardKey: ShardKeyPattern | null): CollectionSizes | null
   /** @throws CommandError as `stored/split-vector.ts` */
   splitVector(request: SplitVectorRequest): Uint8Array[]
@@ -134,7 +156,10 @@ export interface CollectionRanges {
   otherBound(request: OtherBoundRequest): Uint8Array
   /** The second lowest key of all documents, or the highest one; null: there is none. */
   extremeKey(shardKey: ShardKeyPattern, lowest: boolean): Uint8Array | null
-  /** A shard key between two bounds, given as KeyStrings, `max` exclusive; null: no document has one. */
+  /**
+   * A shard key between two bounds, given as KeyStrings, `max` exclusive; null: no document has
+   * one.
+   */
   keyBetween(shardKey: ShardKeyPattern, min: string, max: string): Uint8Array | null
   /**
    * Opens a range for a recipient; its changes are followed from now on.
@@ -142,7 +167,10 @@ export interface CollectionRanges {
    */
   source(cloned: ClonedRange, maxChunkSizeBytes: number | null): RangeSource
   sink(received: ReceivedRange): RangeSink
-  /** Deletes at most `most` documents of a range; null without an index by which they are found. The caller flushes the node. */
+  /**
+   * Deletes at most `most` documents of a range; null: there is no index that begins with the shard
+   * key. The caller flushes the node.
+   */
   deleteSome(range: KeyRange, shardKey: ShardKeyPattern, most: number): DeletedSome | null
   /**
    * A function that adds documents without writing any.
@@ -156,8 +184,14 @@ export interface RangeStore {
   /** Called once, after the node has read its disk. */
   start(): void
   of(collection: Collection): CollectionRanges
-  /** @throws CommandError 115 CommandNotSupported for a command about documents of a collection that stores none */
+  /**
+   * @throws CommandError 115 CommandNotSupported for a command about documents of a collection that
+   *   stores none
+   */
   checkCommand(ns: string, entrant: Entrant): void
-  /** @throws CommandError 115 CommandNotSupported for a collection whose documents cannot be copied, as it stores none */
+  /**
+   * @throws CommandError 115 CommandNotSupported for a collection whose documents cannot be copied,
+   *   as it stores none
+   */
   checkCopied(ns: string): void
 }

@@ -41,7 +41,10 @@ function measureRange(
   return { ...ranges.of(collection).sizeOf(request), error: null }
 }
 
-/** Orphans count with the average size of a document. Server: shardsvr_get_stats_for_balancing_command.cpp. */
+/**
+ * Orphans count with the average size of a document.
+ * Server: shardsvr_get_stats_for_balancing_command.cpp.
+ */
 function ownedBytes({ node, ranges, orphans }: SizesHost, ns: string): number {
   const collection = node.collection(ns)
   if (collection === undefined) return 0

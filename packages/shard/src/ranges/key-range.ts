@@ -10,13 +10,16 @@ import {
 } from '@shardlab/bson'
 import type { CollectionPlacement, ShardKeyPattern } from '@shardlab/sharding'
 
-/** From `min` on and below `max`; both documents of the shard key's fields, hashed ones hashed. */
+/**
+ * `min` is inclusive, `max` exclusive; documents with the fields of the shard key, hashed ones
+ * hashed.
+ */
 export interface KeyRange {
   readonly min: Uint8Array
   readonly max: Uint8Array
 }
 
-/** A range whose bounds are compared again and again: their KeyStrings are made once, when somebody asks for them. */
+/** A range that caches the KeyStrings of its bounds, for repeated comparisons. */
 export class KeyedRange implements KeyRange {
   readonly min: Uint8Array
   readonly max: Uint8Array
@@ -32,12 +35,12 @@ export class KeyedRange implements KeyRange {
   }
 }
 
-/** `{ min, max }` in a document. */
+/** Writes a field `{ min, max }`. */
 export function writeRange(writer: DocumentWriter, name: string, { min, max }: KeyRange): DocumentWriter {
   return writer.startDocument(name).document('min', min).document('max', max).end()
 }
 
-/** Is it what {@link writeRange} writes? Clients may write something else. */
+/** Whether the value has the form that {@link writeRange} writes; documents of clients may not. */
 export function isRange(value: RawValue | undefined): value is RawValue {
   if (value?.type !== BsonType.object) return false
   const { bytes, start } = value
@@ -46,7 +49,7 @@ export function isRange(value: RawValue | undefined): value is RawValue {
   )
 }
 
-/** Reads what {@link writeRange} wrote. */
+/** Reads a value that passed {@link isRange}. */
 export function parseRange(range: RawValue): KeyRange {
   return new KeyedRange(
     findField(range.bytes, 'min', range.start)!.slice(),
@@ -54,20 +57,27 @@ export function parseRange(range: RawValue): KeyRange {
   )
 }
 
-/** The bounds of a range as KeyStrings: two ranges of one key pattern have keys in common when each begins below the other's end. */
+/**
+ * The bounds as KeyStrings: two ranges of a key pattern overlap when each begins below the other's
+ * end.
+ */
 export function keysOf(range: KeyRange): readonly [low: string, high: string] {
   return range instanceof KeyedRange ? range.keys : [keyOf(range.min), keyOf(range.max)]
 }
 
 /**
- * Who owns a range now. The shard key may have been refined since the range was named: then its bounds lack the new fields, for which chunks
- * have MinKey. Server: migrationutil::extendOrTruncateBoundsForMetadata.
+ * The owner of a range. When the shard key was refined since, the bounds lack the new fields, which
+ * are MinKey in chunks.
+ * Server: migrationutil::extendOrTruncateBoundsForMetadata.
  */
 export function ownerOfRange({ table, shardKey }: CollectionPlacement, { min }: KeyRange): string {
   return table.shardOf(keyOf(shardKey.extendBound(min, minKeyValue)))
 }
 
-/** A test of documents: is their key in the range? One without a key (an array in it) is not. */
+/**
+ * A predicate: whether the key of a document is in the range. False for a document with an array in
+ * its key.
+ */
 export function membershipOf(range: KeyRange, shardKey: ShardKeyPattern): (document: Uint8Array) => boolean {
   const [low, high] = keysOf(range)
   return (document) => {
@@ -80,7 +90,10 @@ function keyOf(bound: Uint8Array): string {
   return keyStringOfDocument(bound)
 }
 
-/** Has the bound the fields of the pattern, in its order? Server: CollectionMetadata::isValidKey. */
+/**
+ * Whether the bound has the fields of the pattern, in order.
+ * Server: CollectionMetadata::isValidKey.
+ */
 export function isBoundOf(shardKey: ShardKeyPattern, bound: Uint8Array): boolean {
   const { paths } = shardKey
   let count = 0

@@ -1,5 +1,6 @@
 /**
- * What a shard has begun and not finished, on its disk: as a donor, as a recipient, and as the coordinator of the command.
+ * Records of reshardings on a shard's disk: as donor, as recipient, and as coordinator of the
+ * command.
  * Server: donor_document.idl, recipient_document.idl, reshard_collection_coordinator_document.idl.
  */
 import type { ReshardingProvenance } from '@shardlab/actor'
@@ -8,7 +9,7 @@ import type { NodeHost } from '@shardlab/node'
 import { ddlRecordId, ddlRecordKey, ddlRecordsNs } from '../coordinators/ddl-records.js'
 import { Records, type RecordShape } from '../common/record-store.js'
 
-/** What all parties of an attempt know of it. */
+/** The facts of an attempt that all participants know. */
 export interface ReshardingFacts {
   readonly provenance: ReshardingProvenance
   readonly id: Uint8Array
@@ -26,7 +27,7 @@ export type RecipientState = 'creating-collection' | 'cloning' | 'applying' | 's
 export interface ParticipantRecord<State extends string> {
   readonly facts: ReshardingFacts
   readonly state: State
-  /** Of a donor its recipients, of a recipient its donors. */
+  /** The recipients of a donor, or the donors of a recipient. */
   readonly others: readonly string[]
 }
 
@@ -89,7 +90,7 @@ export class RecipientRecords extends Records<ParticipantRecord<RecipientState>,
   }
 }
 
-/** A command that the primary shard is carrying out. */
+/** A command that the primary shard coordinates. */
 export interface CommandRecord {
   readonly id: Uint8Array
   readonly ns: string

@@ -1,10 +1,13 @@
-/** Keys at random, by which the chunks of a new shard key are made. Server: the pipeline of SamplingBasedSplitPolicy, initial_split_policy.cpp. */
+/**
+ * Random shard keys, for the chunks of a new shard key.
+ * Server: the pipeline of SamplingBasedSplitPolicy, initial_split_policy.cpp.
+ */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError, sameBytes } from '@shardlab/bson'
 import { OwnershipFilter, ShardKeyPattern } from '@shardlab/sharding'
 import type { PlacementHost } from '../host/host.js'
 
-/** Weights are below this. */
+/** Exclusive upper bound of weights. */
 const weightsEnd = 2 ** 32
 
 interface Sample {
@@ -12,7 +15,10 @@ interface Sample {
   readonly document: Uint8Array
 }
 
-/** Every owned document gets a weight; those with the lowest ones are the sample. @throws CommandError 26 NamespaceNotFound, 61 ShardKeyNotFound */
+/**
+ * Gives each owned document a random weight; those with the lowest ones are the sample.
+ * @throws CommandError 26 NamespaceNotFound, 61 ShardKeyNotFound
+ */
 export async function sampleShardKeys(
   { node, placements }: PlacementHost,
   { ns, uuid, keyPattern, size }: RequestOf<'shard.sample-shard-keys'>,

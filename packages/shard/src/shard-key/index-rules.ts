@@ -1,4 +1,4 @@
-/** What the shard key of a collection demands of its indexes. Manual: core/sharding-shard-key-indexes. */
+/** Rules for the indexes of a sharded collection. Manual: core/sharding-shard-key-indexes. */
 import { CommandError, findField } from '@shardlab/bson'
 import type { Access, IndexRules } from '@shardlab/node'
 import { formatDocument } from '@shardlab/query'
@@ -10,13 +10,13 @@ export function shardIndexRules(
   behaviours: Behaviours,
   placements: Pick<CollectionPlacements, 'collection'>,
 ): IndexRules {
-  /** Undefined: as far as the command is concerned, the collection is not sharded. */
+  /** Undefined: unsharded for this command. */
   const shardKeyOf = ({ ownership }: Access, ns: string): ShardKeyPattern | undefined => {
     if (ownership !== null) return ownership.placement.isUnsplittable ? undefined : ownership.placement.shardKey
     const placement = behaviours.directCommandsSeePlacement ? placements.collection(ns) : undefined
     return placement?.isUnsplittable === false ? placement.shardKey : undefined
   }
-  /** Undefined: nothing is protected. */
+  /** Undefined: no index is protected. */
   const protectedKey = (access: Access, ns: string): Uint8Array | undefined => {
     const shardKey = shardKeyOf(access, ns)
     const isProtected = { none: false, ranged: shardKey?.isHashed === false, all: true }[

@@ -3,7 +3,10 @@ import { formatDocument, formatValue } from '@shardlab/query'
 import { extractField, isHashedElement } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
 
-/** What is wrong with the first document that lacks a field of the key; null when none does. Server: check_sharding_index_command.cpp up to 4.2. */
+/**
+ * Describes the first document without a field of the key; null: there is none.
+ * Server: check_sharding_index_command.cpp until 4.2.
+ */
 export function documentLackingField(collection: Collection, keyPattern: Uint8Array): string | null {
   const fields = fieldsOf(keyPattern).map(([path, value]) => ({
     parts: path.split('.'),
@@ -15,7 +18,8 @@ export function documentLackingField(collection: Collection, keyPattern: Uint8Ar
     const values = fields.map(({ parts }) => extractField(document, parts))
     if (!values.includes(undefined)) continue
     const key = values.map((value, i) => ` : ${formatValue(inIndex(value, fields[i]!.hashed))}`)
-    // The server means to name the _id of what has one, and does it the other way round.
+    // The server intends to show the _id of a document that has one, and has the condition
+    // inverted.
     const shown = findField(document, '_id') === undefined ? 'EOO' : formatDocument(document)
     return `found missing value in key {${key.join(',')} } for doc: ${shown}`
   }

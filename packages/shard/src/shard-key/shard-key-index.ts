@@ -1,6 +1,7 @@
 /**
- * Which indexes of a collection support a shard key, and which one is to be made for it. Server: shard_key_index_util.cpp,
- * shard_key_util.cpp. Manual: core/sharding-shard-key-indexes.
+ * Indexes that support a shard key, and the index that is built for one.
+ * Server: shard_key_index_util.cpp, shard_key_util.cpp.
+ * Manual: core/sharding-shard-key-indexes.
  */
 import { CommandError, compareValues, DocumentWriter, fieldsOf, FieldIterator, findField } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
@@ -8,7 +9,10 @@ import type { Behaviours, ShardKeyPattern } from '@shardlab/sharding'
 import { prepareIndex, type Collection, type Index } from '@shardlab/storage'
 import { documentLackingField } from './missing-key-fields.js'
 
-/** Does the key pattern, values included, begin the index's pattern? `{ a: -1 }` does not serve `{ a: 1 }`, nor does `{ a: 'hashed' }`. */
+/**
+ * Whether the index's pattern begins with the key pattern, values included: `{ a: -1 }` and `{ a:
+ * 'hashed' }` do not begin with `{ a: 1 }`.
+ */
 function isPrefix(keyPattern: Uint8Array, index: Index): boolean {
   const indexed = fieldsOf(index.key)
   return fieldsOf(keyPattern).every(([name, value], i) => {
@@ -17,7 +21,10 @@ function isPrefix(keyPattern: Uint8Array, index: Index): boolean {
   })
 }
 
-/** Can routing and migrations rely on this index? @param singleKey whether it must hold no arrays, those of other fields included */
+/**
+ * Whether routing and migrations can rely on the index.
+ * @param singleKey whether it must not be multikey, in any field
+ */
 export function supportsShardKey(index: Index, keyPattern: Uint8Array, singleKey: boolean): boolean {
   return (
     !index.sparse &&
@@ -28,7 +35,7 @@ export function supportsShardKey(index: Index, keyPattern: Uint8Array, singleKey
   )
 }
 
-/** A visible index without arrays that supports the key, none of these. */
+/** A visible index that supports the key and is not multikey, except those named in `but`. */
 export function shardKeyIndex(
   collection: Collection,
   keyPattern: Uint8Array,
@@ -40,9 +47,9 @@ export function shardKeyIndex(
 }
 
 /**
- * Is there an index by which documents can be read in the order of the key, and has every document all fields of the key where the version
- * wants that? An index that begins with `_id` always will do.
- * @returns what is wrong, as checkShardingIndex says it, or null
+ * Checks that an index provides the order of the key, and that every document has all fields of the
+ * key in versions that require it. An index on `_id` is always sufficient.
+ * @returns the error text of checkShardingIndex; null: no problem
  */
 export function shardingIndexProblem(
   behaviours: Behaviours,
@@ -64,7 +71,7 @@ export function shardingIndexProblem(
   return behaviours.missingShardKeyFieldsAreNull ? null : documentLackingField(collection, keyPattern)
 }
 
-/** Is it a pattern of the field `_id` alone, whatever its value? */
+/** Whether the pattern has the field `_id` alone, with any value. */
 export function isIdPattern(keyPattern: Uint8Array): boolean {
   const it = new FieldIterator(keyPattern)
   return it.next() && it.name() === '_id' && !it.next()
@@ -81,20 +88,21 @@ function whyUnsuitable(index: Index, keyPattern: Uint8Array): string {
   return reasons
 }
 
-/** What the indexes of a collection are validated for. */
+/** The requirements for the indexes of a collection. */
 export interface ShardKeyRequirement {
   readonly behaviours: Behaviours
   readonly collection: Collection | undefined
   readonly ns: string
   readonly shardKey: ShardKeyPattern
-  /** Must the index be a unique one on exactly the key? */
+  /** Whether the index must be unique and on exactly the key. */
   readonly unique: boolean
 }
 
 /**
- * Is there an index that supports the key, and no unique one that the key does not allow?
- * @param reasons gets what keeps indexes from supporting a key
- * @throws CommandError 72 InvalidOptions; 96 OperationFailed up to 4.4 for an index that is partial or multikey
+ * Whether an index supports the key.
+ * @param reasons receives why indexes do not support the key
+ * @throws CommandError 72 InvalidOptions for a unique index that the key does not allow; 96
+ *   OperationFailed until 4.4 for a partial or multikey index
  */
 export function hasShardKeyIndex(requirement: ShardKeyRequirement, reasons: { text: string } = { text: '' }): boolean {
   const { behaviours, collection, ns, shardKey, unique } = requirement
@@ -112,7 +120,7 @@ export function hasShardKeyIndex(requirement: ShardKeyRequirement, reasons: { te
   let found = false
   for (const index of indexes) {
     if (index.collation === null && !index.sparse && isPrefix(shardKey.document, index)) {
-      // A partial one is found unfit below, as on the server.
+      // Partial indexes are rejected below, as on the server.
       found = true
     }
     const flaws = `${index.sparse ? ' Index key is sparse.' : ''}${index.collation === null ? '' : ' Index has a non-simple collation.'}`
@@ -137,9 +145,9 @@ export function hasShardKeyIndex(requirement: ShardKeyRequirement, reasons: { te
 }
 
 /**
- * The specification of the index that the server makes for a shard key: named by its pattern, unique if asked for, of the simple collation
- * whatever that of the collection is; null when none is to be made.
- * @throws CommandError as createIndexes does: 85, 86 for another index in its place, 67
+ * The specification of the index that the server builds for a shard key: named by its pattern,
+ * unique if requested, with the simple collation; null: none has to be built.
+ * @throws CommandError as createIndexes: 85, 86 for a conflicting index, 67
  */
 export function newShardKeyIndex({ collection, ns, shardKey, unique }: ShardKeyRequirement): Uint8Array | null {
   const spec = new DocumentWriter(128).document('key', shardKey.document).string('name', shardKey.indexName)

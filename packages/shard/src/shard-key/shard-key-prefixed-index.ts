@@ -1,10 +1,14 @@
-/** The index by which a shard reads its documents in the order of the shard key. Server: shard_key_index_util.cpp, findShardKeyPrefixedIndex. */
+/**
+ * The index by which a shard reads documents in the order of the shard key.
+ * Server: shard_key_index_util.cpp, findShardKeyPrefixedIndex.
+ */
 import { BsonType, FieldIterator } from '@shardlab/bson'
 import type { Collection, Index } from '@shardlab/storage'
 
 /**
- * The first index whose pattern begins with the key pattern, values included, that is neither sparse nor partial and has no collation.
- * One that is not multikey goes before others; a multikey one does, as shard key fields hold no arrays.
+ * The first index whose pattern begins with the key pattern, values included, and that is not
+ * sparse or partial and has no collation. Prefers indexes that are not multikey; a multikey one is
+ * usable because shard key fields contain no arrays.
  * @param keyPattern `{ path: 1 | 'hashed', … }`
  */
 export function shardKeyPrefixedIndex(collection: Collection, keyPattern: Uint8Array): Index | undefined {

@@ -1,6 +1,7 @@
 /**
- * What updates may do to a document's shard key. Manual: core/sharding-change-shard-key-value. Server: update_stage.cpp, upsert_stage.cpp,
- * document_shard_key_update_util.cpp.
+ * Rules for changes of a document's shard key.
+ * Manual: core/sharding-change-shard-key-value.
+ * Server: update_stage.cpp, upsert_stage.cpp, document_shard_key_update_util.cpp.
  */
 import {
   BsonType,
@@ -17,7 +18,6 @@ import { compileFilter, equalityValues, formatDocument, formatValue } from '@sha
 import type { Behaviours, CollectionPlacement, ExtractedKey, ShardKeyPattern } from '@shardlab/sharding'
 import type { CollectionPlacements } from '../host/host.js'
 
-/** Who asks. */
 export interface ShardKeyRules {
   readonly behaviours: Behaviours
   /** This shard. */
@@ -32,9 +32,10 @@ export interface ReplacedDocument {
 }
 
 /**
- * @throws CommandError 66 ImmutableField where values are immutable, and always for clients that are connected to the shard itself; 54
- *   NotSingleValueField for arrays; 31025 without the full shard key in the filter; 72 InvalidOptions for an update of many documents; 20
- *   IllegalOperation for what is no retryable write; 283 WouldChangeOwningShard, with both documents, when the document has to move
+ * @throws CommandError 66 ImmutableField where values are immutable, and always for direct
+ *   connections; 54 NotSingleValueField for arrays; 31025 without the full shard key in the filter;
+ *   72 InvalidOptions for multi updates; 20 IllegalOperation for a write that is not retryable; 283
+ *   WouldChangeOwningShard, with both documents, when the document has to move
  */
 export function checkShardKeyUpdate(
   rules: ShardKeyRules,
@@ -60,8 +61,8 @@ export function checkShardKeyUpdate(
 }
 
 /**
- * @throws CommandError 66 ImmutableField where values are immutable and the document has another one than the filter; 54 for arrays; 20
- *   and 283 when the document belongs to another shard
+ * @throws CommandError 66 ImmutableField where values are immutable and the document's value
+ *   differs from the filter's; 54 for arrays; 20 and 283 when the document belongs to another shard
  */
 export function checkShardKeyOfUpsert(
   { behaviours, shard }: ShardKeyRules,
@@ -93,7 +94,7 @@ export function checkShardKeyOfUpsert(
   throw wouldChangeOwningShard(placement, null, document, 'The document we are inserting belongs on a different shard')
 }
 
-/** Commands with versions bring what they were routed by; for those of clients it is what this shard happens to know. */
+/** The placement of a routed command, or the one known to this shard for a client's command. */
 function placementFor(
   { placements }: ShardKeyRules,
   { ownership }: Access,
@@ -104,7 +105,10 @@ function placementFor(
   return placements.collection(`${db}.${args.collectionName(db)}`) ?? null
 }
 
-/** @throws CommandError 31025, 72, 20: what every change of the value needs, even if the document stays */
+/**
+ * @throws CommandError 31025, 72, 20: requirements of every change of the value, even if the
+ *   document stays
+ */
 function checkStatement(
   behaviours: Behaviours,
   shardKey: ShardKeyPattern,
@@ -135,7 +139,7 @@ function needsFullKey(
   { args }: NodeInvocation,
 ): boolean {
   if (shardKeyUpdatesNeedFullKey !== 'by-id') return shardKeyUpdatesNeedFullKey === 'always'
-  // What a router has searched for comes with its `_id` further down in the filter.
+  // A router that has searched for the document adds its `_id` at a deeper level of the filter.
   return !upsert && !args.has('query') && findField(filter, '_id') !== undefined
 }
 
@@ -156,7 +160,10 @@ function isSameKey(
   )
 }
 
-/** `{ preImage, postImage, shouldUpsert, ns, uuid }`, of which the router has the document moved. */
+/**
+ * The error with `{ preImage, postImage, shouldUpsert, ns, uuid }`, with which the router requests
+ * the move.
+ */
 function wouldChangeOwningShard(
   { ns, uuid }: CollectionPlacement,
   before: Uint8Array | null,
@@ -205,7 +212,7 @@ function isSameValue(a: RawValue | undefined, b: RawValue | undefined): boolean 
   return a !== undefined && b !== undefined ? compareValues(a, b) === 0 : a === b
 }
 
-/** The value at a path, or the array on the way there. */
+/** The value at a path, or an array on the way to it. */
 function valueAt(document: Uint8Array, path: string): RawValue | undefined {
   let value: RawValue | undefined
   for (const part of path.split('.')) {

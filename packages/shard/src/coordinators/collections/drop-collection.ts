@@ -1,6 +1,7 @@
 /**
- * The drop of a collection, run by the primary shard: first from the catalog, so that no router returns with a version,
- * then its data from all shards. Server: drop_collection_coordinator.cpp.
+ * The drop of a collection, run by the primary shard: first from the catalog, so that no router
+ * returns with a version, then its data from all shards.
+ * Server: drop_collection_coordinator.cpp.
  */
 import { configAddress, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
@@ -32,7 +33,8 @@ async function drop(
     const sharded = (await placements.refreshCollection(ns)) !== null
     expectUuid(node, ns, collectionUuid)
     const collection = node.collection(ns)
-    // Nobody else knows of a temporary collection, and it goes also when the disk is full.
+    // A temporary collection exists on this shard only, and must be droppable when the disk is
+    // full.
     if (!sharded && (collection === undefined || isTemporary(collection))) {
       const dropped = dropLocalNamespace(node, ns)
       await node.flush()
@@ -63,7 +65,7 @@ async function finishDrop(host: DdlHost, record: DropCollectionRecord): Promise<
   dropLocalNamespace(node, ns)
   await node.flush()
   placements.forgetCollection(ns)
-  // Copies are also on shards without chunks, and where a database has had its primary shard before.
+  // Shards without chunks have copies, too, and so do earlier primary shards of the database.
   await untilDone(node, async () => {
     await forEachShard(await otherShards(context), (shard) =>
       context.request(shard, 'shard.drop-local-collection', { ns }),

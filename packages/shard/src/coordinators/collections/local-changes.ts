@@ -1,4 +1,7 @@
-/** What coordinators have the other shards do to their own copies. Server: sharding DDL participant commands (_shardsvr…Participant). */
+/**
+ * Changes of other shards' copies, requested by coordinators.
+ * Server: sharding DDL participant commands (_shardsvr…Participant).
+ */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { findField, sameBytes } from '@shardlab/bson'
 import { buildIndex, createCollection, dropLocalCollection, dropLocalDatabase } from '@shardlab/node'
@@ -29,7 +32,7 @@ async function createLocalCollection(
   { ns, uuid, options, indexes }: RequestOf<'shard.create-local-collection'>,
 ): Promise<ReplyOf<'shard.create-local-collection'>> {
   const stale = node.collection(ns)
-  // What an earlier life of the namespace left behind has another UUID and no owner.
+  // A leftover of an earlier collection of this name has another UUID and no owner.
   if (stale !== undefined && !sameBytes(stale.uuid, uuid)) dropLocalCollection(node, ns)
   const collection = node.collection(ns) ?? createCollection(node, ns, options, uuid)
   for (const spec of indexes) {

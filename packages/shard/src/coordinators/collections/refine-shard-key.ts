@@ -1,8 +1,10 @@
 /**
- * refineCollectionShardKey, run by the primary shard of the database: appends fields to a shard key. Documents stay where they are, and
- * their chunks with them, for a key with more fields keeps the order of the fields before. Server:
- * refine_collection_shard_key_coordinator.cpp, configsvr_refine_collection_shard_key_command.cpp. Manual:
- * reference/command/refineCollectionShardKey.
+ * refineCollectionShardKey, run by the primary shard of the database: appends fields to a shard
+ * key. Documents and chunks stay on their shards: a key with more fields keeps the order of the old
+ * one.
+ * Server: refine_collection_shard_key_coordinator.cpp,
+ * configsvr_refine_collection_shard_key_command.cpp.
+ * Manual: reference/command/refineCollectionShardKey.
  */
 import { configAddress, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { compareDocuments, CommandError } from '@shardlab/bson'
@@ -49,7 +51,7 @@ async function refineShardKey(
         'InvalidOptions',
         `refineCollectionShardKey shard key ${formatDocument(next.document)} does not extend the current shard key ${formatDocument(old.document)}`,
       )
-    // Indexes are alike on all shards that own chunks; the server asks the owner of the lowest.
+    // All owners of chunks have the same indexes; the server asks the owner of the lowest chunk.
     const checked = await context.request(table.lowestShard(), 'shard.check-shard-key-index', {
       ns,
       key,
@@ -61,7 +63,7 @@ async function refineShardKey(
     raiseError((await context.request(configAddress, 'config.commit-refine-shard-key', { ns, key, epoch })).error)
     await context.reach('shard.refine-shard-key.committed', { ns })
     await placements.refreshCollection(ns)
-    // The others learn of it now or from the first router that knows.
+    // The other owners refresh now, or when the first router with the new version arrives.
     for (const shard of table.owners())
       if (shard !== context.address) context.send(shard, 'shard.refresh-collection', { ns })
     return { error: null }

@@ -1,6 +1,7 @@
 /**
- * renameCollection, run by the primary shard of the source. A sharded collection gets its new name in the catalog first; shards that hear
- * of it later give their copy the new name when they learn the placement, by its UUID ({@link adoptRename}).
+ * renameCollection, run by the primary shard of the source. A sharded collection gets its new name
+ * in the catalog first. A shard that learns the new placement before the rename request renames its
+ * copy by UUID ({@link adoptRename}).
  * Server: rename_collection_coordinator.cpp, sharding_ddl_util.cpp (checkRenamePreconditions).
  */
 import { configAddress, type ReplyOf, type RequestOf } from '@shardlab/actor'
@@ -64,7 +65,7 @@ async function rename(
   })
 }
 
-/** In one order for all: two renames cannot wait for each other. */
+/** All renames enter their two sections in the same order, so they cannot deadlock. */
 function holdBoth<T>(
   { critical }: DdlHost,
   { ns, to }: { readonly ns: string; readonly to: string },
@@ -87,7 +88,7 @@ async function finishRename(host: DdlHost, record: RenameCollectionRecord): Prom
       await context.reach('shard.rename-collection.committed', { ns, to })
     })
   } catch (error) {
-    // The catalog does not have it: nothing has happened.
+    // The config server has refused the rename, so there is nothing to undo.
     if (error instanceof CommandError) await ddl.records.finish(record)
     throw error
   }
@@ -121,7 +122,7 @@ async function checkPreconditions(
   source: CollectionPlacement | null,
   target: CollectionPlacement | null,
 ): Promise<void> {
-  // The primary shard always has a copy of a sharded collection, if an empty one.
+  // The primary shard always has a copy of a sharded collection, possibly an empty one.
   if (node.collection(ns) === undefined) return checkRename(node, { from: ns, to, dropTarget })
   const sameDatabase = databaseNameOf(ns) === databaseNameOf(to)
   if (!node.behaviours.shardedCollectionsCanBeRenamed) {
@@ -168,7 +169,9 @@ async function hasZones(node: NodeHost, ns: string): Promise<boolean> {
   return batch !== undefined && batch.end - batch.start > 5
 }
 
-/** A participant's part; nothing happens when it has been done. The caller flushes the node. */
+/**
+ * The rename on a participant; has no effect when it is done already. The caller flushes the node.
+ */
 export function renameParticipant(node: NodeHost, { ns, to, uuid }: RequestOf<'shard.rename-local-collection'>): void {
   const sameUuid = (name: string) => {
     const collection = node.collection(name)
@@ -179,7 +182,9 @@ export function renameParticipant(node: NodeHost, { ns, to, uuid }: RequestOf<'s
   else dropLocalCollection(node, to)
 }
 
-/** Gives a collection that the catalog knows under another name that name. {@link StorageNode.flush} may follow. */
+/**
+ * Renames a local collection that has another name in the catalog. The caller may flush the node.
+ */
 export function adoptRename(node: NodeHost, ns: string, { uuid }: CollectionPlacement): void {
   const local = node.collection(ns)
   if (local !== undefined && sameBytes(local.uuid, uuid)) return

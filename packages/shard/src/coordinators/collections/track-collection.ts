@@ -1,5 +1,6 @@
 /**
- * Enters an unsharded collection in the catalog, with one chunk where it is: what moveCollection needs before it can move it.
+ * Adds an unsharded collection to the catalog, with one chunk on its shard: moveCollection moves
+ * only collections of the catalog.
  * Server: create_collection_coordinator.cpp, registerExistingCollectionInGlobalCatalog.
  */
 import { configAddress } from '@shardlab/actor'
@@ -8,8 +9,8 @@ import { raiseError, viewOf } from '@shardlab/node'
 import type { CoordinatorHost } from '../ddl-host.js'
 
 /**
- * Nothing happens to what is no collection, or is in the catalog. This shard is the database's primary.
- * @param to the shard that it is to be moved to
+ * Runs on the primary shard. Has no effect on a view, and on a collection that is in the catalog.
+ * @param to the shard that the collection will move to
  * @throws CommandError 26 NamespaceNotFound, 70 ShardNotFound
  */
 export async function trackCollection(

@@ -7,7 +7,11 @@ import type { ShardHost } from '../../host/host.js'
 const batchDocumentsMax = 1_000
 const batchBytesMax = 1024 * 1024
 
-/** Options, documents and indexes under the same UUID. Nothing may change the collection meanwhile. @throws CommandError of the recipient */
+/**
+ * Copies options, documents and indexes, under the same UUID. Nothing may change the collection
+ * during the copy.
+ * @throws CommandError of the recipient
+ */
 export async function copyCollection(node: NodeHost, ns: string, to: string): Promise<void> {
   const { context } = node
   const { uuid, options, indexes } = describe(node, ns)
@@ -31,7 +35,10 @@ export async function copyCollection(node: NodeHost, ns: string, to: string): Pr
   raiseError((await context.request(to, 'shard.create-local-collection', { ns, uuid, options, indexes })).error)
 }
 
-/** A primary shard has a copy of each sharded collection of its databases, if an empty one. @throws CommandError of the recipient */
+/**
+ * The new primary shard needs a copy of each sharded collection, possibly an empty one.
+ * @throws CommandError of the recipient
+ */
 export async function createEmptyCopy(node: NodeHost, ns: string, to: string): Promise<void> {
   raiseError((await node.context.request(to, 'shard.create-local-collection', { ns, ...describe(node, ns) })).error)
 }
@@ -53,7 +60,7 @@ export async function receiveDocuments(
     documents.length,
   )
   for (const document of documents) {
-    // The message's bytes belong to its packet.
+    // The bytes of the message belong to its packet.
     const object = document.slice()
     node.apply({ op: 'i', ns, uuid: collection.uuid, object, id: findField(object, '_id')!, session: null })
   }

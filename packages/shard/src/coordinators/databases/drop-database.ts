@@ -1,6 +1,4 @@
-/**
- * The drop of a database, run by its primary shard. Server: drop_database_coordinator.cpp.
- */
+/** The drop of a database, run by its primary shard. Server: drop_database_coordinator.cpp. */
 import { configAddress, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import { dropLocalDatabase, raiseError, untilDone } from '@shardlab/node'
@@ -31,7 +29,7 @@ export function dropDatabase(
   })
 }
 
-/** The database's own entry goes last: as long as it is there, there is work to do. */
+/** The database's entry is deleted last: while it exists, the drop is not complete. */
 async function finishDropDatabase(host: DdlHost, record: DropDatabaseRecord): Promise<void> {
   const { node, placements, ddl, migrations } = host
   const { context } = node

@@ -1,8 +1,10 @@
 /**
- * movePrimary, run by the shard that is the primary still: it copies the database's unsharded collections, views among them, to the other
- * shard while nothing changes them, has the config server name that shard while nobody reads either, and drops its own copies. What
- * interrupts it is ended by {@link recoverMovePrimaries}: before the commit by dropping the copies, after it by dropping the originals.
- * Manual: reference/command/movePrimary. Server: move_primary_coordinator.cpp.
+ * movePrimary, run by the old primary shard. It copies the database's unsharded collections, views
+ * included, to the new one while nothing changes them; the config server commits while they are
+ * blocked for reads as well; then it drops its own copies. {@link recoverMovePrimaries} ends an
+ * interrupted move: before the commit it drops the copies, after it the originals.
+ * Manual: reference/command/movePrimary.
+ * Server: move_primary_coordinator.cpp.
  */
 import { configAddress, RequestFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
@@ -40,7 +42,7 @@ async function move(host: DdlHost, { db, to, databaseVersion }: RequestOf<'shard
   let sharded: readonly string[] = []
   try {
     await databaseMoves.copy(db, to, async () => {
-      // Who was let in before goes on within this turn; then nothing changes what there is to be copied.
+      // Commands that entered earlier apply their writes before this sleep ends.
       await context.sleep(0, node.stopping.signal)
       await node.flush()
       const found = await collectionsOf(host, db)
@@ -83,7 +85,10 @@ async function copyAndCommit(
   })
 }
 
-/** Until it is known whether the commit was made nobody may touch the database. @throws CommandError of the config server: it was not made */
+/**
+ * Repeats the commit until its outcome is known; the database is blocked until then.
+ * @throws CommandError of the config server: it was not committed
+ */
 async function commit(
   { node }: DdlHost,
   { ns: db, to }: MovePrimaryRecord,
@@ -127,11 +132,14 @@ function ignoreUnreachable(error: unknown): void {
   if (!(error instanceof RequestFailedError)) throw error
 }
 
-/** Timer of a shard that has moves to end. */
+/** Timer of a shard with unfinished moves. */
 export const movePrimaryTimer = 'move-primary-recovery'
 const recoveryPauseMs = 1_000
 
-/** Ends every move that a former life of this shard, or an unreachable member, left behind; tries again when it cannot. */
+/**
+ * Ends the moves that a restart or an unreachable member has interrupted; retries later when it
+ * cannot.
+ */
 export async function recoverMovePrimaries(host: DdlHost): Promise<void> {
   for (const { operation, ns: db } of host.ddl.records.all()) {
     if (operation !== 'movePrimary') continue
@@ -149,7 +157,10 @@ async function endPending(host: DdlHost, db: string): Promise<void> {
   if (pending?.operation === 'movePrimary') await end(host, pending)
 }
 
-/** Drops the copies of a move that was not committed, or the originals of one that was. @throws RequestFailedError */
+/**
+ * Drops the copies of an uncommitted move, or the originals of a committed one.
+ * @throws RequestFailedError
+ */
 async function end(host: DdlHost, record: MovePrimaryRecord): Promise<void> {
   const { node, placements, ddl } = host
   const { context } = node

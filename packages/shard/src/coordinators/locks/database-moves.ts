@@ -1,5 +1,7 @@
 /**
- * What may happen to a database while its primary shard changes. Server: DatabaseShardingState, isMovePrimaryInProgress; DDLLockManager.
+ * Exclusion between moves of a database's primary shard, coordinators of that database, and
+ * commands.
+ * Server: DatabaseShardingState, isMovePrimaryInProgress; DDLLockManager.
  */
 import { createDeferred, type Deferred } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
@@ -7,7 +9,7 @@ import { databaseNameOf } from '@shardlab/member'
 import { type Entrant } from '@shardlab/node'
 import { waitForLock, type LockHolder, type LockWait } from './lock-wait.js'
 
-/** Commands that change collections or what is in them. */
+/** Commands that change collections or their content. */
 const changingCommands: ReadonlySet<string> = new Set([
   'insert',
   'update',
@@ -29,23 +31,23 @@ const changingCommands: ReadonlySet<string> = new Set([
 export class DatabaseMoves {
   readonly #refuses: boolean
   readonly #wait: LockWait
-  /** Databases of which a copy is being made: changes to their unsharded collections would be lost. */
+  /** Databases that are being copied: changes of their unsharded collections would be lost. */
   readonly #copying = new Map<string, { readonly to: string; readonly ended: Deferred<void> }>()
-  /** Coordinators at work, by database. */
+  /** Running coordinators, by database. */
   readonly #coordinators = new Map<string, Set<LockHolder>>()
   readonly #moves = new Map<string, Deferred<void>>()
-  /** What clients wait for, by database: the new primary shard, and what settles when it has become that or not. */
+  /** Requested moves, by database: the new primary shard and the outcome. */
   readonly #requested = new Map<string, { readonly to: string; readonly done: Promise<void> }>()
   #idle = createDeferred<void>()
 
-  /** @param refuses whether changes fail while a copy is made, instead of waiting for its end */
+  /** @param refuses whether changes fail during the copy instead of being blocked */
   constructor(refuses: boolean, wait: LockWait) {
     this.#refuses = refuses
     this.#wait = wait
   }
 
   /**
-   * What a command has to wait for before it enters a collection; undefined: nothing.
+   * Resolves when the command may enter the collection; undefined: at once.
    * @throws CommandError 319 MovePrimaryInProgress
    */
   blocking(ns: string, { operation, routed }: Pick<Entrant, 'operation' | 'routed'>): Promise<void> | undefined {
@@ -58,7 +60,7 @@ export class DatabaseMoves {
   }
 
   /**
-   * Runs the work of a coordinator, which no move of the database interrupts.
+   * Runs the work of a coordinator; moves of the database wait for its end.
    * @throws CommandError 46 LockBusy, see {@link waitForLock}
    */
   async coordinate<T>(db: string, holder: LockHolder, work: () => Promise<T> | T): Promise<T> {
@@ -67,15 +69,17 @@ export class DatabaseMoves {
     return this.#runCoordinator(db, holder, work)
   }
 
-  /** As {@link coordinate}, for what an earlier life of the member has begun: it waits as long as it takes. */
+  /** As {@link coordinate}, without a time limit, for operations that resume after a restart. */
   async recover<T>(db: string, holder: LockHolder, work: () => Promise<T> | T): Promise<T> {
     for (let move = this.#moves.get(db); move !== undefined; move = this.#moves.get(db)) await move.promise
     return this.#runCoordinator(db, holder, work)
   }
 
   /**
-   * Runs a movePrimary; while one is requested for, others to the same shard wait for its outcome. Server: MovePrimaryCoordinator, checkIfOptionsConflict.
-   * @throws CommandError 117 ConflictingOperationInProgress when the database is moving to another shard; what the work throws
+   * Runs a movePrimary, or joins a running one to the same shard.
+   * Server: MovePrimaryCoordinator, checkIfOptionsConflict.
+   * @throws CommandError 117 ConflictingOperationInProgress when the database is moving to another
+   *   shard; errors of the work
    */
   async joinOrStart(db: string, to: string, work: () => Promise<void>): Promise<void> {
     const requested = this.#requested.get(db)
@@ -91,7 +95,11 @@ export class DatabaseMoves {
     return done
   }
 
-  /** @throws CommandError 117 ConflictingOperationInProgress when this shard copies another database. Server: ActiveMovePrimariesRegistry */
+  /**
+   * @throws CommandError 117 ConflictingOperationInProgress when this shard copies another
+   *   database.
+   * Server: ActiveMovePrimariesRegistry
+   */
   checkOnlyCopy(db: string): void {
     for (const [other, { to }] of this.#copying) {
       if (other === db) continue
@@ -103,7 +111,7 @@ export class DatabaseMoves {
   }
 
   /**
-   * Runs a move of the database: one at a time, when no coordinator is at work there.
+   * Runs a move of the database alone: after other moves and after all coordinators.
    * @throws CommandError 46 LockBusy, see {@link waitForLock}
    */
   async move<T>(db: string, work: () => Promise<T>): Promise<T> {
@@ -115,7 +123,7 @@ export class DatabaseMoves {
     })
   }
 
-  /** As {@link move}, for what an earlier life of the member has begun: it waits as long as it takes. */
+  /** As {@link move}, without a time limit, for moves that a restart has interrupted. */
   async recoverMove<T>(db: string, work: () => Promise<T>): Promise<T> {
     for (let move = this.#moves.get(db); move !== undefined; move = this.#moves.get(db)) await move.promise
     return this.#runMove(db, async () => {
@@ -124,7 +132,10 @@ export class DatabaseMoves {
     })
   }
 
-  /** Runs the work while nothing changes the database's unsharded collections, which are copied to a shard. */
+  /**
+   * Runs the work while nothing changes the database's unsharded collections, which are copied to a
+   * shard.
+   */
   async copy<T>(db: string, to: string, work: () => Promise<T>): Promise<T> {
     const ended = createDeferred<void>()
     this.#copying.set(db, { to, ended })

@@ -1,4 +1,4 @@
-/** While a collection is resharded nobody else changes its definition. Server: ddl_lock_manager.cpp. */
+/** Locks on the definitions of collections, held by reshardings. Server: ddl_lock_manager.cpp. */
 import { waitForLock, type LockWait } from './lock-wait.js'
 import type { BlockedNamespaces } from '../../host/host.js'
 
@@ -17,28 +17,31 @@ export class DefinitionLocks {
     this.#critical = critical
   }
 
-  /** Who has the collection; null: nobody. */
+  /** null: not locked. */
   holder(ns: string): Holder | null {
     return this.#holders.get(ns) ?? null
   }
 
-  /** Runs the work when those who have come before are done, while others wait. Nobody may hold the collection. */
+  /**
+   * Locks a collection that is not locked, and runs the work after earlier changes of its
+   * definition.
+   */
   async hold(ns: string, request: Uint8Array, work: () => Promise<void>): Promise<void> {
     const run = async () => {
-      // Who changes a definition is in the collection's critical section.
+      // Changes of a definition hold the collection's critical section.
       for (let blocking = this.#critical.blocking(ns); blocking !== undefined; blocking = this.#critical.blocking(ns))
         await blocking
       await work()
     }
     const done = run().finally(() => this.#holders.delete(ns))
-    // Those who join wait for the same promise; without any of them its rejection is the caller's alone.
+    // Joiners await the same promise; without joiners only the caller handles its rejection.
     done.catch(() => {})
     this.#holders.set(ns, { request, done })
     await done
   }
 
   /**
-   * Resolves when nobody holds these collections, or collections of these databases; undefined: nobody does.
+   * Resolves when no collection of the given names and databases is locked; undefined: none is.
    * @param names namespaces and databases
    * @throws CommandError 46 LockBusy, see {@link waitForLock}
    */

@@ -1,4 +1,7 @@
-/** Who changes a collection's or a database's definition waits for others that do. Server: ddl_lock_manager.cpp. */
+/**
+ * Changes of the definition of a collection or database run one after the other.
+ * Server: ddl_lock_manager.cpp.
+ */
 import type { MessageKind } from '@shardlab/actor'
 import { databaseNameOf } from '@shardlab/member'
 import type { DatabaseMoves } from './database-moves.js'
@@ -10,18 +13,18 @@ interface OrderHost {
   readonly definitionLocks: Pick<DefinitionLocks, 'free'>
 }
 
-/** Requests of coordinators carry the version of their database. */
+/** Requests to coordinators carry the version of their database. */
 interface CoordinatedRequest {
   readonly databaseVersion: unknown
   readonly db?: string
   readonly ns?: string
-  /** The other name in a rename. */
+  /** The new name in a rename. */
   readonly to?: string
 }
 
 /**
- * The work of a request, behind what it has to wait for: a move of its database, and, if it changes a definition, a resharding.
- * What is no request to a coordinator waits for nobody.
+ * Delays a coordinator's work until moves of its database and, for changes of a definition,
+ * reshardings have ended. Other requests run at once.
  */
 export function inDefinitionOrder<T>(
   host: OrderHost,
@@ -29,11 +32,11 @@ export function inDefinitionOrder<T>(
   request: unknown,
   run: () => Promise<T> | T,
 ): () => Promise<T> | T {
-  // Moves of a database wait by themselves.
+  // Moves of a database wait on their own.
   return kind === 'shard.move-primary' || !isCoordinated(request) ? run : coordinated(host, kind, request, run)
 }
 
-// Apart: what a closure uses has a place of its own in memory, also where the closure is never made.
+// A separate function: a closure's variables are allocated even when the closure is not created.
 function coordinated<T>(
   { databaseMoves, definitionLocks }: OrderHost,
   kind: MessageKind,
@@ -41,7 +44,7 @@ function coordinated<T>(
   run: () => Promise<T> | T,
 ): () => Promise<T> | T {
   const coordinate = () => databaseMoves.coordinate(db ?? databaseNameOf(ns!), holderOf(kind), run)
-  // A resharding takes its lock itself.
+  // A resharding takes the lock itself.
   const names = kind === 'shard.reshard-collection' ? [] : [ns, to, db].filter((name) => name !== undefined)
   const free = definitionLocks.free(names)
   return free === undefined ? coordinate : () => free.then(coordinate)
@@ -51,7 +54,10 @@ function isCoordinated(request: unknown): request is CoordinatedRequest {
   return 'databaseVersion' in (request as object)
 }
 
-/** As the server names its coordinators: what drops a whole database has it for itself. Server: sharding_ddl_coordinator.idl. */
+/**
+ * Named as the server's coordinators. A drop of a database excludes other coordinators.
+ * Server: sharding_ddl_coordinator.idl.
+ */
 function holderOf(kind: MessageKind): LockHolder {
   const operation = kind.slice(kind.indexOf('.') + 1).replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
   return { operation, mode: operation === 'dropDatabase' ? 'X' : 'IX' }

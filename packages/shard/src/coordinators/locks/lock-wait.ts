@@ -1,14 +1,17 @@
-/** How long changes of definitions wait for each other, and what they say then. Server: dist_lock_manager.cpp, ddl_lock_manager.cpp. */
+/**
+ * Time limits of locks on definitions, and the errors after them.
+ * Server: dist_lock_manager.cpp, ddl_lock_manager.cpp.
+ */
 import type { ActorContext } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import { within } from '../../common/within.js'
 
-/** What has the lock. */
+/** The operation that holds a lock. */
 export interface LockHolder {
-  /** As the server names its coordinators: `reshardCollection`, `movePrimary`. */
+  /** The server's name of the coordinator: `reshardCollection`, `movePrimary`. */
   readonly operation: string
-  /** Who works on one collection shares the lock of its database. */
+  /** Coordinators of single collections share the lock of their database. */
   readonly mode: 'IX' | 'X'
 }
 
@@ -18,9 +21,10 @@ export interface LockWait {
 }
 
 /**
- * Waits until nobody holds a lock.
- * @param holder who has it, and what settles when that may have changed; undefined: nobody
- * @param sinceMs when the wait has begun
+ * Waits until a lock is free.
+ * @param holder the holder, and a promise that settles when it may have released the lock;
+ *   undefined: the lock is free
+ * @param sinceMs start of the wait
  * @throws CommandError 46 LockBusy after `definitionLockTimeoutMs`
  */
 export async function waitForLock(

@@ -1,6 +1,8 @@
 /**
- * shardCollection, run by the primary shard of the database: validate, make the supporting index, create the collection
- * where chunks will be, commit. Server: create_collection_coordinator.cpp. Manual: reference/command/shardCollection.
+ * shardCollection, run by the primary shard of the database: validate, build the shard key index,
+ * create the collection on the shards that get chunks, commit.
+ * Server: create_collection_coordinator.cpp.
+ * Manual: reference/command/shardCollection.
  */
 import { configAddress, packedCount, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { emptyDocument } from '@shardlab/bson'
@@ -20,7 +22,10 @@ export async function createShardedCollection(
   return shardHere(host, { ns, body, primary: address })
 }
 
-/** @param request `primary`: this shard, or the one that has asked for it because the collection is here */
+/**
+ * @param request `primary`: this shard, or the primary shard that has forwarded the request to the
+ *   collection's shard
+ */
 export function shardHere(
   host: ShardCollectionHost,
   { ns, body, primary }: RequestOf<'shard.shard-collection-here'>,

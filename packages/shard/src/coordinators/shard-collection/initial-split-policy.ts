@@ -1,5 +1,7 @@
 /**
- * The chunks a collection starts with. Server: initial_split_policy.cpp. Manual: core/hashed-sharding, core/zone-sharding.
+ * The first chunks of a collection.
+ * Server: initial_split_policy.cpp.
+ * Manual: core/hashed-sharding, core/zone-sharding.
  */
 import { ChunkPacker, packChunks, type ChunkAssignment, type PackedChunks } from '@shardlab/actor'
 import { CommandError, compareDocuments, findField, int64Value, minKeyValue } from '@shardlab/bson'
@@ -8,9 +10,9 @@ import type { InitialSplit } from './initial-split.js'
 import { checkPresplit, presplitZone } from './presplit-hashed-zones.js'
 
 /**
- * Whether such chunks can be made.
- * @throws CommandError 72 InvalidOptions; 31387, 31388, 31389, 31390, 31391, 31412 for zones that cannot be presplit; 50973, 405 for zones
- *   without shards
+ * Checks whether the requested chunks are possible.
+ * @throws CommandError 72 InvalidOptions; 31387, 31388, 31389, 31390, 31391, 31412 for zones that
+ *   cannot be presplit; 50973, 405 for zones without shards
  */
 export function checkInitialSplit(split: InitialSplit): void {
   const { behaviours, shardKey, isEmpty, numInitialChunks, presplitHashedZones } = split
@@ -35,7 +37,7 @@ export function checkInitialSplit(split: InitialSplit): void {
       )
   }
   const checks = presplitHashedZones ? [checkZonesHaveShards, checkPresplit] : isEmpty ? [checkZonesHaveShards] : []
-  // Before 7.0 shards are looked for when chunks are made, later before anything else.
+  // Before 7.0 the shards of zones are checked last, since 7.0 first.
   if (behaviours.zonesWithoutShardsError === 50973) checks.reverse()
   for (const check of checks) check(split)
 }
@@ -51,7 +53,7 @@ function checkZonesHaveShards({ behaviours, ns, zones, shardsOfZone }: InitialSp
   )
 }
 
-/** The chunks of a request that {@link checkInitialSplit} let pass, in key order. */
+/** The chunks of a request that {@link checkInitialSplit} has accepted, in key order. */
 export function initialChunks(split: InitialSplit): PackedChunks {
   const { behaviours, shardKey, shards, zones, isEmpty, primaryShard } = split
   if (zones.length > 0) return isEmpty ? packChunks(chunksOfZones(split)) : onePart(split)
@@ -81,7 +83,7 @@ function distribute(
   return packer.add(shardKey.globalMax, shardOf(i)).finish()
 }
 
-/** One by one, and all in one place: there may be a million. Each is good until the next one. */
+/** Yields the same document with each bound in turn: there may be a million. */
 function* hashedBounds(shardKey: ShardKeyPattern, points: Iterable<bigint>): Generator<Uint8Array, void, void> {
   const bound = shardKey.boundDocument(shardKey.fields.map((_, i) => (i === 0 ? int64Value(0n) : minKeyValue)))
   const view = new DataView(bound.buffer, bound.byteOffset, bound.length)
@@ -101,7 +103,10 @@ function cut(
   return bounds.slice(1).map((end, i) => [bounds[i]!, end] as const)
 }
 
-/** Each zone's ranges round-robin over its shards, cut further if they are to be presplit; what lies between round-robin over all. */
+/**
+ * Assigns each zone's ranges round-robin to its shards, presplit if requested, and the gaps
+ * round-robin to all shards.
+ */
 function chunksOfZones(split: InitialSplit): ChunkAssignment[] {
   const { shardKey, shards, zones, shardsOfZone } = split
   const chunks: ChunkAssignment[] = []

@@ -1,7 +1,7 @@
 import type { Behaviours, ShardKeyPattern } from '@shardlab/sharding'
 import type { ZoneRange } from './zones.js'
 
-/** What the first chunks of a collection depend on. */
+/** The input of the initial split policy. */
 export interface InitialSplit {
   readonly behaviours: Behaviours
   readonly ns: string
@@ -14,9 +14,9 @@ export interface InitialSplit {
   readonly shardsOfZone: ReadonlyMap<string, readonly string[]>
   /** By their lower bounds; bounds of the whole key. */
   readonly zones: readonly ZoneRange[]
-  /** 0: the version's own number. */
+  /** 0: the version's default. */
   readonly numInitialChunks: number
   readonly presplitHashedZones: boolean
-  /** Where the documents that are there are cut. */
+  /** Split points of the documents of the collection. */
   readonly splitPoints: readonly Uint8Array[]
 }

@@ -1,4 +1,7 @@
-/** Zones of a key with a hashed field, cut into parts of the hash space in advance. Server: initial_split_policy.cpp, PresplitHashedZonesSplitPolicy. */
+/**
+ * Presplit zones of a shard key with a hashed field: the hash space is cut in advance.
+ * Server: initial_split_policy.cpp, PresplitHashedZonesSplitPolicy.
+ */
 import {
   BsonType,
   CommandError,
@@ -15,8 +18,9 @@ import type { ZoneRange } from './zones.js'
 const unsupported = 'One or more zones are not defined in a manner that supports hashed pre-splitting.'
 
 /**
- * Each zone must begin at the start of the hash space under a prefix of its own: `{ country: 'US', h: MinKey, … }`, and end under another.
- * A key that begins with its hashed field has one zone, over everything.
+ * Each zone must begin at the start of the hash space under a prefix of its own, `{ country: 'US',
+ * h: MinKey, … }`, and end under another prefix. With a hashed first field there must be a single
+ * zone over the whole key space.
  * @throws CommandError 31387, 31412, 31388, 31390, 31389, 31391
  */
 export function checkPresplit({ shardKey, isEmpty, zones }: InitialSplit): void {
@@ -70,7 +74,8 @@ function checkZone({ min, max, zone }: ZoneRange, hashedIndex: number): void {
 }
 
 /**
- * Where a zone is cut, and who owns each part. A shard's quota is divided among the zones that it carries, rounded up.
+ * Split points of a zone, and the owner of each part. A shard's quota is divided among its zones,
+ * rounded up.
  * @returns `owner` has one element more than `points`
  */
 export function presplitZone(split: InitialSplit, { min, zone }: ZoneRange): { points: Uint8Array[]; owner: string[] } {

@@ -1,4 +1,4 @@
-/** What shardCollection leaves in config.changelog, as each version writes it. */
+/** Entries of shardCollection in config.changelog, in the format of each version. */
 import type { ActorContext } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import { placementVersionText, type Behaviours, type PlacementVersion, type ShardKeyPattern } from '@shardlab/sharding'

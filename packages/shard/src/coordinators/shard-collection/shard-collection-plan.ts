@@ -1,4 +1,7 @@
-/** What shardCollection will do, or why it will not. Server: create_collection_coordinator.cpp and what was in its place before 5.0. */
+/**
+ * Validates shardCollection and plans its work.
+ * Server: create_collection_coordinator.cpp, and the coordinators before 5.0.
+ */
 import { configAddress, type PackedChunks } from '@shardlab/actor'
 import {
   BsonType,
@@ -27,22 +30,23 @@ export interface ShardCollectionHost extends CoordinatorHost {
   readonly ranges: RangeStore
 }
 
-/** What is to be done, once nothing speaks against it. */
+/** The work of a valid shardCollection. */
 export interface ShardCollectionPlan {
   readonly request: ShardCollectionRequest
   readonly collection: Collection | undefined
   readonly isEmpty: boolean
-  /** The specification of the index that is to be made, or null. */
+  /** The specification of the index to build; null: the collection has a suitable one. */
   readonly index: Uint8Array | null
   readonly chunks: PackedChunks
-  /** Does the catalog have the collection, not sharded? */
+  /** Whether the catalog has the collection as unsharded. */
   readonly wasTracked: boolean
 }
 
 /**
- * Checks in the order of the emulated version; changes nothing. `sharded`: the collection is, with the same options. `elsewhere`: it is not, and
- * another shard has it.
- * @throws CommandError 20, 23, 72, 166, 2 and more; under 2.6 without codes
+ * Validates in the order of the emulated version; changes nothing.
+ * @returns `sharded`: the collection is sharded with the same options; `elsewhere`: it is
+ *   unsharded, on that shard
+ * @throws CommandError 20, 23, 72, 166, 2 and more; without codes under 2.6
  */
 export async function planShardCollection(
   host: ShardCollectionHost,
@@ -98,7 +102,8 @@ export async function planShardCollection(
       checkZonesFitKey(behaviours, ranges, shardKey)
       checkInitialSplit(split)
     }
-    // The coordinator looks at the chunks to be before it looks at indexes, its forerunners the other way round.
+    // The coordinator of 5.0 and later checks the chunks before the indexes, earlier ones after
+    // them.
     if (behaviours.shardCollectionIsCheckedBy === 'primary-shard') checkPolicy()
     const requirement = { behaviours, collection, ns, shardKey, unique: requiresUniqueIndex }
     const reasons = { text: '' }
@@ -204,7 +209,10 @@ function checkIndexCanBeMade(
   )
 }
 
-/** The shards that get chunks: up to 6.0 all, by their ids; later those that are not draining, in any order. */
+/**
+ * The shards that get chunks: until 6.0 all, by their ids; later those that are not draining, in
+ * random order.
+ */
 function receivers({ behaviours, context }: NodeHost, shards: readonly Uint8Array[]): string[] {
   const ids = (documents: readonly Uint8Array[]) => documents.map((shard) => findField(shard, '_id')!.asString())
   if (!behaviours.initialChunksOnShuffledShards) return ids(shards)
@@ -231,7 +239,7 @@ function splitPointsOf(
   return ranges.of(collection).splitVector({ keyPattern: document, min: globalMin, max: globalMax, maxChunkSizeBytes })
 }
 
-/** Of a config.settings document. */
+/** @param setting a config.settings document; null: the version's default applies */
 function chunkSizeBytes({ defaultChunkSizeBytes }: Behaviours, setting: Uint8Array | null): number {
   const megabytes = setting === null ? undefined : findField(setting, 'value')
   return megabytes?.isNumber() === true ? megabytes.asNumber() * 1024 * 1024 : defaultChunkSizeBytes

@@ -1,4 +1,4 @@
-/** The arguments of shardCollection, and what is wrong with them whatever the collection is. */
+/** The arguments of shardCollection, and their validation without the collection. */
 import { CommandArguments } from '@shardlab/actor'
 import { CommandError, DocumentWriter, fieldsOf } from '@shardlab/bson'
 import { compileCollation, formatDocument } from '@shardlab/query'
@@ -8,14 +8,14 @@ export interface ShardCollectionRequest {
   readonly args: CommandArguments
   readonly shardKey: ShardKeyPattern
   readonly unique: boolean
-  /** `unique`, unless uniqueness is to be taken on trust. */
+  /** `unique`, unless `enforceUniquenessCheck` is false. */
   readonly requiresUniqueIndex: boolean
-  /** Is an index that is missing made? */
+  /** Whether a missing index is built. */
   readonly createsIndex: boolean
-  /** 0: the version's own number. */
+  /** 0: the version's default. */
   readonly numInitialChunks: number
   readonly presplitHashedZones: boolean
-  /** `{ locale: 'simple' }` was given: the collection may have another default collation. */
+  /** `{ locale: 'simple' }` was given, so the collection may have another default collation. */
   readonly collationGiven: boolean
 }
 
@@ -80,7 +80,10 @@ function parseKey(behaviours: Behaviours, key: Uint8Array): ShardKeyPattern {
   })
 }
 
-/** Up to 2.6 a field's value is exactly 1, and the errors are others. @throws CommandError 2 BadValue */
+/**
+ * Until 2.6 the value of a field must be exactly 1, and the errors differ.
+ * @throws CommandError 2 BadValue
+ */
 function checkOldKey(key: Uint8Array): void {
   const values = fieldsOf(key).map(([, value]) => value)
   if (values.length === 0) throw new CommandError('BadValue', 'no shard key')

@@ -1,16 +1,19 @@
-/** The zones of a collection that is about to be sharded. Server: create_collection_coordinator.cpp, validateShardKeyAgainstExistingZones. */
+/**
+ * The zones of a collection that is being sharded.
+ * Server: create_collection_coordinator.cpp, validateShardKeyAgainstExistingZones.
+ */
 import { BsonType, CommandError, compareDocuments, fieldsOf, findField } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import { isHashedBound, type Behaviours, type ShardKeyPattern } from '@shardlab/sharding'
 
-/** A range of shard keys, upper bound excluded, that belongs to a zone. */
+/** A range of shard keys of a zone; `max` is exclusive. */
 export interface ZoneRange {
   readonly min: Uint8Array
   readonly max: Uint8Array
   readonly zone: string
 }
 
-/** Reads config.tags documents. @returns by their lower bounds */
+/** Reads config.tags documents. @returns sorted by lower bound */
 export function parseZones(documents: readonly Uint8Array[]): ZoneRange[] {
   return documents
     .map((document) => ({
@@ -21,7 +24,7 @@ export function parseZones(documents: readonly Uint8Array[]): ZoneRange[] {
     .sort((a, b) => compareDocuments(a.min, b.min))
 }
 
-/** @throws CommandError 72 InvalidOptions for bounds that are not bounds of this key */
+/** @throws CommandError 72 InvalidOptions for bounds that do not match this key */
 export function checkZonesFitKey(behaviours: Behaviours, zones: readonly ZoneRange[], shardKey: ShardKeyPattern): void {
   for (const { min, max } of zones) {
     const range = `${formatDocument(min)} -->> ${formatDocument(max)}`

@@ -1,4 +1,7 @@
-/** What a donor makes sure of before it begins. Server: migration_source_manager.cpp, chunk_operation_precondition_checks.cpp. */
+/**
+ * Checks of a donor before a migration.
+ * Server: migration_source_manager.cpp, chunk_operation_precondition_checks.cpp.
+ */
 import type { RequestOf } from '@shardlab/actor'
 import { CommandError, sameBytes, toExtendedJson } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
@@ -41,7 +44,7 @@ export function donatedCollection(node: NodeHost, ns: string, uuid: Uint8Array):
   return collection
 }
 
-/** @throws CommandError 13388 StaleConfig for bounds that are none of this shard key */
+/** @throws CommandError 13388 StaleConfig for bounds that do not match the shard key */
 export function donatedRange(
   { node, ranges, versions }: MigrationHost,
   { min, max, chunkMin, chunkMax, maxChunkSizeBytes }: MoveRequest,
@@ -60,7 +63,7 @@ export function donatedRange(
   return max === null ? new KeyedRange(min, other(false)) : given
 }
 
-/** The version of the chunk that the range is of. @throws CommandError 13388 StaleConfig */
+/** The version of the chunk that contains the range. @throws CommandError 13388 StaleConfig */
 export function versionOfChunk(
   { node, versions }: MigrationHost,
   { table, ns }: CollectionPlacement,
@@ -79,7 +82,8 @@ export function versionOfChunk(
 }
 
 /**
- * Is so little left that writers may wait for it? A recipient that writers keep busy never has everything.
+ * Whether so few changes are left that writes may be blocked: a recipient under load never catches
+ * up completely.
  * Server: MigrationChunkClonerSource::_checkRecipientCloningStatus.
  */
 export function isNearlyCaughtUp(

@@ -1,6 +1,7 @@
 /**
- * The donor's side of a migration, which coordinates it. The donor owns the range until the config server has committed,
- * the recipient after that. Records on the disk make sure that a migration is finished after a crash of either.
+ * The donor's side of a migration, which coordinates it. The donor owns the range until the config
+ * server has committed, the recipient after that. Records on the disk make sure that a migration is
+ * finished after a crash of either.
  * Server: migration_source_manager.cpp, README_migrations.
  */
 import {
@@ -79,7 +80,7 @@ export class MigrationDonor {
       this.#timing.done('committed')
     } finally {
       this.source?.close()
-      // The entries keep their order, so the second need not wait for the first.
+      // Entries keep their order, so the next one can be sent without waiting.
       if (this.#range !== null) await this.#timing.write(ns, this.#range, from, to)
       await logged
     }
@@ -126,7 +127,7 @@ export class MigrationDonor {
       this.source!.close()
       await this.#coordinator.finish(begun, 'committed', section, this.#counts[0])
     } catch (error) {
-      // First of all the critical section ends.
+      // End the critical section before anything else.
       const decision = begun === null ? 'aborted' : await this.#resolve(begun, section)
       await logChangeIfReachable(context, 'moveChunk.error', ns, moveDetails(range, context.address, to).finish())
       if (decision === 'aborted') throw error
@@ -141,7 +142,10 @@ export class MigrationDonor {
     return logChangeIfReachable(context, 'moveChunk.commit', ns, details)
   }
 
-  /** From here on the migration has to be finished. @throws CommandError those of {@link CollectionRanges.source} */
+  /**
+   * From here on the migration has to be finished.
+   * @throws CommandError those of {@link CollectionRanges.source}
+   */
   async #begin(
     placement: CollectionPlacement,
     range: KeyRange,
@@ -197,7 +201,10 @@ export class MigrationDonor {
     await context.reach('shard.migration.recipient-asked', { ns, to })
   }
 
-  /** Until the recipient has all documents and hardly lags behind. @throws CommandError 96, 146, 262, 11601 */
+  /**
+   * Waits until the recipient has all documents and few changes are left.
+   * @throws CommandError 96, 146, 262, 11601
+   */
   async #catchUp(): Promise<void> {
     const { context } = this.#host.node
     for (let state: RecipientState = 'ready'; state !== 'steady';) {
@@ -222,13 +229,13 @@ export class MigrationDonor {
     await context.reach('shard.migration.caught-up', { ns: this.#request.ns })
   }
 
-  /** Writers wait: the recipient takes what is left. */
+  /** Blocks writes, and waits until the recipient has all changes. */
   async #commitOnRecipient({ uuid }: CollectionPlacement): Promise<void> {
     const { node } = this.#host
     const { context } = node
     const { ns } = this.#request
     await drainWriters(this.#host, ns, uuid)
-    // What they did is followed, and has to be on the disk before the recipient takes it.
+    // Earlier writes must be on the disk before the recipient pulls them.
     if (!node.isWritten) await node.flush()
     this.source!.check()
     await context.reach('shard.migration.writes-blocked', { ns })
@@ -239,7 +246,7 @@ export class MigrationDonor {
     await context.reach('shard.migration.recipient-committed', { ns })
   }
 
-  /** @throws CommandError what the config server refuses it with; RequestFailedError when nobody knows what it did */
+  /** @throws CommandError of the config server; RequestFailedError when the outcome is unknown */
   async #commitOnConfig({ min, max }: KeyRange, chunkVersion: PlacementVersion): Promise<void> {
     const { context, clock } = this.#host.node
     const { ns, to } = this.#request

@@ -1,6 +1,7 @@
 /**
- * The recipient's side of a migration: it pulls the documents of a range and then their changes, until the donor has no
- * more. It does not own them before the migration is decided: a pending range deletion records that.
+ * The recipient's side of a migration: it pulls the documents of a range and then their changes,
+ * until the donor has no more. It does not own them before the migration is decided: a pending
+ * range deletion records that.
  * Server: migration_destination_manager.cpp.
  */
 import {
@@ -29,14 +30,14 @@ import { prepareCollection } from './received-collection.js'
 
 /** Longest wait for one answer of the donor, and attempts per request. */
 const donorRequest = { timeoutMs: 10_000, attemptsMax: 3 }
-/** Between two looks at a donor from which nothing is expected. */
+/** Pause between requests to a donor without new changes. */
 const heartbeatMs = 500
-/** Longest time that a question for the state stays without an answer. */
+/** Longest delay of a reply about the state. */
 const statusWaitMs = 1000
 
 const isCatchingUp = (state: RecipientState): boolean => state === 'ready' || state === 'clone' || state === 'catchup'
 
-/** The donor has never heard of the migration, or has forgotten it: nobody will decide it. */
+/** The donor does not know the migration, or no longer: there will be no decision. */
 export const unknownMigration = 47
 
 export class MigrationRecipient {
@@ -67,7 +68,7 @@ export class MigrationRecipient {
     this.#timing = MoveTiming.ofRecipient(context, behaviours.moveChunkToSteps)
   }
 
-  /** Resolves when nothing of it is running any more. */
+  /** Resolves when the recipient has stopped. */
   get ended(): Promise<void> {
     return this.#ended.promise
   }
@@ -76,7 +77,7 @@ export class MigrationRecipient {
     return [this.#cloned, this.#clonedBytes, this.#caughtUp, this.#steady]
   }
 
-  /** How far it is; waits a while until it has caught up, or has ended. */
+  /** The state; waits a while when the recipient is still catching up. */
   async status(): Promise<
     Pick<ReplyOf<'shard.receive-status'>, 'state' | 'counts'> & { readonly reason: CommandError | null }
   > {
@@ -84,7 +85,10 @@ export class MigrationRecipient {
     return { state: this.#state, counts: this.counts, reason: this.#reason }
   }
 
-  /** The donor's writers wait: takes what is left. @throws CommandError what it failed with */
+  /**
+   * Pulls the remaining changes: the donor has blocked writes.
+   * @throws CommandError why it failed
+   */
   async commit(): Promise<RecipientCounts> {
     this.#mayCommit = true
     this.#changed.notify()
@@ -102,13 +106,13 @@ export class MigrationRecipient {
     this.#changed.notify()
   }
 
-  /** Stops; what it is waiting for is no longer applied. */
+  /** Stops; outstanding replies are ignored. */
   abort(): void {
     this.#enter('abort')
     this.#stopping.abort()
   }
 
-  /** Does everything; never throws. What failed is told by {@link status}. */
+  /** Receives the range; never throws. {@link status} reports the error. */
   async run(): Promise<void> {
     const { node } = this.#host
     try {
@@ -122,7 +126,8 @@ export class MigrationRecipient {
       }
       const { migrationId, ns } = this.request
       node.context.log('warn', 'a range was not received', { ns, reason: reason.message })
-      // The donor has forgotten it, so nobody else will say what becomes of the documents.
+      // The donor has no record of the migration, so this shard has to delete the documents
+      // itself.
       if (reason.code === unknownMigration) this.#host.rangeDeleter.release(migrationId, 'now')
     }
     this.#ended.resolve()
@@ -148,7 +153,7 @@ export class MigrationRecipient {
     this.#check()
     const placement = await placements.refreshCollection(ns)
     this.#check()
-    // Its drop may have been here already: nobody would remove what came after it.
+    // After a drop nothing would remove a collection that is created now.
     if (placement === null || !sameBytes(placement.uuid, uuid))
       throw new CommandError('NamespaceNotFound', `collection ${ns} was dropped while the migration began`)
     prepareCollection(node, this.request, placement.table.chunksOn(context.address) === 0)
@@ -178,7 +183,10 @@ export class MigrationRecipient {
     await this.#finish(sink)
   }
 
-  /** The donor blocks writes: pulls the rest, and blocks writes here until the donor has released the range. */
+  /**
+   * The donor blocks writes: pulls the rest, and blocks writes here until the donor has released
+   * the range.
+   */
   async #finish(sink: RangeSink): Promise<void> {
     const { node, critical, placements } = this.#host
     const { ns } = this.request
@@ -211,7 +219,8 @@ export class MigrationRecipient {
       try {
         await this.#drain(sink)
       } catch (error) {
-        // A donor that is away tells the outcome when it is back; nobody can write to the range before that.
+        // A donor that is down informs this shard after its restart; the range cannot be written
+        // before that.
         if (!(error instanceof RequestFailedError || error instanceof CommandError)) throw error
         this.#check()
         return
@@ -238,7 +247,7 @@ export class MigrationRecipient {
     }
   }
 
-  /** Pulls until nothing has changed; how many documents had. */
+  /** Pulls changes until there are none. @returns how many there were */
   async #drain(sink: RangeSink): Promise<number> {
     const { node, migrationStatistics } = this.#host
     const { migrationId } = this.request
@@ -271,7 +280,7 @@ export class MigrationRecipient {
     return reply
   }
 
-  /** @throws CommandError 11601 Interrupted once it was given up */
+  /** @throws CommandError 11601 Interrupted after {@link abort} */
   #check(): void {
     if (this.#state === 'abort') throw new CommandError('Interrupted', 'the migration was aborted')
   }
@@ -279,7 +288,7 @@ export class MigrationRecipient {
   #enter(state: RecipientState): void {
     if (this.#state === 'abort') return
     this.#state = state
-    // Nobody waits for a state before that.
+    // The donor does not wait for earlier states.
     if (!isCatchingUp(state)) this.#changed.notify()
   }
 }

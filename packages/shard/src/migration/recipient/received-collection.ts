@@ -1,4 +1,7 @@
-/** A recipient's collection gets the options and indexes of the donor's. Server: MigrationDestinationManager::cloneCollectionIndexesAndOptions. */
+/**
+ * Gives the recipient's collection the options and indexes of the donor's.
+ * Server: MigrationDestinationManager::cloneCollectionIndexesAndOptions.
+ */
 import { CommandError, compareDocuments, findField, sameBytes } from '@shardlab/bson'
 import { uuidText } from '@shardlab/member'
 import { buildIndex, createCollection, dropIndex, type NodeHost } from '@shardlab/node'
@@ -12,10 +15,11 @@ export interface DonorCollection {
 }
 
 /**
- * Makes the collection, or adds what it lacks while it is empty. The caller flushes the node.
- * @param ownsNothing this shard owns no part of the collection: indexes that the donor does not have are dropped
- * @throws CommandError 207 InvalidUUID: another collection has the name; 242 CannotCreateCollection: documents are there and indexes are
- *   missing
+ * Creates the collection, or the missing indexes of an empty one. The caller flushes the node.
+ * @param ownsNothing whether this shard owns no chunk of the collection: then indexes that the
+ *   donor does not have are dropped
+ * @throws CommandError 207 InvalidUUID: another collection has the name; 242
+ *   CannotCreateCollection: indexes are missing and the collection is not empty
  */
 export function prepareCollection(node: NodeHost, donor: DonorCollection, ownsNothing: boolean): void {
   const existing = node.collection(donor.ns)

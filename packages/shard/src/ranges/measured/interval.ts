@@ -2,7 +2,7 @@ import { keysOf, type KeyRange } from '../key-range.js'
 import { positionOfKeyString } from './position.js'
 import type { Interval } from './range-sizes.js'
 
-/** Where a range of shard keys lies in the key space of a measured collection. */
+/** The interval of a range of shard keys in the key space of a measured collection. */
 export function intervalOf(range: KeyRange): Interval {
   const [low, high] = keysOf(range)
   return { min: positionOfKeyString(low), max: positionOfKeyString(high) }

@@ -1,4 +1,4 @@
-/** Documents that a scenario has written without writing any. */
+/** Growth of measured collections, by scenarios. */
 import { unpackRanges, type ReplyOf, type RequestOf, type SizedRange } from '@shardlab/actor'
 import { CommandError, encodeKeyString } from '@shardlab/bson'
 import type { ChunkEntry, CollectionPlacement } from '@shardlab/sharding'
@@ -20,8 +20,10 @@ interface MeasureHost extends PlacementHost {
 export const measureHandlers: ShardHandlers<'shard.measure', MeasureHost> = { 'shard.measure': measure }
 
 /**
- * What of these ranges is this shard's grows; the rest is left out. It waits as writes do while the placement changes.
- * @throws CommandError 26 NamespaceNotFound, 115 CommandNotSupported for a collection that is not measured
+ * Adds the documents of the ranges that this shard owns, and ignores the others. A critical section
+ * blocks it like a write.
+ * @throws CommandError 26 NamespaceNotFound; 115 CommandNotSupported for a collection that is not
+ *   measured
  */
 async function measure(
   host: MeasureHost,
@@ -42,7 +44,7 @@ async function measure(
   if (placement === null) throw new CommandError('NamespaceNotFound', `Collection ${ns} is not sharded`)
   const collection = node.collection(ns)
   if (collection === undefined) {
-    // A shard without chunks need not have the collection.
+    // A shard without chunks may not have the collection.
     if (placement.table.chunksOn(node.context.address) === 0) return { documents: 0, bytes: 0, error: null }
     throw new CommandError('CommandNotSupported', `${ns} is not measured`)
   }
@@ -58,7 +60,10 @@ async function measure(
   return { documents, bytes, error: null }
 }
 
-/** What lies in this shard's chunks, that of neighbouring ones in one piece: thousands of chunks that are filled at once are one range. */
+/**
+ * The parts in this shard's chunks. Neighbouring chunks give one part: thousands of chunks that are
+ * filled at once are one range.
+ */
 function ownParts(
   { node, autoSplitter }: MeasureHost,
   placement: CollectionPlacement,
@@ -66,7 +71,7 @@ function ownParts(
 ): SizedRange[] {
   const { table, shardKey } = placement
   const own: SizedRange[] = []
-  /** Where the piece begins that grows now, and what lies below it; null: this shard has nothing here. */
+  /** Start of the current part, and the size below it; null: there is no current part. */
   let begun: (Size & { readonly at: Position }) | null = null
   let below: Size = noSize
   let from = startOf(range)

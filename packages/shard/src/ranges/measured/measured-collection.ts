@@ -17,7 +17,7 @@ export class MeasuredCollection {
     for (const listener of this.#listeners) listener(grown)
   }
 
-  /** Calls the listener with all later growth. @returns a function that ends it */
+  /** Calls the listener with all later growth. @returns a function that ends the calls */
   onGrowth(listener: (grown: SizedRange) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)

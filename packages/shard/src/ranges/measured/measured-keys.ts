@@ -1,4 +1,4 @@
-/** The keys of the documents of a measured interval, one after the other, none of which is there: where they are cut. */
+/** The keys of the imaginary documents of an interval, by number, for split points. */
 import type { SizedRange } from '@shardlab/actor'
 import { comparePositions, type Position } from './position.js'
 import { documentsThrough, keyOfDocument } from './sized-range.js'
@@ -7,11 +7,14 @@ const none = Number.NEGATIVE_INFINITY
 
 export class MeasuredKeys {
   readonly #ranges: readonly SizedRange[]
-  /** How many documents lie before each range. */
+  /** The number of documents before each range. */
   readonly #before: readonly number[]
   readonly count: number
 
-  /** @param isCompound whether the shard key has a second field; without, documents with one value in the first have one key */
+  /**
+   * @param isCompound whether the shard key has a second field; otherwise documents with one first
+   *   value have one key
+   */
   constructor(ranges: readonly SizedRange[], isCompound: boolean) {
     this.#ranges = isCompound
       ? ranges
@@ -27,11 +30,11 @@ export class MeasuredKeys {
     return keyOfDocument(this.#ranges[i]!, n - this.#before[i]!)
   }
 
-  /** The first document behind the n-th one with another key; {@link count} when there is none. */
+  /** The first document after the n-th one with another key; {@link count}: there is none. */
   nextKey(n: number): number {
     const key = this.at(n)
     let next = n
-    // Documents of one range that have many keys may begin with the one that has a range of its own.
+    // A range with many keys may begin with the key of the single-key range before it.
     do {
       const i = this.#rangeOf(next)
       next = this.#before[i]! + documentsThrough(this.#ranges[i]!, next - this.#before[i]!)
@@ -39,11 +42,11 @@ export class MeasuredKeys {
     return next
   }
 
-  /** The last document before the n-th one with another key; -1 when there is none. */
+  /** The last document before the n-th one with another key; -1: there is none. */
   previousKey(n: number): number {
     const key = this.at(n)
     let [low, high] = [0, n]
-    // Keys ascend: the first document with this one.
+    // Keys ascend: finds the first document with this key.
     while (low < high) {
       const middle = (low + high) >>> 1
       if (comparePositions(this.at(middle), key) < 0) low = middle + 1
@@ -68,8 +71,8 @@ export class MeasuredKeys {
 }
 
 /**
- * Documents at which keys are cut into parts: each the first with its key that has at least `first` documents before it from `from` on, then
- * `others` between one and the next.
+ * Split points: each is the first document with its key after at least `first` documents from
+ * `from`, then after `others` documents from the previous one.
  */
 export function cutsOf(
   keys: MeasuredKeys,

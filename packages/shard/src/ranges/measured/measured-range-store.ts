@@ -1,6 +1,7 @@
 /**
- * Collections of which a shard knows how many documents lie where, and not which. Only a simulated cluster has them, under scenarios whose data
- * would be too large: see the section on modes in docs/guides/simulate.md.
+ * Collections of which a shard knows the sizes of ranges, but no documents. They exist in simulated
+ * clusters only, for scenarios with more data than memory: see the section on modes in
+ * docs/guides/simulate.md.
  */
 import type { Address } from '@shardlab/actor'
 import { BsonType, CommandError, documentsOf, findField, firstFieldName, hexOf, sameBytes } from '@shardlab/bson'
@@ -13,11 +14,11 @@ import { MeasuredCollection } from './measured-collection.js'
 import { MeasuredRanges } from './measured-ranges.js'
 import { RangeSizes } from './range-sizes.js'
 
-/** What the sizes of all shards of a cluster are kept in: as disks do, it outlives its shards. */
+/** The sizes of all shards of a cluster. Like disks, they outlive the shards. */
 export class MeasuredDisks {
   readonly #byShard = new Map<Address, Map<string, RangeSizes>>()
 
-  /** The sizes on one shard's disk, by the UUIDs of their collections. */
+  /** The sizes on one shard's disk, by UUID of the collection. */
   of(shard: Address): Map<string, RangeSizes> {
     let sizes = this.#byShard.get(shard)
     if (sizes === undefined) this.#byShard.set(shard, (sizes = new Map()))
@@ -26,14 +27,14 @@ export class MeasuredDisks {
 }
 
 export interface MeasuredOptions {
-  /** Which collections are measured, before they exist. */
+  /** The namespaces of measured collections, which need not exist yet. */
   readonly namespaces: readonly string[]
-  /** How fast a recipient gets the documents of a range, none of which are sent: bytes a second. */
+  /** Speed at which a recipient clones a range, in bytes per second. */
   readonly cloneBytesPerSecond: number
   readonly disks: MeasuredDisks
 }
 
-/** Commands about documents, of which there are none. */
+/** Commands that use documents. */
 const refused: ReadonlySet<string> = new Set([
   'aggregate',
   'bulkWrite',
@@ -49,10 +50,10 @@ const refused: ReadonlySet<string> = new Set([
   'validate',
 ])
 
-/** Stages that would go on to documents. */
+/** Stages that read other documents. */
 const readers: ReadonlySet<string | undefined> = new Set(['$facet', '$graphLookup', '$lookup', '$unionWith'])
 
-/** A pipeline that begins with $collStats, as shells send it. */
+/** Whether the command is a pipeline that begins with $collStats, as shells send it. */
 function asksForSizes(ns: string, body: Uint8Array | undefined): boolean {
   const target = body === undefined ? undefined : findField(body, 'aggregate')
   if (target?.type !== BsonType.string || splitNamespace(ns)[1] !== target.asString()) return false
@@ -77,10 +78,10 @@ export class MeasuredRangeStore implements RangeStore {
     const { context, engine } = this.#node
     const disk = this.#options.disks.of(context.address)
     const collections = engine.collections().map(({ uuid }) => hexOf(uuid))
-    // A disk that was destroyed has none of its collections any more.
+    // A destroyed disk has lost its collections.
     for (const uuid of disk.keys()) if (!collections.includes(uuid)) disk.delete(uuid)
     this.#node.observe(({ op, ns, uuid }) => {
-      // Nothing there is measured, and where all else is measured this is all that is written.
+      // `config` is never measured, and in a measured cluster most writes go there.
       if (op === 'c' || uuid === null || ns.startsWith('config.')) return
       if (this.#namespaces.has(ns) || this.#isKnown(uuid))
         throw new Error(`a document was written to ${ns}, which is measured`)

@@ -1,4 +1,4 @@
-/** The answers of a measured collection: those that documents would give which are evenly spread over each of its ranges. */
+/** The ranges of a measured collection, as if the documents of each range were evenly spread. */
 import type { SizedRange } from '@shardlab/actor'
 import { CommandError, fieldsOf, isEmptyDocument } from '@shardlab/bson'
 import type { CollectionSizes, KeyBounds, NodeHost } from '@shardlab/node'
@@ -60,7 +60,7 @@ export class MeasuredRanges implements CollectionRanges {
     const averageBytes = this.#averageBytes()
     const sizeBytes = estimate ? documents * averageBytes : bytes
     if (sizeMaxBytes === null || sizeBytes <= sizeMaxBytes) return { sizeBytes, isLarger: false }
-    // Who counts stops with the document that is too much.
+    // The server stops counting at the document that exceeds the limit.
     return {
       sizeBytes: Math.min(sizeBytes, (Math.floor(sizeMaxBytes / averageBytes) + 1) * averageBytes),
       isLarger: true,
@@ -125,7 +125,7 @@ export class MeasuredRanges implements CollectionRanges {
     return n < 0 || n >= keys.count ? null : boundAt(shardKey, keys.at(n))
   }
 
-  /** Whatever documents there are: the caller knows that there are some. */
+  /** Requires that documents have been written to the interval. */
   keyBetween(shardKey: ShardKeyPattern, min: string, max: string): Uint8Array {
     return shardKey.boundDocument(valuesWithin(shardKey, min, max))
   }
@@ -138,7 +138,7 @@ export class MeasuredRanges implements CollectionRanges {
     return new MeasuredSink(this.#node, this.#collection.ns, this.#measured, stopping, this.#cloneBytesPerSecond)
   }
 
-  /** All at once. */
+  /** Deletes all documents at once. */
   deleteSome(range: KeyRange, shardKey: ShardKeyPattern, most: number): DeletedSome | null {
     if (shardKeyPrefixedIndex(this.#collection, shardKey.document) === undefined) return null
     const { documents, bytes } = sizeOf(this.#measured.sizes.take(intervalOf(range)))
@@ -172,7 +172,7 @@ function endOf(bound: Uint8Array | null): Position | null {
   return bound === null || isEmptyDocument(bound) || fieldsOf(bound).length === 0 ? null : positionOf(bound)
 }
 
-/** As `autoSplitVector` chooses among documents. */
+/** The split points that `stored/auto-split-vector.ts` chooses among documents. */
 function fullChunks(keys: MeasuredKeys, perChunk: number, pointsMax: number | null): number[] {
   const most = pointsMax === null ? Number.POSITIVE_INFINITY : pointsMax + 1
   const cuts = cutsOf(keys, { first: Math.max(1, perChunk - 1), others: perChunk, most })
@@ -188,7 +188,10 @@ function fullChunks(keys: MeasuredKeys, perChunk: number, pointsMax: number | nu
   ]
 }
 
-/** The first document at or behind so many, from one end on, whose key differs from the first one's; null: there is none. */
+/**
+ * The number, counted from the chosen end, of the first document at or after `count` whose key
+ * differs from the first one's; null: there is none.
+ */
 function firstChange(keys: MeasuredKeys, count: number, reverse: boolean): number | null {
   const n = Math.max(1, count - 1)
   if (n >= keys.count) return null

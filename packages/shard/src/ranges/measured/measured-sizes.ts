@@ -1,4 +1,4 @@
-/** What a collection that has sizes of ranges instead of documents answers to statistics. */
+/** Statistics of a measured collection. */
 import { CommandError, FieldIterator } from '@shardlab/bson'
 import type { CollectionSizes, KeyBounds } from '@shardlab/node'
 import type { ShardKeyPattern } from '@shardlab/sharding'
@@ -6,8 +6,8 @@ import { intervalOf } from './interval.js'
 import type { RangeSizes } from './range-sizes.js'
 
 /**
- * @param bounds null: all of it
- * @throws CommandError 115 CommandNotSupported: by other fields than the shard key's nothing is known
+ * @param bounds null: the whole collection
+ * @throws CommandError 115 CommandNotSupported for bounds on other fields than the shard key's
  */
 export function measuredSizesOf(
   ns: string,

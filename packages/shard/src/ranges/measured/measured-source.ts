@@ -1,4 +1,4 @@
-/** What a donor hands over of a measured range: its size as it was at the start, then what it has grown by. */
+/** The donor's end of the migration of a measured range: its size at the start, then its growth. */
 import { packRanges } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
@@ -19,7 +19,7 @@ export class MeasuredSource implements RangeSource {
   readonly #cloned: Uint8Array
   readonly #interval: Interval
   readonly #stops: readonly (() => void)[]
-  /** Since the last time that the recipient has asked; null: nothing has grown. */
+  /** Growth since the last batch; null: none. */
   #grown: RangeSizes | null = null
   #lastMods: { readonly batch: number; readonly reply: Sized<ModsBatch> } | null = null
   #broken: CommandError | null = null

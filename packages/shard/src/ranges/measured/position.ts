@@ -1,6 +1,7 @@
 /**
- * Where keys stand in the key space of a measured collection. Its shard keys are numbers or hashes, so that distances can be told: two numbers, for
- * the first two fields of the shard key. Further fields do not count. Minus infinity is MinKey, and a second field that the key does not have.
+ * Positions in the key space of a measured collection. Shard keys are numbers or hashes, so that
+ * distances can be computed: a position is two numbers, for the first two fields. Minus infinity is
+ * MinKey, and also the second field of a key that has one field.
  */
 import {
   doubleValue,
@@ -32,7 +33,7 @@ export function positionOfKeyString(keyString: string): Position {
   return { x, y }
 }
 
-/** @param bound a document of the shard key's fields in their order, hashed ones hashed */
+/** @param bound a document of the shard key's fields in order, hashed ones hashed */
 export function positionOf(bound: Uint8Array): Position {
   return positionOfKeyString(keyStringOfDocument(bound))
 }
@@ -42,16 +43,22 @@ export function boundAt(shardKey: ShardKeyPattern, position: Position): Uint8Arr
   return shardKey.boundDocument(valuesAt(shardKey, position))
 }
 
-/** The values of the shard key's fields there. */
+/**
+ * Values of the shard key's fields at a position; those after the second are MinKey, or MaxKey at
+ * the upper end.
+ */
 export function valuesAt({ fields }: ShardKeyPattern, { x, y }: Position): RawValue[] {
   const rest = x === Number.POSITIVE_INFINITY ? maxKeyValue : minKeyValue
   return fields.map(({ hashed }, i) => (i > 1 ? rest : valueOf(i === 0 ? x : y, hashed)))
 }
 
-/** A hash has 64 bits, a position 53: two hashes may lie so far apart and have one position. */
+/** Hashes have 64 bits and positions 53: two hashes at this distance may have the same position. */
 const hashesPerPosition = 2048
 
-/** Values of a key that lies in a chunk, by its bounds. The position of its lower bound may lie below it, where the first field is hashed. */
+/**
+ * Values of a key inside a chunk. With a hashed first field the position of the lower bound may be
+ * below the bound, because it is rounded.
+ */
 export function valuesWithin(shardKey: ShardKeyPattern, min: string, max: string): RawValue[] {
   const [from, to] = [positionOfKeyString(min), positionOfKeyString(max)]
   const isWide = shardKey.fields[0]!.hashed && Number.isFinite(from.x) && to.x - from.x > 2 * hashesPerPosition

@@ -1,6 +1,6 @@
 /**
- * How many documents a collection has where, without the documents: ranges that do not overlap, in key order, each with its size. They lie in blocks
- * with sums, so that nothing is linear in all ranges but by a block.
+ * The sizes of a collection's ranges: disjoint, in key order, in blocks with sums, so that the cost
+ * of an operation grows with the number of blocks and not of ranges.
  */
 import type { SizedRange } from '@shardlab/actor'
 import { noSize, type Size } from '../collection-ranges.js'
@@ -56,14 +56,14 @@ export class RangeSizes {
     for (const { ranges } of this.#blocks) yield* ranges
   }
 
-  /** What lies in an interval. */
+  /** The size of an interval. */
   sizeOf({ min, max }: Interval): Size {
     const low = this.#below(min)
     const high = this.#below(max)
     return { documents: high.documents - low.documents, bytes: high.bytes - low.bytes }
   }
 
-  /** The ranges of an interval, those at its ends cut. */
+  /** The ranges of an interval, cut at its ends. */
   within({ min, max }: Interval): SizedRange[] {
     const found: SizedRange[] = []
     const from = this.#cut(min)
@@ -80,8 +80,8 @@ export class RangeSizes {
   }
 
   /**
-   * More documents, evenly spread as their range says, whatever is there already.
-   * @param grown its documents need not lie in one range that is known
+   * Adds documents, evenly spread over their range, whatever is stored there.
+   * @param grown may overlap any number of stored ranges
    */
   grow(grown: SizedRange): void {
     if (grown.documents === 0) return
@@ -97,7 +97,7 @@ export class RangeSizes {
     else this.#replace(this.#previous(from), to, join([before, ...pieces]))
   }
 
-  /** Takes an interval out of it. @returns its ranges */
+  /** Removes the ranges of an interval. @returns them */
   take({ min, max }: Interval): SizedRange[] {
     this.#cut(min)
     const to = this.#cut(max)
@@ -108,7 +108,7 @@ export class RangeSizes {
     return taken
   }
 
-  /** Adds what another one has taken out, or tells. */
+  /** Adds ranges that were taken from another instance. */
   put(ranges: readonly SizedRange[]): void {
     for (const range of ranges) this.grow(range)
   }
@@ -125,14 +125,14 @@ export class RangeSizes {
       documents += ranges[i]!.documents
       bytes += ranges[i]!.bytes
     }
-    // Only the last one that begins below may reach beyond.
+    // Only the last range that begins below can extend beyond.
     const last = this.#before(end)
     if (last === undefined) return noSize
     const above = sizeAbove(last, at)
     return { documents: documents - above.documents, bytes: bytes - above.bytes }
   }
 
-  /** Grows where nothing is yet. False: something is. */
+  /** Adds documents where no range is stored. False: there is one. */
   #fill(grown: SizedRange, start: Position, end: Position): boolean {
     const place = this.#find(start)
     const before = this.#before(place)
@@ -145,7 +145,7 @@ export class RangeSizes {
     return true
   }
 
-  /** The same documents as one key has that is there already, or a key between others. */
+  /** Adds documents of one key. */
   #growKey(grown: SizedRange): void {
     const place = this.#find(startOf(grown))
     const known = this.#blocks[place.b]?.ranges[place.i]
@@ -158,7 +158,7 @@ export class RangeSizes {
   }
 
   /**
-   * From now on no range has documents on both sides of the position, or begins below it and has all of them above.
+   * Cuts the range at the position, so that all its documents are on one side of the cut.
    * @returns as {@link find}
    */
   #cut(at: Position): Place {
@@ -171,7 +171,7 @@ export class RangeSizes {
     return this.#find(at)
   }
 
-  /** Where the first range begins that begins at the position or behind it. */
+  /** The place of the first range that begins at or after the position. */
   #find(at: Position): Place {
     const blocks = this.#blocks
     let [low, high] = [0, blocks.length]
@@ -253,7 +253,10 @@ function beginsBelow({ x0, y0 }: SizedRange, { x, y }: Position): boolean {
   return x0 === x ? y0 < y : x0 < x
 }
 
-/** What {@link RangeSizes.take} would take of it up to there; null: all its documents are above. */
+/**
+ * The part that {@link RangeSizes.take} would take up to the position; null: all documents are
+ * above.
+ */
 function partBelow(range: SizedRange, at: Position): SizedRange | null {
   if (comparePositions(endOf(range), at) <= 0) return range
   const below = documentsBelow(range, at)

@@ -1,4 +1,4 @@
-/** A part of a key space with the documents in it. */
+/** Arithmetic of ranges of a key space with numbers of documents and bytes. */
 import type { SizedRange } from '@shardlab/actor'
 import { noSize, type Size } from '../collection-ranges.js'
 import { comparePositions, type Position } from './position.js'
@@ -10,17 +10,17 @@ export function hasOneKey({ x0, y0, x1, y1 }: SizedRange): boolean {
   return x0 === x1 && y0 === y1
 }
 
-/** How many of the documents have a key below the position. */
+/** How many documents have a key below the position. */
 export function documentsBelow(range: SizedRange, at: Position): number {
   const { documents, x0, y0, x1, y1 } = range
   if (comparePositions(startOf(range), at) >= 0) return 0
   if (comparePositions(endOf(range), at) <= 0) return documents
   const share = x1 > x0 ? (at.x - x0) / (x1 - x0) : (at.y - y0) / (y1 - y0)
-  // A document is below when its whole number is; what rounding has added is none.
+  // Subtracts the rounding error, so that a whole number is not rounded up.
   return Math.max(0, Math.min(documents, Math.ceil(share * documents - 1e-9)))
 }
 
-/** The size of so many of its documents. */
+/** The size of a number of its documents. */
 export function sizeOfSome({ documents, bytes }: Size, some: number): Size {
   if (some === 0) return noSize
   return some === documents ? { documents, bytes } : { documents: some, bytes: Math.round((bytes * some) / documents) }
@@ -44,7 +44,7 @@ export function documentsThrough(range: SizedRange, n: number): number {
   return Math.max(n + 1, documentsBelow(range, next))
 }
 
-/** Both parts of a range that has documents on both sides of the position; null: it has not. */
+/** Cuts a range with documents on both sides of the position; null: there is none on one side. */
 export function cutRange(range: SizedRange, at: Position): readonly [SizedRange, SizedRange] | null {
   const below = documentsBelow(range, at)
   if (below === 0 || below === range.documents) return null
@@ -55,24 +55,21 @@ export function cutRange(range: SizedRange, at: Position): readonly [SizedRange,
   ]
 }
 
-// Each field by its name: there are so many ranges that all of them should be objects of one shape.
+// Each field by name: there are so many ranges that all objects should have one shape.
 
-/** The same with another size. */
 export function withSize({ x0, y0, x1, y1 }: SizedRange, { documents, bytes }: Size): SizedRange {
   return { x0, y0, x1, y1, documents, bytes }
 }
 
-/** The part, or the whole, that begins there. */
 export function withStart({ x1, y1 }: SizedRange, { x, y }: Position, { documents, bytes }: Size): SizedRange {
   return { x0: x, y0: y, x1, y1, documents, bytes }
 }
 
-/** The part, or the whole, that ends there. */
 export function withEnd({ x0, y0 }: SizedRange, { x, y }: Position, { documents, bytes }: Size): SizedRange {
   return { x0, y0, x1: x, y1: y, documents, bytes }
 }
 
-/** Of all of them. */
+/** The sum of the sizes. */
 export function sizeOf(ranges: readonly SizedRange[]): Size {
   let [documents, bytes] = [0, 0]
   for (const range of ranges) {

@@ -1,9 +1,9 @@
-/** How documents come to lie among those that are there already. */
+/** Adds documents to ranges that contain documents already. */
 import type { SizedRange } from '@shardlab/actor'
 import type { Position } from './position.js'
 import { endOf, hasOneKey, sizeOfSome, startOf, withEnd, withSize } from './sized-range.js'
 
-/** What isAlong in a range after more documents are spread over it: where there were none, new ranges begin. */
+/** The ranges after documents were spread evenly over an interval; new ranges fill its gaps. */
 export function spread(known: readonly SizedRange[], grown: SizedRange): SizedRange[] {
   const isAlongFirst = grown.x1 > grown.x0
   const isAlong = (range: SizedRange): boolean => (isAlongFirst ? range.x1 > range.x0 : range.y1 > range.y0)
@@ -37,7 +37,10 @@ export function spread(known: readonly SizedRange[], grown: SizedRange): SizedRa
   return join(all.filter(({ documents }) => documents > 0))
 }
 
-/** Neighbours that are as dense as each other become one, and those of one value: what grows at its end would have a range for each time. */
+/**
+ * Joins neighbours of equal density, and neighbours with one first value: otherwise each growth at
+ * the end of the key space would add a range.
+ */
 export function join(pieces: readonly SizedRange[]): SizedRange[] {
   const done: SizedRange[] = []
   for (const piece of pieces) {
@@ -52,7 +55,7 @@ export function join(pieces: readonly SizedRange[]): SizedRange[] {
   return done
 }
 
-/** Can two ranges be one? */
+/** Whether two ranges can be represented as one. */
 export function canJoin(a: SizedRange, b: SizedRange): boolean {
   if (a.x1 !== b.x0 || a.y1 !== b.y0) return false
   const isAlongFirst = a.x1 > a.x0

@@ -1,4 +1,7 @@
-/** Where a chunk is split that nobody asked to split: into full chunks, the last ones of equal size. Server: auto_split_vector.cpp. */
+/**
+ * Split points of a chunk that has grown: full chunks, the last ones of equal size.
+ * Server: auto_split_vector.cpp.
+ */
 import { CommandError } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import type { ShardKeyPattern } from '@shardlab/sharding'
@@ -8,13 +11,14 @@ import type { AutoSplitRequest } from '../collection-ranges.js'
 import type { KeyRange } from '../key-range.js'
 import { indexedShardKey, RangeCursor, rangeIndex, shardKeyPart } from './range-cursor.js'
 
-/** All points together are no larger than a document, each with what an array adds to it at most. */
+/** Most bytes of all split points together, each with its overhead in an array. */
 const resultBytesMax = 16 * 1024 * 1024
 const bytesPerArrayElement = 7
 
 /**
- * Shard keys, ascending, that cut a range into chunks of at most this size, estimated from the average document of the collection; none when the
- * whole collection is smaller, or when all keys of the range are equal. A key never stands on both sides of a cut.
+ * Ascending shard keys that cut a range into chunks of at most this size, estimated from the
+ * collection's average document. None when the whole collection is smaller, or when the range has
+ * one key. Documents with equal keys are never separated.
  * @throws CommandError 27 IndexNotFound
  */
 export function autoSplitVector(collection: Collection, request: AutoSplitRequest): Uint8Array[] {
@@ -47,10 +51,10 @@ interface KeyAt {
   readonly recordId: number
 }
 
-/** Positions of the keys at which is cut. */
+/** Positions of the split points. */
 function choose(keys: Keys, keysPerChunk: number, pointsMax: number | null): number[] {
   const positions: number[] = []
-  // The first key has been seen before the scan begins.
+  // The server reads the first key before the scan.
   let seen = 1
   let last = keys.at(0)!.key
   for (let i = 1, next = keys.at(1); next !== undefined; next = keys.at(++i)) {
@@ -58,7 +62,7 @@ function choose(keys: Keys, keysPerChunk: number, pointsMax: number | null): num
     positions.push(i)
     last = next.key
     seen = 0
-    // One more than wanted shows whether the last one would leave too little.
+    // One more than requested shows whether the last chunk would be too small.
     if (pointsMax !== null && positions.length === pointsMax + 1) break
   }
   if (seen >= keysPerChunk * fullEnough || positions.length === 0) return positions
@@ -69,7 +73,7 @@ function choose(keys: Keys, keysPerChunk: number, pointsMax: number | null): num
   return [...kept, ...recut(keys, kept.at(-1) ?? 0, keysPerNewChunk, repositioned)]
 }
 
-/** So many cuts from a position on, each behind that many keys. */
+/** Split points from a position on, each after that many keys. */
 function recut(keys: Keys, from: number, keysPerChunk: number, most: number): number[] {
   const positions: number[] = []
   let last = keys.at(from)!.key
@@ -83,7 +87,7 @@ function recut(keys: Keys, from: number, keysPerChunk: number, most: number): nu
   return positions
 }
 
-/** Is there at most one shard key in the range? */
+/** Whether the range has at most one shard key. */
 function hasOneKey(index: Index, shardKey: ShardKeyPattern, range: KeyRange): boolean {
   const [low, high] = [false, true].map((reverse) => {
     const cursor = new RangeCursor(index, range, reverse)
@@ -92,7 +96,7 @@ function hasOneKey(index: Index, shardKey: ShardKeyPattern, range: KeyRange): bo
   return low === high
 }
 
-/** The keys of a range, read as far as they are asked for. */
+/** The keys of a range, read on demand. */
 class Keys {
   readonly #cursor: RangeCursor
   readonly #index: Index
@@ -105,7 +109,7 @@ class Keys {
     this.#shardKey = shardKey
   }
 
-  /** Undefined behind the last one. */
+  /** Undefined: after the last key. */
   at(position: number): KeyAt | undefined {
     while (this.#read.length <= position) {
       const recordId = this.#cursor.next()

@@ -1,4 +1,7 @@
-/** Which range a donor gives away when it may choose one end of it. Server: migration_source_manager.cpp (computeOtherBound), auto_split_vector.cpp. */
+/**
+ * The range that a donor moves when one of its bounds is not given.
+ * Server: migration_source_manager.cpp (computeOtherBound), auto_split_vector.cpp.
+ */
 import type { ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection, Index } from '@shardlab/storage'
 import { fullEnough } from '../chunk-sizes.js'
@@ -7,8 +10,8 @@ import type { KeyRange } from '../key-range.js'
 import { indexedShardKey, RangeCursor, rangeIndex, shardKeyPart } from './range-cursor.js'
 
 /**
- * The other end of a range within `chunk` that holds about as much as a chunk may: from the lower end on, or back from the upper end with
- * `reverse`. The whole of it when there is less, or when one key has so many documents.
+ * The missing bound of a range within `chunk` with about the size of a full chunk; the bound of
+ * `chunk` when it has less, or when one key has that many documents.
  */
 export function otherBound(
   collection: Collection,
@@ -24,7 +27,8 @@ export function otherBound(
   if (first === null) return whole
   const rest = keys.length - first - 1
   if (rest >= documentsPerChunk * fullEnough) return keys[first]!.bound()
-  // Too little would be left: both parts get the same share, unless that is hardly less than all.
+  // The rest would be too small: halves are moved, unless they are hardly smaller than the
+  // whole.
   const share = documentsPerChunk - Math.floor((documentsPerChunk - rest) / 2)
   if (rest < documentsPerChunk - share) return whole
   const fairer = firstChange(keys, share)
@@ -36,13 +40,16 @@ interface KeyAt {
   bound(): Uint8Array
 }
 
-/** The first position at or behind `count` documents whose key differs from the first one; null: there is none. */
+/**
+ * The first position at or after `count` documents whose key differs from the first one; null:
+ * there is none.
+ */
 function firstChange(keys: readonly KeyAt[], count: number): number | null {
   for (let i = Math.max(1, count - 1); i < keys.length; i++) if (keys[i]!.key !== keys[0]!.key) return i
   return null
 }
 
-/** The keys from one end on, as many as the choice looks at: of a chunk that holds many times as much it needs few. */
+/** As many keys from one end as the choice needs: few of a chunk that is much too large. */
 function keysOf(
   collection: Collection,
   index: Index,

@@ -5,20 +5,20 @@ import type { Collection, Index } from '@shardlab/storage'
 import { shardKeyPrefixedIndex } from '../../shard-key/shard-key-prefixed-index.js'
 import type { KeyRange } from '../key-range.js'
 
-/** The index over which a range is read; undefined when the collection has none that begins with the shard key. */
+/** The index over which a range is read; undefined: none begins with the shard key. */
 export function rangeIndex(collection: Collection, shardKey: ShardKeyPattern): Index | undefined {
   return shardKeyPrefixedIndex(collection, shardKey.document)
 }
 
 /**
- * The record ids of a range in the order of the shard key, each once; -1 at the end. Writers may go on only on a snapshot's live twin: the
- * index must not change meanwhile.
+ * The record ids of a range in index order, each once; -1 at the end. The index must not change
+ * during the iteration: use a snapshot when documents are written meanwhile.
  */
 export class RangeCursor {
   readonly #cursor: ReturnType<Index['scanKeys']>
   readonly #seen: Set<number> | null
 
-  /** @param reverse from the upper end on; default false */
+  /** @param reverse iterates downwards; default false */
   constructor(index: Index, { min, max }: KeyRange, reverse = false) {
     const directions = index.pattern.map(({ direction }) => direction === -1)
     this.#cursor = index.scanKeys(keyStringOfDocument(min, directions), keyStringOfDocument(max, directions), reverse)
@@ -41,28 +41,28 @@ export class RangeCursor {
   }
 }
 
-/** The shard key's part of an index key: the same for documents with the same shard key. */
+/** The part of an index key that is equal for documents with equal shard keys. */
 export function shardKeyPart(key: string, index: Index, paths: readonly string[]): string {
   let end = 0
   for (let i = 0; i < paths.length; i++) end = keyStringFieldEnd(key, end, index.pattern[i]!.direction === -1)
   return key.slice(0, end)
 }
 
-/** The shard key of a document as an index has it: hashed fields hashed. */
+/** The shard key of a document with hashed fields hashed. */
 export function indexedShardKey(
   collection: Collection,
   index: Index,
   paths: readonly string[],
   recordId: number,
 ): Uint8Array {
-  // All entries of a document agree in the fields of the shard key.
+  // All entries of a document have the same values in the shard key's fields.
   const [tuple] = index.tuplesOf(collection.get(recordId)!.document)
   const writer = new DocumentWriter(64)
   paths.forEach((path, i) => writer.value(path, tuple![i] ?? nullValue))
   return writer.finish()
 }
 
-/** How many documents are in the range, counted up to `most`. */
+/** Counts the documents of the range, up to `most`. */
 export function countRange(index: Index, range: KeyRange, most = Number.POSITIVE_INFINITY): number {
   const cursor = new RangeCursor(index, range)
   let count = 0

@@ -1,4 +1,7 @@
-/** How many bytes of documents a range of shard keys holds. Server: dataSize of a range, as the balancer asks for it (balancer_commands_scheduler_impl.cpp). */
+/**
+ * The size of a range of shard keys in bytes.
+ * Server: dataSize of a range, as requested by balancer_commands_scheduler_impl.cpp.
+ */
 import { CommandError } from '@shardlab/bson'
 import { ShardKeyPattern } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'

@@ -1,4 +1,4 @@
-/** Where a range of a collection can be split. Server: split_vector.cpp. */
+/** Split points of a range. Server: split_vector.cpp. */
 import { CommandError, fieldsOf, keyStringOfDocument } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import type { Collection, Index } from '@shardlab/storage'
@@ -7,17 +7,18 @@ import { keysPerPart } from '../chunk-sizes.js'
 import type { SplitVectorRequest } from '../collection-ranges.js'
 import { indexedShardKey, shardKeyPart } from './range-cursor.js'
 
-/** All split points together are no larger than a document, each with what an array adds to it. */
+/** Most bytes of all split points together, each with its overhead in an array. */
 const resultBytesMax = 16 * 1024 * 1024
 const bytesPerArrayElement = 2
 
 /**
- * Shard keys, ascending, at which the range can be split into parts of about half the size that chunks may have. Never one in the midst of
- * documents with equal keys; none when all keys of the range are equal or the whole collection is smaller than one chunk.
- * Sizes are estimated from the average document of the collection.
+ * Ascending shard keys that cut the range into parts of about half a chunk's size, estimated from
+ * the collection's average document. Documents with equal keys are never separated. None when the
+ * range has one key, or when the whole collection is smaller than a chunk.
  * @returns bound documents in the order of the pattern
- * @throws CommandError 27 IndexNotFound when no index begins with the pattern; 72 InvalidOptions without a size; 96
- *   OperationFailed when the range holds no key; 349, 16634 for bounds whose fields are not those of the pattern
+ * @throws CommandError 27 IndexNotFound when no index begins with the pattern; 72 InvalidOptions
+ *   without a size; 96 OperationFailed for an empty range; 349, 16634 for bounds with other fields
+ *   than the pattern
  */
 export function splitVector(collection: Collection, request: SplitVectorRequest): Uint8Array[] {
   const { keyPattern, force = false, maxSplitPoints = null } = request
@@ -38,7 +39,7 @@ export function splitVector(collection: Collection, request: SplitVectorRequest)
   return pick(keys, part, maxSplitPoints ?? 0)
 }
 
-/** Every key behind `keysPerPart` others that differs from the one before it. */
+/** The first new key after each `keysPerPart` keys. */
 function pick(keys: RangeKeys, keysPerPart: number, splitPointsMax: number): Uint8Array[] {
   const points: Uint8Array[] = []
   let bytes = 0
@@ -58,7 +59,7 @@ function pick(keys: RangeKeys, keysPerPart: number, splitPointsMax: number): Uin
   return points
 }
 
-/** The shard keys of a range, in order, once for each entry of the index. */
+/** The shard keys of a range, in order, one per entry of the index. */
 class RangeKeys {
   readonly #collection: Collection
   readonly #index: Index
@@ -87,7 +88,7 @@ class RangeKeys {
     this.#cursor = this.#open()
   }
 
-  /** The key's KeyString; undefined at the end. */
+  /** The next KeyString; undefined: the end. */
   next(): string | undefined {
     this.#recordId = this.#cursor.next()
     if (this.#recordId < 0) return undefined
@@ -101,7 +102,7 @@ class RangeKeys {
     return count
   }
 
-  /** The key that {@link next} gave, as a document. */
+  /** The last key of {@link next} as a document. */
   document(): Uint8Array {
     return indexedShardKey(this.#collection, this.#index, this.#paths, this.#recordId)
   }
@@ -111,7 +112,10 @@ class RangeKeys {
   }
 }
 
-/** Missing trailing fields count as MinKey at either end: a tuple of fewer fields stands before all that begin with it. */
+/**
+ * Missing trailing fields count as MinKey: a tuple of fewer fields sorts before all that begin with
+ * it.
+ */
 function boundOf(index: Index, bound: Uint8Array | null): string | undefined {
   const fields = bound === null ? [] : fieldsOf(bound)
   if (fields.length === 0) return undefined

@@ -1,4 +1,7 @@
-/** Puts into a recipient's collection what comes from the donor. Server: migration_batch_inserter.cpp, MigrationDestinationManager::_applyMigrateOp. */
+/**
+ * Stores received documents.
+ * Server: migration_batch_inserter.cpp, MigrationDestinationManager::_applyMigrateOp.
+ */
 import { CommandError, DocumentWriter, findField, sameBytes } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import type { NodeHost } from '@shardlab/node'
@@ -58,7 +61,7 @@ export class StoredSink implements RangeSink {
     return { documents: documents.length, bytes }
   }
 
-  /** Removes those of the documents `{ _id }` that are in the range. */
+  /** Removes the documents `{ _id }` that are in the range. */
   #remove(ids: readonly Uint8Array[]): void {
     const collection = this.#collection()
     for (const each of ids) {

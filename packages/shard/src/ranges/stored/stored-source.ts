@@ -1,6 +1,7 @@
 /**
- * What a donor hands to a recipient: the documents of a range as they were at the start, then whatever has changed since, and which retryable
- * writes were executed. Server: migration_chunk_cloner_source.cpp, session_catalog_migration_source.cpp.
+ * The documents of a range as of the start, then changes, and executed statements of retryable
+ * writes.
+ * Server: migration_chunk_cloner_source.cpp, session_catalog_migration_source.cpp.
  */
 import { CommandError, findField } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
@@ -20,7 +21,7 @@ export class StoredSource implements RangeSource {
   readonly #stopObserving: () => void
 
   /**
-   * From now on changes are followed.
+   * Follows changes from now on.
    * @throws CommandError 27 IndexNotFound; 153 ChunkTooBig unless `maxChunkSizeBytes` is null
    */
   constructor(node: NodeHost, collection: Collection, cloned: ClonedRange, maxChunkSizeBytes: number | null) {
@@ -62,33 +63,27 @@ export class StoredSource implements RangeSource {
     })
   }
 
-  /** What the recipient needs to know of the collection. */
   get collection(): Collection {
     return this.#snapshot
   }
 
-  /** Why the migration cannot go on. @throws CommandError 146 ExceededMemoryLimit; 11601 Interrupted when the collection was changed */
   check(): void {
     this.#feed.check()
   }
 
-  /** The migration is decided: what changes from now on is none of the recipient's business. */
   close(): void {
     this.#feed.close()
     this.#stopObserving()
   }
 
-  /** Documents that have changed and that the recipient does not have yet. */
   get waitingChanges(): number {
     return this.#feed.waitingChanges
   }
 
-  /** @param documentsMax 0: any number. @throws CommandError 96 OperationFailed for a batch out of turn */
   clone(batch: number, documentsMax: number): CloneBatch {
     return this.#feed.clone(batch, documentsMax)
   }
 
-  /** @throws CommandError as {@link clone} */
   mods(batch: number): ModsBatch {
     return this.#feed.mods(batch)
   }

@@ -1,4 +1,7 @@
-/** What a command on a whole collection comes down to for the config server. Server: reshard_collection_coordinator.cpp, sharding_util.cpp. */
+/**
+ * The request to the config server for a command that rewrites a whole collection.
+ * Server: reshard_collection_coordinator.cpp, sharding_util.cpp.
+ */
 import { configAddress, RequestFailedError, type ReshardingProvenance } from '@shardlab/actor'
 import { CommandError, compareDocuments, documentsOf, DocumentWriter, fieldsOf, findField } from '@shardlab/bson'
 import { expectUuid } from '@shardlab/node'
@@ -6,12 +9,14 @@ import { ShardKeyPattern, type CollectionPlacement } from '@shardlab/sharding'
 import { trackCollection } from '../../coordinators/collections/track-collection.js'
 import type { CoordinatorHost } from '../../coordinators/ddl-host.js'
 
-/** How long a shard may take to tell its size before the choice goes on without it. */
+/** Longest wait for the size of a shard. */
 const dataSizeTimeoutMs = 2000
 
 /**
- * The request that the config server is to carry out; null: there is nothing to be done. A collection that is to be moved gets into the catalog.
- * @throws CommandError 118 NamespaceNotSharded, 26 NamespaceNotFound, 72 InvalidOptions, 361 CollectionUUIDMismatch
+ * Validates a request. Adds a collection that will be moved to the catalog.
+ * @returns the request for the config server; null: there is nothing to do
+ * @throws CommandError 118 NamespaceNotSharded, 26 NamespaceNotFound, 72 InvalidOptions, 361
+ *   CollectionUUIDMismatch
  */
 export async function checkedRequest(
   host: CoordinatorHost,
@@ -79,7 +84,7 @@ async function unsharding(
   return null
 }
 
-/** The shard that is to have the whole collection; null: none was named. */
+/** The shard that the whole collection goes to; null: the request names none. */
 function destinationIn(request: Uint8Array): string | null {
   const distribution = findField(request, 'shardDistribution')
   if (distribution === undefined) return null
@@ -95,7 +100,10 @@ function withDestination(request: Uint8Array, shard: string): Uint8Array {
   return writer.documents('shardDistribution', [range.finish()]).finish()
 }
 
-/** Of those that do not drain the one with the fewest bytes; one that does not answer is passed over. @throws CommandError 70 ShardNotFound */
+/**
+ * The shard with the fewest bytes, without draining shards and shards that do not answer.
+ * @throws CommandError 70 ShardNotFound
+ */
 async function leastLoadedShard({ node: { context } }: CoordinatorHost): Promise<string> {
   const { shards } = await context.request(configAddress, 'config.get-shards', {})
   const ids = shards

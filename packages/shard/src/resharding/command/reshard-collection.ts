@@ -1,6 +1,8 @@
 /**
- * reshardCollection, moveCollection and unshardCollection as the database's primary shard carries them out: it has the config server do it,
- * and keeps other changes of the collection's definition away until that has ended, whoever crashes. Server: reshard_collection_coordinator.cpp.
+ * reshardCollection, moveCollection and unshardCollection on the database's primary shard: it
+ * requests them from the config server, and keeps the collection's definition locked until they
+ * end, across restarts.
+ * Server: reshard_collection_coordinator.cpp.
  */
 import { configAddress, RequestFailedError, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { CommandError, compareDocuments, ErrorCodes, isRetriableErrorCode } from '@shardlab/bson'
@@ -20,9 +22,9 @@ export interface ReshardCommandHost extends CoordinatorHost {
   readonly databaseMoves: DatabaseMoves
 }
 
-/** Longest wait for one answer of the config server, which is asked again then. */
+/** Longest wait for one answer of the config server; then the request is repeated. */
 const answerTimeoutMs = 20_000
-/** Pause before a config server is asked again that has refused for a time. */
+/** Pause after a transient error of the config server. */
 const retryPauseMs = 250
 
 export async function reshardCollection(
@@ -53,7 +55,7 @@ export async function reshardCollection(
       await node.context.reach('shard.resharding.requested', { ns })
       await carryOut(host, record)
     } finally {
-      // Who shuts down takes it up again.
+      // After a shutdown the next start resumes it.
       if (!node.stopping.signal.aborted) {
         records.remove(record)
         await node.flush()
@@ -63,7 +65,7 @@ export async function reshardCollection(
   return { error: null }
 }
 
-/** After a restart: what has been begun goes on, and nobody changes the collection's definition meanwhile. */
+/** After a restart: resumes the recorded operations, with the definitions locked. */
 export function recoverReshardCommands(host: ReshardCommandHost): void {
   const { node, definitionLocks, databaseMoves } = host
   const records = new CommandRecords(node)
@@ -78,7 +80,8 @@ export function recoverReshardCommands(host: ReshardCommandHost): void {
         }
       }
     }
-    // At once in this order, as for a client: who joins it counts as at work in the database, and a move of that waits for who does.
+    // In the order of a client's request: a client that joins is a coordinator of the database,
+    // for which moves of that database wait.
     const hold = () => definitionLocks.hold(record.ns, record.request, work)
     const recovery = databaseMoves.recover(
       databaseNameOf(record.ns),
@@ -88,7 +91,7 @@ export function recoverReshardCommands(host: ReshardCommandHost): void {
     const noted = recovery.catch((error: unknown) => {
       if (error instanceof RequestFailedError) return
       if (!(error instanceof CommandError)) throw error
-      // Who has asked for it may be here again, and hears it, too.
+      // A client may have joined, and gets the error, too.
       node.context.log('info', 'a resharding that an earlier life of the member asked for has failed', {
         ns: record.ns,
         reason: error.message,
@@ -99,12 +102,12 @@ export function recoverReshardCommands(host: ReshardCommandHost): void {
 }
 
 /**
- * Resolves when it has been done: until then nobody else changes the collection's definition, however long the config server cannot be asked.
- * @throws CommandError why not; RequestFailedError only when the member shuts down
+ * Resolves when the resharding has ended; keeps asking while the config server cannot be reached.
+ * @throws CommandError why it failed; RequestFailedError only when the member shuts down
  */
 async function carryOut({ node }: ReshardCommandHost, { id, ns, request: wanted }: CommandRecord): Promise<void> {
   const options = { timeoutMs: answerTimeoutMs }
-  // Asking again for what has begun changes nothing.
+  // The start is idempotent.
   const start = { reshardingId: id, ns, request: wanted }
   const begun = await retryingTransient(node, async () => {
     const reply = await node.context.request(configAddress, 'config.start-resharding', start, options)
@@ -123,7 +126,10 @@ async function carryOut({ node }: ReshardCommandHost, { id, ns, request: wanted 
   }
 }
 
-/** Repeats the work also when the config server refuses for a time: it may have begun all the same. Server: _isRetriableErrorForDDLCoordinator. */
+/**
+ * Repeats the work after transient errors as well: it may have started all the same.
+ * Server: _isRetriableErrorForDDLCoordinator.
+ */
 async function retryingTransient<T>(node: NodeHost, work: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

@@ -1,4 +1,4 @@
-/** A shard's part in one attempt of a resharding: as a donor, as a recipient, or as both. */
+/** A shard's part in one attempt of a resharding: as donor, as recipient, or as both. */
 import type { ReshardingRecipientState } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { drainWriters } from '../../cloning/drain-writers.js'
@@ -12,7 +12,7 @@ export class Participation {
   readonly facts: ReshardingFacts
   donor: ReshardingDonor | null = null
   recipient: ReshardingRecipient | null = null
-  /** An earlier life of the member had received everything, and told so. */
+  /** Whether the shard reported before a restart that it had received everything. */
   wasConsistent = false
   /** When writes were blocked; null: they are not. */
   blockedAtMs: number | null = null
@@ -32,16 +32,18 @@ export class Participation {
     return this.#section !== null
   }
 
-  /** After a restart: nobody touches the collection before it is known what has become of it. */
+  /** After a restart: blocks the collection until the outcome is known. */
   blockNow(): void {
     this.#section = this.#host.critical.enterNow(this.facts.ns, 'all')
     this.blockedAtMs = this.#host.node.context.now()
   }
 
   /**
-   * Resolves when nobody can write any more and what was written is on the disk; that this is so, too.
-   * @param reads nobody can read either
-   * @throws CommandError 117 ConflictingOperationInProgress: documents are still moving in; why the donor cannot go on
+   * Resolves when writes are blocked, earlier writes are on the disk, and so is the state
+   * `blocking-writes`.
+   * @param reads block reads as well
+   * @throws CommandError 117 ConflictingOperationInProgress: documents are still moving in; errors
+   *   of the donor
    */
   async block(reads: boolean): Promise<void> {
     if (this.#section === null || this.#blocking !== null) {
@@ -61,7 +63,10 @@ export class Participation {
     return this.donor
   }
 
-  /** How far the recipient is; see {@link ReshardingRecipient.status}. @throws CommandError 94 NotYetInitialized */
+  /**
+   * The state of the recipient; see {@link ReshardingRecipient.status}.
+   * @throws CommandError 94 NotYetInitialized
+   */
   async status(
     known: ReshardingRecipientState,
   ): Promise<{ state: ReshardingRecipientState; reason: CommandError | null }> {
@@ -70,13 +75,13 @@ export class Participation {
     return { state: 'strict-consistency', reason: null }
   }
 
-  /** @throws CommandError 94 NotYetInitialized; why the recipient could not */
+  /** @throws CommandError 94 NotYetInitialized; why the recipient failed */
   async finish(): Promise<void> {
     if (this.recipient !== null) await this.recipient.finish()
     else if (!this.wasConsistent) throw unknownAttempt()
   }
 
-  /** Stops what is running; {@link release} follows. */
+  /** Stops both sides. The caller calls {@link release} later. */
   async end(): Promise<void> {
     this.#ended = true
     this.donor?.close()
@@ -84,7 +89,7 @@ export class Participation {
     if (this.recipient !== null) await this.recipient.ended
   }
 
-  /** Whoever waits goes on. */
+  /** Ends the critical section. */
   release(): void {
     this.#section?.leave()
     this.#section = null
@@ -100,7 +105,7 @@ export class Participation {
     this.#section = section
     this.blockedAtMs = context.now()
     await drainWriters(this.#host, ns, sourceUuid)
-    // What they did is followed, and has to be on the disk before recipients take it.
+    // Earlier writes must be on the disk before recipients pull them.
     this.donor?.check()
     if (this.donor !== null)
       this.#donors.put({ facts: this.facts, state: 'blocking-writes', others: this.donor.recipients })
@@ -114,7 +119,7 @@ export class Participation {
   }
 }
 
-/** The attempt is over, or its state was lost. */
+/** The attempt has ended, or its state was lost. */
 export function unknownAttempt(): CommandError {
   return new CommandError('NotYetInitialized', 'this shard does not take part in such an attempt of resharding')
 }

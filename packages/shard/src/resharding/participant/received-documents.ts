@@ -1,7 +1,9 @@
 /**
- * The collection in which a recipient gathers documents of several donors. Two donors may have documents with one `_id`, or with one value of
- * a unique index, for a while: one that moves between them has come from here and not yet gone from there. Such a document waits until the
- * other is gone. Server: resharding_oplog_application.cpp, whose stash collections are for the same.
+ * The collection in which a recipient stores documents of several donors. A document that moves
+ * between donors may arrive from the second before the first has reported its removal: then two
+ * documents have one `_id`, or one value of a unique index. The new one waits until the old one is
+ * removed.
+ * Server: resharding_oplog_application.cpp, with stash collections.
  */
 import { CommandError, DocumentWriter, encodeKeyString, findField, sameBytes, type RawValue } from '@shardlab/bson'
 import type { NodeHost } from '@shardlab/node'
@@ -13,7 +15,7 @@ interface Waiting {
   readonly document: Uint8Array
 }
 
-/** More bytes than this do not wait: then documents really have equal keys. */
+/** Most bytes of waiting documents; beyond that, equal keys are an error. */
 const waitingBytesMax = 100 * 1024 * 1024
 
 export class ReceivedDocuments {
@@ -31,7 +33,7 @@ export class ReceivedDocuments {
   /** How often a document had to wait. */
   waits = 0
 
-  /** @param source tells from which donor a document is */
+  /** @param source the placement that assigns documents to donors */
   constructor(node: NodeHost, ns: string, uuid: Uint8Array, source: CollectionPlacement) {
     this.#node = node
     this.#ns = ns
@@ -39,7 +41,10 @@ export class ReceivedDocuments {
     this.#source = source
   }
 
-  /** The caller flushes the node. @throws CommandError 26 NamespaceNotFound; 11000 DuplicateKey; 14031 OutOfDiskSpace */
+  /**
+   * The caller flushes the node.
+   * @throws CommandError 26 NamespaceNotFound; 11000 DuplicateKey; 14031 OutOfDiskSpace
+   */
   store(donor: string, documents: readonly Uint8Array[]): void {
     const collection = this.#collection()
     this.#node.requireRoom(
@@ -50,7 +55,7 @@ export class ReceivedDocuments {
     if (this.#waitingBytes > waitingBytesMax) this.finish()
   }
 
-  /** Takes documents `{ _id }` of a donor away. The caller flushes the node. */
+  /** Removes documents `{ _id }` of a donor. The caller flushes the node. */
   remove(donor: string, ids: readonly Uint8Array[]): void {
     const collection = this.#collection()
     for (const each of ids) {
@@ -61,7 +66,7 @@ export class ReceivedDocuments {
     }
   }
 
-  /** Puts in what has waited and need not any more. The caller flushes the node. */
+  /** Stores waiting documents that no longer conflict. The caller flushes the node. */
   retry(): void {
     for (let before = -1; this.#waiting.size > 0 && before !== this.#waiting.size;) {
       before = this.#waiting.size
@@ -73,7 +78,10 @@ export class ReceivedDocuments {
     }
   }
 
-  /** Nothing more comes. The caller flushes the node. @throws CommandError 11000 DuplicateKey when a document has no place */
+  /**
+   * Stores all waiting documents. The caller flushes the node.
+   * @throws CommandError 11000 DuplicateKey for a remaining conflict
+   */
   finish(): void {
     this.retry()
     for (const [key, { document }] of this.#waiting) {
@@ -97,7 +105,7 @@ export class ReceivedDocuments {
       this.storedBytes += document.length
     } catch (error) {
       if (!(error instanceof CommandError) || error.code !== duplicateKey) throw error
-      // What it was before must not stand in the way of another that waits.
+      // The earlier form must not block another waiting document.
       if (local !== undefined) this.#delete(id)
       this.#wait(donor, id, document)
     }
@@ -128,7 +136,7 @@ export class ReceivedDocuments {
     this.#waitingBytes -= waiting.document.length
   }
 
-  /** Donors give nothing away whose key under the old pattern is not theirs. */
+  /** The donor of a document: the owner of its key under the old pattern. */
   #donorOf(document: Uint8Array): string | null {
     const key = this.#source.shardKey.extract(document)
     return typeof key === 'string' ? null : this.#source.table.shardOf(key.keyString)

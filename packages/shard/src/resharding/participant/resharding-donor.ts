@@ -1,5 +1,6 @@
 /**
- * The donor's side of a resharding: for each recipient a feed of the documents that belong to it under the new key.
+ * The donor's side of a resharding: a feed for each recipient, of the documents that it gets under
+ * the new key.
  * Server: resharding_donor_service.cpp.
  */
 import { CommandError, findField, sameBytes } from '@shardlab/bson'
@@ -13,7 +14,7 @@ import type { ReshardingHost } from '../resharding-host.js'
 
 export class ReshardingDonor {
   readonly recipients: readonly string[]
-  /** As it was when it began. */
+  /** The collection as of the start. */
   readonly snapshot: Collection
   readonly startedAtMs: number
   readonly #host: Pick<ReshardingHost, 'node' | 'preparedInserts'>
@@ -25,8 +26,9 @@ export class ReshardingDonor {
   #bytes = 0
 
   /**
-   * From now on changes are followed.
-   * @param source the placement by which this shard owns documents; @param target where they belong under the new key
+   * Follows changes from now on.
+   * @param placements `source`: the current one, by which this shard owns documents; `target`:
+   *   under the new key
    * @throws CommandError 26 NamespaceNotFound
    */
   constructor(
@@ -58,7 +60,7 @@ export class ReshardingDonor {
         ])
         for (const recipient of to) if (recipient !== null) this.#feeds.get(recipient)?.note(id)
       },
-      // What it was before it moved is not known here.
+      // The document's earlier recipient is unknown here.
       decided: (id) => this.#each((feed) => feed.note(id)),
       executed: (session) => this.#each((feed) => feed.noteSession(session)),
       redefined: () =>
@@ -66,18 +68,18 @@ export class ReshardingDonor {
     })
   }
 
-  /** Documents, and their bytes, that this shard owned when it began. */
+  /** The documents that this shard owned at the start. */
   get size(): { readonly documents: number; readonly bytes: number } {
     return { documents: this.#documents, bytes: this.#bytes }
   }
 
-  /** Has every recipient got all documents that were there when it began? */
+  /** Whether all recipients have pulled all documents of the start. */
   get isDrained(): boolean {
     for (const feed of this.#feeds.values()) if (!feed.isDrained) return false
     return true
   }
 
-  /** @throws CommandError 94 NotYetInitialized: it is no recipient; why the donor cannot go on */
+  /** @throws CommandError 94 NotYetInitialized: not a recipient; errors of the donor */
   feed(recipient: string): DocumentFeed {
     const feed = this.#feeds.get(recipient)
     if (feed === undefined) throw new CommandError('NotYetInitialized', `${recipient} receives nothing from this shard`)
@@ -85,7 +87,7 @@ export class ReshardingDonor {
     return feed
   }
 
-  /** @throws CommandError why the donor cannot go on */
+  /** @throws CommandError why the donor cannot continue */
   check(): void {
     this.#each((feed) => feed.check())
   }
@@ -108,7 +110,7 @@ export class ReshardingDonor {
     })
   }
 
-  /** Null: it is not this shard's to give. An array in the new key ends the resharding. */
+  /** Null: this shard does not own the document. An array in the new key ends the resharding. */
   #recipientOf(document: Uint8Array): string | null {
     if (!this.#source.owns(document)) return null
     const key = this.#target.shardKey.extract(document)
@@ -117,7 +119,7 @@ export class ReshardingDonor {
     return null
   }
 
-  /** Is it moving here by itself, and not yet decided? */
+  /** Whether the document is moving here and its move is undecided. */
   #isHidden(document: Uint8Array): boolean {
     const hidden = this.#host.preparedInserts.hiddenIn(this.snapshot.uuid)
     return hidden !== undefined && hidden.has(keyOf(findField(document, '_id')!))

@@ -1,6 +1,7 @@
 /**
- * The recipient's side of a resharding: it pulls from every donor what belongs here under the new key, then what has changed, until nothing
- * more comes. Server: resharding_recipient_service.cpp, resharding_data_replication.cpp.
+ * The recipient's side of a resharding: it pulls its documents under the new key from every donor,
+ * then changes, until there are no more.
+ * Server: resharding_recipient_service.cpp, resharding_data_replication.cpp.
  */
 import {
   Cancellation,
@@ -20,11 +21,11 @@ import { hasShardKeyIndex, newShardKeyIndex } from '../../shard-key/shard-key-in
 import type { RecipientRecords, RecipientState, ReshardingFacts } from '../records.js'
 import { ReceivedDocuments } from './received-documents.js'
 
-/** Longest wait for one answer of a donor, and how often it is asked. */
+/** Longest wait for one answer of a donor, and attempts per request. */
 const donorRequest = { timeoutMs: 10_000, attemptsMax: 3 }
-/** Between two looks at donors from which nothing is expected. */
+/** Pause between requests to donors without new changes. */
 const heartbeatMs = 250
-/** Longest time that a question for the state stays without an answer. */
+/** Longest delay of a reply about the state. */
 const statusWaitMs = 1000
 
 export interface ReceivedCollection {
@@ -42,7 +43,7 @@ export class ReshardingRecipient {
   copied = 0
   copiedBytes = 0
   fetched = 0
-  /** When each phase began, and the last one ended. */
+  /** When each phase began, and when the last one ended. */
   readonly phases = { cloning: 0, applying: 0, done: 0 }
   readonly #node: NodeHost
   readonly #facts: ReshardingFacts
@@ -77,12 +78,12 @@ export class ReshardingRecipient {
     return this.#state
   }
 
-  /** Resolves when nothing of it is running any more. */
+  /** Resolves when the recipient has stopped. */
   get ended(): Promise<void> {
     return this.#ended.promise
   }
 
-  /** How far it is; waits a while for another state than `known`. */
+  /** The state; waits a while for another one than `known`. */
   async status(
     known: ReshardingRecipientState,
   ): Promise<{ state: ReshardingRecipientState; reason: CommandError | null }> {
@@ -90,7 +91,10 @@ export class ReshardingRecipient {
     return { state: this.#state, reason: this.#reason }
   }
 
-  /** Writes are blocked on all donors: takes what is left. @throws CommandError why it could not */
+  /**
+   * Pulls the remaining changes: all donors have blocked writes.
+   * @throws CommandError why it failed
+   */
   async finish(): Promise<void> {
     this.#mayFinish = true
     this.#changed.notify()
@@ -100,13 +104,13 @@ export class ReshardingRecipient {
     }
   }
 
-  /** Stops; what it is waiting for is no longer applied. */
+  /** Stops; outstanding replies are ignored. */
   stop(): void {
     this.#fail(new CommandError('ReshardCollectionAborted', 'aborted'))
     this.#stopping.abort()
   }
 
-  /** Does everything; never throws. What failed is told by {@link status}. */
+  /** Receives the collection; never throws. {@link status} reports the error. */
   async run(): Promise<void> {
     try {
       await this.#receive()
@@ -159,13 +163,14 @@ export class ReshardingRecipient {
   }
 
   /**
-   * The indexes of the donors, and one for the new key; a collection that becomes or stays unsharded needs none, and any of its indexes may be unique.
+   * Builds the indexes of the donors and the one of the new key. A collection that becomes or stays
+   * unsharded needs no shard key index, and any of its indexes may be unique.
    * @throws CommandError 72 InvalidOptions for a unique index that the new key does not allow
    */
   #createCollection(): void {
     const node = this.#node
     const { tempNs, id, key, provenance } = this.#facts
-    // What an earlier attempt has left.
+    // A leftover of an earlier attempt.
     dropLocalCollection(node, tempNs)
     const collection = createCollection(node, tempNs, this.received.options, id, true)
     for (const spec of this.received.indexes)
@@ -194,7 +199,7 @@ export class ReshardingRecipient {
     }
   }
 
-  /** Pulls until nothing has changed on any donor. */
+  /** Pulls changes until no donor has any. */
   async #drain(documents: ReceivedDocuments): Promise<void> {
     const node = this.#node
     await node.context.all(this.received.donors.map((donor) => this.#drainDonor(donor, documents)))
@@ -242,12 +247,12 @@ export class ReshardingRecipient {
     return reply
   }
 
-  /** @throws CommandError why it was given up */
+  /** @throws CommandError why it has stopped */
   #check(): void {
     if (this.#reason !== null) throw this.#reason
   }
 
-  /** On the disk, too. */
+  /** Records the state on the disk before it is reported. */
   async #recordState(state: RecipientState): Promise<void> {
     this.#check()
     this.#records.put({ facts: this.#facts, state, others: this.received.donors })

@@ -1,6 +1,6 @@
 /**
- * All that a shard does for resharding: its part in attempts of its own and other databases' collections, and what an earlier life of the
- * member has left. One collection is resharded at a time. Server: resharding_donor_service.cpp, resharding_recipient_service.cpp.
+ * The reshardings that a shard takes part in, and their recovery after a restart.
+ * Server: resharding_donor_service.cpp, resharding_recipient_service.cpp.
  */
 import { configAddress, RequestFailedError, type RequestOf, type ReshardingOutcome } from '@shardlab/actor'
 import { CommandError, hexOf, sameBytes } from '@shardlab/bson'
@@ -15,10 +15,10 @@ import { ReshardingRecipient } from './resharding-recipient.js'
 
 /** Name of the timer. */
 export const reshardingTimer = 'resharding'
-/** Between two questions of a participant for what has become of its attempt. */
+/** Pause between requests for the outcome of an attempt. */
 const outcomePauseMs = 1000
 const answerTimeoutMs = 15_000
-/** How many reshardings are remembered that this shard has heard the end of. */
+/** Number of ended reshardings that are remembered. */
 const settledIdsMax = 100
 
 type StartRequest = RequestOf<'shard.donate-collection'> | RequestOf<'shard.receive-collection'>
@@ -34,7 +34,10 @@ export class Reshardings {
   readonly statistics = new ReshardingStatistics()
   readonly #host: ReshardingHost
   readonly #participations = new Map<string, Participation>()
-  /** The last attempt of a resharding that has been decided: a request to take part in it may still be on its way, or wait for the catalog. */
+  /**
+   * By resharding, the last attempt that was decided: a request to take part in it may still
+   * arrive, or wait for the catalog.
+   */
   readonly #settled = new Map<string, number>()
   #asking = false
 
@@ -44,7 +47,7 @@ export class Reshardings {
     this.recipients = new RecipientRecords(host.node)
   }
 
-  /** After a restart: where writes had been blocked, they are again. */
+  /** After a restart: blocks writes again where they were blocked. */
   start(): void {
     for (const { facts, state } of [...this.donors.all(), ...this.recipients.all()]) {
       const participation =
@@ -57,19 +60,21 @@ export class Reshardings {
     this.#arm()
   }
 
-  /** Attempts that this shard takes part in. */
+  /** The attempts that this shard takes part in. */
   all(): Iterable<Participation> {
     return this.#participations.values()
   }
 
-  /** @throws CommandError 338 ReshardCollectionInProgress for a collection that is being resharded */
+  /**
+   * @throws CommandError 338 ReshardCollectionInProgress for a collection that is being resharded
+   */
   checkDefinitionChange(ns: string): void {
     for (const { facts } of this.#participations.values())
       if (facts.ns === ns)
         throw new CommandError('ReshardCollectionInProgress', `reshardCollection is in progress for namespace ${ns}`)
   }
 
-  /** Asks what has become of attempts from which nothing has been heard for long. */
+  /** Called when the timer is due: asks for the outcome of attempts. */
   async wake(): Promise<void> {
     if (this.#asking) return
     this.#asking = true
@@ -81,14 +86,17 @@ export class Reshardings {
     }
   }
 
-  /** @throws CommandError 94 NotYetInitialized: this shard knows of no such attempt, or no longer */
+  /** @throws CommandError 94 NotYetInitialized: unknown or ended attempt */
   of({ reshardingId, attempt }: Attempt): Participation {
     const participation = this.#participations.get(hexOf(reshardingId))
     if (participation === undefined || participation.facts.attempt !== attempt) throw unknownAttempt()
     return participation
   }
 
-  /** Begins to donate; asking again for what has begun changes nothing. @throws CommandError 26 NamespaceNotFound, 94 NotYetInitialized */
+  /**
+   * Starts to donate; idempotent.
+   * @throws CommandError 26 NamespaceNotFound, 94 NotYetInitialized
+   */
   async donate(request: RequestOf<'shard.donate-collection'>): Promise<ReshardingDonor> {
     const { node } = this.#host
     const placements = await this.#placements(request)
@@ -103,7 +111,7 @@ export class Reshardings {
     return participation.donor
   }
 
-  /** Begins to receive; asking again for what has begun changes nothing. @throws CommandError 94 NotYetInitialized */
+  /** Starts to receive; idempotent. @throws CommandError 94 NotYetInitialized */
   async receive(request: RequestOf<'shard.receive-collection'>): Promise<void> {
     const { node } = this.#host
     const { source } = await this.#placements(request)
@@ -117,7 +125,7 @@ export class Reshardings {
     await node.flush()
   }
 
-  /** The attempt, and all before it, have been decided. */
+  /** Ends the attempt and all earlier ones with their outcome. */
   async applyOutcome(request: RequestOf<'shard.settle-resharding'>): Promise<void> {
     const { node } = this.#host
     const { reshardingId, attempt, ns, sourceUuid, committed } = request
@@ -126,7 +134,7 @@ export class Reshardings {
     this.#recordSettled(hexOf(reshardingId), attempt)
     await reachAnyway(node.context, 'shard.resharding.settling', { ns })
     await participation?.end()
-    // Somebody else may have done it meanwhile.
+    // A concurrent call may have applied the outcome during the wait.
     if (participation !== undefined && this.#participations.get(hexOf(reshardingId)) !== participation) return
     if (committed) await this.#adopt(ns, sourceUuid)
     else if (participation !== undefined) this.#dropTemporary(participation.facts)
@@ -147,7 +155,10 @@ export class Reshardings {
     if (this.#settled.size > settledIdsMax) this.#settled.delete(this.#settled.keys().next().value!)
   }
 
-  /** The catalog has the collection of the new key: its temporary name is gone, and the old one with it. */
+  /**
+   * Resolves when the shard knows the committed collection: it got its name from the temporary one,
+   * and the old collection is dropped.
+   */
   async #adopt(ns: string, sourceUuid: Uint8Array): Promise<void> {
     const { node, placements } = this.#host
     for (;;) {
@@ -165,7 +176,10 @@ export class Reshardings {
     placements.forgetCollection(tempNs)
   }
 
-  /** Takes part in an attempt; an earlier one has ended then. @throws CommandError 94 NotYetInitialized: it has ended, or a later one has begun */
+  /**
+   * Takes part in an attempt, after the end of an earlier one.
+   * @throws CommandError 94 NotYetInitialized: it has ended, or a later one has started
+   */
   async #join({
     reshardingId,
     attempt,
@@ -192,13 +206,16 @@ export class Reshardings {
     return participation
   }
 
-  /** Who owns what now, and will under the new key. @throws CommandError 94 NotYetInitialized when the catalog knows nothing of this resharding */
+  /**
+   * The placements before and after the resharding.
+   * @throws CommandError 94 NotYetInitialized when the catalog does not have the resharding
+   */
   async #placements({ ns, tempNs, sourceUuid, reshardingId }: StartRequest): Promise<{
     source: CollectionPlacement
     target: CollectionPlacement
   }> {
     const { placements } = this.#host
-    // The first of two answers may be one that somebody else asked for before.
+    // The first call may join a refresh that began earlier.
     await placements.refreshCollection(ns)
     const source = await placements.refreshCollection(ns)
     const target = await placements.refreshCollection(tempNs)

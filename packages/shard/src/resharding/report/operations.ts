@@ -1,6 +1,7 @@
 /**
- * What $currentOp tells of reshardings that a shard takes part in. Server: resharding_metrics.cpp,
- * sharding_data_transform_instance_metrics.cpp. Manual: reference/operator/aggregation/currentOp.
+ * Reports of $currentOp about the reshardings that a shard takes part in.
+ * Server: resharding_metrics.cpp, sharding_data_transform_instance_metrics.cpp.
+ * Manual: reference/operator/aggregation/currentOp.
  */
 import { DocumentWriter } from '@shardlab/bson'
 import { uuidText } from '@shardlab/member'
@@ -10,7 +11,7 @@ import type { ReshardingReportHost } from './report-host.js'
 
 type Role = 'Donor' | 'Recipient'
 
-/** @param shard name of this shard, where a router asks; null: it was asked directly */
+/** @param shard name of this shard, for requests of routers; null: a direct connection */
 export function* reshardingOperations(
   { node, reshardings }: ReshardingReportHost,
   shard: string | null,
@@ -84,7 +85,7 @@ function writePhases(writer: DocumentWriter, reported: Reported): void {
   writer.int64('totalCriticalSectionTimeElapsedSecs', criticalSection(reported))
   if (withIndexBuild) writer.int64('totalIndexBuildTimeElapsedSecs', 0)
   if (role === 'Recipient') {
-    // Indexes are there before documents are.
+    // Indexes are built before documents arrive.
     if (withIndexBuild) writer.int64('indexesToBuild', 0).int64('indexesBuilt', 0)
     writeApplied(writer, reported.participation.recipient!)
   }
@@ -95,7 +96,7 @@ function writePhases(writer: DocumentWriter, reported: Reported): void {
   if (provenance !== null) writer.string('provenance', provenance)
 }
 
-/** From `type` to the state. */
+/** The fields from `type` to the state. */
 function writeCommon(writer: DocumentWriter, reported: Reported): void {
   const { participation, role } = reported
   begin(writer, reported, `ReshardingMetrics${role}Service`)
@@ -154,7 +155,7 @@ function writeApplied(writer: DocumentWriter, { fetched, copied, documents }: Re
     .int64('deletesApplied', documents?.deleted ?? 0)
 }
 
-/** Seconds; null: nothing has been measured yet. Server: estimateRemainingRecipientTime. */
+/** Seconds; null: unknown before the first batch. Server: estimateRemainingRecipientTime. */
 function remaining({ phases, received, copiedBytes, fetched }: ReshardingRecipient, nowMs: number): number | null {
   if (phases.applying > 0 || fetched > 0) return 0
   if (copiedBytes === 0 || received.approxBytes === 0) return null

@@ -1,4 +1,4 @@
-/** What serverStatus of a shard tells of the reshardings that it has taken part in. */
+/** The section of serverStatus about the reshardings that a shard has taken part in. */
 import type { DocumentWriter } from '@shardlab/bson'
 import { reshardingSectionOf, type ReceivedInResharding } from '@shardlab/node'
 import type { ReshardingRecipient } from '../participant/resharding-recipient.js'
