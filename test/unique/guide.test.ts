@@ -48,7 +48,10 @@ t.test('the command line', async (t) => {
   }
   const early = await unique('verify')
   t.same([early.code, early.stdout], [2, ''])
-  t.equal(early.stderr, 'shardlab: there is no proxy collection cli.information.unique.email: init makes it.\n')
+  t.equal(
+    early.stderr,
+    'shardlab: the proxy collection cli.information.unique.email does not exist: run init to create it.\n',
+  )
   t.same(await client.db('cli').listCollections({}, { nameOnly: true }).toArray(), [
     { name: 'information', type: 'collection' },
   ])
@@ -81,10 +84,10 @@ t.test('the command line', async (t) => {
       ['unique', 'flap', '--uri', 'x', '--ns', 'a.b', '--field', 'c'],
       /'flap' is invalid for argument 'action': allowed choices are init/,
     ],
-    [['unique', 'init', '--uri', 'nowhere', '--ns', 'a.b', '--field', 'c'], /no deployment answers at nowhere/],
+    [['unique', 'init', '--uri', 'nowhere', '--ns', 'a.b', '--field', 'c'], /cannot connect to nowhere/],
     [
       ['unique', 'init', '--uri', cluster.uri.replace('//', '//ada:se:cr%40et@'), '--ns', 'a.b', '--field', 'c'],
-      /no deployment answers at mongodb:\/\/ada:\*\*\*@127\.0\.0\.1:\d+\//,
+      /cannot connect to mongodb:\/\/ada:\*\*\*@127\.0\.0\.1:\d+\//,
     ],
     [
       [

@@ -198,7 +198,7 @@ for (const place of await places()) {
         admin.command({ shardCollection: `${db.databaseName}.${name}`, ...options })
       await shard('byid', { key: { _id: 1 } })
       await refused('byid', 'sharded', /is sharded by \{"_id":1\}/)
-      await refused('byid', 'unsharded', /Use proxies: 'sharded'/)
+      await refused('byid', 'unsharded', /use proxies: 'sharded'/)
       await shard('loose', { key: { email: 1 } })
       await refused('loose', 'sharded', /without unique: true/)
       await shard('hashed', { key: { email: 'hashed' } })
@@ -233,7 +233,7 @@ for (const place of await places()) {
     await refused(users.updateOne({ _id: 1 }, { $inc: { email: 1 } }), /\$inc of email/)
     await refused(users.updateOne({ _id: 1 }, { $rename: { n: 'email' } }), /\$rename/)
     await refused(users.updateOne({ _id: 1 }, { $push: { 'contact.phone': 1 } as any }), /\$push/)
-    await refused(users.updateOne({ _id: 1 }, { $set: { 'email.part': 1 } }), /whole of email/)
+    await refused(users.updateOne({ _id: 1 }, { $set: { 'email.part': 1 } }), /whole value of email/)
     await refused(users.updateOne({ _id: 1 }, [{ $set: { email: '$n' } }]), /pipeline/)
     await refused(users.updateOne({ _id: 1 }, [{ $replaceWith: { a: 1 } }]), /pipeline/)
     await refused(
@@ -261,9 +261,9 @@ for (const place of await places()) {
         RefusedOperationError,
         JSON.stringify(wrong),
       )
-    t.throws(() => uniqueCollection(main, { unique: ['_id'] }), /_id is unique by itself/)
+    t.throws(() => uniqueCollection(main, { unique: ['_id'] }), /_id is always unique/)
     t.throws(() => uniqueCollection(main, { unique: ['state'] }), /proxy documents use/)
-    t.throws(() => uniqueCollection(main, { unique: ['email', 'handle'], proxy: 'one' }), /one collection for each/)
+    t.throws(() => uniqueCollection(main, { unique: ['email', 'handle'], proxy: 'one' }), /set proxy for each field/)
     t.throws(
       () => uniqueCollection(main, { unique: ['a', { fields: ['a', 'b'] }], proxies: 'unsharded' }),
       /use proxies: 'sharded'/,

@@ -1,6 +1,7 @@
 /**
- * Every step of every write, stopped or left without an answer, with a rival's steps in every order in between. After the reservations
- * have expired and `repair()` ran: no value owned twice, no document without its value, no reservation left.
+ * Interrupts every step of every write, or drops its answer, with a rival's steps in every order in
+ * between. After the reservations have expired and `repair()` has run, no value has two owners, no
+ * document is without its value, and no reservation is left.
  */
 import { DuplicateValueError, type Fields } from '@shardlab/unique'
 import { everySchedule, type Choose, type Fate } from './support/scheduler.js'
@@ -11,7 +12,9 @@ type Act = (client: Client) => Promise<unknown>
 interface Rivalry {
   readonly title: string
   readonly before?: Act
-  /** Documents that were written past the library: until they are reserved, nothing is promised of them. */
+  /**
+   * Documents written without the library: nothing is guaranteed for them until they are reserved.
+   */
   readonly past?: readonly Fields[]
   readonly acts: readonly Act[]
 }
@@ -36,7 +39,9 @@ const remove =
 const backfill: Act = (client) => client.maintenance.backfill()
 const past: readonly Fields[] = [{ _id: 1, email: 'p', handle: 'h1' }]
 
-/** One writer, whose every step meets every fate, with a rival after it; then two writers in every order. */
+/**
+ * One writer with every fate at every step, then a rival; after that two writers in every order.
+ */
 const alone: readonly Rivalry[] = [
   { title: 'backfill', past, acts: [backfill] },
   { title: 'insert', acts: [insert(1, 'a')] },
@@ -93,12 +98,12 @@ const faults: readonly Fate[] = [
   'stall',
 ]
 
-/** Plays acts under one schedule, and looks at what is left. @returns what is wrong */
+/** Runs acts under one schedule. @returns the violations */
 async function play(
   layout: Layout,
   { before, past: documents = [], acts }: Rivalry,
   choose: Choose,
-  faultsMost: number,
+  maxFaults: number,
   afterwards: Act | null,
 ): Promise<string[]> {
   const story = new Story(layout, ['email', 'handle'])
@@ -111,14 +116,14 @@ async function play(
       (error: Error) => void (outcomes[i] = error.name),
     ),
   )
-  await story.scheduler.play(work, { choose, fates: faults, faults: faultsMost, expireMs: 1001 })
+  await story.scheduler.play(work, { choose, fates: faults, faults: maxFaults, expireMs: 1001 })
   const promised = documents.length === 0
   const wrong = promised ? story.unsafe() : []
   const fates = new Set(story.scheduler.trace.map((line) => /\((.*)\)$/.exec(line)?.[1] ?? 'run'))
   const disturbing = [...fates].filter((fate) => fate !== 'run' && fate !== 'refused')
-  if (promised && disturbing.length === 0) wrong.push(...story.untidy())
-  // An answer that is lost once is asked for again.
-  if (promised && disturbing.every((fate) => fate.startsWith('lost')) && faultsMost === 1 && !fates.has('refused')) {
+  if (promised && disturbing.length === 0) wrong.push(...story.leftovers())
+  // A single lost answer is compensated by a retry.
+  if (promised && disturbing.every((fate) => fate.startsWith('lost')) && maxFaults === 1 && !fates.has('refused')) {
     const calm = new Story(layout, ['email', 'handle'])
     if (before !== undefined) await calm.alone(before)
     const expected = await calm.alone(acts[0]!).then(
@@ -126,9 +131,10 @@ async function play(
       (error: Error) => error.name,
     )
     if (expected !== outcomes[0]) wrong.push(`the client got ${outcomes[0]}, not ${expected}`)
-    wrong.push(...story.untidy())
+    wrong.push(...story.leftovers())
   }
-  // Somebody wants the value before anybody repaired anything, while the reservations hold and after.
+  // A rival wants the value before a repair, while the reservations are valid and after they
+  // expire.
   if (afterwards !== null) {
     for (const expire of [false, true]) {
       if (expire) story.expire()
@@ -160,7 +166,7 @@ interface Result {
 const long = process.env['SHARDLAB_LONG'] === '1'
 const seed = Number(process.env['SHARDLAB_SEED'] ?? Date.now() % 1_000_000)
 
-/** Numbers of a seed, evenly enough (mulberry32). */
+/** Pseudo-random numbers from a seed (mulberry32). */
 function chooser(from: number): Choose {
   let state = from
   return (count) => {
@@ -176,12 +182,12 @@ async function playAll(): Promise<Result[]> {
   for (const layout of ['sharded', 'unsharded'] as const) {
     const record = async (
       title: string,
-      run: (once: (choose: Choose, faultsMost: number, afterwards?: Act) => Promise<void>) => Promise<number>,
+      run: (once: (choose: Choose, maxFaults: number, afterwards?: Act) => Promise<void>) => Promise<number>,
       rivalry: Rivalry,
     ): Promise<void> => {
       const result: Result = { title: `${layout} proxies, ${title}: ${rivalry.title}`, schedules: 0, wrong: [] }
-      result.schedules = await run(async (choose, faultsMost, afterwards) => {
-        const wrong = await play(layout, rivalry, choose, faultsMost, afterwards ?? null)
+      result.schedules = await run(async (choose, maxFaults, afterwards) => {
+        const wrong = await play(layout, rivalry, choose, maxFaults, afterwards ?? null)
         if (wrong.length > 0) result.wrong.push(wrong)
       })
       results.push(result)
@@ -197,7 +203,7 @@ async function playAll(): Promise<Result[]> {
     for (const rivalry of rivals) {
       await record('every order', (once) => everySchedule((choose) => once(choose, 0), long ? Infinity : 300), rivalry)
       const times = long ? 5000 : 40
-      const some = async (once: (choose: Choose, faultsMost: number) => Promise<void>): Promise<number> => {
+      const some = async (once: (choose: Choose, maxFaults: number) => Promise<void>): Promise<number> => {
         for (let i = 0; i < times; i++) await once(chooser(seed + i), 3)
         return times
       }
@@ -207,7 +213,7 @@ async function playAll(): Promise<Result[]> {
   return results
 }
 
-// Once tap is loaded it watches every promise, which makes this many times slower.
+// Tap, once loaded, observes every promise, which makes this many times slower.
 const results = await playAll()
 const { default: t } = await import('tap')
 

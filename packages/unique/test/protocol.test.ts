@@ -1,4 +1,4 @@
-/** Single properties of the protocol that no schedule of `crashes.test.ts` shows by itself. */
+/** Single properties of the protocol that the schedules of `crashes.test.ts` do not show. */
 import t from 'tap'
 import {
   DuplicateValueError,
@@ -13,7 +13,7 @@ import { directPort, Scheduler } from './support/scheduler.js'
 import { MemoryCollection } from './support/memory.js'
 import { Story } from './support/story.js'
 
-t.test('the _id of reservations', async (t) => {
+t.test('the _id of a reservation is that of the document or, if it is taken, the attempt', async (t) => {
   const story = new Story('unsharded', ['email', 'handle'])
   const client = story.client()
   await client.insert({ _id: 1, email: 'a', handle: 'x' })
@@ -45,7 +45,7 @@ t.test('a second missing value is a duplicate unless missing ones are skipped', 
   }
 })
 
-t.test('a value that the index takes for the old one', async (t) => {
+t.test('a new value that the index treats as the old one keeps its reservation', async (t) => {
   const story = new Story('unsharded', [{ fields: 'email', collation: { locale: 'en', strength: 2 } }])
   const client = story.client()
   await client.insert({ _id: 1, email: 'Bob' })
@@ -57,12 +57,12 @@ t.test('a value that the index takes for the old one', async (t) => {
   t.same(findings, [])
 })
 
-t.test('an insert that arrives after its reservation was given away is undone', async (t) => {
+t.test('an insert that arrives after its reservation was given to another document is undone', async (t) => {
   const story = new Story('sharded', ['email'])
   const rival = story.client()
   const late = story.client()
   const insert = late.protocol.insert({ _id: 1, email: 'a' }, async () => {
-    // The network holds it back for longer than the reservation holds.
+    // The network delays it for longer than the lifetime of the reservation.
     story.expire()
     await rival.insert({ _id: 2, email: 'a' })
     story.main.insertOne({ _id: 1, email: 'a' })
@@ -135,7 +135,7 @@ t.test('a write waits until its reservations have enough time left', async (t) =
     story.scheduler.nowMs += 600
   }
   collection.updateOne = (...args) => {
-    // The first renewal arrives when the time that it gives is over.
+    // The first renewal arrives when its time has already passed.
     if (++renewals === 1) story.scheduler.nowMs += 1100
     return updateOne(...args)
   }
@@ -147,7 +147,7 @@ t.test('a write waits until its reservations have enough time left', async (t) =
   t.equal(renewals, 3, 'two renewals, one confirmation')
 })
 
-t.test('what the driver throws is what callers get', async (t) => {
+t.test('callers get the errors of the driver', async (t) => {
   const story = new Story('sharded', ['email'])
   const cause = new Error('not valid')
   const refused = story.client().protocol.insert({ _id: 1, email: 'a' }, async () => {
@@ -166,9 +166,9 @@ t.test('what the driver throws is what callers get', async (t) => {
   )
 })
 
-t.test('specs', (t) => {
+t.test('invalid unique fields are refused', (t) => {
   const wrong: [string | Fields, RegExp][] = [
-    ['_id', /unique by itself/],
+    ['_id', /always unique/],
     ['attempt', /proxy documents use/],
     ['a..b', /not the path/],
     ['$a', /not the path/],

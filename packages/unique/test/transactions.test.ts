@@ -1,4 +1,4 @@
-/** Writes in transactions, and without them where the deployment refuses. */
+/** Writes in transactions, and without them if the deployment refuses transactions. */
 import t from 'tap'
 import { Story } from './support/story.js'
 
@@ -55,7 +55,7 @@ for (const layout of ['sharded', 'unsharded'] as const) {
     t.same(story.violations(), [])
   })
 
-  t.test(`${layout} proxies: a deployment without transactions is asked once`, async (t) => {
+  t.test(`${layout} proxies: a deployment without transactions is asked only once`, async (t) => {
     const story = new Story(layout, ['email'])
     const client = story.transactingClient(true)
     await client.insert({ _id: 1, email: 'a' })

@@ -4,7 +4,7 @@ import { sameValue } from '../src/core/values.js'
 import { documentAfter, writtenFields } from '../src/driver/updates.js'
 import { parseSpec } from '../src/core/parse-spec.js'
 
-t.test('values that are the same whatever made them', (t) => {
+t.test('values are the same whatever BSON library made them', (t) => {
   const id = new ObjectId()
   const uuid = new UUID()
   const same: [unknown, unknown][] = [
@@ -40,7 +40,7 @@ t.test('values that are the same whatever made them', (t) => {
   t.end()
 })
 
-t.test('what updates make of unique fields', (t) => {
+t.test('the result of an update for unique fields is predicted, or the update is refused', (t) => {
   const specs = ['email', { fields: ['tenant', 'handle'] }, 'contact.phone'].map(parseSpec)
   const before = { _id: 1, email: 'a', tenant: 1, handle: 'x', contact: { phone: 5, fax: 6 } }
   const after = (update: object) => {

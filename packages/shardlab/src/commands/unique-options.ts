@@ -9,7 +9,7 @@ export type UniqueAction = (typeof uniqueActions)[number]
 export interface UniqueCommandOptions {
   readonly uri: string
   readonly ns: string
-  /** Each is a field, or fields with commas between them. */
+  /** Each is a field, or a combination of fields separated by commas. */
   readonly field: readonly string[]
   readonly proxies: 'sharded' | 'unsharded'
   readonly proxy?: string
@@ -17,28 +17,31 @@ export interface UniqueCommandOptions {
   readonly json?: true
 }
 
-/** Adds `unique` to the program; `run` gets what to do, and its options. */
+/** Adds `unique` to the program; `run` gets the action and its options. */
 export function addUniqueCommand(
   program: Command,
   run: (action: UniqueAction, options: UniqueCommandOptions) => Promise<void>,
 ): void {
   program
     .command('unique')
-    .description('Keep fields of a collection unique by proxy collections: on any MongoDB deployment.')
+    .description('Keep fields of a collection unique with proxy collections, on any MongoDB deployment.')
     .addArgument(new Argument('<action>', 'what to do').choices([...uniqueActions]))
     .requiredOption('--uri <uri>', 'connection string of the deployment')
     .requiredOption('--ns <namespace>', 'the collection, database.collection')
     .requiredOption(
       '--field <fields>',
-      'a unique field, or fields with commas between them; may be given several times',
+      'a unique field, or a combination of fields separated by commas; repeatable',
       collect,
     )
     .addOption(
-      new Option('--proxies <layout>', 'one sharded proxy collection for each, or one for all')
+      new Option(
+        '--proxies <layout>',
+        'one sharded proxy collection for each field, or one unsharded collection for all',
+      )
         .choices(['sharded', 'unsharded'])
         .default('sharded'),
     )
-    .option('--proxy <name>', 'name of the proxy collection, where there is one')
+    .option('--proxy <name>', 'name of the proxy collection if there is only one')
     .addOption(
       new Option('--missing <how>', 'reserve a missing field as null, or skip it')
         .choices(['reserve', 'skip'])
@@ -49,16 +52,16 @@ export function addUniqueCommand(
     .addHelpText(
       'after',
       `
-  init      make the proxy collections, or check those that are there
-  backfill  reserve the values of the documents that are there
+  init      create the proxy collections, or check existing ones
+  backfill  reserve the values of existing documents
   verify    compare documents and reservations
-  repair    mend what can be mended, and list the rest
-  sweep     decide reservations whose time has run out
+  repair    repair inconsistencies, and list those that need a decision
+  sweep     confirm or release expired reservations
 
-Fields with a normal form or a collation need the library itself: both are code of the application.
+Fields with normalize or a collation need the library itself, because both are part of the application.
 
-Exit codes: 0 all is well; 1 duplicates, or something that does not agree; 2 wrong usage, no deployment there, or a proxy collection that
-is not as it has to be.
+Exit codes: 0 no findings; 1 duplicates or inconsistencies; 2 wrong usage, no connection, or a misconfigured proxy
+collection.
 
 Examples:
   shardlab unique init --uri mongodb://127.0.0.1:27017/ --ns records.information --field email

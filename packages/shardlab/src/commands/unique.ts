@@ -4,12 +4,12 @@ import { connectUnique, type Finding, type OnProgress, type UniqueCollection } f
 import { exitCodes } from '../exit-codes.js'
 import type { UniqueAction, UniqueCommandOptions } from './unique-options.js'
 
-/** Wrong input: by its name exit code 2 is chosen. */
+/** Wrong input. The name selects exit code 2. */
 class InputError extends Error {
   override readonly name = 'OptionError'
 }
 
-/** Errors of the library that say what is wrong with what was given. */
+/** Names of the library's errors about wrong input. */
 const inputErrors: ReadonlySet<string> = new Set([
   'MisconfiguredProxyError',
   'RefusedOperationError',
@@ -17,10 +17,10 @@ const inputErrors: ReadonlySet<string> = new Set([
 ])
 
 interface Report {
-  /** As it is printed with `--json`. */
+  /** Printed with `--json`. */
   readonly json: Readonly<Record<string, unknown>>
   readonly text: string
-  /** What a person has to look at. */
+  /** Findings that need attention. */
   readonly findings: readonly Finding[]
 }
 
@@ -36,7 +36,7 @@ export async function unique(action: UniqueAction, options: UniqueCommandOptions
     })
     try {
       const { collection } = connected
-      // A check of a misspelt collection must not make any, and what is reserved needs a place.
+      // Only actions that reserve values create collections: a misspelt name must not create one.
       await collection.init({ make: action === 'init' || action === 'backfill' })
       const report = await withProgress(action, await collection.collection.estimatedDocumentCount(), (onProgress) =>
         reportOf(action, collection, onProgress),
@@ -49,7 +49,7 @@ export async function unique(action: UniqueAction, options: UniqueCommandOptions
   } catch (error) {
     if (error instanceof Error && inputErrors.has(error.name))
       throw new InputError(`${error.message}.`, { cause: error })
-    // What the server answers to wrong names, or to somebody who may not: its own words.
+    // The server's message for invalid names and missing privileges.
     if (error instanceof Error && error.name === 'MongoServerError')
       throw new InputError(`${ns}: ${error.message}`, { cause: error })
     throw error
@@ -59,11 +59,11 @@ export async function unique(action: UniqueAction, options: UniqueCommandOptions
 async function reportOf(action: UniqueAction, collection: UniqueCollection, onProgress: OnProgress): Promise<Report> {
   switch (action) {
     case 'init':
-      return { json: {}, text: 'the proxy collections are as they have to be', findings: [] }
+      return { json: {}, text: 'the proxy collections are ready', findings: [] }
     case 'backfill': {
       const { findings, ...counts } = await collection.backfill(onProgress)
       const { documents, reserved, already, changed } = counts
-      const text = `${documents} documents: ${reserved} reserved, ${already} were before, ${changed} changed meanwhile, ${findings.length} not reserved`
+      const text = `${documents} documents: ${reserved} reserved, ${already} already reserved, ${changed} changed during the run, ${findings.length} not reserved`
       return { json: counts, text, findings }
     }
     case 'verify': {
@@ -77,7 +77,7 @@ async function reportOf(action: UniqueAction, collection: UniqueCollection, onPr
     }
     case 'repair': {
       const { mended, left } = await collection.repair(onProgress)
-      return { json: { mended }, text: `${mended} mended, ${left.length} left`, findings: left }
+      return { json: { mended }, text: `${mended} repaired, ${left.length} not repaired`, findings: left }
     }
     case 'sweep': {
       const counts = await collection.sweep(onProgress)
@@ -99,17 +99,17 @@ function lineOf(finding: Finding): string {
   const owner = JSON.stringify(finding.owner)
   if (finding.kind === 'invalid') return `  invalid: document ${owner}: ${finding.message}`
   const about = `${finding.field} ${JSON.stringify(finding.value)} of document ${owner}`
-  return `  ${finding.kind}: ${about}${'holder' in finding ? `, held by document ${JSON.stringify(finding.holder)}` : ''}`
+  return `  ${finding.kind}: ${about}${'holder' in finding ? `, used by document ${JSON.stringify(finding.holder)}` : ''}`
 }
 
-/** A bar on a terminal; elsewhere nothing. */
+/** Shows a progress bar on a terminal. */
 async function withProgress<T>(
   action: UniqueAction,
   documents: number,
   run: (onProgress: OnProgress) => Promise<T>,
 ): Promise<T> {
   if (process.stderr.isTTY !== true || action === 'init') return run(() => {})
-  // Verifying looks at documents and at reservations.
+  // These actions check documents and reservations.
   const total = action === 'verify' || action === 'repair' ? documents * 2 : documents
   const bar = new SingleBar({
     format: `${action} {bar} {value}/{total}`,

@@ -1,4 +1,4 @@
-/** One try of one write: the reservations that it holds, from the first to the last step. */
+/** One attempt of one write: the reservations that it holds, from its first to its last step. */
 import { BusyDocumentError, DuplicateValueError } from './errors.js'
 import { kindOf } from './port.js'
 import {
@@ -16,7 +16,7 @@ import {
   type Proxy,
   type Reservation,
 } from './proxy.js'
-import { resolve, settle } from './resolve.js'
+import { resolve, finishReservation } from './resolve.js'
 import type { UniqueSpec } from './spec.js'
 import { sameValue } from './values.js'
 import { readMain, repeated, type UniqueEventName, type World } from './world.js'
@@ -26,14 +26,20 @@ export type Values = readonly unknown[]
 interface Held {
   readonly proxy: Proxy
   reservation: Reservation
-  /** Made by this attempt; others were there before, and the main document may have their values. */
+  /**
+   * True: created by this attempt. False: it existed before, and the main document may have its
+   * values.
+   */
   readonly created: boolean
-  /** Values that the main document gets, and that it loses. */
+  /** Values that the main document gains or loses. */
   readonly gained: Set<UniqueSpec>
   readonly lost: Set<UniqueSpec>
 }
 
-/** The main document is not there yet; it has reservations, which it will exchange for others; it may have none. */
+/**
+ * `insert`: the main document does not exist; `change`: it has reservations and will exchange them
+ * for others; `adopt`: it may have none.
+ */
 export type Purpose = 'insert' | 'change' | 'adopt'
 
 export class Attempt {
@@ -42,10 +48,10 @@ export class Attempt {
   readonly #token: unknown
   readonly #purpose: Purpose
   readonly #held: Held[] = []
-  /** When the oldest of the reservations was made or renewed. */
+  /** Time at which the oldest of the reservations was created or renewed. */
   #freshAt: number
-  #cancelBeat: () => void = () => {}
-  #beat: Promise<unknown> = Promise.resolve()
+  #cancelRenewal: () => void = () => {}
+  #renewal: Promise<unknown> = Promise.resolve()
 
   constructor(world: World, owner: unknown, purpose: Purpose) {
     this.#world = world
@@ -55,7 +61,10 @@ export class Attempt {
     this.#freshAt = world.clock.now()
   }
 
-  /** May the main document still be written? At least half of the time must be left, for the write's way to the server. */
+  /**
+   * Whether the main document may still be written. At least half of the time has to be left for
+   * the way of the write to the server.
+   */
   get fresh(): boolean {
     return this.#world.clock.now() <= this.#freshAt + this.#world.reservationMs / 2
   }
@@ -67,7 +76,8 @@ export class Attempt {
    */
   async reserve(proxy: Proxy, values: ReadonlyMap<UniqueSpec, Values>): Promise<void> {
     const wanted = new Map(values)
-    // Two reservations of one document with one `_id` could not lie on one shard, and chunks have to be able to move.
+    // A document has two reservations during a change. With the same `_id` they could not be on one
+    // shard, and chunks have to be able to move.
     let _id = this.#purpose === 'change' ? this.#token : this.owner
     const deadline = this.#deadline()
     while (wanted.size > 0) {
@@ -76,25 +86,26 @@ export class Attempt {
         this.#hold(proxy, reservation, true, heldSpecs(proxy, reservation))
         break
       }
-      let inTheWay = false
+      let conflict = false
       let busy = false
       for (const [spec, wantedValues] of wanted) {
         const holder = await this.#lookup(proxy, spec, wantedValues)
         if (holder === null) continue
-        inTheWay = true
+        conflict = true
         if (wanted.has(spec) && (await this.#claim(proxy, spec, wantedValues, holder, wanted))) busy = true
       }
-      // Nobody holds the values: it is the _id that is taken, by a reservation of another value for the same document.
-      if (!inTheWay && (await this.#isTaken(proxy))) _id = this.#token
+      // The values are free, so the conflict is about the _id: a reservation of another value for
+      // the same document has it.
+      if (!conflict && (await this.#isTaken(proxy))) _id = this.#token
       if (busy) await this.#wait(deadline)
     }
-    this.#tell('reserved', [...values.keys()])
+    this.#emit('reserved', [...values.keys()])
   }
 
   /**
-   * Takes the values that the main document has and is about to lose back to *reserved*. Values without a reservation of this document
-   * are none of its business.
-   * @throws BusyDocumentError when another attempt keeps them for too long
+   * Changes the reservations of values that the main document is about to lose to *reserved*.
+   * Values without a reservation of this document stay as they are.
+   * @throws BusyDocumentError when another attempt holds them for too long
    */
   async demote(proxy: Proxy, spec: UniqueSpec, values: Values): Promise<void> {
     const { clock } = this.#world
@@ -108,7 +119,7 @@ export class Attempt {
       if (holder === null || !sameValue(ownerOf(holder), this.owner)) return
       if (sameValue(holder.attempt, this.#token)) {
         const held = this.#hold(proxy, holder, false, [])
-        // The new value may be the old one by the index's comparison.
+        // The index may treat the new value and the old one as equal.
         if (!held.gained.has(spec)) held.lost.add(spec)
         return
       }
@@ -117,16 +128,16 @@ export class Attempt {
     }
   }
 
-  /** Starts to renew the reservations until the attempt ends. */
+  /** Renews the reservations periodically until the attempt ends. */
   keepAlive(): void {
     const { clock, reservationMs } = this.#world
     if (clock.after === undefined || this.#held.length === 0) return
     const beat = (): void => {
-      // A reservation that is lost shows when it is confirmed.
-      this.#beat = this.renew().catch(() => {})
-      this.#cancelBeat = clock.after!(reservationMs / 3, beat)
+      // A lost reservation is detected when it is confirmed.
+      this.#renewal = this.renew().catch(() => {})
+      this.#cancelRenewal = clock.after!(reservationMs / 3, beat)
     }
-    this.#cancelBeat = clock.after(reservationMs / 3, beat)
+    this.#cancelRenewal = clock.after(reservationMs / 3, beat)
   }
 
   /** Gives all reservations the full time again. @returns false: one is lost */
@@ -143,47 +154,51 @@ export class Attempt {
     return true
   }
 
-  /** The main document was certainly not written: takes everything back. Steps that fail are left to a sweep. */
+  /**
+   * Undoes all reservations, after the main document was certainly not written. A sweep does the
+   * steps that fail.
+   */
   async compensate(): Promise<void> {
     await this.abandon()
-    if (this.#held.length > 0) this.#tell('compensated', this.#specs())
+    if (this.#held.length > 0) this.#emit('compensated', this.#specs())
     for (const { proxy, reservation, created } of this.#held) {
-      await this.#orLeave(async () => {
-        if (created) await settle(this.#world, proxy, reservation, heldSpecs(proxy, reservation))
+      await this.#leaveToSweep(async () => {
+        if (created) await finishReservation(this.#world, proxy, reservation, heldSpecs(proxy, reservation))
         else await resolve(this.#world, proxy, reservation)
       })
     }
   }
 
   /**
-   * The main document was written: confirms what it gained, releases what it lost.
-   * @returns the specs whose reservations are not there any more
+   * Confirms the gained values and releases the lost ones, after the main document was written.
+   * @returns the specs whose reservations no longer exist
    */
   async finish(): Promise<UniqueSpec[]> {
     await this.abandon()
     const missing: UniqueSpec[] = []
-    // First what must not be given away.
+    // Gained values first: they must not be given to another document.
     for (const { proxy, reservation, gained, lost } of this.#held.toSorted((a, b) => b.gained.size - a.gained.size)) {
-      await this.#orLeave(async () => {
-        if (!(await settle(this.#world, proxy, reservation, [...lost]))) missing.push(...gained)
+      await this.#leaveToSweep(async () => {
+        if (!(await finishReservation(this.#world, proxy, reservation, [...lost]))) missing.push(...gained)
         else {
-          this.#tell('confirmed', [...gained])
-          this.#tell('released', [...lost])
+          this.#emit('confirmed', [...gained])
+          this.#emit('released', [...lost])
         }
       })
     }
     return missing
   }
 
-  /** Nothing more is done, and nothing is renewed. */
+  /** Stops renewing, and does nothing else. */
   abandon(): Promise<unknown> {
-    this.#cancelBeat()
-    return this.#beat
+    this.#cancelRenewal()
+    return this.#renewal
   }
 
   /**
-   * A reservation is in the way of a new one. Takes it, after which its specs are no longer wanted, or clears it away.
-   * @returns true: another attempt for the same document has it, which is to be waited for
+   * Handles a reservation that conflicts with a new one: takes it over, after which its specs are
+   * no longer wanted, or removes it.
+   * @returns true: another attempt for the same document holds it, so the caller has to wait
    */
   async #claim(
     proxy: Proxy,
@@ -194,21 +209,21 @@ export class Attempt {
   ): Promise<boolean> {
     const expired = isReserved(holder) && isExpired(holder, this.#world.clock.now())
     if (sameValue(holder.attempt, this.#token)) {
-      // An earlier insert, of which no answer came.
+      // An earlier insert of this attempt whose answer was lost.
       const specs = heldSpecs(proxy, holder).filter((each) => wanted.has(each))
       this.#hold(proxy, holder, !this.#isHeld(proxy, holder), specs)
       for (const each of specs) wanted.delete(each)
     } else if (expired) {
       await this.#sweep(proxy, holder)
     } else if (!sameValue(ownerOf(holder), this.owner)) {
-      this.#tell('conflict', [spec])
+      this.#emit('conflict', [spec])
       throw new DuplicateValueError(spec, values, ownerOf(holder), !isReserved(holder))
     } else if (!isReserved(holder)) {
       if (this.#purpose === 'insert' && (await readMain(this.#world, this.owner)) !== null) {
-        this.#tell('conflict', [spec])
+        this.#emit('conflict', [spec])
         throw new DuplicateValueError(spec, values, this.owner, true)
       }
-      // Left over from the same document, or the same value by the index's comparison.
+      // Left over from the same document, or a value that the index treats as equal.
       const filter = { ...identityFilter(proxy, holder), state: { $ne: 'reserved' } }
       const matched = await repeated(this.#world.clock, () => proxy.port.updateOne(filter, { $set: this.#mark() }))
       if (matched > 0) {
@@ -264,20 +279,20 @@ export class Attempt {
     return held
   }
 
-  /** Another attempt is at work on the same document. */
+  /** Waits for another attempt that is changing the same document. */
   async #wait(deadlineMs: number): Promise<void> {
     const { clock } = this.#world
     if (clock.now() >= deadlineMs) throw new BusyDocumentError(this.owner)
     await clock.sleep(10)
   }
 
-  /** A step after the outcome is decided: when no answer comes, a sweep does it later. */
-  async #orLeave(step: () => Promise<void>): Promise<void> {
+  /** Runs a step after the outcome is decided. If it gets no answer, a sweep does it later. */
+  async #leaveToSweep(step: () => Promise<void>): Promise<void> {
     try {
       await step()
     } catch (error) {
       if (kindOf(error) === null) throw error
-      this.#tell('unsettled', this.#specs())
+      this.#emit('unsettled', this.#specs())
     }
   }
 
@@ -297,7 +312,7 @@ export class Attempt {
     return this.#held.flatMap(({ gained, lost }) => [...gained, ...lost])
   }
 
-  #tell(event: UniqueEventName, specs: readonly UniqueSpec[]): void {
+  #emit(event: UniqueEventName, specs: readonly UniqueSpec[]): void {
     if (specs.length > 0) this.#world.tell({ event, owner: this.owner, fields: specs.map(({ name }) => name) })
   }
 }

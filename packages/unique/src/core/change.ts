@@ -1,4 +1,4 @@
-/** What a write does to one document's unique fields. */
+/** The effect of a write on one document's unique fields. */
 import type { Values } from './attempt.js'
 import { InvalidValueError } from './errors.js'
 import type { Fields } from './port.js'
@@ -7,28 +7,37 @@ import type { UniqueSpec } from './spec.js'
 import { sameValue } from './values.js'
 import type { TransactionScope } from './world.js'
 
-/** What a change does to one document; the fields of `touched` may be written by it, no other unique fields are. */
+/**
+ * The effect of a change on one document. It may write the fields of `touched` and no other unique
+ * fields.
+ */
 export interface Plan {
   readonly touched: readonly UniqueSpec[]
-  /** The touched fields as they are afterwards, inside of a document; null: the document is gone. */
+  /** The touched fields after the change, inside a document; null: the document is deleted. */
   readonly after: Fields | null
 }
 
 export interface Change<R> {
-  /** Reads the document that is to be changed; null: there is none. Of a transaction it gets the scope. */
+  /**
+   * Reads the document to change; null: there is none. Gets the scope of the transaction, if there
+   * is one.
+   */
   readonly find: (scope: TransactionScope | null) => Promise<Fields | null>
   readonly plan: (before: Fields) => Plan
-  /** Changes that document if it still matches the guard; null: it does not. */
+  /** Changes the document if it still matches the guard; null: it does not. */
   readonly write: (before: Fields, guard: Fields, scope: TransactionScope | null) => Promise<R | null>
 }
 
 export interface Changed<R> {
   readonly before: Fields
-  /** Null: it was done, but the answer that said so was lost. */
+  /** Null: the change was made, but the answer was lost. */
   readonly result: R | null
 }
 
-/** Which values a document gets and loses. What was written past the library and cannot be reserved is not lost. */
+/**
+ * The values that a document gains and loses. Old values that cannot be reserved, written without
+ * the library, are not lost.
+ */
 export function changedValues(
   touched: readonly UniqueSpec[],
   before: Fields,
@@ -46,7 +55,7 @@ export function changedValues(
   return { gained, lost }
 }
 
-/** Null for values that cannot be reserved, too. */
+/** Null also for values that cannot be reserved. */
 export function oldValues(spec: UniqueSpec, document: Fields): Values | null {
   try {
     return reservedValuesOf(spec, document)

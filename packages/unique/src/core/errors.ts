@@ -1,4 +1,4 @@
-/** What callers of the library catch. */
+/** The errors of the library. */
 import type { UniqueSpec } from './spec.js'
 
 abstract class UniqueError extends Error {
@@ -7,23 +7,26 @@ abstract class UniqueError extends Error {
   }
 }
 
-/** Another document has the value, or is about to get it. `code` is that of the server's duplicate key error. */
+/**
+ * Another document has the value, or is about to get it. `code` is that of the server's duplicate
+ * key error.
+ */
 export class DuplicateValueError extends UniqueError {
   readonly code = 11000
   readonly codeName = 'DuplicateKey'
   /** The spec's fields, joined by commas. */
   readonly field: string
   readonly fields: readonly string[]
-  /** The value as it is reserved: after `normalize`; of several fields an array. */
+  /** The value as it is reserved, after `normalize`; an array for several fields. */
   readonly value: unknown
   /** `_id` of the main document that has it. */
   readonly owner: unknown
-  /** False: the other write is not done yet, and may still fail. */
+  /** False: the other write is not complete and may still fail. */
   readonly confirmed: boolean
 
   constructor(spec: UniqueSpec, values: readonly unknown[], owner: unknown, confirmed: boolean) {
     super(
-      `duplicate value ${shown(values)} of unique field ${spec.name}: ${confirmed ? 'held' : 'reserved'} by the document ${shown([owner])}`,
+      `duplicate value ${shown(values)} of the unique field ${spec.name}: it is ${confirmed ? 'used' : 'reserved'} by document ${shown([owner])}`,
     )
     this.field = spec.name
     this.fields = spec.fields
@@ -33,54 +36,65 @@ export class DuplicateValueError extends UniqueError {
   }
 }
 
-/** The operation cannot be made safe. The message says why, and what to use instead. */
+/** The operation cannot be made safe. The message contains the reason and an alternative. */
 export class RefusedOperationError extends UniqueError {}
 
 /** A write before `init()`. */
 export class NotInitializedError extends UniqueError {
   constructor() {
-    super('init() has to resolve before the first write: it makes the proxy collections or checks them')
+    super('the collection is not initialized: await init() before the first write')
   }
 }
 
-/** A proxy collection, or the main one, is not as the protocol needs it. */
+/** A proxy collection or the main collection does not meet the requirements of the protocol. */
 export class MisconfiguredProxyError extends UniqueError {}
 
-/** The value of a unique field is of a kind that cannot be reserved. */
+/** The type of a unique field's value cannot be reserved. */
 export class InvalidValueError extends UniqueError {}
 
-/** Another write was changing the same document's unique fields all the time that this one waited. Nothing was changed; may be repeated. */
+/**
+ * Another write was changing the same document's unique fields during the whole wait. Nothing was
+ * changed; the write may be repeated.
+ */
 export class BusyDocumentError extends UniqueError {
   readonly owner: unknown
 
   constructor(owner: unknown) {
-    super(`another write is changing the unique fields of the document ${shown([owner])}`)
+    super(`another write is changing the unique fields of document ${shown([owner])}: retry later`)
     this.owner = owner
   }
 }
 
-/** No answer came, also when asked again: the document may have been written or not. Its values stay reserved for that long. */
+/**
+ * The write got no answer, even after retries, so it is unknown whether the document was written.
+ * Its values stay reserved until the reservations expire.
+ */
 export class UnknownOutcomeError extends UniqueError {
   readonly owner: unknown
 
   constructor(owner: unknown, cause: unknown) {
     super(
-      `whether the document ${shown([owner])} was written is not known: its values stay reserved until that is settled`,
+      `it is unknown whether document ${shown([owner])} was written, and its values stay reserved until the reservations expire: read the document before you retry`,
       { cause },
     )
     this.owner = owner
   }
 }
 
-/** The reservation had expired and was given to another document before this write was confirmed. */
+/** A reservation expired and was given to another document before this write was confirmed. */
 export class ReservationLostError extends UniqueError {
   readonly owner: unknown
-  /** The document that was inserted has been deleted again; false: it is there with a value that may be another document's. */
+  /**
+   * True: the inserted document was deleted again. False: it exists with a value that another
+   * document may have, too.
+   */
   readonly undone: boolean
 
   constructor(owner: unknown, undone: boolean) {
-    const fate = undone ? 'the insert was undone' : 'verify() tells which documents share a value'
-    super(`the reservations for the document ${shown([owner])} were lost before they were confirmed: ${fate}`)
+    const fate = undone ? 'the insert was undone, retry it' : 'run verify() to find the documents that share a value'
+    super(
+      `the reservations of document ${shown([owner])} expired before they were confirmed, and another document has a value: ${fate}`,
+    )
     this.owner = owner
     this.undone = undone
   }

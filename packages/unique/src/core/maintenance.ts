@@ -1,4 +1,4 @@
-/** What is done about all documents: reserving those that were there before, looking for what does not agree, mending it. */
+/** Operations on all documents: reserving existing values, checking and repairing. */
 import { BusyDocumentError, DuplicateValueError, InvalidValueError } from './errors.js'
 import { eachLimited } from './limited.js'
 import type { Fields } from './port.js'
@@ -20,9 +20,12 @@ import type { UniqueSpec } from './spec.js'
 import { sameValue } from './values.js'
 import { readMain, repeated, type World } from './world.js'
 
-/** Something that does not agree. `field` is the spec's name, `value` what is reserved, of several fields an array. */
+/**
+ * An inconsistency. `field` is the spec's name; `value` is the reserved value, an array for several
+ * fields.
+ */
 export type Finding =
-  /** A reservation whose time has run out. */
+  /** A reservation that has expired. */
   | {
       readonly kind: 'expired'
       readonly proxy: string
@@ -48,7 +51,7 @@ export type Finding =
       readonly value: unknown
       readonly holder: unknown
     }
-  /** Two documents have the value. Nothing mends that. */
+  /** Two documents have the value. Not repairable. */
   | {
       readonly kind: 'duplicate'
       readonly owner: unknown
@@ -56,11 +59,11 @@ export type Finding =
       readonly value: unknown
       readonly holder: unknown
     }
-  /** The value cannot be reserved. Nothing mends that. */
+  /** The value cannot be reserved. Not repairable. */
   | { readonly kind: 'invalid'; readonly owner: unknown; readonly message: string }
 
 export interface Progress {
-  /** Documents of both sides that have been looked at. */
+  /** Number of documents and reservations checked so far. */
   readonly looked: number
 }
 
@@ -68,25 +71,28 @@ export type OnProgress = (progress: Progress) => void
 
 export interface BackfillReport {
   readonly documents: number
-  /** Documents that were reserved by this run, that were before, that were changed or deleted meanwhile. */
+  /**
+   * Documents reserved by this run, documents reserved before, and documents changed or deleted
+   * during the run.
+   */
   readonly reserved: number
   readonly already: number
   readonly changed: number
-  /** `duplicate` and `invalid` ones. */
+  /** Findings of the kinds `duplicate` and `invalid`. */
   readonly findings: readonly Finding[]
 }
 
 export interface VerifyReport {
   readonly documents: number
   readonly reservations: number
-  /** Reservations of writes that are under way. */
+  /** Reservations of unfinished writes. */
   readonly inFlight: number
   readonly findings: readonly Finding[]
 }
 
 export interface RepairReport {
   readonly mended: number
-  /** What only a person can decide. */
+  /** Findings that need a decision of the user. */
   readonly left: readonly Finding[]
 }
 
@@ -95,7 +101,6 @@ export interface SweepReport {
   readonly released: number
 }
 
-/** How many documents are looked at at a time. */
 const concurrency = 16
 
 export class Maintenance {
@@ -107,7 +112,10 @@ export class Maintenance {
     this.#protocol = protocol
   }
 
-  /** Reserves the values of all documents. What is reserved already is passed over, so it may be run again after a stop. */
+  /**
+   * Reserves the values of all documents. Skips those that are reserved, so an interrupted run may
+   * be repeated.
+   */
   async backfill(onProgress: OnProgress = () => {}): Promise<BackfillReport> {
     const counts = { reserved: 0, already: 0, changed: 0 }
     const findings: Finding[] = []
@@ -125,7 +133,9 @@ export class Maintenance {
     return { documents, ...counts, findings }
   }
 
-  /** Compares both sides while writers are at work. Finds nothing wrong in what is under way. */
+  /**
+   * Compares documents and reservations, also during writes. Unfinished writes are not findings.
+   */
   async verify(onProgress: OnProgress = () => {}): Promise<VerifyReport> {
     const findings: Finding[] = []
     const { documents, reservations, inFlight } = await this.#examine(
@@ -135,7 +145,10 @@ export class Maintenance {
     return { documents, reservations, inFlight, findings }
   }
 
-  /** Verifies and mends: decides expired reservations, removes orphaned ones, reserves what is not. */
+  /**
+   * Verifies and repairs: decides expired reservations, removes orphaned ones, and reserves
+   * unreserved values.
+   */
   async repair(onProgress: OnProgress = () => {}): Promise<RepairReport> {
     const left: Finding[] = []
     let mended = 0
@@ -159,7 +172,7 @@ export class Maintenance {
     return { mended, left }
   }
 
-  /** Decides all reservations whose time has run out. */
+  /** Decides all expired reservations. */
   async sweep(onProgress: OnProgress = () => {}): Promise<SweepReport> {
     const report = { confirmed: 0, released: 0 }
     let looked = 0
@@ -218,7 +231,8 @@ export class Maintenance {
     const main = await readMain(this.#world, owner)
     for (const spec of specs) {
       if (await hasHeldValue(this.#world, proxy, reservation, spec, main)) continue
-      // Whoever is changing the document takes its reservation back to reserved first, with another attempt.
+      // A write that changes the document has first set its reservation to reserved, with another
+      // attempt.
       const filter = { ...identityFilter(proxy, reservation), state: reservation.state ?? { $exists: false } }
       const still = (await repeated(this.#world.clock, () => proxy.port.findOne(filter))) as Reservation | null
       if (still !== null && heldValues(proxy, still, spec) !== null) return { kind: 'orphaned', ...about(spec) }
@@ -234,7 +248,7 @@ export class Maintenance {
     const owner = seen['_id']
     let document: Fields | null = seen
     let finding: { finding: Finding; holder: Reservation | null } | null = null
-    // A second look at what changed between the two reads of the first.
+    // The document may have changed between the two reads, so a finding is checked a second time.
     for (let look = 1; look <= 2 && document !== null; look++, document = await readMain(this.#world, owner)) {
       finding = null
       let values: unknown[] | null
@@ -263,7 +277,10 @@ export class Maintenance {
     return document === null ? null : finding
   }
 
-  /** Asks the main document what becomes of a reservation: of an expired one at once, of another one after taking it. */
+  /**
+   * Confirms or releases a reservation by the main document: an expired one at once, another one
+   * after taking it over.
+   */
   async #decide(proxy: Proxy, reservation: Reservation): Promise<void> {
     if (isReserved(reservation)) return void (await this.#sweep(proxy, reservation))
     const { clock, newToken, reservationMs } = this.#world
@@ -283,7 +300,7 @@ export class Maintenance {
   }
 }
 
-/** What an error of `adopt` says about a document; null: nothing. */
+/** The finding for an error of `adopt`; null: the error is not about the document. */
 function findingOf(owner: unknown, error: unknown): Finding | null {
   if (error instanceof DuplicateValueError)
     return { kind: 'duplicate', owner, field: error.field, value: error.value, holder: error.owner }

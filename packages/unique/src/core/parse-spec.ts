@@ -1,28 +1,30 @@
-/** Checks the options of a spec. */
+/** Checks the options of a unique field. */
 import { RefusedOperationError } from './errors.js'
 import { overlaps, type UniqueSpec, type UniqueSpecOptions } from './spec.js'
 
-/** Fields that proxy documents have for themselves. */
-const ownFields: ReadonlySet<string> = new Set(['_id', 'owner', 'state', 'attempt', 'expiresAt'])
+/** The names of the fields of proxy documents. */
+const proxyFieldNames: ReadonlySet<string> = new Set(['_id', 'owner', 'state', 'attempt', 'expiresAt'])
 
-/** @throws RefusedOperationError for fields that no proxy document can carry */
+/** @throws RefusedOperationError for fields that a proxy document cannot store */
 export function parseSpec(given: string | UniqueSpecOptions): UniqueSpec {
   const options = typeof given === 'string' ? { fields: given } : given
   const fields = typeof options.fields === 'string' ? [options.fields] : [...options.fields]
-  if (fields.length === 0) throw new RefusedOperationError('a unique spec needs at least one field')
+  if (fields.length === 0) throw new RefusedOperationError('a unique combination is empty: name at least one field')
   for (const field of fields) {
-    if (field === '_id') throw new RefusedOperationError('_id is unique by itself: leave it out of the unique fields')
-    if (ownFields.has(field.split('.')[0]!)) {
+    if (field === '_id') throw new RefusedOperationError('_id is always unique: remove it from the unique fields')
+    if (proxyFieldNames.has(field.split('.')[0]!)) {
       throw new RefusedOperationError(
-        `the field ${field} has a name that proxy documents use themselves: it cannot be unique`,
+        `the field ${field} cannot be unique, because proxy documents use this name: rename the field`,
       )
     }
     if (field.split('.').some((part) => part === '' || part.startsWith('$'))) {
-      throw new RefusedOperationError(`'${field}' is not the path of a field`)
+      throw new RefusedOperationError(
+        `'${field}' is not the path of a field: use names joined by dots that do not start with $`,
+      )
     }
   }
   if (fields.some((field, i) => fields.some((other, j) => i !== j && overlaps(field, other)))) {
-    throw new RefusedOperationError(`the fields ${fields.join(', ')} overlap: name each once`)
+    throw new RefusedOperationError(`the fields ${fields.join(', ')} overlap: list each field once`)
   }
   return {
     name: fields.join(','),

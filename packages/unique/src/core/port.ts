@@ -1,33 +1,38 @@
-/** What the protocol needs of a database. Documents and filters are plain objects with BSON values, as the official driver takes them. */
+/**
+ * The protocol's interface to a database. Documents and filters are plain objects with BSON values,
+ * as in the official driver.
+ */
 
 export type Fields = Record<string, unknown>
 
-/** A collation document as the server takes it. */
+/** A collation document in the server's form. */
 export type Collation = Readonly<{ locale: string } & Record<string, unknown>>
 
 export interface PortOptions {
-  /** For comparing values as a unique index of that collation does. */
+  /** Compares values like a unique index with this collation. */
   readonly collation?: Collation
 }
 
 /**
- * One collection. Every write is acknowledged, every read is of the latest acknowledged state. Methods reject with a `PortError`, and
- * with anything else when it is nothing that the protocol should handle.
+ * One collection. Every write is acknowledged, and every read sees the latest acknowledged state.
+ * Methods reject with a `PortError`; the protocol does not handle any other error.
  */
 export interface CollectionPort {
   insertOne(document: Fields): Promise<void>
   findOne(filter: Fields, options?: PortOptions): Promise<Fields | null>
-  /** @returns how many documents matched: 0 or 1 */
+  /** @returns the number of documents that matched: 0 or 1 */
   updateOne(filter: Fields, update: Fields, options?: PortOptions): Promise<number>
-  /** @returns how many documents were deleted: 0 or 1 */
+  /** @returns the number of documents deleted: 0 or 1 */
   deleteOne(filter: Fields, options?: PortOptions): Promise<number>
-  /** @returns the document as it is after the update, or null */
+  /** @returns the document after the update, or null */
   findOneAndUpdate(filter: Fields, update: Fields, options?: PortOptions): Promise<Fields | null>
 }
 
-/** A collection that can be read as a whole, which backfill, verify, repair and sweep need. */
+/** A collection that can be read as a whole, for backfill, verify, repair and sweep. */
 export interface ReadablePort extends CollectionPort {
-  /** Streams all documents that match; documents that change meanwhile may be seen or not. */
+  /**
+   * Streams all documents that match. Documents that change during the read may be included or not.
+   */
   find(filter: Fields): AsyncIterable<Fields>
 }
 
@@ -35,18 +40,21 @@ export interface Clock {
   /** Milliseconds since 1970, for `expiresAt`. */
   now(): number
   sleep(durationMs: number): Promise<void>
-  /** Calls `run` after that time unless cancelled; absent: long writes do not renew their reservations. */
+  /**
+   * Calls `run` after that time; returns a function that cancels it. Absent: long writes do not
+   * renew their reservations.
+   */
   after?(durationMs: number, run: () => void): () => void
 }
 
 /**
  * - `duplicate`: a unique index refused the write; nothing was written.
  * - `refused`: the server refused it for another reason; nothing was written.
- * - `unknown`: it may or may not have happened.
+ * - `unknown`: the outcome is unknown.
  */
 export type PortErrorKind = 'duplicate' | 'refused' | 'unknown'
 
-/** `cause` is the error of the driver, which is what callers get to see. */
+/** `cause` is the driver's error, which is passed to callers. */
 export class PortError extends Error {
   override readonly name = 'PortError'
   readonly kind: PortErrorKind
@@ -57,12 +65,12 @@ export class PortError extends Error {
   }
 }
 
-/** The kind of a PortError, null for any other error. */
+/** The kind of a PortError; null for any other error. */
 export function kindOf(error: unknown): PortErrorKind | null {
   return error instanceof PortError ? error.kind : null
 }
 
-/** Of a PortError the driver's error, where there is one. */
+/** The driver's error in a PortError if there is one; else the error itself. */
 export function causeOf(error: unknown): unknown {
   return error instanceof PortError && error.cause !== undefined ? error.cause : error
 }

@@ -1,6 +1,7 @@
 /**
- * Inserting, changing and deleting documents of a collection whose unique fields are reserved in proxy collections: the state table of
- * the README. `write` functions do the main collection's part; they reject with a PortError.
+ * The protocol of the README's state table: inserts, changes and deletes documents of a collection
+ * whose unique fields are reserved in proxy collections. The `write` functions write the main
+ * collection; they reject with a PortError.
  */
 import { Attempt, type Values } from './attempt.js'
 import { changedValues, oldValues, type Change, type Changed } from './change.js'
@@ -13,8 +14,11 @@ import { changeInTransaction, insertInTransaction } from './transaction.js'
 import { sameValue } from './values.js'
 import { readMain, repeated, type TransactionScope, type World } from './world.js'
 
-/** How often a change begins anew because the document was changed under it, and an insert because it was overtaken. */
-const triesMax = 30
+/**
+ * Attempts of a change whose document was changed by another write, and of an insert whose
+ * reservations expired.
+ */
+const maxTries = 30
 
 export class UniqueProtocol {
   readonly #world: World
@@ -25,12 +29,13 @@ export class UniqueProtocol {
   }
 
   /**
-   * Inserts a document, which has its `_id`.
-   * @throws DuplicateValueError, InvalidValueError, BusyDocumentError, UnknownOutcomeError, ReservationLostError, or what the driver threw
+   * Inserts a document, which must have an `_id`.
+   * @throws DuplicateValueError, InvalidValueError, BusyDocumentError, UnknownOutcomeError,
+   *   ReservationLostError, or the driver's error
    */
   async insert(document: Fields, write: (scope: TransactionScope | null) => Promise<unknown>): Promise<void> {
     const wanted = this.#valuesOf(document, this.#world.specs)
-    if (wanted.size === 0) return void (await bare(() => write(null)))
+    if (wanted.size === 0) return void (await withDriverErrors(() => write(null)))
     if (await this.#transacted((world) => insertInTransaction(world, document, wanted, write))) return
     for (let tries = 1; ; tries++) {
       const attempt = new Attempt(this.#world, document['_id'], 'insert')
@@ -38,7 +43,7 @@ export class UniqueProtocol {
       const happened = (main: Fields | null): boolean => main !== null && this.#has(main, wanted)
       const written = await this.#written(attempt, () => write(null).then(() => true as const), happened)
       if (written === null) {
-        if (tries === triesMax) throw new BusyDocumentError(attempt.owner)
+        if (tries === maxTries) throw new BusyDocumentError(attempt.owner)
         continue
       }
       const missing = await attempt.finish()
@@ -56,15 +61,15 @@ export class UniqueProtocol {
     const transacted = await this.#transacted((world) => changeInTransaction(world, { find, plan, write }))
     if (transacted) return transacted.result
     let owner: unknown = null
-    for (let tries = 1; tries <= triesMax; tries++) {
-      const before = await bare(() => repeated(this.#world.clock, () => find(null)))
+    for (let tries = 1; tries <= maxTries; tries++) {
+      const before = await withDriverErrors(() => repeated(this.#world.clock, () => find(null)))
       if (before === null) return null
       const { touched, after } = plan(before)
       const guard = guardOf(touched, before)
       const { gained, lost } = changedValues(touched, before, after)
       owner = before['_id']
       if (gained.size + lost.size === 0) {
-        const result = await bare(() => write(before, guard, null))
+        const result = await withDriverErrors(() => write(before, guard, null))
         if (result !== null) return { before, result }
       } else {
         const attempt = new Attempt(this.#world, owner, 'change')
@@ -75,7 +80,7 @@ export class UniqueProtocol {
           }
         })
         const happened = (main: Fields | null): boolean =>
-          after === null ? main === null : main !== null && isAs(main, after, [...gained.keys(), ...lost.keys()])
+          after === null ? main === null : main !== null && sameFields(main, after, [...gained.keys(), ...lost.keys()])
         const written = await this.#written(attempt, () => write(before, guard, null), happened)
         if (written !== null) {
           const missing = await attempt.finish()
@@ -88,7 +93,10 @@ export class UniqueProtocol {
     throw new BusyDocumentError(owner)
   }
 
-  /** Reserves the values of a document that is there already, and confirms them if it still has them. @throws as `insert` */
+  /**
+   * Reserves the values of an existing document, and confirms them if it still has them. @throws as
+   * `insert`
+   */
   async adopt(document: Fields): Promise<'reserved' | 'already' | 'changed'> {
     const { main, clock, proxies } = this.#world
     const wanted = this.#valuesOf(document, this.#world.specs)
@@ -118,7 +126,7 @@ export class UniqueProtocol {
     }
   }
 
-  /** What fails before the main write has changed nothing: it is taken back. */
+  /** Undoes the reservations when an error occurs before the main write. */
   async #reserving(attempt: Attempt, reserve: () => Promise<void>): Promise<void> {
     try {
       await reserve()
@@ -129,8 +137,8 @@ export class UniqueProtocol {
   }
 
   /**
-   * Does the main write, again while its outcome is unknown.
-   * @returns null: certainly not done, and compensated
+   * Runs the main write, and repeats it while its outcome is unknown.
+   * @returns null: it was certainly not done, and its reservations were undone
    */
   async #written<R>(
     attempt: Attempt,
@@ -140,10 +148,10 @@ export class UniqueProtocol {
     let answered = true
     attempt.keepAlive()
     for (let tries = 1; ; tries++) {
-      // Renewing may take so long that it has to be done again.
+      // Renewing may take so long that it has to be repeated.
       while (!attempt.fresh) {
         if (await attempt.renew().catch(() => false)) continue
-        // The values may be another document's by now.
+        // The values may belong to another document by now.
         if (!answered) throw await this.#unknown(attempt, null)
         await attempt.compensate()
         return null
@@ -186,8 +194,9 @@ export class UniqueProtocol {
   }
 
   /**
-   * Reservations were gone when they were to be confirmed. If nobody else has them, or the document has other values by now, no harm is
-   * done; otherwise the write is undone where that is possible.
+   * Handles reservations that no longer existed when they were to be confirmed. If the values are
+   * free or the document has other values by now, nothing is wrong. Otherwise the write is undone
+   * if possible.
    * @throws ReservationLostError
    */
   async #recover(
@@ -204,7 +213,7 @@ export class UniqueProtocol {
       await this.#reserveAll(again, lost)
     } catch (error) {
       await again.compensate()
-      // Another attempt for the same document looks after its values.
+      // Another attempt for the same document handles its values.
       if (error instanceof BusyDocumentError) return
       if (!(error instanceof DuplicateValueError)) throw causeOf(error)
       throw new ReservationLostError(attempt.owner, await undo())
@@ -240,7 +249,7 @@ export class UniqueProtocol {
     return [...wanted].every(([spec, values]) => sameValue(oldValues(spec, main), values))
   }
 
-  /** Does it in a transaction. @returns null where that cannot be */
+  /** @returns null: transactions are off or refused by the deployment */
   async #transacted<T>(body: (world: World) => Promise<T | 'refused'>): Promise<{ readonly result: T } | null> {
     if (this.#world.transactions === null || this.#transactionsRefused) return null
     const result = await body(this.#world)
@@ -250,7 +259,7 @@ export class UniqueProtocol {
   }
 }
 
-/** Is this value reserved or confirmed for this document? */
+/** Whether this value is reserved or confirmed for this document. */
 async function isHeldBy(
   world: World,
   proxy: Proxy,
@@ -266,13 +275,13 @@ async function isHeldBy(
   )
 }
 
-/** Does a document have the fields of these specs as another one has them? */
-function isAs(main: Fields, after: Fields, specs: readonly UniqueSpec[]): boolean {
+/** Whether two documents have the same values in the fields of these specs. */
+function sameFields(main: Fields, after: Fields, specs: readonly UniqueSpec[]): boolean {
   return specs.every((spec) => sameValue(rawValuesOf(spec, main), rawValuesOf(spec, after)))
 }
 
-/** Without reservations an error of the driver is just that. */
-async function bare<T>(write: () => Promise<T>): Promise<T> {
+/** Rethrows the driver's error of a PortError. */
+async function withDriverErrors<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write()
   } catch (error) {

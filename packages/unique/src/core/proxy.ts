@@ -7,16 +7,18 @@ import { sameValue } from './values.js'
 export interface Proxy {
   readonly name: string
   readonly port: ReadablePort
-  /** Whose values its documents hold: one where it is sharded, else any number. */
+  /** The specs whose values it stores: one if it is sharded, any number otherwise. */
   readonly specs: readonly UniqueSpec[]
-  /** It is sharded on its spec's fields: single writes have to name their values. */
+  /** It is sharded by its spec's fields, so single writes have to contain their values. */
   readonly sharded: boolean
 }
 
-/** A document of a proxy collection. One that was made by hand has no `state` and no `attempt`. */
+/**
+ * A document of a proxy collection. One that was created by hand has no `state` and no `attempt`.
+ */
 export interface Reservation extends Fields {
   readonly _id: unknown
-  /** The main document's `_id`, where `_id` is not that. */
+  /** The main document's `_id` if `_id` is not. */
   readonly owner?: unknown
   readonly state?: 'reserved' | 'confirmed'
   readonly attempt?: unknown
@@ -28,11 +30,14 @@ export const ownerOf = (reservation: Reservation): unknown =>
 
 export const isReserved = ({ state }: Reservation): boolean => state === 'reserved'
 
-/** Has its time run out? Without a time there is nothing to wait for. */
+/** Whether it has expired. Without `expiresAt` it has. */
 export const isExpired = ({ expiresAt }: Reservation, nowMs: number): boolean =>
   expiresAt === undefined || expiresAt.getTime() < nowMs
 
-/** The values that a reservation holds for a spec; null: none. A document of a sharded proxy always holds its spec's. */
+/**
+ * The values that a reservation holds for a spec; null: none. A document of a sharded proxy always
+ * holds values of its spec.
+ */
 export function heldValues(proxy: Proxy, reservation: Reservation, spec: UniqueSpec): unknown[] | null {
   const values = rawValuesOf(spec, reservation)
   if (!proxy.sharded && values.every((value) => value === undefined)) return null
@@ -44,12 +49,13 @@ export const heldSpecs = (proxy: Proxy, reservation: Reservation): UniqueSpec[] 
 
 /** Matches the reservation that holds these values. */
 export function valueFilter(proxy: Proxy, spec: UniqueSpec, values: readonly unknown[]): Fields {
-  // Where several specs share documents, one without the field is not one with null.
+  // If several specs share documents, a missing field means no reservation, and null a reservation
+  // of null.
   const nothing = proxy.sharded ? { $eq: null } : { $eq: null, $exists: true }
   return Object.fromEntries(spec.fields.map((field, i) => [field, values[i] === null ? nothing : { $eq: values[i] }]))
 }
 
-/** Matches this reservation as long as no other attempt has touched it. */
+/** Matches this reservation if no other attempt has changed it. */
 export function identityFilter(proxy: Proxy, reservation: Reservation): Fields {
   const { _id, attempt } = reservation
   const key = proxy.sharded ? valueFilter(proxy, proxy.specs[0]!, heldValues(proxy, reservation, proxy.specs[0]!)!) : {}
@@ -66,7 +72,10 @@ export function lookup(proxy: Proxy, spec: UniqueSpec, values: readonly unknown[
   return proxy.port.findOne(valueFilter(proxy, spec, values), optionsOf(spec)) as Promise<Reservation | null>
 }
 
-/** Two sightings of one document? On different shards of a proxy there may be several with one `_id`. */
+/**
+ * Whether both are the same document. Different shards of a proxy may have documents with the same
+ * `_id`.
+ */
 export function sameReservation(proxy: Proxy, a: Reservation, b: Reservation): boolean {
   return (
     sameValue(a._id, b._id) &&

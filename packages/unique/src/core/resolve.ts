@@ -1,4 +1,4 @@
-/** Deciding what becomes of a reservation whose writer is gone: the main document knows. */
+/** Decides reservations whose writer is gone by the state of the main document. */
 import type { Fields } from './port.js'
 import {
   heldSpecs,
@@ -18,9 +18,10 @@ import { readMain, repeated, type World } from './world.js'
 import { InvalidValueError } from './errors.js'
 
 /**
- * Confirms what the main document has, releases the rest. Does nothing when somebody else has touched the reservation since it was read.
- * Call it only for one that has expired, or that belongs to the caller and whose main write is certainly not under way.
- * @returns what was done; null: nothing
+ * Confirms the values that the main document has, and releases the others. Does nothing if another
+ * attempt has changed the reservation since it was read. Only for a reservation that has expired,
+ * or that belongs to the caller and whose main write is certainly not in progress.
+ * @returns the action taken; null: none
  */
 export async function resolve(
   world: World,
@@ -38,12 +39,12 @@ export async function resolve(
         expiresAt: reservation.expiresAt === undefined ? { $exists: false } : { $eq: reservation.expiresAt },
       }
     : { state: reservation.state ?? { $exists: false } }
-  const done = await settle(world, proxy, reservation, released, unchanged)
+  const done = await finishReservation(world, proxy, reservation, released, unchanged)
   if (!done) return null
   return released.length === heldSpecs(proxy, reservation).length ? 'released' : 'confirmed'
 }
 
-/** Does a main document have the value that this reservation holds for the spec? */
+/** Whether a main document has the value that this reservation holds for the spec. */
 export async function hasHeldValue(
   world: World,
   proxy: Proxy,
@@ -54,12 +55,13 @@ export async function hasHeldValue(
   const values = main === null ? null : validValues(spec, main)
   if (values === null) return false
   if (sameValue(values, heldValues(proxy, reservation, spec))) return true
-  // Whether values that look different are one is the index's decision: a collation, or types that compare equal.
+  // The index decides whether different values are equal: by its collation, or because types
+  // compare as equal.
   const found = await repeated(world.clock, () => lookup(proxy, spec, values))
   return found !== null && sameReservation(proxy, found, reservation)
 }
 
-/** Values that cannot be reserved are nobody's. */
+/** Null for values that cannot be reserved: they have no reservation. */
 function validValues(spec: UniqueSpec, main: Fields): unknown[] | null {
   try {
     return reservedValuesOf(spec, main)
@@ -70,11 +72,12 @@ function validValues(spec: UniqueSpec, main: Fields): unknown[] | null {
 }
 
 /**
- * Ends a reservation: releases these specs, confirms what remains, deletes what holds nothing. Only while its attempt is still the one
- * that it was read with, and `unchanged` matches.
- * @returns false: it was not there any more
+ * Ends a reservation: releases these specs, confirms the remaining ones, and deletes the document
+ * if none remain. Applies only if its attempt is still the one with which it was read, and
+ * `unchanged` matches.
+ * @returns false: it no longer existed
  */
-export async function settle(
+export async function finishReservation(
   { clock }: Pick<World, 'clock'>,
   proxy: Proxy,
   reservation: Reservation,

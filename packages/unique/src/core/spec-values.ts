@@ -4,14 +4,18 @@ import type { Fields } from './port.js'
 import type { UniqueSpec } from './spec.js'
 import { isDocument } from './values.js'
 
-/** The values of a spec in a document as they are: undefined for missing. @throws InvalidValueError for a path through an array */
+/**
+ * The values of a spec in a document, unmodified: undefined for missing. @throws InvalidValueError
+ * for a path through an array
+ */
 export function rawValuesOf(spec: UniqueSpec, document: Fields): unknown[] {
   return spec.fields.map((field) => valueAt(document, field))
 }
 
 /**
- * The values that have to be reserved, null for missing ones; null when the document needs no reservation by this spec.
- * @throws InvalidValueError for arrays, regular expressions and undefined
+ * The values to reserve, null for missing ones; null when the document needs no reservation for
+ * this spec.
+ * @throws InvalidValueError for arrays, regular expressions and values that are not BSON
  */
 export function reservedValuesOf(spec: UniqueSpec, document: Fields): unknown[] | null {
   const raw = rawValuesOf(spec, document)
@@ -26,25 +30,38 @@ export function reservedValuesOf(spec: UniqueSpec, document: Fields): unknown[] 
 
 function checked(value: unknown, field: string): unknown {
   if (Array.isArray(value))
-    throw new InvalidValueError(`${field} is an array: a unique index would keep its elements, not the array`)
+    throw new InvalidValueError(
+      `the value of ${field} is an array, whose elements a unique index would compare one by one: use a single value`,
+    )
   const type = typeof value === 'object' && value !== null && '_bsontype' in value ? value._bsontype : null
   if (value instanceof RegExp || type === 'BSONRegExp')
-    throw new InvalidValueError(`${field} is a regular expression, which no filter can look up`)
-  if (typeof value === 'function' || typeof value === 'symbol') throw new InvalidValueError(`${field} is no BSON value`)
+    throw new InvalidValueError(
+      `the value of ${field} is a regular expression, which no filter can look up: use a string`,
+    )
+  if (typeof value === 'function' || typeof value === 'symbol')
+    throw new InvalidValueError(
+      `the value of ${field} is a ${typeof value}, which is not a BSON value: use a value that BSON can store`,
+    )
   return value
 }
 
 function valueAt(document: Fields, path: string): unknown {
   let value: unknown = document
   for (const part of path.split('.')) {
-    if (Array.isArray(value)) throw new InvalidValueError(`${path} leads through an array: its value would not be one`)
+    if (Array.isArray(value))
+      throw new InvalidValueError(
+        `the path ${path} leads through an array, so it has no single value: use a field outside of arrays`,
+      )
     if (!isDocument(value)) return undefined
     value = value[part]
   }
   return value
 }
 
-/** A filter that only documents with exactly these raw values match, as far as the server's comparison is exact. */
+/**
+ * A filter that only documents with exactly these raw values match, as far as the server's
+ * comparison is exact.
+ */
 export function guardOf(specs: readonly UniqueSpec[], document: Fields): Fields {
   const guard: Fields = {}
   for (const spec of specs) {

@@ -1,4 +1,4 @@
-/** Which fields are unique, and what their values are. */
+/** Unique fields and combinations of fields. */
 import type { Collation, Fields } from './port.js'
 
 /** One field or combination of fields whose values have to be unique. */
@@ -12,21 +12,24 @@ export interface UniqueSpec {
   readonly collation: Collation | null
 }
 
-/** What a spec may be given as. */
+/** A spec in the options of a collection. */
 export interface UniqueSpecOptions {
   readonly fields: string | readonly string[]
   readonly missing?: 'reserve' | 'skip'
-  /** From a field's value to the value that has to be unique, `(email) => email.toLowerCase()`. Never called for null. */
+  /**
+   * Maps a field's value to the value that has to be unique, `(email) => email.toLowerCase()`. Not
+   * called for null.
+   */
   normalize?(value: unknown, field: string): unknown
   readonly collation?: Collation
 }
 
-/** Is one path the other one, or inside of it? */
+/** Whether the paths are equal or one contains the other. */
 export function overlaps(a: string, b: string): boolean {
   return a === b || a.startsWith(`${b}.`) || b.startsWith(`${a}.`)
 }
 
-/** Sets the value at a dotted path, making the documents on the way. */
+/** Sets the value at a dotted path and creates the documents on the path. */
 export function setAt(document: Fields, path: string, value: unknown): void {
   const parts = path.split('.')
   const last = parts.pop()!

@@ -1,4 +1,7 @@
-/** The same writes in one transaction of the server: reservations and document are committed together, and nothing has to be confirmed. */
+/**
+ * Writes in one transaction of the server: reservations and document are committed together, so no
+ * confirmation is needed.
+ */
 import type { Values } from './attempt.js'
 import { BusyDocumentError, DuplicateValueError } from './errors.js'
 import { causeOf, kindOf, PortError, type Fields } from './port.js'
@@ -21,15 +24,18 @@ import type { UniqueSpec } from './spec.js'
 import { sameValue } from './values.js'
 import type { TransactionScope, World } from './world.js'
 
-/** A reservation was in the way; the transaction is over, and what is to be done about it is decided outside. */
-class InTheWay extends Error {
+/**
+ * A reservation conflicts with the write. It ends the transaction; the conflict is resolved
+ * outside.
+ */
+class ReservationConflict extends Error {
   readonly proxy: Proxy
-  /** `_id` of the document that is being written. */
+  /** `_id` of the document to write. */
   readonly owner: unknown
   readonly wanted: ReadonlyMap<UniqueSpec, Values>
 
   constructor(proxy: Proxy, owner: unknown, wanted: ReadonlyMap<UniqueSpec, Values>) {
-    super('a reservation is in the way')
+    super('a reservation conflicts with the write')
     this.proxy = proxy
     this.owner = owner
     this.wanted = wanted
@@ -42,7 +48,7 @@ export function insertInTransaction(
   wanted: ReadonlyMap<UniqueSpec, Values>,
   write: (scope: TransactionScope) => Promise<unknown>,
 ): Promise<true | 'refused'> {
-  return untilFree(world, async (scope) => {
+  return retryConflicts(world, async (scope) => {
     await reserveAll(world, scope, document['_id'], wanted)
     await write(scope)
     return true as const
@@ -53,7 +59,7 @@ export async function changeInTransaction<R>(
   world: World,
   { find, plan, write }: Change<R>,
 ): Promise<Changed<R> | null | 'refused'> {
-  return untilFree(world, async (scope): Promise<Changed<R> | null> => {
+  return retryConflicts(world, async (scope): Promise<Changed<R> | null> => {
     const before = await find(scope)
     if (before === null) return null
     const { touched, after } = plan(before)
@@ -63,9 +69,9 @@ export async function changeInTransaction<R>(
     }
     await reserveAll(world, scope, before['_id'], gained)
     const result = await write(before, guardOf(touched, before), scope)
-    // Inside of a transaction the document that was read is the one that is written.
+    // In a transaction the document cannot change between read and write.
     if (result === null)
-      throw new PortError('refused', 'the document that was read in the transaction does not match any more')
+      throw new PortError('refused', 'the document that the transaction has read no longer matches the filter')
     return { before, result }
   })
 }
@@ -80,13 +86,13 @@ async function reserveAll(
     const here = new Map([...wanted].filter(([spec]) => proxy.specs.includes(spec)))
     if (here.size === 0) continue
     const attempt = world.newToken()
-    // A failed insert would end the transaction: the `_id` has to be free.
+    // A failed insert would abort the transaction, so the `_id` has to be free.
     const _id = (await proxy.port.findOne({ _id: { $eq: owner } })) === null ? owner : attempt
     const { expiresAt: _, ...reservation } = newReservation(_id, owner, here, { attempt, expiresAt: new Date(0) })
     try {
       await proxy.port.insertOne({ ...reservation, state: 'confirmed' })
     } catch (error) {
-      if (kindOf(error) === 'duplicate') throw new InTheWay(proxy, owner, here)
+      if (kindOf(error) === 'duplicate') throw new ReservationConflict(proxy, owner, here)
       throw error
     }
   }
@@ -95,24 +101,24 @@ async function reserveAll(
 async function release(proxy: Proxy, spec: UniqueSpec, values: Values, owner: unknown): Promise<void> {
   const held = await lookup(proxy, spec, values)
   if (held === null || !sameValue(ownerOf(held), owner)) return
-  // Another write without a transaction is changing this document.
-  if (isReserved(held)) throw new InTheWay(proxy, owner, new Map([[spec, values]]))
+  // A write without a transaction is changing this document.
+  if (isReserved(held)) throw new ReservationConflict(proxy, owner, new Map([[spec, values]]))
   const filter = identityFilter(proxy, held)
   const remaining = heldSpecs(proxy, held).filter((each) => each !== spec)
   if (remaining.length === 0) await proxy.port.deleteOne(filter)
   else await proxy.port.updateOne(filter, { $unset: Object.fromEntries(spec.fields.map((field) => [field, ''])) })
 }
 
-/** Runs the transaction, again after what was in its way is cleared. */
-async function untilFree<T>(world: World, body: (scope: TransactionScope) => Promise<T>): Promise<T | 'refused'> {
+/** Runs the transaction, and repeats it after each conflict is resolved. */
+async function retryConflicts<T>(world: World, body: (scope: TransactionScope) => Promise<T>): Promise<T | 'refused'> {
   const deadlineMs = world.clock.now() + world.busyMs
   for (;;) {
     try {
       const outcome = await world.transactions!.run(body)
       return outcome.refused ? 'refused' : outcome.result
     } catch (error) {
-      if (!(error instanceof InTheWay)) throw causeOf(error)
-      await clear(world, error)
+      if (!(error instanceof ReservationConflict)) throw causeOf(error)
+      await resolveConflict(world, error)
       if (world.clock.now() >= deadlineMs) throw new BusyDocumentError(error.owner)
       await world.clock.sleep(10)
     }
@@ -120,7 +126,7 @@ async function untilFree<T>(world: World, body: (scope: TransactionScope) => Pro
 }
 
 /** @throws DuplicateValueError when another document holds one of the values */
-async function clear(world: World, { proxy: { name }, owner, wanted }: InTheWay): Promise<void> {
+async function resolveConflict(world: World, { proxy: { name }, owner, wanted }: ReservationConflict): Promise<void> {
   const proxy = world.proxies.find((each) => each.name === name)!
   for (const [spec, values] of wanted) {
     const holder: Reservation | null = await lookup(proxy, spec, values)

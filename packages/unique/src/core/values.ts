@@ -1,8 +1,9 @@
-/** Comparing BSON values without knowing the library that made them: by `_bsontype`, as every version of it has. */
+/** Compares BSON values without a BSON library: `_bsontype` is the same in every version. */
 
 /**
- * Are these certainly the same value? Numbers compare by value whatever their type. False for what a collation would call equal, and
- * for exotic types: callers treat false as "ask the server".
+ * Whether the values are certainly equal. Numbers compare by value whatever their type. False for
+ * values that only a collation treats as equal, and for rare types: callers then leave the decision
+ * to the server.
  */
 export function sameValue(a: unknown, b: unknown): boolean {
   const left = plain(a)
@@ -24,7 +25,7 @@ export function sameValue(a: unknown, b: unknown): boolean {
   if (Array.isArray(left) !== Array.isArray(right)) return false
   const leftFields = Object.entries(left)
   const rightFields = Object.entries(right)
-  // Order counts: two documents with the same fields in another order are two values.
+  // Documents with the same fields in another order are different values.
   return (
     leftFields.length === rightFields.length &&
     leftFields.every(([name, value], i) => name === rightFields[i]![0] && sameValue(value, rightFields[i]![1]))
@@ -37,7 +38,7 @@ interface BsonValue {
   valueOf(): unknown
 }
 
-/** A value of a BSON class as a plain one that differs wherever the value differs. */
+/** A value of a BSON class as a plain value that differs if the value differs. */
 function plain(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('_bsontype' in value)) return value
   const typed = value as BsonValue
@@ -71,7 +72,7 @@ function plain(value: unknown): unknown {
   }
 }
 
-/** Is this a document, not an array and not a value of a BSON class? */
+/** Whether this is a document: neither an array nor a value of a BSON class. */
 export function isDocument(value: unknown): value is Record<string, unknown> {
   return (
     typeof value === 'object' &&

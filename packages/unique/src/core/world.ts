@@ -1,16 +1,19 @@
-/** What the protocol works with, and how it asks again when no answer came. */
+/** The dependencies of the protocol, and retries after lost answers. */
 import { kindOf, type Clock, type Fields, type ReadablePort } from './port.js'
 import type { Proxy } from './proxy.js'
 import type { UniqueSpec } from './spec.js'
 
-/** Names of the events, and of the counters. `compensated`: a write failed and its reservations were taken back. `unsettled`: a step after the main write got no answer and is left to a sweep. */
+/**
+ * Names of the events and of the counters. `compensated`: a write failed and its reservations were
+ * undone. `unsettled`: a step after the main write got no answer; a sweep will do it.
+ */
 export type UniqueEventName = 'reserved' | 'confirmed' | 'released' | 'compensated' | 'conflict' | 'swept' | 'unsettled'
 
 export interface UniqueEvent {
   readonly event: UniqueEventName
   /** `_id` of the main document. */
   readonly owner: unknown
-  /** Names of the specs that it is about. */
+  /** Names of the specs. */
   readonly fields: readonly string[]
 }
 
@@ -19,7 +22,7 @@ export interface World {
   readonly proxies: readonly Proxy[]
   readonly specs: readonly UniqueSpec[]
   readonly clock: Clock
-  /** A value that no other call ever gives, for the attempts. */
+  /** Returns a unique value for each attempt. */
   readonly newToken: () => unknown
   readonly reservationMs: number
   readonly busyMs: number
@@ -27,18 +30,18 @@ export interface World {
   readonly transactions: Transactions | null
 }
 
-/** What a write inside of a transaction works with. */
+/** The collections inside a transaction. */
 export interface TransactionScope {
   readonly main: ReadablePort
   readonly proxies: readonly Proxy[]
-  /** What the main collection's write has to be given. */
+  /** The session for the write of the main collection. */
   readonly session: unknown
 }
 
 export interface Transactions {
   /**
-   * Runs `body` in one transaction, again when the server asks for that, and commits.
-   * @returns `refused` when the deployment has no transactions; then nothing was done
+   * Runs `body` in one transaction, repeats it if the server asks for that, and commits.
+   * @returns `refused`: the deployment has no transactions, and nothing was done
    */
   run<T>(
     body: (scope: TransactionScope) => Promise<T>,
@@ -47,7 +50,10 @@ export interface Transactions {
 
 const repetitions = 4
 
-/** Does a step, again while its outcome is unknown. The step must be one that may be repeated. @throws the last error */
+/**
+ * Runs a step, and repeats it while its outcome is unknown. The step has to be repeatable. @throws
+ * the last error
+ */
 export async function repeated<T>(clock: Clock, step: () => Promise<T>): Promise<T> {
   for (let i = 1; ; i++) {
     try {

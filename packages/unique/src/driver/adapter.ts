@@ -13,27 +13,27 @@ import { PortError, type Clock, type Fields, type PortErrorKind, type ReadablePo
 import type { Proxy } from '../core/proxy.js'
 import type { Transactions, TransactionScope } from '../core/world.js'
 
-/** Documents of any kind, their `_id` of any type. */
+/** A document with an `_id` of any type. */
 export interface AnyDocument extends Document {
   _id: unknown
 }
 
 export type AnyCollection = Collection<AnyDocument>
 
-/** A port over a driver's collection; with a session, inside of its transaction. */
+/** A port over a driver's collection; with a session, inside its transaction. */
 export function driverPort(collection: AnyCollection, session?: ClientSession): ReadablePort {
   const inSession = session === undefined ? {} : { session }
   return {
     insertOne: async (document) =>
-      void (await answered(() => collection.insertOne(document as AnyDocument, inSession))),
+      void (await withPortErrors(() => collection.insertOne(document as AnyDocument, inSession))),
     findOne: (filter, options) =>
-      answered(() => collection.findOne(filter, { ...options, ...inSession })) as Promise<Fields | null>,
+      withPortErrors(() => collection.findOne(filter, { ...options, ...inSession })) as Promise<Fields | null>,
     updateOne: async (filter, update, options) =>
-      (await answered(() => collection.updateOne(filter, update, { ...options, ...inSession }))).matchedCount,
+      (await withPortErrors(() => collection.updateOne(filter, update, { ...options, ...inSession }))).matchedCount,
     deleteOne: async (filter, options) =>
-      (await answered(() => collection.deleteOne(filter, { ...options, ...inSession }))).deletedCount,
+      (await withPortErrors(() => collection.deleteOne(filter, { ...options, ...inSession }))).deletedCount,
     findOneAndUpdate: (filter, update, options) =>
-      answered(() =>
+      withPortErrors(() =>
         collection.findOneAndUpdate(filter, update, {
           ...options,
           ...inSession,
@@ -45,8 +45,8 @@ export function driverPort(collection: AnyCollection, session?: ClientSession): 
   }
 }
 
-/** Calls the driver and turns its errors into PortErrors with the error as their cause. */
-export async function answered<T>(call: () => Promise<T>): Promise<T> {
+/** Converts the driver's errors to PortErrors with the error as their cause. */
+export async function withPortErrors<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call()
   } catch (error) {
@@ -55,8 +55,8 @@ export async function answered<T>(call: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Codes with which a server says that it did not, or not yet, do what was asked, or that it does not know: elections, shutdowns, time
- * that ran out, shards that cannot be reached. Manual: the errors that make a write retryable; server: `error_codes.yml`.
+ * Codes after which the outcome is unknown: elections, shutdowns, timeouts, unreachable shards.
+ * Manual: the errors that make a write retryable; server: `error_codes.yml`.
  */
 const uncertainCodes: ReadonlySet<number> = new Set([
   6, 7, 24, 43, 46, 50, 64, 79, 89, 91, 100, 133, 134, 175, 189, 202, 262, 317, 358, 384, 9001, 10107, 11600, 11601,
@@ -72,7 +72,7 @@ function kindOfDriverError(error: unknown): PortErrorKind {
     if (duplicateCodes.has(code)) return 'duplicate'
     return uncertainCodes.has(code) || error.hasErrorLabel('RetryableWriteError') ? 'unknown' : 'refused'
   }
-  // Arguments that the driver did not even send, values that are not BSON.
+  // Invalid arguments, which the driver does not send, and values that are not BSON.
   if (error instanceof MongoAPIError && error.name === 'MongoInvalidArgumentError') return 'refused'
   if (error instanceof Error && error.name.startsWith('BSON')) return 'refused'
   return 'unknown'
@@ -89,8 +89,9 @@ export const realClock: Clock = {
 }
 
 /**
- * Codes with which a deployment refuses transactions: a standalone server (20), a storage engine that has none (263), a server that does
- * not know the arguments (9, 72, 40415). They are also those of other mistakes, so the message has to be about it.
+ * Codes with which a deployment refuses transactions: a standalone server (20), a storage engine
+ * without them (263), a server that does not know the arguments (9, 72, 40415). Other errors have
+ * the same codes, so the message is checked, too.
  */
 const refusalCodes: ReadonlySet<number> = new Set([9, 20, 72, 115, 263, 40415])
 
@@ -99,7 +100,7 @@ const isRefusedByServer = (error: unknown): boolean =>
   refusalCodes.has(Number(error.code)) &&
   /transaction|txn|autocommit/i.test(error.message)
 
-/** Transactions of a client's sessions. `scopeOf` binds ports to one. */
+/** @param scopeOf binds ports to the session of a transaction */
 export function driverTransactions(
   client: MongoClient,
   scopeOf: (session: ClientSession) => TransactionScope,
@@ -113,7 +114,7 @@ export function driverTransactions(
             try {
               return await body(scopeOf(session))
             } catch (error) {
-              // The driver decides by its own errors' labels whether to try again.
+              // The driver retries transactions by the labels of its own errors.
               const cause = error instanceof PortError ? error.cause : undefined
               if (cause instanceof MongoError && cause.hasErrorLabel('TransientTransactionError')) throw cause
               if (isRefusedByServer(cause)) throw new Refused(cause as MongoServerError)
@@ -139,11 +140,14 @@ class Refused extends Error {
   }
 }
 
-/** The driver refuses by itself what it knows the deployment cannot do. */
+/**
+ * Whether the driver itself has refused the transaction, because the deployment does not support
+ * it.
+ */
 const isRefusal = (error: unknown): boolean =>
   error instanceof MongoError && error.name === 'MongoCompatibilityError' && /transaction/i.test(error.message)
 
-/** The proxies, with every operation in a session. */
+/** The proxies, with every operation in the session. */
 export function inSession(
   proxies: readonly Proxy[],
   collections: ReadonlyMap<string, AnyCollection>,

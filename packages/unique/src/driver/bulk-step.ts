@@ -1,4 +1,4 @@
-/** One operation of a bulkWrite, by the method that does it alone. */
+/** Maps an operation of a bulkWrite to the method for a single write. */
 import type {
   AnyBulkWriteOperation,
   DeleteOptions,
@@ -19,7 +19,7 @@ import type { DocumentChanges } from './document-changes.js'
 import { checkChange } from './refusals.js'
 import type { UniqueBulkWriteResult } from './results.js'
 
-/** The methods of a collection that the operations of a bulkWrite call. */
+/** The methods of a collection for single writes. */
 export interface SingleWrites<TSchema extends Document> {
   insertOne(document: OptionalUnlessRequiredId<TSchema>, options: InsertOneOptions): Promise<InsertOneResult<TSchema>>
   updateOne(
@@ -41,7 +41,7 @@ export interface SingleWrites<TSchema extends Document> {
   deleteMany(filter: Filter<TSchema>, options: DeleteOptions): Promise<DeleteResult>
 }
 
-/** @throws RefusedOperationError at once, not when it is done */
+/** @throws RefusedOperationError at once, before any operation runs */
 export function bulkStep<TSchema extends Document>(
   collection: SingleWrites<TSchema>,
   changes: DocumentChanges<TSchema>,
@@ -79,6 +79,8 @@ export function bulkStep<TSchema extends Document>(
     case 'deleteMany':
       return async (result) => remove(await collection.deleteMany(filter, all), result)
     default:
-      throw new RefusedOperationError(`bulkWrite has no operation ${name}`)
+      throw new RefusedOperationError(
+        `unknown operation of bulkWrite: ${name}; use insertOne, updateOne, updateMany, replaceOne, deleteOne or deleteMany`,
+      )
   }
 }

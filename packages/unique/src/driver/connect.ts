@@ -1,10 +1,12 @@
-/** The library for programs that have a connection string and names, and no client of their own. */
+/**
+ * Opens a collection by connection string and names, for programs without a client of their own.
+ */
 import { MongoClient } from 'mongodb'
 import { RefusedOperationError } from '../core/errors.js'
 import type { UniqueOptions } from './options.js'
 import { uniqueCollection, type UniqueCollection } from './unique-collection.js'
 
-/** Nobody answers at the connection string, or it is none. */
+/** The connection string is invalid, or no deployment answers. */
 export class UnreachableError extends Error {
   override readonly name = 'UnreachableError'
 }
@@ -22,14 +24,14 @@ export interface ConnectedCollection {
 export async function connectUnique(uri: string, ns: string, options: UniqueOptions): Promise<ConnectedCollection> {
   const dot = ns.indexOf('.')
   if (dot <= 0 || dot === ns.length - 1)
-    throw new RefusedOperationError(`the namespace is '${ns}': it has to be database.collection`)
+    throw new RefusedOperationError(`the namespace '${ns}' is invalid: use database.collection`)
   let client: MongoClient
   try {
     client = new MongoClient(uri, { serverSelectionTimeoutMS: 10_000 })
     await client.connect()
   } catch (error) {
     throw new UnreachableError(
-      `no deployment answers at ${withoutPassword(uri)}: ${error instanceof Error ? error.message : String(error)}`,
+      `cannot connect to ${withoutPassword(uri)}: ${error instanceof Error ? error.message : String(error)}`,
       {
         cause: error,
       },
@@ -44,5 +46,5 @@ export async function connectUnique(uri: string, ns: string, options: UniqueOpti
   }
 }
 
-/** For messages, which end up in logs. */
+/** Removes the password, because messages end up in logs. */
 const withoutPassword = (uri: string): string => uri.replace(/^(\w+(?:\+srv)?:\/\/[^:@/]+):.*@/, '$1:***@')

@@ -1,4 +1,7 @@
-/** Changing one document: finding it, telling what becomes of its unique fields, writing it if it is still as it was found. */
+/**
+ * Changes one document: finds it, computes its unique fields after the change, and writes it if it
+ * has not changed.
+ */
 import {
   BSON,
   type ClientSession,
@@ -16,18 +19,18 @@ import type { Fields } from '../core/port.js'
 import type { UniqueProtocol } from '../core/protocol.js'
 import type { UniqueSpec } from '../core/spec.js'
 import type { TransactionScope } from '../core/world.js'
-import { answered, type AnyCollection, type AnyDocument } from './adapter.js'
+import { withPortErrors, type AnyCollection, type AnyDocument } from './adapter.js'
 import { documentAfter, writtenFields } from './updates.js'
 
 export class DocumentChanges<TSchema extends Document> {
-  /** Fields of the collection's shard key; with their values one shard is asked. */
+  /** Fields of the collection's shard key; with their values a write is targeted to one shard. */
   shardKey: readonly string[] = []
   readonly #collection: Collection<TSchema>
   readonly #reader: AnyCollection
   readonly #protocol: UniqueProtocol
   readonly #specs: readonly UniqueSpec[]
 
-  /** `reader` reads the same collection from primaries, as plain values. */
+  /** @param reader reads the same collection from primaries, as plain values */
   constructor(
     collection: Collection<TSchema>,
     reader: AnyCollection,
@@ -44,13 +47,15 @@ export class DocumentChanges<TSchema extends Document> {
 
   replacementPlan(replacement: WithoutId<TSchema>): (before: Fields) => Plan {
     if (Object.keys(replacement).some((name) => name.startsWith('$'))) {
-      throw new RefusedOperationError('a replacement has no operators: use updateOne or findOneAndUpdate')
+      throw new RefusedOperationError(
+        'a replacement cannot contain update operators: use updateOne or findOneAndUpdate',
+      )
     }
     const after = this.stored(replacement)
     return () => ({ touched: this.#specs, after })
   }
 
-  /** Null: the update does not concern unique fields. */
+  /** Null: the update does not touch unique fields. */
   planOf(update: UpdateFilter<TSchema> | Document[]): ((before: Fields) => Plan) | null {
     const stored = Array.isArray(update) ? (this.stored({ update })['update'] as Fields[]) : this.stored(update)
     const written = writtenFields(this.#specs, stored)
@@ -67,15 +72,18 @@ export class DocumentChanges<TSchema extends Document> {
     const order = sort === undefined ? {} : { sort }
     return this.#protocol.change<R>({
       find: (scope) =>
-        answered(() =>
+        withPortErrors(() =>
           this.#reader.findOne(filter as Filter<AnyDocument>, { ...order, ...sessionOf(scope) }),
         ) as Promise<Fields | null>,
       plan,
-      write: (before, guard, scope) => answered(() => write(this.#target(filter, before, guard), scope)),
+      write: (before, guard, scope) => withPortErrors(() => write(this.#target(filter, before, guard), scope)),
     })
   }
 
-  /** The one document that was read, as long as it still matches. With the shard key one shard is asked. */
+  /**
+   * A filter for the document that was read, if it still matches. The shard key targets the write
+   * to one shard.
+   */
   #target(filter: Filter<TSchema>, before: Fields, guard: Fields): Filter<TSchema> {
     const key = this.shardKey
       .filter((field) => field !== '_id')
@@ -100,11 +108,14 @@ export class DocumentChanges<TSchema extends Document> {
   refuseMany(update: UpdateFilter<TSchema> | Document[]): void {
     if (this.planOf(update) === null) return
     throw new RefusedOperationError(
-      'updateMany of a unique field is refused: which documents it writes is not known before. Use updateOne for each',
+      'updateMany of a unique field is not allowed, because the documents that it writes are unknown before the write: use updateOne for each document',
     )
   }
 
-  /** What the server will have of a document: undefined as null or left out, classes by their toBSON. */
+  /**
+   * The document as the server stores it: undefined as null or left out, classes converted by
+   * toBSON.
+   */
   stored(document: Fields): Fields {
     const { ignoreUndefined = false } = this.#collection.bsonOptions
     return BSON.deserialize(BSON.serialize(document, { ignoreUndefined }), { promoteBuffers: false })

@@ -1,4 +1,4 @@
-/** What the protocol works with, over the official driver. */
+/** The dependencies of the protocol, over the official driver. */
 import { ObjectId, type Collection, type Document } from 'mongodb'
 import type { Proxy } from '../core/proxy.js'
 import type { UniqueEvent, World } from '../core/world.js'
@@ -12,7 +12,10 @@ import {
 } from './adapter.js'
 import type { ParsedOptions } from './options.js'
 
-/** However the caller's collection reads: what is decided on must be what the primaries have, with its types as they are. */
+/**
+ * Decisions need the data of the primaries with unconverted types, whatever the options of the
+ * caller's collection.
+ */
 const primary = {
   readPreference: 'primary',
   readConcern: { level: 'local' },
@@ -24,7 +27,10 @@ const primary = {
   useBigInt64: false,
 } as const
 
-/** @param tell hears of every event. @returns also the main collection as the protocol reads it */
+/**
+ * @param tell receives every event
+ * @returns also the main collection as the protocol reads it
+ */
 export function driverWorld<TSchema extends Document>(
   { db, collectionName }: Collection<TSchema>,
   options: ParsedOptions,

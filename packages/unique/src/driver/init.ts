@@ -1,4 +1,4 @@
-/** Makes the proxy collections that are missing, and refuses those that would not keep values unique. */
+/** Creates missing proxy collections, and refuses those that would not keep values unique. */
 import type { Db, Document } from 'mongodb'
 import { MisconfiguredProxyError } from '../core/errors.js'
 import type { UniqueSpec } from '../core/spec.js'
@@ -9,13 +9,14 @@ export interface ProxyPlan {
   readonly sharded: boolean
 }
 
-/** Is this a sharded cluster? Manual: reference/command/hello */
+/** Whether the deployment is a sharded cluster. Manual: reference/command/hello */
 export async function isShardedCluster(db: Db): Promise<boolean> {
   return (await db.admin().command({ hello: 1 }))['msg'] === 'isdbgrid'
 }
 
 /**
- * The main collection has to compare exactly; its shard key, empty where it has none, makes writes targeted.
+ * Checks that the main collection compares exactly.
+ * @returns the fields of its shard key, for targeted writes; empty: not sharded
  * @throws MisconfiguredProxyError
  */
 export async function checkMain(db: Db, name: string, onCluster: boolean): Promise<readonly string[]> {
@@ -23,24 +24,34 @@ export async function checkMain(db: Db, name: string, onCluster: boolean): Promi
   const options = (info as { options?: Document } | undefined)?.options
   if (options?.['collation'] !== undefined) {
     throw new MisconfiguredProxyError(
-      `${db.databaseName}.${name} has the default collation ${options['collation'].locale}: updates are guarded by exact comparison, so it has to have none`,
+      `${db.databaseName}.${name} has the default collation ${options['collation'].locale}, but updates have to compare old values exactly: use a collection without a default collation`,
     )
   }
   const sharding = onCluster ? await shardingOf(db, name) : null
   return sharding === null ? [] : Object.keys(sharding.key)
 }
 
-/** @throws MisconfiguredProxyError for a proxy collection that is not as it has to be */
+/**
+ * @param make false: only check
+ * @throws MisconfiguredProxyError for a proxy collection that does not meet the requirements
+ */
 export async function prepareProxy(db: Db, plan: ProxyPlan, onCluster: boolean, make: boolean): Promise<void> {
   const ns = `${db.databaseName}.${plan.name}`
   const [info] = await db.listCollections({ name: plan.name }).toArray()
   if (info !== undefined) {
     const { type, options } = info as { type?: string; options?: Document }
     if (type !== undefined && type !== 'collection')
-      throw new MisconfiguredProxyError(`${ns} is a ${type}, not a collection`)
-    if (options?.['capped'] === true) throw new MisconfiguredProxyError(`${ns} is capped: it would forget reservations`)
+      throw new MisconfiguredProxyError(
+        `${ns} is a ${type}, not a collection: use another name for the proxy collection`,
+      )
+    if (options?.['capped'] === true)
+      throw new MisconfiguredProxyError(
+        `${ns} is capped, so it would drop reservations: use a proxy collection that is not capped`,
+      )
     if (options?.['collation'] !== undefined) {
-      throw new MisconfiguredProxyError(`${ns} has a default collation: its _id and values have to compare exactly`)
+      throw new MisconfiguredProxyError(
+        `${ns} has a default collation, but its _id and values have to compare exactly: use a proxy collection without one`,
+      )
     }
   }
   const sharding = onCluster ? await shardingOf(db, plan.name) : null
@@ -49,23 +60,24 @@ export async function prepareProxy(db: Db, plan: ProxyPlan, onCluster: boolean, 
   for (const index of indexes) {
     if (index['expireAfterSeconds'] !== undefined) {
       throw new MisconfiguredProxyError(
-        `${ns} has the TTL index ${index['name']}: it would remove reservations whose documents are there`,
+        `${ns} has the TTL index ${index['name']}, which would remove reservations of existing documents: drop the index`,
       )
     }
   }
   for (const spec of plan.specs) checkIndexes(ns, plan, spec, indexes)
   if (!make) {
-    if (info === undefined) throw new MisconfiguredProxyError(`there is no proxy collection ${ns}: init makes it`)
+    if (info === undefined)
+      throw new MisconfiguredProxyError(`the proxy collection ${ns} does not exist: run init to create it`)
     const missing = plan.specs.find((spec) => indexOf(spec, indexes) === undefined)
     if (missing !== undefined)
-      throw new MisconfiguredProxyError(`${ns} has no unique index on ${missing.name}: init makes it`)
+      throw new MisconfiguredProxyError(`${ns} has no unique index on ${missing.name}: run init to create it`)
     if (plan.sharded && onCluster && sharding === null)
-      throw new MisconfiguredProxyError(`${ns} is not sharded: init shards it`)
+      throw new MisconfiguredProxyError(`${ns} is not sharded: run init to shard it`)
     return
   }
   if (plan.sharded && onCluster && sharding === null) {
     const admin = db.client.db('admin')
-    // Before 6.0 a database has to be told; later it does no harm.
+    // Required before 6.0, harmless later.
     await admin.command({ enableSharding: db.databaseName })
     await admin.command({ shardCollection: ns, key: keyOf(plan.specs[0]!), unique: true })
   }
@@ -102,17 +114,19 @@ function checkSharding(ns: string, plan: ProxyPlan, sharding: Sharding | null): 
   const key = JSON.stringify(sharding.key)
   if (!plan.sharded) {
     throw new MisconfiguredProxyError(
-      `${ns} is sharded by ${key}: with several unique indexes it cannot be. Use proxies: 'sharded', with one collection for each`,
+      `${ns} is sharded by ${key}, so it cannot have several unique indexes: use proxies: 'sharded', with one collection for each field`,
     )
   }
   const wanted = keyOf(plan.specs[0]!)
   if (!sameKey(sharding.key, wanted)) {
     throw new MisconfiguredProxyError(
-      `${ns} is sharded by ${key}, not by ${JSON.stringify(wanted)}: its unique index would not be one over all shards`,
+      `${ns} is sharded by ${key} and not by ${JSON.stringify(wanted)}, so it cannot keep values unique over all shards: use another proxy collection`,
     )
   }
   if (!sharding.unique)
-    throw new MisconfiguredProxyError(`${ns} is sharded by ${key} without unique: true: it keeps nothing unique`)
+    throw new MisconfiguredProxyError(
+      `${ns} is sharded by ${key} without unique: true, so it does not keep values unique: use another proxy collection`,
+    )
 }
 
 function checkIndexes(ns: string, plan: ProxyPlan, spec: UniqueSpec, indexes: readonly Document[]): void {
@@ -120,19 +134,22 @@ function checkIndexes(ns: string, plan: ProxyPlan, spec: UniqueSpec, indexes: re
   if (index === undefined) return
   const name = `the index ${index['name']} of ${ns}`
   if (index['unique'] !== true)
-    throw new MisconfiguredProxyError(
-      `${name} is not unique: it keeps nothing unique. Drop it, init() makes the right one`,
-    )
+    throw new MisconfiguredProxyError(`${name} is not unique: drop it and run init to create a unique one`)
   if (index['partialFilterExpression'] !== undefined)
-    throw new MisconfiguredProxyError(`${name} is partial: it leaves values out`)
+    throw new MisconfiguredProxyError(
+      `${name} is partial, so it does not check all values: drop it and run init to create a complete one`,
+    )
   if (plan.specs.length > 1 && index['sparse'] !== true) {
     throw new MisconfiguredProxyError(
-      `${name} is not sparse: documents that hold other fields' values only would be duplicates of each other`,
+      `${name} is not sparse, so documents with values of other fields only would be duplicates of each other: drop it and run init to create a sparse one`,
     )
   }
   const collation = index['collation']?.locale ?? 'simple'
   const wanted = spec.collation?.locale ?? 'simple'
-  if (collation !== wanted) throw new MisconfiguredProxyError(`${name} has the collation ${collation}, not ${wanted}`)
+  if (collation !== wanted)
+    throw new MisconfiguredProxyError(
+      `${name} has the collation ${collation} and not ${wanted}: drop it and run init to create another one`,
+    )
 }
 
 const keyOf = ({ fields }: UniqueSpec): Record<string, 1> => Object.fromEntries(fields.map((field) => [field, 1]))

@@ -1,11 +1,14 @@
-/** What `uniqueCollection` takes. */
+/** The options of `uniqueCollection`. */
 import { RefusedOperationError } from '../core/errors.js'
 import { parseSpec } from '../core/parse-spec.js'
 import { overlaps, type UniqueSpec, type UniqueSpecOptions } from '../core/spec.js'
 import type { ProxyPlan } from './init.js'
 
 export interface UniqueFieldOptions extends UniqueSpecOptions {
-  /** Name of the spec's proxy collection, where proxies are sharded; default `<collection>.unique.<fields joined by _>`. */
+  /**
+   * Name of the spec's proxy collection, for sharded proxies; default
+   * `<collection>.unique.<fields joined by _>`.
+   */
   readonly proxy?: string
 }
 
@@ -14,13 +17,16 @@ export interface UniqueOptions {
   readonly unique: readonly (string | UniqueFieldOptions)[]
   /** One sharded collection for each spec (default), or one unsharded collection for all. */
   readonly proxies?: 'sharded' | 'unsharded'
-  /** Name of the one proxy collection, where it is unsharded; default `<collection>.unique`. */
+  /** Name of the only proxy collection; default `<collection>.unique` for unsharded proxies. */
   readonly proxy?: string
-  /** `auto`: every write is one transaction, until the server refuses that. Default: `never`. */
+  /**
+   * `auto`: every write is one transaction, unless the server refuses transactions. Default:
+   * `never`.
+   */
   readonly transactions?: 'never' | 'auto'
-  /** How long a reservation holds without news of its writer; default 60,000, at least 1,000. */
+  /** Lifetime of a reservation that its writer does not renew; default 60,000, at least 1,000. */
   readonly reservationMs?: number
-  /** How long a write waits for another one of the same document; default 5,000. */
+  /** How long a write waits for another write of the same document; default 5,000. */
   readonly busyMs?: number
 }
 
@@ -29,31 +35,34 @@ export interface ParsedOptions {
   readonly proxies: readonly ProxyPlan[]
   readonly reservationMs: number
   readonly busyMs: number
-  /** Whether writes are transactions as long as the deployment has them. */
+  /** Whether writes are transactions, unless the deployment refuses them. */
   readonly transactions: boolean
 }
 
-/** @throws RefusedOperationError for what cannot be kept unique */
+/** @throws RefusedOperationError for options that cannot keep values unique */
 export function parseOptions(collection: string, options: UniqueOptions): ParsedOptions {
   const { unique, proxies = 'sharded', transactions = 'never', reservationMs = 60_000, busyMs = 5000 } = options
-  if (unique.length === 0) throw new RefusedOperationError('name at least one unique field')
+  if (unique.length === 0) throw new RefusedOperationError('the option unique is empty: name at least one field')
   if (proxies !== 'sharded' && proxies !== 'unsharded') {
-    throw new RefusedOperationError(`proxies are 'sharded' or 'unsharded', not '${String(proxies)}'`)
+    throw new RefusedOperationError(`the option proxies is '${String(proxies)}': use 'sharded' or 'unsharded'`)
   }
   if (transactions !== 'never' && transactions !== 'auto') {
-    throw new RefusedOperationError(`transactions are 'never' or 'auto', not '${String(transactions)}'`)
+    throw new RefusedOperationError(`the option transactions is '${String(transactions)}': use 'never' or 'auto'`)
   }
   if (!(reservationMs >= 1000))
-    throw new RefusedOperationError(`reservationMs is ${reservationMs}; it has to be at least 1000`)
-  if (!(busyMs >= 0)) throw new RefusedOperationError(`busyMs is ${busyMs}; it must not be negative`)
+    throw new RefusedOperationError(`the option reservationMs is ${reservationMs}: use at least 1000`)
+  if (!(busyMs >= 0)) throw new RefusedOperationError(`the option busyMs is ${busyMs}: use 0 or more`)
   const specs = unique.map(parseSpec)
   specs.forEach((spec, i) => {
     const other = specs.find((each, j) => j < i && each.name === spec.name)
-    if (other !== undefined) throw new RefusedOperationError(`the unique field ${spec.name} is named twice`)
+    if (other !== undefined)
+      throw new RefusedOperationError(`the unique field ${spec.name} is listed twice: list it once`)
   })
   const plans = proxies === 'sharded' ? sharded(collection, specs, options) : [unsharded(collection, specs, options)]
   if (plans.some(({ name }) => name === collection))
-    throw new RefusedOperationError(`${collection} cannot be its own proxy collection: give proxy another name`)
+    throw new RefusedOperationError(
+      `${collection} cannot be its own proxy collection: use another name in the option proxy`,
+    )
   return {
     specs,
     proxies: plans,
@@ -66,13 +75,13 @@ export function parseOptions(collection: string, options: UniqueOptions): Parsed
 function sharded(collection: string, specs: readonly UniqueSpec[], { unique, proxy }: UniqueOptions): ProxyPlan[] {
   if (proxy !== undefined && specs.length > 1) {
     throw new RefusedOperationError(
-      'sharded proxies need one collection for each unique field: give proxy with each field',
+      'the option proxy names one collection, but each unique field needs a sharded proxy collection of its own: set proxy for each field',
     )
   }
   const plans = specs.map((spec, i): ProxyPlan => {
     if (spec.collation !== null) {
       throw new RefusedOperationError(
-        `${spec.name} has a collation, but the index of a shard key compares exactly: use normalize, or proxies: 'unsharded'`,
+        `the unique field ${spec.name} has a collation, but the index of a shard key compares exactly: use normalize, or proxies: 'unsharded'`,
       )
     }
     const given = unique[i]!
@@ -81,7 +90,7 @@ function sharded(collection: string, specs: readonly UniqueSpec[], { unique, pro
   })
   if (new Set(plans.map(({ name }) => name)).size < plans.length) {
     throw new RefusedOperationError(
-      'two unique fields have the same proxy collection: sharded proxies need one for each',
+      'two unique fields have the same sharded proxy collection: use a different name for each',
     )
   }
   return plans
@@ -90,14 +99,16 @@ function sharded(collection: string, specs: readonly UniqueSpec[], { unique, pro
 function unsharded(collection: string, specs: readonly UniqueSpec[], { unique, proxy }: UniqueOptions): ProxyPlan {
   for (const given of unique) {
     if (typeof given !== 'string' && given.proxy !== undefined) {
-      throw new RefusedOperationError('unsharded proxies are one collection: give proxy once, not with a field')
+      throw new RefusedOperationError(
+        'a unique field has the option proxy, but all fields share the unsharded proxy collection: set proxy once, next to unique',
+      )
     }
   }
   const fields = specs.flatMap((spec) => spec.fields)
   const twice = fields.find((field, i) => fields.some((other, j) => i !== j && overlaps(field, other)))
   if (twice !== undefined) {
     throw new RefusedOperationError(
-      `the field ${twice} is in two unique combinations, which one proxy document cannot hold: use proxies: 'sharded'`,
+      `the field ${twice} is in two unique combinations, which an unsharded proxy collection cannot store: use proxies: 'sharded'`,
     )
   }
   return { name: proxy ?? `${collection}.unique`, specs, sharded: false }

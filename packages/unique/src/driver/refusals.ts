@@ -2,7 +2,7 @@
 import type { ClientSession } from 'mongodb'
 import { RefusedOperationError } from '../core/errors.js'
 
-/** Options of single operations that matter here. */
+/** The options of single operations that are checked. */
 export interface AnyOptions {
   readonly writeConcern?: unknown
   readonly upsert?: boolean
@@ -10,36 +10,36 @@ export interface AnyOptions {
   readonly session?: ClientSession | undefined
 }
 
-/** The manual demands acknowledged writes. @throws RefusedOperationError */
+/** The manual requires acknowledged writes. @throws RefusedOperationError */
 export function refuseUnacknowledged(writeConcern: unknown): void {
   if ((writeConcern as { w?: unknown } | undefined)?.w === 0) {
     throw new RefusedOperationError(
-      'write concern w: 0 is refused: without an answer nothing is known of a reservation. Use the default',
+      'write concern w: 0 is not allowed, because reservations need acknowledged writes: use the default write concern',
     )
   }
 }
 
-/** What no write may be given. @throws RefusedOperationError */
+/** Options that no write may have. @throws RefusedOperationError */
 export function checkWrite(options: AnyOptions): void {
   refuseUnacknowledged(options.writeConcern)
   if (options.session?.inTransaction() === true) {
     throw new RefusedOperationError(
-      "a session with a transaction is refused: reservations have to be seen by others at once. Use transactions: 'auto'",
+      "a session in a transaction is not allowed, because other writers have to see reservations at once: use the option transactions: 'auto'",
     )
   }
 }
 
-/** What updates and deletes may not be given. @throws RefusedOperationError */
+/** Options that updates and deletes may not have. @throws RefusedOperationError */
 export function checkChange(options: AnyOptions): void {
   checkWrite(options)
   if (options.upsert === true) {
     throw new RefusedOperationError(
-      'upsert is refused: whether it inserts is not known before. Find the document, and use insertOne where there is none',
+      'upsert is not allowed, because it is unknown before the write whether it inserts: find the document, and use insertOne if there is none',
     )
   }
   if (options.collation !== undefined) {
     throw new RefusedOperationError(
-      'collation is refused: the write is guarded by the exact old values. Use a filter that needs none',
+      'the option collation is not allowed, because the write compares the old values exactly: use a filter that needs no collation',
     )
   }
 }

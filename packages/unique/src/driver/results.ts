@@ -1,4 +1,4 @@
-/** Results in the driver's shapes, and the error of several writes. */
+/** Results in the driver's form, and the error of several writes. */
 import type { DeleteResult, Document, UpdateResult } from 'mongodb'
 
 export const updated = <TSchema extends Document>(matched: 0 | 1): UpdateResult<TSchema> => ({
@@ -16,22 +16,22 @@ export interface UniqueBulkWriteResult {
   matchedCount: number
   modifiedCount: number
   deletedCount: number
-  /** By the operation's place in the list. */
+  /** By the index of the operation. */
   readonly insertedIds: Record<number, unknown>
 }
 
 export interface UniqueWriteError {
-  /** Place of the operation, or of the document, in the list. */
+  /** Index of the operation or of the document. */
   readonly index: number
   readonly error: unknown
 }
 
-/** Some of several writes failed. `code` and `message` are those of the first. */
+/** One or more of several writes failed. `code` and `message` are those of the first error. */
 export class UniqueBulkWriteError extends Error {
   override readonly name = 'UniqueBulkWriteError'
   readonly code: unknown
   readonly writeErrors: readonly UniqueWriteError[]
-  /** What was done. */
+  /** The effect of the writes that succeeded. */
   readonly result: UniqueBulkWriteResult
 
   constructor(writeErrors: readonly UniqueWriteError[], result: UniqueBulkWriteResult) {
@@ -43,10 +43,13 @@ export class UniqueBulkWriteError extends Error {
   }
 }
 
-/** How many writes of an unordered list are under way at a time. */
+/** Concurrent writes of an unordered list. */
 const concurrency = 16
 
-/** Does writes one after the other until one fails, or all of them where order does not matter. @throws UniqueBulkWriteError */
+/**
+ * Runs writes one after the other until one fails, or all of them concurrently if the order does
+ * not matter. @throws UniqueBulkWriteError
+ */
 export async function inBulk(
   writes: readonly ((result: UniqueBulkWriteResult, index: number) => Promise<void>)[],
   ordered: boolean,

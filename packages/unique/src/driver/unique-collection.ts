@@ -36,7 +36,7 @@ import {
 import type { Fields } from '../core/port.js'
 import { UniqueProtocol } from '../core/protocol.js'
 import type { UniqueEvent, UniqueEventName, World } from '../core/world.js'
-import { answered, type AnyCollection, type AnyDocument } from './adapter.js'
+import { withPortErrors, type AnyCollection, type AnyDocument } from './adapter.js'
 import { driverWorld } from './driver-world.js'
 import { checkMain, isShardedCluster, prepareProxy } from './init.js'
 import { parseOptions, type ParsedOptions, type UniqueOptions } from './options.js'
@@ -47,7 +47,10 @@ import { deleted, inBulk, updated, type UniqueBulkWriteResult } from './results.
 
 export type UniqueCounters = Readonly<Record<UniqueEventName, number>>
 
-/** A collection whose writes keep `options.unique` unique. `init()` comes first. @throws RefusedOperationError for options that cannot be */
+/**
+ * A collection whose writes keep `options.unique` unique. Call `init()` first. @throws
+ * RefusedOperationError for invalid options
+ */
 export function uniqueCollection<TSchema extends Document = Document>(
   collection: Collection<TSchema>,
   options: UniqueOptions,
@@ -58,7 +61,7 @@ export function uniqueCollection<TSchema extends Document = Document>(
 export class UniqueCollection<TSchema extends Document = Document> extends EventEmitter<
   Record<UniqueEventName, [UniqueEvent]>
 > {
-  /** The driver's collection, for reading. Writing to it goes past the reservations. */
+  /** The driver's collection, for reading. Writes to it bypass the reservations. */
   readonly collection: Collection<TSchema>
   readonly #options: ParsedOptions
   readonly #reader: AnyCollection
@@ -93,14 +96,14 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
     this.#maintenance = new Maintenance(this.#world, this.#protocol)
   }
 
-  /** How often each event has happened. */
+  /** Number of events by name. */
   get counters(): UniqueCounters {
     return { ...this.#counters }
   }
 
   /**
-   * Makes the proxy collections that are missing, sharded where the deployment is, and checks those that are there.
-   * @param make false: nothing is made, and what is missing is an error
+   * Creates missing proxy collections, sharded on a sharded cluster, and checks existing ones.
+   * @param make false: creates nothing; a missing collection is an error
    * @throws MisconfiguredProxyError
    */
   async init({ make = true }: { readonly make?: boolean } = {}): Promise<this> {
@@ -112,17 +115,20 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
     return this
   }
 
-  /** A document without `_id` gets an ObjectId. @throws DuplicateValueError, and the other errors of the README */
+  /**
+   * A document without `_id` gets an ObjectId. @throws DuplicateValueError, and the other errors of
+   * the README
+   */
   async insertOne(
     document: OptionalUnlessRequiredId<TSchema>,
     options: InsertOneOptions = {},
   ): Promise<InsertOneResult<TSchema>> {
     this.#check(options)
-    // As the driver does, the caller's document gets its _id.
+    // As in the driver, the caller's document gets the _id.
     const withId = document as Fields
     withId['_id'] ??= new ObjectId()
     await this.#protocol.insert(this.#changes.stored(withId), (scope) =>
-      answered(() => this.collection.insertOne(document, { ...options, ...sessionOf(scope) })),
+      withPortErrors(() => this.collection.insertOne(document, { ...options, ...sessionOf(scope) })),
     )
     return { acknowledged: true, insertedId: withId['_id'] as InsertOneResult<TSchema>['insertedId'] }
   }
@@ -140,7 +146,10 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
     return { acknowledged: true, insertedCount, insertedIds: insertedIds as InsertManyResult<TSchema>['insertedIds'] }
   }
 
-  /** @throws RefusedOperationError for an update whose outcome for a unique field is not known before */
+  /**
+   * @throws RefusedOperationError for an update whose result for a unique field is unknown before
+   *   the write
+   */
   async updateOne(
     filter: Filter<TSchema>,
     update: UpdateFilter<TSchema> | Document[],
@@ -158,7 +167,7 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
     return changed === null ? updated(0) : (changed.result ?? updated(1))
   }
 
-  /** Only of fields that are not unique. @throws RefusedOperationError */
+  /** For fields that are not unique only. @throws RefusedOperationError */
   async updateMany(
     filter: Filter<TSchema>,
     update: UpdateFilter<TSchema> | Document[],
@@ -245,7 +254,9 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
     return deleted(changed === null ? 0 : 1)
   }
 
-  /** Deletes the documents that match when it comes to them, one after the other. */
+  /**
+   * Deletes the matching documents one after the other. A document that no longer matches is kept.
+   */
   async deleteMany(filter: Filter<TSchema> = {}, options: DeleteOptions = {}): Promise<DeleteResult> {
     this.#checkChange(options)
     let count = 0
@@ -256,7 +267,10 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
     return deleted(count)
   }
 
-  /** Each operation by itself, in order unless `ordered: false`. What is refused is refused before the first is done. @throws UniqueBulkWriteError */
+  /**
+   * Runs each operation separately, in order unless `ordered: false`. All operations are checked
+   * before the first runs. @throws UniqueBulkWriteError
+   */
   async bulkWrite(
     operations: readonly AnyBulkWriteOperation<TSchema>[],
     options: BulkWriteOptions = {},
@@ -269,7 +283,7 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
     )
   }
 
-  /** Reserves the values of the documents that are there. May be run again, also while writers are at work. */
+  /** Reserves the values of existing documents. May be repeated, also during writes. */
   async backfill(onProgress?: OnProgress): Promise<BackfillReport> {
     this.#mustBeInitialized()
     return this.#maintenance.backfill(onProgress)
@@ -281,13 +295,13 @@ export class UniqueCollection<TSchema extends Document = Document> extends Event
     return this.#maintenance.verify(onProgress)
   }
 
-  /** Verifies, and mends what can be mended without a decision. */
+  /** Verifies, and repairs what needs no decision of the user. */
   async repair(onProgress?: OnProgress): Promise<RepairReport> {
     this.#mustBeInitialized()
     return this.#maintenance.repair(onProgress)
   }
 
-  /** Decides the reservations whose time has run out. */
+  /** Decides the expired reservations. */
   async sweep(onProgress?: OnProgress): Promise<SweepReport> {
     this.#mustBeInitialized()
     return this.#maintenance.sweep(onProgress)

@@ -1,18 +1,21 @@
-/** What an update makes of unique fields, as far as that can be told before it is done. */
+/** Predicts the effect of an update on unique fields. */
 import { RefusedOperationError } from '../core/errors.js'
 import type { Fields } from '../core/port.js'
 import { overlaps, setAt, type UniqueSpec } from '../core/spec.js'
 import { isDocument } from '../core/values.js'
 
-/** Unique fields that an update writes, and the values that it gives them; undefined: it removes the field. */
+/**
+ * Unique fields that an update writes, with their new values; undefined: the update removes the
+ * field.
+ */
 export interface WrittenFields {
   readonly touched: readonly UniqueSpec[]
   readonly values: ReadonlyMap<string, unknown>
 }
 
 /**
- * Manual: reference/operator/update. `$set` and `$unset` of whole values can be told; everything else that concerns a unique field is
- * refused.
+ * Manual: reference/operator/update. The result of `$set` and `$unset` of whole values is known;
+ * everything else that touches a unique field is refused.
  * @throws RefusedOperationError with the reason
  */
 export function writtenFields(specs: readonly UniqueSpec[], update: Fields | readonly Fields[]): WrittenFields {
@@ -35,7 +38,7 @@ export function writtenFields(specs: readonly UniqueSpec[], update: Fields | rea
   return { touched: specs.filter((spec) => spec.fields.some((field) => values.has(field))), values }
 }
 
-/** The document's unique fields after the update; nothing else of it is as it will be. */
+/** The document's unique fields after the update; other fields are not included. */
 export function documentAfter(before: Fields, { touched, values }: WrittenFields): Fields {
   const after: Fields = {}
   for (const field of new Set(touched.flatMap((spec) => spec.fields))) {
@@ -48,13 +51,13 @@ export function documentAfter(before: Fields, { touched, values }: WrittenFields
 function valueAfter(field: string, operator: string, path: string, value: unknown): unknown {
   if (operator !== '$set' && operator !== '$unset') {
     throw new RefusedOperationError(
-      `${operator} of ${path} is refused: the value it gives the unique field ${field} is not known before. Read the document, and $set the value`,
+      `${operator} of ${path} is not allowed, because the new value of the unique field ${field} is unknown before the write: read the document and $set the value`,
     )
   }
-  // Above or at the field the whole value is given; below only a part of it.
+  // A path at or above the field contains its whole value, a path below it only a part.
   if (path !== field && !field.startsWith(`${path}.`)) {
     throw new RefusedOperationError(
-      `${operator} of ${path} is refused: it changes a part of the unique field ${field}. $set the whole of ${field}`,
+      `${operator} of ${path} is not allowed, because it changes a part of the unique field ${field}: $set the whole value of ${field}`,
     )
   }
   if (operator === '$unset') return undefined
@@ -64,7 +67,7 @@ function valueAfter(field: string, operator: string, path: string, value: unknow
 function checkStage(fields: readonly string[], stage: Fields): void {
   const refuse = (what: string): never => {
     throw new RefusedOperationError(
-      `${what} in an update with a pipeline is refused: what it makes of unique fields is not known before. Read the document, and $set the value`,
+      `${what} in an update with a pipeline is not allowed, because its effect on unique fields is unknown before the write: read the document and $set the value`,
     )
   }
   for (const [name, operand] of Object.entries(stage)) {

@@ -1,10 +1,10 @@
-/** Collections in memory that do what the protocol asks of a server, one operation at a time. */
+/** Collections in memory with the operations that the protocol needs, one at a time. */
 import { PortError, type Fields, type PortOptions } from '@shardlab/unique'
 
 export interface UniqueKey {
   readonly fields: readonly string[]
   readonly sparse: boolean
-  /** What has to differ; by default the values. */
+  /** Maps values to the values that have to differ; default: identity. */
   readonly fold?: (value: unknown) => unknown
 }
 
@@ -96,7 +96,7 @@ function matches(document: Fields, filter: Fields, options?: PortOptions): boole
   })
 }
 
-/** What every collation of the model does. */
+/** The effect of every collation of the model. */
 export const lowerCase = (value: unknown): unknown => (typeof value === 'string' ? value.toLowerCase() : value)
 
 function copied<T>(value: T): T {

@@ -1,8 +1,11 @@
-/** Lets clients take turns, one port operation at a time, in an order that a chooser decides; clients fail where it says so. */
+/**
+ * Interleaves clients, one port operation at a time, in an order that a chooser decides. Clients
+ * fail where the chooser decides.
+ */
 import { PortError, type Clock, type Fields, type PortOptions, type ReadablePort } from '@shardlab/unique'
 import type { MemoryCollection } from './memory.js'
 
-/** A port for whoever is alone: every operation takes effect at once. */
+/** A port without scheduling: every operation takes effect at once. */
 export function directPort(collection: MemoryCollection): ReadablePort {
   return {
     insertOne: async (document) => collection.insertOne(document),
@@ -20,7 +23,8 @@ export function directPort(collection: MemoryCollection): ReadablePort {
  * - `run`: the operation takes effect and is answered.
  * - `crash before`, `crash after`: its client stops, before or after it takes effect.
  * - `lost request`, `lost answer`: its client gets no answer; it did not take effect, or it did.
- * - `refused`: it does not take effect, and its client gets to know; for the main collection's writes only.
+ * - `refused`: it does not take effect, and its client gets the error; for the main collection's
+ *   writes only.
  * - `stall`: all reservations expire before it takes effect.
  */
 export type Fate = 'run' | 'crash before' | 'crash after' | 'lost request' | 'lost answer' | 'refused' | 'stall'
@@ -45,7 +49,7 @@ export type Choose = (count: number) => number
 
 export interface Turns {
   readonly choose: Choose
-  /** What may go wrong, and how often in all. */
+  /** The possible fates, and the number of faults in total. */
   readonly fates: readonly Fate[]
   readonly faults: number
   readonly expireMs: number
@@ -88,7 +92,7 @@ export class Scheduler {
     }
   }
 
-  /** A clock for whoever is alone: sleeping takes no time but the virtual one. */
+  /** A clock without scheduling: sleeping only advances the virtual time. */
   directClock(): Clock {
     return { now: () => this.nowMs, sleep: async (durationMs) => void (this.nowMs += durationMs) }
   }
@@ -106,7 +110,7 @@ export class Scheduler {
 
   newToken = (): string => `token ${++this.#sequence}`
 
-  /** Takes turns until all work is done or stopped. */
+  /** Schedules operations until all work is complete or stopped. */
   async play(work: readonly Promise<unknown>[], { choose, fates, faults, expireMs }: Turns): Promise<void> {
     this.#faultsLeft = faults
     let running = work.length
@@ -125,7 +129,7 @@ export class Scheduler {
       const options = this.#pending.flatMap((pending) =>
         (this.#faultsLeft > 0 ? fates : (['run'] as const))
           .filter((fate) => fate !== 'refused' || pending.isMainWrite)
-          // A write that arrives after its reservations expired is what the protocol cannot guard against.
+          // The protocol cannot guard against a write that arrives after its reservations expired.
           .filter((fate) => fate !== 'stall' || !this.#pending.some(({ isMainWrite }) => isMainWrite))
           .map((fate) => ({ pending, fate })),
       )
@@ -137,10 +141,10 @@ export class Scheduler {
     }
   }
 
-  /** Every client waits for something. */
+  /** Waits until every client waits for an operation. */
   async #settled(): Promise<void> {
     for (let i = 0; i < 100; i++) await Promise.resolve()
-    // A longer chain of promises than that is rare, and a turn of the event loop is dear.
+    // Longer promise chains are rare, and a turn of the event loop is expensive.
     if (this.#pending.length === 0) await new Promise((resolve) => setImmediate(resolve))
   }
 
@@ -180,7 +184,10 @@ export class Scheduler {
   }
 }
 
-/** Plays every sequence of choices there is, depth first. `play` gets a chooser. @returns how many there were */
+/**
+ * Plays every sequence of choices, depth first. `play` gets a chooser. @returns the number of
+ * sequences
+ */
 export async function everySchedule(play: (choose: Choose) => Promise<void>, most = Infinity): Promise<number> {
   const path: { choice: number; count: number }[] = []
   for (let played = 1; ; played++) {

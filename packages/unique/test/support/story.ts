@@ -1,4 +1,4 @@
-/** Clients of one collection with unique fields, in memory, and what has to be so after a repair. */
+/** Clients of one collection with unique fields, in memory, and the invariants after a repair. */
 import {
   Maintenance,
   parseSpec,
@@ -48,7 +48,7 @@ export class Story {
           ]
   }
 
-  /** A client that is alone, and whose deployment has transactions, or refuses them. */
+  /** A client without scheduling whose deployment has transactions, or refuses them. */
   transactingClient(refusing: boolean): Client & { readonly transactions: () => number } {
     const world = this.#world()
     const collections = [this.main, ...this.proxies.map(({ collection }) => collection)]
@@ -72,7 +72,7 @@ export class Story {
     return Object.assign(new Client({ ...world, transactions }), { transactions: () => count })
   }
 
-  /** A client that takes turns with others; without a name: one that is alone. */
+  /** A scheduled client; without a name a client without scheduling. */
   client(name?: string): Client {
     return new Client(this.#world(name))
   }
@@ -99,7 +99,7 @@ export class Story {
     }
   }
 
-  /** Does something without anything in between. */
+  /** Runs an act without interruption. */
   alone<T>(act: (client: Client) => Promise<T>): Promise<T> {
     return act(this.client())
   }
@@ -109,13 +109,13 @@ export class Story {
     this.scheduler.nowMs += reservationMs + 1
   }
 
-  /** Everything that does not agree between documents and reservations. */
+  /** All inconsistencies between documents and reservations. */
   violations(): string[] {
-    return [...this.untidy(), ...this.unsafe()]
+    return [...this.leftovers(), ...this.unsafe()]
   }
 
-  /** What a crash may leave, and a repair has to mend. */
-  untidy(): string[] {
+  /** Inconsistencies that a crash may leave and that a repair has to remove. */
+  leftovers(): string[] {
     const wrong: string[] = []
     for (const { collection, specs } of this.proxies) {
       for (const proxy of collection.documents) {
@@ -133,7 +133,10 @@ export class Story {
     return wrong
   }
 
-  /** What must never be, whatever happened: a value owned twice, a document without its reservation. */
+  /**
+   * Inconsistencies that must never occur: a value with two owners, a document without its
+   * reservation.
+   */
   unsafe(): string[] {
     const wrong: string[] = []
     for (const { collection, specs } of this.proxies) {
@@ -183,7 +186,7 @@ export class Client {
     return this.protocol.insert(document, () => this.#world.main.insertOne(document))
   }
 
-  /** Sets unique fields of one document; true: it was there. */
+  /** Sets unique fields of one document; true: it exists. */
   async update(_id: unknown, $set: Fields): Promise<boolean> {
     const changed = await this.protocol.change({
       find: () => this.#world.main.findOne({ _id }),
