@@ -41,9 +41,9 @@ t.test('wrong options: one sentence and exit code 2', async (t) => {
     [['up', '--chunk-size', 'big'], /chunkSize is "big"/],
     [['up', '--chunk-size', '10B'], /from 1KB/],
     [['up', '--runtime', 'cloud'], /use threads or inline/],
-    [['up', '--host', '203.0.113.7', '--port', '0'], /no address of this machine/],
+    [['up', '--host', '203.0.113.7', '--port', '0'], /not an address of this machine/],
     [['up', '--from', 'nowhere.snapshot'], /nowhere\.snapshot/],
-    [['up', '--from', 'package.json'], /package\.json is no snapshot/],
+    [['up', '--from', 'package.json'], /package\.json is not a snapshot/],
     [['flap'], /unknown command 'flap'/],
   ]
   for (const [args, expected] of cases) {
@@ -83,7 +83,7 @@ t.test('--from a snapshot', async (t) => {
   const wrong: [string[], RegExp][] = [
     [
       ['--from', paths.real, '--emulate', '7.0'],
-      /^shardlab: emulate is "7\.0", but the snapshot is of a cluster with "8\.0": leave it out\.\n$/,
+      /^shardlab: emulate is "7\.0", but the snapshot is of a cluster with "8\.0": remove it\.\n$/,
     ],
     [['--from', paths.manual], /^shardlab: .*manual\.snapshot is of a cluster with a manual clock, .+\n$/],
   ]
@@ -94,14 +94,14 @@ t.test('--from a snapshot', async (t) => {
   }
 })
 
-t.test('a port that is taken', async (t) => {
+t.test('a port in use is an error with exit code 2', async (t) => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.close())
   const { port } = server.address() as AddressInfo
   const { code, stderr } = await shardlab('up', '--port', String(port))
   t.equal(code, 2)
-  t.match(stderr, new RegExp(`port ${port} .* is taken`))
+  t.match(stderr, new RegExp(`port ${port} .* is in use`))
 })
 
 t.test('help shows examples', async (t) => {

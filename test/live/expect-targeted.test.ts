@@ -44,17 +44,17 @@ for (const runtime of ['threads', 'inline'] as const) {
       [
         () => orders.find({ total: 5 }),
         1,
-        'find on shop.orders asked 3 shards (shard01, shard02, shard03), a broadcast: it does not say where in the shard key {"customer":"hashed"} to look; expected 1 shard',
+        'find on shop.orders asked 3 shards (shard01, shard02, shard03), a broadcast, because it does not constrain the shard key {"customer":"hashed"}; expected 1 shard',
       ],
       [
         () => orders.find({ customer: 'c3' }),
         2,
-        /^find on shop\.orders asked 1 shard \(shard0\d\), as its bounds in the shard key \{"customer":"hashed"\} are \{"customer":-?\d+\}, which touches 1 chunk; expected 2 shards$/,
+        /^find on shop\.orders asked 1 shard \(shard0\d\), because its bounds in the shard key \{"customer":"hashed"\} are \{"customer":-?\d+\}, which overlap 1 chunk; expected 2 shards$/,
       ],
       [
         () => client.db('shop').collection('plain').find(),
         3,
-        'find on shop.plain asked 1 shard (shard01), as the collection is not sharded; expected 3 shards',
+        'find on shop.plain asked 1 shard (shard01), because the collection is not sharded; expected 3 shards',
       ],
       [() => Promise.resolve(), 1, 'nothing was routed to a collection; expected an operation on 1 shard'],
       [() => client.db('config').collection('shards').find(), 1, /^nothing was routed/],

@@ -354,14 +354,11 @@ t.test('what does not fit is refused in one sentence', async (t) => {
   )
   await refused(() => ShardedCluster.start({ from: snapshot, runtime: 'threads' }), /runtime is "threads"/)
   await refused(() => ShardedCluster.start({ from: snapshot, shards: 2 }), /shards is 2/)
-  await refused(() => ShardedCluster.start({ from: snapshot, chunkSize: '1MB' }), /chunkSize comes with the snapshot/)
-  await refused(() => ShardedCluster.start({ from: {} as never }), /that is no snapshot/)
-  await refused(() => world.cluster.restore({} as never), /that is no snapshot/)
+  await refused(() => ShardedCluster.start({ from: snapshot, chunkSize: '1MB' }), /chunkSize comes from the snapshot/)
+  await refused(() => ShardedCluster.start({ from: {} as never }), /invalid snapshot/)
+  await refused(() => world.cluster.restore({} as never), /invalid snapshot/)
   const other = await ShardedCluster.start({ ...quiet, shards: 1, emulate: '4.4' })
-  await refused(
-    () => other.restore(snapshot),
-    /this cluster was started with emulate "4\.4", the snapshot is of one with "7\.0"/,
-  )
+  await refused(() => other.restore(snapshot), /this cluster has emulate "4\.4", the snapshot "7\.0"/)
   await other.stop()
   await refused(() => other.fork(), /has been stopped/)
   const threads = await ShardedCluster.start({ shards: 1 })

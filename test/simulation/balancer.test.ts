@@ -118,7 +118,7 @@ t.test('switches: stopped, outside of the window, one collection switched off', 
   t.equal(await decided(), 'the balancer is stopped')
   await t.rejects(world.cluster.balancer.settle(settled), {
     name: 'NotSettledError',
-    message: 'the balancer does not settle: the balancer is stopped',
+    message: 'the balancer holds no rounds: the balancer is stopped',
   })
   t.equal(
     (await world.cluster.balancer.explain(ns)).answer,
@@ -297,7 +297,7 @@ t.test('settle says what is still going on', async (t) => {
   t.ok(error instanceof NotSettledError)
   t.match(
     (error as Error).message,
-    /^the balancer has not settled within 5000 ms: the last round decided on app\.c from shard01 to shard02, as shard01 has/,
+    /^the balancer has not settled within 5000 ms: the last round decided: app\.c from shard01 to shard02, because shard01 has/,
   )
   await t.rejects(world.cluster.balancer.explain('app.none'), { message: 'Collection unsharded or undefined' })
   await world.stop()

@@ -1,20 +1,26 @@
-/** What tests and people do with the balancer of a cluster: rounds on demand, waiting until it has nothing to do, asking it why. */
+/**
+ * The balancer for tests and users of the API: holds rounds, waits for it and explains its
+ * decisions.
+ */
 import { balancerAddress, RequestFailedError, type BalancerRoundEvent } from '@shardlab/actor'
 import type { BalancerExplanation } from '@shardlab/balancer'
 import { decode } from '@shardlab/bson'
 import type { Runtime } from '@shardlab/runtime'
 
 export interface SettleOptions {
-  /** Delete at once what migrations have left behind, and wait for that? Default false: it stays for `orphanCleanupDelaySecs`. */
+  /**
+   * Delete the orphans of migrations at once, and wait for that. Default false: they stay for
+   * `orphanCleanupDelaySecs`.
+   */
   readonly rangeDeletion?: boolean
-  /** Longest wait in milliseconds of the cluster's clock. Default 60000. */
+  /** Maximum wait in milliseconds of the cluster's clock. Default 60000. */
   readonly timeoutMs?: number
 }
 
-/** The balancer still has something to do, or cannot do it. */
+/** The balancer still has work, or cannot do it. */
 export class NotSettledError extends Error {
   override readonly name = 'NotSettledError'
-  /** The last round that was waited for; null when none ended in time. */
+  /** The last round that completed; null: none did in time. */
   readonly lastRound: BalancerRoundEvent | null
 
   constructor(message: string, lastRound: BalancerRoundEvent | null) {
@@ -23,13 +29,13 @@ export class NotSettledError extends Error {
   }
 }
 
-/** The clock of a cluster, and how it is waited for. */
+/** The clock of a cluster, and how to wait on it. */
 export interface BalancerClock {
   now(): number
   sleep(ms: number): Promise<void>
 }
 
-/** Pause before another round when nothing of what the last one decided on could be done. */
+/** Pause before another round when all actions of the last one failed. */
 const pauseMs = 50
 
 export class BalancerControls {
@@ -42,16 +48,19 @@ export class BalancerControls {
   }
 
   /**
-   * Holds a round now, behind one that is running, and without the pauses that spare a cluster. A balancer that is stopped or outside of its
-   * active window looks at nothing then either: `skipped` says so.
+   * Holds a round now, or after the one that is running, without the pauses between migrations. A
+   * balancer that is stopped or outside its active window does nothing in this round either;
+   * `skipped` contains the reason.
    */
   runRound(): Promise<BalancerRoundEvent> {
     return this.#round(undefined)
   }
 
   /**
-   * Holds rounds until one finds nothing to split, move or defragment and no shard splits, or with `rangeDeletion` deletes, anything any more.
-   * @throws NotSettledError after the time, with a sentence about what is still going on; at once when there are no rounds to be held
+   * Holds rounds until one finds nothing to split, move or defragment, and no shard is splitting
+   * or, with `rangeDeletion`, deleting.
+   * @throws NotSettledError with the remaining work, after `timeoutMs`; at once when the balancer
+   *   skips rounds
    */
   async settle({ rangeDeletion = false, timeoutMs = 60_000 }: SettleOptions = {}): Promise<void> {
     const deadlineMs = this.#clock.now() + timeoutMs
@@ -59,11 +68,11 @@ export class BalancerControls {
     for (;;) {
       const leftMs = deadlineMs - this.#clock.now()
       if (leftMs <= 0)
-        throw new NotSettledError(`the balancer has not settled within ${timeoutMs} ms: ${goingOn(last)}`, last)
+        throw new NotSettledError(`the balancer has not settled within ${timeoutMs} ms: ${remainingWork(last)}`, last)
       try {
         const worked = await this.#finishShards(rangeDeletion, leftMs)
         last = await this.#round(deadlineMs - this.#clock.now())
-        if (last.skipped !== null) throw new NotSettledError(`the balancer does not settle: ${last.skipped}`, last)
+        if (last.skipped !== null) throw new NotSettledError(`the balancer holds no rounds: ${last.skipped}`, last)
         const isQuiet = last.splits.length + last.migrations.length + last.defragmenting.length === 0
         if (isQuiet && !worked) return
         if (
@@ -79,20 +88,20 @@ export class BalancerControls {
   }
 
   /**
-   * Waits for what the shards have begun by themselves: automatic splits and the moves of chunks at the ends of the key space that follow them. Holds
-   * no round.
-   * @throws RequestFailedError when that takes longer
+   * Waits for work that shards start themselves: automatic splits, and the moves of chunks at the
+   * ends of the key space that follow them. Holds no round.
+   * @throws RequestFailedError when it takes longer than `timeoutMs`
    */
   async idle({ timeoutMs = 60_000 }: { readonly timeoutMs?: number } = {}): Promise<void> {
     const deadlineMs = this.#clock.now() + timeoutMs
     while (await this.#finishShards(false, Math.max(1, deadlineMs - this.#clock.now()))) {
-      // A chunk that has moved may grow enough meanwhile for its new shard to split it.
+      // A chunk that has moved may have grown enough for its new shard to split it.
     }
   }
 
   /**
-   * Why a collection is balanced, or is not: what the next round would do and what that rests on.
-   * @throws Error with the server's words for a collection that is not sharded
+   * Explains why a collection is balanced or not: what the next round would do, and why.
+   * @throws Error with the server's text for a collection that is not sharded
    */
   async explain(ns: string): Promise<BalancerExplanation> {
     const { explanation, error } = await this.#runtime.request(balancerAddress, 'balancer.explain', { ns })
@@ -106,7 +115,7 @@ export class BalancerControls {
     return JSON.parse(report) as BalancerRoundEvent
   }
 
-  /** @returns whether any shard had something to do */
+  /** @returns whether any shard had work */
   async #finishShards(rangeDeletions: boolean, timeoutMs: number): Promise<boolean> {
     const shards = this.#runtime.members().filter(({ role, state }) => role === 'shard' && state === 'running')
     const answers = await Promise.all(
@@ -122,20 +131,20 @@ function isDone(outcome: BalancerRoundEvent['migrations'][number]['outcome']): b
   return outcome !== 'failed' && outcome !== 'not-begun'
 }
 
-/** What a round has decided on, in a sentence. */
-function goingOn(round: BalancerRoundEvent | null): string {
-  if (round === null) return 'no round has ended, or a shard is still splitting or deleting'
+/** The decisions of a round, as the end of a sentence. */
+function remainingWork(round: BalancerRoundEvent | null): string {
+  if (round === null) return 'no round has completed, or a shard is still splitting or deleting'
   const decided = [
     ...round.splits.map(
       ({ ns, shard, error }) => `split of a chunk of ${ns} on ${shard}${error === null ? '' : ` (${error})`}`,
     ),
     ...round.migrations.map(
       ({ ns, from, to, because, error }) =>
-        `${ns} from ${from} to ${to}, as ${because}${error === null ? '' : ` (${error})`}`,
+        `${ns} from ${from} to ${to}, because ${because}${error === null ? '' : ` (${error})`}`,
     ),
   ]
   for (const { ns, phase } of round.defragmenting) decided.push(`defragmentation of ${ns} (${phase})`)
   return decided.length === 0
     ? 'a shard is still splitting or deleting'
-    : `the last round decided on ${decided.join('; ')}`
+    : `the last round decided: ${decided.join('; ')}`
 }

@@ -1,4 +1,4 @@
-/** What clusters in every world have in common: how their members start and get to know each other. */
+/** How the members of a cluster start and learn each other's addresses, the same in every world. */
 import {
   configAddress,
   createObjectIdFactory,
@@ -14,8 +14,9 @@ import type { ResolvedOptions } from './resolved-options.js'
 import { shardSpec, type Topology } from './topology.js'
 
 /**
- * Starts every member and introduces shards and config server to each other; resolves when the cluster answers clients.
- * `nowMs` goes into the cluster's id.
+ * Starts every member and introduces shards and config server to each other. Resolves when the
+ * cluster answers clients.
+ * @param nowMs for the cluster's id
  */
 export async function startMembers(
   runtime: Runtime,
@@ -23,7 +24,7 @@ export async function startMembers(
   topology: Topology,
   nowMs: number,
 ): Promise<MemberInfo[]> {
-  // The catalog is introduced to the shards as soon as they listen; mongoses wait for that by themselves.
+  // Mongoses wait for the catalog by themselves, so that they start in parallel.
   const others = runtime.start(topology.others)
   others.catch(() => {})
   const storage = await runtime.start(topology.storage)
@@ -31,7 +32,7 @@ export async function startMembers(
   return [...storage, ...(await others)]
 }
 
-/** Tells the config server of the shards, and the shards who they are. */
+/** Sends the config server the list of shards, and each shard its identity. */
 async function initialise(
   runtime: Runtime,
   options: ResolvedOptions,
@@ -55,26 +56,28 @@ async function initialise(
 }
 
 /**
- * Starts one more shard and has the config server take it in; mongoses that run know of it when this resolves.
- * @throws Error one sentence: config is down, or the config server's reason when it refuses; the shard does not run then
+ * Starts one more shard and adds it to the catalog. When this resolves, the mongoses that run have
+ * read it.
+ * @throws Error one sentence: the config server is down, or refuses the shard, with its reason; the
+ *   shard is not left running
  */
 export async function addShardMember(runtime: Runtime, options: ResolvedOptions): Promise<MemberInfo> {
   if (runtime.member(configAddress)?.state !== 'running')
-    throw new Error(`no shard can be added while ${configAddress} is down: restart it first.`)
+    throw new Error(`cannot add a shard while ${configAddress} is down: restart it first.`)
   const shards = runtime.members().filter(({ role }) => role === 'shard')
   const [member] = await runtime.start([shardSpec(options, shardAddress(shards.length))])
   const { address, endpoint } = member!
   const refusal = await introduce(runtime, `${address}/${endpoint}`)
   if (refusal !== null) {
     await runtime.crash(address)
-    throw new Error(`${address} cannot be added: ${refusal}`)
+    throw new Error(`cannot add ${address}: ${refusal}`)
   }
   const routers = runtime.members().filter(({ role, state }) => role === 'mongos' && state === 'running')
   await Promise.all(routers.map((router) => runtime.request(router.address, 'mongos.refresh-shards', {})))
   return member!
 }
 
-/** @returns why the config server does not take the shard in; null: it has */
+/** @returns why the config server refuses the shard; null: the shard was added */
 async function introduce(runtime: Runtime, connectionString: string): Promise<string | null> {
   try {
     const { error } = await runtime.request(configAddress, 'config.add-shard', {

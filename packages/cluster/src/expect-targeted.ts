@@ -1,14 +1,14 @@
-/** A test helper: how many shards an operation asked, and which and why when it was another number. */
+/** A test helper: checks how many shards an operation asks. */
 import type { RoutedEvent } from '@shardlab/actor'
 import type { ShardedCluster } from './sharded-cluster.js'
 
-/** What {@link expectTargeted} can run: what gives a promise, or a cursor, which is then read to its end. */
+/** An operation of a driver: returns a promise, or a cursor, which is then read to its end. */
 export type TargetedOperation<T> = () => PromiseLike<T> | { toArray(): PromiseLike<T> }
 
 /** An operation asked another number of shards than expected. */
 export class TargetingError extends Error {
   override readonly name = 'TargetingError'
-  /** What the routers routed meanwhile, in order. */
+  /** What the routers routed during the operation, in order. */
   readonly routed: readonly RoutedEvent[]
 
   constructor(message: string, routed: readonly RoutedEvent[]) {
@@ -18,14 +18,15 @@ export class TargetingError extends Error {
 }
 
 /**
- * Runs an operation and checks that every command it is made of asked so many shards. A write that tries again because the router's placement
- * was stale counts the shards of all tries.
+ * Runs an operation and checks that each of its commands asked that many shards. A write that is
+ * retried because the router's placement was stale counts the shards of all attempts.
  *
- * All that clients do on this cluster meanwhile counts, so nothing else may run beside it. Commands on `config` and `admin` and a cursor's
- * getMore are not routed by shard key and do not count.
- * @param shardCount 1 for a targeted operation, the number of shards that own chunks for a broadcast
- * @returns what the operation gives; of a cursor its documents
- * @throws TargetingError a sentence that tells which shards were asked and why; also when nothing was routed at all
+ * Operations of other clients count as well, so run none at the same time. Commands on `config` and
+ * `admin` and a cursor's getMore are not routed by shard key and do not count.
+ * @param shardCount 1 for a targeted operation; for a broadcast the number of shards that own
+ *   chunks
+ * @returns the result of the operation; of a cursor its documents
+ * @throws TargetingError with the shards that were asked and the reason, or when nothing was routed
  */
 export async function expectTargeted<T>(
   cluster: ShardedCluster,
@@ -38,10 +39,10 @@ export async function expectTargeted<T>(
   }
   cluster.on('routed', listen)
   try {
-    await settle(cluster)
+    await deliverEvents(cluster)
     const running = operation()
     const result = await ('toArray' in running ? running.toArray() : running)
-    await settle(cluster)
+    await deliverEvents(cluster)
     const wrong = routed.find((event) => event.shards.length !== shardCount)
     if (wrong !== undefined)
       throw new TargetingError(`${sentence(wrong)}; expected ${plural(shardCount, 'shard')}`, routed)
@@ -56,8 +57,11 @@ export async function expectTargeted<T>(
   }
 }
 
-/** What a router was asked to watch holds when it has answered, and what it had to tell has arrived. */
-async function settle(cluster: ShardedCluster): Promise<void> {
+/**
+ * When a router has answered this request, it watches what it was told to watch, and its earlier
+ * events have arrived.
+ */
+async function deliverEvents(cluster: ShardedCluster): Promise<void> {
   const routers = cluster.members().filter(({ role, state }) => role === 'mongos' && state === 'running')
   await Promise.all(routers.map(({ address }) => cluster.describe(address)))
 }
@@ -68,12 +72,12 @@ function sentence(event: RoutedEvent): string {
 }
 
 function reason({ shardKey, kind, bounds, chunks }: RoutedEvent): string {
-  if (shardKey === null) return 'as the collection is not sharded'
-  if (kind === 'broadcast') return `a broadcast: it does not say where in the shard key ${shardKey} to look`
+  if (shardKey === null) return 'because the collection is not sharded'
+  if (kind === 'broadcast') return `a broadcast, because it does not constrain the shard key ${shardKey}`
   if (bounds.length === 0) return `by the shard key ${shardKey}`
   const shown = bounds.slice(0, 3).map(([low, high]) => (low === high ? low : `${low} to ${high}`))
   const more = bounds.length > shown.length ? ', …' : ''
-  return `as its bounds in the shard key ${shardKey} are ${shown.join(', ')}${more}, which touches ${plural(chunks, 'chunk')}`
+  return `because its bounds in the shard key ${shardKey} are ${shown.join(', ')}${more}, which overlap ${plural(chunks, 'chunk')}`
 }
 
 function plural(count: number, noun: string): string {

@@ -50,7 +50,7 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
   const port = integer('port', options.port, 0, 0, 65_535)
   if (port > 0 && port + mongos - 1 > 65_535)
     throw new OptionError(
-      `port ${port} leaves no room for ${mongos} mongoses: they take consecutive ports up to 65535.`,
+      `port ${port} is too high for ${mongos} mongoses, which take consecutive ports up to 65535: choose a lower port.`,
     )
   const emulate = options.emulate ?? defaultVersion
   if (parseEmulatedVersion(emulate) === undefined)
@@ -62,11 +62,11 @@ export function resolveOptions(options: ClusterOptions): ResolvedOptions {
   if (clock !== 'real' && clock !== 'manual')
     throw new OptionError(`clock is ${JSON.stringify(clock)}; use real or manual.`)
   if (clock === 'manual' && runtime !== 'inline')
-    throw new OptionError("clock manual goes only with runtime inline: set runtime: 'inline'.")
+    throw new OptionError("clock: 'manual' needs runtime: 'inline'; set both.")
   if (options.autoAdvance !== undefined && clock !== 'manual')
-    throw new OptionError('autoAdvance goes only with clock manual: leave it out.')
+    throw new OptionError("autoAdvance needs clock: 'manual'; set both, or remove autoAdvance.")
   if (options.hosts !== undefined && runtime !== 'threads')
-    throw new OptionError('hosts goes only with runtime threads: leave it out.')
+    throw new OptionError("hosts needs runtime: 'threads'; remove hosts.")
   const host = options.host ?? '127.0.0.1'
   if (typeof host !== 'string' || host === '')
     throw new OptionError('host must be an address to listen on, such as 127.0.0.1.')

@@ -7,11 +7,12 @@ export interface ResolvedOptions {
   readonly port: number
   readonly host: string
   readonly emulate: EmulatedVersion
-  /** 0: the version's own. */
+  /** 0: the version's default. */
   readonly chunkSizeBytes: number
   readonly runtime: 'threads' | 'inline'
   readonly clock: 'real' | 'manual'
   readonly autoAdvance: boolean
+  /** undefined: see {@link ClusterOptions.hosts}. */
   readonly hosts: number | undefined
   readonly seed: number
   readonly balancerRoundIntervalMs: number

@@ -1,4 +1,4 @@
-/** The API: a sharded cluster that starts, listens, breaks on demand and stops. */
+/** The API: a sharded cluster on worker threads or in the caller's thread. */
 import type { Actor, ClusterEvent } from '@shardlab/actor'
 import {
   createInlineRuntime,
@@ -13,7 +13,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { BalancerControls } from './balancer-controls.js'
 import { relayEvent, type ClusterEvents } from './cluster-events.js'
 import { addShardMember, knownMember, startMembers } from './composition.js'
-import { checkFits } from './copies/copy-options.js'
+import { checkCompatible } from './copies/copy-options.js'
 import { Relocation } from './copies/relocation.js'
 import { ClusterSnapshot, contentOf } from './copies/snapshot.js'
 import { Faults } from './faults/faults.js'
@@ -28,28 +28,34 @@ import { describeTopology, listenOfCopy } from './topology.js'
 
 export interface ShardInfo {
   readonly id: string
-  /** Leads to this shard alone, as a one-member replica set: it shows what the shard holds, orphans included. */
+  /**
+   * Connects to this shard alone, as a one-member replica set, and shows all its documents, orphans
+   * included.
+   */
   readonly uri: string
 }
 
 type ClusterParts = Readonly<{ runtime: Runtime; relocation: Relocation; faults: Faults }>
 
 /**
- * A running cluster. `await using cluster = await ShardedCluster.start()` stops it at the end of the block.
+ * A running cluster. `await using cluster = await ShardedCluster.start()` stops it at the end of
+ * the block.
  *
- * Events: `routed` (which shards an operation went to, and why), `member` (started, stopped, crashed), `catalog`, `split` and `merge` (chunks), `migration` (its stages), `range-deleted`, `balancer-round`
- * (what a round has decided on, and why), `jumbo`, `fault-applied`, `fault-healed`, `limit`, `log`.
+ * Events: `routed` (the shards of an operation, and the reason), `member` (started, stopped,
+ * crashed), `catalog`, `split` and `merge` (chunks), `migration` (its stages), `range-deleted`,
+ * `balancer-round` (its decisions, with reasons), `jumbo`, `fault-applied`, `fault-healed`,
+ * `limit`, `log`.
  */
 export class ShardedCluster extends EventEmitter<ClusterEvents> {
-  /** `mongodb://host:port,…/`, every mongos in it. */
+  /** `mongodb://host:port,…/` with every mongos. */
   readonly uri: string
   /** `host:port` of every mongos. */
   readonly mongos: readonly string[]
-  /** Root of every random decision of this cluster. */
+  /** Seed of every random decision of this cluster. */
   readonly seed: number
-  /** Rounds on demand, waiting until nothing has to move, and why. */
+  /** Holds balancer rounds, waits for them and explains them. */
   readonly balancer: BalancerControls
-  /** What is broken on purpose. */
+  /** Faults: what is broken on purpose. */
   readonly faults: Faults
   readonly #runtime: Runtime
   readonly #options: ResolvedOptions
@@ -81,7 +87,7 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
 
   /**
    * Starts a cluster and resolves when it answers clients.
-   * @throws OptionError for a wrong option or a port that is taken: one sentence
+   * @throws OptionError one sentence: an option is wrong, or a port is in use
    */
   static async start(given: ClusterOptions = {}): Promise<ShardedCluster> {
     const options = typeof given.from === 'string' ? { ...given, from: await ClusterSnapshot.load(given.from) } : given
@@ -100,36 +106,40 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
       }
       const members = await (runtime as InlineRuntime).restore(copied, (spec) => listenOfCopy(spec, resolved))
       const cluster = new ShardedCluster({ runtime, relocation, faults }, resolved, members)
-      await relocation.noteCopy(copied, members)
+      await relocation.afterRestore(copied, members)
       return cluster
     } catch (error) {
       await runtime.stop()
-      throw readable(error, resolved)
+      throw explained(error, resolved)
     }
   }
 
-  /** All shards that were started, those that were removed from the cluster among them. */
+  /** All shards that were started, including those that were removed from the cluster. */
   get shards(): readonly ShardInfo[] {
     return this.#shards
   }
 
   /**
-   * Starts one more shard on the same runtime and adds it to the cluster, as the command `addShard` does. It is empty; every mongos that
-   * runs knows of it when this resolves.
-   * @throws OptionError when the cluster has been stopped; Error with a sentence when the config server is down or refuses
+   * Starts one more shard on the same runtime and adds it to the cluster, as the command `addShard`
+   * does. The shard is empty. When this resolves, every mongos that runs has it in its routing
+   * table.
+   * @throws OptionError when the cluster has been stopped
+   * @throws Error one sentence: the config server is down, or refuses the shard
    */
   async addShard(): Promise<ShardInfo> {
-    if (this.#stopping !== null) throw new OptionError('the cluster has been stopped: no shard can be added to it.')
+    if (this.#stopping !== null) throw new OptionError('cannot add a shard: the cluster has been stopped.')
     const shard = shardInfo(await addShardMember(this.#runtime, this.#options))
     this.#shards.push(shard)
     return shard
   }
 
   /**
-   * What the cluster is now, to go on from: by {@link restore}, or in another cluster by `ShardedCluster.start({ from })`. Commands that have
-   * begun are ended first, others wait meanwhile. What is broken on purpose is no part of it; members that are down are down in it.
-   * @throws OptionError when the cluster does not run in the caller's thread, or has been stopped; BusyWorldError, which names it, while a
-   *   range or a database moves, a collection is resharded, or something else does not end
+   * The state of the cluster now, for {@link restore} and `ShardedCluster.start({ from })`.
+   * Commands in progress are completed first, and further ones wait. Faults are not part of a
+   * snapshot; members that are down are down in it.
+   * @throws OptionError when the cluster does not run in the caller's thread, or has been stopped
+   * @throws BusyWorldError while a range or a database moves, a collection is resharded, or other
+   *   work does not complete; it names the work
    */
   async snapshot(): Promise<ClusterSnapshot> {
     const { options, runtime } = this.#copyable()
@@ -137,8 +147,9 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   }
 
   /**
-   * Another cluster that is what this one is now, on ports of its own; both go on independently. Costs milliseconds, however many documents
-   * there are. `port` and `host` as of {@link start}; default: any free ports of this host.
+   * Starts another cluster in the state of this one, on ports of its own. The two are independent.
+   * It takes milliseconds, however many documents there are. `port` and `host` as in {@link start};
+   * default: any free ports of this host.
    * @throws as {@link snapshot}
    */
   async fork(options: Pick<ClusterOptions, 'port' | 'host'> = {}): Promise<ShardedCluster> {
@@ -146,28 +157,31 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   }
 
   /**
-   * Becomes what a cluster was: this one, or one with the same options. Everything that is broken on purpose is healed first. Clients stay
-   * connected; cursors and sessions of meanwhile are gone, as if every member had been restarted. With a manual clock time goes back, too.
-   * @throws OptionError for a snapshot of another kind of cluster; as {@link snapshot}, and at most that is healed then; Error when a member
-   *   cannot start on its port, taken meanwhile: it is down then, the others are what they were
+   * Returns to the state of a snapshot of this cluster, or of one with the same options. Heals all
+   * faults first. Clients stay connected; cursors and sessions opened since are gone, as if every
+   * member had been restarted. A manual clock is set back.
+   * @throws OptionError for a snapshot of a cluster with other options, and as {@link snapshot}; at
+   *   most the faults have been healed then
+   * @throws Error when a member cannot listen on its port again; it is down then, and the others
+   *   have been restored
    */
   async restore(snapshot: ClusterSnapshot): Promise<void> {
     const { options, runtime } = this.#copyable()
     const content = contentOf(snapshot)
     if (content.isFromFile)
       throw new OptionError(
-        'a cluster cannot go back to what a file holds: start one from it, ShardedCluster.start({ from: snapshot }).',
+        'a running cluster cannot be restored from a file: start another with ShardedCluster.start({ from: snapshot }).',
       )
-    checkFits(options, content.options)
+    checkCompatible(options, content.options)
     runtime.checkIdle()
     await this.faults.heal()
     try {
       await runtime.restore(content.world)
     } finally {
-      // Also where one of them could not start: the others are what they were.
+      // Even when a member could not start, the others have been restored.
       this.#shards = shardsAmong(runtime.members())
     }
-    await this.#relocation.noteCopy(content.world, runtime.members())
+    await this.#relocation.afterRestore(content.world, runtime.members())
   }
 
   /** Every member with its state, endpoint and thread. */
@@ -175,12 +189,12 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
     return this.#runtime.members()
   }
 
-  /** Plain data that a member tells of itself: counts, versions, stages. */
+  /** Plain data about a member, from itself: counts, versions, stages. */
   async describe(member: string): Promise<Record<string, unknown>> {
     return this.#runtime.describe(knownMember(this.#runtime, member))
   }
 
-  /** Stops a member at once and without warning. What it had acknowledged is on its disk. */
+  /** Ends a member at once and without warning. Its disk keeps everything it has acknowledged. */
   async crash(member: string): Promise<void> {
     await this.#runtime.crash(knownMember(this.#runtime, member))
   }
@@ -188,7 +202,7 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   /** Starts a crashed member on its disk and its port. */
   async restart(member: string): Promise<void> {
     await this.#relocation.restart(knownMember(this.#runtime, member))
-    // One that has been down since it was copied gets a port only now.
+    // A member that was down when it was copied gets a port only now.
     this.#shards = shardsAmong(this.#runtime.members())
   }
 
@@ -198,8 +212,9 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   }
 
   /**
-   * Lets time pass on a manual clock, given in milliseconds or as `15m`: what is due happens in order, each thing at its time.
-   * @throws OptionError when the clock is the machine's
+   * Advances a manual clock, by milliseconds or a text such as `15m`. Everything that is due
+   * happens in order, each at its time.
+   * @throws OptionError when the clock is not manual
    */
   async advance(duration: number | string): Promise<void> {
     if (this.#options.clock !== 'manual')
@@ -208,13 +223,13 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
       )
     const durationMs = parseDuration('the time to advance', duration)
     if (durationMs > longestMs)
-      throw new OptionError(`the time to advance is ${JSON.stringify(duration)}; at most 36525d, 100 years.`)
+      throw new OptionError(`the time to advance is ${JSON.stringify(duration)}; give at most 36525d, 100 years.`)
     if (durationMs < 0)
-      throw new OptionError(`the time to advance is ${JSON.stringify(duration)}: time does not go back.`)
+      throw new OptionError(`the time to advance is ${JSON.stringify(duration)}; it must not be negative.`)
     await (this.#runtime as InlineRuntime).advance(durationMs)
   }
 
-  /** Ends all members in order. Calling it again waits for the same end. */
+  /** Stops all members in order. Further calls return the same promise. */
   stop(): Promise<void> {
     this.#stopping ??= this.#runtime.stop()
     return this.#stopping
@@ -279,7 +294,7 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
   }
 
   #copyable(): { readonly options: ResolvedOptions; readonly runtime: InlineRuntime } {
-    if (this.#stopping !== null) throw new OptionError('the cluster has been stopped: it cannot be copied or restored.')
+    if (this.#stopping !== null) throw new OptionError('cannot copy or restore the cluster: it has been stopped.')
     if (this.#runtime.kind !== 'inline')
       throw new OptionError(
         "only a cluster in the caller's thread can be copied and restored: start it with runtime: 'inline'.",
@@ -292,7 +307,7 @@ export class ShardedCluster extends EventEmitter<ClusterEvents> {
     if (event.type === 'routed') this.#watch()
   }
 
-  /** Members build an event only when somebody listens. */
+  /** Members create `routed` events only while there is a listener. */
   #watch(): void {
     this.#runtime.watch(this.listenerCount('routed') > 0 ? [...defaultWatched, 'routed'] : defaultWatched)
   }
@@ -317,22 +332,25 @@ async function createRuntime(options: ResolvedOptions, outside: Actor): Promise<
   })
 }
 
-/** The system's errors about addresses and ports as a sentence. */
-function readable(error: unknown, options: ResolvedOptions): unknown {
+/**
+ * An error of the system about an address or a port, as an OptionError. Other errors are returned
+ * unchanged.
+ */
+function explained(error: unknown, options: ResolvedOptions): unknown {
   const { code, port } = error as { code?: string; port?: number }
   switch (code) {
     case 'EADDRINUSE':
       return new OptionError(
-        `port ${port ?? options.port} on ${options.host} is taken: stop what listens there or choose another port.`,
+        `port ${port ?? options.port} on ${options.host} is in use: stop the program that listens there, or choose another port.`,
       )
     case 'EACCES':
       return new OptionError(
-        `port ${port ?? options.port} on ${options.host} may not be opened by this user: choose a port above 1023.`,
+        `this user may not open port ${port ?? options.port} on ${options.host}: choose a port above 1023.`,
       )
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return new OptionError(
-        `${options.host} is no address of this machine: choose one to listen on, such as 127.0.0.1.`,
+        `${options.host} is not an address of this machine: choose another to listen on, such as 127.0.0.1.`,
       )
     default:
       return error

@@ -1,4 +1,4 @@
-/** The same cluster under a virtual clock: nothing listens, commands go in as messages, a seed replays everything. */
+/** The same cluster under a virtual clock, without ports: a seed determines the whole run. */
 import {
   clientAddress,
   mutationNames,
@@ -37,50 +37,63 @@ import type { ResolvedOptions } from './resolved-options.js'
 import { loadRoles } from './roles.js'
 import { describeTopology, type Topology } from './topology.js'
 
-/** What {@link createSimulatedCluster} takes; everything has a default. Timings are the server's unless `serverTimings` is false. */
+/**
+ * Options of {@link createSimulatedCluster}. Each has a default. Timings are the server's unless
+ * `serverTimings` is false.
+ */
 export interface SimulatedClusterOptions extends Omit<ClusterOptions, LiveOnly> {
-  /** How long packets take between members. Default: 200 to 1000 microseconds everywhere. */
+  /** How long packets take between members. Default: 200 to 1000 microseconds. */
   readonly latency?: LatencyOption
-  /** Defects that are built into every member, for checkers to find. Default: none. */
+  /** Defects built into every member, for checkers to find. Default: none. */
   readonly mutations?: readonly MutationName[]
-  /** Do members keep tables of chunks once for all, as clusters of many shards with many chunks need? Changes what they send. Default false. */
+  /**
+   * Whether members share their tables of chunks, as clusters with many shards and chunks need.
+   * Changes the messages between them. Default false.
+   */
   readonly sharesPlacements?: boolean
   /**
-   * Collections, before they exist, of which shards know how many documents lie where and have none of them: they grow by `shard.measure`, and move
-   * as fast as this. Default: none.
+   * Collections, named before they exist, of which shards hold only how many documents each range
+   * has. They grow by `shard.measure`, and migrations clone them at this rate. Default: none.
    */
   readonly measured?: { readonly namespaces: readonly string[]; readonly cloneBytesPerSecond: number }
-  /** What the balancer moves, in place of the server's policy. It must not depend on anything but what it is asked. Default: the server's. */
+  /**
+   * Replaces the balancer's policy. It must be a function of its arguments alone. Default: the
+   * server's policy.
+   */
   readonly policy?: BalancePolicy
 }
 
-/** So many numbers there are for the connections of each client; lower ones are for {@link SimulatedCommandOptions.connectionId}. */
+/**
+ * Connection ids reserved for each client of {@link SimulatedCluster.addClient}; lower ones are
+ * free for commands.
+ */
 const connectionsOfClientMax = 100_000
 
-/** How a command gets into a simulated cluster. */
+/** Where a command of a simulated cluster comes from and goes to. */
 export interface SimulatedCommandOptions {
-  /** The member that gets it. Default: the first mongos. */
+  /** The member that receives it. Default: the first mongos. */
   readonly to?: Address
   /** OP_MSG document sequences: `[identifier, documents]`. */
   readonly sequences?: ClientCommand['sequences']
-  /** Which connection of that member it comes from. Default 1. */
+  /** The connection of that member on which it arrives. Default 1. */
   readonly connectionId?: number
 }
 
 /**
- * A cluster in which time passes only while somebody waits: in `command`, `restart`, `advance` or `stop`. Several may wait at once.
- * Equal options and equal calls give equal results, and an equal `traceHash`. Once an exception has left a member's handler, each
- * of these rejects with a `SimulationFailedError` that names the seed.
+ * A cluster in which time passes only while a caller waits: in `command`, `restart`, `advance` or
+ * `stop`. Several callers may wait at once. Equal options and equal calls give equal results, and
+ * an equal `traceHash`. Once a member's handler has thrown an unexpected exception, each of these
+ * rejects with a `SimulationFailedError` that names the seed.
  */
 export class SimulatedCluster {
-  /** Root of every random decision of this cluster. */
+  /** Seed of every random decision of this cluster. */
   readonly seed: number
   readonly mongos: readonly Address[]
-  /** Faults at the named steps that members pass. */
+  /** Faults at named steps. */
   readonly steps: StepControls
-  /** Rounds on demand, waiting until nothing has to move, and why. */
+  /** Holds balancer rounds, waits for them and explains them. */
   readonly balancer: BalancerControls
-  /** What is broken on purpose. */
+  /** Faults: what is broken on purpose. */
   readonly faults: Faults
   readonly #runtime: SimulatedRuntime
   readonly #options: ResolvedOptions
@@ -114,25 +127,27 @@ export class SimulatedCluster {
     return this.#runtime.now()
   }
 
-  /** Lets that many milliseconds pass, with everything that happens in them. */
+  /** Advances the clock by that many milliseconds; everything that is due in them happens. */
   advance(durationMs: number): Promise<void> {
     return this.#runtime.advance(durationMs)
   }
 
-  /** Stands for all that happened so far: times, members, bytes. */
+  /** A hash of everything that happened so far: times, members, bytes. */
   traceHash(): string {
     return this.#runtime.traceHash()
   }
 
   /**
-   * A client's command: `{ find: …, $db: … }` as BSON, answered with the reply document, which may be an error of the command.
-   * @throws RequestFailedError when the member is down or goes down before it answers, or closes the connection instead
+   * Runs a client's command, `{ find: …, $db: … }` as BSON. Resolves with the reply document, which
+   * can be an error reply.
+   * @throws RequestFailedError when the member is down or goes down before it answers, or closes
+   *   the connection instead
    */
   command(document: Uint8Array, options: SimulatedCommandOptions = {}): Promise<Uint8Array> {
     return this.#runtime.during(this.commandInBackground(document, options))
   }
 
-  /** {@link command} for one of many clients: it makes no time pass, somebody else has to. */
+  /** {@link command} for a caller that advances the clock itself. */
   async commandInBackground(document: Uint8Array, options: SimulatedCommandOptions = {}): Promise<Uint8Array> {
     const { to = this.mongos[0]!, sequences = [], connectionId = 1 } = options
     const command: ClientCommand = {
@@ -148,8 +163,8 @@ export class SimulatedCluster {
   }
 
   /**
-   * Puts a client on the network: an actor that is no member.
-   * @param make gets what numbers connections as no other client does
+   * Puts a client on the network: an actor that is not a member.
+   * @param make creates it; `nextConnectionId` returns ids that no other client uses
    */
   addClient<A extends Actor>(make: (context: ActorContext, nextConnectionId: () => number) => A): A {
     const number = ++this.#clients
@@ -157,20 +172,20 @@ export class SimulatedCluster {
     return this.#runtime.addOutsider(clientAddress(number - 1), (context) => make(context, () => ++connections))
   }
 
-  /** Lets time pass until the work is done. Rejects when nothing is left to happen before that. */
+  /** Advances the clock until the work is done. Rejects when no event is left before that. */
   during<T>(work: Promise<T>): Promise<T> {
     return this.#runtime.during(work)
   }
 
   /**
-   * A request of whoever runs the cluster to a member.
-   * @throws RequestFailedError when the member is down, or does not answer in that time
+   * Sends a request to a member, from outside the cluster.
+   * @throws RequestFailedError when the member is down, or does not answer in time
    */
   request<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>, timeoutMs: number): Promise<ReplyOf<K>> {
     return this.#runtime.during(this.requestInBackground(to, kind, request, timeoutMs))
   }
 
-  /** {@link request} while somebody else makes time pass. */
+  /** {@link request} for a caller that advances the clock itself. */
   requestInBackground<K extends MessageKind>(
     to: Address,
     kind: K,
@@ -180,42 +195,48 @@ export class SimulatedCluster {
     return this.#runtime.background.request(knownMember(this.#runtime, to), kind, request, { timeoutMs })
   }
 
-  /** Every member with its state; the endpoints are names that nothing listens on. */
+  /** Every member with its state. The endpoints are names, without listeners. */
   members(): MemberInfo[] {
     return this.#runtime.members()
   }
 
-  /** Plain data that a member tells of itself: counts, versions, stages. */
+  /** Plain data about a member, from itself: counts, versions, stages. */
   async describe(member: string): Promise<Record<string, unknown>> {
     return this.#runtime.describe(knownMember(this.#runtime, member))
   }
 
-  /** What its members keep once for all of them. */
+  /** State that the members share. */
   get sharing(): Sharing {
     return this.#runtime.sharing
   }
 
-  /** Asks a member past the network, for measuring: see {@link SimulatedRuntime.peek}. Rejects when it is not running. */
+  /**
+   * Asks a member without using the network, for measurements: {@link SimulatedRuntime.peek}.
+   * Rejects when it is not running.
+   */
   peek<K extends MessageKind>(to: Address, kind: K, request: RequestOf<K>): Promise<ReplyOf<K>> {
     return this.#runtime.peek(knownMember(this.#runtime, to), kind, request)
   }
 
-  /** Calls `wake` once after that many milliseconds, when somebody lets them pass. */
+  /** Calls `wake` once when that many milliseconds have passed. */
   alarm(delayMs: number, wake: () => void): { cancel(): void } {
     return this.#runtime.alarm(delayMs, wake)
   }
 
-  /** Which types of events {@link onEvent} tells of, besides `member`. Default: every one but `routed`. */
+  /**
+   * Sets the types of events for {@link onEvent}, besides `member`. Default: every type except
+   * `routed`.
+   */
   watch(types: readonly ClusterEvent['type'][]): void {
     this.#runtime.watch(types)
   }
 
-  /** Hears of every event that is watched. @returns a function that takes the listener away */
+  /** Adds a listener of the watched events. @returns a function that removes it */
   onEvent(listener: (event: ClusterEvent) => void): () => void {
     return this.#runtime.onEvent(listener)
   }
 
-  /** Stops a member at once and without warning. What it had acknowledged is on its disk. */
+  /** Ends a member at once and without warning. Its disk keeps everything it has acknowledged. */
   async crash(member: string): Promise<void> {
     await this.#runtime.crash(knownMember(this.#runtime, member))
   }
@@ -225,12 +246,15 @@ export class SimulatedCluster {
     await this.#runtime.restart(knownMember(this.#runtime, member))
   }
 
-  /** Breaks the connection between two members: what is on its way is lost, requests without an answer fail. */
+  /**
+   * Breaks the connection between two members: messages under way are lost, requests without an
+   * answer fail.
+   */
   sever(one: string, other: string): void {
     this.#runtime.sever(knownMember(this.#runtime, one), knownMember(this.#runtime, other))
   }
 
-  /** Ends all members in order. */
+  /** Stops all members in order. */
   stop(): Promise<void> {
     return this.#runtime.stop()
   }
@@ -241,8 +265,8 @@ export class SimulatedCluster {
 }
 
 /**
- * Makes a simulated cluster and resolves when it answers commands.
- * @throws OptionError for a wrong option: one sentence
+ * Creates a simulated cluster and resolves when it answers commands.
+ * @throws OptionError one sentence: an option is wrong
  */
 export async function createSimulatedCluster(options: SimulatedClusterOptions = {}): Promise<SimulatedCluster> {
   const { latency, mutations = [], sharesPlacements = false, measured, policy, ...others } = options

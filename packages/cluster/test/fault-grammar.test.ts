@@ -2,7 +2,7 @@ import t from 'tap'
 import { faultForms, faultVerbs, formatFault, OptionError, parseFault, type FaultInput } from '../src/index.js'
 import { Phrase } from '../src/faults/phrase.js'
 
-/** Text, and the data that says the same. */
+/** Texts and the data with the same meaning, at least one of each verb. */
 const faults: readonly (readonly [string, FaultInput])[] = [
   ['crash shard02 for 5s', { verb: 'crash', target: 'shard02', for: 5000 }],
   ['destroy shard02', { verb: 'destroy', target: 'shard02' }],
@@ -70,7 +70,7 @@ const faults: readonly (readonly [string, FaultInput])[] = [
   ['crash at shard.migration.committing', { verb: 'crashAt', step: 'shard.migration.committing' }],
 ]
 
-t.test('the texts of this file are of every verb', async (t) => {
+t.test('every verb has a text in this file', async (t) => {
   t.same(new Set(faults.map(([, { verb }]) => verb)), new Set(faultVerbs))
 })
 

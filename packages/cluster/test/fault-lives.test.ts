@@ -1,4 +1,7 @@
-/** Faults end with what they are of, whoever ends it, and several of them at one place do not undo each other. */
+/**
+ * A fault ends with the member or process that it is on; healing one fault leaves other faults of
+ * the same member.
+ */
 import { decode, encode, type Document } from '@shardlab/bson'
 import t, { type Test } from 'tap'
 import { createSimulatedCluster, ShardedCluster, type SimulatedCluster } from '../src/index.js'
@@ -17,7 +20,7 @@ const listed = (cluster: SimulatedCluster) => cluster.faults.list().map(({ fault
 const stateOf = (cluster: SimulatedCluster, name: string) =>
   cluster.members().find(({ address }) => address === name)!.state
 
-t.test('a crash is over when somebody starts the member, and does not end a later one', async (t) => {
+t.test('a crash ends when the member is started, and does not heal a later crash', async (t) => {
   const cluster = await start(t)
   await cluster.faults.apply('crash shard02 for 6s')
   await cluster.restart('shard02')
@@ -29,16 +32,16 @@ t.test('a crash is over when somebody starts the member, and does not end a late
   t.equal(stateOf(cluster, 'shard02'), 'running')
 })
 
-t.test('a fault is over, and said to be, also where its member crashes while it is started', async (t) => {
+t.test('a fault ends, with an event, even when its member crashes while healing starts it', async (t) => {
   const cluster = await start(t)
-  const told: string[] = []
-  cluster.onEvent(({ type }) => void (type.startsWith('fault-') && told.push(type)))
+  const events: string[] = []
+  cluster.onEvent(({ type }) => void (type.startsWith('fault-') && events.push(type)))
   await cluster.faults.apply('crash shard02')
   const healing = cluster.faults.heal()
   await cluster.crash('shard02')
   await t.rejects(healing, /crashed while it was starting/)
   t.same(listed(cluster), [])
-  t.same(told, ['fault-applied', 'fault-healed'])
+  t.same(events, ['fault-applied', 'fault-healed'])
 })
 
 t.test('a member that crashed at a step stays down while another fault keeps it down', async (t) => {
@@ -54,28 +57,31 @@ t.test('a member that crashed at a step stays down while another fault keeps it 
   t.equal(stateOf(cluster, 'mongos01'), 'running')
 })
 
-t.test('who was started is no longer down because of a step, but of what struck it since', async (t) => {
-  const cluster = await start(t)
-  await admin(cluster, { shardCollection: 'app.things', key: { _id: 1 } })
-  const strike = async () => {
-    const { id } = await cluster.faults.apply('crash at mongos.read.targeted on mongos01 first 1')
-    await t.rejects(admin(cluster, { find: 'things', $db: 'app' }))
-    return id
-  }
-  const first = await strike()
-  await cluster.restart('mongos01')
-  const second = await strike()
-  await cluster.faults.heal(first)
-  t.equal(stateOf(cluster, 'mongos01'), 'crashed')
-  await cluster.faults.heal(second)
-  const third = await strike()
-  await cluster.restart('mongos01')
-  await cluster.crash('mongos01')
-  await cluster.faults.heal(third)
-  t.equal(stateOf(cluster, 'mongos01'), 'crashed', 'by somebody who has not healed it')
-})
+t.test(
+  'a member that was started since a crash at a step is not started again when that fault is healed',
+  async (t) => {
+    const cluster = await start(t)
+    await admin(cluster, { shardCollection: 'app.things', key: { _id: 1 } })
+    const strike = async () => {
+      const { id } = await cluster.faults.apply('crash at mongos.read.targeted on mongos01 first 1')
+      await t.rejects(admin(cluster, { find: 'things', $db: 'app' }))
+      return id
+    }
+    const first = await strike()
+    await cluster.restart('mongos01')
+    const second = await strike()
+    await cluster.faults.heal(first)
+    t.equal(stateOf(cluster, 'mongos01'), 'crashed')
+    await cluster.faults.heal(second)
+    const third = await strike()
+    await cluster.restart('mongos01')
+    await cluster.crash('mongos01')
+    await cluster.faults.heal(third)
+    t.equal(stateOf(cluster, 'mongos01'), 'crashed', 'by the API, not by the fault that was healed')
+  },
+)
 
-t.test('a pause whose member ends while it begins is over', async (t) => {
+t.test('a pause ends when its member crashes while the pause is beginning', async (t) => {
   await using cluster = await ShardedCluster.start({ runtime: 'inline', shards: 1 })
   const applied = new Promise<void>((resolve) => cluster.on('fault-applied', () => resolve()))
   const pausing = cluster.faults.apply('pause shard01')
@@ -85,7 +91,7 @@ t.test('a pause whose member ends while it begins is over', async (t) => {
   t.same(cluster.faults.list(), [])
 })
 
-t.test('what is of a process is over when that ends, whatever is watched', async (t) => {
+t.test('a pause, a step-down and frozen routes end with the process, whichever events are watched', async (t) => {
   const cluster = await start(t)
   cluster.watch(['log'])
   for (const [fault, member] of [
@@ -101,7 +107,7 @@ t.test('what is of a process is over when that ends, whatever is watched', async
   t.match(await admin(cluster, { insert: 'things', documents: [{ _id: 1 }], $db: 'app' }), { n: 1 })
 })
 
-t.test('a member is a secondary until the last step-down is over', async (t) => {
+t.test('a member is a secondary until the last step-down is healed', async (t) => {
   const cluster = await start(t)
   const { id } = await cluster.faults.apply('step down shard02 for 1h')
   await cluster.faults.apply('step down shard02 for 20s')
@@ -111,7 +117,7 @@ t.test('a member is a secondary until the last step-down is over', async (t) => 
   t.match(await admin(cluster, { hello: 1 }, 'shard02'), { isWritablePrimary: true })
 })
 
-t.test('a fault of all shards is one of those that come later, too', async (t) => {
+t.test('a fault of all shards strikes a shard that is added later', async (t) => {
   const cluster = await start(t)
   await cluster.faults.apply('refuse connections to shards from routers')
   const late = await cluster.addShard()
@@ -122,7 +128,7 @@ t.test('a fault of all shards is one of those that come later, too', async (t) =
   t.match(await admin(cluster, insert), { n: 1 })
 })
 
-t.test('a member that crashes while it opens its port gets it in its next life', async (t) => {
+t.test('a member that crashes while it opens its port listens on the same port after a restart', async (t) => {
   await using cluster = await ShardedCluster.start({ runtime: 'inline', shards: 1 })
   const { uri } = cluster.shards[0]!
   await cluster.crash('shard01')
@@ -133,27 +139,34 @@ t.test('a member that crashes while it opens its port gets it in its next life',
   t.equal(cluster.shards[0]!.uri, uri)
 })
 
-t.test('over the wire: what a verb does not take is refused, and whole numbers may be of any type', async (t) => {
-  const cluster = await start(t)
-  const forever = { shardlab: 'apply', fault: 'crash shard02', for: '5s' }
-  t.match(await admin(cluster, forever), {
-    ok: 0,
-    code: 2,
-    errmsg: 'shardlab apply takes no for; it takes fault alone.',
-  })
-  t.match(await admin(cluster, { shardlab: 'list', id: 2 }), {
-    code: 2,
-    errmsg: 'shardlab list takes no id; it takes nothing.',
-  })
-  t.same(cluster.faults.list(), [])
-  const slow = { shardlab: 'apply', fault: { verb: 'slow', target: 'shard02', factor: 2n, for: 5000n } }
-  t.match(await admin(cluster, slow), { id: 1, ok: 1 })
-  for (const id of [true, '1', [1], 1.5])
-    t.match(await admin(cluster, { shardlab: 'heal', id }), { ok: 0, code: 2, errmsg: /^heal needs the id of a fault/ })
-  t.match(await admin(cluster, { shardlab: 'heal', id: 1n, maxTimeMS: 1000 }), { healed: [1] })
-})
+t.test(
+  'the wire command refuses fields that a verb does not take, and accepts whole numbers of every BSON type',
+  async (t) => {
+    const cluster = await start(t)
+    const forever = { shardlab: 'apply', fault: 'crash shard02', for: '5s' }
+    t.match(await admin(cluster, forever), {
+      ok: 0,
+      code: 2,
+      errmsg: 'shardlab apply takes no for; it takes fault alone.',
+    })
+    t.match(await admin(cluster, { shardlab: 'list', id: 2 }), {
+      code: 2,
+      errmsg: 'shardlab list takes no id; it takes nothing.',
+    })
+    t.same(cluster.faults.list(), [])
+    const slow = { shardlab: 'apply', fault: { verb: 'slow', target: 'shard02', factor: 2n, for: 5000n } }
+    t.match(await admin(cluster, slow), { id: 1, ok: 1 })
+    for (const id of [true, '1', [1], 1.5])
+      t.match(await admin(cluster, { shardlab: 'heal', id }), {
+        ok: 0,
+        code: 2,
+        errmsg: /^heal needs the id of a fault/,
+      })
+    t.match(await admin(cluster, { shardlab: 'heal', id: 1n, maxTimeMS: 1000 }), { healed: [1] })
+  },
+)
 
-t.test('where nothing could happen there is nothing to break', async (t) => {
+t.test('a fault that could strike nothing is refused', async (t) => {
   const cluster = await start(t)
   for (const [fault, message] of [
     ['resume shard02', /^resume: shard02 is not paused\.$/],

@@ -7,7 +7,7 @@ const clusters = {
 }
 
 for (const [world, start] of Object.entries(clusters)) {
-  t.test(`${world}: a member that is not there`, async (t) => {
+  t.test(`${world}: crash, restart and describe refuse an unknown member`, async (t) => {
     await using cluster = await start()
     const known = cluster.members().map(({ address }) => address)
     t.same(known.toSorted(), ['balancer', 'config', 'mongos01', 'shard01'])
@@ -21,7 +21,7 @@ for (const [world, start] of Object.entries(clusters)) {
   })
 }
 
-t.test('inline: listeners say what members report, and stopping twice is stopping once', async (t) => {
+t.test('inline: listeners get member events, and stop can be called twice', async (t) => {
   const cluster = await ShardedCluster.start({ shards: 1, mongos: 2, runtime: 'inline', seed: 3 })
   t.equal(cluster.seed, 3)
   t.equal(cluster.uri, `mongodb://${cluster.mongos.join(',')}/`)
@@ -38,14 +38,14 @@ t.test('inline: listeners say what members report, and stopping twice is stoppin
   t.same([...new Set(cluster.members().map(({ state }) => state))], ['stopped'])
 })
 
-t.test('inline: another shard, and when there can be none', async (t) => {
+t.test('inline: a shard is added, but not while the config server is down, nor after stop', async (t) => {
   const cluster = await ShardedCluster.start({ shards: 1, runtime: 'inline' })
   const { id, uri } = await cluster.addShard()
   t.equal(id, 'shard02')
   t.same(cluster.shards.at(-1), { id, uri })
   await cluster.crash('config')
-  await t.rejects(cluster.addShard(), new Error('no shard can be added while config is down: restart it first.'))
-  t.equal(cluster.members().filter(({ role }) => role === 'shard').length, 2, 'none has been started')
+  await t.rejects(cluster.addShard(), new Error('cannot add a shard while config is down: restart it first.'))
+  t.equal(cluster.members().filter(({ role }) => role === 'shard').length, 2, 'no shard was started')
   await cluster.stop()
-  await t.rejects(cluster.addShard(), new OptionError('the cluster has been stopped: no shard can be added to it.'))
+  await t.rejects(cluster.addShard(), new OptionError('cannot add a shard: the cluster has been stopped.'))
 })

@@ -2,7 +2,7 @@ import t from 'tap'
 import { OptionError, resolveOptions, type ClusterOptions } from '../src/index.js'
 import { resolveSimulatedOptions } from '../src/resolve-options.js'
 
-t.test('defaults', async (t) => {
+t.test('every option has a default', async (t) => {
   const { seed, ...others } = resolveOptions({})
   t.ok(Number.isInteger(seed) && seed >= 0 && seed < 2 ** 31, `a drawn seed: ${seed}`)
   t.same(others, {
@@ -25,7 +25,7 @@ t.test('defaults', async (t) => {
   })
 })
 
-t.test('what is said is taken', async (t) => {
+t.test('options that are given replace the defaults', async (t) => {
   const same: ClusterOptions = {
     shards: 12,
     mongos: 2,
@@ -51,7 +51,7 @@ t.test('what is said is taken', async (t) => {
   t.equal(resolveOptions({ serverTimings: true }).balancerRoundIntervalMs, 10_000)
 })
 
-t.test('the ends of the ranges', async (t) => {
+t.test('the bounds of every range are accepted', async (t) => {
   const fine: ClusterOptions[] = [
     { shards: 1 },
     { shards: 1000 },
@@ -71,7 +71,7 @@ t.test('the ends of the ranges', async (t) => {
 const names =
   'shards, mongos, port, host, emulate, chunkSize, runtime, clock, autoAdvance, hosts, seed, balancerRoundIntervalMs, serverTimings, findReplicaSetHostTimeoutMs, networkTimeoutMs, nativeWire, strict, diskSize, from'
 
-/** Wrong options, also of kinds that TypeScript would refuse, and the sentence that answers them. */
+/** Wrong options, including types that TypeScript would refuse, with their error texts. */
 const wrong: readonly [Record<string, unknown>, string][] = [
   [{ shard: 3 }, `shard is not an option of a cluster; the options are ${names}.`],
   [{ shards: 0 }, 'shards is 0; it must be a whole number from 1 to 1000.'],
@@ -82,13 +82,16 @@ const wrong: readonly [Record<string, unknown>, string][] = [
   [{ mongos: 101 }, 'mongos is 101; it must be a whole number from 1 to 100.'],
   [{ port: -1 }, 'port is -1; it must be a whole number from 0 to 65535.'],
   [{ port: 65_536 }, 'port is 65536; it must be a whole number from 0 to 65535.'],
-  [{ port: 65_535, mongos: 2 }, 'port 65535 leaves no room for 2 mongoses: they take consecutive ports up to 65535.'],
+  [
+    { port: 65_535, mongos: 2 },
+    'port 65535 is too high for 2 mongoses, which take consecutive ports up to 65535: choose a lower port.',
+  ],
   [{ emulate: '7' }, 'emulate is "7"; use one of 2.6, 4.0, 4.4, 5.0, 6.0.2, 6.0, 7.0, 8.0.'],
   [{ runtime: 'cloud' }, 'runtime is "cloud"; use threads or inline.'],
-  [{ runtime: 'inline', hosts: 2 }, 'hosts goes only with runtime threads: leave it out.'],
+  [{ runtime: 'inline', hosts: 2 }, "hosts needs runtime: 'threads'; remove hosts."],
   [{ clock: 'stopped' }, 'clock is "stopped"; use real or manual.'],
-  [{ clock: 'manual' }, "clock manual goes only with runtime inline: set runtime: 'inline'."],
-  [{ runtime: 'inline', autoAdvance: true }, 'autoAdvance goes only with clock manual: leave it out.'],
+  [{ clock: 'manual' }, "clock: 'manual' needs runtime: 'inline'; set both."],
+  [{ runtime: 'inline', autoAdvance: true }, "autoAdvance needs clock: 'manual'; set both, or remove autoAdvance."],
   [{ networkTimeoutMs: 0 }, 'networkTimeoutMs is 0; it must be a whole number from 1 to 2147483647.'],
   [{ hosts: 0 }, 'hosts is 0; it must be a whole number from 1 to 64.'],
   [{ hosts: 65 }, 'hosts is 65; it must be a whole number from 1 to 64.'],
@@ -97,7 +100,7 @@ const wrong: readonly [Record<string, unknown>, string][] = [
   [{ chunkSize: 'big' }, 'chunkSize is "big"; give bytes or a size such as 64KB, 128MB or 1GB.'],
   [{ chunkSize: 1023 }, 'chunkSize is 1023; it must be from 1KB to 1GB.'],
   [{ chunkSize: '2GB' }, 'chunkSize is 2GB; it must be from 1KB to 1GB.'],
-  [{ from: {} as never }, 'that is no snapshot: take one with await cluster.snapshot().'],
+  [{ from: {} as never }, 'invalid snapshot: take one with await cluster.snapshot().'],
   [{ diskSize: 'none' }, 'diskSize is "none"; give bytes or a size such as 64KB, 128MB or 1GB.'],
   [{ diskSize: '1023KB' }, 'diskSize is 1023KB; it must be at least 1MB.'],
   [{ seed: -1 }, 'seed is -1; it must be a whole number from 0 to 4294967295.'],
@@ -109,12 +112,12 @@ const wrong: readonly [Record<string, unknown>, string][] = [
   ],
 ]
 
-t.test('wrong options are answered by one sentence each', async (t) => {
+t.test('a wrong option is refused with one sentence', async (t) => {
   for (const [options, sentence] of wrong)
     t.throws(() => resolveOptions(options), new OptionError(sentence), JSON.stringify(options))
 })
 
-t.test('a simulated cluster: the server’s timings, nothing that listens', async (t) => {
+t.test('a simulated cluster has the timings of the server and refuses options of listening', async (t) => {
   t.match(resolveSimulatedOptions({ seed: 7, shards: 2 }), {
     seed: 7,
     shards: 2,

@@ -2,11 +2,11 @@ import t from 'tap'
 import { RequestFailedError } from '@shardlab/actor'
 import { createSimulatedCluster, OptionError } from '../src/index.js'
 
-/** `{ ping: 1, $db: 'admin' }` as BSON: this package has no use for documents otherwise. */
+/** `{ ping: 1, $db: 'admin' }` as BSON. */
 const ping = Buffer.from('1e0000001070696e67000100000002246462000600000061646d696e0000', 'hex')
 const okOne = Buffer.from('016f6b00000000000000f03f', 'hex')
 
-t.test('it answers, crashes, comes back, and time passes only when asked', async (t) => {
+t.test('members answer, crash and restart, and time passes only in calls that wait', async (t) => {
   await using cluster = await createSimulatedCluster({
     seed: 1,
     shards: 2,
@@ -26,7 +26,7 @@ t.test('it answers, crashes, comes back, and time passes only when asked', async
     const began = cluster.now()
     const reply = await cluster.command(ping, to === undefined ? {} : { to })
     t.ok(Buffer.from(reply).includes(okOne), `${to ?? 'the first mongos'} answers`)
-    t.ok(cluster.now() - began <= 1, 'there and back at 100 microseconds each')
+    t.ok(cluster.now() - began <= 1, 'request and reply take 100 microseconds each')
   }
   const states: string[] = []
   const unlisten = cluster.onEvent((event) => event.type === 'member' && states.push(`${event.member} ${event.state}`))
@@ -43,7 +43,7 @@ t.test('it answers, crashes, comes back, and time passes only when asked', async
   t.equal(cluster.now(), before + 3_600_000)
 })
 
-t.test('steps can be held', async (t) => {
+t.test('a held step stops the balancer until it is healed', async (t) => {
   await using cluster = await createSimulatedCluster({ seed: 1, shards: 1 })
   const id = await cluster.steps.arm('balancer.round.started', 'hold')
   await cluster.advance(60_000)
@@ -54,7 +54,7 @@ t.test('steps can be held', async (t) => {
   t.match(await cluster.describe('balancer'), { inRound: false })
 })
 
-t.test('a seed replays', async (t) => {
+t.test('equal seeds give equal trace hashes, other seeds others', async (t) => {
   const play = async (seed: number) => {
     await using cluster = await createSimulatedCluster({ seed, shards: 2 })
     await cluster.command(ping)
@@ -66,7 +66,7 @@ t.test('a seed replays', async (t) => {
   t.not(await play(5), await play(6))
 })
 
-t.test('wrong options are refused', async (t) => {
+t.test('a wrong option is refused', async (t) => {
   await t.rejects(
     createSimulatedCluster({ shards: 0 }),
     new OptionError('shards is 0; it must be a whole number from 1 to 1000.'),

@@ -4,7 +4,7 @@ import { describeTopology } from '../src/topology.js'
 
 const topologyOf = (options: ClusterOptions) => describeTopology(resolveOptions(options))
 
-t.test('who is in it', async (t) => {
+t.test('a cluster has a config server, its shards, its mongoses and a balancer', async (t) => {
   const { shards, mongos, storage, others } = topologyOf({ shards: 11, mongos: 2 })
   t.equal(shards.length, 11)
   t.same([shards[0], shards[8], shards[9], shards[10]], ['shard01', 'shard09', 'shard10', 'shard11'])
@@ -23,7 +23,7 @@ t.test('who is in it', async (t) => {
   )
 })
 
-t.test('ports: mongoses take consecutive ones, all others any', async (t) => {
+t.test('mongoses listen on consecutive ports, all others on any', async (t) => {
   const { storage, others } = topologyOf({ port: 27_017, mongos: 3, host: '0.0.0.0' })
   for (const { listen } of storage) t.same(listen, { host: '0.0.0.0', port: 0 })
   t.same(
@@ -52,7 +52,7 @@ t.test('old profiles announce a wire version that drivers accept, unless they ar
   t.ok(wireVersion({ emulate: '7.0' }) > 9)
 })
 
-t.test('roles get their options', async (t) => {
+t.test('every role gets its options', async (t) => {
   const { storage, others } = topologyOf({
     emulate: '6.0',
     shards: 1,

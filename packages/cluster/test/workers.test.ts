@@ -3,8 +3,8 @@ import t from 'tap'
 import { codeCacheUrl, evaluateBundle } from '../src/workers/bundle.js'
 
 t.test('workers start from the bundle and the code cache that the build made', async (t) => {
-  t.ok(existsSync(codeCacheUrl), 'the build has made a code cache')
+  t.ok(existsSync(codeCacheUrl), 'the build made a code cache')
   const { member, script } = evaluateBundle()
-  t.equal(script.cachedDataRejected, false, 'and V8 takes it')
+  t.equal(script.cachedDataRejected, false, 'V8 accepts it')
   t.type(member.loadRoles, 'function')
 })

@@ -61,7 +61,6 @@ export const proseDebt: readonly string[] = [
   'docs/reference/compatibility.md',
   'docs/reference/events.md',
   'packages/actor/',
-  'packages/cluster/',
   'packages/config-server/',
   'packages/mongos/',
   'packages/node/',

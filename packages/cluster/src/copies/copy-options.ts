@@ -1,18 +1,25 @@
-/** What may be said about a cluster that begins with a snapshot, and which clusters can go on from one. */
+/**
+ * Which options a cluster that starts from a snapshot can set, and which clusters can be restored
+ * from one.
+ */
 import { OptionError } from '../option-error.js'
 import type { ClusterOptions } from '../options.js'
 import type { ResolvedOptions } from '../resolved-options.js'
 import { contentOf } from './snapshot.js'
 
-/** What a copy may have of its own. */
-const own: ReadonlySet<string> = new Set(['port', 'host', 'autoAdvance'])
-/** What does not make another cluster. Shards are counted by the members. */
-const notCompared: ReadonlySet<string> = new Set([...own, 'hosts', 'seed', 'shards'])
+/** Options in which a copy can differ from its original. */
+const ownOptions: ReadonlySet<string> = new Set(['port', 'host', 'autoAdvance'])
+/**
+ * Options in which a cluster can differ from a snapshot that it is restored from. The members
+ * determine the shards.
+ */
+const notCompared: ReadonlySet<string> = new Set([...ownOptions, 'hosts', 'seed', 'shards'])
 
 /**
- * Options of a cluster that begins with `from`: those of the snapshot, on any free ports.
- * @param check reads options that stand by themselves
- * @throws OptionError for an option that says something else than the snapshot
+ * Options of a cluster that starts from a snapshot: those of the snapshot, with any free ports by
+ * default.
+ * @param check checks options without `from`
+ * @throws OptionError for an option that contradicts the snapshot
  */
 export function optionsOfCopy(
   { from, ...given }: ClusterOptions & Required<Pick<ClusterOptions, 'from'>>,
@@ -20,31 +27,34 @@ export function optionsOfCopy(
 ): ResolvedOptions {
   const { options } = contentOf(from)
   const { runtime, clock, mongos } = options
-  const ofItsOwn: Record<string, unknown> = {}
+  const changed: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) continue
-    if (own.has(name)) ofItsOwn[name] = value
-    else if (!(name in options)) throw new OptionError(`${name} comes with the snapshot: leave it out.`)
-    else refuseOther(name, value, options[name as keyof ResolvedOptions])
+    if (ownOptions.has(name)) changed[name] = value
+    else if (!(name in options)) throw new OptionError(`${name} comes from the snapshot: remove it.`)
+    else checkEqual(name, value, options[name as keyof ResolvedOptions])
   }
-  const { host, port, autoAdvance } = check({ host: options.host, runtime, clock, mongos, ...ofItsOwn })
+  const { host, port, autoAdvance } = check({ host: options.host, runtime, clock, mongos, ...changed })
   return { ...options, host, port, autoAdvance }
 }
 
-function refuseOther(name: string, value: unknown, theirs: unknown): void {
-  if (value !== theirs)
+function checkEqual(name: string, value: unknown, ofSnapshot: unknown): void {
+  if (value !== ofSnapshot)
     throw new OptionError(
-      `${name} is ${JSON.stringify(value)}, but the snapshot is of a cluster with ${JSON.stringify(theirs)}: leave it out.`,
+      `${name} is ${JSON.stringify(value)}, but the snapshot is of a cluster with ${JSON.stringify(ofSnapshot)}: remove it.`,
     )
 }
 
-/** @throws OptionError when a cluster with these options cannot become what another one was */
-export function checkFits(mine: ResolvedOptions, theirs: ResolvedOptions): void {
-  for (const [name, value] of Object.entries(mine)) {
-    const other = theirs[name as keyof ResolvedOptions]
+/**
+ * @throws OptionError when a cluster with these options cannot be restored from a snapshot with
+ * those
+ */
+export function checkCompatible(ofCluster: ResolvedOptions, ofSnapshot: ResolvedOptions): void {
+  for (const [name, value] of Object.entries(ofCluster)) {
+    const other = ofSnapshot[name as keyof ResolvedOptions]
     if (notCompared.has(name) || value === other) continue
     throw new OptionError(
-      `this cluster was started with ${name} ${JSON.stringify(value)}, the snapshot is of one with ${JSON.stringify(other)}: start a cluster from it, ShardedCluster.start({ from: snapshot }).`,
+      `this cluster has ${name} ${JSON.stringify(value)}, the snapshot ${JSON.stringify(other)}: start another cluster with ShardedCluster.start({ from: snapshot }).`,
     )
   }
 }

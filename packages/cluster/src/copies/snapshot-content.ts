@@ -5,6 +5,8 @@ import type { ResolvedOptions } from '../resolved-options.js'
 export interface SnapshotContent {
   readonly world: WorldCopy
   readonly options: ResolvedOptions
-  /** Whether it was loaded from a file, so that it has the disks of the members without their state. */
+  /**
+   * Whether it was loaded from a file, so that it has the disks of the members without their state.
+   */
   readonly isFromFile: boolean
 }

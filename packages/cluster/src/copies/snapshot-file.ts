@@ -1,9 +1,11 @@
 /**
- * Snapshots in files. A file has what a cluster has after all its members were stopped and started again: their disks, where they are, the options
- * and a manual clock. No other state of the members is in it, so that files outlive changes of it.
+ * Snapshots in files. A file contains what a cluster keeps when all its members are restarted:
+ * their disks and addresses, the options and a manual clock. It does not contain other state of the
+ * members, so that files stay readable when that changes.
  *
- * A line of text, with the number of the format and the version that wrote it; the length of a header, 4 bytes; the header, JSON; for each member its checkpoint and the records
- * of its log, each after its length; SHA-256 of all that is before it. Numbers are little-endian.
+ * Format: a line of text with the number of the format and the version that wrote the file; the
+ * length of the header, 4 bytes, little-endian; the header, JSON; for each member its checkpoint
+ * and the records of its log, whose lengths are in the header; the SHA-256 of everything before it.
  */
 import { writeInt32 } from '@shardlab/bson'
 import { MemoryDisk, type MemberCopy, type WorldCopy } from '@shardlab/runtime'
@@ -13,7 +15,7 @@ import { createRequire } from 'node:module'
 import { OptionError } from '../option-error.js'
 import type { SnapshotContent } from './snapshot-content.js'
 
-/** Raised when a file of today could not be read by the code of yesterday. */
+/** Increase it when older code cannot read new files. */
 const formatVersion = 1
 const { version } = createRequire(import.meta.url)('../../../package.json') as { version: string }
 const firstLine = `shardlab snapshot, format ${formatVersion}, by version ${version}\n`
@@ -27,7 +29,7 @@ interface MemberHeader {
   readonly incarnation: number
   readonly endpoint: string
   readonly isUp: boolean
-  /** Null: the disk has none. */
+  /** null: the disk has no checkpoint. */
   readonly checkpointBytes: number | null
   readonly recordBytes: readonly number[]
 }
@@ -45,8 +47,9 @@ export interface LoadedSnapshot {
 }
 
 /**
- * Writes a file beside the path and gives it the path's name when it is complete, in the place of what has it.
- * @throws OptionError one sentence, when it cannot be written
+ * Writes a temporary file in the same directory and renames it when it is complete, replacing an
+ * existing file.
+ * @throws OptionError one sentence, when the file cannot be written
  */
 export async function saveSnapshot(
   path: string,
@@ -81,7 +84,10 @@ export async function saveSnapshot(
   }
 }
 
-/** What the member finds when it starts: its disk, and what had been applied and waited to be written, where there is room for it. */
+/**
+ * The disk of the member, and the entries that were applied but not yet written, if the disk has
+ * room for them.
+ */
 function contentsOf({ disk, actor }: MemberCopy): {
   readonly checkpoint: Uint8Array | null
   readonly records: readonly Uint8Array[]
@@ -95,7 +101,7 @@ function contentsOf({ disk, actor }: MemberCopy): {
   }
 }
 
-/** A storage node's entries; of other members there are none. */
+/** Only shards and the config server have such entries. */
 function unwrittenOf(state: unknown): readonly Uint8Array[] {
   const { node, unwritten } = (state ?? {}) as { node?: unknown; unwritten?: readonly Uint8Array[] }
   return node === undefined ? (unwritten ?? []) : unwrittenOf(node)
@@ -113,7 +119,10 @@ async function writeAll(file: FileHandle, header: Header, parts: readonly Uint8A
   await file.writeFile(hash.digest())
 }
 
-/** @throws OptionError one sentence: there is no such file, it is none of a cluster, of another format, cut short or damaged */
+/**
+ * @throws OptionError one sentence: the file is missing, truncated, damaged, of another format, or
+ * not a snapshot
+ */
 export async function loadSnapshot(path: string): Promise<LoadedSnapshot> {
   let file: FileHandle
   try {
@@ -124,7 +133,8 @@ export async function loadSnapshot(path: string): Promise<LoadedSnapshot> {
   try {
     return await new SnapshotReader(path, file, (await file.stat()).size).read()
   } catch (error) {
-    // A header that is JSON still and says something else: the checksum comes after what it describes.
+    // A damaged header can be valid JSON; the checksum can only be read after the parts that the
+    // header describes.
     if (error instanceof TypeError || error instanceof RangeError) throw damaged(path)
     // A directory can be opened, but not read.
     throw error instanceof OptionError ? error : unreadable(path, error as Error)
@@ -162,11 +172,11 @@ class SnapshotReader {
     const start = Buffer.alloc(Math.min(this.#sizeBytes, firstLineBytesMax))
     await this.#file.read(start, 0, start.length, 0)
     const line = firstLinePattern.exec(start.toString('latin1'))
-    if (line === null) throw new OptionError(`${this.#path} is no snapshot of a cluster.`)
+    if (line === null) throw new OptionError(`${this.#path} is not a snapshot of a cluster.`)
     const [all, format, writer] = line
     if (Number(format) !== formatVersion)
       throw new OptionError(
-        `${this.#path} is a snapshot of format ${format}, written by version ${writer} of shardlab; version ${version} reads format ${formatVersion}: take it again.`,
+        `${this.#path} has the snapshot format ${format} of shardlab ${writer}; version ${version} reads format ${formatVersion}: take the snapshot again with this version.`,
       )
     await this.#next(all.length)
   }
@@ -193,7 +203,7 @@ class SnapshotReader {
     const disk = new MemoryDisk(spec.diskLimitBytes)
     if (checkpointBytes !== null) await disk.writeCheckpoint(await this.#next(checkpointBytes))
     for (const length of recordBytes) await disk.append(await this.#next(length))
-    // Started on its disk, since nothing else is known of it.
+    // Without state: the member starts on its disk.
     return { spec, state, incarnation, endpoint, disk, actor: isUp ? { state: undefined, timers: [] } : null }
   }
 
@@ -201,7 +211,7 @@ class SnapshotReader {
   async #next(length: number): Promise<Buffer> {
     if (this.#at + length > this.#sizeBytes)
       throw new OptionError(
-        `${this.#path} is cut short or damaged: it ends after ${this.#sizeBytes} bytes, in the midst of the snapshot.`,
+        `${this.#path} is truncated or damaged: it ends after ${this.#sizeBytes} bytes, before the end of the snapshot.`,
       )
     const bytes = Buffer.allocUnsafeSlow(length)
     for (let done = 0; done < length;) {
@@ -224,5 +234,5 @@ function unreadable(path: string, { message }: Error): OptionError {
 }
 
 function damaged(path: string): OptionError {
-  return new OptionError(`${path} is damaged: what it holds does not match its checksum.`)
+  return new OptionError(`${path} is damaged: its contents do not match its checksum.`)
 }

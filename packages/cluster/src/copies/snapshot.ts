@@ -1,4 +1,4 @@
-/** What a cluster was at one moment, to go on from as often as one likes. */
+/** The state of a cluster at one moment, from which any number of clusters can start. */
 import type { EmulatedVersion } from '@shardlab/sharding'
 import { OptionError } from '../option-error.js'
 import type { SnapshotContent } from './snapshot-content.js'
@@ -7,17 +7,18 @@ import { loadSnapshot, saveSnapshot } from './snapshot-file.js'
 const contents = new WeakMap<ClusterSnapshot, SnapshotContent>()
 
 /**
- * A cluster at one moment: documents, indexes, disks, metadata, what routers know, retryable writes, sessions, parameters, timers and, with a
- * manual clock, the time. Its pages are shared with the cluster and all copies, so it holds only what has changed since.
+ * A cluster at one moment: documents, indexes, disks, metadata, routing tables, retryable writes,
+ * sessions, parameters, timers and, with a manual clock, the time. Its pages are shared with the
+ * cluster and all copies, so it costs memory only for pages that have changed since.
  */
 export class ClusterSnapshot {
-  /** When it was taken, in milliseconds since the epoch of the cluster's clock. */
+  /** When it was taken, in milliseconds since the epoch by the cluster's clock. */
   readonly takenAtMs: number
   readonly emulate: EmulatedVersion
-  /** Addresses of the members, those that were down among them. */
+  /** Addresses of the members, including those that were down. */
   readonly members: readonly string[]
 
-  /** Snapshots are taken by {@link ShardedCluster.snapshot}. */
+  /** Use {@link ShardedCluster.snapshot}. */
   constructor(content: SnapshotContent, takenAtMs: number) {
     this.takenAtMs = takenAtMs
     this.emulate = content.options.emulate
@@ -26,24 +27,28 @@ export class ClusterSnapshot {
   }
 
   /**
-   * Writes what is on the disks of its members to a file, for {@link ClusterSnapshot.load} and `ShardedCluster.start({ from: path })`: a cluster
-   * that starts from it is what this one would be after a restart of all members. A file that is there is replaced when the new one is complete.
-   * @throws OptionError one sentence, when it cannot be written
+   * Writes the disks of its members to a file, for {@link ClusterSnapshot.load} and
+   * `ShardedCluster.start({ from: path })`. A cluster that starts from the file equals this one
+   * after a restart of all members. An existing file is replaced once the new one is complete.
+   * @throws OptionError one sentence, when the file cannot be written
    */
   async save(path: string): Promise<void> {
     await saveSnapshot(path, contentOf(this), this.takenAtMs)
   }
 
-  /** @throws OptionError one sentence, for a file that is not there, none of {@link save}, of another format, cut short or damaged */
+  /**
+   * @throws OptionError one sentence: the file is missing, truncated, damaged, of another format,
+   * or not a snapshot
+   */
   static async load(path: string): Promise<ClusterSnapshot> {
     const { content, takenAtMs } = await loadSnapshot(path)
     return new ClusterSnapshot(content, takenAtMs)
   }
 }
 
-/** @throws OptionError for anything else */
+/** @throws OptionError when the argument is not a snapshot */
 export function contentOf(snapshot: ClusterSnapshot | string): SnapshotContent {
   const content = contents.get(snapshot as ClusterSnapshot)
-  if (content === undefined) throw new OptionError('that is no snapshot: take one with await cluster.snapshot().')
+  if (content === undefined) throw new OptionError('invalid snapshot: take one with await cluster.snapshot().')
   return content
 }

@@ -1,4 +1,4 @@
-/** The bundle that workers run, with the code cache that the build made of it. */
+/** The bundle that workers run, with the code cache that the build makes of it. */
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
@@ -6,7 +6,10 @@ import { Script } from 'node:vm'
 
 /** A script whose value is a function of {@link Wrapper}'s form. */
 const bundleUrl = new URL('../../workers/member.worker.cjs', import.meta.url)
-/** V8's code for it; the build writes it. Another version of Node.js, or other flags, make V8 refuse it and compile the source. */
+/**
+ * V8's code cache of the bundle. With another version of Node.js, or other flags, V8 refuses it and
+ * compiles the source.
+ */
 export const codeCacheUrl = new URL('../../workers/member.worker.cache', import.meta.url)
 
 type Member = typeof import('./member.worker.js')
@@ -21,7 +24,7 @@ export interface EvaluatedBundle {
 export function evaluateBundle(): EvaluatedBundle {
   const filename = fileURLToPath(bundleUrl)
   const cachedData = existsSync(codeCacheUrl) ? { cachedData: readFileSync(codeCacheUrl) } : {}
-  // esbuild writes ASCII.
+  // latin1 suffices: esbuild writes ASCII (`charset` in scripts/bundle.mjs).
   const script = new Script(readFileSync(bundleUrl, 'latin1'), { filename, ...cachedData })
   const module = { exports: {} }
   const wrapper = script.runInThisContext() as Wrapper

@@ -1,4 +1,7 @@
-/** What every worker thread runs, bundled by `scripts/bundle.mjs`: hosts members, evaluating the code of their roles only. */
+/**
+ * The program of a worker thread, bundled by `scripts/bundle.mjs`: hosts members, and evaluates
+ * only the code of their roles.
+ */
 import { runWorkerHost } from '@shardlab/runtime'
 import { lazyRoles } from '../roles.js'
 
