@@ -40,6 +40,9 @@ t.test('canary: imports that climb', (t) => {
   t.match(climbing({ 'packages/unique/src/a.ts': "import { a } from '@shardlab/bson'" }), [
     'unique reaches a cluster through the official driver only',
   ])
+  t.match(climbing({ 'packages/mongos/src/a.ts': "import { a } from '@shardlab/node'" }), [
+    "mongos must not import '@shardlab/node'",
+  ])
   t.match(climbing({ 'packages/attic/src/a.ts': '' }), ['package attic has no floor'])
   t.match(climbing({ 'test/live/a.ts': "import { a } from '../../packages/shard/src/a.js'" }), [
     'leaves the package by a relative path',
@@ -53,6 +56,7 @@ t.test('canary: imports that go downward are fine', (t) => {
       "import { a } from '@shardlab/node'\nimport { b } from '../b.js'\n// import '@shardlab/mongos'",
     'packages/shard/test/a.test.ts': "import { a } from '../src/commands/a.js'\nimport { b } from '@shardlab/shard'",
     'packages/shard/test/b.test.ts': "import { FakeContext } from '@shardlab/actor/testing'",
+    'packages/mongos/test/a.test.ts': "import { a } from '@shardlab/node'",
     'packages/load/src/a.ts': "import { a } from '@shardlab/bson'\nimport { MongoClient } from 'mongodb'",
     'test/live/a.ts': "import { ShardedCluster } from '@shardlab/cluster'",
   }

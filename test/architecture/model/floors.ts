@@ -28,6 +28,12 @@ export const topDeterministicFloor = 6
 /** Packages that reach a cluster through the official driver only, and what of ours they may import all the same. */
 export const onlyOfOurs: Readonly<Record<string, readonly string[]>> = { unique: [], load: ['bson', 'quantities'] }
 
+/** Packages of lower floors that the shipped source of a package does not import; its tests may. */
+export const notImported: Readonly<Record<string, readonly string[]>> = {
+  member: ['storage'],
+  mongos: ['node', 'storage'],
+}
+
 /** The published name of a package folder. */
 export const publishedName = (folder: string): string => (folder === 'shardlab' ? 'shardlab' : `@shardlab/${folder}`)
 

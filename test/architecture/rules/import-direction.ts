@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { floors, folderOfName, onlyOfOurs } from '../model/floors.js'
+import { floors, folderOfName, notImported, onlyOfOurs } from '../model/floors.js'
 import { packageOfSpecifier, type Import } from '../model/imports.js'
 import type { Finding, Repository, SourceFile, Workspace } from '../model/repository.js'
 
@@ -63,6 +63,8 @@ function nameProblem(workspace: Workspace, file: SourceFile, item: Import): stri
   if (allowed !== undefined && !allowed.includes(folder)) {
     return `${workspace.folder} reaches a cluster through the official driver only: no import of '${name}'`
   }
+  if (!isTest && notImported[workspace.folder]?.includes(folder) === true)
+    return `${workspace.folder} must not import '${name}': move what both need to a lower floor`
   if (floor > workspace.floor)
     return `'${name}' (floor ${floor}) is above ${workspace.folder} (floor ${workspace.floor}): imports go downward`
   if (floor === workspace.floor)
