@@ -1,4 +1,4 @@
-/** Update operators on arrays: the examples of the manual's pages. */
+/** Update operators on arrays, with the examples of the manual's pages. */
 import t from 'tap'
 import { runExamples, updateExamples } from './support/language.js'
 
@@ -247,4 +247,4 @@ const arrays = updateExamples([
   ],
 ])
 
-t.test('arrays', (t) => runExamples(t, arrays))
+t.test('array update operators give the documents of the manual', (t) => runExamples(t, arrays))

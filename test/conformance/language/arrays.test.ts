@@ -1,4 +1,4 @@
-/** Expressions over arrays, from the manual's pages of operators. */
+/** Expressions over arrays, with the examples of the manual's pages of operators. */
 import { Long } from 'mongodb'
 import t from 'tap'
 import { missing, runExpressions, type ExpressionRow } from './support/language.js'
@@ -203,4 +203,4 @@ const arrays: readonly ExpressionRow[] = [
   [{ $zip: { inputs: ['$matrix.0', [1]] } }, [], { matrix: [[1]] }],
 ]
 
-t.test('arrays', (t) => runExpressions(t, arrays))
+t.test('array expressions give the values of the manual', (t) => runExpressions(t, arrays))

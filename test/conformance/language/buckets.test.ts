@@ -1,4 +1,4 @@
-/** $unwind, $bucket, $bucketAuto, $facet and $count: the examples of the manual's pages. */
+/** $unwind, $bucket, $bucketAuto, $facet and $count, with the examples of the manual's pages. */
 import { Decimal128, Double, Long } from 'mongodb'
 import t from 'tap'
 import { runExamples, type Example } from './support/language.js'
@@ -34,7 +34,7 @@ const unwinds: readonly Example[] = [
     ],
   },
   {
-    name: '$unwind keeps what has no array',
+    name: '$unwind keeps documents without an array',
     documents: inventory,
     aggregate: [{ $unwind: { path: '$sizes', preserveNullAndEmptyArrays: true } }],
     gives: [
@@ -223,11 +223,12 @@ const buckets: readonly Example[] = [
     gives: [{ passing: 20 }],
   },
   {
-    name: '$count of nothing',
+    name: '$count of no documents',
     documents: things,
     aggregate: [{ $match: { _id: 'x' } }, { $count: 'passing' }],
     gives: [],
   },
 ]
 
-for (const [family, examples] of Object.entries({ unwinds, buckets })) t.test(family, (t) => runExamples(t, examples))
+for (const [family, examples] of Object.entries({ unwinds, buckets }))
+  t.test(`examples of ${family} give the documents of the manual`, (t) => runExamples(t, examples))

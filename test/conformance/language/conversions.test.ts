@@ -1,4 +1,4 @@
-/** Conversions between types: the tables of the manual's pages. */
+/** Conversions between types, with the tables of the manual's pages. */
 import { Decimal128, Double, Long, ObjectId } from 'mongodb'
 import t from 'tap'
 import { runExpressions, type ExpressionRow } from './support/language.js'
@@ -85,4 +85,4 @@ const conversions: readonly ExpressionRow[] = [
   [{ $tsSecond: '$nothing' }, null],
 ]
 
-t.test('conversions', (t) => runExpressions(t, conversions))
+t.test('conversions give the values of the manual', (t) => runExpressions(t, conversions))

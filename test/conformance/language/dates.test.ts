@@ -1,4 +1,7 @@
-/** Expressions over dates: the manual's tables, and the server's own tests of zones, ends of months and parts out of range. */
+/**
+ * Expressions over dates, with the manual's tables and the server's own tests of time zones, ends
+ * of months and parts out of range.
+ */
 import { Long, ObjectId, Timestamp } from 'mongodb'
 import t from 'tap'
 import { runExamples, runExpressions, type Example, type ExpressionRow } from './support/language.js'
@@ -53,7 +56,7 @@ const parts: readonly ExpressionRow[] = [
 
 const fromParts = (given: object, gives: string): ExpressionRow => [{ $dateFromParts: given }, day(gives)]
 
-const built: readonly ExpressionRow[] = [
+const constructions: readonly ExpressionRow[] = [
   fromParts({ year: 2017, month: 14, day: 1, hour: 12 }, '2018-02-01T12:00:00Z'),
   fromParts({ year: 2017, month: 0, day: 1, hour: 12 }, '2016-12-01T12:00:00Z'),
   fromParts({ year: 2017, month: 2, day: 8, hour: 12 }, '2017-02-08T12:00:00Z'),
@@ -224,6 +227,6 @@ const overDocuments: readonly Example[] = [
   },
 ]
 
-for (const [family, rows] of Object.entries({ parts, built, arithmetic }))
-  t.test(family, (t) => runExpressions(t, rows))
-t.test('over documents', (t) => runExamples(t, overDocuments))
+for (const [family, rows] of Object.entries({ parts, constructions, arithmetic }))
+  t.test(`expressions of ${family} give the values of the manual`, (t) => runExpressions(t, rows))
+t.test('date expressions over documents give the documents of the manual', (t) => runExamples(t, overDocuments))

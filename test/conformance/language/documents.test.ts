@@ -1,4 +1,4 @@
-/** Expressions over sets and documents, from the manual's pages of operators. */
+/** Expressions over sets and documents, with the examples of the manual's pages of operators. */
 import t from 'tap'
 import { missing, runExpressions, type ExpressionRow } from './support/language.js'
 
@@ -150,4 +150,5 @@ const documents: readonly ExpressionRow[] = [
   [{ $cond: [true, '$$REMOVE', 1] }, missing],
 ]
 
-for (const [family, rows] of Object.entries({ sets, documents })) t.test(family, (t) => runExpressions(t, rows))
+for (const [family, rows] of Object.entries({ sets, documents }))
+  t.test(`expressions of ${family} give the values of the manual`, (t) => runExpressions(t, rows))

@@ -1,4 +1,4 @@
-/** Expressions of numbers and conditions: the tables of the manual's pages of operators. */
+/** Expressions over numbers and conditions, with the tables of the manual's pages of operators. */
 import { Double, Long } from 'mongodb'
 import t from 'tap'
 import { runExpressions, type ExpressionRow } from './support/language.js'
@@ -185,4 +185,5 @@ const conditions: readonly ExpressionRow[] = [
   [{ $gt: ['a', 1] }, true],
 ]
 
-for (const [family, rows] of Object.entries({ arithmetic, conditions })) t.test(family, (t) => runExpressions(t, rows))
+for (const [family, rows] of Object.entries({ arithmetic, conditions }))
+  t.test(`expressions of ${family} give the values of the manual`, (t) => runExpressions(t, rows))

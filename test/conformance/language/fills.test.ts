@@ -1,4 +1,4 @@
-/** $fill and $densify: the examples of the manual's pages. */
+/** $fill and $densify, with the examples of the manual's pages. */
 import { Double } from 'mongodb'
 import t from 'tap'
 import { runExamples, type Example } from './support/language.js'
@@ -210,4 +210,5 @@ const densified: readonly Example[] = [
   },
 ]
 
-for (const [family, examples] of Object.entries({ fills, densified })) t.test(family, (t) => runExamples(t, examples))
+for (const [family, examples] of Object.entries({ fills, densified }))
+  t.test(`examples of ${family} give the documents of the manual`, (t) => runExamples(t, examples))

@@ -1,9 +1,12 @@
-/** Query operators: the examples of the manual's pages, and of its tutorials on arrays, embedded documents and null. */
+/**
+ * Query operators, with the examples of the manual's pages and of its tutorials on arrays, embedded
+ * documents and null.
+ */
 import { Binary, Decimal128, Double, Long } from 'mongodb'
 import t from 'tap'
 import { runExamples, type Example } from './support/language.js'
 
-/** A find over documents, and the `_id`s that it gives. */
+/** Examples of a find over the same documents, each with the `_id`s of the results. */
 const finds = (
   documents: readonly object[],
   rows: readonly (readonly [filter: object, ids: readonly unknown[]])[],
@@ -279,4 +282,4 @@ const arrays = [
 ]
 
 for (const [family, examples] of Object.entries({ comparisons, elements, evaluation, arrays }))
-  t.test(family, (t) => runExamples(t, examples))
+  t.test(`examples of ${family} give the documents of the manual`, (t) => runExamples(t, examples))

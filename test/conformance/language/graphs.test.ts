@@ -1,4 +1,7 @@
-/** $graphLookup: the examples of the manual's page, both collections unsharded, and both sharded. */
+/**
+ * $graphLookup, with the examples of the manual's page: both collections unsharded, and both
+ * sharded.
+ */
 import { Long } from 'mongodb'
 import t from 'tap'
 import { runExamples, type Example } from './support/language.js'
@@ -78,7 +81,7 @@ const graphs: readonly Example[] = [
     sets: ['to'],
   },
   {
-    name: '$graphLookup of what matches',
+    name: '$graphLookup restricted by a filter',
     documents: [{ _id: 1, name: 'Tanya', friends: ['Shirley', 'Terry', 'Carole'], hobbies: ['tennis', 'golf'] }],
     others: {
       people: [
@@ -108,4 +111,4 @@ const graphs: readonly Example[] = [
   },
 ]
 
-t.test('graphs', (t) => runExamples(t, graphs))
+t.test('$graphLookup gives the documents of the manual', (t) => runExamples(t, graphs))

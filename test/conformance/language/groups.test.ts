@@ -1,4 +1,4 @@
-/** $group and its accumulators: the examples of the manual's pages. */
+/** $group and its accumulators, with the examples of the manual's pages. */
 import { Decimal128, Double, Long } from 'mongodb'
 import t from 'tap'
 import { runExamples, type Example } from './support/language.js'
@@ -189,4 +189,4 @@ const groups: readonly Example[] = [
   },
 ]
 
-t.test('groups', (t) => runExamples(t, groups))
+t.test('$group gives the documents of the manual', (t) => runExamples(t, groups))

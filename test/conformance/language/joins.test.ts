@@ -1,4 +1,7 @@
-/** Stages that read other collections: the examples of the manual's pages, both collections unsharded, and both sharded. */
+/**
+ * Stages that read other collections, with the examples of the manual's pages: both collections
+ * unsharded, and both sharded.
+ */
 import t from 'tap'
 import { runExamples, type Example } from './support/language.js'
 
@@ -245,4 +248,4 @@ const joins: readonly Example[] = [
   },
 ]
 
-t.test('joins', (t) => runExamples(t, joins))
+t.test('joins give the documents of the manual', (t) => runExamples(t, joins))

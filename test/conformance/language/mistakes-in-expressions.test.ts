@@ -1,10 +1,16 @@
-/** The likeliest mistakes in expressions and the codes that the server answers them with. Server: `expression.cpp`, jstests/aggregation/expressions. */
+/**
+ * Common mistakes in expressions, and the codes of the server. Server: `expression.cpp`,
+ * jstests/aggregation/expressions.
+ */
 import { Long } from 'mongodb'
 import t from 'tap'
 import { runMistakes, type Mistake } from './support/language.js'
 
-/** An expression that must fail with this code, as written for a constant; the document of the tests has `a: 1`, `s: 'text'`, `list`, `d`. */
-type Row = readonly [expression: object, code: number, says?: string]
+/**
+ * A constant expression that must fail with this code. The document of the tests has `a: 1`,
+ * `s: 'text'`, `list`, `d`.
+ */
+type Row = readonly [expression: object, code: number, message?: string]
 
 const names: readonly Row[] = [
   [{ $noSuch: 1 }, 31325, 'Unknown expression $noSuch'],
@@ -239,14 +245,14 @@ const fields: readonly Row[] = [
 ]
 
 for (const [family, rows] of Object.entries({ names, arithmetic, strings, arrays, control, fields }))
-  t.test(family, (t) =>
+  t.test(`mistakes in ${family} give the codes of the server`, (t) =>
     runMistakes(
       t,
-      rows.map(([expression, code, says]): Mistake => ({
+      rows.map(([expression, code, message]): Mistake => ({
         name: JSON.stringify(expression),
         aggregate: [{ $project: { x: expression } }],
         code,
-        ...(says === undefined ? {} : { says }),
+        ...(message === undefined ? {} : { message }),
       })),
     ),
   )

@@ -1,8 +1,8 @@
-/** The likeliest mistakes in stages, filters, projections and updates, and the codes that the server answers them with. */
+/** Common mistakes in stages, filters, projections and updates, and the codes of the server. */
 import t from 'tap'
 import { runMistakes, type Mistake } from './support/language.js'
 
-type StageRow = readonly [stage: object, code: number, says?: string]
+type StageRow = readonly [stage: object, code: number, message?: string]
 
 const stages: readonly StageRow[] = [
   [{ $noSuch: 1 }, 40324, "Unrecognized pipeline stage name: '$noSuch'"],
@@ -198,7 +198,7 @@ function withoutUndefined(object: object): object {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined))
 }
 
-const filters: readonly (readonly [filter: object, code: number, says?: string])[] = [
+const filters: readonly (readonly [filter: object, code: number, message?: string])[] = [
   [{ a: { $noSuch: 1 } }, 2, 'unknown operator: $noSuch'],
   [{ $noSuch: 1 }, 2, 'unknown top level operator: $noSuch'],
   [{ $and: 1 }, 2],
@@ -283,17 +283,17 @@ const updates: readonly (readonly [u: object | readonly object[], code: number, 
 
 const named = (what: unknown): string => JSON.stringify(what)
 const families: Readonly<Record<string, readonly Mistake[]>> = {
-  stages: stages.map(([stage, code, says]) => ({
+  stages: stages.map(([stage, code, message]) => ({
     name: named(stage),
     aggregate: [stage],
     code,
-    ...(says === undefined ? {} : { says }),
+    ...(message === undefined ? {} : { message }),
   })),
-  filters: filters.map(([filter, code, says]) => ({
+  filters: filters.map(([filter, code, message]) => ({
     name: named(filter),
     find: { filter },
     code,
-    ...(says === undefined ? {} : { says }),
+    ...(message === undefined ? {} : { message }),
   })),
   projections: projections.map(([projection, code]) => ({
     name: named(projection),
@@ -303,4 +303,5 @@ const families: Readonly<Record<string, readonly Mistake[]>> = {
   updates: updates.map(([u, code, more]) => ({ name: named(u), update: { q: { _id: 1 }, u, ...more }, code })),
 }
 
-for (const [family, mistakes] of Object.entries(families)) t.test(family, (t) => runMistakes(t, mistakes))
+for (const [family, mistakes] of Object.entries(families))
+  t.test(`mistakes in ${family} give the codes of the server`, (t) => runMistakes(t, mistakes))

@@ -1,4 +1,4 @@
-/** Projections and orders of find: the examples of the manual's pages. */
+/** Projections and sorts of find, with the examples of the manual's pages. */
 import t from 'tap'
 import { runExamples, type Example } from './support/language.js'
 
@@ -92,4 +92,4 @@ const projections: readonly Example[] = [
   },
 ]
 
-t.test('projections', (t) => runExamples(t, projections))
+t.test('projections and sorts give the documents of the manual', (t) => runExamples(t, projections))

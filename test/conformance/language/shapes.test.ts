@@ -1,4 +1,4 @@
-/** Stages that give documents another shape: the examples of the manual's pages. */
+/** Stages that change the shape of documents, with the examples of the manual's pages. */
 import t from 'tap'
 import { runExamples, type Example } from './support/language.js'
 
@@ -72,7 +72,7 @@ const shapes: readonly Example[] = [
     gives: [{ _id: 1, title: 'abc123', author: { last: 'zzz', first: 'aaa' } }],
   },
   {
-    name: '$project excludes what is embedded',
+    name: '$project excludes embedded fields',
     documents: [{ _id: 1, title: 'abc123', author: { last: 'zzz', first: 'aaa' }, lastModified: 1 }],
     aggregate: [{ $project: { 'author.first': 0, lastModified: 0 } }],
     gives: [{ _id: 1, title: 'abc123', author: { last: 'zzz' } }],
@@ -215,4 +215,4 @@ const shapes: readonly Example[] = [
   },
 ]
 
-t.test('shapes', (t) => runExamples(t, shapes))
+t.test('reshaping stages give the documents of the manual', (t) => runExamples(t, shapes))

@@ -1,4 +1,4 @@
-/** Expressions over strings and patterns, from the manual's pages of operators. */
+/** Expressions over strings and patterns, with the examples of the manual's pages of operators. */
 import t from 'tap'
 import { runExpressions, type ExpressionRow } from './support/language.js'
 
@@ -106,4 +106,4 @@ const strings: readonly ExpressionRow[] = [
   [{ $regexFindAll: { input: 'metal tables', regex: /line/ } }, []],
 ]
 
-t.test('strings', (t) => runExpressions(t, strings))
+t.test('string expressions give the values of the manual', (t) => runExpressions(t, strings))

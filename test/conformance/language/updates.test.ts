@@ -1,4 +1,7 @@
-/** Update operators: the examples of the manual's pages. An `updates` element of the command, and what the collection holds then. */
+/**
+ * Update operators, with the examples of the manual's pages: an `updates` element of the command,
+ * and the contents of the collection after it.
+ */
 import { Decimal128, Double, Int32, Long } from 'mongodb'
 import t from 'tap'
 import { runExamples, updateExamples, type Example } from './support/language.js'
@@ -80,7 +83,7 @@ const pipelines: readonly Example[] = [
     ],
   },
   {
-    name: 'an average and what follows from it',
+    name: 'an average and a grade computed from it',
     documents: [
       { _id: 1, tests: [95, 92, 90] },
       { _id: 2, tests: [94, 88, 90] },
@@ -149,11 +152,12 @@ const pipelines: readonly Example[] = [
     gives: [{ _id: 7, n: 2 }],
   },
   {
-    name: 'an upsert that finds nothing in an array',
+    name: 'an upsert takes the only value of $all and pushes to a new array',
     documents: [],
     update: { q: { _id: 1, tags: { $all: ['x'] } }, u: { $push: { list: { $each: [3, 1], $sort: 1 } } }, upsert: true },
     gives: [{ _id: 1, tags: 'x', list: [1, 3] }],
   },
 ]
 
-for (const [family, examples] of Object.entries({ fields, pipelines })) t.test(family, (t) => runExamples(t, examples))
+for (const [family, examples] of Object.entries({ fields, pipelines }))
+  t.test(`examples of ${family} give the documents of the manual`, (t) => runExamples(t, examples))

@@ -1,4 +1,4 @@
-/** $setWindowFields: the examples of the manual's pages. */
+/** $setWindowFields, with the examples of the manual's pages. */
 import { Double } from 'mongodb'
 import t from 'tap'
 import { runExamples, type Example } from './support/language.js'
@@ -15,7 +15,10 @@ const cakes = [
 ]
 const orderedAt = (id: number): Date => cakes[id]!.orderDate
 
-/** An example over the cakes: what the window function gives, by _id, in the order of the result. */
+/**
+ * An example over the cakes. @param gives the values of the window function by _id, in the order of
+ * the result
+ */
 function overCakes(name: string, stage: object, gives: readonly (readonly [id: number, value: unknown])[]): Example {
   return {
     name,
@@ -336,4 +339,4 @@ const windows: readonly Example[] = [
   },
 ]
 
-t.test('windows', (t) => runExamples(t, windows))
+t.test('$setWindowFields gives the documents of the manual', (t) => runExamples(t, windows))

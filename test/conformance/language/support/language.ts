@@ -1,6 +1,8 @@
 /**
- * Examples of the language run through the driver, each twice: on an unsharded collection, and on one sharded by a hashed _id over three shards.
- * What comes back is compared with its types and its order of fields; a number of a table is what the driver sends for it (an int where it is whole).
+ * Runs examples of the query language through the driver, each twice: on an unsharded collection,
+ * and on one sharded by a hashed _id over three shards. Results are compared with their types and
+ * their order of fields. A number in a table has the type that the driver sends for it: an int if
+ * it is whole.
  */
 import { BSON, MongoClient, type Collection, type Document } from 'mongodb'
 import { ShardedCluster } from 'shardlab'
@@ -11,26 +13,30 @@ const { deserialize, EJSON, serialize } = BSON
 export interface Example {
   readonly name: string
   readonly documents: readonly Document[]
-  /** Other collections by name; the pipeline names them so. */
+  /** Other collections, by the name that the pipeline uses. */
   readonly others?: { readonly [collection: string]: readonly Document[] }
   readonly find?: Document
   readonly aggregate?: readonly Document[]
   readonly options?: Document
   /** An element of the update command's `updates`; the result is all documents by `_id`. */
   readonly update?: Document
-  /** The documents that come back. */
+  /** The expected documents. */
   readonly gives: readonly Document[]
   /**
-   * - `natural`: in this order from an unsharded collection, in any order from a sharded one; the default
+   * - `natural`: in this order from an unsharded collection, in any order from a sharded one; the
+   *   default
    * - `sorted`: in this order from both
-   * - `any`: no order is promised
+   * - `any`: in any order from both
    */
   readonly order?: 'natural' | 'sorted' | 'any'
-  /** Fields that hold arrays whose order follows the order of the documents: compared as sets. */
+  /** Fields with arrays whose order depends on the order of the documents: compared as sets. */
   readonly sets?: readonly string[]
 }
 
-/** What must fail, over one document `{ _id: 1, a: 1, s: 'text', list: [1, 2], d: <date> }`. */
+/**
+ * A command that must fail, over one document
+ * `{ _id: 1, a: 1, s: 'text', list: [1, 2], d: <date> }`.
+ */
 export interface Mistake {
   readonly name: string
   readonly find?: Document
@@ -38,25 +44,25 @@ export interface Mistake {
   readonly update?: Document
   readonly options?: Document
   readonly code: number
-  /** What the message must contain. */
-  readonly says?: string
+  /** A part of the expected message. */
+  readonly message?: string
 }
 
-/** An expression, what it gives for the document, and the document (`{}` without one). */
+/** An expression, its expected value, and the document (`{}` if absent). */
 export type ExpressionRow = readonly [expression: unknown, gives: unknown, document?: Document]
 
-/** Stands in a table for a field that is not there. */
+/** The expected value of a missing field. */
 export const missing = Symbol('missing')
 
 const layouts = ['unsharded', 'sharded'] as const
 type Layout = (typeof layouts)[number]
 
-/** Runs every example under both layouts, on one cluster. */
+/** Runs every example in both layouts, on one cluster. */
 export async function runExamples(t: Test, examples: readonly Example[]): Promise<void> {
-  const place = await Place.open(t)
+  const deployment = await Deployment.open(t)
   for (const example of examples)
     for (const layout of layouts) {
-      const collection = await place.collection(layout, example.documents, example.others)
+      const collection = await deployment.collection(layout, example.documents, example.others)
       const name = `${example.name}, ${layout}`
       try {
         const found = await run(collection, example)
@@ -72,7 +78,10 @@ export async function runExamples(t: Test, examples: readonly Example[]): Promis
     }
 }
 
-/** The document without its `_id`, the update, what it becomes, and more of the `updates` element: `q` where it is not by `_id`. */
+/**
+ * The document without its `_id`, the update, the expected document, and further fields of the
+ * `updates` element, such as another `q` than by `_id`.
+ */
 export type UpdateRow = readonly [before: Document, u: Document | readonly Document[], after: Document, more?: Document]
 
 export function updateExamples(rows: readonly UpdateRow[]): readonly Example[] {
@@ -97,11 +106,11 @@ export async function runExpressions(t: Test, rows: readonly ExpressionRow[]): P
   )
 }
 
-/** Runs what must fail, and compares the code, under both layouts. */
+/** Runs commands that must fail, in both layouts, and compares the codes. */
 export async function runMistakes(t: Test, mistakes: readonly Mistake[]): Promise<void> {
-  const place = await Place.open(t)
+  const deployment = await Deployment.open(t)
   for (const layout of layouts) {
-    const shared = await place.collection(
+    const shared = await deployment.collection(
       layout,
       [{ _id: 1, a: 1, s: 'text', list: [1, 2], d: new Date(0) }],
       undefined,
@@ -114,13 +123,13 @@ export async function runMistakes(t: Test, mistakes: readonly Mistake[]): Promis
       } catch (error) {
         const { code, message } = error as { code?: unknown; message: string }
         t.equal(Number(code), mistake.code, `${name}: ${message}`)
-        if (mistake.says !== undefined) t.match(message, mistake.says, name)
+        if (mistake.message !== undefined) t.match(message, mistake.message, name)
       }
     }
   }
 }
 
-class Place {
+class Deployment {
   #next = 0
   readonly #client: MongoClient
 
@@ -128,7 +137,7 @@ class Place {
     this.#client = client
   }
 
-  static async open(t: Test): Promise<Place> {
+  static async open(t: Test): Promise<Deployment> {
     const cluster = await ShardedCluster.start({ shards: 3, runtime: 'inline', emulate: '8.0' })
     cluster.on('log', ({ level, member, message, fields }) => {
       if (level === 'error') t.comment(`${member}: ${message}`, fields)
@@ -138,10 +147,13 @@ class Place {
       await client.close()
       await cluster.stop()
     })
-    return new Place(client)
+    return new Deployment(client)
   }
 
-  /** A new collection with these documents, in a database of its own when there are others beside it. */
+  /**
+   * A new collection with these documents, in a database of its own if the example has other
+   * collections.
+   */
   async collection(layout: Layout, documents: readonly Document[], others: Example['others']): Promise<Collection> {
     const number = this.#next++
     const db = this.#client.db(others === undefined ? `language-${layout}` : `language-${layout}-${number}`)
@@ -175,7 +187,7 @@ async function run(collection: Collection, example: Example): Promise<Document[]
   return collection.find({}, { sort: { _id: 1 } }).toArray()
 }
 
-/** The documents as texts that tell types apart; sorted where their order is not to be compared. */
+/** The documents as texts that show the types; sorted if their order is not compared. */
 function texts(documents: readonly Document[], exact: boolean, sets: readonly string[] = []): string[] {
   const all = documents.map((document) => {
     const typed = deserialize(serialize(document), { promoteValues: false })
