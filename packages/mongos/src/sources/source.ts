@@ -5,7 +5,7 @@
  * - `owning-shards`: the shards that own chunks of the collection, the primary shard of an unsharded one (`$collStats`,
  *   `$indexStats`).
  *
- * On shards the stage goes out as the client wrote it and its row in `@shardlab/node` answers; what follows it is split
+ * On shards the stage goes out as the client wrote it and its row in `packages/node/src/sources` answers; what follows it is split
  * as any pipeline is.
  */
 import type { RawValue } from '@shardlab/bson'
