@@ -10,13 +10,13 @@ const indexNames = async (shards: Shards, shard: string, collection = 'c') => {
     : null
 }
 
-t.test('an empty collection on a ranged key: one chunk on the primary shard, index made', async (t) => {
+t.test('an empty collection with a ranged key gets one chunk on the primary shard, and an index', async (t) => {
   const shards = new Shards()
   const { uuid, error } = await shards.shardCollection('db.c', { key: { a: 1, b: 1 } })
   t.equal(error, null)
   t.same(shards.chunksOf('db.c'), ['MinKey,MinKey shard01'])
   t.same(await indexNames(shards, 'shard01'), ['_id_', 'a_1_b_1'])
-  t.equal(await indexNames(shards, 'shard02'), null, 'no chunk, no collection')
+  t.equal(await indexNames(shards, 'shard02'), null, 'a shard without chunks has no collection')
   t.same(shards.config.collections.get('db.c')!.uuid, uuid)
   t.match(shards.config.changes, [
     ['shardCollection.start', 'db.c', { shardKey: { a: 1, b: 1 }, collection: 'db.c', primary: 'shard01' }],
@@ -32,38 +32,41 @@ t.test('an empty collection on a ranged key: one chunk on the primary shard, ind
   )
 })
 
-t.test('the key {_id: 1} needs no index of its own', async (t) => {
+t.test('the key {_id: 1} uses the index on _id', async (t) => {
   const shards = new Shards()
   t.equal((await shards.shardCollection('db.c', { key: { _id: 1 } })).error, null)
   t.same(await indexNames(shards, 'shard01'), ['_id_'])
 })
 
-t.test('an empty collection on a hashed key: chunks on every shard, with collection and indexes', async (t) => {
-  const shards = new Shards({ version: '6.0' })
-  const { uuid } = await shards.shardCollection('db.c', { key: { a: 'hashed' } })
-  t.same(shards.chunksOf('db.c'), [
-    'MinKey shard01',
-    '-6148914691236517204 shard01',
-    '-3074457345618258602 shard02',
-    '0 shard02',
-    '3074457345618258602 shard03',
-    '6148914691236517204 shard03',
-  ])
-  for (const shard of shards.config.shards) {
-    t.same(await indexNames(shards, shard), ['_id_', 'a_hashed'])
-    const list = await shards.direct(shard, { listCollections: 1, filter: { name: 'c' } })
-    t.same(
-      Buffer.from(
-        (list as { cursor: { firstBatch: { info: { uuid: { buffer: Uint8Array } } }[] } }).cursor.firstBatch[0]!.info
-          .uuid.buffer,
-      ),
-      Buffer.from(uuid),
-      'one UUID everywhere',
-    )
-  }
-})
+t.test(
+  'an empty collection with a hashed key gets chunks on every shard, and the collection and indexes there',
+  async (t) => {
+    const shards = new Shards({ version: '6.0' })
+    const { uuid } = await shards.shardCollection('db.c', { key: { a: 'hashed' } })
+    t.same(shards.chunksOf('db.c'), [
+      'MinKey shard01',
+      '-6148914691236517204 shard01',
+      '-3074457345618258602 shard02',
+      '0 shard02',
+      '3074457345618258602 shard03',
+      '6148914691236517204 shard03',
+    ])
+    for (const shard of shards.config.shards) {
+      t.same(await indexNames(shards, shard), ['_id_', 'a_hashed'])
+      const list = await shards.direct(shard, { listCollections: 1, filter: { name: 'c' } })
+      t.same(
+        Buffer.from(
+          (list as { cursor: { firstBatch: { info: { uuid: { buffer: Uint8Array } } }[] } }).cursor.firstBatch[0]!.info
+            .uuid.buffer,
+        ),
+        Buffer.from(uuid),
+        'one UUID everywhere',
+      )
+    }
+  },
+)
 
-t.test('how many chunks a hashed key starts with', async (t) => {
+t.test('the number of initial chunks of a hashed key depends on the version and on numInitialChunks', async (t) => {
   const count = async (version: '6.0' | '7.0' | '8.0', rest: Document, key: Document = { a: 'hashed' }) => {
     const shards = new Shards({ version })
     t.equal((await shards.shardCollection('db.c', { key, ...rest })).error, null)
@@ -80,7 +83,7 @@ t.test('how many chunks a hashed key starts with', async (t) => {
   t.same([...new Set(owners)].sort(), ['shard01', 'shard02', 'shard03'])
 })
 
-t.test('the same again changes nothing, another key is refused', async (t) => {
+t.test('repeating shardCollection has no effect, and another key is refused', async (t) => {
   const shards = new Shards()
   const { uuid } = await shards.shardCollection('db.c', { key: { a: 1 } })
   const again = await shards.shardCollection('db.c', { key: { a: 1 } })
@@ -94,7 +97,7 @@ t.test('the same again changes nothing, another key is refused', async (t) => {
   t.match((await shards.shardCollection('db.c', { key: { a: 1 }, unique: true })).error, { code: 23 })
 })
 
-t.test('what is refused, and leaves no trace', async (t) => {
+t.test('a refused shardCollection leaves no collection, index or catalog entry', async (t) => {
   const cases: [body: Document, code: number, what: string][] = [
     [{}, 40414, 'no key'],
     [{ key: {} }, 2, 'an empty key'],
@@ -122,7 +125,7 @@ t.test('what is refused, and leaves no trace', async (t) => {
   )
 })
 
-t.test('a collection that exists', async (t) => {
+t.test('a collection with documents needs an index that supports the shard key', async (t) => {
   const prepared = async (indexes: Document[], documents: Document[]) => {
     const shards = new Shards()
     if (documents.length > 0) await shards.direct('shard01', { insert: 'c', documents })
@@ -142,21 +145,25 @@ t.test('a collection that exists', async (t) => {
   t.equal(
     await outcome([{ key: { a: 1, b: 1 }, name: 'x' }], full, { key: { a: 1 } }),
     null,
-    'one that begins with the key will do',
+    'an index that begins with the key serves',
   )
   t.equal(
     await outcome([{ key: { a: -1 }, name: 'x' }], full, { key: { a: 1 } }),
     72,
     'the other direction does not serve',
   )
-  t.equal(await outcome([{ key: { a: 'hashed' }, name: 'x' }], full, { key: { a: 1 } }), 72, 'nor does a hashed one')
-  t.equal(await outcome([{ ...a1, sparse: true }], full, { key: { a: 1 } }), 72, 'nor a sparse one')
+  t.equal(
+    await outcome([{ key: { a: 'hashed' }, name: 'x' }], full, { key: { a: 1 } }),
+    72,
+    'a hashed one does not serve',
+  )
+  t.equal(await outcome([{ ...a1, sparse: true }], full, { key: { a: 1 } }), 72, 'a sparse one does not serve')
   t.equal(
     await outcome([{ ...a1, partialFilterExpression: { a: { $gt: 0 } } }], full, { key: { a: 1 } }),
     72,
-    'nor a partial one',
+    'a partial one does not serve',
   )
-  t.equal(await outcome([a1], [{ _id: 1, a: [1, 2] }], { key: { a: 1 } }), 72, 'nor a multikey one')
+  t.equal(await outcome([a1], [{ _id: 1, a: [1, 2] }], { key: { a: 1 } }), 72, 'a multikey one does not serve')
   t.equal(
     await outcome([{ key: { b: 1 }, name: 'b', unique: true }], [], { key: { a: 1 } }),
     72,
@@ -180,7 +187,7 @@ t.test('a collection that exists', async (t) => {
   t.same(await shards.ids('shard01', { find: 'c' }, { shardVersion: shards.config.version('db.c', 'shard01') }), [1])
 })
 
-t.test('unique makes a unique index', async (t) => {
+t.test('unique builds a unique index', async (t) => {
   const shards = new Shards()
   t.equal((await shards.shardCollection('db.c', { key: { a: 1 }, unique: true })).error, null)
   const shardVersion = shards.config.version('db.c', 'shard01')
@@ -200,7 +207,7 @@ t.test('unique makes a unique index', async (t) => {
   )
 })
 
-t.test('only the primary shard of the database', async (t) => {
+t.test('only the primary shard of the database shards a collection', async (t) => {
   const shards = new Shards()
   const { version } = shards.config.databases.get('db')!
   shards.config.databases.set('db', { primary: 'shard02', version: [version[0], version[1], version[2], 2] })
@@ -215,7 +222,7 @@ t.test('only the primary shard of the database', async (t) => {
   }
 })
 
-t.test('commands wait while the collection is being sharded, then learn that they are outdated', async (t) => {
+t.test('commands are blocked while the collection is being sharded, and are stale afterwards', async (t) => {
   const shards = new Shards()
   await shards.direct('shard01', { insert: 'c', documents: [{ _id: 1, a: 1 }] })
   await shards.direct('shard01', { createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a_1' }] })
@@ -240,7 +247,7 @@ t.test('commands wait while the collection is being sharded, then learn that the
     { find: 'other' },
     { shardVersion: 'UNSHARDED', databaseVersion: version },
   )
-  t.equal(other['ok'], 1, 'other collections go on')
+  t.equal(other['ok'], 1, 'other collections are not blocked')
   t.equal(answered, false)
   gate.resolve()
   t.equal((await sharding).error, null)
@@ -248,7 +255,7 @@ t.test('commands wait while the collection is being sharded, then learn that the
   t.same(await shards.ids('shard01', { find: 'c' }, 'direct'), [1])
 })
 
-t.test('two at once: one shards, the other finds it done', async (t) => {
+t.test('of two concurrent requests one shards the collection, and the other finds it sharded', async (t) => {
   const shards = new Shards()
   const [first, second] = await Promise.all([
     shards.shardCollection('db.c', { key: { a: 'hashed' } }),
@@ -258,7 +265,7 @@ t.test('two at once: one shards, the other finds it done', async (t) => {
   t.same(second, first)
 })
 
-t.test('interrupted: nothing is committed, and it can be done again', async (t) => {
+t.test('an interrupted shardCollection commits nothing, and can be repeated', async (t) => {
   for (const step of ['shard.create-collection.validated', 'shard.create-collection.participants-ready']) {
     const shards = new Shards()
     const context = shards.contexts.get('shard01')!
@@ -272,7 +279,7 @@ t.test('interrupted: nothing is committed, and it can be done again', async (t) 
     t.match(
       await shards.routed('shard01', { find: 'c' }, { shardVersion: 'UNSHARDED', databaseVersion: version }),
       { ok: 1 },
-      'nobody is left waiting',
+      'no command stays blocked',
     )
     context.failing.clear()
     t.equal((await shards.shardCollection('db.c', { key: { a: 'hashed' } })).error, null)
@@ -280,7 +287,7 @@ t.test('interrupted: nothing is committed, and it can be done again', async (t) 
   }
 })
 
-t.test('a participant or the config server that is away', async (t) => {
+t.test('shardCollection fails while a participant or the config server is down', async (t) => {
   const shards = new Shards()
   shards.down.add('shard03')
   t.match((await shards.shardCollection('db.c', { key: { a: 'hashed' } })).error, { code: 133, errmsg: /shard03/ })
@@ -292,7 +299,7 @@ t.test('a participant or the config server that is away', async (t) => {
   t.equal((await shards.shardCollection('db.c', { key: { a: 'hashed' } })).error, null)
 })
 
-t.test('what an earlier life of the namespace left on a shard goes away', async (t) => {
+t.test('a leftover of an earlier collection of the same name is dropped', async (t) => {
   const shards = new Shards()
   await shards.direct('shard02', { insert: 'c', documents: [{ _id: 'old', a: 1 }] })
   await shards.shardCollection('db.c', { key: { a: 'hashed' } })

@@ -1,4 +1,6 @@
-/** Moving a document from shard to shard, step by step: what others see and may do meanwhile. */
+/**
+ * Moves of single documents between shards, step by step, and what other commands see meanwhile.
+ */
 import t from 'tap'
 import { Binary, encode, Long, type Document } from '@shardlab/bson'
 import { createDeferred } from '@shardlab/actor'
@@ -36,7 +38,7 @@ const move = (shards: Shards, requestId: string, before: Document | null, after:
     session,
   })
 
-/** Waits until shard02 has been at that step. */
+/** Waits until shard02 has reached that step. */
 async function reached(shards: Shards, step: string): Promise<void> {
   for (let turns = 0; turns < 1000; turns++) {
     if (shards.contexts.get('shard02')!.reached.includes(step)) return
@@ -45,13 +47,13 @@ async function reached(shards: Shards, step: string): Promise<void> {
   throw new Error(`shard02 did not come to ${step}`)
 }
 
-t.test('a document moves; asked once more, the shard answers and does nothing', async (t) => {
+t.test('a document moves once, however often the request is repeated', async (t) => {
   const shards = await sharded()
   t.same(await move(shards, 'r1', { _id: 1, a: -1 }, { _id: 1, a: 1 }), { error: null })
   t.same(await seen(shards), [[], [2, 1]])
   t.same(await move(shards, 'r1', { _id: 1, a: -1 }, { _id: 1, a: 1 }), { error: null })
   shards.restart('shard01')
-  t.same(await move(shards, 'r1', { _id: 1, a: -1 }, { _id: 1, a: 1 }), { error: null }, 'not even after a restart')
+  t.same(await move(shards, 'r1', { _id: 1, a: -1 }, { _id: 1, a: 1 }), { error: null }, 'not after a restart either')
   t.same(await seen(shards), [[], [2, 1]])
   const again = { update: 'c', updates: [{ q: { a: -1 }, u: { $set: { a: 1 } } }], lsid, txnNumber: Long.fromNumber(1) }
   for (const shard of ['shard01', 'shard02']) {
@@ -65,32 +67,35 @@ t.test('a document moves; asked once more, the shard answers and does nothing', 
   }
 })
 
-t.test('D800 before the decision the old document is seen, and the new one only by those who see all', async (t) => {
-  const shards = await sharded()
-  const pause = createDeferred<void>()
-  shards.contexts.get('shard01')!.pausing.set('shard.document-move.prepared', pause.promise)
-  const moved = move(shards, 'r1', { _id: 1, a: -1 }, { _id: 1, a: 1, b: 1 })
-  await reached(shards, 'shard.document-move.insert-prepared')
-  t.same(await seen(shards), [[1], [2]])
-  t.same(
-    await shards.ids('shard02', { find: 'c', filter: { a: 1 } }, versionOf(shards, 'shard02')),
-    [],
-    'nor who asks for its key',
-  )
-  t.same(await shards.ids('shard02', { find: 'c' }, 'direct'), [2, 1])
-  t.match(
-    await write(shards, 'shard02', { update: 'c', updates: [{ q: { b: 1 }, u: { $set: { c: 1 } }, multi: true }] }),
-    { n: 0 },
-  )
-  t.match(await write(shards, 'shard02', { insert: 'c', documents: [{ _id: 1, a: 3 }] }), {
-    writeErrors: [{ code: 11000 }],
-  })
-  pause.resolve()
-  t.same(await moved, { error: null })
-  t.same(await seen(shards), [[], [2, 1]])
-})
+t.test(
+  'D800 before the decision the old document is visible, and the new one to unversioned commands only',
+  async (t) => {
+    const shards = await sharded()
+    const pause = createDeferred<void>()
+    shards.contexts.get('shard01')!.pausing.set('shard.document-move.prepared', pause.promise)
+    const moved = move(shards, 'r1', { _id: 1, a: -1 }, { _id: 1, a: 1, b: 1 })
+    await reached(shards, 'shard.document-move.insert-prepared')
+    t.same(await seen(shards), [[1], [2]])
+    t.same(
+      await shards.ids('shard02', { find: 'c', filter: { a: 1 } }, versionOf(shards, 'shard02')),
+      [],
+      'not by its key either',
+    )
+    t.same(await shards.ids('shard02', { find: 'c' }, 'direct'), [2, 1])
+    t.match(
+      await write(shards, 'shard02', { update: 'c', updates: [{ q: { b: 1 }, u: { $set: { c: 1 } }, multi: true }] }),
+      { n: 0 },
+    )
+    t.match(await write(shards, 'shard02', { insert: 'c', documents: [{ _id: 1, a: 3 }] }), {
+      writeErrors: [{ code: 11000 }],
+    })
+    pause.resolve()
+    t.same(await moved, { error: null })
+    t.same(await seen(shards), [[], [2, 1]])
+  },
+)
 
-t.test('D801 a change meanwhile wins: the statement has to run again', async (t) => {
+t.test('D801 a concurrent change of the document wins, and the statement has to run again', async (t) => {
   const shards = await sharded()
   const pause = createDeferred<void>()
   shards.contexts.get('shard01')!.pausing.set('shard.document-move.prepared', pause.promise)
@@ -102,11 +107,11 @@ t.test('D801 a change meanwhile wins: the statement has to run again', async (t)
   t.match(error, Buffer)
   await shards.wake('shard02', 'document-moves')
   t.same(await seen(shards), [[1], [2]])
-  t.same(await shards.ids('shard02', { find: 'c' }, 'direct'), [2], 'what was prepared is gone')
+  t.same(await shards.ids('shard02', { find: 'c' }, 'direct'), [2], 'the prepared document is gone')
 })
 
 t.test(
-  'a recipient that comes back asks what has become of it, at the latest before a command enters the collection',
+  'a restarted recipient asks for the outcome, at the latest before a command enters the collection',
   async (t) => {
     for (const committed of [true, false]) {
       const shards = await sharded()
@@ -124,7 +129,7 @@ t.test(
   },
 )
 
-t.test('what is decided is found and changed, though the recipient has not been told', async (t) => {
+t.test('a decided document is found and changed before the recipient has received the decision', async (t) => {
   const shards = await sharded()
   shards.contexts.get('shard02')!.failing.add('shard.document-move.deciding')
   t.same(await move(shards, 'r1', { _id: 1, a: -1 }, { _id: 1, a: 1 }), { error: null })
@@ -135,7 +140,7 @@ t.test('what is decided is found and changed, though the recipient has not been 
   t.same(await seen(shards), [[], [2, 1]])
 })
 
-t.test('what is not decided is not waited for, nor do readers wait for a coordinator that is away', async (t) => {
+t.test('undecided moves do not block commands, and a coordinator that is down does not block reads', async (t) => {
   const shards = await sharded()
   const pause = createDeferred<void>()
   shards.contexts.get('shard01')!.pausing.set('shard.document-move.prepared', pause.promise)
@@ -147,14 +152,14 @@ t.test('what is not decided is not waited for, nor do readers wait for a coordin
   const { sleeps } = shards.contexts.get('shard02')!
   const before = sleeps.length
   t.match(await write(shards, 'shard02', { update: 'c', updates: [{ q: { a: 5 }, u: { $set: { n: 1 } } }] }), { n: 0 })
-  t.ok(sleeps.length > before, 'a writer waits, but not for ever')
+  t.ok(sleeps.length > before, 'a write waits for a limited time')
   shards.down.clear()
   pause.resolve()
   await moved
   t.same(await seen(shards), [[], [2, 1]])
 })
 
-t.test('a donor that comes back tells what it has decided', async (t) => {
+t.test('a restarted donor sends its decisions', async (t) => {
   const shards = await sharded()
   shards.contexts.get('shard01')!.failing.add('shard.document-move.decided')
   t.same(await move(shards, 'r1', { _id: 1, a: -1 }, { _id: 1, a: 1 }), { error: null })
@@ -166,6 +171,6 @@ t.test('a donor that comes back tells what it has decided', async (t) => {
   t.same(
     await shards.ids('shard01', { find: 'transaction_coordinators', $db: 'config' }, 'direct'),
     [],
-    'in time it is forgotten',
+    'the decision is deleted after a minute',
   )
 })

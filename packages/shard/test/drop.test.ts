@@ -13,7 +13,7 @@ async function drop(shards: Shards, ns: string): Promise<Document> {
   return { ...rest, error: error === null ? null : decode(error) }
 }
 
-t.test('a sharded collection: catalog first, then data everywhere', async (t) => {
+t.test('a sharded collection is dropped from the catalog first, then from all shards', async (t) => {
   const shards = new Shards()
   await shards.shardCollection('db.c', { key: { a: 'hashed' } })
   const old = shards.config.version('db.c', 'shard02')
@@ -32,7 +32,7 @@ t.test('a sharded collection: catalog first, then data everywhere', async (t) =>
   t.equal((await shards.shardCollection('db.c', { key: { b: 1 } })).error, null, 'the name is free')
 })
 
-t.test('an unsharded collection, and one that is not there', async (t) => {
+t.test('an unsharded collection is dropped, and a missing one is reported', async (t) => {
   const shards = new Shards()
   await shards.direct('shard01', { insert: 'c', documents: [{ _id: 1 }] })
   t.same(await drop(shards, 'db.c'), { existed: true, indexCount: 1, error: null })
@@ -40,7 +40,7 @@ t.test('an unsharded collection, and one that is not there', async (t) => {
   t.same(await drop(shards, 'db.c'), { existed: false, indexCount: null, error: null })
 })
 
-t.test('only by the primary shard, with its version', async (t) => {
+t.test('only the primary shard drops, and only with the current database version', async (t) => {
   const shards = new Shards()
   const { version } = shards.config.databases.get('db')!
   const { error } = await shards.send('shard02', 'shard.drop-collection', {
@@ -56,7 +56,7 @@ t.test('only by the primary shard, with its version', async (t) => {
   t.match(decode(stale.error!), { code: 249 })
 })
 
-/** Resolves when the coordinator has found somebody in its way and pauses. */
+/** Resolves when the coordinator is blocked and pauses before its next attempt. */
 async function pausing(shards: Shards): Promise<void> {
   const { sleeps } = shards.contexts.get('shard01')!
   const before = sleeps.length
@@ -72,7 +72,7 @@ const begun = async (shards: Shards) =>
     })
   )['n'] as number
 
-t.test('interrupted after the commit: the drop goes on', async (t) => {
+t.test('a drop that is interrupted after the commit completes', async (t) => {
   const shards = new Shards()
   await shards.shardCollection('db.c', { key: { a: 'hashed' } })
   const context = shards.contexts.get('shard01')!
@@ -98,11 +98,11 @@ async function withShardDown(): Promise<Shards> {
   return shards
 }
 
-t.test('a shard that is down: the drop waits for it, and who asks for the same waits as well', async (t) => {
+t.test('a drop waits for a shard that is down, and a repeated request joins it', async (t) => {
   const shards = await withShardDown()
   const [first, second] = [drop(shards, 'db.c'), drop(shards, 'db.c')]
   await pausing(shards)
-  t.equal(shards.config.collections.size, 0, 'no router finds it')
+  t.equal(shards.config.collections.size, 0, 'it is not in the catalog')
   t.match(await shards.direct('shard01', { listIndexes: 'c' }), { code: 26 })
   t.equal(await begun(shards), 1)
   shards.down.clear()
@@ -110,10 +110,10 @@ t.test('a shard that is down: the drop waits for it, and who asks for the same w
   t.match(await second, { existed: true, error: null })
   t.match(await shards.direct('shard02', { listIndexes: 'c' }), { code: 26 })
   t.equal(await begun(shards), 0)
-  t.same(await drop(shards, 'db.c'), { existed: false, indexCount: null, error: null }, 'nothing is left to do')
+  t.same(await drop(shards, 'db.c'), { existed: false, indexCount: null, error: null }, 'the drop is complete')
 })
 
-t.test('a coordinator that restarts goes on, and nobody touches the collection before', async (t) => {
+t.test('a restarted coordinator completes the drop, and blocks the collection until then', async (t) => {
   const shards = await withShardDown()
   const context = shards.contexts.get('shard01')!
   context.holdSleeps = true
@@ -136,14 +136,14 @@ t.test('a coordinator that restarts goes on, and nobody touches the collection b
   t.equal((await shards.shardCollection('db.c', { key: { b: 1 } })).error, null)
 })
 
-t.test('an unsharded collection of which another shard has a copy as well', async (t) => {
+t.test("a drop removes an unsharded collection's copy on another shard", async (t) => {
   const shards = new Shards()
   for (const shard of ['shard01', 'shard02']) await shards.direct(shard, { insert: 'c', documents: [{ _id: 1 }] })
   t.same(await drop(shards, 'db.c'), { existed: true, indexCount: 1, error: null })
   t.match(await shards.direct('shard02', { listIndexes: 'c' }), { code: 26 })
 })
 
-t.test('a database, with a shard that is down', async (t) => {
+t.test('a drop of a database waits for a shard that is down', async (t) => {
   for (const restarts of [false, true]) {
     const shards = await withShardDown()
     const { version } = shards.config.databases.get('db')!
@@ -162,14 +162,14 @@ t.test('a database, with a shard that is down', async (t) => {
   }
 })
 
-t.test('a view', async (t) => {
+t.test('a view is dropped', async (t) => {
   const shards = new Shards()
   t.match(await shards.direct('shard01', { create: 'v', viewOn: 'c', pipeline: [] }), { ok: 1 })
   t.same(await drop(shards, 'db.v'), { existed: true, indexCount: null, error: null })
   t.same(await drop(shards, 'db.v'), { existed: false, indexCount: null, error: null })
 })
 
-t.test('a database', async (t) => {
+t.test('a database is dropped, its catalog entry last', async (t) => {
   const shards = new Shards()
   await shards.shardCollection('db.c', { key: { a: 'hashed' } })
   await shards.direct('shard01', { insert: 'u', documents: [{ _id: 1 }] })
@@ -189,7 +189,7 @@ t.test('a database', async (t) => {
   )
 })
 
-t.test('commands on a database wait while it is dropped', async (t) => {
+t.test('commands on a database are blocked while it is dropped', async (t) => {
   const shards = new Shards()
   await shards.direct('shard01', { insert: 'u', documents: [{ _id: 1 }] })
   const { version } = shards.config.databases.get('db')!

@@ -1,4 +1,7 @@
-/** The chunks of a collection whose zones are there before it. Manual: core/zone-sharding, reference/command/shardCollection. */
+/**
+ * Initial chunks of a collection with zones.
+ * Manual: core/zone-sharding, reference/command/shardCollection.
+ */
 import { Long, type Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
@@ -38,7 +41,7 @@ const ranges: Zone[] = [
 ]
 const carriers = { shard02: ['x'], shard03: ['x', 'y'] }
 
-t.test('one chunk for each range, round-robin over the shards of its zone; gaps over all shards', async (t) => {
+t.test('each zone range is a chunk, round-robin on the shards of its zone, and gaps go to all shards', async (t) => {
   const { error, chunks } = await shardZoned('6.0', ranges, carriers, { key: { a: 1 } })
   t.equal(error, null)
   t.same(chunks, ['MinKey shard01', '0 shard02', '10 shard03', '20 shard02', '30 shard03', '40 shard03'])
@@ -48,7 +51,7 @@ t.test('one chunk for each range, round-robin over the shards of its zone; gaps 
   t.same(
     (await shardZoned('7.0', ranges, carriers, { key: { a: 1 } }, [{ _id: 1, a: 5 }])).chunks,
     ['MinKey shard01'],
-    'nor with documents',
+    'not with documents either',
   )
   t.same(
     (await shardZoned('6.0', [{ min: { a: minKey }, max: { a: maxKey }, tag: 'y' }], carriers, { key: { a: 1 } }))
@@ -58,14 +61,14 @@ t.test('one chunk for each range, round-robin over the shards of its zone; gaps 
   )
 })
 
-t.test('hashed keys follow zones instead of the number of shards', async (t) => {
+t.test('with zones a hashed key gets one chunk per range and not per shard', async (t) => {
   const { chunks } = await shardZoned('6.0', [{ min: { a: long(-5) }, max: { a: long(5) }, tag: 'y' }], carriers, {
     key: { a: 'hashed' },
   })
   t.same(chunks, ['MinKey shard01', '-5 shard03', '5 shard02'])
 })
 
-t.test('draining shards get no gaps from 7.0 on', async (t) => {
+t.test('since 7.0 draining shards get no gaps', async (t) => {
   const shards = new Shards({ version: '7.0' })
   shards.config.tags.set('db.c', [{ min: { a: 0 }, max: { a: 1 }, tag: 'x' }])
   shards.config.shardFields.set('shard02', { tags: ['x'] })
@@ -75,7 +78,7 @@ t.test('draining shards get no gaps from 7.0 on', async (t) => {
   t.same(shards.chunksOf('db.c'), ['MinKey shard02', '0 shard02', '1 shard02'])
 })
 
-t.test('zones that do not fit the key', async (t) => {
+t.test('zones with other fields than the key are refused', async (t) => {
   const outcome = async (zone: Omit<Zone, 'tag'>, key: Document, version: EmulatedVersion = '7.0') =>
     (await shardZoned(version, [{ ...zone, tag: 'x' }], carriers, { key })).error
   const ofA = { min: { a: 0 }, max: { a: 10 } }
@@ -103,7 +106,7 @@ t.test('zones that do not fit the key', async (t) => {
   t.equal(await outcome(ofA, { b: 1 }, '2.6'), null)
 })
 
-t.test('a zone that no shard carries', async (t) => {
+t.test('a zone without shards is refused for an empty collection', async (t) => {
   const outcome = async (version: EmulatedVersion, documents: Document[] = []) =>
     (await shardZoned(version, ranges, { shard02: ['x'] }, { key: { a: 1 } }, documents)).error
   t.match(await outcome('6.0'), {
@@ -112,7 +115,7 @@ t.test('a zone that no shard carries', async (t) => {
       'Cannot shard collection db.c due to zone y which is not assigned to a shard. Please assign this zone to a shard.',
   })
   t.match(await outcome('7.0'), { code: 405, codeName: 'CannotCreateChunkDistribution' })
-  t.equal(await outcome('7.0', [{ _id: 1, a: 1 }]), null, 'of no account when there are documents')
+  t.equal(await outcome('7.0', [{ _id: 1, a: 1 }]), null, 'ignored when there are documents')
 })
 
 const country = (
@@ -128,10 +131,10 @@ const country = (
 })
 const key = { country: 1, h: 'hashed' }
 
-t.test('presplitHashedZones: a prefix', async (t) => {
+t.test('presplitHashedZones cuts the hash space under each prefix', async (t) => {
   const zones = [country('A', 'M', 'x'), country('M', 'T', 'y')]
   const body = { key, presplitHashedZones: true }
-  // Two chunks for each shard; shard03 carries both zones, and has one in each.
+  // Two chunks per shard; shard03 carries both zones, and has one in each.
   const { error, chunks } = await shardZoned('6.0', zones, carriers, body)
   t.equal(error, null)
   t.same(chunks, [
@@ -145,7 +148,7 @@ t.test('presplitHashedZones: a prefix', async (t) => {
   t.same(
     (await shardZoned('8.0', zones, carriers, body)).chunks.filter((line) => /^[AM],/.test(line)),
     ['A,MinKey shard02', 'A,0 shard03', 'M,MinKey shard03'],
-    'one for each shard',
+    'one per shard',
   )
   t.equal(
     (await shardZoned('6.0', zones, carriers, { ...body, numInitialChunks: 8 })).chunks.filter((line) =>
@@ -160,7 +163,7 @@ t.test('presplitHashedZones: a prefix', async (t) => {
   )
 })
 
-t.test('presplitHashedZones: the whole of a key that begins with its hash', async (t) => {
+t.test('presplitHashedZones cuts the whole key space of a key with a hashed first field', async (t) => {
   const whole = { min: { h: minKey }, max: { h: maxKey }, tag: 'x' }
   const body = { key: { h: 'hashed' }, presplitHashedZones: true }
   t.same((await shardZoned('6.0', [whole], carriers, body)).chunks, [
@@ -172,7 +175,7 @@ t.test('presplitHashedZones: the whole of a key that begins with its hash', asyn
   t.match((await shardZoned('6.0', [{ ...whole, max: { h: long(0) } }], carriers, body)).error, { code: 31412 })
 })
 
-t.test('presplitHashedZones: what cannot be presplit', async (t) => {
+t.test('presplitHashedZones refuses zones that cannot be presplit', async (t) => {
   const outcome = async (zones: Zone[], body: Document = {}, documents: Document[] = []) =>
     (await shardZoned('7.0', zones, carriers, { key, presplitHashedZones: true, ...body }, documents)).error?.['code']
   t.equal(await outcome([]), 31387)

@@ -97,7 +97,7 @@ for (const seed of seeds) {
   })
 }
 
-t.test('what lies within an interval is what would be taken out of it', async (t) => {
+t.test('the ranges within an interval are those that take() removes', async (t) => {
   for (const seed of seeds) {
     const random = createRandom(seed).fork('within')
     const position = () => ({ x: random.below(12), y: random.below(4) })
@@ -120,13 +120,13 @@ t.test('what lies within an interval is what would be taken out of it', async (t
   t.pass()
 })
 
-t.test('what grows at its end stays one range', async (t) => {
+t.test('growth at the end of a range extends it', async (t) => {
   const sizes = new RangeSizes()
   for (let i = 0; i < 1000; i++) sizes.grow(spread(i * 7, i * 7 + 7, 7))
   t.same([...sizes.ranges()], [spread(0, 7000, 7000)])
 })
 
-t.test('the second field divides what has one value in the first', async (t) => {
+t.test('the second field divides documents with one value in the first', async (t) => {
   const sizes = new RangeSizes()
   sizes.grow({ x0: 5, y0: 0, x1: 5, y1: 1000, documents: 1000, bytes: 100_000 })
   sizes.grow(spread(0, 10, 100))
@@ -139,7 +139,7 @@ t.test('the second field divides what has one value in the first', async (t) => 
   t.same(single.sizeOf({ min: at(5), max: at(6) }).documents, 1000, 'one key is not divided')
 })
 
-t.test('positions of bounds', async (t) => {
+t.test('bounds have positions in key order', async (t) => {
   for (const [bound, x, y] of [
     [{ a: new MinKey() }, none, none],
     [{ a: new MaxKey() }, Number.POSITIVE_INFINITY, none],
@@ -163,7 +163,10 @@ interface Found {
   readonly size: unknown
 }
 
-/** What a shard says of a collection with these documents, or of one that is measured. */
+/**
+ * The answers of a shard about a collection with these documents, or with measured ranges of the
+ * same sizes.
+ */
 async function found(
   values: readonly number[] | RangeSizes,
   key: Document,
@@ -241,7 +244,7 @@ for (const seed of seeds.slice(0, 3)) {
   })
 }
 
-t.test('clients cannot ask for documents', async (t) => {
+t.test('commands about documents are refused', async (t) => {
   const shards = new Shards({
     measured: { namespaces: ['db.c'], cloneBytesPerSecond: 1e9, disks: new MeasuredDisks() },
   })

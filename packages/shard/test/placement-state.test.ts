@@ -1,4 +1,6 @@
-/** One question for all who ask at the same time; what became of it is nothing that the next one inherits. */
+/**
+ * Concurrent refreshes share one request, and the outcome of one refresh does not affect the next.
+ */
 import { RequestFailedError } from '@shardlab/actor'
 import { FakeContext } from '@shardlab/actor/testing'
 import { PlacementState } from '@shardlab/shard'
@@ -11,10 +13,10 @@ function start() {
   const config = new ScriptedConfig(['shard01'])
   config.shard(ns, { a: 1 }, [0], ['shard01', 'shard01'])
   const asked: string[] = []
-  /** What the next question comes to; null: an answer. */
+  /** The error of the next request; null: it succeeds. */
   let failure: (() => never) | null = null
   const context = new FakeContext('shard01')
-  // Not async: what fails may do so before there is a promise.
+  // Not async: an error may be thrown before there is a promise.
   context.request = (_to, kind, request) => {
     asked.push(kind)
     const fail = failure
@@ -39,45 +41,39 @@ const atOnce = () => {
 }
 const later = () => Promise.reject(new RequestFailedError('unreachable', 'config', 'no answer')) as never
 
-t.test(
-  'after a question that has failed, however early, the next one is asked, whether something was known or not',
-  async (t) => {
-    for (const isKnown of [false, true]) {
-      for (const [failure, message] of [
-        [atOnce, /^at once$/],
-        [later, /^Could not find host matching read preference/],
-      ] as const) {
-        const { state, failWith } = start()
-        const collection = () => attempt(() => state.refreshCollection(ns))
-        const databaseOf = () => attempt(() => state.refreshDatabase('db'))
-        if (isKnown) t.equal(await collection(), 'known')
-        failWith(failure)
-        t.match(await collection(), message)
-        t.equal(state.collection(ns) === undefined, !isKnown)
-        t.equal([...state.collections()].length, isKnown ? 1 : 0)
-        t.equal(await collection(), 'known')
-        failWith(failure)
-        t.match(await databaseOf(), message)
-        t.equal(await databaseOf(), 'unsharded')
-      }
+t.test('after a failed refresh the next one is sent, whether the placement was known or not', async (t) => {
+  for (const isKnown of [false, true]) {
+    for (const [failure, message] of [
+      [atOnce, /^at once$/],
+      [later, /^Could not find host matching read preference/],
+    ] as const) {
+      const { state, failWith } = start()
+      const collection = () => attempt(() => state.refreshCollection(ns))
+      const databaseOf = () => attempt(() => state.refreshDatabase('db'))
+      if (isKnown) t.equal(await collection(), 'known')
+      failWith(failure)
+      t.match(await collection(), message)
+      t.equal(state.collection(ns) === undefined, !isKnown)
+      t.equal([...state.collections()].length, isKnown ? 1 : 0)
+      t.equal(await collection(), 'known')
+      failWith(failure)
+      t.match(await databaseOf(), message)
+      t.equal(await databaseOf(), 'unsharded')
     }
-  },
-)
+  }
+})
 
-t.test(
-  'who asks while a question is on its way gets its answer, also when the collection is forgotten meanwhile',
-  async (t) => {
-    const { asked, state } = start()
-    const both = [state.refreshCollection(ns), state.refreshCollection(ns)]
-    state.forgetCollection(ns)
-    t.same([...state.collections()], [], 'nothing is known yet')
-    both.push(state.refreshCollection(ns))
-    const [first, ...others] = await Promise.all(both)
-    t.ok(others.every((other) => other === first))
-    t.equal(state.collection(ns), first)
-    t.same(asked, ['config.get-collection'])
-    await state.refreshCollection(ns)
-    state.forgetDatabase('db')
-    t.same([state.collection(ns), asked.length], [undefined, 2])
-  },
-)
+t.test('a concurrent refresh joins the running one, also when the collection is forgotten meanwhile', async (t) => {
+  const { asked, state } = start()
+  const both = [state.refreshCollection(ns), state.refreshCollection(ns)]
+  state.forgetCollection(ns)
+  t.same([...state.collections()], [], 'nothing is known yet')
+  both.push(state.refreshCollection(ns))
+  const [first, ...others] = await Promise.all(both)
+  t.ok(others.every((other) => other === first))
+  t.equal(state.collection(ns), first)
+  t.same(asked, ['config.get-collection'])
+  await state.refreshCollection(ns)
+  state.forgetDatabase('db')
+  t.same([state.collection(ns), asked.length], [undefined, 2])
+})

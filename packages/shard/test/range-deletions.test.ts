@@ -1,4 +1,4 @@
-/** What a shard keeps of the ranges that it has still to delete, and what clients may write there. */
+/** The range deletions that a shard has to do, and documents of clients among their records. */
 import { createRandom } from '@shardlab/actor'
 import { Long, ObjectId, Timestamp, UUID, type Document } from '@shardlab/bson'
 import { DueRanges, TaskRanges, type ScheduledDeletion, type TaskRange } from '@shardlab/shard'
@@ -8,12 +8,12 @@ import { Shards } from './support/shards.js'
 const seeds = process.env['SHARDLAB_SEED'] === undefined ? [1, 2, 3, 4] : [Number(process.env['SHARDLAB_SEED'])]
 const steps = 400
 
-t.test('which ranges of a collection have keys in common with another one: as a look at all of them says', (t) => {
+t.test('TaskRanges finds the same overlaps as a scan of all ranges', (t) => {
   for (const seed of seeds) {
     const random = createRandom(seed)
     const uuids = [1, 2].map((n) => new Uint8Array(16).fill(n))
     const key = () => String.fromCharCode(97 + random.below(26), 97 + random.below(3))
-    // They overlap, and some are there twice: clients may write tasks.
+    // Some overlap, and some are there twice: clients may write tasks.
     const any = (): TaskRange => {
       const [low, high] = [key(), key()]
       return { collectionUuid: uuids[random.below(2)]!, low: low < high ? low : high, high: low < high ? high : low }
@@ -49,47 +49,44 @@ t.test('which ranges of a collection have keys in common with another one: as a 
   t.end()
 })
 
-t.test(
-  'the next range that is due: the earliest, of equals the one that was scheduled first, none that cursors keep',
-  (t) => {
-    for (const seed of seeds) {
-      const random = createRandom(seed)
-      const due = new DueRanges()
-      const model = new Map<string, ScheduledDeletion>()
-      for (let step = 0; step < steps; step++) {
-        const id = String(random.below(40))
-        if (random.below(3) === 0) {
-          due.delete(id)
-          model.delete(id)
-        } else {
-          const scheduled = { id, dueAtMs: random.below(20), cursors: random.below(4) === 0 ? [1n] : [], delayMs: 0 }
-          due.put(scheduled)
-          model.set(id, scheduled)
-        }
-        let next: ScheduledDeletion | undefined
-        for (const each of model.values())
-          if (each.cursors.length === 0 && (next === undefined || each.dueAtMs < next.dueAtMs)) next = each
-        const kept = [...model.values()].filter(({ cursors }) => cursors.length > 0).map((each) => each.id)
-        const found = [
-          due.next()?.id,
-          due.get(id)?.dueAtMs,
-          [...due.waitingForCursors()].map((each) => each.id).toSorted(),
-        ]
-        const expected = [next?.id, model.get(id)?.dueAtMs, kept.toSorted()]
-        if (JSON.stringify(found) !== JSON.stringify(expected)) {
-          t.same(found, expected, `seed ${seed}, step ${step}`)
-          break
-        }
+t.test('the next range deletion is the earliest, then the first scheduled, and waits for no cursor', (t) => {
+  for (const seed of seeds) {
+    const random = createRandom(seed)
+    const due = new DueRanges()
+    const model = new Map<string, ScheduledDeletion>()
+    for (let step = 0; step < steps; step++) {
+      const id = String(random.below(40))
+      if (random.below(3) === 0) {
+        due.delete(id)
+        model.delete(id)
+      } else {
+        const scheduled = { id, dueAtMs: random.below(20), cursors: random.below(4) === 0 ? [1n] : [], delayMs: 0 }
+        due.put(scheduled)
+        model.set(id, scheduled)
       }
-      t.same(
-        [...due.all()].map(({ id }) => id),
-        [...model.keys()],
-        `seed ${seed}: all, in the order in which they were scheduled`,
-      )
+      let next: ScheduledDeletion | undefined
+      for (const each of model.values())
+        if (each.cursors.length === 0 && (next === undefined || each.dueAtMs < next.dueAtMs)) next = each
+      const kept = [...model.values()].filter(({ cursors }) => cursors.length > 0).map((each) => each.id)
+      const found = [
+        due.next()?.id,
+        due.get(id)?.dueAtMs,
+        [...due.waitingForCursors()].map((each) => each.id).toSorted(),
+      ]
+      const expected = [next?.id, model.get(id)?.dueAtMs, kept.toSorted()]
+      if (JSON.stringify(found) !== JSON.stringify(expected)) {
+        t.same(found, expected, `seed ${seed}, step ${step}`)
+        break
+      }
     }
-    t.end()
-  },
-)
+    t.same(
+      [...due.all()].map(({ id }) => id),
+      [...model.keys()],
+      `seed ${seed}: all, in the order in which they were scheduled`,
+    )
+  }
+  t.end()
+})
 
 const taskOf = (collectionUuid: UUID, more: Document = {}): Document => ({
   ...{ _id: new UUID(), nss: 'db.c', collectionUuid, donorShardId: 'shard02', range: { min: { a: 0 }, max: { a: 9 } } },
@@ -105,7 +102,7 @@ const taskOf = (collectionUuid: UUID, more: Document = {}): Document => ({
 const inConfig = async (shards: Shards, collection: string, document: Document) =>
   t.match(await shards.direct('shard01', { insert: collection, documents: [document], $db: 'config' }), { ok: 1, n: 1 })
 
-t.test('nobody waits for what clients have written into config.rangeDeletions that is no task', async (t) => {
+t.test('documents of clients in config.rangeDeletions that are not tasks block nothing', async (t) => {
   const shards = new Shards()
   await shards.direct('shard01', { insert: 'c', documents: [{ _id: 1, a: 1 }] })
   const listed = await shards.direct('shard01', { listCollections: 1 })
@@ -128,81 +125,75 @@ t.test('nobody waits for what clients have written into config.rangeDeletions th
   t.match(await shards.direct('shard01', { collStats: 'c' }), { ok: 1, numOrphanDocs: 2 })
 })
 
-t.test(
-  'the documents that a collection does not own are those of its tasks, whatever clients change in them',
-  async (t) => {
-    for (const seed of seeds) {
-      const random = createRandom(seed)
-      const shards = new Shards()
-      const names = ['c', 'd']
-      for (const name of names) await shards.direct('shard01', { insert: name, documents: [{ _id: 1 }] })
-      const listed = await shards.direct('shard01', { listCollections: 1 })
-      const { firstBatch } = (listed as { cursor: { firstBatch: { name: string; info: { uuid: UUID } }[] } }).cursor
-      const uuids = names.map((name) => firstBatch.find((each) => each.name === name)!.info.uuid)
-      const any = () => ({
-        collectionUuid: [...uuids, 5][random.below(3)]!,
-        numOrphanDocs: [0, 3, 4, 'x'][random.below(4)]!,
-      })
-      const tasks = new Map<number, ReturnType<typeof any>>()
-      for (let step = 0; step < 80; step++) {
-        const [_id, task] = [random.below(6), any()]
-        const rangeDeletions = { $db: 'config', ordered: true }
-        if (!tasks.has(_id))
-          await shards.direct('shard01', { insert: 'rangeDeletions', documents: [{ _id, ...task }], ...rangeDeletions })
-        else if (random.below(3) > 0)
-          await shards.direct('shard01', {
-            update: 'rangeDeletions',
-            updates: [{ q: { _id }, u: { $set: task } }],
-            ...rangeDeletions,
-          })
-        else
-          await shards.direct('shard01', {
-            delete: 'rangeDeletions',
-            deletes: [{ q: { _id }, limit: 1 }],
-            ...rangeDeletions,
-          })
-        const left = await shards.direct('shard01', { find: 'rangeDeletions', filter: { _id }, $db: 'config' })
-        if ((left as { cursor: { firstBatch: unknown[] } }).cursor.firstBatch.length > 0) tasks.set(_id, task)
-        else tasks.delete(_id)
-        for (const [i, name] of names.entries()) {
-          let numOrphanDocs = 0
-          for (const each of tasks.values())
-            if (each.collectionUuid === uuids[i]) numOrphanDocs += Number(each.numOrphanDocs) || 0
-          const stats = (await shards.direct('shard01', { collStats: name })) as { numOrphanDocs: number }
-          if (stats.numOrphanDocs !== numOrphanDocs)
-            t.equal(stats.numOrphanDocs, numOrphanDocs, `seed ${seed}, step ${step}, ${name}`)
-        }
-      }
-      t.ok(tasks.size > 0)
-    }
-  },
-)
-
-t.test(
-  'after a restart: tasks of collections that are gone end, whatever is their key; what is no migration is none',
-  async (t) => {
+t.test('orphan counts follow the tasks, including changes by clients', async (t) => {
+  for (const seed of seeds) {
+    const random = createRandom(seed)
     const shards = new Shards()
-    for (const more of [{ keyPattern: { a: 'x' } }, { whenToClean: 5 }, { numOrphanDocs: NaN }])
-      await inConfig(shards, 'rangeDeletions', taskOf(new UUID(), more))
-    const preMigrationChunkVersion = {
-      e: new ObjectId(),
-      t: new Timestamp({ t: 1, i: 1 }),
-      v: new Timestamp({ t: 1, i: 0 }),
+    const names = ['c', 'd']
+    for (const name of names) await shards.direct('shard01', { insert: name, documents: [{ _id: 1 }] })
+    const listed = await shards.direct('shard01', { listCollections: 1 })
+    const { firstBatch } = (listed as { cursor: { firstBatch: { name: string; info: { uuid: UUID } }[] } }).cursor
+    const uuids = names.map((name) => firstBatch.find((each) => each.name === name)!.info.uuid)
+    const any = () => ({
+      collectionUuid: [...uuids, 5][random.below(3)]!,
+      numOrphanDocs: [0, 3, 4, 'x'][random.below(4)]!,
+    })
+    const tasks = new Map<number, ReturnType<typeof any>>()
+    for (let step = 0; step < 80; step++) {
+      const [_id, task] = [random.below(6), any()]
+      const rangeDeletions = { $db: 'config', ordered: true }
+      if (!tasks.has(_id))
+        await shards.direct('shard01', { insert: 'rangeDeletions', documents: [{ _id, ...task }], ...rangeDeletions })
+      else if (random.below(3) > 0)
+        await shards.direct('shard01', {
+          update: 'rangeDeletions',
+          updates: [{ q: { _id }, u: { $set: task } }],
+          ...rangeDeletions,
+        })
+      else
+        await shards.direct('shard01', {
+          delete: 'rangeDeletions',
+          deletes: [{ q: { _id }, limit: 1 }],
+          ...rangeDeletions,
+        })
+      const left = await shards.direct('shard01', { find: 'rangeDeletions', filter: { _id }, $db: 'config' })
+      if ((left as { cursor: { firstBatch: unknown[] } }).cursor.firstBatch.length > 0) tasks.set(_id, task)
+      else tasks.delete(_id)
+      for (const [i, name] of names.entries()) {
+        let numOrphanDocs = 0
+        for (const each of tasks.values())
+          if (each.collectionUuid === uuids[i]) numOrphanDocs += Number(each.numOrphanDocs) || 0
+        const stats = (await shards.direct('shard01', { collStats: name })) as { numOrphanDocs: number }
+        if (stats.numOrphanDocs !== numOrphanDocs)
+          t.equal(stats.numOrphanDocs, numOrphanDocs, `seed ${seed}, step ${step}, ${name}`)
+      }
     }
-    const record = {
-      ...{ nss: 'db.c', collectionUuid: new UUID(), donorShardId: 'shard01', recipientShardId: 'shard02' },
-      ...{ range: { min: { a: 0 }, max: { a: 9 } }, preMigrationChunkVersion },
-    }
-    for (const more of [
-      { range: { min: { a: 0 } } },
-      { preMigrationChunkVersion: {} },
-      { preMigrationChunkVersion: { ...preMigrationChunkVersion, e: 1 } },
-    ])
-      await inConfig(shards, 'migrationCoordinators', { _id: new UUID(), ...record, ...more })
-    shards.restart('shard01')
-    await shards.wake('shard01', 'range-deleter')
-    const left = (collection: string) => shards.ids('shard01', { find: collection, $db: 'config' }, 'direct')
-    t.same((await left('rangeDeletions')).length, 1, 'one that does not say when it is due has its delay')
-    t.same((await left('migrationCoordinators')).length, 3, 'they stay as clients have written them')
-  },
-)
+    t.ok(tasks.size > 0)
+  }
+})
+
+t.test('after a restart tasks of dropped collections end, and invalid records are ignored', async (t) => {
+  const shards = new Shards()
+  for (const more of [{ keyPattern: { a: 'x' } }, { whenToClean: 5 }, { numOrphanDocs: NaN }])
+    await inConfig(shards, 'rangeDeletions', taskOf(new UUID(), more))
+  const preMigrationChunkVersion = {
+    e: new ObjectId(),
+    t: new Timestamp({ t: 1, i: 1 }),
+    v: new Timestamp({ t: 1, i: 0 }),
+  }
+  const record = {
+    ...{ nss: 'db.c', collectionUuid: new UUID(), donorShardId: 'shard01', recipientShardId: 'shard02' },
+    ...{ range: { min: { a: 0 }, max: { a: 9 } }, preMigrationChunkVersion },
+  }
+  for (const more of [
+    { range: { min: { a: 0 } } },
+    { preMigrationChunkVersion: {} },
+    { preMigrationChunkVersion: { ...preMigrationChunkVersion, e: 1 } },
+  ])
+    await inConfig(shards, 'migrationCoordinators', { _id: new UUID(), ...record, ...more })
+  shards.restart('shard01')
+  await shards.wake('shard01', 'range-deleter')
+  const left = (collection: string) => shards.ids('shard01', { find: collection, $db: 'config' }, 'direct')
+  t.same((await left('rangeDeletions')).length, 1, 'a task without whenToClean is delayed')
+  t.same((await left('migrationCoordinators')).length, 3, 'they stay unchanged')
+})

@@ -1,4 +1,7 @@
-/** refineCollectionShardKey on the primary shard of the database. Manual: reference/command/refineCollectionShardKey. */
+/**
+ * refineCollectionShardKey on the primary shard of the database.
+ * Manual: reference/command/refineCollectionShardKey.
+ */
 import { decode, encode, type Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
@@ -26,7 +29,7 @@ async function refine(shards: Shards, key: Document, enforceUniqueness = true): 
 const index = (shards: Shards, key: Document, options: Document = {}) =>
   shards.direct('shard01', { createIndexes: 'c', indexes: [{ key, name: 'i', ...options }] })
 
-t.test('fields are appended; documents without them stay where they are', async (t) => {
+t.test('a refined key appends fields, and documents without them stay on their shards', async (t) => {
   const shards = await sharded({ a: 1 })
   await shards.direct('shard01', {
     insert: 'c',
@@ -46,13 +49,13 @@ t.test('fields are appended; documents without them stay where they are', async 
   t.match(
     await shards.routed('shard01', { find: 'c' }, { shardVersion: before }),
     { code: 13388 },
-    'routers that do not know are told',
+    'routers with the old version are stale',
   )
-  t.equal(await refine(shards, { a: 1, b: 1 }), null, 'again: nothing happens')
+  t.equal(await refine(shards, { a: 1, b: 1 }), null, 'a repetition has no effect')
   t.same(shards.config.version('db.c', 'shard01'), after)
 })
 
-t.test('what is refused, and changes nothing', async (t) => {
+t.test('a refused refineCollectionShardKey changes nothing', async (t) => {
   const outcome = async (
     key: Document,
     to: Document,
@@ -81,7 +84,7 @@ t.test('what is refused, and changes nothing', async (t) => {
   t.match(
     await outcome({ a: 1 }, wanted),
     { code: 72, errmsg: please },
-    'never made by itself, even when the collection is empty',
+    'never built automatically, even for an empty collection',
   )
   for (const version of ['6.0.2', '6.0'] as const)
     t.match(await outcome({ a: 1 }, wanted, async () => {}, { version }), {
@@ -116,19 +119,19 @@ t.test('what is refused, and changes nothing', async (t) => {
   })
 })
 
-t.test('a unique key stays unique', async (t) => {
+t.test('a unique key stays unique, with an index on exactly the new key', async (t) => {
   const shards = await sharded({ a: 1 }, { unique: true })
   await index(shards, { a: 1, b: 1, c: 1 })
   t.match(
     await refine(shards, { a: 1, b: 1 }),
     { code: 72, errmsg: /with unique index on \{ a: 1 \}/ },
-    'that of the old key is in the way',
+    'the index on the old key conflicts',
   )
   t.equal((await shards.direct('shard01', { dropIndexes: 'c', index: 'a_1' }))['ok'], 1)
   t.match(
     await refine(shards, { a: 1, b: 1 }),
     { code: 72, errmsg: /before refining/ },
-    'an index on exactly the new key is wanted',
+    'an index on exactly the new key is required',
   )
   await shards.direct('shard01', { createIndexes: 'c', indexes: [{ key: { a: 1, b: 1 }, name: 'ab', unique: true }] })
   t.equal(await refine(shards, { a: 1, b: 1 }), null)
@@ -138,7 +141,7 @@ t.test('a unique key stays unique', async (t) => {
   t.equal(await refine(trusting, { a: 1, b: 1 }, false), null)
 })
 
-t.test('a unique index that the longer key does not allow', async (t) => {
+t.test('a unique index that the longer key does not allow is refused', async (t) => {
   const shards = await sharded({ a: 1 })
   await shards.direct('shard01', { createIndexes: 'c', indexes: [{ key: { a: 1, x: 1 }, name: 'ax', unique: true }] })
   await index(shards, { a: 1, b: 1 })
@@ -148,7 +151,7 @@ t.test('a unique index that the longer key does not allow', async (t) => {
   })
 })
 
-t.test('the owner of the lowest chunk is asked for its indexes', async (t) => {
+t.test('the owner of the lowest chunk checks its indexes', async (t) => {
   const shards = await sharded({ a: 'hashed' }, { version: '6.0' })
   shards.config.move('db.c', 0, 'shard03')
   for (const shard of ['shard01', 'shard02'])
@@ -164,7 +167,7 @@ t.test('the owner of the lowest chunk is asked for its indexes', async (t) => {
     )
 })
 
-t.test('interrupted', async (t) => {
+t.test('an interrupted refineCollectionShardKey can be repeated', async (t) => {
   for (const step of ['validated', 'committed']) {
     const shards = await sharded({ a: 1 })
     await index(shards, { a: 1, b: 1 })

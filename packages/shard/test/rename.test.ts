@@ -26,34 +26,37 @@ async function sharded(version: '4.4' | '6.0' = '6.0'): Promise<Shards> {
   return shards
 }
 
-t.test('a sharded collection has its new name in the catalog and on all shards, and keeps its UUID', async (t) => {
-  const shards = await sharded()
-  const old = shards.config.version('db.c', 'shard02')
-  const { uuid } = shards.config.collections.get('db.c')!
-  t.same(await rename(shards, 'db.c', 'db.d'), { ok: 1 })
-  t.same([...shards.config.collections.keys()], ['db.d'])
-  t.equal(shards.config.collections.get('db.d')!.uuid, uuid)
-  for (const shard of shards.config.shards) {
-    t.match(await shards.direct(shard, { listIndexes: 'c' }), { code: 26 })
-    t.match(await shards.direct(shard, { listIndexes: 'd' }), { ok: 1 })
-  }
-  t.match(
-    await shards.routed('shard02', { find: 'c' }, { shardVersion: old }),
-    { code: 13388 },
-    'routers learn that it is gone',
-  )
-  const shardVersion = shards.config.version('db.d', 'shard02')
-  t.same(await shards.ids('shard02', { find: 'd' }, { shardVersion }), [1])
-  t.same(
-    shards.config.changes.slice(-2).map(([what, ns, details]) => [what, ns, details]),
-    [
-      ['renameCollection.start', 'db.c', { source: 'db.c', destination: 'db.d' }],
-      ['renameCollection.end', 'db.d', { source: 'db.c', destination: 'db.d' }],
-    ],
-  )
-})
+t.test(
+  'a renamed sharded collection has its new name in the catalog and on all shards, and keeps its UUID',
+  async (t) => {
+    const shards = await sharded()
+    const old = shards.config.version('db.c', 'shard02')
+    const { uuid } = shards.config.collections.get('db.c')!
+    t.same(await rename(shards, 'db.c', 'db.d'), { ok: 1 })
+    t.same([...shards.config.collections.keys()], ['db.d'])
+    t.equal(shards.config.collections.get('db.d')!.uuid, uuid)
+    for (const shard of shards.config.shards) {
+      t.match(await shards.direct(shard, { listIndexes: 'c' }), { code: 26 })
+      t.match(await shards.direct(shard, { listIndexes: 'd' }), { ok: 1 })
+    }
+    t.match(
+      await shards.routed('shard02', { find: 'c' }, { shardVersion: old }),
+      { code: 13388 },
+      'routers with the old name are stale',
+    )
+    const shardVersion = shards.config.version('db.d', 'shard02')
+    t.same(await shards.ids('shard02', { find: 'd' }, { shardVersion }), [1])
+    t.same(
+      shards.config.changes.slice(-2).map(([what, ns, details]) => [what, ns, details]),
+      [
+        ['renameCollection.start', 'db.c', { source: 'db.c', destination: 'db.d' }],
+        ['renameCollection.end', 'db.d', { source: 'db.c', destination: 'db.d' }],
+      ],
+    )
+  },
+)
 
-t.test('a sharded collection cannot have a name of more than 235 bytes', async (t) => {
+t.test("a sharded collection's name has at most 235 bytes", async (t) => {
   const shards = await sharded()
   const long = `db.${'x'.repeat(233)}`
   t.match(await rename(shards, 'db.c', long), {
@@ -64,7 +67,7 @@ t.test('a sharded collection cannot have a name of more than 235 bytes', async (
   t.match(await shards.shardCollection(long.slice(0, -1), { key: { a: 1 } }), { error: null })
 })
 
-t.test('renaming, dropping and sharding for a collection with a UUID', async (t) => {
+t.test('renaming, dropping and sharding with a wrong collectionUUID are refused', async (t) => {
   const shards = await sharded()
   const { uuid } = shards.config.collections.get('db.c')!
   await shards.direct('shard01', { insert: 'plain', documents: [{ _id: 1 }] })
@@ -94,30 +97,27 @@ t.test('renaming, dropping and sharding for a collection with a UUID', async (t)
   })
 })
 
-/** Resolves when the coordinator has found somebody in its way and pauses. */
+/** Resolves when the coordinator is blocked and pauses before its next attempt. */
 async function pausing(shards: Shards): Promise<void> {
   const { sleeps } = shards.contexts.get('shard01')!
   const before = sleeps.length
   while (sleeps.length === before) await Promise.resolve()
 }
 
-t.test(
-  'the rename waits for a shard that is down; a router that knows of it finds the copy there by its UUID',
-  async (t) => {
-    const shards = await sharded()
-    shards.down.add('shard02')
-    const renaming = rename(shards, 'db.c', 'db.d')
-    await pausing(shards)
-    t.match(await shards.direct('shard02', { count: 'c' }), { n: 1 })
-    const shardVersion = shards.config.version('db.d', 'shard02')
-    t.same(await shards.ids('shard02', { find: 'd' }, { shardVersion }), [1])
-    t.match(await shards.direct('shard02', { count: 'c' }), { n: 0 })
-    shards.down.clear()
-    t.same(await renaming, { ok: 1 })
-  },
-)
+t.test('a rename waits for a shard that is down, whose copy is found by its UUID meanwhile', async (t) => {
+  const shards = await sharded()
+  shards.down.add('shard02')
+  const renaming = rename(shards, 'db.c', 'db.d')
+  await pausing(shards)
+  t.match(await shards.direct('shard02', { count: 'c' }), { n: 1 })
+  const shardVersion = shards.config.version('db.d', 'shard02')
+  t.same(await shards.ids('shard02', { find: 'd' }, { shardVersion }), [1])
+  t.match(await shards.direct('shard02', { count: 'c' }), { n: 0 })
+  shards.down.clear()
+  t.same(await renaming, { ok: 1 })
+})
 
-t.test('interrupted after the commit: the rename goes on, after a restart too', async (t) => {
+t.test('a rename that is interrupted after the commit completes, also after a restart', async (t) => {
   for (const restarts of [false, true]) {
     const shards = await sharded()
     const context = shards.contexts.get('shard01')!
@@ -137,7 +137,7 @@ t.test('interrupted after the commit: the rename goes on, after a restart too', 
   }
 })
 
-t.test('an unsharded collection', async (t) => {
+t.test('an unsharded collection is renamed', async (t) => {
   const shards = new Shards()
   await shards.direct('shard01', { insert: 'c', documents: [{ _id: 1 }] })
   await shards.direct('shard01', { insert: 'd', documents: [{ _id: 2 }] })
@@ -149,7 +149,7 @@ t.test('an unsharded collection', async (t) => {
   t.same(await shards.ids('shard01', { find: 'e' }, 'direct'), [1])
 })
 
-t.test('an unsharded collection takes the place of a sharded one', async (t) => {
+t.test('an unsharded collection replaces a sharded one with dropTarget', async (t) => {
   const shards = await sharded()
   await shards.direct('shard01', { insert: 'u', documents: [{ _id: 7 }] })
   t.match(await rename(shards, 'db.u', 'db.c'), {
@@ -162,7 +162,7 @@ t.test('an unsharded collection takes the place of a sharded one', async (t) => 
   t.match(await shards.direct('shard02', { listIndexes: 'c' }), { code: 26 })
 })
 
-t.test('what is refused', async (t) => {
+t.test('invalid requests are refused', async (t) => {
   const shards = await sharded()
   shards.config.addDatabase('other', 'shard01')
   t.match(await rename(shards, 'db.c', 'other.c'), {

@@ -1,4 +1,4 @@
-/** What shardCollection does differently from version to version. */
+/** Differences of shardCollection between versions. */
 import { Long, type Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
@@ -19,7 +19,7 @@ const index = (shards: Shards, key: Document, options: Document = {}) =>
   shards.direct('shard01', { createIndexes: 'c', indexes: [{ key, name: 'i', ...options }] })
 const insert = (shards: Shards, ...documents: Document[]) => shards.direct('shard01', { insert: 'c', documents })
 
-t.test('without a key 2.6 shards on _id', async (t) => {
+t.test('2.6 shards on _id when no key is given', async (t) => {
   const old = await shardIt('2.6', {})
   t.equal(old.error, null)
   t.same(old.shards.chunksOf('db.c'), ['MinKey shard01'])
@@ -45,7 +45,7 @@ t.test('errors of 2.6 have no code', async (t) => {
     [{ key: { a: 'hashed' }, unique: true }, 'hashed shard keys cannot be declared unique.'],
   ] as const)
     t.match((await shardIt('2.6', body)).error, { errmsg })
-  t.equal((await shardIt('4.0', { key: { a: 1.5 } })).error, null, 'later what counts is the whole part')
+  t.equal((await shardIt('4.0', { key: { a: 1.5 } })).error, null, 'later versions use the integer part')
   const full = await shardIt('2.6', { key: { a: 1 } }, (shards) => insert(shards, { _id: 1, a: 1 }))
   t.match(full.error, {
     errmsg: 'please create an index that starts with the shard key before sharding.',
@@ -56,7 +56,7 @@ t.test('errors of 2.6 have no code', async (t) => {
   t.match((await shardIt('4.0', { key: { a: -1 } })).error, { code: 2, codeName: 'BadValue' })
 })
 
-t.test('paths with parts that begin with $', async (t) => {
+t.test('paths with parts that begin with $ are refused as the version does', async (t) => {
   for (const key of [{ $a: 1 }, { 'a.$x': 1 }]) {
     t.match((await shardIt('4.4', { key })).error, { code: 2, errmsg: /contains parts that start with '\$'$/ })
     t.match((await shardIt('4.0', { key })).error, { code: 67 }, 'the index is refused')
@@ -65,7 +65,7 @@ t.test('paths with parts that begin with $', async (t) => {
     t.equal((await shardIt(version, { key: { 'a.$id': 1 } })).error, null, version)
 })
 
-t.test('D810 chunks of a hashed key are made where they belong, even in 2.6', async (t) => {
+t.test('D810 chunks of a hashed key are created on their shards, even in 2.6', async (t) => {
   const { shards } = await shardIt('2.6', { key: { a: 'hashed' } })
   t.same(
     shards.config.collections.get('db.c')!.chunks.map(({ shard, major, minor }) => [shard, major, minor]),
@@ -77,7 +77,7 @@ t.test('D810 chunks of a hashed key are made where they belong, even in 2.6', as
   )
 })
 
-t.test('again', async (t) => {
+t.test('repeating shardCollection is answered as the version does', async (t) => {
   const again = async (version: EmulatedVersion, body: Document) => {
     const { shards } = await shardIt(version, { key: { a: 1 } })
     return (await shards.shardCollection('db.c', body)).error
@@ -98,7 +98,7 @@ t.test('again', async (t) => {
   })
 })
 
-t.test('system collections, views and collections with a collation', async (t) => {
+t.test('system collections, views and collections with a collation are refused', async (t) => {
   const system = async (version: EmulatedVersion) =>
     (await new Shards({ version }).shardCollection('db.system.js', { key: { a: 1 } })).error
   t.match(await system('4.0'), { code: 20, errmsg: "can't shard system namespaces" })
@@ -120,7 +120,7 @@ t.test('system collections, views and collections with a collation', async (t) =
   })
 })
 
-t.test('numInitialChunks', async (t) => {
+t.test('numInitialChunks is checked as the version does', async (t) => {
   const outcome = async (version: EmulatedVersion, body: Document, prepare?: (shards: Shards) => Promise<unknown>) =>
     (await shardIt(version, body, prepare)).error
   const hashed = { key: { a: 'hashed' } }
@@ -154,7 +154,7 @@ t.test('numInitialChunks', async (t) => {
   })
 })
 
-t.test('indexes that do not serve', async (t) => {
+t.test('indexes that do not support the key are refused, with reasons in later versions', async (t) => {
   const outcome = async (
     version: EmulatedVersion,
     prepare: (shards: Shards) => Promise<unknown>,
@@ -198,10 +198,10 @@ t.test('indexes that do not serve', async (t) => {
       "can't shard collection 'db.c' with unique index on { b: 1 } and proposed shard key { a: 1 }. Uniqueness can't be maintained unless shard key is a prefix",
   })
   t.match(await outcome('7.0', async () => {}, { implicitlyCreateIndex: false }), { code: 6373200 })
-  t.equal(await outcome('7.0', plain, { unique: true, enforceUniquenessCheck: false }), null, 'on trust')
+  t.equal(await outcome('7.0', plain, { unique: true, enforceUniquenessCheck: false }), null, 'without a check')
 })
 
-t.test('a unique key needs an index on exactly the key', async (t) => {
+t.test('a unique key needs a unique index on exactly the key', async (t) => {
   const longer = (shards: Shards) => index(shards, { a: 1, b: 1 }, { unique: true })
   const { shards, error } = await shardIt('7.0', { key: { a: 1 }, unique: true }, longer)
   t.equal(error, null)
@@ -209,7 +209,7 @@ t.test('a unique key needs an index on exactly the key', async (t) => {
   t.match(
     (list['cursor'] as Document)['firstBatch'],
     [{ name: '_id_' }, { name: 'i' }, { name: 'a_1', unique: true }],
-    'made while it is empty',
+    'built while the collection is empty',
   )
   const full = async (from: Shards) => {
     await longer(from)
@@ -221,7 +221,7 @@ t.test('a unique key needs an index on exactly the key', async (t) => {
   })
 })
 
-t.test('documents without a field of the key, before 4.4', async (t) => {
+t.test('before 4.4 documents without a field of the key are refused', async (t) => {
   const prepare = async (shards: Shards) => {
     await index(shards, { a: 1, 'b.c': 1 })
     await insert(shards, { _id: 1, a: 1, b: { c: null } }, { _id: 2, a: 3 })
@@ -234,7 +234,7 @@ t.test('documents without a field of the key, before 4.4', async (t) => {
   t.equal((await shardIt('4.4', body, prepare)).error, null)
 })
 
-t.test('documents that are there are split by size up to 6.0.2', async (t) => {
+t.test('until 6.0.2 existing documents are split by size', async (t) => {
   const prepare = async (shards: Shards) => {
     shards.config.settings.set('chunksize', { _id: 'chunksize', value: 1 })
     await index(shards, { a: 1 })
@@ -251,7 +251,7 @@ t.test('documents that are there are split by size up to 6.0.2', async (t) => {
   t.same((await shardIt('6.0', { key: { a: 1 } }, prepare)).shards.chunksOf('db.c'), ['MinKey shard01'])
 })
 
-t.test('the changelog', async (t) => {
+t.test('the entries of the changelog have the form of the version', async (t) => {
   const log = async (version: EmulatedVersion) => (await shardIt(version, { key: { a: 1 } })).shards.config.changes
   const fieldsOf = (changes: [string, string, Document][]) =>
     changes.map(([what, , details]) => [what, Object.keys(details)])

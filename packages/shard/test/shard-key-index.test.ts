@@ -16,7 +16,7 @@ async function sharded(
 const names = async (run: (command: Document) => Promise<Document>) =>
   ((await run({ listIndexes: 'c' }))['cursor'] as { firstBatch: Document[] }).firstBatch.map((index) => index['name'])
 
-t.test('the last index of the shard key stays', async (t) => {
+t.test('the last index that supports the shard key cannot be dropped', async (t) => {
   const { run } = await sharded({ a: 1 })
   await run({ createIndexes: 'c', indexes: [{ key: { b: 1 }, name: 'b_1' }] })
   t.match(await run({ dropIndexes: 'c', index: 'a_1' }), { code: 370, codeName: 'CannotDropShardKeyIndex' })
@@ -31,11 +31,11 @@ t.test('the last index of the shard key stays', async (t) => {
   })
   t.same(await names(run), ['_id_', 'a_1'])
   await run({ createIndexes: 'c', indexes: [{ key: { a: 1, b: 1 }, name: 'a_1_b_1' }] })
-  t.match(await run({ dropIndexes: 'c', index: 'a_1' }), { ok: 1 }, 'another one does as well')
+  t.match(await run({ dropIndexes: 'c', index: 'a_1' }), { ok: 1 }, 'another index serves as well')
   t.match(await run({ dropIndexes: 'c', index: 'a_1_b_1' }), { code: 370 })
 })
 
-t.test('a hashed one may go but in 6.0.2, and in old versions any', async (t) => {
+t.test('a hashed one can be dropped except in 6.0.2, and any one in old versions', async (t) => {
   for (const [version, ranged, hashed] of [
     ['2.6', 1, 1],
     ['4.4', 1, 1],
@@ -59,7 +59,7 @@ t.test('a hashed one may go but in 6.0.2, and in old versions any', async (t) =>
   }
 })
 
-t.test('before 6.0.3 the last one may be hidden', async (t) => {
+t.test('before 6.0.3 the last one can be hidden', async (t) => {
   for (const [version, mayBeHidden] of [
     ['4.4', true],
     ['6.0.2', true],
@@ -74,7 +74,7 @@ t.test('before 6.0.3 the last one may be hidden', async (t) => {
   }
 })
 
-t.test('paths with dollar signs', async (t) => {
+t.test('shard key paths with dollar signs are refused', async (t) => {
   for (const [version, code] of [
     ['4.0', 67],
     ['4.4', 2],
@@ -86,7 +86,7 @@ t.test('paths with dollar signs', async (t) => {
   }
 })
 
-t.test('two at once: the second is the last', async (t) => {
+t.test('a drop of several indexes is refused when no index would support the key', async (t) => {
   const { run } = await sharded({ a: 1 })
   await run({ createIndexes: 'c', indexes: [{ key: { a: 1, b: 1 }, name: 'a_1_b_1' }] })
   t.match(await run({ dropIndexes: 'c', index: ['a_1', 'a_1_b_1'] }), { code: 370 })
@@ -94,10 +94,10 @@ t.test('two at once: the second is the last', async (t) => {
   t.match(await run({ dropIndexes: 'c', index: '*' }), { ok: 1 })
   t.same(await names(run), ['_id_', 'a_1', 'a_1_b_1'], 'both support the key, both stay')
   t.match(await run({ collMod: 'c', index: { name: 'a_1', hidden: true } }), { ok: 1 })
-  t.match(await run({ dropIndexes: 'c', index: 'a_1_b_1' }), { code: 370 }, 'what is hidden does not count')
+  t.match(await run({ dropIndexes: 'c', index: 'a_1_b_1' }), { code: 370 }, 'hidden indexes do not count')
 })
 
-t.test('what cannot be sharded', async (t) => {
+t.test('invalid shard keys and collections are refused', async (t) => {
   const cases: [create: Document, body: Document, error: Document][] = [
     [{ viewOn: 'x', pipeline: [] }, {}, { code: 166, errmsg: 'Namespace db.c is a view, not a collection' }],
     [{ capped: true, size: 4096 }, {}, { code: 72, errmsg: "can't shard a capped collection" }],
@@ -128,7 +128,7 @@ t.test('what cannot be sharded', async (t) => {
   t.same(made, { v: 2, key: { a: 1 }, name: 'a_1' }, 'of the simple collation')
 })
 
-t.test('shardCollection with a shard down is finished by a repetition', async (t) => {
+t.test('a shardCollection that failed for a shard that was down can be repeated', async (t) => {
   const shards = new Shards()
   shards.down.add('shard03')
   t.match((await shards.shardCollection('db.c', { key: { a: 'hashed' } })).error, { code: 133 })

@@ -1,11 +1,14 @@
-/** What a shard adds to splits and merges: checks of its own, the truth after a lost answer, its placement afterwards. */
+/** Splits and merges on a shard: checks, lost replies, and the placement afterwards. */
 import { RequestFailedError, type MessageKind, type RequestOf } from '@shardlab/actor'
 import { CommandError, decode, encode, errorDocument, Long, type Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
 import { Shards } from './support/shards.js'
 
-/** A config server that splits the chunk from 0 to 10 of `db.c` at 5, and then answers as it is told. */
+/**
+ * A config server that splits the chunk from 0 to 10 of `db.c` at 5, and then replies as the test
+ * defines.
+ */
 function splitting(
   answer: () => { error: Uint8Array | null } | undefined,
   version: EmulatedVersion = '7.0',
@@ -41,7 +44,7 @@ async function split(shards: Shards, point: unknown = 5): Promise<Document | nul
 
 const globalVersion = (shards: Shards) => shards.direct('shard01', { getShardVersion: 'db.c', $db: 'admin' })
 
-t.test('after a split the shard knows it', async (t) => {
+t.test('after a split the shard knows the new chunks', async (t) => {
   const shards = splitting(() => {
     apply(shards)
     return { error: null }
@@ -51,7 +54,7 @@ t.test('after a split the shard knows it', async (t) => {
   t.match(await globalVersion(shards), { global: { high: 1, low: 4 } })
 })
 
-t.test('an answer that was lost', async (t) => {
+t.test('a split whose reply was lost succeeds when the catalog has it', async (t) => {
   const lost = () => {
     throw new RequestFailedError('timed-out', 'config', 'lost')
   }
@@ -63,7 +66,7 @@ t.test('an answer that was lost', async (t) => {
   t.match(await split(splitting(lost)), { ok: 0, code: 133 }, 'it was not')
 })
 
-t.test('an error of the second try, after a first that was done', async (t) => {
+t.test('a split that fails on its second attempt succeeds when the first has committed it', async (t) => {
   const error = errorDocument(new CommandError('BadValue', 'no such chunk'))
   const shards = splitting(() => ({ error }))
   t.match(await split(shards), { code: 2 })
@@ -71,14 +74,14 @@ t.test('an error of the second try, after a first that was done', async (t) => {
   t.equal(await split(shards), null)
 })
 
-t.test('a step that fails, before anything happened', async (t) => {
+t.test('a split that fails before the request leaves the catalog unchanged', async (t) => {
   const shards = splitting(() => ({ error: null }))
   shards.contexts.get('shard01')!.failing.add('shard.split-chunk.before-commit')
   t.match(await split(shards), { ok: 0, code: 96 })
   t.notOk(shards.config.asked.includes('config.commit-chunk-split'))
 })
 
-t.test('split points on hashed fields are hashes', async (t) => {
+t.test('split points on hashed fields must be hashes', async (t) => {
   for (const [version, errmsg] of [
     [
       '4.0',
@@ -95,7 +98,7 @@ t.test('split points on hashed fields are hashes', async (t) => {
   }
 })
 
-t.test('a merge over what the shard does not own as chunks', async (t) => {
+t.test('a merge of a range that is not exactly chunks of the shard is refused', async (t) => {
   const merge = async (shards: Shards, min: Document, max: Document, epoch?: string) => {
     const [own, seconds, increment] = shards.config.version('db.c', 'shard01')
     const request: RequestOf<'shard.merge-chunks'> = {

@@ -1,4 +1,4 @@
-/** Where chunks are split that nobody asked to split. */
+/** Automatic split points. */
 import { decode, encode, Long, MaxKey, MinKey, type Document } from '@shardlab/bson'
 import { WrittenBytes } from '@shardlab/shard'
 import { ShardKeyPattern, type EmulatedVersion } from '@shardlab/sharding'
@@ -42,7 +42,7 @@ async function points(
 
 const upTo = (count: number) => Array.from({ length: count }, (_, i) => i)
 
-t.test('full chunks, the last ones of equal size', async (t) => {
+t.test('split points leave full chunks, the last ones of equal size', async (t) => {
   for (const [count, expected, what] of [
     [0, [], 'no documents'],
     [99, [], 'less than one chunk'],
@@ -57,31 +57,31 @@ t.test('full chunks, the last ones of equal size', async (t) => {
     t.same(await points(upTo(count)), expected, `${count}: ${what}`)
 })
 
-t.test('before 4.4 chunks of half the size', async (t) => {
+t.test('before 4.4 split points leave chunks of half the size', async (t) => {
   t.same(await points(upTo(150), { version: '4.0' }), [50, 101])
   t.same(await points(upTo(99), { version: '4.0' }), [])
 })
 
-t.test('equal keys stay together', async (t) => {
+t.test('documents with equal keys are not separated', async (t) => {
   t.same(await points(Array(300).fill('one')), [], 'one key cannot be divided')
   t.same(await points([...Array(250).fill(1), ...Array(120).fill(2)]), [2])
-  t.same(await points([...Array(250).fill(1), 2]), [], 'what lies behind the frequent key is hardly anything')
+  t.same(await points([...Array(250).fill(1), 2]), [], 'hardly anything follows the frequent key')
 })
 
-t.test('a part of the keys, and no more points than wanted', async (t) => {
+t.test('split points are in the given range and at most as many as requested', async (t) => {
   t.same(await points(upTo(600), { min: { a: 100 }, max: { a: 300 } }), [199])
   t.same(await points(upTo(600), { min: { a: 700 }, max: { a: 800 } }), [], 'a range without documents')
   t.same(await points(upTo(600), { pointsMax: 1 }), [99])
-  t.same(await points(upTo(150), { pointsMax: 1 }), [74], 'the one point leaves no small rest')
+  t.same(await points(upTo(150), { pointsMax: 1 }), [74], 'a single point leaves no small rest')
 })
 
-t.test('hashed keys', async (t) => {
+t.test('hashed keys have hashes as split points', async (t) => {
   const found = await points(upTo(300), { key: { a: 'hashed' } })
   t.equal(found.length, 2)
   t.ok(found.every((point) => point instanceof Long || typeof point === 'bigint' || typeof point === 'number'))
 })
 
-t.test('without an index there are no points', async (t) => {
+t.test('without an index there are no split points', async (t) => {
   const shards = new Shards()
   await shards.direct('shard01', {
     insert: 'c',
@@ -100,7 +100,7 @@ t.test('without an index there are no points', async (t) => {
   t.match(await ask('db.none'), { code: 26, errmsg: 'namespace db.none does not exists' })
 })
 
-t.test('bytes that are written to chunks: by version of a chunk, of many chunks', async (t) => {
+t.test('written bytes are counted per version of a chunk', async (t) => {
   const shardKey = ShardKeyPattern.parse(encode({ a: 1 }), { compoundHashed: true })
   const written = new WrittenBytes({ ns: 'db.c', uuid: new Uint8Array(16), shardKey, globalMax: 'z' }, true)
   const chunk = (n: number, minor = 0) => ({
@@ -119,19 +119,19 @@ t.test('bytes that are written to chunks: by version of a chunk, of many chunks'
   t.same(taken(written.clone()), ['k98', 'k99'])
   t.equal(written.claim('k97', places[97]!, 490), null)
   const look = written.claim('k98', places[98]!, 490)!
-  t.equal(written.claim('k98', places[98]!, 490), null, 'it is taken')
+  t.equal(written.claim('k98', places[98]!, 490), null, 'it is claimed')
   t.equal(written.bytesOf(look), 98)
   written.add(chunk(98), 100)
   written.release(look, 98)
   const again = written.claim('k98', places[98]!, 490)!
-  t.equal(written.bytesOf(again), 100, 'what came in meanwhile counts')
-  t.equal(written.add(chunk(98, 1), 97), places[98]!, 'a chunk with another version begins anew')
+  t.equal(written.bytesOf(again), 100, 'later writes count')
+  t.equal(written.add(chunk(98, 1), 97), places[98]!, 'a chunk with another version starts at zero')
   t.equal(written.claim('k98', places[98]!, 490), null)
   written.release(again, 100)
   written.add(chunk(98, 1), 1)
   t.match(
     written.claim('k98', places[98]!, 490),
     { min: 'k98', max: 'k99' },
-    'looks at the chunk that was there before take nothing from it',
+    'releasing an outdated check does not change the count',
   )
 })

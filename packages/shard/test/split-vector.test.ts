@@ -21,7 +21,7 @@ async function collectionOf(
 
 const upTo = (count: number) => Array.from({ length: count }, (_, i) => i)
 
-t.test('the middle of a range, with force', async (t) => {
+t.test('force returns the middle of a range', async (t) => {
   const split = await collectionOf(upTo(10))
   t.match(await split({ force: true }), { splitKeys: [{ a: 5 }], ok: 1 })
   t.match(
@@ -33,14 +33,14 @@ t.test('the middle of a range, with force', async (t) => {
   t.same((await split({ min: { a: 3 }, max: { a: 4 }, force: true }))['splitKeys'], [], 'one key cannot be divided')
 })
 
-t.test('equal keys stay together', async (t) => {
+t.test('documents with equal keys are not separated', async (t) => {
   const split = await collectionOf([1, 1, 1, 1, 1, 1, 1, 2, 3])
   t.match(await split({ force: true }), { splitKeys: [{ a: 2 }] }, 'the first key behind the frequent one')
   const same = await collectionOf([4, 4, 4, 4])
   t.same((await same({ force: true }))['splitKeys'], [])
 })
 
-t.test('parts of half the chunk size', async (t) => {
+t.test('split points leave parts of half the chunk size', async (t) => {
   // The average document has 1034 bytes: 507 keys make half a megabyte.
   const split = await collectionOf(upTo(3000))
   const { splitKeys } = await split({ maxChunkSize: 1 })
@@ -56,7 +56,7 @@ t.test('parts of half the chunk size', async (t) => {
   t.same((await split({ maxChunkSize: 4 }))['splitKeys'], [], 'all of it is smaller than one chunk')
 })
 
-t.test('hashed keys and longer indexes', async (t) => {
+t.test('hashed keys and indexes with more fields are supported', async (t) => {
   const hashed = await collectionOf([1, 2, 3, 4], { index: { a: 'hashed' } })
   const { splitKeys } = await hashed({ keyPattern: { a: 'hashed' }, force: true })
   t.ok((splitKeys as { a: Long }[])[0]!.a instanceof Long, 'split points are hashes')
@@ -65,13 +65,13 @@ t.test('hashed keys and longer indexes', async (t) => {
   t.same((await longer({ force: true }))['splitKeys'], [{ a: 3 }], 'the key alone')
 })
 
-t.test('missing fields are null', async (t) => {
+t.test('missing fields are null in split points', async (t) => {
   const split = await collectionOf([undefined, undefined, 1, 2])
   t.match(await split({ force: true }), { splitKeys: [{ a: 1 }] })
   t.same((await split({ min: { a: new MinKey() }, max: { a: 1 }, force: true }))['splitKeys'], [])
 })
 
-t.test('what is refused', async (t) => {
+t.test('invalid requests are refused', async (t) => {
   const split = await collectionOf(upTo(3))
   t.same(Object.keys(await split({ keyPattern: {} })).includes('code'), false)
   t.match(await split({ keyPattern: {} }), { ok: 0, errmsg: 'no key pattern found in splitVector' })
@@ -95,7 +95,7 @@ t.test('what is refused', async (t) => {
   t.match(await split({ splitVector: 'none', force: true }), { code: 73 })
 })
 
-t.test('a collection without documents', async (t) => {
+t.test('an empty collection has no split points until 4.0, and is refused since 4.4', async (t) => {
   for (const version of ['2.6', '4.0'] as const)
     t.match(await (await collectionOf([], { version }))({ force: true }), { splitKeys: [], ok: 1 }, version)
   for (const version of ['4.4', '8.0'] as const)

@@ -1,4 +1,7 @@
-/** Unique indexes on sharded collections, and checkShardingIndex. Manual: core/sharding-shard-key-indexes, enforce unique keys. */
+/**
+ * Unique indexes on sharded collections, and checkShardingIndex.
+ * Manual: core/sharding-shard-key-indexes, enforce unique keys.
+ */
 import type { Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
@@ -20,7 +23,7 @@ async function sharded(key: Document, version: EmulatedVersion = '7.0') {
   }
 }
 
-t.test('unique indexes begin with the names of the shard key, or with _id', async (t) => {
+t.test('unique indexes must begin with the fields of the shard key, or with _id', async (t) => {
   for (const [index, allowed] of [
     [{ a: 1, b: 1 }, true],
     [{ a: 1, b: 1, c: 1 }, true],
@@ -47,7 +50,7 @@ t.test('unique indexes begin with the names of the shard key, or with _id', asyn
   t.match(await hashed.routed({ b: 1 }, { name: 'b' }), { code: 67 })
 })
 
-t.test('prepareUnique counts as unique from 8.0 on', async (t) => {
+t.test('prepareUnique counts as unique since 8.0', async (t) => {
   const prepared = { unique: false, prepareUnique: true }
   t.match(await (await sharded({ a: 1 }, '8.0')).routed({ z: 1 }, prepared), {
     code: 67,
@@ -56,14 +59,14 @@ t.test('prepareUnique counts as unique from 8.0 on', async (t) => {
   t.match(await (await sharded({ a: 1 }, '7.0')).routed({ z: 1 }, prepared), { ok: 1 })
 })
 
-t.test('a client of the shard itself: refused up to 4.4', async (t) => {
+t.test('until 4.4 a direct connection cannot build a unique index that the key does not allow', async (t) => {
   for (const version of ['2.6', '4.4'] as const)
     t.match(await (await sharded({ a: 1 }, version)).direct({ z: 1 }), { code: 67 }, version)
   for (const version of ['5.0', '8.0'] as const)
     t.match(await (await sharded({ a: 1 }, version)).direct({ z: 1 }), { ok: 1 }, version)
 })
 
-t.test('two shards may hold the same _id; missing counts as null, once', async (t) => {
+t.test('two shards may have the same _id, and a missing value counts as null', async (t) => {
   const { shards, routed } = await sharded({ a: 'hashed' })
   for (const shard of ['shard01', 'shard02'])
     t.match(await shards.direct(shard, { insert: 'c', documents: [{ _id: 1, a: shard }] }), { n: 1 })
@@ -74,7 +77,7 @@ t.test('two shards may hold the same _id; missing counts as null, once', async (
   })
 })
 
-t.test('checkShardingIndex', async (t) => {
+t.test('checkShardingIndex names the reason why no index serves', async (t) => {
   const shards = new Shards({ version: '7.0' })
   const run = (keyPattern: unknown, from = shards) =>
     from.direct('shard01', { checkShardingIndex: 'db.c', keyPattern, $db: 'admin' })
@@ -90,7 +93,7 @@ t.test('checkShardingIndex', async (t) => {
   t.match(await run({ a: 1 }), { ok: 1 })
   t.match(await run({ b: 1 }), { ok: 0, errmsg: /^couldn't find valid index for shard key\nIndex _id_ / })
   await shards.direct('shard01', { collMod: 'c', index: { name: 'i', hidden: true } })
-  t.match(await run({ a: 1 }), { ok: 0 }, 'what is hidden does not count')
+  t.match(await run({ a: 1 }), { ok: 0 }, 'hidden indexes do not count')
   const old = new Shards({ version: '4.0' })
   await old.direct('shard01', { createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'i' }] })
   await old.direct('shard01', { insert: 'c', documents: [{ _id: 1, a: null }] })

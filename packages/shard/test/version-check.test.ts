@@ -4,7 +4,10 @@ import { Shards } from './support/shards.js'
 
 const find = { find: 'c' }
 
-/** db.c with `a` below 0 on shard01, the rest on shard02; three documents on shard01, one of them an orphan. */
+/**
+ * db.c with `a` below 0 on shard01, the rest on shard02; three documents on shard01, one of them an
+ * orphan.
+ */
 async function sharded(): Promise<Shards> {
   const shards = new Shards()
   await shards.direct('shard01', {
@@ -19,14 +22,14 @@ async function sharded(): Promise<Shards> {
   return shards
 }
 
-t.test('unversioned and direct commands see everything, nobody is asked', async (t) => {
+t.test('unversioned and direct commands see everything, without a refresh', async (t) => {
   const shards = await sharded()
   t.same(await shards.ids('shard01', find, {}), [1, 2, 3])
   t.same(await shards.ids('shard01', find, 'direct'), [1, 2, 3])
   t.same(shards.config.asked, [])
 })
 
-t.test('unsharded collections: the database version and UNSHARDED', async (t) => {
+t.test('an unsharded collection needs the database version and UNSHARDED', async (t) => {
   const shards = new Shards()
   await shards.direct('shard01', { insert: 'c', documents: [{ _id: 1 }] })
   const { version } = shards.config.databases.get('db')!
@@ -36,7 +39,7 @@ t.test('unsharded collections: the database version and UNSHARDED', async (t) =>
   t.equal(shards.config.asked.length, 2, 'the next ones do not')
 })
 
-t.test('a fitting version: orphans are hidden', async (t) => {
+t.test('a command with the current version does not see orphans', async (t) => {
   const shards = await sharded()
   const shardVersion = shards.config.version('db.c', 'shard01')
   t.same(await shards.ids('shard01', find, { shardVersion }), [1, 2])
@@ -45,69 +48,69 @@ t.test('a fitting version: orphans are hidden', async (t) => {
   t.same(shards.config.asked, ['config.get-collection'])
 })
 
-t.test(
-  'who names an orphan does not see it, nor what another shard owns by now, however often the same command came before',
-  async (t) => {
-    const shards = new Shards()
-    await shards.direct('shard01', { insert: 'c', documents: [{ _id: -1 }, { _id: 5 }] })
-    shards.config.shard('db.c', { _id: 1 }, [0], ['shard01', 'shard02'])
-    const byId = (_id: number) => ({ find: 'c', filter: { _id } })
-    const before = { shardVersion: shards.config.version('db.c', 'shard01') }
-    for (let i = 0; i < 2; i++) {
-      t.same(await shards.ids('shard01', byId(-1), before), [-1])
-      t.same(await shards.ids('shard01', byId(5), before), [])
-      t.same(await shards.ids('shard01', byId(5), 'direct'), [5])
-    }
-    shards.config.move('db.c', 1, 'shard01')
-    const after = { shardVersion: shards.config.version('db.c', 'shard01') }
-    t.same(await shards.ids('shard01', byId(5), after), [5])
-    t.match(await shards.routed('shard01', byId(5), before), { ok: 0, code: 13388 })
-  },
-)
+t.test('a lookup of an orphan by its key finds nothing, however often the same command ran before', async (t) => {
+  const shards = new Shards()
+  await shards.direct('shard01', { insert: 'c', documents: [{ _id: -1 }, { _id: 5 }] })
+  shards.config.shard('db.c', { _id: 1 }, [0], ['shard01', 'shard02'])
+  const byId = (_id: number) => ({ find: 'c', filter: { _id } })
+  const before = { shardVersion: shards.config.version('db.c', 'shard01') }
+  for (let i = 0; i < 2; i++) {
+    t.same(await shards.ids('shard01', byId(-1), before), [-1])
+    t.same(await shards.ids('shard01', byId(5), before), [])
+    t.same(await shards.ids('shard01', byId(5), 'direct'), [5])
+  }
+  shards.config.move('db.c', 1, 'shard01')
+  const after = { shardVersion: shards.config.version('db.c', 'shard01') }
+  t.same(await shards.ids('shard01', byId(5), after), [5])
+  t.match(await shards.routed('shard01', byId(5), before), { ok: 0, code: 13388 })
+})
 
-t.test('IGNORED for a collection that is not sharded', async (t) => {
+t.test('IGNORED is accepted for an unsharded collection', async (t) => {
   const shards = new Shards()
   await shards.direct('shard01', { insert: 'c', documents: [{ _id: 1 }] })
   t.same(await shards.ids('shard01', find, { shardVersion: 'IGNORED' }), [1])
 })
 
-t.test('minors do not matter, majors do', async (t) => {
-  const shards = await sharded()
-  const [epoch, seconds, increment, major] = shards.config.version('db.c', 'shard01')
-  t.equal((await shards.routed('shard01', find, { shardVersion: [epoch, seconds, increment, major, 99] }))['ok'], 1)
-  shards.config.move('db.c', 1, 'shard01')
-  shards.config.asked.length = 0
-  const newer = shards.config.version('db.c', 'shard01')
-  t.same(
-    await shards.ids('shard01', find, { shardVersion: newer }),
-    [1, 2, 3],
-    'a newer router makes the shard look: it owns more now',
-  )
-  t.same(shards.config.asked, ['config.get-collection'])
-  const stale = await shards.routed('shard01', find, { shardVersion: [epoch, seconds, increment, major, 0] })
-  t.equal(shards.config.asked.length, 1, 'an outdated router is told at once')
-  const stamp = (major: number, minor: number) => ({
-    e: new ObjectId(epoch),
-    t: new Timestamp({ t: seconds, i: increment }),
-    v: new Timestamp({ t: major, i: minor }),
-  })
-  t.same(
-    { ...stale, errmsg: undefined },
-    {
-      ok: 0,
-      errmsg: undefined,
-      code: 13388,
-      codeName: 'StaleConfig',
-      ns: 'db.c',
-      vReceived: stamp(major, 0),
-      vWanted: stamp(newer[3], newer[4]),
-      shardId: 'shard01',
-    },
-  )
-  t.same(Object.keys(stale), ['ok', 'errmsg', 'code', 'codeName', 'ns', 'vReceived', 'vWanted', 'shardId'])
-})
+t.test(
+  'an older major version is stale, a newer one causes a refresh, and the minor version does not matter',
+  async (t) => {
+    const shards = await sharded()
+    const [epoch, seconds, increment, major] = shards.config.version('db.c', 'shard01')
+    t.equal((await shards.routed('shard01', find, { shardVersion: [epoch, seconds, increment, major, 99] }))['ok'], 1)
+    shards.config.move('db.c', 1, 'shard01')
+    shards.config.asked.length = 0
+    const newer = shards.config.version('db.c', 'shard01')
+    t.same(
+      await shards.ids('shard01', find, { shardVersion: newer }),
+      [1, 2, 3],
+      'a newer version causes a refresh: the shard owns more now',
+    )
+    t.same(shards.config.asked, ['config.get-collection'])
+    const stale = await shards.routed('shard01', find, { shardVersion: [epoch, seconds, increment, major, 0] })
+    t.equal(shards.config.asked.length, 1, 'an older version fails without a refresh')
+    const stamp = (major: number, minor: number) => ({
+      e: new ObjectId(epoch),
+      t: new Timestamp({ t: seconds, i: increment }),
+      v: new Timestamp({ t: major, i: minor }),
+    })
+    t.same(
+      { ...stale, errmsg: undefined },
+      {
+        ok: 0,
+        errmsg: undefined,
+        code: 13388,
+        codeName: 'StaleConfig',
+        ns: 'db.c',
+        vReceived: stamp(major, 0),
+        vWanted: stamp(newer[3], newer[4]),
+        shardId: 'shard01',
+      },
+    )
+    t.same(Object.keys(stale), ['ok', 'errmsg', 'code', 'codeName', 'ns', 'vReceived', 'vWanted', 'shardId'])
+  },
+)
 
-t.test('a shard that owns nothing is at 0|0', async (t) => {
+t.test('a shard without chunks has version 0|0', async (t) => {
   const shards = await sharded()
   const version = shards.config.version('db.c', 'shard03')
   t.same(version.slice(3), [0, 0])
@@ -118,38 +121,41 @@ t.test('a shard that owns nothing is at 0|0', async (t) => {
   })
 })
 
-t.test('unsharded here, sharded there', async (t) => {
-  const shards = await sharded()
-  const unsharded = await shards.routed('shard01', find, { shardVersion: 'UNSHARDED' })
-  t.match(unsharded, {
-    code: 13388,
-    vReceived: { v: new Timestamp({ t: 0, i: 0 }) },
-    vWanted: { v: new Timestamp({ t: 1, i: 0 }) },
-  })
-  const version = shards.config.version('db.c', 'shard01')
-  shards.config.collections.delete('db.c')
-  const gone = await shards.routed('shard01', find, { shardVersion: [...version.slice(0, 3), 9, 0] as never })
-  t.match(gone, {
-    code: 13388,
-    vWanted: { e: new ObjectId('000000000000000000000000'), v: new Timestamp({ t: 0, i: 0 }) },
-  })
-})
+t.test(
+  'a version for a collection that is unsharded here causes a refresh, and UNSHARDED for a sharded one is stale',
+  async (t) => {
+    const shards = await sharded()
+    const unsharded = await shards.routed('shard01', find, { shardVersion: 'UNSHARDED' })
+    t.match(unsharded, {
+      code: 13388,
+      vReceived: { v: new Timestamp({ t: 0, i: 0 }) },
+      vWanted: { v: new Timestamp({ t: 1, i: 0 }) },
+    })
+    const version = shards.config.version('db.c', 'shard01')
+    shards.config.collections.delete('db.c')
+    const gone = await shards.routed('shard01', find, { shardVersion: [...version.slice(0, 3), 9, 0] as never })
+    t.match(gone, {
+      code: 13388,
+      vWanted: { e: new ObjectId('000000000000000000000000'), v: new Timestamp({ t: 0, i: 0 }) },
+    })
+  },
+)
 
-t.test('a drop that the shard has not heard of: a router that comes with UNSHARDED makes it look', async (t) => {
+t.test('UNSHARDED from a router makes a shard refresh a collection whose drop it has missed', async (t) => {
   const shards = await sharded()
   await shards.ids('shard01', find, { shardVersion: shards.config.version('db.c', 'shard01') })
   shards.config.collections.delete('db.c')
   t.same(await shards.ids('shard01', find, { shardVersion: 'UNSHARDED' }), [1, 2, 3])
 })
 
-t.test('generations', async (t) => {
+t.test('a newer generation causes a refresh, an older one is stale', async (t) => {
   const shards = await sharded()
   const old = shards.config.version('db.c', 'shard01')
   await shards.ids('shard01', find, { shardVersion: old })
   shards.config.shard('db.c', { a: 1 }, [-1], ['shard02', 'shard01'])
   shards.config.asked.length = 0
   const next = shards.config.version('db.c', 'shard01')
-  t.same(await shards.ids('shard01', find, { shardVersion: next }), [1, 3], 'a newer generation makes the shard look')
+  t.same(await shards.ids('shard01', find, { shardVersion: next }), [1, 3], 'a newer generation causes a refresh')
   t.match(await shards.routed('shard01', find, { shardVersion: old }), { code: 13388 })
   t.same(shards.config.asked, ['config.get-collection'], 'an older one does not')
 })
@@ -161,7 +167,7 @@ t.test('concurrent commands share one refresh', async (t) => {
   t.same(shards.config.asked, ['config.get-collection'])
 })
 
-t.test('database versions', async (t) => {
+t.test('a newer database version causes a refresh, an older one is stale', async (t) => {
   const shards = new Shards()
   const { version } = shards.config.databases.get('db')!
   const enter = (shard: string, databaseVersion: typeof version) =>
@@ -170,7 +176,7 @@ t.test('database versions', async (t) => {
   const [uuid, seconds, increment] = version
   const newer = [uuid, seconds, increment, 2] as const
   shards.config.databases.set('db', { primary: 'shard01', version: newer })
-  t.match(await enter('shard01', newer), { ok: 1 }, 'a newer router makes the shard look')
+  t.match(await enter('shard01', newer), { ok: 1 }, 'a newer version causes a refresh')
   const stale = await enter('shard01', version)
   t.same(Object.keys(stale), ['ok', 'errmsg', 'code', 'codeName', 'db', 'vReceived', 'vWanted'])
   t.match(stale, {
@@ -191,7 +197,7 @@ t.test('database versions', async (t) => {
   t.notOk('vWanted' in gone, 'no database, no version')
 })
 
-t.test('databases of old catalogs have no timestamps: another uuid is worth a question', async (t) => {
+t.test('without timestamps another UUID of a database causes a refresh', async (t) => {
   const shards = new Shards({ version: '4.4' })
   const first = ['11'.repeat(16), 0, 0, 1] as const
   shards.config.databases.set('db', { primary: 'shard01', version: first })
@@ -201,7 +207,7 @@ t.test('databases of old catalogs have no timestamps: another uuid is worth a qu
   t.match(await shards.routed('shard01', find, { shardVersion: 'UNSHARDED', databaseVersion: second }), { ok: 1 })
 })
 
-t.test('a shard that must look and cannot', async (t) => {
+t.test('a refresh fails while the config server is down', async (t) => {
   const shards = await sharded()
   shards.config.silent.add('config.get-collection')
   t.match(await shards.routed('shard01', find, { shardVersion: shards.config.version('db.c', 'shard01') }), {
@@ -217,7 +223,7 @@ t.test('a shard that must look and cannot', async (t) => {
   )
 })
 
-t.test('what versioned commands may touch', async (t) => {
+t.test('versioned commands read and write owned documents only', async (t) => {
   const shards = await sharded()
   const shardVersion = shards.config.version('db.c', 'shard01')
   const run = (command: Document) => shards.routed('shard01', command, { shardVersion })
@@ -234,7 +240,7 @@ t.test('what versioned commands may touch', async (t) => {
   t.same(
     await shards.ids('shard01', { find: 'c', sort: { a: -1 }, limit: 1 }, { shardVersion }),
     [1],
-    'a limit counts what is owned',
+    'a limit counts owned documents',
   )
   t.match(await run({ update: 'c', updates: [{ q: {}, u: { $set: { x: 1 } }, multi: true }] }), { n: 2, nModified: 2 })
   t.match(await run({ delete: 'c', deletes: [{ q: { a: 5 }, limit: 0 }] }), { n: 0 })
@@ -242,7 +248,7 @@ t.test('what versioned commands may touch', async (t) => {
   t.same(await shards.ids('shard01', find, 'direct'), [3], 'the orphan is still there')
 })
 
-t.test('a write does not create a sharded collection', async (t) => {
+t.test('a versioned write does not create a collection', async (t) => {
   const shards = new Shards()
   shards.config.shard('db.c', { a: 1 }, [], ['shard01'])
   const reply = await shards.routed(
@@ -262,7 +268,7 @@ t.test('a write does not create a sharded collection', async (t) => {
   )
 })
 
-t.test('open cursors keep their ownership', async (t) => {
+t.test('open cursors keep the ownership filter they were opened with', async (t) => {
   const shards = await sharded()
   const first = await shards.routed(
     'shard01',
@@ -278,7 +284,7 @@ t.test('open cursors keep their ownership', async (t) => {
   t.match(await shards.routed('shard01', { getMore: id, collection: 'c' }), { cursor: { nextBatch: [{ _id: 2 }] } })
 })
 
-t.test('shard keys of documents', async (t) => {
+t.test("changes of a document's shard key are checked as the version does", async (t) => {
   const lsid = { id: new UUID(Buffer.alloc(16, 1)) }
   const moves = {
     n: 0,
@@ -311,13 +317,13 @@ t.test('shard keys of documents', async (t) => {
     t.match(
       await shards.direct('shard01', direct),
       { n: 0, writeErrors: [{ code: 66 }] },
-      'never by a client of the shard itself',
+      'never over a direct connection',
     )
   }
 })
 
-t.test('shardingState and identity', async (t) => {
-  const shards = new Shards({ strangers: true })
+t.test('a shard without identity refuses versioned commands, and shardingState shows the identity', async (t) => {
+  const shards = new Shards({ withoutIdentity: true })
   const versions = { shardVersion: 'UNSHARDED' as const }
   t.match(await shards.routed('shard01', { find: 'c' }, versions), {
     code: 203,
@@ -336,17 +342,13 @@ t.test('shardingState and identity', async (t) => {
     shardName: 'shard01',
     clusterId: new ObjectId(Buffer.alloc(12, 3)),
   })
-  t.same(
-    (await shards.send('shard01', 'shard.data-size', {})).sizeBytes,
-    0,
-    'what the server keeps for itself does not count',
-  )
+  t.same((await shards.send('shard01', 'shard.data-size', {})).sizeBytes, 0, 'internal collections do not count')
   await shards.direct('shard01', { insert: 'c', documents: [{ _id: 1 }] })
   t.ok((await shards.send('shard01', 'shard.data-size', {})).sizeBytes > 0)
 })
 
 for (const version of ['6.0', '7.0'] as const) {
-  t.test(`shardingState tells the versions that are known: ${version}`, async (t) => {
+  t.test(`shardingState shows the versions that are known: ${version}`, async (t) => {
     const shards = new Shards({ version })
     await shards.direct('shard01', { insert: 'c', documents: [{ _id: 1, a: -1 }] })
     shards.config.shard('db.c', { a: 1 }, [0], ['shard01', 'shard02'])

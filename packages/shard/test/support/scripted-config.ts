@@ -16,7 +16,7 @@ interface Entry {
   chunks: { min: Document; max: Document; shard: string; major: number; minor: number }[]
 }
 
-/** A config server that says what the test wrote into it, and counts who asks. */
+/** A config server that answers as the test defines, and counts requests. */
 export class ScriptedConfig {
   readonly collections = new Map<string, Entry>()
   readonly databases = new Map<string, { primary: string; version: DatabaseVersionTuple }>()
@@ -31,7 +31,7 @@ export class ScriptedConfig {
   readonly shardFields = new Map<string, Document>()
   /** config.settings. */
   readonly settings = new Map<string, Document>()
-  /** What members may sample. */
+  /** Configurations of query sampling. */
   configurations: Uint8Array[] = []
   /** Kinds of requests that get no answer. */
   readonly silent = new Set<string>()

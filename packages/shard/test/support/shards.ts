@@ -7,7 +7,7 @@ import { ScriptedConfig } from './scripted-config.js'
 
 type Versions = Partial<Pick<NodeCommand, 'shardVersion' | 'databaseVersion' | 'stmtIds'>>
 
-/** Real shards around a config server that the test plays. */
+/** Real shards around a scripted config server. */
 export class Shards {
   readonly config: ScriptedConfig
   readonly contexts = new Map<string, FakeContext>()
@@ -19,13 +19,13 @@ export class Shards {
   constructor({
     shards = ['shard01', 'shard02', 'shard03'],
     version = '7.0' as EmulatedVersion,
-    strangers = false,
+    withoutIdentity = false,
     measured = null as ShardOptions['measured'] | null,
   }: {
     shards?: string[]
     version?: EmulatedVersion
     measured?: ShardOptions['measured'] | null
-    /** Nobody has told them that they are shards. */ strangers?: boolean
+    /** The shards have no identity yet. */ withoutIdentity?: boolean
   } = {}) {
     this.config = new ScriptedConfig(shards)
     this.#options = { emulate: version, maxWireVersion: 21, measured: measured ?? null }
@@ -40,12 +40,12 @@ export class Shards {
       const actor = createShard(context, this.#options)
       void actor.start?.()
       this.#actors.set(shard, actor)
-      if (!strangers)
+      if (!withoutIdentity)
         void actor.receive('shard.initialise', { clusterId: Buffer.alloc(12, 3), configHost: 'config/h:1' }, 'cluster')
     }
   }
 
-  /** A new life on the same disk. */
+  /** Restarts a shard on the same disk. */
   restart(shard: string): void {
     void this.#actors.get(shard)!.stop?.()
     const actor = createShard(this.contexts.get(shard)!, this.#options)
@@ -53,7 +53,7 @@ export class Shards {
     this.#actors.set(shard, actor)
   }
 
-  /** A timer of the shard rings. */
+  /** Fires a timer of the shard. */
   async wake(shard: string, timer: string): Promise<void> {
     await this.#actors.get(shard)!.wake!(timer)
   }
@@ -77,7 +77,7 @@ export class Shards {
     return decode(reply.body)
   }
 
-  /** A command of a client that is connected to the shard itself. */
+  /** A command over a direct connection. */
   async direct(shard: string, command: Document): Promise<Document> {
     const request: ClientCommand = {
       connectionId: 1,
