@@ -1,27 +1,33 @@
 export { checkRename } from './commands/rename-collection.js'
-export { reachAnyway, untilDone } from './common/carry-on.js'
-export { checkCollectionUuid, expectUuid } from './crud/collection-uuid.js'
-export { dropLocalCollection, dropLocalDatabase, dropLocalNamespace } from './crud/drop.js'
-export { buildIndex, dropIndex } from './crud/index-specs.js'
-export { createCollection } from './crud/namespace.js'
-export { raiseError } from './crud/raise-error.js'
-export { renameLocalCollection } from './crud/rename.js'
-export { isTemporary } from './crud/temporary.js'
-export type { NodeInvocation } from './invocation.js'
-export { decodeSessionsImage, encodeSessionsImage } from './log/sessions-image.js'
-export { nodeRows } from './node-rows.js'
-export type { NodeClients, NodeState } from './node-state.js'
+export { reachAnyway, untilDone } from './host/retry-until-done.js'
+export { checkCollectionUuid, expectUuid } from './ddl/collection-uuid.js'
+export { dropLocalCollection, dropLocalDatabase, dropLocalNamespace } from './ddl/drop.js'
+export { buildIndex, dropIndex } from './ddl/index-specs.js'
+export { createCollection } from './ddl/namespace.js'
+export { raiseError } from './host/raise-error.js'
+export { renameLocalCollection } from './ddl/rename.js'
+export { isTemporary } from './ddl/temporary.js'
+export { decodeSessionsImage, encodeSessionsImage } from './retry/sessions-image.js'
+export { nodeRows } from './dispatch/node-rows.js'
+export type { NodeClients, NodeState } from './host/node-state.js'
 export { setFeatureCompatibilityVersionOf } from './parameters/feature-compatibility.js'
-export type { Access, Entrant, IndexRules, NodeRole, RoutedBy } from './role.js'
-export type { SampledWrites } from './sampling/sampling-report.js'
-export { sampledQueriesNs } from './sources/list-sampled-queries.js'
+export { sampledQueriesNs } from './read/sources/list-sampled-queries.js'
 export type { CollectionSizes, KeyBounds } from './statistics/collection-sizes.js'
 export {
   type ReceivedInResharding,
   ReshardingStatistics,
   reshardingSectionOf,
 } from './statistics/resharding-statistics.js'
-export type { NodeHost } from './host/node-host.js'
-export { StorageNode } from './storage-node.js'
+export type {
+  Access,
+  Entrant,
+  IndexRules,
+  NodeHost,
+  NodeInvocation,
+  NodeRole,
+  RoutedBy,
+  SampledWrites,
+} from './host/node-host.js'
+export { StorageNode } from './host/storage-node.js'
 export { checkDocument } from './validation/check-document.js'
 export { viewOf } from './views/view-catalog.js'

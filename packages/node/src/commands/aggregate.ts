@@ -10,13 +10,13 @@ import {
   defaultFirstBatch,
   namespaceOfAggregate,
 } from '@shardlab/member'
-import { bindPipeline, openPipeline } from '../aggregation/open-pipeline.js'
-import { nodeSink } from '../aggregation/writers/node-sink.js'
+import { bindPipeline, openPipeline } from '../read/aggregation/open-pipeline.js'
+import { nodeSink } from '../read/aggregation/writers/node-sink.js'
 import type { CursorSource } from '../cursors/cursor-manager.js'
 import { writeFirstBatch } from '../cursors/cursor-reply.js'
-import type { NodeInvocation } from '../invocation.js'
 import { explainItself } from './explain.js'
 import { invocationOnView, viewFor } from '../views/run-on-view.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 export const aggregate: CommandRow<NodeInvocation> = {
   ...aggregateSpec,

@@ -17,16 +17,16 @@ import {
   type BulkWriteResult,
   type BulkWriteSummary,
 } from '@shardlab/member'
-import { expectUuid } from '../crud/collection-uuid.js'
-import { fixDocumentForInsert } from '../crud/fix-document.js'
-import { logSession } from '../crud/write-batch.js'
-import { prepareDelete } from '../crud/write-delete.js'
-import { failsBatch, isStaleError } from '../crud/write-errors.js'
-import { insertDocument } from '../crud/write-insert.js'
-import { writeScope, type WriteScope } from '../crud/write-scope.js'
-import { prepareUpdate } from '../crud/write-update.js'
-import type { NodeInvocation } from '../invocation.js'
-import type { ExecutedStatement } from '../sessions/executed-statement.js'
+import { expectUuid } from '../ddl/collection-uuid.js'
+import { fixDocumentForInsert } from '../write/fix-document.js'
+import { logSession } from '../write/write-batch.js'
+import { prepareDelete } from '../write/write-delete.js'
+import { failsBatch, isStaleError } from '../write/write-errors.js'
+import { insertDocument } from '../write/write-insert.js'
+import { writeScope, type WriteScope } from '../write/write-scope.js'
+import { prepareUpdate } from '../write/write-update.js'
+import type { ExecutedStatement } from '../retry/executed-statement.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 export const bulkWrite: CommandRow<NodeInvocation> = {
   ...bulkWriteSpec,

@@ -1,8 +1,8 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { cloneCollectionAsCappedSpec } from '@shardlab/member'
-import { cappedSizeOf, copyAsCapped, sourceOfCopy } from '../crud/capped-copy.js'
-import type { NodeInvocation } from '../invocation.js'
+import { cappedSizeOf, copyAsCapped, sourceOfCopy } from '../ddl/capped-copy.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 export const cloneCollectionAsCapped: CommandRow<NodeInvocation> = {
   ...cloneCollectionAsCappedSpec,

@@ -12,15 +12,15 @@ import {
 import type { Behaviours } from '@shardlab/sharding'
 import { cappedMaxDocuments, cappedSizeBytes, type Collection } from '@shardlab/storage'
 import { collModSpec } from '@shardlab/member'
-import { checkClusteredExpiry } from '../crud/clustered-index.js'
-import { checkCollectionUuid } from '../crud/collection-uuid.js'
-import { checkEnumeration, preImagesOption, writeInteger } from '../crud/collection-options.js'
-import { indexChange } from '../crud/index-change.js'
-import { checkUniqueKeys, convertToUnique, modifyCollection } from '../crud/modify-collection.js'
-import type { NodeInvocation } from '../invocation.js'
+import { checkClusteredExpiry } from '../ddl/clustered-index.js'
+import { checkCollectionUuid } from '../ddl/collection-uuid.js'
+import { checkEnumeration, preImagesOption, writeInteger } from '../ddl/collection-options.js'
+import { indexChange } from '../ddl/index-change.js'
+import { checkUniqueKeys, convertToUnique, modifyCollection } from '../ddl/modify-collection.js'
 import { checkValidator } from '../validation/check-validator.js'
 import { modifyView, viewOf } from '../views/view-catalog.js'
 import type { ViewDefinition } from '../views/view-definition.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 const collectionOnly = [
   'index',

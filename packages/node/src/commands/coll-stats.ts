@@ -1,8 +1,8 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import { collStatsSpec } from '@shardlab/member'
-import type { NodeInvocation } from '../invocation.js'
 import { scaleOf, writeStorageStats } from '../statistics/storage-stats.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 export const collStats: CommandRow<NodeInvocation> = {
   ...collStatsSpec,

@@ -1,9 +1,9 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import { convertToCappedSpec } from '@shardlab/member'
-import { cappedSizeOf, copyAsCapped, sourceOfCopy } from '../crud/capped-copy.js'
-import { renameLocalCollection } from '../crud/rename.js'
-import type { NodeInvocation } from '../invocation.js'
+import { cappedSizeOf, copyAsCapped, sourceOfCopy } from '../ddl/capped-copy.js'
+import { renameLocalCollection } from '../ddl/rename.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 export const convertToCapped: CommandRow<NodeInvocation> = {
   ...convertToCappedSpec,

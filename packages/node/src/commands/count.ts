@@ -1,9 +1,9 @@
 import type { CommandRow } from '@shardlab/actor'
 import { runCount } from '@shardlab/storage'
 import { evaluationOf, withTimeLimit, compileCount, countSpec, writeCount } from '@shardlab/member'
-import { planCounting } from '../crud/read-count.js'
-import { checkTableScan } from '../crud/table-scan.js'
-import type { NodeInvocation } from '../invocation.js'
+import { planCounting } from '../read/read-count.js'
+import { checkTableScan } from '../read/table-scan.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 export const count: CommandRow<NodeInvocation> = {
   ...countSpec,

@@ -3,11 +3,11 @@ import { CommandError, DocumentWriter, findField, valuesEqual } from '@shardlab/
 import { formatDocument } from '@shardlab/query'
 import type { Collection } from '@shardlab/storage'
 import { uuidText, createFields, createSpec } from '@shardlab/member'
-import { collectionOptions, listedOptions, pipelineOf, sameOptions } from '../crud/collection-options.js'
-import { checkNewName, createCollection } from '../crud/namespace.js'
-import type { NodeInvocation } from '../invocation.js'
+import { collectionOptions, listedOptions, pipelineOf, sameOptions } from '../ddl/collection-options.js'
+import { checkNewName, createCollection } from '../ddl/namespace.js'
 import { createView, viewOf } from '../views/view-catalog.js'
 import type { ViewDefinition } from '../views/view-definition.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 export const create: CommandRow<NodeInvocation> = {
   ...createSpec,

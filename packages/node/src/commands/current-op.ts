@@ -2,7 +2,7 @@ import { isGenericArgument, type CommandArguments, type CommandRow } from '@shar
 import { DocumentWriter, FieldIterator } from '@shardlab/bson'
 import { compileFilter } from '@shardlab/query'
 import { currentOperations, currentOpSpec } from '@shardlab/member'
-import type { NodeInvocation } from '../invocation.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 const parameters: ReadonlySet<string> = new Set(['$all', '$ownOps', '$truncateOps'])
 

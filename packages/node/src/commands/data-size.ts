@@ -10,8 +10,8 @@ import {
 } from '@shardlab/bson'
 import type { Collection, Index } from '@shardlab/storage'
 import { dataSizeSpec, namespaceArgument } from '@shardlab/member'
-import type { NodeInvocation } from '../invocation.js'
 import { sizesOf, type KeyBounds } from '../statistics/collection-sizes.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 export const dataSize: CommandRow<NodeInvocation> = {
   ...dataSizeSpec,

@@ -12,7 +12,7 @@ import {
 import { compileFilter, parseSort } from '@shardlab/query'
 import { executePlan, planQuery, type Collection } from '@shardlab/storage'
 import { writeNumber } from '@shardlab/member'
-import type { NodeInvocation } from '../invocation.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 /** Server: dbhash.cpp. */
 export const dbHash: CommandRow<NodeInvocation> = {

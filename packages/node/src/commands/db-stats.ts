@@ -1,9 +1,9 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { dbStatsSpec } from '@shardlab/member'
-import type { NodeInvocation } from '../invocation.js'
 import { sizesOf } from '../statistics/collection-sizes.js'
 import { indexBytes } from '../statistics/storage-stats.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 export const dbStats: CommandRow<NodeInvocation> = {
   ...dbStatsSpec,

@@ -1,9 +1,9 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import { readModify, type DeleteStatement, deleteSpec } from '@shardlab/member'
-import { runWriteBatch } from '../crud/write-batch.js'
-import { prepareDelete } from '../crud/write-delete.js'
-import type { NodeInvocation } from '../invocation.js'
+import { runWriteBatch } from '../write/write-batch.js'
+import { prepareDelete } from '../write/write-delete.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 export const deleteCommand: CommandRow<NodeInvocation> = {
   ...deleteSpec,

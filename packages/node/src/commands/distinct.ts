@@ -9,9 +9,9 @@ import {
   withContext,
   writeValues,
 } from '@shardlab/member'
-import { forEachValueAt, planDistinctRows } from '../crud/read-distinct.js'
-import { checkTableScan } from '../crud/table-scan.js'
-import type { NodeInvocation } from '../invocation.js'
+import { forEachValueAt, planDistinctRows } from '../read/read-distinct.js'
+import { checkTableScan } from '../read/table-scan.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 export const distinct: CommandRow<NodeInvocation> = {
   ...distinctSpec,

@@ -1,8 +1,8 @@
 import type { CommandRow } from '@shardlab/actor'
 import { dropDatabaseSpec } from '@shardlab/member'
 import { DocumentWriter } from '@shardlab/bson'
-import { dropLocalDatabase } from '../crud/drop.js'
-import type { NodeInvocation } from '../invocation.js'
+import { dropLocalDatabase } from '../ddl/drop.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 export const dropDatabase: CommandRow<NodeInvocation> = {
   ...dropDatabaseSpec,

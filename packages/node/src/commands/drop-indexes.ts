@@ -11,11 +11,10 @@ import {
 import { formatDocument, formatValue } from '@shardlab/query'
 import { isIdKey, type Collection, type Index } from '@shardlab/storage'
 import { uuidText, dropIndexesSpec } from '@shardlab/member'
-import { checkCollectionUuid } from '../crud/collection-uuid.js'
-import { dropIndex } from '../crud/index-specs.js'
-import type { NodeInvocation } from '../invocation.js'
-import type { Access } from '../role.js'
+import { checkCollectionUuid } from '../ddl/collection-uuid.js'
+import { dropIndex } from '../ddl/index-specs.js'
 import { viewOf } from '../views/view-catalog.js'
+import type { Access, NodeInvocation } from '../host/node-host.js'
 
 export const dropIndexes: CommandRow<NodeInvocation> = {
   ...dropIndexesSpec,

@@ -1,10 +1,10 @@
 import type { CommandRow } from '@shardlab/actor'
 import { dropSpec } from '@shardlab/member'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
-import { checkCollectionUuid } from '../crud/collection-uuid.js'
-import { dropLocalNamespace } from '../crud/drop.js'
-import { isTemporary } from '../crud/temporary.js'
-import type { NodeInvocation } from '../invocation.js'
+import { checkCollectionUuid } from '../ddl/collection-uuid.js'
+import { dropLocalNamespace } from '../ddl/drop.js'
+import { isTemporary } from '../ddl/temporary.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 export const drop: CommandRow<NodeInvocation> = {
   ...dropSpec,

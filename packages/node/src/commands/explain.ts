@@ -13,8 +13,8 @@ import {
   type Verbosity,
   withoutExplain,
 } from '@shardlab/member'
-import { explainerOf } from '../explain/explainers.js'
-import type { NodeInvocation } from '../invocation.js'
+import { explainerOf } from '../read/explain/explainers.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 export const explain: CommandRow<NodeInvocation> = {
   ...explainSpec,

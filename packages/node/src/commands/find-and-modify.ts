@@ -9,13 +9,13 @@ import {
   type FindAndModifyRequest,
   checkLet,
 } from '@shardlab/member'
-import { logSession } from '../crud/write-batch.js'
-import { prepareDelete } from '../crud/write-delete.js'
-import { isStaleError } from '../crud/write-errors.js'
-import { writeScope, type WriteScope } from '../crud/write-scope.js'
-import { prepareUpdate } from '../crud/write-update.js'
-import type { NodeInvocation } from '../invocation.js'
-import type { ExecutedStatement } from '../sessions/executed-statement.js'
+import { logSession } from '../write/write-batch.js'
+import { prepareDelete } from '../write/write-delete.js'
+import { isStaleError } from '../write/write-errors.js'
+import { writeScope, type WriteScope } from '../write/write-scope.js'
+import { prepareUpdate } from '../write/write-update.js'
+import type { ExecutedStatement } from '../retry/executed-statement.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 export const findAndModify: CommandRow<NodeInvocation> = {
   ...findAndModifySpec,

@@ -15,17 +15,15 @@ import {
   defaultFirstBatch,
   type TailableMode,
 } from '@shardlab/member'
-import { checkCollectionUuid } from '../crud/collection-uuid.js'
-import { sourceById } from '../crud/read-by-id.js'
-import { planFind } from '../crud/read-plan.js'
-import { PlanSource } from '../crud/read-source.js'
-import { TailSource } from '../crud/read-tail.js'
-import { checkTableScan } from '../crud/table-scan.js'
+import { checkCollectionUuid } from '../ddl/collection-uuid.js'
+import { sourceById } from '../read/read-by-id.js'
+import { planFind } from '../read/read-plan.js'
+import { PlanSource } from '../read/read-source.js'
+import { TailSource } from '../read/read-tail.js'
+import { checkTableScan } from '../read/table-scan.js'
 import type { CursorSource } from '../cursors/cursor-manager.js'
 import { writeFirstBatch } from '../cursors/cursor-reply.js'
-import type { NodeInvocation } from '../invocation.js'
-import type { Access } from '../role.js'
-import type { NodeHost } from '../host/node-host.js'
+import type { Access, NodeHost, NodeInvocation } from '../host/node-host.js'
 
 export const find: CommandRow<NodeInvocation> = {
   ...findSpec,

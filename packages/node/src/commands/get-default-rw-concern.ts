@@ -1,8 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField, stringValue } from '@shardlab/bson'
 import { concernDefaultsId, writeConcernDefaults, getDefaultRWConcernSpec } from '@shardlab/member'
-import type { NodeInvocation } from '../invocation.js'
-import type { NodeHost } from '../host/node-host.js'
+import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 export const configSettings = 'config.settings'
 
 export const getDefaultRWConcern: CommandRow<NodeInvocation> = {

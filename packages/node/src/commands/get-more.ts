@@ -11,7 +11,7 @@ import {
 } from '@shardlab/member'
 import { writeBatch, type OpenCursor } from '../cursors/cursor-manager.js'
 import { checkCollectionOfCursor } from '../cursors/invalidate-cursors.js'
-import type { NodeInvocation } from '../invocation.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 export const getMore: CommandRow<NodeInvocation> = {
   ...getMoreSpec,

@@ -1,7 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, findField, sameBytes, type RawValue } from '@shardlab/bson'
 import { noteMetadata, writeHelloLimits, writeAgreedCompression, helloSpec } from '@shardlab/member'
-import type { NodeInvocation } from '../invocation.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 /** The awaitable form's arguments. @throws CommandError 31368, 31373 as a mongod */
 function awaitableHello(topologyVersion: RawValue | undefined, maxAwaitTimeMS: RawValue | undefined): number | null {

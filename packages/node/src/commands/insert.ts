@@ -1,11 +1,11 @@
 import type { CommandRow } from '@shardlab/actor'
 import { insertSpec } from '@shardlab/member'
 import { DocumentWriter } from '@shardlab/bson'
-import { fixDocumentForInsert } from '../crud/fix-document.js'
-import { insertRun } from '../crud/insert-run.js'
-import { runWriteBatch } from '../crud/write-batch.js'
-import { insertDocument } from '../crud/write-insert.js'
-import type { NodeInvocation } from '../invocation.js'
+import { fixDocumentForInsert } from '../write/fix-document.js'
+import { insertRun } from '../write/insert-run.js'
+import { runWriteBatch } from '../write/write-batch.js'
+import { insertDocument } from '../write/write-insert.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 export const insert: CommandRow<NodeInvocation> = {
   ...insertSpec,

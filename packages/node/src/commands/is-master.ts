@@ -1,7 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { isMasterSpec } from '@shardlab/member'
-import type { NodeInvocation } from '../invocation.js'
 import { introduceNode } from './hello.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 export const isMaster: CommandRow<NodeInvocation> = {
   ...isMasterSpec,

@@ -1,7 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import { killSessionsHere, sessionsByPattern, killAllSessionsByPatternSpec } from '@shardlab/member'
-import type { NodeInvocation } from '../invocation.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 export const killAllSessionsByPattern: CommandRow<NodeInvocation> = {
   ...killAllSessionsByPatternSpec,

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { closeCursors, killCursorsSpec } from '@shardlab/member'
-import type { NodeInvocation } from '../invocation.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 export const killCursors: CommandRow<NodeInvocation> = {
   ...killCursorsSpec,

@@ -3,11 +3,11 @@ import { DocumentWriter, emptyDocument } from '@shardlab/bson'
 import { compileFilter } from '@shardlab/query'
 import type { Collection } from '@shardlab/storage'
 import { listSource, splitNamespace, batchSizeOf, listCollectionsSpec } from '@shardlab/member'
-import { listedOptions } from '../crud/collection-options.js'
+import { listedOptions } from '../ddl/collection-options.js'
 import { writeFirstBatch } from '../cursors/cursor-reply.js'
-import type { NodeInvocation } from '../invocation.js'
 import { viewsOf } from '../views/view-catalog.js'
 import type { ViewDefinition } from '../views/view-definition.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 export const listCollections: CommandRow<NodeInvocation> = {
   ...listCollectionsSpec,

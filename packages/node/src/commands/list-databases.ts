@@ -2,8 +2,8 @@ import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter, emptyDocument } from '@shardlab/bson'
 import { compileFilter } from '@shardlab/query'
 import { listDatabasesSpec } from '@shardlab/member'
-import type { NodeInvocation } from '../invocation.js'
 import { sizesOf } from '../statistics/collection-sizes.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 export const listDatabases: CommandRow<NodeInvocation> = {
   ...listDatabasesSpec,

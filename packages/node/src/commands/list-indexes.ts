@@ -3,8 +3,8 @@ import { CommandError, DocumentWriter, FieldIterator, findField } from '@shardla
 import type { Collection, Index } from '@shardlab/storage'
 import { batchSizeOf, listSource, listIndexesSpec } from '@shardlab/member'
 import { writeFirstBatch } from '../cursors/cursor-reply.js'
-import type { NodeInvocation } from '../invocation.js'
 import { refuseView } from '../views/refuse-view.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 export const listIndexes: CommandRow<NodeInvocation> = {
   ...listIndexesSpec,

@@ -1,11 +1,10 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { databaseNameOf, renameCollectionSpec, type RenameRequest, renameRequest } from '@shardlab/member'
-import { checkCollectionUuid } from '../crud/collection-uuid.js'
-import { checkNewName } from '../crud/namespace.js'
-import { renameLocalCollection } from '../crud/rename.js'
-import type { NodeInvocation } from '../invocation.js'
-import type { NodeHost } from '../host/node-host.js'
+import { checkCollectionUuid } from '../ddl/collection-uuid.js'
+import { checkNewName } from '../ddl/namespace.js'
+import { renameLocalCollection } from '../ddl/rename.js'
+import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 import { viewOf } from '../views/view-catalog.js'
 
 /** @throws CommandError 26 NamespaceNotFound, 48 NamespaceExists, 73 InvalidNamespace, 166 CommandNotSupportedOnView, 14031 OutOfDiskSpace */

@@ -1,7 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { replSetGetStatusSpec } from '@shardlab/member'
 import { DocumentWriter } from '@shardlab/bson'
-import type { NodeInvocation } from '../invocation.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 /** Server: topology_coordinator.cpp, prepareStatusResponse. */
 export const replSetGetStatus: CommandRow<NodeInvocation> = {

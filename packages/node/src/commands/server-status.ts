@@ -1,9 +1,8 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, findField, toRawValue, type DocumentWriter } from '@shardlab/bson'
 import { writeServerStatus, type StatusMetrics, type StatusSection, serverStatusSpec } from '@shardlab/member'
-import type { NodeInvocation } from '../invocation.js'
 import { indexBytes } from '../statistics/storage-stats.js'
-import type { NodeHost } from '../host/node-host.js'
+import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 
 /** Sections of a storage node beside those of every member. */
 const sections: readonly StatusSection<NodeHost>[] = [

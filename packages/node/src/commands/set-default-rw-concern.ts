@@ -1,9 +1,9 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter, findField } from '@shardlab/bson'
 import { concernDefaultsOf, setDefaultRWConcernSpec } from '@shardlab/member'
-import { createCollection } from '../crud/namespace.js'
-import type { NodeInvocation } from '../invocation.js'
+import { createCollection } from '../ddl/namespace.js'
 import { configSettings, concernDefaultsKept, refuseOnShards, writeKeptDefaults } from './get-default-rw-concern.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 export const setDefaultRWConcern: CommandRow<NodeInvocation> = {
   ...setDefaultRWConcernSpec,

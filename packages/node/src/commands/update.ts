@@ -1,9 +1,9 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter, type RawValue } from '@shardlab/bson'
 import { readModify, type UpdateStatement, updateSpec } from '@shardlab/member'
-import { runWriteBatch } from '../crud/write-batch.js'
-import { prepareUpdate, type UpdateOutcome } from '../crud/write-update.js'
-import type { NodeInvocation } from '../invocation.js'
+import { runWriteBatch } from '../write/write-batch.js'
+import { prepareUpdate, type UpdateOutcome } from '../write/write-update.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 export const update: CommandRow<NodeInvocation> = {
   ...updateSpec,

@@ -1,9 +1,9 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { checkValidateOptions, validateSpec } from '@shardlab/member'
-import type { NodeInvocation } from '../invocation.js'
 import { inspectCollection, writeInspection } from '../statistics/inspect-collection.js'
 import { viewOf } from '../views/view-catalog.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 export const validate: CommandRow<NodeInvocation> = {
   ...validateSpec,

@@ -1,7 +1,7 @@
 import { DocumentWriter } from '@shardlab/bson'
 import type { TailableMode } from '@shardlab/member'
-import type { NodeInvocation } from '../invocation.js'
 import { writeBatch, type CursorSource } from './cursor-manager.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 export interface FirstBatchOptions {
   readonly batchSize: number

@@ -12,7 +12,7 @@ import {
   type StorageEngine,
 } from '@shardlab/storage'
 import type { SessionKey } from '@shardlab/member'
-import { RetryHistory } from '../sessions/retry-history.js'
+import { RetryHistory } from '../retry/retry-history.js'
 import { checkpointImage, readCheckpointImage } from './checkpoint-image.js'
 import { stamped, type LogChange } from './log-change.js'
 import {
@@ -25,7 +25,7 @@ import {
   type Pending,
 } from './pending-entries.js'
 import { ignoreFullDisk, isDone } from './outcomes.js'
-import { decodeSessionsImage, encodeSessionsImage } from './sessions-image.js'
+import { decodeSessionsImage, encodeSessionsImage } from '../retry/sessions-image.js'
 
 /** Hears of every change after it was applied, in the same turn. `preImage`: the document before an update or delete, else null. */
 export type ChangeObserver = (entry: LogEntry, preImage: Uint8Array | null) => void

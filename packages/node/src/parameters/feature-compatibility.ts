@@ -1,6 +1,6 @@
 /** The feature compatibility version of a mongod, kept where the server keeps it. Server: feature_compatibility_version.cpp. */
 import { DocumentWriter, emptyDocument, findField, stringValue } from '@shardlab/bson'
-import { createCollection } from '../crud/namespace.js'
+import { createCollection } from '../ddl/namespace.js'
 import type { NodeHost } from '../host/node-host.js'
 
 const ns = 'admin.system.version'

@@ -3,8 +3,8 @@ import { BsonType, CommandError, DocumentWriter, type RawValue } from '@shardlab
 import type { Behaviours } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
 import { writeNumber, writeEmptyStorageStats } from '@shardlab/member'
-import type { NodeRole } from '../role.js'
 import { sizesOf } from './collection-sizes.js'
+import type { NodeRole } from '../host/node-host.js'
 
 /**
  * The `scale` argument; 1 when there is none.

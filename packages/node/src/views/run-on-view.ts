@@ -1,9 +1,9 @@
 /** Reads of views on a node. Server: what the read commands of mongod do with a view. */
 import { CommandArguments } from '@shardlab/actor'
 import { refuseUuidOfView, commandOnView, resolvedViewError, type ResolvedView } from '@shardlab/member'
-import type { NodeInvocation } from '../invocation.js'
 import { resolveView } from './resolve-view.js'
 import { viewOf } from './view-catalog.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 /**
  * The view that a read names, resolved; null when it is a collection or nothing.

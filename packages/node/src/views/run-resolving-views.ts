@@ -2,8 +2,8 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, DocumentWriter, findField, firstFieldName } from '@shardlab/bson'
 import { viewReply, type ResolvedView, explainBody } from '@shardlab/member'
-import type { NodeInvocation } from '../invocation.js'
 import { invocationOnView, viewFor } from './run-on-view.js'
+import type { NodeInvocation } from '../host/node-host.js'
 
 type Row = CommandRow<NodeInvocation>
 

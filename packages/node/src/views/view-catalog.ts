@@ -5,7 +5,7 @@
 import { BsonType, CommandError, DocumentWriter, documentsOf, elementsOf, findField, toRawValue } from '@shardlab/bson'
 import { compileCollation, compilePipeline } from '@shardlab/query'
 import { databaseNameOf, splitNamespace } from '@shardlab/member'
-import { createCollection } from '../crud/namespace.js'
+import { createCollection } from '../ddl/namespace.js'
 import type { NodeHost } from '../host/node-host.js'
 import { viewsCollection, type ViewDefinition } from './view-definition.js'
 import { checkViewGraph } from './view-graph.js'

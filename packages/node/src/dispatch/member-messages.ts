@@ -1,0 +1,96 @@
+/** What clients and other members send to a storage node, and what they get back. */
+import {
+  noAnswer,
+  writeTimes,
+  type ClientCommand,
+  type ClientReply,
+  type MessageKind,
+  type NodeCommand,
+  type NodeReply,
+  type RequestOf,
+} from '@shardlab/actor'
+import { BsonType, CommandError, errorDocument, findField, type DocumentWriter } from '@shardlab/bson'
+import { noteConnected, noteDisconnected, bytesOfMessage } from '@shardlab/member'
+import { runCommand } from './run-command.js'
+import type { NodeHost } from '../host/node-host.js'
+
+// Not methods of the node: one as it was at a past time has those of the live one, but not its private state.
+
+/** Serves the messages that every storage node serves; undefined for other kinds. */
+export function serveMessage(
+  node: NodeHost,
+  kind: MessageKind,
+  request: unknown,
+): Promise<unknown> | object | undefined {
+  switch (kind) {
+    case 'node.command':
+      return node.nodeCommand(request as NodeCommand)
+    case 'client.command':
+      return node.clientCommand(request as ClientCommand)
+    case 'faults.switch': {
+      const { name, on } = request as RequestOf<'faults.switch'>
+      if (name !== 'stepped-down') throw new Error(`a storage node has no switch ${name}`)
+      if (on) node.primary.stepDown()
+      else node.primary.stepUp()
+      return {}
+    }
+    case 'client.disconnected':
+      noteDisconnected(node, (request as { connectionId: number }).connectionId)
+      return {}
+    default:
+      return undefined
+  }
+}
+
+/** A command of a client that is connected to this member. */
+export function answerClient(node: NodeHost, command: ClientCommand): Promise<ClientReply> | ClientReply {
+  noteConnected(node, command.connectionId, command.remote)
+  const db = findField(command.body, '$db')
+  const writer = runCommand(node, {
+    body: command.body,
+    sequences: command.sequences,
+    db: db?.type === BsonType.string ? db.asString() : 'admin',
+    routed: null,
+    client: command,
+  })
+  return writer instanceof Promise
+    ? writer.then((written) => replyToClient(node, command, written))
+    : replyToClient(node, command, writer)
+}
+
+/** A command of another member. */
+export function answerMember(node: NodeHost, command: NodeCommand): Promise<NodeReply> | NodeReply {
+  node.clock.advance(command.clusterTime)
+  const writer = runCommand(node, {
+    body: command.body,
+    sequences: command.sequences,
+    db: command.db,
+    routed: command,
+    client: null,
+  })
+  return writer instanceof Promise
+    ? writer.then((written) => replyToMember(node, command, written))
+    : replyToMember(node, command, writer)
+}
+
+function replyToClient(
+  { clock, statistics }: NodeHost,
+  command: ClientCommand,
+  writer: DocumentWriter | null,
+): ClientReply {
+  if (writer === null) return { body: noAnswer }
+  const reply = writeTimes(writer, clock.time, clock.time).finish()
+  statistics.exchanged(bytesOfMessage(command.body, command.sequences), reply.length)
+  return { body: reply }
+}
+
+function replyToMember(
+  { clock, statistics }: NodeHost,
+  command: NodeCommand,
+  writer: DocumentWriter | null,
+): NodeReply {
+  const body =
+    writer === null ? errorDocument(new CommandError('HostUnreachable', 'Connection closed by peer')) : writer.finish()
+  statistics.exchanged(bytesOfMessage(command.body, command.sequences), body.length)
+  return { body, operationTime: clock.time, clusterTime: clock.time }
+}

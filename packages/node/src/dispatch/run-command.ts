@@ -1,0 +1,251 @@
+/** From a command that has reached a node to its reply. Server: service_entry_point_shard_role.cpp. */
+import {
+  CommandArguments,
+  commandErrorOf,
+  refuseLacking,
+  type ClientCommand,
+  type CommandRow,
+  type NodeCommand,
+} from '@shardlab/actor'
+import { CommandError, DocumentWriter, firstFieldName, writeError } from '@shardlab/bson'
+import { checkOpQueryCommand } from '@shardlab/wire'
+import {
+  checkApiVersion,
+  helpOf,
+  finishOperation,
+  checkConcerns,
+  checkReadTime,
+  takesWriteConcern,
+  writeConcernErrorOf,
+  type Concerns,
+  ConnectionClosedError,
+  evaluateFailCommand,
+  withFailedWriteConcern,
+  type FailableCommand,
+  maxTimeMsAtFailPoints,
+  RunningOperation,
+  maxTimeMsOf,
+  TimeLimit,
+  relabelled,
+  withErrorLabels,
+  checkSnapshotReads,
+  withAtClusterTime,
+  readSessionOptions,
+  type SessionOptions,
+} from '@shardlab/member'
+import { nodeAtTime } from '../read/snapshots/snapshot-read.js'
+import type { NodeHost, NodeInvocation, RetryableWrite } from '../host/node-host.js'
+import { runResolvingViews } from '../views/run-resolving-views.js'
+
+/** A command with where it comes from: a router or a client. */
+export interface CommandRequest {
+  readonly body: Uint8Array
+  readonly sequences: NodeCommand['sequences']
+  readonly db: string
+  readonly routed: NodeCommand | null
+  readonly client: ClientCommand | null
+}
+
+/**
+ * Runs a command; what a client did wrong is in the reply, which lacks the times. Null: there is no answer, and the client's connection is to be
+ * closed. Answers at once where the command has nothing to wait for.
+ */
+export function runCommand(
+  node: NodeHost,
+  request: CommandRequest,
+): Promise<DocumentWriter | null> | DocumentWriter | null {
+  return new CommandRun(node, request).begin()
+}
+
+/** One run of one command, from its row to its reply. */
+class CommandRun {
+  readonly #node: NodeHost
+  readonly #request: CommandRequest
+  #operation: RunningOperation | null = null
+  #invocation: NodeInvocation | null = null
+  #row: CommandRow<NodeInvocation> | null = null
+  /** Null: no fail point is on. */
+  #failable: FailableCommand | null = null
+
+  constructor(node: NodeHost, request: CommandRequest) {
+    this.#node = node
+    this.#request = request
+  }
+
+  begin(): Promise<DocumentWriter | null> | DocumentWriter | null {
+    const node = this.#node
+    const request = this.#request
+    try {
+      const row = (this.#row = findRow(node, request))
+      node.statistics.commandBegins(row.name)
+      const operation = (this.#operation = node.operations.begin(newOperation(node, request, row)))
+      this.#invocation = prepare(node, request, row, operation)
+      if (node.failPoints.active) return this.#passFailPoints(row, operation)
+      return this.#perform()
+    } catch (error) {
+      return this.#fail(error)
+    }
+  }
+
+  async #passFailPoints(row: CommandRow<NodeInvocation>, operation: RunningOperation): Promise<DocumentWriter | null> {
+    try {
+      this.#failable = { host: this.#node, row, operation, internal: this.#request.client === null, deadlineMs: null }
+      await evaluateFailCommand(this.#failable)
+      return await this.#perform()
+    } catch (error) {
+      return this.#fail(error)
+    }
+  }
+
+  #perform(): Promise<DocumentWriter | null> | DocumentWriter | null {
+    const running = helpOf(this.#row!, this.#invocation!.args) ?? runResolvingViews(this.#row!, this.#invocation!)
+    return running instanceof DocumentWriter
+      ? this.#complete(running)
+      : running.then(
+          (writer) => this.#result(writer),
+          (error: unknown) => this.#fail(error),
+        )
+  }
+
+  #result(writer: DocumentWriter): DocumentWriter | null {
+    try {
+      return this.#complete(writer)
+    } catch (error) {
+      return this.#fail(error)
+    }
+  }
+
+  #complete(writer: DocumentWriter): DocumentWriter {
+    const { args, concerns } = this.#invocation!
+    const { read, write } = concerns
+    let reply = writer
+    if (read.atClusterTime !== null) reply = withAtClusterTime(writer, read.atClusterTime)
+    else {
+      const concernError = write === null ? null : writeConcernErrorOf(write)
+      if (concernError !== null) writer.document('writeConcernError', concernError)
+      if (this.#failable !== null && takesWriteConcern(this.#row!, args))
+        reply = withFailedWriteConcern(this.#failable, writer)
+    }
+    reply.double('ok', 1)
+    this.#end(null)
+    return reply
+  }
+
+  #fail(error: unknown): DocumentWriter | null {
+    const { client, body } = this.#request
+    const commandError = commandErrorOf(error, firstFieldName(body) ?? '', this.#node.context)
+    const labels = this.#operation?.errorLabels ?? null
+    let failure: CommandError
+    if (commandError instanceof ConnectionClosedError) failure = commandError
+    else if (labels !== null) failure = relabelled(commandError, labels)
+    else failure = client === null ? commandError : withErrorLabels(commandError, body, this.#node)
+    this.#end(failure)
+    return failure instanceof ConnectionClosedError ? null : errorWriter(failure)
+  }
+
+  #end(failure: CommandError | null): void {
+    if (this.#operation !== null) finishOperation(this.#node, this.#operation, failure, true)
+  }
+}
+
+/** @throws CommandError 59 CommandNotFound, 352 for commands that may not come as OP_QUERY */
+function findRow(node: NodeHost, { body, client }: CommandRequest): CommandRow<NodeInvocation> {
+  const name = firstFieldName(body) ?? ''
+  if (client?.legacy === true && !node.behaviours.commandsByOpQuery) checkOpQueryCommand(name)
+  const row = node.table.find(name, node.behaviours)
+  if (row === undefined) {
+    node.statistics.unknownCommands++
+    throw new CommandError('CommandNotFound', `no such command: '${name}'`)
+  }
+  if (node.options.strict === true) refuseLacking(row)
+  node.primary.checkMayRun(row, body)
+  return row
+}
+
+function newOperation(
+  node: NodeHost,
+  { body, client, db }: CommandRequest,
+  row: CommandRow<NodeInvocation>,
+): RunningOperation {
+  return new RunningOperation(node.operations.nextId(), {
+    command: row.name,
+    db,
+    body,
+    connectionId: client?.connectionId ?? 0,
+    remote: client?.remote ?? '',
+    startedAtMs: node.context.now(),
+  })
+}
+
+const noSequences: readonly string[] = []
+
+/** Everything that is checked alike for all commands. @throws CommandError */
+function prepare(
+  node: NodeHost,
+  { body, sequences, db, routed, client }: CommandRequest,
+  row: CommandRow<NodeInvocation>,
+  operation: RunningOperation,
+): NodeInvocation {
+  if (row.adminOnly === true && db !== 'admin')
+    throw new CommandError('Unauthorized', `${row.name} may only be run against the admin database.`)
+  const args = CommandArguments.parse(
+    body,
+    row.fields ?? null,
+    sequences.length === 0 ? noSequences : sequences.map(([id]) => id),
+    row.ignoresUnknownFields === true ? 'ignored' : 'refused',
+  )
+  operation.args = args
+  if (routed === null) node.clock.advanceFrom(body)
+  if (client !== null) checkApiVersion(args, row, false)
+  const maxTimeMs = maxTimeMsAtFailPoints(node, maxTimeMsOf(args))
+  if (maxTimeMs > 0) operation.timeLimit = new TimeLimit(() => node.context.now(), operation.startedAtMs, maxTimeMs)
+  const concerns = concernsOf(node, row, args)
+  const { atClusterTime } = concerns.read
+  const options = readSessionOptions(args, row)
+  const { session } = options
+  if (session !== null) node.sessions.touch(session, node.context.now())
+  operation.session = session
+  return {
+    host: atClusterTime === null ? node : nodeAtTime(node, atClusterTime),
+    db,
+    body,
+    args,
+    sequences,
+    routed,
+    operation,
+    session,
+    retryable: retryableWriteOf(node, options, routed),
+    concerns,
+    connectionId: operation.connectionId,
+    remote: operation.remote,
+  }
+}
+
+/** The concerns of a command; a snapshot has its time. @throws CommandError those of {@link checkConcerns} and {@link checkReadTime} */
+function concernsOf(node: NodeHost, row: CommandRow<NodeInvocation>, args: CommandArguments): Concerns {
+  const concerns = args.fixed(row, node.behaviours, (fixed) => checkConcerns(row, fixed, node.behaviours))
+  const { read } = concerns
+  checkReadTime(read, node.clock.time)
+  checkSnapshotReads(read, node.behaviours)
+  return read.level === 'snapshot'
+    ? { ...concerns, read: { ...read, atClusterTime: read.atClusterTime ?? node.clock.time } }
+    : concerns
+}
+
+/** The retryable write of a command, which begins with it. @throws CommandError 225 TransactionTooOld */
+function retryableWriteOf(
+  node: NodeHost,
+  { session, txnNumber }: SessionOptions,
+  routed: NodeCommand | null,
+): RetryableWrite | null {
+  if (txnNumber === null || session === null) return null
+  node.retries.begin(session.key, txnNumber)
+  const stmtIds = routed?.stmtIds ?? null
+  return { session, txnNumber, stmtId: (index) => stmtIds?.[index] ?? index }
+}
+
+function errorWriter(error: CommandError): DocumentWriter {
+  const writer = new DocumentWriter(256)
+  writeError(writer, error)
+  return writer
+}

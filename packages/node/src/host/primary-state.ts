@@ -1,0 +1,79 @@
+/**
+ * Whether a storage node, the one member of its replica set, is its primary. A fault makes it step down; then it is a secondary until it is
+ * elected again. Server: service_entry_point_common.cpp, runCommandImpl; replication_coordinator_impl.cpp, stepDown.
+ */
+import type { CommandRow } from '@shardlab/actor'
+import { CommandError, findField } from '@shardlab/bson'
+import { dropTemporaryCollections } from '../ddl/temporary.js'
+import type { NodeHost, Primary } from './node-host.js'
+
+/** Commands that any member of a replica set answers, whatever their access says. */
+const anywhere: ReadonlySet<string> = new Set(['getMore', 'killCursors'])
+
+export class PrimaryState implements Primary {
+  readonly #node: NodeHost
+  #term = 1n
+  #isPrimary = true
+
+  constructor(node: NodeHost) {
+    this.#node = node
+  }
+
+  get isPrimary(): boolean {
+    return this.#isPrimary
+  }
+
+  /** How many elections there have been. */
+  get term(): bigint {
+    return this.#term
+  }
+
+  /** As the election id that hello tells. */
+  get electionId(): Uint8Array {
+    const id = new Uint8Array(12)
+    id.set([0x7f, 0xff, 0xff, 0xff])
+    new DataView(id.buffer).setBigUint64(4, this.#term)
+    return id
+  }
+
+  /** Takes over the term of another life of this member, if it is a later one: clients take one that goes back for another, stale primary. */
+  adopt(term: bigint): void {
+    if (term > this.#term) this.#term = term
+  }
+
+  /** Writes that run are killed: nobody knows how far they came. */
+  stepDown(): void {
+    if (!this.#isPrimary) return
+    this.#isPrimary = false
+    for (const operation of this.#node.operations) {
+      if (this.#node.table.find(operation.command)?.access !== 'write') continue
+      operation.interrupt(new CommandError('InterruptedDueToReplStateChange', 'operation was interrupted'))
+    }
+  }
+
+  /** It wins the election, in which it is alone. */
+  stepUp(): void {
+    if (this.#isPrimary) return
+    this.#isPrimary = true
+    this.#term++
+    dropTemporaryCollections(this.#node)
+  }
+
+  /** @throws CommandError 10107 NotWritablePrimary, 13435 NotPrimaryNoSecondaryOk: a secondary does not run this command */
+  checkMayRun(row: CommandRow<never>, body: Uint8Array): void {
+    if (this.#isPrimary || row.access === 'none' || row.routing === 'local' || anywhere.has(row.name)) return
+    const { notPrimaryWording } = this.#node.behaviours
+    if (row.access !== 'read')
+      throw new CommandError('NotWritablePrimary', notPrimaryWording === 'primary' ? 'not primary' : 'not master')
+    if (mayReadFromSecondaries(body)) return
+    const message =
+      notPrimaryWording === 'primary' ? 'not primary and secondaryOk=false' : 'not master and slaveOk=false'
+    throw new CommandError('NotPrimaryNoSecondaryOk', message)
+  }
+}
+
+function mayReadFromSecondaries(body: Uint8Array): boolean {
+  const preference = findField(body, '$readPreference')
+  const mode = preference === undefined ? undefined : findField(body, 'mode', preference.start)
+  return mode !== undefined && mode.asString() !== 'primary'
+}

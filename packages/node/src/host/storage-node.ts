@@ -1,0 +1,301 @@
+/**
+ * One mongod without sharding: it owns the engine, the log, cursors and sessions, and runs commands. A role (shard, config
+ * server) sits on top and says who may touch what.
+ */
+import {
+  Cancellation,
+  ClusterClock,
+  createObjectIdFactory,
+  cursorId,
+  objectIdAfter,
+  type ActorContext,
+  type ClientCommand,
+  type ClientReply,
+  type CommandRow,
+  type CommandTable,
+  type MessageKind,
+  type NodeCommand,
+  type NodeReply,
+  type Random,
+} from '@shardlab/actor'
+import type { EvaluationContext } from '@shardlab/query'
+import type { Behaviours } from '@shardlab/sharding'
+import {
+  createMemoryEngine,
+  type Collection,
+  type LogEntry,
+  type LogSession,
+  type StorageEngine,
+} from '@shardlab/storage'
+import {
+  ConnectionTable,
+  LogBuffer,
+  FailPoints,
+  StepContext,
+  type ShardLabel,
+  OperationRegistry,
+  ParameterSet,
+  SessionCatalog,
+  type SessionKey,
+} from '@shardlab/member'
+import { dropTemporaryCollections } from '../ddl/temporary.js'
+import { CursorManager } from '../cursors/cursor-manager.js'
+import { InsertWaiters } from '../cursors/insert-waiters.js'
+import type { NodeHost, NodeInvocation, NodeRole, SampledWrites, StorageNodeOptions } from './node-host.js'
+import type { LogChange } from '../log/log-change.js'
+import { NodeLog, type ChangeObserver } from '../log/node-log.js'
+import { exportNodeState, resumeNode, type NodeClients, type NodeState } from './node-state.js'
+import { featureCompatibilityVersionOf } from '../parameters/feature-compatibility.js'
+import { nodeParameters, type NodeParameterName } from '../parameters/node-parameters.js'
+import { answerClient, answerMember, serveMessage } from '../dispatch/member-messages.js'
+import { PrimaryState } from './primary-state.js'
+import { tableOf } from '../dispatch/role-table.js'
+import { RetryHistory } from '../retry/retry-history.js'
+import { SnapshotHistory } from '../read/snapshots/snapshot-history.js'
+import { NodeStatistics } from '../statistics/node-statistics.js'
+import { TtlMonitor, ttlTimer } from '../ttl/ttl-monitor.js'
+
+export class StorageNode implements NodeHost {
+  readonly context: ActorContext
+  readonly behaviours: Behaviours
+  readonly options: StorageNodeOptions
+  readonly role: NodeRole
+  readonly process = 'mongod'
+  readonly startedAtMs: number
+  readonly clock: ClusterClock
+  readonly sessions: SessionCatalog
+  readonly retries: RetryHistory
+  readonly snapshots: SnapshotHistory
+  readonly cursors: CursorManager
+  readonly insertWaiters = new InsertWaiters()
+  readonly engine: StorageEngine = createMemoryEngine()
+  readonly table: CommandTable<NodeInvocation>
+  readonly statistics = new NodeStatistics()
+  readonly opcounters = this.statistics.opcounters
+  readonly operations = new OperationRegistry()
+  readonly connections = new ConnectionTable()
+  readonly logBuffer: LogBuffer
+  readonly ttl = new TtlMonitor(this)
+  readonly failPoints: FailPoints
+  readonly primary = new PrimaryState(this)
+  readonly parameters: ParameterSet<NodeParameterName>
+  /** The process id part of hello's topologyVersion. */
+  processId: Uint8Array
+  readonly newObjectId: () => Uint8Array
+  /** Aborted when the member shuts down: ends what only waits. */
+  readonly stopping = new Cancellation()
+  readonly #log: NodeLog
+  #cursorIds: Random
+
+  constructor(context: ActorContext, options: StorageNodeOptions, makeRole: (node: NodeHost) => NodeRole) {
+    this.behaviours = options.behaviours
+    this.failPoints = new FailPoints(this, context.random)
+    this.context = new StepContext(context, this.failPoints)
+    this.options = options
+    this.retries = new RetryHistory(context.mutated('retryDedupeOff'))
+    this.startedAtMs = context.now()
+    this.clock = new ClusterClock(() => context.now())
+    this.snapshots = new SnapshotHistory(this.engine)
+    this.parameters = new ParameterSet<NodeParameterName>(this, nodeParameters)
+    const logSamples = context.random.fork('log-samples')
+    this.logBuffer = new LogBuffer(() => logSamples.fraction())
+    this.sessions = new SessionCatalog(undefined, (key) => this.#sessionEnded(key))
+    this.#cursorIds = context.random.fork('cursor-ids')
+    this.cursors = new CursorManager(() => cursorId(this.#cursorIds))
+    const objectIds = createObjectIdFactory(context.random.fork('object-ids'))
+    this.newObjectId = () => objectIds(context.now())
+    this.processId = this.newObjectId()
+    this.#log = new NodeLog({
+      engine: this.engine,
+      disk: context.disk,
+      clock: this.clock,
+      now: () => context.now(),
+      detach: (work) => context.detach(work),
+      retries: this.retries,
+      options: {
+        checkpointAfterBytes: options.checkpointAfterBytes ?? (context.shared === undefined ? 64 * 1024 : 64) * 1024,
+      },
+    })
+    this.role = makeRole(this)
+    this.table = tableOf(this.role.rows)
+  }
+
+  /** Rebuilds the state from the disk and starts housekeeping. */
+  start(): void {
+    this.#log.recover()
+    dropTemporaryCollections(this)
+    this.snapshots.noteChange(this.clock.time)
+    this.context.setTimer('housekeeping', 60_000)
+    this.ttl.start()
+  }
+
+  /** See {@link Actor.exportState}. */
+  exportState(): NodeState {
+    return exportNodeState(this, this.#log)
+  }
+
+  /** See {@link Actor.exportClients}. */
+  exportClients(): NodeClients {
+    return {
+      connections: this.connections,
+      cursorIds: this.#cursorIds,
+      term: this.primary.term,
+      processId: this.processId,
+    }
+  }
+
+  /** See {@link Actor.resume}. What the node counts begins anew, as after a restart. */
+  resume(state: NodeState, clients: NodeClients | null): void {
+    resumeNode(this, this.#log, state)
+    if (clients === null) return
+    this.connections.adopt(clients.connections)
+    this.primary.adopt(clients.term)
+    // Who awaits a change of the topology hears of it, however often the same state is gone back to.
+    this.processId = objectIdAfter(clients.processId)
+    // A client may still hold a cursor that is gone: its id must not become another one's.
+    this.#cursorIds = clients.cursorIds
+  }
+
+  /** Serves the node's own timers; false when the name is not one of them. */
+  wake(timer: string): Promise<void> | boolean {
+    if (timer === ttlTimer) return this.ttl.wake()
+    if (timer !== 'housekeeping') return false
+    const now = this.context.now()
+    this.cursors.expire(now, this.parameters.number('cursorTimeoutMillis'))
+    this.sessions.expire(now)
+    this.snapshots.expire(now)
+    this.context.setTimer('housekeeping', 60_000)
+    return true
+  }
+
+  /** Ends what clients wait for; other members are still served. */
+  stop(): void {
+    this.stopping.abort()
+    this.failPoints.stop()
+    this.operations.stop()
+  }
+
+  collection(ns: string): Collection | undefined {
+    return this.engine.collection(ns)
+  }
+
+  get featureCompatibilityVersion(): string {
+    return featureCompatibilityVersionOf(this)
+  }
+
+  get sampling(): SampledWrites | null {
+    return this.role.sampling ?? null
+  }
+
+  backgroundOperations(shard: ShardLabel): Iterable<Uint8Array> {
+    return this.role.backgroundOperations?.(shard) ?? []
+  }
+
+  get commandRows(): readonly CommandRow<NodeInvocation>[] {
+    return this.table.rows
+  }
+
+  killCursorsOfSessions(fits: (session: SessionKey) => boolean): void {
+    this.cursors.closeWhere(({ session }) => session !== null && fits(session))
+  }
+
+  /** What evaluating expressions may use. */
+  evaluation(): EvaluationContext {
+    const random = this.context.random
+    const { queryLanguage: languageVersion, undefinedMatchesNull } = this.behaviours
+    return {
+      nowMs: this.context.now(),
+      random: () => random.fraction(),
+      newObjectId: this.newObjectId,
+      languageVersion,
+      strict: this.options.strict ?? false,
+      undefinedMatchesNull,
+    }
+  }
+
+  /** Applies one change; see {@link NodeLog.apply}. {@link flush} before it is acknowledged, and nobody may write to its bytes before. */
+  apply(change: LogChange): LogEntry {
+    const entry = this.#log.apply(change)
+    this.snapshots.noteChange(entry.ts)
+    this.statistics.changed(entry)
+    if (entry.op === 'i') this.insertWaiters.notify(entry.ns)
+    else if (entry.op === 'c') this.ttl.forget()
+    return entry
+  }
+
+  /**
+   * Inserts documents that have been fixed and checked until one is refused; see {@link NodeLog.insertEach}. {@link flush} before it is
+   * acknowledged. @returns how many were inserted
+   */
+  insertEach(
+    { ns, uuid }: Collection,
+    documents: readonly Uint8Array[],
+    session: (LogSession & { readonly key: SessionKey }) | null,
+  ): number {
+    const { inserted, ts } = this.#log.insertEach(ns, uuid, documents, session)
+    if (inserted === 0) return 0
+    this.snapshots.noteChange(ts)
+    this.snapshots.noteChange(this.clock.time)
+    this.statistics.documents.inserted += inserted
+    this.insertWaiters.notify(ns)
+    return inserted
+  }
+
+  /** Inserts documents whose `_id`s are new; see {@link NodeLog.insertAll}. {@link flush} before it is acknowledged. */
+  insertAll({ ns, uuid }: Collection, documents: Iterable<Uint8Array>): void {
+    const { count, ts } = this.#log.insertAll(ns, uuid, documents)
+    if (count === 0) return
+    this.snapshots.noteChange(ts)
+    this.statistics.documents.inserted += count
+    this.insertWaiters.notify(ns)
+  }
+
+  /** The observer hears of every change from now on. @returns a function that ends this */
+  observe(observer: ChangeObserver): () => void {
+    this.#log.observers.add(observer)
+    return () => this.#log.observers.delete(observer)
+  }
+
+  /** See {@link requireRoom}. */
+  hasRoom(documentBytes: number, entries: number): boolean {
+    return this.#log.hasRoom(documentBytes, entries)
+  }
+
+  /**
+   * Asked before what can still be refused: what has been applied is seen. `entries`: how many changes hold the documents.
+   * @throws CommandError 14031 OutOfDiskSpace
+   */
+  requireRoom(documentBytes = 0, entries = 1): void {
+    this.#log.requireRoom(documentBytes, entries)
+  }
+
+  /** Is everything that has been applied on the disk? */
+  get isWritten(): boolean {
+    return this.#log.isWritten
+  }
+
+  /** Resolves when everything applied so far is on the disk. @throws CommandError 14031 OutOfDiskSpace */
+  flush(): Promise<void> {
+    return this.#log.flush()
+  }
+
+  /** Serves the messages that every storage node serves; undefined for other kinds. */
+  serve(kind: MessageKind, request: unknown): Promise<unknown> | object | undefined {
+    return serveMessage(this, kind, request)
+  }
+
+  /** A command of a client that is connected to this member. */
+  clientCommand(command: ClientCommand): Promise<ClientReply> | ClientReply {
+    return answerClient(this, command)
+  }
+
+  /** A command of another member. */
+  nodeCommand(command: NodeCommand): Promise<NodeReply> | NodeReply {
+    return answerMember(this, command)
+  }
+
+  #sessionEnded(key: string): void {
+    this.retries.forget(key)
+    this.cursors.closeWhere((cursor) => cursor.session === key)
+  }
+}

@@ -1,1 +1,0 @@
-export type { NodeInvocation, RetryableWrite } from './host/node-host.js'

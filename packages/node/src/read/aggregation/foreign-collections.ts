@@ -1,0 +1,116 @@
+/**
+ * The other collections that a pipeline reads on a storage node. All of them are entered and frozen before the pipeline begins, so
+ * that joins need not wait and a cursor sees one state of each. A view stands for what is below it.
+ */
+import {
+  compilePipeline,
+  evaluateDocuments,
+  type EvaluationContext,
+  type ForeignBatch,
+  type ForeignCollection,
+  type JoinRequest,
+} from '@shardlab/query'
+import type { OwnershipFilter } from '@shardlab/sharding'
+import type { Collection } from '@shardlab/storage'
+import { listSource, emptySource } from '@shardlab/member'
+import { PlanSource } from '../read-source.js'
+import type { CursorSource } from '../../cursors/cursor-manager.js'
+import { resolveView } from '../../views/resolve-view.js'
+import { viewOf } from '../../views/view-catalog.js'
+import { planLeading } from './leading-plan.js'
+import { PipelineSource, type ForeignReader } from './pipeline-source.js'
+import type { NodeInvocation } from '../../host/node-host.js'
+
+/** Documents that one answer to a join holds at most. */
+const batchCount = 1000
+const batchBytes = 1024 * 1024
+
+interface Foreign {
+  /** Undefined: there is none. */
+  readonly collection: Collection | undefined
+  readonly ownership: OwnershipFilter | null
+  /** Of the views above the collection. */
+  readonly pipeline: readonly Uint8Array[]
+}
+
+export interface ForeignOptions {
+  readonly db: string
+  readonly evaluation: EvaluationContext
+  readonly memoryLimitBytes: number
+}
+
+/** @throws CommandError 13388 StaleConfig when one of them is sharded: whoever routed the command has to join */
+export async function enterForeign(
+  invocation: NodeInvocation,
+  foreign: readonly ForeignCollection[],
+  options: ForeignOptions,
+): Promise<ForeignReader> {
+  const entered = new Map<string, Foreign>()
+  const entering = asUnsharded(invocation)
+  const pending = [...foreign]
+  for (let next = pending.shift(); next !== undefined; next = pending.shift()) {
+    const ns = `${next.db ?? options.db}.${next.collection}`
+    if (entered.has(ns)) continue
+    const view = invocation.host.collection(ns) === undefined ? viewOf(invocation.host, ns) : null
+    const below = view === null ? { ns, pipeline: [] } : resolveView(invocation.host, view)
+    const { ownership } = await invocation.host.role.enter(below.ns, entering)
+    entered.set(ns, {
+      collection: invocation.host.collection(below.ns)?.snapshot(),
+      ownership,
+      pipeline: below.pipeline,
+    })
+    if (below.pipeline.length > 0) {
+      const { db } = options
+      pending.push(...compilePipeline(below.pipeline, options.evaluation, { db }).foreign)
+    }
+  }
+  return new LocalReader(entered, options)
+}
+
+/**
+ * What a router knows of the database beside a placement says that the other collections are here, on the primary shard; the
+ * placement is that of the collection that the command names.
+ */
+function asUnsharded(invocation: NodeInvocation): NodeInvocation {
+  const { routed } = invocation
+  if (routed === null || routed.databaseVersion === null || routed.shardVersion === 'UNSHARDED') return invocation
+  return { ...invocation, routed: { ...routed, shardVersion: 'UNSHARDED' } }
+}
+
+class LocalReader implements ForeignReader {
+  readonly #entered: ReadonlyMap<string, Foreign>
+  readonly #options: ForeignOptions
+
+  constructor(entered: ReadonlyMap<string, Foreign>, options: ForeignOptions) {
+    this.#entered = entered
+    this.#options = options
+  }
+
+  read({ read, cursor }: JoinRequest): ForeignBatch {
+    const source = cursor === null ? this.#open(read) : (cursor as CursorSource)
+    const documents: Uint8Array[] = []
+    let bytes = 0
+    while (documents.length < batchCount && bytes < batchBytes) {
+      const document = source.next()
+      if (document === null) return { documents, cursor: null }
+      documents.push(document)
+      bytes += document.length
+    }
+    return { documents, cursor: source }
+  }
+
+  #open({ db, collection: name, stages, variables }: JoinRequest['read']): CursorSource {
+    const { evaluation, memoryLimitBytes } = this.#options
+    const context = { ...evaluation, variables }
+    const foreign = name === null ? undefined : this.#entered.get(`${db}.${name}`)
+    const pipeline = compilePipeline([...(foreign?.pipeline ?? []), ...stages], context, { db, memoryLimitBytes })
+    if (pipeline.source?.name === '$documents')
+      return new PipelineSource(listSource(evaluateDocuments(pipeline.source.argument, context)), pipeline.open(), this)
+    if (foreign?.collection === undefined) return new PipelineSource(emptySource, pipeline.open(), this)
+    const plan = planLeading(foreign.collection, pipeline.leading, foreign.ownership, context)
+    const input = new PlanSource(plan, { execute: { allowDiskUse: memoryLimitBytes === Infinity } })
+    return pipeline.leading.stageCount === pipeline.stages.length
+      ? input
+      : new PipelineSource(input, pipeline.openAfterLeading(), this)
+  }
+}

@@ -1,0 +1,44 @@
+/** Documents that are brought here before the batch that they go into is written. */
+import { batchBytesMax, type TimeLimit } from '@shardlab/member'
+import type { CursorSource, FillingCommand } from '../../cursors/cursor-manager.js'
+
+export class GatheredSource implements CursorSource {
+  readonly #source: CursorSource
+  #ready: Uint8Array[] = []
+  #taken = 0
+
+  /** @param source one that runs dry */
+  constructor(source: CursorSource) {
+    this.#source = source
+  }
+
+  async gather(invocation: FillingCommand, countMax: number, timeLimit: TimeLimit | null): Promise<void> {
+    const ready = (this.#ready = this.#ready.slice(this.#taken))
+    this.#taken = 0
+    let bytes = ready.reduce((sum, { length }) => sum + length, 0)
+    // One document more than fills a batch: it is then not taken for the last one.
+    while (ready.length < countMax && bytes <= batchBytesMax) {
+      const document = this.#source.next()
+      if (document !== null) {
+        ready.push(document)
+        bytes += document.length
+      } else if (this.#source.dry === true) await this.#source.fill!(invocation, timeLimit)
+      else return
+    }
+  }
+
+  next(): Uint8Array | null {
+    if (this.#taken < this.#ready.length) return this.#ready[this.#taken++]!
+    this.#ready.length = 0
+    this.#taken = 0
+    return null
+  }
+
+  settle(): void {
+    this.#source.settle?.()
+  }
+
+  close(): void {
+    this.#source.close?.()
+  }
+}

@@ -1,0 +1,42 @@
+/** The first stages of a pipeline as a plan. Server: `PipelineD::buildInnerQueryExecutorGeneric`. */
+import { emptyDocument } from '@shardlab/bson'
+import {
+  compileFilter,
+  compileProjection,
+  parseSort,
+  type EvaluationContext,
+  type LeadingProjection,
+  type LeadingQuery,
+} from '@shardlab/query'
+import type { OwnershipFilter } from '@shardlab/sharding'
+import { planQuery, planRowsToCount, type Collection, type QueryPlan, type RowProjection } from '@shardlab/storage'
+import { shardFilterOf } from '../read-plan.js'
+
+/** @throws CommandError as hints are refused */
+export function planLeading(
+  collection: Collection,
+  { filter, sort, skip, limit, projection, countsOnly }: LeadingQuery,
+  ownership: OwnershipFilter | null,
+  context: EvaluationContext,
+  hint: { readonly hint?: string | Uint8Array } = {},
+): QueryPlan {
+  const compiled = compileFilter(filter ?? emptyDocument, context)
+  const plan = countsOnly ? planRowsToCount : planQuery
+  return plan(collection, {
+    filter: compiled,
+    skip,
+    limit,
+    ...hint,
+    ...shardFilterOf(ownership, compiled),
+    ...(projection === null ? {} : { projection: rowProjection(projection, context) }),
+    ...(sort === null ? {} : { sort: parseSort(sort) }),
+    ...(context.strings === undefined ? {} : { strings: context.strings }),
+  })
+}
+
+/** Where the stages merely look at no other fields, documents stay as they are: only an index may stand in for them. */
+function rowProjection({ document, specification }: LeadingProjection, context: EvaluationContext): RowProjection {
+  if (specification === null) return { document, apply: (row) => row }
+  const projection = compileProjection(specification, context, { dialect: 'aggregate' })
+  return { document, apply: (row) => projection.apply(row) }
+}

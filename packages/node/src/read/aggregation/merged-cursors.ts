@@ -1,0 +1,67 @@
+/**
+ * The source of the half of a pipeline that a router has this member run: the cursors that it has opened for the other half.
+ * Server: document_source_merge_cursors.cpp, async_results_merger_params.idl.
+ */
+import { BsonType, elementsOf, findField, type RawValue, type StringComparator } from '@shardlab/bson'
+import { parseSort } from '@shardlab/query'
+import { failureOf, InputMerger, readCursorReply, documentOrder, type TimeLimit } from '@shardlab/member'
+import type { CursorSource, FillingCommand } from '../../cursors/cursor-manager.js'
+import { RemoteCursor } from '../../cursors/remote-cursor.js'
+import type { NodeInvocation } from '../../host/node-host.js'
+
+/**
+ * @param argument of the `$mergeCursors`: `{ sort?, remotes: [{ shardId, hostAndPort, cursorResponse: { cursor, ok } }], … }`; each
+ *   response is the one by which that member has opened the cursor
+ * @param strings the collation's comparison; absent: by bytes
+ */
+export function mergedCursors(
+  { host, db }: NodeInvocation,
+  argument: RawValue,
+  strings: StringComparator | undefined,
+): CursorSource {
+  const sort = findField(argument.bytes, 'sort', argument.start)
+  const remotes = elementsOf(findField(argument.bytes, 'remotes', argument.start)!).map((remote) => {
+    const text = (name: string) => findField(remote.bytes, name, remote.start)!.asString()
+    const response = readCursorReply(findField(remote.bytes, 'cursorResponse', remote.start)!.slice(), 'firstBatch')
+    const cursor = new RemoteCursor(host, {
+      member: text('shardId'),
+      host: text('hostAndPort'),
+      db,
+      ns: response.ns,
+      id: response.id,
+    })
+    cursor.load(response.batch)
+    return cursor
+  })
+  return new MergedCursors(
+    new InputMerger(remotes, sort?.type === BsonType.object ? documentOrder(parseSort(sort.slice()), strings) : null),
+  )
+}
+
+class MergedCursors implements CursorSource {
+  readonly #merger: InputMerger<RemoteCursor>
+
+  constructor(merger: InputMerger<RemoteCursor>) {
+    this.#merger = merger
+  }
+
+  get dry(): boolean {
+    return !this.#merger.done
+  }
+
+  next(): Uint8Array | null {
+    return this.#merger.take()
+  }
+
+  async fill(invocation: FillingCommand, timeLimit: TimeLimit | null): Promise<void> {
+    const { host, operation } = invocation
+    operation.checkForInterrupt()
+    const filling = this.#merger.dry().map((remote) => failureOf(remote.fill(invocation, timeLimit)))
+    const failures = await operation.interruptible(host.context.all(filling))
+    for (const failure of failures) if (failure !== null) throw failure.error
+  }
+
+  close(): void {
+    for (const remote of this.#merger.inputs) remote.close()
+  }
+}

@@ -1,0 +1,123 @@
+/** A pipeline on a collection of this node, ready to give documents. */
+import { CommandError, findField, type RawValue } from '@shardlab/bson'
+import {
+  compilePipeline,
+  evaluateDocuments,
+  mergeCursorsStage,
+  type EvaluationContext,
+  type Pipeline,
+} from '@shardlab/query'
+import type { Collection, PlanExecutor, QueryPlan } from '@shardlab/storage'
+import {
+  evaluationOf,
+  withTimeLimit,
+  hintOf,
+  checkLet,
+  listSource,
+  emptySource,
+  memoryLimitBytes,
+  stageMemoryOf,
+  withConstants,
+} from '@shardlab/member'
+import { checkCollectionUuid } from '../../ddl/collection-uuid.js'
+import { PlanSource } from '../read-source.js'
+import { checkTableScan } from '../table-scan.js'
+import type { CursorSource } from '../../cursors/cursor-manager.js'
+import { nodeStageSources } from '../sources/node-sources.js'
+import { enterForeign } from './foreign-collections.js'
+import { GatheredSource } from './gathered-source.js'
+import { planLeading } from './leading-plan.js'
+import { mergedCursors } from './merged-cursors.js'
+import { PipelineSource } from './pipeline-source.js'
+import { ReadAheadSource } from './read-ahead-source.js'
+import type { NodeInvocation } from '../../host/node-host.js'
+
+/** A pipeline that has been checked and bound to its collection. */
+export interface BoundPipeline {
+  readonly pipeline: Pipeline
+  /** As it is now; undefined: there is none. */
+  readonly collection: Collection | undefined
+  readonly evaluation: EvaluationContext
+  /** Argument of the `$mergeCursors` that another member has put before the pipeline; null: it reads the collection. */
+  readonly merged: RawValue | null
+}
+
+/**
+ * Compiles the pipeline of an aggregate under the command's options and the collection's collation.
+ * @param stages without the one that writes
+ * @throws CommandError what {@link compilePipeline} throws, 9 FailedToParse for `let` before 5.0
+ */
+export function bindPipeline(invocation: NodeInvocation, ns: string, stages: readonly Uint8Array[]): BoundPipeline {
+  const { host, args, db, routed } = invocation
+  if (routed === null) checkLet(invocation)
+  const collection = host.collection(ns)
+  const constants = withConstants(evaluationOf(host, args, collection?.defaultCollation ?? null), args)
+  const evaluation = withTimeLimit(constants, invocation.operation)
+  // Only members may send it: what a client sends stays, and is refused.
+  const merged = (routed === null ? undefined : stages[0] && findField(stages[0], mergeCursorsStage)) ?? null
+  const pipeline = compilePipeline(merged === null ? stages : stages.slice(1), evaluation, {
+    db,
+    memoryLimitBytes: stageMemoryOf(args, host.behaviours),
+    ...(merged === null ? { target: args.target.isNumber() ? 'none' : 'collection' } : {}),
+  })
+  return { pipeline, collection, evaluation, merged }
+}
+
+/** For those who watch a pipeline at work. */
+export interface PipelineWatch {
+  /** Kept up to date, as of {@link Pipeline.open}. */
+  readonly emitted: number[]
+  /** Called with what reads the collection, before anything is read. */
+  leading(plan: QueryPlan, executor: PlanExecutor): void
+}
+
+/**
+ * Opens it; the documents are those that the shard owns.
+ * @throws CommandError 13388 StaleConfig, 249 StaleDbVersion, what sources and plans are refused with
+ */
+export async function openPipeline(
+  invocation: NodeInvocation,
+  ns: string,
+  bound: BoundPipeline,
+  watch?: PipelineWatch,
+): Promise<CursorSource> {
+  const { host, args, db } = invocation
+  const { pipeline, evaluation, merged } = bound
+  const allowDiskUse = stageMemoryOf(args, host.behaviours) === Infinity
+  const foreignOptions = { db, evaluation, memoryLimitBytes: allowDiskUse ? Infinity : memoryLimitBytes }
+  if (merged !== null) {
+    const reader = await enterForeign(invocation, pipeline.foreign, foreignOptions)
+    return new GatheredSource(
+      new PipelineSource(mergedCursors(invocation, merged, evaluation.strings), pipeline.open(), reader),
+    )
+  }
+  const { ownership } = await host.role.enter(ns, invocation)
+  checkCollectionUuid(host, ns, args)
+  // Also without other collections: a join may read $documents.
+  const reader = await enterForeign(invocation, pipeline.foreign, foreignOptions)
+  const { source } = pipeline
+  if (source !== null) {
+    const input =
+      source.name === '$documents'
+        ? listSource(evaluateDocuments(source.argument, evaluation))
+        : await sourceNamed(source.name).open({ invocation, ns, argument: source.argument, ownership })
+    return new PipelineSource(input, pipeline.open(watch?.emitted), reader)
+  }
+  // Entering may have waited: the collection is the one that is there now.
+  const collection = host.collection(ns)?.snapshot()
+  if (collection === undefined) return new PipelineSource(emptySource, pipeline.open(watch?.emitted), reader)
+  const plan = planLeading(collection, pipeline.leading, ownership, evaluation, hintOf(args))
+  checkTableScan(host, plan, hintOf(args).hint)
+  const rows = new PlanSource(plan, { execute: { allowDiskUse }, effort: host.statistics.queries, host })
+  watch?.leading(plan, rows.executor)
+  const isPlanAlone =
+    host.behaviours.cursorsFollowTheirCollection && pipeline.leading.stageCount === pipeline.stages.length
+  const input = isPlanAlone ? rows : new ReadAheadSource(rows, plan, host.behaviours.pipelineReadAhead)
+  return new PipelineSource(input, pipeline.openAfterLeading(watch?.emitted), reader)
+}
+
+function sourceNamed(name: string) {
+  const source = nodeStageSources.get(name)
+  if (source === undefined) throw new CommandError(40324, `Unrecognized pipeline stage name: '${name}'`)
+  return source
+}

@@ -1,0 +1,72 @@
+import type { ForeignBatch, JoinRequest, PipelineRun } from '@shardlab/query'
+import type { TimeLimit } from '@shardlab/member'
+import type { CursorSource, FillingCommand } from '../../cursors/cursor-manager.js'
+import type { SourceReads } from '../../cursors/source-reads.js'
+
+/** Reads other collections for the joins of a pipeline. */
+export interface ForeignReader {
+  /** @throws CommandError what the read is refused with */
+  read(request: JoinRequest): ForeignBatch
+}
+
+/** A pipeline over a source: documents are pushed in as its results are asked for. */
+export class PipelineSource implements CursorSource {
+  readonly #input: CursorSource
+  readonly #run: PipelineRun
+  readonly #reader: ForeignReader
+  #taken = 0
+  #ended = false
+
+  constructor(input: CursorSource, run: PipelineRun, reader: ForeignReader) {
+    this.#input = input
+    this.#run = run
+    this.#reader = reader
+  }
+
+  settle(): void {
+    this.#input.settle?.()
+  }
+
+  get reads(): SourceReads | undefined {
+    return this.#input.reads
+  }
+
+  get readsAhead(): boolean {
+    return this.#input.readsAhead ?? false
+  }
+
+  get dry(): boolean {
+    return !this.#ended && this.#input.dry === true
+  }
+
+  fill(invocation: FillingCommand, timeLimit: TimeLimit | null): Promise<void> {
+    return this.#input.fill!(invocation, timeLimit)
+  }
+
+  close(): void {
+    this.#input.close?.()
+  }
+
+  next(): Uint8Array | null {
+    const run = this.#run
+    const { output } = run
+    while (this.#taken >= output.length) {
+      output.length = 0
+      this.#taken = 0
+      const { request } = run
+      if (request !== null) {
+        run.serve(this.#reader.read(request))
+        continue
+      }
+      if (this.#ended) return null
+      const document = run.satisfied ? null : this.#input.next()
+      if (document !== null) run.push(document)
+      else if (!run.satisfied && this.#input.dry === true) return null
+      else {
+        this.#ended = true
+        run.end()
+      }
+    }
+    return output[this.#taken++]!
+  }
+}

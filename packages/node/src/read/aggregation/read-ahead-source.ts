@@ -1,0 +1,58 @@
+/**
+ * The rows of a plan as `$cursor` hands them to the stages behind it: a batch at a time, so that a pipeline goes on with what has been read
+ * when its collection is dropped. Server: document_source_cursor.cpp, internalDocumentSourceCursorBatchSizeBytes and InitialBatchSize.
+ */
+import { inputsOf, type PlanStage, type QueryPlan } from '@shardlab/storage'
+import type { CursorSource } from '../../cursors/cursor-manager.js'
+import type { SourceReads } from '../../cursors/source-reads.js'
+
+/** A batch ends with the document that exceeds this. */
+const batchBytesMax = 4 * 1024 * 1024
+/** More than fit into any batch; a small integer, which counts down faster than infinity. */
+const unlimited = 2 ** 30 - 1
+
+/** Reads lazily from what does not change; only where a batch would begin does it look whether there still is something to read. */
+export class ReadAheadSource implements CursorSource {
+  readonly readsAhead = true
+  readonly #rows: CursorSource
+  #countMax: number
+  #begun = false
+  #countLeft = 0
+  #bytesLeft = 0
+
+  /** @param firstBatch documents of the first batch, then twice as many each time; 0: bytes alone count */
+  constructor(rows: CursorSource, { root }: QueryPlan, firstBatch: number) {
+    this.#rows = rows
+    this.#countMax = firstBatch === 0 || hasLimit(root) ? unlimited : firstBatch
+  }
+
+  get reads(): SourceReads | undefined {
+    return this.#rows.reads
+  }
+
+  settle(): void {
+    this.#rows.settle?.()
+  }
+
+  next(): Uint8Array | null {
+    if (this.#countLeft === 0 || this.#bytesLeft < 0) {
+      if (this.#begun) this.reads?.check()
+      this.#begun = true
+      this.#countLeft = this.#countMax
+      this.#countMax = Math.min(unlimited, this.#countMax * 2)
+      this.#bytesLeft = batchBytesMax
+    }
+    const document = this.#rows.next()
+    if (document === null) {
+      this.#countLeft = unlimited
+      return null
+    }
+    this.#countLeft--
+    this.#bytesLeft -= document.length
+    return document
+  }
+}
+
+function hasLimit(stage: PlanStage): boolean {
+  return stage.stage === 'LIMIT' || inputsOf(stage).some(hasLimit)
+}

@@ -1,0 +1,34 @@
+import { uuidV4 } from '@shardlab/actor'
+import { findField } from '@shardlab/bson'
+import type { EvaluationContext } from '@shardlab/query'
+import { temporaryOptions, uuidText, ConnectionClosedError, type WriteSink, collationOf } from '@shardlab/member'
+import { createCollection } from '../../../ddl/namespace.js'
+import { runCommand } from '../../../dispatch/run-command.js'
+import { presentNode } from '../../snapshots/snapshot-read.js'
+import type { NodeInvocation } from '../../../host/node-host.js'
+
+/** Writes into collections of this node itself: for clients that are connected to it, past any router. */
+export function nodeSink({ host, args }: NodeInvocation, evaluation: EvaluationContext): WriteSink {
+  // Whatever time the documents are of, they are written now.
+  const present = presentNode(host)
+  return {
+    async run(body, sequences) {
+      const db = findField(body, '$db')!.asString()
+      const reply = await runCommand(present, { body, sequences, db, routed: null, client: null })
+      if (reply === null) throw new ConnectionClosedError()
+      return reply.finish()
+    },
+    async createTemporary(db, name, options) {
+      present.requireRoom()
+      createCollection(present, `${db}.${name}`, temporaryOptions(options))
+      await present.flush()
+    },
+    shardKeyOf: () => Promise.resolve(null),
+    newUuid: () => uuidText(uuidV4(host.context.random)),
+    evaluation,
+    bypassDocumentValidation: args.bool('bypassDocumentValidation') === true,
+    writeConcern: args.document('writeConcern'),
+    collation: collationOf(args.document('collation')),
+    isRouter: false,
+  }
+}

@@ -1,0 +1,54 @@
+import { isEmptyDocument, type DocumentWriter } from '@shardlab/bson'
+import { stagesOf } from '@shardlab/storage'
+import { evaluationOf, compileFind, type FindQuery } from '@shardlab/member'
+import { planFind } from '../read-plan.js'
+import { collationOf } from './collation.js'
+import type { ExplainRequest, ExplainTail } from './explainer.js'
+import { writePlanExplanation } from './plan-explanation.js'
+import { queryShapeHash } from './query-hash.js'
+
+export function explainFind(
+  { invocation, ns, access, verbosity }: ExplainRequest,
+  writer: DocumentWriter,
+): ExplainTail {
+  const { host, args } = invocation
+  const collection = host.collection(ns) ?? null
+  const query = compileFind(args, evaluationOf(host, args, collection?.defaultCollation ?? null))
+  const plan = collection === null ? null : planFind(collection, query, access.ownership)
+  const { filter, sort, shape } = query
+  const projection = shape.projectionDocument
+  const collation = collationOf(args.document('collation'), collection)
+  const mayBeExpress = !args.has('batchSize') && args.bool('showRecordId') !== true
+  writePlanExplanation(
+    writer,
+    host,
+    {
+      ns,
+      collection,
+      plan,
+      filter,
+      sort,
+      projection,
+      collation,
+      execute: { allowDiskUse: query.allowDiskUse ?? host.behaviours.sortsUseDiskByDefault },
+      express: mayBeExpress ? expressOf(query) : 'none',
+    },
+    verbosity,
+  )
+  // Lookups by _id have no settings that a hash would be for.
+  const isLookup = plan !== null && [...stagesOf(plan.root)].some(({ stage }) => stage === 'IDHACK')
+  const shapeHash = isLookup ? null : queryShapeHash('find', ns, { filter: filter.root, sort, projection, collation })
+  return { shapeHash, isPipeline: false }
+}
+
+/** Which plans of the query have a stage of their own. Server: query_utils.h, isExpressEligible. */
+function expressOf({ sort, hint, skip, min, max, returnKey, shape, tailable }: FindQuery): 'none' | 'id' | 'equality' {
+  const isPlain =
+    hint.hint === undefined && skip === 0 && isAbsent(min) && isAbsent(max) && !returnKey && tailable === 'no'
+  if (!isPlain) return 'none'
+  return sort === null && shape.projectionDocument === null ? 'equality' : 'id'
+}
+
+function isAbsent(document: Uint8Array | null): boolean {
+  return document === null || isEmptyDocument(document)
+}

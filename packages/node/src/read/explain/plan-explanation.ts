@@ -1,0 +1,254 @@
+/**
+ * `queryPlanner` and `executionStats` of one plan. Manual: reference/explain-results. Server: explain.cpp,
+ * generatePlannerInfo and generateExecutionInfo.
+ */
+import { CommandError, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
+import type { Filter, SortPattern } from '@shardlab/query'
+import type { Behaviours } from '@shardlab/sharding'
+import {
+  allStages,
+  describeExecution,
+  describeFilter,
+  describePlan,
+  executePlan,
+  type Collection,
+  type ExecuteOptions,
+  type ExplainStyle,
+  type PlanExecutor,
+  type PlanTrial,
+  type QueryPlan,
+} from '@shardlab/storage'
+import type { Verbosity } from '@shardlab/member'
+import type { NodeHost } from '../../host/node-host.js'
+import { planCacheKey, queryHash, type QueryShape } from './query-hash.js'
+
+/** A query that is explained. */
+export interface ExplainedPlan {
+  readonly ns: string
+  readonly filter: Filter
+  readonly sort: SortPattern | null
+  readonly projection: Uint8Array | null
+  /** All fields of the query's collation; null: the simple one. */
+  readonly collation: Uint8Array | null
+  /** Null: there is no such collection. */
+  readonly collection: Collection | null
+  /** Null where there is no collection. */
+  readonly plan: QueryPlan | null
+  readonly execute?: ExecuteOptions
+  /** Works through the rows. Default: to the end. */
+  readonly run?: (executor: PlanExecutor) => void
+  /** What it did, when it has run already. */
+  readonly executed?: ExecutedPlan
+  /** What stands above the plan: a stage of a write, told before and after it ran. Default: nothing. */
+  readonly above?: StageAbove
+  /** Which lookups the server would do without a planner, where it has that: by `_id`, or also by another unique value. Default: by `_id`. */
+  readonly express?: 'none' | 'id' | 'equality'
+}
+
+/** A run of a plan. */
+export interface ExecutedPlan {
+  readonly plan: QueryPlan
+  readonly executor: PlanExecutor
+  readonly durationMs: number
+  /** Null: it came to its end. */
+  readonly failure: CommandError | null
+}
+
+/** A stage above a plan, which storage does not know. */
+export interface StageAbove {
+  readonly stage: string
+  /** Its name where it writes the one document of an `_id` without a planner; absent: it needs one. */
+  readonly express?: string
+  /** Rows that the stage hands on, and what only this kind of stage tells of its run. */
+  outcome(): { readonly returned: number; readonly counters: readonly (readonly [name: string, value: number])[] }
+}
+
+/** Fields `queryPlanner` and, unless the verbosity is `queryPlanner`, `executionStats`. */
+export function writePlanExplanation(
+  writer: DocumentWriter,
+  host: NodeHost,
+  explained: ExplainedPlan,
+  verbosity: Verbosity,
+): DocumentWriter {
+  writePlanner(writer, host, explained)
+  return verbosity === 'queryPlanner' ? writer : writeExecution(writer, host, explained, verbosity)
+}
+
+function writePlanner(writer: DocumentWriter, { behaviours }: NodeHost, explained: ExplainedPlan): void {
+  const { ns, filter, collation, collection } = explained
+  const { explainIsVersioned, explainShowsPlanCache } = behaviours
+  writer.startDocument('queryPlanner')
+  if (!explainIsVersioned) writer.int32('plannerVersion', 1)
+  writer.string('namespace', ns)
+  if (!explainShowsPlanCache) writer.bool('indexFilterSet', false)
+  writer.document('parsedQuery', describeFilter(filter.root))
+  if (collation !== null) writer.document('collation', collation)
+  if (explainShowsPlanCache) writer.bool('indexFilterSet', false)
+  if (collection !== null) {
+    const shape: QueryShape = { filter: filter.root, sort: explained.sort, projection: explained.projection, collation }
+    const hash = queryHash(shape)
+    writer.string('queryHash', hash)
+    if (explainShowsPlanCache) writer.string('planCacheShapeHash', hash)
+    writer.string('planCacheKey', planCacheKey(shape, collection))
+  }
+  if (behaviours.explainTimesOptimization) writer.int32('optimizationTimeMillis', 0)
+  if (explainIsVersioned) {
+    writer
+      .bool('maxIndexedOrSolutionsReached', false)
+      .bool('maxIndexedAndSolutionsReached', false)
+      .bool('maxScansToExplodeReached', false)
+  }
+  if (explainShowsPlanCache) writer.bool('prunedSimilarIndexes', false)
+  const { above, plan } = explained
+  const style = styleOf(behaviours, explained)
+  writer.document(
+    'winningPlan',
+    withTop(behaviours, above, plan === null ? endOfNothing(style) : describePlan(plan.root, style)),
+  )
+  // What stands above a plan is above the stage that tried several.
+  const candidate = candidateStyle(behaviours)
+  writer.documents('rejectedPlans', plan?.rejected.map((root) => describePlan(root, candidate)) ?? []).end()
+}
+
+function writeExecution(
+  writer: DocumentWriter,
+  { behaviours, context }: NodeHost,
+  explained: ExplainedPlan,
+  verbosity: Verbosity,
+): DocumentWriter {
+  const { above } = explained
+  const executed = explained.executed ?? execute(context, explained)
+  const failure = executed?.failure ?? null
+  const stats = executed?.executor.stats
+  const style = styleOf(behaviours, explained)
+  const stages = executed === null ? endOfNothing(style, true) : describeExecution(executed.executor.root, style)
+  writer.startDocument('executionStats').bool('executionSuccess', failure === null)
+  if (failure !== null) writer.string('errorMessage', failure.message).int32('errorCode', failure.code)
+  writer
+    .int32('nReturned', above === undefined ? (stats?.returned ?? 0) : above.outcome().returned)
+    .int32('executionTimeMillis', executed?.durationMs ?? 0)
+    .int32('totalKeysExamined', stats?.keysExamined ?? 0)
+    .int32('totalDocsExamined', stats?.docsExamined ?? 0)
+    .document('executionStages', withTop(behaviours, above, stages, true))
+  if (verbosity === 'allPlansExecution') writer.documents('allPlansExecution', trialsOf(explained.plan, behaviours))
+  return writer.end()
+}
+
+function execute(context: NodeHost['context'], explained: ExplainedPlan): ExecutedPlan | null {
+  const { plan } = explained
+  if (plan === null) return null
+  const startedMs = context.now()
+  const executor = executePlan(plan, explained.execute)
+  const failure = runOf(explained, executor)
+  return { plan, executor, failure, durationMs: context.now() - startedMs }
+}
+
+/** What the candidates did while they were tried: the winner, then the others as `rejectedPlans` has them. */
+function trialsOf(plan: QueryPlan | null, behaviours: Behaviours): Uint8Array[] {
+  const [winner, ...others] = plan?.trials ?? []
+  if (plan === null || winner === undefined) return []
+  const rejected = plan.rejected.flatMap((root) => others.filter((trial) => trial.root.plan === root))
+  return [winner, ...rejected].map((trial) => describeTrial(trial, behaviours))
+}
+
+function describeTrial({ root, score }: PlanTrial, behaviours: Behaviours): Uint8Array {
+  const stages = [...allStages(root)]
+  const sum = (count: 'keysExamined' | 'docsExamined'): number =>
+    stages.reduce((total, stage) => total + stage[count], 0)
+  const writer = new DocumentWriter(1024)
+    .int32('nReturned', root.rows)
+    .int32('executionTimeMillisEstimate', 0)
+    .int32('totalKeysExamined', sum('keysExamined'))
+    .int32('totalDocsExamined', sum('docsExamined'))
+  if (behaviours.explainHasScores) writer.double('score', score)
+  return writer.document('executionStages', describeExecution(root, candidateStyle(behaviours))).finish()
+}
+
+function runOf({ run }: ExplainedPlan, executor: PlanExecutor): CommandError | null {
+  try {
+    if (run === undefined) while (executor.next() !== null) continue
+    else run(executor)
+    return null
+  } catch (error) {
+    if (error instanceof CommandError) return error
+    throw error
+  }
+}
+
+/** From 8.0 on the top stage says whether the plan came from the cache, which an explain's never does, and lookups by `_id` have a stage of their own. */
+function styleOf(
+  { expressPlans, explainShowsPlanCache }: Behaviours,
+  { above, express = 'id' }: ExplainedPlan,
+): ExplainStyle {
+  if (above !== undefined)
+    return expressPlans && above.express !== undefined ? { express: 'id', isCached: explainShowsPlanCache } : {}
+  return { isCached: explainShowsPlanCache, ...(expressPlans && express !== 'none' ? { express } : {}) }
+}
+
+function candidateStyle({ explainShowsPlanCache }: Behaviours): ExplainStyle {
+  return { isCached: explainShowsPlanCache }
+}
+
+function withTop(behaviours: Behaviours, above: StageAbove | undefined, input: Uint8Array, ran = false): Uint8Array {
+  if (above === undefined) return input
+  const { expressPlans, explainShowsPlanCache } = behaviours
+  if (expressPlans && above.express !== undefined && findField(input, 'stage')?.asString() === 'EXPRESS_IXSCAN')
+    return expressAbove(above.express, above, input, ran)
+  const top = stageAbove(above, input, ran)
+  return explainShowsPlanCache ? new DocumentWriter(top.length + 16).bool('isCached', false).fields(top).finish() : top
+}
+
+/** One stage that reads and writes: the fields of the reading one under another name. */
+function expressAbove(stage: string, above: StageAbove, input: Uint8Array, ran: boolean): Uint8Array {
+  const writer = new DocumentWriter(input.length + 128)
+  const { returned, counters } = above.outcome()
+  for (const it = new FieldIterator(input); it.next();) {
+    const name = it.name()
+    if (name === 'stage') writer.string(name, stage)
+    else if (name === 'nReturned') writer.int32(name, returned)
+    else writer.value(name, it.value())
+  }
+  if (!ran) return writer.finish()
+  const count = (wanted: string): number => counters.find(([name]) => name === wanted)?.[1] ?? 0
+  for (const name of ['nWouldModify', 'nWouldUpsert', 'nWouldDelete']) writer.int32(name, count(name))
+  return writer.finish()
+}
+
+function stageAbove(above: StageAbove, input: Uint8Array, ran: boolean): Uint8Array {
+  const writer = new DocumentWriter(input.length + 256).string('stage', above.stage)
+  if (ran) {
+    const { returned, counters } = above.outcome()
+    const works = findField(input, 'works')?.asNumber() ?? 0
+    writer
+      .int32('nReturned', returned)
+      .int32('executionTimeMillisEstimate', 0)
+      .int32('works', works)
+      .int32('advanced', returned)
+      .int32('needTime', Math.max(0, works - returned - 1))
+      .int32('needYield', 0)
+      .int32('saveState', 0)
+      .int32('restoreState', 0)
+      .int32('isEOF', 1)
+    for (const [name, value] of counters) writer.int32(name, value)
+  }
+  return writer.document('inputStage', input).finish()
+}
+
+/** The plan where there is no collection. */
+function endOfNothing({ isCached }: ExplainStyle, ran = false): Uint8Array {
+  const writer = new DocumentWriter(256)
+  if (isCached === true) writer.bool('isCached', false)
+  writer.string('stage', 'EOF')
+  if (!ran) return writer.finish()
+  return writer
+    .int32('nReturned', 0)
+    .int32('executionTimeMillisEstimate', 0)
+    .int32('works', 1)
+    .int32('advanced', 0)
+    .int32('needTime', 0)
+    .int32('needYield', 0)
+    .int32('saveState', 0)
+    .int32('restoreState', 0)
+    .int32('isEOF', 1)
+    .finish()
+}

@@ -1,0 +1,60 @@
+/**
+ * Finds whose filter names an `_id` and nothing else. Their plan, IDHACK without a shard filter, is known without the value: what a shape of command
+ * says beside its filter decides once whether a find can be such a one, and then only the value is looked at.
+ * Server: get_executor.cpp, isIdHackEligibleQuery; plan_executor_express.cpp.
+ */
+import { soleEquality, type SoleEquality } from '@shardlab/query'
+import type { OwnershipFilter } from '@shardlab/sharding'
+import type { Collection } from '@shardlab/storage'
+import { findOptionsOf } from '@shardlab/member'
+import type { CursorSource } from '../cursors/cursor-manager.js'
+import type { NodeInvocation } from '../host/node-host.js'
+
+/**
+ * The document that a find is about; null: it has to be planned. Only for a find whose first batch may hold a document.
+ * @param ownership null: every document may be seen
+ * @throws CommandError as {@link findOptionsOf}
+ */
+export function sourceById(
+  { host, args }: NodeInvocation,
+  collection: Collection,
+  ownership: OwnershipFilter | null,
+): CursorSource | null {
+  const { isFilterOnly } = args.fixed(findOptionsOf, findOptionsOf, findOptionsOf)
+  const filter = isFilterOnly ? args.value('filter') : undefined
+  const equality = filter === undefined ? null : soleEquality(filter, '_id')
+  if (equality === null || collection.defaultCollation !== null || !ownsId(ownership, equality)) return null
+  const document = collection.findById(equality.value)?.document ?? null
+  collection.indexes()[0]!.usage.ops++
+  if (document !== null) host.statistics.queries.foundById()
+  return new OneDocument(document)
+}
+
+/** Does the `_id` tell that the shard owns the document? No orphan has a key that its shard owns. */
+function ownsId(ownership: OwnershipFilter | null, id: SoleEquality): boolean {
+  if (ownership === null) return true
+  const { paths } = ownership.placement.shardKey
+  return paths.length === 1 && paths[0] === id.path && ownership.ownsValues(id)
+}
+
+/** At its end as soon as the document is given out, as the stage IDHACK is. */
+class OneDocument implements CursorSource {
+  #document: Uint8Array | null
+  #ended: boolean
+
+  constructor(document: Uint8Array | null) {
+    this.#document = document
+    this.#ended = false
+  }
+
+  get isEOF(): boolean {
+    return this.#ended
+  }
+
+  next(): Uint8Array | null {
+    const document = this.#document
+    this.#document = null
+    this.#ended = true
+    return document
+  }
+}

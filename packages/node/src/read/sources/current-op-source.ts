@@ -1,0 +1,25 @@
+import {
+  listSource,
+  parseCurrentOpOptions,
+  currentOperations,
+  type IdleCursor,
+  checkAdminDatabase,
+} from '@shardlab/member'
+import type { NodeHost } from '../../host/node-host.js'
+import type { NodeStageSource } from './source.js'
+
+/** Server: document_source_current_op.cpp. */
+export const currentOpSource: NodeStageSource = {
+  name: '$currentOp',
+  open({ invocation: { host, routed }, ns, argument }) {
+    checkAdminDatabase(ns)
+    const options = parseCurrentOpOptions(argument)
+    return listSource(currentOperations(host, options, idleCursorsOf(host), routed === null ? null : host.role.setName))
+  },
+}
+
+function* idleCursorsOf({ cursors }: NodeHost): Generator<IdleCursor> {
+  for (const { id, ns, lastUsedMs, noTimeout, tailable, waiting } of cursors)
+    if (waiting === null)
+      yield { id, ns, lastUsedMs, noTimeout, tailable: tailable !== 'no', awaitData: tailable === 'await-data' }
+}

@@ -1,0 +1,166 @@
+/**
+ * Which statements of each session's newest retryable write have been executed, so that a repeated one is answered
+ * instead of run again. Built from the log alone: replaying it rebuilds the history.
+ * Server: transaction_participant, session_catalog; manual: core/retryable-writes.
+ */
+import { CommandError, findField } from '@shardlab/bson'
+import type { LogEntry } from '@shardlab/storage'
+import { SessionCatalog, type SessionKey } from '@shardlab/member'
+import { decodeSessionsImage, isSessionsImage } from './sessions-image.js'
+import type { ExecutedStatement, RetryHistoryImage } from './executed-statement.js'
+import { InsertedRun } from './inserted-run.js'
+
+type Statements = Map<number, ExecutedStatement | InsertedRun>
+
+function statementOf(known: ExecutedStatement | InsertedRun, stmtId: number): ExecutedStatement {
+  return known instanceof InsertedRun ? known.statement(stmtId) : known
+}
+
+interface SessionHistory {
+  /** Only the history that holds this very object may add to the statements. */
+  readonly owner: object
+  readonly txnNumber: bigint
+  readonly statements: Statements
+}
+
+/** A write whose document moved to another shard was the only statement of its command; an entry that changes nothing tells of it. */
+function becameTransaction({ statements }: SessionHistory): boolean {
+  for (const [stmtId, known] of statements) return statementOf(known, stmtId).op === 'n'
+  return false
+}
+
+export class RetryHistory {
+  readonly #sessions = new Map<SessionKey, SessionHistory>()
+  #owner: object = {}
+  readonly #isForgetful: boolean
+
+  /** @param isForgetful a defect built in on purpose: it never knows of an executed statement */
+  constructor(isForgetful = false) {
+    this.#isForgetful = isForgetful
+  }
+
+  /**
+   * Called before a retryable write runs.
+   * @throws CommandError 225 TransactionTooOld when the session has gone on to a newer number, 217 IncompleteTransactionHistory when the
+   *   write with this number was finished as a transaction, which nobody can answer again
+   */
+  begin(key: SessionKey, txnNumber: bigint): void {
+    const history = this.#sessions.get(key)
+    if (history !== undefined && txnNumber < history.txnNumber) {
+      throw new CommandError(
+        'TransactionTooOld',
+        `Retryable write with txnNumber ${txnNumber} is prohibited on session because a newer retryable write with txnNumber ${history.txnNumber} has already started on this session.`,
+      )
+    }
+    if (history !== undefined && txnNumber === history.txnNumber && becameTransaction(history)) {
+      throw new CommandError(
+        'IncompleteTransactionHistory',
+        'Cannot retry a retryable write that has been converted into a transaction',
+      )
+    }
+    if (history === undefined || txnNumber > history.txnNumber) this.#set(key, txnNumber)
+  }
+
+  /** What the statement did when it was executed before; undefined when it was not. */
+  executed(key: SessionKey, txnNumber: bigint, stmtId: number): ExecutedStatement | undefined {
+    const history = this.#sessions.get(key)
+    if (history?.txnNumber !== txnNumber || this.#isForgetful) return undefined
+    const known = history.statements.get(stmtId)
+    return known && statementOf(known, stmtId)
+  }
+
+  /** Takes note of a log entry that was applied: of its own statement, or of those that another member has executed and handed over. */
+  record(entry: LogEntry): void {
+    if (entry.op === 'n' && isSessionsImage(entry.object)) this.#merge(decodeSessionsImage(entry.object))
+    if (entry.session === null || entry.op === 'c') return
+    const { key } = SessionCatalog.parse(entry.session.lsid)
+    const { txnNumber } = entry.session
+    // What other members finish may come after the session has gone on.
+    if ((this.#sessions.get(key)?.txnNumber ?? txnNumber) > txnNumber) return
+    const statements = this.#statementsOf(key, txnNumber)
+    const image = entry.session.image ?? null
+    const insertedId = entry.op === 'i' ? findField(entry.object, '_id') : undefined
+    for (const stmtId of entry.session.stmtIds)
+      statements.set(stmtId, {
+        op: entry.op,
+        insertedId: insertedId?.detached() ?? null,
+        // The document may be a view on a message or a block of the log, which must not stay alive for it.
+        image: image === null ? null : { kind: image.kind, document: new Uint8Array(image.document) },
+      })
+  }
+
+  /** Takes note of documents that were inserted together, one by each statement. */
+  recordInserts(
+    key: SessionKey,
+    txnNumber: bigint,
+    stmtIds: readonly number[],
+    documents: readonly Uint8Array[],
+  ): void {
+    if ((this.#sessions.get(key)?.txnNumber ?? txnNumber) > txnNumber) return
+    const statements = this.#statementsOf(key, txnNumber)
+    const run = new InsertedRun(stmtIds, documents)
+    for (const stmtId of stmtIds) statements.set(stmtId, run)
+  }
+
+  forget(key: SessionKey): void {
+    this.#sessions.delete(key)
+  }
+
+  /** What is known of sessions, for a checkpoint or another member. Default: all of them. */
+  export(keys: Iterable<SessionKey> = this.#sessions.keys()): RetryHistoryImage {
+    const image: Mutable<RetryHistoryImage> = []
+    for (const key of keys) {
+      const history = this.#sessions.get(key)
+      if (history === undefined) continue
+      const statements = [...history.statements].map(([stmtId, known]) => ({ stmtId, ...statementOf(known, stmtId) }))
+      image.push({ key, txnNumber: history.txnNumber, statements })
+    }
+    return image
+  }
+
+  /** The newer number of a session counts; statements of the same number add up. */
+  #merge(image: RetryHistoryImage): void {
+    for (const { key, txnNumber, statements } of image) {
+      if ((this.#sessions.get(key)?.txnNumber ?? txnNumber) > txnNumber) continue
+      const kept = this.#statementsOf(key, txnNumber)
+      for (const { stmtId, ...executed } of statements) if (!kept.has(stmtId)) kept.set(stmtId, executed)
+    }
+  }
+
+  /** A history of its own with the same contents. Costs no more than the number of sessions: what a session did is copied when it goes on. */
+  clone(): RetryHistory {
+    const copy = new RetryHistory(this.#isForgetful)
+    copy.adopt(this)
+    return copy
+  }
+
+  /** Becomes a {@link clone} of another history; what it held before is dropped. */
+  adopt(other: RetryHistory): void {
+    other.#owner = {}
+    this.#sessions.clear()
+    for (const [key, history] of other.#sessions) this.#sessions.set(key, history)
+  }
+
+  /** The statements of the session's write with this number, to be added to. */
+  #statementsOf(key: SessionKey, txnNumber: bigint): Statements {
+    const known = this.#sessions.get(key)
+    if (known?.txnNumber !== txnNumber) return this.#set(key, txnNumber)
+    return known.owner === this.#owner ? known.statements : this.#set(key, txnNumber, known.statements)
+  }
+
+  #set(key: SessionKey, txnNumber: bigint, executed?: Iterable<[number, ExecutedStatement | InsertedRun]>): Statements {
+    const statements: Statements = new Map(executed)
+    this.#sessions.set(key, { owner: this.#owner, txnNumber, statements })
+    return statements
+  }
+
+  import(image: RetryHistoryImage): void {
+    this.#sessions.clear()
+    for (const { key, txnNumber, statements } of image) {
+      const executed = statements.map(({ stmtId, ...statement }): [number, ExecutedStatement] => [stmtId, statement])
+      this.#set(key, txnNumber, executed)
+    }
+  }
+}
+
+type Mutable<T extends readonly unknown[]> = T[number][]

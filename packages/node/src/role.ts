@@ -1,1 +1,0 @@
-export type { Access, Entrant, IndexRules, NodeRole, RoutedBy } from './host/node-host.js'

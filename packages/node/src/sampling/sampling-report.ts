@@ -1,1 +1,0 @@
-export type { SampledWrites } from '../host/node-host.js'

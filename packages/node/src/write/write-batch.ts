@@ -1,0 +1,89 @@
+/**
+ * What the write commands have in common: a batch of statements run in order, each once, stopping where the server stops.
+ * Server: write_ops_exec.cpp.
+ */
+import { CommandError, type DocumentWriter } from '@shardlab/bson'
+import type { LogSession } from '@shardlab/storage'
+import { type WriteKind, statementsOf, writeRetriedStmtIds } from '@shardlab/member'
+import type { ExecutedStatement } from '../retry/executed-statement.js'
+import { checkCollectionUuid } from '../ddl/collection-uuid.js'
+import { failsBatch, isStaleError, writeWriteErrors, type WriteError } from './write-errors.js'
+import { writeScope, type WriteScope } from './write-scope.js'
+import type { NodeInvocation, RetryableWrite } from '../host/node-host.js'
+
+/** Most statements that are run together, and fewest that are tried. */
+const runTogetherMax = 1000
+const runTogetherMin = 4
+
+/** What one kind of write does with its statements. */
+export interface StatementRunner {
+  readonly kind: WriteKind
+  /** Runs one; `session` goes into its log entries. @throws CommandError what becomes a write error */
+  run(statement: Uint8Array, index: number, scope: WriteScope, session: LogSession | null): void
+  /**
+   * Runs statements from position `from` on, at most so many, as long as they can be run together. @returns how many were run. Absent: each is run
+   * by itself.
+   */
+  runMany?(statements: readonly Uint8Array[], from: number, limit: number, scope: WriteScope): number
+  /** The statement has been run before: takes its result into account without running it. */
+  repeat(executed: ExecutedStatement, index: number): void
+}
+
+/** Writes `writeErrors` and `retriedStmtIds` of a batch that was run. */
+export type BatchTail = (writer: DocumentWriter) => DocumentWriter
+
+/** @throws CommandError those of {@link statementsOf}, and what the role refuses the whole command with */
+export async function runWriteBatch(invocation: NodeInvocation, runner: StatementRunner): Promise<BatchTail> {
+  const { host, args, db, retryable } = invocation
+  const ns = args.namespace(db)
+  const statements = statementsOf(invocation, runner.kind)
+  const ordered = args.bool('ordered') ?? true
+  const entered = host.role.enter(ns, invocation)
+  const scope = writeScope(invocation, ns, entered instanceof Promise ? await entered : entered)
+  checkCollectionUuid(host, ns, args)
+  const errors: WriteError[] = []
+  const retried: number[] = []
+  const sampling = runner.kind === 'update' && host.sampling?.isActive === true ? host.sampling : null
+  let together = runTogetherMax
+  for (let index = 0; index < statements.length; index++) {
+    if (runner.runMany !== undefined && index + 1 < statements.length) {
+      const done = runner.runMany(statements, index, together, scope)
+      // What stopped it may come again: preparing more than has been of use would be for nothing.
+      together = Math.min(runTogetherMax, Math.max(runTogetherMin, 2 * done))
+      index += done
+      if (index === statements.length) break
+    }
+    try {
+      const stmtId = retryable?.stmtId(index) ?? index
+      const executed =
+        retryable === null ? undefined : host.retries.executed(retryable.session.key, retryable.txnNumber, stmtId)
+      if (executed !== undefined) {
+        retried.push(stmtId)
+        runner.repeat(executed, index)
+        continue
+      }
+      sampling?.statementBegins(ns, statements[index]!, invocation)
+      runner.run(statements[index]!, index, scope, logSession(retryable, stmtId))
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error
+      if (failsBatch(error)) {
+        await host.flush()
+        throw error
+      }
+      errors.push({ index, error })
+      if (ordered || isStaleError(error)) break
+    }
+  }
+  await host.flush()
+  return (writer) => {
+    writeWriteErrors(writer, errors, host.behaviours.writeErrorMessageFirst)
+    return writeRetriedStmtIds(writer, retried)
+  }
+}
+
+/** What a log entry tells of the retryable write that caused it; null when there is none. */
+export function logSession(retryable: RetryableWrite | null, stmtId: number): LogSession | null {
+  return retryable === null
+    ? null
+    : { lsid: retryable.session.document, txnNumber: retryable.txnNumber, stmtIds: [stmtId] }
+}

@@ -1,0 +1,43 @@
+/** Storing a new document. Server: collection_write_path.cpp. */
+import { CommandError, DocumentWriter, findField, type RawValue } from '@shardlab/bson'
+import type { Collection, LogSession } from '@shardlab/storage'
+import type { NodeHost } from '../host/node-host.js'
+import { checkDocument } from '../validation/check-document.js'
+import { collectionForWrite } from '../ddl/namespace.js'
+import type { WriteScope } from './write-scope.js'
+
+/**
+ * Stores a document that has been fixed: creates its collection where the write may do so, checks the validator and makes
+ * room in a capped collection. Returns its `_id`.
+ * @throws CommandError 121 DocumentValidationFailure, 2 BadValue for one that no capped collection can hold, and those of the engine
+ */
+export function insertDocument(scope: WriteScope, document: Uint8Array, session: LogSession | null): RawValue {
+  const { invocation, ns, bypassValidation } = scope
+  const { host } = invocation
+  host.requireRoom(document.length)
+  const collection = collectionForWrite(invocation, ns)
+  checkDocument(host, collection, document, { bypass: bypassValidation })
+  const { capped } = collection
+  if (capped !== null && document.length > capped.sizeBytes)
+    throw new CommandError('BadValue', 'object to insert exceeds cappedMaxSize')
+  const id = findField(document, '_id')!
+  host.apply({ op: 'i', ns, uuid: collection.uuid, object: document, id, session })
+  if (capped !== null) removeOverflow(host, collection)
+  return id
+}
+
+/** Removes the oldest documents of a capped collection that is beyond its limits. */
+function removeOverflow(host: NodeHost, collection: Collection): void {
+  for (const { document } of collection.cappedOverflow()) removeDocument(host, collection, document, null)
+}
+
+/** Removes a stored document. */
+export function removeDocument(
+  host: NodeHost,
+  { ns, uuid }: Collection,
+  document: Uint8Array,
+  session: LogSession | null,
+): void {
+  const id = findField(document, '_id')!
+  host.apply({ op: 'd', ns, uuid, object: new DocumentWriter(64).value('_id', id).finish(), id, session })
+}

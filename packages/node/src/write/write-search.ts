@@ -1,0 +1,76 @@
+/** The documents that a statement is about. Server: get_executor.cpp, getExecutorUpdate and getExecutorDelete. */
+import { BsonType, documentValue, isEmptyDocument, type RawValue, type StringComparator } from '@shardlab/bson'
+import { compileFilter, parseSort, soleEquality, type EvaluationContext, type Filter } from '@shardlab/query'
+import { executePlan, planQuery, type Collection } from '@shardlab/storage'
+import type { ModifyStatement } from '@shardlab/member'
+import { checkTableScan } from '../read/table-scan.js'
+import type { WriteScope } from './write-scope.js'
+
+/** The filter of a statement. One that names an `_id` and nothing else is compiled only when more than that is asked for. */
+export class StatementFilter {
+  /** The `_id` when the filter is nothing but that: the server plans nothing for it either. */
+  readonly id: RawValue | null
+  readonly #document: Uint8Array
+  readonly #context: EvaluationContext
+  #compiled: Filter | null = null
+
+  /** @throws CommandError what the filter is refused with */
+  constructor(document: Uint8Array, context: EvaluationContext) {
+    this.#document = document
+    this.#context = context
+    const sole = soleEquality(documentValue(document), '_id')
+    this.id =
+      sole !== null && matchesOne(sole.value, context.strings) ? sole.value : onlyId(this.filter, context.strings)
+  }
+
+  get filter(): Filter {
+    return (this.#compiled ??= compileFilter(this.#document, this.#context))
+  }
+}
+
+/**
+ * All of them before the first change: a changed document must not be met again. Without `multi` one at most.
+ * @throws CommandError what a hint and a sort are refused with
+ */
+export function documentsToModify(
+  { access: { ownership }, invocation: { host } }: WriteScope,
+  collection: Collection,
+  { multi, hint, sort }: ModifyStatement,
+  statementFilter: StatementFilter,
+  { strings }: EvaluationContext,
+): Uint8Array[] {
+  const id = hint === undefined && sort === undefined ? statementFilter.id : null
+  if (id !== null) {
+    const document = collection.findById(id)?.document
+    if (document !== undefined) host.statistics.queries.foundById()
+    return document === undefined || ownership?.owns(document) === false ? [] : [document]
+  }
+  const plan = planQuery(collection, {
+    filter: statementFilter.filter,
+    ...(hint === undefined ? {} : { hint }),
+    ...(sort === undefined || isEmptyDocument(sort) ? {} : { sort: parseSort(sort) }),
+    ...(multi ? {} : { limit: 1 }),
+    ...(strings === undefined ? {} : { strings }),
+  })
+  checkTableScan(host, plan, hint)
+  const executor = executePlan(plan, ownership === null ? {} : { rowFilter: (document) => ownership.owns(document) })
+  const documents: Uint8Array[] = []
+  for (let record = executor.next(); record !== null; record = executor.next()) {
+    documents.push(record.document)
+    if (!multi) break
+  }
+  host.statistics.queries.ran(plan.root, executor)
+  return documents
+}
+
+function onlyId({ root }: Filter, strings: StringComparator | undefined): RawValue | null {
+  if (root.kind !== 'comparison' || root.operator !== 'eq' || root.path !== '_id') return null
+  return matchesOne(root.value, strings) ? root.value : null
+}
+
+/** Others match no document that way, match several, or match what the collation says. */
+function matchesOne(value: RawValue, strings: StringComparator | undefined): boolean {
+  return (
+    value.isNumber() || value.type === BsonType.objectId || (value.type === BsonType.string && strings === undefined)
+  )
+}
