@@ -3,7 +3,7 @@ import { CommandArguments } from '@shardlab/actor'
 import { DocumentWriter, FieldIterator, type RawValue } from '@shardlab/bson'
 import { aggregateSpec } from '@shardlab/member'
 import type { ForeignRead } from '@shardlab/query'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 
 /**
  * The part of the pipeline that members run.

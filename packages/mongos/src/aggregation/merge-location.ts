@@ -13,7 +13,7 @@ import {
   type OuterStage,
 } from '@shardlab/query'
 import type { CollectionPlacement } from '@shardlab/sharding'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { isConfigDatabase } from '../routing/route.js'
 
 /** As explain names it. */

@@ -2,7 +2,7 @@
 import { DocumentWriter } from '@shardlab/bson'
 import type { BufferedCursor } from '../cursors/remote-cursor.js'
 import type { RemoteCommand } from '../remote/remote.js'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { bodyForMerger } from './aggregate-body.js'
 import type { SplitPlan } from './plan-aggregate.js'
 import type { Planned } from './planned.js'

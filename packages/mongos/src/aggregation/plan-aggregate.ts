@@ -9,7 +9,7 @@ import {
   type SplitPipeline,
 } from '@shardlab/query'
 import type { DatabaseEntry } from '../catalog/database-entry.js'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { isConfigDatabase, placementOf, soleMember, type Route } from '../routing/route.js'
 import { targetRead } from '../routing/target-read.js'
 import { mongosStageSources } from '../sources/mongos-sources.js'

@@ -1,7 +1,7 @@
 /** An aggregate that has its place, and the commands of its members. */
 import type { EvaluationContext, Pipeline } from '@shardlab/query'
 import type { TimeLimit } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import type { BufferedCursor } from '../cursors/remote-cursor.js'
 import { establishCursors } from '../reads/open-cursor.js'
 import type { RemoteCommand } from '../remote/remote.js'

@@ -2,7 +2,7 @@ import { uuidV4 } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import { temporaryOptions, uuidText, type WriteSink } from '@shardlab/member'
 import type { EvaluationContext } from '@shardlab/query'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { createWhereDatabaseIs } from '../commands/create.js'
 import { isConfigDatabase } from '../routing/route.js'
 

@@ -20,7 +20,7 @@ import {
   writeResults,
 } from '@shardlab/member'
 import { compilePipeline, evaluateDocuments, parseSort, type PipelineRun } from '@shardlab/query'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { readCursorReply, writeEmptyCursor } from '../cursors/cursor-reply.js'
 import type { DocumentStream } from '../cursors/document-stream.js'
 import { PipelineStream } from '../cursors/pipeline-stream.js'

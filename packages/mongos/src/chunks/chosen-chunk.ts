@@ -2,7 +2,7 @@
 import { CommandError, compareDocuments } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import { formatRange, type Chunk, type CollectionPlacement, type ShardKeyPattern } from '@shardlab/sharding'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { chunkAt, keyOfQuery, normalisedKey } from './sharded-collection.js'
 
 /** The codes under which a command refuses what names no chunk. */

@@ -10,7 +10,7 @@ import {
   type ShardKeyPattern,
 } from '@shardlab/sharding'
 import { databaseNameOf } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { withRoute } from '../routing/stale-loop.js'
 
 /** The namespace in the command's own field. Server: parseNsFullyQualified. @throws CommandError 2 BadValue, 73 InvalidNamespace */

@@ -1,6 +1,6 @@
 import { configAddress } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
-import type { MongosInvocation } from './invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 
 /** Switches the balancer for the whole cluster. @throws CommandError of the config server or of the way to it */

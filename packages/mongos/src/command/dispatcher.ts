@@ -37,9 +37,8 @@ import {
   type FailableCommand,
 } from '@shardlab/member'
 import { checkOpQueryCommand } from '@shardlab/wire'
-import type { MongosHost } from '../host/mongos-host.js'
+import type { MongosHost, MongosInvocation } from '../host/mongos-host.js'
 import { runOnResolved, runResolvingViews } from '../views/run-resolving-views.js'
-import type { MongosInvocation } from './invocation.js'
 import { Operation } from './operation.js'
 import { runSnapshotRead } from './snapshot-read.js'
 import { withoutStateChanges } from './state-changes.js'

@@ -1,6 +1,6 @@
 import { balancerAddress } from '@shardlab/actor'
 import { CommandError, DocumentWriter, encode, type Document } from '@shardlab/bson'
-import type { MongosInvocation } from './invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 
 /**

@@ -1,7 +1,7 @@
 /** What hello and its older forms answer. Server: cluster_hello_cmd.cpp, mongos_topology_coordinator.cpp. */
 import { BsonType, CommandError, compareBytes, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
 import { noteMetadata, writeAgreedCompression, writeHelloLimits } from '@shardlab/member'
-import type { MongosInvocation } from './invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 
 /** Changes only when the process ends, and then nobody asks. */
 const topologyCounter = 0n

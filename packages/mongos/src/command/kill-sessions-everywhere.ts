@@ -3,7 +3,7 @@ import { DocumentWriter } from '@shardlab/bson'
 import { killSessionsHere, type SessionPredicate } from '@shardlab/member'
 import { askAll } from '../reads/ask-all.js'
 import { configCommand } from '../routing/primary.js'
-import type { MongosInvocation } from './invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 
 /** Kills on this router, and has every shard and the config server run the same command. Server: kill_sessions_remote.cpp. */
 export async function killSessionsEverywhere(

@@ -5,7 +5,7 @@ import { collectionUuidOf } from '@shardlab/member'
 import { ShardKeyPattern } from '@shardlab/sharding'
 import { raise } from '../remote/command-reply.js'
 import { withDatabase } from '../routing/primary.js'
-import type { MongosInvocation } from './invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { reshardedNamespace } from './resharding-arguments.js'
 
 /** What stands for the shard key of a collection that is not sharded. */

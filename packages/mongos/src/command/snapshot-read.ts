@@ -2,7 +2,7 @@
 import { CommandArguments, type CommandRow, type TimestampPair } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator } from '@shardlab/bson'
 import { withAtClusterTime } from '@shardlab/member'
-import type { MongosInvocation } from './invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { again, retryStale } from '../routing/retry-stale.js'
 
 /**

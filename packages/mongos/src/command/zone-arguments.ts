@@ -10,7 +10,7 @@ import {
   type RawValue,
 } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
-import type { MongosInvocation } from './invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 
 /** @throws CommandError 14 TypeMismatch, 4 NoSuchKey */
 export function zoneArguments({ args }: MongosInvocation): { shard: string; zone: string } {

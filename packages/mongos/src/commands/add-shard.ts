@@ -1,6 +1,6 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, typeName } from '@shardlab/bson'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 
 /** Server: cluster_add_shard_cmd.cpp, add_shard_request_type.cpp. */

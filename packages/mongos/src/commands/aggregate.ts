@@ -1,7 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { aggregateSpec, batchSizeOf, checkCursorArgument } from '@shardlab/member'
 import { runAggregate } from '../aggregation/run-aggregate.js'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { explainItself } from '../explain/explain-pipeline.js'
 
 export const aggregate: CommandRow<MongosInvocation> = {

@@ -2,7 +2,7 @@ import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError } from '@shardlab/bson'
 import { checkAnalysedNamespace } from '@shardlab/member'
 import { ShardKeyPattern } from '@shardlab/sharding'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import type { AnalysisOptions } from '../query-analysis/analysis.js'
 import { analyzeKey } from '../query-analysis/analyze-key.js'
 

@@ -1,5 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { setBalancerMode } from '../command/balancer-mode.js'
 
 export const balancerStart: CommandRow<MongosInvocation> = {

@@ -1,6 +1,6 @@
 import { balancerAddress, type CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 
 export const balancerStatus: CommandRow<MongosInvocation> = {
   name: 'balancerStatus',

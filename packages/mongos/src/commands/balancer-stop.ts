@@ -1,6 +1,6 @@
 import { balancerAddress, type CommandRow } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { setBalancerMode } from '../command/balancer-mode.js'
 
 /** Pause between two looks at the round that is running. */

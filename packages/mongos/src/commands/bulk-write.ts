@@ -1,7 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { documentValue, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
 import { bulkWriteSpec, type BulkWriteOp } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { sampleWrites } from '../query-analysis/sampled-writes.js'
 import { BatchWriteExecutor } from '../writes/batch-write-executor.js'
 import { withId } from '../writes/document-ids.js'

@@ -1,7 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, emptyDocument, findField } from '@shardlab/bson'
 import { batchSizeOf, listSource } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { checkCluster } from '../consistency/check-cluster.js'
 import { checkDatabase } from '../consistency/check-database.js'
 import { SourceStream } from '../cursors/source-stream.js'

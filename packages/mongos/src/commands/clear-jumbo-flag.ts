@@ -3,7 +3,7 @@ import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { namespaceArgument } from '@shardlab/member'
 import { chunkOfQuery, chunkWithBounds, type ChunkRefusals } from '../chunks/chosen-chunk.js'
 import { withShardedCollection } from '../chunks/sharded-collection.js'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 
 const refusals: ChunkRefusals = { noKey: 51260, badBounds: null, noChunk: 51261 }

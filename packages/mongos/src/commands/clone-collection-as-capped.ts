@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { cloneCollectionAsCappedSpec } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { onUnsharded } from '../routing/unsharded-only.js'
 
 export const cloneCollectionAsCapped: CommandRow<MongosInvocation> = {

@@ -1,7 +1,7 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { collModSpec } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { configCommand, passThrough } from '../routing/primary.js'
 import { rawReplies } from '../routing/raw-replies.js'
 import { routedCommand, soleMember } from '../routing/route.js'

@@ -1,7 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, FieldIterator, findField, type RawValue } from '@shardlab/bson'
 import { collStatsSpec, writeNumber, writeEmptyStorageStats } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import type { Behaviours } from '@shardlab/sharding'
 import { askAll } from '../reads/ask-all.js'
 import { owningMembers } from '../routing/owning-members.js'

@@ -1,7 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { checkAnalysedNamespace } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 import { withDatabase } from '../routing/primary.js'
 

@@ -1,7 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
 import { countBounds, countSpec, writeCount } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { askAll } from '../reads/ask-all.js'
 import { routedCommand, type Route } from '../routing/route.js'
 import { withRoute } from '../routing/stale-loop.js'

@@ -1,7 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { findField, type DocumentWriter } from '@shardlab/bson'
 import { refuseTemporary, createSpec } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { configCommand, configMemberOf, passThrough, primaryCommand, withDatabase } from '../routing/primary.js'
 
 export const create: CommandRow<MongosInvocation> = {

@@ -1,7 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { currentOpSpec } from '@shardlab/member'
 import { DocumentWriter, findField } from '@shardlab/bson'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { documentsIn } from '../remote/command-reply.js'
 import { askAll } from '../reads/ask-all.js'
 import { configCommand } from '../routing/primary.js'

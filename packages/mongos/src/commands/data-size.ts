@@ -1,7 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter, findField } from '@shardlab/bson'
 import { databaseNameOf, dataSizeSpec, namespaceArgument } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { askAll } from '../reads/ask-all.js'
 import { owningMembers } from '../routing/owning-members.js'
 import { routedCommand } from '../routing/route.js'

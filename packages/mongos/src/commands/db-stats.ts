@@ -1,7 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
 import { dbStatsSpec, writeNumber } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { copyReplyFields } from '../remote/command-reply.js'
 import { askAll } from '../reads/ask-all.js'
 import { configCommand } from '../routing/primary.js'

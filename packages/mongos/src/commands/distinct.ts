@@ -1,7 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { elementsOf, findField, type DocumentWriter } from '@shardlab/bson'
 import { compileDistinct, distinctSpec, DistinctValues, evaluationOf, writeValues } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { copyReplyFields, replyWriterFor } from '../remote/command-reply.js'
 import { askAll } from '../reads/ask-all.js'
 import { placementOf, routedCommand, type Route } from '../routing/route.js'

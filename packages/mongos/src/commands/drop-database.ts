@@ -1,7 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { dropDatabaseSpec } from '@shardlab/member'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 import { withDatabase } from '../routing/primary.js'
 import { isConfigDatabase } from '../routing/route.js'

@@ -1,6 +1,6 @@
 import { checkDatabaseName, checkFields, type CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, findField, noCode, typeName } from '@shardlab/bson'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 
 export const enableSharding: CommandRow<MongosInvocation> = {
   name: 'enableSharding',

@@ -8,7 +8,7 @@ import {
   unknownCommand,
   verbosityOf,
 } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { explainPipeline } from '../explain/explain-pipeline.js'
 import { explainOnShards } from '../explain/explain-on-shards.js'
 

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { findAndModifySpec, readFindAndModify, checkLet } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { sampleFindAndModify } from '../query-analysis/sampled-writes.js'
 import { runFindAndModify } from '../writes/find-and-modify.js'
 

@@ -13,7 +13,7 @@ import {
 } from '@shardlab/member'
 import { parseSort, type SortPattern } from '@shardlab/query'
 import type { Targeting } from '@shardlab/sharding'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { writeEmptyCursor } from '../cursors/cursor-reply.js'
 import { ResultsMerger } from '../cursors/results-merger.js'
 import { SkipLimitStream } from '../cursors/skip-limit-stream.js'

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, typeName } from '@shardlab/bson'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 
 export const flushRouterConfig: CommandRow<MongosInvocation> = {
   name: 'flushRouterConfig',

@@ -1,7 +1,7 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import { getDefaultRWConcernSpec, writeConcernDefaults } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { configCommand, passThrough } from '../routing/primary.js'
 
 export const getDefaultRWConcern: CommandRow<MongosInvocation> = {

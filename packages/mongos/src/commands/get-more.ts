@@ -8,7 +8,7 @@ import {
   getMoreNamespace,
   getMoreSpec,
 } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 
 export const getMore: CommandRow<MongosInvocation> = {
   ...getMoreSpec,

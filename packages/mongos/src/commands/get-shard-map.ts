@@ -1,6 +1,6 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 
 /** Server: get_shard_map_cmd.cpp, ShardRegistry::toBSON. */
 export const getShardMap: CommandRow<MongosInvocation> = {

@@ -3,9 +3,8 @@ import { arrayIndexName, BsonType, CommandError, compareDocuments, DocumentWrite
 import { parseChunk } from '@shardlab/sharding'
 import { databaseNameOf, getShardVersionSpec } from '@shardlab/member'
 import type { DatabaseEntry } from '../catalog/database-entry.js'
-import type { MongosInvocation } from '../command/invocation.js'
 import type { Operation } from '../command/operation.js'
-import type { RoutingHost } from '../host/mongos-host.js'
+import type { MongosInvocation, RoutingHost } from '../host/mongos-host.js'
 
 /** Server: cluster_get_shard_version_cmd.cpp. */
 export const getShardVersion: CommandRow<MongosInvocation> = {

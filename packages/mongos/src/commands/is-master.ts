@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { isMasterSpec } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { writeHello } from '../command/hello-reply.js'
 
 export const isMaster: CommandRow<MongosInvocation> = {

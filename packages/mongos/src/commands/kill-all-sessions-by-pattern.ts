@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { sessionsByPattern, killAllSessionsByPatternSpec } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { killSessionsEverywhere } from '../command/kill-sessions-everywhere.js'
 
 export const killAllSessionsByPattern: CommandRow<MongosInvocation> = {

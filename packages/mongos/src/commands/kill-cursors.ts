@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { closeCursors, killCursorsSpec } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 
 export const killCursors: CommandRow<MongosInvocation> = {
   ...killCursorsSpec,

@@ -1,7 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, typeName } from '@shardlab/bson'
 import { operationIdOf, killOpSpec } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { ask } from '../routing/scatter.js'
 
 /** Server: cluster_kill_op.cpp. */

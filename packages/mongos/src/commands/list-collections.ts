@@ -1,6 +1,6 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { batchSizeOf, listCollectionsSpec } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { writeEmptyCursor } from '../cursors/cursor-reply.js'
 import { openOnOne } from '../reads/open-cursor.js'
 import { configCommand, primaryCommand, withDatabase } from '../routing/primary.js'

@@ -1,7 +1,7 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { DocumentWriter, findField } from '@shardlab/bson'
 import { listDatabasesSpec } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { documentsIn } from '../remote/command-reply.js'
 import { configCommand } from '../routing/primary.js'
 import { isConfigDatabase } from '../routing/route.js'

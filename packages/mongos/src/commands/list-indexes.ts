@@ -1,7 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import { batchSizeOf, listIndexesSpec } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { openOnOne } from '../reads/open-cursor.js'
 import { routedCommand, soleMember } from '../routing/route.js'
 import { withRoute } from '../routing/stale-loop.js'

@@ -1,7 +1,7 @@
 import { configAddress, type CommandArguments, type CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, typeName, type RawValue } from '@shardlab/bson'
 import { namespaceArgument } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 
 /** Server: cluster_merge_all_chunks_on_shard_cmd.cpp. */

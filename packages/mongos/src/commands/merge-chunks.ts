@@ -3,7 +3,7 @@ import { DocumentWriter, isEmptyDocument } from '@shardlab/bson'
 import { badBoundsText, normalisedBounds } from '../chunks/chosen-chunk.js'
 import { optionalDocuments, refusal } from '../chunks/legacy-arguments.js'
 import { chunkAt, qualifiedNamespace, withShardedCollection } from '../chunks/sharded-collection.js'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 
 /** Server: cluster_merge_chunks_cmd.cpp. */

@@ -12,7 +12,7 @@ import {
 import type { Chunk, CollectionPlacement } from '@shardlab/sharding'
 import { chunkOfQuery, chunkWithBounds, type ChunkRefusals } from '../chunks/chosen-chunk.js'
 import { qualifiedNamespace, withShardedCollection } from '../chunks/sharded-collection.js'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 
 const fields: FieldSpecs = {

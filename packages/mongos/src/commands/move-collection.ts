@@ -1,5 +1,5 @@
 import type { CommandRow } from '@shardlab/actor'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { gatherOnShard } from '../command/run-resharding.js'
 
 /** Server: cluster_move_collection_cmd.cpp. */

@@ -1,6 +1,6 @@
 import { checkDatabaseName, checkFields, type CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter } from '@shardlab/bson'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 import { withDatabase } from '../routing/primary.js'
 

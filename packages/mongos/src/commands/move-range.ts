@@ -1,7 +1,7 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { qualifiedNamespace } from '../chunks/sharded-collection.js'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 
 /** Server: cluster_move_range_cmd.cpp. */

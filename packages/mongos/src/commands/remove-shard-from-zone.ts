@@ -1,6 +1,6 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { zoneArguments } from '../command/zone-arguments.js'
 import { raise } from '../remote/command-reply.js'
 

@@ -1,7 +1,7 @@
 import { configAddress, type CommandRow, type ReplyOf } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, typeName } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 
 /** Server: cluster_remove_shard_cmd.cpp, configsvr_remove_shard_command.cpp. */

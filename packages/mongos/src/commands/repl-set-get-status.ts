@@ -1,7 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { replSetGetStatusSpec } from '@shardlab/member'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 
 export const replSetGetStatus: CommandRow<MongosInvocation> = {
   ...replSetGetStatusSpec,

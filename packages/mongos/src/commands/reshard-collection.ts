@@ -1,7 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import { reshardCollectionFields } from '@shardlab/sharding'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { reshardedNamespace } from '../command/resharding-arguments.js'
 import { runResharding } from '../command/run-resharding.js'
 

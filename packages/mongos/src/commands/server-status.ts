@@ -1,7 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { writeServerStatus, type StatusMetrics, type StatusSection, serverStatusSpec } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
-import type { MongosHost } from '../host/mongos-host.js'
+import type { MongosHost, MongosInvocation } from '../host/mongos-host.js'
 
 /** Sections of a router beside those of every member. */
 const sections: readonly StatusSection<MongosHost>[] = [

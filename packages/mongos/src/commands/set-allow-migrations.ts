@@ -1,7 +1,7 @@
 import { configAddress, isGenericArgument, type CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, fieldsOf } from '@shardlab/bson'
 import { databaseNameOf } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 
 /** Server: cluster_set_allow_migrations_command.cpp, set_allow_migrations_coordinator.cpp. */

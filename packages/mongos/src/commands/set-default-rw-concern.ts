@@ -1,6 +1,6 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { setDefaultRWConcernSpec } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { configCommand, passThrough } from '../routing/primary.js'
 
 export const setDefaultRWConcern: CommandRow<MongosInvocation> = {

@@ -1,7 +1,7 @@
 import { CommandArguments, configAddress, isGenericArgument, type CommandRow, type FieldSpecs } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, fieldsOf, typeName } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 
 const fields: FieldSpecs = { confirm: 'bool', downgradeOnDiskChanges: 'bool', fromConfigServer: 'bool' }

@@ -1,7 +1,7 @@
 import { checkCollectionName, checkDatabaseName, checkFields, type CommandRow, type FieldSpecs } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, noCode, typeName } from '@shardlab/bson'
 import { shardCollectionFields } from '@shardlab/sharding'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 import { withDatabase } from '../routing/primary.js'
 

@@ -2,7 +2,7 @@
 import { clusterAddress, isGenericArgument, type CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator } from '@shardlab/bson'
 import { explainBalance } from '../command/explain-balance.js'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 
 interface Verb {

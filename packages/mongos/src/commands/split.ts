@@ -15,7 +15,7 @@ import type { Chunk, CollectionPlacement } from '@shardlab/sharding'
 import { chunkOfQuery, chunkWithBounds, type ChunkRefusals } from '../chunks/chosen-chunk.js'
 import { optionalArray, optionalDocument, refusal } from '../chunks/legacy-arguments.js'
 import { chunkAt, normalisedKey, qualifiedNamespace, withShardedCollection } from '../chunks/sharded-collection.js'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise, replyError } from '../remote/command-reply.js'
 
 /** Server: cluster_split_cmd.cpp. */

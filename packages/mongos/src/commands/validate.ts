@@ -1,7 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
 import { validateSpec } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { copyReplyFields, isStaleCode } from '../remote/command-reply.js'
 import { owningMembers } from '../routing/owning-members.js'
 import { routedCommand, type Route } from '../routing/route.js'

@@ -1,7 +1,7 @@
 /** The check of all databases. Server: cluster_check_metadata_consistency_cmd.cpp, configsvr_check_cluster_metadata_consistency_command.cpp. */
 import { emptyDocument, findField, DocumentWriter } from '@shardlab/bson'
 import { databaseNameOf } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { configDocuments } from '../remote/config-documents.js'
 import { checkDatabase } from './check-database.js'
 import { inconsistency } from './inconsistency.js'

@@ -1,7 +1,7 @@
 /** The check of one database, or of one collection. Server: shardsvr_check_metadata_consistency_command.cpp, configsvr_check_metadata_consistency_command.cpp. */
 import { CommandError, DocumentWriter, findField, type RawValue } from '@shardlab/bson'
 import { ShardKeyPattern } from '@shardlab/sharding'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { configDocuments } from '../remote/config-documents.js'
 import { chunkInconsistencies, type CatalogCollection } from './chunks.js'
 import { optionInconsistencies } from './collection-options.js'

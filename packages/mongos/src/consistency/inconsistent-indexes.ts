@@ -1,6 +1,6 @@
 /** Indexes of a sharded collection that its shards do not have alike. Server: metadata_consistency_util.cpp, checkIndexesConsistencyAcrossShards. */
 import { compareDocuments, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { documentsIn } from '../remote/command-reply.js'
 import { readCursorReply } from '../cursors/cursor-reply.js'
 import { scatter } from '../routing/scatter.js'

@@ -7,7 +7,7 @@ import {
   writeServerParameters,
   type Verbosity,
 } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { askAll } from '../reads/ask-all.js'
 import { routedCommand, type Route } from '../routing/route.js'
 import type { ShardExplain } from './merge-explains.js'

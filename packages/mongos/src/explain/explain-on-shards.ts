@@ -1,7 +1,7 @@
 /** Explaining a command that shards carry out alike. Server: cluster_explain.cpp and the explain of each cluster command. */
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { Verbosity } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { withRoute } from '../routing/stale-loop.js'
 import { askForExplains, writeTrailer } from './ask-for-explains.js'
 import { targetOfExplained } from './explained.js'

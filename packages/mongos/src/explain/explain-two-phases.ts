@@ -4,7 +4,7 @@
  */
 import { BsonType, DocumentWriter, documentValue, FieldIterator, firstFieldName, isEmptyDocument } from '@shardlab/bson'
 import type { ModifyStatement, Verbosity } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import type { Route } from '../routing/route.js'
 import { askForExplains, writeTrailer } from './ask-for-explains.js'
 import { writeExecutions, writePlanners } from './merge-explains.js'

@@ -1,7 +1,7 @@
 /** Where an explained command goes and what stands above what the shards say. Server: cluster_explain.cpp. */
 import { CommandError, emptyDocument, firstFieldName, isEmptyDocument } from '@shardlab/bson'
 import { readFindAndModify, readModify, writeEvaluation, type ModifyKind, type ModifyStatement } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { soleMember, type Route } from '../routing/route.js'
 import { membersOfRead } from '../routing/target-read.js'
 import { checkFindAndModifyTarget, isTargeted } from '../writes/find-and-modify.js'

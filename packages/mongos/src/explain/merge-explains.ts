@@ -1,6 +1,6 @@
 /** What shards explain, under the router's own stage. Manual: reference/explain-results, sharded collections. Server: cluster_explain.cpp. */
 import { DocumentWriter, FieldIterator, findField, type RawValue } from '@shardlab/bson'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import type { RouterStage } from './explained.js'
 
 /** A shard's reply to an explain. */

@@ -5,7 +5,7 @@
 import type { KeyAnalysis } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { ShardKeyPattern } from '@shardlab/sharding'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 import { routedCommand, soleMember, type Route } from '../routing/route.js'
 import { withRoute } from '../routing/stale-loop.js'

@@ -2,7 +2,7 @@
 import { DocumentWriter, emptyDocument } from '@shardlab/bson'
 import { collationOf, evaluationOf } from '@shardlab/member'
 import { compilePipeline } from '@shardlab/query'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 
 interface SampledRead {
   readonly cmdName: string

@@ -5,7 +5,7 @@
 import { CommandArguments } from '@shardlab/actor'
 import { DocumentWriter, emptyDocument, FieldIterator } from '@shardlab/bson'
 import { splitNamespace, findAndModifySpec } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import type { WriteCommand } from '../writes/write-command.js'
 
 /** The command with ids in the statements that are sampled; the same one when none is. */

@@ -1,4 +1,4 @@
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { isStaleCode } from '../remote/command-reply.js'
 import type { RemoteCommand } from '../remote/remote.js'
 import { scatter } from '../routing/scatter.js'

@@ -1,5 +1,5 @@
 /** allowPartialResults: shards that cannot be reached, or are late, are left out. Server: cluster_find.cpp, establish_cursors.cpp. */
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import type { RemoteCommand } from '../remote/remote.js'
 import { isUnreachable, type MemberAnswer } from '../routing/scatter.js'
 import { establishCursors, type EstablishedCursors } from './open-cursor.js'

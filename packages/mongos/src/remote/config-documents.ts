@@ -1,7 +1,7 @@
 /** Documents of the catalog as they stand on the config server, spoiled ones among them; what a router needs for routing comes from its cache. */
 import { configAddress } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { readCursorReply } from '../cursors/cursor-reply.js'
 import { documentsIn, replyError } from './command-reply.js'
 import type { RemoteCommand } from './remote.js'

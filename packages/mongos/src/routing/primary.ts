@@ -2,7 +2,7 @@
 import { configAddress } from '@shardlab/actor'
 import { CommandError, type DocumentWriter } from '@shardlab/bson'
 import type { DatabaseEntry } from '../catalog/database-entry.js'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { copyReplyFields, isStaleCode, replyError, replyWriterFor } from '../remote/command-reply.js'
 import type { RemoteCommand } from '../remote/remote.js'
 import { again, retryStale } from './retry-stale.js'

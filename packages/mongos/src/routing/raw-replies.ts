@@ -1,6 +1,6 @@
 /** Replies of several shards side by side, as commands on indexes and collections give them. Server: appendRawResponses. */
 import { CommandError, DocumentWriter } from '@shardlab/bson'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { copyReplyFields, isStaleCode } from '../remote/command-reply.js'
 import { routedCommand, soleMember, type Route } from './route.js'
 import { scatter, type MemberAnswer } from './scatter.js'

@@ -3,7 +3,7 @@ import { configAddress } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { CollectionPlacement, PlacementHistory } from '@shardlab/sharding'
 import type { DatabaseEntry } from '../catalog/database-entry.js'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import type { RemoteCommand } from '../remote/remote.js'
 import { again, retryStale } from './retry-stale.js'
 

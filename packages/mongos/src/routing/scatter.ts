@@ -1,6 +1,6 @@
 /** The same command, or one each, to several members at once. Server: async_requests_sender.cpp, scatterGather. */
 import { CommandError } from '@shardlab/bson'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { replyError } from '../remote/command-reply.js'
 import type { RemoteCommand } from '../remote/remote.js'
 

@@ -1,7 +1,7 @@
 /** Attempts with routing that may be stale. Server: router_role, kMaxNumStaleVersionRetries. */
 import { BsonType, CommandError, findField } from '@shardlab/bson'
 import { collectionUuidOf, uuidMismatch } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { isStaleCode } from '../remote/command-reply.js'
 import { again, retryStale } from './retry-stale.js'
 import { knownRoute, placementOf, resolveRoute, type Route } from './route.js'

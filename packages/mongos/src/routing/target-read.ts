@@ -11,7 +11,7 @@ import {
   type RawValue,
   type StringComparator,
 } from '@shardlab/bson'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import {
   countRouted,
   isRoutingWatched,

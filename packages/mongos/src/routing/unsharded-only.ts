@@ -1,6 +1,6 @@
 import { configAddress } from '@shardlab/actor'
 import { CommandError, type DocumentWriter } from '@shardlab/bson'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { configCommand, passThrough } from './primary.js'
 import { placementOf, routedCommand } from './route.js'
 import { withRoute } from './stale-loop.js'

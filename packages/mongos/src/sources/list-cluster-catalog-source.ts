@@ -14,7 +14,7 @@ import {
   type RawValue,
 } from '@shardlab/bson'
 import { listSource, splitNamespace } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { readCursorReply } from '../cursors/cursor-reply.js'
 import { documentsIn, replyError } from '../remote/command-reply.js'
 import { configDocuments, unversioned } from '../remote/config-documents.js'

@@ -3,7 +3,7 @@ import type { CollectionCountsTuple } from '@shardlab/actor'
 import { CommandError, DocumentWriter, emptyDocument, findField } from '@shardlab/bson'
 import { listSource, writeNumber } from '@shardlab/member'
 import type { Behaviours } from '@shardlab/sharding'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { configDocuments } from '../remote/config-documents.js'
 import type { MongosStageSource } from './source.js'
 

@@ -10,7 +10,7 @@
  */
 import type { RawValue } from '@shardlab/bson'
 import type { DocumentSource } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 
 export interface RouterSourceRequest {
   readonly invocation: MongosInvocation

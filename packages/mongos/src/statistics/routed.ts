@@ -1,5 +1,5 @@
 import { toExtendedJson } from '@shardlab/bson'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import type { Targeting } from '@shardlab/sharding'
 import type { Route } from '../routing/route.js'
 import type { CountedCommand, TargetedHosts } from './statistics.js'

@@ -5,7 +5,7 @@
 import { CommandArguments, type CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import { commandOnView, explainBody, resolvedViewOf, viewReply, type ResolvedView } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 
 type Row = CommandRow<MongosInvocation>
 

@@ -8,7 +8,7 @@
 import { CommandError, type DocumentWriter } from '@shardlab/bson'
 import { writeEvaluation } from '@shardlab/member'
 import type { EvaluationContext } from '@shardlab/query'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { commandErrorFrom, isStaleCode } from '../remote/command-reply.js'
 import { resolveRoute, soleMember, type Route } from '../routing/route.js'
 import type { MemberAnswer } from '../routing/scatter.js'

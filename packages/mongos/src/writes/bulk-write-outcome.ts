@@ -10,7 +10,7 @@ import {
   writeSummary,
   type BulkWriteResult,
 } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { BulkWriteCursor } from './bulk-write-cursor.js'
 import { indexIn, type ShardWriteReply } from './shard-write-reply.js'
 import { SharedOutcome, StatementErrors, type WriteOutcome } from './write-outcome.js'

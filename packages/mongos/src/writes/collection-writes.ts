@@ -1,5 +1,5 @@
 import type { CommandError } from '@shardlab/bson'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import type { Route } from '../routing/route.js'
 import type { WriteBatch } from './write-batch.js'
 import type { RoundPlan } from './plan-round.js'

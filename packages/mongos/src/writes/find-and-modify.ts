@@ -3,7 +3,7 @@ import { CommandError, documentValue, DocumentWriter, FieldIterator, findField }
 import { countInReply, writeEvaluation, type FindAndModifyRequest, type ModifyStatement } from '@shardlab/member'
 import type { EvaluationContext } from '@shardlab/query'
 import type { Behaviours, Targeting } from '@shardlab/sharding'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { replyWriterFor } from '../remote/command-reply.js'
 import { routedCommand, soleMember, type Route, type ShardedRoute } from '../routing/route.js'
 import { ask } from '../routing/scatter.js'

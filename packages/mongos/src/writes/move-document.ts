@@ -5,7 +5,7 @@
  */
 import { CommandError, DocumentWriter, findField, hexOf, type RawValue } from '@shardlab/bson'
 import { emptySummary, resultItem, writeSummary } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { commandErrorFrom, isStaleCode } from '../remote/command-reply.js'
 import type { Route, ShardedRoute } from '../routing/route.js'
 import type { MemberAnswer } from '../routing/scatter.js'

@@ -1,5 +1,5 @@
 import type { WriteKind } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import type { Route } from '../routing/route.js'
 import type { CountedTargets, RoutedTo } from '../statistics/routed.js'
 

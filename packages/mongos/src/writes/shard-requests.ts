@@ -1,6 +1,6 @@
 /** Statements on their way to shards, and what comes back. Server: batch_write_exec.cpp. */
 import { CommandError } from '@shardlab/bson'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { commandErrorFrom, isStaleCode } from '../remote/command-reply.js'
 import type { RemoteCommand } from '../remote/remote.js'
 import { routedCommand, type Route, type ShardedRoute } from '../routing/route.js'

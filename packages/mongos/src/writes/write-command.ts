@@ -12,7 +12,7 @@ import {
   type WriteKind,
   type WriteStatement,
 } from '@shardlab/member'
-import type { MongosInvocation } from '../command/invocation.js'
+import type { MongosInvocation } from '../host/mongos-host.js'
 import { writeErrorEntry } from './shard-write-reply.js'
 
 /** A collection that statements write to. */

@@ -1,48 +1,48 @@
 import type { CommandRow } from '@shardlab/actor'
 import { memberRows } from '@shardlab/member'
+import type { NodeInvocation } from '../host/node-host.js'
 import { aggregate } from '../commands/aggregate.js'
 import { bulkWrite } from '../commands/bulk-write.js'
 import { cloneCollectionAsCapped } from '../commands/clone-collection-as-capped.js'
-import { convertToCapped } from '../commands/convert-to-capped.js'
 import { collMod } from '../commands/coll-mod.js'
+import { collStats } from '../commands/coll-stats.js'
+import { convertToCapped } from '../commands/convert-to-capped.js'
 import { count } from '../commands/count.js'
-import { create } from '../commands/create.js'
 import { createIndexes } from '../commands/create-indexes.js'
+import { create } from '../commands/create.js'
+import { currentOp } from '../commands/current-op.js'
+import { dataSize } from '../commands/data-size.js'
+import { dbHash } from '../commands/db-hash.js'
+import { dbStats } from '../commands/db-stats.js'
 import { deleteCommand } from '../commands/delete.js'
 import { distinct } from '../commands/distinct.js'
-import { drop } from '../commands/drop.js'
 import { dropDatabase } from '../commands/drop-database.js'
 import { dropIndexes } from '../commands/drop-indexes.js'
+import { drop } from '../commands/drop.js'
 import { explain } from '../commands/explain.js'
-import { find } from '../commands/find.js'
 import { findAndModify } from '../commands/find-and-modify.js'
+import { find } from '../commands/find.js'
+import { fsync } from '../commands/fsync.js'
+import { getDefaultRWConcern } from '../commands/get-default-rw-concern.js'
 import { getMore } from '../commands/get-more.js'
 import { hello } from '../commands/hello.js'
-import { isMaster } from '../commands/is-master.js'
 import { insert } from '../commands/insert.js'
+import { isMaster } from '../commands/is-master.js'
+import { killAllSessionsByPattern } from '../commands/kill-all-sessions-by-pattern.js'
+import { killAllSessions } from '../commands/kill-all-sessions.js'
 import { killCursors } from '../commands/kill-cursors.js'
+import { killOp } from '../commands/kill-op.js'
+import { killSessions } from '../commands/kill-sessions.js'
 import { listCollections } from '../commands/list-collections.js'
 import { listDatabases } from '../commands/list-databases.js'
 import { listIndexes } from '../commands/list-indexes.js'
 import { renameCollection } from '../commands/rename-collection.js'
-import { serverStatus } from '../commands/server-status.js'
-import { update } from '../commands/update.js'
-import { collStats } from '../commands/coll-stats.js'
-import { currentOp } from '../commands/current-op.js'
-import { dataSize } from '../commands/data-size.js'
-import { dbStats } from '../commands/db-stats.js'
-import { killOp } from '../commands/kill-op.js'
-import { validate } from '../commands/validate.js'
 import { replSetGetStatus } from '../commands/repl-set-get-status.js'
-import { getDefaultRWConcern } from '../commands/get-default-rw-concern.js'
-import { dbHash } from '../commands/db-hash.js'
-import { top } from '../commands/top.js'
+import { serverStatus } from '../commands/server-status.js'
 import { setDefaultRWConcern } from '../commands/set-default-rw-concern.js'
-import { fsync } from '../commands/fsync.js'
-import { killSessions } from '../commands/kill-sessions.js'
-import { killAllSessions } from '../commands/kill-all-sessions.js'
-import { killAllSessionsByPattern } from '../commands/kill-all-sessions-by-pattern.js'
-import type { NodeInvocation } from '../host/node-host.js'
+import { top } from '../commands/top.js'
+import { update } from '../commands/update.js'
+import { validate } from '../commands/validate.js'
 
 /** The command table of every storage node; roles add theirs. */
 export const nodeRows: readonly CommandRow<NodeInvocation>[] = [
@@ -51,10 +51,15 @@ export const nodeRows: readonly CommandRow<NodeInvocation>[] = [
   bulkWrite,
   cloneCollectionAsCapped,
   collMod,
+  collStats,
   convertToCapped,
   count,
   create,
   createIndexes,
+  currentOp,
+  dataSize,
+  dbHash,
+  dbStats,
   deleteCommand,
   distinct,
   drop,
@@ -63,30 +68,25 @@ export const nodeRows: readonly CommandRow<NodeInvocation>[] = [
   explain,
   find,
   findAndModify,
+  fsync,
+  getDefaultRWConcern,
   getMore,
   hello,
   insert,
   isMaster,
+  killAllSessions,
+  killAllSessionsByPattern,
   killCursors,
+  killOp,
+  killSessions,
   listCollections,
   listDatabases,
   listIndexes,
   renameCollection,
-  serverStatus,
-  collStats,
-  currentOp,
-  dataSize,
-  dbStats,
-  killOp,
   replSetGetStatus,
-  getDefaultRWConcern,
+  serverStatus,
   setDefaultRWConcern,
-  dbHash,
   top,
-  fsync,
-  validate,
   update,
-  killSessions,
-  killAllSessions,
-  killAllSessionsByPattern,
+  validate,
 ]

@@ -1,1 +1,0 @@
-export type { MongosInvocation } from '../host/mongos-host.js'
