@@ -1,4 +1,7 @@
-/** `npm run bench [-- name …]`: measurements, each of which prints its own figures. Without a name it lists them. */
+/**
+ * `npm run bench [-- name …]`: runs measurements, each of which prints its figures. Without a name
+ * it lists them.
+ */
 import { main } from './lib/processes.mjs'
 import { runProgram } from './lib/program.mjs'
 

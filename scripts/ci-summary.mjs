@@ -1,7 +1,8 @@
 /**
- * `node scripts/ci-summary.mjs FILE.tap … [--failed=N]`: counts the assertions of TAP files; the last line it prints is
- * `N passed, N failed`. A file that is missing or says nothing counts as one failure, --failed adds to them (steps
- * that are no tap tests). Exit code 1 when anything failed.
+ * `node scripts/ci-summary.mjs FILE.tap … [--failed=N]`: counts the assertions of TAP files; the
+ * last line it prints is `N passed, N failed`. A file that is missing or has no results counts as
+ * one failure; --failed adds failures of steps that are not tap tests. Exit code 1 when anything
+ * failed.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { TapResults } from './lib/tap-results.mjs'

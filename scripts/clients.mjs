@@ -1,4 +1,7 @@
-/** `npm run clients [-- options] [part of a name …]`: installs clients and runs each; --help tells the options. */
+/**
+ * `npm run clients [-- options] [part of a name …]`: installs clients and runs each; --help lists
+ * the options.
+ */
 import { main, run } from './lib/processes.mjs'
 import { runProgram } from './lib/program.mjs'
 

@@ -1,4 +1,7 @@
-/** `npm run conformance [-- options]`: the drivers' test files against a cluster; --help tells the options. */
+/**
+ * `npm run conformance [-- options]`: runs the drivers' test files against a cluster; --help lists
+ * the options.
+ */
 import { main } from './lib/processes.mjs'
 import { runProgram } from './lib/program.mjs'
 

@@ -1,4 +1,4 @@
-/** `npm run demo`: a short tour on a cluster of its own. */
+/** `npm run demo`: a short tour on its own cluster. */
 import { main } from './lib/processes.mjs'
 import { runProgram } from './lib/program.mjs'
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The clients that the live tests drive and that starting a cluster does not need: mongosh, Mongoose and older majors of the Node.js
-# driver from npm (in test/clients), and from Debian's packages drivers in other languages: PyMongo and PHP's; with --all also those that
-# bring a compiler or a runtime with them. Never fails: where they cannot be installed, those tests skip and say so.
-# SHARDLAB_INSTALL_CLIENTS=0 leaves it out.
+# Installs clients for the live tests: mongosh, Mongoose and older majors of the Node.js driver from
+# npm (in test/clients), and drivers in other languages from Debian's packages: PyMongo and PHP's,
+# with --all also those that need a compiler or a runtime. Never fails: tests of clients that cannot
+# be installed skip and say so. SHARDLAB_INSTALL_CLIENTS=0 installs nothing.
 set -u
 export DEBIAN_FRONTEND=noninteractive
 say() { echo "clients: $*" >&2; }
@@ -42,7 +42,7 @@ fi
 install() { timeout 300 "${as_root[@]}" apt-get install -y -q --no-install-recommends "$@" </dev/null >/dev/null 2>&1; }
 install "${missing[@]}" && { say "installed ${missing[*]}"; exit 0; }
 timeout 120 "${as_root[@]}" apt-get update -q </dev/null >/dev/null 2>&1
-# One at a time: one that does not exist must not keep the others away.
+# One at a time: a package that does not exist must not stop the installation of the others.
 for package in "${missing[@]}"; do
   if install "$package"; then say "installed $package"; else say "could not install $package"; fi
 done

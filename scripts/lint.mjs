@@ -1,6 +1,6 @@
 /**
- * `npm run lint [-- --fix] [path …]`: oxlint with the rules that need types, then the format check of oxfmt.
- * `--fix` repairs what both can repair. Exit code 1 when something is left.
+ * `npm run lint [-- --fix] [path …]`: oxlint with the rules that need types, then the format check
+ * of oxfmt. `--fix` repairs what both can repair. Exit code 1 when something is left.
  */
 import { ensureBuilt } from './lib/build.mjs'
 import { ensureInstalled } from './lib/install.mjs'
@@ -14,7 +14,7 @@ await main(async (args) => {
   const paths = args.filter((arg) => !arg.startsWith('-'))
 
   await ensureInstalled()
-  // Types cross package borders through the built declarations.
+  // The linter reads the types of other packages from their built declarations.
   await ensureBuilt()
 
   const lint = [
@@ -30,6 +30,6 @@ await main(async (args) => {
     ...(paths.length > 0 ? paths : formatted),
   ]
   const formatCode = await run(process.execPath, [installedBin('oxfmt'), ...format])
-  if (formatCode !== 0 && !fix) process.stderr.write('The files above are not formatted: npm run lint -- --fix\n')
+  if (formatCode !== 0 && !fix) process.stderr.write('The files above are not formatted. Run npm run lint -- --fix\n')
   return lintCode === 0 && formatCode === 0 ? 0 : 1
 })

@@ -1,8 +1,9 @@
 /**
- * `npm run pictures`: plays the scenario and the load test that the README shows, and photographs their reports.
+ * `npm run pictures`: plays the scenario and the load test that the README shows, and takes
+ * pictures of their reports.
  *
- * Writes docs/images/simulation-report.png and docs/images/load-report.png. It needs a Chromium: CHROMIUM names its
- * executable, default /usr/bin/chromium.
+ * Writes docs/images/simulation-report.png and docs/images/load-report.png. It needs a Chromium:
+ * CHROMIUM names its executable, default /usr/bin/chromium.
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,8 +17,8 @@ import { root } from './lib/workspace.mjs'
 const widthPixels = 1100
 
 /**
- * Each picture: the arguments of `shardlab` that write the report to FILE, the element at its upper edge (null: the top
- * of the page), and its height.
+ * For each picture the arguments with which `shardlab` writes the report to FILE, the element at
+ * its upper edge (null: the top of the page), and its height.
  */
 const pictures = [
   {

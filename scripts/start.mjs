@@ -1,4 +1,7 @@
-/** `npm start [-- options]`: a cluster on this machine, from a fresh clone. Options are those of `shardlab up`. */
+/**
+ * `npm start [-- options]`: starts a cluster on this machine, also from a fresh clone. It takes the
+ * options of `shardlab up`.
+ */
 import { main } from './lib/processes.mjs'
 import { runProgram } from './lib/program.mjs'
 

@@ -1,11 +1,12 @@
 /**
- * `npm test [-- options] [part of a path …]`: installs and builds what is missing, then runs the tests.
+ * `npm test [-- options] [part of a path …]`: installs and builds what is missing, then runs the
+ * tests.
  *
- *   --long            also what takes minutes (SHARDLAB_LONG=1)
+ *   --long            also runs tests that take minutes (SHARDLAB_LONG=1)
  *   --except=PART     leaves out the files whose path contains PART; may be repeated
- *   --output-file=F   writes the raw TAP to F as well
- *   --shuffle=SEED    takes the files in an order drawn from SEED: they share processes, and none may count on its neighbours
- *   other options     go to tap's own runner, for example --reporter=tap or --bail; it takes about twice as long
+ *   --output-file=F   also writes the raw TAP to F
+ *   --shuffle=SEED    shuffles the files: they must not depend on their order
+ *   other options     go to tap's own runner (--reporter=tap, --bail), which is half as fast
  */
 import { writeFileSync } from 'node:fs'
 import { ensureBuilt } from './lib/build.mjs'
@@ -33,7 +34,7 @@ await main(async (args) => {
   )
 
   await ensureInstalled()
-  // Before the build: the set is also what the tests are typed with.
+  // Before the build, because the plugin set contains the types of the tests.
   await ensureTapBuilt()
   await ensureBuilt()
 

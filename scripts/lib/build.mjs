@@ -8,7 +8,7 @@ const rootInputs = ['package.json', 'package-lock.json', 'tsconfig.base.json', '
 
 const quietTurbo = { TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1', TURBO_NO_UPDATE_NOTIFIER: '1' }
 
-/** The newest modification below a folder; folders inside it count too, so that a deleted file is noticed. */
+/** The newest modification below a folder. Folders count too, so that a deleted file is noticed. */
 function newestMtimeMs(folder) {
   let newest = 0
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -30,8 +30,8 @@ function isBuilt(folders) {
 }
 
 /**
- * Builds every workspace with turbo, or with `tsc -b` where turbo cannot run; does nothing when no source is newer
- * than the last build that succeeded.
+ * Builds every workspace with turbo, or with `tsc -b` where turbo cannot run; does nothing when no
+ * source is newer than the last build that succeeded.
  */
 export async function ensureBuilt() {
   const folders = workspaceFolders()
@@ -44,7 +44,7 @@ export async function ensureBuilt() {
       ? null
       : await capture(process.execPath, [turbo, 'run', 'build', '--output-logs=errors-only'], quietTurbo)
   if (build?.code !== 0) {
-    // Either turbo does not run on this machine or the sources do not compile: the compiler itself knows which.
+    // Either turbo does not run on this machine or the sources do not compile; tsc finds out which.
     const tsc = installedBin('typescript', 'tsc')
     if (tsc === null) throw new ScriptError('TypeScript is not installed: run npm install')
     const compile = await capture(process.execPath, [tsc, '-b', ...folders])
@@ -60,12 +60,12 @@ export async function ensureBuilt() {
     )
     if (bundle.code !== 0) {
       process.stderr.write(bundle.output)
-      throw new ScriptError('the bundle that workers run could not be made (the output is above)')
+      throw new ScriptError('bundling the workers failed (the output is above)')
     }
     progress('turbo did not run here; built with tsc -b')
   }
   mkdirSync(join(stampPath, '..'), { recursive: true })
   writeFileSync(stampPath, '')
-  // A source that changed during the build is newer than this.
+  // The start of the build, so that a source that changed during the build counts as newer.
   utimesSync(stampPath, startedAt, startedAt)
 }

@@ -14,14 +14,15 @@ const lockHash = () =>
 function isInstalled() {
   if (!existsSync(hiddenLockPath)) return false
   if (existsSync(stampPath) && readFileSync(stampPath, 'utf8') === lockHash()) return true
-  // Somebody ran npm by hand: npm rewrites its hidden lock file whenever it installs.
+  // Installed by hand: npm rewrites its hidden lock file at every install.
   return !existsSync(lockPath) || statSync(hiddenLockPath).mtimeMs >= statSync(lockPath).mtimeMs
 }
 
 /**
- * Installs the dependencies when node_modules is missing or older than package-lock.json. `npm ci` first; where a
- * registry lacks packages that only other platforms need, `npm ci` calls the lock file incomplete, and
- * `npm install` (leaving the lock file alone) does the work.
+ * Installs the dependencies when node_modules is missing or older than package-lock.json. Uses
+ * `npm ci`. Where a registry lacks packages that only other platforms need, `npm ci` fails because
+ * it considers the lock file incomplete; then `npm install` is used, without changing the lock
+ * file.
  */
 export async function ensureInstalled() {
   if (isInstalled()) return
@@ -40,8 +41,9 @@ export async function ensureInstalled() {
 }
 
 /**
- * Builds tap's plugin set when the one that is there still holds @tapjs/typescript, which .taprc excludes because it
- * does not run with TypeScript 7. Tap would rebuild by itself, but only after it loaded the old set, and fails.
+ * Builds tap's plugin set if it still contains @tapjs/typescript, which .taprc excludes because it
+ * does not run with TypeScript 7. Tap rebuilds the set itself, but only after loading the old one,
+ * which fails.
  */
 export async function ensureTapBuilt() {
   const built = join(root, 'node_modules', '@tapjs', 'test', 'test-built', 'dist', 'esm', 'index.js')

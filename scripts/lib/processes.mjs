@@ -3,16 +3,17 @@ import { constants } from 'node:os'
 import { createInterface } from 'node:readline'
 import { root } from './workspace.mjs'
 
-/** What a shell would report for a child that a signal ended. */
+/** The exit code that a shell reports for a child that a signal ended. */
 const exitCodeOfSignal = (signal) => 128 + (constants.signals[signal] ?? 0)
 
 /**
- * Runs a program in the workspace's root and passes SIGINT, SIGTERM and SIGHUP on to it, so that it ends in its own way.
+ * Runs a program in the workspace's root and forwards SIGINT, SIGTERM and SIGHUP to it, so that it
+ * can shut down in order.
  *
  * @param {string} command
  * @param {readonly string[]} args
- * @param {{ env?: Record<string, string>, onLine?: (line: string) => void }} [options] onLine gets what the child
- *   prints, instead of stdout
+ * @param {{ env?: Record<string, string>, onLine?: (line: string) => void }} [options] onLine gets
+ *   the lines of the child's stdout, which are not printed then
  * @returns {Promise<number>} the child's exit code, 128 + n when signal n ended it
  */
 export function run(command, args, options = {}) {
@@ -24,7 +25,8 @@ export function run(command, args, options = {}) {
     })
     if (options.onLine) createInterface({ input: child.stdout }).on('line', options.onLine)
     const forward = (signal) => {
-      // A terminal sends Ctrl-C to the child as well; a second one would mean "at once" to it.
+      // A terminal sends Ctrl-C to the child as well; the child would take a forwarded one as the
+      // second and stop at once.
       if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
     }
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
@@ -39,7 +41,7 @@ export function run(command, args, options = {}) {
 }
 
 /**
- * Runs a program quietly and keeps what it printed, for the case that somebody needs to read it.
+ * Runs a program without printing its output, and returns the output.
  *
  * @param {string} command
  * @param {readonly string[]} args
@@ -59,7 +61,7 @@ export function capture(command, args, env = {}, cwd = root) {
   })
 }
 
-/** One line of progress. Always on stderr: stdout belongs to the command that is run in the end. */
+/** Prints one line of progress on stderr: stdout belongs to the command that is run in the end. */
 export function progress(line) {
   process.stderr.write(`shardlab: ${line}\n`)
 }
@@ -72,7 +74,7 @@ export class ScriptError extends Error {
   }
 }
 
-/** Runs a script's main function and turns the number it returns, or what it throws, into the exit code. */
+/** Runs a script's main function and turns its result or error into the exit code. */
 export async function main(body) {
   try {
     const exitCode = await body(process.argv.slice(2))

@@ -9,8 +9,8 @@ import { root } from './workspace.mjs'
 const orphanCheckMs = 500
 
 /**
- * npm passes signals to the shell it starts and no further: where that shell is dash, ending `npm start` would leave
- * the program running without a parent.
+ * Ends the program with its parent. npm sends signals only to the shell that it starts: where that
+ * shell is dash, ending `npm start` would leave the program running.
  */
 function endWithParent() {
   const parent = process.ppid
@@ -20,8 +20,8 @@ function endWithParent() {
 }
 
 /**
- * Installs and builds what is missing, then runs a built program of the workspace inside this process: signals,
- * standard streams and the exit code are the program's own.
+ * Installs and builds what is missing, then runs a built program of the workspace in this process,
+ * so that the program itself handles signals, standard streams and the exit code.
  *
  * @param {string} entry path below the root, of a module that reads process.argv
  * @param {readonly string[]} args

@@ -1,20 +1,20 @@
 /**
- * A process that runs test files one after the other, as `test-runner.mjs` names them: what they import is loaded, and
- * compiled, once. Each file gets a root test of its own: the `t` that `tap` exports is one object for the whole process,
- * which hands everything on to the root test of the file that is running.
+ * A process that runs test files one after the other, as `test-runner.mjs` names them. Imported
+ * modules are loaded and compiled once. Each file gets its own root test: the `t` that `tap`
+ * exports is one object for the whole process, which forwards to the root test of the running file.
  */
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t, { Test } from 'tap'
 import { root } from './workspace.mjs'
 
-/** What tap itself ends a file with: no complaint when the file called `t.end()` before. */
+/** The token with which tap itself ends a file: no error when the file has called `t.end()`. */
 const implicitEnd = Symbol.for('implicit end')
 
 /** @type {Test | null} */
 let fileTest = null
 
-// The time that tap gives a file starts with each file.
+// Tap's timeout starts with each file.
 t.setTimeout(0)
 Object.setPrototypeOf(
   t,
@@ -28,7 +28,8 @@ Object.setPrototypeOf(
   }),
 )
 
-// Nothing is left to wait for: what the file still waits for will not come, which tap reports as it does at the end of a process.
+// The event loop is empty, so the file's pending promises will never settle. Tap reports that as at
+// the end of a process.
 process.on('beforeExit', () => fileTest?.endAll())
 process.on('uncaughtException', (error) => {
   if (fileTest !== null) return fileTest.threw(error)
@@ -70,7 +71,7 @@ async function report(file) {
   process.channel.unref()
   const outcome = await runFile(file)
   process.channel.ref()
-  // What a file that failed has left running would disturb the next.
+  // A failed file may have left something running that would disturb the next one.
   process.send({ outcome }, () => outcome.trouble !== null && process.exit())
 }
 

@@ -2,8 +2,9 @@ const point = /^( *)(not )?ok\b(?: \d+)?(?: - | )?(.*)$/
 const directive = /# (SKIP|TODO)\b/i
 
 /**
- * Counts the results in TAP as it comes, line by line. What counts is an assertion: the line that sums up a subtest or
- * a file counts only when it failed by itself (a crash, a timeout, a wrong plan) and nothing in it did.
+ * Counts the results in a TAP stream, line by line. Assertions count. The summary line of a subtest
+ * or a file counts only when it failed without a failed assertion: a crash, a timeout, a wrong
+ * plan.
  */
 export class TapResults {
   passed = 0
@@ -11,7 +12,7 @@ export class TapResults {
   skipped = 0
   #onFile
   #onFailure
-  /** Per depth: titles of the open subtests, and the points seen since the subtest's parent began. */
+  /** By depth: titles of the open subtests, and the points since the subtest's parent began. */
   #titles = []
   #points = []
   #failures = []

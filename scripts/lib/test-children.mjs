@@ -6,21 +6,29 @@ import { root } from './workspace.mjs'
 const preload = new URL('test-process.mjs', import.meta.url).href
 const sharedMain = fileURLToPath(new URL('shared-test-process.mjs', import.meta.url))
 
-/** Reading a map for each module costs a file a sixth of a second. CI does without: what fails is named, and run again by hand. */
+/**
+ * Reading source maps takes a sixth of a second for a file, so CI runs without: a failure is named,
+ * and can be run again by hand.
+ */
 const nodeArgs = [...(process.env['CI'] === 'true' ? [] : ['--enable-source-maps']), `--import=${preload}`]
 
-/** A test gets its own timeout from tap; a process that does not end by itself then is ended this much later. */
+/** Tap ends a test after its timeout; a process that is still running this much later is killed. */
 const graceMs = 10_000
 
-/** A process that has run this many files makes place for a new one: what files leave behind does not grow without bounds. */
+/**
+ * After this many files a process is replaced by a new one, so that leftovers of files do not grow
+ * without bounds.
+ */
 const filesPerProcess = 60
 
-/** The same, for a process whose heap is this large after a file. */
+/** A process is also replaced when its heap is this large after a file. */
 const heapLimitBytes = 400 * 2 ** 20
 
-/** @typedef {{ lines: string[], trouble: string | null }} Outcome trouble: why the file as a whole failed */
+/**
+ * @typedef {{ lines: string[], trouble: string | null }} Outcome trouble: why the whole file failed
+ */
 
-/** The processes that run test files, `env` theirs; `end` ends them all. */
+/** The processes that run test files; `env` is added to their environment. */
 export class TestChildren {
   #options
   #running = new Set()
@@ -30,7 +38,7 @@ export class TestChildren {
     this.#options = options
   }
 
-  /** @returns {Promise<Outcome>} of a file in a process of its own */
+  /** @returns {Promise<Outcome>} of a file in its own process */
   runAlone(file) {
     return new Promise((resolve) => {
       const child = this.#spawn([file], ['ignore', 'pipe', 'inherit'])
@@ -46,14 +54,14 @@ export class TestChildren {
     })
   }
 
-  /** A process for files that follow one another. */
+  /** A process for several files, one after the other. */
   share() {
     return new SharedProcess(this.#spawn([sharedMain], ['ignore', 2, 'inherit', 'ipc']), (child, ms) =>
       this.#deadline(child, ms),
     )
   }
 
-  /** Ends all processes, and what they started. */
+  /** Ends all processes and their children. */
   end() {
     for (const child of this.#running) endGroup(child, 'SIGTERM')
   }
@@ -62,7 +70,7 @@ export class TestChildren {
     const child = spawn(process.execPath, [...nodeArgs, ...args], {
       cwd: root,
       env: { ...process.env, ...this.#options.env, TAP: '1', TAP_TIMEOUT: String(this.#options.timeoutSecs) },
-      // A group of its own: what a test started ends with it.
+      // Its own process group, so that processes started by a test end with it.
       detached: true,
       stdio,
     })
@@ -101,7 +109,7 @@ class SharedProcess {
     return this.files.length < filesPerProcess && this.#heapBytes < heapLimitBytes
   }
 
-  /** @returns {Promise<Outcome>} with a trouble, the process is gone or about to go */
+  /** @returns {Promise<Outcome>} with `trouble` the process has ended or is about to */
   run(file) {
     this.files.push(file)
     return new Promise((resolve) => {
@@ -112,7 +120,7 @@ class SharedProcess {
         resolve(outcome)
       }
       const onMessage = ({ outcome }) => {
-        // tap has messages of its own.
+        // A message of tap's own.
         if (outcome === undefined) return
         this.#heapBytes = outcome.heapBytes
         finish({ lines: outcome.lines, trouble: outcome.trouble })
@@ -125,7 +133,9 @@ class SharedProcess {
     })
   }
 
-  /** @returns {Promise<string | null>} why it did not end well: a file left something running */
+  /**
+   * @returns {Promise<string | null>} why it did not end in order: a file left something running
+   */
   async end() {
     this.#child.disconnect()
     const timer = this.#deadline(this.#child, graceMs)

@@ -15,11 +15,12 @@ function filesBelow(folder) {
 const sourceOf = (path) => path.replace(`${sep}dist${sep}`, sep).replace(/\.js$/, '.ts')
 
 /**
- * The built test files of all workspaces, relative to the root; those of several packages first, since they take longest, then by
- * name. A file whose source is gone is left out:
- * the compiler does not remove what it once wrote.
+ * The built test files of all workspaces, relative to the root; those of the `test` workspace
+ * first, since they take longest, then by name. Files without a source are left out: the compiler
+ * does not remove the output of deleted files.
  *
- * @param {readonly string[]} filters parts of a path, of a source or of a built file; none: all files
+ * @param {readonly string[]} filters parts of a path, of a source or of a built file; none: all
+ *   files
  */
 export function testFiles(filters) {
   const files = workspaceFolders()
@@ -34,7 +35,7 @@ export function testFiles(filters) {
   return wanted.toSorted((a, b) => Number(ofSeveral(b)) - Number(ofSeveral(a)) || (a < b ? -1 : 1))
 }
 
-/** `files` in an order that `seed` decides. */
+/** `files` in an order determined by `seed`. */
 export function shuffled(files, seed) {
   const place = new Map(files.map((file) => [file, createHash('sha256').update(`${seed} ${file}`).digest('hex')]))
   return files.toSorted((a, b) => (place.get(a) < place.get(b) ? -1 : 1))

@@ -3,21 +3,26 @@ import { join } from 'node:path'
 import { TestChildren } from './test-children.mjs'
 import { root } from './workspace.mjs'
 
-/** A test file that counts on a process of its own begins with a comment that says why, and an empty line. */
+/**
+ * A test file that needs its own process begins with a comment that says why, and an empty line.
+ */
 const ownProcess = /^\/\/ Own process: /m
 
 /**
- * Runs test files, `jobs` at a time, and hands on their TAP as tap's own runner writes it: a subtest for each file, in the
- * order in which they end. Files follow one another in one process, each under a root test of its own: what they import
- * is loaded and compiled once, which saves about half of the time. A process that dies fails the file that it was at; after
- * a failure the next file gets a new process. One that does not end after its last file is a failure of its own.
+ * Runs test files, `jobs` at a time, and passes on their TAP in the form of tap's own runner: a
+ * subtest for each file, in the order in which they end. A process runs several files, one after
+ * the other, each with its own root test: imported modules are loaded and compiled once, which
+ * saves about half of the time. When a process dies, the file that it was running fails; after a
+ * failure the next file gets a new process. A process that does not end after its last file is a
+ * failure too.
  *
- * tap's runner watches every module that a test loads, for coverage and for `--changed`, and every promise, to tell which
- * test an error belongs to; without both a run of all files costs about half.
+ * Tap's runner also tracks every module that a test loads, for coverage and `--changed`, and every
+ * promise, to assign errors to tests. Without both, a run of all files takes about half the time.
  *
  * @param {readonly string[]} files relative to the root
- * @param {{ jobs: number, timeoutSecs: number, env: Record<string, string>, onLine: (line: string) => void }} options
- * @returns {Promise<number>} 0 when every file ended well, else 1; 130 after an interrupt
+ * @param {{ jobs: number, timeoutSecs: number, env: Record<string, string>, onLine: (line: string)
+ *   => void }} options
+ * @returns {Promise<number>} 0 when every file passed, else 1; 130 after an interrupt
  */
 export async function runTestFiles(files, { jobs, timeoutSecs, env, onLine }) {
   const waiting = [...files]

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 /** The folder that holds the root package.json. */
 export const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 
-/** An installed program of the workspace, as the JavaScript file that its package names in `bin`; null when it is not installed. */
+/** The JavaScript file that an installed package names in `bin`; null when it is not installed. */
 export function installedBin(packageName, binName = packageName) {
   const folder = join(root, 'node_modules', packageName)
   const manifestPath = join(folder, 'package.json')
@@ -15,7 +15,7 @@ export function installedBin(packageName, binName = packageName) {
   return path === undefined ? null : join(folder, path)
 }
 
-/** The folders of all workspaces that can be built, relative to the root. */
+/** The folders of all workspaces with a tsconfig.json, relative to the root. */
 export function workspaceFolders() {
   const packages = readdirSync(join(root, 'packages'), { withFileTypes: true })
   return [

@@ -24,7 +24,7 @@ t.test('canary: a topic is a file, and its rows are in the order of the file', (
   t.end()
 })
 
-t.test('values are listed with their first and last version', (t) => {
+t.test('each value is listed with its first and last version', (t) => {
   t.equal(
     valuesText([
       ['2.6', 'x'],

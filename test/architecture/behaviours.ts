@@ -1,4 +1,6 @@
-/** The page of behaviours by version: the table of @shardlab/sharding, one section per topic file. */
+/**
+ * The page of behaviours by version: the table of @shardlab/sharding, one section per topic file.
+ */
 import { behaviourTable, emulatedVersions, type BehaviourRow, type EmulatedVersion } from '@shardlab/sharding'
 import type { Repository } from './model/repository.js'
 

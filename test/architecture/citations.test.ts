@@ -9,7 +9,10 @@ const pages = {
   'packages/node/README.md': '# node\n\n## Invariants\n\n1. One.\n2. Two.\n',
 }
 
-/** `line message` of each finding. The words are put together here, or the rule would find them in this file. */
+/**
+ * `line message` of each finding. L and I stand for the words, which the rule would find in this
+ * file.
+ */
 const citing = (text: string, path = 'packages/wire/src/a.ts'): string[] =>
   findUnknownCitations(
     new Repository({ ...pages, [path]: text.replaceAll('L', 'law').replaceAll('I', 'invariant') }),

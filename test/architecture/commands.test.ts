@@ -30,7 +30,7 @@ const modulesOf = (
   })),
 })
 
-t.test('canary: rows without a file, files without a row, rows that say too little', (t) => {
+t.test('canary: rows without a file, files without a row, rows without required texts', (t) => {
   const [ping, find, count] = [rowOf('ping'), rowOf('find'), rowOf('count')]
   const partial = rowOf('partial', { status: 'partial' })
   const boastful = rowOf('boastful', { lacks: 'half of it' })
@@ -110,7 +110,7 @@ t.test('rows of routers and nodes for the same command come from one specificati
   expectNoFindings(t, findRowsWithoutSpec(modules, await loadSpecModules(repository, root)), 'one specification each')
 })
 
-t.test('canary: the commands of the page', (t) => {
+t.test('canary: the page lists commands with the members that serve them', (t) => {
   const section = commandsSection([
     modulesOf('mongos', [rowOf('find', { routing: 'shard-key', access: 'read' })], {}),
     modulesOf(

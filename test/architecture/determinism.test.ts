@@ -42,7 +42,7 @@ t.test('canary: each banned name, with what to use instead', (t) => {
   t.end()
 })
 
-t.test('canary: what only looks like it is fine', (t) => {
+t.test('canary: names that only look like banned ones are fine', (t) => {
   const fine = [
     '// Date.now() and new Date()',
     "const a = 'setTimeout(process.exit)'",
@@ -68,7 +68,7 @@ t.test('canary: what only looks like it is fine', (t) => {
   t.end()
 })
 
-t.test('floors 0 to 5 are deterministic', (t) => {
+t.test('the floors up to the roles are deterministic', (t) => {
   expectNoFindings(t, findBannedNames(readRepository()), 'no banned name')
   t.end()
 })

@@ -1,4 +1,4 @@
-/** The page of deviations: written by hand, numbered, each entry held by a test. */
+/** The page of deviations: written by hand, numbered, with a test for each entry. */
 import type { Finding, Repository } from './model/repository.js'
 
 export const deviationsPath = 'docs/reference/deviations.md'
@@ -7,9 +7,9 @@ export interface Deviation {
   /** `D101`. */
   readonly number: string
   readonly title: string
-  /** Of its heading, from 1. */
+  /** The line of its heading, from 1. */
   readonly line: number
-  /** Path of its test; null: it names none. */
+  /** Path of its test; null: none is named. */
   readonly test: string | null
 }
 
@@ -25,7 +25,7 @@ export function parseDeviations(text: string): Deviation[] {
   return found
 }
 
-/** Numbers are unique, and each entry names a test that names it. */
+/** Numbers are unique, and each entry names a test that contains its number. */
 export function findUnprovenDeviations(repository: Repository): Finding[] {
   const page = repository.files.get(deviationsPath)
   if (page === undefined) return [{ path: deviationsPath, line: 0, message: 'is missing' }]
@@ -49,7 +49,8 @@ export function deviationSection(text: string): string[] {
   return [
     '## Deviations',
     '',
-    'What is supported and yet differs from the server, each with a test; the text is in [deviations](deviations.md).',
+    'Supported features that differ from the server, each with a test. The texts are in',
+    '[deviations](deviations.md).',
     '',
     ...entries.map(({ number, title }) => `- ${number} ${title}`),
     '',

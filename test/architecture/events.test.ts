@@ -1,4 +1,7 @@
-/** docs/reference/events.md has every event with every field. The compiler wants the lists below to be complete. */
+/**
+ * docs/reference/events.md has every event with every field. The compiler checks that the lists
+ * below are complete.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -52,7 +55,7 @@ const events: { readonly [T in keyof ClusterEvents]: FieldsOf<Required<Extract<C
   log: { member: true, level: true, message: true, fields: true },
 }
 
-t.test('the page of events', (t) => {
+t.test('the page of events has every event with every field', (t) => {
   const page = readFileSync(join(findRoot(), 'docs/reference/events.md'), 'utf8')
   const sections = new Map(
     [...page.matchAll(/^### `(.+?)`$([^]*?)(?=^### |(?![^]))/gm)].map(([, name, text]) => [name!, text!]),

@@ -6,7 +6,7 @@ import { expectNoFindings, messagesOf } from './support.js'
 const foreign = (path: string, source: string): string[] =>
   messagesOf(findForeignLibraries(new Repository({ [path]: source })))
 
-t.test('canary: libraries that are not on the list, or not in this way', (t) => {
+t.test('canary: libraries that are not on the list, or not used as it allows', (t) => {
   t.match(foreign('packages/query/src/a.ts', "import { Query } from 'mingo'"), [
     "'mingo' is not on the list of libraries of query",
   ])
@@ -26,7 +26,7 @@ t.test('canary: libraries that are not on the list, or not in this way', (t) => 
   t.end()
 })
 
-t.test('canary: what the list allows is fine', (t) => {
+t.test('canary: imports that the list allows are fine', (t) => {
   t.strictSame(foreign('packages/actor/src/a.ts', "import { customRandom } from 'nanoid'"), [])
   t.strictSame(
     foreign(
@@ -48,7 +48,7 @@ t.test('shipped source imports only what the list allows', (t) => {
   t.end()
 })
 
-t.test('canary: a library of the house that nothing ships with', (t) => {
+t.test('canary: a required library that no package ships with', (t) => {
   const files = {
     'packages/actor/src/a.ts': "import { Packr } from 'msgpackr'\n// import 'nanoid'",
     'packages/actor/test/a.test.ts': "import 'eventemitter3'",
@@ -66,7 +66,7 @@ t.test('canary: a library of the house that nothing ships with', (t) => {
   t.end()
 })
 
-t.test('shipped source imports the libraries that the house is built on', (t) => {
+t.test('shipped source imports the required libraries', (t) => {
   expectNoFindings(t, findMissingLibraries(readRepository()), 'every library is in use')
   t.end()
 })

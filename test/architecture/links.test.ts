@@ -6,7 +6,7 @@ import { findBrokenLinks } from './rules/links.js'
 import { findMissingPaths, findPackagesNotDrawn } from './rules/page-paths.js'
 import { expectNoFindings, messagesOf } from './support.js'
 
-t.test('canary: links that lead nowhere', (t) => {
+t.test('canary: links to missing pages', (t) => {
   const text = [
     '[a](gone.md)',
     '`[b](code)` [c](../packages/x/README.md#role)',
@@ -20,7 +20,7 @@ t.test('canary: links that lead nowhere', (t) => {
   t.end()
 })
 
-t.test('links between pages lead somewhere', (t) => {
+t.test('links between pages lead to existing files', (t) => {
   const root = findRoot()
   expectNoFindings(
     t,

@@ -1,4 +1,7 @@
-/** Defects that are built in on purpose are where nobody meets them by accident: one place each, and only simulated runtimes switch them on. */
+/**
+ * Built-in defects cannot be met by accident: each is in one place, and only simulated runtimes
+ * switch them on.
+ */
 import { mutationNames } from '@shardlab/actor'
 import { ShardedCluster } from '@shardlab/cluster'
 import t from 'tap'
@@ -6,25 +9,25 @@ import { readRepository, Repository } from './model/repository.js'
 import { findMisplacedMutations } from './rules/mutations.js'
 import { expectNoFindings, messagesOf } from './support.js'
 
-t.test('canary: mutations that are not listed, not asked for, or asked for twice', (t) => {
+t.test('canary: mutations that are not listed, not checked, or checked twice', (t) => {
   const repository = new Repository({
     'packages/shard/src/a.ts': "if (context.mutated('oneOff')) return\n",
     'packages/shard/src/b.ts': "new Filter(context.mutated('oneOff'), context.mutated('twoOff'))\n",
   })
   t.strictSame(messagesOf(findMisplacedMutations(repository, ['oneOff', 'threeOff'])), [
-    'the mutation oneOff is asked for in packages/shard/src/a.ts already',
+    'the mutation oneOff is already checked in packages/shard/src/a.ts',
     'the mutation twoOff is not in packages/actor/src/faults/mutations.ts',
-    'nobody asks for the mutation threeOff',
+    'no code checks the mutation threeOff',
   ])
   t.end()
 })
 
-t.test('each mutation is asked for at one place', (t) => {
+t.test('each mutation is checked in one place', (t) => {
   expectNoFindings(t, findMisplacedMutations(readRepository(), mutationNames), 'mutations')
   t.end()
 })
 
-t.test('a cluster that serves clients refuses them', async (t) => {
+t.test('a cluster that serves clients refuses mutations', async (t) => {
   const options = { runtime: 'inline', mutations: ['retryDedupeOff'] } as const
   await t.rejects(ShardedCluster.start(options), { message: /^mutations is not an option of a cluster;/ })
 })

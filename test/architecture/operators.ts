@@ -1,6 +1,6 @@
 import * as query from '@shardlab/query'
 
-/** What the page reads of a row of the operator tables of @shardlab/query. */
+/** The fields of a row in the operator tables of @shardlab/query that the page reads. */
 export interface OperatorEntry {
   readonly name: string
   readonly manualPage: string
@@ -14,7 +14,7 @@ export interface OperatorFamily {
   readonly rows: Iterable<OperatorEntry>
 }
 
-/** The families in the order of the page. */
+/** The operator families in the order of the page. */
 export function operatorFamilies(): OperatorFamily[] {
   return [
     { title: 'Aggregation stages', rows: query.stageOperators.values() },
@@ -28,7 +28,7 @@ export function operatorFamilies(): OperatorFamily[] {
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 
-/** One section for a family: the names of what is complete, and a table of what is not. */
+/** One section for a family: the names of the complete operators, and a table of the others. */
 export function operatorSection({ title, rows }: OperatorFamily): string[] {
   const sorted = [...rows].sort((a, b) => a.name.localeCompare(b.name, 'en'))
   const partial = sorted.filter((row) => row.status === 'partial')

@@ -6,7 +6,7 @@ import { faultsPage } from './faults.js'
 import type { Finding, Repository } from './model/repository.js'
 import { operatorFamilies, operatorSection } from './operators.js'
 
-/** A file of docs/reference/ as it has to be. */
+/** The required content of a file of docs/reference. */
 export interface Page {
   readonly path: string
   readonly text: string
@@ -22,7 +22,7 @@ const memberNames: Readonly<Record<string, string>> = {
   node: 'any mongod',
 }
 
-/** All generated pages. A page about something that does not exist yet is not generated. */
+/** All generated pages; none when there are no commands. */
 export async function generatePages(repository: Repository, root: string): Promise<Page[]> {
   const commands = commandsSection(await loadCommandModules(repository, root))
   if (commands === null) return []
@@ -31,7 +31,9 @@ export async function generatePages(repository: Repository, root: string): Promi
     '',
     '# Compatibility',
     '',
-    'What Shardlab understands, and how much of it. What something "refuses" is answered with an error when it is asked for; what it "lacks" is silently less than the server has, and `shardlab up --strict` refuses it as a whole (CommandNotSupported 115).',
+    'Commands, stages and operators that Shardlab supports, and how completely. A part that it "refuses"',
+    'gets an error. A part that it "lacks" is silently missing; `shardlab up --strict` refuses the whole',
+    'command, stage or operator (CommandNotSupported 115).',
     '',
     ...commands,
     ...operatorFamilies().flatMap(operatorSection),
@@ -45,12 +47,13 @@ export async function generatePages(repository: Repository, root: string): Promi
   ]
 }
 
-/** What of the drivers' unified specification tests does not pass, and why. */
+/** The unified specification tests of the drivers that do not pass, with reasons. */
 export function specificationSection(list: readonly Exception[]): string[] {
   return [
     "## Drivers' specification tests",
     '',
-    'Of the tests that may run on a sharded cluster all pass (`npm run conformance`), except those that need authentication, client-side encryption, Atlas Search, transactions or change streams, and these:',
+    'Of the tests that may run on a sharded cluster all pass (`npm run conformance`), except those that',
+    'need authentication, client-side encryption, Atlas Search, transactions or change streams, and these:',
     '',
     '| file | tests | reason |',
     '| --- | --- | --- |',
@@ -59,11 +62,13 @@ export function specificationSection(list: readonly Exception[]): string[] {
   ]
 }
 
-/** Every command, who serves it, and how much of it; null when there is none. */
+/**
+ * Every command, the members that serve it, and how completely; null when there are no commands.
+ */
 export function commandsSection(modules: readonly CommandModules[]): string[] | null {
   const servedBy = new Map<string, { row: Row; folder: string }[]>()
   for (const { folder, entry } of modules) {
-    // A member is no process: its rows are in the tables of routers and nodes.
+    // The rows of `member` are in the tables of routers and nodes.
     if (folder === 'member') continue
     for (const row of exportedRows(entry.exports))
       servedBy.set(row.name, [...(servedBy.get(row.name) ?? []), { row, folder }])
@@ -74,7 +79,7 @@ export function commandsSection(modules: readonly CommandModules[]): string[] | 
   return [
     '## Commands',
     '',
-    `${names.length} commands. What is not listed answers CommandNotFound (59), as the server does.`,
+    `${names.length} commands. Others get CommandNotFound (59), as on the server.`,
     '',
     '| command | what it does | served by | routing | access | status | manual |',
     '| --- | --- | --- | --- | --- | --- | --- |',
@@ -96,7 +101,7 @@ function commandLine(name: string, places: readonly { row: Row; folder: string }
   return `| ${[command, row.summary, members, routing, access, status, row.manual].map(cell).join(' | ')} |`
 }
 
-/** `full`, or what is refused and what is silently lacking. */
+/** `full`, or the refused and the silently missing parts. */
 export function statusText({ missing, lacks }: Pick<Row, 'missing' | 'lacks'>): string {
   const parts = [
     ...(missing === undefined ? [] : [`refuses ${missing}`]),
@@ -105,14 +110,16 @@ export function statusText({ missing, lacks }: Pick<Row, 'missing' | 'lacks'>): 
   return parts.length === 0 ? 'full' : parts.join('; ')
 }
 
-/** Pages of docs/reference that people write; tests of their own know what has to be in them. */
+/** Pages of docs/reference that are written by hand and have their own tests. */
 const writtenByHand: ReadonlySet<string> = new Set([
   `${referenceFolder}/README.md`,
   deviationsPath,
   `${referenceFolder}/events.md`,
 ])
 
-/** docs/reference holds the generated pages as they are now, and nothing else but those that people write. */
+/**
+ * docs/reference contains the current generated pages and those written by hand, and nothing else.
+ */
 export function findStalePages(repository: Repository, pages: readonly Page[]): Finding[] {
   const regenerate = 'run npm run generate'
   const findings: Finding[] = []

@@ -30,7 +30,7 @@ function count(
   return [[results.passed, results.failed, results.skipped], failures]
 }
 
-t.test('the numbers of the CI are those of assertions', (t) => {
+t.test('CI counts assertions', (t) => {
   const [counts, failures] = count(`TAP version 14
 1..2
 # Subtest: a.test.js

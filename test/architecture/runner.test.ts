@@ -1,4 +1,7 @@
-/** The runner of test files: several in one process, each for itself, and every way in which one can fail told of that file. */
+/**
+ * The runner of test files: several in one process without influence on each other, and every
+ * failure reported for its file.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -15,7 +18,7 @@ const { runTestFiles } = (await import(pathToFileURL(join(findRoot(), 'scripts/l
 
 const passes = "t.test('a', async (t) => t.pass())"
 
-/** @returns the exit code, and for each file whether it was ok and the results in it */
+/** @returns the exit code, and for each file whether it was ok and its results */
 async function outcomes(
   folder: string,
   sources: Readonly<Record<string, string>>,
@@ -40,7 +43,7 @@ async function outcomes(
   return [code, lines]
 }
 
-t.test('files share a process, and what it has loaded, but not their tests', async (t) => {
+t.test('files share a process and its loaded modules, but not their tests', async (t) => {
   const counted = 'globalThis.files = (globalThis.files ?? 0) + 1\n'
   const [code, lines] = await outcomes(t.testdir(), {
     first: `${counted}${passes}\nt.teardown(() => { globalThis.isTornDown = true })\nt.end()`,
@@ -61,7 +64,7 @@ t.test('files share a process, and what it has loaded, but not their tests', asy
   ])
 })
 
-t.test('a file that fails, in whatever way, fails alone; the next one has a new process', async (t) => {
+t.test('a file that fails in any way fails alone, and the next one has a new process', async (t) => {
   const [code, lines] = await outcomes(t.testdir(), {
     wrong: "t.test('a', async (t) => t.equal(1, 2, 'one'))",
     fine: passes,

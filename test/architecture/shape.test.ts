@@ -36,12 +36,12 @@ t.test('canary: packages without the five headings', (t) => {
   t.end()
 })
 
-t.test('every package has its README', (t) => {
+t.test('every package has a README with the five headings', (t) => {
   expectNoFindings(t, findIncompleteReadmes(readRepository()), 'five headings everywhere')
   t.end()
 })
 
-t.test('canary: a worker entry that does more than bind', (t) => {
+t.test('canary: a worker entry that does more than bind a role', (t) => {
   const entry = (count: number): string[] =>
     messagesOf(
       findLongWorkerEntries(
@@ -53,7 +53,7 @@ t.test('canary: a worker entry that does more than bind', (t) => {
   t.end()
 })
 
-t.test('worker entries only bind', (t) => {
+t.test('worker entries only bind a role to the runtime', (t) => {
   expectNoFindings(t, findLongWorkerEntries(readRepository()), 'short worker entries')
   t.end()
 })

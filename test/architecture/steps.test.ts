@@ -1,4 +1,4 @@
-/** Every step at which members can be interrupted is known by its name. */
+/** Every step at which members can be interrupted is listed by its name. */
 import { namedSteps } from '@shardlab/actor'
 import t from 'tap'
 import { readRepository, Repository } from './model/repository.js'
@@ -14,7 +14,7 @@ t.test('canary: steps that are not listed, not passed, or out of order', (t) => 
   t.match(messagesOf(findUnlistedSteps(repository, ['shard.a.two', 'shard.a.one', 'shard.b.gone'])), [
     'the step shard.a.three is not in packages/actor/src/faults/named-steps.ts',
     'no member passes the step shard.b.gone',
-    'the steps are not in the order of the alphabet',
+    'the steps are not in alphabetical order',
   ])
   t.end()
 })

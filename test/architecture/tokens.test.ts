@@ -50,7 +50,7 @@ t.test('code inside a template placeholder is code', (t) => {
   t.end()
 })
 
-t.test('numbers, optional chaining and postfix assertions', (t) => {
+t.test('numbers, optional chaining and postfix assertions are told apart', (t) => {
   t.strictSame(texts('a?.b! !== 0xFFn + 1_000.5e-3'), ['a', '?.', 'b', 'postfix !', '!==', '0xFFn', '+', '1_000.5e-3'])
   t.end()
 })
@@ -63,13 +63,13 @@ t.test('lines are counted through comments and templates', (t) => {
   t.end()
 })
 
-t.test('what cannot be read is an error with its place', (t) => {
+t.test('a text that cannot be read is an error with file and line', (t) => {
   t.throws(() => tokenize("\nconst a = 'b", 'a.ts'), { message: 'a.ts:2 a string that does not end' })
   t.throws(() => tokenize('`a', 'a.ts'), { message: 'a.ts:1 a template that does not end' })
   t.end()
 })
 
-t.test('every form of import', (t) => {
+t.test('every form of import is found', (t) => {
   const source = [
     "import a, { type B, c as d } from 'one'",
     "import type { E } from 'two'",

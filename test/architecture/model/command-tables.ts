@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Repository } from './repository.js'
 
-/** What the checks and the compatibility page read of a `CommandRow`. */
+/** The fields of a `CommandRow` that the checks and the compatibility page read. */
 export interface Row {
   readonly name: string
   readonly aliases?: readonly string[]
@@ -25,7 +25,7 @@ export interface BuiltModule {
   readonly exports: Readonly<Record<string, unknown>> | null
 }
 
-/** Packages that serve commands, in the order in which the page names them. */
+/** Packages that serve commands, in the order of the page. */
 export const servingPackages = ['mongos', 'shard', 'config-server', 'node', 'member'] as const
 
 export interface CommandModules {
@@ -47,10 +47,13 @@ export function isRow(value: unknown): value is Row {
   )
 }
 
-/** The command rows that one module exports by themselves. */
+/** The command rows that one module exports directly. */
 export const rowsOf = (module: BuiltModule): Row[] => Object.values(module.exports ?? {}).filter(isRow)
 
-/** The rows of every command table that a module exports: arrays of rows, and objects that hold one as `rows`. */
+/**
+ * The rows of every command table that a module exports: arrays of rows, and objects that hold one
+ * as `rows`.
+ */
 export function exportedRows(exports: BuiltModule['exports']): Set<Row> {
   const rows = new Set<Row>()
   for (const value of Object.values(exports ?? {})) {
@@ -78,7 +81,7 @@ export function loadSpecModules(repository: Repository, root: string): Promise<B
   return Promise.all(paths.map((path) => load(root, path)))
 }
 
-/** Loads what `tsc -b` built of the packages that serve commands. */
+/** Loads the built modules of the packages that serve commands. */
 export async function loadCommandModules(repository: Repository, root: string): Promise<CommandModules[]> {
   return Promise.all(
     servingPackages.map(async (folder) => {

@@ -1,4 +1,7 @@
-/** The floors of docs/ARCHITECTURE.md: imports go downward only, packages on one floor do not import each other. */
+/**
+ * The floors of docs/ARCHITECTURE.md: imports go downward only, packages on one floor do not import
+ * each other.
+ */
 export const floors: Readonly<Record<string, number>> = {
   bson: 0,
   quantities: 0,
@@ -22,10 +25,13 @@ export const floors: Readonly<Record<string, number>> = {
   dashboard: 10,
 }
 
-/** Same state, same messages, same clock: same output. Floors up to this one are deterministic. */
+/** Floors up to this one are deterministic: same state, same messages, same clock, same output. */
 export const topDeterministicFloor = 6
 
-/** Packages that reach a cluster through the official driver only, and what of ours they may import all the same. */
+/**
+ * Packages that reach a cluster through the official driver only, with the packages of ours that
+ * they may import.
+ */
 export const onlyOfOurs: Readonly<Record<string, readonly string[]>> = { unique: [], load: ['bson', 'quantities'] }
 
 /** Packages of lower floors that the shipped source of a package does not import; its tests may. */

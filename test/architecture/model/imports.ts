@@ -1,19 +1,25 @@
 import type { Token } from './tokens.js'
 
-/** One place where a module names another. */
+/** One import of a module by another. */
 export interface Import {
   readonly specifier: string
   readonly line: number
   /** `url`: the first argument of `new URL(…, import.meta.url)`, as worker entries are named. */
   readonly form: 'static' | 'dynamic' | 'url'
-  /** Names between the braces, as the other module exports them; null when it is taken as a whole, or for its effects. */
+  /**
+   * Names between the braces, as the other module exports them; null when it is imported as a
+   * whole, or for its effects.
+   */
   readonly names: readonly string[] | null
 }
 
 const isMark = (token: Token | undefined, text: string): boolean => token?.kind === 'punctuation' && token.text === text
 const isWord = (token: Token | undefined, text: string): boolean => token?.kind === 'name' && token.text === text
 
-/** `import` and `export … from` declarations, `import()` of a literal (types included), `new URL(literal, …)`. */
+/**
+ * `import` and `export … from` declarations, `import()` of a literal (types included),
+ * `new URL(literal, …)`.
+ */
 export function importsOf(tokens: readonly Token[]): Import[] {
   const imports: Import[] = []
   for (let i = 0; i < tokens.length; i++) {
@@ -52,7 +58,7 @@ function isReExport(tokens: readonly Token[], i: number): boolean {
   return isMark(next, '{') || isMark(next, '*')
 }
 
-/** The index of `from`, or of the first token that cannot stand in an import clause. */
+/** The index of `from`, or of the first token that is not part of an import clause. */
 function clauseEnd(tokens: readonly Token[], start: number): number {
   let i = start
   for (let inBraces = false; i < tokens.length; i++) {

@@ -1,7 +1,9 @@
 import type { SourceFile } from './repository.js'
 import { tokenize, type Comment, type Token } from './tokens.js'
 
-/** A stretch of text that people read: a paragraph of a comment or page, a table cell, a test name. */
+/**
+ * A stretch of text that people read: a paragraph of a comment or page, a table cell, a test name.
+ */
 export interface Passage {
   /** Code spans are blanked and line breaks are spaces, so that offsets still give lines. */
   readonly text: string
@@ -42,7 +44,9 @@ function linesOutsideFences(text: string): Line[] {
   })
 }
 
-/** Comments without their marks; line comments that follow each other at one column are one block. */
+/**
+ * Comments without their marks; line comments that follow each other at one column are one block.
+ */
 function blocksOf(comments: readonly Comment[]): Line[][] {
   const blocks: Line[][] = []
   let previous: Comment | undefined
@@ -64,7 +68,9 @@ function blocksOf(comments: readonly Comment[]): Line[][] {
 
 const startsPassage = /^\s*(?:[-*+] |\d+[.)] |#+ |> |@\w+)/
 
-/** Blank lines, list items, headings and JSDoc tags begin a passage; each cell of a table is one. */
+/**
+ * Blank lines, list items, headings and JSDoc tags begin a passage; each cell of a table is one.
+ */
 function passagesOfLines(lines: readonly Line[]): Passage[] {
   const passages: Passage[] = []
   let open: Line[] = []

@@ -5,7 +5,7 @@ import { floors, publishedName, topDeterministicFloor } from './floors.js'
 import { importsOf, type Import } from './imports.js'
 import { tokenize, type Token } from './tokens.js'
 
-/** What a rule objects to. */
+/** A violation of a rule. */
 export interface Finding {
   readonly path: string
   /** From 1; 0: the file as a whole. */
@@ -34,11 +34,11 @@ export class SourceFile {
   }
 }
 
-/** The parts of package.json that rules read. */
+/** The fields of package.json that rules read. */
 export interface Manifest {
   readonly name?: string
   readonly dependencies?: Readonly<Record<string, string>>
-  /** What is published. */
+  /** Published files and folders. */
   readonly files?: readonly string[]
   readonly devDependencies?: Readonly<Record<string, string>>
 }
@@ -54,7 +54,7 @@ export interface Workspace {
   readonly manifest: Manifest
   /** Folders that tsconfig.json refers to, by their last name. */
   readonly references: readonly string[]
-  /** What is shipped. */
+  /** Shipped source files. */
   readonly sources: readonly SourceFile[]
   readonly tests: readonly SourceFile[]
 }
@@ -119,7 +119,7 @@ export function findRoot(): string {
 const readableFile = /(?:\.(?:ts|mjs|md)|^(?:package|tsconfig)\.json)$/
 const skippedFolders = new Set(['node_modules', 'dist'])
 
-/** Reads what the rules look at: packages, test, scripts and docs. */
+/** Reads the files that rules check: packages, test, scripts and docs. */
 export function readRepository(root: string = findRoot()): Repository {
   const texts: Record<string, string> = {}
   for (const path of ['package.json', 'README.md'])

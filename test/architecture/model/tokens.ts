@@ -1,11 +1,14 @@
 /**
- * A tokenizer of TypeScript, exact enough to tell code from comments, strings, templates and regular expressions.
- * TypeScript 7 offers its parser only behind entry points called unstable.
+ * A tokenizer of TypeScript, exact enough to tell code from comments, strings, templates and
+ * regular expressions. TypeScript 7 offers its parser only through entry points called unstable.
  */
 
 export interface Token {
   readonly kind: 'name' | 'number' | 'string' | 'template' | 'regex' | 'punctuation'
-  /** As written; of a string the value without quotes, escapes left as they are; of a template one literal piece. */
+  /**
+   * As written. For a string the value without quotes, with its escapes; for a template one literal
+   * piece.
+   */
   readonly text: string
   /** From 1. */
   readonly line: number
@@ -64,7 +67,7 @@ function matchAt(pattern: RegExp, text: string, position: number): string | null
 /** @throws Error naming the file and line where the text cannot be read. */
 export function tokenize(text: string, path = 'text', onComment?: (comment: Comment) => void): Token[] {
   const tokens: Token[] = []
-  /** For every open `{` whether it was the `${` of a template. */
+  /** For every open `{`, whether it is the `${` of a template. */
   const braces: boolean[] = []
   let position = text.startsWith('#!') ? text.indexOf('\n') : 0
   let line = 1
@@ -83,7 +86,7 @@ export function tokenize(text: string, path = 'text', onComment?: (comment: Comm
     onComment?.({ text: text.slice(position, end), line, column })
     advance(end)
   }
-  /** Whether what stands before the position ends an operand, so that `/` divides and `!` asserts. */
+  /** Whether the token before the position ends an operand, so that `/` divides and `!` asserts. */
   const afterOperand = (): boolean => {
     const last = tokens.at(-1)
     if (last === undefined) return false
@@ -100,7 +103,10 @@ export function tokenize(text: string, path = 'text', onComment?: (comment: Comm
     push('string', text.slice(position + 1, end))
     advance(end + 1)
   }
-  /** Reads from behind a backtick or the brace that closes a placeholder, to the next placeholder or the end. */
+  /**
+   * Reads from the position after a backtick or a closing placeholder brace to the next placeholder
+   * or the end.
+   */
   const readTemplate = (): void => {
     let end = position
     while (text[end] !== '`' && !text.startsWith('${', end)) {

@@ -2,18 +2,18 @@ import type { Finding, Repository, SourceFile } from '../model/repository.js'
 import type { Token } from '../model/tokens.js'
 import { isBuiltin } from './declared-dependencies.js'
 
-/** Global functions and objects that a deterministic floor may not touch, and what to use instead. */
+/** Global functions and objects that a deterministic floor may not use, and the replacements. */
 const bannedGlobals: Readonly<Record<string, string>> = {
   setTimeout: 'use ctx.setTimer(name, delayMs) or await ctx.sleep(durationMs)',
   setInterval: 'use ctx.setTimer(name, delayMs) and arm it again in wake()',
   setImmediate: 'send a message or use ctx.setTimer(name, 0): the runtime decides what runs next',
-  queueMicrotask: 'call the function, or await what it waits for',
-  process: 'take what you need as an option: a role does not know its process',
+  queueMicrotask: 'call the function, or await the promise it waits for',
+  process: 'pass the value as an option: a role has no access to its process',
   console: 'use ctx.log(level, message, fields)',
-  performance: 'use ctx.now(); what is measured is measured by the runtime',
+  performance: 'use ctx.now(); the runtime does all measuring',
   crypto: 'use ctx.random, or the ids of @shardlab/actor',
   fetch: 'use ctx.request(to, kind, request)',
-  AbortController: 'use a Cancellation of @shardlab/actor: any number may listen to it',
+  AbortController: 'use a Cancellation of @shardlab/actor, which takes any number of listeners',
   Worker: 'threads belong to the runtime',
   MessageChannel: 'use ctx.request or ctx.send',
   BroadcastChannel: 'use ctx.request or ctx.send',
@@ -21,7 +21,7 @@ const bannedGlobals: Readonly<Record<string, string>> = {
 
 const clock = 'use ctx.now(), or the nowMs of the EvaluationContext'
 
-/** Members of globals that are fine otherwise. */
+/** Banned members of globals that are otherwise allowed. */
 const bannedMembers: Readonly<Record<string, string>> = {
   'Date.now': clock,
   'Math.random': 'use ctx.random, or the random of the EvaluationContext',
@@ -30,7 +30,7 @@ const bannedMembers: Readonly<Record<string, string>> = {
   'Atomics.waitAsync': 'await ctx.request or ctx.sleep',
 }
 
-/** Constructors that take the clock or a generator of their own when they get no argument. */
+/** Constructors that read the clock or draw randomness when they get no argument. */
 const bannedWithoutArguments: Readonly<Record<string, string>> = {
   Date: clock,
   ObjectId: 'use createObjectIdFactory(ctx.random) of @shardlab/actor',
@@ -41,7 +41,10 @@ const isMark = (token: Token | undefined, ...marks: string[]): boolean =>
   token?.kind === 'punctuation' && marks.includes(token.text)
 const isWord = (token: Token | undefined, text: string): boolean => token?.kind === 'name' && token.text === text
 
-/** Floors 0 to 5 touch no clock, timer, generator or input and output of their own (law 2). */
+/**
+ * The floors up to the roles use no clock, timer, generator or input and output of their own (law
+ * 2).
+ */
 export function findBannedNames(repository: Repository): Finding[] {
   return repository.deterministicPackages.flatMap((workspace) => workspace.sources.flatMap(findingsOf))
 }
@@ -82,7 +85,10 @@ function isMemberName(tokens: readonly Token[], i: number): boolean {
   return isMark(tokens[i - 1], '.', '?.') && !isWord(tokens[i - 2], 'globalThis')
 }
 
-/** Whether the name is used, and not a property key, a named argument of a type, or a method that somebody declares. */
+/**
+ * Whether the name is used as a variable, not as a property key, an argument name of a type, or a
+ * declared method.
+ */
 function isReference(tokens: readonly Token[], i: number): boolean {
   const next = tokens[i + 1]
   const previous = tokens[i - 1]

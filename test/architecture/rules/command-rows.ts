@@ -1,7 +1,10 @@
 import { exportedRows, rowsOf, type CommandModules, type Row } from '../model/command-tables.js'
 import type { Finding } from '../model/repository.js'
 
-/** One command, one file, one row (law 7): every row file exports one row, which is in a table that the package exports, and no other row is. */
+/**
+ * One command, one file, one row (law 7): every row file exports one row, and the tables of the
+ * package have exactly these rows.
+ */
 export function findCommandsOutsideTables(modules: readonly CommandModules[]): Finding[] {
   return modules.flatMap(({ folder, entry, rowFiles }): Finding[] => {
     const inTables = exportedRows(entry.exports)

@@ -11,8 +11,8 @@ const isSpec = (value: unknown): value is Spec =>
   typeof value === 'object' && value !== null && 'name' in value && 'access' in value && 'manual' in value
 
 /**
- * A command that routers and nodes serve has one specification, and the rows of both spread it. A row may give a field
- * of the specification another type, but it has the same fields.
+ * A command that routers and nodes serve has one specification, and the rows of both spread it. A
+ * row may give a field of the specification another type, but it has the same fields.
  */
 export function findRowsWithoutSpec(modules: readonly CommandModules[], specs: readonly BuiltModule[]): Finding[] {
   const findings: Finding[] = []

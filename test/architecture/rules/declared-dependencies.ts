@@ -6,7 +6,7 @@ import type { Finding, Repository, SourceFile, Workspace } from '../model/reposi
 export const isBuiltin = (specifier: string): boolean =>
   specifier.startsWith('node:') || builtinModules.includes(specifier)
 
-/** Every package that the files name, with the first file and line that does. */
+/** Every package that the files import, with the file and line of the first import. */
 function importedPackages(files: readonly SourceFile[]): Map<string, Finding> {
   const found = new Map<string, Finding>()
   for (const file of files) {
@@ -19,7 +19,7 @@ function importedPackages(files: readonly SourceFile[]): Map<string, Finding> {
   return found
 }
 
-/** package.json and tsconfig.json say what the imports say: nothing undeclared, nothing unused. */
+/** package.json and tsconfig.json agree with the imports: nothing undeclared, nothing unused. */
 export function findUndeclaredDependencies(repository: Repository): Finding[] {
   return [...repository.packages, repository.test].flatMap((workspace) => [
     ...undeclared(repository, workspace),
@@ -46,7 +46,7 @@ function undeclared(repository: Repository, { sources, tests, manifest, path }: 
 }
 
 function unused(repository: Repository, workspace: Workspace): Finding[] {
-  // The test workspace depends on everything, so that everything is built before it.
+  // The test workspace depends on all packages, so that they are built before it.
   if (workspace === repository.test) return []
   const { sources, tests, manifest, path } = workspace
   const inSources = importedPackages(sources)

@@ -28,7 +28,10 @@ function findingOf(circle: readonly string[], folder: string): Finding {
   }
 }
 
-/** The strongly connected components with more than one file (Tarjan's algorithm), and files that import themselves. */
+/**
+ * The strongly connected components with more than one file (Tarjan's algorithm), and files that
+ * import themselves.
+ */
 function circlesOf(files: readonly SourceFile[]): string[][] {
   const importsByPath = new Map(files.map((file) => [file.path, targetsOf(file)]))
   const circles: string[][] = []

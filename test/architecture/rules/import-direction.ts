@@ -3,7 +3,9 @@ import { floors, folderOfName, notImported, onlyOfOurs } from '../model/floors.j
 import { packageOfSpecifier, type Import } from '../model/imports.js'
 import type { Finding, Repository, SourceFile, Workspace } from '../model/repository.js'
 
-/** Imports go downward, through package entries, and never leave their package by a relative path. */
+/**
+ * Imports go downward, through package entries, and never leave their package by a relative path.
+ */
 export function findImportsThatClimb(repository: Repository): Finding[] {
   const findings: Finding[] = []
   for (const workspace of [...repository.packages, repository.test]) {
@@ -17,7 +19,7 @@ export function findImportsThatClimb(repository: Repository): Finding[] {
     for (const file of [...workspace.sources, ...workspace.tests]) {
       const isSource = workspace.sources.includes(file)
       for (const item of file.imports) {
-        // Tests name files as their built selves see them, programs of other packages among them.
+        // Tests may name built files, including programs of other packages.
         if (item.form === 'url' && !isSource) continue
         const message = item.specifier.startsWith('.')
           ? relativeProblem(workspace, file, item)
@@ -34,13 +36,13 @@ function relativeProblem(workspace: Workspace, file: SourceFile, item: Import): 
   if (!target.startsWith(`${workspace.path}/`)) {
     return `'${item.specifier}' leaves the package by a relative path: import the other package by its name`
   }
-  // What a build step makes of the sources, a bundle say, is shipped beside them.
+  // Output of a build step, such as a bundle, is shipped too.
   const shipped = ['src', ...(workspace.manifest.files ?? []).map((folder) => folder.replace(/^dist\//, ''))]
   if (
     file.path.startsWith(`${workspace.path}/src/`) &&
     !shipped.some((folder) => target.startsWith(`${workspace.path}/${folder}/`))
   ) {
-    return `'${item.specifier}' leads from src to what is not shipped`
+    return `'${item.specifier}' leads from src to files that are not shipped`
   }
   if (item.form !== 'url' && !/\.(js|json)$/.test(item.specifier)) return `'${item.specifier}' must end in .js`
   return null
@@ -54,7 +56,7 @@ function nameProblem(workspace: Workspace, file: SourceFile, item: Import): stri
   if (item.specifier === `${name}/testing` && !isTest) return `'${item.specifier}' is for tests only and is not shipped`
   if (item.specifier !== name && item.specifier !== `${name}/testing`)
     return `'${item.specifier}' is a deep import: use what ${name} exports`
-  // Tests may take their own package by its name: that is how they see what it exports.
+  // Tests may import their own package by name, to test its exports.
   if (folder === workspace.folder) return isTest ? null : `'${name}' is this package itself: use a relative path`
   const floor = floors[folder]
   if (floor === undefined) return `'${name}' has no floor: add it to test/architecture/model/floors.ts`
@@ -68,6 +70,6 @@ function nameProblem(workspace: Workspace, file: SourceFile, item: Import): stri
   if (floor > workspace.floor)
     return `'${name}' (floor ${floor}) is above ${workspace.folder} (floor ${workspace.floor}): imports go downward`
   if (floor === workspace.floor)
-    return `'${name}' is on the same floor as ${workspace.folder}: they share messages and the floors below, nothing else`
+    return `'${name}' is on the same floor as ${workspace.folder}: they share only messages and the floors below`
   return null
 }

@@ -3,12 +3,12 @@ import { packageOfSpecifier } from '../model/imports.js'
 import type { Finding, Repository, SourceFile } from '../model/repository.js'
 import { isBuiltin } from './declared-dependencies.js'
 
-/** One library that one package may ship with. */
+/** A library that a package may ship with. */
 export interface AllowedLibrary {
   readonly reason: string
-  /** The only names that may be imported; absent: all. */
+  /** Names that may be imported; absent: all. */
   readonly names?: readonly string[]
-  /** Options that its constructor may not get. */
+  /** Options that may not be passed to its constructor. */
   readonly bannedOptions?: { readonly constructed: string; readonly options: readonly string[] }
 }
 
@@ -18,7 +18,7 @@ const queueWithoutTimers = {
   options: ['interval', 'intervalCap', 'timeout', 'carryoverConcurrencyCount', 'carryoverIntervalCount'],
 }
 
-/** Package to library to reason. What is not on this list may not be imported by shipped source. */
+/** Package to library to reason. Shipped source may import only libraries on this list. */
 export const allowedLibraries: Readonly<Record<string, Readonly<Record<string, AllowedLibrary>>>> = {
   bson: {
     bson: { reason: 'BSON values as drivers know them; the only importer, everything else takes bytes' },
@@ -68,13 +68,13 @@ export const allowedLibraries: Readonly<Record<string, Readonly<Record<string, A
   },
 }
 
-/** Libraries that the house is built on: at least one package must ship with an import of each. */
+/** Required libraries: at least one package must ship with an import of each. */
 export const requiredLibraries: readonly string[] = ['msgpackr', 'nanoid', 'eventemitter3', 'p-queue']
 
-/** These too, once a package depends on them. */
+/** Required as soon as a package depends on them. */
 export const requiredWhenDeclared: readonly string[] = ['piscina']
 
-/** Shipped source imports only what the list allows, in the way the list allows. */
+/** Shipped source imports only listed libraries, with the listed names and options. */
 export function findForeignLibraries(repository: Repository, allowed = allowedLibraries): Finding[] {
   return repository.packages.flatMap((workspace) =>
     workspace.sources.flatMap((file) =>
@@ -130,7 +130,7 @@ function bannedOptionsOf(file: SourceFile, name: string, { bannedOptions }: Allo
   return findings
 }
 
-/** The house's libraries are really used by what is shipped. */
+/** Shipped source uses the required libraries. */
 export function findMissingLibraries(repository: Repository): Finding[] {
   const imported = new Set(
     repository.packages.flatMap(({ sources }) =>

@@ -5,7 +5,7 @@ import type { Finding, Repository } from '../model/repository.js'
 const link = /\[[^\]]*\]\(([^)\s]+)\)/g
 
 /**
- * Relative links between pages lead somewhere.
+ * Relative links between pages lead to existing files.
  *
  * @param exists whether there is a file or folder at a path relative to the root
  */

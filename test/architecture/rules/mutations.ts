@@ -3,7 +3,7 @@ import type { Finding, Repository } from '../model/repository.js'
 const listed = 'packages/actor/src/faults/mutations.ts'
 const asking = /\bmutated\(\s*'(\w+)'\s*\)/g
 
-/** Each defect that can be switched on is asked for at exactly one place, and there is no other. */
+/** Each listed mutation is checked in exactly one place, and no other mutation is checked. */
 export function findMisplacedMutations(repository: Repository, mutationNames: readonly string[]): Finding[] {
   const places = new Map<string, Finding[]>()
   for (const { sources } of repository.packages) {
@@ -20,9 +20,9 @@ export function findMisplacedMutations(repository: Repository, mutationNames: re
     if (!mutationNames.includes(name))
       findings.push({ ...found[0]!, message: `the mutation ${name} is not in ${listed}` })
     for (const place of found.slice(1))
-      findings.push({ ...place, message: `the mutation ${name} is asked for in ${found[0]!.path} already` })
+      findings.push({ ...place, message: `the mutation ${name} is already checked in ${found[0]!.path}` })
   }
   for (const name of mutationNames)
-    if (!places.has(name)) findings.push({ path: listed, line: 0, message: `nobody asks for the mutation ${name}` })
+    if (!places.has(name)) findings.push({ path: listed, line: 0, message: `no code checks the mutation ${name}` })
   return findings
 }

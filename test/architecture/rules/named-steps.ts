@@ -2,10 +2,16 @@ import type { Finding, Repository } from '../model/repository.js'
 
 const listed = 'packages/actor/src/faults/named-steps.ts'
 
-/** Names of steps in a call of `reach` or `reachAnyway`, or of a method that ends so; either of two that a condition chooses from. */
+/**
+ * The step name in a call of `reach` or `reachAnyway`, or of a method whose name ends so; or the
+ * two names of a conditional.
+ */
 const reaching = /[rR]each(?:Anyway)?\(\s*[^()']*?'([a-z-]+(?:\.[a-z-]+)+)'(?:\s*:\s*'([a-z-]+(?:\.[a-z-]+)+)')?/g
 
-/** The list of named steps has every step that members pass, and no other: faults are refused at a step that is not in it. */
+/**
+ * The list of named steps has exactly the steps that members pass: faults at other steps are
+ * refused.
+ */
 export function findUnlistedSteps(repository: Repository, namedSteps: readonly string[]): Finding[] {
   const passed = new Set<string>()
   const findings: Finding[] = []
@@ -24,6 +30,6 @@ export function findUnlistedSteps(repository: Repository, namedSteps: readonly s
     if (!passed.has(step)) findings.push({ path: listed, line: 0, message: `no member passes the step ${step}` })
   }
   if (namedSteps.some((step, i) => i > 0 && step <= namedSteps[i - 1]!))
-    findings.push({ path: listed, line: 0, message: 'the steps are not in the order of the alphabet' })
+    findings.push({ path: listed, line: 0, message: 'the steps are not in alphabetical order' })
   return findings
 }

@@ -2,7 +2,10 @@ import type { Finding, Repository } from '../model/repository.js'
 
 const architecture = 'docs/ARCHITECTURE.md'
 
-/** A code span that is a path of this repository, or of the package whose page names it; `src/mongo/` is the server's. */
+/**
+ * A code span with a path of this repository or of the page's package; `src/mongo/` is the
+ * server's.
+ */
 const pathSpan = /`((?:packages|test|docs|scripts|src)\/(?!mongo\/)[\w./-]+)`/g
 
 /**
@@ -26,8 +29,9 @@ export function findMissingPaths(repository: Repository, exists: (path: string) 
 }
 
 /**
- * The drawing of the floors in ARCHITECTURE.md has every package on its floor: `5  shard  mongos   the roles`, names
- * two spaces apart. A line without a number belongs to the floor above it.
+ * The drawing of the floors in ARCHITECTURE.md has every package on its floor:
+ * `5  shard  mongos   the roles`, names two spaces apart. A line without a number belongs to the
+ * floor above it.
  */
 export function findPackagesNotDrawn(repository: Repository): Finding[] {
   const drawn = new Map<string, number>()

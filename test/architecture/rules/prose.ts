@@ -3,7 +3,10 @@ import type { Finding, Repository, SourceFile } from '../model/repository.js'
 
 export const longestProseLine = 100
 
-/** Wording that a reader has to translate, and what to write. A floor: docs/HACKING.md says how we write. */
+/**
+ * Wording that a reader has to translate, and what to write. A floor: docs/HACKING.md says how we
+ * write.
+ */
 const patterns: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [
     /\b(?:whoever|whomever|nobody|somebody|he who|those who|who (?:asks?|hears?|waits?|listens?|wants?|holds?|comes?|knows?|looks?|reads?|has|is|gets?|takes?|does))\b/gi,
@@ -54,7 +57,10 @@ const pagePatterns: typeof patterns = [
   ],
 ]
 
-/** Path prefixes whose prose is still to be rewritten. The rule fails on one that has nothing left to rewrite. */
+/**
+ * Path prefixes whose prose is still to be rewritten. The rule fails on one that has nothing left
+ * to rewrite.
+ */
 export const proseDebt: readonly string[] = [
   'docs/internals/document-moves.md',
   'docs/internals/migrations.md',
@@ -121,7 +127,9 @@ function findingsOf(file: SourceFile): Finding[] {
   return [...findings, ...wideLines(file)].sort((a, b) => a.line - b.line)
 }
 
-/** Lines of a comment, or of a page outside of fences, that hold more than a link or a table row. */
+/**
+ * Lines of a comment, or of a page outside of fences, that hold more than a link or a table row.
+ */
 function wideLines({ path, text }: SourceFile): Finding[] {
   const isPage = path.endsWith('.md')
   const mayBeWide = isPage

@@ -4,7 +4,7 @@ const longestFileLines = 400
 const longestWorkerEntryLines = 10
 const readmeHeadings = ['Role', 'Where MongoDB does this', 'Entry points', 'Invariants', 'How to test']
 
-/** Files that may be longer than the rest, each with the reason why splitting it would make it worse. */
+/** Files that may be longer, each with the reason. */
 export const longFiles: Readonly<Record<string, string>> = {
   'packages/mongos/test/merging-shards.test.ts': 'grew when lines were wrapped at 120 columns; to be split',
   'packages/node/test/explain.test.ts': 'grew when lines were wrapped at 120 columns; to be split',
@@ -15,7 +15,7 @@ export const longFiles: Readonly<Record<string, string>> = {
   'test/simulation/faults.test.ts': 'grew when lines were wrapped at 120 columns; to be split',
 }
 
-/** One mechanism, one file: none over 400 lines, and no exception that is no longer needed. */
+/** One mechanism, one file: no file over 400 lines, and no exception that is not needed. */
 export function findLongFiles(repository: Repository, exceptions = longFiles): Finding[] {
   const findings: Finding[] = []
   for (const { path, text } of repository.files.values()) {
@@ -35,7 +35,7 @@ export function findLongFiles(repository: Repository, exceptions = longFiles): F
   return findings
 }
 
-/** Every package tells its five things in README.md, in the same order. */
+/** Every package has a README.md with the five headings, in the same order. */
 export function findIncompleteReadmes(repository: Repository): Finding[] {
   return repository.packages.flatMap((workspace): Finding[] => {
     const path = `${workspace.path}/README.md`
@@ -50,7 +50,7 @@ export function findIncompleteReadmes(repository: Repository): Finding[] {
   })
 }
 
-/** A worker's entry binds a role to a runtime and does nothing else. */
+/** A worker's entry only binds a role to a runtime. */
 export function findLongWorkerEntries(repository: Repository): Finding[] {
   return [...repository.files.values()]
     .filter(({ path }) => path.endsWith('.worker.ts'))

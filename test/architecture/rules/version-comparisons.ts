@@ -3,12 +3,12 @@ import type { Token } from '../model/tokens.js'
 
 /** The only folder that may compare versions: it contains the table of behaviours. */
 const tableFolder = 'packages/sharding/src/behaviours/'
-/** A version or series as people write it: 2.6, 4.4, 6.0.2. */
+/** A version or series: 2.6, 4.4, 6.0.2. */
 const versionText = /^v?(?:2\.[46]|3\.[0246]|4\.[0-4]|[5-8]\.[0-3])(?:\.\d+)?$/
-/** Names of the emulated version, and of the wire version that stands for it. */
+/** Names of the emulated version, and of its wire version. */
 const versionName =
   /^(?:emulate[ds]?|emulatedVersions?|serverVersion|mongoVersion|profileVersion|versionProfile|\w*[wW]ireVersion(?:Of\w+)?)$/
-/** Lists of versions in the table: which of them exist, and in which order, depends on the emulated version. */
+/** Lists of versions in the table: their content and order depend on the emulated version. */
 const listName = /^(?:emulatedVersions|featureCompatibilityVersions)$/
 const relations = new Set(['===', '!==', '==', '!=', '<', '>', '<=', '>='])
 const orders = new Set(['<', '>', '<=', '>='])
@@ -17,10 +17,10 @@ const comparingMethods = new Set(['startsWith', 'localeCompare', 'indexOf', 'inc
 const positionalMembers = new Set(['length', 'indexOf', 'lastIndexOf', 'at', 'slice', 'findIndex'])
 
 /**
- * How behaviour depends on the version is one table in `sharding`; other code asks for a behaviour by name (law 6).
- * The rule finds comparisons with a version as text, `case` labels and table keys that are versions, orderings of names
- * of the emulated version or a wire version (`Math.max` included), and code that depends on the position of a version
- * in a list of versions.
+ * Differences between versions are one table in `sharding`; other code asks for a behaviour by name
+ * (law 6). The rule finds comparisons with a version as text, `case` labels and table keys that are
+ * versions, orderings of names of the emulated version or a wire version (`Math.max` included), and
+ * code that depends on the position of a version in a list of versions.
  */
 export function findVersionComparisons(repository: Repository): Finding[] {
   return repository.packages.flatMap(({ sources }) =>
@@ -64,7 +64,8 @@ function comparesName(tokens: readonly Token[], i: number): boolean {
   const start = startOfPath(tokens, i)
   const previous = tokens[start - 1]
   if (isMark(next, orders) || isMark(previous, orders)) {
-    // `<` after a type's name, as in Set<EmulatedVersion>, orders nothing: types begin with a capital.
+    // After a type's name, as in Set<EmulatedVersion>, `<` is not a comparison. Types begin with a
+    // capital.
     return /^[a-z]/.test(tokens[i]!.text) && !(isMark(previous, '<') && isMark(next, '>'))
   }
   if (isArgumentOf(tokens, start, new Set(['max', 'min']))) return true
