@@ -74,8 +74,6 @@ export const proseDebt: readonly string[] = [
   'packages/shard/',
   'packages/sharding/',
   'packages/shardlab/',
-  'scripts/',
-  'test/architecture/',
   'test/bench/',
   'test/clients/',
   'test/conformance/',
