@@ -2,7 +2,7 @@ import t from 'tap'
 import { Binary, Decimal128, Double, Int32, Long, ObjectId, Timestamp, UUID } from 'mongodb'
 import { sameValue } from '../src/core/values.js'
 import { documentAfter, writtenFields } from '../src/driver/updates.js'
-import { parseSpec } from '../src/core/parse-spec.js'
+import { parseSpec } from '../src/core/specs/parse-spec.js'
 
 t.test('values are the same whatever BSON library made them', (t) => {
   const id = new ObjectId()

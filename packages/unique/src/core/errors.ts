@@ -1,5 +1,5 @@
 /** The errors of the library. */
-import type { UniqueSpec } from './spec.js'
+import type { UniqueSpec } from './specs/spec.js'
 
 abstract class UniqueError extends Error {
   override get name(): string {

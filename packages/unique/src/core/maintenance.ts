@@ -2,7 +2,7 @@
 import { BusyDocumentError, DuplicateValueError, InvalidValueError } from './errors.js'
 import { eachLimited } from './limited.js'
 import type { Fields } from './port.js'
-import type { UniqueProtocol } from './protocol.js'
+import type { UniqueProtocol } from './writes/protocol.js'
 import {
   heldSpecs,
   heldValues,
@@ -14,9 +14,9 @@ import {
   type Proxy,
   type Reservation,
 } from './proxy.js'
-import { hasHeldValue, resolve } from './resolve.js'
-import { reservedValuesOf } from './spec-values.js'
-import type { UniqueSpec } from './spec.js'
+import { hasHeldValue, resolve } from './writes/resolve.js'
+import { reservedValuesOf } from './specs/spec-values.js'
+import type { UniqueSpec } from './specs/spec.js'
 import { sameValue } from './values.js'
 import { readMain, repeated, type World } from './world.js'
 

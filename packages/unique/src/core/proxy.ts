@@ -1,7 +1,7 @@
 /** A proxy collection and its documents, the reservations. */
 import type { Fields, PortOptions, ReadablePort } from './port.js'
-import { rawValuesOf } from './spec-values.js'
-import { setAt, type UniqueSpec } from './spec.js'
+import { rawValuesOf } from './specs/spec-values.js'
+import { setAt, type UniqueSpec } from './specs/spec.js'
 import { sameValue } from './values.js'
 
 export interface Proxy {

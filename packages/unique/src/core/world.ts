@@ -1,7 +1,7 @@
 /** The dependencies of the protocol, and retries after lost answers. */
 import { kindOf, type Clock, type Fields, type ReadablePort } from './port.js'
 import type { Proxy } from './proxy.js'
-import type { UniqueSpec } from './spec.js'
+import type { UniqueSpec } from './specs/spec.js'
 
 /**
  * Names of the events and of the counters. `compensated`: a write failed and its reservations were

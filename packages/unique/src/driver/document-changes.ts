@@ -13,11 +13,11 @@ import {
   type WithId,
   type WithoutId,
 } from 'mongodb'
-import type { Changed, Plan } from '../core/change.js'
+import type { Changed, Plan } from '../core/writes/change.js'
 import { RefusedOperationError } from '../core/errors.js'
 import type { Fields } from '../core/port.js'
-import type { UniqueProtocol } from '../core/protocol.js'
-import type { UniqueSpec } from '../core/spec.js'
+import type { UniqueProtocol } from '../core/writes/protocol.js'
+import type { UniqueSpec } from '../core/specs/spec.js'
 import type { TransactionScope } from '../core/world.js'
 import { withPortErrors, type AnyCollection, type AnyDocument } from './adapter.js'
 import { documentAfter, writtenFields } from './updates.js'

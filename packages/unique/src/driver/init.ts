@@ -1,7 +1,7 @@
 /** Creates missing proxy collections, and refuses those that would not keep values unique. */
 import type { Db, Document } from 'mongodb'
 import { MisconfiguredProxyError } from '../core/errors.js'
-import type { UniqueSpec } from '../core/spec.js'
+import type { UniqueSpec } from '../core/specs/spec.js'
 
 export interface ProxyPlan {
   readonly name: string

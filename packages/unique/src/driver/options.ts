@@ -1,7 +1,7 @@
 /** The options of `uniqueCollection`. */
 import { RefusedOperationError } from '../core/errors.js'
-import { parseSpec } from '../core/parse-spec.js'
-import { overlaps, type UniqueSpec, type UniqueSpecOptions } from '../core/spec.js'
+import { parseSpec } from '../core/specs/parse-spec.js'
+import { overlaps, type UniqueSpec, type UniqueSpecOptions } from '../core/specs/spec.js'
 import type { ProxyPlan } from './init.js'
 
 export interface UniqueFieldOptions extends UniqueSpecOptions {

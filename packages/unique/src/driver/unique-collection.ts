@@ -34,7 +34,7 @@ import {
   type VerifyReport,
 } from '../core/maintenance.js'
 import type { Fields } from '../core/port.js'
-import { UniqueProtocol } from '../core/protocol.js'
+import { UniqueProtocol } from '../core/writes/protocol.js'
 import type { UniqueEvent, UniqueEventName, World } from '../core/world.js'
 import { withPortErrors, type AnyCollection, type AnyDocument } from './adapter.js'
 import { driverWorld } from './driver-world.js'

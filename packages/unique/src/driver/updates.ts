@@ -1,7 +1,7 @@
 /** Predicts the effect of an update on unique fields. */
 import { RefusedOperationError } from '../core/errors.js'
 import type { Fields } from '../core/port.js'
-import { overlaps, setAt, type UniqueSpec } from '../core/spec.js'
+import { overlaps, setAt, type UniqueSpec } from '../core/specs/spec.js'
 import { isDocument } from '../core/values.js'
 
 /**

@@ -188,7 +188,7 @@ export class Scheduler {
  * Plays every sequence of choices, depth first. `play` gets a chooser. @returns the number of
  * sequences
  */
-export async function everySchedule(play: (choose: Choose) => Promise<void>, most = Infinity): Promise<number> {
+export async function everySchedule(play: (choose: Choose) => Promise<void>, maxRuns = Infinity): Promise<number> {
   const path: { choice: number; count: number }[] = []
   for (let played = 1; ; played++) {
     let depth = 0
@@ -197,7 +197,7 @@ export async function everySchedule(play: (choose: Choose) => Promise<void>, mos
       return path[depth++]!.choice
     })
     while (path.length > 0 && path.at(-1)!.choice + 1 === path.at(-1)!.count) path.pop()
-    if (path.length === 0 || played >= most) return played
+    if (path.length === 0 || played >= maxRuns) return played
     path.at(-1)!.choice++
   }
 }

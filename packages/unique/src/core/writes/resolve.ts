@@ -1,5 +1,5 @@
 /** Decides reservations whose writer is gone by the state of the main document. */
-import type { Fields } from './port.js'
+import type { Fields } from '../port.js'
 import {
   heldSpecs,
   heldValues,
@@ -10,12 +10,12 @@ import {
   sameReservation,
   type Proxy,
   type Reservation,
-} from './proxy.js'
-import { reservedValuesOf } from './spec-values.js'
-import type { UniqueSpec } from './spec.js'
-import { sameValue } from './values.js'
-import { readMain, repeated, type World } from './world.js'
-import { InvalidValueError } from './errors.js'
+} from '../proxy.js'
+import { reservedValuesOf } from '../specs/spec-values.js'
+import type { UniqueSpec } from '../specs/spec.js'
+import { sameValue } from '../values.js'
+import { readMain, repeated, type World } from '../world.js'
+import { InvalidValueError } from '../errors.js'
 
 /**
  * Confirms the values that the main document has, and releases the others. Does nothing if another

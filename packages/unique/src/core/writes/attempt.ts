@@ -1,6 +1,6 @@
 /** One attempt of one write: the reservations that it holds, from its first to its last step. */
-import { BusyDocumentError, DuplicateValueError } from './errors.js'
-import { kindOf } from './port.js'
+import { BusyDocumentError, DuplicateValueError } from '../errors.js'
+import { kindOf } from '../port.js'
 import {
   heldSpecs,
   identityFilter,
@@ -15,11 +15,11 @@ import {
   valueFilter,
   type Proxy,
   type Reservation,
-} from './proxy.js'
+} from '../proxy.js'
 import { resolve, finishReservation } from './resolve.js'
-import type { UniqueSpec } from './spec.js'
-import { sameValue } from './values.js'
-import { readMain, repeated, type UniqueEventName, type World } from './world.js'
+import type { UniqueSpec } from '../specs/spec.js'
+import { sameValue } from '../values.js'
+import { readMain, repeated, type UniqueEventName, type World } from '../world.js'
 
 export type Values = readonly unknown[]
 

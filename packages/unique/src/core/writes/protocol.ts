@@ -5,14 +5,14 @@
  */
 import { Attempt, type Values } from './attempt.js'
 import { changedValues, oldValues, type Change, type Changed } from './change.js'
-import { BusyDocumentError, DuplicateValueError, ReservationLostError, UnknownOutcomeError } from './errors.js'
-import { causeOf, kindOf, type Fields } from './port.js'
-import { isExpired, isReserved, lookup, ownerOf, type Proxy } from './proxy.js'
-import { guardOf, rawValuesOf, reservedValuesOf } from './spec-values.js'
-import type { UniqueSpec } from './spec.js'
+import { BusyDocumentError, DuplicateValueError, ReservationLostError, UnknownOutcomeError } from '../errors.js'
+import { causeOf, kindOf, type Fields } from '../port.js'
+import { isExpired, isReserved, lookup, ownerOf, type Proxy } from '../proxy.js'
+import { guardOf, rawValuesOf, reservedValuesOf } from '../specs/spec-values.js'
+import type { UniqueSpec } from '../specs/spec.js'
 import { changeInTransaction, insertInTransaction } from './transaction.js'
-import { sameValue } from './values.js'
-import { readMain, repeated, type TransactionScope, type World } from './world.js'
+import { sameValue } from '../values.js'
+import { readMain, repeated, type TransactionScope, type World } from '../world.js'
 
 /**
  * Attempts of a change whose document was changed by another write, and of an insert whose

@@ -1,8 +1,8 @@
 /** The values that a document has for a spec. */
-import { InvalidValueError } from './errors.js'
-import type { Fields } from './port.js'
+import { InvalidValueError } from '../errors.js'
+import type { Fields } from '../port.js'
 import type { UniqueSpec } from './spec.js'
-import { isDocument } from './values.js'
+import { isDocument } from '../values.js'
 
 /**
  * The values of a spec in a document, unmodified: undefined for missing. @throws InvalidValueError

@@ -3,8 +3,8 @@
  * confirmation is needed.
  */
 import type { Values } from './attempt.js'
-import { BusyDocumentError, DuplicateValueError } from './errors.js'
-import { causeOf, kindOf, PortError, type Fields } from './port.js'
+import { BusyDocumentError, DuplicateValueError } from '../errors.js'
+import { causeOf, kindOf, PortError, type Fields } from '../port.js'
 import { changedValues, type Change, type Changed } from './change.js'
 import {
   heldSpecs,
@@ -17,12 +17,12 @@ import {
   ownerOf,
   type Proxy,
   type Reservation,
-} from './proxy.js'
+} from '../proxy.js'
 import { resolve } from './resolve.js'
-import { guardOf } from './spec-values.js'
-import type { UniqueSpec } from './spec.js'
-import { sameValue } from './values.js'
-import type { TransactionScope, World } from './world.js'
+import { guardOf } from '../specs/spec-values.js'
+import type { UniqueSpec } from '../specs/spec.js'
+import { sameValue } from '../values.js'
+import type { TransactionScope, World } from '../world.js'
 
 /**
  * A reservation conflicts with the write. It ends the transaction; the conflict is resolved

@@ -1,11 +1,11 @@
 /** The effect of a write on one document's unique fields. */
 import type { Values } from './attempt.js'
-import { InvalidValueError } from './errors.js'
-import type { Fields } from './port.js'
-import { reservedValuesOf } from './spec-values.js'
-import type { UniqueSpec } from './spec.js'
-import { sameValue } from './values.js'
-import type { TransactionScope } from './world.js'
+import { InvalidValueError } from '../errors.js'
+import type { Fields } from '../port.js'
+import { reservedValuesOf } from '../specs/spec-values.js'
+import type { UniqueSpec } from '../specs/spec.js'
+import { sameValue } from '../values.js'
+import type { TransactionScope } from '../world.js'
 
 /**
  * The effect of a change on one document. It may write the fields of `touched` and no other unique

@@ -1,5 +1,5 @@
 /** Checks the options of a unique field. */
-import { RefusedOperationError } from './errors.js'
+import { RefusedOperationError } from '../errors.js'
 import { overlaps, type UniqueSpec, type UniqueSpecOptions } from './spec.js'
 
 /** The names of the fields of proxy documents. */

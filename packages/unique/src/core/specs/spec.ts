@@ -1,5 +1,5 @@
 /** Unique fields and combinations of fields. */
-import type { Collation, Fields } from './port.js'
+import type { Collation, Fields } from '../port.js'
 
 /** One field or combination of fields whose values have to be unique. */
 export interface UniqueSpec {
