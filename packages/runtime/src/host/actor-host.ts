@@ -225,7 +225,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
   /** Ends an incarnation without reporting a crash. `why` rejects a start under way. */
   remove(cell: ActorCell, why: Error): void {
     this.mailbox.dropRequestsOf(cell)
-    this.faults.forget(cell.address)
+    this.faults.dropMessagesTo(cell.address)
     cell.destroy(why)
     this.mailbox.unroute(cell.index)
     cell.gateway?.destroy()

@@ -32,7 +32,7 @@ export class HostFaults {
   }
 
   /** An incarnation is gone: drops the messages under way to it. */
-  forget(address: Address): void {
-    this.links.forget(address)
+  dropMessagesTo(address: Address): void {
+    this.links.dropQueuedTo(address)
   }
 }

@@ -179,7 +179,7 @@ export class LinkFaults {
    * The member is gone: drops the messages queued for it. Their senders learn of its end in another
    * way.
    */
-  forget(address: Address): void {
+  dropQueuedTo(address: Address): void {
     for (const queue of [...this.#queues.values()]) if (queue.to === address) this.#close(queue)
   }
 

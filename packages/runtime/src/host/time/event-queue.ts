@@ -98,7 +98,7 @@ export class EventQueue<Item extends Queued<Item>> {
    * of the next item.
    */
   mark(): number {
-    this.#forget(this.nextTime())
+    this.#closeGroup(this.nextTime())
     return this.#lastSequence
   }
 
@@ -138,7 +138,7 @@ export class EventQueue<Item extends Queued<Item>> {
   }
 
   /** The next item that is pushed for that time starts a new group. */
-  #forget(time: number): void {
+  #closeGroup(time: number): void {
     const recent = this.#recentAt(time)
     if (recent >= 0) this.#recentTimes[recent] = NaN
   }
@@ -151,7 +151,7 @@ export class EventQueue<Item extends Queued<Item>> {
   }
 
   #removeFirst(): void {
-    this.#forget(this.#times[0]!)
+    this.#closeGroup(this.#times[0]!)
     this.#freeGroups.push(this.#groups[0]!)
     const last = --this.#length
     if (last > 0) this.#siftDown(0, this.#times[last]!, this.#sequences[last]!, this.#groups[last]!)
