@@ -10,7 +10,6 @@ import {
   createObjectIdFactory,
   cursorId,
   objectIdAfter,
-  passedStep,
   StepFailedError,
   UnservedMessageError,
   type Actor,
@@ -286,16 +285,7 @@ export class Mongos implements Actor, DispatchHost {
 
   /** {@link ActorContext.reach}. @throws CommandError 192 FailPointEnabled when a fault makes the step fail */
   reach(step: string, detail: Readonly<Record<string, unknown>>): Promise<void> {
-    const reached = this.context.reach(step, detail)
-    return reached === passedStep ? reached : this.#withItsError(reached)
-  }
-
-  async #withItsError(reached: Promise<void>): Promise<void> {
-    try {
-      await reached
-    } catch (error) {
-      throw error instanceof StepFailedError ? new CommandError('FailPointEnabled', error.message) : error
-    }
+    return this.context.reach(step, detail).catch(throwFailPointError)
   }
 
   /** A client's command is on its way: the router does not stop before it is answered. */
@@ -343,4 +333,8 @@ export class Mongos implements Actor, DispatchHost {
 /** Makes a router. It serves `client.command` and `client.disconnected`. */
 export function createMongos(context: ActorContext, options: MongosOptions): Actor {
   return new Mongos(context, options)
+}
+
+function throwFailPointError(error: unknown): never {
+  throw error instanceof StepFailedError ? new CommandError('FailPointEnabled', error.message) : error
 }

@@ -16,12 +16,6 @@ export interface RequestOptions {
   readonly signal?: CancelSignal
 }
 
-/**
- * The promise that {@link ActorContext.reach} returns when no fault is armed: one for all calls, so
- * that passing a step allocates nothing.
- */
-export const passedStep: Promise<void> = Promise.resolve()
-
 /** Everything that an actor may use of the world. Handlers await only promises of these methods. */
 export interface ActorContext {
   /** This actor's address. */

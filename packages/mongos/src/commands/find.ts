@@ -1,4 +1,4 @@
-import { passedStep, type CommandArguments, type CommandRow } from '@shardlab/actor'
+import type { CommandArguments, CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator, findField, isEmptyDocument } from '@shardlab/bson'
 import {
   checkFindArguments,
@@ -72,13 +72,10 @@ function findOn(invocation: MongosInvocation, ns: string, route: Route, traits: 
     )
   }
   const targeting = targetRead(invocation, route.placement, args.value('filter'), args.document('collation'))
-  const reached = host.reach('mongos.read.targeted', { ns, shards: targeting.shards })
-  return reached === passedStep
-    ? findOnShards(invocation, ns, route, targeting, traits)
-    : reached.then(() => findOnShards(invocation, ns, route, targeting, traits))
+  return findOnShards(invocation, ns, route, targeting, traits)
 }
 
-function findOnShards(
+async function findOnShards(
   invocation: MongosInvocation,
   ns: string,
   route: ShardedRoute,
@@ -86,6 +83,7 @@ function findOnShards(
   traits: FindTraits,
 ): Promise<DocumentWriter> {
   const { shards } = targeting
+  await invocation.host.reach('mongos.read.targeted', { ns, shards })
   const note = () => noteTargetedRead(invocation, ns, route, targeting, 'find')
   // Also of one shard there may be nothing to be had.
   if (shards.length === 1 && !traits.allowPartial)
@@ -96,10 +94,9 @@ function findOnShards(
       traits,
       note,
     )
-  return findOnSeveral(invocation, ns, route, targeting, traits).then((reply) => {
-    note()
-    return reply
-  })
+  const reply = await findOnSeveral(invocation, ns, route, targeting, traits)
+  note()
+  return reply
 }
 
 async function findOnSeveral(
