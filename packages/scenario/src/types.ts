@@ -1,4 +1,7 @@
-/** What simulating gives. Times are milliseconds since the beginning of the scenario, sizes bytes, rates a second. */
+/**
+ * What simulating gives. Times are milliseconds since the beginning of the scenario, sizes bytes,
+ * rates a second.
+ */
 import type { FailedExpectation } from './file/expectation.js'
 
 /** How unequal shards are: 1 and 0 when they are equal. Shards that drain do not count. */
@@ -90,14 +93,23 @@ export interface VariantResult {
   readonly splits: number
   readonly merges: number
   readonly bytesMoved: number
-  /** What would have sufficed: the sum over collections and shards of what more left a shard than came. */
+  /**
+   * What would have sufficed: the sum over collections and shards of what more left a shard than
+   * came.
+   */
   readonly bytesMovedLeast: number
-  /** When the last chunk moved, 0 when none did; null: the last round still wanted to move something. */
+  /**
+   * When the last chunk moved, 0 when none did; null: the last round still wanted to move
+   * something.
+   */
   readonly convergedAtMs: number | null
   readonly jumboChunks: number
   /** Documents on shards that do not own them any more: how many at most, and at the end. */
   readonly orphans: { readonly worst: number; readonly last: number }
-  /** While a migration commits, whoever asks for the collection at its donor waits: how long at most, and in all. */
+  /**
+   * While a migration commits, whoever asks for the collection at its donor waits: how long at
+   * most, and in all.
+   */
   readonly criticalSections: { readonly longestMs: number; readonly totalMs: number }
   readonly operations: {
     readonly total: number
@@ -109,7 +121,10 @@ export interface VariantResult {
     /** Shares of what routers sent to shards. */
     readonly routed: { readonly targeted: number; readonly multi: number; readonly broadcast: number }
   }
-  /** The shard that most operations asked, and which share of the operations did; null: there were none. */
+  /**
+   * The shard that most operations asked, and which share of the operations did; null: there were
+   * none.
+   */
   readonly hottest: { readonly shard: string; readonly share: number } | null
   /** At the end; operations from the beginning. */
   readonly shards: Readonly<Record<string, ShardSample>>
@@ -125,7 +140,10 @@ export interface VariantRun {
   readonly decisions: readonly Decision[]
   /** Real time that the run took. */
   readonly tookMs: number
-  /** It was stopped before its end; its result is that of the time until then, and its expectations have not been looked at. */
+  /**
+   * It was stopped before its end; its result is that of the time until then, and its expectations
+   * have not been looked at.
+   */
   readonly interrupted?: true
 }
 

@@ -1,4 +1,7 @@
-/** One attempt to have a command answered by one mongos: what is put into the command, and what is learned from how it ends. */
+/**
+ * One attempt to run a command on one mongos: what drivers add to the command, and how they react
+ * to its outcome.
+ */
 import type { Document, Long, Timestamp } from '@shardlab/bson'
 import type { ClusterTimes } from './cluster-times.js'
 import type { Connection } from './connection-pool.js'
@@ -21,18 +24,18 @@ export interface Sending {
   readonly kind: CommandKind
   /** Null: without a session. */
   readonly session: Session | null
-  /** Of a retryable write: the same in each attempt. */
+  /** Of a retryable write, the same in each attempt; null: not one. */
   readonly txnNumber: Long | null
 }
 
 export interface AttemptParts {
   readonly times: ClusterTimes
   readonly onSend: (body: Document) => void
-  /** The client retries writes, and says of each lost command that it may be repeated as a write may. */
+  /** Whether the client retries writes and labels network errors accordingly. */
   readonly retryWrites: boolean
 }
 
-/** A reply with `ok: 1`, and the write concern error in it, or what went wrong. */
+/** A reply with `ok: 1`, including a possible write concern error, or the failure. */
 export type Attempt =
   | { readonly reply: Document; readonly error: CommandFailure | null }
   | CommandFailure
@@ -66,10 +69,10 @@ export async function sendOnce(sending: Sending, router: Router, parts: AttemptP
   }
 }
 
-/** The command with what drivers add to it. */
+/** The command with the fields that drivers add. */
 function bodyOf({ command, session, kind, txnNumber }: Sending, router: Router, times: ClusterTimes): Document {
   const body = { ...command }
-  // Who brings a session of its own knows what is repeated.
+  // A command with its own lsid manages its own retries.
   if (session !== null && command['lsid'] === undefined && router.sessionTimeoutMs !== null && !kind.unacknowledged) {
     session.server.lastUsedMs = Math.max(session.server.lastUsedMs, session.now())
     body['lsid'] = session.lsid
@@ -97,7 +100,7 @@ function understood(reply: Document, { session }: Sending, times: ClusterTimes):
   }
 }
 
-/** The connection broke under the command. */
+/** The connection broke during the command. */
 function broken(
   error: NetworkFailure,
   { session }: Sending,
@@ -105,7 +108,7 @@ function broken(
   connection: Connection,
   retryWrites: boolean,
 ): NetworkFailure {
-  // Who waits for a connection hears that the mongos is gone, and does not try to make another one.
+  // Commands that wait for a connection fail too, and do not open another one.
   notice(error, router, connection)
   router.pool.checkIn(connection, true)
   if (session !== null) session.server.isDirty = true
@@ -114,7 +117,10 @@ function broken(
   return new NetworkFailure(message, { isTimeout, isUndelivered }, [...labels, retryableWriteError])
 }
 
-/** What an error says about the mongos. Specification Server Discovery and Monitoring, "Error handling". */
+/**
+ * Marks a mongos unknown where its error says so. Specification Server Discovery and Monitoring,
+ * "Error handling".
+ */
 function notice(error: NetworkFailure | CommandFailure, router: Router, connection: Connection | null): void {
   if (connection !== null && connection.generation < router.pool.generation) return
   if (error instanceof CommandFailure) {

@@ -1,4 +1,7 @@
-/** The simulated client: commands as drivers send them, over simulated connections to several mongoses. */
+/**
+ * The simulated client: sends commands as drivers do, over simulated connections to several
+ * mongoses.
+ */
 import type { Actor, ActorContext, Address } from '@shardlab/actor'
 import { decode, type Document } from '@shardlab/bson'
 import { ClusterTimes } from './cluster-times.js'
@@ -33,24 +36,24 @@ import type {
   SessionOptions,
 } from './types.js'
 
-/** What a client gets from the world that it is in. */
+/** The parts of its world that a client uses. */
 export interface ClientWorld {
   readonly context: ActorContext
   readonly mongos: readonly Address[]
-  /** Numbers that no other client's connections have. */
+  /** Numbers unique to this client's connections. */
   readonly nextConnectionId: () => number
 }
 
-/** Of the server's sessions, before a mongos has said how long it keeps them. */
+/** Session timeout until a mongos has reported its own. */
 const sessionTimeoutMs = 30 * 60_000
-/** Sessions of one `endSessions`. */
+/** Sessions per `endSessions`. */
 const endedSessionsMax = 10_000
 
 export class SimulatedClient implements Client, Actor {
   readonly address: Address
   readonly #context: ActorContext
   readonly #routers: readonly Router[]
-  /** Members that are no mongoses of the client, to which somebody has sent a command. */
+  /** Members other than the client's mongoses to which commands were sent. */
   readonly #others: Router[] = []
   readonly #selection: ServerSelection
   readonly #times = new ClusterTimes()
@@ -133,7 +136,7 @@ export class SimulatedClient implements Client, Actor {
     for (const router of [...this.#routers, ...this.#others]) router.close()
   }
 
-  /** A member that is asked for by its name; one that is no mongos is watched from then on. */
+  /** A member by name. A member that is not a mongos of the client is monitored from then on. */
   #direct(parts: RouterParts, address: Address): Router {
     const known = [...this.#routers, ...this.#others].find((router) => router.address === address)
     if (known !== undefined) return known
@@ -150,7 +153,7 @@ export class SimulatedClient implements Client, Actor {
     return new Session(this.#sessions, Math.min(sessionTimeoutMs, ...timeouts), isExplicit, options)
   }
 
-  /** The attempts of one operation. Never rejects for what the cluster does. */
+  /** Runs the attempts of one operation. Never rejects for failures of the cluster. */
   async #run(command: Document, options: RunOptions, session: Session | null): Promise<Outcome> {
     const { sequences = [], to = null } = options
     const kind = kindOf(command, sequences, options.retryable !== false)
@@ -195,7 +198,7 @@ export class SimulatedClient implements Client, Actor {
     }
   }
 
-  /** One attempt on one mongos, and what the client learns from it. */
+  /** One attempt on one mongos, and its effects on the client's state. */
   async #once(sending: Sending, router: Router, tally: Tally): Promise<Attempted> {
     router.operations++
     try {
@@ -232,7 +235,7 @@ export class SimulatedClient implements Client, Actor {
   }
 
   #ended({ error, reply }: Failing, tally: Tally): Outcome {
-    // The write was done; only its write concern was not.
+    // The write succeeded; only its write concern failed.
     return reply !== null && reply['ok'] === 1 ? this.#answered(reply, tally) : failed(error, tally)
   }
 }
@@ -241,11 +244,11 @@ type Attempted = Awaited<ReturnType<typeof sendOnce>>
 
 interface Failing {
   readonly error: CommandFailure | NetworkFailure
-  /** With a write concern error. */
+  /** The reply with a write concern error; null: none. */
   readonly reply: Document | null
 }
 
-/** What is known of an operation so far. */
+/** The state of an operation across attempts. */
 interface Tally {
   attempts: number
   mayHaveActed: boolean
@@ -280,7 +283,7 @@ function sessionOf(session: ClientSession | undefined): Session | null {
   throw new TypeError('the session comes from another kind of client')
 }
 
-/** What a driver tells of itself with each handshake. */
+/** The client metadata of handshakes. */
 function metadataOf(appName: string | null): Document {
   return {
     ...(appName === null ? {} : { application: { name: appName } }),

@@ -1,8 +1,11 @@
-/** The newest `$clusterTime` that anybody has told the client, which it tells everybody. Drivers' specification: Driver Sessions, "Gossiping". */
+/**
+ * Keeps the newest `$clusterTime` that the client received, and sends it with every command.
+ * Drivers' specification: Driver Sessions, "Gossiping".
+ */
 import type { Document, Timestamp } from '@shardlab/bson'
 
 export class ClusterTimes {
-  /** As it came; null before the first one. */
+  /** Null before the first one. */
   newest: Document | null = null
 
   learn(reply: Document): void {

@@ -1,6 +1,6 @@
 /**
- * Connections to one mongos. Drivers' specification: Connection Monitoring and Pooling. A connection is a number that the mongos knows the
- * client by; the commands on it follow each other.
+ * Connections to one mongos. Drivers' specification: Connection Monitoring and Pooling. A
+ * connection is a number under which the mongos knows the client; its commands run in sequence.
  */
 import {
   createDeferred,
@@ -17,25 +17,25 @@ import { overloadLabels, type Sequences } from './retry-rules.js'
 
 export interface Connection {
   readonly id: number
-  /** That of its pool when it was opened. */
+  /** Generation of the pool when it was opened. */
   readonly generation: number
-  /** The last command on it, when nobody waits for its answer: the mongos takes what comes behind it when it is done. */
+  /** The last unacknowledged command: the mongos takes the next one after it. */
   unanswered: Promise<unknown> | null
 }
 
-/** What all pools of a client share. */
+/** The parts that all pools of a client share. */
 export interface PoolParts {
   readonly context: ActorContext
-  /** Goes with each handshake. */
+  /** Sent with each handshake. */
   readonly metadata: Document
-  /** Numbers that no other client's connections have. */
+  /** Numbers unique to this client's connections. */
   readonly nextConnectionId: () => number
-  /** More connections are not open to one mongos at a time; further commands wait. */
+  /** Limit of open connections per mongos; further commands wait. */
   readonly maxPoolSize: number
   readonly socketTimeoutMs: number | null
 }
 
-/** How long a handshake may take. */
+/** Timeout of a handshake. */
 const connectTimeoutMs = 30_000
 
 export class ConnectionPool {
@@ -45,7 +45,7 @@ export class ConnectionPool {
   #waiting: Deferred<Connection>[] = []
   #open = 0
   generation = 0
-  /** Nothing is handed out before the mongos has been heard of. */
+  /** No connection is handed out before the mongos has replied once. */
   isPaused = true
   opened = 0
 
@@ -54,7 +54,10 @@ export class ConnectionPool {
     this.#to = to
   }
 
-  /** @throws NetworkFailure, CommandFailure of the handshake; NetworkFailure `cleared` when the pool was cleared */
+  /**
+   * @throws NetworkFailure, CommandFailure of the handshake; NetworkFailure `cleared` when the pool
+   * was cleared
+   */
   async checkOut(): Promise<Connection> {
     if (this.isPaused) throw cleared(this.#to)
     const idle = this.#idle.pop()
@@ -67,7 +70,7 @@ export class ConnectionPool {
     return this.#connect()
   }
 
-  /** @param isBroken nothing more can be sent on it */
+  /** @param isBroken the connection cannot be used again */
   checkIn(connection: Connection, isBroken: boolean): void {
     const waiter = this.#waiting.shift()
     if (!isBroken && connection.generation === this.generation) {
@@ -79,7 +82,7 @@ export class ConnectionPool {
     if (waiter !== undefined) this.#connect().then(waiter.resolve, waiter.reject)
   }
 
-  /** The mongos is not what it was, or has not been heard of: no connection to it is used again. */
+  /** Discards all connections: the mongos has changed, or has not replied yet. */
   clear(): void {
     this.generation++
     this.isPaused = true
@@ -88,8 +91,8 @@ export class ConnectionPool {
   }
 
   /**
-   * Sends a command. `timeoutMs` null: it may take as long as it likes.
-   * @throws NetworkFailure the connection is broken then
+   * Sends a command. `timeoutMs` null: no timeout.
+   * @throws NetworkFailure; the connection is broken then
    */
   async command(
     connection: Connection,
@@ -116,7 +119,7 @@ export class ConnectionPool {
     }
   }
 
-  /** Sends a command for whose answer nobody waits. */
+  /** Sends a command without waiting for a reply. */
   commandUnanswered(connection: Connection, body: Document, sequences: Sequences): void {
     connection.unanswered = this.#parts.context
       .request(this.#to, 'client.command', this.#message(connection, body, sequences))
@@ -126,7 +129,7 @@ export class ConnectionPool {
   }
 
   /**
-   * A connection with its handshake, outside of what the pool counts.
+   * Opens a connection outside the pool's limit, with its handshake.
    * @throws NetworkFailure, CommandFailure
    */
   async handshake(): Promise<{ readonly connection: Connection; readonly hello: Document }> {
@@ -148,7 +151,7 @@ export class ConnectionPool {
     throw new CommandFailure(codeOf(hello['code']), String(hello['errmsg']), labelsOf(hello), hello)
   }
 
-  /** Tells the mongos that the connection is no more. */
+  /** Closes the connection at the mongos. */
   disconnect(connection: Connection): void {
     this.#parts.context.send(this.#to, 'client.disconnected', { connectionId: connection.id })
   }
@@ -187,7 +190,7 @@ function networkFailure({ reason, message, undelivered }: RequestFailedError): N
   return new NetworkFailure(message, { isTimeout: reason === 'timed-out', isUndelivered: undelivered })
 }
 
-/** Of the driver's own: a connection could not be had because others found the mongos gone. */
+/** The driver's own label: the pool was cleared while the operation waited for a connection. */
 export const poolRequestedRetry = 'PoolRequestedRetry'
 
 function cleared(to: Address): NetworkFailure {

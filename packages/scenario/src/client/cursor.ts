@@ -1,4 +1,4 @@
-/** A cursor of the simulated client: its batches come from the mongos that opened it. */
+/** A cursor of the simulated client. Its batches come from the mongos that opened it. */
 import type { Address } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
 import { cursorId, isNoCursor } from './reply.js'
@@ -18,7 +18,10 @@ export class Cursor implements ClientCursor {
   #ended = false
   failure: Failed | null = null
 
-  /** @param run sends a command in the cursor's session; `onEnd` is called once, when the session is no longer used */
+  /**
+   * @param run sends a command in the cursor's session
+   * @param onEnd called once when the session is no longer used
+   */
   constructor(
     command: Document,
     { reply, from }: Answered,

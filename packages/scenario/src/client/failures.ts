@@ -1,10 +1,10 @@
-/** How an attempt ends that is not answered with `ok: 1`. */
+/** Outcomes of attempts without `ok: 1`. */
 import type { Document } from '@shardlab/bson'
 
-/** The way to the mongos broke, or nothing came in time. */
+/** The connection broke, or the reply timed out. */
 export class NetworkFailure extends Error {
   readonly isTimeout: boolean
-  /** The mongos has certainly not got the command. */
+  /** Whether the command was certainly not delivered. */
   readonly isUndelivered: boolean
   readonly labels: readonly string[]
 
@@ -20,7 +20,7 @@ export class NetworkFailure extends Error {
     this.labels = labels
   }
 
-  /** While a connection was being made: the command has not been sent. */
+  /** Adds labels for failures of a handshake: the command was not sent. */
   labelled(labels: readonly string[]): NetworkFailure {
     return new NetworkFailure(this.message, { isTimeout: this.isTimeout, isUndelivered: true }, [
       ...this.labels,
@@ -29,7 +29,7 @@ export class NetworkFailure extends Error {
   }
 }
 
-/** The server answered with an error; `code` null when it has none. */
+/** The server replied with an error; `code` null: it has none. */
 export class CommandFailure extends Error {
   readonly code: number | null
   readonly labels: readonly string[]
@@ -44,7 +44,7 @@ export class CommandFailure extends Error {
   }
 }
 
-/** The client itself does not send such a command. */
+/** The client refuses to send the command. */
 export class ClientFailure extends Error {
   constructor(message: string) {
     super(message)
@@ -52,7 +52,7 @@ export class ClientFailure extends Error {
   }
 }
 
-/** No mongos could be asked in time. */
+/** No mongos became available in time. */
 export class SelectionFailure extends Error {
   constructor(timeoutMs: number) {
     super(`Server selection timed out after ${timeoutMs} ms`)

@@ -1,21 +1,21 @@
 /**
- * Which commands drivers send a second time, and after which errors.
- * Drivers' specifications: Retryable Reads, Retryable Writes, Server Discovery and Monitoring, Client Backpressure.
+ * Which commands drivers retry, and after which errors. Drivers' specifications: Retryable Reads,
+ * Retryable Writes, Server Discovery and Monitoring, Client Backpressure.
  */
 import { BsonType, findField, type Document } from '@shardlab/bson'
 
-/** What a command is to a driver. */
+/** A command as drivers classify it. */
 export interface CommandKind {
-  /** Its name: the first field of the command. */
+  /** The first field of the command. */
   readonly name: string
   readonly aspect: 'read' | 'write' | 'other'
-  /** May it be sent once more after a passing error? */
+  /** Whether it is retried once after a transient error. */
   readonly retryable: boolean
-  /** Nobody answers: write concern `{ w: 0 }`. */
+  /** Write concern `{ w: 0 }`: no reply. */
   readonly unacknowledged: boolean
 }
 
-/** Argument documents that come beside the command. */
+/** Arguments sent as document sequences. */
 export type Sequences = readonly (readonly [identifier: string, documents: readonly Uint8Array[]])[]
 
 const reads: ReadonlySet<string> = new Set([
@@ -35,7 +35,10 @@ const writes: ReadonlySet<string> = new Set([
   'findandmodify',
   'bulkWrite',
 ])
-/** Writes without a statement number, and what a driver builds with its own helpers; other commands are `runCommand`. */
+/**
+ * Writes without statement number, and commands of driver helpers; all others are sent like
+ * `runCommand`.
+ */
 const otherWrites: ReadonlySet<string> = new Set([
   'create',
   'createIndexes',
@@ -45,7 +48,7 @@ const otherWrites: ReadonlySet<string> = new Set([
   'renameCollection',
 ])
 
-/** @param helper whether it is sent as the driver's helper for it sends it, or as `runCommand` does */
+/** @param helper whether it is sent like the driver's helper rather than like `runCommand` */
 export function kindOf(command: Document, sequences: Sequences, helper: boolean): CommandKind {
   const name = Object.keys(command)[0] ?? ''
   const unacknowledged = command['writeConcern']?.w === 0
@@ -69,7 +72,7 @@ function hasWriteStage(pipeline: readonly Document[] | undefined): boolean {
   return last !== undefined && ('$out' in last || '$merge' in last)
 }
 
-/** Is there a statement that may change several documents? */
+/** Whether a statement may change several documents. */
 function hasMulti(command: Document, sequences: Sequences): boolean {
   for (const name of ['updates', 'deletes', 'ops']) {
     for (const statement of (command[name] as readonly Document[] | undefined) ?? [])
@@ -89,13 +92,18 @@ function hasMulti(command: Document, sequences: Sequences): boolean {
 
 const isZero = (limit: unknown): boolean => limit !== undefined && Number(limit) === 0
 
-/** Errors of a member that goes away or is not primary, and of the way to it. Specification Retryable Reads; 134 and 262 among them. */
+/**
+ * Errors of a member that shuts down or is not primary, and network errors. Specification Retryable
+ * Reads; includes 134 and 262.
+ */
 const passingCodes: ReadonlySet<number> = new Set([
   6, 7, 89, 91, 134, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436,
 ])
-/** The member that answered is not what it was. Specification Server Discovery and Monitoring: not primary, recovering. */
+/**
+ * The member is no longer primary, or is recovering. Specification Server Discovery and Monitoring.
+ */
 const stateChangeCodes: ReadonlySet<number> = new Set([91, 189, 10058, 10107, 11600, 11602, 13435, 13436])
-/** It goes away altogether. */
+/** The member is shutting down. */
 const shuttingDownCodes: ReadonlySet<number> = new Set([91, 11600])
 
 export const isPassing = (code: number | null): boolean => code !== null && passingCodes.has(code)
@@ -103,16 +111,16 @@ export const isStateChange = (code: number | null): boolean => code !== null && 
 export const isShuttingDown = (code: number | null): boolean => code !== null && shuttingDownCodes.has(code)
 
 export const retryableWriteError = 'RetryableWriteError'
-/** Nothing of the write was done: what an earlier attempt came to says more. */
+/** No part of the write was executed, so the outcome of an earlier attempt says more. */
 export const noWritesPerformed = 'NoWritesPerformed'
-/** A connection could not even be made, or the server says that it has too much to do: tried again after a pause. */
+/** No connection could be opened, or the server is overloaded: retried after a pause. */
 export const overloadLabels = ['SystemOverloadedError', 'RetryableError'] as const
-/** How often after such an error, and the shortest and longest pause in ms. */
+/** Retries after such an error, and the shortest and longest pause in ms. */
 export const overloadRetriesMax = 2
 const backoffBaseMs = 100
 const backoffMsMax = 10_000
 
-/** Longest pause before the attempt with this number, the first one being 0. */
+/** Longest pause before this attempt; the first attempt is 0. */
 export function backoffMs(attempt: number): number {
   return Math.min(backoffMsMax, backoffBaseMs * 2 ** attempt)
 }
@@ -134,5 +142,5 @@ const withCausalTime: ReadonlySet<string> = new Set([
   ...['dropIndexes', 'findAndModify', 'insert', 'update'],
 ])
 
-/** Does a causally consistent session have this command wait for what it has seen? */
+/** Whether the command waits for the session's operation time in a causally consistent session. */
 export const waitsForSession = (name: string): boolean => withCausalTime.has(name)

@@ -1,6 +1,6 @@
 /**
- * One mongos as the client sees it, and the monitor that watches it. Drivers' specification: Server Discovery and Monitoring, Server
- * Monitoring (streaming protocol, here as an awaitable hello that is repeated).
+ * One mongos as the client sees it, and its monitor. Drivers' specification: Server Discovery and
+ * Monitoring, Server Monitoring (streaming protocol, here as a repeated awaitable hello).
  */
 import { createDeferred, type ActorContext, type Address } from '@shardlab/actor'
 import { Long, type Document } from '@shardlab/bson'
@@ -11,17 +11,17 @@ import { sleepOr } from './sleep-or.js'
 
 export interface RouterParts extends PoolParts {
   readonly heartbeatMs: number
-  /** Something is known of a mongos that was not known before. */
+  /** Called when new information about a mongos arrives. */
   readonly onChange: () => void
   readonly onHello: (hello: Document) => void
   readonly onCleared: () => void
 }
 
-/** A mongos is not asked more often than that for what it is. */
+/** Shortest interval between two checks. */
 const minHeartbeatMs = 500
-/** An answer to a `hello` that nobody holds back may take that long. */
+/** Timeout of a `hello` that the mongos does not hold open. */
 const connectTimeoutMs = 30_000
-/** Share of a new sample in the average. */
+/** Weight of a new sample in the average. */
 const newestWeight = 0.2
 
 export class Router {
@@ -29,21 +29,21 @@ export class Router {
   readonly pool: ConnectionPool
   readonly #parts: RouterParts
   readonly #context: ActorContext
-  /** It has answered, and nothing bad has been heard of it since. */
+  /** It has replied, and no failure has been seen since. */
   isKnown = false
-  /** How long the server keeps an idle session, in ms; null: it has no sessions. */
+  /** How long the server keeps an idle session, in ms; null: no sessions. */
   sessionTimeoutMs: number | null = null
-  /** Average time to an answer. */
+  /** Average round trip time. */
   roundTripMs = 0
-  /** Commands that it works on for this client. */
+  /** Commands in progress for this client. */
   operations = 0
   #topologyVersion: Document | null = null
   #helloName = 'ismaster'
   #connection: Connection | null = null
   #lastCheckMs = Number.NEGATIVE_INFINITY
-  /** Ends the pause between two checks; null: a check is under way. */
+  /** Ends the pause between two checks; null: a check is running. */
   #wake: (() => void) | null = null
-  /** A check that is still under way when it changes is of no interest any more. */
+  /** Changes when the state is reset: a running check is ignored then. */
   #life = 0
   #closed = false
 
@@ -54,7 +54,7 @@ export class Router {
     this.pool = new ConnectionPool(parts, address)
   }
 
-  /** Begins to watch it. */
+  /** Starts the monitor. */
   watch(): void {
     void this.#watch(this.#life)
   }
@@ -66,12 +66,12 @@ export class Router {
     this.pool.clear()
   }
 
-  /** Somebody waits for it: it is asked as soon as it may be asked again. No effect while it is being asked. */
+  /** Requests a check as soon as allowed. No effect while one is running. */
   requestCheck(): void {
     this.#wake?.()
   }
 
-  /** It is not what it was. @param goes its connections are of no use any more */
+  /** Marks it unknown. @param goes its connections cannot be used again */
   markUnknown(goes: boolean): void {
     if (goes) {
       this.pool.clear()
@@ -81,7 +81,7 @@ export class Router {
     this.#parts.onChange()
   }
 
-  /** A connection to it broke: the monitor's is not to be trusted either. */
+  /** A connection broke: discard the monitor's too. */
   lost(): void {
     this.markUnknown(true)
     if (this.#topologyVersion === null || this.#closed) return
@@ -108,7 +108,7 @@ export class Router {
       const isHeard = await this.#check(life)
       if (this.#life !== life) return
       this.#lastCheckMs = this.#context.now()
-      // A mongos that holds the next hello back is asked at once.
+      // A mongos that supports awaitable hello is checked again at once.
       if (!isHeard || this.#topologyVersion === null) await this.#pause(life)
     }
   }
@@ -178,7 +178,7 @@ export class Router {
     this.roundTripMs = this.roundTripMs === 0 ? ms : newestWeight * ms + (1 - newestWeight) * this.roundTripMs
   }
 
-  /** Until the next heartbeat, or until somebody asks for it. */
+  /** Waits until the next heartbeat or a requested check. */
   async #pause(life: number): Promise<void> {
     const asked = createDeferred<void>()
     this.#wake = asked.resolve

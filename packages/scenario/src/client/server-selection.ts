@@ -1,10 +1,12 @@
-/** Which mongos gets a command. Drivers' specification: Server Selection, for sharded clusters. */
+/**
+ * Selects the mongos for a command. Drivers' specification: Server Selection, for sharded clusters.
+ */
 import { createDeferred, type ActorContext, type Address, type Deferred } from '@shardlab/actor'
 import { SelectionFailure } from './failures.js'
 import type { Router } from './router.js'
 import { sleepOr } from './sleep-or.js'
 
-/** Mongoses that answer that much later than the fastest one are not asked. */
+/** Mongoses slower than the fastest one by more than this are not selected. */
 const localThresholdMs = 15
 
 export class ServerSelection {
@@ -14,7 +16,7 @@ export class ServerSelection {
   readonly #timeoutMs: number
   #changed: Deferred<void> = createDeferred()
 
-  /** @param direct the connections to a member that is asked for by its name; it need not be one of `routers` */
+  /** @param direct connections to members addressed by name, which need not be in `routers` */
   constructor(
     context: ActorContext,
     routers: readonly Router[],
@@ -27,7 +29,7 @@ export class ServerSelection {
     this.#timeoutMs = timeoutMs
   }
 
-  /** Something is known of a mongos that was not known before. */
+  /** Call when new information about a mongos arrives. */
   changed(): void {
     const { resolve } = this.#changed
     this.#changed = createDeferred()
@@ -35,9 +37,9 @@ export class ServerSelection {
   }
 
   /**
-   * Waits until a mongos can be asked.
+   * Waits for an available mongos.
    * @param wanted null: any mongos
-   * @param avoided asked only when there is no other
+   * @param avoided selected only if there is no other
    * @throws SelectionFailure
    */
   async select(wanted: Address | null, avoided: ReadonlySet<Address>): Promise<Router> {

@@ -1,21 +1,26 @@
-/** Sessions of a client, and the server's sessions that they borrow. Drivers' specification: Driver Sessions, Causal Consistency. */
+/**
+ * Sessions of a client, and the pool of server sessions. Drivers' specification: Driver Sessions,
+ * Causal Consistency.
+ */
 import type { Random } from '@shardlab/actor'
 import { Binary, Long, type Document, type Timestamp } from '@shardlab/bson'
 import type { ClientSession, SessionOptions } from './types.js'
 
-/** One session of the server, used by one session of the client at a time. */
+/** A server session, used by one client session at a time. */
 export interface ServerSession {
   readonly lsid: Document
   txnNumber: number
   lastUsedMs: number
-  /** A command on it was lost: the server may still be at it, so it is not used again. */
+  /**
+   * A command on it failed by a network error: the server may still run it, so it is not reused.
+   */
   isDirty: boolean
 }
 
-/** Sessions of the server are given up when they would time out within that time. */
+/** Server sessions that would time out within this time are dropped. */
 const marginMs = 60_000
 
-/** Server sessions that nobody uses: the one used last is taken first. */
+/** Unused server sessions; the one used last is taken first. */
 export class SessionPool {
   readonly #random: Random
   /** Milliseconds on the client's clock. */
@@ -47,7 +52,7 @@ export class SessionPool {
   }
 }
 
-/** A session of the client; {@link isExplicit}: its user made it. */
+/** A session of the client. {@link isExplicit}: created by its user. */
 export class Session implements ClientSession {
   readonly isExplicit: boolean
   readonly isCausal: boolean

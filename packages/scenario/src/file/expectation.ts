@@ -1,4 +1,7 @@
-/** Expectations: a number of the result by its path, compared with another: `imbalance.last < 1.2`, `bytesMoved <= 20MB`. */
+/**
+ * Expectations compare a number of the result, given by its path: `imbalance.last < 1.2`,
+ * `bytesMoved <= 20MB`.
+ */
 import { nearest } from '@shardlab/load'
 import { parseBytes, parseTime } from './quantities.js'
 
@@ -22,7 +25,7 @@ export interface Expectation {
 export interface FailedExpectation {
   readonly expect: string
   readonly path: string
-  /** Null: the result has no number there, such as the time of convergence of what has not converged. */
+  /** Null: the result has no number there, such as a convergence time without convergence. */
   readonly actual: number | null
   /** One sentence. */
   readonly message: string
@@ -34,7 +37,7 @@ type Kind = 'count' | 'ratio' | 'size' | 'time'
 
 const moments = ['first', 'worst', 'last'] as const
 
-/** Numbers of a result, `VariantResult` in types.ts, and what they count. */
+/** Numbers of `VariantResult` (types.ts) and their units. */
 const numbers: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ...moments.map((moment) => [`imbalance.${moment}`, 'ratio'] as const),
   ...(['bytes', 'chunks', 'operations'] as const).flatMap((of) =>
@@ -116,7 +119,7 @@ function numberAt(result: unknown, path: string): number | null {
     .split('.')
     .reduce<unknown>((at, part) => (at as Record<string, unknown> | null | undefined)?.[part], result)
   if (typeof value === 'number') return value
-  // Only errors that there were are listed.
+  // The result lists only errors that occurred.
   return path.startsWith('operations.errors.') ? 0 : null
 }
 

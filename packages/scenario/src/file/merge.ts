@@ -1,21 +1,25 @@
-/** A variant over the scenario that it varies. */
+/** Merges a variant over its scenario. */
 
 type Data = Record<string, unknown>
 type Path = readonly (string | number)[]
 
 export interface Merged {
   readonly value: Data
-  /** From a part of the merged scenario, `collections.0.key`, to where the file has it. */
+  /** Maps a path in the merged scenario, `collections.0.key`, to its place in the file. */
   readonly originOf: (path: readonly PropertyKey[]) => Path
 }
 
-/** Lists whose entries are told apart by their collection; the n-th of a variant merges over the n-th of the scenario. */
+/**
+ * Lists whose entries are matched by collection: the n-th entry of a variant for a collection
+ * merges over the n-th of the scenario.
+ */
 const byNamespace: ReadonlySet<string> = new Set(['collections', 'data', 'workload'])
 
 /**
- * Settings of a variant replace those of the scenario. `cluster` is merged setting by setting; entries of `collections`, `data` and `workload`
- * over the entry for the same collection, and an empty list there is empty; all else is replaced as a whole.
- * @param at where the variant stands in the file
+ * Settings of a variant replace those of the scenario. `cluster` is merged by setting, entries of
+ * `collections`, `data` and `workload` over the entry for the same collection (an empty list
+ * empties it); all else is replaced as a whole.
+ * @param at place of the variant in the file
  */
 export function mergeVariant(base: Data, variant: Data, at: Path): Merged {
   const value: Data = { ...base }

@@ -1,4 +1,4 @@
-/** Scenario files: YAML, each broken rule with its line. */
+/** Parses scenario files (YAML). Errors name the line. */
 import { dirname, resolve } from 'node:path'
 import { OptionError } from '@shardlab/cluster'
 import { YamlFile, type SettingPath } from '@shardlab/load'
@@ -7,24 +7,26 @@ import { mergeVariant } from './merge.js'
 import { brokenRule, type BrokenRule } from './rules.js'
 import { scenarioSchema, type ScenarioSource } from './schema.js'
 
-/** One run of a scenario: plain data, every default filled in; times in milliseconds, sizes in bytes, rates a second. */
+/**
+ * One run of a scenario with all defaults filled in: times in milliseconds, sizes in bytes, rates
+ * per second.
+ */
 export interface Scenario extends ScenarioSource {
   readonly name: string
 }
 
-/** A file: the scenario itself when it has no variants, else its variants. */
+/** A file: the scenario if it has no variants, otherwise its variants. */
 export interface ScenarioFile {
   readonly path: string
   readonly shows: string | null
-  /** The comment that the file begins with, as one paragraph; null: it begins with none. */
+  /** The comment at the top of the file as one paragraph; null: none. */
   readonly about: string | null
   readonly seed: number
   readonly variants: readonly Scenario[]
 }
 
 /**
- * Reads a scenario.
- * @param path what to call the file in errors
+ * @param path name of the file in errors
  * @throws OptionError with file, line and rule
  */
 export function parseScenario(text: string, path: string): ScenarioFile {

@@ -4,7 +4,7 @@ import { OptionError, parseFaultText } from '@shardlab/cluster'
 import { bytesText, short } from '../report/format.js'
 import type { ScenarioSource, TimelineEntry } from './schema.js'
 
-/** A day of playing, or more. */
+/** More operations would take a day or longer to play. */
 const operationsMax = 1e8
 
 export interface BrokenRule {
@@ -12,7 +12,7 @@ export interface BrokenRule {
   readonly message: string
 }
 
-/** @returns the first rule that a scenario breaks; null: it breaks none */
+/** @returns the first broken rule; null: none */
 export function brokenRule(scenario: ScenarioSource): BrokenRule | null {
   for (const rule of rules) {
     const broken = rule(scenario).next()
@@ -50,7 +50,7 @@ function* collectionsAreKnown({ collections, data, workload, timeline }: Scenari
         yield { path: [name, i, 'ns'], message: `${ns} is not among the collections, ${[...known].join(', ')}` }
 }
 
-/** What mode `metadata` can tell the sizes of. */
+/** Mode `metadata` supports only some shapes of collections. */
 function* sizesGoTogether({ collections }: ScenarioSource): Generator<BrokenRule, void> {
   for (const [i, { key, mode, sharded, numInitialChunks, splitAt }] of collections.entries()) {
     if (mode !== collections[0]!.mode)
@@ -93,7 +93,7 @@ function* keysFitTheirCollection({ collections, data, workload }: ScenarioSource
     }
 }
 
-/** Also: that a shard which the timeline adds has the name that it gets. */
+/** Includes: a shard added by the timeline has the name that it will get. */
 function* shardsAreKnown({ cluster, collections, timeline }: ScenarioSource): Generator<BrokenRule, void> {
   const nameOf = (n: number) => `shard${String(n).padStart(2, '0')}`
   let count = cluster.shards
@@ -172,7 +172,7 @@ function* ratesCanBe({ workload, timeline }: ScenarioSource): Generator<BrokenRu
   }
 }
 
-/** Documents lie in this machine's memory, and each operation on them is played. */
+/** Documents must fit into this machine's memory, and every operation on them is played. */
 function* everythingFits({ collections, data, workload, duration }: ScenarioSource): Generator<BrokenRule, void> {
   for (const [i, { size, documentSize }] of data.entries())
     if (size < documentSize) yield { path: ['data', i, 'size'], message: 'is less than one document' }
@@ -202,7 +202,7 @@ function* windowsOpen({ timeline }: ScenarioSource): Generator<BrokenRule, void>
       yield { path: ['timeline', i, 'stop'], message: 'is the same as start' }
 }
 
-/** Numbers that a result of this scenario never has. */
+/** Expectations on numbers that this scenario's result never has. */
 function* expectationsCanBeMet(scenario: ScenarioSource): Generator<BrokenRule, void> {
   for (const [i, text] of scenario.expect.entries()) {
     const [, shard] = /^\s*shards\.([\w-]+)\./.exec(text) ?? []
@@ -213,7 +213,7 @@ function* expectationsCanBeMet(scenario: ScenarioSource): Generator<BrokenRule, 
   }
 }
 
-/** Members that the timeline adds among them, whenever it does. */
+/** Includes members that the timeline adds at any time. */
 function isMember({ cluster, timeline }: ScenarioSource, name: string): boolean {
   const added = timeline.reduce(
     (sum, entry) => sum + (entry.do === 'addShard' && 'count' in entry ? entry.count : 0),

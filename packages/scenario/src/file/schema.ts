@@ -1,4 +1,4 @@
-/** What a scenario file may say: the shape of each part. Rules between parts: `rules.ts`. */
+/** The schema of scenario files. Rules between parts are in `rules.ts`. */
 import { emulatedVersions, faultForms } from '@shardlab/cluster'
 import { z } from 'zod'
 import { parseBandwidth, parseBytes, parseNumber, parseRate, parseTime, QuantityError } from './quantities.js'
@@ -23,9 +23,9 @@ const number = quantityOf(parseNumber)
 const whole = (from: number, to: number) =>
   number.refine((n) => Number.isInteger(n) && n >= from && n <= to, `is a whole number from ${from} to ${to}`)
 const share = z.number('is a share from 0 to 1').min(0, 'is a share from 0 to 1').max(1, 'is a share from 0 to 1')
-/** What documents have beside `_id` and their shard key: what `findOther` asks for, and what makes them as large as they are to be. */
+/** Fields of documents besides `_id` and shard key: one that `findOther` queries, and padding. */
 export const ownFields: readonly string[] = ['other', 'pad']
-/** What a document of these fields can take. */
+/** Smallest and largest document with these fields. */
 const documentSize = bytes.refine((size) => size >= 64 && size <= 16 * 1024 ** 2, 'is from 64 bytes to 16MB')
 const megabytes = bytes.refine(
   (size) => size % 1024 ** 2 === 0 && size >= 1024 ** 2 && size <= 1024 ** 3,
@@ -50,7 +50,7 @@ const shardKey = z
     `has fields other than ${ownFields.join(' and ')}, which every document has besides`,
   )
 
-/** Which numbers the first field of a shard key gets. */
+/** Distribution of the values of the first shard key field. */
 export const keysSchema = z.discriminatedUnion(
   'distribution',
   [
@@ -64,16 +64,16 @@ export const keysSchema = z.discriminatedUnion(
     z.strictObject({
       distribution: z.literal('hotspot'),
       cardinality: whole(1, 2 ** 48),
-      /** That share of the values … */
+      /** Share of the values that is hot. */
       hotKeys: share.default(0.2),
-      /** … gets that share of the operations. */
+      /** Share of the operations that go to hot values. */
       hotOperations: share.default(0.8),
     }),
     z.strictObject({
       distribution: z.literal('latest'),
       theta: number.refine((n) => n > 0 && n < 1, 'is above 0 and below 1').default(0.99),
     }),
-    /** One value a line, JSON or a text; a value that stands there twice is drawn twice as often. */
+    /** One value per line, JSON or text. A repeated value is drawn more often. */
     z.strictObject({ distribution: z.literal('file'), path: z.string().min(1) }),
   ],
   'is one of uniform, zipfian, monotonic, hotspot, latest, file',
@@ -95,7 +95,7 @@ const mix = z
     'has shares whose sum is 1',
   )
 
-/** A rate that is always the same, or one that swings between two, lowest at the beginning of each period. */
+/** A constant rate, or one that oscillates between two, lowest at the start of each period. */
 const load = z.union(
   [rate, z.strictObject({ low: rate, high: rate, period: time.default(86_400_000) })],
   'is a rate such as 50/s, or { low, high, period }',
@@ -103,7 +103,7 @@ const load = z.union(
 
 const hour = z.string().regex(/^([01]?\d|2[0-3]):[0-5]\d$/, 'is a time of day such as 02:00, in quotes')
 
-/** What an entry of the timeline may do besides faults. */
+/** Actions of the timeline besides faults. */
 export const timelineActions = [
   'addShard',
   'removeShard',
@@ -143,10 +143,13 @@ const action = z.discriminatedUnion(
     z.strictObject({ at: time, do: z.literal('stopBalancer') }),
     z.strictObject({ at: time, do: z.literal('balancerWindow'), start: hour, stop: hour }),
     z.strictObject({ at: time, do: z.literal('chunkSize'), size: megabytes }),
-    /** Another rate for the loads of a collection, all of them or the one with this name. */
+    /** Changes the rate of a collection's loads: all, or the one with this name. */
     z.strictObject({ at: time, do: z.literal('workload'), ns, name: z.string().optional(), rate: load }),
     z.strictObject({ at: time, do: z.literal('heal') }),
-    /** Any command, sent to a mongos; `fails`: it has to, with this code; `answers`: values that its reply has to have at these paths. */
+    /**
+     * Any command, sent to a mongos. `fails`: it must fail with this code. `answers`: required
+     * values of the reply by path.
+     */
     z.strictObject({
       at: time,
       do: z.literal('command'),
@@ -164,7 +167,7 @@ const timelineEntry = z
   .transform((value, context): z.infer<typeof action> | (z.infer<typeof fault> & { readonly fault: true }) => {
     const name = (value as { do?: unknown } | null)?.do
     const isAction = typeof name !== 'string' || (timelineActions as readonly string[]).includes(name)
-    // One word is a misspelt action rather than a fault that has a member.
+    // A single word is a misspelt action rather than a fault.
     if (!isAction && /^\w+$/.test(name) && !faultForms.some((form) => form.split(' ')[0] === name)) {
       context.addIssue({
         code: 'custom',
@@ -184,14 +187,17 @@ const collection = z.strictObject({
   ns,
   key: shardKey,
   mode: z.enum(['documents', 'metadata'], 'is documents or metadata').default('documents'),
-  /** The primary shard of its database. Default: shard01. */
+  /** Primary shard of its database. Default: shard01. */
   primary: z.string().optional(),
   unique: z.boolean().default(false),
-  /** False: it stays on the primary shard of its database; the key only says which fields documents have. */
+  /** False: the collection stays unsharded, and the key only defines fields of documents. */
   sharded: z.boolean().default(true),
-  /** Values of the key's first field at which it is split before anything is in it; the chunks go round the shards. */
+  /**
+   * Values of the key's first field at which the empty collection is split; chunks are dealt to the
+   * shards in turn.
+   */
   splitAt: z.array(z.union([z.number(), z.string()], 'is a number or a text')).default([]),
-  /** How many chunks a hashed collection has at the beginning; default: the version's own. */
+  /** Initial chunks of a hashed collection. Default: the version's. */
   numInitialChunks: whole(1, 10_000_000).optional(),
   /** Chunk size of this collection (`configureCollectionBalancing`). */
   chunkSize: megabytes.optional(),
@@ -211,16 +217,16 @@ const workload = z.strictObject({
   mix,
   keys: keysSchema,
   documentSize: documentSize.default(1024),
-  /** How many values of the key's first field a `findRange` spans. */
+  /** Number of values of the key's first field that a `findRange` spans. */
   rangeKeys: number.default(100),
-  /** Reads take what they can get while shards are down. */
+  /** Whether reads accept partial results while shards are down. */
   allowPartialResults: z.boolean().default(false),
 })
 export type WorkloadSource = z.infer<typeof workload>
 
 export const scenarioSchema = z.strictObject({
   version: z.literal(1, 'is 1'),
-  /** One sentence: what it shows. */
+  /** One sentence: what the scenario shows. */
   shows: z.string().optional(),
   seed: whole(0, 2 ** 32 - 1).default(1),
   emulate: z
@@ -236,7 +242,7 @@ export const scenarioSchema = z.strictObject({
         .refine((zones) => !('' in zones), 'has a zone without a name')
         .default({}),
       orphanCleanupDelay: time.refine((ms) => ms % 1000 === 0, 'is whole seconds').optional(),
-      /** How fast a shard gets the data of a migration in mode `metadata`, bytes a second. */
+      /** Transfer rate of a migration in mode `metadata`, in bytes per second. */
       migrationBandwidth: bandwidth.default(100 * 1024 ** 2),
     })
     .prefault({}),
@@ -245,10 +251,13 @@ export const scenarioSchema = z.strictObject({
   workload: z.array(workload).default([]),
   timeline: z.array(timelineEntry).default([]),
   duration: time.refine((ms) => ms >= 1000, 'is at least 1s'),
-  /** How often is measured. Default: a 200th of the duration. */
+  /** Sampling interval. Default: a 200th of the duration. */
   tick: time.refine((ms) => ms >= 100, 'is at least 100ms').optional(),
   expect: z.array(z.string()).default([]),
-  /** A module whose default export decides what moves, in place of the server's policy; its path, as seen from the scenario file. */
+  /**
+   * Path of a module, relative to the scenario file, whose default export decides in place of the
+   * server's policy.
+   */
   policy: z.string().min(1).optional(),
 })
 export type ScenarioSource = z.infer<typeof scenarioSchema>

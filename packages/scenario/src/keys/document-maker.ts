@@ -27,7 +27,8 @@ export class DocumentMaker {
   }
 
   /**
-   * The first field of the key has the value that the distribution draws; further fields, and `_id`, the number of the document.
+   * The first field of the key has the value that the distribution draws; further fields, and
+   * `_id`, the number of the document.
    * @param bytes of the document; one whose fields take more has no padding
    */
   make(keys: Keys, bytes: number): Uint8Array {

@@ -1,4 +1,7 @@
-/** Which share of documents, or operations, has which values: the same distributions as in `keys.ts`, as weights instead of draws. */
+/**
+ * Which share of documents, or operations, has which values: the same distributions as in
+ * `keys.ts`, as weights instead of draws.
+ */
 import { OptionError } from '@shardlab/cluster'
 import { zetaOf } from '@shardlab/load'
 import type { KeysSource } from '../file/schema.js'
@@ -27,7 +30,8 @@ const frequentMax = 1000
 
 /**
  * @param tellsApart so many values are told apart, when there are no more
- * @throws OptionError when a file of values cannot be read, is empty, or has values that are no whole numbers
+ * @throws OptionError when a file of values cannot be read, is empty, or has values that are no
+ *   whole numbers
  */
 export function keyWeightsOf(source: KeysSource, tellsApart: number): KeyWeights {
   const same = (from: number, to: number): KeyWeight[] =>

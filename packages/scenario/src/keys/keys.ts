@@ -1,4 +1,7 @@
-/** Which values the first field of a shard key gets: those of new documents, and those that operations ask for. */
+/**
+ * Which values the first field of a shard key gets: those of new documents, and those that
+ * operations ask for.
+ */
 import { readFileSync } from 'node:fs'
 import { OptionError } from '@shardlab/cluster'
 import { zetaOf, zipfian } from '@shardlab/load'

@@ -1,4 +1,7 @@
-/** The finaliser of MurmurHash3: a bijection of 32-bit numbers, which spreads neighbours over all of them. */
+/**
+ * The finaliser of MurmurHash3: a bijection of 32-bit numbers, which spreads neighbours over all of
+ * them.
+ */
 export function scatter32(value: number): number {
   let h = value | 0
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b)

@@ -1,4 +1,7 @@
-/** From values of the first field of a shard key to places in the key space of a measured collection. */
+/**
+ * From values of the first field of a shard key to places in the key space of a measured
+ * collection.
+ */
 import { hashValue, toRawValue } from '@shardlab/bson'
 import type { Progress } from '../keys/keys.js'
 import type { KeyWeight } from '../keys/key-weights.js'
@@ -35,8 +38,8 @@ export class KeySpace {
   }
 
   /**
-   * Where `count` new documents lie. Values that are told apart have them along the second field, which has the numbers of the documents: it may
-   * become part of the shard key later.
+   * Where `count` new documents lie. Values that are told apart have them along the second field,
+   * which has the numbers of the documents: it may become part of the shard key later.
    */
   ofDocuments(weights: readonly KeyWeight[], { documents }: Progress, count: number): Weighted[] {
     return this.#places(weights, (x) => this.#grownTo.get(x) ?? 0, documents + count)

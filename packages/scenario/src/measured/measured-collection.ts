@@ -1,4 +1,7 @@
-/** A collection of a scenario in mode `metadata`: where its keys lie, who owns them, and how it grows. */
+/**
+ * A collection of a scenario in mode `metadata`: where its keys lie, who owns them, and how it
+ * grows.
+ */
 import { packRanges, RequestFailedError, type Random, type SizedRange } from '@shardlab/actor'
 import { decode } from '@shardlab/bson'
 import type { SimulatedCluster } from '@shardlab/cluster'
@@ -73,7 +76,10 @@ export class MeasuredCollection {
     return placed
   }
 
-  /** What each shard is to take of new documents, whole ones: who gets those that a share makes no whole of is drawn. */
+  /**
+   * What each shard is to take of new documents, whole ones: who gets those that a share makes no
+   * whole of is drawn.
+   */
   rangesOf(
     owners: Owners,
     placed: readonly Weighted[],

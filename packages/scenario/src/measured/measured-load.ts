@@ -4,8 +4,9 @@ import { ScenarioError } from '../run/failure.js'
 import type { MeasuredCollection } from './measured-collection.js'
 
 /**
- * For versions that split chunks as they grow documents come in portions: as in a bulk insert, and more when there are many already, or so many
- * chunks that each gets only that share of what it may hold.
+ * For versions that split chunks as they grow documents come in portions: as in a bulk insert, and
+ * more when there are many already, or so many chunks that each gets only that share of what it may
+ * hold.
  */
 const portion = { documents: 1000, bytes: 1024 * 1024, share: 0.2, shareOfChunks: 0.2 } as const
 

@@ -1,4 +1,7 @@
-/** A workload in mode `metadata`: how many operations there are in a while and where they go, and none of them. */
+/**
+ * A workload in mode `metadata`: how many operations there are in a while and where they go, and
+ * none of them.
+ */
 import { asError } from '../run/failure.js'
 import type { Scenario } from '../file/parse.js'
 import { operationNames, type OperationName, type WorkloadSource } from '../file/schema.js'
@@ -10,7 +13,10 @@ import type { MeasuredCollection } from './measured-collection.js'
 import type { Owners } from './owners.js'
 import { inserted, targetsOf, type Targets } from './targets.js'
 
-/** Between two looks, unless the scenario is measured more often: that share of its duration, within these limits. */
+/**
+ * Between two looks, unless the scenario is measured more often: that share of its duration, within
+ * these limits.
+ */
 const whileShare = 1 / 500
 const whileMs = { least: 1000, most: 10 * 60_000 } as const
 /** FailedToSatisfyReadPreference: what a router says of a shard that is down. */
@@ -26,7 +32,10 @@ interface Stream {
   rate: WorkloadSource['rate']
   /** Parts of an operation that are due. */
   readonly due: Record<OperationName, number>
-  /** Documents of inserts whose place has moved away meanwhile: a router sends them to the other shard. */
+  /**
+   * Documents of inserts whose place has moved away meanwhile: a router sends them to the other
+   * shard.
+   */
   late: number
   /** Where operations go, as long as nobody else owns anything and nothing grows. */
   readonly targets: Map<OperationName, { readonly owners: Owners; readonly targets: Targets }>

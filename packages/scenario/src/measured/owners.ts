@@ -56,7 +56,8 @@ export class Owners {
   /**
    * What becomes of operations that ask for values from a key on and for `length` values.
    * @param below the share of operations that ask for values from below a key on
-   * @returns `single`: the share that one shard can answer; `perShard`: how many operations ask each shard, of one
+   * @returns `single`: the share that one shard can answer; `perShard`: how many operations ask
+   *   each shard, of one
    */
   ofRanges(
     length: number,

@@ -55,7 +55,10 @@ function everywhere({ shards }: Owners): Targets {
   }
 }
 
-/** A value of the first field whose documents are divided by a second one may have several owners. Only writes call it a broadcast when these are all. */
+/**
+ * A value of the first field whose documents are divided by a second one may have several owners.
+ * Only writes call it a broadcast when these are all.
+ */
 function ofKeys(places: readonly Weighted[], owners: Owners, isWrite: boolean): Targets {
   const perShard = new Map<string, number>()
   let [targeted, broadcast] = [0, 0]

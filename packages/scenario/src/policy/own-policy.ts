@@ -1,4 +1,7 @@
-/** Policies of a scenario's author: a module that is loaded before the simulation begins, and what it answers checked. */
+/**
+ * Policies of a scenario's author: a module that is loaded before the simulation begins, and what
+ * it answers checked.
+ */
 import { pathToFileURL } from 'node:url'
 import { createContext, Script } from 'node:vm'
 import { OptionError } from '@shardlab/cluster'
@@ -27,8 +30,8 @@ const loadMsMax = 10_000
 const interruptible = new Script('ask()')
 
 /**
- * A policy that can be given to a cluster. What is wrong with its answers does not leave it, as the balancer could do nothing about it: the
- * scenario asks {@link OwnPolicy.check}.
+ * A policy that can be given to a cluster. What is wrong with its answers does not leave it, as the
+ * balancer could do nothing about it: the scenario asks {@link OwnPolicy.check}.
  */
 export class OwnPolicy {
   readonly #file: string
@@ -48,7 +51,8 @@ export class OwnPolicy {
    * Loads a module whose default export is the policy.
    * @param file its path
    * @param limits how long it may take to answer, and to be loaded; default 10 s each
-   * @throws OptionError with the file when it cannot be loaded, or not in time, or exports no function
+   * @throws OptionError with the file when it cannot be loaded, or not in time, or exports no
+   *   function
    */
   static async load(
     file: string,

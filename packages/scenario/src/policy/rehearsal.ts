@@ -1,4 +1,7 @@
-/** What a module does while it is loaded, tried in a thread that can be ended: code of its top level may run, or wait, without an end. */
+/**
+ * What a module does while it is loaded, tried in a thread that can be ended: code of its top level
+ * may run, or wait, without an end.
+ */
 import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
 

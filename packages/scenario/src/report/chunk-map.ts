@@ -1,11 +1,16 @@
-/** Who owned what, over time: key space to the right, time downwards, one colour a shard; above it one instant. */
+/**
+ * Who owned what, over time: key space to the right, time downwards, one colour a shard; above it
+ * one instant.
+ */
 import { escape } from '@shardlab/load'
 import type { ChunkSample, Sample } from '../types.js'
 import { timeText } from './format.js'
 
 const width = 860
 const margin = { left: 92, right: 34, top: 58, bottom: 24 }
-/** Above the map: who owns what at the instant that the page's slider is at, the last one at first. */
+/**
+ * Above the map: who owns what at the instant that the page's slider is at, the last one at first.
+ */
 const strip = { top: 28, height: 20 }
 const rowHeights = { least: 6, most: 16, ofAll: 240 }
 /** Key ranges that are told apart. */
@@ -68,7 +73,10 @@ function thinned<T>(all: readonly T[], most: number): readonly T[] {
   return every <= 1 ? all : all.filter((_, i) => i % every === 0)
 }
 
-/** The owner of each range; empty when there was no chunk. A key that is refined has longer bounds than before, the first one too. */
+/**
+ * The owner of each range; empty when there was no chunk. A key that is refined has longer bounds
+ * than before, the first one too.
+ */
 function ownersOf(bounds: readonly string[], chunks: readonly ChunkSample[]): string[] {
   let at = -1
   return bounds.map((bound) => {

@@ -1,12 +1,16 @@
-/** Results as tables for spreadsheets and notebooks: comma-separated, one line of names (RFC 4180), times in ms, sizes in bytes. */
+/**
+ * Results as tables for spreadsheets and notebooks: comma-separated, one line of names (RFC 4180),
+ * times in ms, sizes in bytes.
+ */
 import type { VariantResult, VariantRun } from '../types.js'
 
 type Cell = string | number | boolean | null
 type Row = Readonly<Record<string, Cell>>
 
 /**
- * Three files by name: `samples.csv` has a row for each variant, instant and shard, `decisions.csv` one for each decision, `results.csv` one for each
- * variant with every number of its result, named by the path that expectations use.
+ * Three files by name: `samples.csv` has a row for each variant, instant and shard, `decisions.csv`
+ * one for each decision, `results.csv` one for each variant with every number of its result, named
+ * by the path that expectations use.
  */
 export function csvFiles(runs: readonly VariantRun[]): ReadonlyMap<string, string> {
   return new Map([

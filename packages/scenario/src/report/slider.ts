@@ -1,4 +1,7 @@
-/** One instant of a run, chosen by a slider: what each shard has then, and where that is in the plots and maps of its section. */
+/**
+ * One instant of a run, chosen by a slider: what each shard has then, and where that is in the
+ * plots and maps of its section.
+ */
 import type { Sample } from '../types.js'
 import { timeText } from './format.js'
 

@@ -1,4 +1,7 @@
-/** A colour for each shard: CSS classes. The first eight are those of all plots, further ones go round the colour circle. */
+/**
+ * A colour for each shard: CSS classes. The first eight are those of all plots, further ones go
+ * round the colour circle.
+ */
 const named = 8
 
 /** Degrees: neighbours lie far apart, and none comes again. */
@@ -6,7 +9,9 @@ const goldenAngle = 137.508
 
 export const toneOf = (index: number): string => `s${index}`
 
-/** Rules for the classes that the common style does not have. @param count how many shards there are */
+/**
+ * Rules for the classes that the common style does not have. @param count how many shards there are
+ */
 export function tonesStyle(count: number): string {
   return Array.from({ length: Math.max(0, count - named) }, (_, i) => {
     const n = named + i

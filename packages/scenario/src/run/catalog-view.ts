@@ -37,7 +37,10 @@ export class CatalogView {
     })
   }
 
-  /** The same object as long as nothing has changed. Null: the collection is not sharded. While the config server is down, as it was last. */
+  /**
+   * The same object as long as nothing has changed. Null: the collection is not sharded. While the
+   * config server is down, as it was last.
+   */
   async placement(): Promise<CollectionPlacement | null> {
     const config = this.#cluster.members().find(({ address }) => address === configAddress)
     if (config?.state !== 'running') return this.#placement
@@ -94,7 +97,8 @@ export class CatalogView {
     const places = table.evenlySpread(placesMax)
     const texts = new Map<string, string>()
     const wanted = new Set(places)
-    // In the order of their versions, which is that of keys as long as nothing has happened to them: the first look finds all of them.
+    // In the order of their versions, which is that of keys as long as nothing has happened to
+    // them: the first look finds all of them.
     const look = (document: Uint8Array) => {
       const { min } = parseChunk(document)
       const from = shardKey.keyStringOfBound(min)!

@@ -24,7 +24,10 @@ export function imbalanceOver(samples: readonly Sample[], of: (shard: ShardSampl
   return overTime(samples.map((sample) => imbalanceAt(sample, of)))
 }
 
-/** Of operations: neighbouring samples are taken together until there are enough to tell. Null: there never are. */
+/**
+ * Of operations: neighbouring samples are taken together until there are enough to tell. Null:
+ * there never are.
+ */
 export function operationImbalance(samples: readonly Sample[]): ImbalanceOverTime | null {
   const found: Imbalance[] = []
   let sums = new Map<string, number>()

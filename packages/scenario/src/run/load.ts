@@ -18,7 +18,9 @@ export interface Load {
   latencies(): { readonly p50: number; readonly p99: number; readonly max: number } | null
 }
 
-/** Operations a second at that time; a rate that swings is lowest at the beginning of each period. */
+/**
+ * Operations a second at that time; a rate that swings is lowest at the beginning of each period.
+ */
 export function rateAt(rate: WorkloadSource['rate'], atMs: number): number {
   if (typeof rate === 'number') return rate
   const { low, high, period } = rate

@@ -177,7 +177,10 @@ export class Movements {
   }
 }
 
-/** What the server says of a chunk that is too large says its size in its own way; the split, or the mark, follows with a line of its own. */
+/**
+ * What the server says of a chunk that is too large says its size in its own way; the split, or the
+ * mark, follows with a line of its own.
+ */
 function became(outcome: BalancerRoundEvent['migrations'][number]['outcome'], error: string | null): string {
   if (outcome === 'split') return 'too large to move: split instead'
   if (outcome === 'jumbo') return 'too large to move, and it cannot be split'

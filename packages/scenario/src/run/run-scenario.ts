@@ -1,4 +1,6 @@
-/** All variants of a scenario: several at a time on worker threads, as each is a world of its own. */
+/**
+ * All variants of a scenario: several at a time on worker threads, as each is a world of its own.
+ */
 import { availableParallelism } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 import { MessageChannel } from 'node:worker_threads'
@@ -9,18 +11,22 @@ import { InterruptedSimulation } from './failure.js'
 import { runOf, type TaskOutcome, type VariantTask } from './play-task.js'
 import { runVariant } from './run-variant.js'
 
-/** From so many shards on, so much happens at a time that most of it would outlive a young generation of the usual size. */
+/**
+ * From so many shards on, so much happens at a time that most of it would outlive a young
+ * generation of the usual size.
+ */
 const largeFromShards = 100
 /** In MiB. */
 const largeSemiSpace = 128
 /** Of the engine, and what they are otherwise. */
 const largeFlags = [
-  // What a large world is made of stays, and the engine concludes that what the same functions make afterwards does so too: it would put each
-  // migration's garbage among the old objects.
+  // What a large world is made of stays, and the engine concludes that what the same functions make
+  // afterwards does so too: it would put each migration's garbage among the old objects.
   ['--no-allocation-site-pretenuring', '--allocation-site-pretenuring'],
   // A young generation that grows to its size is copied at each step.
   [`--min-semi-space-size=${largeSemiSpace}`, '--min-semi-space-size=0'],
-  // Hundreds of members do one step in a row: code that is short stays in the processor's cache from one to the next.
+  // Hundreds of members do one step in a row: code that is short stays in the processor's cache
+  // from one to the next.
   ['--max-inlined-bytecode-size-cumulative=400', '--max-inlined-bytecode-size-cumulative=920'],
 ] as const
 
@@ -31,7 +37,8 @@ export interface RunScenarioOptions {
 
 /**
  * Plays every variant.
- * @returns a run for each, in the order of the file; of those that were stopped before their beginning none
+ * @returns a run for each, in the order of the file; of those that were stopped before their
+ *   beginning none
  * @throws OptionError for a file of key values that cannot be read
  * @throws ScenarioError when the cluster cannot be set up as a scenario says
  */

@@ -42,7 +42,8 @@ export interface RunLimits {
 /**
  * Plays a scenario to its end.
  * @throws OptionError when its policy, or a file of key values, cannot be read
- * @throws ScenarioError when its cluster cannot be set up as it says, or its policy answers what cannot be done
+ * @throws ScenarioError when its cluster cannot be set up as it says, or its policy answers what
+ *   cannot be done
  * @throws InterruptedSimulation when it was stopped before its beginning
  * @throws SimulationFailedError with the seed, when a member of the cluster is broken
  */

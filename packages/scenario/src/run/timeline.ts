@@ -112,7 +112,10 @@ export class Timeline {
     }
   }
 
-  /** As an administrator does: again and again until it is gone; databases that it is the primary of move when it has no chunks any more. */
+  /**
+   * As an administrator does: again and again until it is gone; databases that it is the primary of
+   * move when it has no chunks any more.
+   */
   async #removeShard(shard: string): Promise<void> {
     this.#leaving.add(shard)
     let [unanswered, reply]: [string | null, Document] = [null, {}]

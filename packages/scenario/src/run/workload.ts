@@ -1,4 +1,7 @@
-/** Operations at a rate, whatever becomes of those before: what they ask for and what becomes of them. */
+/**
+ * Operations at a rate, whatever becomes of those before: what they ask for and what becomes of
+ * them.
+ */
 import { asError } from './failure.js'
 import type { Random } from '@shardlab/actor'
 import { encode, type Document } from '@shardlab/bson'
@@ -92,7 +95,10 @@ export class Workload implements Load {
     return { p50: at(0.5), p99: at(0.99), max: at(1) }
   }
 
-  /** Arrivals know nothing of each other: the gaps between them are exponential, and one that is cut short says nothing of the next. */
+  /**
+   * Arrivals know nothing of each other: the gaps between them are exponential, and one that is cut
+   * short says nothing of the next.
+   */
   #next(stream: Stream): void {
     const atMs = this.#world.cluster.now() - this.#beginMs
     if (this.#ended || (stream.source.to !== undefined && atMs >= stream.source.to)) return

@@ -51,7 +51,10 @@ export class ScenarioWorld {
     )
   }
 
-  /** With all data, on the shards where the empty collections had their chunks; the balancer has not moved anything yet. */
+  /**
+   * With all data, on the shards where the empty collections had their chunks; the balancer has not
+   * moved anything yet.
+   */
   static async create(
     scenario: Scenario,
     onLoaded: (share: number) => void = () => {},
@@ -191,7 +194,10 @@ export function isMeasured({ collections }: Scenario): boolean {
   return collections.some(({ mode }) => mode === 'metadata')
 }
 
-/** Nothing that is measured in hours depends on the jitter of a link. Without it migrations that begin together stay together, and the simulation is faster. */
+/**
+ * Nothing that is measured in hours depends on the jitter of a link. Without it migrations that
+ * begin together stay together, and the simulation is faster.
+ */
 const steadyLatency = { minMicros: 500, maxMicros: 500 }
 
 function measuredOptions({

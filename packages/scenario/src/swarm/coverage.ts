@@ -1,4 +1,7 @@
-/** How often the runs together reached what: a swarm that never passes a step has said nothing about it. */
+/**
+ * How often the runs together reached what: a swarm that never passes a step has said nothing about
+ * it.
+ */
 import { coveredNames, allCounted } from './coverage-counter.js'
 import type { Counts, Coverage, SwarmRun } from './types.js'
 

@@ -5,13 +5,19 @@ import { behavioursOf, emulatedVersions, type EmulatedVersion } from '@shardlab/
 import { pick } from './draw.js'
 import { activityNames, type ActivityName, type SwarmPlan } from './types.js'
 
-/** Versions in which everything can be done that the swarm's clients do: they change shard keys of documents and refine those of collections. */
+/**
+ * Versions in which everything can be done that the swarm's clients do: they change shard keys of
+ * documents and refine those of collections.
+ */
 const capable: readonly EmulatedVersion[] = emulatedVersions.filter(
   (version) => behavioursOf(version).refineCollectionShardKeyCommand,
 )
 const older = emulatedVersions.filter((version) => !capable.includes(version))
 
-/** Seeds that follow each other play under different versions; one of eight under one in which less can be done. */
+/**
+ * Seeds that follow each other play under different versions; one of eight under one in which less
+ * can be done.
+ */
 function versionOf(seed: number): EmulatedVersion {
   return seed % 8 === 7 ? older[((seed - 7) / 8) % older.length]! : capable[seed % capable.length]!
 }
@@ -41,7 +47,10 @@ export function planOf(seed: number, without: readonly FaultVerbName[] = []): Sw
   }
 }
 
-/** Each in some of the runs: one that has all of them finds what another cannot, and the other way round. */
+/**
+ * Each in some of the runs: one that has all of them finds what another cannot, and the other way
+ * round.
+ */
 function activitiesOf(random: Random, shards: number): ActivityName[] {
   const chances: Record<ActivityName, number> = {
     placement: 90,

@@ -11,7 +11,10 @@ import type { CheckerName, SwarmPlan, SwarmRun } from './types.js'
 import { CatalogWatch, committingSteps } from './watch/catalog-watch.js'
 import { SwarmWorld } from './world.js'
 
-/** Virtual time after which a run that has not ended never does: clients wait for what does not come. */
+/**
+ * Virtual time after which a run that has not ended never does: clients wait for what does not
+ * come.
+ */
 const longestMs = 6 * 3_600_000
 
 /** Plays a run. It never rejects for what the cluster does. */

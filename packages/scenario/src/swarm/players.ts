@@ -1,4 +1,7 @@
-/** Who plays runs: worker threads, each run in a world of its own, or this thread when there is only one. */
+/**
+ * Who plays runs: worker threads, each run in a world of its own, or this thread when there is only
+ * one.
+ */
 import { Piscina } from 'piscina'
 import { playSwarmTask, type SwarmTask } from './swarm-task.js'
 import type { SwarmRun } from './types.js'

@@ -60,7 +60,10 @@ export async function runSwarm(
   }
 }
 
-/** Whether a report is one of a swarm that is content: no run failed, and one of many runs reached everything. */
+/**
+ * Whether a report is one of a swarm that is content: no run failed, and one of many runs reached
+ * everything.
+ */
 export function isClean({ runs, failed, coverage }: SwarmReport): boolean {
   return failed.length === 0 && (runs < coverageRuns || coverage.missing.length === 0)
 }

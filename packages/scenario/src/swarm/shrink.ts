@@ -1,4 +1,6 @@
-/** From a run that fails to a smaller one that fails in the same way: verbs of faults are left out. */
+/**
+ * From a run that fails to a smaller one that fails in the same way: verbs of faults are left out.
+ */
 import type { Players } from './players.js'
 import type { SwarmTask } from './swarm-task.js'
 import type { SwarmRun } from './types.js'

@@ -3,7 +3,10 @@ import type { MutationName } from '@shardlab/actor'
 import type { FaultVerbName } from '@shardlab/cluster'
 import type { EmulatedVersion } from '@shardlab/sharding'
 
-/** What a violation is about. Each has a file in `checkers/`, but `answers`: a client heard what it may not, or waited for ever. */
+/**
+ * What a violation is about. Each has a file in `checkers/`, but `answers`: a client heard what it
+ * may not, or waited for ever.
+ */
 export const checkerNames = [
   'answers',
   'conservation',

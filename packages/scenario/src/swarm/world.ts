@@ -55,13 +55,18 @@ export class SwarmWorld {
     return world
   }
 
-  /** A client with a session of its own. `counts`: what goes wrong goes wrong while it is at work. */
+  /**
+   * A client with a session of its own. `counts`: what goes wrong goes wrong while it is at work.
+   */
   client(name: string, counts = false): StoryClient {
     const port = connect(this.cluster, name, this.waiting)
     return new StoryClient(port, this.random.fork(`client ${name}`), counts ? () => this.pace.sent() : undefined)
   }
 
-  /** Small batches, so that there are several. A member that was started anew has its defaults again. */
+  /**
+   * Small batches, so that there are several. A member that was started anew has its defaults
+   * again.
+   */
   async #setParameters(): Promise<void> {
     for (const to of this.cluster.shards) {
       const set = (parameters: object) =>

@@ -1,4 +1,7 @@
-/** A shard is drained by hand, taken out of the cluster and added again, while everything else goes on. */
+/**
+ * A shard is drained by hand, taken out of the cluster and added again, while everything else goes
+ * on.
+ */
 import type { Random } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
 import { chunksOf } from '../catalog.js'

@@ -1,4 +1,7 @@
-/** What administrators do to collections in use: chunks are split, merged and moved, keys refined, databases moved, definitions changed. */
+/**
+ * What administrators do to collections in use: chunks are split, merged and moved, keys refined,
+ * databases moved, definitions changed.
+ */
 import type { Random } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
 import { nameOf, type Code } from '../client/errors.js'
@@ -34,7 +37,10 @@ export class Placement extends Activity {
     await Promise.all(Array.from({ length: administrators }, (_, i) => this.#administer(i + 1)))
   }
 
-  /** Nothing makes the indexes of shards alike of which one was away; whoever wants them so creates them again. */
+  /**
+   * Nothing makes the indexes of shards alike of which one was away; whoever wants them so creates
+   * them again.
+   */
   override async finish(): Promise<void> {
     const client = this.world.client('indexes')
     for (const ns of indexed)
@@ -137,7 +143,8 @@ export class Placement extends Activity {
 
   async #shardLate(client: StoryClient): Promise<void> {
     if (this.#isLateSharded) return
-    // Up to 2.6 doing it twice is an error without a code: the answer to the first may have been lost.
+    // Up to 2.6 doing it twice is an error without a code: the answer to the first may have been
+    // lost.
     const twice: readonly Code[] = this.world.behaviours.enablingTwiceFails ? [undefined] : []
     const command = { shardCollection: 'app.late', key: { k: 1 }, $db: 'admin' }
     if (await this.#do(client, 'shardCollection', command, [codes.shardNotFound, ...twice])) this.#isLateSharded = true

@@ -1,4 +1,7 @@
-/** Collections that come, move, get other names, go and come again: what was dropped is gone, what is there is new. */
+/**
+ * Collections that come, move, get other names, go and come again: what was dropped is gone, what
+ * is there is new.
+ */
 import type { Random } from '@shardlab/actor'
 import type { Code } from '../client/errors.js'
 import type { StoryClient } from '../client/story-client.js'
@@ -32,7 +35,8 @@ export class ShortLived extends Activity {
       const twice: readonly Code[] = this.world.behaviours.enablingTwiceFails ? [undefined] : []
       await client.untilDone({ enableSharding: 'short', $db: 'admin' }, twice)
       const command = { shardCollection: `short.${ns}`, key, $db: 'admin' }
-      // A shard was removed meanwhile, or a router whose routes are frozen remembers the database of an earlier life.
+      // A shard was removed meanwhile, or a router whose routes are frozen remembers the database
+      // of an earlier life.
       const again: readonly Code[] = [codes.shardNotFound, codes.illegalOperation, codes.namespaceNotFound]
       const isAgain = async (): Promise<boolean> => {
         const { code } = await client.untilDone(command, [codes.alreadyInitialized, ...twice, ...again])

@@ -1,4 +1,7 @@
-/** A unique shard key whose ranges move: of those who want a name one gets it, and it is free again when he has given it back. */
+/**
+ * A unique shard key whose ranges move: of those who want a name one gets it, and it is free again
+ * when he has given it back.
+ */
 import type { Random } from '@shardlab/actor'
 import type { StoryClient } from '../client/story-client.js'
 import { uniqueKeyViolations } from '../checkers/unique.js'

@@ -1,4 +1,7 @@
-/** Clients of `@shardlab/unique` that want the same values; some stop for good in the middle of a write. */
+/**
+ * Clients of `@shardlab/unique` that want the same values; some stop for good in the middle of a
+ * write.
+ */
 import type { Random } from '@shardlab/actor'
 import { Maintenance, UniqueProtocol, type World } from '@shardlab/unique'
 import { uniqueValueViolations } from '../checkers/unique-values.js'
@@ -14,7 +17,10 @@ const reservationMs = 6000
 export class UniqueLibrary extends Activity {
   readonly name = 'unique-library'
 
-  /** The main collection is sharded by another field, the proxies by theirs with `unique: true`, each on several shards. */
+  /**
+   * The main collection is sharded by another field, the proxies by theirs with `unique: true`,
+   * each on several shards.
+   */
   override async prepare(): Promise<void> {
     const admin = this.world.client('records')
     const [first, second] = this.world.cluster.shards
@@ -37,7 +43,10 @@ export class UniqueLibrary extends Activity {
     )
   }
 
-  /** What must never be is looked for at once; the rest when the reservations have expired and a repair has been. */
+  /**
+   * What must never be is looked for at once; the rest when the reservations have expired and a
+   * repair has been.
+   */
   override async finish(): Promise<void> {
     const { verdicts } = this.world
     const world = this.#uniqueWorld(this.world.random.fork('unique values'), 0, null)

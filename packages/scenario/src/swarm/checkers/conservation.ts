@@ -1,8 +1,14 @@
-/** Conservation: when all is over each acknowledged write is there exactly once, nothing comes back, and of others nobody can tell. */
+/**
+ * Conservation: when all is over each acknowledged write is there exactly once, nothing comes back,
+ * and of others nobody can tell.
+ */
 import type { Document } from '@shardlab/bson'
 import type { DocumentsWorker } from '../documents/worker.js'
 
-/** What is wrong with a collection's documents, as a router or all shards together (`where`) give them. */
+/**
+ * What is wrong with a collection's documents, as a router or all shards together (`where`) give
+ * them.
+ */
 export function conservationViolations(
   worker: DocumentsWorker,
   ns: string,

@@ -1,4 +1,7 @@
-/** Convergence: when all is healed everything that was begun ends within bounded virtual time, and the cluster finds nothing wrong with itself. */
+/**
+ * Convergence: when all is healed everything that was begun ends within bounded virtual time, and
+ * the cluster finds nothing wrong with itself.
+ */
 import { decode, encode, type Document } from '@shardlab/bson'
 import { NotSettledError } from '@shardlab/cluster'
 import type { SwarmWorld } from '../world.js'

@@ -1,4 +1,7 @@
-/** Cursors: a document that lies still while a cursor reads is in its batches exactly once, wherever its range goes meanwhile. */
+/**
+ * Cursors: a document that lies still while a cursor reads is in its batches exactly once, wherever
+ * its range goes meanwhile.
+ */
 import type { Document } from '@shardlab/bson'
 import type { DifferenceKind, Model } from '../documents/model.js'
 import type { CheckerName, Violation } from '../types.js'
@@ -11,7 +14,10 @@ const checkers: Readonly<Record<DifferenceKind, CheckerName>> = {
   changed: 'orphans',
 }
 
-/** What is wrong with all documents of one client that its cursor gave. `unseen`: documents that may be on their way to another shard. */
+/**
+ * What is wrong with all documents of one client that its cursor gave. `unseen`: documents that may
+ * be on their way to another shard.
+ */
 export function scanViolations(
   model: Model,
   found: readonly Document[],

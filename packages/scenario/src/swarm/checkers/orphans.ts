@@ -2,7 +2,10 @@
 import { encode, type Document } from '@shardlab/bson'
 import { ownerOf, type CatalogTable } from '../watch/catalog-table.js'
 
-/** `documents` of a collection as they lie on a shard; `table` null: it is not sharded, and all of it is on `primary`. */
+/**
+ * `documents` of a collection as they lie on a shard; `table` null: it is not sharded, and all of
+ * it is on `primary`.
+ */
 export function misplaced(
   ns: string,
   shard: string,

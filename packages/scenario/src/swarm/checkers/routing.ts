@@ -1,4 +1,7 @@
-/** Routing: what a router answered was answered by shards that owned it while the operation ran, not under a version that they had left. */
+/**
+ * Routing: what a router answered was answered by shards that owned it while the operation ran, not
+ * under a version that they had left.
+ */
 import type { RoutedEvent } from '@shardlab/cluster'
 import { encode } from '@shardlab/bson'
 import type { Verdicts } from '../verdicts.js'
@@ -7,7 +10,10 @@ import { ownerOf, ownersIn, type CatalogTable } from '../watch/catalog-table.js'
 /** An event has no more bounds than these. */
 const boundsMax = 20
 
-/** Of these an event comes when they have been answered; of writes it tells also where they were sent in vain. */
+/**
+ * Of these an event comes when they have been answered; of writes it tells also where they were
+ * sent in vain.
+ */
 const reads: ReadonlySet<string> = new Set(['find', 'aggregate', 'count', 'distinct'])
 
 interface Period {
@@ -80,7 +86,9 @@ function strangers(
   return stranger === undefined ? null : `${stranger} owned none of it`
 }
 
-/** The KeyString of a key in text; null: it has values that are not plain numbers, such as hashes. */
+/**
+ * The KeyString of a key in text; null: it has values that are not plain numbers, such as hashes.
+ */
 function keyOf({ pattern }: CatalogTable, text: string): string | null {
   const key = JSON.parse(text) as Record<string, unknown>
   if (Object.values(key).some((value) => typeof value !== 'number' || !Number.isSafeInteger(value))) return null

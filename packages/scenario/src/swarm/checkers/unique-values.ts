@@ -1,4 +1,7 @@
-/** Unique: of the fields that `@shardlab/unique` keeps no value is owned twice, and each document has reserved what it has. */
+/**
+ * Unique: of the fields that `@shardlab/unique` keeps no value is owned twice, and each document
+ * has reserved what it has.
+ */
 import type { Fields, World } from '@shardlab/unique'
 import { isExpected } from '../unique/writer.js'
 

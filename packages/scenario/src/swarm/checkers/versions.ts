@@ -1,4 +1,7 @@
-/** Versions: the placement version of a generation of a collection never goes back, wherever it is known, and each chunk has one of its own. */
+/**
+ * Versions: the placement version of a generation of a collection never goes back, wherever it is
+ * known, and each chunk has one of its own.
+ */
 import type { PlacementVersion } from '@shardlab/sharding'
 import type { CatalogTable } from '../watch/catalog-table.js'
 
@@ -28,7 +31,10 @@ export class KnownVersions {
     this.#highest.delete(member)
   }
 
-  /** The config server had not written down what it said: what was learned of it may never have been. */
+  /**
+   * The config server had not written down what it said: what was learned of it may never have
+   * been.
+   */
   forgetAll(): void {
     this.#highest.clear()
   }

@@ -5,22 +5,30 @@ import type { Document } from '@shardlab/bson'
 export type Code = number | undefined
 
 /**
- * A member that is away, does not answer or is not what it was (6, 7, 89, 91, 133, 189, 202, 9001, 10107, 11600, 11602, 13435, 13436, and 65 for
- * several of them), what takes too long (262), routing that changes faster than it is looked up (82, 249, 13388), documents and databases that are being
- * moved (112, 319), collections that go away under an operation (175), operations that exclude each other (46, 117, 338), a full disk (14031). What
- * they say nothing of is whether a write was done.
+ * A member that is away, does not answer or is not what it was (6, 7, 89, 91, 133, 189, 202, 9001,
+ * 10107, 11600, 11602, 13435, 13436, and 65 for several of them), what takes too long (262),
+ * routing that changes faster than it is looked up (82, 249, 13388), documents and databases that
+ * are being moved (112, 319), collections that go away under an operation (175), operations that
+ * exclude each other (46, 117, 338), a full disk (14031). What they say nothing of is whether a
+ * write was done.
  */
 const passing: ReadonlySet<number> = new Set([
   ...[6, 7, 46, 65, 82, 89, 91, 112, 117, 133, 175, 189, 202, 249, 262, 319, 338],
   ...[9001, 10_107, 11_600, 11_602, 13_388, 13_435, 13_436, 14_031],
 ])
 
-/** Does the error say that something is in the way? A step that was made to fail fails with a code of its own kind. */
+/**
+ * Does the error say that something is in the way? A step that was made to fail fails with a code
+ * of its own kind.
+ */
 export function isPassing({ code, errmsg }: Document): boolean {
   return passing.has(code as number) || String(errmsg).includes('was made to fail')
 }
 
-/** Every error in a reply: its own, those of a write batch's statements, those of a bulkWrite's, those of single shards. */
+/**
+ * Every error in a reply: its own, those of a write batch's statements, those of a bulkWrite's,
+ * those of single shards.
+ */
 export function errorsOf(reply: Document): Document[] {
   const ofShards = Object.values<Document>(reply['raw'] ?? {}).filter(({ ok }) => ok === 0)
   const ofStatements = (reply['writeErrors'] as Document[] | undefined) ?? []

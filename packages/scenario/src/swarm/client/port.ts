@@ -12,7 +12,8 @@ export interface SwarmPort {
   /** The mongoses. */
   readonly routers: readonly Address[]
   /**
-   * Sends a command to a member, once; null: to any mongos, and once more when a driver would. Time passes until it is answered.
+   * Sends a command to a member, once; null: to any mongos, and once more when a driver would. Time
+   * passes until it is answered.
    */
   run(command: Document, to: Address | null): Promise<Reply>
   /** Lets that many virtual milliseconds pass. */
@@ -24,7 +25,10 @@ const serverSelectionTimeoutMs = 1000
 /** A mongos that goes away is noticed all the same; runs let hours pass. */
 const heartbeatMs = 3_600_000
 
-/** A client of its own on the network. `waiting`: what has been sent and not been answered, in words. */
+/**
+ * A client of its own on the network. `waiting`: what has been sent and not been answered, in
+ * words.
+ */
 export function connect(cluster: SimulatedCluster, name: string, waiting: Set<string>): SwarmPort {
   const { mongos } = cluster
   const client = createClient(cluster, { serverSelectionTimeoutMs, heartbeatMs })

@@ -1,6 +1,7 @@
 /**
- * A client of a cluster in which everything moves: what it may hear that is no answer, what it repeats, and what it makes of a reply. Unlike a
- * driver it does not give up: what is acknowledged in the end is known to be done once.
+ * A client of a cluster in which everything moves: what it may hear that is no answer, what it
+ * repeats, and what it makes of a reply. Unlike a driver it does not give up: what is acknowledged
+ * in the end is known to be done once.
  */
 import type { Random } from '@shardlab/actor'
 import { Binary, Long, type Document } from '@shardlab/bson'
@@ -12,9 +13,15 @@ const attemptsMax = 4000
 
 /** A repeated statement that was carried out as a transaction. */
 export const transactionHistoryIncomplete = 217
-/** A cursor that went with its router or its collection: 43 CursorNotFound, 175 QueryPlanKilled, 237 CursorKilled. */
+/**
+ * A cursor that went with its router or its collection: 43 CursorNotFound, 175 QueryPlanKilled, 237
+ * CursorKilled.
+ */
 const readsThatEnd = [43, 175, 237]
-/** Up to 4.0 also a getMore whose collection is not on that shard any more: 96 OperationFailed, in 2.6 17356. */
+/**
+ * Up to 4.0 also a getMore whose collection is not on that shard any more: 96 OperationFailed, in
+ * 2.6 17356.
+ */
 const batchesThatEnd = [...readsThatEnd, 96, 17_356]
 
 export interface AnsweredCommand {
@@ -62,7 +69,8 @@ export class StoryClient {
   }
 
   /**
-   * Sends a command once; `to` null: as a driver does. Null: nobody knows what it did. `settled` are the codes of errors that are answers.
+   * Sends a command once; `to` null: as a driver does. Null: nobody knows what it did. `settled`
+   * are the codes of errors that are answers.
    * @throws WrongAnswerError for any other error
    */
   async try(command: Document, settled: readonly Code[] = [], to?: string | null): Promise<AnsweredCommand | null> {
@@ -77,7 +85,10 @@ export class StoryClient {
     return errors.length > 0 ? null : { reply, code: null, attempts: 1 }
   }
 
-  /** Repeats a command until nothing is in its way. @throws WrongAnswerError when something always is */
+  /**
+   * Repeats a command until nothing is in its way. @throws WrongAnswerError when something always
+   * is
+   */
   async untilDone(command: Document, settled: readonly Code[] = []): Promise<AnsweredCommand> {
     let last: AnsweredCommand | null = null
     for (let attempt = 1; attempt <= attemptsMax; attempt++) {
@@ -89,8 +100,8 @@ export class StoryClient {
   }
 
   /**
-   * The same with a statement number, by which repeating it does nothing more. Now and then it is repeated for nothing, and must have done
-   * the same as `did` tells; null for `did`: not that.
+   * The same with a statement number, by which repeating it does nothing more. Now and then it is
+   * repeated for nothing, and must have done the same as `did` tells; null for `did`: not that.
    */
   async retryably(
     command: Document,

@@ -10,7 +10,10 @@ export interface SwarmCollection {
   readonly name: string
   /** Null: it is not sharded at first. */
   readonly key: Document | null
-  /** Its database's primary shard may change, and what the history of retryable writes knows stays behind, as on the server. */
+  /**
+   * Its database's primary shard may change, and what the history of retryable writes knows stays
+   * behind, as on the server.
+   */
   readonly isForgetful: boolean
 }
 

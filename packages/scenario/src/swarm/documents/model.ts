@@ -1,4 +1,7 @@
-/** What one client knows of the documents that only it writes: their bounds, as long as it knows what its writes did. */
+/**
+ * What one client knows of the documents that only it writes: their bounds, as long as it knows
+ * what its writes did.
+ */
 import type { Document } from '@shardlab/bson'
 
 /** A document as it is when every write of it was acknowledged. */
@@ -59,7 +62,9 @@ export class Model {
     this.#entries.set(_id, { presence: 'no', least: 0, most: 0, keys: [] })
   }
 
-  /** It is as it was, or as one of these says; null: it is not there. It is left alone from now on. */
+  /**
+   * It is as it was, or as one of these says; null: it is not there. It is left alone from now on.
+   */
   mayBe(_id: number, ...states: readonly (Known | null)[]): void {
     const all = [this.#known.get(_id) ?? null, ...states]
     this.#known.delete(_id)
@@ -72,7 +77,9 @@ export class Model {
     })
   }
 
-  /** What is wrong with all documents of this client in a collection. `unseen` ones may be missing. */
+  /**
+   * What is wrong with all documents of this client in a collection. `unseen` ones may be missing.
+   */
   differences(documents: readonly Document[], where: string, unseen: ReadonlySet<number> = new Set()): Difference[] {
     const wrong: Difference[] = []
     const note = (kind: DifferenceKind, _id: number, what: string) =>

@@ -1,4 +1,7 @@
-/** Documents of one client each, in collections whose ranges move: every kind of write and read, with or without the shard key. */
+/**
+ * Documents of one client each, in collections whose ranges move: every kind of write and read,
+ * with or without the shard key.
+ */
 import type { Random } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
@@ -19,7 +22,10 @@ export class DocumentsWorker {
   readonly #keysChange: boolean
   readonly #models = new Map<string, Model>()
   readonly #herds = new Map<string, Herd>()
-  /** Documents that may be moving still: readers can miss them while the shard that they come from is away. Writes see them. */
+  /**
+   * Documents that may be moving still: readers can miss them while the shard that they come from
+   * is away. Writes see them.
+   */
   readonly #unseen = new Set<number>()
   #nextId: number
   acknowledged = 0
@@ -123,14 +129,18 @@ export class DocumentsWorker {
     model.is(after)
   }
 
-  /** Without the shard key: shards that do not have it are asked as well, and a document may be on one after another. */
+  /**
+   * Without the shard key: shards that do not have it are asked as well, and a document may be on
+   * one after another.
+   */
   async #incrementById(ns: string, model: Model, document: Known): Promise<void> {
     const updates = [{ q: { _id: document._id }, u: { $inc: { n: 1 } } }]
     const command = { update: ns, updates, $db: 'app' }
     const answer = await this.#retry(ns, model, command, [], [{ ...document, n: document.n + 1 }], false)
     if (answer === null) return
     const times = answer.reply['nModified'] as number
-    // The history may have moved with a range: then two shards tell of one and the same change (SERVER-54019).
+    // The history may have moved with a range: then two shards tell of one and the same change
+    // (SERVER-54019).
     if (times > 1) model.mayBe(document._id, { ...document, n: document.n + 1 }, { ...document, n: document.n + times })
     else model.is({ ...document, n: document.n + times })
   }
@@ -216,7 +226,10 @@ export class DocumentsWorker {
     this.#note(answer)
   }
 
-  /** As above; and a document that moves meanwhile may be found on both shards, which the reply counts. */
+  /**
+   * As above; and a document that moves meanwhile may be found on both shards, which the reply
+   * counts.
+   */
   async #updateHerd(ns: string): Promise<void> {
     const herd = this.#herds.get(ns)!
     const answer = await this.#client.try({ update: ns, updates: [herd.increment()], $db: 'app' }, [], this.#way(ns))
@@ -264,8 +277,10 @@ export class DocumentsWorker {
   }
 
   /**
-   * A retryable write whose success makes documents become these. `repeats`: a repetition for nothing gets the same answer.
-   * @returns null when they are whatever they are: it was sent more than once where that may do more than once
+   * A retryable write whose success makes documents become these. `repeats`: a repetition for
+   * nothing gets the same answer.
+   * @returns null when they are whatever they are: it was sent more than once where that may do
+   *   more than once
    */
   async #retry(
     ns: string,
@@ -292,7 +307,10 @@ export class DocumentsWorker {
     return null
   }
 
-  /** As a driver sends, which may send it once more; where the history stays behind that would do it twice. */
+  /**
+   * As a driver sends, which may send it once more; where the history stays behind that would do it
+   * twice.
+   */
   #way(ns: string): null | undefined {
     return this.#isForgetful(ns) ? undefined : null
   }

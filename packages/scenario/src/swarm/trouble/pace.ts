@@ -1,6 +1,9 @@
 import { createDeferred } from '@shardlab/actor'
 
-/** Most of a run is waiting, so what goes wrong does when somebody sends a command; and it ends when nobody is at work any more. */
+/**
+ * Most of a run is waiting, so what goes wrong does when somebody sends a command; and it ends when
+ * nobody is at work any more.
+ */
 export class Pace {
   #atWork = 0
   #nextSend = createDeferred<void>()

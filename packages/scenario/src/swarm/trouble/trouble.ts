@@ -1,10 +1,15 @@
-/** What goes wrong in a run: each verb of its plan again and again, as long as clients are at work. */
+/**
+ * What goes wrong in a run: each verb of its plan again and again, as long as clients are at work.
+ */
 import type { Random } from '@shardlab/actor'
 import { OptionError, type FaultVerbName } from '@shardlab/cluster'
 import type { SwarmWorld } from '../world.js'
 import { faultTexts } from './fault-texts.js'
 
-/** Mean virtual time between two faults of a verb, in ms: what takes a whole member away comes less often. */
+/**
+ * Mean virtual time between two faults of a verb, in ms: what takes a whole member away comes less
+ * often.
+ */
 const calmMs: Readonly<Partial<Record<FaultVerbName, number>>> = {
   crash: 300,
   destroy: 500,

@@ -1,10 +1,15 @@
-/** The ports of `@shardlab/unique` over a simulated client: every operation is sent once, as a client without retries would. */
+/**
+ * The ports of `@shardlab/unique` over a simulated client: every operation is sent once, as a
+ * client without retries would.
+ */
 import { createDeferred, type Deferred } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
 import { PortError, type Fields, type ReadablePort } from '@shardlab/unique'
 import { errorsOf, isPassing, nameOf, WrongAnswerError } from '../client/errors.js'
 
-/** A client that stops for good after that many commands, before or after the last one takes effect. */
+/**
+ * A client that stops for good after that many commands, before or after the last one takes effect.
+ */
 export class Stop {
   readonly stopped: Deferred<void> = createDeferred()
   readonly #after: boolean

@@ -48,7 +48,10 @@ export class UniqueWriter {
   }
 }
 
-/** Values that are taken, documents that others are changing, answers that did not come: anything else is wrong. */
+/**
+ * Values that are taken, documents that others are changing, answers that did not come: anything
+ * else is wrong.
+ */
 export function isExpected(error: unknown): boolean {
   return ['DuplicateValueError', 'BusyDocumentError', 'UnknownOutcomeError', 'PortError'].includes(
     (error as Error).name,

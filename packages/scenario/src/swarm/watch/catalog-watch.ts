@@ -1,4 +1,7 @@
-/** Looks at the catalog, and at what members know of it, whenever it may have changed, past the network: what is watched is not changed by it. */
+/**
+ * Looks at the catalog, and at what members know of it, whenever it may have changed, past the
+ * network: what is watched is not changed by it.
+ */
 import { configAddress, type ReplyOf } from '@shardlab/actor'
 import type { ClusterEvent } from '@shardlab/cluster'
 import type { PlacementVersion } from '@shardlab/sharding'
@@ -91,7 +94,9 @@ export class CatalogWatch {
     }
   }
 
-  /** Null: the config server is down, or is about to be; it is looked at when it has started again. */
+  /**
+   * Null: the config server is down, or is about to be; it is looked at when it has started again.
+   */
   async #ask(ns: string): Promise<ReplyOf<'config.get-collection'> | null> {
     const { cluster } = this.#world
     const isUp = (): boolean =>
