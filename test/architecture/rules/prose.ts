@@ -62,8 +62,6 @@ const pagePatterns: typeof patterns = [
  * to rewrite.
  */
 export const proseDebt: readonly string[] = [
-  'docs/internals/document-moves.md',
-  'docs/internals/migrations.md',
   'docs/reference/compatibility.md',
   'docs/reference/events.md',
   'packages/actor/',
@@ -71,7 +69,6 @@ export const proseDebt: readonly string[] = [
   'packages/mongos/',
   'packages/node/',
   'packages/scenario/',
-  'packages/shard/',
   'packages/sharding/',
   'packages/shardlab/',
   'test/bench/',
