@@ -85,7 +85,7 @@ t.test('--from a snapshot', async (t) => {
       ['--from', paths.real, '--emulate', '7.0'],
       /^shardlab: emulate is "7\.0", but the snapshot is of a cluster with "8\.0": remove it\.\n$/,
     ],
-    [['--from', paths.manual], /^shardlab: .*manual\.snapshot is of a cluster with a manual clock, .+\n$/],
+    [['--from', paths.manual], /^shardlab: .*manual\.snapshot is the snapshot of a cluster with a manual clock, .+\n$/],
   ]
   for (const [args, expected] of wrong) {
     const { code, stdout, stderr } = await shardlab('up', '--port', '0', ...args)
@@ -133,14 +133,14 @@ t.test('explain-balance', async (t) => {
     candidates: [{ from: 'shard01', to: 'shard02', reason: 'chunksImbalance' }],
   })
   const cases: [string[], RegExp][] = [
-    [['--uri', uri, '--ns', 'shop.none'], /^shardlab: The cluster has no sharded collection shop\.none\.\n$/],
+    [['--uri', uri, '--ns', 'shop.none'], /^shardlab: the cluster has no sharded collection shop\.none\.\n$/],
     [
       ['--uri', shards[0]!.uri, '--ns', 'shop.orders'],
-      /is no Shardlab cluster: it does not know the command shardlab\.\n$/,
+      /is not a Shardlab cluster: it does not have the command shardlab\.\n$/,
     ],
     [
       ['--uri', 'mongodb://127.0.0.1:1/', '--ns', 'shop.orders'],
-      /^shardlab: No cluster answers at mongodb:\/\/127\.0\.0\.1:1\/ \(.+\)\.\n$/,
+      /^shardlab: no cluster answers at mongodb:\/\/127\.0\.0\.1:1\/ \(.+\): start one, or correct the URI\.\n$/,
     ],
     [['--ns', 'shop.orders'], /required option '--uri <uri>'/],
   ]

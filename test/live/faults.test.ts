@@ -61,9 +61,9 @@ t.test('a driver and a command line', async (t) => {
       [['crash shard09'], /^shardlab: shard09 is not a member of this cluster; its members are /],
       [['crach shard02'], /unknown fault 'crach shard02'/],
       [['--heal', '99'], /there is no fault 99; nothing is broken\./],
-      [['--heal', 'all'], /--heal takes the id of a fault/],
-      [[], /Give a fault such as 'crash shard02 for 5s', or --list, or --heal/],
-      [['crash shard02', '--list'], /one of them/],
+      [['--heal', 'all'], /--heal is "all"; it must be the id of a fault/],
+      [[], /give one of these: a fault such as 'crash shard02 for 5s', --list, or --heal/],
+      [['crash shard02', '--list'], /give one of these/],
     ]
     for (const [args, message] of wrong) {
       const { code, stdout, stderr } = await fault(...args)

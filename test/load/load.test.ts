@@ -412,7 +412,10 @@ t.test('the command line', async (t) => {
   t.match(compareReports(report, parseReport(readFileSync(json, 'utf8'), json), ['a', 'b']), /throughput[^]* 1\.00/)
   const hollow = { name: 'OptionError', message: /^b\.json is not a whole report: measured is not as it should be$/ }
   t.throws(() => parseReport('{"shardlabLoad":1}', 'b.json'), hollow)
-  t.throws(() => parseReport('{}', 'b.json'), { name: 'OptionError', message: 'b.json is not a report of shardlab load' })
+  t.throws(() => parseReport('{}', 'b.json'), {
+    name: 'OptionError',
+    message: 'b.json is not a report of shardlab load',
+  })
   const sentence = async (text: RegExp, ...words: string[]) => {
     const { code, stdout, stderr } = await shardlab('load', ...words)
     t.match({ code, stdout, stderr }, { code: 2, stdout: '', stderr: text })
@@ -425,9 +428,9 @@ t.test('the command line', async (t) => {
       '--json',
       join(folder, 'none/a.json'),
     ),
-    sentence(/^shardlab: shards is what the sweep changes: [^\n]*\n$/, '--up', '--shards 4', '--sweep', 'shards=1,2'),
+    sentence(/^shardlab: the sweep sets shards: [^\n]*\n$/, '--up', '--shards 4', '--sweep', 'shards=1,2'),
     sentence(
-      /^shardlab: --compare reads two reports[^\n]*: leave out --uri\n$/,
+      /^shardlab: --compare reads two reports[^\n]*: remove --uri\n$/,
       '--uri',
       world.cluster.uri,
       '--compare',

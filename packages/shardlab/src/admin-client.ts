@@ -1,11 +1,11 @@
-/** One command to a running cluster, over a connection of its own. */
+/** Sends one command to a running cluster, on a connection of its own. */
 import { connect } from 'node:net'
 import { decode, encode, type Document } from '@shardlab/bson'
 import { decodeReply, encodeCommand, FrameReader } from '@shardlab/wire'
 
-/** Somebody gave a wrong URI, or nobody answers there: one sentence. */
+/** The URI is wrong, or no cluster answers at it. The message is one sentence. */
 export class ConnectError extends Error {
-  /** By which exit code 2 is chosen. */
+  /** Determines exit code 2. */
   override readonly name = 'OptionError'
 }
 
@@ -13,9 +13,11 @@ const answerTimeoutMs = 30_000
 const commandNotFound = 59
 
 /**
- * Runs a command of admin and resolves with the reply, whatever it says.
- * @param uri `mongodb://host:port[,host:port…][/…]`: the first host that takes a connection gets the command
- * @throws ConnectError for a URI that is none, when nobody answers, and when it is a server that does not know the command
+ * Runs a command on admin and resolves with the reply, which can be an error reply.
+ * @param uri `mongodb://host:port[,host:port…][/…]`: the first host that answers receives the
+ *   command
+ * @throws ConnectError for an invalid URI, when no host answers, or when the server does not have
+ *   the command
  */
 export async function runAdminCommand(uri: string, command: Document): Promise<Document> {
   const hosts = hostsOf(uri)
@@ -25,7 +27,7 @@ export async function runAdminCommand(uri: string, command: Document): Promise<D
       const reply = await exchange(host, port, encodeCommand(1, encode({ ...command, $db: 'admin' })))
       if (reply['code'] === commandNotFound)
         throw new ConnectError(
-          `What answers at ${host}:${port} is no Shardlab cluster: it does not know the command ${Object.keys(command)[0]}.`,
+          `the server at ${host}:${port} is not a Shardlab cluster: it does not have the command ${Object.keys(command)[0]}.`,
         )
       return reply
     } catch (error) {
@@ -33,18 +35,18 @@ export async function runAdminCommand(uri: string, command: Document): Promise<D
       failures.push(`${host}:${port}: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
-  throw new ConnectError(`No cluster answers at ${uri} (${failures.join('; ')}).`)
+  throw new ConnectError(`no cluster answers at ${uri} (${failures.join('; ')}): start one, or correct the URI.`)
 }
 
 function hostsOf(uri: string): { readonly host: string; readonly port: number }[] {
   const [, authority] = /^mongodb:\/\/(?:[^@/]*@)?([^/?]+)/.exec(uri) ?? []
   if (authority === undefined)
-    throw new ConnectError(`The URI is "${uri}"; it must be like mongodb://127.0.0.1:27017/.`)
+    throw new ConnectError(`the URI is "${uri}"; it must be like mongodb://127.0.0.1:27017/.`)
   return authority.split(',').map((text) => {
     const [, bracketed, plain, port = '27017'] = /^(?:\[(.+)\]|([^:[\]]+))(?::(\d{1,5}))?$/.exec(text) ?? []
     const host = bracketed ?? plain
     if (host === undefined || Number(port) > 65_535)
-      throw new ConnectError(`The URI has the host "${text}"; it must be like 127.0.0.1:27017.`)
+      throw new ConnectError(`the URI has the host "${text}"; it must be like 127.0.0.1:27017.`)
     return { host: decodeURIComponent(host), port: Number(port) }
   })
 }
@@ -62,7 +64,7 @@ function exchange(host: string, port: number, message: Uint8Array): Promise<Docu
     )
     socket.once('connect', () => socket.write(message))
     socket.once('error', ({ message: why }) => end(() => reject(new Error(why))))
-    socket.once('close', () => reject(new Error('it closed the connection')))
+    socket.once('close', () => reject(new Error('the server closed the connection')))
     socket.on('data', (chunk) => {
       try {
         frames.push(chunk)
@@ -72,7 +74,7 @@ function exchange(host: string, port: number, message: Uint8Array): Promise<Docu
           end(() => resolve(reply))
         }
       } catch {
-        end(() => reject(new Error('it does not speak the wire protocol')))
+        end(() => reject(new Error('the server does not speak the wire protocol')))
       }
     })
   })

@@ -1,17 +1,17 @@
-/** The command line: every command's work is in a file of its own, loaded when it is asked for. */
+/** The command line. The code of each command is loaded when the command runs. */
 import { CommanderError } from 'commander'
 import { exitCodes, reportError } from './exit-codes.js'
 import { createProgram } from './program.js'
 import { untilSignal } from './signals.js'
 
-// A rejection that nobody handles comes here too.
+// Unhandled rejections are reported here too.
 process.on('uncaughtException', (error) => process.exit(reportError(error)))
-// Whoever read the output may be gone; the cluster goes on without readers.
+// The cluster keeps running when the reader of its output has gone.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
 
 const program = createProgram({
   up: async (options) => {
-    // Before the cluster's code is loaded, so that a signal meanwhile ends it in order.
+    // Before the cluster's code is loaded, so that a signal during the load also stops it in order.
     const stopped = untilSignal()
     const { up } = await import('./commands/up.js')
     await up(options, stopped)
@@ -46,6 +46,6 @@ try {
   await program.parseAsync()
 } catch (error) {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? exitCodes.fine : exitCodes.usage
-  // A failed command may have left sockets or workers behind that would keep the process.
+  // Sockets or workers of a failed command could keep the process alive.
   else process.exit(reportError(error))
 }

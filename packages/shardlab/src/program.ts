@@ -7,7 +7,7 @@ import { addSwarmCommand, type SwarmCommandOptions } from './commands/swarm-opti
 import { addUniqueCommand, type UniqueAction, type UniqueCommandOptions } from './commands/unique-options.js'
 import { addUpCommand, type UpOptions } from './commands/up-options.js'
 
-/** What the commands do; the parser knows only their options. */
+/** The work of the commands. The parser handles only their options. */
 export interface CommandRunners {
   readonly up: (options: UpOptions) => Promise<void>
   readonly load: (options: LoadCommandOptions) => Promise<void>
@@ -19,8 +19,8 @@ export interface CommandRunners {
 }
 
 /**
- * The command line's parser. It throws commander's CommanderError where commander would end the process, after it wrote one
- * sentence about it to standard error.
+ * The parser of the command line. Where commander would end the process, it writes one sentence to
+ * standard error and throws a CommanderError.
  */
 export function createProgram(runners: CommandRunners): Command {
   const program = new Command('shardlab')
@@ -41,16 +41,16 @@ export function createProgram(runners: CommandRunners): Command {
     `
 Examples:
   shardlab up                                                             three shards on mongodb://127.0.0.1:27017/
-  shardlab fault --uri mongodb://127.0.0.1:27017/ 'crash shard02 for 5s'  while that is running
-  shardlab simulate hot-monotonic-key --report growth.html                hours of balancing in seconds
-  shardlab load --up "--shards 4" --workload route-mix                    what operations cost that ask one shard, several, all
+  shardlab fault --uri mongodb://127.0.0.1:27017/ 'crash shard02 for 5s'  breaks a part of it
+  shardlab simulate hot-monotonic-key --report growth.html                hours of balancing, in seconds
+  shardlab load --up "--shards 4" --workload route-mix                    the cost of targeted, multi-shard and broadcast operations
 
-Each command has more: shardlab load --help.`,
+Each command has its own help: shardlab load --help.`,
   )
   return program
 }
 
-/** Commander's `error: what. Why.` as one sentence that says what to do. */
+/** Commander's `error: what. Why.` as one sentence with what to do. */
 function usageError(text: string): string {
   const message = text
     .trim()

@@ -1,6 +1,9 @@
 import { exitCodes } from './exit-codes.js'
 
-/** Resolves at the first SIGINT or SIGTERM, or when a parent that has opened a channel is gone; a second one ends the process at once. */
+/**
+ * Resolves at the first SIGINT or SIGTERM, or when the parent process has closed its IPC channel. A
+ * second signal ends the process at once.
+ */
 export function untilSignal(): Promise<void> {
   return new Promise((resolve) => {
     let signals = 0
@@ -11,7 +14,7 @@ export function untilSignal(): Promise<void> {
     }
     process.on('SIGINT', onSignal)
     process.on('SIGTERM', onSignal)
-    // Only where a parent has opened a channel, as `shardlab load --up` does. It may be gone already.
+    // undefined without a channel. `shardlab load --up` opens one; it may be closed already.
     if (process.connected === false) onSignal()
     else process.once('disconnect', onSignal)
   })

@@ -1,16 +1,15 @@
-/** What all commands have in common: their help, and files that they write. */
+/** Help and output files of all commands. */
 import { faultForms } from '@shardlab/cluster'
 import { CommanderError } from 'commander'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { checkPlace } from '../src/commands/output-file.js'
+import { checkWritable } from '../src/commands/output-file.js'
 import { simulate } from '../src/commands/simulate.js'
 import type { SimulateOptions } from '../src/commands/simulate-options.js'
 import { createProgram } from '../src/program.js'
 
-/** Where an unexpected call goes. */
 const nothing = async (): Promise<void> => {}
 const runners = {
   up: nothing,
@@ -30,7 +29,7 @@ async function helpOf(...args: string[]): Promise<string> {
   return text
 }
 
-t.test('every command tells its exit codes, and has examples that it understands', async (t) => {
+t.test('the help of every command has its exit codes, and examples that are parsed', async (t) => {
   const names = createProgram(runners).commands.map((command) => command.name())
   const first = await helpOf()
   for (const name of names) {
@@ -60,7 +59,7 @@ t.test('the help of fault lists every form of the table of verbs, in its order',
   )
 })
 
-t.test('simulate: a variant may stand before the scenario, and another one behind it', async (t) => {
+t.test('simulate takes variants before and after the scenario', async (t) => {
   const seen: [string | undefined, SimulateOptions][] = []
   const program = createProgram({
     ...runners,
@@ -70,7 +69,7 @@ t.test('simulate: a variant may stand before the scenario, and another one behin
   t.same(seen, [['growth.yaml', { variant: ['a b', 'c'] }]])
 })
 
-t.test('where no file can be written is told before anything runs', async (t) => {
+t.test('an output file that cannot be written is an error before anything runs', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'shardlab-commands-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
   const file = join(folder, 'scenario.yaml')
@@ -83,8 +82,8 @@ collections: [{ ns: shop.orders, key: { customer: 1 } }]
 duration: 1m
 `,
   )
-  checkPlace(join(folder, 'new'))
-  checkPlace(file)
+  checkWritable(join(folder, 'new'))
+  checkWritable(file)
   const wrong: [string, string][] = [
     [join(folder, 'none', 'x'), 'ENOENT'],
     [join(file, 'x'), 'ENOTDIR'],
@@ -94,8 +93,8 @@ duration: 1m
   ]
   for (const [path, code] of wrong) {
     const expected = { name: 'OptionError', message: `${path} cannot be written: ${code}.` }
-    t.throws(() => checkPlace(path), expected)
+    t.throws(() => checkWritable(path), expected)
     for (const options of [{ report: path }, { json: path }]) await t.rejects(simulate(file, options), expected)
   }
-  await t.rejects(simulate(file, {}), /none\.mjs/, 'it would have failed for another reason')
+  await t.rejects(simulate(file, {}), /none\.mjs/, 'without output files the scenario fails for another reason')
 })

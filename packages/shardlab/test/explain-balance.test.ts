@@ -1,4 +1,4 @@
-/** What `explain-balance` writes, word by word. */
+/** The exact output of `explain-balance`. */
 import type { BalancerExplanation } from '@shardlab/cluster'
 import t from 'tap'
 import { createServer } from 'node:net'
@@ -29,7 +29,7 @@ const balanced: BalancerExplanation = {
   notes: [],
 }
 
-t.test('bytes', (t) => {
+t.test('a collection balanced by data size is shown with sizes', (t) => {
   t.equal(
     explanationText(balanced),
     `shop.orders is balanced.
@@ -44,7 +44,7 @@ Nothing has to move: shard01 has 131072 bytes more than shard02, less than 3 chu
   t.end()
 })
 
-t.test('chunks, and everything that can be said', (t) => {
+t.test('a collection balanced by chunks is shown with every remark there is', (t) => {
   t.equal(
     explanationText({
       ...balanced,
@@ -84,7 +84,7 @@ A round would change something, but the balancer is stopped.
   Shards are compared by chunk count; chunks of up to 64 KB.
   No rounds now: the balancer is stopped.
   Active window: 03:00 to 04:00 (UTC).
-  Chunks that are too large are moved too (attemptToBalanceJumboChunks).
+  Jumbo chunks are moved, too (attemptToBalanceJumboChunks).
   Balancing of this collection is switched off (noBalance).
   Migrations of this collection are not allowed (setAllowMigrations).
 
@@ -102,28 +102,28 @@ Splits that come first:
 The next round moves:
   {"k":0} to {"k":9} from a to c (draining): a is draining, and c has the least: 0 chunks
 
-It moves no more, as:
+It moves no more, because:
   no shard carries zone XX
 `,
   )
   t.end()
 })
 
-t.test('wrong URIs, and servers that do not answer as a cluster does', async (t) => {
+t.test('an invalid URI, an address without a server and a server of another kind are refused', async (t) => {
   for (const [uri, expected] of [
-    ['localhost:27017', /^The URI is "localhost:27017"; it must be like mongodb:\/\/127\.0\.0\.1:27017\/\.$/],
-    ['mongodb://', /^The URI is/],
-    ['mongodb://a:b:c/', /^The URI has the host "a:b:c"/],
-    ['mongodb://127.0.0.1:70000/', /^The URI has the host "127\.0\.0\.1:70000"/],
+    ['localhost:27017', /^the URI is "localhost:27017"; it must be like mongodb:\/\/127\.0\.0\.1:27017\/\.$/],
+    ['mongodb://', /^the URI is/],
+    ['mongodb://a:b:c/', /^the URI has the host "a:b:c"/],
+    ['mongodb://127.0.0.1:70000/', /^the URI has the host "127\.0\.0\.1:70000"/],
     [
       'mongodb://127.0.0.1:1,[::1]:1/x?y=z',
-      /^No cluster answers at mongodb:\/\/127\.0\.0\.1:1,\[::1\]:1\/x\?y=z \(127\.0\.0\.1:1: .+; ::1:1: .+\)\.$/,
+      /^no cluster answers at mongodb:\/\/127\.0\.0\.1:1,\[::1\]:1\/x\?y=z \(127\.0\.0\.1:1: .+; ::1:1: .+\): start one, or correct the URI\.$/,
     ],
   ] as const)
     await t.rejects(runAdminCommand(uri, { ping: 1 }), { name: 'OptionError', message: expected }, uri)
   for (const [answer, expected] of [
-    ['HTTP/1.1 400 Bad Request\r\n\r\n', /it does not speak the wire protocol/],
-    ['', /it closed the connection/],
+    ['HTTP/1.1 400 Bad Request\r\n\r\n', /the server does not speak the wire protocol/],
+    ['', /the server closed the connection/],
   ] as const) {
     const server = createServer((socket) => socket.end(answer)).listen(0, '127.0.0.1')
     await once(server, 'listening')

@@ -15,7 +15,7 @@ async function parse(...args: string[]): Promise<LoadCommandOptions> {
   return seen!
 }
 
-t.test('options of load', async (t) => {
+t.test('load passes its options with their types', async (t) => {
   t.same(await parse('--uri', 'mongodb://h/'), { uri: 'mongodb://h/', check: true })
   t.match(
     await parse(
@@ -55,12 +55,12 @@ t.test('options of load', async (t) => {
   }
 })
 
-t.test('options of up in one text', async (t) => {
+t.test('the text of --up is split at spaces, except between quotes', async (t) => {
   t.same(wordsOf(`  --shards 2 --host "a b" --emulate '4.4'`), ['--shards', '2', '--host', 'a b', '--emulate', '4.4'])
   t.same(wordsOf(''), [])
 })
 
-t.test('the live line', async (t) => {
+t.test('the progress line has counts, rate, latency and errors', async (t) => {
   const progress = {
     phase: 'run',
     done: 12_000,

@@ -1,4 +1,4 @@
-/** How a running `up` ends, in processes of its own. */
+/** How a running `up` ends, each in a process of its own. */
 import t, { type Test } from 'tap'
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -29,7 +29,7 @@ async function exitCode(child: ChildProcess): Promise<unknown> {
   return code ?? signal
 }
 
-t.test('a command that never arrives in full does not hold up the end', async (t) => {
+t.test('an incomplete command does not delay the end', async (t) => {
   const { child, host, port } = await up(t)
   const socket = connect({ host, port, allowHalfOpen: true })
   t.teardown(() => socket.destroy())
@@ -38,18 +38,18 @@ t.test('a command that never arrives in full does not hold up the end', async (t
   const fromMs = performance.now()
   child.kill('SIGTERM')
   t.equal(await exitCode(child), 0)
-  // Twice the second that is promised, for busy machines; closing all connections in order may take five.
+  // Twice the promised second, for busy machines. Closing all connections in order may take five.
   t.ok(performance.now() - fromMs < 2000)
 })
 
-t.test('a second signal ends it at once, with the same code', async (t) => {
+t.test('a second signal ends up at once, with the same code', async (t) => {
   const { child } = await up(t)
   child.kill('SIGINT')
   child.kill('SIGTERM')
   t.equal(await exitCode(child), 0)
 })
 
-t.test('it ends with a parent that has opened a channel, however and whenever that ends', async (t) => {
+t.test('up ends when a parent with an IPC channel ends, at any time and for any reason', async (t) => {
   const children = Array.from({ length: 2 }, () =>
     spawn(process.execPath, [bin, 'up', '--json', '--port', '0', '--shards', '1', '--runtime', 'inline'], {
       stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
@@ -64,7 +64,7 @@ t.test('it ends with a parent that has opened a channel, however and whenever th
   t.same(await codes, [0, 0])
 })
 
-t.test('a signal while it starts ends it without a word', async (t) => {
+t.test('a signal during the start ends up without output', async (t) => {
   const options = { shards: 3, mongos: 1, port: 0, host: '127.0.0.1', emulate: '7.0', runtime: 'threads' }
   const program = `import(${JSON.stringify(upModule)}).then(({ up }) => up(${JSON.stringify(options)}, Promise.resolve()))`
   const child = start(t, ['-e', program])
@@ -75,7 +75,7 @@ t.test('a signal while it starts ends it without a word', async (t) => {
   t.equal(output, '')
 })
 
-t.test('output that nobody reads any more is no error', async (t) => {
+t.test('up keeps running when its output is closed', async (t) => {
   const program = `import(${JSON.stringify(cliModule)}).then(() => process.stdout.emit('error', new Error('write EPIPE')))`
   const child = start(t, ['-e', program, '--', '--version'])
   let errors = ''

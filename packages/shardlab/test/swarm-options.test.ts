@@ -13,7 +13,7 @@ async function parse(...args: string[]): Promise<SwarmCommandOptions> {
   return seen!
 }
 
-t.test('options of swarm', async (t) => {
+t.test('swarm passes its options with their types and refuses wrong ones', async (t) => {
   t.same(await parse(), {})
   t.same(await parse('--runs', '500', '--seed', '0', '--minutes', '0.5', '--json'), {
     runs: 500,

@@ -5,7 +5,9 @@ import { clusterOptions } from '../src/commands/cluster-options.js'
 import type { UpOptions } from '../src/commands/up-options.js'
 import { createProgram } from '../src/program.js'
 
-/** What a command line comes to: the options that `up` gets, or commander's error, and what was written. */
+/**
+ * Parses a command line. @returns the options that `up` gets, or commander's error, and the output
+ */
 async function parse(
   ...args: string[]
 ): Promise<{ options: UpOptions | null; error: unknown; stdout: string; stderr: string }> {
@@ -36,7 +38,7 @@ async function parse(
   return seen
 }
 
-t.test('without options: the defaults that --help shows', async (t) => {
+t.test('without options, up gets the defaults that --help shows', async (t) => {
   const { options, error, stderr } = await parse('up')
   t.equal(error, undefined)
   t.equal(stderr, '')
@@ -54,7 +56,7 @@ t.test('without options: the defaults that --help shows', async (t) => {
   })
 })
 
-t.test('with --from: only what was typed, and where to listen', async (t) => {
+t.test('with --from, up gets only the options that were typed, port and host', async (t) => {
   const cases: [string[], object][] = [
     [[], { port: 27017, host: '127.0.0.1' }],
     [['--port', '0', '--json'], { port: 0, host: '127.0.0.1' }],
@@ -66,7 +68,7 @@ t.test('with --from: only what was typed, and where to listen', async (t) => {
   }
 })
 
-t.test('every option arrives at the cluster under its own name', async (t) => {
+t.test('every option is passed to the cluster under its own name', async (t) => {
   const cases: [string[], string, unknown][] = [
     [['--shards', '5'], 'shards', 5],
     [['--shards=5'], 'shards', 5],
@@ -89,17 +91,17 @@ t.test('every option arrives at the cluster under its own name', async (t) => {
   }
 })
 
-t.test('--json and --quiet are for the command line only', async (t) => {
+t.test('--json and --quiet are not passed to the cluster', async (t) => {
   const { options } = await parse('up', '--json', '--quiet')
   t.match(options, { json: true, quiet: true })
   t.notMatch(Object.keys(clusterOptions(options!)).join(), /json|quiet/)
 })
 
-t.test('the last of an option given twice counts', async (t) => {
+t.test('of an option given twice, the last one counts', async (t) => {
   t.equal((await parse('up', '--shards', '1', '--shards', '2')).options!.shards, 2)
 })
 
-t.test('wrong usage: one sentence on standard error, and up does not run', async (t) => {
+t.test('wrong usage is one sentence on standard error, and up does not run', async (t) => {
   const number = (option: string, text: string): string =>
     `option '${option}' argument '${text}' is invalid: it must be a whole number`
   const cases: [string[], string][] = [
@@ -126,7 +128,7 @@ t.test('wrong usage: one sentence on standard error, and up does not run', async
   }
 })
 
-t.test('--help and --version are no errors', async (t) => {
+t.test('--help and --version are not errors', async (t) => {
   const help = await parse('up', '--help')
   t.equal((help.error as CommanderError).exitCode, 0)
   t.match(help.stdout, /Examples:/)
@@ -138,7 +140,7 @@ t.test('--help and --version are no errors', async (t) => {
   t.equal(shown.stdout, `${version}\n`)
 })
 
-t.test('every option is told of in --help', async (t) => {
+t.test('--help describes every option', async (t) => {
   const { stdout } = await parse('up', '--help')
   for (const option of 'shards mongos port host emulate chunk-size runtime hosts native-wire server-timings strict from json quiet'.split(
     ' ',

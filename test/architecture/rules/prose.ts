@@ -70,7 +70,6 @@ export const proseDebt: readonly string[] = [
   'packages/node/',
   'packages/scenario/',
   'packages/sharding/',
-  'packages/shardlab/',
   'test/bench/',
   'test/clients/',
   'test/conformance/',

@@ -14,15 +14,16 @@ export function addExplainBalanceCommand(
 ): void {
   program
     .command('explain-balance')
-    .description('Tell why a collection of a running cluster is balanced, or is not, and what would have to change.')
-    .requiredOption('--uri <uri>', 'of a mongos of the cluster')
-    .requiredOption('--ns <namespace>', 'the sharded collection, database.collection')
+    .description('Explain why a collection of a running cluster is balanced or not, and what would have to change.')
+    .requiredOption('--uri <uri>', 'connection string of a mongos of the cluster')
+    .requiredOption('--ns <namespace>', 'the sharded collection, as database.collection')
     .option('--json', 'print the explanation as one JSON object')
     .allowExcessArguments(false)
     .addHelpText(
       'after',
       `
-Exit codes: 0 it is balanced; 1 it is not; 2 wrong usage, no cluster there, or no such sharded collection.
+Exit codes: 0 it is balanced; 1 it is not; 2 wrong usage, no cluster at the URI, or no such sharded collection;
+3 internal error.
 
 Examples:
   shardlab explain-balance --uri mongodb://127.0.0.1:27017/ --ns shop.orders

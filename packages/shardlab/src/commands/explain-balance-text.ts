@@ -1,7 +1,7 @@
-/** What the balancer thinks of a collection, as text for a terminal. */
+/** The balancer's explanation of a collection, as text for a terminal. */
 import type { BalancerExplanation, ExplainedShard } from '@shardlab/cluster'
 
-/** Cells of the longest bar. */
+/** Characters of the longest bar. */
 const barWidth = 30
 
 export function explanationText(explanation: BalancerExplanation): string {
@@ -30,7 +30,7 @@ export function explanationText(explanation: BalancerExplanation): string {
         ({ from, to, min, max, reason, because }) => `${min} to ${max} from ${from} to ${to} (${reason}): ${because}`,
       ),
     ),
-    ...section('It moves no more, as', notes),
+    ...section('It moves no more, because', notes),
     '',
   ].join('\n')
 }
@@ -45,7 +45,7 @@ function rulesOf(explanation: BalancerExplanation): string[] {
       : `Shards are compared by ${policy}: a difference of ${bytesText(thresholdBytes)} is too much; ${size}.`,
     ...(resting === null ? [] : [`No rounds now: ${resting}.`]),
     ...(activeWindow === null ? [] : [`Active window: ${activeWindow} (UTC).`]),
-    ...(attemptToBalanceJumboChunks ? ['Chunks that are too large are moved too (attemptToBalanceJumboChunks).'] : []),
+    ...(attemptToBalanceJumboChunks ? ['Jumbo chunks are moved, too (attemptToBalanceJumboChunks).'] : []),
     ...(collection.noBalance ? ['Balancing of this collection is switched off (noBalance).'] : []),
     ...(collection.allowMigrations ? [] : ['Migrations of this collection are not allowed (setAllowMigrations).']),
   ]

@@ -1,4 +1,4 @@
-/** `shardlab explain-balance`: what the balancer of a running cluster thinks of a collection. */
+/** `shardlab explain-balance`: asks a running cluster why a collection is balanced or not. */
 import type { BalancerExplanation } from '@shardlab/cluster'
 import { ConnectError, runAdminCommand } from '../admin-client.js'
 import { exitCodes } from '../exit-codes.js'
@@ -10,8 +10,8 @@ const namespaceNotSharded = 118
 /** Prints the explanation. @returns the exit code. @throws ConnectError: one sentence */
 export async function explainBalance({ uri, ns, json }: ExplainBalanceOptions): Promise<number> {
   const reply = await runAdminCommand(uri, { shardlab: 'explainBalance', ns })
-  if (reply['code'] === namespaceNotSharded) throw new ConnectError(`The cluster has no sharded collection ${ns}.`)
-  if (reply['ok'] !== 1) throw new ConnectError(`The cluster does not explain ${ns}: ${String(reply['errmsg'])}.`)
+  if (reply['code'] === namespaceNotSharded) throw new ConnectError(`the cluster has no sharded collection ${ns}.`)
+  if (reply['ok'] !== 1) throw new ConnectError(`the cluster cannot explain ${ns}: ${String(reply['errmsg'])}.`)
   const explanation = reply['explanation'] as BalancerExplanation
   process.stdout.write(json === true ? `${JSON.stringify(explanation)}\n` : explanationText(explanation))
   return explanation.balanced ? exitCodes.fine : exitCodes.failed

@@ -4,14 +4,15 @@ import type { Command } from 'commander'
 export interface FaultOptions {
   readonly uri: string
   readonly list?: true
-  /** True: all. */
+  /** true: all faults. */
   readonly heal?: string | true
   readonly json?: true
 }
 
 /**
- * Adds `fault` to the program; `run` gets the fault's text, if there is one, and the options. The help repeats the table of
- * verbs, as loading the cluster would make it slow; a test compares the two.
+ * Adds `fault` to the program; `run` gets the text of the fault, if there is one, and the options.
+ * The help repeats the table of verbs, because loading the cluster would make it slow; a test
+ * compares the two.
  */
 export function addFaultCommand(
   program: Command,
@@ -19,11 +20,11 @@ export function addFaultCommand(
 ): void {
   program
     .command('fault')
-    .description('Break a part of a running cluster, list what is broken, or heal it.')
+    .description('Break a part of a running cluster, list its faults, or heal them.')
     .argument('[fault]', "what to break, such as 'crash shard02 for 5s'")
-    .requiredOption('--uri <uri>', 'of a mongos of the cluster')
+    .requiredOption('--uri <uri>', 'connection string of a mongos of the cluster')
     .option('--list', 'list the faults that are at work or scheduled')
-    .option('--heal [id]', 'heal one fault, or all')
+    .option('--heal [id]', 'heal one fault, or all without an id')
     .option('--json', 'print the reply as one JSON object')
     .allowExcessArguments(false)
     .addHelpText(
@@ -59,7 +60,7 @@ Faults:
 Any of these can follow: for 5s, after 2h; of links and steps: first 10;
 of links: with probability 5%, seed 7, only client.command.
 
-Exit codes: 0 done; 2 wrong usage, no cluster there, or no such member, link, step or fault.
+Exit codes: 0 done; 2 wrong usage, no cluster at the URI, or no such member, link, step or fault; 3 internal error.
 
 Examples:
   shardlab fault --uri mongodb://127.0.0.1:27017/ 'crash shard02 for 5s'

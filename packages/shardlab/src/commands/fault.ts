@@ -1,4 +1,4 @@
-/** `shardlab fault`: breaks a part of a running cluster, lists what is broken, heals it. */
+/** `shardlab fault`: breaks a part of a running cluster, lists its faults, heals them. */
 import type { Document } from '@shardlab/bson'
 import { ConnectError, runAdminCommand } from '../admin-client.js'
 import type { FaultOptions } from './fault-options.js'
@@ -13,7 +13,7 @@ interface ListedFault {
   readonly strikes: number | null
 }
 
-/** Prints what the cluster answers. @throws ConnectError: one sentence */
+/** Prints the answer of the cluster. @throws ConnectError one sentence */
 export async function fault(text: string | undefined, options: FaultOptions): Promise<void> {
   const { $clusterTime: _, operationTime: __, ...reply } = await runAdminCommand(options.uri, commandOf(text, options))
   if (reply['ok'] !== 1) throw new ConnectError(String(reply['errmsg']))
@@ -23,11 +23,12 @@ export async function fault(text: string | undefined, options: FaultOptions): Pr
 function commandOf(text: string | undefined, { list, heal }: FaultOptions): Document {
   const asked = [text !== undefined, list === true, heal !== undefined].filter(Boolean).length
   if (asked !== 1)
-    throw new ConnectError("Give a fault such as 'crash shard02 for 5s', or --list, or --heal: one of them.")
+    throw new ConnectError("give one of these: a fault such as 'crash shard02 for 5s', --list, or --heal.")
   if (text !== undefined) return { shardlab: 'apply', fault: text }
   if (heal === undefined) return { shardlab: 'list' }
   if (heal === true) return { shardlab: 'heal' }
-  if (!/^\d{1,9}$/.test(heal)) throw new ConnectError(`--heal takes the id of a fault, a number, and not "${heal}".`)
+  if (!/^\d{1,9}$/.test(heal))
+    throw new ConnectError(`--heal is "${heal}"; it must be the id of a fault, as --list prints it.`)
   return { shardlab: 'heal', id: Number(heal) }
 }
 
@@ -48,8 +49,6 @@ function lineOf({ id, fault, state, beginsAt, healsAt, strikes }: ListedFault): 
   ]
   if (healsAt !== null) parts.push(`heals itself ${healsAt.toISOString()}`)
   if (strikes !== null)
-    parts.push(
-      `struck ${strikes} ${strikes === 1 ? 'time' : 'times'}${state === 'exhausted' ? ' and will not again' : ''}`,
-    )
+    parts.push(`struck ${strikes} ${strikes === 1 ? 'time' : 'times'}${state === 'exhausted' ? ', exhausted' : ''}`)
   return parts.join(', ')
 }

@@ -1,25 +1,31 @@
-/** Ctrl-C while something is measured: first in order, then in a hurry, then at once. */
+/**
+ * Ctrl-C during a measurement: the first stops it in order, the second skips what takes time, the
+ * third ends the process.
+ */
 import { constants } from 'node:os'
 
 export interface Interruption {
-  /** The first signal: end what is being done, and report. */
+  /** Aborted by the first signal: stop, and report. */
   readonly stop: AbortSignal
-  /** The second one: report what there is. */
+  /** Aborted by the second signal: report at once. */
   readonly hurry: AbortSignal
-  /** 128 and the number of the signal, as shells have it; null: there was none. */
+  /** 128 plus the number of the signal, as in shells; null: no signal came. */
   exitCode(): number | null
-  /** Gives the signals back. */
+  /** Removes the handlers of the signals. */
   end(): void
 }
 
-/** A launcher passes on what the terminal has already sent to everybody: of signals that come together, the first one counts. */
+/**
+ * Further signals within this time are ignored: a launcher may forward one that the terminal has
+ * already sent to all.
+ */
 const togetherMs = 300
 
 /**
- * Takes SIGINT and SIGTERM; a third one ends the process.
- * @param tell gets what happens now and what the next one would do, when the first one comes
+ * Handles SIGINT and SIGTERM until `end`.
+ * @param onFirst is called with the first signal
  */
-export function takeSignals(tell: (text: string) => void): Interruption {
+export function handleSignals(onFirst: () => void): Interruption {
   const [stop, hurry] = [new AbortController(), new AbortController()]
   let code: number | null = null
   let lastMs = Number.NEGATIVE_INFINITY
@@ -31,7 +37,7 @@ export function takeSignals(tell: (text: string) => void): Interruption {
     if (stop.signal.aborted) return hurry.abort()
     code = 128 + constants.signals[signal]
     stop.abort()
-    tell('interrupted: what was measured is checked and reported; the same again leaves out the check')
+    onFirst()
   }
   const signals = ['SIGINT', 'SIGTERM'] as const
   for (const signal of signals) process.on(signal, onSignal)

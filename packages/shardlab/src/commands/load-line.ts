@@ -1,10 +1,10 @@
-/** The live line of `shardlab load` on standard error, if that is a terminal. */
+/** The progress line of `shardlab load` on standard error, if that is a terminal. */
 import { SingleBar } from 'cli-progress'
 import type { Progress } from '@shardlab/load'
 
-export function loadLine(): { show: (progress: Progress) => void; say: (text: string) => void; end(): void } {
-  const say = (text: string): void => void process.stderr.write(`shardlab: ${text}\n`)
-  if (!process.stderr.isTTY) return { show: () => {}, say, end() {} }
+export function loadLine(): { show: (progress: Progress) => void; print: (text: string) => void; end(): void } {
+  const print = (text: string): void => void process.stderr.write(`shardlab: ${text}\n`)
+  if (!process.stderr.isTTY) return { show: () => {}, print, end() {} }
   const bar = new SingleBar({
     format: '{text}',
     stream: process.stderr,
@@ -15,10 +15,10 @@ export function loadLine(): { show: (progress: Progress) => void; say: (text: st
   bar.start(1, 0, { text: '' })
   return {
     show: (progress) => bar.update(0, { text: lineOf(progress) }),
-    // The line goes on below it.
-    say(text) {
+    // The progress line continues below the text.
+    print(text) {
       bar.stop()
-      say(text)
+      print(text)
       bar.start(1, 0, { text: '' })
     },
     end: () => bar.stop(),

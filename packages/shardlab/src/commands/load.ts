@@ -1,4 +1,4 @@
-/** `shardlab load`: a load test of a cluster that is there or that it starts. */
+/** `shardlab load`: a load test of a running cluster, or of one that it starts. */
 import { readFileSync } from 'node:fs'
 import {
   compareReports,
@@ -16,13 +16,13 @@ import {
   type LoadReport,
 } from '@shardlab/load'
 import { exitCodes } from '../exit-codes.js'
-import { takeSignals } from './interruption.js'
+import { handleSignals } from './interruption.js'
 import { loadLine } from './load-line.js'
 import type { LoadCommandOptions } from './load-options.js'
-import { checkPlace, save } from './output-file.js'
+import { checkWritable, save } from './output-file.js'
 import { startUp, wordsOf } from './start-up.js'
 
-/** Runs the command; resolves with the exit code. */
+/** Runs the command. @returns the exit code */
 export async function load(options: LoadCommandOptions): Promise<number> {
   if (options.compare !== undefined) return compare(options.compare, options)
   const expectations = (options.expect ?? []).map(parseExpectation)
@@ -30,11 +30,13 @@ export async function load(options: LoadCommandOptions): Promise<number> {
   const swept = options.sweep === undefined ? null : parseSweep(options.sweep).of
   const ofCluster = swept === 'shards' || swept === 'mongos'
   if (ofCluster && wordsOf(options.up ?? '').some((word) => word === `--${swept}` || word.startsWith(`--${swept}=`)))
-    throw new OptionError(`${swept} is what the sweep changes: leave --${swept} out of --up`)
-  // Not after an hour of measuring.
-  for (const path of [options.json, options.html]) if (typeof path === 'string') checkPlace(path)
+    throw new OptionError(`the sweep sets ${swept}: remove --${swept} from --up`)
+  // Before measuring, which may take an hour.
+  for (const path of [options.json, options.html]) if (typeof path === 'string') checkWritable(path)
   const line = loadLine()
-  const interruption = takeSignals(line.say)
+  const interruption = handleSignals(() =>
+    line.print('interrupted: checking and reporting what was measured; a second Ctrl-C skips the check'),
+  )
   let report: LoadReport
   let cluster: Awaited<ReturnType<NonNullable<typeof startCluster>>> | null = null
   try {
@@ -63,18 +65,18 @@ export async function load(options: LoadCommandOptions): Promise<number> {
   const wrong = checked.find(({ endCheck }) => endCheck.ok === false)?.endCheck
   if (wrong !== undefined)
     failures.push(
-      `the end check failed: ${wrong.documents === 0 ? wrong.examples[0] : 'not everything that was acknowledged is there'}`,
+      `the end check failed: ${wrong.documents === 0 ? wrong.examples[0] : 'acknowledged writes were lost or changed'}`,
     )
   for (const failure of failures) process.stderr.write(`shardlab: ${failure}\n`)
   const code = interruption.exitCode() ?? (failures.length === 0 ? exitCodes.fine : exitCodes.failed)
-  // What nobody waited for would keep the process.
+  // Requests that were not awaited could keep the process alive.
   if (interruption.hurry.aborted) process.exit(code)
   return code
 }
 
 function clusterStarter({ uri, up }: LoadCommandOptions): LoadOptions['startCluster'] {
   if ((uri === undefined) === (up === undefined))
-    throw new OptionError('load needs either --uri, a connection string, or --up, options of shardlab up')
+    throw new OptionError('load needs either --uri with a connection string, or --up with options of shardlab up')
   return up === undefined ? undefined : ({ shards, mongos }) => startUp(up, { shards, mongos })
 }
 
@@ -117,8 +119,8 @@ function write({ json, html, quiet }: LoadCommandOptions, report: LoadReport): v
 function compare(files: readonly string[], options: LoadCommandOptions): number {
   const other = Object.keys(options).find((key) => key !== 'compare' && key !== 'check')
   if (other !== undefined)
-    throw new OptionError(`--compare reads two reports and measures nothing: leave out ${optionName(other)}`)
-  if (files.length !== 2) throw new OptionError(`--compare takes two files, not ${files.length}`)
+    throw new OptionError(`--compare reads two reports and measures nothing: remove ${optionName(other)}`)
+  if (files.length !== 2) throw new OptionError(`--compare needs two files, and got ${files.length}`)
   const [a, b] = files.map((file) => parseReport(read(file), file)) as [LoadReport, LoadReport]
   process.stdout.write(compareReports(a, b, [files[0]!, files[1]!]))
   return exitCodes.fine

@@ -1,14 +1,17 @@
-/** Files that a command writes when it is done. Whether they can be written is looked at before it begins, not after an hour. */
+/**
+ * Files that a command writes at its end. It checks before its work, which may take an hour, that
+ * it can write them.
+ */
 import { accessSync, constants, mkdirSync, statSync, writeFileSync, type Stats } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** Wrong input: by its name exit code 2 is chosen. */
+/** Wrong input. The name determines exit code 2. */
 class OutputError extends Error {
   override readonly name = 'OptionError'
 }
 
-/** @throws OutputError when no file could be written there */
-export function checkPlace(path: string): void {
+/** @throws OutputError when no file can be written at the path */
+export function checkWritable(path: string): void {
   const failure = `${path} cannot be written`
   const refused = (code: string): OutputError => new OutputError(`${failure}: ${code}.`)
   const statusOf = (place: string): Stats | undefined =>
@@ -21,9 +24,9 @@ export function checkPlace(path: string): void {
   attempt(failure, () => accessSync(there === undefined ? dirname(path) : path, constants.W_OK))
 }
 
-/** With the directories above it. @throws OutputError */
+/** Creates a directory and its parents. @throws OutputError */
 export function makeDirectory(path: string): void {
-  attempt(`${path} cannot be made`, () => mkdirSync(path, { recursive: true }))
+  attempt(`${path} cannot be created`, () => mkdirSync(path, { recursive: true }))
 }
 
 /** @throws OutputError */

@@ -4,11 +4,11 @@ import type { SimulationProgress } from '@shardlab/scenario'
 
 export function simulateLine(): {
   show: (progress: SimulationProgress) => void
-  say: (text: string) => void
+  print: (text: string) => void
   end(): void
 } {
-  const say = (text: string): void => void process.stderr.write(`shardlab: ${text}\n`)
-  if (!process.stderr.isTTY) return { show: () => {}, say, end() {} }
+  const print = (text: string): void => void process.stderr.write(`shardlab: ${text}\n`)
+  if (!process.stderr.isTTY) return { show: () => {}, print, end() {} }
   const bar = new SingleBar({
     format: '{bar} {percentage}% {variant}',
     barCompleteChar: '█',
@@ -21,10 +21,10 @@ export function simulateLine(): {
   bar.start(1000, 0, { variant: '' })
   return {
     show: ({ variant, share }) => bar.update(Math.round(share * 1000), { variant }),
-    // The bar is gone by then.
-    say(text) {
+    // The bar does not continue after it.
+    print(text) {
       bar.stop()
-      say(text)
+      print(text)
     },
     end: () => bar.stop(),
   }

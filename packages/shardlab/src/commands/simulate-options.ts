@@ -4,7 +4,7 @@ import { collect, seed } from './argument-parsers.js'
 /** Options of `simulate` as commander parses them. */
 export interface SimulateOptions {
   readonly list?: true
-  /** A path; true: standard output. */
+  /** true: standard output. */
   readonly json?: string | true
   readonly explain?: true
   readonly report?: string
@@ -21,24 +21,26 @@ export function addSimulateCommand(
 ): void {
   program
     .command('simulate')
-    .description('Play a scenario in virtual time: what the balancer does with a key, zones, growth and failures.')
-    .argument('[scenario]', 'path of a scenario file, or the name of one that comes with shardlab')
-    .option('--list', 'list the scenarios that come with shardlab')
-    .option('--variant <name>', 'only this variant; may be repeated', collect)
-    .option('--seed <n>', 'instead of the seed in the file', seed)
-    .option('--explain', 'print each decision with its reason')
-    .option('--report <file>', 'write a page with plots, a chunk map and the decisions')
+    .description(
+      'Run a scenario in virtual time: the work of the balancer with a shard key, zones, growth and failures.',
+    )
+    .argument('[scenario]', 'path of a scenario file, or the name of a built-in scenario')
+    .option('--list', 'list the built-in scenarios')
+    .option('--variant <name>', 'run only this variant; may be repeated', collect)
+    .option('--seed <n>', 'seed to use instead of the one in the file', seed)
+    .option('--explain', 'print each decision of the balancer with its reason')
+    .option('--report <file>', 'write an HTML page with plots, a chunk map and the decisions')
     .option(
       '--csv <directory>',
-      'write samples.csv, decisions.csv and results.csv into a directory, which is made if need be',
+      'write samples.csv, decisions.csv and results.csv into a directory, which is created if necessary',
     )
     .option('--json [file]', 'print the results as one JSON object, or write them to a file')
     .allowExcessArguments(false)
     .addHelpText(
       'after',
       `
-Exit codes: 0 all expectations are met; 1 one is not, or a step of the timeline failed; 2 wrong usage or file; 3 an error of shardlab's own;
-130 interrupted (Ctrl-C): what was known by then is reported, and expectations are not looked at.
+Exit codes: 0 all expectations are met; 1 one is not, or a step of the timeline failed; 2 wrong usage or file; 3 internal error;
+130 interrupted (Ctrl-C): the results until then are reported, and expectations are not checked.
 
 Examples:
   shardlab simulate hot-monotonic-key

@@ -16,33 +16,33 @@ import {
   type VariantRun,
 } from '@shardlab/scenario'
 import { exitCodes } from '../exit-codes.js'
-import { takeSignals } from './interruption.js'
-import { checkPlace, makeDirectory, save } from './output-file.js'
+import { handleSignals } from './interruption.js'
+import { checkWritable, makeDirectory, save } from './output-file.js'
 import type { SimulateOptions } from './simulate-options.js'
 import { simulateLine } from './simulate-line.js'
 
-/** Runs the command; resolves with the exit code. */
+/** Runs the command. @returns the exit code */
 export async function simulate(scenario: string | undefined, options: SimulateOptions): Promise<number> {
   if (options.list === true) {
     process.stdout.write(listText(listScenarios()))
     return exitCodes.fine
   }
   if (scenario === undefined)
-    throw new OptionError('simulate needs a scenario: a file, or a name that simulate --list tells.')
+    throw new OptionError('simulate needs a scenario: a file, or a name from simulate --list.')
   const { path, text } = findScenario(scenario)
   const file = chosen(parseScenario(text, path), options)
-  for (const path of [options.report, options.json]) if (typeof path === 'string') checkPlace(path)
+  for (const path of [options.report, options.json]) if (typeof path === 'string') checkWritable(path)
   if (options.csv !== undefined) makeDirectory(options.csv)
   const line = simulateLine()
-  const interruption = takeSignals(() =>
-    line.say('interrupted: what is known so far follows; the same again ends at once'),
+  const interruption = handleSignals(() =>
+    line.print('interrupted: the results so far follow; a second Ctrl-C ends at once'),
   )
   interruption.hurry.addEventListener('abort', () => process.exit(interruption.exitCode()))
   let runs: VariantRun[]
   try {
     runs = await runScenario(file, line.show, { stop: interruption.stop })
   } catch (error) {
-    // What the scenario asks of its cluster before it begins is input, too.
+    // Setup errors come from the scenario file, so they are input errors.
     if (error instanceof ScenarioError) throw new OptionError(`${path}: ${error.message}`)
     throw error
   } finally {
@@ -50,7 +50,7 @@ export async function simulate(scenario: string | undefined, options: SimulateOp
     interruption.end()
   }
   if (runs.length === 0) {
-    process.stderr.write('shardlab: nothing is known yet: the data were still being loaded.\n')
+    process.stderr.write('shardlab: no results yet: the data were still being loaded.\n')
     return interruption.exitCode()!
   }
   write(file, runs, options)
@@ -66,7 +66,7 @@ function chosen(file: ScenarioFile, { seed, variant }: SimulateOptions): Scenari
   for (const name of variant ?? [])
     if (!file.variants.some((each) => each.name === name))
       throw new OptionError(
-        `${file.path} has no variant ${name}; there are ${file.variants.map((each) => each.name).join(', ')}.`,
+        `${file.path} has no variant ${name}; use one of ${file.variants.map((each) => each.name).join(', ')}.`,
       )
   const variants = file.variants.filter(({ name }) => variant === undefined || variant.includes(name))
   return seed === undefined

@@ -1,14 +1,15 @@
-/** `shardlab up` in a process of its own, of the program that is running, for commands that need a cluster for a while. */
+/** Runs `shardlab up` in a process of its own, for commands that need a cluster for a while. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { OptionError } from '@shardlab/load'
 
 /**
- * Starts a cluster on free ports. It does not get the terminal's signals, for after Ctrl-C its data are still read; it ends when this
- * process does, however that ends.
- * @param options options of `up`, as they are typed
- * @param size overrides them
- * @throws OptionError with what `up` said when it does not start
+ * Starts a cluster on free ports. The process is detached, because its data are still read after
+ * Ctrl-C, which the terminal sends to all processes. It ends when this process ends, for any
+ * reason.
+ * @param options options of `up`, as typed
+ * @param size overrides these options
+ * @throws OptionError with the error text of `up` when it does not start
  */
 export async function startUp(
   options: string,
@@ -23,8 +24,8 @@ export async function startUp(
   })
   const kill = (): void => void child.kill('SIGKILL')
   process.once('exit', kill)
-  let said = ''
-  child.stderr!.on('data', (chunk: Buffer) => (said += chunk.toString()))
+  let errorText = ''
+  child.stderr!.on('data', (chunk: Buffer) => (errorText += chunk.toString()))
   let line = ''
   const uri = await new Promise<string>((resolve, reject) => {
     child.stdout!.on('data', (chunk: Buffer) => {
@@ -34,7 +35,7 @@ export async function startUp(
     child.once('exit', () =>
       reject(
         new OptionError(
-          `--up "${options}": ${said
+          `--up "${options}": ${errorText
             .trim()
             .replace(/^shardlab: /, '')
             .replace(/\.$/, '')}`,
@@ -52,7 +53,7 @@ export async function startUp(
   }
 }
 
-/** Words between spaces; quotes keep spaces. */
+/** Splits at spaces, except between quotes. */
 export function wordsOf(text: string): string[] {
   return [...text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, plain]) => double ?? single ?? plain!)
 }

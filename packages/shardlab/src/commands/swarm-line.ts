@@ -1,9 +1,12 @@
-/** The progress bar of `shardlab swarm` on standard error, if that is a terminal; if not, a line for each run that fails. */
+/**
+ * The progress bar of `shardlab swarm` on standard error. Without a terminal: a line for each run
+ * that fails.
+ */
 import { SingleBar } from 'cli-progress'
 import type { SwarmProgress } from '@shardlab/scenario'
 
 export function swarmLine(): { show: (progress: SwarmProgress) => void; end(): void } {
-  if (!process.stderr.isTTY) return { show: tell, end() {} }
+  if (!process.stderr.isTTY) return { show: printFailure, end() {} }
   const bar = new SingleBar({
     format: '{bar} {percentage}% {runs} runs, {failed} failed',
     barCompleteChar: '█',
@@ -20,8 +23,8 @@ export function swarmLine(): { show: (progress: SwarmProgress) => void; end(): v
   }
 }
 
-/** The report comes when all runs are over, which may take hours. */
-function tell({ found }: SwarmProgress): void {
+/** The report follows after all runs, which may take hours. */
+function printFailure({ found }: SwarmProgress): void {
   if (found !== null)
     process.stderr.write(
       `shardlab: seed ${found.seed} failed, ${found.violation.checker}: ${found.violation.sentence}\n`,

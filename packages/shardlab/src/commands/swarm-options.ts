@@ -8,7 +8,7 @@ export interface SwarmCommandOptions {
   readonly minutes?: number
   readonly without?: string[]
   readonly mutation?: string
-  /** A path; true: standard output. */
+  /** true: standard output. */
   readonly json?: string | true
 }
 
@@ -17,20 +17,21 @@ export function addSwarmCommand(program: Command, run: (options: SwarmCommandOpt
   program
     .command('swarm')
     .description(
-      'Look for defects of shardlab itself: random clusters, workloads and faults in virtual time, from one seed each.',
+      'Look for defects of Shardlab itself: random clusters, workloads and faults in virtual time, each run from one seed.',
     )
-    .option('--runs <n>', 'how many runs (default: 100, with --minutes no limit)', atLeastOne)
-    .option('--seed <n>', 'seed of the first run; the others have the next ones (default: 1)', seed)
-    .option('--minutes <n>', 'begin no further run after that many minutes', positive)
-    .option('--without <verb...>', 'leave out these verbs of faults')
+    .option('--runs <n>', 'number of runs (default: 100, with --minutes no limit)', atLeastOne)
+    .option('--seed <n>', 'seed of the first run; the following runs have the next seeds (default: 1)', seed)
+    .option('--minutes <n>', 'start no further run after that many minutes', positive)
+    .option('--without <verb...>', 'leave out these fault verbs')
     .option('--json [file]', 'print the results as one JSON object, or write them to a file')
-    // For those who work on the checkers: docs/guides/swarm.md.
-    .option('--mutation <name>', 'build a defect into every member, which has to be found then')
+    // For work on the checkers: docs/guides/swarm.md.
+    .option('--mutation <name>', 'build a defect into every member, for the checkers to find')
     .allowExcessArguments(false)
     .addHelpText(
       'after',
       `
-Exit codes: 0 no run failed; 1 one did, or 500 runs and more left a named step or a verb of faults out; 2 wrong usage; 3 an error of shardlab's own.
+Exit codes: 0 no run failed; 1 a run failed, or 500 runs or more did not cover a named step or a fault verb; 2 wrong usage;
+3 internal error.
 
 Examples:
   shardlab swarm --runs 500

@@ -1,17 +1,17 @@
-/** `shardlab swarm`: runs of the whole cluster from seeds, with checkers. */
+/** `shardlab swarm`: runs of the whole cluster from random seeds, with checkers. */
 import { isClean, runSwarm, swarmText, type SwarmOptions, type SwarmReport } from '@shardlab/scenario'
 import { exitCodes } from '../exit-codes.js'
-import { checkPlace, save } from './output-file.js'
+import { checkWritable, save } from './output-file.js'
 import { swarmLine } from './swarm-line.js'
 import type { SwarmCommandOptions } from './swarm-options.js'
 
-/** Runs the command; resolves with the exit code. */
+/** Runs the command. @returns the exit code */
 export async function swarm({ json, ...options }: SwarmCommandOptions): Promise<number> {
-  if (typeof json === 'string') checkPlace(json)
+  if (typeof json === 'string') checkWritable(json)
   const line = swarmLine()
   let report: SwarmReport
   try {
-    // What is no verb and no mutation is refused there.
+    // It refuses unknown verbs and mutations.
     report = await runSwarm(options as SwarmOptions, line.show)
   } finally {
     line.end()

@@ -25,9 +25,9 @@ export function addUniqueCommand(
   program
     .command('unique')
     .description('Keep fields of a collection unique with proxy collections, on any MongoDB deployment.')
-    .addArgument(new Argument('<action>', 'what to do').choices([...uniqueActions]))
+    .addArgument(new Argument('<action>', 'action to run').choices([...uniqueActions]))
     .requiredOption('--uri <uri>', 'connection string of the deployment')
-    .requiredOption('--ns <namespace>', 'the collection, database.collection')
+    .requiredOption('--ns <namespace>', 'the collection, as database.collection')
     .requiredOption(
       '--field <fields>',
       'a unique field, or a combination of fields separated by commas; repeatable',

@@ -24,7 +24,7 @@ interface Report {
   readonly findings: readonly Finding[]
 }
 
-/** Runs one action; resolves with the exit code. @throws InputError */
+/** Runs one action. @returns the exit code @throws InputError */
 export async function unique(action: UniqueAction, options: UniqueCommandOptions): Promise<number> {
   const { uri, ns, field, proxies, proxy, missing } = options
   const specs = field.map((fields) => ({ fields: fields.split(',').map((each) => each.trim()), missing }))

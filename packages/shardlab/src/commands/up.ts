@@ -1,4 +1,4 @@
-/** `shardlab up`: a cluster in the foreground until a signal ends it. */
+/** `shardlab up`: runs a cluster in the foreground until a signal ends it. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   ClusterSnapshot,
@@ -12,19 +12,22 @@ import { exitCodes } from '../exit-codes.js'
 import { clusterOptions } from './cluster-options.js'
 import type { UpOptions } from './up-options.js'
 
-/** An end in order may take this long; then connections that are still busy are cut. A signal has to end `up` within a second. */
+/** After this time busy connections are closed, so that a signal ends `up` within a second. */
 const stopGraceMs = 800
 
-/** Runs a cluster and ends the process with code 0 once `stopped` resolves; rejects when the cluster cannot start. */
+/**
+ * Runs a cluster and ends the process with code 0 when `stopped` resolves. Rejects when the cluster
+ * cannot start.
+ */
 export async function up(options: UpOptions, stopped: Promise<void>): Promise<void> {
   const startedMs = performance.now()
   const started = await Promise.race([start(clusterOptions(options)), stopped])
-  // Nothing of a cluster that is still starting outlives the process.
+  // A cluster that is still starting needs no stop: nothing of it outlives the process.
   if (started === undefined) process.exit(exitCodes.fine)
   const { cluster, resolved } = started
   cluster.on('member', (event) => {
     if (event.state === 'crashed' && event.error !== undefined)
-      process.stderr.write(`shardlab: ${event.member} died: ${event.error}\n`)
+      process.stderr.write(`shardlab: ${event.member} crashed: ${event.error}\n`)
   })
   cluster.on('log', ({ level, member, message, fields }) => {
     if (options.quiet !== true && (level === 'warn' || level === 'error'))
@@ -45,30 +48,30 @@ export async function up(options: UpOptions, stopped: Promise<void>): Promise<vo
 /** @throws OptionError one sentence */
 async function start(options: ClusterOptions): Promise<{ cluster: ShardedCluster; resolved: ResolvedOptions }> {
   const { from } = options
-  const wanted = typeof from === 'string' ? { ...options, from: await ClusterSnapshot.load(from) } : options
-  const resolved = resolveOptions(wanted)
+  const given = typeof from === 'string' ? { ...options, from: await ClusterSnapshot.load(from) } : options
+  const resolved = resolveOptions(given)
   if (resolved.clock === 'manual')
     throw new OptionError(
-      `${String(from)} is of a cluster with a manual clock, which nobody would move here: save one of a cluster without.`,
+      `${String(from)} is the snapshot of a cluster with a manual clock, which up cannot advance: use a snapshot of a cluster with a real clock.`,
     )
-  return { cluster: await ShardedCluster.start(wanted), resolved }
+  return { cluster: await ShardedCluster.start(given), resolved }
 }
 
 function welcome({ uri, shards, mongos }: ShardedCluster, { emulate }: ResolvedOptions, tookMs: number): string {
   const members = shards.map(({ id, uri: own }) => `    ${id}  ${own}`).join('\n')
   return `
-  A sharded cluster is up: ${shards.length} shard${shards.length === 1 ? '' : 's'}, config server, ${mongos.length} mongos, balancer (${Math.round(tookMs)} ms).
-  It behaves as MongoDB ${emulate}. It is an emulator: data lives in memory and goes with the process.
+  A sharded cluster is running: ${shards.length} shard${shards.length === 1 ? '' : 's'}, config server, ${mongos.length} mongos, balancer (${Math.round(tookMs)} ms).
+  It emulates MongoDB ${emulate}. Data is held in memory and is lost when the process ends.
 
     ${uri}
 
-  Each shard by itself:
+  Single shards:
 ${members}
 
-  What to try next:
+  Try next:
     mongosh "${uri}" --eval "sh.status()"
     mongosh "${uri}" --eval 'sh.enableSharding("shop"); sh.shardCollection("shop.orders", { customer: "hashed" })'
 
-  Ctrl-C ends it.
+  Ctrl-C stops it.
 `
 }
