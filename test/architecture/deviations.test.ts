@@ -14,7 +14,14 @@ t.test('canary: deviations without a test, with a wrong one, given twice', (t) =
     'D1 is given twice',
   ])
   t.match(parseDeviations(page)[0], { number: 'D1', title: 'one', line: 2, test: 'a.test.ts' })
-  t.match(deviationSection(page), ['## Deviations', '', /each with a test/, '[deviations](deviations.md).', '', '- D1 one'])
+  t.match(deviationSection(page), [
+    '## Deviations',
+    '',
+    /each with a test/,
+    '[deviations](deviations.md).',
+    '',
+    '- D1 one',
+  ])
   t.strictSame(deviationSection(''), [])
   t.strictSame(messagesOf(findUnprovenDeviations(new Repository({}))), ['is missing'])
   t.end()

@@ -1,14 +1,4 @@
-/** What a bench reports. */
-export interface BenchResult {
-  readonly title: string
-  readonly rows: readonly { readonly name: string; readonly value: string; readonly goal?: string }[]
-  /** What the figures are, for the reader: an emulator's, medians of what, on what. */
-  readonly note: string
-}
-
-export interface Bench {
-  measure(): Promise<BenchResult>
-}
+import type { Bench } from './bench.js'
 
 export const benches: Readonly<Record<string, () => Promise<Bench>>> = {
   codec: () => import('./codec.js'),

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { cpus } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { kindShapeAt, PacketWriter, readPacket, type NodeCommand, type NodeReply } from '@shardlab/actor'
-import type { BenchResult } from './benches.js'
+import type { BenchResult } from './bench.js'
 import { interleaved, ratios, spread } from './interleaved.js'
 
 type Packet = Uint8Array<ArrayBuffer>

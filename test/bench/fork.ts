@@ -3,7 +3,7 @@ import { encode } from '@shardlab/bson'
 import { cpus } from 'node:os'
 import { ShardedCluster } from 'shardlab'
 import { RawClient } from '../support/raw-client.js'
-import type { BenchResult } from './benches.js'
+import type { BenchResult } from './bench.js'
 
 const repetitions = 15
 const sizes = [100, 10_000, 100_000]

@@ -9,7 +9,7 @@ import { cpus } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { ShardedCluster, type MigrationEvent } from 'shardlab'
 import { RawClient } from '../support/raw-client.js'
-import type { BenchResult } from './benches.js'
+import type { BenchResult } from './bench.js'
 
 const count = 50_000
 const rounds = 5

@@ -7,7 +7,7 @@ import { encode, type Document } from '@shardlab/bson'
 import { MongoClient, type Collection } from 'mongodb'
 import { ShardedCluster } from 'shardlab'
 import { RawClient } from '../support/raw-client.js'
-import type { BenchResult } from './benches.js'
+import type { BenchResult } from './bench.js'
 
 const connections = 4
 const scanned = 100_000

@@ -10,7 +10,7 @@ import {
   type CollectionPlacement,
 } from '@shardlab/sharding'
 import { decodeRequest, encodeCommand } from '@shardlab/wire'
-import type { BenchResult } from './benches.js'
+import type { BenchResult } from './bench.js'
 import { interleaved, median, ratios, spread } from './interleaved.js'
 
 const shardKey = ShardKeyPattern.parse(encode({ tenant: 1, ts: 1 }), { compoundHashed: true })

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import type { BenchResult } from './benches.js'
+import type { BenchResult } from './bench.js'
 import { exponent } from './exponent.js'
 import type { FloorResult, FloorTask } from './simulate-floor.js'
 import type { ScenarioResult } from './simulate-scenario.js'

@@ -4,7 +4,7 @@
  */
 import { MongoClient, type ClientSession, type Db, type Document } from 'mongodb'
 import { ShardedCluster } from 'shardlab'
-import type { BenchResult } from './benches.js'
+import type { BenchResult } from './bench.js'
 
 const operations = 300_000
 const parts = 6

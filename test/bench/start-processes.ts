@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { encode } from '@shardlab/bson'
 import { RawClient } from '../support/raw-client.js'
 import { up } from '../support/up.js'
-import type { BenchResult } from './benches.js'
+import type { BenchResult } from './bench.js'
 import { median, ratios, spread } from './interleaved.js'
 import { forkStub, launchJavaServer, startCluster, startJavaServer } from './wire/servers.js'
 

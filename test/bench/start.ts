@@ -5,7 +5,7 @@
 import { cpus } from 'node:os'
 import { ShardedCluster } from 'shardlab'
 import { RawClient } from '../support/raw-client.js'
-import type { BenchResult } from './benches.js'
+import type { BenchResult } from './bench.js'
 import { median, spread } from './interleaved.js'
 import { measureProcesses } from './start-processes.js'
 

@@ -11,7 +11,7 @@ import {
   type LogEntry,
   type StorageEngine,
 } from '@shardlab/storage'
-import type { BenchResult } from './benches.js'
+import type { BenchResult } from './bench.js'
 
 type Row = BenchResult['rows'][number]
 

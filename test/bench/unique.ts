@@ -3,7 +3,7 @@ import { cpus } from 'node:os'
 import { MongoClient } from 'mongodb'
 import { uniqueCollection, type UniqueOptions } from '@shardlab/unique'
 import { ShardedCluster } from 'shardlab'
-import type { BenchResult } from './benches.js'
+import type { BenchResult } from './bench.js'
 
 const inserts = 300
 const repetitions = 3

@@ -6,7 +6,7 @@ import { cpus } from 'node:os'
 import { driver, raw, refusalOfDriver, type Slice, type Work } from './wire/clients.js'
 import { checked, collection, db, startCluster, startJavaServer, startStub, type Server } from './wire/servers.js'
 import { RawClient } from '../support/raw-client.js'
-import type { BenchResult } from './benches.js'
+import type { BenchResult } from './bench.js'
 import { median, spread } from './interleaved.js'
 
 const rounds = 5

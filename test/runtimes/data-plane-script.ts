@@ -1,6 +1,6 @@
 /** The part of the script that goes beyond plain reads and writes: what it makes it takes away again, but the contents it changes. */
 import { Long } from '@shardlab/bson'
-import type { Say } from './script.js'
+import type { Say } from './say.js'
 
 export async function playDataPlane(say: Say): Promise<void> {
   await findAndModify(say)

@@ -3,22 +3,13 @@ import type { Test } from 'tap'
 import { decode, encode, Long, type Document } from '@shardlab/bson'
 import { Normaliser } from './normalise.js'
 import { playDataPlane } from './data-plane-script.js'
+import type { Say } from './say.js'
 import type { Sequences, World } from './worlds.js'
 
 /** One step of the script and what the cluster answered, normalised. */
 export interface Answer {
   readonly step: string
   readonly reply: string
-}
-
-/** A command with `$db`, sent to the mongos unless another member is named. */
-export interface Say {
-  (
-    step: string,
-    command: Document,
-    expected: Document,
-    more?: { readonly sequences?: Sequences; readonly to?: string },
-  ): Promise<Document>
 }
 
 /** Plays the script. What is expected in every world is checked here, that the whole replies are equal by the caller. */

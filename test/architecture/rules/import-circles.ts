@@ -1,21 +1,11 @@
 import { posix } from 'node:path'
 import type { Finding, Repository, SourceFile } from '../model/repository.js'
 
-/** Packages that still have import circles. The rule fails on one that has none left. */
-export const circleDebt: readonly string[] = ['test']
-
-/**
- * No import circle of files, type imports included.
- *
- * @param debt folders of packages that are excused
- */
-export function findImportCircles(repository: Repository, debt: readonly string[] = circleDebt): Finding[] {
-  return [...repository.packages, repository.test].flatMap((workspace): Finding[] => {
-    const circles = circlesOf([...workspace.sources, ...workspace.tests])
-    if (!debt.includes(workspace.folder)) return circles.map((circle) => findingOf(circle, workspace.path))
-    if (circles.length > 0) return []
-    return [{ path: workspace.path, line: 0, message: 'has no import circle left: take it off the list circleDebt' }]
-  })
+/** No import circle of files, type imports included. */
+export function findImportCircles(repository: Repository): Finding[] {
+  return [...repository.packages, repository.test].flatMap(({ sources, tests, path }): Finding[] =>
+    circlesOf([...sources, ...tests]).map((circle) => findingOf(circle, path)),
+  )
 }
 
 function findingOf(circle: readonly string[], folder: string): Finding {
