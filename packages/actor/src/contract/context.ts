@@ -88,8 +88,8 @@ export interface ActorContext {
   reach(step: string, detail?: Readonly<Record<string, unknown>>): Promise<void>
 
   /**
-   * What members of a process keep once for all, by the name of whoever keeps it: values that each
-   * of them could have computed. Absent: each has its own. Only a simulated runtime can have it.
+   * Values that the members of a simulated world share, by name: results that each of them could
+   * compute itself. Absent: members share nothing.
    */
   readonly shared?: Map<string, unknown>
 

@@ -15,8 +15,9 @@ export interface SimulatedRuntimeOptions extends RuntimeHooks {
    */
   readonly mutations?: readonly MutationName[]
   /**
-   * Do members keep once for all what each of them could compute: tables of chunks? They ask the
-   * config server for less then. For clusters of many shards with many chunks. Default false.
+   * Whether members share results that each of them could compute, such as tables of chunks. They
+   * ask the config server for less then. For clusters of many shards with many chunks. Default
+   * false.
    */
   readonly sharesPlacements?: boolean
   readonly limits?: Partial<HostLimits>

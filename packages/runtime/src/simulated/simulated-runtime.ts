@@ -113,7 +113,7 @@ class Simulation implements SimulatedRuntime {
     return host.addOutsider(index, address, make)
   }
 
-  /** What all members keep once, where the options say so. */
+  /** The map that all members share, if the options allow it. */
   get sharing(): { readonly shared?: Map<string, unknown> } {
     return this.#options.sharesPlacements === true ? { shared: this.#shared } : {}
   }
