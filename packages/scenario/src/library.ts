@@ -1,4 +1,4 @@
-/** The scenarios that come with Shardlab, by name. */
+/** The scenarios that come with Shardlab. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,10 +13,10 @@ export interface ListedScenario {
 }
 
 const here = dirname(fileURLToPath(import.meta.url))
-/** Those of the checkout, or what `scripts/library.mjs` has put into the package. */
+/** The checkout's folder, or the package's, which `scripts/library.mjs` fills. */
 const directory = [join(here, '../../../../test/scenarios'), join(here, '../library')].find(existsSync)
 
-/** In the order of their names. */
+/** Ordered by name. */
 export function listScenarios(): ListedScenario[] {
   if (directory === undefined) return []
   return readdirSync(directory)
@@ -33,8 +33,8 @@ export function listScenarios(): ListedScenario[] {
 }
 
 /**
- * Reads the file at a path or, when there is none, the scenario with that name.
- * @throws OptionError when there is neither
+ * Reads the file at a path or, if there is none, the scenario with that name.
+ * @throws OptionError when neither exists
  */
 export function findScenario(nameOrPath: string): { readonly path: string; readonly text: string } {
   const listed = existsSync(nameOrPath) ? undefined : listScenarios().find(({ name }) => name === nameOrPath)

@@ -1,12 +1,12 @@
 /**
- * What simulating gives. Times are milliseconds since the beginning of the scenario, sizes bytes,
- * rates a second.
+ * Results of a simulation. Times are milliseconds since the start of the scenario, sizes bytes,
+ * rates per second.
  */
 import type { FailedExpectation } from './file/expectation.js'
 
-/** How unequal shards are: 1 and 0 when they are equal. Shards that drain do not count. */
+/** Inequality of shards: 1 and 0 if they are equal. Draining shards do not count. */
 export interface Imbalance {
-  /** The largest over the mean. */
+  /** Largest value divided by the mean. */
   readonly maxToMean: number
   /** Standard deviation. */
   readonly deviation: number
@@ -19,12 +19,12 @@ export interface ImbalanceOverTime {
 }
 
 export interface ShardSample {
-  /** Of the documents that are the shard's own. */
+  /** Bytes of the documents that the shard owns. */
   readonly bytes: number
-  /** Documents that it has given away and not deleted yet. */
+  /** Documents given away and not deleted yet. */
   readonly orphans: number
   readonly chunks: number
-  /** That asked this shard since the sample before. */
+  /** Operations that targeted this shard since the sample before. */
   readonly operations: number
   readonly draining: boolean
 }
@@ -37,25 +37,25 @@ export interface Sample {
   readonly succeeded: number
   readonly failed: number
   readonly jumboChunks: number
-  /** Who owns what: for each collection its chunks in key order. */
+  /** Chunks with their owners, by collection, in key order. */
   readonly chunks: Readonly<Record<string, readonly ChunkSample[]>>
 }
 
 export interface ChunkSample {
-  /** The lower bound: a text that sorts as the keys do, and as relaxed Extended JSON. */
+  /** The lower bound as a text that sorts like the keys, and as relaxed Extended JSON. */
   readonly min: string
   readonly minText: string
   readonly shard: string
 }
 
-/** Something that was decided or happened, and why. */
+/** A decision or event, with its reason. */
 export interface Decision {
   readonly atMs: number
   readonly kind: 'migration' | 'split' | 'merge' | 'jumbo' | 'timeline' | 'fault' | 'balancer'
   readonly text: string
 }
 
-/** A step of the timeline that could not be done. */
+/** A step of the timeline that failed. */
 export interface FailedStep {
   readonly atMs: number
   readonly step: string
@@ -69,85 +69,79 @@ export interface VariantResult {
   readonly mode: 'documents' | 'metadata'
   readonly durationMs: number
   readonly imbalance: {
-    /** Of bytes, largest to mean. */
+    /** Ratio of the largest shard to the mean, by bytes. */
     readonly first: number
     readonly worst: number
     readonly last: number
     readonly bytes: ImbalanceOverTime
     readonly chunks: ImbalanceOverTime
-    /** Null: there were too few operations to tell. */
+    /** Null: too few operations. */
     readonly operations: ImbalanceOverTime | null
   }
   readonly migrations: {
     readonly total: number
-    /** `other`: by a command, or by a shard that made a chunk at the end of the key space. */
+    /** `other`: by a command, or by a shard that created a chunk at the end of the key space. */
     readonly byReason: Readonly<
       Record<'draining' | 'zoneViolation' | 'chunksImbalance' | 'defragment' | 'other', number>
     >
     readonly aborted: number
-    /** Of a chunk, told by its lower bound, that had moved before. */
+    /** Moves of a chunk, identified by its lower bound, that had moved before. */
     readonly repeated: number
-    /** Of those, to a shard that the chunk had left. */
+    /** Of those, moves to a shard on which the chunk had been. */
     readonly returned: number
   }
   readonly splits: number
   readonly merges: number
   readonly bytesMoved: number
   /**
-   * What would have sufficed: the sum over collections and shards of what more left a shard than
-   * came.
+   * The minimum: over collections and shards, the sum of bytes that left a shard minus those that
+   * arrived.
    */
   readonly bytesMovedLeast: number
-  /**
-   * When the last chunk moved, 0 when none did; null: the last round still wanted to move
-   * something.
-   */
+  /** Time of the last move, 0: none; null: the last round still moved something. */
   readonly convergedAtMs: number | null
   readonly jumboChunks: number
-  /** Documents on shards that do not own them any more: how many at most, and at the end. */
+  /** Orphaned documents: the maximum, and at the end. */
   readonly orphans: { readonly worst: number; readonly last: number }
   /**
-   * While a migration commits, whoever asks for the collection at its donor waits: how long at
-   * most, and in all.
+   * Time during which migrations blocked access to the collection at their donor: the longest, and
+   * in total.
    */
   readonly criticalSections: { readonly longestMs: number; readonly totalMs: number }
   readonly operations: {
     readonly total: number
     readonly failed: number
-    /** Times in which operations got their answer; null in mode `metadata`, which has none. */
+    /** Latencies of operations; null in mode `metadata`. */
     readonly latencyMs: { readonly p50: number; readonly p99: number; readonly max: number } | null
-    /** Code of the error to number of operations; 0: the router went away. */
+    /** Number of operations by error code; 0: the router went away. */
     readonly errors: Readonly<Record<string, number>>
-    /** Shares of what routers sent to shards. */
+    /** Shares of routed operations. */
     readonly routed: { readonly targeted: number; readonly multi: number; readonly broadcast: number }
   }
-  /**
-   * The shard that most operations asked, and which share of the operations did; null: there were
-   * none.
-   */
+  /** The shard with the most operations, and its share; null: no operations. */
   readonly hottest: { readonly shard: string; readonly share: number } | null
-  /** At the end; operations from the beginning. */
+  /** At the end; operations since the start. */
   readonly shards: Readonly<Record<string, ShardSample>>
   readonly failedSteps: readonly FailedStep[]
   readonly failedExpectations: readonly FailedExpectation[]
   readonly traceHash: string
 }
 
-/** A variant's result and how it came about. */
+/** The result of a variant, with its history. */
 export interface VariantRun {
   readonly result: VariantResult
   readonly samples: readonly Sample[]
   readonly decisions: readonly Decision[]
-  /** Real time that the run took. */
+  /** Real duration of the run. */
   readonly tookMs: number
   /**
-   * It was stopped before its end; its result is that of the time until then, and its expectations
-   * have not been looked at.
+   * The run was stopped early: the result covers the time until then, and expectations were not
+   * checked.
    */
   readonly interrupted?: true
 }
 
-/** What `shardlab simulate --json` prints. */
+/** The output of `shardlab simulate --json`. */
 export interface ScenarioReport {
   readonly version: 1
   readonly scenario: string
@@ -156,8 +150,8 @@ export interface ScenarioReport {
 }
 
 export interface SimulationProgress {
-  /** The one that has got on. */
+  /** The variant that progressed. */
   readonly variant: string
-  /** Of all variants, from 0 to 1. */
+  /** Progress over all variants, from 0 to 1. */
   readonly share: number
 }

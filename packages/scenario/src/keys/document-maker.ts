@@ -1,13 +1,13 @@
-/** Documents of a collection: their shard key, a field that is no part of it, and padding. */
+/** Makes the documents of a collection: shard key, a field outside of it, and padding. */
 import type { Random } from '@shardlab/actor'
 import { Binary, encode, type Document } from '@shardlab/bson'
 import { ownFields, type CollectionSource } from '../file/schema.js'
 import type { Keys, Progress } from './keys.js'
 import { scatter32 } from './scatter.js'
 
-/** By this field `findOther` asks: an index has it, the shard key does not. */
+/** The field that `findOther` queries: it has an index and is not part of the shard key. */
 export const [otherField, padField] = ownFields as [string, string]
-/** So many values it has. */
+/** Number of different values of {@link otherField}. */
 export const otherValues = 997
 
 export class DocumentMaker {
@@ -27,9 +27,9 @@ export class DocumentMaker {
   }
 
   /**
-   * The first field of the key has the value that the distribution draws; further fields, and
-   * `_id`, the number of the document.
-   * @param bytes of the document; one whose fields take more has no padding
+   * The first field of the key is drawn from the distribution; further fields, and `_id`, are the
+   * number of the document.
+   * @param bytes size of the document; without padding if its fields take more
    */
   make(keys: Keys, bytes: number): Uint8Array {
     const value = keys.ofDocument(this.#random.fraction(), this.progress)

@@ -1,6 +1,6 @@
 /**
- * Which share of documents, or operations, has which values: the same distributions as in
- * `keys.ts`, as weights instead of draws.
+ * The distributions of `keys.ts` as weights instead of draws: shares of documents, or operations,
+ * per value.
  */
 import { OptionError } from '@shardlab/cluster'
 import { zetaOf } from '@shardlab/load'
@@ -8,30 +8,30 @@ import type { KeysSource } from '../file/schema.js'
 import { fileValues, latestRanked, type Progress } from './keys.js'
 import { scatterBelow } from './scatter.js'
 
-/** Whole numbers from `from` on and below `to`, all with the same share of the weight. */
+/** The integers from `from` to below `to`, with equal shares of the weight. */
 export interface KeyWeight {
   readonly from: number
   readonly to: number
-  /** All weights together are 1. */
+  /** All weights sum to 1. */
   readonly weight: number
 }
 
 export interface KeyWeights {
-  /** Of `count` new documents. */
+  /** Weights of `count` new documents. */
   ofDocuments(progress: Progress, count: number): readonly KeyWeight[]
   ofOperations(progress: Progress): readonly KeyWeight[]
-  /** All keys but monotonic ones lie below. */
+  /** Upper limit of all keys but monotonic ones. */
   readonly below: number
   readonly isMonotonic: boolean
 }
 
-/** Of more values than that so many of the most frequent ones are told apart. */
+/** If there are more values, this many of the most frequent are listed one by one. */
 const frequentMax = 1000
 
 /**
- * @param tellsApart so many values are told apart, when there are no more
- * @throws OptionError when a file of values cannot be read, is empty, or has values that are no
- *   whole numbers
+ * @param tellsApart largest number of values that are listed one by one
+ * @throws OptionError when a file of values cannot be read, is empty, or has values that are not
+ *   integers
  */
 export function keyWeightsOf(source: KeysSource, tellsApart: number): KeyWeights {
   const same = (from: number, to: number): KeyWeight[] =>
@@ -83,7 +83,7 @@ function scaled(weights: readonly KeyWeight[], by: number): KeyWeight[] {
   return weights.map((each) => ({ ...each, weight: each.weight * by }))
 }
 
-/** The share of draws with a rank below: what `zipfian` of the load generator draws. */
+/** Share of draws with a lower rank in the load generator's `zipfian`. */
 function zipfianBelow(items: number, theta: number): (rank: number) => number {
   const zeta = zetaOf(items, theta)
   const second = 1 + 0.5 ** theta
@@ -106,7 +106,7 @@ function zipfianWeights(items: number, theta: number, tellsApart: number): KeyWe
   }
   weights.sort((a, b) => a.from - b.from)
   if (frequent === items) return weights
-  // The others lie between them.
+  // The other values share the rest.
   const each = (1 - below(frequent)) / (items - frequent)
   const rest: KeyWeight[] = []
   let from = 0
@@ -117,7 +117,7 @@ function zipfianWeights(items: number, theta: number, tellsApart: number): KeyWe
   return [...weights, ...rest].sort((a, b) => a.from - b.from)
 }
 
-/** Of the newest documents: ranks in steps that double. */
+/** Weights of the newest documents: ranks in steps that double. */
 function latestWeights(theta: number): KeyWeights['ofOperations'] {
   const below = zipfianBelow(latestRanked, theta)
   return ({ nextKey }) => {

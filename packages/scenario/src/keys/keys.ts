@@ -1,7 +1,4 @@
-/**
- * Which values the first field of a shard key gets: those of new documents, and those that
- * operations ask for.
- */
+/** Draws values of the first shard key field, for new documents and for operations. */
 import { readFileSync } from 'node:fs'
 import { OptionError } from '@shardlab/cluster'
 import { zetaOf, zipfian } from '@shardlab/load'
@@ -10,25 +7,25 @@ import { scatter32, scatterBelow } from './scatter.js'
 
 export type KeyValue = number | string | boolean | null
 
-/** How far a collection has come. */
+/** The state of a collection. */
 export interface Progress {
-  /** How many documents it has had. */
+  /** Number of documents inserted so far. */
   readonly documents: number
-  /** The next monotonic key: beyond all that there are. */
+  /** The next monotonic key, beyond all existing ones. */
   readonly nextKey: number
 }
 
 export interface Keys {
-  /** The key of a new document, `u` in [0, 1). */
+  /** The key of a new document. @param u in [0, 1) */
   ofDocument(u: number, progress: Progress): KeyValue
-  /** The key that an operation is about. */
+  /** The key of an operation. */
   drawn(u: number, progress: Progress): KeyValue
-  /** All keys but monotonic ones lie below; 0 where they are no numbers. */
+  /** Upper limit of all keys but monotonic ones; 0: keys are not numbers. */
   readonly below: number
   readonly isMonotonic: boolean
 }
 
-/** `latest` ranks so many of the newest documents. */
+/** Number of newest documents that `latest` ranks. */
 export const latestRanked = 100_000
 
 /** @throws OptionError when a file of values cannot be read or is empty */
@@ -71,7 +68,7 @@ export function keysOf(source: KeysSource): Keys {
   }
 }
 
-/** What operations ask for is spread as what documents have. */
+/** Operations draw from the same distribution as documents. */
 function same(of: (u: number) => KeyValue, below: number): Keys {
   return { ofDocument: of, drawn: of, below, isMonotonic: false }
 }
@@ -108,7 +105,7 @@ function valueOf(line: string): KeyValue {
     const value: unknown = JSON.parse(line)
     if (typeof value !== 'object' || value === null) return value as KeyValue
   } catch {
-    // A text without quotes.
+    // Text without quotes.
   }
   return line
 }

@@ -1,7 +1,4 @@
-/**
- * The finaliser of MurmurHash3: a bijection of 32-bit numbers, which spreads neighbours over all of
- * them.
- */
+/** The finaliser of MurmurHash3: a bijection of 32-bit numbers that scatters neighbours. */
 export function scatter32(value: number): number {
   let h = value | 0
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b)
@@ -9,11 +6,11 @@ export function scatter32(value: number): number {
   return (h ^ (h >>> 16)) >>> 0
 }
 
-/** A bijection of the numbers below `size`: ranks next to each other come to lie far apart. */
+/** A bijection of the numbers below `size` that scatters neighbouring ranks. */
 export function scatterBelow(size: number): (rank: number) => number {
   let factor = Math.max(1, Math.floor(size * 0.6180339887))
   while (commonDivisor(factor, size) !== 1) factor++
-  // Beyond this the product would not be exact.
+  // Above this size the product is not exact.
   if (size > 2 ** 26) return (rank) => Number((BigInt(rank) * BigInt(factor)) % BigInt(size))
   return (rank) => (rank * factor) % size
 }

@@ -1,12 +1,9 @@
-/**
- * From values of the first field of a shard key to places in the key space of a measured
- * collection.
- */
+/** Maps values of the first shard key field to the key space of a measured collection. */
 import { hashValue, toRawValue } from '@shardlab/bson'
 import type { Progress } from '../keys/keys.js'
 import type { KeyWeight } from '../keys/key-weights.js'
 
-/** A part of the key space, as `SizedRange` of the shards has it, with its share of the whole. */
+/** A part of the key space, as in the shards' `SizedRange`, with its share of the whole. */
 export interface Weighted {
   readonly x0: number
   readonly y0: number
@@ -23,7 +20,7 @@ export class KeySpace {
   readonly #isSecondHashed: boolean
   readonly isCompound: boolean
   readonly #hashes = new Map<number, number>()
-  /** Up to which number of a document the values have theirs, by their places. */
+  /** By position of a value: the highest document number placed so far. */
   readonly #grownTo = new Map<number, number>()
 
   constructor(key: Readonly<Record<string, 1 | 'hashed'>>) {
@@ -38,14 +35,15 @@ export class KeySpace {
   }
 
   /**
-   * Where `count` new documents lie. Values that are told apart have them along the second field,
-   * which has the numbers of the documents: it may become part of the shard key later.
+   * The parts of the key space that get `count` new documents. Values listed one by one spread
+   * along the second field, which holds document numbers: it may become part of the shard key
+   * later.
    */
   ofDocuments(weights: readonly KeyWeight[], { documents }: Progress, count: number): Weighted[] {
     return this.#places(weights, (x) => this.#grownTo.get(x) ?? 0, documents + count)
   }
 
-  /** A value has got new documents, up to this number. */
+  /** Records that a value has documents up to this number. */
   noteGrown(x: number, to: number): void {
     this.#grownTo.set(x, to)
   }
@@ -54,7 +52,10 @@ export class KeySpace {
     return this.#places(weights, () => 0, Math.max(1, documents))
   }
 
-  /** @param from and `to`: numbers of the documents */
+  /**
+   * @param from first document number of a value
+   * @param to last document number
+   */
   #places(weights: readonly KeyWeight[], from: (x: number) => number, to: number): Weighted[] {
     const second = (x: number): Pick<Weighted, 'y0' | 'y1'> =>
       this.#isSecondHashed ? { y0: hashes.from, y1: hashes.to } : { y0: from(x), y1: to }

@@ -1,7 +1,4 @@
-/**
- * A collection of a scenario in mode `metadata`: where its keys lie, who owns them, and how it
- * grows.
- */
+/** A collection in mode `metadata`: its key space, owners and growth. */
 import { packRanges, RequestFailedError, type Random, type SizedRange } from '@shardlab/actor'
 import { decode } from '@shardlab/bson'
 import type { SimulatedCluster } from '@shardlab/cluster'
@@ -15,7 +12,7 @@ import { ScenarioError } from '../run/failure.js'
 import { KeySpace, type Weighted } from './key-space.js'
 import { Owners } from './owners.js'
 
-/** A shard that has not taken documents by then has not taken them. */
+/** Timeout of a request to add documents; a shard that did not reply has not added them. */
 const growTimeoutMs = 60_000
 
 export class MeasuredCollection {
@@ -48,12 +45,12 @@ export class MeasuredCollection {
     return keyWeightsOf(keys, this.space.isHashed || this.space.isCompound ? 10_000 : 1000)
   }
 
-  /** What a document takes that is said to have that size. */
+  /** Real size of a document of this nominal size. */
   documentBytes(keys: KeysSource, bytes: number): number {
     return new DocumentMaker(this.#source, this.#random.fork('a document')).make(keysOf(keys), bytes).length
   }
 
-  /** As the catalog says now, or, while the config server is down, as it said last. */
+  /** The current owners; while the config server is down, the last known. */
   async owners(): Promise<Owners> {
     const placement = await this.#catalog.placement()
     if (placement !== this.#placement) {
@@ -63,12 +60,12 @@ export class MeasuredCollection {
     return this.#owners
   }
 
-  /** How many there are. */
+  /** Number of chunks. */
   async chunks(): Promise<number> {
     return (await this.#catalog.placement())?.table.chunkCount ?? 0
   }
 
-  /** Where so many new documents are to lie; the collection counts them from now on. */
+  /** Places this many new documents, and counts them as part of the collection. */
   place(weights: KeyWeights, count: number): Weighted[] {
     const placed = this.space.ofDocuments(weights.ofDocuments(this.progress, count), this.progress, count)
     this.#documents += count
@@ -76,10 +73,7 @@ export class MeasuredCollection {
     return placed
   }
 
-  /**
-   * What each shard is to take of new documents, whole ones: who gets those that a share makes no
-   * whole of is drawn.
-   */
+  /** The new documents of each shard, in whole documents; the owners of fractions are drawn. */
   rangesOf(
     owners: Owners,
     placed: readonly Weighted[],
@@ -105,8 +99,8 @@ export class MeasuredCollection {
   }
 
   /**
-   * Tells a shard that it has more documents.
-   * @returns how many it has taken: what is no longer its own it does not
+   * Tells a shard to add documents.
+   * @returns how many it added: none for ranges that it no longer owns
    * @throws ScenarioError when it refuses them
    */
   async grow(shard: string, ranges: readonly SizedRange[], inBackground: boolean): Promise<number> {

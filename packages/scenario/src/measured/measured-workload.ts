@@ -1,6 +1,6 @@
 /**
- * A workload in mode `metadata`: how many operations there are in a while and where they go, and
- * none of them.
+ * A workload in mode `metadata`: computes the number of operations and their targets, without
+ * running them.
  */
 import { asError } from '../run/failure.js'
 import type { Scenario } from '../file/parse.js'
@@ -14,14 +14,14 @@ import type { Owners } from './owners.js'
 import { inserted, targetsOf, type Targets } from './targets.js'
 
 /**
- * Between two looks, unless the scenario is measured more often: that share of its duration, within
- * these limits.
+ * Interval between two computations as a share of the duration, within limits, unless samples are
+ * more frequent.
  */
 const whileShare = 1 / 500
 const whileMs = { least: 1000, most: 10 * 60_000 } as const
-/** FailedToSatisfyReadPreference: what a router says of a shard that is down. */
+/** FailedToSatisfyReadPreference: a router's error when a shard is down. */
 const shardDownCode = 133
-/** As a client that finds no router has it. */
+/** Code of a client without reachable router. */
 const noRouterCode = 0
 
 interface Stream {
@@ -30,14 +30,11 @@ interface Stream {
   readonly weights: KeyWeights
   readonly documentBytes: number
   rate: WorkloadSource['rate']
-  /** Parts of an operation that are due. */
+  /** Fractions of operations that are due. */
   readonly due: Record<OperationName, number>
-  /**
-   * Documents of inserts whose place has moved away meanwhile: a router sends them to the other
-   * shard.
-   */
+  /** Inserted documents whose range has moved since: a router resends them to the new owner. */
   late: number
-  /** Where operations go, as long as nobody else owns anything and nothing grows. */
+  /** Cached targets, valid while owners and sizes stay the same. */
   readonly targets: Map<OperationName, { readonly owners: Owners; readonly targets: Targets }>
 }
 
@@ -116,7 +113,7 @@ export class MeasuredWorkload implements Load {
     return null
   }
 
-  /** The last while is as long as what is left. */
+  /** The last interval covers the rest of the duration. */
   #later(): void {
     const leftMs = this.#durationMs - (this.#world.cluster.now() - this.#beginMs)
     if (leftMs <= 0) return
@@ -136,12 +133,12 @@ export class MeasuredWorkload implements Load {
     this.#lastMs = now
   }
 
-  /** So many operations, a part of one among them. */
+  /** @param operations may be fractional */
   async #play(stream: Stream, operations: number): Promise<void> {
     const { source, collection, due } = stream
     const counts = operationNames.map((name) => {
       due[name] += operations * source.mix[name]
-      // Sums of fractions that fall short of a whole one by a rounding error are one.
+      // A sum of fractions just below an integer counts as that integer.
       const count = Math.floor(due[name] + 1e-6)
       due[name] -= count
       return [name, count] as const
@@ -212,7 +209,7 @@ export class MeasuredWorkload implements Load {
   }
 }
 
-/** How many are asked for. */
+/** Number of operations between two times. */
 function operationsBetween({ source, rate }: Stream, fromMs: number, toMs: number): number {
   const [begin, end] = [Math.max(fromMs, source.from), Math.min(toMs, source.to ?? toMs)]
   return end <= begin ? 0 : (rateAt(rate, (begin + end) / 2) * (end - begin)) / 1000

@@ -1,4 +1,4 @@
-/** Which shard owns which part of a key space, as the catalog says. */
+/** Owners of the key space according to the catalog. */
 import { keyStringNumbers } from '@shardlab/bson'
 import type { RoutingTable } from '@shardlab/sharding'
 import type { Weighted } from './key-space.js'
@@ -18,7 +18,7 @@ export class Owners {
   readonly #runs: readonly Run[]
   readonly count: number
 
-  /** @param table null: nobody owns anything */
+  /** @param table null: no owners */
   constructor(table: RoutingTable | null) {
     const runs: Run[] = []
     for (const [min, shard] of table?.runs() ?? []) {
@@ -29,7 +29,7 @@ export class Owners {
     this.count = table?.owners().length ?? 0
   }
 
-  /** A part of the key space by who owns it, each with its share. */
+  /** Splits a part of the key space by owner, each with its share. */
   split(part: Weighted): Owned[] {
     const owned: Owned[] = []
     const { weight } = part
@@ -54,10 +54,10 @@ export class Owners {
   }
 
   /**
-   * What becomes of operations that ask for values from a key on and for `length` values.
-   * @param below the share of operations that ask for values from below a key on
-   * @returns `single`: the share that one shard can answer; `perShard`: how many operations ask
-   *   each shard, of one
+   * Targets of operations that read `length` values from a key.
+   * @param below share of operations that start below a key
+   * @returns `single`: share of operations that one shard can answer; `perShard`: operations per
+   *   shard for one operation
    */
   ofRanges(
     length: number,
@@ -78,7 +78,7 @@ export class Owners {
     return [...new Set(this.#runs.map(({ shard }) => shard))]
   }
 
-  /** The run in which a position lies. */
+  /** Index of the run that contains a position. */
   #at(x: number, y: number): number {
     let [low, high] = [0, this.#runs.length - 1]
     while (low < high) {
@@ -91,7 +91,7 @@ export class Owners {
   }
 }
 
-/** Which share of a part lies below a position. */
+/** Share of a part that lies below a position. */
 function shareBelow({ x0, y0, x1, y1 }: Weighted, at: { readonly x: number; readonly y: number }): number {
   if (at.x < x0 || (at.x === x0 && at.y <= y0)) return 0
   if (at.x > x1 || (at.x === x1 && at.y >= y1)) return 1

@@ -1,4 +1,4 @@
-/** Which shards operations of a kind ask, as a router sends them. */
+/** Shards targeted by each kind of operation, as a router would target them. */
 import type { SizedRange } from '@shardlab/actor'
 import type { OperationName, WorkloadSource } from '../file/schema.js'
 import type { KeyWeights } from '../keys/key-weights.js'
@@ -9,13 +9,13 @@ import type { Owners } from './owners.js'
 export interface Targets {
   /** Shares of the operations. */
   readonly kinds: { readonly targeted: number; readonly multi: number; readonly broadcast: number }
-  /** Which share of the operations asks a shard; one that asks two counts for both. */
+  /** Share of the operations that each shard gets; an operation on two shards counts for both. */
   readonly perShard: ReadonlyMap<string, number>
-  /** The share that asks one of these shards. */
+  /** Share of operations that need one of these shards. */
   readonly failing: (down: ReadonlySet<string>) => number
 }
 
-/** @param count of the documents */
+/** @param count number of documents */
 export function inserted(ranges: ReadonlyMap<string, readonly SizedRange[]>, count: number): Targets {
   const perShard = new Map(
     [...ranges].map(([shard, each]) => [shard, each.reduce((sum, { documents }) => sum + documents, 0) / count]),
@@ -56,8 +56,8 @@ function everywhere({ shards }: Owners): Targets {
 }
 
 /**
- * A value of the first field whose documents are divided by a second one may have several owners.
- * Only writes call it a broadcast when these are all.
+ * A value whose documents are divided by a second field may have several owners. Only writes count
+ * as broadcast when these are all shards.
  */
 function ofKeys(places: readonly Weighted[], owners: Owners, isWrite: boolean): Targets {
   const perShard = new Map<string, number>()
@@ -79,7 +79,7 @@ function ofRanges(places: readonly Weighted[], length: number, owners: Owners): 
   return byShard({ targeted: single, multi: Math.max(0, 1 - single), broadcast: 0 }, perShard)
 }
 
-/** The share of operations that ask from below a key on. */
+/** Share of operations that start below a key. */
 function belowOf(places: readonly Weighted[]): (x: number) => number {
   let sum = 0
   const before = places.map(({ weight }) => (sum += weight) - weight)

@@ -1,7 +1,4 @@
-/**
- * Policies of a scenario's author: a module that is loaded before the simulation begins, and what
- * it answers checked.
- */
+/** Loads a user's policy module before the simulation starts, and checks its decisions. */
 import { pathToFileURL } from 'node:url'
 import { createContext, Script } from 'node:vm'
 import { OptionError } from '@shardlab/cluster'
@@ -22,16 +19,16 @@ export interface PolicyLimits {
 
 type UserPolicy = (situation: PolicySituation) => unknown
 
-/** So long it may think about one collection. */
+/** Time limit for one collection. */
 const answerMsMax = 10_000
-/** So long its module may take to be loaded. */
+/** Time limit for loading the module. */
 const loadMsMax = 10_000
-/** Code that is run by itself can be ended: what it calls, too. */
+/** Running code in a script makes it interruptible, including the functions it calls. */
 const interruptible = new Script('ask()')
 
 /**
- * A policy that can be given to a cluster. What is wrong with its answers does not leave it, as the
- * balancer could do nothing about it: the scenario asks {@link OwnPolicy.check}.
+ * A policy for a cluster. Invalid decisions are kept inside, since the balancer could not handle
+ * them: the scenario calls {@link OwnPolicy.check}.
  */
 export class OwnPolicy {
   readonly #file: string
@@ -50,8 +47,8 @@ export class OwnPolicy {
   /**
    * Loads a module whose default export is the policy.
    * @param file its path
-   * @param limits how long it may take to answer, and to be loaded; default 10 s each
-   * @throws OptionError with the file when it cannot be loaded, or not in time, or exports no
+   * @param limits time to decide, and to load; default 10 s each
+   * @throws OptionError with the file when it cannot be loaded in time, or does not export a
    *   function
    */
   static async load(
@@ -84,7 +81,7 @@ export class OwnPolicy {
     return []
   }
 
-  /** @throws ScenarioError for the first thing that was wrong */
+  /** @throws ScenarioError for the first invalid decision */
   check(): void {
     if (this.#failure !== null) throw new ScenarioError(this.#failure)
   }
@@ -94,7 +91,7 @@ export class OwnPolicy {
     return interruptible.runInContext(this.#context, { timeout: this.#answerMsMax })
   }
 
-  /** @returns what is wrong, as a text */
+  /** @returns moves, or a text that says what is invalid */
   #moves(situation: PolicySituation): readonly PolicyMove[] | string {
     let moves: readonly PolicyMove[] | string
     let again: readonly PolicyMove[] | string
@@ -118,7 +115,7 @@ const notLoaded = (outcome: 'late' | 'never', loadMs: number): string =>
     : 'waits for what never happens, or ends its process'
 
 function checked(answer: unknown, situation: PolicySituation): readonly PolicyMove[] | string {
-  // What is wrong is told once: that it is a promise.
+  // Avoids a second report as an unhandled rejection.
   if (answer instanceof Promise) answer.catch(() => {})
   if (!Array.isArray(answer)) return `it answers with ${kindOf(answer)}, not with a list of moves`
   const taken = new Set<string>()
@@ -167,7 +164,7 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? 'a list' : `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`
 }
 
-/** Numbers and texts as they are; of anything else what it is. */
+/** Shows numbers and texts literally, other values by type. */
 const shown = (value: unknown): string =>
   typeof value === 'number' ? String(value) : typeof value === 'string' ? JSON.stringify(value) : kindOf(value)
 

@@ -1,23 +1,22 @@
 /**
- * What a module does while it is loaded, tried in a thread that can be ended: code of its top level
- * may run, or wait, without an end.
+ * Loads a module in a thread that can be terminated first: its top level may run or wait forever.
  */
 import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
 
-/** Errors of the module are of no interest here: they come again when it is loaded in earnest. */
+/** Errors are ignored here: they recur when the module is really loaded. */
 const loading = `
 const { parentPort, workerData } = require('node:worker_threads')
 const done = () => parentPort.postMessage(null)
 import(workerData).then(done, done)`
 
 /**
- * Loads a module in a thread of its own, which is ended in any case.
- * @param mostMs so long it may take
- * @returns whether it was loaded, not in time, or never: its thread ended before
+ * Loads a module in a thread, which is always terminated.
+ * @param mostMs time limit
+ * @returns `loaded`; `late`: not in time; `never`: the thread ended first
  */
 export async function rehearseLoading(file: string, mostMs: number): Promise<'loaded' | 'late' | 'never'> {
-  // What the module writes would be written twice.
+  // Suppress output that would appear twice.
   const worker = new Worker(loading, {
     eval: true,
     workerData: pathToFileURL(file).href,
@@ -30,7 +29,7 @@ export async function rehearseLoading(file: string, mostMs: number): Promise<'lo
     return await new Promise((resolve) => {
       worker.once('message', () => resolve('loaded'))
       worker.once('error', () => resolve('loaded'))
-      // A top level that waits for what nobody does leaves its thread with nothing to do.
+      // A top level that awaits something impossible leaves its thread idle, so it exits.
       worker.once('exit', () => resolve('never'))
       timer = setTimeout(() => resolve('late'), mostMs)
     })

@@ -1,6 +1,6 @@
 /**
- * Who owned what, over time: key space to the right, time downwards, one colour a shard; above it
- * one instant.
+ * Owners over time: key space on the horizontal axis, time downwards, one colour per shard; above
+ * it, one instant.
  */
 import { escape } from '@shardlab/load'
 import type { ChunkSample, Sample } from '../types.js'
@@ -8,22 +8,20 @@ import { timeText } from './format.js'
 
 const width = 860
 const margin = { left: 92, right: 34, top: 58, bottom: 24 }
-/**
- * Above the map: who owns what at the instant that the page's slider is at, the last one at first.
- */
+/** The strip above the map shows the instant of the page's slider, at first the last one. */
 const strip = { top: 28, height: 20 }
 const rowHeights = { least: 6, most: 16, ofAll: 240 }
-/** Key ranges that are told apart. */
+/** Largest number of key ranges shown. */
 const columnsMax = 300
-/** So that no seam shows between neighbours. */
+/** Overlap that hides seams between neighbours. */
 const overlap = 0.5
-/** Of so many chunks of an instant the bounds are looked at. */
+/** Largest number of chunks per instant whose bounds are considered. */
 const lookedAtMax = 3000
 
 /**
- * The key space is shown by its ranges, each as wide as every other: what was split most is widest.
- * @param rows the instants, from above
- * @param toneOf the colour class of a shard
+ * All ranges have the same width: the most frequently split parts are widest.
+ * @param rows instants from the top
+ * @param toneOf colour class of a shard
  */
 export function chunkMap(ns: string, rows: readonly Sample[], toneOf: (shard: string) => string): string {
   const bounds = boundsOf(rows.map(({ chunks }) => chunks[ns] ?? []))
@@ -60,22 +58,22 @@ export function chunkMap(ns: string, rows: readonly Sample[], toneOf: (shard: st
   return `<figure><svg class="map" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escape(title)}" shape-rendering="crispEdges" data-strip="${strip.top} ${strip.height} ${margin.top} ${rowHeight}"><text class="title" x="${margin.left}" y="18">${escape(title)}</text>${at}<g class="strip">${rectsOf(last, strip.top, strip.height)}</g>${times.join('')}${drawn.join('')}${mark}<text class="label" text-anchor="middle" x="${(margin.left + width - margin.right) / 2}" y="${height - 6}">shard key, each range that was ever a chunk as wide as every other</text></svg></figure>`
 }
 
-/** Every lower bound that there has been, in key order; of too many, evenly chosen ones. */
+/** All lower bounds that ever existed, in key order; an even selection if there are too many. */
 function boundsOf(all: readonly (readonly ChunkSample[])[]): readonly string[] {
   const some = all.flatMap((chunks) => thinned(chunks, lookedAtMax).map(({ min }) => min))
   const bounds = [...new Set(some)].sort((a, b) => (a < b ? -1 : 1))
   return thinned(bounds, columnsMax)
 }
 
-/** Evenly chosen ones, the first among them. */
+/** An even selection that includes the first. */
 function thinned<T>(all: readonly T[], most: number): readonly T[] {
   const every = Math.ceil(all.length / most)
   return every <= 1 ? all : all.filter((_, i) => i % every === 0)
 }
 
 /**
- * The owner of each range; empty when there was no chunk. A key that is refined has longer bounds
- * than before, the first one too.
+ * Owner of each range; empty where there was no chunk. Refining a key makes bounds longer,
+ * including the first.
  */
 function ownersOf(bounds: readonly string[], chunks: readonly ChunkSample[]): string[] {
   let at = -1

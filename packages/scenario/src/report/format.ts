@@ -1,4 +1,4 @@
-/** Numbers as people read them. */
+/** Formats numbers for people. */
 
 const units = ['B', 'KB', 'MB', 'GB', 'TB'] as const
 
@@ -12,7 +12,7 @@ export function bytesText(bytes: number): string {
   return `${unit === 0 ? Math.round(value) : Number(value.toPrecision(3))} ${units[unit]!}`
 }
 
-/** A unit in which these sizes are small numbers, so that the ticks of a plot can be round. */
+/** The largest unit that keeps these sizes above one, so that ticks are round numbers. */
 export function unitOf(largest: number): { readonly bytes: number; readonly name: string } {
   let [bytes, unit] = [1, 0]
   while (largest / bytes >= 1024 && unit < units.length - 1) {
@@ -37,7 +37,7 @@ export function timeText(ms: number): string {
   return `${seconds}s`
 }
 
-/** `01:02:03`, with days before it when there are any: an instant of the scenario. */
+/** An instant of the scenario: `01:02:03`, preceded by days if any. */
 export function clockText(ms: number): string {
   const seconds = Math.floor(ms / 1000)
   const two = (value: number): string => String(value).padStart(2, '0')
@@ -46,7 +46,7 @@ export function clockText(ms: number): string {
 }
 
 export const whole = (value: number): string => Math.round(value).toLocaleString('en')
-/** At most three digits that count: for ticks. */
+/** At most three significant digits, for ticks. */
 export const short = (value: number): string => Number(value.toPrecision(3)).toLocaleString('en')
 export const percent = (share: number): string => `${(share * 100).toFixed(1)}%`
 export const ratio = (value: number): string => value.toFixed(2)

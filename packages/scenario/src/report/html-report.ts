@@ -1,4 +1,4 @@
-/** A report as one page that needs no network: all that it loads stands in it. */
+/** The report as one self-contained page without network access. */
 import { escape, lineChart, style, type ChartOptions, type Series } from '@shardlab/load'
 import type { ScenarioFile } from '../file/parse.js'
 import type { Decision, Sample, ShardSample, VariantRun } from '../types.js'
@@ -14,10 +14,10 @@ import { wordList } from './words.js'
 /** With more shards each plot shows the largest, the smallest and the mean. */
 const linesMax = 16
 const decisionsMax = 500
-/** Longer tables are folded. */
+/** Longer tables are collapsed. */
 const openMax = 40
 const marksMax = 40
-/** Points of a plot of rates. */
+/** Points in plots of rates. */
 const ratesMax = 50
 
 const ownStyle = `.fails{color:var(--bad);margin:14px 0}.fails li{color:var(--bad)}.compare td{text-align:left}.compare th{white-space:normal;min-width:110px;max-width:240px;vertical-align:bottom}.compare td:first-child{white-space:normal;min-width:130px}h2,th,.legend span{overflow-wrap:anywhere}.compare td:first-child{color:var(--soft)}.compare td.part{padding-left:24px}.about{max-width:75ch}.words td.left{white-space:nowrap;vertical-align:top}.compare pre{margin:0}td.why{white-space:normal;overflow-wrap:anywhere;text-align:left}td.left{text-align:left}details{margin:14px 0}summary{cursor:pointer;color:var(--soft)}@media(max-width:700px){figure{overflow-x:auto}svg{min-width:640px}}`
@@ -54,7 +54,7 @@ function failures(file: ScenarioFile, runs: readonly VariantRun[]): string {
     : `<ul class="fails">${sentences.map((sentence) => `<li>${escape(sentence)}</li>`).join('')}</ul>`
 }
 
-/** What the file wants to be true; which of them are not stands above. */
+/** The expectations of the file. Failed ones are listed above. */
 function expectations({ variants }: ScenarioFile): string {
   const expected = variants.filter(({ expect }) => expect.length > 0)
   if (expected.length === 0) return ''
@@ -150,10 +150,10 @@ function variant({ result, samples, decisions }: VariantRun, isOneOfMany: boolea
   ].join('')
 }
 
-/** What the timeline did: a line each, and how long a fault lasted. */
+/** Events of the timeline: a line each; faults that last are bands. */
 function marksOf(decisions: readonly Decision[]): NonNullable<ChartOptions['marks']> {
   const marks: { x: number; until?: number; text: string }[] = []
-  /** Faults that last: their marks, by text. */
+  /** Marks of lasting faults, by text. */
   const lasting = new Map<string, (typeof marks)[number][]>()
   for (const { kind, atMs, text } of decisions) {
     const [, ended] = (kind === 'fault' && /^over: (.*)$/s.exec(text)) || []
@@ -168,18 +168,18 @@ function marksOf(decisions: readonly Decision[]): NonNullable<ChartOptions['mark
   return marks.slice(0, marksMax)
 }
 
-/** What fits beside a line: of a command its name. */
+/** Short text for a mark: the name of a command. */
 function markText(step: string): string {
   const text = /^command \{"(\w+)":[^;]*?\}( failed: .*)?$/.exec(step)?.slice(1).join('') ?? step
   return text.length > 40 ? `${text.slice(0, 39)}…` : text
 }
 
-/** In the order of their names: all there have ever been. */
+/** All shards that ever existed, ordered by name. */
 function shardsOf(samples: readonly Sample[]): string[] {
   return [...new Set(samples.flatMap((sample) => Object.keys(sample.shards)))].sort()
 }
 
-/** Counts as rates; neighbouring samples together, or chance is all that can be seen. */
+/** Counts as rates. Neighbouring samples are combined, because single ones are mostly noise. */
 function ratesOf(samples: readonly Sample[]): Sample[] {
   const every = Math.max(1, Math.floor(samples.length / ratesMax))
   const rates: Sample[] = []

@@ -1,19 +1,19 @@
-/** Results as text, the variants side by side. */
+/** Results as text, variants side by side. */
 import { table } from '@shardlab/load'
 import type { ScenarioFile } from '../file/parse.js'
 import type { ImbalanceOverTime, ShardSample, VariantResult, VariantRun } from '../types.js'
 import { bytesText, clockText, percent, ratio, timeText, whole } from './format.js'
 
-/** Of more shards only those at both ends are listed. */
+/** With more shards only both extremes are listed. */
 const listedMax = 24
 
-/** A row of the comparison: its name and what it shows of a variant. */
+/** A row of the comparison: its name and its value for a variant. */
 export type ResultRow = readonly [name: string, of: (result: VariantResult) => string]
 
 const over = ({ first, worst, last }: ImbalanceOverTime): string =>
   [first, worst, last].map(({ maxToMean }) => ratio(maxToMean)).join(' / ')
 
-/** What there is none of. */
+/** Placeholder for missing values. */
 const nothing = '–'
 
 const resultRows: readonly ResultRow[] = [
@@ -80,13 +80,13 @@ function errorsText(errors: Readonly<Record<string, number>>): string {
   return named.length === 0 ? nothing : named.join(', ')
 }
 
-/** Codes of our own have words. */
+/** Names for the report's own error codes. */
 function errorName(code: string): string {
   if (code === '0') return 'router away'
   return code === '-1' ? 'not sent' : `code ${code}:`
 }
 
-/** The rows in which at least one variant has something. */
+/** Rows in which at least one variant has a value. */
 export function shownRows(results: readonly VariantResult[]): readonly ResultRow[] {
   return resultRows.filter(([, of]) => results.some((result) => of(result) !== nothing))
 }
@@ -110,7 +110,7 @@ export function textReport(file: ScenarioFile, runs: readonly VariantRun[]): str
   return parts.join('')
 }
 
-/** What was stopped before its end, a sentence each. */
+/** One sentence per variant that was stopped early. */
 export function interruptions({ variants }: ScenarioFile, runs: readonly VariantRun[]): string[] {
   const stopped = runs.filter(({ interrupted }) => interrupted === true)
   return [
@@ -141,13 +141,13 @@ function shardsText({ result: { name, shards }, interrupted }: VariantRun, isOne
   return `${title}${lines.join('\n')}\n`
 }
 
-/** Those with the most bytes, then those with the least. */
+/** The shards with the most bytes, then those with the fewest. */
 function extremes(shards: readonly (readonly [string, ShardSample])[]): readonly (readonly [string, ShardSample])[] {
   const sorted = shards.toSorted(([, a], [, b]) => b.bytes - a.bytes)
   return [...sorted.slice(0, listedMax / 2), ...sorted.slice(-listedMax / 2)]
 }
 
-/** What was decided and why, a line each. */
+/** All decisions with their reasons, one per line. */
 export function decisionsText(runs: readonly VariantRun[]): string {
   return runs
     .map(({ result, decisions }) => {

@@ -1,17 +1,15 @@
 /**
- * A colour for each shard: CSS classes. The first eight are those of all plots, further ones go
- * round the colour circle.
+ * One colour class per shard. The first eight are shared by all plots, further ones go around the
+ * colour circle.
  */
 const named = 8
 
-/** Degrees: neighbours lie far apart, and none comes again. */
+/** Degrees: neighbours are far apart, and no colour repeats. */
 const goldenAngle = 137.508
 
 export const toneOf = (index: number): string => `s${index}`
 
-/**
- * Rules for the classes that the common style does not have. @param count how many shards there are
- */
+/** CSS rules for classes beyond the common style. @param count number of shards */
 export function tonesStyle(count: number): string {
   return Array.from({ length: Math.max(0, count - named) }, (_, i) => {
     const n = named + i

@@ -1,4 +1,4 @@
-/** What the words of a report mean, for who meets them there for the first time. */
+/** Explains the terms of a report. */
 import { escape } from '@shardlab/load'
 
 const words: readonly (readonly [word: string, meaning: string])[] = [

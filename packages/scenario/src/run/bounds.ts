@@ -1,10 +1,10 @@
 /**
- * Values of scenario files that YAML has no words for: `{ $minKey: 1 }`, `{ $maxKey: 1 }`,
- * `{ $date: … }`, as Extended JSON.
+ * Extended JSON in scenario files, for values that YAML lacks: `{ $minKey: 1 }`, `{ $maxKey: 1 }`,
+ * `{ $date: … }`.
  */
 import { EJSON, type Document } from '@shardlab/bson'
 
 export function boundOf(document: Readonly<Record<string, unknown>>): Document {
-  // Not relaxed, or { $numberLong: "1" } would become an int.
+  // Relaxed parsing would turn { $numberLong: "1" } into an int.
   return EJSON.deserialize(document, { relaxed: false }) as Document
 }

@@ -1,4 +1,4 @@
-/** Who owns the chunks of a collection as the catalog has it, asked for past the network. */
+/** Owners of a collection's chunks according to the catalog, read past the network. */
 import { configAddress } from '@shardlab/actor'
 import { findField, toExtendedJson } from '@shardlab/bson'
 import type { SimulatedCluster } from '@shardlab/cluster'
@@ -11,7 +11,7 @@ import {
 } from '@shardlab/sharding'
 import type { ChunkSample } from '../types.js'
 
-/** Of more chunks only so many places are sampled. */
+/** With more chunks, owners are sampled at this many positions. */
 const placesMax = 1000
 
 export class CatalogView {
@@ -19,13 +19,13 @@ export class CatalogView {
   readonly #ns: string
   readonly #placements: SharedPlacements
   #placement: CollectionPlacement | null = null
-  /** A chunk that is marked as jumbo gets no new version. */
+  /** Jumbo marks give a chunk no new version. */
   #isMarked = false
-  /** Lower bounds of the chunks that are marked. */
+  /** Lower bounds of marked chunks. */
   #jumbo = new Set<string>()
-  /** Lower bounds as they are shown: of all chunks, or of the sampled ones. */
+  /** Displayed lower bounds, of all chunks or of the sampled ones. */
   #texts = new Map<string, string>()
-  /** Places in the key space at which owners are sampled; null: at every chunk. */
+  /** Sampled positions in the key space; null: every chunk. */
   #places: readonly string[] | null = null
 
   constructor(cluster: SimulatedCluster, ns: string) {
@@ -38,8 +38,8 @@ export class CatalogView {
   }
 
   /**
-   * The same object as long as nothing has changed. Null: the collection is not sharded. While the
-   * config server is down, as it was last.
+   * The same object while nothing has changed; null: unsharded. The last known state while the
+   * config server is down.
    */
   async placement(): Promise<CollectionPlacement | null> {
     const config = this.#cluster.members().find(({ address }) => address === configAddress)
@@ -60,7 +60,7 @@ export class CatalogView {
     return this.#jumbo.size
   }
 
-  /** Who owns what, for a sample, as it was when {@link placement} was asked for. */
+  /** Owners for a sample, as of the last {@link placement}. */
   owners(): readonly ChunkSample[] {
     const table = this.#placement?.table
     if (table === undefined) return []
@@ -69,7 +69,7 @@ export class CatalogView {
     return [...table.chunks()].map(({ min, shard }) => ({ min, minText: this.#texts.get(min)!, shard }))
   }
 
-  /** Of many chunks, what a member has asked for already; null: everything has to be asked for. */
+  /** With many chunks, a placement that a member has read already; null: read everything. */
   #firstPlacement(): CollectionPlacement | null {
     return this.#placements.left(this.#ns).length === 0 ? null : this.#placements.before(this.#ns, null)
   }
@@ -97,8 +97,8 @@ export class CatalogView {
     const places = table.evenlySpread(placesMax)
     const texts = new Map<string, string>()
     const wanted = new Set(places)
-    // In the order of their versions, which is that of keys as long as nothing has happened to
-    // them: the first look finds all of them.
+    // In the order of versions, which is key order until chunks change: so the first pass finds all
+    // of them.
     const look = (document: Uint8Array) => {
       const { min } = parseChunk(document)
       const from = shardKey.keyStringOfBound(min)!

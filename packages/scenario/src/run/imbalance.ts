@@ -1,7 +1,7 @@
-/** How unequal shards are, over time. */
+/** Imbalance of shards over time. */
 import type { Imbalance, ImbalanceOverTime, Sample, ShardSample } from '../types.js'
 
-/** With fewer operations a shard, what one of them gets more than another is chance. */
+/** With fewer operations per shard, differences are noise. */
 const operationsPerShard = 10
 
 export function imbalanceOf(values: readonly number[]): Imbalance {
@@ -11,7 +11,7 @@ export function imbalanceOf(values: readonly number[]): Imbalance {
   return { maxToMean: rounded(Math.max(...values) / mean), deviation: rounded(Math.sqrt(variance)) }
 }
 
-/** Of those shards that are to stay. */
+/** Over the shards that are not draining. */
 export function imbalanceAt({ shards }: Sample, of: (shard: ShardSample) => number): Imbalance {
   return imbalanceOf(
     Object.values(shards)
@@ -25,8 +25,8 @@ export function imbalanceOver(samples: readonly Sample[], of: (shard: ShardSampl
 }
 
 /**
- * Of operations: neighbouring samples are taken together until there are enough to tell. Null:
- * there never are.
+ * Imbalance of operations: neighbouring samples are combined until there are enough. Null: there
+ * never are.
  */
 export function operationImbalance(samples: readonly Sample[]): ImbalanceOverTime | null {
   const found: Imbalance[] = []
@@ -47,5 +47,5 @@ function overTime(all: readonly Imbalance[]): ImbalanceOverTime {
   return { first: all[0]!, worst, last: all.at(-1)! }
 }
 
-/** So that results can be read and compared. */
+/** Rounds for readable and comparable results. */
 export const rounded = (value: number): number => Number(value.toPrecision(6))

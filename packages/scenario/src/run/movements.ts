@@ -1,4 +1,4 @@
-/** What moved, was split and merged, and why. */
+/** Collects moves, splits and merges with their reasons. */
 import type { BalancerRoundEvent, ClusterEvent, MigrationEvent } from '@shardlab/cluster'
 import type { Decision, VariantResult } from '../types.js'
 import { bytesText } from '../report/format.js'
@@ -6,11 +6,11 @@ import { rounded } from './imbalance.js'
 
 type Reason = keyof VariantResult['migrations']['byReason']
 
-/** Of one collection. */
+/** Moves of one collection. */
 interface Moves {
-  /** Where the chunk that begins there has been, in order. */
+  /** By lower bound of a chunk: the shards it has been on, in order. */
   readonly places: Map<string, readonly string[]>
-  /** Bytes that more left a shard than came, by shard. */
+  /** By shard: bytes that left it minus bytes that arrived. */
   readonly net: Map<string, number>
 }
 
@@ -27,9 +27,9 @@ export class Movements {
   }
   /** By collection. */
   readonly #moves = new Map<string, Moves>()
-  /** Migrations in their critical section, by id: since when. */
+  /** Migrations in their critical section, by id, with its start. */
   readonly #entered = new Map<string, number>()
-  /** Of those that are over. */
+  /** Longest completed critical section. */
   #longestMs = 0
   #totalMs = 0
   #total = 0
@@ -86,7 +86,7 @@ export class Movements {
 
   migrations(): VariantResult['migrations'] {
     const byBalancer = Object.values(this.#byReason).reduce((sum, count) => sum + count, 0)
-    // A round that has not ended has not told its reasons yet.
+    // A round in progress has not reported its reasons yet.
     const byReason = { ...this.#byReason, other: Math.max(0, this.#total - byBalancer) }
     return { total: this.#total, byReason, aborted: this.#aborted, repeated: this.#repeated, returned: this.#returned }
   }
@@ -101,7 +101,7 @@ export class Movements {
     return least
   }
 
-  /** Null: the last round still wanted something. */
+  /** Null: the last round still moved something. */
   get convergedAtMs(): number | null {
     if (this.#lastRound === null || this.#lastRound.migrations.length + this.#lastRound.splits.length > 0) return null
     return this.#lastMoveMs
@@ -171,15 +171,15 @@ export class Movements {
         inUnits(because),
         '; ',
       ]
-      // Joined it is one string; added it would keep all its parts, of many thousands.
+      // A joined string is flat; concatenation would keep thousands of parts alive.
       note('migration', [...parts, became(outcome, error)].join(''))
     }
   }
 }
 
 /**
- * What the server says of a chunk that is too large says its size in its own way; the split, or the
- * mark, follows with a line of its own.
+ * The server words the size of a too large chunk in its own way; the split or mark gets a line of
+ * its own.
  */
 function became(outcome: BalancerRoundEvent['migrations'][number]['outcome'], error: string | null): string {
   if (outcome === 'split') return 'too large to move: split instead'
@@ -187,7 +187,7 @@ function became(outcome: BalancerRoundEvent['migrations'][number]['outcome'], er
   return `${outcome === 'not-begun' ? 'not begun' : outcome}${failed(error)}`
 }
 
-/** The reasons of the server's policy by data size, in which sizes are bytes. */
+/** Rewrites bytes in the reasons of the data-size policy as readable sizes. */
 function inUnits(because: string): string {
   if (!because.includes(' bytes')) return because
   const sizes =

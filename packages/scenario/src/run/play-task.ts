@@ -1,4 +1,4 @@
-/** A variant as a task for a worker thread, which takes and gives plain data only. */
+/** A variant as a task for a worker thread: plain data in and out. */
 import type { MessagePort } from 'node:worker_threads'
 import { OptionError } from '@shardlab/cluster'
 import type { Scenario } from '../file/parse.js'
@@ -8,13 +8,13 @@ import { runVariant } from './run-variant.js'
 
 export interface VariantTask {
   readonly scenario: Scenario
-  /** Hears the progress: numbers from 0 to 1. */
+  /** Receives the progress from 0 to 1. */
   readonly port: MessagePort
-  /** Not zero: it is to end before its time. */
+  /** Non-zero: stop early. */
   readonly stopped: Int32Array
 }
 
-/** A class does not survive the way between threads. */
+/** Errors as plain data: classes do not survive the transfer between threads. */
 export type TaskOutcome =
   | { readonly run: VariantRun | null }
   | { readonly wrong: 'OptionError' | 'ScenarioError'; readonly message: string }
@@ -34,8 +34,8 @@ export async function playTask({ scenario, port, stopped }: VariantTask): Promis
 }
 
 /**
- * @returns null: it was stopped before its beginning
- * @throws OptionError, ScenarioError as the task did
+ * @returns null: stopped before its start
+ * @throws OptionError, ScenarioError of the task
  */
 export function runOf(outcome: TaskOutcome): VariantRun | null {
   if ('run' in outcome) return outcome.run

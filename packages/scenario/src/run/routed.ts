@@ -1,4 +1,4 @@
-/** Where routers sent operations. */
+/** Counts where routers sent operations. */
 import type { ClusterEvent } from '@shardlab/cluster'
 
 export class Routed {
@@ -11,13 +11,11 @@ export class Routed {
     this.#namespaces = new Set(namespaces)
   }
 
-  /** So many were sent in this way. */
   count(kind: keyof Routed['kinds'], operations: number): void {
     this.total += operations
     this.kinds[kind] += operations
   }
 
-  /** So many asked a shard. */
   ask(shard: string, operations: number): void {
     this.perShard.set(shard, (this.perShard.get(shard) ?? 0) + operations)
   }

@@ -1,6 +1,4 @@
-/**
- * All variants of a scenario: several at a time on worker threads, as each is a world of its own.
- */
+/** Plays the variants of a scenario in parallel on worker threads. */
 import { availableParallelism } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 import { MessageChannel } from 'node:worker_threads'
@@ -12,35 +10,33 @@ import { runOf, type TaskOutcome, type VariantTask } from './play-task.js'
 import { runVariant } from './run-variant.js'
 
 /**
- * From so many shards on, so much happens at a time that most of it would outlive a young
- * generation of the usual size.
+ * With this many shards, so much is in progress at a time that most objects would outlive a young
+ * generation of default size.
  */
 const largeFromShards = 100
 /** In MiB. */
 const largeSemiSpace = 128
-/** Of the engine, and what they are otherwise. */
+/** Engine flags for large worlds, and their defaults. */
 const largeFlags = [
-  // What a large world is made of stays, and the engine concludes that what the same functions make
-  // afterwards does so too: it would put each migration's garbage among the old objects.
+  // The long-lived objects of a large world lead the engine to allocate later garbage of the same
+  // functions among old objects.
   ['--no-allocation-site-pretenuring', '--allocation-site-pretenuring'],
   // A young generation that grows to its size is copied at each step.
   [`--min-semi-space-size=${largeSemiSpace}`, '--min-semi-space-size=0'],
-  // Hundreds of members do one step in a row: code that is short stays in the processor's cache
-  // from one to the next.
+  // Hundreds of members run the same step in a row: compact code stays in the processor's cache.
   ['--max-inlined-bytecode-size-cumulative=400', '--max-inlined-bytecode-size-cumulative=920'],
 ] as const
 
 export interface RunScenarioOptions {
-  /** Aborted: what runs ends at its next look at the cluster. */
+  /** When aborted, running variants end at their next look at the cluster. */
   readonly stop?: AbortSignal
 }
 
 /**
  * Plays every variant.
- * @returns a run for each, in the order of the file; of those that were stopped before their
- *   beginning none
- * @throws OptionError for a file of key values that cannot be read
- * @throws ScenarioError when the cluster cannot be set up as a scenario says
+ * @returns a run per variant in the order of the file; none for those stopped before their start
+ * @throws OptionError for an unreadable file of key values
+ * @throws ScenarioError when a cluster cannot be set up as the scenario says
  */
 export async function runScenario(
   file: ScenarioFile,
@@ -56,10 +52,10 @@ export async function runScenario(
   }
   const threads = Math.min(variants.length, availableParallelism())
   const isLarge = variants.some(({ cluster }) => cluster.shards >= largeFromShards)
-  // A thread would load all of it once more.
+  // A thread would load all modules again.
   if (threads === 1 && !isLarge) return playHere(variants, note, () => stop?.aborted === true)
   if (isLarge) for (const [large] of largeFlags) setFlagsFromString(large)
-  // Loaders of the caller, such as a test runner's, would be loaded by each thread again.
+  // Loaders of the caller, such as a test runner's, would run in each thread.
   const filename = new URL('./variant.worker.js', import.meta.url).href
   const resourceLimits = isLarge ? { maxYoungGenerationSizeMb: 3 * largeSemiSpace } : {}
   const stopped = new Int32Array(new SharedArrayBuffer(4))
@@ -72,7 +68,7 @@ export async function runScenario(
   } finally {
     stop?.removeEventListener('abort', onStop)
     await pool.destroy()
-    // Code that was compiled before would be refused as long as a flag is another one.
+    // Compiled code is rejected while flags differ.
     if (isLarge) for (const [, usual] of largeFlags) setFlagsFromString(usual)
   }
 }

@@ -1,4 +1,4 @@
-/** One run of a scenario. */
+/** Runs one variant of a scenario. */
 import type { ClusterEvent } from '@shardlab/cluster'
 import { failedExpectations } from '../file/expectation.js'
 import type { Scenario } from '../file/parse.js'
@@ -15,9 +15,9 @@ import type { Load } from './load.js'
 import { Workload } from './workload.js'
 import { isMeasured, ScenarioWorld } from './world.js'
 
-/** How many samples there are unless the scenario says otherwise. */
+/** Default number of samples. */
 const samplesByDefault = 200
-/** Loading is that share of the progress. */
+/** Share of the progress that loading takes. */
 const loadingShare = 0.2
 
 const watched: readonly ClusterEvent['type'][] = [
@@ -33,19 +33,19 @@ const watched: readonly ClusterEvent['type'][] = [
 ]
 
 export interface RunLimits {
-  /** How long a policy of the scenario's author may take to answer, and to be loaded. */
+  /** Time limits of a user's policy. */
   readonly policy?: PolicyLimits
-  /** Is it to end before its time? Asked at every look at the cluster. */
+  /** Whether to stop early; checked at every look at the cluster. */
   readonly isStopped?: () => boolean
 }
 
 /**
- * Plays a scenario to its end.
- * @throws OptionError when its policy, or a file of key values, cannot be read
- * @throws ScenarioError when its cluster cannot be set up as it says, or its policy answers what
- *   cannot be done
- * @throws InterruptedSimulation when it was stopped before its beginning
- * @throws SimulationFailedError with the seed, when a member of the cluster is broken
+ * Plays a scenario.
+ * @throws OptionError when its policy or a file of key values cannot be read
+ * @throws ScenarioError when its cluster cannot be set up as it says, or its policy decides
+ *   something impossible
+ * @throws InterruptedSimulation when stopped before its start
+ * @throws SimulationFailedError with the seed, when a member of the cluster fails an assertion
  */
 export async function runVariant(
   scenario: Scenario,
@@ -53,7 +53,7 @@ export async function runVariant(
   { policy: policyLimits, isStopped = () => false }: RunLimits = {},
 ): Promise<VariantRun> {
   const realMs = performance.now()
-  // Before the simulation, which a wait for a disk would make depend on it.
+  // Load before the simulation: waiting for a disk would make it nondeterministic.
   const policy = scenario.policy === undefined ? null : await OwnPolicy.load(scenario.policy, policyLimits)
   const onLoaded = (share: number): void => {
     if (isStopped()) throw new InterruptedSimulation()

@@ -1,4 +1,6 @@
-/** Looks at the cluster once a tick, past the network: what is measured is not changed by it. */
+/**
+ * Reads the state of the cluster once per tick, past the network, so that sampling changes nothing.
+ */
 import { configAddress } from '@shardlab/actor'
 import { findField } from '@shardlab/bson'
 import type { ChunkSample, Sample, ShardSample } from '../types.js'
@@ -60,7 +62,7 @@ export class Sampler {
     return sample
   }
 
-  /** A config server that is down is as it was. */
+  /** While the config server is down, the last known state holds. */
   async #readCatalog(): Promise<void> {
     const { cluster, catalog } = this.#world
     if (!this.#up().has(configAddress)) return

@@ -1,4 +1,4 @@
-/** What a scenario does to its cluster, and when. */
+/** Executes the timeline of a scenario. */
 import { decode, EJSON, encode, type Document } from '@shardlab/bson'
 import { OptionError } from '@shardlab/cluster'
 import { isPassing } from '../client/retry-rules.js'
@@ -10,7 +10,7 @@ import { asError, ScenarioError } from './failure.js'
 import type { Load } from './load.js'
 import type { ScenarioWorld } from './world.js'
 
-/** How often an administrator looks whether a shard is empty. */
+/** Interval at which an administrator would check whether a shard is empty. */
 const drainingLookMs = 10_000
 
 export class Timeline {
@@ -20,7 +20,7 @@ export class Timeline {
   readonly failedSteps: FailedStep[] = []
   readonly decisions: Decision[] = []
   readonly #open = new Map<TimelineEntry, string>()
-  /** Shards that are to leave, or have left. */
+  /** Shards that are being or have been removed. */
   readonly #leaving = new Set<string>()
   #failure: Error | null = null
   #ended = false
@@ -35,7 +35,7 @@ export class Timeline {
     for (const entry of this.#world.scenario.timeline) this.#world.cluster.alarm(entry.at, () => this.#play(entry))
   }
 
-  /** What has not been done by now has failed. */
+  /** Steps that have not completed by now have failed. */
   end(): void {
     this.#ended = true
     for (const [entry, step] of this.#open)
@@ -43,7 +43,7 @@ export class Timeline {
     this.check()
   }
 
-  /** @throws what went wrong in this program, not in the cluster */
+  /** @throws errors of this program, not of the cluster */
   check(): void {
     if (this.#failure !== null) throw this.#failure
   }
@@ -113,8 +113,8 @@ export class Timeline {
   }
 
   /**
-   * As an administrator does: again and again until it is gone; databases that it is the primary of
-   * move when it has no chunks any more.
+   * Repeats removeShard as an administrator would, and moves the databases once the shard has no
+   * chunks.
    */
   async #removeShard(shard: string): Promise<void> {
     this.#leaving.add(shard)
@@ -194,10 +194,10 @@ class FailedCommand extends ScenarioError {
   }
 }
 
-/** Somebody is not there at the moment; 133: nobody who could be asked. */
+/** A member is down for the moment; 133: no suitable member. */
 const goesBy = (code: number): boolean => isPassing(code) || code === 133
 
-/** Of the command, or of the first write that failed in it. */
+/** The error of the command, or of its first failed write. */
 function errorOf(reply: Document): Document | undefined {
   return (reply['writeErrors'] as Document[] | undefined)?.[0] ?? (reply['ok'] === 1 ? undefined : reply)
 }
@@ -208,7 +208,7 @@ function valueAt(reply: Document, path: string): unknown {
     .reduce<unknown>((value, name) => (value as Record<string, unknown> | null | undefined)?.[name], reply)
 }
 
-/** One text for equal values, whatever type a number has. */
+/** The same text for equal values of any numeric type. */
 function valueText(value: unknown): string {
   return value === undefined ? 'missing' : EJSON.stringify(value, { relaxed: true })
 }

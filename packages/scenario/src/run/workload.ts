@@ -1,6 +1,6 @@
 /**
- * Operations at a rate, whatever becomes of those before: what they ask for and what becomes of
- * them.
+ * Sends operations at a rate, independent of the outcome of earlier ones, and records their
+ * outcome.
  */
 import { asError } from './failure.js'
 import type { Random } from '@shardlab/actor'
@@ -13,11 +13,11 @@ import { createClient, errorsOf, type Client, type Outcome } from '../client/ind
 import { rateAt, type Load } from './load.js'
 import { splitNamespace, type ScenarioWorld } from './world.js'
 
-/** While nothing is to be sent the rate is looked at again after that time: it may have changed. */
+/** While the rate is zero it is read again at this interval. */
 const lookMs = 1000
-/** More operations are not in flight; what would have been sent then fails. */
+/** Limit of operations in flight. Further ones fail. */
 const inFlightMax = 20_000
-/** An error code of our own: {@link inFlightMax}. */
+/** Own error code for operations beyond {@link inFlightMax}. */
 const notSentCode = -1
 
 interface Stream {
@@ -26,7 +26,7 @@ interface Stream {
   readonly maker: DocumentMaker
   readonly random: Random
   readonly firstField: string
-  /** Further fields of the shard key are not known by who asks by the first one. */
+  /** Whether the key has further fields, which queries on the first one do not know. */
   readonly isCompound: boolean
   readonly weights: readonly (readonly [OperationName, number])[]
   rate: WorkloadSource['rate']
@@ -34,7 +34,7 @@ interface Stream {
 
 export class Workload implements Load {
   readonly #world: ScenarioWorld
-  /** Stands for many: it has as many connections as it has operations. */
+  /** One client stands for many: it has a connection per operation in flight. */
   readonly #client: Client
   readonly #streams: readonly Stream[]
   readonly #beginMs: number
@@ -72,13 +72,13 @@ export class Workload implements Load {
     for (const stream of this.#streams) this.#world.cluster.alarm(stream.source.from, () => this.#next(stream))
   }
 
-  /** Nothing more is sent. @throws what went wrong in this program */
+  /** Sends nothing more. @throws errors of this program */
   end(): void {
     this.#ended = true
     this.check()
   }
 
-  /** @throws what went wrong in this program, not in the cluster */
+  /** @throws errors of this program, not of the cluster */
   check(): void {
     if (this.#failure !== null) throw this.#failure
   }
@@ -96,8 +96,8 @@ export class Workload implements Load {
   }
 
   /**
-   * Arrivals know nothing of each other: the gaps between them are exponential, and one that is cut
-   * short says nothing of the next.
+   * Arrivals are independent: the gaps are exponential, and cutting one short says nothing about
+   * the next.
    */
   #next(stream: Stream): void {
     const atMs = this.#world.cluster.now() - this.#beginMs
@@ -179,7 +179,7 @@ interface Failure {
   readonly message: string
 }
 
-/** An error code of our own: the router itself could not be reached, or went away. */
+/** Own error code: the router was unreachable or went away. */
 const noAnswerCode = 0
 
 function failureOf(outcome: Outcome): Failure | null {

@@ -1,4 +1,4 @@
-/** The cluster of a scenario in mode `documents`: built, filled, ready to begin. */
+/** The cluster of a scenario in mode `documents`: created, filled and ready to start. */
 import { createRandom, type Random } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster, type SimulatedClusterOptions } from '@shardlab/cluster'
@@ -22,7 +22,7 @@ export class ScenarioWorld {
   readonly cluster: SimulatedCluster
   readonly random: Random
   readonly makers: ReadonlyMap<string, DocumentMaker>
-  /** Those without documents: all of a scenario, or none. */
+  /** Collections without documents: all of a scenario, or none. */
   readonly measured: ReadonlyMap<string, MeasuredCollection>
   readonly catalog: ReadonlyMap<string, CatalogView>
 
@@ -52,8 +52,8 @@ export class ScenarioWorld {
   }
 
   /**
-   * With all data, on the shards where the empty collections had their chunks; the balancer has not
-   * moved anything yet.
+   * Creates it with all data on the shards of the initial chunks; the balancer has moved nothing
+   * yet.
    */
   static async create(
     scenario: Scenario,
@@ -78,7 +78,7 @@ export class ScenarioWorld {
       ...own,
     })
     const world = new ScenarioWorld(scenario, cluster)
-    // Chunks that grow are split already, where the version does that; nothing moves.
+    // In versions with auto-split, growing chunks are split already, and nothing moves.
     await world.#balancer({ mode: 'autoSplitOnly' })
     await world.#configure()
     for (const collection of scenario.collections) await world.#shard(collection)
@@ -96,14 +96,14 @@ export class ScenarioWorld {
     return world
   }
 
-  /** An administrator's command. @throws ScenarioError with the server's words */
+  /** Runs an administrator's command. @throws ScenarioError with the server's text */
   async admin(command: Document, db = 'admin'): Promise<Document> {
     const reply = await this.tell(command, db)
     if (reply['ok'] !== 1) throw new ScenarioError(`${Object.keys(command)[0]} failed: ${String(reply['errmsg'])}.`)
     return reply
   }
 
-  /** Whatever the answer is. */
+  /** Runs a command without checking its reply. */
   async tell(command: Document, db = 'admin'): Promise<Document> {
     return decode(await this.cluster.command(encode({ ...command, $db: db })))
   }
@@ -133,7 +133,7 @@ export class ScenarioWorld {
     const [db, name] = splitNamespace(ns)
     const { shards } = this.cluster
     const enabled = await this.tell({ enableSharding: db, primaryShard: primary ?? shards[0]! })
-    // Another collection of the same database may have come first.
+    // Another collection may have created the database first.
     if (enabled['ok'] !== 1 && primary !== undefined)
       throw new ScenarioError(`enableSharding failed: ${String(enabled['errmsg'])}.`)
     if (sharded)
@@ -171,7 +171,7 @@ export class ScenarioWorld {
     }
   }
 
-  /** As an administrator who knows config.settings: not every version has commands for it. */
+  /** Writes config.settings directly: not every version has commands for it. */
   #balancer(settings: Document): Promise<Document> {
     return this.admin(
       { update: 'settings', updates: [{ q: { _id: 'balancer' }, u: { $set: settings }, upsert: true }] },
@@ -179,7 +179,10 @@ export class ScenarioWorld {
     )
   }
 
-  /** So that times in the report can be read; at midnight (UTC) when a time of day matters. */
+  /**
+   * Starts at a round time so that reports are readable: at midnight (UTC) if a time of day
+   * matters.
+   */
   async #toRoundTime(): Promise<void> {
     const isByDay = this.scenario.timeline.some((entry) => entry.do === 'balancerWindow')
     const unit = isByDay ? dayMs : minuteMs
@@ -189,14 +192,14 @@ export class ScenarioWorld {
   }
 }
 
-/** Has the scenario sizes instead of documents? */
+/** Whether the scenario runs in mode `metadata`. */
 export function isMeasured({ collections }: Scenario): boolean {
   return collections.some(({ mode }) => mode === 'metadata')
 }
 
 /**
- * Nothing that is measured in hours depends on the jitter of a link. Without it migrations that
- * begin together stay together, and the simulation is faster.
+ * Jitter does not matter over hours. Without it migrations that start together stay in step, which
+ * makes the simulation faster.
  */
 const steadyLatency = { minMicros: 500, maxMicros: 500 }
 

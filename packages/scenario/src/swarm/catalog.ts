@@ -1,8 +1,8 @@
 import type { Document } from '@shardlab/bson'
 
 /**
- * Which documents of config.chunks are those of a collection: by its name, where the version has no
- * timestamps, or by its UUID.
+ * Filter for a collection's documents in config.chunks: by name in versions without timestamps,
+ * otherwise by UUID.
  */
 export function chunksOf(collection: Document): Document {
   return collection['timestamp'] === undefined ? { ns: collection['_id'] } : { uuid: collection['uuid'] }

@@ -1,11 +1,8 @@
-/**
- * How often the runs together reached what: a swarm that never passes a step has said nothing about
- * it.
- */
+/** Coverage of all runs together: a swarm that never passes a step says nothing about it. */
 import { coveredNames, allCounted } from './coverage-counter.js'
 import type { Counts, Coverage, SwarmRun } from './types.js'
 
-/** From so many runs on everything has to be reached so often. */
+/** With this many runs every name must be reached this often. */
 export const coverageRuns = 500
 const leastOfMany = 20
 

@@ -1,4 +1,4 @@
-/** From a seed to a run: topology, options, what clients do and what goes wrong. */
+/** Derives a run from a seed: topology, options, activities and faults. */
 import { createRandom, type Random } from '@shardlab/actor'
 import { faultVerbs, type FaultVerbName } from '@shardlab/cluster'
 import { behavioursOf, emulatedVersions, type EmulatedVersion } from '@shardlab/sharding'
@@ -6,25 +6,22 @@ import { pick } from './draw.js'
 import { activityNames, type ActivityName, type SwarmPlan } from './types.js'
 
 /**
- * Versions in which everything can be done that the swarm's clients do: they change shard keys of
- * documents and refine those of collections.
+ * Versions that support everything the swarm's clients do: changing shard keys of documents, and
+ * refining those of collections.
  */
 const capable: readonly EmulatedVersion[] = emulatedVersions.filter(
   (version) => behavioursOf(version).refineCollectionShardKeyCommand,
 )
 const older = emulatedVersions.filter((version) => !capable.includes(version))
 
-/**
- * Seeds that follow each other play under different versions; one of eight under one in which less
- * can be done.
- */
+/** Consecutive seeds use different versions; one of eight uses a version with fewer features. */
 function versionOf(seed: number): EmulatedVersion {
   return seed % 8 === 7 ? older[((seed - 7) / 8) % older.length]! : capable[seed % capable.length]!
 }
 
 const chunkSizes: readonly (number | null)[] = [null, null, 1024, 2048, 8192]
 
-/** `without`: verbs that are left out, while everything else stays as it is. */
+/** @param without verbs to leave out; everything else stays the same */
 export function planOf(seed: number, without: readonly FaultVerbName[] = []): SwarmPlan {
   const random = createRandom(seed).fork('swarm')
   const shape = random.fork('shape')
@@ -48,8 +45,8 @@ export function planOf(seed: number, without: readonly FaultVerbName[] = []): Sw
 }
 
 /**
- * Each in some of the runs: one that has all of them finds what another cannot, and the other way
- * round.
+ * Each is part of some runs: runs with all of them hide defects that smaller ones show, and vice
+ * versa.
  */
 function activitiesOf(random: Random, shards: number): ActivityName[] {
   const chances: Record<ActivityName, number> = {
@@ -64,7 +61,7 @@ function activitiesOf(random: Random, shards: number): ActivityName[] {
   return activityNames.filter((name) => random.fork(name).chance(chances[name], 100))
 }
 
-/** None in one of ten runs; else about a third of the verbs. */
+/** No faults in one of ten runs, otherwise about a third of the verbs. */
 function faultsOf(random: Random): FaultVerbName[] {
   if (random.chance(1, 10)) return []
   return faultVerbs.filter((verb) => random.fork(verb).chance(1, 3))

@@ -1,4 +1,4 @@
-/** One run from its beginning to its end: with faults, then healed. */
+/** Plays one run: first with faults, then healed. */
 import { createDeferred, type MutationName } from '@shardlab/actor'
 import type { ClusterEvent } from '@shardlab/cluster'
 import { activitiesOf } from './activities/all.js'
@@ -11,17 +11,14 @@ import type { CheckerName, SwarmPlan, SwarmRun } from './types.js'
 import { CatalogWatch, committingSteps } from './watch/catalog-watch.js'
 import { SwarmWorld } from './world.js'
 
-/**
- * Virtual time after which a run that has not ended never does: clients wait for what does not
- * come.
- */
+/** A run that has not ended after this much virtual time is stuck. */
 const longestMs = 6 * 3_600_000
 
-/** Plays a run. It never rejects for what the cluster does. */
+/** Plays a run. Never rejects for failures of the cluster. */
 export async function playSwarm(plan: SwarmPlan, mutation: MutationName | null = null): Promise<SwarmRun> {
   const world = await SwarmWorld.create(plan, mutation)
   const run = new Run(world)
-  // What nobody waits for fails without being heard.
+  // Rejections of work that is not awaited.
   const onRejection = (error: unknown): void => world.verdicts.violated('invariants', describe(error))
   process.on('unhandledRejection', onRejection)
   try {
@@ -88,7 +85,7 @@ class Run {
   async #parts(): Promise<void> {
     await this.#prepare()
     await this.#withFaults()
-    // What is wrong already gets no better.
+    // After a violation the rest is not checked.
     if (this.#world.verdicts.hasFailed) return
     await this.#healed()
   }
@@ -114,11 +111,11 @@ class Run {
   async #healed(): Promise<void> {
     const { verdicts } = this.#world
     const admin = this.#world.client('healed')
-    // Until everybody has found out who is away no more, and who was.
+    // Until all members have noticed who is available.
     await this.#world.cluster.advance(15_000)
     for (const activity of this.#activities) await activity.finish()
     await this.#balancer(admin, true)
-    // With the deletion of ranges, which would take as long as the server keeps orphans.
+    // Includes range deletions, which otherwise wait as long as the server keeps orphans.
     await this.#convergence.balance()
     await this.#convergence.wait()
     if (verdicts.hasFailed) return
@@ -127,7 +124,7 @@ class Run {
     await this.#convergence.inconsistencies()
   }
 
-  /** As an administrator who knows config.settings: not every version has commands for it. */
+  /** Writes config.settings directly: not every version has commands for it. */
   async #balancer(client: ReturnType<SwarmWorld['client']>, isOn: boolean): Promise<void> {
     const updates = [
       {
@@ -139,7 +136,7 @@ class Run {
     await client.untilDone({ update: 'settings', updates, writeConcern: { w: 'majority' }, $db: 'config' })
   }
 
-  /** What has not come to its end by then never will. */
+  /** Work that has not completed by then is stuck. */
   async #withinReason(work: Promise<void>): Promise<void> {
     const { cluster, waiting, verdicts } = this.#world
     const late = createDeferred<'late'>()
@@ -175,7 +172,7 @@ class Run {
   }
 }
 
-/** Steps that are passed all the time. */
+/** Steps that every run passes all the time. */
 const everyday = /^mongos\.|\.round\.|\.auto-split\./
 
 const watched: readonly ClusterEvent['type'][] = [
@@ -195,7 +192,7 @@ function checkerOf(error: unknown): CheckerName {
 
 const isOfACommand = (error: unknown): boolean => (error as Error).name === 'WrongAnswerError'
 
-/** With the place, as it is a defect of the members or of a checker. */
+/** With its stack, because it is a defect of a member or a checker. */
 function describe(error: unknown): string {
   const { message, stack = '', cause } = error as Error
   const frames = (cause instanceof Error ? (cause.stack ?? '') : stack)

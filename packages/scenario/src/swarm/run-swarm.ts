@@ -1,4 +1,4 @@
-/** A swarm: many runs, several at a time, and of those that fail the smallest that still do. */
+/** Plays many runs in parallel, and shrinks the failed ones. */
 import { availableParallelism } from 'node:os'
 import { mutationNames } from '@shardlab/actor'
 import { faultVerbs, OptionError } from '@shardlab/cluster'
@@ -9,13 +9,10 @@ import type { SwarmTask } from './swarm-task.js'
 import type { FailedRun, SwarmOptions, SwarmProgress, SwarmReport, SwarmRun } from './types.js'
 
 const defaultRuns = 100
-/** Further failures are told as they are: shrinking one takes as long as a dozen runs. */
+/** Further failures are reported as they are: shrinking one takes as long as a dozen runs. */
 const shrunkMax = 3
 
-/**
- * Plays the runs.
- * @throws OptionError for a wrong option: one sentence
- */
+/** @throws OptionError for an invalid option */
 export async function runSwarm(
   options: SwarmOptions = {},
   onProgress: (progress: SwarmProgress) => void = () => {},
@@ -60,10 +57,7 @@ export async function runSwarm(
   }
 }
 
-/**
- * Whether a report is one of a swarm that is content: no run failed, and one of many runs reached
- * everything.
- */
+/** Whether no run failed and, with many runs, everything was reached. */
 export function isClean({ runs, failed, coverage }: SwarmReport): boolean {
   return failed.length === 0 && (runs < coverageRuns || coverage.missing.length === 0)
 }

@@ -1,11 +1,9 @@
-/**
- * From a run that fails to a smaller one that fails in the same way: verbs of faults are left out.
- */
+/** Shrinks a failed run by leaving out fault verbs while it fails in the same way. */
 import type { Players } from './players.js'
 import type { SwarmTask } from './swarm-task.js'
 import type { SwarmRun } from './types.js'
 
-/** @returns what the run is without, and that run */
+/** @returns the verbs left out, and the run without them */
 export async function shrink(
   players: Players,
   task: SwarmTask,
@@ -13,7 +11,7 @@ export async function shrink(
 ): Promise<{ readonly task: SwarmTask; readonly run: SwarmRun }> {
   const [{ checker }] = failed.violations as [SwarmRun['violations'][number]]
   let smallest = { task, run: failed }
-  /** Leaves out what of these can be left out: all at once, or half by half. */
+  /** Leaves out as many of these as possible: all at once, or by halves. */
   const leaveOut = async (verbs: SwarmTask['without']): Promise<void> => {
     if (verbs.length === 0) return
     const without = [...smallest.task.without, ...verbs]

@@ -1,10 +1,10 @@
-/** A swarm's report for people. */
+/** The report of a swarm for people. */
 import { coverageRuns } from './coverage.js'
 import type { Coverage, FailedRun, SwarmReport } from './types.js'
 
 const hourMs = 3_600_000
 
-/** What is shown of a run that failed; the last line is the command that plays it again. */
+/** A failed run. The last line is the command that repeats it. */
 export function failureText({ seed, violations, journal, replay, plan }: FailedRun): string {
   const { emulate, shards, mongos, faults, activities } = plan
   const what = `${emulate}, ${shards} shards, ${mongos} mongos; ${activities.join(', ') || 'documents alone'}; faults: ${faults.join(', ') || 'none'}`

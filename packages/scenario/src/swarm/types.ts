@@ -1,11 +1,11 @@
-/** What a swarm takes and gives. */
+/** Options and results of a swarm. */
 import type { MutationName } from '@shardlab/actor'
 import type { FaultVerbName } from '@shardlab/cluster'
 import type { EmulatedVersion } from '@shardlab/sharding'
 
 /**
- * What a violation is about. Each has a file in `checkers/`, but `answers`: a client heard what it
- * may not, or waited for ever.
+ * The checker that found a violation. Each has a file in `checkers/`, except `answers`: a client
+ * got a forbidden reply, or waited forever.
  */
 export const checkerNames = [
   'answers',
@@ -22,13 +22,13 @@ export const checkerNames = [
 
 export type CheckerName = (typeof checkerNames)[number]
 
-/** Something that is not as it must be, in a sentence. */
+/** A violation as one sentence. */
 export interface Violation {
   readonly checker: CheckerName
   readonly sentence: string
 }
 
-/** What happens in a run beside clients who write and read. */
+/** Activities of a run besides clients that write and read. */
 export const activityNames = [
   'placement',
   'short-lived',
@@ -41,90 +41,90 @@ export const activityNames = [
 
 export type ActivityName = (typeof activityNames)[number]
 
-/** A run, as its seed says it. */
+/** A run as derived from its seed. */
 export interface SwarmPlan {
   readonly seed: number
   readonly emulate: EmulatedVersion
-  /** 1 to 8 and 1 to 3. */
+  /** 1 to 8 shards, 1 to 3 mongoses. */
   readonly shards: number
   readonly mongos: number
-  /** Null: the version's own. */
+  /** Null: the version's default. */
   readonly chunkSizeBytes: number | null
   readonly balancerRoundIntervalMs: number
-  /** Does the balancer work while clients do? It does when all is healed. */
+  /** Whether the balancer is on while clients work. It is on after healing. */
   readonly balancing: boolean
-  /** Do orphans go at once, or after the server's delay? */
+  /** Whether orphans are deleted at once rather than after the server's delay. */
   readonly orphansAtOnce: boolean
   readonly networkTimeoutMs: number
   readonly findReplicaSetHostTimeoutMs: number
-  /** Clients, and how much each does. */
+  /** Number of clients, and operations of each. */
   readonly workers: number
   readonly stepsOfWorker: number
   readonly activities: readonly ActivityName[]
-  /** What goes wrong. */
+  /** Fault verbs that are applied. */
   readonly faults: readonly FaultVerbName[]
 }
 
-/** How runs are played. */
+/** Options for playing runs. */
 export interface SwarmOptions {
-  /** How many runs. Default 100. */
+  /** Number of runs. Default 100. */
   readonly runs?: number
-  /** The seed of the first run; the others have the next ones. Default 1. */
+  /** Seed of the first run; the others follow. Default 1. */
   readonly seed?: number
-  /** No further run is begun after that many minutes. Default: no limit. */
+  /** Starts no further run after this many minutes. Default: no limit. */
   readonly minutes?: number
-  /** Verbs that go wrong in no run, whatever its seed says. Default: none. */
+  /** Verbs left out of all runs. Default: none. */
   readonly without?: readonly FaultVerbName[]
-  /** A defect that is built into every member: the swarm has to find it. Default: none. */
+  /** A defect built into every member, which the swarm must find. Default: none. */
   readonly mutation?: MutationName | null
-  /** How many runs are played at a time. Default: one for each core. */
+  /** Runs played in parallel. Default: one per core. */
   readonly threads?: number
-  /** Ends with the first run that fails. Default false. */
+  /** Ends with the first failed run. Default false. */
   readonly untilFailure?: boolean
-  /** Plays failed runs again with fewer verbs of faults. Default true. */
+  /** Repeats failed runs with fewer fault verbs. Default true. */
   readonly shrink?: boolean
 }
 
-/** How often what was reached. */
+/** Counts by name. */
 export type Counts = Readonly<Record<string, number>>
 
-/** What became of one run. */
+/** The outcome of one run. */
 export interface SwarmRun {
   readonly seed: number
   readonly plan: SwarmPlan
   readonly violations: readonly Violation[]
   readonly traceHash: string
-  /** What happened until the first violation, the last lines of it; empty when there is none. */
+  /** The last events before the first violation; empty: no violation. */
   readonly journal: readonly string[]
-  /** Named steps that members passed, and verbs that were applied. */
+  /** Named steps passed, and verbs applied. */
   readonly steps: Counts
   readonly verbs: Counts
-  /** Writes that were acknowledged, and those of which nobody knows. */
+  /** Writes that were acknowledged, and those of unknown outcome. */
   readonly acknowledged: number
   readonly unknown: number
-  /** What administrators did, by name. */
+  /** Administrators' actions by name. */
   readonly done: Counts
-  /** How long it took in virtual time. */
+  /** Duration in virtual time. */
   readonly virtualMs: number
 }
 
-/** A run that failed, and the smallest one found that still does. */
+/** A failed run, and the smallest one found that fails in the same way. */
 export interface FailedRun {
   readonly seed: number
-  /** Of the first violation. */
+  /** Checker of the first violation. */
   readonly checker: CheckerName
-  /** The command that plays it again. */
+  /** The command that repeats it. */
   readonly replay: string
   readonly violations: readonly Violation[]
   readonly journal: readonly string[]
   readonly plan: SwarmPlan
 }
 
-/** What was reached too seldom to say that the swarm looked at it. */
+/** Steps and verbs reached too rarely to be considered tested. */
 export interface Coverage {
   readonly steps: Counts
   readonly verbs: Counts
-  /** Names of steps and verbs that were reached less than {@link least} times. */
+  /** Names reached less than {@link least} times. */
   readonly missing: readonly string[]
   readonly least: number
 }
@@ -132,7 +132,7 @@ export interface Coverage {
 export interface SwarmReport {
   readonly runs: number
   readonly failed: readonly FailedRun[]
-  /** By seed, in their order. */
+  /** By seed, ascending. */
   readonly traceHashes: Readonly<Record<string, string>>
   readonly coverage: Coverage
   readonly acknowledged: number
@@ -143,8 +143,8 @@ export interface SwarmReport {
 export interface SwarmProgress {
   readonly runs: number
   readonly failed: number
-  /** What was found wrong first in the run that has just ended; null: nothing. */
+  /** First violation of the run that has just ended; null: none. */
   readonly found: { readonly seed: number; readonly violation: Violation } | null
-  /** Of the runs, or of the time, 0 to 1. */
+  /** Progress of the runs or of the time, 0 to 1. */
   readonly share: number
 }

@@ -1,9 +1,9 @@
-/** What was found wrong, and what had happened until then. */
+/** Collects violations, and the events before the first one. */
 import type { CheckerName, Violation } from './types.js'
 
-/** Lines that are kept before the first violation. */
+/** Events kept before the first violation. */
 const linesMax = 100
-/** Further ones say nothing new. */
+/** Further violations add nothing. */
 const violationsMax = 20
 
 export class Verdicts {
@@ -12,7 +12,7 @@ export class Verdicts {
   readonly #lines: string[] = []
   readonly #violations: Violation[] = []
 
-  /** `now`: virtual milliseconds. */
+  /** @param now virtual milliseconds */
   constructor(now: () => number) {
     this.#now = now
     this.#beginMs = now()
@@ -22,7 +22,7 @@ export class Verdicts {
     return this.#violations
   }
 
-  /** What happened until the first violation. */
+  /** Events before the first violation. */
   get journal(): readonly string[] {
     return this.#violations.length === 0 ? [] : this.#lines
   }
@@ -31,14 +31,14 @@ export class Verdicts {
     return this.#violations.length > 0
   }
 
-  /** Something happened. */
+  /** Records an event. */
   note(line: string): void {
     if (this.hasFailed) return
     this.#lines.push(`${String(Math.round(this.#now() - this.#beginMs)).padStart(8)} ms  ${line}`)
     if (this.#lines.length > linesMax) this.#lines.shift()
   }
 
-  /** Something is wrong. */
+  /** Records a violation. */
   violated(checker: CheckerName, ...sentences: readonly string[]): void {
     for (const sentence of sentences) {
       this.note(`${checker}: ${sentence}`)
@@ -46,7 +46,7 @@ export class Verdicts {
     }
   }
 
-  /** Unless it holds, it is wrong. */
+  /** Records a violation unless the condition holds. */
   must(holds: boolean, checker: CheckerName, sentence: () => string): void {
     if (!holds) this.violated(checker, sentence())
   }

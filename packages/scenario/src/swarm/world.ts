@@ -1,4 +1,4 @@
-/** One run's cluster, with what everybody in the run needs. */
+/** One run's cluster, with the objects that its parts share. */
 import { createRandom, type MutationName, type Random } from '@shardlab/actor'
 import { encode } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
@@ -15,9 +15,9 @@ export class SwarmWorld {
   readonly behaviours: Behaviours
   readonly random: Random
   readonly verdicts: Verdicts
-  /** Who is at work, so that what goes wrong does while something is on its way. */
+  /** Times faults to moments when clients are working. */
   readonly pace = new Pace()
-  /** Commands that have not been answered. */
+  /** Unanswered commands. */
   readonly waiting = new Set<string>()
 
   private constructor(plan: SwarmPlan, cluster: SimulatedCluster) {
@@ -55,18 +55,13 @@ export class SwarmWorld {
     return world
   }
 
-  /**
-   * A client with a session of its own. `counts`: what goes wrong goes wrong while it is at work.
-   */
+  /** A client with a session of its own. @param counts whether faults are timed to its work */
   client(name: string, counts = false): StoryClient {
     const port = connect(this.cluster, name, this.waiting)
     return new StoryClient(port, this.random.fork(`client ${name}`), counts ? () => this.pace.sent() : undefined)
   }
 
-  /**
-   * Small batches, so that there are several. A member that was started anew has its defaults
-   * again.
-   */
+  /** Small batches, so that there are several. A restarted member has its defaults again. */
   async #setParameters(): Promise<void> {
     for (const to of this.cluster.shards) {
       const set = (parameters: object) =>

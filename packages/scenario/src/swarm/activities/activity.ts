@@ -1,4 +1,4 @@
-/** One kind of thing that happens in a run. */
+/** One kind of activity in a run. */
 import type { ActivityName } from '../types.js'
 import type { SwarmWorld } from '../world.js'
 
@@ -11,18 +11,18 @@ export abstract class Activity {
     this.world = world
   }
 
-  /** By name: how often what was done. */
+  /** Number of completed actions by name. */
   get done(): ReadonlyMap<string, number> {
     return this.#done
   }
 
-  /** Before anything goes wrong. */
+  /** Called before any fault is applied. */
   async prepare(): Promise<void> {}
 
-  /** Goes on as long as clients are at work, or is such a client. @throws WrongAnswerError */
+  /** Runs while clients are working, or is such a client. @throws WrongAnswerError */
   abstract run(): Promise<void>
 
-  /** When all is healed: what is wrong goes to the verdicts. */
+  /** Called after all faults are healed; reports violations. */
   async finish(): Promise<void> {}
 
   protected count(name: string): void {

@@ -1,9 +1,9 @@
-/** Refusals that an administrator has to live with while everything changes, by command. */
+/** Errors that an administrator must expect during concurrent changes, by command. */
 import type { Code } from '../client/errors.js'
 
 export const codes = {
   badValue: 2,
-  /** Also: it may not be drained now. */
+  /** Also: the shard may not be drained now. */
   illegalOperation: 20,
   alreadyInitialized: 23,
   namespaceNotFound: 26,
@@ -11,7 +11,7 @@ export const codes = {
   namespaceExists: 48,
   shardKeyNotFound: 61,
   shardNotFound: 70,
-  /** Also: a split point is a bound already. */
+  /** Also: a split point is already a bound. */
   invalidOptions: 72,
   operationIncomplete: 77,
   cannotSplit: 87,
@@ -32,14 +32,14 @@ export const codes = {
   reshardingCriticalSectionTimeout: 342,
   interrupted: 11_601,
   duplicateKey: 11_000,
-  /** Of 2.6; later 70. */
+  /** Of 2.6; 70 later. */
   shardCannotBeFound: 13_129,
   chunkMissing: 40_165,
-  /** Fewer keys than chunks are asked for. */
+  /** Fewer keys than requested chunks. */
   notEnoughCardinality: 4_952_606,
 } as const
 
-/** Refusals that have no number before 6.0, and those that have got one. */
+/** Errors without a number before 6.0, and those that have one. */
 const wrongBounds: readonly Code[] = [undefined, codes.shardKeyNotFound, 656_450, 656_451, 656_452]
 
 export const cannotSplit: readonly Code[] = [
@@ -51,7 +51,7 @@ export const cannotSplit: readonly Code[] = [
   codes.staleEpoch,
   codes.badValue,
   codes.cannotSplit,
-  // It is not sharded yet, or not at the moment.
+  // Not sharded yet, or not at the moment.
   codes.notSharded,
   codes.namespaceNotFound,
 ]

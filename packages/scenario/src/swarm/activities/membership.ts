@@ -1,6 +1,5 @@
 /**
- * A shard is drained by hand, taken out of the cluster and added again, while everything else goes
- * on.
+ * Drains a shard, removes it from the cluster and adds it again, while all other activities run.
  */
 import type { Random } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
@@ -12,12 +11,12 @@ import { cannotMove, cannotMovePrimary, codes } from './codes.js'
 
 const roundsMax = 80
 const movesOfRound = 6
-/** Of all activities. */
+/** Databases of all activities. */
 const databases = ['app', 'short', 'records'] as const
 const returnAttemptsMax = 1000
-/** It may not be drained now. */
+/** The shard may not be drained now. */
 const notNow: readonly Code[] = [codes.illegalOperation, codes.conflictingOperation, codes.zoneStillInUse]
-/** It is out already: an earlier answer was lost. */
+/** Already removed: an earlier reply was lost. */
 const gone: readonly Code[] = [codes.shardNotFound, codes.shardCannotBeFound]
 
 export class Membership extends Activity {
@@ -33,7 +32,7 @@ export class Membership extends Activity {
     }
   }
 
-  /** One attempt; it may end with the shard still draining, for the next one to go on. */
+  /** One attempt. It may end with the shard still draining; the next one resumes. */
   async #step(client: StoryClient, random: Random): Promise<void> {
     const shard = this.world.cluster.shards.at(-1)!
     const found = await client.documentsOf({ find: 'shards', filter: { _id: shard }, $db: 'config' })
@@ -64,7 +63,7 @@ export class Membership extends Activity {
       await client.try({ movePrimary: db, to: other(), $db: 'admin' }, cannotMovePrimary)
   }
 
-  /** What it has of the cluster's databases is rest, and in the way of its return. */
+  /** Leftover databases of the cluster on the shard would prevent its return. */
   async #comeBack(client: StoryClient, shard: string, host: string): Promise<void> {
     await client.pause(300)
     for (let attempt = 1; ; attempt++) {

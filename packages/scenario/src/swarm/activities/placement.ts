@@ -1,6 +1,6 @@
 /**
- * What administrators do to collections in use: chunks are split, merged and moved, keys refined,
- * databases moved, definitions changed.
+ * Changes collections in use: splits, merges, moves, refined keys, moved databases, changed
+ * definitions.
  */
 import type { Random } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
@@ -14,10 +14,10 @@ import { Activity } from './activity.js'
 import { cannotMerge, cannotMove, cannotMovePrimary, cannotSplit, codes } from './codes.js'
 
 const indexed = ['ranged', 'hashed', 'compound', 'refined', 'late', 'users', 'plain'] as const
-/** Some are not sharded yet, or not there. */
+/** Some are not sharded yet, or do not exist. */
 const sharded = ['ranged', 'hashed', 'compound', 'refined', 'late', 'users', 'reshaped'] as const
 
-/** Clients may be held up for long: the others have done enough by then. */
+/** Limits a run in which clients are delayed for long. */
 const actionsMax = 100
 const administrators = 2
 
@@ -29,7 +29,7 @@ export class Placement extends Activity {
   constructor(world: SwarmWorld) {
     super(world)
     const { plan, cluster } = world
-    // Who drops what lies on a shard before it comes back must not drop what is being moved there.
+    // Databases must not move to a shard whose leftovers `membership` drops.
     this.#primaries = plan.activities.includes('membership') ? cluster.shards.slice(0, -1) : cluster.shards
   }
 
@@ -37,10 +37,7 @@ export class Placement extends Activity {
     await Promise.all(Array.from({ length: administrators }, (_, i) => this.#administer(i + 1)))
   }
 
-  /**
-   * Nothing makes the indexes of shards alike of which one was away; whoever wants them so creates
-   * them again.
-   */
+  /** A shard that was down may lack indexes: create them again. */
   override async finish(): Promise<void> {
     const client = this.world.client('indexes')
     for (const ns of indexed)
@@ -143,8 +140,7 @@ export class Placement extends Activity {
 
   async #shardLate(client: StoryClient): Promise<void> {
     if (this.#isLateSharded) return
-    // Up to 2.6 doing it twice is an error without a code: the answer to the first may have been
-    // lost.
+    // Until 2.6 a repetition is an error without code: the first reply may have been lost.
     const twice: readonly Code[] = this.world.behaviours.enablingTwiceFails ? [undefined] : []
     const command = { shardCollection: 'app.late', key: { k: 1 }, $db: 'admin' }
     if (await this.#do(client, 'shardCollection', command, [codes.shardNotFound, ...twice])) this.#isLateSharded = true
@@ -164,7 +160,7 @@ export class Placement extends Activity {
     await this.#do(client, Object.keys(command)[0]!, command, [codes.indexNotFound, codes.namespaceNotFound])
   }
 
-  /** @returns whether it was done */
+  /** @returns whether it succeeded */
   async #do(client: StoryClient, name: string, command: Document, settled: readonly Code[]): Promise<boolean> {
     const answer = await client.try(command, settled)
     const isDone = answer !== null && answer.code === null

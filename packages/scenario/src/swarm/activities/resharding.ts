@@ -1,4 +1,4 @@
-/** Collections get other shard keys and other places, now and then not in the end. */
+/** Changes shard keys and placements, and sometimes aborts. */
 import type { Random } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
 import { nameOf, type Code } from '../client/errors.js'
@@ -87,7 +87,7 @@ export class Resharding extends Activity {
     this.world.verdicts.note(`done: ${nameOf(command)}`)
   }
 
-  /** It may come too early, and too late. */
+  /** The abort may come too early or too late. */
   async #abort(client: StoryClient, command: Document): Promise<void> {
     for (let attempt = 0; attempt < 10; attempt++) {
       await client.pause(12)

@@ -1,6 +1,6 @@
 /**
- * Collections that come, move, get other names, go and come again: what was dropped is gone, what
- * is there is new.
+ * Creates, moves, renames, drops and recreates collections: dropped documents stay gone, and
+ * existing ones are new.
  */
 import type { Random } from '@shardlab/actor'
 import type { Code } from '../client/errors.js'
@@ -31,12 +31,12 @@ export class ShortLived extends Activity {
     const isSharded = random.chance(2, 3)
     if (isSharded) {
       const key = random.chance(1, 2) ? { _id: 'hashed' } : { _id: 1 }
-      // Up to 2.6 doing it twice is an error without a code.
+      // Until 2.6 a repetition is an error without code.
       const twice: readonly Code[] = this.world.behaviours.enablingTwiceFails ? [undefined] : []
       await client.untilDone({ enableSharding: 'short', $db: 'admin' }, twice)
       const command = { shardCollection: `short.${ns}`, key, $db: 'admin' }
-      // A shard was removed meanwhile, or a router whose routes are frozen remembers the database
-      // of an earlier life.
+      // A shard was removed in the meantime, or a router with frozen routes uses the database of an
+      // earlier life.
       const again: readonly Code[] = [codes.shardNotFound, codes.illegalOperation, codes.namespaceNotFound]
       const isAgain = async (): Promise<boolean> => {
         const { code } = await client.untilDone(command, [codes.alreadyInitialized, ...twice, ...again])
@@ -45,7 +45,7 @@ export class ShortLived extends Activity {
       while (await isAgain()) await client.pause(50)
     }
     const documents = Array.from({ length: 8 }, (_, i) => ({ _id: round * 100 + i, round }))
-    // Where the primary shard changes, what the history of retryable writes knows stays behind.
+    // A change of the primary shard loses the retry history.
     await client.retryably(
       { insert: ns, documents, $db: 'short' },
       isSharded ? [] : [codes.duplicateKey],
@@ -55,7 +55,7 @@ export class ShortLived extends Activity {
     if (isSharded) {
       const find = { _id: documents[0]!._id }
       const to = pick(random, this.world.cluster.shards)
-      // Whatever becomes of it.
+      // Any outcome is allowed.
       await client.once({ moveChunk: `short.${ns}`, find, to, $db: 'admin' })
     }
     if ((!isSharded || this.world.behaviours.shardedCollectionsCanBeRenamed) && random.chance(1, 2)) {

@@ -1,6 +1,6 @@
 /**
- * A unique shard key whose ranges move: of those who want a name one gets it, and it is free again
- * when he has given it back.
+ * A unique shard key with moving ranges: of concurrent clients one gets a name, which is free again
+ * after its removal.
  */
 import type { Random } from '@shardlab/actor'
 import type { StoryClient } from '../client/story-client.js'
@@ -14,7 +14,7 @@ const stepsOfClient = 6
 
 export class UniqueKeys extends Activity {
   readonly name = 'unique-keys'
-  /** By name: the document that has it; null: it is being given back. */
+  /** By name: the document that owns it; null: being removed. */
   readonly #owners = new Map<string, string | null>()
 
   async run(): Promise<void> {
@@ -48,7 +48,7 @@ export class UniqueKeys extends Activity {
       const { reply } = await client.retryably(command, [], ({ n }) => n as number)
       if (reply['n'] !== 1)
         this.world.verdicts.violated('unique', `${name} of ${owner} was given back with n: ${reply['n']}`)
-      // Whoever has got it meanwhile may have heard of it before.
+      // The next owner may have been acknowledged before.
       if (this.#owners.get(name) === null) this.#owners.delete(name)
       return
     }

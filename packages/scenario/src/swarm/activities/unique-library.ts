@@ -1,5 +1,5 @@
 /**
- * Clients of `@shardlab/unique` that want the same values; some stop for good in the middle of a
+ * Clients of `@shardlab/unique` compete for the same values; some stop forever in the middle of a
  * write.
  */
 import type { Random } from '@shardlab/actor'
@@ -44,8 +44,8 @@ export class UniqueLibrary extends Activity {
   }
 
   /**
-   * What must never be is looked for at once; the rest when the reservations have expired and a
-   * repair has been.
+   * Checks the permanent invariants at once, the others after reservations have expired and a
+   * repair has run.
    */
   override async finish(): Promise<void> {
     const { verdicts } = this.world
@@ -72,7 +72,7 @@ export class UniqueLibrary extends Activity {
   async #write(random: Random, number: number, writer: UniqueWriter): Promise<void> {
     const value = (): string => `v${random.below(6)}`
     for (let i = 0; i < writesOfClient; i++) {
-      // Some documents are a client's own, some are everybody's.
+      // Some documents belong to one client, some to all.
       const _id = random.chance(1, 2) ? number * 100 + i : random.below(3)
       const choice = random.below(10)
       try {

@@ -1,4 +1,4 @@
-/** What administrators do to the balancer and to the cluster as a whole. */
+/** Administration of the balancer and of the cluster as a whole. */
 import type { Random } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
 import { nameOf } from '../client/errors.js'
@@ -23,7 +23,7 @@ export class Upkeep extends Activity {
     }
   }
 
-  /** A defragmentation that goes on would keep the collections from being balanced. */
+  /** A running defragmentation would keep the collections from being balanced. */
   override async finish(): Promise<void> {
     const { behaviours } = this.world
     if (!behaviours.collectionBalancingCanBeConfigured) return

@@ -1,13 +1,12 @@
 /**
- * Conservation: when all is over each acknowledged write is there exactly once, nothing comes back,
- * and of others nobody can tell.
+ * Conservation: at the end each acknowledged write is there exactly once, and no removed document
+ * is back. Unacknowledged writes may go either way.
  */
 import type { Document } from '@shardlab/bson'
 import type { DocumentsWorker } from '../documents/worker.js'
 
 /**
- * What is wrong with a collection's documents, as a router or all shards together (`where`) give
- * them.
+ * Violations in a collection's documents, as read through a router or from all shards (`where`).
  */
 export function conservationViolations(
   worker: DocumentsWorker,

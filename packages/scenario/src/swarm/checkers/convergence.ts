@@ -1,12 +1,12 @@
 /**
- * Convergence: when all is healed everything that was begun ends within bounded virtual time, and
- * the cluster finds nothing wrong with itself.
+ * Convergence: after all faults are healed, everything started completes in bounded virtual time,
+ * and the cluster finds no inconsistency.
  */
 import { decode, encode, type Document } from '@shardlab/bson'
 import { NotSettledError } from '@shardlab/cluster'
 import type { SwarmWorld } from '../world.js'
 
-/** Collections in which shards and the config server note what they have begun. */
+/** Collections in which shards and config server record unfinished work. */
 const unfinishedOfShards = [
   'migrationCoordinators',
   'rangeDeletions',
@@ -18,7 +18,7 @@ const unfinishedOfShards = [
 ] as const
 const unfinishedOfConfig = ['reshardingOperations'] as const
 
-/** Above the time that orphans are kept. */
+/** Longer than orphans are kept. */
 const patienceMs = 2_500_000
 const firstPauseMs = 1000
 const longestPauseMs = 100_000
@@ -30,7 +30,7 @@ export class Convergence {
     this.#world = world
   }
 
-  /** Waits until nothing is unfinished; what is in the end is wrong. */
+  /** Waits until no work is unfinished, and reports what remains at the deadline. */
   async wait(): Promise<void> {
     const { cluster, verdicts } = this.#world
     const untilMs = cluster.now() + patienceMs
@@ -43,7 +43,7 @@ export class Convergence {
     verdicts.violated('convergence', ...pending)
   }
 
-  /** The balancer comes to an end. */
+  /** Waits until the balancer has nothing to do. */
   async balance(): Promise<void> {
     const { cluster, verdicts } = this.#world
     try {
@@ -54,7 +54,7 @@ export class Convergence {
     }
   }
 
-  /** What the cluster itself finds, in versions that look. */
+  /** Inconsistencies reported by the cluster, in versions with that command. */
   async inconsistencies(): Promise<void> {
     const { behaviours, verdicts } = this.#world
     if (!behaviours.metadataConsistencyCheck) return
@@ -63,7 +63,7 @@ export class Convergence {
     verdicts.violated('convergence', ...(found ?? [{ unanswered: true }]).map((each) => JSON.stringify(each)))
   }
 
-  /** What members have begun and not ended, one sentence each. */
+  /** Unfinished work of members, one sentence each. */
   async unfinished(): Promise<string[]> {
     const { cluster } = this.#world
     const found: string[] = []
@@ -78,7 +78,7 @@ export class Convergence {
   }
 }
 
-/** All documents of a collection on one member, as they lie there. @throws Error */
+/** All documents of a collection stored on one member. @throws Error */
 export async function directly(
   { cluster }: SwarmWorld,
   member: string,

@@ -1,6 +1,6 @@
 /**
- * Cursors: a document that lies still while a cursor reads is in its batches exactly once, wherever
- * its range goes meanwhile.
+ * Cursors: a document that does not change while a cursor reads is returned exactly once, wherever
+ * its range moves.
  */
 import type { Document } from '@shardlab/bson'
 import type { DifferenceKind, Model } from '../documents/model.js'
@@ -9,14 +9,14 @@ import type { CheckerName, Violation } from '../types.js'
 const checkers: Readonly<Record<DifferenceKind, CheckerName>> = {
   missing: 'cursors',
   doubled: 'cursors',
-  // What is gone or has become another may still lie on a shard that does not own it.
+  // Documents that were removed or changed may still be orphans.
   resurrected: 'orphans',
   changed: 'orphans',
 }
 
 /**
- * What is wrong with all documents of one client that its cursor gave. `unseen`: documents that may
- * be on their way to another shard.
+ * Violations in the documents that a client's cursor returned. `unseen`: documents that may be
+ * moving to another shard.
  */
 export function scanViolations(
   model: Model,

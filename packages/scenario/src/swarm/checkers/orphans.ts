@@ -1,10 +1,10 @@
-/** Orphans: when all is over a shard holds what it owns and nothing else. */
+/** Orphans: at the end a shard stores what it owns and nothing else. */
 import { encode, type Document } from '@shardlab/bson'
 import { ownerOf, type CatalogTable } from '../watch/catalog-table.js'
 
 /**
- * `documents` of a collection as they lie on a shard; `table` null: it is not sharded, and all of
- * it is on `primary`.
+ * @param documents of a collection as stored on a shard
+ * @param table null: unsharded, so that all documents belong to `primary`
  */
 export function misplaced(
   ns: string,

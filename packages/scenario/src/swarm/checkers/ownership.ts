@@ -1,9 +1,9 @@
-/** Ownership: at every version the chunks of a collection cover the key space, each key once. */
+/** Ownership: at every version the chunks of a collection cover the key space exactly once. */
 import type { ShardKeyPattern } from '@shardlab/sharding'
 import { toExtendedJson } from '@shardlab/bson'
 import type { OwnedRange } from '../watch/catalog-table.js'
 
-/** `ranges` in key order. */
+/** @param ranges in key order */
 export function ownershipViolations(ns: string, pattern: ShardKeyPattern, ranges: readonly OwnedRange[]): string[] {
   if (ranges.length === 0) return [`${ns} has no chunks`]
   const wrong: string[] = []

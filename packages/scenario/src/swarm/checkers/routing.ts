@@ -1,24 +1,21 @@
 /**
- * Routing: what a router answered was answered by shards that owned it while the operation ran, not
- * under a version that they had left.
+ * Routing: shards that answered an operation owned its keys while it ran, not under a version they
+ * had left.
  */
 import type { RoutedEvent } from '@shardlab/cluster'
 import { encode } from '@shardlab/bson'
 import type { Verdicts } from '../verdicts.js'
 import { ownerOf, ownersIn, type CatalogTable } from '../watch/catalog-table.js'
 
-/** An event has no more bounds than these. */
+/** Events list at most this many bounds. */
 const boundsMax = 20
 
-/**
- * Of these an event comes when they have been answered; of writes it tells also where they were
- * sent in vain.
- */
+/** Events of reads are sent after the reply; those of writes also list shards that refused. */
 const reads: ReadonlySet<string> = new Set(['find', 'aggregate', 'count', 'distinct'])
 
 interface Period {
   readonly fromMs: number
-  /** Null: not sharded. */
+  /** Null: unsharded. */
   readonly table: CatalogTable | null
 }
 
@@ -26,23 +23,23 @@ export class RoutingHistory {
   readonly #verdicts: Verdicts | null
   readonly #periods = new Map<string, Period[]>()
 
-  /** Null: it is not looked at. */
+  /** @param verdicts null: not checked */
   constructor(verdicts: Verdicts | null) {
     this.#verdicts = verdicts
   }
 
-  /** From then on the catalog says this. */
+  /** The catalog has this content from that time on. */
   changed(ns: string, table: CatalogTable | null, fromMs: number): void {
     const periods = this.#periods.get(ns) ?? []
     if (periods.length === 0 || !isSame(periods.at(-1)!.table, table)) periods.push({ fromMs, table })
     this.#periods.set(ns, periods)
   }
 
-  /** A read has been answered now. */
+  /** Checks a read that was answered now. */
   routed({ ns, shards, bounds, shardKey, durationMs, command, mongos, kind }: RoutedEvent, nowMs: number): void {
     if (this.#verdicts === null || shardKey === null || !reads.has(command)) return
     const tables = this.#during(ns, nowMs - durationMs)
-    // It became another collection meanwhile.
+    // The collection was recreated in the meantime.
     if (tables.length === 0 || tables.some((table) => table?.keyText !== shardKey)) return
     const known = tables as readonly CatalogTable[]
     const wrong =
@@ -56,18 +53,18 @@ export class RoutingHistory {
 
   #during(ns: string, fromMs: number): (CatalogTable | null)[] {
     const periods = this.#periods.get(ns) ?? []
-    // A commit and what is routed by it may be at the same millisecond.
+    // A commit and an operation routed by it may share a millisecond.
     return periods.filter((_, i) => (periods[i + 1]?.fromMs ?? Infinity) >= fromMs - 1).map(({ table }) => table)
   }
 }
 
-/** All that there is: an owner must not be left out. */
+/** Broadcasts must not omit an owner. */
 function missed(tables: readonly CatalogTable[], shards: readonly string[]): string | null {
   if (tables.some((table) => [...ownersIn(table)].every((owner) => shards.includes(owner)))) return null
   return `the owners were ${tables.map((table) => [...ownersIn(table)].join()).join(' or ')}`
 }
 
-/** Single keys: each shard owns one, and of each an owner was asked. */
+/** Single keys: each shard must own one of them, and an owner of each must have been asked. */
 function strangers(
   tables: readonly CatalogTable[],
   shards: readonly string[],
@@ -86,9 +83,7 @@ function strangers(
   return stranger === undefined ? null : `${stranger} owned none of it`
 }
 
-/**
- * The KeyString of a key in text; null: it has values that are not plain numbers, such as hashes.
- */
+/** The KeyString of a key in text form; null: values other than plain numbers, such as hashes. */
 function keyOf({ pattern }: CatalogTable, text: string): string | null {
   const key = JSON.parse(text) as Record<string, unknown>
   if (Object.values(key).some((value) => typeof value !== 'number' || !Number.isSafeInteger(value))) return null

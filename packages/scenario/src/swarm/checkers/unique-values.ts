@@ -1,6 +1,6 @@
 /**
- * Unique: of the fields that `@shardlab/unique` keeps no value is owned twice, and each document
- * has reserved what it has.
+ * Unique: no value of a field kept by `@shardlab/unique` has two owners, and each document has its
+ * reservations.
  */
 import type { Fields, World } from '@shardlab/unique'
 import { isExpected } from '../unique/writer.js'

@@ -1,7 +1,7 @@
-/** Unique: of those who want a value one has it, and it is the one who was told so. */
+/** Unique: of the clients that want a value exactly one has it, the one that was acknowledged. */
 import type { Document } from '@shardlab/bson'
 
-/** `owners`: by value of the unique shard key who was told that he has it. */
+/** @param owners acknowledged owner by value of the unique shard key */
 export function uniqueKeyViolations(
   owners: ReadonlyMap<string, string | null>,
   documents: readonly Document[],

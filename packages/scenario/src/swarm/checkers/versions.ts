@@ -1,16 +1,16 @@
 /**
- * Versions: the placement version of a generation of a collection never goes back, wherever it is
- * known, and each chunk has one of its own.
+ * Versions: the placement version of a collection's generation never decreases on any member, and
+ * chunks have distinct versions.
  */
 import type { PlacementVersion } from '@shardlab/sharding'
 import type { CatalogTable } from '../watch/catalog-table.js'
 
-/** What shards and routers say that they know. */
+/** The versions reported by shards and routers. */
 export class KnownVersions {
-  /** By member, namespace and generation: the highest version so far. */
+  /** Highest version so far by member, namespace and generation. */
   readonly #highest = new Map<string, Map<string, number>>()
 
-  /** What is wrong with what a member knows now. */
+  /** Violations in the versions that a member reports now. */
   seen(member: string, versions: Readonly<Record<string, PlacementVersion>>): string[] {
     const wrong: string[] = []
     const known = this.#highest.get(member) ?? new Map<string, number>()
@@ -26,25 +26,22 @@ export class KnownVersions {
     return wrong
   }
 
-  /** What it knew is in nobody's memory any more. */
+  /** The member lost its memory. */
   forget(member: string): void {
     this.#highest.delete(member)
   }
 
-  /**
-   * The config server had not written down what it said: what was learned of it may never have
-   * been.
-   */
+  /** The config server had not flushed what it reported, so all learned versions may be void. */
   forgetAll(): void {
     this.#highest.clear()
   }
 }
 
 export class VersionHistory {
-  /** By generation: the highest version so far. */
+  /** Highest version so far, by generation. */
   readonly #highest = new Map<string, number>()
 
-  /** What is wrong with what the catalog says now. */
+  /** Violations in the catalog's current content. */
   seen({ ns, generation, ranges }: CatalogTable): string[] {
     const wrong: string[] = []
     const versions = new Set(ranges.map(({ version }) => version))
@@ -56,7 +53,7 @@ export class VersionHistory {
     return wrong
   }
 
-  /** Who had not written down what it said may say something else now. */
+  /** Unflushed changes may be lost, so versions may decrease once. */
   forget(): void {
     this.#highest.clear()
   }

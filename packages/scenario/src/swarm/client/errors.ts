@@ -1,7 +1,7 @@
-/** Errors of replies: which say that something is in the way for a while, and which are answers. */
+/** Classifies errors of replies: transient obstacles, and answers. */
 import type { Document } from '@shardlab/bson'
 
-/** Of an error; some of older versions have none. */
+/** Code of an error; some errors of old versions have none. */
 export type Code = number | undefined
 
 /**
@@ -18,16 +18,15 @@ const passing: ReadonlySet<number> = new Set([
 ])
 
 /**
- * Does the error say that something is in the way? A step that was made to fail fails with a code
- * of its own kind.
+ * Whether the error reports a transient obstacle. A step failed by a fault has a code of its own.
  */
 export function isPassing({ code, errmsg }: Document): boolean {
   return passing.has(code as number) || String(errmsg).includes('was made to fail')
 }
 
 /**
- * Every error in a reply: its own, those of a write batch's statements, those of a bulkWrite's,
- * those of single shards.
+ * All errors in a reply: its own, and those of batch statements, bulkWrite operations and single
+ * shards.
  */
 export function errorsOf(reply: Document): Document[] {
   const ofShards = Object.values<Document>(reply['raw'] ?? {}).filter(({ ok }) => ok === 0)
@@ -45,7 +44,7 @@ export function errorsOf(reply: Document): Document[] {
   ]
 }
 
-/** An answer that no client may get. */
+/** A reply that no client may ever get. */
 export class WrongAnswerError extends Error {
   override readonly name = 'WrongAnswerError'
 }

@@ -1,34 +1,34 @@
-/** How clients of a swarm reach its cluster. */
+/** Access of a swarm's clients to the cluster. */
 import { RequestFailedError, type Address } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
 import type { SimulatedCluster } from '@shardlab/cluster'
 import { createClient } from '../../client/index.js'
 import { nameOf } from './errors.js'
 
-/** A reply, or null: nobody knows what became of the command. */
+/** A reply; null: the outcome is unknown. */
 export type Reply = Document | null
 
 export interface SwarmPort {
   /** The mongoses. */
   readonly routers: readonly Address[]
   /**
-   * Sends a command to a member, once; null: to any mongos, and once more when a driver would. Time
-   * passes until it is answered.
+   * Sends a command once to a member; null: to any mongos, with a driver's retry. Virtual time
+   * passes until the reply.
    */
   run(command: Document, to: Address | null): Promise<Reply>
-  /** Lets that many virtual milliseconds pass. */
+  /** Lets this much virtual time pass. */
   wait(ms: number): Promise<void>
 }
 
-/** Nobody waits long for a mongos that is down. */
+/** A short wait for a mongos that is down. */
 const serverSelectionTimeoutMs = 1000
-/** A mongos that goes away is noticed all the same; runs let hours pass. */
+/**
+ * Failures of a mongos are noticed by commands; frequent heartbeats would only slow down runs of
+ * many hours.
+ */
 const heartbeatMs = 3_600_000
 
-/**
- * A client of its own on the network. `waiting`: what has been sent and not been answered, in
- * words.
- */
+/** A client of its own on the network. `waiting`: unanswered commands as texts. */
 export function connect(cluster: SimulatedCluster, name: string, waiting: Set<string>): SwarmPort {
   const { mongos } = cluster
   const client = createClient(cluster, { serverSelectionTimeoutMs, heartbeatMs })

@@ -1,34 +1,34 @@
 /**
- * A client of a cluster in which everything moves: what it may hear that is no answer, what it
- * repeats, and what it makes of a reply. Unlike a driver it does not give up: what is acknowledged
- * in the end is known to be done once.
+ * A client of a cluster in which everything moves. It knows which errors are obstacles, repeats
+ * commands, and interprets replies. Unlike a driver it never stops retrying, so an acknowledged
+ * command is known to have been executed once.
  */
 import type { Random } from '@shardlab/actor'
 import { Binary, Long, type Document } from '@shardlab/bson'
 import { errorsOf, isPassing, nameOf, WrongAnswerError, type Code } from './errors.js'
 import type { Reply, SwarmPort } from './port.js'
 
-/** Longest time that a command is repeated, in attempts of up to 50 ms. */
+/** Limit of repetitions of a command, in attempts of up to 50 ms. */
 const attemptsMax = 4000
 
-/** A repeated statement that was carried out as a transaction. */
+/** A repeated statement was executed as a transaction. */
 export const transactionHistoryIncomplete = 217
 /**
- * A cursor that went with its router or its collection: 43 CursorNotFound, 175 QueryPlanKilled, 237
+ * The cursor's router or collection is gone: 43 CursorNotFound, 175 QueryPlanKilled, 237
  * CursorKilled.
  */
 const readsThatEnd = [43, 175, 237]
 /**
- * Up to 4.0 also a getMore whose collection is not on that shard any more: 96 OperationFailed, in
- * 2.6 17356.
+ * Until 4.0 also a getMore whose collection is no longer on the shard: 96 OperationFailed, in 2.6
+ * 17356.
  */
 const batchesThatEnd = [...readsThatEnd, 96, 17_356]
 
 export interface AnsweredCommand {
   readonly reply: Document
-  /** The error that ended it and that the caller had asked for; null: it was done. */
+  /** The expected error that ended it; null: success. */
   readonly code: Code | null
-  /** How often it was sent until then. */
+  /** Number of attempts. */
   readonly attempts: number
 }
 
@@ -39,7 +39,7 @@ export class StoryClient {
   readonly #onSend: () => void
   #txnNumber = 0
 
-  /** `onSend` is called with every command that leaves. */
+  /** @param onSend called with every command sent */
   constructor(port: SwarmPort, random: Random, onSend: () => void = () => {}) {
     this.#port = port
     this.random = random
@@ -52,25 +52,25 @@ export class StoryClient {
     return routers[this.random.below(routers.length)]!
   }
 
-  /** Waits that many milliseconds. */
   wait(ms: number): Promise<void> {
     return this.#port.wait(ms)
   }
 
-  /** Waits up to that many milliseconds. */
+  /** Waits for up to this many milliseconds. */
   pause(mostMs: number): Promise<void> {
     return this.wait(this.random.fraction() * mostMs)
   }
 
-  /** Sends a command once; `to` null: as a driver does, which may send it once more. */
+  /** Sends a command once; `to` null: with a driver's retry. */
   once(command: Document, to: string | null = this.anyRouter()): Promise<Reply> {
     this.#onSend()
     return this.#port.run(command, to)
   }
 
   /**
-   * Sends a command once; `to` null: as a driver does. Null: nobody knows what it did. `settled`
-   * are the codes of errors that are answers.
+   * Sends a command once; `to` null: with a driver's retry. `settled`: error codes that count as
+   * answers.
+   * @returns null: the outcome is unknown
    * @throws WrongAnswerError for any other error
    */
   async try(command: Document, settled: readonly Code[] = [], to?: string | null): Promise<AnsweredCommand | null> {
@@ -86,8 +86,7 @@ export class StoryClient {
   }
 
   /**
-   * Repeats a command until nothing is in its way. @throws WrongAnswerError when something always
-   * is
+   * Repeats a command until no obstacle remains. @throws WrongAnswerError when one never goes away
    */
   async untilDone(command: Document, settled: readonly Code[] = []): Promise<AnsweredCommand> {
     let last: AnsweredCommand | null = null
@@ -100,8 +99,8 @@ export class StoryClient {
   }
 
   /**
-   * The same with a statement number, by which repeating it does nothing more. Now and then it is
-   * repeated for nothing, and must have done the same as `did` tells; null for `did`: not that.
+   * The same with a statement number, so that repetitions have no effect. Occasionally repeats a
+   * successful command, which must give the same `did`; `did` null: never.
    */
   async retryably(
     command: Document,
@@ -111,7 +110,7 @@ export class StoryClient {
     const numbered = { ...command, lsid: this.#lsid, txnNumber: Long.fromNumber(++this.#txnNumber) }
     const first = await this.untilDone(numbered, settled)
     if (did === null || first.code !== null || did(first.reply) === null || !this.random.chance(1, 4)) return first
-    // A document that has moved was moved in a transaction, of which a repeated statement hears.
+    // A document that moved was moved in a transaction, which a repeated statement reports.
     const again = await this.untilDone(numbered, [...settled, transactionHistoryIncomplete])
     if (again.code === null && did(again.reply) !== did(first.reply))
       throw new WrongAnswerError(
@@ -120,7 +119,7 @@ export class StoryClient {
     return first
   }
 
-  /** All documents of a find or aggregate; null: something went away in between. */
+  /** All documents of a find or aggregate; null: interrupted. */
   async documentsOf(command: Document, to = this.anyRouter()): Promise<Document[] | null> {
     const first = await this.try(command, readsThatEnd, to)
     if (first === null || first.code !== null) return null

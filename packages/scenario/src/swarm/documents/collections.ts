@@ -1,19 +1,16 @@
-/** The collections of `app` that a swarm's clients write to. */
+/** The collections of `app` to which a swarm's clients write. */
 import type { Document } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import type { SwarmPlan } from '../types.js'
 
-/** Values of the field k are below it. */
+/** Upper limit of the values of field k. */
 export const keysMax = 1000
 
 export interface SwarmCollection {
   readonly name: string
-  /** Null: it is not sharded at first. */
+  /** Null: unsharded at first. */
   readonly key: Document | null
-  /**
-   * Its database's primary shard may change, and what the history of retryable writes knows stays
-   * behind, as on the server.
-   */
+  /** Its database's primary shard may change, which loses the retry history, as on the server. */
   readonly isForgetful: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Clients that write and read documents of their own, and what is made of what they were told. */
+/** Clients that write and read their own documents, and the final check of what they were told. */
 import { encode, type Document } from '@shardlab/bson'
 import { chunksOf } from '../catalog.js'
 import { conservationViolations } from '../checkers/conservation.js'
@@ -31,7 +31,7 @@ export class Documents {
     })
   }
 
-  /** Namespaces of what may be sharded. */
+  /** Namespaces that may be sharded. */
   get namespaces(): readonly string[] {
     return [...this.#collections.map(({ name }) => `app.${name}`), 'app.users']
   }
@@ -60,7 +60,7 @@ export class Documents {
     await Promise.all(this.#workers.map((worker) => this.#world.pace.during(() => this.#work(worker))))
   }
 
-  /** All that is there, from every router and from all shards together. */
+  /** Checks all documents, through every router and on all shards. */
   async check(): Promise<void> {
     const { cluster, verdicts } = this.#world
     const client = this.#world.client('inspection')

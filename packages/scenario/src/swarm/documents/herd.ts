@@ -1,10 +1,10 @@
 import type { Document } from '@shardlab/bson'
 
 const size = 6
-/** How often an update of many documents that failed may have reached one. */
+/** How often a failed multi-document update may have reached one document. */
 const attemptsMax = 4
 
-/** Documents of one client in a collection that only writes of many documents touch. */
+/** The documents of one client in a collection that only multi-document writes touch. */
 export class Herd {
   readonly #owner: number
   readonly #ns: string
@@ -16,7 +16,7 @@ export class Herd {
     this.#ns = ns
   }
 
-  /** To be inserted once. */
+  /** Documents to insert, once. */
   documents(fresh: () => Document): Document[] {
     return Array.from({ length: size }, (_, i) => ({
       ...fresh(),
@@ -31,13 +31,13 @@ export class Herd {
     return { q: { herd: this.#owner }, u: { $inc: { m: 1 } }, multi: true }
   }
 
-  /** Null: nobody knows. */
+  /** @param times null: unknown */
   incremented(times: number | null): void {
     this.#least += times ?? 0
     this.#most += times ?? size * attemptsMax
   }
 
-  /** What is wrong with all documents of a collection, one sentence each. */
+  /** Violations in all documents of a collection, one sentence each. */
   differences(documents: readonly Document[], where: string): string[] {
     const herd = documents.filter((document) => document['herd'] === this.#owner)
     const sum = herd.reduce((total, { m }) => total + (m as number), 0)

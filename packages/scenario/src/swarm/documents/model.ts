@@ -1,10 +1,10 @@
 /**
- * What one client knows of the documents that only it writes: their bounds, as long as it knows
- * what its writes did.
+ * One client's knowledge of the documents that only it writes. Where outcomes are unknown, it keeps
+ * all possible states.
  */
 import type { Document } from '@shardlab/bson'
 
-/** A document as it is when every write of it was acknowledged. */
+/** A document whose writes were all acknowledged. */
 export interface Known {
   readonly _id: number
   readonly k: number
@@ -12,16 +12,16 @@ export interface Known {
   readonly n: number
 }
 
-/** What may be true of a document. */
+/** Possible states of a document. */
 interface Entry {
   readonly presence: 'yes' | 'no' | 'maybe'
   readonly least: number
   readonly most: number
-  /** The values that k may have. */
+  /** Possible values of k. */
   readonly keys: readonly number[]
 }
 
-/** How documents differ from what was acknowledged. */
+/** How documents differ from the acknowledged state. */
 export type DifferenceKind = 'missing' | 'doubled' | 'resurrected' | 'changed'
 
 export interface Difference {
@@ -38,19 +38,19 @@ export class Model {
     this.name = name
   }
 
-  /** Documents of which everything is known; writes go to these. */
+  /** Documents in a known state; only these are written. */
   known(): Known[] {
     return [...this.#known.values()]
   }
 
-  /** How many may be there beside them. */
+  /** Largest number of further documents. */
   get uncertain(): number {
     let count = 0
     for (const [id, { presence }] of this.#entries) if (presence !== 'no' && !this.#known.has(id)) count++
     return count
   }
 
-  /** It is there, and so. */
+  /** The document exists in this state. */
   is(document: Known): void {
     const { _id, k, n } = document
     this.#known.set(_id, document)
@@ -63,7 +63,7 @@ export class Model {
   }
 
   /**
-   * It is as it was, or as one of these says; null: it is not there. It is left alone from now on.
+   * The document is unchanged or in one of these states; null: absent. It is not written any more.
    */
   mayBe(_id: number, ...states: readonly (Known | null)[]): void {
     const all = [this.#known.get(_id) ?? null, ...states]
@@ -77,9 +77,7 @@ export class Model {
     })
   }
 
-  /**
-   * What is wrong with all documents of this client in a collection. `unseen` ones may be missing.
-   */
+  /** Violations in all documents of this client in a collection. `unseen` ones may be missing. */
   differences(documents: readonly Document[], where: string, unseen: ReadonlySet<number> = new Set()): Difference[] {
     const wrong: Difference[] = []
     const note = (kind: DifferenceKind, _id: number, what: string) =>

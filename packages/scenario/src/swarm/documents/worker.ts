@@ -1,6 +1,6 @@
 /**
- * Documents of one client each, in collections whose ranges move: every kind of write and read,
- * with or without the shard key.
+ * One client's documents in collections whose ranges move: every kind of write and read, with and
+ * without the shard key.
  */
 import type { Random } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
@@ -23,8 +23,8 @@ export class DocumentsWorker {
   readonly #models = new Map<string, Model>()
   readonly #herds = new Map<string, Herd>()
   /**
-   * Documents that may be moving still: readers can miss them while the shard that they come from
-   * is away. Writes see them.
+   * Documents that may still be moving: readers can miss them while their old shard is down. Writes
+   * see them.
    */
   readonly #unseen = new Set<number>()
   #nextId: number
@@ -52,7 +52,7 @@ export class DocumentsWorker {
     }
   }
 
-  /** Before anything goes wrong. */
+  /** Called before any fault. */
   async prepare(): Promise<void> {
     for (const { name } of this.#collections) {
       const documents = this.#herds.get(name)!.documents(() => this.#fresh())
@@ -81,7 +81,7 @@ export class DocumentsWorker {
     return this.#count(ns, model)
   }
 
-  /** What it knows of its documents in a collection. */
+  /** What the client knows of its documents in a collection. */
   knowledgeOf(ns: string): { readonly model: Model; readonly herd: Herd } {
     return { model: this.#models.get(ns)!, herd: this.#herds.get(ns)! }
   }
@@ -130,8 +130,8 @@ export class DocumentsWorker {
   }
 
   /**
-   * Without the shard key: shards that do not have it are asked as well, and a document may be on
-   * one after another.
+   * Without the shard key: shards without the document are asked too, and a moving document may be
+   * on one after another.
    */
   async #incrementById(ns: string, model: Model, document: Known): Promise<void> {
     const updates = [{ q: { _id: document._id }, u: { $inc: { n: 1 } } }]
@@ -139,7 +139,7 @@ export class DocumentsWorker {
     const answer = await this.#retry(ns, model, command, [], [{ ...document, n: document.n + 1 }], false)
     if (answer === null) return
     const times = answer.reply['nModified'] as number
-    // The history may have moved with a range: then two shards tell of one and the same change
+    // The retry history may have moved with a range: then two shards report the same change
     // (SERVER-54019).
     if (times > 1) model.mayBe(document._id, { ...document, n: document.n + 1 }, { ...document, n: document.n + times })
     else model.is({ ...document, n: document.n + times })
@@ -157,7 +157,7 @@ export class DocumentsWorker {
         ? { findAndModify: ns, query: keyOf(document), update: change, new: isNew, $db: 'app' }
         : { update: ns, updates: [{ q: keyOf(document), u: change }], $db: 'app' }
     const answer = await this.#retry(ns, model, command, movesThatEnd, [after])
-    // A copy of it is where it should go: an orphan of a range that has moved.
+    // An orphan of a moved range has the target's place.
     if (answer === null || answer.code === duplicateKey) return
     if (answer.code === null) {
       const { reply } = answer
@@ -210,7 +210,7 @@ export class DocumentsWorker {
     model.isGone(_id)
   }
 
-  /** A document that moves meanwhile may be missed. */
+  /** May miss a document that is moving. */
   async #deleteMany(ns: string, model: Model, documents: readonly Known[]): Promise<void> {
     const deletes = [{ q: { _id: { $in: documents.map(({ _id }) => _id) } }, limit: 0 }]
     const answer = await this.#client.try({ delete: ns, deletes, $db: 'app' }, [], this.#way(ns))
@@ -226,10 +226,7 @@ export class DocumentsWorker {
     this.#note(answer)
   }
 
-  /**
-   * As above; and a document that moves meanwhile may be found on both shards, which the reply
-   * counts.
-   */
+  /** The same; and a moving document may be found on both shards, which the reply counts. */
   async #updateHerd(ns: string): Promise<void> {
     const herd = this.#herds.get(ns)!
     const answer = await this.#client.try({ update: ns, updates: [herd.increment()], $db: 'app' }, [], this.#way(ns))
@@ -277,10 +274,10 @@ export class DocumentsWorker {
   }
 
   /**
-   * A retryable write whose success makes documents become these. `repeats`: a repetition for
-   * nothing gets the same answer.
-   * @returns null when they are whatever they are: it was sent more than once where that may do
-   *   more than once
+   * Runs a retryable write that changes documents to these states. `repeats`: a repetition gets the
+   * same reply.
+   * @returns null when the outcome is unknown: it was sent repeatedly where that may have further
+   *   effects
    */
   async #retry(
     ns: string,
@@ -307,10 +304,7 @@ export class DocumentsWorker {
     return null
   }
 
-  /**
-   * As a driver sends, which may send it once more; where the history stays behind that would do it
-   * twice.
-   */
+  /** Sends with a driver's retry, except where the retry history is lost. */
   #way(ns: string): null | undefined {
     return this.#isForgetful(ns) ? undefined : null
   }

@@ -1,15 +1,15 @@
-/** Faults in the grammar of the cluster, drawn at random: one maker for each verb. */
+/** Draws random faults in the cluster's grammar: one generator per verb. */
 import { balancerAddress, configAddress, namedSteps, type Random } from '@shardlab/actor'
 import type { FaultVerbName } from '@shardlab/cluster'
 import { pick } from '../draw.js'
 
-/** Who there is to be struck. */
+/** Members that faults can target. */
 export interface Victims {
   readonly shards: readonly string[]
   readonly mongos: readonly string[]
 }
 
-/** Mostly short; now and then longer than a router looks for a member. */
+/** Mostly short; sometimes longer than a router searches for a member. */
 const lasting = (random: Random): string =>
   `${Math.round(10 + random.fraction() * (random.chance(1, 8) ? 3000 : 300))}ms`
 
@@ -36,7 +36,7 @@ const betweenOrOneWay = (random: Random, victims: Victims): string => {
 
 const percentage = (random: Random): string => `${2 + random.below(30)}%`
 
-/** Everywhere, or between two. */
+/** Everywhere, or between two members. */
 const somewhere = (random: Random, victims: Victims): string =>
   random.chance(1, 3) ? 'between members and members' : betweenOrOneWay(random, victims)
 
@@ -44,10 +44,10 @@ const atStep = (words: string) => (random: Random) => [
   `${words} at ${pick(random, namedSteps)} first 1 for ${Math.round(300 + random.fraction() * 3000)}ms`,
 ]
 
-/** A member that loses its disk loses what was acknowledged: only those go that have none. */
+/** A member that loses its disk loses acknowledged writes: only members without a disk may. */
 const withoutDisk = (random: Random, { mongos }: Victims): string => pick(random, [...mongos, balancerAddress])
 
-/** One or several faults, one after the other, the next one when the one before is at work. */
+/** One or several faults, each applied while the one before is active. */
 export const faultTexts: Readonly<Record<FaultVerbName, (random: Random, victims: Victims) => readonly string[]>> = {
   crash: (random, victims) => [`crash ${anyMember(random, victims)} for ${lasting(random)}`],
   destroy: (random, victims) => [`destroy ${withoutDisk(random, victims)} for ${lasting(random)}`],

@@ -1,8 +1,8 @@
 import { createDeferred } from '@shardlab/actor'
 
 /**
- * Most of a run is waiting, so what goes wrong does when somebody sends a command; and it ends when
- * nobody is at work any more.
+ * Times faults to moments when commands are in progress, because most of a run is waiting; ends
+ * when all clients are done.
  */
 export class Pace {
   #atWork = 0
@@ -12,19 +12,19 @@ export class Pace {
     return this.#atWork > 0
   }
 
-  /** Resolves with the next command that leaves, and when nobody is at work any more. */
+  /** Resolves with the next command sent, or when all clients are done. */
   nextSend(): Promise<void> {
     return this.isAnybodyAtWork ? this.#nextSend.promise : Promise.resolve()
   }
 
-  /** A command of a client left. */
+  /** Records a command. */
   sent(): void {
     const { resolve } = this.#nextSend
     if (this.isAnybodyAtWork) this.#nextSend = createDeferred()
     resolve()
   }
 
-  /** Counts as being at work until it has settled. */
+  /** Counts as a working client until it settles. */
   async during<T>(work: () => Promise<T>): Promise<T> {
     this.#atWork++
     try {

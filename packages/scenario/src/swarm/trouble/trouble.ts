@@ -1,14 +1,11 @@
-/**
- * What goes wrong in a run: each verb of its plan again and again, as long as clients are at work.
- */
+/** Applies the faults of a run: each verb of its plan repeatedly while clients are working. */
 import type { Random } from '@shardlab/actor'
 import { OptionError, type FaultVerbName } from '@shardlab/cluster'
 import type { SwarmWorld } from '../world.js'
 import { faultTexts } from './fault-texts.js'
 
 /**
- * Mean virtual time between two faults of a verb, in ms: what takes a whole member away comes less
- * often.
+ * Mean virtual time between two faults of a verb, in ms; longer for those that take a member down.
  */
 const calmMs: Readonly<Partial<Record<FaultVerbName, number>>> = {
   crash: 300,
@@ -24,7 +21,7 @@ const calmMs: Readonly<Partial<Record<FaultVerbName, number>>> = {
   crashAt: 120,
 }
 const otherCalmMs = 200
-/** Until whoever was struck while it started has been started. */
+/** Limit of restarts of members that were hit while starting. */
 const restartsMax = 100
 
 export class Trouble {
@@ -34,13 +31,13 @@ export class Trouble {
     this.#world = world
   }
 
-  /** Goes on until nobody is at work. */
+  /** Runs until all clients are done. */
   async make(): Promise<void> {
     const { plan, random } = this.#world
     await Promise.all(plan.faults.map((verb) => this.#again(verb, random.fork(`trouble: ${verb}`))))
   }
 
-  /** Nothing is broken any more, and everybody runs. */
+  /** Heals all faults and starts all members. */
   async heal(): Promise<void> {
     const { cluster, verdicts } = this.#world
     for (let attempt = 1; ; attempt++) {
@@ -51,7 +48,7 @@ export class Trouble {
       } catch (error) {
         if (attempt === restartsMax) throw error
       }
-      // Of members whose start was under way.
+      // For members whose start was in progress.
       await cluster.advance(20)
       const states = cluster.members().map(({ state }) => state)
       if (cluster.faults.list().length === 0 && states.every((state) => state === 'running')) break
@@ -63,7 +60,7 @@ export class Trouble {
     verdicts.note('all is healed')
   }
 
-  /** Each verb draws by itself, so that the others do as they did when it is left out. */
+  /** Each verb has a random stream of its own, so leaving one out does not change the others. */
   async #again(verb: FaultVerbName, random: Random): Promise<void> {
     const { cluster, pace } = this.#world
     const meanMs = calmMs[verb] ?? otherCalmMs
@@ -82,7 +79,7 @@ export class Trouble {
     try {
       await this.#world.cluster.faults.apply(fault)
     } catch (error) {
-      // It strikes somebody who is down already, or dies while it starts.
+      // The target is already down, or dies while starting.
       if (!(error instanceof OptionError) && !isOfTheStruck(error)) throw error
     }
   }

@@ -1,6 +1,6 @@
 /**
- * The ports of `@shardlab/unique` over a simulated client: every operation is sent once, as a
- * client without retries would.
+ * The ports of `@shardlab/unique` over a simulated client: every operation is sent once, without
+ * retries.
  */
 import { createDeferred, type Deferred } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
@@ -8,7 +8,7 @@ import { PortError, type Fields, type ReadablePort } from '@shardlab/unique'
 import { errorsOf, isPassing, nameOf, WrongAnswerError } from '../client/errors.js'
 
 /**
- * A client that stops for good after that many commands, before or after the last one takes effect.
+ * A client that stops forever after this many commands, before or after the last one takes effect.
  */
 export class Stop {
   readonly stopped: Deferred<void> = createDeferred()
@@ -20,14 +20,14 @@ export class Stop {
     this.#after = after
   }
 
-  /** @returns whether the next command is sent, and whether its answer is heard */
+  /** @returns whether the next command is sent, and whether its reply is received */
   next(): 'sent' | 'unheard' | 'not-sent' {
     if (this.#commandsLeft-- > 0) return 'sent'
     return this.#after && this.#commandsLeft === -1 ? 'unheard' : 'not-sent'
   }
 }
 
-/** Sends a command once; null: nobody knows what became of it. */
+/** Sends a command once; null: the outcome is unknown. */
 export interface CommandSender {
   once(command: Document): Promise<Document | null>
 }

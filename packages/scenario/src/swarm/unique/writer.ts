@@ -1,7 +1,7 @@
 /** One client's writes through `@shardlab/unique`. */
 import { Maintenance, parseSpec, UniqueProtocol, type Fields, type World } from '@shardlab/unique'
 
-/** A field of its own, and two together. */
+/** A single field, and a pair. */
 export const uniqueSpecs = ['email', { fields: ['tenant', 'handle'] }].map(parseSpec)
 
 export class UniqueWriter {
@@ -29,7 +29,7 @@ export class UniqueWriter {
     })
   }
 
-  /** A document without a reservation. */
+  /** Inserts a document without a reservation. */
   async insertPast(document: Fields): Promise<void> {
     await this.#world.main.insertOne(document)
   }
@@ -49,8 +49,7 @@ export class UniqueWriter {
 }
 
 /**
- * Values that are taken, documents that others are changing, answers that did not come: anything
- * else is wrong.
+ * Expected errors: taken values, concurrent changes, lost replies. Any other error is a violation.
  */
 export function isExpected(error: unknown): boolean {
   return ['DuplicateValueError', 'BusyDocumentError', 'UnknownOutcomeError', 'PortError'].includes(

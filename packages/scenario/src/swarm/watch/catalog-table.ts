@@ -1,30 +1,30 @@
-/** Who owns what of a collection, as the catalog has it. */
+/** Owners of a collection according to the catalog. */
 import { findField, toExtendedJson } from '@shardlab/bson'
 import { generationOf, parseChunk, ShardKeyPattern } from '@shardlab/sharding'
 
-/** A chunk, its bounds as documents and as KeyStrings. */
+/** A chunk with its bounds as documents and as KeyStrings. */
 export interface OwnedRange {
   readonly min: Uint8Array
   readonly max: Uint8Array
   readonly minKey: string
   readonly maxKey: string
   readonly shard: string
-  /** Major and minor as one number that can be compared. */
+  /** Major and minor version as one comparable number. */
   readonly version: number
 }
 
 export interface CatalogTable {
   readonly ns: string
-  /** Stands for the collection since it was created, refined or resharded. */
+  /** Changes when the collection is created, refined or resharded. */
   readonly generation: string
   readonly pattern: ShardKeyPattern
-  /** The key as events have it. */
+  /** The shard key as events show it. */
   readonly keyText: string
   /** In key order. */
   readonly ranges: readonly OwnedRange[]
 }
 
-/** From documents of config.collections and config.chunks. */
+/** Builds the table from documents of config.collections and config.chunks. */
 export function catalogTable(ns: string, collection: Uint8Array, chunks: readonly Uint8Array[]): CatalogTable {
   const key = findField(collection, 'key')!.slice()
   const pattern = ShardKeyPattern.parse(key, { compoundHashed: true })
@@ -53,7 +53,7 @@ export function ownersIn({ ranges }: CatalogTable): ReadonlySet<string> {
   return new Set(ranges.map(({ shard }) => shard))
 }
 
-/** Who owns a key, given as a KeyString. */
+/** The owner of a key, given as a KeyString. */
 export function ownerOf({ ranges }: CatalogTable, key: string): string | undefined {
   return ranges.find(({ minKey, maxKey }) => minKey <= key && key < maxKey)?.shard
 }

@@ -1,6 +1,6 @@
 /**
- * Looks at the catalog, and at what members know of it, whenever it may have changed, past the
- * network: what is watched is not changed by it.
+ * Reads the catalog, and what members know of it, whenever it may have changed. Reads bypass the
+ * network, so they change nothing.
  */
 import { configAddress, type ReplyOf } from '@shardlab/actor'
 import type { ClusterEvent } from '@shardlab/cluster'
@@ -11,7 +11,7 @@ import { KnownVersions, VersionHistory } from '../checkers/versions.js'
 import type { SwarmWorld } from '../world.js'
 import { catalogTable } from './catalog-table.js'
 
-/** Steps of the config server behind which the catalog has changed. */
+/** Steps of the config server after which the catalog has changed. */
 export const committingSteps: ReadonlySet<string> = new Set([
   'config.migration.committed',
   'config.resharding.committed',
@@ -28,12 +28,12 @@ export class CatalogWatch {
   constructor(world: SwarmWorld, namespaces: readonly string[]) {
     this.#world = world
     this.#namespaces = namespaces
-    // Durations by a clock that jumps say nothing.
+    // With clocks that jump, durations are meaningless.
     this.#routing = new RoutingHistory(world.plan.faults.includes('skewClock') ? null : world.verdicts)
     world.cluster.onEvent((event) => this.#heard(event))
   }
 
-  /** Something may have changed: whoever asks is told when it has been looked at. */
+  /** Call when something may have changed. Resolves when it has been read. */
   look(): Promise<void> {
     const atMs = this.#world.cluster.now()
     this.#looking = this.#looking
@@ -94,9 +94,7 @@ export class CatalogWatch {
     }
   }
 
-  /**
-   * Null: the config server is down, or is about to be; it is looked at when it has started again.
-   */
+  /** Null: the config server is down or going down; it is read again after its start. */
   async #ask(ns: string): Promise<ReplyOf<'config.get-collection'> | null> {
     const { cluster } = this.#world
     const isUp = (): boolean =>
