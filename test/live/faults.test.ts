@@ -1,10 +1,12 @@
-/** What an unchanged driver makes of faults, and the command line that applies them to a running cluster. */
+/**
+ * Faults under an unchanged driver, and the command line that applies them to a running cluster.
+ */
 import { MongoClient } from 'mongodb'
 import { ShardedCluster, type FaultAppliedEvent } from 'shardlab'
 import t from 'tap'
 import { shardlab } from '../support/up.js'
 
-t.test('a driver and a command line', async (t) => {
+t.test('a driver survives faults, and the command line applies, lists and heals them', async (t) => {
   const cluster = await ShardedCluster.start({
     shards: 2,
     runtime: 'inline',
@@ -20,17 +22,17 @@ t.test('a driver and a command line', async (t) => {
   await things.insertMany([{ _id: 1 }, { _id: 2 }, { _id: 3 }])
   const fault = (...args: string[]) => shardlab('fault', '--uri', cluster.uri, ...args)
 
-  await t.test('one lost reply is repaired by the driver', async (t) => {
+  await t.test('a driver retries when one reply is lost', async (t) => {
     await cluster.faults.apply('cut replies of mongos01 to clients only client.command first 1')
     t.same(await things.findOne({ _id: 1 }), { _id: 1 }, 'a retryable read')
     await cluster.faults.apply('drop from mongos01 to clients only client.command first 1')
     t.match(await things.insertOne({ _id: 4 }), { acknowledged: true }, 'a retryable write')
-    t.equal(await things.countDocuments({ _id: 4 }), 1, 'it was written once')
+    t.equal(await things.countDocuments({ _id: 4 }), 1, 'the retry did not write again')
     t.match(cluster.faults.list(), [{ state: 'exhausted' }, { state: 'exhausted', strikes: 1 }])
     await cluster.faults.heal()
   })
 
-  await t.test('a shard that steps down is none of the driver’s business', async (t) => {
+  await t.test('a driver sees no error when a shard steps down', async (t) => {
     const primary = (await client
       .db('config')
       .collection<{ _id: string; primary: string }>('databases')
@@ -40,7 +42,7 @@ t.test('a driver and a command line', async (t) => {
     t.same(cluster.faults.list(), [])
   })
 
-  await t.test('the command line', async (t) => {
+  await t.test('the command line applies, lists and heals, and refuses wrong input with exit code 2', async (t) => {
     const applied: FaultAppliedEvent[] = []
     cluster.on('fault-applied', (event) => applied.push(event))
     t.match(await fault('crash shard02 for 1h'), { code: 0, stdout: /^fault (\d+)\n$/, stderr: '' })

@@ -1,11 +1,16 @@
-/** What a client of a router sees while something is broken: one row for each way to break it, the same in all three worlds. */
+/**
+ * What a client of a router sees during a fault: one row for each way to break a cluster, the same
+ * in all worlds.
+ */
 
 /**
- * Outcomes: `ok`; `lost`: the client's connection broke; a number: the code of the error, with `w` before it in `writeErrors`, and behind it
- * how many documents of a bulk got through before. `|` stands between outcomes that depend on how fast the machine is.
+ * An outcome is `ok`; `lost`, when the client's connection broke; or the code of an error. `w`
+ * before a code: in `writeErrors`. `after` with a number: documents of a bulk that were written
+ * before the error. `|` separates outcomes of which either may occur, depending on the speed of the
+ * machine.
  */
 export interface Outcomes {
-  /** An insert on the faulty shard that is not retryable: the first command under the fault. */
+  /** An insert on the faulty shard that is not retryable: the first command during the fault. */
   readonly insert: string
   /** A find by key on the faulty shard. */
   readonly find: string
@@ -16,9 +21,9 @@ export interface Outcomes {
   readonly retryable: string
   /** An ordered bulk: the other shard, the faulty one, the other one again. */
   readonly bulk: string
-  /** The next batch of a cursor over all shards that was open before. */
+  /** The next batch of a cursor over all shards that was opened before the fault. */
   readonly getMore: string
-  /** A find by key on the faulty shard when the fault has been healed. */
+  /** A find by key on the faulty shard after the fault has been healed. */
   readonly healed: string
 }
 
@@ -35,7 +40,10 @@ const unharmed: Outcomes = {
   healed: 'ok',
 }
 
-/** Nobody is there: the router looks for a primary, but a cursor is asked where it is. */
+/**
+ * The shard is down: the router looks for a primary, but a getMore goes to the member that has the
+ * cursor.
+ */
 const noPrimary: Outcomes = {
   ...unharmed,
   insert: 'w133',
@@ -46,10 +54,10 @@ const noPrimary: Outcomes = {
   getMore: '6',
 }
 
-/** A request waits until the link is given up; from then on nobody is there. */
+/** The first request waits until the link is closed; from then on the shard is down. */
 const silent: Outcomes = { ...noPrimary, insert: 'w6|w133' }
 
-/** Connections break, whatever is asked. */
+/** Connections break on every request. */
 const broken: Outcomes = {
   ...unharmed,
   insert: 'w6',
@@ -76,7 +84,7 @@ export const faultTable: readonly FaultRow[] = [
   ['stop shard02', noPrimary],
   ['restart shard02', { ...unharmed, getMore: '43' }],
   ['pause shard02', silent],
-  // The first command hears it from the shard; then the router knows, and waits for an election. Cursors live on.
+  // The shard refuses the first command; then the router waits for an election. Cursors stay open.
   ['step down shard02', { ...noPrimary, insert: 'w6', getMore: 'ok' }],
   ['slow shard02 by 20x', unharmed],
   ['slow disk of shard02 by 5ms', unharmed],

@@ -1,4 +1,4 @@
-/** Clusters in all three worlds, broken on purpose and asked as a client would: documents in, outcomes out. */
+/** Clusters in all worlds, with faults, for the table: commands and replies as documents. */
 import { RequestFailedError } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
 import {
@@ -14,12 +14,15 @@ export interface FaultWorld {
   readonly name: string
   readonly faults: Faults
   members(): MemberInfo[]
-  /** Sends a command to the router, or to another member. Null: the connection broke before there was an answer. */
+  /**
+   * Sends a command to the router, or to another member. null: the connection broke before the
+   * answer.
+   */
   ask(command: Document, to?: string): Promise<Document | null>
   stop(): Promise<void>
 }
 
-/** Short waits, so that many faults can be seen in a few seconds. */
+/** Short waits, so that the whole table takes a few seconds. */
 const options = {
   shards: 3,
   seed: 7,
@@ -37,7 +40,7 @@ export const faultWorlds: Readonly<Record<string, () => Promise<FaultWorld>>> = 
 async function startLive(runtime: 'threads' | 'inline'): Promise<FaultWorld> {
   const cluster = await ShardedCluster.start({ ...options, runtime })
   const clients = new Map<string, RawClient>()
-  const forget = (member: string): void => {
+  const close = (member: string): void => {
     clients.get(member)?.close()
     clients.delete(member)
   }
@@ -51,12 +54,12 @@ async function startLive(runtime: 'threads' | 'inline'): Promise<FaultWorld> {
         if (!clients.has(to)) clients.set(to, await RawClient.connect(endpoint))
         return await clients.get(to)!.command(command)
       } catch {
-        forget(to)
+        close(to)
         return null
       }
     },
     async stop() {
-      for (const member of [...clients.keys()]) forget(member)
+      for (const member of [...clients.keys()]) close(member)
       await cluster.stop()
     },
   }

@@ -1,4 +1,4 @@
-/** Every verb of faults in all three worlds: what clients see meanwhile, and afterwards. */
+/** Every fault verb in all worlds: what clients see during the fault, and after it. */
 import { Binary, Long, type Document } from '@shardlab/bson'
 import { faultVerbs, parseFault } from '@shardlab/cluster'
 import t from 'tap'
@@ -9,7 +9,7 @@ const db = 'app'
 const coll = 'things'
 const lsid = { id: new Binary(Buffer.alloc(16, 7), 4) }
 
-/** Keys below 0 lie on shard01, others on shard02. */
+/** Keys below 0 are on shard01, others on shard02. */
 async function fill(world: FaultWorld): Promise<void> {
   const commands: Document[] = [
     { enableSharding: db, primaryShard: 'shard01', $db: 'admin' },
@@ -65,7 +65,7 @@ class Play {
 }
 
 for (const [name, start] of Object.entries(faultWorlds)) {
-  t.test(`the table of faults, D900, ${name}`, async (t) => {
+  t.test(`${name}: during each fault, clients see what the table says (D900)`, async (t) => {
     const world = await start()
     t.teardown(() => world.stop())
     await fill(world)
@@ -80,13 +80,13 @@ for (const [name, start] of Object.entries(faultWorlds)) {
     t.match(
       await world.ask({ shardlab: 'list', $db: 'admin' }),
       { faults: [], ok: 1 },
-      'nothing is left, and the wire says so, too',
+      'no fault is left, as the wire command confirms',
     )
   })
 }
 
-t.test('every verb has a row', async (t) => {
+t.test('every verb has a row in the table', async (t) => {
   const verbs = await Promise.all(faultTable.map(async ([fault]) => (await parseFault(fault)).verb))
-  // Who is resumed has been paused: it has no row of its own.
+  // `resume` needs a paused member, so it has no row of its own.
   t.same([...new Set<string>([...verbs, 'resume'])].toSorted(), faultVerbs.toSorted())
 })
