@@ -5,9 +5,8 @@
 import { CommandError } from '@shardlab/bson'
 import { databaseNameOf } from '@shardlab/member'
 import { type Entrant } from '@shardlab/node'
+import { internalDatabases } from '@shardlab/query'
 
-/** Databases in which a config server has collections. */
-const ownDatabases: ReadonlySet<string> = new Set(['admin', 'config', 'local'])
 const creatingCommands: ReadonlySet<string> = new Set(['create', 'createIndexes'])
 
 /**
@@ -24,7 +23,7 @@ export function checkClientCommand(ns: string, entrant: Entrant): void {
 
 /** @throws CommandError 73 InvalidNamespace, before 5.0 14037, for user collections */
 export function checkCreate(ns: string, { host }: Pick<Entrant, 'host'>): void {
-  if (ownDatabases.has(databaseNameOf(ns))) return
+  if (internalDatabases.has(databaseNameOf(ns))) return
   throw host.behaviours.configServerNamesRefusedCollections
     ? new CommandError('InvalidNamespace', `Can't create user databases on a --configsvr instance ${ns}`)
     : new CommandError(14037, "can't create user databases on a --configsvr instance")

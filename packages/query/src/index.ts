@@ -39,6 +39,7 @@ export type { LeadingProjection, LeadingQuery } from './aggregation/pipeline/lea
 export type * from './aggregation/stages/joins/join-run.js'
 export type { ForeignCollection, StageSource } from './aggregation/stages/stage.js'
 export { evaluateDocuments } from './aggregation/stages/sources/documents.js'
+export { internalDatabases } from './aggregation/stages/writers/internal-databases.js'
 export { parseOut, type OutTarget } from './aggregation/stages/writers/out.js'
 export { parseMerge, type MergeSpecification } from './aggregation/stages/writers/merge.js'
 export { mergeRequirements, type MergeRequirement } from './aggregation/pipeline/merge-requirements.js'

@@ -1,5 +1,6 @@
 import { checkDatabaseName, checkFields, type CommandRow } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter } from '@shardlab/bson'
+import { internalDatabases } from '@shardlab/query'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 import { withDatabase } from '../routing/primary.js'
@@ -22,8 +23,7 @@ export const movePrimary: CommandRow<MongosInvocation> = {
     const db = args.targetString()
     checkFields(movePrimaryIsTyped ? 'movePrimary' : 'MovePrimary', body, { to: 'string!' }, 'ignored')
     checkDatabaseName(db)
-    if (['admin', 'config', 'local'].includes(db))
-      throw new CommandError('InvalidOptions', `Can't move primary for ${db} database`)
+    if (internalDatabases.has(db)) throw new CommandError('InvalidOptions', `Can't move primary for ${db} database`)
     const to = args.string('to')!
     if (to === '') throw new CommandError('InvalidOptions', 'you have to specify where you want to move it')
     const shard = await shardIdOf(invocation, to)

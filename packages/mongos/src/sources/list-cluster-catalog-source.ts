@@ -14,6 +14,7 @@ import {
   type RawValue,
 } from '@shardlab/bson'
 import { listSource, splitNamespace } from '@shardlab/member'
+import { internalDatabases } from '@shardlab/query'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { readCursorReply } from '../cursors/cursor-reply.js'
 import { documentsIn, replyError } from '../remote/command-reply.js'
@@ -23,7 +24,6 @@ import type { MongosStageSource } from './source.js'
 
 const bytesPerMb = 1024 * 1024
 const wholeBatch = 100_000
-const internalDatabases: ReadonlySet<string> = new Set(['admin', 'config', 'local'])
 
 export const listClusterCatalogSource: MongosStageSource = {
   name: '$listClusterCatalog',

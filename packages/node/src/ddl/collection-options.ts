@@ -15,7 +15,7 @@ import {
   valuesEqual,
   type RawValue,
 } from '@shardlab/bson'
-import { compileCollation, formatDocument } from '@shardlab/query'
+import { compileCollation, formatDocument, internalDatabases } from '@shardlab/query'
 import { cappedMaxDocuments, cappedSizeBytes, isIdKey, validateIndexSpec } from '@shardlab/storage'
 import { splitNamespace, refuseTemporary } from '@shardlab/member'
 import type { NodeHost } from '../host/node-host.js'
@@ -43,7 +43,6 @@ const storedOrder = [
 ] as const
 
 const cappedSizeBytesMax = 2 ** 50
-const internalDatabases = ['admin', 'config', 'local']
 
 /**
  * The options of `create` as they are stored, those of a view among them.
@@ -122,7 +121,7 @@ export function preImagesOption(ns: string, document: Uint8Array | undefined): b
     )
   }
   const [db] = splitNamespace(ns)
-  if (enabled.asBool() && internalDatabases.includes(db))
+  if (enabled.asBool() && internalDatabases.has(db))
     throw new CommandError(
       'InvalidOptions',
       `changeStreamPreAndPostImages collection option is not supported on the ${db} database`,

@@ -1,8 +1,7 @@
 import { CommandError, findField } from '@shardlab/bson'
+import { internalDatabases } from '@shardlab/query'
 import { stagesOf, type QueryPlan } from '@shardlab/storage'
 import { type ParameterSet, splitNamespace } from '@shardlab/member'
-
-const internalDatabases: readonly string[] = ['admin', 'config', 'local']
 
 /**
  * With the parameter `notablescan` no query with a predicate may scan a collection of users. Server: fillOutPlannerParams, query_planner.cpp.
@@ -16,7 +15,7 @@ export function checkTableScan(
 ): void {
   if (!parameters.bool('notablescan')) return
   const [db, name] = splitNamespace(ns)
-  if (internalDatabases.includes(db) || name.startsWith('system.')) return
+  if (internalDatabases.has(db) || name.startsWith('system.')) return
   if (root.kind === 'always' ? root.value : root.kind === 'and' && root.children.length === 0) return
   for (const { stage } of stagesOf(plan)) {
     if (stage !== 'COLLSCAN') continue

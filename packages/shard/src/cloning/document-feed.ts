@@ -161,7 +161,8 @@ export class DocumentFeed {
 
 function checkTurn(last: { readonly batch: number } | null, batch: number): void {
   const next = last === null ? 0 : last.batch + 1
-  if (batch !== next) throw new CommandError('OperationFailed', `batch ${batch} was asked for where ${next} is next`)
+  if (batch !== next)
+    throw new CommandError('OperationFailed', `batch ${batch} was requested, but batch ${next} is next`)
 }
 
 function keyOf({ type, bytes, start, end }: RawValue): string {

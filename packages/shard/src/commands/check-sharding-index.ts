@@ -11,7 +11,7 @@ export const checkShardingIndex: CommandRow<NodeInvocation> = {
   access: 'admin',
   manual: 'reference/command/checkShardingIndex',
   status: 'full',
-  summary: 'Tells whether a collection has an index that a shard key can rely on.',
+  summary: 'Checks that a collection has an index that supports a shard key.',
   async run(invocation) {
     const { args, host } = invocation
     const ns = namespaceArgument(args)

@@ -13,7 +13,7 @@ export const cleanupOrphaned: CommandRow<NodeInvocation> = {
   adminOnly: true,
   manual: 'reference/command/cleanupOrphaned',
   status: 'full',
-  summary: 'Waits until no range of a collection is left whose documents this shard has to delete.',
+  summary: 'Waits until this shard has deleted all orphaned documents of a collection.',
   async run({ args, host, operation }) {
     const { node, placements, rangeDeleter } = shardOf(host)
     const { target } = args

@@ -9,7 +9,7 @@ export const getShardVersion: CommandRow<NodeInvocation> = {
   routing: 'local',
   status: 'partial',
   missing: 'fullMetadata, the list of chunks',
-  summary: 'Tells the version of a sharded collection as this shard knows it.',
+  summary: 'Returns the version of a sharded collection that this shard knows.',
   run({ args, host }) {
     const { target } = args
     if (target.type !== BsonType.string)

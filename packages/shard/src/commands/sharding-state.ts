@@ -13,7 +13,7 @@ export const shardingState: CommandRow<NodeInvocation> = {
   adminOnly: true,
   manual: 'reference/command/shardingState',
   status: 'full',
-  summary: 'Tells whether the member is a shard, of which cluster, and what it knows of the placement of collections.',
+  summary: 'Returns whether the member is a shard, its cluster, and the placement versions that it knows.',
   fields: {},
   run({ host }) {
     const identity = host.collection('admin.system.version')?.findById(toRawValue('shardIdentity'))?.document

@@ -11,7 +11,7 @@ export const splitVectorCommand: CommandRow<NodeInvocation> = {
   ...splitVectorSpec,
   routing: 'local',
   status: 'full',
-  summary: 'Tells the shard keys at which a range of a collection can be split.',
+  summary: 'Returns shard keys at which a range of a collection can be split.',
   async run(invocation) {
     const { args, host } = invocation
     const ns = namespaceArgument(args)

@@ -1,7 +1,9 @@
 /** The identity of this shard, and its size. */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { CommandError, DocumentWriter, emptyDocument, findField } from '@shardlab/bson'
+import { databaseNameOf } from '@shardlab/member'
 import { createCollection, type NodeHost } from '@shardlab/node'
+import { internalDatabases } from '@shardlab/query'
 import type { ShardHandlers } from '../host/handlers.js'
 import type { ShardHost } from '../host/host.js'
 
@@ -73,7 +75,7 @@ function dataSize({ node }: ShardHost): ReplyOf<'shard.data-size'> {
   return {
     sizeBytes: node.engine
       .collections()
-      .filter(({ ns }) => !/^(?:admin|config|local)\./.test(ns))
+      .filter(({ ns }) => !internalDatabases.has(databaseNameOf(ns)))
       .reduce((sum, collection) => sum + collection.dataSizeBytes, 0),
   }
 }

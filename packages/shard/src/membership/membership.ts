@@ -2,6 +2,7 @@
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { databaseNameOf } from '@shardlab/member'
 import { setFeatureCompatibilityVersionOf } from '@shardlab/node'
+import { internalDatabases } from '@shardlab/query'
 import type { ShardHandlers } from '../host/handlers.js'
 import type { ShardHost } from '../host/host.js'
 
@@ -16,15 +17,12 @@ export const membershipHandlers: ShardHandlers<
   }),
 }
 
-/** Databases that every member has of its own. */
-const ownDatabases = ['admin', 'config', 'local']
-
 function introduce({ node }: ShardHost): ReplyOf<'shard.introduce'> {
   const databases = new Set(node.engine.collections().map(({ ns }) => databaseNameOf(ns)))
   return {
     setName: node.context.address,
     host: node.context.endpoint,
-    databases: [...databases].filter((db) => !ownDatabases.includes(db)).sort(),
+    databases: [...databases].filter((db) => !internalDatabases.has(db)).sort(),
   }
 }
 

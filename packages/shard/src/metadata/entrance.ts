@@ -50,7 +50,7 @@ async function enterPast(
   const placement = access.ownership?.placement
   if (placement === undefined) return access
   const past = await placements.placementAt(placement, concerns.read.atClusterTime!)
-  if (past === undefined) throw versions.stale(ns, `the collection ${ns} is another one by now`)
+  if (past === undefined) throw versions.stale(ns, `collection ${ns} was dropped or recreated during the operation`)
   return past === placement ? access : versions.accessUnder(past)
 }
 

@@ -31,7 +31,7 @@ export async function sampleShardKeys(
     !sameBytes(placement.uuid, uuid) ||
     !sameBytes(collection.uuid, uuid)
   )
-    throw new CommandError('NamespaceNotFound', `Collection ${ns} is not there any more`)
+    throw new CommandError('NamespaceNotFound', `Collection ${ns} was dropped or recreated`)
   const filter = new OwnershipFilter(placement, node.context.address)
   const random = node.context.random.fork('resharding-sample')
   let samples: Sample[] = []

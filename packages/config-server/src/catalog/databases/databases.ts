@@ -4,13 +4,12 @@
  */
 import { RequestFailedError, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { CommandError, findField } from '@shardlab/bson'
+import { internalDatabases } from '@shardlab/query'
 import { databaseDocument } from '../store/catalog-documents.js'
 import { dropCollections } from '../collections/collections.js'
 import { removeQueryAnalyzersOf } from '../collections/query-analyzers.js'
 import type { CatalogHost, ConfigHandlers, DatabaseHost } from '../host.js'
 
-/** Clients cannot create databases with these names. */
-const reservedDatabases = ['admin', 'config', 'local']
 /** Longest wait for a shard's data size before the primary is chosen without it. */
 const dataSizeTimeoutMs = 2_000
 
@@ -56,7 +55,7 @@ async function createNewDatabase(
     await catalog.node.flush()
     return { database: catalog.database(db), error: null }
   }
-  if (reservedDatabases.includes(db))
+  if (internalDatabases.has(db))
     throw new CommandError('InvalidOptions', `Cannot manually create or shard the '${db}' database`)
   const twin = catalog.store
     .find('config.databases', {})

@@ -220,7 +220,7 @@ export class MigrationDonor {
       if (state === 'fail' || state === 'abort') {
         const { reason } = reply
         const why =
-          reason === null ? 'the recipient has given the migration up' : findField(reason, 'errmsg')!.asString()
+          reason === null ? 'the recipient has aborted the migration' : findField(reason, 'errmsg')!.asString()
         throw new CommandError('OperationFailed', `Data transfer error: ${why}`)
       }
       if (state === 'catchup' && isNearlyCaughtUp(this.#host, this.#request, this.source!)) break

@@ -94,7 +94,7 @@ export class MigrationRecipient {
     this.#changed.notify()
     while (this.#state !== 'done') {
       if (this.#state === 'fail' || this.#state === 'abort')
-        throw this.#reason ?? new CommandError('OperationFailed', 'the recipient has given the migration up')
+        throw this.#reason ?? new CommandError('OperationFailed', 'the recipient has aborted the migration')
       await this.#changed.next(statusWaitMs)
     }
     return this.counts

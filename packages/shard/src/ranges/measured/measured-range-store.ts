@@ -120,7 +120,7 @@ export class MeasuredRangeStore implements RangeStore {
     if (!this.#isMeasured(ns) || asksForSizes(ns, operation.body)) return
     throw new CommandError(
       'CommandNotSupported',
-      `${ns} is measured: it has sizes of ranges instead of documents, and no ${operation.command}`,
+      `${ns} is measured: it has sizes of ranges instead of documents, so ${operation.command} is not supported`,
     )
   }
 

@@ -92,7 +92,7 @@ export function recoverReshardCommands(host: ReshardCommandHost): void {
       if (error instanceof RequestFailedError) return
       if (!(error instanceof CommandError)) throw error
       // A client may have joined, and gets the error, too.
-      node.context.log('info', 'a resharding that an earlier life of the member asked for has failed', {
+      node.context.log('info', 'a resharding that was requested before a restart has failed', {
         ns: record.ns,
         reason: error.message,
       })

@@ -121,5 +121,5 @@ export class Participation {
 
 /** The attempt has ended, or its state was lost. */
 export function unknownAttempt(): CommandError {
-  return new CommandError('NotYetInitialized', 'this shard does not take part in such an attempt of resharding')
+  return new CommandError('NotYetInitialized', 'this shard does not take part in this attempt of the resharding')
 }

@@ -10,6 +10,7 @@ import { checkVariableName } from '../../expressions/variable-name.js'
 import { pipelineArgument } from '../joins/lookup-arguments.js'
 import { isValidTarget } from './out.js'
 import { passThroughStage, type StageContext, type StageOperator } from '../stage.js'
+import { internalDatabases } from './internal-databases.js'
 
 const matchedModes = ['replace', 'keepExisting', 'merge', 'fail'] as const
 const notMatchedModes = ['insert', 'discard', 'fail'] as const
@@ -25,8 +26,6 @@ export interface MergeSpecification {
   /** Expressions over the new document; null: not given, the default is `{ new: '$$ROOT' }`. */
   readonly variables: readonly { readonly name: string; readonly expression: RawValue }[] | null
 }
-
-const internalDatabases = new Set(['admin', 'config', 'local'])
 
 /**
  * @param db of the pipeline

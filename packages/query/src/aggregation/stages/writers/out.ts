@@ -4,13 +4,12 @@
  */
 import { BsonType, CommandError, FieldIterator, typeName, type RawValue } from '@shardlab/bson'
 import { passThroughStage, type StageOperator } from '../stage.js'
+import { internalDatabases } from './internal-databases.js'
 
 export interface OutTarget {
   readonly db: string
   readonly collection: string
 }
-
-const internalDatabases = new Set(['admin', 'config', 'local'])
 
 /**
  * @param db of the pipeline
