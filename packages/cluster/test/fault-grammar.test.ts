@@ -165,7 +165,7 @@ t.test('the error of an invalid fault is one sentence with the place, the proble
     ],
     [
       { verb: 'explode', target: 'shard01' } as unknown as FaultInput,
-      /^unknown verb of a fault: "explode"; use crash, /,
+      /^unknown fault verb: "explode"; use crash, /,
     ],
     [{} as FaultInput, /^invalid fault: verb is missing; use crash, /],
     [null as unknown as FaultInput, /^invalid fault: give a text such as 'crash shard02 for 5s', or data/],

@@ -1,5 +1,5 @@
 /**
- * One verb of faults: how it is written, what it may strike, what it does and how that is undone.
+ * A fault verb: how it is written, what it may strike, what it does and how that is undone.
  */
 import type { Address } from '@shardlab/actor'
 import type { LinkEnd, Runtime } from '@shardlab/runtime'

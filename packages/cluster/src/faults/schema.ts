@@ -18,7 +18,7 @@ export function parseFaultData(data: unknown): FaultSpec {
   const { verb } = data as { verb?: unknown }
   if (verb === undefined) throw new OptionError(`invalid fault: verb is missing; use ${faultVerbs.join(', ')}.`)
   if (typeof verb !== 'string' || verbNamed(verb) === undefined)
-    throw new OptionError(`unknown verb of a fault: ${JSON.stringify(verb)}; use ${faultVerbs.join(', ')}.`)
+    throw new OptionError(`unknown fault verb: ${JSON.stringify(verb)}; use ${faultVerbs.join(', ')}.`)
   throw new OptionError(`invalid fault ${verb}: ${problemOf(parsed.error.issues[0]!)}.`)
 }
 

@@ -1,4 +1,4 @@
-/** Every verb of faults. A verb is one file in `verbs/` and one row here. */
+/** Every fault verb. A verb is one file in `verbs/` and one row here. */
 import type { z } from 'zod'
 import type { FaultVerb } from './fault-verb.js'
 import { crash } from './verbs/crash.js'
