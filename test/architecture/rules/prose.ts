@@ -63,7 +63,6 @@ const pagePatterns: typeof patterns = [
  */
 export const proseDebt: readonly string[] = [
   'docs/reference/compatibility.md',
-  'docs/reference/events.md',
   'packages/config-server/',
   'packages/mongos/',
   'packages/node/',
