@@ -40,8 +40,8 @@ import { behavioursOf, type Behaviours } from '@shardlab/sharding'
 import { CatalogCache } from './catalog/catalog-cache.js'
 import { ShardRegistry } from './catalog/shard-registry.js'
 import { commandTable } from './command-table.js'
-import { dispatch, type DispatchHost } from './command/dispatcher.js'
-import type { Operation } from './command/operation.js'
+import { dispatch, type DispatchHost } from './dispatch/dispatcher.js'
+import type { Operation } from './dispatch/operation.js'
 import { ClusterCursorManager } from './cursors/cluster-cursor-manager.js'
 import {
   exportMongosState,

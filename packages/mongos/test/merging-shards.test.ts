@@ -1,171 +1,11 @@
-/** Which member merges what shards send of a pipeline, and merging on a shard itself, over real storage nodes. */
+/** Merging on a shard, over real storage nodes. */
 import t from 'tap'
 import fc from 'fast-check'
 import { createDeferred } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
-import type { EmulatedVersion } from '@shardlab/sharding'
 import { Gone } from './support/fake-world.js'
-import { drain, realCluster, type RealCluster, type ShardedCollection } from './support/real-cluster.js'
-
-const orders: ShardedCollection = { ns: 'test.orders', field: 'x', splits: [0, 100] }
-const sharded: ShardedCollection = { ns: 'test.sharded', field: 'k', splits: [2, 4] }
-const rows = Array.from({ length: 40 }, (_, _id) => ({ _id, x: (_id % 20) * 10 - 50, k: _id % 5, w: 'aAbB'[_id % 4]! }))
-const things = [0, 1, 2, 3, 4].map((k) => ({ _id: k, k, price: k * 10 }))
-
-/** `things` and `far.things` are unsharded, on shard01 and shard02. */
-async function filled(version: EmulatedVersion = '7.0'): Promise<RealCluster> {
-  const cluster = await realCluster([orders, sharded], version)
-  cluster.databases.set('far', { primary: 'shard02', lastMod: 1 })
-  await cluster.run({ insert: 'orders', documents: rows })
-  for (const insert of ['things', 'sharded']) await cluster.run({ insert, documents: things })
-  return cluster
-}
-
-const open = (cluster: RealCluster) => [...cluster.nodes.values()].reduce((sum, { cursors }) => sum + cursors.size, 0)
-
-/** The shards that were told to merge. */
-function mergers(cluster: RealCluster): string[] {
-  return ['shard01', 'shard02', 'shard03'].flatMap((shard) =>
-    cluster
-      .commandsTo(shard)
-      .flatMap(({ name, body }) =>
-        name === 'aggregate' && '$mergeCursors' in (body['pipeline'][0] ?? {}) ? [shard] : [],
-      ),
-  )
-}
-
-const group = [{ $group: { _id: '$k', n: { $sum: 1 } } }]
-const lookup = (from: string) => ({ $lookup: { from, localField: 'k', foreignField: 'k', as: 'found' } })
-const graph = {
-  $graphLookup: { from: 'things', startWith: '$k', connectFromField: 'none', connectToField: 'k', as: 'found' },
-}
-const window = {
-  $setWindowFields: {
-    sortBy: { x: 1 },
-    output: { sum: { $sum: '$k', window: { documents: ['unbounded', 'current'] } } },
-  },
-}
-const deep = { $lookup: { from: 'sharded', pipeline: group, as: 'found' } }
-
-type Where = 'mongos' | 'anyShard' | 'primaryShard' | `specificShard shard0${1 | 2}` | 'not split'
-
-/** A merge location holds from its version on. */
-const table: readonly (readonly [
-  name: string,
-  pipeline: Document[],
-  options: Document,
-  ...where: (readonly [EmulatedVersion, Where])[],
-])[] = [
-  ['streams', [{ $match: { k: 1 } }], {}, ['4.0', 'mongos']],
-  ['a sort', [{ $sort: { k: 1 } }, { $limit: 3 }], {}, ['4.0', 'mongos'], ['8.0', 'mongos']],
-  ['a group', group, {}, ['4.0', 'mongos'], ['5.0', 'mongos'], ['6.0.2', 'anyShard'], ['8.0', 'anyShard']],
-  ['a group on the disk', group, { allowDiskUse: true }, ['4.0', 'anyShard'], ['8.0', 'anyShard']],
-  ['a group in memory', group, { allowDiskUse: false }, ['4.0', 'mongos'], ['8.0', 'mongos']],
-  ['a count', [{ $count: 'n' }], {}, ['5.0', 'mongos'], ['7.0', 'anyShard']],
-  ['facets', [{ $facet: { a: [{ $limit: 1 }], b: group } }], {}, ['5.0', 'mongos'], ['7.0', 'anyShard']],
-  [
-    'facets in memory',
-    [{ $facet: { a: [{ $limit: 1 }], b: [{ $skip: 1 }] } }],
-    {},
-    ['4.0', 'mongos'],
-    ['8.0', 'mongos'],
-  ],
-  ['buckets', [{ $bucketAuto: { groupBy: '$k', buckets: 2 } }], {}, ['5.0', 'mongos'], ['7.0', 'anyShard']],
-  ['a window', [window], {}, ['5.0', 'mongos'], ['7.0', 'anyShard']],
-  [
-    'filling in what is between',
-    [{ $fill: { sortBy: { x: 1 }, output: { k: { method: 'locf' } } } }],
-    {},
-    ['6.0.2', 'anyShard'],
-  ],
-  [
-    'a join',
-    [lookup('things')],
-    {},
-    ['4.0', 'primaryShard'],
-    ['7.0', 'primaryShard'],
-    ['8.0', 'specificShard shard01'],
-  ],
-  [
-    'a join, after a group',
-    [...group, lookup('things')],
-    {},
-    ['4.0', 'primaryShard'],
-    ['8.0', 'specificShard shard01'],
-  ],
-  [
-    'a join inside a facet',
-    [{ $facet: { a: [lookup('things')] } }],
-    {},
-    ['4.0', 'primaryShard'],
-    ['8.0', 'specificShard shard01'],
-  ],
-  ['a recursive join', [graph], {}, ['4.0', 'primaryShard'], ['7.0', 'primaryShard'], ['8.0', 'specificShard shard01']],
-  ['a union', [{ $unionWith: 'things' }], {}, ['4.4', 'anyShard'], ['8.0', 'anyShard']],
-  ['D605 a join with a sharded collection', [lookup('sharded')], {}, ['6.0', 'mongos'], ['8.0', 'mongos']],
-  ['D605 a join with a group of one', [deep], {}, ['6.0', 'mongos'], ['8.0', 'mongos']],
-  ['$out', [{ $out: 'o' }], {}, ['4.0', 'primaryShard'], ['7.0', 'primaryShard'], ['8.0', 'specificShard shard01']],
-  [
-    '$out to another database',
-    [{ $out: { db: 'far', coll: 'o' } }],
-    {},
-    ['4.4', 'primaryShard'],
-    ['8.0', 'specificShard shard02'],
-  ],
-  ['$merge', [{ $merge: 'o' }], {}, ['4.4', 'primaryShard'], ['8.0', 'specificShard shard01']],
-  ['$merge into a sharded collection', [{ $merge: 'sharded' }], {}, ['4.4', 'anyShard'], ['8.0', 'anyShard']],
-  ['one shard', [{ $match: { x: 50 } }, ...group], {}, ['4.0', 'not split'], ['8.0', 'not split']],
-  [
-    'one shard, and a join',
-    [{ $match: { x: 50 } }, lookup('things')],
-    {},
-    ['4.0', 'primaryShard'],
-    ['8.0', 'specificShard shard01'],
-  ],
-  [
-    'the primary shard, and a join',
-    [{ $match: { x: -50 } }, lookup('things')],
-    {},
-    ['4.0', 'not split'],
-    ['8.0', 'not split'],
-  ],
-  [
-    'one shard, and $out',
-    [{ $match: { x: 50 } }, { $out: 'o' }],
-    {},
-    ['4.0', 'primaryShard'],
-    ['8.0', 'specificShard shard01'],
-  ],
-]
-
-t.test('where pipelines are merged, by version', async (t) => {
-  const clusters = new Map<EmulatedVersion, RealCluster>()
-  for (const [name, pipeline, options, ...expected] of table)
-    for (const [version, where] of expected) {
-      const cluster = clusters.get(version) ?? (await filled(version))
-      clusters.set(version, cluster)
-      const explained = await cluster.run({
-        explain: { aggregate: 'orders', pipeline, cursor: {}, ...options },
-        verbosity: 'queryPlanner',
-      })
-      const { mergeType, mergeShardId, splitPipeline } = explained
-      const told =
-        mergeType === undefined
-          ? splitPipeline === null
-            ? 'not split'
-            : explained
-          : [mergeType, mergeShardId].filter(Boolean).join(' ')
-      t.same(told, where, `${name}, ${version}`)
-    }
-  const old = await filled('2.6')
-  const explained = await old.run({
-    explain: { aggregate: 'orders', pipeline: group, cursor: {} },
-    verbosity: 'queryPlanner',
-  })
-  t.notOk('mergeType' in explained)
-  await drain(old, { aggregate: 'orders', pipeline: group, cursor: {} })
-  t.same(mergers(old), ['shard01'], 'always the primary shard')
-})
+import { filled, graph, group, lookup, mergers, openCursors, rows, window } from './support/merging-cluster.js'
+import { drain } from './support/real-cluster.js'
 
 t.test('one of the shards gets the cursors, reads them to the end and answers in batches', async (t) => {
   const cluster = await filled()
@@ -189,7 +29,7 @@ t.test('one of the shards gets the cursors, reads them to the end and answers in
     ['shard01', 'shard02', 'shard03'],
   )
   t.match(remotes[0], { cursorResponse: { cursor: { ns: 'test.orders', firstBatch: [] }, ok: 1 } })
-  t.equal(open(cluster), 0)
+  t.equal(openCursors(cluster), 0)
   t.ok(cluster.world.reached.includes('mongos.aggregate.merging'))
   for (let i = 0; i < 20; i++) await drain(cluster, { aggregate: 'orders', pipeline, cursor: {} })
   t.same([...new Set(mergers(cluster))].sort(), ['shard01', 'shard02', 'shard03'], 'any of them')
@@ -206,7 +46,7 @@ t.test('a router that may not merge has a shard do it, whatever it is', async (t
   })
   t.same(await drain(cluster, { aggregate: 'orders', pipeline, cursor: { batchSize: 7 } }, 9), here)
   t.equal(mergers(cluster).length, 1)
-  t.equal(open(cluster), 0)
+  t.equal(openCursors(cluster), 0)
   const old = await filled('2.6')
   t.match(await old.run({ setParameter: 1, internalQueryProhibitMergingOnMongoS: true, $db: 'admin' }), { ok: 0 })
 })
@@ -232,16 +72,16 @@ t.test('cursors are closed when nobody reads on', async (t) => {
   const pipeline = [{ $unionWith: 'things' }]
   await drain(cluster, { aggregate: 'orders', pipeline: [...pipeline, { $limit: 2 }], cursor: {} })
   await cluster.world.drain()
-  t.equal(open(cluster), 0, 'the pipeline has enough')
+  t.equal(openCursors(cluster), 0, 'the pipeline has enough')
   const first = await cluster.run({ aggregate: 'orders', pipeline, cursor: { batchSize: 1 } })
-  t.ok(open(cluster) > 0)
+  t.ok(openCursors(cluster) > 0)
   await cluster.run({ killCursors: 'orders', cursors: [first['cursor'].id] })
   await cluster.world.drain()
-  t.equal(open(cluster), 0, 'killed')
+  t.equal(openCursors(cluster), 0, 'killed')
   await cluster.run({ aggregate: 'orders', pipeline, cursor: { batchSize: 1 } })
   for (const node of cluster.nodes.values()) node.cursors.expire(cluster.world.nowMs + 3_600_000)
   await cluster.world.drain()
-  t.equal(open(cluster), 0, 'idle for long')
+  t.equal(openCursors(cluster), 0, 'idle for long')
 })
 
 t.test('errors of the other shards, and shards that go', async (t) => {
@@ -253,7 +93,7 @@ t.test('errors of the other shards, and shards that go', async (t) => {
     t.match(failed['errmsg'] as string, /can't \$divide by zero/)
     if (version !== '5.0') t.match(failed['errmsg'], /Error on remote shard .* :: caused by :: /)
     await cluster.world.drain()
-    t.equal(open(cluster), 0, 'nothing stays open')
+    t.equal(openCursors(cluster), 0, 'nothing stays open')
     cluster.world.atStep = (step) => {
       if (step === 'mongos.aggregate.merging') cluster.kill('shard03')
     }
@@ -317,7 +157,7 @@ t.test('a merge that waits for another shard can be seen and killed', async (t) 
   t.match(decode(await cluster.world.settle(running)), { ok: 0, code: 11601 })
   gate.resolve()
   await cluster.world.drain()
-  t.equal(open(cluster), 0, 'what comes too late is closed')
+  t.equal(openCursors(cluster), 0, 'what comes too late is closed')
 })
 
 t.test('maxTimeMS holds for the merging shard, too', async (t) => {
@@ -374,7 +214,7 @@ t.test('routing that is stale while merging', async (t) => {
     'the router joins now',
   )
   await cluster.world.drain()
-  t.equal(open(cluster), 0)
+  t.equal(openCursors(cluster), 0)
   t.same(
     await drain(cluster, { aggregate: 'orders', pipeline: [{ $match: { x: -50 } }, ...pipeline], cursor: {} }),
     expected.filter(({ _id }) => rows[_id as number]!.x === -50),
@@ -398,7 +238,7 @@ t.test('results that are written', async (t) => {
       await cluster.all(target),
       [0, 1, 2, 3, 4].map((_id) => ({ _id, k: _id, n: 8 })),
     )
-    t.equal(open(cluster), 0)
+    t.equal(openCursors(cluster), 0)
   }
 })
 
@@ -444,7 +284,7 @@ t.test('a shard merges as the router does (property)', async () => {
       ]
       const onRouter = await drain(cluster, { ...command, pipeline: here }, batchSize)
       await cluster.world.drain()
-      return JSON.stringify(onShard) === JSON.stringify(onRouter) && open(cluster) === 0
+      return JSON.stringify(onShard) === JSON.stringify(onRouter) && openCursors(cluster) === 0
     }),
     { numRuns: 80 },
   )

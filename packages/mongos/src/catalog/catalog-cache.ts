@@ -12,7 +12,7 @@ import {
   type PlacementHistory,
   type PlacementVersion,
 } from '@shardlab/sharding'
-import type { Operation } from '../command/operation.js'
+import type { Operation } from '../dispatch/operation.js'
 import type { MongosLimits } from '../options.js'
 import { raise } from '../remote/command-reply.js'
 import type { Remote } from '../remote/remote.js'

@@ -1,7 +1,7 @@
 /** The shards of the cluster as the config server lists them. Server: shard_registry.cpp. */
 import { configAddress, type Address, type ClusterClock } from '@shardlab/actor'
 import { findField } from '@shardlab/bson'
-import type { Operation } from '../command/operation.js'
+import type { Operation } from '../dispatch/operation.js'
 import type { Remote } from '../remote/remote.js'
 
 /** What a router knows of the shards; nobody changes it. */

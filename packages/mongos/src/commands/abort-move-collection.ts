@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import type { MongosInvocation } from '../host/mongos-host.js'
-import { abortResharding } from '../command/run-resharding.js'
+import { abortResharding } from '../admin/run-resharding.js'
 
 /** Server: cluster_abort_move_collection_cmd.cpp. */
 export const abortMoveCollection: CommandRow<MongosInvocation> = {

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import type { MongosInvocation } from '../host/mongos-host.js'
-import { setBalancerMode } from '../command/balancer-mode.js'
+import { setBalancerMode } from '../admin/balancer-mode.js'
 
 export const balancerStart: CommandRow<MongosInvocation> = {
   name: 'balancerStart',

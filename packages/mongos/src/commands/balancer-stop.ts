@@ -1,7 +1,7 @@
 import { balancerAddress, type CommandRow } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
-import { setBalancerMode } from '../command/balancer-mode.js'
+import { setBalancerMode } from '../admin/balancer-mode.js'
 
 /** Pause between two looks at the round that is running. */
 const pollMs = 100

@@ -3,7 +3,7 @@ import { documentValue, DocumentWriter, FieldIterator, findField } from '@shardl
 import { bulkWriteSpec, type BulkWriteOp } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { sampleWrites } from '../query-analysis/sampled-writes.js'
-import { BatchWriteExecutor } from '../writes/batch-write-executor.js'
+import { BatchWriteExecutor } from '../writes/batch/batch-write-executor.js'
 import { withId } from '../writes/document-ids.js'
 import { parseBulkWrite } from '../writes/write-command.js'
 

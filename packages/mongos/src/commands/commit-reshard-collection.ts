@@ -1,7 +1,7 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
-import { reshardedNamespace } from '../command/resharding-arguments.js'
+import { reshardedNamespace } from '../admin/resharding-arguments.js'
 import { raise } from '../remote/command-reply.js'
 
 /** Server: cluster_commit_reshard_collection_cmd.cpp. */

@@ -2,7 +2,7 @@ import type { CommandRow } from '@shardlab/actor'
 import { deleteSpec } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { sampleWrites } from '../query-analysis/sampled-writes.js'
-import { BatchWriteExecutor } from '../writes/batch-write-executor.js'
+import { BatchWriteExecutor } from '../writes/batch/batch-write-executor.js'
 import { parseWriteCommand } from '../writes/write-command.js'
 
 export const deleteCommand: CommandRow<MongosInvocation> = {

@@ -2,7 +2,7 @@ import type { CommandRow } from '@shardlab/actor'
 import { findAndModifySpec, readFindAndModify, checkLet } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { sampleFindAndModify } from '../query-analysis/sampled-writes.js'
-import { runFindAndModify } from '../writes/find-and-modify.js'
+import { runFindAndModify } from '../writes/single-document/find-and-modify.js'
 
 export const findAndModify: CommandRow<MongosInvocation> = {
   ...findAndModifySpec,

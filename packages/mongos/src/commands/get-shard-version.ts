@@ -3,7 +3,7 @@ import { arrayIndexName, BsonType, CommandError, compareDocuments, DocumentWrite
 import { parseChunk } from '@shardlab/sharding'
 import { databaseNameOf, getShardVersionSpec } from '@shardlab/member'
 import type { DatabaseEntry } from '../catalog/database-entry.js'
-import type { Operation } from '../command/operation.js'
+import type { Operation } from '../dispatch/operation.js'
 import type { MongosInvocation, RoutingHost } from '../host/mongos-host.js'
 
 /** Server: cluster_get_shard_version_cmd.cpp. */

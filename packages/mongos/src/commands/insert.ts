@@ -1,7 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { insertSpec } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
-import { BatchWriteExecutor } from '../writes/batch-write-executor.js'
+import { BatchWriteExecutor } from '../writes/batch/batch-write-executor.js'
 import { withId } from '../writes/document-ids.js'
 import { parseWriteCommand, withStatements, type WriteCommand } from '../writes/write-command.js'
 

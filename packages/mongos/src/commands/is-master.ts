@@ -1,7 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { isMasterSpec } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
-import { writeHello } from '../command/hello-reply.js'
+import { writeHello } from '../admin/hello-reply.js'
 
 export const isMaster: CommandRow<MongosInvocation> = {
   ...isMasterSpec,

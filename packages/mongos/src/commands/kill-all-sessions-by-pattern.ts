@@ -1,7 +1,7 @@
 import type { CommandRow } from '@shardlab/actor'
 import { sessionsByPattern, killAllSessionsByPatternSpec } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
-import { killSessionsEverywhere } from '../command/kill-sessions-everywhere.js'
+import { killSessionsEverywhere } from '../admin/kill-sessions-everywhere.js'
 
 export const killAllSessionsByPattern: CommandRow<MongosInvocation> = {
   ...killAllSessionsByPatternSpec,

@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import type { MongosInvocation } from '../host/mongos-host.js'
-import { gatherOnShard } from '../command/run-resharding.js'
+import { gatherOnShard } from '../admin/run-resharding.js'
 
 /** Server: cluster_move_collection_cmd.cpp. */
 export const moveCollection: CommandRow<MongosInvocation> = {

@@ -1,7 +1,7 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
-import { zoneArguments } from '../command/zone-arguments.js'
+import { zoneArguments } from '../admin/zone-arguments.js'
 import { raise } from '../remote/command-reply.js'
 
 export const removeShardFromZone: CommandRow<MongosInvocation> = {

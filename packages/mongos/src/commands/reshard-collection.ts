@@ -2,8 +2,8 @@ import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import { reshardCollectionFields } from '@shardlab/sharding'
 import type { MongosInvocation } from '../host/mongos-host.js'
-import { reshardedNamespace } from '../command/resharding-arguments.js'
-import { runResharding } from '../command/run-resharding.js'
+import { reshardedNamespace } from '../admin/resharding-arguments.js'
+import { runResharding } from '../admin/run-resharding.js'
 
 /** Server: cluster_reshard_collection_cmd.cpp. */
 export const reshardCollection: CommandRow<MongosInvocation> = {

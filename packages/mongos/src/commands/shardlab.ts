@@ -1,7 +1,7 @@
 /** What a real server does not have: verbs about the cluster as a whole, for clients in any language. */
 import { clusterAddress, isGenericArgument, type CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator } from '@shardlab/bson'
-import { explainBalance } from '../command/explain-balance.js'
+import { explainBalance } from '../admin/explain-balance.js'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 

@@ -1,7 +1,7 @@
 import { configAddress, type CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
-import { zoneRangeArguments } from '../command/zone-arguments.js'
+import { zoneRangeArguments } from '../admin/zone-arguments.js'
 import { raise } from '../remote/command-reply.js'
 
 export const updateZoneKeyRange: CommandRow<MongosInvocation> = {

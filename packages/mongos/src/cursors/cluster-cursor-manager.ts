@@ -3,7 +3,7 @@ import type { CommandArguments } from '@shardlab/actor'
 import { CommandError, compareDocuments, DocumentWriter, emptyDocument, isEmptyDocument } from '@shardlab/bson'
 import { cursorTimeoutMs, type TailableMode } from '@shardlab/member'
 import { formatDocument } from '@shardlab/query'
-import type { Operation } from '../command/operation.js'
+import type { Operation } from '../dispatch/operation.js'
 import type {
   ClusterCursor,
   ClusterCursors,

@@ -4,8 +4,8 @@ import { readFindAndModify, readModify, writeEvaluation, type ModifyKind, type M
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { soleMember, type Route } from '../routing/route.js'
 import { membersOfRead } from '../routing/target-read.js'
-import { checkFindAndModifyTarget, isTargeted } from '../writes/find-and-modify.js'
-import { targetModify, targetStatement } from '../writes/target-modify.js'
+import { checkFindAndModifyTarget, isTargeted } from '../writes/single-document/find-and-modify.js'
+import { targetModify, targetStatement } from '../writes/targeting/target-modify.js'
 
 /** Stage of the router's own. */
 export type RouterStage = 'SINGLE_SHARD' | 'SHARD_MERGE' | 'SHARD_MERGE_SORT' | 'SHARD_WRITE'

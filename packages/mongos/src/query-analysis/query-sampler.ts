@@ -5,7 +5,7 @@
 import { configAddress, uuidV4, type Random } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField, sameBytes } from '@shardlab/bson'
 import { SampleTracker, type ShardLabel } from '@shardlab/member'
-import type { Operation } from '../command/operation.js'
+import type { Operation } from '../dispatch/operation.js'
 import type { ChosenQuery, MongosInvocation, QuerySampling, SamplerHost } from '../host/mongos-host.js'
 import { RateLimiter } from './rate-limiter.js'
 import { sampledRead } from './sampled-read.js'

@@ -17,7 +17,7 @@ import {
 } from '@shardlab/actor'
 import { CommandError, ErrorCodes, findField, firstFieldName, isRetriableErrorCode } from '@shardlab/bson'
 import { maxTimeExpired } from '@shardlab/member'
-import type { Operation } from '../command/operation.js'
+import type { Operation } from '../dispatch/operation.js'
 import type { MongosLimits } from '../options.js'
 import { isOk } from './command-reply.js'
 

@@ -1,6 +1,6 @@
 import { Cancellation, createDeferred, type ActorContext } from '@shardlab/actor'
 import { maxTimeExpired } from '@shardlab/member'
-import type { Operation } from '../command/operation.js'
+import type { Operation } from '../dispatch/operation.js'
 
 /**
  * Waits for something that is not this operation's alone, no longer than the operation may take.

@@ -13,7 +13,7 @@ import {
   type WriteStatement,
 } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
-import { writeErrorEntry } from './shard-write-reply.js'
+import { writeErrorEntry } from './replies/shard-write-reply.js'
 
 /** A collection that statements write to. */
 export interface WriteNamespace {

@@ -1,11 +1,11 @@
 import type { CommandError } from '@shardlab/bson'
-import type { MongosInvocation } from '../host/mongos-host.js'
-import type { Route } from '../routing/route.js'
+import type { MongosInvocation } from '../../host/mongos-host.js'
+import type { Route } from '../../routing/route.js'
 import type { WriteBatch } from './write-batch.js'
 import type { RoundPlan } from './plan-round.js'
 import { RoutedSummary } from './routed-summary.js'
 import type { StatementStates } from './statement-states.js'
-import { StatementTargeter } from './statement-targeter.js'
+import { StatementTargeter } from '../targeting/statement-targeter.js'
 
 /** What a batch knows of one of the collections it writes to. */
 export class CollectionWrites {

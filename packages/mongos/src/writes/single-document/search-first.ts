@@ -5,11 +5,11 @@
 import { CommandError, documentsOf, DocumentWriter, findField, isEmptyDocument, type RawValue } from '@shardlab/bson'
 import { sortKeyField, sortKeyOrder, withCollation, type MergeKey, type ModifyStatement } from '@shardlab/member'
 import { parseSort, type EvaluationContext } from '@shardlab/query'
-import type { MongosInvocation } from '../host/mongos-host.js'
-import { readCursorReply } from '../cursors/cursor-reply.js'
-import { routedCommand, type ShardedRoute } from '../routing/route.js'
-import { ask, type MemberAnswer } from '../routing/scatter.js'
-import type { WriteNamespace } from './write-command.js'
+import type { MongosInvocation } from '../../host/mongos-host.js'
+import { readCursorReply } from '../../cursors/cursor-reply.js'
+import { routedCommand, type ShardedRoute } from '../../routing/route.js'
+import { ask, type MemberAnswer } from '../../routing/scatter.js'
+import type { WriteNamespace } from '../write-command.js'
 
 /** A document by its place. */
 export interface FoundDocument {

@@ -12,7 +12,7 @@ import {
   type CollectionPlacement,
   type Targeting,
 } from '@shardlab/sharding'
-import { collatedTargeting, hasDefaultCollation } from '../routing/target-read.js'
+import { collatedTargeting, hasDefaultCollation } from '../../routing/target-read.js'
 import type { StatementTarget } from './statement-target.js'
 import { keyTooLarge } from './target-insert.js'
 

@@ -1,15 +1,15 @@
 /** A single-document write whose filter does not say on which shard the document is. Server: write_without_shard_key_util.cpp. */
 import { CommandError, documentValue, DocumentWriter, FieldIterator } from '@shardlab/bson'
 import type { ModifyStatement } from '@shardlab/member'
-import { isStaleCode } from '../remote/command-reply.js'
-import type { ShardedRoute } from '../routing/route.js'
-import { again, retryStale } from '../routing/retry-stale.js'
-import { noteStale } from '../routing/stale-loop.js'
-import type { WriteBatch } from './write-batch.js'
+import { isStaleCode } from '../../remote/command-reply.js'
+import type { ShardedRoute } from '../../routing/route.js'
+import { again, retryStale } from '../../routing/retry-stale.js'
+import { noteStale } from '../../routing/stale-loop.js'
+import type { WriteBatch } from '../batch/write-batch.js'
 import { findFirst, matchesNothing, narrowedFilter } from './search-first.js'
-import type { StatementAnswer } from './shard-requests.js'
-import type { StatementTarget } from './statement-target.js'
-import { placeOfUpsert } from './upsert-shard.js'
+import type { StatementAnswer } from '../batch/shard-requests.js'
+import type { StatementTarget } from '../targeting/statement-target.js'
+import { placeOfUpsert } from '../targeting/upsert-shard.js'
 
 type FirstMatchTarget = Extract<StatementTarget, { kind: 'first-match' }>
 

@@ -10,11 +10,11 @@ import {
   writeSummary,
   type BulkWriteResult,
 } from '@shardlab/member'
-import type { MongosInvocation } from '../host/mongos-host.js'
+import type { MongosInvocation } from '../../host/mongos-host.js'
 import { BulkWriteCursor } from './bulk-write-cursor.js'
 import { indexIn, type ShardWriteReply } from './shard-write-reply.js'
 import { SharedOutcome, StatementErrors, type WriteOutcome } from './write-outcome.js'
-import type { WriteCommand } from './write-command.js'
+import type { WriteCommand } from '../write-command.js'
 
 export class BulkWriteOutcome implements WriteOutcome {
   readonly #invocation: MongosInvocation

@@ -1,15 +1,15 @@
 /** Statements on their way to shards, and what comes back. Server: batch_write_exec.cpp. */
 import { CommandError } from '@shardlab/bson'
-import type { MongosInvocation } from '../host/mongos-host.js'
-import { commandErrorFrom, isStaleCode } from '../remote/command-reply.js'
-import type { RemoteCommand } from '../remote/remote.js'
-import { routedCommand, type Route, type ShardedRoute } from '../routing/route.js'
-import { ask, type MemberAnswer } from '../routing/scatter.js'
-import { noteStale } from '../routing/stale-loop.js'
+import type { MongosInvocation } from '../../host/mongos-host.js'
+import { commandErrorFrom, isStaleCode } from '../../remote/command-reply.js'
+import type { RemoteCommand } from '../../remote/remote.js'
+import { routedCommand, type Route, type ShardedRoute } from '../../routing/route.js'
+import { ask, type MemberAnswer } from '../../routing/scatter.js'
+import { noteStale } from '../../routing/stale-loop.js'
 import type { ShardBatch } from './plan-round.js'
-import { askAndMove, mayDemandMove } from './move-document.js'
-import { codeIn, readShardWriteReply, withIndex, type ShardWriteReply } from './shard-write-reply.js'
-import { headerOf, type WriteCommand, type WriteNamespace } from './write-command.js'
+import { askAndMove, mayDemandMove } from '../single-document/move-document.js'
+import { codeIn, readShardWriteReply, withIndex, type ShardWriteReply } from '../replies/shard-write-reply.js'
+import { headerOf, type WriteCommand, type WriteNamespace } from '../write-command.js'
 
 /** What became of one statement on one shard. */
 export type StatementAnswer =

@@ -1,7 +1,7 @@
 import type { WriteKind } from '@shardlab/member'
-import type { MongosInvocation } from '../host/mongos-host.js'
-import type { Route } from '../routing/route.js'
-import type { CountedTargets, RoutedTo } from '../statistics/routed.js'
+import type { MongosInvocation } from '../../host/mongos-host.js'
+import type { Route } from '../../routing/route.js'
+import type { CountedTargets, RoutedTo } from '../../statistics/routed.js'
 
 const writeKinds: readonly WriteKind[] = ['insert', 'update', 'delete']
 

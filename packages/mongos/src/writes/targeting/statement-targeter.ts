@@ -1,6 +1,6 @@
 import { CommandError } from '@shardlab/bson'
 import type { CollectionPlacement } from '@shardlab/sharding'
-import type { WriteBatch } from './write-batch.js'
+import type { WriteBatch } from '../batch/write-batch.js'
 import type { StatementTarget } from './statement-target.js'
 import { targetInsert } from './target-insert.js'
 import { targetModify } from './target-modify.js'

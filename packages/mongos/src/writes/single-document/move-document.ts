@@ -5,13 +5,13 @@
  */
 import { CommandError, DocumentWriter, findField, hexOf, type RawValue } from '@shardlab/bson'
 import { emptySummary, resultItem, writeSummary } from '@shardlab/member'
-import type { MongosInvocation } from '../host/mongos-host.js'
-import { commandErrorFrom, isStaleCode } from '../remote/command-reply.js'
-import type { Route, ShardedRoute } from '../routing/route.js'
-import type { MemberAnswer } from '../routing/scatter.js'
-import { codeIn, readShardWriteReply } from './shard-write-reply.js'
-import type { WriteCommand, WriteNamespace } from './write-command.js'
-import { again, retryStale } from '../routing/retry-stale.js'
+import type { MongosInvocation } from '../../host/mongos-host.js'
+import { commandErrorFrom, isStaleCode } from '../../remote/command-reply.js'
+import type { Route, ShardedRoute } from '../../routing/route.js'
+import type { MemberAnswer } from '../../routing/scatter.js'
+import { codeIn, readShardWriteReply } from '../replies/shard-write-reply.js'
+import type { WriteCommand, WriteNamespace } from '../write-command.js'
+import { again, retryStale } from '../../routing/retry-stale.js'
 
 const wouldChangeOwningShard = 283
 const deletedNoDocument = 366

@@ -2,7 +2,7 @@ import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
 import { compileStatement, upsertedDocument, withCollation, type UpdateStatement } from '@shardlab/member'
 import { compileFilter, type EvaluationContext } from '@shardlab/query'
 import type { CollectionPlacement } from '@shardlab/sharding'
-import { narrowedFilter } from './search-first.js'
+import { narrowedFilter } from '../single-document/search-first.js'
 
 /** Where the document of an upsert goes. */
 export interface UpsertPlace {

@@ -1,6 +1,6 @@
 import { DocumentWriter } from '@shardlab/bson'
 import { bulkWriteNs, countOfFirstBatch } from '@shardlab/member'
-import type { BatchRequest, ClusterCursor, MongosInvocation } from '../host/mongos-host.js'
+import type { BatchRequest, ClusterCursor, MongosInvocation } from '../../host/mongos-host.js'
 
 /** Results of a bulkWrite that its first batch had no room for. They are here: no shard is asked. */
 export class BulkWriteCursor implements ClusterCursor {

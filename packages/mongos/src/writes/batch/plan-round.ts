@@ -1,10 +1,10 @@
 /** Which statements go next, and in which company. Server: batch_write_op.cpp, targetBatch; bulk_write_exec.cpp. */
 import type { CommandError } from '@shardlab/bson'
-import type { Route, ShardedRoute } from '../routing/route.js'
+import type { Route, ShardedRoute } from '../../routing/route.js'
 import type { RoutedSummary } from './routed-summary.js'
 import type { StatementStates } from './statement-states.js'
-import type { StatementTarget } from './statement-target.js'
-import type { WriteCommand, WriteNamespace } from './write-command.js'
+import type { StatementTarget } from '../targeting/statement-target.js'
+import type { WriteCommand, WriteNamespace } from '../write-command.js'
 
 /** Statements on one collection for one shard, by their positions in the client's batch. */
 export interface ShardBatch {
