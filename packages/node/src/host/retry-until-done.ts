@@ -1,19 +1,34 @@
-/** How work that is decided goes on, whoever is away and whatever a fault makes fail. */
+/** Retries of work that is already committed, and steps that must not fail it. */
 import { RequestFailedError, StepFailedError, type ActorContext } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { NodeHost } from './node-host.js'
 
 /** Pause before the next attempt. */
 const retryPauseMs = 250
+const failedToSatisfyReadPreference = 133
 
-/** Repeats the work until nobody is in its way. @throws RequestFailedError only when this member shuts down; other errors of the work */
-export function untilDone<T>(node: NodeHost, work: () => Promise<T>): Promise<T> {
-  return work().catch((error: unknown) => again(node, work, error))
+/**
+ * Repeats the work while members are unreachable or a fault makes a step fail.
+ * @param isTransient whether another error of the work is worth a retry, too; default: none is
+ * @throws RequestFailedError only when this member shuts down; other errors of the work
+ */
+export function untilDone<T>(
+  node: NodeHost,
+  work: () => Promise<T>,
+  isTransient: (error: CommandError) => boolean = none,
+): Promise<T> {
+  return work().catch((error: unknown) => again(node, work, isTransient, error))
 }
 
-async function again<T>({ context, stopping }: NodeHost, work: () => Promise<T>, failure: unknown): Promise<T> {
+/** @param failure of the first attempt */
+async function again<T>(
+  { context, stopping }: NodeHost,
+  work: () => Promise<T>,
+  isTransient: (error: CommandError) => boolean,
+  failure: unknown,
+): Promise<T> {
   for (let error = failure; ;) {
-    if (!isPassing(error)) throw error
+    if (!isInterruption(error) && !(error instanceof CommandError && isTransient(error))) throw error
     await context.sleep(retryPauseMs, stopping.signal)
     try {
       return await work()
@@ -36,12 +51,14 @@ function unlessStepFailed(error: unknown): void {
   if (!(error instanceof StepFailedError)) throw error
 }
 
-/** Does it say that a member is away, or that a fault has broken something off? */
-function isPassing(error: unknown): boolean {
+/** Whether a member was unreachable, or a fault made a step fail. */
+function isInterruption(error: unknown): boolean {
   if (error instanceof RequestFailedError) return error.reason !== 'cancelled'
   return (
     error instanceof StepFailedError || (error instanceof CommandError && error.code === failedToSatisfyReadPreference)
   )
 }
 
-const failedToSatisfyReadPreference = 133
+function none(): boolean {
+  return false
+}

@@ -7,7 +7,7 @@
 import { configAddress, RequestFailedError, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { CommandError, compareDocuments, ErrorCodes, isRetriableErrorCode } from '@shardlab/bson'
 import { databaseNameOf } from '@shardlab/member'
-import { raiseError, untilDone, type NodeHost } from '@shardlab/node'
+import { raiseError, untilDone } from '@shardlab/node'
 import type { CoordinatorHost } from '../../coordinators/ddl-host.js'
 import type { DatabaseMoves } from '../../coordinators/locks/database-moves.js'
 import type { DefinitionLocks } from '../../coordinators/locks/definition-locks.js'
@@ -24,8 +24,6 @@ export interface ReshardCommandHost extends CoordinatorHost {
 
 /** Longest wait for one answer of the config server; then the request is repeated. */
 const answerTimeoutMs = 20_000
-/** Pause after a transient error of the config server. */
-const retryPauseMs = 250
 
 export async function reshardCollection(
   host: ReshardCommandHost,
@@ -45,7 +43,7 @@ export async function reshardCollection(
     return { error: null }
   }
   await definitionLocks.hold(ns, request, async () => {
-    const checked = await retryingTransient(node, () => checkedRequest(host, ns, request, collectionUuid))
+    const checked = await untilDone(node, () => checkedRequest(host, ns, request, collectionUuid), isTransient)
     if (checked === null) return
     const record: CommandRecord = { id: uuidV4(node.context.random), ns, request: checked }
     const records = new CommandRecords(node)
@@ -109,11 +107,12 @@ async function carryOut({ node }: ReshardCommandHost, { id, ns, request: wanted 
   const options = { timeoutMs: answerTimeoutMs }
   // The start is idempotent.
   const start = { reshardingId: id, ns, request: wanted }
-  const begun = await retryingTransient(node, async () => {
+  const requestStart = async () => {
     const reply = await node.context.request(configAddress, 'config.start-resharding', start, options)
     raiseError(reply.error)
     return reply
-  })
+  }
+  const begun = await untilDone(node, requestStart, isTransient)
   if (begun.state === 'done') return
   const question = { reshardingId: begun.runningId, ns }
   for (;;) {
@@ -127,18 +126,9 @@ async function carryOut({ node }: ReshardCommandHost, { id, ns, request: wanted 
 }
 
 /**
- * Repeats the work after transient errors as well: it may have started all the same.
+ * Whether a request is worth a retry: a refused start may have taken place.
  * Server: _isRetriableErrorForDDLCoordinator.
  */
-async function retryingTransient<T>(node: NodeHost, work: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await untilDone(node, work)
-    } catch (error) {
-      const isTransient =
-        error instanceof CommandError && (isRetriableErrorCode(error.code) || error.code === ErrorCodes.OutOfDiskSpace)
-      if (!isTransient) throw error
-    }
-    await node.context.sleep(retryPauseMs, node.stopping.signal)
-  }
+function isTransient({ code }: CommandError): boolean {
+  return isRetriableErrorCode(code) || code === ErrorCodes.OutOfDiskSpace
 }
