@@ -42,6 +42,15 @@ t.test('canary: a pattern across lines of a page, a comment or a test name', (t)
   t.end()
 })
 
+t.test('canary: test names that are not claims', (t) => {
+  const named = (name: string): string[] => odd(`t.test('${name}', f)\n`, 'packages/x/test/a.test.ts')
+  t.match(named('what is refused'), [/^write a claim that can be true or false \('what is refused'/])
+  t.match(named('whose chunks move'), [/^write a claim/])
+  t.strictSame(named('a router that missed a split retries once'), [])
+  t.strictSame(odd("f('what is refused')\n", 'packages/x/test/a.test.ts'), [])
+  t.end()
+})
+
 t.test('canary: code, links, questions and plain prose are fine', (t) => {
   t.strictSame(odd('`whoever` and [this](whoever.md)\n```\nwhoever\n```\n'), [])
   t.strictSame(odd('What is a chunk? There is no such field. It goes on top. Count up to 60.'), [])

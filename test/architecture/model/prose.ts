@@ -9,6 +9,7 @@ export interface Passage {
   readonly text: string
   /** Where lines begin in `text`, ascending. */
   readonly lineStarts: readonly LineStart[]
+  readonly isTestName: boolean
 }
 
 interface LineStart {
@@ -93,7 +94,7 @@ function passagesOfLines(lines: readonly Line[]): Passage[] {
   return passages
 }
 
-function passageOf(lines: readonly Line[]): Passage {
+function passageOf(lines: readonly Line[], isTestName = false): Passage {
   const lineStarts: LineStart[] = []
   let text = ''
   for (const line of lines) {
@@ -101,7 +102,7 @@ function passageOf(lines: readonly Line[]): Passage {
     lineStarts.push({ offset: text.length, line: line.line })
     text += line.text.trim()
   }
-  return { text: withoutCode(text), lineStarts }
+  return { text: withoutCode(text), lineStarts, isTestName }
 }
 
 /** Code spans and the targets of links become as many `x`. */
@@ -112,8 +113,8 @@ function testNames(tokens: readonly Token[]): Passage[] {
   return tokens.flatMap((token, i): Passage[] => {
     const name = tokens[i + 2]
     if (token.kind !== 'name' || token.text !== 'test' || tokens[i + 1]?.text !== '(') return []
-    if (name?.kind === 'string') return [passageOf([{ text: name.text, line: name.line }])]
-    return name?.kind === 'template' ? [passageOf([{ text: templateText(tokens, i + 2), line: name.line }])] : []
+    if (name?.kind === 'string') return [passageOf([{ text: name.text, line: name.line }], true)]
+    return name?.kind === 'template' ? [passageOf([{ text: templateText(tokens, i + 2), line: name.line }], true)] : []
   })
 }
 

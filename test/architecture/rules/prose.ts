@@ -57,6 +57,11 @@ const pagePatterns: typeof patterns = [
   ],
 ]
 
+/** The same, in the name of a test. */
+const testNamePatterns: typeof patterns = [
+  [/^(?:what|whatever|who|whose|that|how) (?![^.]*\?).{0,40}/g, 'write a claim that can be true or false'],
+]
+
 /**
  * Path prefixes whose prose is still to be rewritten. The rule fails on one that has nothing left
  * to rewrite.
@@ -107,9 +112,10 @@ export function findOddProse(repository: Repository, debt: readonly string[] = p
 
 function findingsOf(file: SourceFile): Finding[] {
   const findings: Finding[] = []
-  const sought = file.path.endsWith('.md') ? [...patterns, ...pagePatterns] : patterns
+  const isPage = file.path.endsWith('.md')
   for (const passage of passagesOf(file)) {
-    for (const [pattern, instead] of sought) {
+    const ofPlace = passage.isTestName ? testNamePatterns : isPage ? pagePatterns : []
+    for (const [pattern, instead] of [...patterns, ...ofPlace]) {
       for (const match of passage.text.matchAll(pattern)) {
         const line = lineAt(passage, match.index + match[0].search(/\w/))
         findings.push({ path: file.path, line, message: `${instead} ('${match[0].slice(0, 60)}')` })
