@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { capture, progress, ScriptError } from './processes.mjs'
 import { installedBin, root, workspaceFolders } from './workspace.mjs'
@@ -65,6 +65,8 @@ export async function ensureBuilt() {
     progress('turbo did not run here; built with tsc -b')
   }
   mkdirSync(join(stampPath, '..'), { recursive: true })
+  // A copy of the folder may share the file by a hard link: make a new one.
+  rmSync(stampPath, { force: true })
   writeFileSync(stampPath, '')
   // The start of the build, so that a source that changed during the build counts as newer.
   utimesSync(stampPath, startedAt, startedAt)
