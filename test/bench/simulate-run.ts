@@ -48,7 +48,9 @@ async function run(task: SimulateTask): Promise<SimulateResult> {
   const cluster = await createSimulatedCluster({
     seed: 1,
     shards: task.shards,
-    sharesPlacements: true,
+    attaches: true,
+    checkpointAfterBytes: 64 * 1024,
+    samplesQueries: false,
     ...(isGrowth ? { emulate } : {}),
   })
   const startMs = lap()

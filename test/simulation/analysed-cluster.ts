@@ -11,7 +11,7 @@ export interface AnalysedClusterOptions {
   /** Default 1. */
   readonly mongos?: number
   /** Default false. */
-  readonly sharesPlacements?: boolean
+  readonly attaches?: boolean
 }
 
 /** How often members ask what is to be sampled, and shards write what they have kept. */
@@ -29,9 +29,9 @@ export class AnalysedCluster {
     emulate = '7.0',
     shards = 2,
     mongos = 1,
-    sharesPlacements = false,
+    attaches = false,
   }: AnalysedClusterOptions = {}): Promise<AnalysedCluster> {
-    return new AnalysedCluster(await createSimulatedCluster({ seed: 7, emulate, shards, mongos, sharesPlacements }))
+    return new AnalysedCluster(await createSimulatedCluster({ seed: 7, emulate, shards, mongos, attaches }))
   }
 
   /** The reply without its times; long integers as numbers. */

@@ -327,9 +327,9 @@ t.test('currentOp and serverStatus of routers and shards', async (t) => {
   t.notOk('queryAnalyzers' in (await world.admin({ serverStatus: 1 }, 'config')))
 })
 
-t.test('members that keep together what they know: placements and samples are the same', async (t) => {
-  const seen = async (sharesPlacements: boolean) => {
-    await using world = await AnalysedCluster.start({ sharesPlacements, mongos: 2 })
+t.test('placements and samples are the same with attached tables and with documents', async (t) => {
+  const seen = async (attaches: boolean) => {
+    await using world = await AnalysedCluster.start({ attaches, mongos: 2 })
     await world.shardedOrders()
     await world.insert('orders', [{ x: -1 }, { x: 1 }])
     // Long enough that every shard knows of nothing to sample.

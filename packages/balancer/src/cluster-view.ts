@@ -4,15 +4,8 @@
  */
 import { configAddress, RequestFailedError, type ActorContext } from '@shardlab/actor'
 import { BsonType, elementsOf, findField, sameBytes } from '@shardlab/bson'
-import {
-  SharedPlacements,
-  versionToAskWith,
-  wholeAnswer,
-  type Behaviours,
-  type PlacementVersion,
-  type ShardKeyPattern,
-} from '@shardlab/sharding'
-import { ChunkMap, type KnownChunk } from './chunks/chunk-map.js'
+import { type Behaviours, type ShardKeyPattern } from '@shardlab/sharding'
+import { ChunkMap, type ChunkMapUpdate, type KnownChunk } from './chunks/chunk-map.js'
 import { Distribution, splitsAtZones, type ShardStatistics, type ZoneRange } from './policy/distribution.js'
 import { chunkCountLoad, dataSizeLoad, type Load } from './policy/load.js'
 
@@ -20,6 +13,8 @@ import { chunkCountLoad, dataSizeLoad, type Load } from './policy/load.js'
 export const configTimeoutMs = 10_000
 /** Longest wait for a shard's size. A shard that does not reply takes no part in the round. */
 const sizeTimeoutMs = 10_000
+/** How many chunks are read with one request: some 2 MB of documents. */
+const chunksPerAnswer = 10_000
 const bytesPerMegabyte = 1024 * 1024
 
 interface KnownZoneRange extends ZoneRange {
@@ -76,12 +71,8 @@ export class ClusterView {
   /** The latest zones by namespace, parsed under the shard key of that time. */
   readonly #ranges = new Map<string, KnownZones>()
 
-  /** What members of this process know. */
-  readonly #placements: SharedPlacements
-
   constructor(context: ActorContext, behaviours: Behaviours) {
     this.#context = context
-    this.#placements = new SharedPlacements(context)
     this.#behaviours = behaviours
   }
 
@@ -121,25 +112,48 @@ export class ClusterView {
    * @param isNew reads all chunks again, because sizes change without a new version
    */
   async collection(ns: string, isNew = false): Promise<CollectionView | null> {
-    const options = { timeoutMs: configTimeoutMs }
-    const known = isNew ? null : (this.#known.get(ns) ?? null)
-    const ask = (since: PlacementVersion | null) =>
-      this.#context.request(configAddress, 'config.get-collection', { ns, since }, options)
-    let answer = wholeAnswer(this.#context, ns, await ask(versionToAskWith(this.#context, known)))
-    // They did not travel, and have been given back meanwhile: the clocks of members may differ.
-    // Without chunks it would seem balanced.
-    if (this.#context.shared !== undefined && answer.full && answer.collection !== null && answer.chunks.length === 0)
-      answer = await ask(null)
-    const table = this.#placements.before(ns, null)?.table ?? null
-    const chunks = ChunkMap.after(known, answer, table)
-    if (chunks === null) {
+    const read = await this.#read(ns, isNew ? null : (this.#known.get(ns) ?? null))
+    if (read === null) {
       this.#forget(ns)
       return null
     }
+    const { collection, chunks } = read
     this.#known.set(ns, chunks)
-    const { zones } = await this.#context.request(configAddress, 'config.get-zones', { ns }, options)
+    const { zones } = await this.#context.request(
+      configAddress,
+      'config.get-zones',
+      { ns },
+      { timeoutMs: configTimeoutMs },
+    )
     const ranges = this.#rangesOf(ns, chunks.shardKey, zones)
-    return { ...switchesOf(answer.collection!), chunks, ranges, distribution: new Distribution(chunks.byShard, ranges) }
+    return { ...switchesOf(collection), chunks, ranges, distribution: new Distribution(chunks.byShard, ranges) }
+  }
+
+  /**
+   * Reads the chunks that are new, in answers of limited length: there may be a million. Each
+   * request sends the version of the last chunk, so chunks that change meanwhile come again.
+   */
+  async #read(
+    ns: string,
+    known: ChunkMap | null,
+  ): Promise<{ readonly collection: Uint8Array; readonly chunks: ChunkMap } | null> {
+    const options = { timeoutMs: configTimeoutMs }
+    let update: ChunkMapUpdate | null = null
+    for (;;) {
+      const since = update?.version() ?? known?.version ?? null
+      const request = { ns, since, limit: chunksPerAnswer }
+      const { collection, chunks, full } = await this.#context.request(
+        configAddress,
+        'config.get-chunks',
+        request,
+        options,
+      )
+      if (collection === null) return null
+      // A full answer to a later request: the collection was recreated.
+      if (update === null || full) update = ChunkMap.update(full ? null : known, collection)
+      update.add(chunks)
+      if (chunks.length < chunksPerAnswer) return { collection, chunks: update.finish() }
+    }
   }
 
   /** Returns the same list while nothing has changed, so that counts cached by list stay valid. */

@@ -64,6 +64,7 @@ class Round {
         await this.pause
         if (this.failing) throw new StepFailedError(step)
       },
+      attach: (_, pack) => pack(),
       mutated: () => false,
       emit: () => {},
       wants: () => false,

@@ -22,8 +22,13 @@ const collection = encode({
   timestamp: new Timestamp({ t: 5, i: 1 }),
   key: { a: 1 },
 })
-const mapOf = (known: ChunkMap | null, chunks: readonly Chunk[]) =>
-  ChunkMap.after(known, { collection, chunks: chunks.map(documentOf), full: known === null })!
+const mapOf = (known: ChunkMap | null, chunks: readonly Chunk[]) => mapOfDocuments(known, chunks.map(documentOf))
+
+function mapOfDocuments(known: ChunkMap | null, ...parts: readonly (readonly Uint8Array[])[]): ChunkMap {
+  const update = ChunkMap.update(known, collection)
+  for (const documents of parts) update.add(documents)
+  return update.finish()
+}
 
 const told = (map: ChunkMap) =>
   JSON.stringify([
@@ -112,10 +117,27 @@ t.test('a full answer may be unsorted and contain documents that are not chunks'
     ),
     chunks.map(({ min, max }) => [min, max].map((each) => Buffer.from(encode(bound(each))).toString('hex'))),
   )
-  const strange = encode({ min: { b: 1 }, max: { b: 2 }, shard: 's0', lastmod: new Timestamp({ t: 9, i: 1 }) })
+  const strange = encode({ min: { b: 1 }, max: { b: 2 }, shard: 's0', lastmod: new Timestamp({ t: 1, i: 8 }) })
   const documents = chunks.map(documentOf)
-  const answer = { collection, chunks: [...documents.slice(0, 9), strange, ...documents.slice(9)], full: true }
-  t.equal(told(ChunkMap.after(null, answer)!), told(map))
+  const withStrange = [...documents.slice(0, 9), strange, ...documents.slice(9)]
+  t.equal(told(mapOfDocuments(null, withStrange)), told(map))
+  for (const at of [1, 9, 10, 299])
+    t.equal(told(mapOfDocuments(null, withStrange.slice(0, at), withStrange.slice(at))), told(map), 'in two parts')
+})
+
+t.test('a chunk that changed between two parts of an answer counts as it is in the later one', (t) => {
+  const [low, middle, high] = [
+    { min: ends[0], max: 0, shard: 'a', minor: 0 },
+    { min: 0, max: 10, shard: 'b', minor: 1 },
+    { min: 10, max: ends[1], shard: 'c', minor: 2 },
+  ] as const
+  const split = [
+    { ...low, max: -5, minor: 3 },
+    { ...low, min: -5, minor: 4 },
+  ]
+  const parts = [[low, middle].map(documentOf), [high, ...split].map(documentOf)]
+  t.equal(told(mapOfDocuments(null, ...parts)), told(mapOf(null, [middle, high, ...split])))
+  t.end()
 })
 
 t.test('jumbo marks and sizes are read, and a new version alone changes no chunk', async (t) => {
@@ -128,7 +150,7 @@ t.test('jumbo marks and sizes are read, and a new version alone changes no chunk
     jumbo: true,
     estimatedDataSizeBytes: 5000,
   })
-  const map = ChunkMap.after(null, { collection, chunks: [documentOf(first), marked], full: true })!
+  const map = mapOfDocuments(null, [documentOf(first), marked])
   t.same(
     map.chunks.map(({ isJumbo, estimatedBytes }) => [isJumbo, estimatedBytes]),
     [

@@ -23,8 +23,8 @@ import {
   type SimulatedRuntime,
   type StepControls,
 } from '@shardlab/runtime'
-import type { ShardOptions } from '@shardlab/shard'
-import type { Sharing } from '@shardlab/sharding'
+import type { ConfigServerOptions } from '@shardlab/config-server'
+import type { MeasuredDisks, ShardOptions } from '@shardlab/shard'
 import { BalancerControls } from './balancer-controls.js'
 import { addShardMember, knownMember, startMembers } from './composition.js'
 import { Faults } from './faults/faults.js'
@@ -47,10 +47,20 @@ export interface SimulatedClusterOptions extends Omit<ClusterOptions, LiveOnly> 
   /** Defects built into every member, for checkers to find. Default: none. */
   readonly mutations?: readonly MutationName[]
   /**
-   * Whether members share their tables of chunks, as clusters with many shards and chunks need.
-   * Changes the messages between them. Default false.
+   * Whether members attach placements to messages as immutable tables instead of sending documents,
+   * as clusters with many shards and chunks need. Members act the same. Default false.
    */
-  readonly sharesPlacements?: boolean
+  readonly attaches?: boolean
+  /**
+   * The size of the log on the disk of a shard or config server, in bytes, after which it writes a
+   * checkpoint. A small one saves memory when there are many members. Default: 64 MB.
+   */
+  readonly checkpointAfterBytes?: number
+  /**
+   * Whether shards sample queries, in versions that do. If not, they do not ask every ten seconds
+   * what to sample, and configureQueryAnalyzer is refused. Default true.
+   */
+  readonly samplesQueries?: boolean
   /**
    * Collections, named before they exist, of which shards hold only how many documents each range
    * has. They grow by `shard.measure`, and migrations clone them at this rate. Default: none.
@@ -205,11 +215,6 @@ export class SimulatedCluster {
     return this.#runtime.describe(knownMember(this.#runtime, member))
   }
 
-  /** State that the members share. */
-  get sharing(): Sharing {
-    return this.#runtime.sharing
-  }
-
   /**
    * Asks a member without using the network, for measurements: {@link SimulatedRuntime.peek}.
    * Rejects when it is not running.
@@ -269,21 +274,26 @@ export class SimulatedCluster {
  * @throws OptionError one sentence: an option is wrong
  */
 export async function createSimulatedCluster(options: SimulatedClusterOptions = {}): Promise<SimulatedCluster> {
-  const { latency, mutations = [], sharesPlacements = false, measured, policy, ...others } = options
+  const { latency, mutations = [], attaches = false, ...more } = options
+  const { measured, checkpointAfterBytes, samplesQueries, policy, ...others } = more
   for (const name of mutations)
     if (!mutationNames.includes(name))
       throw new OptionError(`${name} is not a mutation; the mutations are ${mutationNames.join(', ')}.`)
   const resolved = resolveSimulatedOptions(others)
   const topology = describeTopology(resolved)
   const runtime = createSimulatedRuntime({
-    roles: withPolicy(
-      measured === undefined ? await loadRoles() : await withMeasured(await loadRoles(), measured),
-      policy,
-    ),
+    roles: withOptions(await loadRoles(), {
+      shard: {
+        ...defined({ checkpointAfterBytes, samplesQueries }),
+        ...(measured === undefined ? {} : { measured: { ...measured, disks: await measuredDisks() } }),
+      } satisfies Partial<ShardOptions>,
+      'config-server': defined({ checkpointAfterBytes }) satisfies Partial<ConfigServerOptions>,
+      balancer: defined({ policy }) satisfies Partial<BalancerOptions>,
+    }),
     seed: resolved.seed,
     outside: faultsActor(() => faults),
     mutations,
-    sharesPlacements,
+    attaches,
     ...(latency === undefined ? {} : { latency }),
   })
   await loadFaultSchema()
@@ -292,26 +302,25 @@ export async function createSimulatedCluster(options: SimulatedClusterOptions = 
   return new SimulatedCluster(runtime, faults, topology, resolved)
 }
 
-async function withMeasured(
-  roles: Record<string, ActorFactory>,
-  measured: NonNullable<SimulatedClusterOptions['measured']>,
-): Promise<Record<string, ActorFactory>> {
-  const { createShard, MeasuredDisks } = await import('@shardlab/shard')
-  const option = { ...measured, disks: new MeasuredDisks() }
-  return {
-    ...roles,
-    shard: (context, options) => createShard(context, { ...(options as ShardOptions), measured: option }),
-  }
+async function measuredDisks(): Promise<MeasuredDisks> {
+  const { MeasuredDisks } = await import('@shardlab/shard')
+  return new MeasuredDisks()
 }
 
-function withPolicy(
+/** Roles whose members get these options besides those of their specification. */
+function withOptions(
   roles: Record<string, ActorFactory>,
-  policy: BalancePolicy | undefined,
+  options: Readonly<Record<string, object>>,
 ): Record<string, ActorFactory> {
-  const createBalancer = roles['balancer']!
-  if (policy === undefined) return roles
-  return {
-    ...roles,
-    balancer: (context, options) => createBalancer(context, { ...(options as BalancerOptions), policy }),
-  }
+  const entries = Object.entries(roles).map(([name, create]): [string, ActorFactory] => [
+    name,
+    (context, own) => create(context, { ...(own as object), ...options[name] }),
+  ])
+  return Object.fromEntries(entries)
+}
+
+/** Only the fields that have a value. */
+function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> }
 }

@@ -28,3 +28,8 @@ export function checkCreate(ns: string, { host }: Pick<Entrant, 'host'>): void {
     ? new CommandError('InvalidNamespace', `Can't create user databases on a --configsvr instance ${ns}`)
     : new CommandError(14037, "can't create user databases on a --configsvr instance")
 }
+
+/** Whether a command of a client may change what it enters. */
+export function mayWrite({ host, operation }: Pick<Entrant, 'host' | 'operation'>): boolean {
+  return host.table.find(operation.command, host.behaviours)?.access !== 'read'
+}

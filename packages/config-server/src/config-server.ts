@@ -18,7 +18,7 @@ import { behavioursOf, type EmulatedVersion } from '@shardlab/sharding'
 import { operationsNs, parseOperation } from './catalog/resharding/operation.js'
 import { configHandlers } from './catalog/handlers.js'
 import { ShardingCatalog } from './catalog/sharding-catalog.js'
-import { checkClientCommand, checkCreate } from './client-rules.js'
+import { checkClientCommand, checkCreate, mayWrite } from './client-rules.js'
 import { needsRoom } from './needs-room.js'
 
 export interface ConfigServerOptions {
@@ -26,6 +26,8 @@ export interface ConfigServerOptions {
   readonly maxWireVersion: number
   /** Refuses commands and operators that are only partly implemented. Default false. */
   readonly strict?: boolean
+  /** See `StorageNodeOptions`. */
+  readonly checkpointAfterBytes?: number
 }
 
 export function createConfigServer(context: ActorContext, options: ConfigServerOptions): Actor {
@@ -35,7 +37,11 @@ export function createConfigServer(context: ActorContext, options: ConfigServerO
 const everything: Access = { ownership: null }
 
 /** Receivers cache these answers and later ask only for what is newer. */
-const tellsPlacement: ReadonlySet<MessageKind> = new Set(['config.get-collection', 'config.get-database'])
+const tellsPlacement: ReadonlySet<MessageKind> = new Set([
+  'config.get-chunks',
+  'config.get-collection',
+  'config.get-database',
+])
 
 class ConfigServer implements Actor {
   readonly #context: ActorContext
@@ -57,6 +63,7 @@ class ConfigServer implements Actor {
         behaviours: behavioursOf(options.emulate),
         maxWireVersion: options.maxWireVersion,
         strict: options.strict ?? false,
+        ...(options.checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes: options.checkpointAfterBytes }),
       },
       () => ({
         name: 'config-server',
@@ -64,6 +71,7 @@ class ConfigServer implements Actor {
         rows: [],
         enter: (ns, invocation) => {
           checkClientCommand(ns, invocation)
+          if (ns === 'config.chunks' && mayWrite(invocation)) this.#catalog.placements.noteEdit()
           return everything
         },
         checkReplacement: () => {},

@@ -3,6 +3,7 @@ import { decode, encode, Timestamp, type Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
 import { Chunks, ns } from './support/chunks.js'
+import { documentsIn } from './support/config.js'
 import { shape } from './support/config.js'
 
 t.test('a split gives new minors, and the left part keeps its id', async (t) => {
@@ -343,8 +344,9 @@ t.test('chunks are found without the indexes of config.chunks, which clients may
     await chunks.move(15, 'shard01'),
     await chunks.move(0, 'shard03', { min: { a: 2 }, max: { a: 5 } }),
     await chunks.merge(20, 50),
-    (await chunks.config.send('config.get-collection', { ns, since: [...(await chunks.generation()), 1, 4] })).chunks
-      .length,
+    documentsIn(
+      await chunks.config.send('config.get-collection', { ns, since: [...(await chunks.generation()), 1, 4] }),
+    ).length,
     await chunks.lines(),
   ]
   const indexed = await Chunks.make([0, 100])
@@ -373,7 +375,7 @@ t.test('a chunk corrupted by a client is ignored', async (t) => {
       const chunks = await Chunks.make([0, 100], undefined, version)
       const { config } = chunks
       const mins = async () => {
-        const { chunks: found } = await config.send('config.get-collection', { ns, since: null })
+        const found = documentsIn(await config.send('config.get-collection', { ns, since: null }))
         return found.map((chunk) => (decode(chunk)['min'] as Document)['a']).filter((a) => typeof a === 'number')
       }
       const found = async (a: number) => {

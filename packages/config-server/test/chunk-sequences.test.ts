@@ -1,14 +1,14 @@
 /** Checks the invariants of chunks after random sequences of splits, merges and moves. */
-import { FakeDisk } from '@shardlab/actor/testing'
-import { decode, encode, keyStringOfDocument, type Document, type Timestamp } from '@shardlab/bson'
+import { kindShape, PacketWriter, readPacketInPlace, type ReplyOf } from '@shardlab/actor'
+import { decode, type Document, type Timestamp } from '@shardlab/bson'
 import { check } from '@shardlab/bson/testing'
+import { applyPlacementReply } from '@shardlab/member'
 import {
   applyPlacementAnswer,
   knownVersion,
-  SharedPlacements,
   type CollectionPlacement,
   type EmulatedVersion,
-  type PlacementAnswer,
+  type PlacementVersion,
 } from '@shardlab/sharding'
 import fc from 'fast-check'
 import t from 'tap'
@@ -37,26 +37,11 @@ t.test('after any sequence chunks fill the key space, versions grow and refreshe
     fc.asyncProperty(
       operations,
       fc.constantFrom<EmulatedVersion>('4.4', '5.0', '7.0', '8.0'),
-      fc.boolean(),
-      async (...drawn) => {
-        const [sequence, version, configShares] = drawn
-        const shared = new Map<string, unknown>()
-        const chunks = await Chunks.make(
-          [-10, 0, 10],
-          ['shard01', 'shard02'],
-          version,
-          configShares ? shared : undefined,
-        )
-        const ask = async (known: CollectionPlacement | null) =>
-          applyPlacementAnswer(
-            ns,
-            known,
-            await chunks.config.send('config.get-collection', { ns, since: knownVersion(known) }),
-          )!
-        let routed = await ask(null)
-        let rarely = routed
-        const sharing = [1, 2, 3].map(() => new Member(chunks, shared))
-        for (const member of sharing) await member.refresh()
+      async (sequence, version) => {
+        const chunks = await Chunks.make([-10, 0, 10], ['shard01', 'shard02'], version)
+        const attaching = paces.map(() => new Receiver(chunks, 'attached'))
+        const packing = paces.map(() => new Receiver(chunks, 'packed'))
+        for (const receiver of [...attaching, ...packing]) await receiver.refresh()
         for (const [i, [kind, at, width, shard]] of sequence.entries()) {
           const before = await chunks.all()
           const error = await perform(chunks, kind, at, width, `shard0${shard}`)
@@ -78,17 +63,19 @@ t.test('after any sequence chunks fill the key space, versions grow and refreshe
           if (majors.some((major) => major !== Math.floor(newest / 100_000) + (moves ? 1 : 0)))
             throw new Error(`${kind}: a wrong major`)
           // Building checks that there is no gap and no overlap.
-          const whole = await ask(null)
-          routed = await ask(routed)
-          if (i % 4 === 3) rarely = await ask(rarely)
-          assertSame(routed, whole)
-          // One asks and is answered later, one asks each time, one now and then.
-          if (i % 3 === 0) await sharing[0]!.ask()
-          assertSame(await sharing[1]!.refresh(), whole)
-          if (i % 3 === 2) assertSame(sharing[0]!.hear(), sharing[0]!.asOf!)
-          if (i % 5 === 4) assertSame(await sharing[2]!.refresh(), whole)
+          const whole = await wholePlacement(chunks)
+          for (const [often, rarely, late] of [attaching, packing] as const) {
+            assertSame(await often!.refresh(), whole)
+            if (i % 4 === 3) assertSame(await rarely!.refresh(), whole)
+            // Its reply arrives after further changes.
+            if (i % 3 === 0) await late!.ask()
+            if (i % 3 === 2) assertSame(late!.receive(), late!.asOf!)
+          }
         }
-        assertSame(await ask(rarely), await ask(null))
+        const whole = await wholePlacement(chunks)
+        for (const receiver of [...attaching, ...packing]) assertSame(await receiver.refresh(), whole)
+        const [one, other] = await Promise.all(attaching.slice(0, 2).map((receiver) => receiver.refresh()))
+        if (one!.table !== other!.table) throw new Error('two receivers of one version have different tables')
       },
     ),
     process.env['SHARDLAB_LONG'] === '1' ? 2000 : 60,
@@ -96,109 +83,104 @@ t.test('after any sequence chunks fill the key space, versions grow and refreshe
   t.pass()
 })
 
-t.test('where members share, whoever asks after a move knows it already', async (t) => {
-  const shared = new Map<string, unknown>()
-  const chunks = await Chunks.make([-10, 0, 10], ['shard01', 'shard02'], '7.0', shared)
-  const placements = new SharedPlacements({ shared })
-  await chunks.move(0, 'shard03')
-  t.equal(placements.before(ns, null), null, 'nobody has asked yet')
-  await new Member(chunks, shared).refresh()
-  t.equal(await chunks.move(-10, 'shard03'), null)
-  const known = placements.before(ns, null)!
-  t.same(known.table.version.slice(3), [3, 1])
-  t.equal(known.table.chunksOn('shard03'), 2)
-  const { chunks: newer } = await chunks.config.send('config.get-collection', { ns, since: known.table.version })
-  t.equal(newer.length, 0)
-  t.ok(await chunks.move(-10, 'nowhere'), 'what is refused changes nothing')
-  t.equal(placements.before(ns, null), known)
-})
-
-t.test(
-  'where members share: a later commit that is not on the disk yet takes nothing from what is published',
-  async (t) => {
-    const shared = new Map<string, unknown>()
-    const disk = new FakeDisk()
-    const chunks = await Chunks.make([-10, 0, 10], ['shard01', 'shard02'], '7.0', shared, disk)
-    const placements = new SharedPlacements({ shared })
-    await new Member(chunks, shared).refresh()
-    t.equal((await chunks.at(-10))['shard'], 'shard02')
-    disk.held = true
-    const first = chunks.move(-10, 'shard03')
-    while (disk.waiting === 0) await Promise.resolve()
-    const second = chunks.move(-10, 'shard01')
-    while ((await chunks.at(-10))['shard'] !== 'shard01') await Promise.resolve()
-    disk.release()
-    disk.held = true
-    t.equal(await first, null)
-    const { table } = placements.before(ns, null)!
-    t.same(table.version.slice(3), [2, 1])
-    t.equal(table.shardOf(keyStringOfDocument(encode({ a: -10 }))), 'shard03')
-    disk.release()
-    t.equal(await second, null)
-  },
-)
-
-t.test('where members share: what commits that overtake each other change is published as a whole', async (t) => {
-  const shared = new Map<string, unknown>()
-  const disk = new FakeDisk()
-  const chunks = await Chunks.make([-10, 0, 10], ['shard01', 'shard02'], '7.0', shared, disk)
-  const placements = new SharedPlacements({ shared })
-  await new Member(chunks, shared).refresh()
-  const limitBytes = disk.limitBytes
-  disk.held = true
-  const refused = chunks.move(-10, 'shard03')
-  while (disk.waiting === 0) await Promise.resolve()
-  const later = [chunks.split(0, [5])]
-  while (((await chunks.at(5))['min'] as Document)['a'] !== 5) await Promise.resolve()
-  for (const at of [5, 10]) {
-    later.push(chunks.move(at, 'shard03'))
-    while ((await chunks.at(at))['shard'] !== 'shard03') await Promise.resolve()
+t.test('after a client has written to config.chunks, members apply its documents themselves', async (t) => {
+  for (const form of ['attached', 'packed'] as const) {
+    const chunks = await Chunks.make([-10, 0, 10], ['shard01', 'shard02'])
+    const known = new Receiver(chunks, form)
+    await known.refresh()
+    const { _id } = await chunks.at(0)
+    await chunks.run({ update: 'chunks', updates: [{ q: { _id }, u: { $set: { shard: 'shard03' } } }] })
+    t.equal((await known.refresh()).table.chunksOn('shard03'), 0, 'a change without a new version is not sent')
+    t.equal((await new Receiver(chunks, form).refresh()).table.chunksOn('shard03'), 1)
+    await chunks.run({ delete: 'chunks', deletes: [{ q: { _id }, limit: 1 }] })
+    t.equal(await chunks.move(10, 'shard03'), null)
+    t.equal((await known.refresh()).table.chunksOn('shard03'), 1, 'a known placement can still be updated')
+    await t.rejects(new Receiver(chunks, form).refresh(), {
+      code: 117,
+      message: 'Gap or overlap exists in the routing table of collection db.c: chunks leave a gap or overlap',
+    })
   }
-  disk.limitBytes = 0
-  disk.release()
-  t.match(await refused, { code: 14031 })
-  t.same(
-    (await Promise.all(later)).map((error) => error?.['code'] ?? null),
-    [14031, 14031, 14031],
-  )
-  t.same(placements.before(ns, null)!.table.version.slice(3), [1, 3], 'what is not on the disk is not published')
-  disk.limitBytes = limitBytes
-  t.equal(await chunks.move(-10, 'shard01'), null)
-  const known = placements.before(ns, null)!
-  t.same(known.table.version.slice(3), [5, 1])
-  assertSame(known, (await new Member(chunks, new Map()).refresh())!)
 })
 
-/** One of several who keep the newest placement together. */
-class Member {
+t.test('a restart with chunks that leave a gap answers with documents', async (t) => {
+  for (const form of ['attached', 'packed'] as const) {
+    const chunks = await Chunks.make([-10, 0, 10], ['shard01', 'shard02'])
+    const known = new Receiver(chunks, form)
+    await known.refresh()
+    const { _id } = await chunks.at(0)
+    await chunks.run({ delete: 'chunks', deletes: [{ q: { _id }, limit: 1 }] })
+    const again = chunks.restarted()
+    t.equal(await again.move(10, 'shard03'), null)
+    t.equal((await known.refresh(again)).table.chunksOn('shard03'), 1)
+    await t.rejects(new Receiver(again, form).refresh(), { code: 117 })
+  }
+})
+
+t.test('a collection of chunks that a client has put in the place of config.chunks is read anew', async (t) => {
+  const chunks = await Chunks.make([0], ['shard01', 'shard02'])
+  const known = new Receiver(chunks, 'attached')
+  t.equal((await known.refresh()).table.chunksOn('shard02'), 1)
+  const documents = (await chunks.config.all('chunks')).map((chunk) => ({ ...chunk, shard: 'shard01' }))
+  await chunks.run({ insert: 'restored', documents })
+  await chunks.run({ renameCollection: 'config.restored', to: 'config.chunks', dropTarget: true }, 'admin')
+  t.equal((await new Receiver(chunks, 'attached').refresh()).table.chunksOn('shard01'), 2)
+})
+
+t.test('chunks are read in parts, each beginning after the version of the last chunk', async (t) => {
+  const chunks = await Chunks.make([-10, 0, 10], ['shard01', 'shard02'])
+  const read = (since: PlacementVersion | null, limit: number) =>
+    chunks.config.send('config.get-chunks', { ns, since, limit })
+  const versions = ({ chunks: documents }: { readonly chunks: readonly Uint8Array[] }) =>
+    documents.map((document) => (decode(document)['lastmod'] as Timestamp).i)
+  const generation = await chunks.generation()
+  const first = await read(null, 3)
+  t.same([first.full, versions(first)], [true, [0, 1, 2]])
+  const second = await read([...generation, 1, 2], 3)
+  t.same([second.full, versions(second)], [false, [3]])
+  await chunks.config.send('config.commit-drop-collection', { ns })
+  await chunks.config.createCollection(ns, [0])
+  const recreated = await read([...generation, 1, 2], 3)
+  t.same([recreated.full, versions(recreated)], [true, [0, 1]])
+})
+
+const paces = ['often', 'rarely', 'late'] as const
+
+async function wholePlacement({ config }: Chunks): Promise<CollectionPlacement> {
+  const request = { ns, since: null, limit: null }
+  return applyPlacementAnswer(ns, null, await config.send('config.get-chunks', request))!
+}
+
+/** A member that refreshes, in a world that attaches objects to messages or in one that packs them. */
+class Receiver {
   readonly #chunks: Chunks
-  readonly #placements: SharedPlacements
+  readonly #attaches: boolean
   #own: CollectionPlacement | null = null
-  #asked: { readonly from: CollectionPlacement | null; readonly answer: PlacementAnswer } | null = null
-  /** What there was when it asked. */
+  #reply: ReplyOf<'config.get-collection'> | null = null
+  /** The placement at the time of the last request; null: the catalog had none. */
   asOf: CollectionPlacement | null = null
 
-  constructor(chunks: Chunks, shared: Map<string, unknown>) {
+  constructor(chunks: Chunks, form: 'attached' | 'packed') {
     this.#chunks = chunks
-    this.#placements = new SharedPlacements({ shared })
+    this.#attaches = form === 'attached'
   }
 
-  async ask(): Promise<void> {
-    const send = (since: CollectionPlacement | null) =>
-      this.#chunks.config.send('config.get-collection', { ns, since: knownVersion(since) })
-    const from = this.#placements.before(ns, this.#own)
-    this.#asked = { from, answer: await send(from) }
-    this.asOf = applyPlacementAnswer(ns, null, await send(null))
+  async ask({ config } = this.#chunks): Promise<void> {
+    config.context.attaches = this.#attaches
+    const reply = await config.send('config.get-collection', { ns, since: knownVersion(this.#own) })
+    const writer = new PacketWriter()
+    writer.addReply(1, 0, 1, 'config.get-collection', reply)
+    const [message] = readPacketInPlace(writer.takeInPlace())
+    this.#reply = kindShape('config.get-collection').toReply(message![5]) as ReplyOf<'config.get-collection'>
+    this.asOf = await wholePlacement(this.#chunks).catch(() => null)
   }
 
-  hear(): CollectionPlacement {
-    this.#own = this.#placements.after(ns, this.#asked!.from, this.#asked!.answer)!
-    return this.#own
+  receive(): CollectionPlacement {
+    return (this.#own = applyPlacementReply(ns, this.#own, this.#reply!)!)
   }
 
-  async refresh(): Promise<CollectionPlacement> {
-    await this.ask()
-    return this.hear()
+  async refresh(chunks = this.#chunks): Promise<CollectionPlacement> {
+    await this.ask(chunks)
+    return this.receive()
   }
 }
 

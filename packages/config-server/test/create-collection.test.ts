@@ -2,14 +2,16 @@ import { packChunks } from '@shardlab/actor'
 import { decode, encode, MaxKey, MinKey, Timestamp, type Document } from '@shardlab/bson'
 import { applyPlacementAnswer } from '@shardlab/sharding'
 import t from 'tap'
-import { ConfigUnderTest, uuid } from './support/config.js'
+import { ConfigUnderTest, documentsIn, uuid } from './support/config.js'
 
 t.test('commit-create-collection gives versions from 1|0 and one generation', async (t) => {
   const config = await new ConfigUnderTest().initialised()
   await config.createDatabase('db')
   t.equal(await config.createCollection('db.c', [0, 10]), null)
   t.match(await config.createCollection('db.c'), { code: 23 })
-  const { collection, chunks, full } = await config.send('config.get-collection', { ns: 'db.c', since: null })
+  const reply = await config.send('config.get-collection', { ns: 'db.c', since: null })
+  const { collection, full } = reply
+  const chunks = documentsIn(reply)
   t.equal(full, true)
   const [entry] = await config.all('collections')
   t.same(decode(collection!), entry)

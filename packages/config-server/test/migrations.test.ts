@@ -5,6 +5,7 @@ import { FakeDisk } from '@shardlab/actor/testing'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
 import { Chunks, ns } from './support/chunks.js'
+import { documentsIn } from './support/config.js'
 
 type Move = RequestOf<'config.move-range'>
 
@@ -204,9 +205,9 @@ t.test(
   'members hear of a commit when it is on the disk; as long as the disk is full they hear what there is',
   async (t) => {
     const disk = new FakeDisk()
-    const chunks = await Chunks.make([0], ['shard01', 'shard02'], '7.0', undefined, disk)
+    const chunks = await Chunks.make([0], ['shard01', 'shard02'], '7.0', disk)
     const owners = async (from?: string) => {
-      const { chunks: documents } = await chunks.config.send('config.get-collection', { ns, since: null }, from)
+      const documents = documentsIn(await chunks.config.send('config.get-collection', { ns, since: null }, from))
       return documents.map((document) => decode(document)['shard']).sort()
     }
     disk.held = true

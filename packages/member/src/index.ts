@@ -75,6 +75,7 @@ export {
   resultItem,
   writeSummary,
 } from './replies/bulk-write-reply.js'
+export { applyPlacementReply } from './placement/placement-reply.js'
 export { commandErrorFrom, isOk, replyError } from './replies/command-reply.js'
 export { writeAgreedCompression, writeHelloLimits } from './replies/hello-reply.js'
 export { helpOf } from './replies/help.js'
@@ -83,7 +84,6 @@ export { withContext } from './replies/with-context.js'
 export { checkAnalysedNamespace } from './sampling/analysed-namespace.js'
 export { SampleTracker } from './sampling/sample-tracker.js'
 export type { SamplingReport } from './sampling/sampling-report.js'
-export { noteSampledCollections, nothingIsSampled } from './sampling/shared-sampling.js'
 export { relabelled, withErrorLabels } from './sessions/error-labels.js'
 export { killSessionsHere } from './sessions/kill-sessions.js'
 export { SessionCatalog, type SessionId, type SessionKey } from './sessions/session-catalog.js'

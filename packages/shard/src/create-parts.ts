@@ -27,6 +27,13 @@ export interface ShardOptions {
   readonly maxWireVersion: number
   /** Refuses commands and operators that silently lack a part. Default false. */
   readonly strict?: boolean
+  /** See `StorageNodeOptions`. */
+  readonly checkpointAfterBytes?: number
+  /**
+   * Whether this shard samples queries, in versions that do. If not, it does not ask the config
+   * server what to sample. Default true.
+   */
+  readonly samplesQueries?: boolean
   /**
    * Collections that have sizes of ranges instead of documents. Default null: none. For simulated
    * clusters.
@@ -40,7 +47,12 @@ export function createParts(context: ActorContext, options: ShardOptions): Shard
   const placements = new PlacementState(context, (ns, placement) => adoptRename(node, ns, placement))
   const node: StorageNode = new StorageNode(
     context,
-    { behaviours, maxWireVersion: options.maxWireVersion, strict: options.strict ?? false },
+    {
+      behaviours,
+      maxWireVersion: options.maxWireVersion,
+      strict: options.strict ?? false,
+      ...(options.checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes: options.checkpointAfterBytes }),
+    },
     () => shardRole(context.address, behaviours, placements, () => parts),
   )
   const critical = new CriticalSections()
@@ -59,7 +71,7 @@ export function createParts(context: ActorContext, options: ShardOptions): Shard
     ...host,
     documentMoves,
     migrations,
-    samples: behaviours.queryAnalyzer ? new QuerySamples(node) : null,
+    samples: behaviours.queryAnalyzer && options.samplesQueries !== false ? new QuerySamples(node) : null,
     databaseMoves: new DatabaseMoves(behaviours.movePrimaryRefusesWrites, { context, behaviours }),
     ddl: new DdlCoordinators(node),
     reshardings: new Reshardings(host),

@@ -37,6 +37,6 @@ export interface ShardParts {
   readonly reshardings: Reshardings
   readonly definitionLocks: DefinitionLocks
   readonly autoSplitter: AutoSplitter
-  /** Null where the emulated version samples no queries. */
+  /** Null: this shard samples no queries. */
   readonly samples: QuerySamples | null
 }

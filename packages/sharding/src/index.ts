@@ -10,11 +10,5 @@ export * from './routing/ownership-filter.js'
 export * from './routing/placement.js'
 export * from './routing/placement-history.js'
 export * from './routing/routing-table.js'
-export {
-  leaveAnswer,
-  SharedPlacements,
-  versionToAskWith,
-  wholeAnswer,
-  type Sharing,
-} from './routing/shared-placements.js'
+export { TableUpdate } from './routing/table-update.js'
 export * from './routing/targeting.js'

@@ -6,15 +6,12 @@ import {
   isOlderGeneration,
   isWriteCompatible,
   knownVersion,
-  leaveAnswer,
   OwnershipFilter,
   parseChunk,
   PlacementHistory,
   sameDatabaseVersion,
   sameGeneration,
-  SharedPlacements,
-  versionToAskWith,
-  wholeAnswer,
+  TableUpdate,
   writeDatabaseVersion,
   writePlacementVersion,
   type PlacementVersion,
@@ -189,84 +186,18 @@ t.test('a placement history has the owners at past times', (t) => {
   t.end()
 })
 
-t.test('where members share, many chunks of a whole answer do not travel', async (t) => {
-  const count = 10_001
-  const chunks = Array.from({ length: count }, (_, i) =>
-    chunkDocument({ a: i === 0 ? min : i }, { a: i === count - 1 ? max : i + 1 }, `s${i % 3}`, 1, i),
-  )
+t.test('a table update gives the table that the changed documents give', async (t) => {
   const collection = collectionDocument({ a: 1 })
-  const whole = { collection, chunks, full: true }
-  const alone = {}
-  const sharing = { shared: new Map<string, unknown>() }
-  t.equal(versionToAskWith(alone, null), null)
-  t.equal(leaveAnswer(alone, 'db.c', null, whole), chunks)
-  t.equal(leaveAnswer(sharing, 'db.c', null, whole), chunks, 'who does not ask for it gets all')
-  const since = versionToAskWith(sharing, null)
-  const few = { ...whole, chunks: chunks.slice(0, 10) }
-  t.equal(leaveAnswer(sharing, 'db.c', since, few), few.chunks, 'few travel')
-  const sent = { ...whole, chunks: leaveAnswer(sharing, 'db.c', since, whole) }
-  t.equal(sent.chunks.length, 0)
-  t.equal(wholeAnswer(sharing, 'db.c', sent).chunks, chunks)
-  const other = { ...sent, collection: collectionDocument({ a: 1 }, { timestamp: new Timestamp({ t: 101, i: 1 }) }) }
-  t.equal(wholeAnswer(sharing, 'db.c', other).chunks.length, 0, 'another creation of the collection')
-  const placement = new SharedPlacements(sharing).after('db.c', null, sent)!
-  t.equal(placement.table.chunkCount, count)
-  t.equal(new SharedPlacements(sharing).before('db.c', null), placement, 'others begin with it')
-  t.equal(new SharedPlacements(alone).before('db.c', null), null)
-  t.same(versionToAskWith(sharing, placement.table), placement.table.version)
-})
-
-t.test('many chunks that did not travel are kept as long as anybody may wait for them', async (t) => {
-  const count = 10_001
-  const chunk = (i: number, shard: string, major: number) =>
-    chunkDocument({ a: i === 0 ? min : i }, { a: i === count - 1 ? max : i + 1 }, shard, major, i)
-  const chunks = Array.from({ length: count }, (_, i) => chunk(i, 'A', 1))
-  const collection = collectionDocument({ a: 1 })
-  let nowMs = 5000
-  const sharing = { shared: new Map<string, unknown>(), now: () => nowMs }
-  const placements = new SharedPlacements(sharing)
-  const since = versionToAskWith(sharing, null)
-  const sent = {
-    collection,
-    chunks: leaveAnswer(sharing, 'db.c', since, { collection, chunks, full: true }),
-    full: true,
-  }
-  const begin = placements.after('db.c', null, sent)!
-  nowMs += 60_000
-  const moved = placements.after('db.c', begin, { collection, chunks: [chunk(1, 'B', 2)], full: false })!
-  t.equal(placements.left('db.c'), chunks)
-  t.equal(wholeAnswer(sharing, 'db.c', sent).chunks, chunks)
-  nowMs++
-  const newest = placements.after('db.c', moved, { collection, chunks: [chunk(2, 'B', 3)], full: false })!
-  t.same(placements.left('db.c'), [])
-  t.equal(placements.after('db.c', null, sent), newest, 'who comes too late begins with what others know')
-  const again = collectionDocument({ a: 1 }, { timestamp: new Timestamp({ t: 101, i: 1 }) })
-  t.throws(
-    () => placements.after('db.c', null, { ...sent, collection: again }),
-    { code: 117 },
-    'but not of another creation',
-  )
-})
-
-t.test('members that share: an answer that others have overtaken goes on from what fits it', async (t) => {
-  const collection = collectionDocument({ a: 1 })
-  const whole = [chunkDocument({ a: min }, { a: 0 }, 'A', 1, 0), chunkDocument({ a: 0 }, { a: max }, 'A', 1, 1)]
-  const moves = [chunkDocument({ a: 0 }, { a: max }, 'B', 2, 0), chunkDocument({ a: min }, { a: 0 }, 'C', 3, 0)]
-  const last = chunkDocument({ a: 0 }, { a: max }, 'C', 4, 0)
-  const sharing = { shared: new Map<string, unknown>() }
-  const [one, other, third] = [0, 1, 2].map(() => new SharedPlacements(sharing))
-  const begin = one!.after('db.c', null, { collection, chunks: whole, full: true })!
-  const second = one!.after('db.c', begin, { collection, chunks: [moves[0]!], full: false })!
-  const newest = other!.after('db.c', begin, { collection, chunks: [...moves, last], full: false })!
-  t.same(newest.table.owners(), ['C'])
-  t.equal(
-    third!.after('db.c', begin, { collection, chunks: [moves[0]!], full: false }),
-    second,
-    'no more than it was told',
-  )
-  const between = third!.after('db.c', begin, { collection, chunks: moves, full: false })!
-  t.same(between.table.owners(), ['B', 'C'])
-  t.same(between.table.version.slice(3), [3, 0])
-  t.equal(one!.after('db.c', second, { collection, chunks: [moves[1]!], full: false }), between, 'made once')
-  t.equal(other!.before('db.c', null), newest, 'whoever asks next asks for what nobody knows')
+  const known = placementOf({ a: 1 }, [{ a: 0 }])
+  const documents = [chunkDocument({ a: 0 }, { a: 5 }, 'B', 2, 0), chunkDocument({ a: 5 }, { a: max }, 'A', 2, 1)]
+  const changed = applyPlacementAnswer('db.c', known, { collection, chunks: documents, full: false })!
+  const update = new TableUpdate(changed.table, known.table.version, 200)
+  t.equal(applyPlacementAnswer('db.c', known, { collection, chunks: update, full: false })!.table, changed.table)
+  t.equal(update.sizeBytes, 400)
+  const whole = new TableUpdate(changed.table, null, 200)
+  t.equal(applyPlacementAnswer('db.c', null, { collection, chunks: whole, full: true })!.table, changed.table)
+  t.equal(whole.sizeBytes, 600)
+  const older = new TableUpdate(known.table, known.table.version, 200)
+  t.equal(applyPlacementAnswer('db.c', changed, { collection, chunks: older, full: false }), changed)
+  t.equal(older.sizeBytes, 0)
 })

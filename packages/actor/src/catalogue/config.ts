@@ -1,3 +1,4 @@
+import type { Attachment } from '../codec/attachment.js'
 import type { PackedChunks } from '../payloads/packed-chunks.js'
 import type { PlacementVersionTuple } from './commands.js'
 import { emptyDocument, exchange, type Empty, type ErrorField, type TimestampPair } from './exchange.js'
@@ -44,13 +45,25 @@ export const configExchanges = {
   /**
    * The placement of one collection. `since`: the placement version of the requester. Within the
    * same generation the reply has only the chunks that changed after it (`full` false), otherwise
-   * all. `collection` null: not sharded.
+   * all. `collection` null: not sharded. `chunks`: config.chunks documents, or a `TableUpdate` of
+   * the package sharding.
    */
   'config.get-collection': exchange<
     { ns: string; since: PlacementVersionTuple | null },
-    { collection: Uint8Array | null; chunks: readonly Uint8Array[]; full: boolean }
+    { collection: Uint8Array | null; chunks: readonly Uint8Array[] | Attachment; full: boolean }
   >(
     { ns: 'test.c', since: ['0123456789abcdef01234567', 1, 2, 3, 4] },
+    { collection: emptyDocument, chunks: [emptyDocument], full: true },
+  ),
+  /**
+   * The config.chunks documents of one collection, oldest version first. `since` and `full` as in
+   * `config.get-collection`. `limit` null: no limit; else the rest follows the last one's version.
+   */
+  'config.get-chunks': exchange<
+    { ns: string; since: PlacementVersionTuple | null; limit: number | null },
+    { collection: Uint8Array | null; chunks: readonly Uint8Array[]; full: boolean }
+  >(
+    { ns: 'test.c', since: ['0123456789abcdef01234567', 1, 2, 3, 4], limit: 1000 },
     { collection: emptyDocument, chunks: [emptyDocument], full: true },
   ),
   /**

@@ -1,5 +1,6 @@
 import { Unpackr } from 'msgpackr/unpack'
-import type { MessageTuple, Packet, PacketType } from './packet.js'
+import type { Attachment } from './attachment.js'
+import { attachmentType, noAttachments, type MessageTuple, type Packet, type PacketType } from './packet.js'
 
 // With `useRecords: false` a packet is readable without earlier ones.
 const unpackr = new Unpackr({ useRecords: false, mapsAsObjects: true, copyBuffers: false })
@@ -24,6 +25,7 @@ export function readPacketInPlace(packet: Packet): readonly MessageTuple[] {
   bytes = packet.bytes
   buffer = packet.buffer
   offset = 0
+  attachments = packet.attachments
   return read(packet.start, packet.end)
 }
 
@@ -38,6 +40,7 @@ function read(from: number, to: number): readonly MessageTuple[] {
   bytes = nothing
   buffer = noBuffer
   view = null
+  attachments = noAttachments
   return isWhole ? messages : (unpackr.unpack(packet.subarray(from, to)) as MessageTuple[])
 }
 
@@ -50,6 +53,7 @@ let bytes: Uint8Array = nothing
 let buffer: ArrayBufferLike = noBuffer
 let offset = 0
 let view: DataView | null = null
+let attachments: readonly Attachment[] = noAttachments
 let at = 0
 let end = 0
 /** The packet has a value that our writer does not write: discard what was read. */
@@ -128,6 +132,8 @@ function readValue(): unknown {
       return (readUint(2) << 16) >> 16
     case 0xd2:
       return readUint(4) | 0
+    case 0xd6:
+      return readAttachment()
     case 0xd9:
       return readText(readUint(1))
     case 0xda:
@@ -157,6 +163,12 @@ function readFloat(): number {
   view ??= new DataView(buffer, offset, bytes.byteLength)
   at += 8
   return view.getFloat64(at - 8)
+}
+
+function readAttachment(): Attachment | null {
+  const type = bytes[at++]
+  const attachment = attachments[readUint(4)]
+  return type === attachmentType && attachment !== undefined ? attachment : foreign(null)
 }
 
 function readBytes(length: number): Uint8Array {

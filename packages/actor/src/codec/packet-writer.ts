@@ -94,7 +94,8 @@ export class PacketWriter {
    * its buffer has exactly its size and can be transferred.
    */
   take(): Uint8Array<ArrayBuffer> {
-    const { bytes, start, end } = this.takeInPlace()
+    const { bytes, start, end, attachments } = this.takeInPlace()
+    if (attachments.length > 0) throw new Error('a packet with attachments cannot leave its thread')
     return end - start === bytes.length ? bytes : bytes.subarray(start, end)
   }
 
@@ -120,7 +121,7 @@ export class PacketWriter {
 
   #releasePage(): void {
     if (this.#messageCount > 0) this.#finished = this.#close()
-    else page.truncate(0)
+    else page.truncate(0, 0)
     this.#open = null
   }
 
@@ -128,8 +129,7 @@ export class PacketWriter {
     const writer = spareWriters.pop() ?? new ValueWriter()
     writer.skip(headerRoomBytes)
     if (this.#finished !== null) {
-      const { bytes, start, end } = this.#finished
-      writer.raw(bytes.subarray(start + arrayHeaderBytes(this.#messageCount), end))
+      writer.raw(this.#finished, this.#finished.start + arrayHeaderBytes(this.#messageCount))
       this.#finished = null
     }
     return writer
@@ -168,40 +168,43 @@ export class PacketWriter {
     const write = isReply ? shape.writeReply : shape.writeRequest
     const writer = this.#writer
     const start = writer.length
+    const attachments = writer.attachmentCount
     this.#addHead(type, id, to, from, shape.index)
     writer.arrayHeader(fields.length)
     let refused: number
     try {
       refused = write(writer, record)
     } catch (error) {
-      this.#rollBack(start)
+      this.#rollBack(start, attachments)
       throw error
     }
     if (refused >= 0) {
       const field = fields[refused]!
-      this.#refuse(start, type, shape, field, writer.value(record[field]) ?? 'a value')
+      const refusal = writer.value(record[field]) ?? 'a value'
+      this.#rollBack(start, attachments)
+      throw unpackable(type, shape, field, refusal)
     }
     if (this.#checked && fieldCount(record) !== fields.length && Object.keys(record).length !== fields.length) {
       const unexpected = Object.keys(record).find((key) => !fields.includes(key))
-      this.#refuse(start, type, shape, unexpected ?? '', 'a field that the exchange does not have')
+      this.#rollBack(start, attachments)
+      throw unpackable(type, shape, unexpected ?? '', 'a field that the exchange does not have')
     }
     this.#messageCount++
   }
 
-  #refuse(start: number, type: PacketType, shape: KindShape, field: string, refusal: string): never {
-    this.#rollBack(start)
-    throw new UnpackableValueError(`${pathOf(shape, type)}.${field}`, refusal)
-  }
-
-  /** Drops what was written after `start`. */
-  #rollBack(start: number): void {
-    this.#writer.truncate(start)
+  /** Drops what was written after `start`, and the attachments after the first `attachments`. */
+  #rollBack(start: number, attachments: number): void {
+    this.#writer.truncate(start, attachments)
     if (this.#open !== page || this.#messageCount > 0) return
     // Empty packets are never sent, so release the page here: it would keep this writer and its
     // world in memory.
     this.#releasePage()
     PacketWriter.#pageOwner = null
   }
+}
+
+function unpackable(type: PacketType, shape: KindShape, field: string, refusal: string): UnpackableValueError {
+  return new UnpackableValueError(`${pathOf(shape, type)}.${field}`, refusal)
 }
 
 function pathOf({ kind }: KindShape, type: PacketType): string {

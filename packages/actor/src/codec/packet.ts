@@ -1,4 +1,5 @@
 import type { RequestFailure } from '../contract/errors.js'
+import type { Attachment } from './attachment.js'
 
 /**
  * The type of a message, the first element of its tuple.
@@ -31,6 +32,15 @@ export type MessageTuple = readonly [
 /** The payload of a failure. */
 export type FailurePayload = readonly [reason: RequestFailure, undelivered: boolean, message: string]
 
+/** The attachments of most packets. */
+export const noAttachments: readonly Attachment[] = []
+
+/**
+ * The msgpack extension type of an attachment. Its four bytes are the position in
+ * {@link Packet.attachments}.
+ */
+export const attachmentType = 1
+
 /**
  * A packet in the memory that it was written to: `bytes` from `start` to `end`, exclusive. Other
  * packets may be around it.
@@ -41,12 +51,20 @@ export class Packet {
   readonly buffer: ArrayBuffer
   readonly start: number
   readonly end: number
+  readonly attachments: readonly Attachment[]
 
-  constructor(bytes: Uint8Array<ArrayBuffer>, buffer: ArrayBuffer, start: number, end: number) {
+  constructor(
+    bytes: Uint8Array<ArrayBuffer>,
+    buffer: ArrayBuffer,
+    start: number,
+    end: number,
+    attachments: readonly Attachment[],
+  ) {
     this.bytes = bytes
     this.buffer = buffer
     this.start = start
     this.end = end
+    this.attachments = attachments
   }
 }
 

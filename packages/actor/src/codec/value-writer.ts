@@ -1,9 +1,12 @@
-import { Packet } from './packet.js'
+import { Attachment } from './attachment.js'
+import { attachmentType, noAttachments, Packet } from './packet.js'
 import { unzeroed } from './unzeroed.js'
 
 const smallestCapacityBytes = 1024
 /** Below this length a loop over the characters is faster than a call of `encodeInto`. */
 const shortText = 48
+/** The msgpack header of an extension of four bytes. */
+const fixext4 = 0xd6
 
 /**
  * Appends msgpack values to one growing buffer. It writes the same bytes as msgpackr for the values
@@ -18,6 +21,8 @@ export class ValueWriter {
   /** The end of the packets that {@link finishInPlace} has returned. */
   #start = 0
   #end = 0
+  /** Of the current packet; null: it has none. */
+  #attachments: Attachment[] | null = null
 
   constructor(capacityBytes = smallestCapacityBytes) {
     this.#smallestCapacityBytes = capacityBytes
@@ -30,9 +35,14 @@ export class ValueWriter {
     return this.#end - this.#start
   }
 
-  /** Drops everything after `length`. */
-  truncate(length: number): void {
+  get attachmentCount(): number {
+    return this.#attachments === null ? 0 : this.#attachments.length
+  }
+
+  /** Drops the bytes after `length` and the attachments after `attachmentCount`. */
+  truncate(length: number, attachmentCount: number): void {
     this.#end = this.#start + length
+    this.#attachments = attachmentCount === 0 ? null : this.#attachments!.slice(0, attachmentCount)
   }
 
   /** A copy of the bytes from `from` to the end, in a buffer of exactly that size. */
@@ -40,7 +50,7 @@ export class ValueWriter {
     const start = this.#start + from
     const copy = unzeroed(this.#end - start)
     copy.set(this.#bytes.subarray(start, this.#end))
-    return new Packet(copy, copy.buffer, 0, copy.length)
+    return new Packet(copy, copy.buffer, 0, copy.length, this.#takeAttachments())
   }
 
   /**
@@ -48,9 +58,15 @@ export class ValueWriter {
    * after them.
    */
   finishInPlace(from: number): Packet {
-    const finished = new Packet(this.#bytes, this.#buffer, this.#start + from, this.#end)
+    const finished = new Packet(this.#bytes, this.#buffer, this.#start + from, this.#end, this.#takeAttachments())
     this.#start = this.#end
     return finished
+  }
+
+  #takeAttachments(): readonly Attachment[] {
+    const attachments = this.#attachments ?? noAttachments
+    this.#attachments = null
+    return attachments
   }
 
   /** Starts the next packet. A buffer larger than `largestKeptBytes` is replaced by a small one. */
@@ -59,11 +75,14 @@ export class ValueWriter {
     if (this.#bytes.length > largestKeptBytes) this.#resize(this.#smallestCapacityBytes)
   }
 
-  /** Appends bytes unchanged. */
-  raw(bytes: Uint8Array): void {
-    this.#reserve(bytes.length)
-    this.#bytes.set(bytes, this.#end)
-    this.#end += bytes.length
+  /**
+   * Appends the bytes of a packet from `start` unchanged. Its attachments become the first here.
+   */
+  raw({ bytes, end, attachments }: Packet, start: number): void {
+    this.#reserve(end - start)
+    this.#bytes.set(bytes.subarray(start, end), this.#end)
+    this.#end += end - start
+    this.#attachments = attachments.length === 0 ? null : [...attachments]
   }
 
   /** Leaves room for {@link arrayHeaderEndingAt}. */
@@ -146,9 +165,12 @@ export class ValueWriter {
           this.#byteArray(value)
           return null
         }
-        return Array.isArray(value)
-          ? this.#array(value)
-          : `an object (${Object.getPrototypeOf(value)?.constructor?.name ?? 'without prototype'})`
+        if (Array.isArray(value)) return this.#array(value)
+        if (value instanceof Attachment) {
+          this.#attachment(value)
+          return null
+        }
+        return `an object (${Object.getPrototypeOf(value)?.constructor?.name ?? 'without prototype'})`
       default:
         return `a value of type ${typeof value}`
     }
@@ -161,6 +183,16 @@ export class ValueWriter {
       if (refusal !== null) return refusal
     }
     return null
+  }
+
+  #attachment(attachment: Attachment): void {
+    this.#attachments ??= []
+    this.#reserve(6)
+    this.#bytes[this.#end] = fixext4
+    this.#bytes[this.#end + 1] = attachmentType
+    this.#view.setUint32(this.#end + 2, this.#attachments.length)
+    this.#end += 6
+    this.#attachments.push(attachment)
   }
 
   #integer(value: number): string | null {

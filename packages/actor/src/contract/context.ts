@@ -1,3 +1,4 @@
+import type { AttachableObject, Attachment } from '../codec/attachment.js'
 import type { CancelSignal } from '../async/cancellation.js'
 import type { MessageKind, ReplyOf, RequestOf } from '../catalogue/index.js'
 import type { MutationName } from '../faults/mutations.js'
@@ -88,10 +89,12 @@ export interface ActorContext {
   reach(step: string, detail?: Readonly<Record<string, unknown>>): Promise<void>
 
   /**
-   * Values that the members of a simulated world share, by name: results that each of them could
-   * compute itself. Absent: members share nothing.
+   * A large immutable part for a message: attached as an object where the runtime allows it, which
+   * only a simulated one does, else packed. Calls one of the two functions, or both when there is
+   * no object. Receivers must get the same information from either form.
+   * @param object must not lead to anything that can change; null: there is none
    */
-  readonly shared?: Map<string, unknown>
+  attach<Packed>(object: () => AttachableObject | null, pack: () => Packed): Attachment | Packed
 
   /**
    * Whether this defect is built in, which only a simulated runtime supports. Each name is used at

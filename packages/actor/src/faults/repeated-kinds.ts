@@ -15,6 +15,7 @@ export const repeatedKinds = [
   'config.ensure-chunk-version-is-greater-than',
   'config.find-chunk',
   'config.get-balancer-settings',
+  'config.get-chunks',
   'config.get-collection',
   'config.get-collections',
   'config.get-database',

@@ -1,10 +1,12 @@
 import {
+  Attachment,
   createRandom,
   RequestFailedError,
   StepFailedError,
   type ActorContext,
   type CancelSignal,
   type Address,
+  type AttachableObject,
   type ClusterEvent,
   type MessageKind,
   type MutationName,
@@ -41,6 +43,8 @@ export class FakeContext implements ActorContext {
   readonly timers = new Map<string, number>()
   /** The durations of all sleeps. */
   readonly sleeps: number[] = []
+  /** Whether {@link attach} attaches objects instead of packing them. */
+  attaches = false
   /** While true, sleeps end only when their signal aborts. */
   holdSleeps = false
   /** Steps that fail, and promises that steps wait for. */
@@ -85,6 +89,11 @@ export class FakeContext implements ActorContext {
 
   all<T extends readonly unknown[]>(values: T): Promise<{ -readonly [I in keyof T]: Awaited<T[I]> }> {
     return Promise.all(values)
+  }
+
+  attach<Packed>(object: () => AttachableObject | null, pack: () => Packed): Attachment | Packed {
+    const attached = this.attaches ? object() : null
+    return attached === null ? pack() : new Attachment(attached)
   }
 
   detach(work: Promise<unknown>): void {

@@ -1,7 +1,7 @@
 /** The chunks of one collection as cached between rounds: a round reads only what has changed. */
-import type { PlacementVersionTuple, ReplyOf } from '@shardlab/actor'
+import type { PlacementVersionTuple } from '@shardlab/actor'
 import { findField, readInt32 } from '@shardlab/bson'
-import { comparePlacement, generationOf, sameGeneration, ShardKeyPattern, type RoutingTable } from '@shardlab/sharding'
+import { comparePlacement, generationOf, sameGeneration, ShardKeyPattern } from '@shardlab/sharding'
 import { readChunk, type ChunkFields } from './chunk-fields.js'
 import { ChunkPlacesDraft, placesOf, type ChunkPlaces } from './chunk-places.js'
 import { BoundsWriter, PackedChunk, type ChunkFacts, type KnownChunk } from './known-chunk.js'
@@ -23,28 +23,29 @@ export class ChunkMap {
   }
 
   /**
-   * @returns the chunks after the answer; null: the collection is not sharded
-   * @param known the chunks whose version the request sent as `since`
-   * @param table a routing table whose KeyStrings are reused where equal: saves the memory of a
-   *   million strings
+   * Starts to apply an answer of the config server, which may come in several parts.
+   * @param known the chunks whose version the request sent as `since`; null: all chunks follow
    */
-  static after(
-    known: ChunkMap | null,
-    { collection, chunks, full }: ReplyOf<'config.get-collection'>,
-    table: RoutingTable | null = null,
-  ): ChunkMap | null {
-    if (collection === null) return null
+  static update(known: ChunkMap | null, collection: Uint8Array): ChunkMapUpdate {
     const generation = generationOf(collection)
-    const base = full || known === null || !sameGeneration(known.version, [...generation, 0, 0]) ? null : known
-    if (base !== null && chunks.length === 0) return base
+    const base = known === null || !sameGeneration(known.version, [...generation, 0, 0]) ? null : known
     const shardKey =
       base?.shardKey ?? ShardKeyPattern.parse(findField(collection, 'key')!.slice(), { compoundHashed: true })
-    const { changed, newest } = new AnswerReader(shardKey, base, table).read(chunks)
-    const own: PlacementVersionTuple = [...generation, ...newest]
-    if (base === null) return new ChunkMap(shardKey, own, placesOf(inKeyOrder(changed)))
-    const draft = new ChunkPlacesDraft(base.#places)
-    for (const chunk of changed) draft.place(chunk)
-    return new ChunkMap(shardKey, comparePlacement(base.version, own) < 0 ? own : base.version, draft.finish())
+    const reader = new ChunkReader(shardKey, base)
+    const version = (): PlacementVersionTuple => [...generation, ...reader.newest]
+    return {
+      add: (documents) => reader.read(documents),
+      version,
+      finish() {
+        const { changed } = reader
+        if (base === null) return new ChunkMap(shardKey, version(), placesOfAll(changed))
+        const isNewer = comparePlacement(base.version, version()) < 0
+        if (changed.length === 0 && !isNewer) return base
+        const draft = new ChunkPlacesDraft(base.#places)
+        for (const chunk of changed) draft.place(chunk)
+        return new ChunkMap(shardKey, isNewer ? version() : base.version, draft.finish())
+      },
+    }
   }
 
   get count(): number {
@@ -88,67 +89,61 @@ export class ChunkMap {
   }
 }
 
+/** An answer being applied. */
+export interface ChunkMapUpdate {
+  /**
+   * @param documents config.chunks documents, oldest version first, none older than those before
+   */
+  add(documents: readonly Uint8Array[]): void
+  /** The newest version that was added; 0|0: none was. */
+  version(): PlacementVersionTuple
+  finish(): ChunkMap
+}
+
 /**
  * Parses the chunks of an answer. Bounds shared by several chunks, or already known, are stored
  * once and outside the answer's buffer.
  */
-class AnswerReader {
+class ChunkReader {
   readonly #shardKey: ShardKeyPattern
   readonly #base: ChunkMap | null
-  /** Upper bounds of the table's chunks; null: no table, or its chunks differ from the answer's. */
-  #nextBound: (() => string | undefined) | null
+  readonly changed: PackedChunk[] = []
+  newest: readonly [major: number, minor: number] = [0, 0]
   /** By shard: the facts of chunks that are neither jumbo nor measured. */
   readonly #plain = new Map<string, ChunkFacts>()
   /** The latest of {@link #plain}: neighbours often share a shard. */
   #lastPlain: ChunkFacts | null = null
 
-  constructor(shardKey: ShardKeyPattern, base: ChunkMap | null, table: RoutingTable | null) {
+  constructor(shardKey: ShardKeyPattern, base: ChunkMap | null) {
     this.#shardKey = shardKey
     this.#base = base
-    this.#nextBound = base === null && table !== null ? table.upperBounds() : null
   }
 
   /**
    * Skips documents that are not chunks: clients can write anything into config.chunks. Of known
    * chunks some change only their version.
    */
-  read(documents: readonly Uint8Array[]): {
-    readonly changed: PackedChunk[]
-    readonly newest: readonly [major: number, minor: number]
-  } {
-    const changed: PackedChunk[] = []
+  read(documents: readonly Uint8Array[]): void {
     const bounds = new BoundsWriter(documents.length)
-    let newest: readonly [major: number, minor: number] = [0, 0]
     let before: { readonly fields: ChunkFields; readonly max: string; readonly isWritten: boolean } | null = null
     for (const document of documents) {
       const fields = readChunk(document)
       const { bytes, minAt, maxAt, major, minor } = fields
+      if (major > this.newest[0] || (major === this.newest[0] && minor > this.newest[1])) this.newest = [major, minor]
       // Most chunks of a full answer start where the one before them ends.
       const continues: boolean =
         before !== null && sameDocuments(before.fields.bytes, before.fields.maxAt, bytes, minAt)
       const min: string | undefined = continues ? before!.max : this.#shardKey.keyStringOfBound(bytes, minAt)
-      if (min === undefined) continue
-      if (major > newest[0] || (major === newest[0] && minor > newest[1])) newest = [major, minor]
-      const max = this.#upperBound(bytes, maxAt)
-      if (max === undefined) continue
+      const max: string | undefined = min === undefined ? undefined : this.#shardKey.keyStringOfBound(bytes, maxAt)
+      if (min === undefined || max === undefined) continue
       const facts = this.#factsOf(fields)
       const there: KnownChunk | undefined = this.#base?.at(min)
       const known: PackedChunk | null = there instanceof PackedChunk && there.max === max ? there.with(facts) : null
       const chunk = known ?? bounds.chunk(min, max, facts, fields, continues && before!.isWritten)
-      if (chunk !== there) changed.push(chunk)
+      if (chunk !== there) this.changed.push(chunk)
       before = { fields, max, isWritten: known === null }
     }
     bounds.finish()
-    return { changed, newest }
-  }
-
-  #upperBound(bytes: Uint8Array, start: number): string | undefined {
-    const max = this.#shardKey.keyStringOfBound(bytes, start)
-    if (this.#nextBound === null) return max
-    const same = this.#nextBound()
-    if (same === max) return same
-    this.#nextBound = null
-    return max
   }
 
   #factsOf({ shard, isJumbo, estimatedBytes }: ChunkFields): ChunkFacts {
@@ -161,10 +156,22 @@ class AnswerReader {
   }
 }
 
+/**
+ * @param chunks oldest version first; a chunk that changed between two parts of an answer is in
+ * both
+ */
+function placesOfAll(chunks: readonly PackedChunk[]): ChunkPlaces<PackedChunk> {
+  const sorted = inKeyOrder(chunks)
+  if (sorted.every(({ min }, i) => i === 0 || sorted[i - 1]!.max <= min)) return placesOf(sorted)
+  const draft = new ChunkPlacesDraft<PackedChunk>(placesOf([]))
+  for (const chunk of chunks) draft.place(chunk)
+  return draft.finish()
+}
+
 /** Chunks that never moved arrive in key order. */
-function inKeyOrder(chunks: PackedChunk[]): readonly PackedChunk[] {
+function inKeyOrder(chunks: readonly PackedChunk[]): readonly PackedChunk[] {
   const isSorted = chunks.every(({ min }, i) => i === 0 || chunks[i - 1]!.min <= min)
-  return isSorted ? chunks : chunks.sort(({ min: a }, { min: b }) => (a < b ? -1 : a > b ? 1 : 0))
+  return isSorted ? chunks : chunks.toSorted(({ min: a }, { min: b }) => (a < b ? -1 : a > b ? 1 : 0))
 }
 
 /** Whether the documents that start there are equal byte by byte. */

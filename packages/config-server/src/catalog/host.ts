@@ -11,7 +11,7 @@ import type {
   TimestampPair,
 } from '@shardlab/actor'
 import type { NodeHost } from '@shardlab/node'
-import type { Behaviours } from '@shardlab/sharding'
+import type { Behaviours, TableUpdate } from '@shardlab/sharding'
 import type { StoredChunk } from './chunks/chunk-documents.js'
 import type { CatalogStore } from './store/catalog-store.js'
 import type { IndexRange } from './store/index-scan.js'
@@ -44,14 +44,12 @@ export interface CatalogReader {
   /** The first document of {@link chunkDocuments}; null: none. */
   firstChunkDocument(collection: Uint8Array, range: IndexRange): Uint8Array | null
   /**
-   * Chunk documents newer than `since` (null: all) and not newer than `until` (null: no limit),
-   * oldest first.
+   * The documents of {@link chunkDocuments} one by one. The catalog must not be written before the
+   * end.
    */
-  newerChunkDocuments(
-    collection: Uint8Array,
-    since: PlacementVersionTuple | null,
-    until?: PlacementVersionTuple | null,
-  ): Uint8Array[]
+  eachChunkDocument(collection: Uint8Array, range: IndexRange): Iterable<Uint8Array>
+  /** The first `limit` (null: all) chunk documents newer than `since` (null: all), oldest first. */
+  newerChunkDocuments(collection: Uint8Array, since: PlacementVersionTuple | null, limit?: number | null): Uint8Array[]
   /**
    * A cursor over the parsed documents of {@link chunkDocuments}: the next chunk per call, null at
    * the end. The catalog must not be written before the end.
@@ -95,31 +93,20 @@ export interface ChunkHost extends CatalogHost {
   newestVersion: NewestVersion | null
 }
 
-/**
- * The latest incremental answer: after a commit many members ask for the same. Valid while the
- * clock does not tick.
- */
-export interface LastAnswer {
-  readonly time: TimestampPair
-  readonly ns: string
-  readonly since: PlacementVersionTuple
-  readonly reply: ReplyOf<'config.get-collection'>
-}
-
-/** A commit that may not be on the disk yet. */
-export interface UnpublishedCommit {
-  readonly collection: Uint8Array
-  /** `chunks` are those newer than this version and not newer than `version`, as of the commit. */
-  readonly from: PlacementVersionTuple
-  readonly version: PlacementVersionTuple
-  readonly chunks: readonly Uint8Array[]
+/** The routing tables that are attached to answers. */
+export interface Placements {
+  /**
+   * The answer to a member that knows `since`, a version of the collection's generation (null:
+   * none); null: the member has to apply the documents, because clients have written to them.
+   */
+  update(ns: string, collection: Uint8Array, since: PlacementVersionTuple | null): TableUpdate | null
+  /** Drops the table of a collection that is no longer in the catalog. */
+  forget(ns: string): void
 }
 
 /** A host that answers placement refreshes. */
 export interface PlacementHost extends CatalogHost {
-  lastAnswer: LastAnswer | null
-  /** Commits whose placement is not on the disk yet, by namespace, oldest first. */
-  readonly unpublished: Map<string, UnpublishedCommit[]>
+  readonly placements: Placements
 }
 
 /** A chunk as it was found when its move was requested. */
@@ -130,7 +117,7 @@ export interface MovingChunk {
 }
 
 /** A host that requests migrations and commits them. */
-export interface MigrationHost extends ChunkHost, PlacementHost {
+export interface MigrationHost extends ChunkHost {
   /** The chunk of the latest move request, by donor. */
   readonly moving: Map<string, MovingChunk>
 }
@@ -170,4 +157,4 @@ export interface ReshardingHost {
 }
 
 /** Everything that the handlers need together. */
-export interface ConfigHost extends MigrationHost, DatabaseHost, SamplerHost, ReshardingHost {}
+export interface ConfigHost extends MigrationHost, PlacementHost, DatabaseHost, SamplerHost, ReshardingHost {}

@@ -8,7 +8,8 @@ import type { Behaviours } from '@shardlab/sharding'
 import { CatalogStore } from './store/catalog-store.js'
 import { parseStoredChunk, type StoredChunk } from './chunks/chunk-documents.js'
 import type { IndexRange } from './store/index-scan.js'
-import type { ConfigHost, LastAnswer, MovingChunk, NewestVersion, Sampler, UnpublishedCommit } from './host.js'
+import type { ConfigHost, MovingChunk, NewestVersion, Sampler } from './host.js'
+import { PlacementTables } from './placement/placement-tables.js'
 import { ReshardingOperations } from './resharding/reshardings.js'
 
 export class ShardingCatalog implements ConfigHost {
@@ -16,13 +17,11 @@ export class ShardingCatalog implements ConfigHost {
   readonly store: CatalogStore
   readonly behaviours: Behaviours
   readonly reshardings: ReshardingOperations
+  readonly placements: PlacementTables = new PlacementTables(this)
   readonly databasesInCreation = new Map<string, Promise<ReplyOf<'config.create-database'>>>()
   readonly samplers = new Map<string, Sampler>()
-  lastAnswer: LastAnswer | null = null
   newestVersion: NewestVersion | null = null
   readonly moving = new Map<string, MovingChunk>()
-  /** Commits whose placement waits for the disk, by namespace, the oldest first. */
-  readonly unpublished = new Map<string, UnpublishedCommit[]>()
 
   constructor(node: NodeHost) {
     this.node = node
@@ -62,15 +61,15 @@ export class ShardingCatalog implements ConfigHost {
   newerChunkDocuments(
     collection: Uint8Array,
     since: PlacementVersionTuple | null,
-    until: PlacementVersionTuple | null = null,
+    limit: number | null = null,
   ): Uint8Array[] {
-    const bound = (version: PlacementVersionTuple | null): RawValue[] => (version === null ? [] : [lastmodOf(version)])
-    return this.chunkDocuments(collection, {
-      fields: ['lastmod'],
-      from: bound(since),
-      fromIncluded: since === null,
-      to: bound(until),
-    })
+    const from: RawValue[] = since === null ? [] : [lastmodOf(since)]
+    const range = { fields: ['lastmod'], from, fromIncluded: since === null, to: [] }
+    return this.store.inIndex('config.chunks', this.#chunkRange(collection, range), limit)
+  }
+
+  eachChunkDocument(collection: Uint8Array, range: IndexRange): Iterable<Uint8Array> {
+    return this.store.each('config.chunks', this.#chunkRange(collection, range))
   }
 
   firstChunkDocument(collection: Uint8Array, range: IndexRange): Uint8Array | null {

@@ -17,13 +17,30 @@ export class Chunks {
     cuts: readonly number[],
     shards = ['shard01', 'shard02'],
     version: EmulatedVersion = '7.0',
-    shared?: Map<string, unknown>,
     disk?: FakeDisk,
   ): Promise<Chunks> {
-    const config = await new ConfigUnderTest(version, disk, shared).initialised(['shard01', 'shard02', 'shard03'])
+    const config = await new ConfigUnderTest(version, disk).initialised(['shard01', 'shard02', 'shard03'])
     await config.createDatabase('db')
     await config.createCollection(ns, cuts, shards)
     return new Chunks(config)
+  }
+
+  /** The same collection after a restart of the config server. */
+  restarted(): Chunks {
+    return new Chunks(this.config.restarted())
+  }
+
+  /** Runs a client's command on the config server. @throws Error when it fails */
+  async run(command: Document, $db = 'config'): Promise<void> {
+    const { body } = await this.config.send('client.command', {
+      connectionId: 1,
+      body: encode({ ...command, $db }),
+      sequences: [],
+      legacy: false,
+      remote: '',
+    })
+    const reply = decode(body)
+    if (reply['ok'] !== 1 || reply['writeErrors'] !== undefined) throw new Error(JSON.stringify(reply))
   }
 
   async generation(): Promise<[string, number, number]> {

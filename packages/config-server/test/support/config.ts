@@ -1,4 +1,4 @@
-import { packChunks, type Actor, type MessageKind, type ReplyOf, type RequestOf } from '@shardlab/actor'
+import { Attachment, packChunks, type Actor, type MessageKind, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { FakeContext, FakeDisk } from '@shardlab/actor/testing'
 import { decode, encode, fieldsOf, typeName, type Document } from '@shardlab/bson'
 import { ShardKeyPattern, type EmulatedVersion } from '@shardlab/sharding'
@@ -17,8 +17,7 @@ export class ConfigUnderTest {
   /** Bytes of each shard; missing shards do not reply. */
   readonly sizes = new Map<string, number>()
 
-  /** @param shared what it shares with other members */
-  constructor(version: EmulatedVersion = '7.0', disk = new FakeDisk(), shared?: Map<string, unknown>) {
+  constructor(version: EmulatedVersion = '7.0', disk = new FakeDisk()) {
     this.#version = version
     this.context = new FakeContext('config', {
       disk,
@@ -30,7 +29,6 @@ export class ConfigUnderTest {
         return sizeBytes === undefined ? undefined : { sizeBytes }
       },
     })
-    if (shared !== undefined) Object.assign(this.context, { shared })
     this.actor = createConfigServer(this.context, { emulate: version, maxWireVersion: 21 })
     void this.actor.start?.()
   }
@@ -120,6 +118,12 @@ export class ConfigUnderTest {
   async all(collection: string): Promise<Document[]> {
     return (await this.raw(collection)).map((document) => decode(document))
   }
+}
+
+/** The chunks in a reply to a refresh, which this config server packs. */
+export function documentsIn({ chunks }: ReplyOf<'config.get-collection'>): readonly Uint8Array[] {
+  if (chunks instanceof Attachment) throw new Error('the chunks are attached')
+  return chunks
 }
 
 /** `name:type` of every field, in order; embedded documents in braces. */

@@ -2,6 +2,8 @@ import type {
   ActorContext,
   CancelSignal,
   Address,
+  AttachableObject,
+  Attachment,
   ClusterEvent,
   Disk,
   LogLevel,
@@ -23,7 +25,6 @@ export class StepContext implements ActorContext {
   readonly endpoint: string
   readonly random: Random
   readonly disk: Disk
-  readonly shared?: Map<string, unknown>
   readonly #context: ActorContext
   readonly #failPoints: FailPoints
 
@@ -34,7 +35,6 @@ export class StepContext implements ActorContext {
     this.endpoint = context.endpoint
     this.random = context.random
     this.disk = context.disk
-    if (context.shared !== undefined) this.shared = context.shared
   }
 
   reach(step: string, detail?: Readonly<Record<string, unknown>>): Promise<void> {
@@ -81,6 +81,10 @@ export class StepContext implements ActorContext {
 
   clearTimer(name: string): void {
     this.#context.clearTimer(name)
+  }
+
+  attach<Packed>(object: () => AttachableObject | null, pack: () => Packed): Attachment | Packed {
+    return this.#context.attach(object, pack)
   }
 
   mutated(mutation: MutationName): boolean {

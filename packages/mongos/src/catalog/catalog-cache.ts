@@ -3,11 +3,10 @@
  * and believed until a shard answers that it is stale. Server: catalog_cache.cpp.
  */
 import { configAddress, type ActorContext, type RequestOf } from '@shardlab/actor'
+import { applyPlacementReply } from '@shardlab/member'
 import {
   knownVersion,
   PlacementHistories,
-  SharedPlacements,
-  versionToAskWith,
   type CollectionPlacement,
   type PlacementHistory,
   type PlacementVersion,
@@ -34,7 +33,6 @@ export class CatalogCache {
   readonly #databases: RefreshingMap<DatabaseEntry | null>
   readonly #collections: RefreshingMap<CollectionPlacement | null>
   readonly #histories = new PlacementHistories()
-  readonly #shared: SharedPlacements
   /** How often routing turned out stale, for serverStatus. */
   staleConfigCount = 0
   readonly refreshes = new RefreshStatistics()
@@ -44,7 +42,6 @@ export class CatalogCache {
     this.#context = context
     this.#reach = reach
     this.#remote = remote
-    this.#shared = new SharedPlacements(context)
     const onLimit = (limit: string, value: number) => () =>
       context.emit({ type: 'limit', atMs: context.now(), member: context.address, limit, value })
     this.#databases = new RefreshingMap({
@@ -134,7 +131,7 @@ export class CatalogCache {
   /** Who owned what before; null: the collection is another by now. @throws CommandError 133, 6, 50 */
   history(placement: CollectionPlacement, operation: Operation | null): Promise<PlacementHistory | null> {
     const { ns } = placement
-    const ask = () => this.#remote.request(configAddress, 'config.get-collection', { ns, since: null }, null)
+    const ask = () => this.#remote.request(configAddress, 'config.get-chunks', { ns, since: null, limit: null }, null)
     return withDeadline(this.#context, operation, this.#histories.of(placement, ask))
   }
 
@@ -187,14 +184,9 @@ export class CatalogCache {
       known !== null,
       () => this.#context.now(),
       async () => {
-        const base = this.#shared.before(ns, known)
-        const answer = await this.#remote.request(
-          configAddress,
-          'config.get-collection',
-          { ns, since: versionToAskWith(this.#context, base?.table ?? null) },
-          null,
-        )
-        const placement = this.#shared.after(ns, base, answer)
+        const since = knownVersion(known)
+        const reply = await this.#remote.request(configAddress, 'config.get-collection', { ns, since }, null)
+        const placement = applyPlacementReply(ns, known, reply)
         if (placement !== null && placement !== known) this.learned(placement)
         return placement
       },

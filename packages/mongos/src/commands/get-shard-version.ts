@@ -37,7 +37,12 @@ const replyBytesMax = 16 * 1024 * 1024
 
 /** `chunks: [[min, max], …]` in key order, or that they are too many. */
 async function writeChunks(writer: DocumentWriter, host: RoutingHost, ns: string, operation: Operation): Promise<void> {
-  const { chunks } = await host.remote.request(configAddress, 'config.get-collection', { ns, since: null }, operation)
+  const { chunks } = await host.remote.request(
+    configAddress,
+    'config.get-chunks',
+    { ns, since: null, limit: null },
+    operation,
+  )
   const sorted = chunks.map(parseChunk).sort((a, b) => compareDocuments(a.min, b.min))
   const bytes = sorted.reduce((sum, { min, max }) => sum + min.length + max.length + 2 * bytesPerElement, writer.length)
   if (bytes > replyBytesMax) {

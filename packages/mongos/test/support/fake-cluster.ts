@@ -216,6 +216,7 @@ export class FakeCluster {
       case 'config.create-database':
         if (!this.databases.has(db)) this.databases.set(db, { primary: primaryShard ?? shards[0]!, lastMod: 1 })
         return { database: this.#database(db), error: null }
+      case 'config.get-chunks':
       case 'config.get-collection':
         return this.#collection(
           ns,

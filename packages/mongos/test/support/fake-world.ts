@@ -65,6 +65,7 @@ export class FakeWorld {
         this.reached.push(step)
         this.atStep(step)
       },
+      attach: (_, pack) => pack(),
       mutated: () => false,
       emit: (event) => void this.events.push(event),
       wants: (type) => type !== 'routed' || this.wantsRouted,

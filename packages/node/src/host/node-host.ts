@@ -105,7 +105,7 @@ export interface StorageNodeOptions {
   readonly maxWireVersion: number
   /** Refuses commands and operators that are only partly implemented. Default false. */
   readonly strict?: boolean
-  /** See {@link NodeLogOptions}. Default 64 MB; 64 kB where a process holds so many members that they share what they can. */
+  /** See {@link NodeLogOptions}. Default: 64 MB. */
   readonly checkpointAfterBytes?: number
 }
 

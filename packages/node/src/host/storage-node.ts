@@ -55,6 +55,8 @@ import { SnapshotHistory } from '../read/snapshots/snapshot-history.js'
 import { NodeStatistics } from '../statistics/node-statistics.js'
 import { TtlMonitor, ttlTimer } from '../ttl/ttl-monitor.js'
 
+const defaultCheckpointAfterBytes = 64 * 1024 * 1024
+
 export class StorageNode implements NodeHost {
   readonly context: ActorContext
   readonly behaviours: Behaviours
@@ -113,7 +115,7 @@ export class StorageNode implements NodeHost {
       detach: (work) => context.detach(work),
       retries: this.retries,
       options: {
-        checkpointAfterBytes: options.checkpointAfterBytes ?? (context.shared === undefined ? 64 * 1024 : 64) * 1024,
+        checkpointAfterBytes: options.checkpointAfterBytes ?? defaultCheckpointAfterBytes,
       },
     })
     this.role = makeRole(this)

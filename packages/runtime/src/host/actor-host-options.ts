@@ -22,8 +22,8 @@ export interface ActorHostOptions {
   readonly pooled?: boolean
   /** Defects that are built into the members of this host. Default: none. */
   readonly mutations?: readonly MutationName[]
-  /** See `ActorContext.shared`. */
-  readonly shared?: Map<string, unknown>
+  /** Whether members attach objects to messages; only where all members are in one thread. */
+  readonly attaches?: boolean
   /** See `OutboxOptions.atEndOfTurn`. */
   readonly atEndOfTurn: (flush: () => void) => void
   /** See `MailboxOptions.findLink`. */

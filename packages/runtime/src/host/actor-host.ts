@@ -44,8 +44,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
   readonly clock: HostClock
   readonly events: EventSink
   readonly mutations: ReadonlySet<MutationName>
-  /** See `ActorContext.shared`. */
-  readonly shared: Map<string, unknown> | undefined
+  readonly attaches: boolean
   readonly steps: StepFaults
   readonly faults: HostFaults
   readonly mailbox: Mailbox
@@ -72,7 +71,7 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     this.clock = options.clock
     this.events = options.events
     this.mutations = new Set(options.mutations)
-    this.shared = options.shared
+    this.attaches = options.attaches ?? false
     this.steps = new StepFaults(options.onStepStruck)
     this.faults = new HostFaults(
       {

@@ -1,6 +1,8 @@
 import {
+  Attachment,
   RequestFailedError,
   type ActorContext,
+  type AttachableObject,
   type CancelSignal,
   type Address,
   type ClusterEvent,
@@ -27,7 +29,8 @@ export interface ContextHost {
   readonly events: EventSink
   readonly mailbox: Mailbox
   readonly mutations: ReadonlySet<MutationName>
-  readonly shared: Map<string, unknown> | undefined
+  /** Whether members attach objects to messages. */
+  readonly attaches: boolean
   /** False while no fault is armed at any step. */
   readonly steps: { readonly active: boolean }
   reach(cell: ActorCell, step: string): Promise<void>
@@ -50,7 +53,6 @@ export class CellContext implements ActorContext {
   readonly endpoint: string
   readonly random: Random
   readonly disk: Disk
-  readonly shared?: Map<string, unknown>
   readonly #host: ContextHost
   readonly #mailbox: Mailbox
   readonly #cell: ActorCell
@@ -63,7 +65,6 @@ export class CellContext implements ActorContext {
     this.endpoint = cell.endpoint
     this.random = random
     this.disk = new CellDisk(cell)
-    if (host.shared !== undefined) this.shared = host.shared
     this.#host = host
     this.#mailbox = host.mailbox
     this.#cell = cell
@@ -124,6 +125,11 @@ export class CellContext implements ActorContext {
 
   #reachArmed(step: string): Promise<void> {
     return this.#cell.gone ? never() : this.#host.reach(this.#cell, step)
+  }
+
+  attach<Packed>(object: () => AttachableObject | null, pack: () => Packed): Attachment | Packed {
+    const attached = this.#host.attaches ? object() : null
+    return attached === null ? pack() : new Attachment(attached)
   }
 
   mutated(mutation: MutationName): boolean {

@@ -9,8 +9,6 @@ import type { Runtime } from '../runtime.js'
 export interface SimulatedRuntime extends Runtime {
   readonly kind: 'simulated'
   readonly seed: number | string
-  /** The map that all members share: see `ActorContext.shared`. */
-  readonly sharing: { readonly shared?: Map<string, unknown> }
   /** Milliseconds since the epoch; a simulation begins on 2026-01-01. */
   now(): number
   /** Advances the time, with everything that happens until then. */

@@ -63,7 +63,6 @@ class Simulation implements SimulatedRuntime {
   readonly #clock = new VirtualClock(beginMs)
   readonly #scheduler = new Scheduler(this.#clock)
   readonly #trace = new TraceHash()
-  readonly #shared = new Map<string, unknown>()
   readonly #network: Network
   readonly #members: MemberTable<SimulatedPlace>
   readonly #outside: { readonly host: ActorHost; readonly cell: ActorCell }
@@ -111,11 +110,6 @@ class Simulation implements SimulatedRuntime {
     if (this.#directory.indexOf(address) !== undefined) throw new Error(`there is a ${address} already`)
     const { host, index } = this.#join(address)
     return host.addOutsider(index, address, make)
-  }
-
-  /** The map that all members share, if the options allow it. */
-  get sharing(): { readonly shared?: Map<string, unknown> } {
-    return this.#options.sharesPlacements === true ? { shared: this.#shared } : {}
   }
 
   request<K extends MessageKind>(
@@ -286,7 +280,7 @@ class Simulation implements SimulatedRuntime {
       checked: true,
       pooled: true,
       mutations: this.#options.mutations ?? [],
-      ...this.sharing,
+      attaches: this.#options.attaches ?? false,
       atEndOfTurn: this.#scheduler.atEndOfTurn,
       findLink: (to) => this.#network.linkTo(node, to),
       openGateway: null,

@@ -1,66 +1,76 @@
-/** Owners of a collection's chunks according to the catalog, read past the network. */
-import { configAddress } from '@shardlab/actor'
+/**
+ * Who owns the chunks of a collection according to the catalog. Reads past the network, so that the
+ * simulated cluster does not notice.
+ */
+import { attachedObject, Attachment, configAddress } from '@shardlab/actor'
 import { findField, toExtendedJson } from '@shardlab/bson'
 import type { SimulatedCluster } from '@shardlab/cluster'
 import {
+  applyPlacementAnswer,
   knownVersion,
   parseChunk,
-  SharedPlacements,
+  TableUpdate,
   type CollectionPlacement,
-  type PlacementAnswer,
+  type PlacementVersion,
 } from '@shardlab/sharding'
 import type { ChunkSample } from '../types.js'
 
-/** With more chunks, owners are sampled at this many positions. */
+/** Of a collection with more chunks, owners are sampled at so many places in its key space. */
 const placesMax = 1000
+
+/** How many chunks are read with one request. */
+const chunksPerAnswer = 10_000
 
 export class CatalogView {
   readonly #cluster: SimulatedCluster
   readonly #ns: string
-  readonly #placements: SharedPlacements
   #placement: CollectionPlacement | null = null
-  /** Jumbo marks give a chunk no new version. */
+  /** Whether a chunk was marked as jumbo since the last look: the mark gives it no new version. */
   #isMarked = false
-  /** Lower bounds of marked chunks. */
+  /** Lower bounds of the chunks that are marked. */
   #jumbo = new Set<string>()
-  /** Displayed lower bounds, of all chunks or of the sampled ones. */
+  /** Lower bounds as they are shown: of all chunks, or of the sampled places. */
   #texts = new Map<string, string>()
-  /** Sampled positions in the key space; null: every chunk. */
+  /** Places in the key space at which owners are sampled; null: at every chunk. */
   #places: readonly string[] | null = null
 
   constructor(cluster: SimulatedCluster, ns: string) {
     this.#cluster = cluster
     this.#ns = ns
-    this.#placements = new SharedPlacements(cluster.sharing)
     cluster.onEvent((event) => {
       if (event.type === 'jumbo' && event.ns === ns) this.#isMarked = true
     })
   }
 
   /**
-   * The same object while nothing has changed; null: unsharded. The last known state while the
-   * config server is down.
+   * The same object as long as nothing has changed; null: the collection is not sharded. While the
+   * config server is down, the placement of the last look.
    */
   async placement(): Promise<CollectionPlacement | null> {
     const config = this.#cluster.members().find(({ address }) => address === configAddress)
     if (config?.state !== 'running') return this.#placement
-    const known = this.#isMarked ? null : (this.#placement ?? this.#firstPlacement())
+    const known = this.#placement
+    const isMarked = this.#isMarked
     this.#isMarked = false
-    const answer = await this.#cluster.peek(configAddress, 'config.get-collection', {
+    const { collection, chunks, full } = await this.#cluster.peek(configAddress, 'config.get-collection', {
       ns: this.#ns,
       since: knownVersion(known),
     })
-    if (!answer.full && answer.chunks.length === 0 && known === this.#placement) return known
-    this.#placement = this.#placements.seenAfter(this.#ns, answer.full ? null : known, answer)
-    if (this.#placement !== null) this.#note(this.#placement, answer)
-    return this.#placement
+    const given = chunks instanceof Attachment ? attachedObject(chunks, TableUpdate) : chunks
+    const placement = applyPlacementAnswer(this.#ns, known, { collection, chunks: given, full })
+    this.#placement = placement
+    if (placement === null) return null
+    // At the first look no mark has been missed, so the documents of many chunks need not be read.
+    if (full || isMarked) await this.#readWhole(placement, isMarked || known !== null)
+    else if (placement !== known) await this.#readSince(placement, known!.table.version)
+    return placement
   }
 
   get jumboChunks(): number {
     return this.#jumbo.size
   }
 
-  /** Owners for a sample, as of the last {@link placement}. */
+  /** Who owns what, for a sample, as of the last call of {@link placement}. */
   owners(): readonly ChunkSample[] {
     const table = this.#placement?.table
     if (table === undefined) return []
@@ -69,51 +79,61 @@ export class CatalogView {
     return [...table.chunks()].map(({ min, shard }) => ({ min, minText: this.#texts.get(min)!, shard }))
   }
 
-  /** With many chunks, a placement that a member has read already; null: read everything. */
-  #firstPlacement(): CollectionPlacement | null {
-    return this.#placements.left(this.#ns).length === 0 ? null : this.#placements.before(this.#ns, null)
+  /** @param mayBeMarked whether a chunk other than those that are shown may be marked */
+  async #readWhole(placement: CollectionPlacement, mayBeMarked: boolean): Promise<void> {
+    this.#jumbo = new Set()
+    if (this.#places === null) this.#texts = new Map()
+    const isSampled = this.#places !== null || placement.table.chunkCount > placesMax
+    if (!isSampled || mayBeMarked) await this.#readSince(placement, null)
+    if (isSampled && this.#places === null) await this.#choosePlaces(placement)
   }
 
-  #note({ shardKey, table }: CollectionPlacement, { chunks, full }: PlacementAnswer): void {
-    if (full) {
-      this.#jumbo = new Set()
-      if (this.#places === null) this.#texts = new Map()
+  /** @param since null: all chunks */
+  async #readSince(placement: CollectionPlacement, since: PlacementVersion | null): Promise<void> {
+    for (let from = since; ;) {
+      const documents = await this.#chunks(from, chunksPerAnswer)
+      for (const document of documents) this.#note(placement, document)
+      if (documents.length < chunksPerAnswer) break
+      from = versionIn(placement, documents.at(-1)!)
     }
-    const isSampled = this.#places !== null || (this.#texts.size === 0 && table.chunkCount > placesMax)
-    for (const document of chunks) {
-      const jumbo = findField(document, 'jumbo')
-      if (isSampled && (jumbo === undefined || !jumbo.isTruthy()) && this.#jumbo.size === 0) continue
-      const { min, max } = parseChunk(document)
-      const [from, to] = [shardKey.keyStringOfBound(min)!, shardKey.keyStringOfBound(max)!]
-      for (const marked of this.#jumbo) if (from <= marked && marked < to) this.#jumbo.delete(marked)
-      if (jumbo?.isTruthy() === true) this.#jumbo.add(from)
-      if (!isSampled) this.#texts.set(from, toExtendedJson(min))
-    }
-    if (this.#places === null && table.chunkCount > placesMax)
-      this.#choosePlaces(this.#placement!, full ? chunks : this.#placements.left(this.#ns))
+    if (this.#places === null && placement.table.chunkCount > placesMax) await this.#choosePlaces(placement)
   }
 
-  #choosePlaces({ shardKey, table }: CollectionPlacement, documents: readonly Uint8Array[]): void {
+  #note({ shardKey, table }: CollectionPlacement, document: Uint8Array): void {
+    const isJumbo = findField(document, 'jumbo')?.isTruthy() === true
+    const isShown = this.#places === null && table.chunkCount <= placesMax
+    if (!isShown && !isJumbo && this.#jumbo.size === 0) return
+    const { min, max } = parseChunk(document)
+    const [from, to] = [shardKey.keyStringOfBound(min)!, shardKey.keyStringOfBound(max)!]
+    for (const marked of this.#jumbo) if (from <= marked && marked < to) this.#jumbo.delete(marked)
+    if (isJumbo) this.#jumbo.add(from)
+    if (isShown) this.#texts.set(from, toExtendedJson(min))
+  }
+
+  async #choosePlaces({ table }: CollectionPlacement): Promise<void> {
     const places = table.evenlySpread(placesMax)
     const texts = new Map<string, string>()
-    const wanted = new Set(places)
-    // In the order of versions, which is key order until chunks change: so the first pass finds all
-    // of them.
-    const look = (document: Uint8Array) => {
-      const { min } = parseChunk(document)
-      const from = shardKey.keyStringOfBound(min)!
-      if (wanted.delete(from)) texts.set(from, toExtendedJson(min))
-    }
-    for (let i = 0; i < placesMax; i++) {
-      const document = documents[Math.floor((i * documents.length) / placesMax)]
-      if (document !== undefined) look(document)
-    }
     for (const place of places) {
-      const known = this.#texts.get(place)
-      if (known !== undefined && wanted.delete(place)) texts.set(place, known)
+      const { major, minor } = table.chunkAt(place)
+      const [epoch, seconds, increment] = table.version
+      const before: PlacementVersion =
+        minor > 0 ? [epoch, seconds, increment, major, minor - 1] : [epoch, seconds, increment, major - 1, 2 ** 32 - 1]
+      const [document] = await this.#chunks(before, 1)
+      texts.set(place, toExtendedJson(parseChunk(document!).min))
     }
-    if (wanted.size > 0) for (const document of documents) look(document)
     this.#places = places
     this.#texts = texts
   }
+
+  /** The first chunk documents that are newer than a version; null: of all. */
+  async #chunks(since: PlacementVersion | null, limit: number): Promise<readonly Uint8Array[]> {
+    const request = { ns: this.#ns, since, limit }
+    return (await this.#cluster.peek(configAddress, 'config.get-chunks', request)).chunks
+  }
+}
+
+function versionIn({ table }: CollectionPlacement, chunk: Uint8Array): PlacementVersion {
+  const { major, minor } = parseChunk(chunk)
+  const [epoch, seconds, increment] = table.version
+  return [epoch, seconds, increment, major, minor]
 }

@@ -203,13 +203,13 @@ export function isMeasured({ collections }: Scenario): boolean {
  */
 const steadyLatency = { minMicros: 500, maxMicros: 500 }
 
-function measuredOptions({
-  collections,
-  cluster,
-}: Scenario): Pick<SimulatedClusterOptions, 'latency' | 'measured' | 'sharesPlacements'> {
+function measuredOptions({ collections, cluster }: Scenario): SimulatedClusterOptions {
   const namespaces = collections.map(({ ns }) => ns)
   return {
-    sharesPlacements: true,
+    attaches: true,
+    checkpointAfterBytes: 64 * 1024,
+    // There are no documents to sample.
+    samplesQueries: false,
     latency: steadyLatency,
     measured: { namespaces, cloneBytesPerSecond: cluster.migrationBandwidth },
   }

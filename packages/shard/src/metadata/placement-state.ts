@@ -5,14 +5,8 @@
  */
 import { configAddress, RequestFailedError, type ActorContext, type ReplyOf, type TimestampPair } from '@shardlab/actor'
 import { CommandError, decode } from '@shardlab/bson'
-import {
-  knownVersion,
-  PlacementHistories,
-  SharedPlacements,
-  versionToAskWith,
-  type CollectionPlacement,
-  type PlacementVersion,
-} from '@shardlab/sharding'
+import { applyPlacementReply } from '@shardlab/member'
+import { knownVersion, PlacementHistories, type CollectionPlacement, type PlacementVersion } from '@shardlab/sharding'
 import type { DatabasePlacement, Placements } from '../host/host.js'
 
 /** A snapshot of all known placements; immutable. */
@@ -42,13 +36,11 @@ export class PlacementState implements Placements {
   /** Refreshes in progress, by database. */
   readonly #databaseRefreshes = new Map<string, Promise<DatabasePlacement | null>>()
   readonly #histories = new PlacementHistories()
-  readonly #shared: SharedPlacements
   readonly #learned: (ns: string, placement: CollectionPlacement) => void
 
   /** @param learned called with each placement from the config server */
   constructor(context: ActorContext, learned: (ns: string, placement: CollectionPlacement) => void = () => {}) {
     this.#context = context
-    this.#shared = new SharedPlacements(context)
     this.#learned = learned
   }
 
@@ -99,8 +91,8 @@ export class PlacementState implements Placements {
   refreshCollection(ns: string): Promise<CollectionPlacement | null> {
     const entry = this.#entry(ns)
     if (entry.refreshing !== null) return entry.refreshing
-    const known = this.#shared.before(ns, entry.placement ?? null)
-    const since = versionToAskWith(this.#context, known?.table ?? null)
+    const known = entry.placement ?? null
+    const since = knownVersion(known)
     // Sent here, so that the refresh cannot end before `refreshing` is set.
     const asked = this.#context.request(configAddress, 'config.get-collection', { ns, since }, patience)
     return (entry.refreshing = this.#learnCollection(entry, known, asked))
@@ -150,8 +142,7 @@ export class PlacementState implements Placements {
   ): Promise<CollectionPlacement | null> {
     const { ns } = entry
     try {
-      const answer = await asked
-      const placement = this.#shared.after(ns, known, answer)
+      const placement = applyPlacementReply(ns, known, await asked)
       entry.placement = placement
       if (placement !== null) this.#learned(ns, placement)
       return placement
@@ -176,9 +167,9 @@ export class PlacementState implements Placements {
     }
   }
 
-  async #askHistory(ns: string): Promise<ReplyOf<'config.get-collection'>> {
+  async #askHistory(ns: string): Promise<ReplyOf<'config.get-chunks'>> {
     try {
-      return await this.#context.request(configAddress, 'config.get-collection', { ns, since: null }, patience)
+      return await this.#context.request(configAddress, 'config.get-chunks', { ns, since: null, limit: null }, patience)
     } catch (error) {
       throw unanswered(error)
     }

@@ -22,7 +22,7 @@ interface AnalysisHost extends ShardHost {
   readonly placements: DatabasePlacements
   readonly critical: ExclusiveSections
   readonly orphans: OrphanCounter
-  /** Null where the emulated version samples no queries. */
+  /** Null: this shard samples no queries. */
   readonly samples: Pick<QuerySamples, 'add'> | null
 }
 
@@ -67,9 +67,11 @@ export const queryAnalysisHandlers: ShardHandlers<
 }
 
 async function configureQueryAnalyzer(
-  { node, placements, critical }: AnalysisHost,
+  { node, placements, critical, samples }: AnalysisHost,
   { ns, configuration, databaseVersion }: RequestOf<'shard.configure-query-analyzer'>,
 ): Promise<ReplyOf<'shard.configure-query-analyzer'>> {
+  if (samples === null)
+    throw new CommandError('IllegalOperation', 'This cluster was started with samplesQueries: false')
   const { context } = node
   await raiseStaleDatabase(placements, context.address, ns, databaseVersion)
   // Excludes drops and renames of the collection.

@@ -6,7 +6,7 @@
  */
 import { configAddress, RequestFailedError } from '@shardlab/actor'
 import { CommandError, DocumentWriter, emptyDocument, FieldIterator, findField, isEmptyDocument } from '@shardlab/bson'
-import { nothingIsSampled, SampleTracker, type ShardLabel } from '@shardlab/member'
+import { SampleTracker, type ShardLabel } from '@shardlab/member'
 import {
   buildIndex,
   createCollection,
@@ -164,12 +164,6 @@ export class QuerySamples implements SampledWrites {
 
   async #refresh(): Promise<void> {
     const { context, stopping } = this.#node
-    if (this.#tracker.isActive || !nothingIsSampled(context)) await this.#askWhatIsSampled()
-    if (!stopping.signal.aborted) this.start()
-  }
-
-  async #askWhatIsSampled(): Promise<void> {
-    const { context } = this.#node
     // A shard routes no queries itself: it needs the configurations only.
     const statistics = new DocumentWriter(64).double('numQueriesExecutedPerSecond', 0).finish()
     try {
@@ -183,6 +177,7 @@ export class QuerySamples implements SampledWrites {
     } catch (error) {
       if (!(error instanceof RequestFailedError)) throw error
     }
+    if (!stopping.signal.aborted) this.start()
   }
 
   #sample(sampleId: Uint8Array, ns: string, uuid: Uint8Array): DocumentWriter {

@@ -148,6 +148,7 @@ export class ScriptedConfig {
           }),
         }
       }
+      case 'config.get-chunks':
       case 'config.get-collection': {
         const { ns, since } = request as RequestOf<'config.get-collection'>
         const entry = this.collections.get(ns)

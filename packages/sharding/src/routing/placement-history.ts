@@ -4,8 +4,7 @@
  */
 import { BsonType, CommandError, documentsOf, findField, readUint32, type RawValue } from '@shardlab/bson'
 import { parseChunk } from '../model/chunk.js'
-import { applyPlacementAnswer, type CollectionPlacement, type PlacementAnswer } from './placement.js'
-import { sameGeneration } from '../model/placement-version.js'
+import { isOfGeneration, wholeTable, type CollectionPlacement } from './placement.js'
 import { RoutingTable, type ChunkEntry } from './routing-table.js'
 
 type ClusterTime = readonly [seconds: number, increment: number]
@@ -62,6 +61,14 @@ export class PlacementHistory {
   }
 }
 
+/** What the catalog has of a collection. */
+export interface CatalogDocuments {
+  /** The config.collections document; null: the catalog does not have the collection. */
+  readonly collection: Uint8Array | null
+  /** All config.chunks documents of the collection. */
+  readonly chunks: readonly Uint8Array[]
+}
+
 /** The histories of the placements that a member has: each is asked for once, by the first read of the past. */
 export class PlacementHistories {
   readonly #known = new WeakMap<CollectionPlacement, Promise<PlacementHistory | null>>()
@@ -71,7 +78,7 @@ export class PlacementHistories {
    * @returns null: the collection is another by now
    * @throws whatever `ask` throws; the next read asks again
    */
-  of(placement: CollectionPlacement, ask: () => Promise<PlacementAnswer>): Promise<PlacementHistory | null> {
+  of(placement: CollectionPlacement, ask: () => Promise<CatalogDocuments>): Promise<PlacementHistory | null> {
     const known = this.#known.get(placement)
     if (known !== undefined) return known
     const asked = load(placement, ask)
@@ -83,12 +90,14 @@ export class PlacementHistories {
 
 async function load(
   placement: CollectionPlacement,
-  ask: () => Promise<PlacementAnswer>,
+  ask: () => Promise<CatalogDocuments>,
 ): Promise<PlacementHistory | null> {
-  const answer = await ask()
-  const current = applyPlacementAnswer(placement.ns, null, answer)
-  if (current === null || !sameGeneration(current.table.version, placement.table.version)) return null
-  return new PlacementHistory(placement, answer.chunks)
+  const { ns, shardKey, table } = placement
+  const { collection, chunks } = await ask()
+  if (collection === null || !isOfGeneration(collection, table.version)) return null
+  // Checks that the documents are a placement.
+  wholeTable(ns, collection, shardKey, chunks)
+  return new PlacementHistory(placement, chunks)
 }
 
 /** @throws CommandError 250 StaleChunkHistory */

@@ -1,11 +1,13 @@
 /**
- * A collection's placement as routers and shards hold it in memory, built from the catalog's documents.
+ * A collection's placement as routers and shards hold it in memory, built from the catalog's
+ * documents.
  */
 import { BsonType, CommandError, findField, hexOf, readUint32, type RawValue } from '@shardlab/bson'
 import { readChunkFields } from '../model/chunk.js'
 import type { PlacementVersion } from '../model/placement-version.js'
 import { ShardKeyPattern } from '../model/shard-key-pattern.js'
 import { RoutingTable, type ChunkEntry } from './routing-table.js'
+import { TableUpdate } from './table-update.js'
 
 /** Everything that routing a collection of the catalog needs. Immutable. */
 export interface CollectionPlacement {
@@ -13,42 +15,78 @@ export interface CollectionPlacement {
   readonly uuid: Uint8Array
   readonly shardKey: ShardKeyPattern
   readonly unique: boolean
-  /** It is not sharded: the catalog knows it because it has been moved or unsharded, and it has one chunk. */
+  /**
+   * It is not sharded: the catalog knows it because it has been moved or unsharded, and it has one
+   * chunk.
+   */
   readonly isUnsplittable: boolean
   readonly defaultCollation: Uint8Array | null
   readonly table: RoutingTable
 }
 
-/** The answer of the catalog: the collection's document and its chunks, all of them or those that changed. */
+/** The answer of the catalog. */
 export interface PlacementAnswer {
+  /** The config.collections document; null: the catalog does not have the collection. */
   readonly collection: Uint8Array | null
-  readonly chunks: readonly Uint8Array[]
+  /**
+   * The config.chunks documents, or a table made of them: of all chunks, or of those that changed
+   * after the version that the asker knows.
+   */
+  readonly chunks: readonly Uint8Array[] | TableUpdate
   readonly full: boolean
 }
 
 /**
- * The placement after the catalog's answer; null when the catalog does not have the collection.
- * @param known what the asker had, on which an answer that is not full builds
+ * The placement after the catalog's answer; null: the catalog does not have the collection.
+ * @param known the placement of the asker, to which an answer applies that is not full
+ * @throws CommandError 117 ConflictingOperationInProgress: the chunks leave a gap or overlap
  */
 export function applyPlacementAnswer(
   ns: string,
   known: CollectionPlacement | null,
-  answer: PlacementAnswer,
+  { collection, chunks, full }: PlacementAnswer,
 ): CollectionPlacement | null {
-  if (answer.collection === null) return null
-  if (!answer.full) {
-    if (known === null || !isOfGeneration(answer.collection, known.table.version))
-      throw new Error(`the changes of ${ns} build on a placement that is not known`)
-    if (answer.chunks.length === 0) return known
-    return consistent(ns, () =>
-      withTable(known, known.table.withChanges(answer.chunks.map((chunk) => chunkEntry(known.shardKey, chunk)))),
-    )
-  }
-  const { collection } = answer
-  return consistent(ns, () => wholePlacement(ns, { ...answer, collection }, generationOf(collection)))
+  if (collection === null) return null
+  if (full) return consistent(ns, () => wholePlacement(ns, collection, chunks))
+  if (known === null || !isOfGeneration(collection, known.table.version))
+    throw new Error(`the changes of ${ns} build on a placement that is not known`)
+  const { table, shardKey } = known
+  const changed = chunks instanceof TableUpdate ? chunks.newerThan(table) : changedTable(ns, table, shardKey, chunks)
+  return changed === table ? known : withTable(known, changed)
 }
 
-/** Each field by its name: to spread a placement and to put another table in it takes much longer, and there is one for each commit. */
+/**
+ * The routing table of all chunks of a collection.
+ * @throws CommandError 117 ConflictingOperationInProgress: they leave a gap or overlap
+ */
+export function wholeTable(
+  ns: string,
+  collection: Uint8Array,
+  shardKey: ShardKeyPattern,
+  documents: Iterable<Uint8Array>,
+): RoutingTable {
+  return consistent(ns, () => tableOf(collection, shardKey, documents))
+}
+
+/**
+ * The routing table after the changes; itself when there are none.
+ * @param documents the chunks that are newer than the table
+ * @throws CommandError 117 ConflictingOperationInProgress: they cannot be a part of the placement
+ */
+export function changedTable(
+  ns: string,
+  table: RoutingTable,
+  shardKey: ShardKeyPattern,
+  documents: readonly Uint8Array[],
+): RoutingTable {
+  if (documents.length === 0) return table
+  return consistent(ns, () => table.withChanges([...chunkEntries(shardKey, documents)]))
+}
+
+/**
+ * Each field by its name: to spread a placement and to put another table in it takes much longer,
+ * and there is one for each commit.
+ */
 function withTable(
   { ns, uuid, shardKey, unique, isUnsplittable, defaultCollation }: CollectionPlacement,
   table: RoutingTable,
@@ -56,8 +94,11 @@ function withTable(
   return { ns, uuid, shardKey, unique, isUnsplittable, defaultCollation, table }
 }
 
-/** Clients can write to the catalog, and what they leave there need not be a placement. Server: chunk_manager.cpp, validateChunk. */
-function consistent(ns: string, build: () => CollectionPlacement): CollectionPlacement {
+/**
+ * Clients can write to the catalog, and what they leave there need not be a placement. Server:
+ * chunk_manager.cpp, validateChunk.
+ */
+function consistent<T>(ns: string, build: () => T): T {
   try {
     return build()
   } catch (error) {
@@ -74,11 +115,11 @@ function consistent(ns: string, build: () => CollectionPlacement): CollectionPla
 
 function wholePlacement(
   ns: string,
-  answer: PlacementAnswer & { readonly collection: Uint8Array },
-  generation: ReturnType<typeof generationOf>,
+  collection: Uint8Array,
+  chunks: readonly Uint8Array[] | TableUpdate,
 ): CollectionPlacement {
-  const field = (name: string) => findField(answer.collection, name)
-  // Kept for long: what is left of the answer need not be.
+  const field = (name: string) => findField(collection, name)
+  // Copied: a view would keep the whole answer in memory.
   const shardKey = ShardKeyPattern.parse(new Uint8Array(field('key')!.slice()), { compoundHashed: true })
   const collation = field('defaultCollation')
   return {
@@ -88,16 +129,17 @@ function wholePlacement(
     unique: isTrue(field('unique')),
     isUnsplittable: isTrue(field('unsplittable')),
     defaultCollation: collation === undefined ? null : new Uint8Array(collation.slice()),
-    table: RoutingTable.build(
-      generation,
-      { globalMin: shardKey.globalMinKeyString, globalMax: shardKey.globalMaxKeyString },
-      chunkEntries(shardKey, answer.chunks),
-    ),
+    table: chunks instanceof TableUpdate ? chunks.table : tableOf(collection, shardKey, chunks),
   }
 }
 
+function tableOf(collection: Uint8Array, shardKey: ShardKeyPattern, documents: Iterable<Uint8Array>): RoutingTable {
+  const bounds = { globalMin: shardKey.globalMinKeyString, globalMax: shardKey.globalMaxKeyString }
+  return RoutingTable.build(generationOf(collection), bounds, chunkEntries(shardKey, documents))
+}
+
 /** One by one. Most chunks of a whole answer begin where the one before them ends. */
-function* chunkEntries(shardKey: ShardKeyPattern, documents: readonly Uint8Array[]): Generator<ChunkEntry, void, void> {
+function* chunkEntries(shardKey: ShardKeyPattern, documents: Iterable<Uint8Array>): Generator<ChunkEntry, void, void> {
   let before: Uint8Array | null = null
   let [beforeStart, beforeEnd] = [0, 0]
   let end = ''
@@ -133,7 +175,10 @@ export function knownVersion(placement: CollectionPlacement | null): PlacementVe
   return placement === null ? null : placement.table.version
 }
 
-/** `[epoch, timestamp]` of a config.collections document; without a timestamp (before 5.0) it counts as 0. */
+/**
+ * `[epoch, timestamp]` of a config.collections document; without a timestamp (before 5.0) it counts
+ * as 0.
+ */
 export function generationOf(collection: Uint8Array): [epoch: string, seconds: number, increment: number] {
   const epoch = epochOf(findField(collection, 'lastmodEpoch')!)
   const timestamp = findField(collection, 'timestamp')
@@ -163,17 +208,6 @@ function epochOf({ bytes, start, end }: RawValue): string {
 
 function isTrue(value: RawValue | undefined): boolean {
   return value?.type === BsonType.bool && value.isTruthy()
-}
-
-function chunkEntry(shardKey: ShardKeyPattern, document: Uint8Array): ChunkEntry {
-  const { minStart, maxStart, shard, major, minor } = readChunkFields(document)
-  return {
-    min: keyOfBound(shardKey, document, minStart),
-    max: keyOfBound(shardKey, document, maxStart),
-    shard,
-    major,
-    minor,
-  }
 }
 
 /** Nothing could be compared with what is no bound: a table would be made of it all the same. */

@@ -9,49 +9,18 @@
 import type { PlacementVersion } from '../model/placement-version.js'
 import { majorIn, minorIn, ownerIn, positionIn, rowLength } from './block.js'
 import { stateOf, type KeyBounds } from './table-maker.js'
-import { changedState, versionAfter, type ChunkEntry, type TableState } from './table-state.js'
+import { changedState, isNewer, type ChunkEntry, type TableState } from './table-state.js'
 
 export type { ChunkEntry }
 
 /** Both ends included, as KeyStrings. */
 export type KeyStringRange = readonly [low: string, high: string]
 
-/** What a table comes from that nobody has looked into. */
-interface Origin {
-  readonly before: RoutingTable
-  readonly changes: readonly ChunkEntry[]
-  /** How many tables in a row are like that, this one among them. */
-  readonly depth: number
-}
-
-/** So many are not made until somebody looks: what they come from is kept as long. */
-const depthMax = 128
-
 export class RoutingTable {
-  /** Newest version of any chunk: the collection's version. */
-  readonly version: PlacementVersion
-  readonly globalMax: string
-  readonly #globalMin: string
-  /** Null: not yet made. */
-  #made: TableState | null
-  /** Null: it has been made. */
-  #origin: Origin | null
-  #owners: readonly string[] | null = null
+  readonly #state: TableState
 
-  private constructor(
-    {
-      version,
-      globalMin,
-      globalMax,
-    }: { readonly version: PlacementVersion; readonly globalMin: string; readonly globalMax: string },
-    made: TableState | null,
-    origin: Origin | null,
-  ) {
-    this.version = version
-    this.#globalMin = globalMin
-    this.globalMax = globalMax
-    this.#made = made
-    this.#origin = origin
+  private constructor(state: TableState) {
+    this.#state = state
   }
 
   /**
@@ -63,8 +32,16 @@ export class RoutingTable {
     bounds: KeyBounds,
     chunks: Iterable<ChunkEntry>,
   ): RoutingTable {
-    const state = stateOf(generation, bounds, chunks)
-    return new RoutingTable({ ...bounds, version: state.version }, state, null)
+    return new RoutingTable(stateOf(generation, bounds, chunks))
+  }
+
+  /** Newest version of any chunk: the collection's version. */
+  get version(): PlacementVersion {
+    return this.#state.version
+  }
+
+  get globalMax(): string {
+    return this.#state.globalMax
   }
 
   /** Every shard that owns or has owned a chunk; {@link owners} says who owns one now. */
@@ -77,40 +54,17 @@ export class RoutingTable {
   }
 
   /**
-   * The table after these chunks took the place of whatever they cover: splits, merges and moves, in the order of
-   * their versions. Chunks must belong to the same generation and be newer than what they replace.
-   * It is made when somebody looks into it, at once with those before it that nobody has looked into.
+   * The table after these chunks took the place of all that they cover: splits, merges and moves.
+   * @param changes of the same generation, each newer than the chunks that it replaces
    * @throws Error for a range that is empty or leaves the key space
    */
   withChanges(changes: readonly ChunkEntry[]): RoutingTable {
+    const { firsts, globalMax } = this.#state
+    const globalMin = firsts.at(0)!
     for (const { min, max } of changes)
-      if (min >= max || min < this.#globalMin || max > this.globalMax)
+      if (min >= max || min < globalMin || max > globalMax)
         throw new Error('the range of a changed chunk is empty or leaves the key space')
-    const depth = (this.#origin?.depth ?? 0) + 1
-    const known = {
-      version: versionAfter(this.version, changes),
-      globalMin: this.#globalMin,
-      globalMax: this.globalMax,
-    }
-    const table = new RoutingTable(known, null, { before: this, changes, depth })
-    if (depth === depthMax) table.#make()
-    return table
-  }
-
-  get #state(): TableState {
-    return this.#made ?? this.#make()
-  }
-
-  #make(): TableState {
-    const changes: (readonly ChunkEntry[])[] = []
-    let base: TableState | null = null
-    for (let origin = this.#origin; origin !== null; origin = origin.before.#origin) {
-      changes.push(origin.changes)
-      base = origin.before.#made
-    }
-    this.#made = changedState(base!, changes.reverse())
-    this.#origin = null
-    return this.#made
+    return new RoutingTable(changedState(this.#state, changes))
   }
 
   /** The shard that owns this key. */
@@ -125,7 +79,7 @@ export class RoutingTable {
    * @param ranges ascending by their lower ends; upper ends may lie beyond the global maximum
    */
   shardsInRanges(ranges: readonly KeyStringRange[]): { readonly shards: string[]; readonly chunks: number } {
-    const { blocks, firsts, shardIds, ownerCount } = this.#state
+    const { blocks, firsts, shardIds, owners } = this.#state
     const seen = new Uint8Array(shardIds.length)
     const shards: string[] = []
     let chunks = 0
@@ -146,7 +100,7 @@ export class RoutingTable {
         const end = b === lastBlock ? lastChunk + 1 : mins.length
         if (end <= i) continue
         chunks += end - i
-        for (; i < end && shards.length < ownerCount; i++) {
+        for (; i < end && shards.length < owners.length; i++) {
           const owner = rows[i * rowLength]!
           if (seen[owner] !== 0) continue
           seen[owner] = 1
@@ -161,9 +115,7 @@ export class RoutingTable {
 
   /** Shards that own at least one chunk, sorted. */
   owners(): readonly string[] {
-    const { shardIds, totals } = this.#state
-    this.#owners ??= shardIds.filter((_, i) => totals.at(i).chunks > 0).sort()
-    return this.#owners
+    return this.#state.owners
   }
 
   /** How many chunks a shard owns. */
@@ -205,20 +157,13 @@ export class RoutingTable {
     }
   }
 
-  /** The upper bounds of all chunks in key order. @returns the next one with each call, undefined behind the last one */
-  upperBounds(): () => string | undefined {
-    const { blocks, firsts } = this.#state
-    let b = 0
-    let i = 0
-    let { mins } = blocks.at(0)
-    return () => {
-      if (++i < mins.length) return mins[i]
-      if (++b > blocks.length) return undefined
-      if (b === blocks.length) return this.globalMax
-      i = 0
-      mins = blocks.at(b).mins
-      return firsts.at(b)
-    }
+  /** How many chunks are newer than a version of this generation. */
+  countNewerThan([, , , major, minor]: PlacementVersion): number {
+    let count = 0
+    for (const block of this.#state.blocks)
+      for (let i = 0; i < block.mins.length; i++)
+        if (isNewer(majorIn(block, i), minorIn(block, i), major, minor)) count++
+    return count
   }
 
   /** Neighbouring chunks of one shard at a time, in key order: where they begin, and whose they are. */

@@ -3,7 +3,7 @@ import type { PlacementVersion } from '../model/placement-version.js'
 import { blockSizeMax, majorIn, minorIn, ownerIn, rowLength, type Block } from './block.js'
 import { BoundList } from './bound-list.js'
 import { PagedList } from './paged-list.js'
-import { isNewer, type ChunkEntry, type ShardTotals, type TableState } from './table-state.js'
+import { isNewer, ownersOf, type ChunkEntry, type ShardTotals, type TableState } from './table-state.js'
 
 export interface KeyBounds {
   readonly globalMin: string
@@ -96,14 +96,16 @@ class TableMaker {
     if (this.#end !== globalMax) throw new Error('chunks do not reach the end of the key space')
     const version: PlacementVersion = [...generation, this.#major, this.#minor]
     const blocks = [...this.#blocks, { mins: this.#last.mins.slice(), rows: this.#last.rows.slice() }]
+    const shardIds = [...this.#numbers.keys()]
+    const totals = PagedList.of<ShardTotals>(this.#totals)
     return {
       version,
       globalMax,
       chunkCount: this.#count,
-      ownerCount: this.#totals.length,
-      shardIds: [...this.#numbers.keys()],
+      owners: ownersOf(shardIds, totals),
+      shardIds,
       numbers: this.#numbers,
-      totals: PagedList.of<ShardTotals>(this.#totals),
+      totals,
       blocks: PagedList.of(blocks),
       firsts: BoundList.of(blocks.map((block) => block.mins[0]!)),
     }

@@ -26,8 +26,8 @@ export interface TableState {
   readonly version: PlacementVersion
   readonly globalMax: string
   readonly chunkCount: number
-  /** How many shards own a chunk. */
-  readonly ownerCount: number
+  /** The shards that own a chunk, sorted. */
+  readonly owners: readonly string[]
   readonly shardIds: readonly string[]
   readonly numbers: ReadonlyMap<string, number>
   /** By the shard's number. */
@@ -39,11 +39,15 @@ export interface TableState {
 
 const noChunks: ShardTotals = { chunks: 0, major: 0, minor: 0 }
 
-/** @param changes one after the other; their ranges are neither empty nor do they leave the key space */
-export function changedState(state: TableState, changes: Iterable<readonly ChunkEntry[]>): TableState {
+/** @param changes in any order; their ranges are not empty and lie in the key space */
+export function changedState(state: TableState, changes: readonly ChunkEntry[]): TableState {
   const draft = new Draft(state)
-  for (const chunks of changes) for (const chunk of inOrder(chunks)) draft.place(chunk)
+  for (const chunk of inOrder(changes)) draft.place(chunk)
   return draft.finish()
+}
+
+export function ownersOf(shardIds: readonly string[], totals: PagedList<ShardTotals>): readonly string[] {
+  return shardIds.filter((_, i) => totals.at(i).chunks > 0).sort()
 }
 
 function inOrder(chunks: readonly ChunkEntry[]): readonly ChunkEntry[] {
@@ -52,17 +56,6 @@ function inOrder(chunks: readonly ChunkEntry[]): readonly ChunkEntry[] {
     ({ major, minor }, i) => i === 0 || !isNewer(chunks[i - 1]!.major, chunks[i - 1]!.minor, major, minor),
   )
   return areInOrder ? chunks : chunks.toSorted((a, b) => a.major - b.major || a.minor - b.minor)
-}
-
-/** The newest version, after changes. */
-export function versionAfter(version: PlacementVersion, changes: readonly ChunkEntry[]): PlacementVersion {
-  const [epoch, seconds, increment, ...before] = version
-  let [newestMajor, newestMinor] = before
-  for (const { major, minor } of changes)
-    if (isNewer(major, minor, newestMajor, newestMinor)) [newestMajor, newestMinor] = [major, minor]
-  return newestMajor === before[0] && newestMinor === before[1]
-    ? version
-    : [epoch, seconds, increment, newestMajor, newestMinor]
 }
 
 class Draft {
@@ -81,7 +74,8 @@ class Draft {
   #numbers: Map<string, number> | null = null
   #version: PlacementVersion
   #chunkCount: number
-  #ownerCount: number
+  /** Null: a shard has got its first chunk or lost its last one. */
+  #owners: readonly string[] | null
 
   constructor(state: TableState) {
     this.#shardIdsBefore = state.shardIds
@@ -92,7 +86,7 @@ class Draft {
     this.#numbersBefore = state.numbers
     this.#version = state.version
     this.#chunkCount = state.chunkCount
-    this.#ownerCount = state.ownerCount
+    this.#owners = state.owners
   }
 
   place(change: ChunkEntry): void {
@@ -136,14 +130,16 @@ class Draft {
   finish(): TableState {
     const blocks = this.#blocks.finish()
     for (const shard of this.#unsure) this.#totals.set(shard, this.#count(shard, blocks))
+    const totals = this.#totals.finish()
+    const shardIds = this.#numbers === null ? this.#shardIdsBefore : [...this.#numbers.keys()]
     return {
       version: this.#version,
       globalMax: this.#globalMax,
       chunkCount: this.#chunkCount,
-      ownerCount: this.#ownerCount,
-      shardIds: this.#numbers === null ? this.#shardIdsBefore : [...this.#numbers.keys()],
+      owners: this.#owners ?? ownersOf(shardIds, totals),
+      shardIds,
       numbers: this.#numbers ?? this.#numbersBefore,
-      totals: this.#totals.finish(),
+      totals,
       blocks,
       firsts: this.#firsts,
     }
@@ -178,7 +174,7 @@ class Draft {
     const total = withChunk(before, major, minor)
     if (total.major === major && total.minor === minor) this.#unsure.delete(shard)
     this.#totals.set(shard, total)
-    if (before.chunks === 0) this.#ownerCount++
+    if (before.chunks === 0) this.#owners = null
     this.#chunkCount++
   }
 
@@ -186,7 +182,7 @@ class Draft {
     const total = this.#totals.at(shard)
     if (major === total.major && minor === total.minor) this.#unsure.add(shard)
     this.#totals.set(shard, { chunks: total.chunks - 1, major: total.major, minor: total.minor })
-    if (total.chunks === 1) this.#ownerCount--
+    if (total.chunks === 1) this.#owners = null
     this.#chunkCount--
   }
 

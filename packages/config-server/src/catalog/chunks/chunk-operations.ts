@@ -192,18 +192,14 @@ export class CollectionChunks {
     return chunkId(this.#catalog.behaviours, this.ns, min, this.#catalog.node.newObjectId())
   }
 
-  /** Inserts the chunk, or replaces the one with its `_id`. @returns its document */
-  put(chunk: StoredChunk, order: ChunkFieldOrder): Uint8Array {
-    const document = chunkDocumentOf(this.#catalog.behaviours, this.owner, chunk, order)
-    this.#catalog.store.put(chunksNs, document)
-    return document
+  /** Inserts the chunk, or replaces the one with its `_id`. */
+  put(chunk: StoredChunk, order: ChunkFieldOrder): void {
+    this.#catalog.store.put(chunksNs, chunkDocumentOf(this.#catalog.behaviours, this.owner, chunk, order))
   }
 
   /** {@link put} for a chunk that was read in the same turn. */
-  replace(chunk: StoredChunk, order: ChunkFieldOrder): Uint8Array {
-    const document = chunkDocumentOf(this.#catalog.behaviours, this.owner, chunk, order)
-    this.#catalog.store.replace(chunksNs, chunk.id, document)
-    return document
+  replace(chunk: StoredChunk, order: ChunkFieldOrder): void {
+    this.#catalog.store.replace(chunksNs, chunk.id, chunkDocumentOf(this.#catalog.behaviours, this.owner, chunk, order))
   }
 
   remove(chunk: StoredChunk): void {

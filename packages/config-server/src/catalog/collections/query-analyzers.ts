@@ -5,7 +5,6 @@
  */
 import type { ReplyOf, RequestOf } from '@shardlab/actor'
 import { DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
-import { noteSampledCollections } from '@shardlab/member'
 import type { CatalogHost, ConfigHandlers, SamplerHost } from '../host.js'
 
 const queryAnalyzers = 'config.queryAnalyzers'
@@ -62,7 +61,6 @@ async function configure(
     if (goesOn) writer.value('startTime', findField(known, 'startTime')!)
     else writer.date('startTime', node.context.now())
     store.put(queryAnalyzers, writer.finish())
-    noteSampledCollections(node.context, 1)
   }
   await node.flush()
   return {
@@ -84,7 +82,6 @@ function refresh(
     { mode: { $ne: 'off' }, samplesPerSecond: { $type: 'number' } },
     { _id: 1 },
   )
-  noteSampledCollections(catalog.node.context, active.length)
   if (active.length === 0) return { configurations: [], error: null }
   const ratio = shareOf(catalog, own, now)
   const configurations = active.map((document) =>

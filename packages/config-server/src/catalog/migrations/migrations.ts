@@ -18,7 +18,6 @@ import { isUnsplittable } from '../store/catalog-documents.js'
 import type { StoredChunk } from '../chunks/chunk-documents.js'
 import { CollectionChunks, nextMajor, withVersion } from '../chunks/chunk-operations.js'
 import { moveRange } from './move-range.js'
-import { placementToPublish, type CommittedChunks } from '../placement/publish-placement.js'
 import type { MigrationHost, ConfigHandlers } from '../host.js'
 
 export const migrationHandlers: ConfigHandlers<
@@ -177,10 +176,8 @@ async function commitMigration(
 ): Promise<ReplyOf<'config.commit-chunk-migration'>> {
   const { ns, from, to, min, max } = request
   await catalog.node.context.reach('config.migration.before-commit', { ns })
-  const { reply, changed } = commit(catalog, request)
-  const publish = placementToPublish(catalog, ns, changed)
+  const reply = commit(catalog, request)
   await catalog.node.flush()
-  publish()
   catalog.node.context.log('info', 'a range has another owner', { ns, from, to, range: formatRange(min, max) })
   await catalog.node.context.reach('config.migration.committed', { ns })
   return reply
@@ -189,7 +186,7 @@ async function commitMigration(
 function commit(
   catalog: MigrationHost,
   { ns, from, to, min, max, chunkVersion, clusterTime }: RequestOf<'config.commit-chunk-migration'>,
-): { readonly reply: ReplyOf<'config.commit-chunk-migration'>; readonly changed: CommittedChunks } {
+): ReplyOf<'config.commit-chunk-migration'> {
   const recipient = catalog.store.get('config.shards', to)
   if (recipient === null) throw new CommandError('ShardNotFound', `Shard ${to} does not exist`)
   if (findField(recipient, 'draining')?.isTruthy() === true)
@@ -212,8 +209,7 @@ function commit(
   if (chunk.shard === to) {
     const onDonor = chunks.placementVersion(chunks.versionOn(from))
     const collectionVersion = chunks.placementVersion(version)
-    const changed = { before: collectionVersion, version: collectionVersion, documents: [] }
-    return { reply: { shardVersion: onDonor, collectionVersion, error: null }, changed }
+    return { shardVersion: onDonor, collectionVersion, error: null }
   }
   if (chunk.shard !== from) {
     throw new CommandError(
@@ -235,10 +231,10 @@ function commit(
   // Nothing has been written yet.
   chunks.noteVersion(version)
   const moved = moveRange(catalog, chunks, chunk, { min, max, toShard: to, validAfter })
-  const collectionVersion = chunks.placementVersion(moved.collectionVersion)
   return {
-    reply: { shardVersion: chunks.placementVersion(moved.donorVersion), collectionVersion, error: null },
-    changed: { before: chunks.placementVersion(version), version: collectionVersion, documents: moved.documents },
+    shardVersion: chunks.placementVersion(moved.donorVersion),
+    collectionVersion: chunks.placementVersion(moved.collectionVersion),
+    error: null,
   }
 }
 

@@ -34,8 +34,6 @@ export interface MovedRange {
    * none.
    */
   readonly control: StoredChunk | null
-  /** All written chunks as stored in config.chunks, oldest version first. */
-  readonly documents: readonly Uint8Array[]
   readonly collectionVersion: ChunkVersion
   /** The donor's version: 0|0 when it gave away its last chunk. */
   readonly donorVersion: ChunkVersion
@@ -76,7 +74,7 @@ export function moveRange(
   const isWhole = compareDocuments(chunk.min, min) === 0 && compareDocuments(max, chunk.max) === 0
   const estimatedSize = isWhole ? chunk.estimatedSize : null
   const moved: StoredChunk = withVersion({ ...chunk, min, max, shard: toShard, history, jumbo, estimatedSize }, version)
-  const documents = [chunks.replace(moved, 'version-first')]
+  chunks.replace(moved, 'version-first')
   const rest: StoredChunk[] = []
   const leave = (from: Uint8Array, to: Uint8Array) => {
     if (compareDocuments(from, to) === 0) return
@@ -85,7 +83,7 @@ export function moveRange(
   }
   leave(chunk.min, min)
   leave(max, chunk.max)
-  for (const part of rest) documents.push(chunks.put(part, 'version-first'))
+  for (const part of rest) chunks.put(part, 'version-first')
   let raised: StoredChunk | null = null
   if (control !== null) {
     version = nextMinor(version)
@@ -93,11 +91,11 @@ export function moveRange(
       behaviours.controlChunksHaveJumbo ? { ...control, jumbo: control.jumbo === true } : control,
       version,
     )
-    documents.push(chunks.replace(raised, 'version-first'))
+    chunks.replace(raised, 'version-first')
   }
   chunks.noteVersion(version)
   const donorVersion: ChunkVersion = raised === null && rest.length === 0 ? [0, 0] : version
-  return { moved, rest, control: raised, documents, collectionVersion: version, donorVersion }
+  return { moved, rest, control: raised, collectionVersion: version, donorVersion }
 }
 
 /** How long the catalog keeps previous owners of a chunk. */

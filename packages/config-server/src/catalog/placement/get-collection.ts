@@ -1,34 +1,47 @@
-/**
- * What routers and shards ask for when they refresh: the entry of a collection, and its chunks as
- * far as they are new to them.
- */
+/** Placement refreshes: a collection's entry, and the chunks that the member does not know yet. */
 import type { PlacementVersionTuple, ReplyOf, RequestOf } from '@shardlab/actor'
-import { comparePlacement, leaveAnswer, sameGeneration } from '@shardlab/sharding'
+import { sameGeneration } from '@shardlab/sharding'
 import { generationOfCollection } from '../chunks/chunk-operations.js'
 import type { ConfigHandlers, PlacementHost } from '../host.js'
 
-export const placementHandlers: ConfigHandlers<'config.get-collection', PlacementHost> = {
+export const placementHandlers: ConfigHandlers<'config.get-collection' | 'config.get-chunks', PlacementHost> = {
   'config.get-collection': getCollection,
+  'config.get-chunks': getChunks,
 }
 
 function getCollection(
   catalog: PlacementHost,
   { ns, since }: RequestOf<'config.get-collection'>,
 ): ReplyOf<'config.get-collection'> {
-  const { clock, context } = catalog.node
-  const { time } = clock
-  const last = catalog.lastAnswer
-  if (last?.time === time && last.ns === ns && since !== null && isSameVersion(last.since, since)) return last.reply
   const collection = catalog.collection(ns)
-  if (collection === null) return { collection: null, chunks: [], full: true }
-  const full = since === null || !sameGeneration(since, [...generationOfCollection(ns, collection), 0, 0])
-  const chunks = catalog.newerChunkDocuments(collection, full ? null : since)
-  if (full) return { collection, chunks: leaveAnswer(context, ns, since, { collection, chunks, full }), full }
-  const reply = { collection, chunks, full }
-  catalog.lastAnswer = { time, ns, since, reply }
-  return reply
+  if (collection === null) {
+    catalog.placements.forget(ns)
+    return { collection: null, chunks: [], full: true }
+  }
+  const known = ofSameGeneration(ns, collection, since)
+  const chunks = catalog.node.context.attach(
+    () => catalog.placements.update(ns, collection, known),
+    () => catalog.newerChunkDocuments(collection, known),
+  )
+  return { collection, chunks, full: known === null }
 }
 
-function isSameVersion(a: PlacementVersionTuple, b: PlacementVersionTuple): boolean {
-  return sameGeneration(a, b) && comparePlacement(a, b) === 0
+function getChunks(
+  catalog: PlacementHost,
+  { ns, since, limit }: RequestOf<'config.get-chunks'>,
+): ReplyOf<'config.get-chunks'> {
+  const collection = catalog.collection(ns)
+  if (collection === null) return { collection: null, chunks: [], full: true }
+  const known = ofSameGeneration(ns, collection, since)
+  return { collection, chunks: catalog.newerChunkDocuments(collection, known, limit), full: known === null }
+}
+
+/** The version; null if it is of another generation of the collection, whose chunks are all new. */
+function ofSameGeneration(
+  ns: string,
+  collection: Uint8Array,
+  since: PlacementVersionTuple | null,
+): PlacementVersionTuple | null {
+  if (since === null) return null
+  return sameGeneration(since, [...generationOfCollection(ns, collection), 0, 0]) ? since : null
 }

@@ -93,13 +93,21 @@ export class CatalogStore {
     return this.inIndex(ns, { fields: ['_id'], from: [], to: [] })
   }
 
-  /** Documents of a range of an index, in its order. */
-  inIndex(ns: string, range: IndexRange): Uint8Array[] {
+  /** The first `limit` (null: all) documents of a range of an index, in its order. */
+  inIndex(ns: string, range: IndexRange, limit: number | null = null): Uint8Array[] {
     const documents: Uint8Array[] = []
     const found = this.cursor(ns, range)
-    for (let document = found(); document !== null; document = found())
+    for (let document = found(); document !== null && documents.length !== limit; document = found())
       if (isWellFormed(ns, document)) documents.push(document)
     return documents
+  }
+
+  /**
+   * The documents of {@link inIndex} one by one. The catalog must not be written before the end.
+   */
+  *each(ns: string, range: IndexRange): Generator<Uint8Array, void, void> {
+    const found = this.cursor(ns, range)
+    for (let document = found(); document !== null; document = found()) if (isWellFormed(ns, document)) yield document
   }
 
   /** The first document of {@link inIndex}; null: none. */

@@ -95,13 +95,13 @@ export class CatalogWatch {
   }
 
   /** Null: the config server is down or going down; it is read again after its start. */
-  async #ask(ns: string): Promise<ReplyOf<'config.get-collection'> | null> {
+  async #ask(ns: string): Promise<ReplyOf<'config.get-chunks'> | null> {
     const { cluster } = this.#world
     const isUp = (): boolean =>
       cluster.members().some(({ address, state }) => address === configAddress && state === 'running')
     if (!isUp()) return null
     try {
-      return await cluster.peek(configAddress, 'config.get-collection', { ns, since: null })
+      return await cluster.peek(configAddress, 'config.get-chunks', { ns, since: null, limit: null })
     } catch (error) {
       if (!(error as Error).message.endsWith(' is not running')) throw error
       return null
