@@ -1,6 +1,6 @@
 import t from 'tap'
 import { readRepository, Repository } from './model/repository.js'
-import { findIncompleteReadmes, findLongFiles, findLongWorkerEntries } from './rules/shape.js'
+import { findIncompleteReadmes, findLongFiles, findLongWorkerEntries, findUnnumberedInvariants } from './rules/shape.js'
 import { expectNoFindings, messagesOf } from './support.js'
 
 const source = 'packages/bson/src/a.ts'
@@ -38,6 +38,26 @@ t.test('canary: packages without the five headings', (t) => {
 
 t.test('every package has a README with the five headings', (t) => {
   expectNoFindings(t, findIncompleteReadmes(readRepository()), 'five headings everywhere')
+  t.end()
+})
+
+t.test('canary: invariants without numbers', (t) => {
+  const invariants = (list: string, debt: string[] = []): string[] => {
+    const readme = `# bson\n\n- not one\n\n## Invariants\n\n${list}\n## How to test\n\n- not one\n`
+    return messagesOf(
+      findUnnumberedInvariants(new Repository({ [source]: '', 'packages/bson/README.md': readme }), debt),
+    )
+  }
+  t.strictSame(invariants('1. One\n   - more\n2. Two\n'), [])
+  t.match(invariants('- One\n- Two\n'), ['must number its invariants from 1'])
+  t.match(invariants('1. One\n3. Three\n'), ['must number its invariants from 1, without gaps'])
+  t.strictSame(invariants('- One\n', ['bson']), [])
+  t.match(invariants('1. One\n', ['bson']), ['take the package off the list numberingDebt'])
+  t.end()
+})
+
+t.test('the invariants of every package are numbered', (t) => {
+  expectNoFindings(t, findUnnumberedInvariants(readRepository()), 'numbered invariants')
   t.end()
 })
 
