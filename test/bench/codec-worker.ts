@@ -1,4 +1,4 @@
-/** The other end of the codec bench: sends packets back as they are, or answers each message in them. */
+/** The peer of the codec bench: returns packets unchanged, or answers each message in them. */
 import { kindShapeAt, PacketWriter, readPacket, type NodeCommand } from '@shardlab/actor'
 import { parentPort, workerData } from 'node:worker_threads'
 

@@ -1,4 +1,7 @@
-/** What packing messages costs against the port that carries them: requests and answers of 300 bytes, 256 at a time, to a worker and back. */
+/**
+ * Cost of packing messages relative to the port that transfers them: requests and answers of 300
+ * bytes, 256 per packet, to a worker and back.
+ */
 import { once } from 'node:events'
 import { cpus } from 'node:os'
 import { Worker } from 'node:worker_threads'
@@ -58,8 +61,8 @@ export async function measure(): Promise<BenchResult> {
 }
 
 /**
- * Microseconds of CPU of both threads for one message and its answer.
- * @param next the packet to send; it gets what has come back, null at first
+ * Microseconds of CPU of both threads per message and answer.
+ * @param next returns the packet to send, given the packet that came back (null at first)
  */
 async function roundTrips(worker: Worker, next: (answers: Packet | null) => Packet): Promise<number> {
   const untilMs = performance.now() + sliceMs
@@ -88,7 +91,7 @@ function takeReplies(packet: Uint8Array): void {
   }
 }
 
-/** Nanoseconds for one request. */
+/** Nanoseconds per request. */
 function packing(): number[] {
   const pack = (times: number): void => {
     for (let i = 0; i < times; i += messagesOfPacket) readPacket(requests())

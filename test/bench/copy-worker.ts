@@ -1,4 +1,7 @@
-/** The other end of the plain copy that migrations are measured against: reads packets of documents and keeps a copy of each. */
+/**
+ * The recipient of the plain copy that migrations are compared with: reads packets of documents and
+ * copies each.
+ */
 import { readPacket } from '@shardlab/actor'
 import { parentPort } from 'node:worker_threads'
 

@@ -1,4 +1,7 @@
-/** What copies of a cluster cost: a snapshot, going back to it, a second cluster beside the first, with few documents and with many. */
+/**
+ * Cost of copies of a cluster, with few and with many documents: taking a snapshot, restoring it,
+ * starting a second cluster from it.
+ */
 import { encode } from '@shardlab/bson'
 import { cpus } from 'node:os'
 import { ShardedCluster } from 'shardlab'

@@ -1,9 +1,9 @@
-/** Variants that take turns, so that a busy moment of the machine falls upon all of them. */
+/** Variants run in turns, so that a busy moment of the machine affects all of them. */
 
-/** Does its work that many times. */
+/** Does its work `times` times. */
 export type Variant = (times: number) => void
 
-/** Nanoseconds of CPU for one time, of each variant, round by round. */
+/** Nanoseconds of CPU per time, of each variant in each round. */
 export function interleaved<Name extends string>(
   variants: Readonly<Record<Name, readonly [variant: Variant, times: number]>>,
   rounds = 9,
@@ -32,7 +32,7 @@ export function spread(values: readonly number[], digits = 2): string {
   return `${median(values).toFixed(digits)} (${Math.min(...values).toFixed(digits)}–${Math.max(...values).toFixed(digits)})`
 }
 
-/** Round by round, the first divided by the second. */
+/** The first divided by the second, in each round. */
 export function ratios(ours: readonly number[], others: readonly number[]): number[] {
   return ours.map((value, i) => value / others[i]!)
 }

@@ -1,6 +1,7 @@
 /**
- * How fast a range moves from a shard on one thread to a shard on another, and how long clients wait that write to it meanwhile. The
- * documents are as many bytes as a plain copy is given: the same packets through a channel of the same kind, and each document copied.
+ * Throughput of a migration between two shards on different threads, and the longest wait of
+ * clients that write to the range. The plain copy that it is compared with sends the same number of
+ * bytes in the same packets through the same kind of channel, and copies each document.
  */
 import { PacketWriter } from '@shardlab/actor'
 import { encode, type Document } from '@shardlab/bson'
@@ -113,7 +114,7 @@ async function otherShard(admin: RawClient, ns: string): Promise<string> {
   return chunks.cursor.firstBatch[0].shard === 'shard01' ? 'shard02' : 'shard01'
 }
 
-/** Runs until `work` ends; the longest time that one update took. */
+/** Updates until `work` ends. Resolves with the longest time that one update took. */
 async function updatesDuring(clients: readonly RawClient[], ns: string, work: () => Promise<unknown>) {
   let isWorking = true
   let longestMs = 0
@@ -131,7 +132,7 @@ async function updatesDuring(clients: readonly RawClient[], ns: string, work: ()
   return { value, longestMs }
 }
 
-/** From the moment in which writes begin to wait until the migration is committed. */
+/** Measures the time from the first blocked write to the commit of the migration. */
 function criticalSections(cluster: ShardedCluster, ns: string) {
   let ms = 0
   const listener = (event: MigrationEvent): void => {

@@ -1,6 +1,7 @@
 /**
- * What commands through a mongos cost: operations a second with a few connections, and CPU of all threads for one operation, which a
- * busy neighbour moves less. The client is the smallest there is, in the same process; rows that say `driver` go through the npm package.
+ * Cost of commands through a mongos: operations per second with a few connections, and CPU of all
+ * threads per operation, which depends less on other load. The client is minimal and in the same
+ * process; rows named `driver` use the npm package.
  */
 import { cpus } from 'node:os'
 import { encode, type Document } from '@shardlab/bson'
@@ -18,9 +19,9 @@ type Send = (command: Document, sequences?: Sequences) => Promise<Document>
 
 interface Row {
   readonly name: string
-  /** Operations of one round, spread over the connections. */
+  /** Operations of one round, over all connections. */
   readonly count: number
-  /** Operation number `i` of the whole measurement. */
+  /** Runs operation number `i` of the whole measurement. */
   run(i: number, send: Send, driver: Collection<{ _id: number }>): Promise<void>
 }
 
@@ -161,7 +162,8 @@ async function measureRuntime(
     await prepare((command, sequences) => clients[0]!.command(command, sequences))
     const collection = driver.db($db).collection<{ _id: number }>('rows')
     const samples = rows.map(() => ({ perSecond: [] as number[], cpuUs: [] as number[] }))
-    // Round 0 warms up; rows take turns, so that a busy minute of the machine does not fall upon one of them.
+    // Round 0 warms up. Rows run in turns, so that a busy minute of the machine affects all of
+    // them.
     for (let round = 0; round <= rounds; round++) {
       for (const [at, row] of rows.entries()) {
         const cpuBefore = process.cpuUsage()

@@ -1,4 +1,7 @@
-/** From the bytes of a message to a shard: what a routing decision costs, and what a change of the routing table does. */
+/**
+ * Cost of a routing decision, from the bytes of a message to a shard, and of a change of the
+ * routing table.
+ */
 import { cpus } from 'node:os'
 import { decode, encode, findField, toRawValue, type Document } from '@shardlab/bson'
 import { compileFilter } from '@shardlab/query'
@@ -127,7 +130,7 @@ function findOwner(placement: CollectionPlacement, message: Uint8Array): number 
 function changesOf(table: RoutingTable, count: number) {
   const entries = [...table.chunks()]
   const chosen = Array.from({ length: requestCount }, (_, i) => (i * 7919) % (count - 1))
-  // Flat strings, as KeyStrings are: a concatenation would be flattened while it is measured.
+  // Flat strings, as KeyStrings are: a concatenation would be flattened during the measurement.
   const middles = chosen.map((at) => Buffer.from(`${entries[at]!.min}\x01`, 'latin1').toString('latin1'))
   let minor = count
   const split = (i: number): number => {

@@ -1,6 +1,7 @@
 /**
- * What a cluster of so many members cannot do without: one member asks another, which notes a change in its log, waits for its disk and
- * answers. Nothing is decided, looked up or routed. In a process of its own; prints what one exchange costs as a line of JSON.
+ * The least that a cluster of this many members costs: one member sends a request, another writes a
+ * change to its log, waits for its disk and answers, without decisions, look-ups or routing. Runs
+ * in its own process; prints the cost of one exchange as a line of JSON.
  */
 import {
   catalogue,
@@ -17,7 +18,7 @@ import { behavioursOf } from '@shardlab/sharding'
 
 export interface FloorTask {
   readonly members: number
-  /** How many exchanges are under way at a time. */
+  /** Concurrent exchanges. */
   readonly atOnce: number
   readonly exchanges: number
 }
@@ -42,7 +43,7 @@ const role: NodeRole = {
 
 const operations = ['i', 'u', 'd'] as const
 
-/** Inserts a document, changes it, deletes it, and begins again. */
+/** Inserts a document, changes it, deletes it, and repeats. */
 const noting: ActorFactory<never> = (context: ActorContext): Actor => {
   const node = new StorageNode(context, { behaviours, maxWireVersion: 9 }, () => role)
   let noted = 0

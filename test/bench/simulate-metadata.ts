@@ -1,4 +1,7 @@
-/** Scenarios in mode `metadata`: shards join full ones, in three sizes, and a month with a load that swings by day. */
+/**
+ * Scenarios in mode `metadata`: empty shards join full ones, in three sizes; and a month with a
+ * daily load cycle.
+ */
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -9,7 +12,10 @@ import type { ScenarioResult } from './simulate-scenario.js'
 
 type Row = BenchResult['rows'][number]
 
-/** Chunks of 20 MB, too small to be looked at for a split; it ends when nothing moves any more. Ranges are still being deleted then, each a quarter of an hour after its move. */
+/**
+ * Chunks of 20 MB, too small to be checked for a split. The scenario ends when nothing moves;
+ * ranges are still being deleted then, each 15 minutes after its move.
+ */
 const growth = (shards: number, added: number, chunks: number): string => `version: 1
 emulate: "4.4"
 cluster: { shards: ${shards}, chunkSize: 128MB }
@@ -85,7 +91,10 @@ export async function metadataRows(isLong: boolean): Promise<Row[]> {
   return rows
 }
 
-/** A migration is 17 requests with their answers and 17 entries in logs: what these alone cost, and what the largest size would take for them. */
+/**
+ * A migration is 17 requests with their answers and 17 log entries. Only their cost is measured,
+ * and extrapolated to the largest size.
+ */
 const exchangesOfMigration = 17
 const largestMigrations = 90_900
 

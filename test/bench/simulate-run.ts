@@ -1,8 +1,11 @@
-/** One simulated cluster, in a process of its own so that its memory is its own: prints what it took as a line of JSON. */
+/**
+ * Runs one simulated cluster in its own process, so that its memory can be measured; prints the
+ * result as a line of JSON.
+ */
 import { decode, encode, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
 
-/** Shards are added to a cluster of equally full ones, until nothing moves any more. */
+/** Shards join a cluster of equally full ones; ends when nothing moves. */
 export interface GrowthTask {
   readonly kind: 'growth'
   readonly shards: number
@@ -10,7 +13,7 @@ export interface GrowthTask {
   readonly chunks: number
 }
 
-/** A cluster in which nothing happens but its own housekeeping and rounds of the balancer. */
+/** A cluster without clients: only its own periodic work and balancer rounds. */
 export interface QuietTask {
   readonly kind: 'quiet'
   readonly shards: number
@@ -19,12 +22,12 @@ export interface QuietTask {
 
 export type SimulateTask = GrowthTask | QuietTask
 
-/** Milliseconds of processor time, all threads of the process, unless said otherwise. */
+/** Milliseconds of CPU of all threads of the process, except where stated otherwise. */
 export interface SimulateResult {
   readonly startMs: number
   readonly chunksMs: number
   readonly runMs: number
-  /** By the clock on the wall, from the start to the end. */
+  /** Wall clock, from start to end. */
   readonly wallMs: number
   readonly virtualMs: number
   readonly migrations: number
@@ -32,7 +35,7 @@ export interface SimulateResult {
   readonly peakBytes: number
 }
 
-/** Versions up to 6.0.2 count chunks: empty ones move as well. */
+/** Versions until 6.0.2 balance by the number of chunks, so empty chunks move too. */
 const emulate = '4.4'
 const hourMs = 3_600_000
 

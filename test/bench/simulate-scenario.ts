@@ -1,14 +1,17 @@
-/** One scenario, in a process of its own so that its memory is its own: prints what it took as a line of JSON. */
+/**
+ * Runs one scenario in its own process, so that its memory can be measured; prints the result as a
+ * line of JSON.
+ */
 import { parseScenario, runScenario } from '@shardlab/scenario'
 
 export interface ScenarioResult {
-  /** By the clock on the wall, the start of the process left out. */
+  /** Wall clock, without the start of the process. */
   readonly wallMs: number
-  /** Processor time, all threads of the process. */
+  /** CPU of all threads of the process. */
   readonly processorMs: number
   readonly virtualMs: number
   readonly migrations: number
-  /** Null: it has not converged. */
+  /** null: it did not converge. */
   readonly convergedAtMs: number | null
   readonly peakBytes: number
 }

@@ -1,6 +1,7 @@
 /**
- * What simulated clusters of many shards and chunks cost: in several sizes, in which as many chunks lie on a shard, first empty ones, then in
- * mode `metadata`; and a month of a cluster in which nothing happens. `SHARDLAB_LONG=1` for the largest size and whole months.
+ * Cost of simulated clusters with many shards and chunks: several sizes with the same number of
+ * chunks per shard, first with empty chunks, then in mode `metadata`; and a month of an idle
+ * cluster. `SHARDLAB_LONG=1` for the largest size and whole months.
  */
 import { execFile } from 'node:child_process'
 import { cpus } from 'node:os'
@@ -17,7 +18,10 @@ const growth: readonly GrowthTask[] = [
   { kind: 'growth', shards: 200, added: 20, chunks: 200_000 },
 ]
 const month: QuietTask = { kind: 'quiet', shards: 12, days: isLong ? 30 : 1 }
-/** Most of what is made lives for a message: with little room for the young, much of it is moved before it dies. */
+/**
+ * Most objects live as long as one message: in a small young generation many of them are copied
+ * before they die.
+ */
 const nodeOptions = ['--max-semi-space-size=32', '--max-old-space-size=8192']
 
 export async function measure(): Promise<BenchResult> {

@@ -1,6 +1,7 @@
 /**
- * 300,000 mixed operations through the driver: only log entries may stay behind, until the next checkpoint, and nothing of a finished
- * operation in the members' tables. The collections are kept at one size. Run it with `node --expose-gc` for heaps after a collection.
+ * 300,000 mixed operations through the driver: only log entries may remain, until the next
+ * checkpoint, and no finished operation in the members' tables. The collections keep one size. Run
+ * it with `node --expose-gc` for heap sizes after a garbage collection.
  */
 import { MongoClient, type ClientSession, type Db, type Document } from 'mongodb'
 import { ShardedCluster } from 'shardlab'
@@ -90,7 +91,7 @@ async function work(client: MongoClient, db: Db, part: number, worker: number): 
           await rows.find({ group: _id % 50 }, { batchSize: 5 }).toArray()
           break
         case 5:
-          // A cursor that is left before its end.
+          // A cursor that is not read to its end.
           for await (const row of rows.find({}, { batchSize: 2 })) if (row._id >= 0) break
           break
         case 6:

@@ -1,6 +1,7 @@
 /**
- * Whole processes, from the moment they are asked for to their first ping: `shardlab up`, the stub, and mongo-java-server where
- * `MJS_CLASSPATH` says where its classes are. And what the ones with documents take of memory.
+ * Time from the start of a process to its first ping: `shardlab up`, the stub, and
+ * mongo-java-server if `MJS_CLASSPATH` names its classes. Also the memory of the processes with
+ * documents.
  */
 import { readFileSync } from 'node:fs'
 import { encode } from '@shardlab/bson'
@@ -10,7 +11,7 @@ import type { BenchResult } from './bench.js'
 import { median, ratios, spread } from './interleaved.js'
 import { forkStub, launchJavaServer, startCluster, startJavaServer } from './wire/servers.js'
 
-/** Starts a process, and ends it after its first ping. */
+/** Starts a server process and connects a client. */
 type Start = () => Promise<{ readonly client: RawClient; stop(): Promise<unknown> }>
 
 const startGoal = 0.6

@@ -1,6 +1,6 @@
 /**
- * From `ShardedCluster.start()` to the first ping of a raw client, in a process that has loaded the module; and what a cluster with documents
- * takes of memory.
+ * Time from `ShardedCluster.start()` to the first ping of a raw client, in a process that has
+ * loaded the module; and the memory of a cluster with documents.
  */
 import { cpus } from 'node:os'
 import { ShardedCluster } from 'shardlab'

@@ -1,4 +1,6 @@
-/** The storage of one shard without the rest of it: each figure beside what bounds it, measured in turns in the same run. */
+/**
+ * The storage of one shard alone: each figure next to its bound, measured in turns in the same run.
+ */
 import { createRequire } from 'node:module'
 import { cpus } from 'node:os'
 import { encode, encodeKeyString, findField, ObjectId, type RawValue } from '@shardlab/bson'
@@ -19,14 +21,14 @@ const documentCount = 200_000
 const rounds = 7
 const uuid = Buffer.alloc(16)
 
-/** What is used of the tree. */
+/** The part of the tree's interface that is used here. */
 interface Tree {
   readonly size: number
   set(key: string, value: number): boolean
   entries(from: string, reused: [string, number]): IterableIterator<[string, number]>
 }
 
-// What indexes were built on once, and labels still are.
+// The tree that indexes used before, and labels still use.
 const { default: BTree } = createRequire(import.meta.resolve('@shardlab/storage'))('sorted-btree') as {
   default: new (entries: undefined, compare: (a: string, b: string) => number, maxNodeSize: number) => Tree
 }
@@ -38,7 +40,7 @@ function entry(op: LogEntry['op'], ns: string, object: Uint8Array, id: RawValue 
   return { ts: [1, ++increment], op, ns, uuid, object, id, session: null, wallMs: 0 }
 }
 
-/** Medians of operations a second, the runs taking turns. */
+/** Medians of operations per second; the runs take turns. */
 function ratesOf(operations: number, runs: readonly (() => void)[]): number[] {
   const rates = runs.map((): number[] => [])
   for (let round = 0; round < rounds; round++) {
@@ -139,7 +141,7 @@ function inserts(documents: readonly Uint8Array[]): Row[] {
       sink += filled(documents).collection('db.c')!.count
     },
     () => {
-      // Its size is known when it has all keys.
+      // Reading the size needs all keys to be added.
       sink += filled(documents).collection('db.c')!.indexes()[0]!.entries
     },
     () => {

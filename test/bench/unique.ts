@@ -1,4 +1,7 @@
-/** What a unique field by a proxy collection costs: commands and time of an insert, against a plain one. `SHARDLAB_TEST_URI`: on any deployment. */
+/**
+ * Cost of a unique field with a proxy collection: commands and time of an insert, compared with a
+ * plain one. `SHARDLAB_TEST_URI`: on any deployment.
+ */
 import { cpus } from 'node:os'
 import { MongoClient } from 'mongodb'
 import { uniqueCollection, type UniqueOptions } from '@shardlab/unique'
@@ -30,7 +33,7 @@ export async function measure(): Promise<BenchResult> {
       'sharded proxies, two fields': { unique: ['email', 'handle'] },
       'unsharded proxy, two fields': { unique: ['email', 'handle'], proxies: 'unsharded' },
     }
-    // Interleaved, so that a slow moment strikes all alike.
+    // Interleaved, so that a slow moment affects all variants.
     for (let i = 0; i < repetitions; i++) {
       const collection = db.collection(`plain${i}`)
       plain.push(await timed(client, (n) => collection.insertOne({ email: n, handle: n })))

@@ -1,6 +1,7 @@
 /**
- * Operations through a mongos against a stub that frames a message and answers with bytes made beforehand: what is left of the stub's speed
- * is what routing and storing cost. Servers are processes of their own; they take turns, so that a busy moment falls upon all.
+ * Operations through a mongos compared with a stub that only frames messages and answers with
+ * prepared bytes: the difference is the cost of routing and storage. Servers are processes of their
+ * own; they take turns, so that a busy moment affects all of them.
  */
 import { cpus } from 'node:os'
 import { driver, raw, refusalOfDriver, type Slice, type Work } from './wire/clients.js'
@@ -15,13 +16,13 @@ const sliceMs = 700
 interface Row {
   readonly name: string
   readonly work: Work
-  /** Least ratio to the stub's operations a second. */
+  /** Least ratio to the stub's operations per second. */
   readonly goals?: { readonly threads?: number; readonly inline?: number }
-  /** Most of the stub's CPU for one operation. */
+  /** Greatest ratio to the stub's CPU per operation. */
   readonly cpuGoal?: number
-  /** Most that one operation may take longer than at the stub, at the median: one hop to a shard and back. */
+  /** Greatest difference to the stub's median latency: one hop to a shard and back. */
   readonly hopGoalUs?: number
-  /** Least ratio to mongo-java-server's operations a second. */
+  /** Least ratio to mongo-java-server's operations per second. */
   readonly javaGoal?: number
 }
 
@@ -67,7 +68,7 @@ const rows: readonly Row[] = [
   { name: 'raw insert, 128 connections', work: raw('insert', 128, 1), javaGoal: 1.1 },
   { name: 'raw insert, 16 connections, 16 deep', work: raw('insert', 16, 16), javaGoal: 5 },
 ]
-/** Where the classes of mongo-java-server are. */
+/** Class path of mongo-java-server. */
 const classpath = process.env['MJS_CLASSPATH'] ?? ''
 
 export async function measure(): Promise<BenchResult> {
@@ -137,7 +138,10 @@ export async function measure(): Promise<BenchResult> {
   }
 }
 
-/** A hundred shards share four threads: what a broadcast costs, and whether targeted operations notice. */
+/**
+ * With a hundred shards on four threads: the cost of a broadcast, and its effect on targeted
+ * operations.
+ */
 async function manyShards(): Promise<{ name: string; value: string; goal?: string }[]> {
   const five = await startCluster('five', '--shards', '5', '--hosts', '2')
   const hundred = await startCluster('hundred', '--shards', '100', '--hosts', '2')

@@ -1,4 +1,7 @@
-/** The clients that talk to a cluster, each with a script of its own: how to see whether it is installed, and how to run it. */
+/**
+ * The clients that are run against a cluster, each with its script: how to check that it is
+ * installed, and how to run it.
+ */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +11,9 @@ const folder = fileURLToPath(new URL('../../clients/', import.meta.url))
 const script = (name: string): string => join(folder, 'scripts', name)
 const installed = (path: string): boolean => existsSync(join(folder, 'node_modules', path))
 
-/** What a client gets: `uri` names all routers; `workFolder` is empty, and its own. */
+/**
+ * What a client gets: `uri` names all routers; `workFolder` is empty and used by this client only.
+ */
 export interface ClientRun {
   readonly uri: string
   readonly database: string
@@ -22,11 +27,11 @@ export interface Outcome {
 }
 
 export interface Client {
-  /** As people say it. */
+  /** The name in messages. */
   readonly name: string
-  /** Why it cannot run here; null when it can. */
+  /** Why it cannot run here; null: it can. */
   readonly missing: () => Promise<string | null>
-  /** Runs its script, which ends with code 0 and `fine` as its last word. */
+  /** Runs its script, which exits with code 0 and prints `fine` as its last word. */
   readonly run: (context: ClientRun) => Promise<Outcome>
 }
 
@@ -36,7 +41,7 @@ const answers = (command: string, ...args: string[]): Promise<boolean> =>
     () => false,
   )
 
-/** Every client's environment: no settings of the person who runs this. */
+/** Every client's environment, without the settings of the user who runs this. */
 const environment = (workFolder: string, more: Record<string, string> = {}): NodeJS.ProcessEnv => ({
   PATH: process.env['PATH'],
   HOME: workFolder,
@@ -45,7 +50,7 @@ const environment = (workFolder: string, more: Record<string, string> = {}): Nod
   ...more,
 })
 
-/** A client that comes as packages of Debian and is one program with URI and database as arguments. */
+/** A client from Debian packages: one program with URI and database as arguments. */
 function debian(
   name: string,
   packages: string,
@@ -61,7 +66,7 @@ function debian(
   }
 }
 
-/** One that has to be compiled first. */
+/** A client that must be compiled first. */
 function compiled(
   name: string,
   packages: string,
@@ -93,7 +98,7 @@ const python = '/usr/bin/python3'
 const jars = ['mongo-java-driver.jar', 'bson.jar'].map((name) => `/usr/share/java/${name}`)
 const goPath = '/usr/share/gocode'
 
-/** The shell's own tests: two dozen shells, one after another. */
+/** The shell's own tests, which start two dozen shells in sequence. */
 export const smokeTests = 'mongosh --smokeTests'
 
 export const clients: readonly Client[] = [

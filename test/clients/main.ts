@@ -42,7 +42,7 @@ function options() {
         uri: { type: 'string' },
         json: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
-        // For the script that installs, before this program.
+        // For the script that installs clients and runs before this program.
         'no-install': { type: 'boolean' },
       },
     })

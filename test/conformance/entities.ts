@@ -1,4 +1,7 @@
-/** The objects that a test names: clients, databases, collections, sessions, buckets, cursors, threads, and saved results. */
+/**
+ * The objects that a test names: clients, databases, collections, sessions, buckets, cursors,
+ * threads, and saved results.
+ */
 import {
   AbstractCursor,
   ChangeStream,
@@ -15,38 +18,40 @@ import {
 import { Observer } from './events.js'
 import type { MatchContext } from './matching.js'
 
-/** Operations that a test lets run beside its own, one after another. */
+/** A thread of a test: operations that run in order, concurrently with the test's own. */
 export class Thread {
   #running: Promise<void> = Promise.resolve()
 
-  /** Runs `work` after what was given before. */
+  /** Runs `work` after all earlier work. */
   run(work: () => Promise<void>): void {
     this.#running = this.#running.then(work)
-    // Whoever waits for the thread hears of the failure.
+    // Callers of `finished` get the rejection.
     this.#running.catch(() => {})
   }
 
-  /** Resolves when everything is done, and rejects with the first failure. */
+  /** Resolves when all work is done; rejects with the first failure. */
   finished(): Promise<void> {
     return this.#running
   }
 }
 
-/** Where the cluster is: the addresses of its routers, and the options of its URI. */
+/** The cluster's address: its routers, and the options of its URI. */
 export interface ClusterAddress {
   readonly hosts: readonly string[]
-  /** What stands behind the `?`, or an empty text. */
+  /** The text after the `?`, possibly empty. */
   readonly options: string
 }
 
-/** `mongodb://a:1,b:2/?x=y`, taken apart. @throws Error when it is no such URI */
+/**
+ * Parses `mongodb://a:1,b:2/?x=y`.
+ * @throws Error when it is not such a URI
+ */
 export function parseAddress(uri: string): ClusterAddress {
   const parts = /^mongodb:\/\/(?:[^@/]*@)?([^/?]+)(?:\/[^?]*)?(?:\?(.*))?$/.exec(uri)
   if (parts === null) throw new Error(`${JSON.stringify(uri)} is no mongodb:// URI`)
   return { hosts: parts[1]!.split(','), options: parts[2] ?? '' }
 }
 
-/** The entities of one test. */
 export class Entities implements MatchContext {
   readonly #values = new Map<string, unknown>()
   readonly #observers = new Map<string, Observer>()
@@ -56,7 +61,7 @@ export class Entities implements MatchContext {
     this.#address = address
   }
 
-  /** Makes one element of `createEntities`. */
+  /** Creates one element of `createEntities`. */
   async create(element: Document): Promise<void> {
     const [kind, description] = Object.entries(element)[0] as [string, Document]
     this.set(description['id'], await this.#make(kind, description))
@@ -75,7 +80,7 @@ export class Entities implements MatchContext {
 
   readonly lsid = (id: string): unknown => this.get(id, ClientSession).id
 
-  /** The entity of that name. @throws Error when it is something else */
+  /** @throws Error when the entity of that name has another type */
   get<T>(id: string, type: abstract new (...args: any[]) => T): T {
     const value = this.entity(id)
     if (!(value instanceof type)) throw new Error(`the entity ${id} is no ${type.name}`)
@@ -88,7 +93,10 @@ export class Entities implements MatchContext {
     return observer
   }
 
-  /** Ends and closes everything, in the order that leaves nothing behind; failures of doing so are no failures of the test. */
+  /**
+   * Closes cursors, then sessions, then clients. Failures to close do not
+   * fail the test.
+   */
   async close(): Promise<void> {
     const all = [...this.#values.values()]
     const quietly = (work: Promise<unknown>) => work.catch(() => {})
@@ -157,7 +165,7 @@ export class Entities implements MatchContext {
   }
 }
 
-/** Options with the concerns and the read preference as the driver takes them. */
+/** Concerns and the read preference as options of the driver. */
 export function concerns(options: Document | undefined): Document {
   const { readConcern, readPreference, writeConcern, maxCommitTimeMS, ...rest } = options ?? {}
   return {
@@ -175,7 +183,7 @@ function readPreferenceOf({ mode, tagSets, ...options }: Document): ReadPreferen
   return new ReadPreference(mode, tagSets, options)
 }
 
-/** A collection with other options of its own. */
+/** The same collection with other options. */
 export function withOptions(collection: Collection, client: MongoClient, options: Document): Collection {
   return client.db(collection.dbName).collection(collection.collectionName, options)
 }

@@ -1,15 +1,16 @@
-/** What a client tells about itself while a test runs: command, pool and topology events, and log messages. */
+/**
+ * Records what a client emits during a test: command, pool and topology events, and log messages.
+ */
 import { MongoClient, type Document } from 'mongodb'
 import { matchNested, matchRoot, Mismatch, show, type MatchContext } from './matching.js'
 
-/** An event of the driver under the format's name for it. */
+/** An event of the driver, under its name in the format. */
 export interface ObservedEvent {
   readonly name: string
   readonly family: 'command' | 'cmap' | 'sdam'
   readonly event: any
 }
 
-/** The format's names of the driver's events. */
 const driverEvents: readonly (readonly [name: string, driverName: string, family: ObservedEvent['family']])[] = [
   ['commandStartedEvent', 'commandStarted', 'command'],
   ['commandSucceededEvent', 'commandSucceeded', 'command'],
@@ -34,13 +35,13 @@ const driverEvents: readonly (readonly [name: string, driverName: string, family
   ['topologyClosedEvent', 'topologyClosed', 'sdam'],
 ]
 
-/** Commands that carry secrets; drivers redact them, and tests see them only when they ask. */
+/** Commands with secrets: drivers redact them, and tests see them only if they ask. */
 const sensitive = new Set(
   'authenticate saslStart saslContinue getnonce createUser updateUser copydbgetnonce copydbsaslstart copydb'.split(' '),
 )
 const handshakes = new Set(['hello', 'ismaster', 'isMaster'])
 
-/** Records what a test wants to see of one client. */
+/** Records the events and log messages of one client. */
 export class Observer {
   readonly events: ObservedEvent[] = []
   readonly logs: Document[] = []
@@ -48,7 +49,7 @@ export class Observer {
   readonly #observesSensitive: boolean
   readonly #redacted = new Set<number>()
 
-  /** `description` is the client entity of the test. */
+  /** `description` is the test's client entity. */
   constructor(description: Document) {
     this.#ignored = new Set([
       'configureFailPoint',
@@ -57,7 +58,6 @@ export class Observer {
     this.#observesSensitive = description['observeSensitiveCommands'] === true
   }
 
-  /** Listens for the events that the test names. */
   observe(client: MongoClient, names: readonly string[]): void {
     const emitter = client as unknown as { on(name: string, listener: (event: any) => void): void }
     for (const [name, driverName, family] of driverEvents) {
@@ -77,7 +77,10 @@ export class Observer {
     return !this.#redacted.has(event.requestId)
   }
 
-  /** Checks one list of `expectEvents`. @throws Mismatch */
+  /**
+   * Checks one list of `expectEvents`.
+   * @throws Mismatch
+   */
   checkEvents(
     expected: readonly Document[],
     family: ObservedEvent['family'],
@@ -97,7 +100,7 @@ export class Observer {
     expected.forEach((each, i) => matchEvent(actual[i]!, each, context, `events[${i}]`))
   }
 
-  /** How many events there are like the expected one. */
+  /** The number of events that match the expected one. */
   count(expected: Document, context: MatchContext): number {
     return this.events.filter((each) => {
       try {
@@ -110,7 +113,10 @@ export class Observer {
     }).length
   }
 
-  /** Checks one list of `expectLogMessages`. @throws Mismatch */
+  /**
+   * Checks one list of `expectLogMessages`.
+   * @throws Mismatch
+   */
   checkLogs(
     expected: readonly Document[],
     options: { ignoreExtra: boolean; ignored: readonly Document[] },
@@ -126,7 +132,7 @@ export class Observer {
     expected.forEach((each, i) => matchLog(actual[i]!, each, context, `log messages[${i}]`))
   }
 
-  /** Options that make a driver log what the test names, `{command: 'debug'}`, into {@link logs}. */
+  /** Driver options that log what the test names, `{command: 'debug'}`, into {@link logs}. */
   logOptions(severities: Record<string, string>): Document {
     return {
       mongodbLogComponentSeverities: severities,

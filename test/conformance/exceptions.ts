@@ -1,10 +1,13 @@
-/** Tests of the specification that are known not to pass, each with the reason; the runner counts them as skipped. */
+/**
+ * Tests of the specification that are known to fail, each with the reason; the runner counts them
+ * as skipped.
+ */
 export interface Exception {
-  /** Path of the file below the folder of the specification. */
+  /** Path of the file relative to the folder of the specification. */
   readonly path: string
   /** Exact descriptions of tests; absent: all tests of the file. */
   readonly tests?: readonly string[]
-  /** Why, as one sentence that begins with what does not do it: `the driver …`, `Shardlab …`. */
+  /** Why, as one sentence whose subject is at fault: `the driver …`, `Shardlab …`. */
   readonly reason: string
 }
 
@@ -74,7 +77,7 @@ export const exceptions: readonly Exception[] = [
   },
 ]
 
-/** The reason for this test, or null. */
+/** The reason to skip this test; null: run it. */
 export function exceptionFor(path: string, description: string): string | null {
   const found = exceptions.find(
     (each) => each.path === path && (each.tests === undefined || each.tests.includes(description)),

@@ -1,4 +1,4 @@
-/** `expectError` of an operation against what the driver threw. */
+/** Compares an operation's `expectError` with the error that the driver threw. */
 import {
   MongoBulkWriteError,
   MongoClientBulkWriteError,
@@ -18,7 +18,7 @@ export function matchError(error: unknown, expected: Document, context: MatchCon
     if (!holds) throw new Mismatch(`the error's ${what}`, wanted, found)
   }
   if (!(error instanceof Error)) throw new Mismatch('the error', 'an Error', error)
-  // A mistake in the runner is no answer of the driver's.
+  // A mistake in the runner is not an answer of the driver.
   if (error instanceof Mismatch) throw error
   const server = serverErrorOf(error)
   const labels = error instanceof MongoError ? error.errorLabels : []
@@ -81,7 +81,7 @@ export function matchError(error: unknown, expected: Document, context: MatchCon
   }
 }
 
-/** What the server said, also where the driver wraps it; null: the driver itself refused, or never reached a server. */
+/** The server's error, unwrapped; null: the driver itself refused, or never reached a server. */
 function serverErrorOf(error: Error): MongoServerError | null {
   if (error instanceof MongoClientBulkWriteError && error.cause instanceof MongoServerError) return error.cause
   if (error instanceof MongoServerError) return error

@@ -1,4 +1,7 @@
-/** `npm run conformance`: the drivers' Unified Test Format against a running cluster, or one of its own. */
+/**
+ * `npm run conformance`: the drivers' Unified Test Format against a running cluster, or one that it
+ * starts itself.
+ */
 import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { ClusterOptions, ShardedCluster } from 'shardlab'
@@ -70,7 +73,7 @@ try {
 }
 
 async function startCluster(): Promise<ShardedCluster> {
-  // Loaded here: whoever names a cluster needs none of ours.
+  // Loaded only here: a run against another cluster does not need Shardlab.
   const { ShardedCluster } = await import('shardlab')
   const version = emulate === undefined ? {} : { emulate: emulate as NonNullable<ClusterOptions['emulate']> }
   return ShardedCluster.start({ mongos: 2, ...version })

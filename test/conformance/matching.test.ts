@@ -1,4 +1,4 @@
-/** The format's comparison: what it lets pass and what it does not. */
+/** The format's comparison: pairs that match and pairs that do not. */
 import t from 'tap'
 import { Binary, Double, Int32, Long, ObjectId } from 'mongodb'
 import { matchNested, matchRoot, Mismatch, type MatchContext } from './matching.js'
@@ -18,7 +18,7 @@ t.test('what matches', async (t) => {
     [{ a: 1 }, { b: { $$exists: false } }],
     [{ a: null }, { a: { $$exists: true } }],
     [{}, { a: { $$unsetOrMatches: 5 } }],
-    // The driver writes null into its results where the format leaves a field out.
+    // The driver's results have null where the format omits a field.
     [{ a: null }, { a: { $$unsetOrMatches: 5 } }],
     [{ a: 5 }, { a: { $$unsetOrMatches: { $$type: ['int', 'long'] } } }],
     [undefined, { $$unsetOrMatches: { a: 1 } }],

@@ -1,26 +1,30 @@
 /**
- * What a test expects against what came: the format's flexible comparison. Numbers compare by value whatever their type, a
- * document at the root may have more fields than expected, nested ones may not, and `$$` operators say the rest.
+ * The format's flexible comparison of expected and actual values. Numbers compare by value whatever
+ * their type; a document at the root may have more fields than expected, nested ones may not; `$$`
+ * operators define the rest.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { BSON, Binary, Long, type Document } from 'mongodb'
 
-/** What the special operators look up. */
+/** Look-ups of the special operators. */
 export interface MatchContext {
-  /** The value of an entity by its name; throws when there is none. */
+  /**
+   * The value of an entity.
+   * @throws Error when it does not exist
+   */
   readonly entity: (name: string) => unknown
   /** The lsid of a session entity, also of one that has ended. */
   readonly lsid: (name: string) => unknown
 }
 
-/** What was expected and did not come, with the path to it. */
+/** An expected value that was not found, with its path. */
 export class Mismatch extends Error {
   constructor(path: string, expected: unknown, actual: unknown) {
     super(`${path || 'the value'}: expected ${show(expected)}, got ${show(actual)}`)
   }
 }
 
-/** A value as one line of relaxed Extended JSON, cut where it gets long. */
+/** A value as one line of relaxed Extended JSON, truncated if long. */
 export function show(value: unknown): string {
   if (value === undefined) return 'nothing'
   let text: string
@@ -33,7 +37,8 @@ export function show(value: unknown): string {
 }
 
 /**
- * Compares at the root, where documents, and documents in an array, may have more fields than expected.
+ * Compares at the root, where documents, and documents in an array, may have more fields than
+ * expected.
  * @throws Mismatch
  */
 export function matchRoot(actual: unknown, expected: unknown, context: MatchContext, path = ''): void {
@@ -41,7 +46,7 @@ export function matchRoot(actual: unknown, expected: unknown, context: MatchCont
 }
 
 /**
- * Compares where documents must have exactly the fields that are expected.
+ * Compares where documents must have exactly the expected fields.
  * @throws Mismatch
  */
 export function matchNested(actual: unknown, expected: unknown, context: MatchContext, path = ''): void {
@@ -74,7 +79,7 @@ function matchDocument(
   for (const [name, value] of Object.entries(expected)) {
     const at = path === '' ? name : `${path}.${name}`
     const found = Object.hasOwn(actual, name) ? actual[name] : readable(actual, name)
-    // The driver writes null or undefined where the format leaves a field out.
+    // The driver's results have null or undefined where the format omits a field.
     const special = operatorOf(value)
     if (special === '$$exists') {
       if ((found !== undefined) !== value['$$exists']) throw new Mismatch(at, value, found)
@@ -86,7 +91,7 @@ function matchDocument(
   if (extra !== undefined) throw new Mismatch(path === '' ? extra : `${path}.${extra}`, undefined, actual[extra])
 }
 
-/** Results of the driver have getters on their prototypes. */
+/** The driver's results have getters on their prototypes. */
 function readable(actual: Document, name: string): unknown {
   return name in actual && !(name in Object.prototype) ? actual[name] : undefined
 }
@@ -136,7 +141,7 @@ function matchOperator(
   }
 }
 
-/** `$$…` of a document that consists of one such field; null for anything else. */
+/** The name of the operator in a document of one `$$…` field; null for any other value. */
 function operatorOf(value: unknown): string | null {
   if (!isPlain(value)) return null
   const names = Object.keys(value)
@@ -147,7 +152,7 @@ function isDocument(value: unknown): value is Document {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** A document, not a BSON value such as an ObjectId. */
+/** Whether it is a document, not a BSON value such as an ObjectId. */
 function isPlain(value: unknown): value is Document {
   return isDocument(value) && !('_bsontype' in value) && !(value instanceof Date) && !(value instanceof RegExp)
 }
@@ -168,7 +173,10 @@ function sameScalar(actual: unknown, expected: unknown): boolean {
 
 const canonical = (value: unknown): unknown => JSON.parse(BSON.EJSON.stringify({ value }, { relaxed: false }))
 
-/** Types by their aliases. The driver turns numbers into JavaScript's, where only the value tells an int from a long. */
+/**
+ * Whether the value has the type with this alias. The driver converts numbers to JavaScript's, so
+ * only the value distinguishes an int from a long.
+ */
 function isOfType(value: unknown, type: string): boolean {
   switch (type) {
     case 'double':

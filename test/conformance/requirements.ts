@@ -1,15 +1,15 @@
-/** What the server is, and whether a test may run on it. */
+/** Facts about the server, and whether a test may run on it. */
 import { MongoServerError, type Document, type MongoClient } from 'mongodb'
 import { matchNested } from './matching.js'
 import type { Operation, RunOnRequirement, SpecFile, SpecTest } from './spec-files.js'
 
-/** What requirements ask about. */
+/** The facts that requirements refer to. */
 export interface ServerFacts {
   /** `8.0.4` as numbers. */
   readonly version: readonly number[]
   readonly parameters: Document
   readonly topology: string
-  /** Features that are not there, with the sentence that a skipped test gets. */
+  /** Missing features, each with the reason shown for a skipped test. */
   readonly missing: ReadonlyMap<Feature, string>
 }
 
@@ -20,7 +20,7 @@ interface FeatureRow {
   readonly reason: string
   /** Whether a test needs it. */
   readonly isNeeded: (operations: readonly Operation[], test: SpecTest, file: SpecFile) => boolean
-  /** Throws when the server does not have it. */
+  /** Rejects when the server does not have it. */
   readonly probe: (client: MongoClient) => Promise<unknown>
 }
 
@@ -63,7 +63,7 @@ function opensChangeStream({ arguments: args }: Operation): boolean {
   return first !== undefined && first !== null && Object.hasOwn(first as object, '$changeStream')
 }
 
-/** All operations of a test, with those that a loop, a thread or a transaction's callback runs. */
+/** All operations of a test, including those of a loop, a thread or a transaction's callback. */
 export function operationsOf(operations: readonly Operation[]): Operation[] {
   return operations.flatMap((operation) => {
     const inner = [
@@ -75,7 +75,7 @@ export function operationsOf(operations: readonly Operation[]): Operation[] {
   })
 }
 
-/** Asks the server what it is. */
+/** Reads the facts from the server. */
 export async function serverFacts(client: MongoClient): Promise<ServerFacts> {
   const admin = client.db('admin')
   const { version } = (await admin.command({ buildInfo: 1 })) as unknown as { version: string }
@@ -99,7 +99,7 @@ function compareVersions(a: readonly number[], b: readonly number[]): number {
   return 0
 }
 
-/** Why none of the alternatives holds; null when one does, or when there are none. */
+/** Why none of the alternatives holds; null: one does, or there are none. */
 export function unmetRequirement(
   requirements: readonly RunOnRequirement[] | undefined,
   facts: ServerFacts,
@@ -146,7 +146,7 @@ const none = (name: string): never => {
 }
 const noEntities = { entity: none, lsid: none }
 
-/** Why a test is not run on this server; null when it is. */
+/** Why a test is not run on this server; null: it runs. */
 export function skipReason(file: SpecFile, test: SpecTest, facts: ServerFacts): string | null {
   if (!file.schemaVersion.startsWith('1.')) return `has schema version ${file.schemaVersion}`
   const unmetHere = unmetRequirement(file.runOnRequirements, facts) ?? unmetRequirement(test.runOnRequirements, facts)

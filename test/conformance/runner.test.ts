@@ -1,4 +1,7 @@
-/** The runner itself, on test files of its own: what passes, what fails and with which sentence, what is skipped and why. */
+/**
+ * The runner itself, on test files of its own: passing tests, failures with their messages, skipped
+ * tests with their reasons.
+ */
 import t from 'tap'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Runs the tests of a folder against a cluster and counts what came of them. */
+/** Runs the tests of a folder against a cluster and counts the results. */
 import { MongoClient } from 'mongodb'
 import { parseAddress } from './entities.js'
 import { exceptionFor } from './exceptions.js'
@@ -20,7 +20,7 @@ export interface Failure {
 }
 
 export interface FolderResult extends Totals {
-  /** Why tests were skipped, and how many for each reason. */
+  /** Reasons for skipped tests, with the number of tests. */
   readonly reasons: Record<string, number>
 }
 
@@ -42,8 +42,9 @@ export interface RunOptions {
 }
 
 /**
- * Runs everything below `dir`, one test after another.
- * @throws Error when the folder holds no file in the unified format, or the cluster cannot be reached
+ * Runs all files in `dir`, one test at a time.
+ * @throws Error when the folder holds no file in the unified format, or the cluster cannot be
+ *   reached
  */
 export async function runConformance({ uri, dir, only, onTest }: RunOptions): Promise<Report> {
   const cases = loadSpecFiles(dir)

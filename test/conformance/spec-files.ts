@@ -1,10 +1,13 @@
-/** Test files of the drivers' Unified Test Format, read from a folder that is not part of this repository. */
+/**
+ * Test files of the drivers' Unified Test Format, read from a folder that is not part of this
+ * repository.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { BSON, type Document } from 'mongodb'
 
-/** Under which servers a file or a test may run; all keys that are there have to hold. */
+/** Servers on which a file or a test may run; all keys that are present must hold. */
 export interface RunOnRequirement {
   readonly minServerVersion?: string
   readonly maxServerVersion?: string
@@ -68,16 +71,22 @@ export interface SpecFile {
   readonly tests: readonly SpecTest[]
 }
 
-/** A file with the place where it stands. */
+/** A file with its location. */
 export interface LoadedFile {
-  /** First folder below the root, `crud` of `crud/unified/find.json`; the root's own name for files in the root. */
+  /**
+   * First folder below the root, `crud` of `crud/unified/find.json`; the root's own name for files
+   * in the root.
+   */
   readonly folder: string
-  /** Path below the root, with forward slashes. */
+  /** Path relative to the root, with forward slashes. */
   readonly path: string
   readonly file: SpecFile
 }
 
-/** The folder that `npm test` reads: SHARDLAB_SPEC_DIR, or `../shared/conformance/spec` beside the repository; null when it is not there. */
+/**
+ * The folder that `npm test` reads: SHARDLAB_SPEC_DIR, or `../shared/conformance/spec` next to the
+ * repository; null: it does not exist.
+ */
 export function defaultSpecFolder(): string | null {
   const repository = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..')
   const folder = resolve(repository, process.env['SHARDLAB_SPEC_DIR'] ?? join('..', 'shared', 'conformance', 'spec'))
@@ -85,9 +94,9 @@ export function defaultSpecFolder(): string | null {
 }
 
 /**
- * Reads every file in the unified format below `root`, in the order of their paths. JSON files without `schemaVersion` are in
- * formats that came before it, and are left out.
- * @throws Error with the path when a file is no JSON
+ * Reads every file in the unified format below `root`, ordered by path. Omits JSON files without
+ * `schemaVersion`, which have older formats.
+ * @throws Error with the path when a file is not JSON
  */
 export function loadSpecFiles(root: string): LoadedFile[] {
   return pathsBelow(root).flatMap((full): LoadedFile[] => {

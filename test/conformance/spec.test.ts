@@ -1,6 +1,7 @@
 /**
- * The drivers' test files, as far as they run on a sharded cluster without what is not there yet. SHARDLAB_SPEC_DIR names their
- * folder; where it is missing, this is skipped. `npm run conformance` prints the same by folder.
+ * The drivers' test files, as far as they run on a sharded cluster without the features that are
+ * missing. SHARDLAB_SPEC_DIR names their folder; without it, the test is skipped.
+ * `npm run conformance` prints the same by folder.
  */
 import t from 'tap'
 import { ShardedCluster } from 'shardlab'
@@ -31,7 +32,7 @@ t.test(
       loadSpecFiles(dir!).map(({ path, file }) => [path, file.tests.map(({ description }) => description)]),
     )
     for (const { path, tests = [] } of exceptions) {
-      // A folder that somebody names may hold a part of the files.
+      // A folder named by SHARDLAB_SPEC_DIR may hold a part of the files.
       const there = files.get(path)
       if (there === undefined) continue
       t.same(

@@ -1,4 +1,4 @@
-/** One test of a file: its data, its entities, its operations, and what has to be true of all of them. */
+/** Runs one test of a file: its data, its entities, its operations, and its expectations. */
 import {
   AbstractCursor,
   ChangeStream,
@@ -21,12 +21,15 @@ import { runnerMethods } from './operations/runner.js'
 import { operationsOf } from './requirements.js'
 import type { CollectionData, Operation, SpecFile, SpecTest } from './spec-files.js'
 
-/** Longest time that one test may take: who needs more hangs. */
+/** A test that takes longer than this has hung. */
 const testLimitMs = 30_000
 
 const majority = { writeConcern: { w: 'majority' } } as const
 
-/** Runs one test. Rejects with what was wrong: a {@link Mismatch}, or any other error that nobody expected. */
+/**
+ * Runs one test.
+ * @throws {@link Mismatch} when an expectation fails, or any unexpected error
+ */
 export async function runTest(
   file: SpecFile,
   test: SpecTest,
@@ -52,7 +55,7 @@ export async function runTest(
 const transactional = ['startTransaction', 'withTransaction']
 
 class TestRun {
-  /** What the test is doing, for the message of one that hangs. */
+  /** The current step, for the message of a test that hangs. */
   at = 'its beginning'
   readonly #address: ClusterAddress
   readonly #internal: MongoClient
@@ -114,7 +117,10 @@ class TestRun {
       await db.collection(collectionName, majority).insertMany(documents.map((each) => ({ ...each })))
   }
 
-  /** A router that has not seen a collection before may answer the first `distinct` with StaleDbVersion inside a transaction. */
+  /**
+   * A router that has not cached a collection may answer the first `distinct` in a transaction with
+   * StaleDbVersion.
+   */
   async #touchOnEveryRouter(file: SpecFile): Promise<void> {
     for (const host of this.#address.hosts) {
       await using client = new MongoClient(`mongodb://${host}/?${this.#address.options}`)

@@ -1,6 +1,7 @@
 /**
- * `npm run demo`: loads the postal codes of the United States (a real data set, from the npm package vega-datasets) through
- * the official driver into a sharded collection, shows where the documents went and which shards each query asked.
+ * `npm run demo`: loads the postal codes of the United States (a real data set, from the npm
+ * package vega-datasets) through the official driver into a sharded collection, and shows the
+ * documents per shard and the shards that each query asks.
  */
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
@@ -15,7 +16,7 @@ interface ZipCode extends Document {
   readonly location: { readonly type: 'Point'; readonly coordinates: readonly [longitude: number, latitude: number] }
 }
 
-// The package exports its code only; the data lie beside it.
+// The package exports only its code; the data are in a folder next to it.
 const csv = await readFile(fileURLToPath(new URL('../data/zipcodes.csv', import.meta.resolve('vega-datasets'))), 'utf8')
 const zipCodes = parseZipCodes(csv)
 
@@ -68,7 +69,7 @@ async function show(answer: Promise<ZipCode[]>, filter: Filter<ZipCode>): Promis
   )
 }
 
-/** Events come from the router's thread a moment after its answer. */
+/** The router's thread sends events shortly after its answer. */
 async function routedFind(): Promise<RoutedEvent> {
   for (;;) {
     const event = routed.find(({ command }) => command === 'find')

@@ -1,10 +1,13 @@
-/** Commands that are nearly right: a valid one of every row of the command table and of every operator, changed here and there. */
+/**
+ * Commands that are nearly valid: one of every row of the command table and of every operator, with
+ * random changes.
+ */
 import type { Random } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
 import { replyRows } from '../wire/reply-table.js'
 import { deeplyNested, once, operatorNames, pick, randomDocument, randomName, randomValue } from './values.js'
 
-/** A command with the database it goes to. */
+/** A command with its database. */
 export interface FuzzedCommand {
   readonly db: string
   readonly command: Document
@@ -216,7 +219,7 @@ const seeds: readonly FuzzedCommand[] = [
   { db: 'admin', command: { shardCollection: 'fuzz.keyed', key: { a: 1, b: 1 }, unique: false } },
 ]
 
-/** What any command may carry. */
+/** Fields that any command may have. */
 const generic: readonly (readonly [string, unknown])[] = [
   ['maxTimeMS', 1000],
   ['comment', { a: 1 }],
@@ -234,7 +237,7 @@ const generic: readonly (readonly [string, unknown])[] = [
   ['$clusterTime', {}],
 ]
 
-/** Only what reads goes to the catalog: what a client spoils there is spoilt. */
+/** Only reads go to the catalog: a client's write could corrupt it. */
 const readers = new Set([
   'find',
   'count',
@@ -246,7 +249,6 @@ const readers = new Set([
   'dataSize',
 ])
 
-/** The next command of this generator. */
 export function fuzzedCommand(random: Random): FuzzedCommand {
   const seed = pick(random, seeds)
   let command = copy(seed.command) as Document
@@ -271,7 +273,7 @@ export function fuzzedCommand(random: Random): FuzzedCommand {
   return { db, command }
 }
 
-/** The command with one thing in it changed, somewhere. `others`: what parts may come from. */
+/** The command with one random change. `others`: commands to take parts from. */
 export function changed(random: Random, command: Document, others: readonly FuzzedCommand[] = seeds): Document {
   const places: (readonly [container: Document | unknown[], key: string])[] = []
   collect(command, places)
@@ -331,12 +333,12 @@ const isContainer = (value: unknown): value is Document | unknown[] =>
   Array.isArray(value) ||
   (typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype)
 
-/** A field of any name: an assignment to `__proto__` would make it no field. */
+/** Defines a field of any name: an assignment to `__proto__` would not create a field. */
 function setField(document: Document, name: string, value: unknown): void {
   Object.defineProperty(document, name, { value, enumerable: true, configurable: true, writable: true })
 }
 
-/** The field under another name in the same place: the order of fields means something. */
+/** Renames the field in place: the order of fields matters. */
 function renameField(document: Document, from: string, to: string): void {
   const fields = Object.entries(document)
   for (const name of Object.keys(document)) delete document[name]

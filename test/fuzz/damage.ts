@@ -1,4 +1,7 @@
-/** Messages that are damaged below the level of commands: bytes that differ, lengths that lie, opcodes that are none. */
+/**
+ * Messages that are damaged below the level of commands: changed bytes, wrong lengths, unknown
+ * opcodes.
+ */
 import { connect } from 'node:net'
 import type { Random } from '@shardlab/actor'
 import { encode, type Document } from '@shardlab/bson'
@@ -8,7 +11,7 @@ import { pick } from './values.js'
 
 const opcodes = [1, 1000, 2001, 2002, 2004, 2005, 2006, 2007, 2010, 2012, 2013, 0, -1]
 
-/** A damaged copy. What remains may still be a proper message. */
+/** A damaged copy. The result may still be a valid message. */
 export function damaged(random: Random, message: Uint8Array): Uint8Array {
   const copy = Buffer.from(message)
   const flips = 1 + random.below(4)
@@ -17,7 +20,7 @@ export function damaged(random: Random, message: Uint8Array): Uint8Array {
       copy.writeInt32LE(pick(random, opcodes), 12)
       return copy
     case 1:
-      // Its flags: checksums that are not there, replies that nobody sends.
+      // Its flags: announced checksums that are missing, flags that only replies have.
       copy.writeUInt32LE(random.below(2 ** 31), 16)
       return copy
     case 2: {
@@ -44,14 +47,15 @@ export function damaged(random: Random, message: Uint8Array): Uint8Array {
 }
 
 /**
- * A whole reply's document. It may repeat what was sent: what is no UTF-8, and expressions that JavaScript cannot compile. And it may
- * be deeper than a request may be: a document with all the levels there are is a few levels down in it.
+ * The document of a whole reply. It may repeat parts of the request: invalid UTF-8, and expressions
+ * that JavaScript cannot compile. It may be nested deeper than a request may be, because it can
+ * contain a document of the greatest depth a few levels down.
  */
 export function readReply(frame: Uint8Array): Document {
   const buffer = Buffer.from(frame)
   const { opcode, documentAt } = buffer.readInt32LE(12) === OpCode.reply ? legacyReply : reply
   if (buffer.readInt32LE(12) !== opcode) throw new Error('the answer is no reply')
-  // A message whose damage gave it a checksum that fits is answered with one.
+  // A message whose damage gave it a valid checksum is answered with a checksum.
   const hasChecksum = opcode === OpCode.msg && (buffer.readUInt32LE(16) & MsgFlag.checksumPresent) !== 0
   return BSON.deserialize(frame.subarray(documentAt, hasChecksum ? -4 : undefined), {
     validation: { utf8: false },
@@ -65,8 +69,8 @@ const legacyReply = { opcode: OpCode.reply, documentAt: 36 }
 const pingId = 2 ** 30
 
 /**
- * Sends a message on a connection of its own, and a ping behind it. The replies that came before the ping's; none when the message
- * wants none, or when the connection was closed because of it.
+ * Sends a message and then a ping on a new connection. Resolves with the replies before the ping's;
+ * none when the message wants no reply, or when it made the server close the connection.
  */
 export function repliesTo(endpoint: string, message: Uint8Array): Promise<Document[]> {
   const [host, port] = endpoint.split(':') as [string, string]

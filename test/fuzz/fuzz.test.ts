@@ -1,9 +1,10 @@
-// Own process: what is measured is the heap of this file alone.
+// Own process: the test measures the heap of this file alone.
 
 /**
- * Commands that no driver sends, and messages that are none. Each gets a proper reply or, when it is no message, a closed connection;
- * no member dies, nothing hangs, and memory stays where it was. SHARDLAB_SEED=7 plays that seed, SHARDLAB_LONG=1 plays a million
- * messages of a new seed instead of 20,000.
+ * Commands that no driver sends, and invalid messages. Each command gets a valid reply; an invalid
+ * message may close the connection instead. No member crashes, nothing hangs, and memory does not
+ * grow. SHARDLAB_SEED=7 runs that seed, SHARDLAB_LONG=1 runs a million messages of a new seed
+ * instead of 20,000.
  */
 import t from 'tap'
 import { setFlagsFromString } from 'node:v8'
@@ -19,29 +20,29 @@ import { once } from './values.js'
 import { Watchdog } from './watchdog.js'
 
 const { SHARDLAB_SEED, SHARDLAB_LONG } = process.env
-// One seed judges a change, so that two runs agree; a long run draws a new one.
+// A fixed seed makes two runs comparable; a long run draws a new one.
 const seed = SHARDLAB_SEED ?? (SHARDLAB_LONG === '1' ? String(Math.floor(Math.random() * 2 ** 31)) : '1')
 const total = SHARDLAB_LONG === '1' ? 1_000_000 : 20_000
 
-/** Data are dropped this often, so that what the cluster holds says nothing about leaks. */
+/** Data are dropped this often, so that heap growth shows leaks and not data. */
 const roundLength = 2_000
 
 /**
- * What the heap may grow by between the end of the first quarter and the end: the logs of the members keep every change until their
- * checkpoint at 64 MB each, about 200 bytes for a message.
+ * Allowed growth of the heap between the end of the first quarter and the end: the members' logs
+ * keep every change until their checkpoint at 64 MB each, about 200 bytes per message.
  */
 const allowedGrowthBytes = 24 * 1024 * 1024 + total * 300
 
-/** Where many things are wrong, the first of them will do. */
+/** Report only the first of many findings. */
 const mostFindings = 40
 
-/** Sentences of JavaScript itself: an error that nobody thought of. */
+/** Messages of JavaScript's own errors, which no code raises on purpose. */
 const accident =
   /is not a function|not iterable|Cannot (read|set|mix|convert)|^Invalid (array|typed array|string) length$|call stack/
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
-// Files share a process, and compiled code is refused under other flags than it was compiled under.
+// Test files may share a process, and code compiled under other flags is refused.
 setFlagsFromString('--no-expose-gc')
 
 function heapBytes(): number {
@@ -50,13 +51,13 @@ function heapBytes(): number {
   return heapUsed + external
 }
 
-/** What says in a sentence alone what is wrong with its arguments: server, ErrmsgCommandDeprecated. */
+/** Commands that report wrong arguments without a code: server, ErrmsgCommandDeprecated. */
 const codeless = new Set(['split', 'splitVector', 'mergeChunks', 'checkShardingIndex', 'cleanupOrphaned'])
 
-/** What is wrong with a reply; null: nothing. */
+/** The finding in a reply; null: none. */
 function findingIn(reply: Document, command: Document): string | null {
   if (reply['ok'] === 1) return null
-  // What the server answers to OP_QUERY that is no command.
+  // The server's answer to an OP_QUERY that is not a command.
   if (typeof reply['$err'] === 'string' && typeof reply['code'] === 'number') return null
   if (reply['ok'] !== 0) return `ok is ${String(reply['ok'])}`
   const { code, codeName, errmsg } = reply
@@ -81,7 +82,7 @@ const asFinding = (error: Error): string => error.message
 
 type Role = 'mongos' | 'shard'
 
-/** A cluster whose members may die: the next one takes its place. */
+/** A cluster whose members may crash: a new one replaces it. */
 class Patient {
   readonly crashes: string[] = []
   #cluster: ShardedCluster | undefined
@@ -92,7 +93,7 @@ class Patient {
     return role === 'mongos' ? mongos[0]! : new URL(shards[0]!.uri).host
   }
 
-  /** A connection to a mongos, or to a shard behind its back. */
+  /** A connection to a mongos, or directly to a shard. */
   async client(role: Role): Promise<RawClient> {
     if (this.crashes.length > 0) await this.stop()
     if (this.#cluster === undefined) {
@@ -107,7 +108,7 @@ class Patient {
     return client
   }
 
-  /** The connections are gone, or fresh ones are wanted. */
+  /** Drops connections that are closed or should be replaced. */
   hangUp(): void {
     for (const client of this.#clients.values()) client.close()
     this.#clients.clear()
@@ -136,7 +137,7 @@ t.test(`${total} messages (again: SHARDLAB_SEED=${seed} npm test -- fuzz/)`, { t
       if (i >= total / 4 && heapAtQuarter === 0) heapAtQuarter = heapBytes()
     }
     watchdog.at(i)
-    // Each message from a seed of its own: one can be made again without those before it.
+    // A seed per message, so that one can be repeated alone.
     const random = createRandom(`${seed} ${i}`)
     const { db, command } = fuzzedCommand(random)
     const isDamaged = once(random, 10)

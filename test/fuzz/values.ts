@@ -1,4 +1,7 @@
-/** Random values: every BSON type, the numbers at the edges, the names that mean something, and nesting as deep as it is asked for. */
+/**
+ * Random values: every BSON type, numbers at the limits, names with a meaning, and any depth of
+ * nesting.
+ */
 import type { Random } from '@shardlab/actor'
 import {
   Binary,
@@ -27,7 +30,7 @@ import {
   windowFunctions,
 } from '@shardlab/query'
 
-/** Whatever begins with a dollar and means something. */
+/** Names with a dollar that have a meaning. */
 export const operatorNames: readonly string[] = [
   ...new Set(
     [
@@ -103,12 +106,12 @@ export function pick<T>(random: Random, values: readonly T[]): T {
 /** True once in `n` times. */
 export const once = (random: Random, n: number): boolean => random.below(n) === 0
 
-/** A field's name: one that means something more often than not. */
+/** A field's name, more often than not one with a meaning. */
 export function randomName(random: Random): string {
   return once(random, 3) ? pick(random, operatorNames) : pick(random, fieldNames)
 }
 
-/** Any value. `depth`: how many levels may still follow. */
+/** Any value. `depth`: how many more levels it may have. */
 export function randomValue(random: Random, depth = 3): unknown {
   if (depth > 0 && once(random, 3))
     return once(random, 2) ? randomDocument(random, depth - 1) : randomArray(random, depth - 1)
@@ -147,7 +150,7 @@ function randomArray(random: Random, depth: number): unknown[] {
   return Array.from({ length: random.below(4) }, () => randomValue(random, depth))
 }
 
-/** One value in up to 220 documents and arrays: the server takes 200. */
+/** One value nested in up to 220 documents and arrays: the server accepts 200. */
 export function deeplyNested(random: Random): unknown {
   const levels = 1 + random.below(220)
   const name = randomName(random)

@@ -1,7 +1,7 @@
-/** Ends a process that hangs in its own thread, and says at which message: nothing else could. */
+/** Ends a process that hangs in its own thread, and names the message: the thread itself cannot. */
 import { Worker } from 'node:worker_threads'
 
-/** Counts messages; when the count stands still for `limitMs`, the process ends. */
+/** Counts messages; ends the process when the count does not change for `limitMs`. */
 export class Watchdog {
   readonly #count = new Int32Array(new SharedArrayBuffer(4))
   readonly #worker: Worker
@@ -23,7 +23,7 @@ export class Watchdog {
     this.#worker.unref()
   }
 
-  /** Message number `index` is about to be sent. */
+  /** Records that message number `index` is about to be sent. */
   at(index: number): void {
     Atomics.store(this.#count, 0, index)
   }

@@ -1,4 +1,7 @@
-/** The guide's look at the documents, and the switch of the sampling, in mongosh on a real cluster: it shows what the guide shows. */
+/**
+ * Runs the shard key analysis and the sampling switch of the guide in mongosh: the output equals
+ * the guide's.
+ */
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { ShardedCluster } from 'shardlab'

@@ -1,6 +1,6 @@
 /**
- * A collection that lies on one shard is spread over three while clients read and write through two mongoses.
- * `SHARDLAB_LONG=1` takes 200,000 documents and chunks of 256 KB.
+ * A collection on one shard is balanced over three while clients read and write through two
+ * mongoses. `SHARDLAB_LONG=1` uses 200,000 documents and chunks of 256 KB.
  */
 import { MongoClient, type Collection } from 'mongodb'
 import { ShardedCluster, type BalancerRoundEvent, type MigrationEvent } from 'shardlab'
@@ -21,7 +21,7 @@ interface Doc {
 
 const pad = 'x'.repeat(450)
 
-/** What clients were told: the value of `n` that each document must have, or that it is gone. */
+/** Acknowledged writes: the value of `n` that each document must have, or that it is deleted. */
 type Acknowledged = Map<number, number | 'gone'>
 
 class Traffic {
@@ -33,7 +33,9 @@ class Traffic {
     this.isWorking = false
   }
 
-  /** Documents of which `_id % clients` is its own: it increments, inserts and deletes. */
+  /**
+   * Increments, inserts and deletes documents for which `_id % clients` is this client's number.
+   */
   async write(collection: Collection<Doc>, number: number): Promise<void> {
     let nextId = count + number
     for (let i = number; this.isWorking; i += clientsOfAKind) {
@@ -48,7 +50,7 @@ class Traffic {
         if (modifiedCount !== 1) this.problems.push(`an update of ${_id} changed ${modifiedCount}`)
         this.acknowledged.set(_id, known + 1)
       }
-      // Faster than that the collection would grow as fast as it is balanced.
+      // Without this limit the collection would grow as fast as it is balanced.
       if (i % 6 > 0) continue
       await collection.insertOne({ _id: nextId, k: nextId, n: 0, pad })
       this.acknowledged.set(nextId, 0)
@@ -56,7 +58,10 @@ class Traffic {
     }
   }
 
-  /** Finds by key, and now and then reads everything: what nobody touches is there, once. */
+  /**
+   * Finds by key, and sometimes reads the whole collection: each document that no client writes
+   * occurs once.
+   */
   async read(collection: Collection<Doc>, number: number): Promise<void> {
     for (let i = number; this.isWorking; i += 7) {
       const wanted = count - 1 - (i % 100)
@@ -88,7 +93,10 @@ interface Chunk {
   shard: string
 }
 
-/** The chunks of the collection, and of each shard what it holds itself: all of it in its own ranges, and what is there together. */
+/**
+ * The chunks of the collection, the documents that each shard holds in its own ranges, and the
+ * documents of all shards together.
+ */
 async function ownership(
   t: Test,
   cluster: ShardedCluster,
@@ -118,7 +126,7 @@ async function ownership(
   return { chunks, held }
 }
 
-/** What people read agrees with what is there. */
+/** Reports of the cluster agree with its data. */
 async function reportsAgree(
   t: Test,
   cluster: ShardedCluster,
@@ -151,7 +159,8 @@ async function balance(t: Test, emulate: '4.4' | '7.0'): Promise<void> {
     chunkSize,
     balancerRoundIntervalMs: 100_000,
   })
-  // Runs after what is registered later: a client that closes when its cluster is gone may look for it for half a minute.
+  // Teardowns run in reverse order: a client that closes after its cluster has stopped may look for
+  // it for 30 s.
   t.teardown(() => cluster.stop())
   const clients = await Promise.all(
     cluster.mongos.map((host) => MongoClient.connect(`mongodb://${host}/?directConnection=true`)),

@@ -1,4 +1,7 @@
-/** Chunks through the driver: split, merge, clear the mark jumbo, and what config.chunks and the routers say afterwards. */
+/**
+ * Chunks through the driver: split, merge, clear the jumbo flag, and what config.chunks and the
+ * routers show afterwards.
+ */
 import { Long, MaxKey, MinKey, MongoClient, Timestamp, type Db, type Document } from 'mongodb'
 import { ShardedCluster, type EmulatedVersion, type SplitEvent } from 'shardlab'
 import t from 'tap'

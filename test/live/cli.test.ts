@@ -1,4 +1,4 @@
-/** The command line as people and programs use it: readiness, signals, wrong options. */
+/** The command line: readiness, signals, wrong options. */
 import { MongoClient } from 'mongodb'
 import { ShardedCluster } from 'shardlab'
 import t from 'tap'

@@ -1,6 +1,6 @@
 /**
- * Every client of test/clients runs its script, and mongosh what people type into it. `npm run clients` installs them; one that is
- * missing is skipped by name.
+ * Every client of test/clients runs its script, and mongosh runs interactive input.
+ * `npm run clients` installs them; a test of a missing client is skipped by name.
  */
 import t, { type Test } from 'tap'
 import { mkdirSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { clients, smokeTests } from '../clients/clients.js'
 import { mongoshOn } from '../support/mongosh.js'
 import { up, type RunningUp } from '../support/up.js'
 
-/** These take the better part of a minute, for a compiler. */
+/** These take up to a minute, for a compiler. */
 const slow = new Set(['Go'])
 
 function skipped(t: Test, why: string): void {

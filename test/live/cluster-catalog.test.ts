@@ -1,4 +1,7 @@
-/** $listClusterCatalog, which mongosh's getShardLocation asks. Manual: reference/operator/aggregation/listClusterCatalog. */
+/**
+ * $listClusterCatalog, which mongosh's getShardLocation uses. Manual:
+ * reference/operator/aggregation/listClusterCatalog.
+ */
 import { MongoClient } from 'mongodb'
 import { ShardedCluster } from '@shardlab/cluster'
 import t from 'tap'

@@ -1,4 +1,7 @@
-/** One shard crashes: what needs it fails as on a real cluster, the rest goes on; restarted it has everything it acknowledged. */
+/**
+ * One shard crashes: operations that need it fail as on a real cluster, others succeed; after its
+ * restart it has every acknowledged write.
+ */
 import t from 'tap'
 import { MongoBulkWriteError, MongoClient } from 'mongodb'
 import { ShardedCluster, type MemberEvent } from 'shardlab'

@@ -1,4 +1,3 @@
-/** `npm run demo` tells the truth about a real data set. */
 import t from 'tap'
 import { fileURLToPath } from 'node:url'
 import { run } from '../support/up.js'

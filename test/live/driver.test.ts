@@ -1,4 +1,7 @@
-/** The official driver through the command line: a sharded collection holds what was inserted, and is routed to as a cluster routes. */
+/**
+ * The official driver on a cluster of the command line: a sharded collection holds every inserted
+ * document, and operations are targeted as by a mongos.
+ */
 import t from 'tap'
 import { MongoClient } from 'mongodb'
 import { ShardedCluster, type RoutedEvent } from 'shardlab'

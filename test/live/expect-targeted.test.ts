@@ -1,4 +1,4 @@
-/** `expectTargeted` as a user's test calls it: through a driver, on both runtimes. */
+/** `expectTargeted` in a user's test: through a driver, on both runtimes. */
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { MongoClient, type Document } from 'mongodb'

@@ -1,4 +1,4 @@
-/** Fail points as drivers' tests use them: the driver retries, gives up, or does not notice. */
+/** Fail points as drivers' tests use them: the driver retries, fails, or does not notice. */
 import { readFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
 import {
@@ -15,7 +15,7 @@ import { ShardedCluster } from 'shardlab'
 const cluster = await ShardedCluster.start({ shards: 2, runtime: 'inline' })
 t.teardown(() => cluster.stop())
 
-/** A client of its own connections, which notes what it sends. */
+/** A client with its own connections that records the commands it sends. */
 async function connect(t: Test, options: MongoClientOptions = {}, uri = cluster.uri) {
   const client = new MongoClient(uri, { monitorCommands: true, serverSelectionTimeoutMS: 5_000, ...options })
   const sent: string[] = []

@@ -1,6 +1,4 @@
-/**
- * Faults under an unchanged driver, and the command line that applies them to a running cluster.
- */
+/** Faults with an unchanged driver, and the command line that applies them to a running cluster. */
 import { MongoClient } from 'mongodb'
 import { ShardedCluster, type FaultAppliedEvent } from 'shardlab'
 import t from 'tap'

@@ -1,4 +1,7 @@
-/** Clusters that are copied: forks beside their original, snapshots that a cluster goes back to, with unchanged drivers on all of them. */
+/**
+ * Copies of clusters with unchanged drivers: forks that run next to their original, and snapshots
+ * that a cluster is restored to.
+ */
 import { Binary, Long } from '@shardlab/bson'
 import { MongoClient, type Document } from 'mongodb'
 import { randomBytes } from 'node:crypto'
@@ -159,7 +162,7 @@ t.test('a retryable write runs once, also when it is repeated in a fork', async 
     lsid: { id: new Binary(randomBytes(16), 4) },
     txnNumber: Long.fromNumber(7),
   }
-  // The driver would send a session of its own.
+  // Not through the driver, which would add a session of its own.
   const send = async (world: World, command: Document): Promise<Document> =>
     (await through(t, world, 0)).command({ ...command, $db: 'app' })
   t.match(await send(original, write), { nModified: 1 })

@@ -1,4 +1,4 @@
-/** The TypeScript of README.md and of the guides runs as it stands there, and prints what is shown. */
+/** The TypeScript of README.md and of the guides runs unchanged and prints what the pages show. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ const AsyncFunction = (async () => {}).constructor as new (
   ...args: string[]
 ) => (...args: unknown[]) => Promise<unknown>
 
-/** What stands for what a guide leaves out, by the first words behind the mark of omission. */
+/** Replacements for code that a guide omits, by the first words after the mark of omission. */
 const leftOut: Record<string, string> = {
   'shard shop.orders': `
     const client = await MongoClient.connect(cluster.uri)
@@ -23,7 +23,10 @@ const leftOut: Record<string, string> = {
   'the tests': '',
 }
 
-/** Runs the blocks one after the other; what one declares the next ones have. Resolves with how many there are. */
+/**
+ * Runs the blocks of a page in order; blocks share their declarations. Resolves with the number of
+ * blocks.
+ */
 async function play(t: Test, page: string, options: ClusterOptions = {}): Promise<number> {
   const text = readFileSync(new URL(`../../../${page}`, import.meta.url), 'utf8')
   const blocks = [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code!)
@@ -35,7 +38,7 @@ async function play(t: Test, page: string, options: ClusterOptions = {}): Promis
     cluster.fork = async (...args) => started(await fork(...args))
     return cluster
   }
-  // In this thread, which starts fastest, and on ports that nobody has.
+  // Inline, because that starts fastest, and on free ports.
   const start = async ({ port: _port, ...rest }: ClusterOptions = {}): Promise<ShardedCluster> =>
     started(await ShardedCluster.start({ ...('from' in rest ? {} : { runtime: 'inline' }), ...rest }))
   const clients: MongoClient[] = []
@@ -88,7 +91,7 @@ async function play(t: Test, page: string, options: ClusterOptions = {}): Promis
       .replaceAll(/^(?:await using|const) (\w+) = /gm, 'scope.$1 = ')
     printed.length = 0
     await t.resolves(new AsyncFunction('scope', `with (scope) { ${code} }`)(scope), block)
-    // Of what is shown beside or below a line that prints, numbers and ports may be other ones.
+    // In output that is shown next to or below a line that prints, numbers and ports may differ.
     const wanted = [...block.matchAll(/^console\.log\(.+\)(?: +|\n)\/\/ (.+)$/gm)].map(([, line]) => line!)
     if (wanted.length > 0) t.same(printed.map(comparable), wanted.map(comparable))
   }

@@ -1,4 +1,7 @@
-/** What no well-behaved client sends: each gets the server's error or a closed connection, and the cluster goes on. */
+/**
+ * Input that well-behaved clients never send: the answer is the server's error or a closed
+ * connection, and the cluster stays up.
+ */
 import t, { type Test } from 'tap'
 import { MongoClient } from 'mongodb'
 import { encode } from '@shardlab/bson'

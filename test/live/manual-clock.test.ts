@@ -1,4 +1,4 @@
-/** A cluster whose time passes only when the test says so, with an unchanged driver. */
+/** A cluster on a manual clock, with an unchanged driver. */
 import { MongoClient } from 'mongodb'
 import { setImmediate } from 'node:timers/promises'
 import { OptionError, ShardedCluster, type ClusterEvent, type ClusterOptions } from 'shardlab'
@@ -73,7 +73,7 @@ t.test('unless that is switched off', async (t) => {
   const inserted = things.insertOne({ _id: 2 })
   while ((await cluster.describe('mongos01'))['inFlight'] === 0) await setImmediate()
   const before = cluster.now()
-  // The same router answers others meanwhile: nobody has moved the time.
+  // The same router answers other operations, although the time has not advanced.
   await client.db('admin').command({ ping: 1 })
   t.equal(cluster.now(), before)
   await cluster.advance('6s')

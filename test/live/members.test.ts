@@ -1,4 +1,6 @@
-/** Shards join, drain and leave; zones and the status of collections: through the official driver. */
+/**
+ * Shards join, drain and leave; zones and the status of collections: through the official driver.
+ */
 import { ShardedCluster, type EmulatedVersion } from '@shardlab/cluster'
 import { MaxKey, MinKey, MongoClient, MongoServerError, type Db, type Document } from 'mongodb'
 import t from 'tap'
@@ -25,7 +27,7 @@ async function connect(emulate: EmulatedVersion, shards = 2, mongos = 1): Promis
   }
 }
 
-/** Code and message of the error that a command is refused with. */
+/** Code and message of the command's error; null: it succeeded. */
 async function refusal(admin: Db, command: Document): Promise<{ code: unknown; message: string } | null> {
   try {
     await admin.command(command)

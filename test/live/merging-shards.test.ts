@@ -1,4 +1,7 @@
-/** Pipelines that a shard merges for a router, through the official driver, while collections and databases move. */
+/**
+ * Pipelines that a shard merges for a router, through the official driver, while collections and
+ * databases move.
+ */
 import t from 'tap'
 import type { Db, Document } from 'mongodb'
 import { TestCluster, type Loose } from '../support/clusters.js'
@@ -11,7 +14,7 @@ t.teardown(() => world.stop())
 
 const rows = Array.from({ length: 300 }, (_, _id) => ({ _id, x: _id - 150, k: _id % 5 }))
 
-/** `orders` on two shards, `things` on the primary one, which is the first. */
+/** `orders` on two shards, `things` on the primary shard, which is the first. */
 async function filled(): Promise<{ db: Db; orders: Loose; primary: string; other: string }> {
   const db = await world.database()
   const [primary, other] = world.shardIds as [string, string]

@@ -1,4 +1,7 @@
-/** checkMetadataConsistency on catalogs that were spoilt by hand. Manual: reference/inconsistency-type. */
+/**
+ * checkMetadataConsistency on catalogs that were corrupted by hand. Manual:
+ * reference/inconsistency-type.
+ */
 import t from 'tap'
 import { MaxKey, MinKey, ObjectId, Timestamp, type Db, type Document, type UUID } from 'mongodb'
 import { TestCluster } from '../support/clusters.js'
@@ -26,7 +29,7 @@ for (const version of ['7.0', '8.0'] as const) {
     const tags = lab.config.collection<Document & { _id: unknown }>('tags')
     const entryOf = async (db: Db): Promise<Document> => (await collections.findOne({ _id: `${db.databaseName}.c` }))!
 
-    /** A collection that both shards own a half of. */
+    /** A collection with one half on each shard. */
     async function halves(): Promise<Db> {
       const db = await lab.database(first)
       await lab.admin({ shardCollection: `${db.databaseName}.c`, key: { x: 'hashed' }, numInitialChunks: 2 })

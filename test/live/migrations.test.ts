@@ -1,4 +1,7 @@
-/** Ranges change their shard while applications work: through the official driver, two routers, and the shards themselves. */
+/**
+ * Ranges migrate while applications work: through the official driver, two routers, and direct
+ * connections to the shards.
+ */
 import t, { type Test } from 'tap'
 import { randomBytes } from 'node:crypto'
 import { Binary, Long } from '@shardlab/bson'
@@ -41,7 +44,7 @@ async function shard(admin: Db, app: Db, name: string, count: number, cut: numbe
   await admin.command({ split: `app.${name}`, middle: { k: cut } })
 }
 
-/** What a shard itself holds. */
+/** Runs `work` on a direct connection to a shard. */
 async function direct<T>(cluster: ShardedCluster, id: string, work: (client: MongoClient) => Promise<T>): Promise<T> {
   const client = await MongoClient.connect(cluster.shards.find((shard) => shard.id === id)!.uri)
   try {

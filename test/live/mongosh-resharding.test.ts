@@ -54,7 +54,8 @@ for (const [version, distributed] of [
     t.equal(stderr, '')
     const result = JSON.parse(stdout.trim().split('\n').at(-1)!) as Record<string, unknown>
     t.match(result, { reshard: 1, abort: 339, commit: 339, key: ['m'], count: 500 })
-    // The shell gives its options to shardCollection, too, which takes none of chunks for such a collection before 7.2.
+    // The shell passes its options to shardCollection too, which before 7.2 rejects chunk options
+    // for such a collection.
     t.equal(result['distribute'], distributed ? 1 : 72)
     t.same(result['shards'], [3, distributed ? 1 : 0])
     const moves = distributed

@@ -1,10 +1,13 @@
-/** The sharding helpers of mongosh on a cluster whose data are known: what they print agrees with it. One shell for each version. */
+/**
+ * The sharding helpers of mongosh on a cluster with fixed data print what is there. One shell per
+ * version.
+ */
 import t from 'tap'
 import type { Document } from 'mongodb'
 import { TestCluster } from '../support/clusters.js'
 import { mongoshOn } from '../support/mongosh.js'
 
-/** Runs in the shell; what it returns arrives here. Each step is told apart by its name, and its error is told as such. */
+/** Runs in the shell and returns the results, or errors, of all steps by name. */
 const script = (steps: Readonly<Record<string, string>>): string => `
   const results = {}
   ${Object.entries(steps)
@@ -21,7 +24,7 @@ const steps = {
   shardCollection: `return sh.shardCollection('shop.orders', { customer: 1 })`,
   shardHashed: `return sh.shardCollection('shop.hashed', { _id: 'hashed' })`,
   splitAt: `return sh.splitAt('shop.orders', { customer: 30 })`,
-  // Before there are documents: no orphans blur the counts.
+  // Before any document is inserted: orphans would change the counts.
   moveChunk: `return sh.moveChunk('shop.orders', { customer: 80 }, 'shard02')`,
   insert: `
     const shop = db.getSiblingDB('shop')
@@ -78,7 +81,6 @@ for (const version of ['4.4', '7.0'] as const) {
         t.match(results[name], { ok: 1 }, name)
       t.equal(results.shardCollection.collectionsharded, 'shop.orders')
 
-      // What the helpers say is measured by what is there.
       const orders = lab.client.db('shop').collection<any>('orders')
       const chunks = await lab.chunks(orders)
       t.equal(chunks.length, 3)

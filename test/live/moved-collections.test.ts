@@ -1,4 +1,7 @@
-/** Collections that are not sharded and not on their database's primary shard: moveCollection and unshardCollection, through the official driver. */
+/**
+ * Unsharded collections away from their database's primary shard: moveCollection and
+ * unshardCollection, through the official driver.
+ */
 import t, { type Test } from 'tap'
 import { MaxKey, MinKey } from '@shardlab/bson'
 import { MongoClient, type CollectionInfo, type Db, type Document } from 'mongodb'
@@ -25,7 +28,10 @@ async function directConfig(): Promise<MongoClient> {
 }
 const loose = (db: Db, name: string): Loose => db.collection<any>(name)
 
-/** A database with a collection of ten documents on another shard than the primary one, which is the first. */
+/**
+ * A database whose primary shard is the first one, and a collection of ten documents on another
+ * shard.
+ */
 async function moved(name = 'c'): Promise<{ db: Db; ns: string; collection: Loose; home: string; primary: string }> {
   const db = await world.database()
   const [primary, home] = world.shardIds as [string, string]

@@ -1,6 +1,7 @@
 /**
- * Right commands of an administrator with one to three things in them changed: whatever is refused has changed neither catalog nor data, no
- * refusal is an accident inside a member, and everything is answered. `SHARDLAB_SEED` plays a seed again, SHARDLAB_LONG=1 ten times as many.
+ * Valid admin commands with one to three random changes: a refused command changes neither catalog
+ * nor data, no refusal is an internal JavaScript error, and every command is answered.
+ * `SHARDLAB_SEED` repeats a seed, SHARDLAB_LONG=1 runs ten times as many.
  */
 import t from 'tap'
 import { createRandom } from '@shardlab/actor'
@@ -12,17 +13,17 @@ import { validCommands } from './wrong-input/valid.js'
 import { World } from './wrong-input/world.js'
 
 const { SHARDLAB_SEED, SHARDLAB_LONG } = process.env
-// One seed judges a change, so that two runs agree; a long run draws a new one.
+// A fixed seed makes two runs comparable; a long run draws a new one.
 const seed = SHARDLAB_SEED ?? (SHARDLAB_LONG === '1' ? String(Math.floor(Math.random() * 2 ** 31)) : '1')
 const total = SHARDLAB_LONG === '1' ? 4000 : 400
 
-/** The data are compared this often, and at the end. */
+/** Commands between two comparisons of the data; they are compared at the end too. */
 const dataInterval = 20
 
 /** Longest wait for one answer. */
 const answerMs = 30_000
 
-/** Sentences of JavaScript itself. */
+/** Messages of JavaScript's own errors. */
 const accident =
   /is not a function|not iterable|Cannot (read|set|mix|convert)|^Invalid (array|typed array|string) length$|call stack/
 

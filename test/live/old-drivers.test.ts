@@ -1,4 +1,7 @@
-/** What drivers from before OP_MSG send: the handshake everywhere, any command where the emulated server took it. */
+/**
+ * Requests of drivers from before OP_MSG: the handshake on every version, other commands where the
+ * emulated server accepted them.
+ */
 import t from 'tap'
 import { decode, encode } from '@shardlab/bson'
 import { ShardedCluster, type EmulatedVersion } from 'shardlab'

@@ -1,6 +1,7 @@
 /**
- * Applications cannot tell how many shards there are: the same operations through the official driver on a cluster of one shard and on one of
- * four whose chunks are split, moved and merged all the while. `SHARDLAB_SEED=7` plays that seed alone, `SHARDLAB_LONG=1` plays 40.
+ * Applications see no difference between one shard and several: the same operations through the
+ * official driver on a cluster of one shard and on one of four whose chunks are split, moved and
+ * merged concurrently. `SHARDLAB_SEED=7` runs that seed alone, `SHARDLAB_LONG=1` runs 40.
  */
 import t from 'tap'
 import { createRandom, type Random } from '@shardlab/actor'
@@ -26,7 +27,7 @@ t.teardown(async () => {
   await four.stop()
 })
 
-/** What a client sees: the answer, or code and place of the error. */
+/** The answer as a client sees it, or the code and place of the error. */
 async function answerOf({ run, ordered = true }: Operation, db: Db): Promise<unknown> {
   try {
     const answer = await run(db)
@@ -42,7 +43,7 @@ async function answerOf({ run, ordered = true }: Operation, db: Db): Promise<unk
   }
 }
 
-/** One change of where documents are; what cannot be done is left. */
+/** One random split, move or merge; errors are ignored. */
 async function balance(random: Random, db: Db): Promise<void> {
   const name = random.shuffled(Object.keys(keys).filter((each) => keys[each] !== null))[0]!
   const ns = `${db.databaseName}.${name}`

@@ -1,4 +1,7 @@
-/** A collection is resharded while applications work: what they may do meanwhile, and what they see of it. */
+/**
+ * A collection is resharded while applications work: which operations succeed, and what clients
+ * see.
+ */
 import t from 'tap'
 import { randomBytes } from 'node:crypto'
 import { Binary, Long } from '@shardlab/bson'
@@ -57,7 +60,7 @@ t.test('what others may do meanwhile, and what they see', async (t) => {
   t.equal(await codeOf(world.admin({ moveChunk: 'app.c', find: { k: 0 }, to: 'shard03' })), 'ok')
   const again = world.admin({ reshardCollection: 'app.c', key: { m: 1 }, numInitialChunks: 6 })
   await world.untilState('app.c', 'applying')
-  // Who changes the definition otherwise waits.
+  // Other changes of the definition wait.
   const order: string[] = []
   const dropped = app.command({ drop: 'c' }).then(() => order.push('dropped'))
   await world.admin({ commitReshardCollection: 'app.c' })
@@ -122,7 +125,8 @@ t.test('readers and writers of two routers notice nothing', async (t) => {
   const increments = new Map<number, number>()
   const added: number[] = []
   const removed: number[] = []
-  // Documents that may move by themselves; a scan of several shards at one time or another need not see them once.
+  // Documents from here on may move; a scan of several shards at different times may miss or repeat
+  // them.
   const firstMoving = count - 400
   const writer = async (number: number) => {
     const collection = collections[number % 2]!
@@ -131,7 +135,7 @@ t.test('readers and writers of two routers notice nothing', async (t) => {
       const moving = firstMoving + ((i * 4 + number) % 200)
       await collection.updateOne({ _id: key, k: key }, { $inc: { n: 1 } })
       increments.set(key, (increments.get(key) ?? 0) + 1)
-      // The new key of a document changes, before the commit and after it.
+      // The document's new key changes, before and after the commit.
       if (i % 5 === 0) await collection.updateOne({ k: moving, m: { $gte: 0 } }, { $set: { m: (i * 31) % count } })
       if (i % 3 === 0) {
         const _id = 10_000 + i * 4 + number
@@ -148,7 +152,7 @@ t.test('readers and writers of two routers notice nothing', async (t) => {
   const reader = async (number: number) => {
     const collection = collections[number % 2]!
     while (working) {
-      // In one batch: the commit closes cursors of the collection that was, as on the server.
+      // In one batch: the commit closes cursors on the old collection, as on the server.
       const found = await collection
         .find({ _id: { $lt: firstMoving } }, { projection: { _id: 1 }, batchSize: 5000 })
         .toArray()

@@ -1,4 +1,4 @@
-/** reshardCollection through the official driver: what it does, and what it refuses. */
+/** reshardCollection through the official driver: its effects and its refusals. */
 import t from 'tap'
 import { Long, MaxKey, MinKey } from '@shardlab/bson'
 import type { Document } from 'mongodb'
@@ -176,7 +176,7 @@ t.test('what is refused changes nothing', async (t) => {
   t.equal(await codeOf(world.admin({ cleanupReshardCollection: 'app.c' })), 'ok')
   for (const name of ['abortReshardCollection', 'commitReshardCollection', 'cleanupReshardCollection'])
     t.equal(await codeOf(world.admin({ [name]: 'app.plain' })), 26, name)
-  // What the documents do not allow.
+  // Conditions that the documents violate.
   await world.app.collection('c').createIndex({ k: 1, n: 1 }, { unique: true })
   t.equal(await reshard({}), 72, 'a unique index that does not begin with the new key')
   await world.app.collection('c').dropIndex('k_1_n_1')
@@ -195,7 +195,7 @@ t.test('what is refused changes nothing', async (t) => {
   t.equal(await reshard({}), 'ok')
 })
 
-/** `lastmod` of the entry is when it was last changed, as on the server. */
+/** `lastmod` of the entry is the time of the last change, as on the server. */
 function withoutTimes(value: unknown): unknown {
   const copy = JSON.parse(JSON.stringify(value)) as Document
   if (!Array.isArray(copy)) delete copy['lastmod']

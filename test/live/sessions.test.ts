@@ -1,4 +1,7 @@
-/** Sessions and retryable writes as drivers use them, over a shard's crash and by repeating a command by hand. */
+/**
+ * Sessions and retryable writes: drivers retry over a shard's crash, and repeated commands run
+ * once.
+ */
 import t from 'tap'
 import { randomBytes } from 'node:crypto'
 import { Binary, encode, Long } from '@shardlab/bson'

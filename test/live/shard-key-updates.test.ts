@@ -1,4 +1,7 @@
-/** Updates that send a document to another shard, by the official driver: nothing of it can be told from an ordinary update. */
+/**
+ * Updates that move a document to another shard, through the official driver: applications see an
+ * ordinary update.
+ */
 import t from 'tap'
 import { MongoClient } from 'mongodb'
 import { ShardedCluster } from 'shardlab'
@@ -9,7 +12,7 @@ interface Order {
   n: number
 }
 
-/** On each shard the keys that lie there. */
+/** The keys on each shard. */
 async function placed(client: MongoClient, cluster: ShardedCluster): Promise<string[][]> {
   const orders = client.db('app').collection<Order>('orders')
   const regions = Array.from({ length: 30 }, (_, i) => `region ${i}`)

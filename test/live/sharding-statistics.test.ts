@@ -1,4 +1,4 @@
-/** Sizes and counts of sharded collections, as routers and shards tell them, by version. */
+/** Sizes and counts of sharded collections as routers and shards report them, by version. */
 import t from 'tap'
 import { Int32, type Document } from 'mongodb'
 import { TestClusters, type Loose, type TestCluster } from '../support/clusters.js'
@@ -6,7 +6,7 @@ import { TestClusters, type Loose, type TestCluster } from '../support/clusters.
 const clusters = new TestClusters({ shards: 3 })
 t.teardown(() => clusters.stop())
 
-/** 60 documents of 14 bytes, spread by a hashed key. */
+/** 60 documents of 14 bytes, distributed by a hashed key. */
 async function filled(lab: TestCluster): Promise<Loose> {
   const collection: Loose = (await lab.database()).collection('c')
   await lab.admin({ shardCollection: collection.namespace, key: { _id: 'hashed' } })
@@ -14,7 +14,7 @@ async function filled(lab: TestCluster): Promise<Loose> {
   return collection
 }
 
-/** Says on the shard that this many documents of the collection are orphans, as a migration does. */
+/** Adds a range deletion task for this many orphans to the shard, as a migration does. */
 async function noteOrphans(lab: TestCluster, shard: string, { namespace }: Loose, count: number): Promise<void> {
   const entry = await lab.config.collection<Document & { _id: string }>('collections').findOne({ _id: namespace })
   const tasks = (await lab.shard(shard)).db('config').collection('rangeDeletions')

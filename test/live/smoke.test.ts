@@ -1,4 +1,4 @@
-/** The tests that mongosh brings along, which take a while: many shells, one after another. */
+/** mongosh's own smoke tests, which start many shells in sequence. */
 import t from 'tap'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'

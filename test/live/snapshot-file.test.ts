@@ -1,4 +1,7 @@
-/** Snapshots in files: what goes into one comes out of it, in another cluster; what is no such file is refused. */
+/**
+ * Snapshots in files: a cluster that is started from a file equals the saved cluster; invalid files
+ * are rejected.
+ */
 import { Binary, Decimal128, Long, MaxKey, MinKey, ObjectId, Timestamp } from '@shardlab/bson'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,7 @@
-/** Reads with read concern snapshot see documents where they were, whatever has moved since. Manual: reference/read-concern-snapshot. */
+/**
+ * Reads with read concern snapshot see documents at their place of that time, whatever has moved
+ * since. Manual: reference/read-concern-snapshot.
+ */
 import t from 'tap'
 import type { ClientSession, Document } from 'mongodb'
 import { TestClusters, type Loose } from '../support/clusters.js'

@@ -1,14 +1,14 @@
-/** Stopping a cluster takes no longer because clients are connected and wait for news of the topology. */
+/** Connected clients that await topology changes do not delay the stop of a cluster. */
 import t from 'tap'
 import { MongoClient } from 'mongodb'
 import { ShardedCluster } from 'shardlab'
 import { RawClient } from '../support/raw-client.js'
 
-/** Its `close` tries to tell the cluster, which is gone by then: not for long. */
+/** `close` tries to end sessions on the stopped cluster: limit its wait. */
 const connect = (uri: string) =>
   MongoClient.connect(uri, { retryReads: false, retryWrites: false, serverSelectionTimeoutMS: 500 })
 
-/** Resolves when the monitors of that many clients wait in the mongos for a change. */
+/** Resolves when the monitors of that many clients await a change in the mongos. */
 async function untilAwaited(cluster: ShardedCluster, clients: number): Promise<void> {
   for (;;) {
     const { inFlight } = await cluster.describe('mongos01')

@@ -1,4 +1,7 @@
-/** A driver that lives long: its monitor streams the state of the mongos, and no heartbeat throws its connections away. */
+/**
+ * A driver that runs long: its monitor streams the state of the mongos, and no heartbeat clears its
+ * connection pool.
+ */
 import t from 'tap'
 import { MongoClient } from 'mongodb'
 import { ShardedCluster } from 'shardlab'

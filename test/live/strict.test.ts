@@ -1,4 +1,4 @@
-/** `up --strict`: what lacks something is refused, and everything else works as ever. */
+/** `up --strict`: input that lacks something is refused; everything else works as without it. */
 import t from 'tap'
 import { MongoClient } from 'mongodb'
 import { mongoshOn } from '../support/mongosh.js'

@@ -1,4 +1,6 @@
-/** Each member is an actor on a worker thread of its own, and what travels between them is plain msgpack. */
+/**
+ * Each member is an actor on its own worker thread, and messages between them are plain msgpack.
+ */
 import t from 'tap'
 import { readFile } from 'node:fs/promises'
 import { MongoClient } from 'mongodb'

@@ -1,6 +1,7 @@
 /**
- * Changes of the catalog through one mongos while the other one holds what it knew before: no read or write through the other may be wrong,
- * whichever comes first. Each pair of a change and an operation has a collection, and where needed a database, of its own.
+ * Changes of the catalog through one mongos while the other holds stale routing data: no read or
+ * write through the other returns a wrong result, in any order. Each pair of a change and an
+ * operation has its own collection, and its own database where needed.
  */
 import t, { type Test } from 'tap'
 import { MongoClient, type Collection, type Document } from 'mongodb'
@@ -8,7 +9,7 @@ import { ShardedCluster } from 'shardlab'
 import { changes, Place, ranged, rows, type Change, type Row } from './support/catalog-changes.js'
 import { byId, operations, type Operation } from './support/operations.js'
 
-/** Both mongoses of a cluster, each with a client of its own. */
+/** Both mongoses of a cluster, each with its own client. */
 async function twoRouters(
   t: Test,
   emulate: '5.0' | '7.0' | '8.0',
@@ -30,7 +31,7 @@ async function twoRouters(
   return { cluster, changing, behind }
 }
 
-/** One change and one operation after it. */
+/** Runs one change and one operation after it. */
 async function runPair(
   place: Place,
   behind: MongoClient,
@@ -43,7 +44,7 @@ async function runPair(
     await place.collection.insertMany([...rows])
   } else await prepare(place)
   const stale = behind.db(place.db).collection<Row>('c')
-  // Now the other mongos knows the collection, or that it is not sharded.
+  // Now the other mongos has cached the collection, or that it is unsharded.
   await stale.find({}).toArray()
   const held = await make(place)
   const [got, wanted] = await operation.run(stale, held, records ?? held.length)
@@ -55,7 +56,10 @@ async function runPair(
   ]
 }
 
-/** Of the versions beside the default one every fourth operation is tried, another set for each change. */
+/**
+ * For versions other than the default every fourth operation is tried, a different set for each
+ * change.
+ */
 const versions = { '5.0': 4, '7.0': 1, '8.0': 4 } as const
 
 for (const emulate of ['5.0', '7.0', '8.0'] as const) {

@@ -1,4 +1,4 @@
-/** Long, ordinary stories of applications and administrators, through the official driver. */
+/** Long, ordinary workflows of applications and administrators, through the official driver. */
 import { Binary, Long } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import { randomBytes } from 'node:crypto'
@@ -10,14 +10,17 @@ import { RawClient } from '../support/raw-client.js'
 const clusters = new TestClusters({ mongos: 2 })
 t.teardown(() => clusters.stop())
 
-/** What a promise rejects with: its code and message; 'ok' when it does not. */
+/** `ok` when the promise resolves; otherwise the code and message of the error. */
 const outcome = (work: Promise<unknown>): Promise<string> =>
   work.then(
     () => 'ok',
     (error: MongoServerError) => `${error.code} ${error.message}`,
   )
 
-/** A session that the driver does not know of: the same number can come twice. */
+/**
+ * Sends a write in a session that the driver does not manage, so that a transaction number can be
+ * repeated.
+ */
 async function retryable(
   t: Test,
   { cluster }: TestCluster,

@@ -1,4 +1,4 @@
-/** Every version that can be emulated: from enableSharding to documents on all shards. */
+/** Every emulated version: from enableSharding to documents on all shards. */
 import t from 'tap'
 import { MongoClient } from 'mongodb'
 import { ShardedCluster } from 'shardlab'
@@ -19,7 +19,7 @@ for (const emulate of [...needEnableSharding, ...doNot]) {
     const shard = (through: MongoClient, name: string) =>
       through.db('admin').command({ shardCollection: `app.${name}`, key: { _id: 'hashed' } })
     const needs = (needEnableSharding as readonly string[]).includes(emulate)
-    // The other mongos knows the database from before.
+    // The other mongos has cached the database.
     await other.db('app').collection<{ _id: number }>('plain').insertOne({ _id: 1 })
     if (needs) {
       const error =

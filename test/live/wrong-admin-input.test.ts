@@ -1,4 +1,7 @@
-/** Wrong input to every command of an administrator: the server's code, and neither catalog nor data change. */
+/**
+ * Wrong input to every admin command: the error code is the server's, and neither catalog nor data
+ * change.
+ */
 import t from 'tap'
 import { administrationCases } from './wrong-input/administration.js'
 import { triedVersions, type WrongInput } from './wrong-input/cases.js'

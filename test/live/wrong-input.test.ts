@@ -1,4 +1,4 @@
-/** Commands that say something impossible change nothing, and get the server's error. */
+/** Commands with impossible requests change nothing, and get the server's error. */
 import t from 'tap'
 import { Decimal128, type Document } from '@shardlab/bson'
 import { ShardedCluster } from 'shardlab'

@@ -1,4 +1,4 @@
-/** Load tests of servers of another kind, by URI alone. */
+/** Load tests of servers that are not Shardlab clusters, given only their URI. */
 import t from 'tap'
 import { htmlReport, OptionError, runLoad, textReport } from '@shardlab/load'
 import { passed, smallRun } from './small-run.js'
@@ -86,7 +86,7 @@ t.test(
     t.ok(report.operations > 300, `${report.operations} of 400 operations`)
     const { intended, service } = report.latencyUs.all
     t.ok(service.max > 900_000 && intended.max > 900_000, 'both clocks saw the second')
-    // 200 operations were due in that second, and two were on their way.
+    // 200 operations were due in that second, and at most two were in flight.
     t.ok(intended.p90 > 300_000, `a tenth of all waited for more than ${intended.p90} µs`)
     t.ok(service.p90 < intended.p90 / 2, `the sending hides it: ${service.p90} µs`)
   },

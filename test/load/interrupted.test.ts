@@ -1,4 +1,7 @@
-/** Load tests that are ended before their time: what was measured until then is reported, and marked. */
+/**
+ * Load tests that are stopped early report what they measured so far, and mark the report as
+ * partial.
+ */
 import t from 'tap'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,7 +20,7 @@ const long = (): LoadOptions => {
   return { ...options, workload: 'a', durationSecs: 3600, drop: true }
 }
 
-/** Does something when so many further finds or inserts have come. */
+/** Calls `act` after `count` further finds or inserts. */
 function after(name: 'find' | 'insert', count: number, act: () => void): void {
   let left = count
   stub.onCommand = (come) => {
@@ -119,7 +122,8 @@ t.test('a sweep keeps the steps that are done', async (t) => {
   const stop = new AbortController()
   const { durationSecs: _, ...options } = long()
   const run = { ...options, workload: 'c', operations: 60, sweep: 'concurrency=1..64' }
-  // Each step asks once whether the collection is empty, 60 times in the run, once in the check.
+  // Each step checks once whether the collection is empty, 60 times in the run, once in the final
+  // check.
   after('find', 150, () => stop.abort())
   const report = await runLoad({ ...run, stop: stop.signal })
   t.ok(report.interrupted)

@@ -1,4 +1,3 @@
-/** Load tests of clusters. */
 import t from 'tap'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -83,7 +82,7 @@ t.test('the routing classes are those of the router', async (t) => {
   const classes = Object.fromEntries(
     Object.entries(report.latencyUs.byRoutingClass).map(([name, { count }]) => [name, count]),
   )
-  // The events begin a little into the run, when the teller of progress has noticed it.
+  // Shares, because the progress callback reports the start of the run a little late.
   for (const name of ['targeted', 'multi', 'broadcast'] as const) {
     const [told, derived] = [
       kinds[name]! / Object.values(kinds).reduce((a, b) => a + b, 0),
@@ -300,7 +299,7 @@ t.test('a shard crashes in the middle: errors with codes, nothing acknowledged i
     ...{ runtime: 'inline', shards: 2, balancerRoundIntervalMs: 2 ** 31 - 1, findReplicaSetHostTimeoutMs: 50 },
   })
   const options = { ...small(), uri: cluster.uri, engine: 'wire' as const, workload: 'route-mix' }
-  // What has no end of its own is healed before the end check.
+  // Faults without a duration are healed before the final check.
   const report = await runLoad({ ...options, operations: 1500, faults: ['crash shard02', 'pause shard01 at 1h'] })
   t.same(cluster.faults.list(), [])
   t.equal(report.endCheck.ok, true, report.endCheck.examples.join('; '))
@@ -336,7 +335,7 @@ t.test("the guide's workload files are some", async (t) => {
   const guide = readFileSync(new URL('../../../docs/guides/load-test.md', import.meta.url), 'utf8')
   const workloads = [...guide.matchAll(/```yaml\n([^]*?)```/g)].map(([, file]) => parseWorkload(file!, 'guide'))
   t.match(workloads, [{ name: 'growing' }, { name: 'orders', records: 50_000 }])
-  // Its own question: a key that grows makes one shard hot.
+  // A question of the guide's own: a growing key makes one shard hot.
   const [growing] = workloads
   for (const [shardKey, isHot] of [
     ['_id:1', true],

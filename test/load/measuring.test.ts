@@ -1,4 +1,7 @@
-/** With SHARDLAB_LONG=1: YCSB A to F with 100,000 records through both engines on worker threads, and what a broadcast costs. */
+/**
+ * With SHARDLAB_LONG=1: YCSB A to F with 100,000 records through both engines on worker threads,
+ * and the cost of a broadcast.
+ */
 import t from 'tap'
 import { runLoad, type LoadReport } from '@shardlab/load'
 import { up } from '../support/up.js'

@@ -1,9 +1,9 @@
-/** Load tests that take a moment. */
+/** Load tests that take a few seconds. */
 import type { LoadReport } from '@shardlab/load'
 
 let collections = 0
 
-/** Options of a run of 200 operations, on a collection of its own. */
+/** Options of a run of 200 operations, each run on its own collection. */
 export const smallRun = (uri: string) => ({
   ...{
     uri,
@@ -17,7 +17,7 @@ export const smallRun = (uri: string) => ({
   },
 })
 
-/** Nothing went wrong, and everything is there. */
+/** The expected report of a run without errors and without lost writes. */
 export const passed = (
   t: { equal(found: unknown, wanted: unknown, message: string): void },
   report: LoadReport,

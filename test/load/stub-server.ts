@@ -1,6 +1,6 @@
 /**
- * A server of another kind: one thread, one Map, the commands that a load test of one collection needs. It can be told to lie, to fall silent, and to
- * keep to itself what is not the load test's business.
+ * A server that is not Shardlab: one thread, one Map, and the commands that a load test of one
+ * collection needs. It can lose updates, stop answering, and refuse commands about the cluster.
  */
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
@@ -10,13 +10,13 @@ import { decodeRequest, encodeReply, FrameReader } from '@shardlab/wire'
 const stallMs = 1000
 
 export class StubServer {
-  /** Acknowledge every n-th update without doing it; 0: none. */
+  /** Acknowledge every n-th update without applying it; 0: apply all. */
   forgetEvery = 0
-  /** Say that it is a mongos, and refuse everything about the cluster. */
+  /** Claim to be a mongos, and refuse every command about the cluster. */
   isSilentMongos = false
-  /** After so many finds nothing is answered for a second; 0: always answered. */
+  /** After this many finds, answer nothing for a second; 0: always answer. */
   stallAfter = 0
-  /** Told the number of each find that has come, and of inserts. */
+  /** Called with the number of finds, or of inserts, received so far. */
   onCommand: (name: 'find' | 'insert', count: number) => void = () => {}
   readonly #documents = new Map<unknown, Document>()
   readonly #server: Server
@@ -24,7 +24,7 @@ export class StubServer {
   #updates = 0
   #finds = 0
   #inserts = 0
-  /** What is not answered yet; null: everything is answered at once. */
+  /** Answers held back; null: every command is answered at once. */
   #held: (() => void)[] | null = null
 
   private constructor(server: Server) {

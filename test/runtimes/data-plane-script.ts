@@ -1,4 +1,7 @@
-/** The part of the script that goes beyond plain reads and writes: what it makes it takes away again, but the contents it changes. */
+/**
+ * The part of the script with commands other than plain reads and writes. It changes documents, and
+ * drops the collections and sessions that it creates.
+ */
 import { Long } from '@shardlab/bson'
 import type { Say } from './say.js'
 
@@ -35,7 +38,7 @@ async function findAndModify(say: Say): Promise<void> {
 }
 
 async function retry(say: Say): Promise<void> {
-  // The session's id is drawn by a member, so that the normaliser gives it a name.
+  // A member generates the session's id, so the normaliser can name it.
   const { id } = await say('startSession', { startSession: 1, $db: 'admin' }, { ok: 1 })
   const numbered = { lsid: id, $db: 'app' }
   const command = {

@@ -1,4 +1,7 @@
-/** What an application sees through an unchanged driver while something is broken, with retries and without, and how often the driver asks. */
+/**
+ * What an application sees through an unchanged driver during a fault, with and without retries,
+ * and how many commands the driver sends.
+ */
 import { MongoClient, MongoError, type Collection } from 'mongodb'
 import { ShardedCluster } from 'shardlab'
 import t from 'tap'
@@ -9,8 +12,9 @@ interface Thing {
 }
 
 /**
- * Of a find, an insert and a findAndModify on the faulty shard, and of a delete of many, which drivers do not retry: `ok`, or the code of the error
- * (`net`: the connection broke) with its labels; behind it how many commands the driver sent.
+ * Outcomes of a find, an insert, a findAndModify and a delete of many (which drivers do not retry)
+ * on the faulty shard: `ok`, or the code of the error (`net`: the connection broke) with its
+ * labels; then the number of commands that the driver sent.
  */
 type Seen = readonly [find: string, insert: string, findAndModify: string, deleteMany: string]
 
@@ -18,7 +22,7 @@ const never: Seen = ['ok 1', 'ok 1', 'ok 1', 'ok 1']
 const all = (outcome: string): Seen => [outcome, outcome, outcome, outcome]
 const lostTwice = 'net RetryableWriteError'
 
-/** Each operation meets the fault anew. */
+/** The fault is applied again for each operation. */
 const table: readonly (readonly [fault: string, retrying: Seen, plain: Seen])[] = [
   [
     'cut replies of mongos01 to clients only client.command first 1',
@@ -30,12 +34,13 @@ const table: readonly (readonly [fault: string, retrying: Seen, plain: Seen])[] 
     ['ok 2', 'ok 2', 'ok 2', `${lostTwice} 1`],
     all('net 1'),
   ],
-  // A router repeats reads, and writes that have a number, by itself.
+  // A router retries reads, and writes with a transaction number.
   ['drop between mongos01 and shard02 first 1', ['ok 1', 'ok 1', 'ok 1', '6 1'], ['ok 1', '6 1', '6 1', '6 1']],
-  // Its own errors carry no labels: a driver repeats what reads, and nothing that writes.
+  // The router's own errors carry no labels: a driver retries reads, and no writes.
   ['drop between mongos01 and shard02', ['6 2', '6 1', '6 1', '6 1'], all('6 1')],
   ['crash shard02', all('133 1'), all('133 1')],
-  // The first write that cannot be repeated hears it from the shard; whoever can be repeated waits for the election.
+  // The first write that is not retryable gets the shard's error; retryable operations wait for the
+  // election.
   ['step down shard02 for 30ms', ['ok 1', 'ok 1', 'ok 1', '6|ok 1'], ['ok 1', '6|ok 1', '6|ok 1', '6|ok 1']],
   ['step down shard02', ['133 1', '133 1', '133 1', '6 1'], ['133 1', '6 1', '6 1', '6 1']],
   ['fill disk of shard02', ['ok 1', '14031 1', '14031 1', '14031 1'], ['ok 1', '14031 1', '14031 1', '14031 1']],

@@ -1,6 +1,5 @@
 /**
- * What a client of a router sees during a fault: one row for each way to break a cluster, the same
- * in all worlds.
+ * What a client of a router sees during each fault: one row per fault, the same in all runtimes.
  */
 
 /**
@@ -41,8 +40,8 @@ const unharmed: Outcomes = {
 }
 
 /**
- * The shard is down: the router looks for a primary, but a getMore goes to the member that has the
- * cursor.
+ * The shard is down: the router looks for a primary, but a getMore goes to the member that holds
+ * the cursor.
  */
 const noPrimary: Outcomes = {
   ...unharmed,
@@ -54,7 +53,7 @@ const noPrimary: Outcomes = {
   getMore: '6',
 }
 
-/** The first request waits until the link is closed; from then on the shard is down. */
+/** The first request waits until the link is closed; afterwards the shard counts as down. */
 const silent: Outcomes = { ...noPrimary, insert: 'w6|w133' }
 
 /** Connections break on every request. */

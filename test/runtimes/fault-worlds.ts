@@ -1,4 +1,4 @@
-/** Clusters in all worlds, with faults, for the table: commands and replies as documents. */
+/** Clusters on every runtime for the table of faults: commands and replies are documents. */
 import { RequestFailedError } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
 import {
@@ -22,7 +22,7 @@ export interface FaultWorld {
   stop(): Promise<void>
 }
 
-/** Short waits, so that the whole table takes a few seconds. */
+/** Short timeouts, so that the whole table takes a few seconds. */
 const options = {
   shards: 3,
   seed: 7,

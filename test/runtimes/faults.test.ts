@@ -1,4 +1,4 @@
-/** Every fault verb in all worlds: what clients see during the fault, and after it. */
+/** Every fault verb on every runtime: what clients see during the fault and after it. */
 import { Binary, Long, type Document } from '@shardlab/bson'
 import { faultVerbs, parseFault } from '@shardlab/cluster'
 import t from 'tap'

@@ -1,19 +1,20 @@
-/** Takes out of replies what may differ from one cluster to the next, and nothing else. */
+/** Replaces the values in replies that may differ between clusters, and no others. */
 import { toExtendedJson } from '@shardlab/bson'
 import type { MemberInfo } from '@shardlab/runtime'
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 
 /**
- * Replies of one cluster as text: canonical Extended JSON, so types and the order of fields count. What was generated has a name by
- * first appearance (`<uuid 1>`), so that equal ones stay equal. The script's own documents hold no UUIDs, ObjectIds, dates, timestamps.
+ * Replies of one cluster as canonical Extended JSON, so types and the order of fields count.
+ * Generated values are numbered by first appearance (`<uuid 1>`), so that equal values stay equal.
+ * The script's own documents hold no UUIDs, ObjectIds, dates or timestamps.
  */
 export class Normaliser {
   readonly #names = new Map<string, string>()
   readonly #counts = new Map<string, number>()
   readonly #members: () => readonly MemberInfo[]
 
-  /** `members` tells which member is behind a `host:port`. */
+  /** `members` maps a `host:port` to its member. */
   constructor(members: () => readonly MemberInfo[]) {
     this.#members = members
   }
@@ -44,7 +45,7 @@ export class Normaliser {
     const number = isObject(value) ? (value['$numberLong'] ?? value['$numberInt']) : undefined
     // hello: the number of the client's connection.
     if (name === 'connectionId' && number !== undefined) return '<connection>'
-    // explain's serverInfo: a host and a port apart.
+    // explain's serverInfo has the host and the port in separate fields.
     if ('host' in of && 'port' in of && (name === 'host' || name === 'port')) return `<${name}>`
     if (name === 'id' && 'ns' in of && number !== undefined && number !== '0')
       return this.#named('cursor', String(number))

@@ -1,7 +1,7 @@
 import type { Document } from '@shardlab/bson'
 import type { Sequences } from './worlds.js'
 
-/** A command with `$db`, sent to the mongos unless another member is named. */
+/** Sends a command with `$db`: to the mongos unless another member is named. */
 export interface Say {
   (
     step: string,

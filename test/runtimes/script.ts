@@ -1,4 +1,4 @@
-/** What one client does to a cluster, from hello to dropDatabase, a shard's crash in between. */
+/** The commands of one client, from hello to dropDatabase, with a shard's crash in between. */
 import type { Test } from 'tap'
 import { decode, encode, Long, type Document } from '@shardlab/bson'
 import { Normaliser } from './normalise.js'
@@ -6,13 +6,15 @@ import { playDataPlane } from './data-plane-script.js'
 import type { Say } from './say.js'
 import type { Sequences, World } from './worlds.js'
 
-/** One step of the script and what the cluster answered, normalised. */
+/** One step of the script and the cluster's normalised answer. */
 export interface Answer {
   readonly step: string
   readonly reply: string
 }
 
-/** Plays the script. What is expected in every world is checked here, that the whole replies are equal by the caller. */
+/**
+ * Runs the script and checks what every runtime must answer. The caller compares the whole replies.
+ */
 export async function play(t: Test, world: World): Promise<Answer[]> {
   const answers: Answer[] = []
   const normaliser = new Normaliser(() => world.members())

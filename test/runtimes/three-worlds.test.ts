@@ -1,4 +1,7 @@
-/** The same actors behave the same on threads, in one thread and under a virtual clock: one script, equal replies. */
+/**
+ * The same actors behave the same on threads, in one thread and under a virtual clock: one script,
+ * equal replies.
+ */
 import t from 'tap'
 import { play, type Answer } from './script.js'
 import { worlds } from './worlds.js'

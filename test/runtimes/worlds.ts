@@ -1,4 +1,4 @@
-/** The three worlds behind one face: commands as bytes go in, replies as bytes come out. */
+/** One interface to the three runtimes: commands and replies as bytes. */
 import { createSimulatedCluster, ShardedCluster, type ClusterOptions, type MemberInfo } from '@shardlab/cluster'
 import { RawClient } from '../support/raw-client.js'
 
@@ -6,7 +6,7 @@ export type Sequences = readonly (readonly [string, readonly Uint8Array[]])[]
 
 export interface World {
   readonly name: string
-  /** Sends a command to a member that clients can reach, over one connection to each. */
+  /** Sends a command to a member that clients can reach, on one connection per member. */
   command(to: string, body: Uint8Array, sequences: Sequences): Promise<Uint8Array>
   members(): MemberInfo[]
   crash(member: string): Promise<void>
@@ -14,7 +14,7 @@ export interface World {
   stop(): Promise<void>
 }
 
-/** What the worlds are started with: one seed, so that what is drawn is the same as well. */
+/** The same options and seed for every runtime, so that random values are equal too. */
 const options = {
   shards: 3,
   seed: 20,

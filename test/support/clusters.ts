@@ -1,12 +1,12 @@
 /**
- * Inline clusters that the tests of one file share, one for each version, with a database of its own for each test. Their balancers hold no rounds
- * by themselves.
+ * Inline clusters that the tests of one file share, one per version, with a database per test.
+ * Their balancers start no rounds by themselves.
  */
 import { MongoClient, type Collection, type Db, type Document } from 'mongodb'
 import { ShardedCluster, type ClusterOptions, type RoutedEvent } from 'shardlab'
 import type { EmulatedVersion } from '@shardlab/sharding'
 
-/** Documents of any kind, their `_id` of any type. */
+/** Documents of any shape, with an `_id` of any type. */
 export type Loose = Collection<any>
 
 export class TestCluster {
@@ -42,7 +42,7 @@ export class TestCluster {
     return this.client.db('admin').command(command)
   }
 
-  /** Ids in order. */
+  /** In order. */
   get shardIds(): string[] {
     return this.cluster.shards.map(({ id }) => id)
   }
@@ -51,15 +51,16 @@ export class TestCluster {
     return this.client.db('config')
   }
 
-  /** A database that no other test has, sharding enabled, its primary shard the first one. */
+  /** Creates a database for one test: sharding enabled, the first shard as primary by default. */
   async database(primaryShard: string = this.shardIds[0]!): Promise<Db> {
     const db = this.client.db(`db${++this.#databases}`)
-    // Before 4.4 nobody can choose: the fewest data are where there is none.
+    // Before 4.4 the caller cannot choose: the server takes the shard with the least data, the one
+    // without a database.
     await this.admin({ enableSharding: db.databaseName, primaryShard })
     return db
   }
 
-  /** Past the routers. */
+  /** A direct connection to a shard. */
   async shard(id: string): Promise<MongoClient> {
     const known = this.#direct.get(id)
     if (known !== undefined) return known
@@ -68,7 +69,7 @@ export class TestCluster {
     return client
   }
 
-  /** The `_id`s of a collection's documents by the shard that holds them, orphans included. */
+  /** The `_id`s of a collection's documents by shard, orphans included. */
   async placed(collection: Loose): Promise<Record<string, unknown[]>> {
     const placed: Record<string, unknown[]> = {}
     for (const id of this.shardIds) {
@@ -80,7 +81,8 @@ export class TestCluster {
   }
 
   /**
-   * Shards a new collection by a key, splits it at these keys and gives chunk i to `owners[i]`, by default to shard i.
+   * Shards a new collection by a key, splits it at these keys and gives chunk i to `owners[i]`, by
+   * default to shard i.
    * @param options further arguments of shardCollection
    */
   async spread(
@@ -101,13 +103,13 @@ export class TestCluster {
     return collection
   }
 
-  /** Ids of the shards that a find with this filter goes to, as explain tells them. */
+  /** Ids of the shards that explain names for a find with this filter. */
   async targets(collection: Loose, filter: Document, options: Document = {}): Promise<string[]> {
     const plan = (await collection.find(filter, options).explain('queryPlanner'))['queryPlanner'].winningPlan
     return plan.shards.map(({ shardName }: { shardName: string }) => shardName).sort()
   }
 
-  /** What the routers tell of the operations that `run` does on a collection. */
+  /** The routing events of the operations that `run` does on a collection. */
   async routed(collection: Loose, run: () => Promise<unknown>): Promise<RoutedEvent[]> {
     const events: RoutedEvent[] = []
     const note = (event: RoutedEvent) => void (event.ns === collection.namespace && events.push(event))
@@ -122,13 +124,12 @@ export class TestCluster {
     return events
   }
 
-  /** What the routers had to tell has arrived. */
+  /** Resolves when pending router events have arrived. */
   async #settle(): Promise<void> {
     const routers = this.cluster.members().filter(({ role }) => role === 'mongos')
     await Promise.all(routers.map(({ address }) => this.cluster.describe(address)))
   }
 
-  /** The config.chunks documents of a collection in key order. */
   async chunks(collection: Loose): Promise<Document[]> {
     const entry = await this.config
       .collection<Document & { _id: string }>('collections')
@@ -138,7 +139,7 @@ export class TestCluster {
   }
 }
 
-/** Starts each version once, when it is first asked for. */
+/** Starts the cluster of each version when it is first used. */
 export class TestClusters {
   readonly #started = new Map<EmulatedVersion, Promise<TestCluster>>()
   readonly #options: Partial<ClusterOptions>

@@ -1,13 +1,13 @@
 /**
- * Runs what a guide shows for mongosh, on a simulated cluster: the few methods that guides use, one after the other as in the shell. Results
- * are shown as the shell shows them.
+ * Runs the mongosh code of guides on a simulated cluster: the few methods that guides use, in order
+ * as in the shell. Results are printed as the shell prints them.
  */
 import { inspect } from 'node:util'
 import { createContext, runInContext } from 'node:vm'
 import { Binary, decode, encode, Long, MaxKey, MinKey, type Document } from '@shardlab/bson'
 import type { SimulatedCluster } from '@shardlab/cluster'
 
-/** A command that waits for its turn; properties of its reply can be asked for before it is there. */
+/** The reply of a queued command; its properties can be awaited before the reply has arrived. */
 type Later = Promise<unknown>
 
 export class GuideShell {
@@ -31,7 +31,7 @@ export class GuideShell {
   /** The value of the last statement. */
   async run(code: string): Promise<unknown> {
     const value: unknown = runInContext(code, this.#context)
-    // The turn fails with the same error.
+    // The caller awaits the same error.
     if (value instanceof Promise) value.catch(() => {})
     try {
       await this.#turn
@@ -65,7 +65,7 @@ export class GuideShell {
     return chained(reply)
   }
 
-  /** A write as drivers send it: it may be repeated. */
+  /** Sends a write as drivers do: retryable by default. */
   #write(db: string, command: Document, { retryWrites = true }: Document = {}): Later {
     const session = {
       lsid: { id: new Binary(Buffer.alloc(16, 1), 4) },
@@ -84,7 +84,7 @@ export class GuideShell {
     return new Proxy(own, { get: (_, key) => own[key as keyof typeof own] ?? this.#collection(name, String(key)) })
   }
 
-  /** What these helpers send: as mongosh 2 does. */
+  /** The commands that mongosh 2 sends for these helpers. */
   #sharding(): unknown {
     const run = (command: Document) => this.#command('admin', command)
     return {
@@ -169,7 +169,7 @@ function updateResult(reply: unknown): Document {
   }
 }
 
-/** With the values of promises in their places. */
+/** The value with promises replaced by their results. */
 async function settled(value: unknown): Promise<unknown> {
   if (value instanceof Promise) return await value
   if (Array.isArray(value)) return Promise.all(value.map(settled))
@@ -180,26 +180,26 @@ async function settled(value: unknown): Promise<unknown> {
   return Object.fromEntries(fields)
 }
 
-/** An object of fields, whichever world it was made in. */
+/** Whether the value is a plain object, also one of another realm. */
 function isPlain(value: object): boolean {
   const prototype: object | null = Object.getPrototypeOf(value)
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-/** A promise with the properties of what it will be. */
+/** A promise with the properties of its future result. */
 function chained(reply: Promise<unknown>): Later {
   return new Proxy(reply, {
     get(target, key) {
       if (key in Promise.prototype) return (Reflect.get(target, key) as () => unknown).bind(target)
       const property = target.then((value) => (value as Record<PropertyKey, unknown>)[key])
-      // Whoever uses it hears of what failed.
+      // Only users of the property handle its rejection.
       property.catch(() => {})
       return chained(property)
     },
   })
 }
 
-/** An error of the server, as the shell tells of it. */
+/** A server error, printed as the shell prints it. */
 export class GuideError extends Error {
   readonly code: number | undefined
   readonly codeName: string | undefined
@@ -215,7 +215,7 @@ function failure(reply: Document): GuideError {
   return new GuideError(reply['writeErrors']?.[0] ?? reply)
 }
 
-/** The commands of a guide, and the output shown behind each; null: none is shown. */
+/** The commands of a guide, each with the output shown below it; null: no output is shown. */
 export function blocksOf(guide: string): { readonly code: string; readonly output: string | null }[] {
   return [...guide.matchAll(/^```js\n([^]*?)\n```\n(?:\n```\n([^]*?)\n```\n)?/gm)].map(([, code, output]) => ({
     code: code!,
@@ -223,7 +223,7 @@ export function blocksOf(guide: string): { readonly code: string; readonly outpu
   }))
 }
 
-/** As mongosh shows it. */
+/** The value as mongosh prints it. */
 export function shown(value: unknown): string {
   return typeof value === 'string'
     ? value

@@ -1,4 +1,4 @@
-/** The shell of test/clients, with no settings of the person who runs this. */
+/** The mongosh of test/clients, without the settings of the user who runs the tests. */
 import { existsSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,10 +7,10 @@ import { run } from './up.js'
 
 const mongosh = fileURLToPath(new URL('../../clients/node_modules/.bin/mongosh', import.meta.url))
 
-/** Evaluates code in a shell of its own. */
+/** Evaluates code in a new shell. */
 export type Evaluate = (code: string) => ReturnType<typeof run>
 
-/** Null: mongosh is not installed. */
+/** null: mongosh is not installed. */
 export function mongoshOn(uri: string): Evaluate | null {
   if (!existsSync(mongosh)) return null
   const home = mkdtempSync(join(tmpdir(), 'shardlab-mongosh-'))

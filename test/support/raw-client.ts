@@ -1,4 +1,4 @@
-/** The smallest client there is: one socket, commands in, replies out in order. What it costs is near nothing. */
+/** A minimal client with negligible cost: one socket, commands in, replies out in order. */
 import { connect, type Socket } from 'node:net'
 import { decode, encode, type Document } from '@shardlab/bson'
 import { decodeReply, encodeCommand, FrameReader } from '@shardlab/wire'
@@ -40,7 +40,7 @@ export class RawClient {
     })
   }
 
-  /** Sends a whole message and resolves with the next one that comes back. */
+  /** Sends a whole message and resolves with the next reply. */
   exchange(message: Uint8Array): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ resolve, reject })
@@ -63,12 +63,12 @@ export class RawClient {
     return decode(await this.commandBytes(encode(command), sequences), { promoteLongs: true })
   }
 
-  /** Writes bytes as they are. */
+  /** Writes raw bytes. */
   write(bytes: Uint8Array): void {
     this.#socket.write(bytes)
   }
 
-  /** Resolves when the other side has closed the connection. */
+  /** Resolves when the peer has closed the connection. */
   closed(): Promise<void> {
     return this.#socket.closed
       ? Promise.resolve()

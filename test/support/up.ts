@@ -1,4 +1,4 @@
-/** Runs the command line as a person does, in a process of its own. */
+/** Runs the command line in a process of its own. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -44,7 +44,7 @@ export async function up(...args: string[]): Promise<RunningUp> {
   }
 }
 
-/** Runs any command line to its end. */
+/** Runs a command until it exits. */
 export async function run(
   command: string,
   args: readonly string[],
@@ -55,14 +55,14 @@ export async function run(
   let stderr = ''
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
   child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()))
-  // A program that ends without reading its input closes the pipe early.
+  // A program that exits without reading its input closes the pipe early.
   child.stdin.on('error', () => {})
   child.stdin.end(options.input ?? '')
   const [code] = (await once(child, 'close')) as [number | null]
   return { code, stdout, stderr }
 }
 
-/** Runs `shardlab …` to its end. */
+/** Runs `shardlab …` until it exits. */
 export function shardlab(...args: string[]): ReturnType<typeof run> {
   return run(process.execPath, [bin, ...args])
 }

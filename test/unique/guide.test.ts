@@ -1,4 +1,4 @@
-/** What docs/guides/unique-fields.md shows, and the command line that it ends with. */
+/** Runs the code of docs/guides/unique-fields.md and the command line at its end. */
 import { readFile } from 'node:fs/promises'
 import { inspect } from 'node:util'
 import t from 'tap'
@@ -20,7 +20,7 @@ t.test('the guide', async (t) => {
   t.equal(blocks.length, 10)
   const scope: Record<string, unknown> = { client, uniqueCollection }
   for (const [, code = '', output] of blocks) {
-    // Statements share their constants; the last one's value is shown below the block.
+    // Statements share their constants; the guide shows the last statement's value below the block.
     const shared = code.replace(/^const (\w+) = /gm, 'scope.$1 = ').trimEnd()
     const last = shared.lastIndexOf('\n') + 1
     const run = new AsyncFunction('scope', `with (scope) { ${shared.slice(0, last)}\nreturn ${shared.slice(last)} }`)

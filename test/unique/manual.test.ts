@@ -1,4 +1,7 @@
-/** The manual's "Enforce Unique Keys for Sharded Collections": its procedure and each of its considerations, by the library. */
+/**
+ * The manual's "Enforce Unique Keys for Sharded Collections": the procedure and each of its
+ * considerations, with the library.
+ */
 import t, { type Test } from 'tap'
 import {
   DuplicateValueError,

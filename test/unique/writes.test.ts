@@ -1,4 +1,7 @@
-/** All writes of the library through the driver, its events, its maintenance, and clients that want the same values at once. */
+/**
+ * All writes of the library through the driver, its events, its maintenance, and clients that
+ * insert equal values concurrently.
+ */
 import t from 'tap'
 import { UniqueBulkWriteError, uniqueCollection, type UniqueEvent } from '@shardlab/unique'
 import { leave, mainCollection, places } from './support/places.js'
@@ -9,7 +12,8 @@ const duplicate = { name: 'DuplicateValueError', code: 11000 }
 const long = process.env['SHARDLAB_LONG'] === '1'
 
 for (const place of await places()) {
-  // Every pair of version and layout takes a second: without time, one each.
+  // Every pair of version and layout takes a second, so the short run tries each version and each
+  // layout once.
   const layouts = ['sharded', 'unsharded'] as const
   for (const proxies of long || place.title.includes(':') ? layouts : [layouts[place.title === '4.4' ? 1 : 0]!]) {
     t.test(`${place.title}, ${proxies} proxies: every write`, async (t) => {
@@ -139,7 +143,7 @@ for (const place of await places()) {
       await users.repair()
       t.same((await users.verify()).findings, [])
 
-      // What writers past the library, and crashes, leave.
+      // Leftovers of crashes and of writers that bypass the library.
       const proxy = main.db.collection<any>('proxy')
       await main.updateOne({ _id: 2 }, { $set: { email: 'c' } })
       const past = new Date(Date.now() - 1)
@@ -215,7 +219,7 @@ for (const place of await places()) {
     const client = async (): Promise<void> => {
       while (next < documents) {
         const n = next++
-        // The same value comes from clients at the same time.
+        // Five consecutive inserts, mostly of different clients, have the same value.
         const email = `user${Math.floor(n / 5)}@example.net`
         try {
           await users.insertOne({ email, n, region: n % 7 })

@@ -1,7 +1,8 @@
 /**
- * The BSON types of what a mongos of 8.0 answers, by command: from the IDL files of the server's commands (`reply_type`), the replies
- * that the manual prints, and, where neither says, the code that builds the reply. In that code `append` of an `int`, a `long long`
- * or a `double` keeps the type, while `appendNumber` of a `long long` writes an int when the value fits into one.
+ * The BSON types in the replies of a mongos of 8.0, by command. Sources: the IDL files of the
+ * server's commands (`reply_type`), the replies that the manual prints, and otherwise the code that
+ * builds the reply. In that code `append` of an `int`, a `long long` or a `double` keeps the type,
+ * while `appendNumber` of a `long long` writes an int when the value fits into one.
  */
 import type { Document } from '@shardlab/bson'
 import { administrationReplies } from './replies/administration.js'
@@ -13,7 +14,7 @@ import { admin, type ReplyRow } from './replies/reply-row.js'
 
 export { lastCursor, type Types } from './replies/reply-row.js'
 
-/** In this order: a row may use what the rows before it made. */
+/** In this order: a row may use data of the rows before it. */
 export const replyRows: readonly ReplyRow[] = [
   ...documentReplies,
   ...collectionReplies,
@@ -21,7 +22,7 @@ export const replyRows: readonly ReplyRow[] = [
   ...chunkReplies,
   ...memberReplies,
 
-  // Errors have the same four fields whatever the command.
+  // Errors of all commands have the same four fields.
   ...[
     [{ unheardOf: 1 }, 'types'],
     [{ find: 'things', filter: { $unheardOf: 1 } }, 'types'],

@@ -1,4 +1,7 @@
-/** Types in replies are the server's: typed clients cast `ok` to a double, and a cursor's id is 64 bits wide or it is no id. */
+/**
+ * Types in replies are the server's: typed clients cast `ok` to a double, and read a cursor's id as
+ * a 64-bit integer.
+ */
 import t from 'tap'
 import { decode, encode, type Document } from '@shardlab/bson'
 import { commandTable } from '@shardlab/mongos'
@@ -17,7 +20,7 @@ const common: Types = {
   '$clusterTime.signature.keyId': 'long',
 }
 
-/** What is wrong with the types of a reply: one sentence each. */
+/** The differences between the types of a reply and the expected types, one sentence each. */
 function findings(found: Map<string, Set<string>>, expected: Types): string[] {
   const wrong: string[] = []
   const known = new Set<string>()
@@ -51,7 +54,7 @@ t.test('every command', async (t) => {
   }
 })
 
-/** The id of a cursor as the bytes have it. */
+/** The cursor id in the reply's bytes. */
 function cursorIn(reply: Uint8Array): unknown {
   const document: Document = decode(reply)
   return (document['cursor'] as Document | undefined)?.['id']

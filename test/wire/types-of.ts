@@ -1,9 +1,10 @@
-/** The BSON types of everything in a document, read off its bytes. */
+/** The BSON types of all fields in a document, read from its bytes. */
 import { BsonType, FieldIterator, readInt32, typeName } from '@shardlab/bson'
 
 /**
- * Type of each field by its path: `cursor.id` is `long`, elements of arrays stand under `[]` (`cursor.firstBatch[].a`), with all the
- * types that occur. Documents and arrays are there themselves too.
+ * The types of each field by its path: `cursor.id` is `long`; elements of arrays are under `[]`
+ * (`cursor.firstBatch[].a`), with all the types that occur. Documents and arrays have entries of
+ * their own.
  */
 export function typesOf(document: Uint8Array): Map<string, Set<string>> {
   const types = new Map<string, Set<string>>()

@@ -1,4 +1,4 @@
-/** Clients that do one thing as often as they can for a while. */
+/** Clients that repeat one operation as fast as they can for a given time. */
 import { encode } from '@shardlab/bson'
 import { encodeCommand, FrameReader } from '@shardlab/wire'
 import { once } from 'node:events'
@@ -7,16 +7,16 @@ import { MongoClient } from 'mongodb'
 import { median } from '../interleaved.js'
 import { collection, cpuUs, db, documentCount, documentOf, type Server } from './servers.js'
 
-/** What a slice of time gave. */
+/** Measurements of one slice of time. */
 export interface Slice {
   readonly perSecond: number
-  /** CPU of the server for one operation. */
+  /** CPU of the server per operation. */
   readonly cpuUs: number
-  /** Median time from writing a question to its answer; null where several are under way. */
+  /** Median time from sending a request to its answer; null where several are in flight. */
   readonly p50Us: number | null
 }
 
-/** Does something for that long. */
+/** Repeats an operation for `durationMs`. */
 export type Work = (server: Server, durationMs: number) => Promise<Slice>
 
 let nextId = 1_000_000
@@ -27,7 +27,10 @@ const driverOperations = {
   insertMany: () => ({ insertMany: Array.from({ length: 1000 }, () => documentOf(nextId++)) }),
 } as const
 
-/** Why the driver takes no such server, as those that speak a protocol of long ago; null: it does. */
+/**
+ * Why the driver rejects the server, for instance for its old protocol; null: it accepts the
+ * server.
+ */
 export async function refusalOfDriver(server: Server): Promise<string | null> {
   const client = new MongoClient(`mongodb://${server.endpoint}/?directConnection=true&serverSelectionTimeoutMS=3000`)
   try {
@@ -40,7 +43,7 @@ export async function refusalOfDriver(server: Server): Promise<string | null> {
   }
 }
 
-/** The official driver, so many operations at a time, a pool of as many connections up to 50. */
+/** The official driver with this many concurrent operations and as many connections, at most 50. */
 export function driver(operation: keyof typeof driverOperations, concurrency: number): Work {
   return async (server, durationMs) => {
     const client = new MongoClient(
@@ -77,13 +80,16 @@ export function driver(operation: keyof typeof driverOperations, concurrency: nu
 const rawMessages = {
   find: (i: number) =>
     encode({ find: collection, filter: { _id: (i * 7919) % documentCount }, limit: 1, singleBatch: true, $db: db }),
-  /** Every shard is asked, and has nothing. */
+  /** Every shard is asked and has no match. */
   broadcast: () =>
     encode({ find: collection, filter: { name: 'nobody' }, limit: 1, singleBatch: true, $db: db, hint: 'name_1' }),
   insert: () => encode({ insert: collection, documents: [documentOf(nextId++)], $db: db }),
 } as const
 
-/** Sockets with so many messages on their way each; one write for all that a read makes room for. Messages are encoded beforehand. */
+/**
+ * Sockets with `depth` messages in flight each; one write for all messages that a read makes room
+ * for. Messages are encoded in advance.
+ */
 export function raw(kind: keyof typeof rawMessages, connections: number, depth: number): Work {
   return async (server, durationMs) => {
     const prepared = kind === 'insert' ? 200_000 : 1000

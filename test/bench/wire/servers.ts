@@ -1,4 +1,4 @@
-/** What is measured, each in a process of its own: the stub, and clusters. */
+/** The measured servers, each in its own process: the stub, and clusters. */
 import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -9,7 +9,6 @@ import { up } from '../../support/up.js'
 
 export interface Server {
   readonly name: string
-  /** `host:port`. */
   readonly endpoint: string
   readonly pid: number
   stop(): Promise<unknown>
@@ -42,8 +41,9 @@ async function fill(client: RawClient): Promise<void> {
 const javaStartMs = 20_000
 
 /**
- * mongo-java-server with its backend in memory, one node without sharding (github.com/bwaldvogel/mongo-java-server).
- * @param classpath where its classes and those it needs are; the class that is started takes a port
+ * mongo-java-server with its in-memory backend, one node without sharding
+ * (github.com/bwaldvogel/mongo-java-server).
+ * @param classpath its classes and their dependencies; the main class takes a port
  */
 export async function startJavaServer(classpath: string): Promise<Server> {
   const { server, client } = await launchJavaServer(classpath)
@@ -52,7 +52,7 @@ export async function startJavaServer(classpath: string): Promise<Server> {
   return server
 }
 
-/** The same without documents, as soon as it takes a connection. */
+/** Starts it without documents; resolves when it accepts a connection. */
 export async function launchJavaServer(
   classpath: string,
 ): Promise<{ readonly server: Server; readonly client: RawClient }> {
@@ -86,11 +86,11 @@ export async function launchJavaServer(
   return { server: { name: 'mongo-java-server', endpoint, pid: child.pid!, stop }, client: await connect() }
 }
 
-/** The stub answers what that cluster answered: the same bytes for the driver to read. */
+/** A stub with that cluster's answers: the driver reads the same bytes. */
 export async function startStub(model: Server): Promise<Server> {
   const client = await RawClient.connect(model.endpoint)
   const hello = await client.command({ hello: 1, $db: 'admin' })
-  // Without it a driver asks again instead of waiting for news.
+  // Without it a driver polls instead of awaiting changes.
   delete hello['topologyVersion']
   const bodies = {
     hello: encode(hello),
@@ -107,7 +107,7 @@ export async function startStub(model: Server): Promise<Server> {
   )
 }
 
-/** @param bodies base64 of the answer to each command, `ping` for all others */
+/** @param bodies base64 of the answer to each command; `ping` for all others */
 export async function forkStub(bodies: Readonly<Record<string, string>>): Promise<Server> {
   const child = fork(new URL('stub-process.js', import.meta.url), { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   child.send(bodies)
@@ -123,7 +123,7 @@ export async function forkStub(bodies: Readonly<Record<string, string>>): Promis
   }
 }
 
-/** CPU of all threads of a process so far, in microseconds. */
+/** CPU of all threads of a process since its start, in microseconds. */
 export function cpuUs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]!.split(' ')
   const ticksPerSecond = 100

@@ -1,6 +1,7 @@
 /**
- * The server that everything is measured against: it frames messages, looks at the name of the command and answers with bytes that it was
- * given once. A process of its own; its parent sends the answers and gets the port.
+ * The server that all others are compared with: it frames messages, reads the command's name and
+ * answers with bytes given in advance. It runs in its own process; its parent sends the answers and
+ * gets the port.
  */
 import { createServer, type AddressInfo } from 'node:net'
 
@@ -36,7 +37,7 @@ process.once('message', (answers: Record<string, string>) => {
 })
 process.once('disconnect', () => process.exit())
 
-/** The first element's name of an OP_MSG; drivers begin with an OP_QUERY, which asks for hello. */
+/** The first element's name of an OP_MSG. Drivers begin with an OP_QUERY, which is a hello. */
 function nameOf(message: Buffer): string {
   if (message.readInt32LE(12) !== opMsg) return 'hello'
   const start = bodyAt + 5

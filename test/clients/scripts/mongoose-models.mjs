@@ -1,4 +1,7 @@
-/** `node mongoose-models.mjs URI DATABASE`: models of Mongoose: populate, validation, bulk writes, aggregation, cursors. */
+/**
+ * `node mongoose-models.mjs URI DATABASE`: Mongoose models: populate, validation, bulk writes,
+ * aggregation, cursors.
+ */
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 

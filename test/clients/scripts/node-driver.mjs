@@ -1,4 +1,7 @@
-/** `node node-driver.mjs PACKAGE URI DATABASE`: the script of the clients on one major of the Node.js driver. */
+/**
+ * `node node-driver.mjs PACKAGE URI DATABASE`: the clients' script on one major version of the
+ * Node.js driver.
+ */
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
 

@@ -1,4 +1,4 @@
-/** Choose a Shard Key, the page of the manual of 7.0. */
+/** Claims of the page "Choose a Shard Key", manual 7.0. */
 import { MaxKey, MinKey, type Document } from 'mongodb'
 import type { MigrationEvent } from 'shardlab'
 import { AnalysedCluster } from '../../simulation/analysed-cluster.js'
@@ -89,7 +89,7 @@ for (const [end, direction] of [
       const collection: Loose = (await lab.database()).collection('c')
       await lab.admin({ shardCollection: collection.namespace, key: { x: 1 } })
       const bound = JSON.stringify({ x: { [end === 'MaxKey' ? '$maxKey' : '$minKey']: 1 } })
-      // The first chunk of all has both ends, and loses the lower one.
+      // The collection's first chunk has both ends, and loses the lower one.
       const which = (event: { min: string; max: string }) => event[end === 'MaxKey' ? 'max' : 'min'] === bound
       const moved = await withSmallChunks(lab, () =>
         grow(lab, collection, { until: 'migration', which, x: (i) => i * direction }),
@@ -181,7 +181,7 @@ page.claim(30, 'analyzeShardKey tells how good a key is', {
 page.claim(30, '$currentOp tells which collections are sampled, and how much of them', {
   from: '7.0',
   async holds(t, { version }) {
-    // Members ask now and then what is to be sampled: time has to pass.
+    // Members refresh their sampling configuration periodically, so time must advance.
     await using world = await AnalysedCluster.start({ shards: 1, emulate: version })
     await world.insert('orders', [{ x: 1 }])
     const entries = (localOps: boolean) =>

@@ -1,6 +1,7 @@
 /**
- * Claims of the manual as tests. A claim holds from one version to another; its check runs under the first and the last of them, and its
- * counterpart under the nearest version in which it does not hold.
+ * Claims of the manual as tests. A claim holds in a range of versions; its check runs under the
+ * first and the last of them, and its counterpart under the nearest version in which it does not
+ * hold.
  */
 import t, { type Test } from 'tap'
 import { emulatedVersions, type EmulatedVersion } from '@shardlab/sharding'
@@ -14,11 +15,11 @@ export interface ClaimOptions {
   /** Last version in which it holds. Default: the newest. */
   readonly to?: EmulatedVersion
   readonly holds: Check
-  /** What is true instead where the claim does not hold; to be left out of claims that always hold. */
+  /** What is true instead where the claim does not hold; absent for claims that always hold. */
   readonly fails?: Check
 }
 
-/** The tests of one page; its clusters end with it. */
+/** The tests of one page; its clusters stop with it. */
 export class Page {
   readonly #clusters = new TestClusters({ shards: 3 })
 
@@ -26,7 +27,10 @@ export class Page {
     t.teardown(() => this.#clusters.stop())
   }
 
-  /** @param row of section 0 of the specification, by which reviews find the test; null: a sentence that has no row */
+  /**
+   * @param row row of section 0 of the specification, by which reviews find the test; null: a
+   * sentence without a row
+   */
   claim(row: number | null, text: string, { from = '2.6', to = '8.0', holds, fails }: ClaimOptions): void {
     const first = emulatedVersions.indexOf(from)
     const last = emulatedVersions.indexOf(to)
@@ -47,6 +51,6 @@ export class Page {
 
 type ErrorPattern = { readonly name: string } | { readonly code: number }
 
-/** The error of shardCollection with this code; 2.6 gave it without. */
+/** The error of shardCollection with this code; under 2.6 it has no code. */
 export const refusal = ({ version }: TestCluster, code: number): ErrorPattern =>
   version === '2.6' ? { name: 'MongoServerError' } : { code }

@@ -1,4 +1,4 @@
-/** Enforce Unique Keys for Sharded Collections, the page of the manual of 2.6. */
+/** Claims of the page "Enforce Unique Keys for Sharded Collections", manual 2.6. */
 import { MongoServerError, ObjectId, type Document } from 'mongodb'
 import type { Loose, TestCluster } from '../../support/clusters.js'
 import { Page, refusal } from './claims.js'
@@ -83,7 +83,9 @@ page.claim(8, 'the _id of a collection with another key is the business of the a
   },
 })
 
-/** The pattern of the page: the main document only when the proxy took the unique value. */
+/**
+ * The pattern of the page: insert the main document only after the proxy accepted the unique value.
+ */
 async function register(proxy: Loose, information: Loose, fields: Document): Promise<boolean> {
   const _id = new ObjectId()
   try {

@@ -1,4 +1,4 @@
-/** Collections that grow until the cluster does something about it. */
+/** Collections that grow until the cluster splits or moves a chunk. */
 import type { Document } from 'mongodb'
 import type { MigrationEvent, SplitEvent } from 'shardlab'
 import type { Loose, TestCluster } from '../../support/clusters.js'
@@ -7,7 +7,7 @@ const documentBytes = 50_000
 const batch = 10
 const documentsMax = 400
 
-/** Runs with chunks of 1 MB, the smallest that a server takes. */
+/** Runs with chunks of 1 MB, the smallest size that a server accepts. */
 export async function withSmallChunks<T>(lab: TestCluster, run: () => Promise<T>): Promise<T> {
   const settings = lab.config.collection<Document & { _id: string }>('settings')
   await settings.updateOne({ _id: 'chunksize' }, { $set: { value: 1 } }, { upsert: true })
@@ -20,11 +20,11 @@ export async function withSmallChunks<T>(lab: TestCluster, run: () => Promise<T>
 
 export interface GrowOptions {
   /**
-   * `split`: a chunk of the collection has been split; `migration`: a chunk has gone to another shard; `settled`: 2 MB are there, and nobody splits
-   * or moves anything any more.
+   * `split`: a chunk of the collection was split; `migration`: a chunk moved to another shard;
+   * `settled`: the collection has 2 MB, and no chunk is split or moved any more.
    */
   readonly until: 'split' | 'migration' | 'settled'
-  /** Of these events, which one. Default: the first. */
+  /** The event to wait for. Default: the first. */
   readonly which?: (event: SplitEvent | MigrationEvent) => boolean
   /** The shard key value of document i. Default: i. */
   readonly x?: (i: number) => number
@@ -32,7 +32,7 @@ export interface GrowOptions {
 
 /**
  * Inserts documents of 50 KB, ten at a time.
- * @returns the event that was waited for; null when there was none to wait for
+ * @returns the awaited event; null for `settled`
  */
 export async function grow(
   lab: TestCluster,
@@ -52,7 +52,7 @@ export async function grow(
     const max = until === 'settled' ? 40 : documentsMax
     for (let from = 0; from < max && heard === null; from += batch) {
       await collection.insertMany(Array.from({ length: batch }, (_, i) => ({ _id: from + i, x: x(from + i), text })))
-      // A writer that never rests may split each chunk again before it can move.
+      // Without this pause the writer may split each chunk again before it can move.
       await lab.cluster.balancer.idle()
     }
     if (until === 'settled') await lab.cluster.balancer.settle()
@@ -64,7 +64,7 @@ export async function grow(
   }
 }
 
-/** How many chunks by a field `x` have one of the values 0 to `count` - 1 in them. */
+/** The number of chunks by a field `x` that hold at least one of the values 0 to `count` - 1. */
 export function chunksThatHold(chunks: readonly Document[], count: number): number {
   const values = Array.from({ length: count }, (_, i) => i)
   const bound = (value: unknown, otherwise: number) => (typeof value === 'number' ? value : otherwise)

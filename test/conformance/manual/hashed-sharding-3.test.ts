@@ -1,4 +1,4 @@
-/** Hashed Sharding, the page of the archived manual of 3.x. */
+/** Claims of the page "Hashed Sharding", archived manual 3.x. */
 import { Decimal128, Double, Long, MaxKey, MinKey, ObjectId, type Document } from 'mongodb'
 import type { Loose, TestCluster } from '../../support/clusters.js'
 import { Page, refusal } from './claims.js'
@@ -128,7 +128,7 @@ page.claim(32, 'floating point numbers are truncated before hashing', {
 page.claim(32, 'a decimal rounds instead: 2.9 lies where 3 does, 2.5 where 2', {
   async holds(t, lab) {
     const collection = await hashed(lab)
-    // Enough to tell places apart: one of the integers lies elsewhere than its neighbour.
+    // Twelve integers suffice: at least one is on another shard than its neighbour.
     for (let i = 0; i < 12; i++) {
       const at = (text: string) => lab.targets(collection, { x: Decimal128.fromString(text) })
       t.same(await at(`${i}.9`), await lab.targets(collection, { x: i + 1 }))

@@ -1,4 +1,6 @@
-/** Twenty points of sharding that are easy to get wrong, each under the versions that it is about. */
+/**
+ * Twenty points of sharding that are easy to get wrong, each under the versions that it concerns.
+ */
 import t, { type Test } from 'tap'
 import {
   Decimal128,
@@ -27,7 +29,7 @@ import { TestCluster, TestClusters, type Loose } from '../../support/clusters.js
 const clusters = new TestClusters({ shards: 3, mongos: 2 })
 t.teardown(() => clusters.stop())
 
-/** A test under each of these versions. */
+/** Defines a test under each of these versions. */
 function point(
   number: number,
   text: string,

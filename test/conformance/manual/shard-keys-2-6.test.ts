@@ -1,4 +1,4 @@
-/** Shard Keys, the page of the manual of 2.6. */
+/** Claims of the page "Shard Keys", manual 2.6. */
 import { Long, MaxKey, MinKey, ObjectId, type Document } from 'mongodb'
 import type { Loose, TestCluster } from '../../support/clusters.js'
 import { Page, refusal } from './claims.js'

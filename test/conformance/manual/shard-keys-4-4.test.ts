@@ -1,4 +1,4 @@
-/** Shard Keys, the page of the manual of 4.4. */
+/** Claims of the page "Shard Keys", manual 4.4. */
 import { MaxKey, MinKey, type Document } from 'mongodb'
 import { BalancedCluster, range } from '../../simulation/balanced-cluster.js'
 import type { Loose, TestCluster } from '../../support/clusters.js'
@@ -77,7 +77,10 @@ page.claim(2, 'the cluster wants the same number of chunks on every shard', {
   },
 })
 
-/** Many small chunks on one shard, a few large ones on another: who is to give? */
+/**
+ * Many small chunks on one shard, a few large ones on another: which one donates depends on the
+ * policy.
+ */
 async function unevenly(version: TestCluster['version']): Promise<{ counts: number[]; documents: number[] }> {
   const world = await BalancedCluster.start({ emulate: version, shards: 2 })
   try {
@@ -292,7 +295,7 @@ page.claim(11, 'uniqueness of the key comes with unique: true, never on hashed k
 page.claim(12, 'documents may lack fields of the key: they lie where those with null do', {
   from: '4.4',
   async holds(t, lab) {
-    // Null is below all texts and numbers: a bound right behind it tells the places apart.
+    // Null sorts below all texts and numbers: a bound right after it separates the shards.
     const collection = await lab.spread('c', { x: 1, y: 1 }, [
       { x: null, y: 'goodbye' },
       { x: 'hello', y: null },

@@ -1,4 +1,3 @@
-/** Operations on a client. */
 import type { AbstractCursor, ChangeStream, Document, MongoClient } from 'mongodb'
 import { optionsOf, type Method } from './arguments.js'
 
@@ -28,14 +27,19 @@ export const clientMethods: Readonly<Record<string, Method<MongoClient>>> = {
 
 const counts = ['insertedCount', 'upsertedCount', 'matchedCount', 'modifiedCount', 'deletedCount']
 
-/** The fields that the format knows of each kind of result; the driver's have others of its own. */
+/**
+ * The fields that the format defines for each kind of result; the driver's results have others too.
+ */
 const resultFields: Readonly<Record<string, readonly string[]>> = {
   insertResults: ['insertedId'],
   updateResults: ['matchedCount', 'modifiedCount', 'upsertedId'],
   deleteResults: ['deletedCount'],
 }
 
-/** A result of `bulkWrite` on a client as the format has it: documents keyed by the operation's index instead of maps. */
+/**
+ * A result of a client's `bulkWrite` in the format: documents keyed by the operation's index
+ * instead of maps.
+ */
 export function plainBulkResult(result: Document): Document {
   const plain: Document = pick(result, ['acknowledged', ...counts])
   for (const [name, fields] of Object.entries(resultFields)) {
@@ -46,7 +50,10 @@ export function plainBulkResult(result: Document): Document {
   return plain
 }
 
-/** What an error of `bulkWrite` on a client says was done. The driver has a result of zeros where nothing was; the format has none. */
+/**
+ * The partial result of a failed client `bulkWrite`. If nothing was written, the driver has a
+ * result of zeros and the format none.
+ */
 export function partialBulkResult(result: Document | undefined): Document | undefined {
   return result === undefined || counts.every((name) => result[name] === 0) ? undefined : plainBulkResult(result)
 }
@@ -54,12 +61,14 @@ export function partialBulkResult(result: Document | undefined): Document | unde
 const pick = (document: Document, names: readonly string[]): Document =>
   Object.fromEntries(names.filter((name) => document[name] !== undefined).map((name) => [name, document[name]]))
 
-/** Runs a cursor's command now: the driver would do so when the cursor is first read, the format when it is made. */
+/**
+ * Runs a cursor's command now: the driver would send it at the first read, the format at creation.
+ */
 export async function openCursor(cursor: AbstractCursor): Promise<void> {
   await (cursor as unknown as { cursorInit(): Promise<void> }).cursorInit()
 }
 
-/** A change stream that has been opened on the server: the driver would wait for the first event. */
+/** Opens a change stream on the server now: the driver would wait for the first event. */
 export async function openStream<T extends ChangeStream>(stream: T): Promise<T> {
   await openCursor((stream as unknown as { cursor: AbstractCursor }).cursor)
   return stream

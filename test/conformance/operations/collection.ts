@@ -1,9 +1,8 @@
-/** Operations on a collection. */
 import type { BulkWriteResult, Collection, Document, SearchIndexDescription } from 'mongodb'
 import { optionsOf, returnDocumentOf, type Method, type OperationContext } from './arguments.js'
 import { openCursor, openStream } from './client.js'
 
-/** Modifications with a filter: the last argument says what is written. */
+/** findAndModify methods: the argument `field` holds the modification. */
 const findAndModify = (method: 'findOneAndUpdate' | 'findOneAndReplace', field: string): Method<Collection> => {
   return (collection, args, context) =>
     (collection[method] as (filter: Document, change: Document, options: Document) => Promise<unknown>)(
@@ -83,7 +82,7 @@ function findOf(collection: Collection, args: Document, context: OperationContex
   })
 }
 
-/** A result of a bulk write as a document of its own. */
+/** A result of a bulk write as a plain document. */
 export function plainBulkWriteResult(result: BulkWriteResult | undefined): Document | undefined {
   if (result === undefined) return undefined
   const { insertedCount, matchedCount, modifiedCount, deletedCount, upsertedCount, insertedIds, upsertedIds } = result

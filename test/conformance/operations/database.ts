@@ -1,4 +1,3 @@
-/** Operations on a database. */
 import type { Db } from 'mongodb'
 import { optionsOf, type Method } from './arguments.js'
 import { openCursor, openStream } from './client.js'

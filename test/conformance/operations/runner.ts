@@ -6,13 +6,13 @@ import { Thread, type Entities } from '../entities.js'
 import { Mismatch, show } from '../matching.js'
 import type { Operation } from '../spec-files.js'
 
-/** What the runner's own operations work with. */
+/** Context of the runner's own operations. */
 export interface RunnerContext {
   readonly entities: Entities
   /** A client that no test observes. */
   readonly internal: MongoClient
   readonly run: (operation: Operation) => Promise<void>
-  /** Switches on a fail point, on the server that this client or address names, until the test ends. */
+  /** Sets a fail point, on the server that this client or address names, until the test ends. */
   readonly setFailPoint: (target: MongoClient | string, failPoint: Document) => Promise<void>
 }
 
@@ -25,7 +25,7 @@ function expectThat(holds: boolean, what: string, expected: unknown, actual: unk
   if (!holds) throw new Mismatch(what, expected, actual)
 }
 
-/** The driver keeps these to itself. */
+/** Fields that the driver does not export. */
 interface SessionInternals {
   readonly serverSession: { readonly isDirty: boolean }
   readonly transaction: {
@@ -159,7 +159,10 @@ export const runnerMethods: Readonly<Record<string, RunnerMethod>> = {
   loop: loop,
 }
 
-/** Repeats operations until one fails, or for `numIterations`; failures and errors are counted into entities that the test names. */
+/**
+ * Repeats operations until one fails, or for `numIterations`; failures and errors are stored in
+ * entities that the test names.
+ */
 async function loop(args: Document, { entities, run }: RunnerContext): Promise<void> {
   const { operations, numIterations = 1 } = args as { operations: Operation[]; numIterations?: number }
   const errors: Document[] = []

@@ -13,7 +13,7 @@ const others: readonly Row[] = [20, 21, 22].map((i) => ({ _id: i, k: i, n: 1 }))
 
 let moving: Promise<void> = Promise.resolve()
 
-/** Where a pair takes place. */
+/** The collection and the routers of one pair of change and operation. */
 export class Place {
   readonly cluster: ShardedCluster
   readonly changing: MongoClient
@@ -43,7 +43,6 @@ export class Place {
     await this.admin({ shardCollection: ns, key })
   }
 
-  /** Chunks of the collection by lower bound. */
   async chunks(): Promise<Document[]> {
     const config = this.changing.db('config')
     const entry = await config
@@ -56,7 +55,7 @@ export class Place {
       .toArray()
   }
 
-  /** Gives the chunk with this key another owner. */
+  /** Moves the chunk with this key to another shard. */
   async move(find: Document): Promise<void> {
     const chunks = await this.chunks()
     const from = chunks.at(-1)!['shard'] as string
@@ -64,13 +63,14 @@ export class Place {
     await this.#alone({ moveChunk: this.ns, find, to })
   }
 
-  /** Gives the database another primary shard. */
   async moveDatabase(): Promise<void> {
     const from = await this.primary()
     await this.#alone({ movePrimary: this.db, to: this.cluster.shards.find(({ id }) => id !== from)!.id })
   }
 
-  /** A shard takes part in one migration at a time, and up to 6.0 gives away one database at a time. */
+  /**
+   * A shard takes part in one migration at a time, and until 6.0 donates one database at a time.
+   */
   async #alone(command: Document): Promise<void> {
     const before = moving
     moving = (async () => {
@@ -91,13 +91,19 @@ export class Place {
 
 export interface Change {
   readonly name: string
-  /** A command that the change needs; where it is not built yet the change is left out. */
+  /** A command that the change needs; where it is not implemented, the change is skipped. */
   readonly needs?: string
-  /** Makes what the other mongos then looks at. Default: the rows in a collection that is sharded by the hash of `k`. */
+  /**
+   * Creates what the other mongos then caches. Default: the rows in a collection that is sharded by
+   * the hash of `k`.
+   */
   readonly prepare?: (place: Place) => Promise<void>
-  /** @returns what the collection holds from now on */
+  /** @returns the rows of the collection after the change */
   readonly make: (place: Place) => Promise<readonly Row[]>
-  /** How many records the owners of chunks hold, where orphans are among them. Default: as many as there are rows. */
+  /**
+   * Number of records of the chunk owners where orphans are among them. Default: the number of
+   * rows.
+   */
   readonly records?: number
 }
 
@@ -222,7 +228,7 @@ export const changes: readonly Change[] = [
       await place.move({ k: 5 })
       return rows
     },
-    // The four rows that have moved are still with the donor too.
+    // The donor still holds the four rows that have moved.
     records: 12,
   },
   {

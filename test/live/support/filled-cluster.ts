@@ -1,4 +1,4 @@
-/** Clusters with something of everything in them, for tests that copy them. */
+/** Clusters with data of every kind, for tests that copy them. */
 import { MongoClient, type Document } from 'mongodb'
 import { ShardedCluster, type ClusterOptions } from 'shardlab'
 import type { Test } from 'tap'
@@ -12,7 +12,7 @@ export interface World {
   readonly client: MongoClient
 }
 
-/** The cluster and a client of it; both end with the test. */
+/** Connects a client; the cluster and the client end with the test. */
 export async function connected(t: Test, cluster: ShardedCluster): Promise<World> {
   const client = await MongoClient.connect(cluster.uri)
   t.teardown(async () => {
@@ -30,7 +30,10 @@ export const admin = ({ client }: World, command: Document): Promise<Document> =
 export const idsOf = async (things: Loose, filter: Document = {}): Promise<unknown[]> =>
   (await things.find(filter).sort({ _id: 1 }).toArray()).map(({ _id }) => _id)
 
-/** app.things by `x`, ten documents on each of the three shards; an index, a view, a capped collection. */
+/**
+ * Fills app.things, sharded by `x`, with ten documents on each of the three shards; and creates an
+ * index, a view and a capped collection.
+ */
 export async function fill(world: World): Promise<void> {
   await admin(world, { enableSharding: 'app', primaryShard: 'shard01' })
   await admin(world, { shardCollection: 'app.things', key: { x: 1 } })
@@ -65,7 +68,7 @@ export async function placesOf({ cluster }: World): Promise<Record<string, unkno
   return places
 }
 
-/** One connection to a router, with nothing between. */
+/** A raw connection to a router. */
 export async function through(t: Test, { cluster }: World, router: number): Promise<RawClient> {
   const raw = await RawClient.connect(cluster.mongos[router]!)
   t.teardown(() => raw.close())

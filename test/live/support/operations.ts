@@ -1,22 +1,22 @@
-/** Reads and writes, with what they should tell and leave behind. */
+/** Reads and writes, with their expected results and effects. */
 import type { Collection } from 'mongodb'
 import type { Row } from './catalog-changes.js'
 
 export interface Operation {
   readonly name: string
-  /** @returns what the operation told, and what it should have */
+  /** @returns the operation's result, and the expected one */
   run(
     collection: Collection<Row>,
     held: readonly Row[],
     records: number,
   ): Promise<readonly [got: unknown, wanted: unknown]>
-  /** What the collection holds afterwards. */
+  /** The rows of the collection afterwards. */
   leaves?(held: readonly Row[]): readonly Row[]
 }
 
 export const byId = (a: Row, b: Row) => a._id - b._id
 const fresh: Row = { _id: 50, k: 5, n: 9 }
-/** A row that is there before and after most changes. */
+/** Selects a row that exists before and after most changes. */
 const withKey = (held: readonly Row[], k: number) => held.filter((row) => row.k === k)
 
 export const operations: readonly Operation[] = [

@@ -1,9 +1,12 @@
-/** Operations of applications, drawn from a seed, whose answers are determined: the same whatever shards the documents are on. */
+/**
+ * Operations of applications, drawn from a seed. Their answers do not depend on the shards of the
+ * documents.
+ */
 import type { Random } from '@shardlab/actor'
 import type { AnyBulkWriteOperation, Db, Document } from 'mongodb'
 import type { Loose } from '../../support/clusters.js'
 
-/** Key of each collection; null: it is not sharded. */
+/** Shard key of each collection; null: unsharded. */
 export const keys: Readonly<Record<string, Document | null>> = {
   ranged: { k: 1 },
   hashed: { k: 'hashed' },
@@ -13,10 +16,10 @@ export const keys: Readonly<Record<string, Document | null>> = {
 const names = Object.keys(keys)
 
 export interface Operation {
-  /** With all its arguments, for people. */
+  /** The operation with all its arguments, for messages. */
   readonly text: string
   readonly run: (db: Db) => Promise<unknown>
-  /** Are the elements of its answer in an order? Default true. */
+  /** Whether the elements of the answer are ordered. Default true. */
   readonly ordered?: boolean
   /** The collection that it changes. */
   readonly changes?: string
@@ -37,7 +40,6 @@ export class RandomOperations {
     this.#random = random
   }
 
-  /** Fills a collection. */
   filling(name: string): Operation {
     const documents = Array.from({ length: 40 }, () => this.#document(name))
     return this.#operation(name, 'insertMany', [documents], async (c) => (await c.insertMany(documents)).insertedCount)
@@ -74,7 +76,7 @@ export class RandomOperations {
     return this.#operation(name, 'find', [filter, options], (c) => c.find(filter, options).toArray())
   }
 
-  /** How many documents each batch of a sorted cursor has. */
+  /** Reads the number of documents in each batch of a sorted cursor. */
   #batches(name: string): Operation {
     const [batchSize, following] = [this.#below(8), 1 + this.#below(8)]
     const command = { find: name, filter: this.#filter(), sort: this.#sort(), batchSize, limit: this.#pick([0, 5, 20]) }
@@ -89,7 +91,7 @@ export class RandomOperations {
         sizes.push(next.nextBatch.length)
         id = next.id
       }
-      // Whether a router knows at the last document that it is the last one depends on the shards.
+      // Whether a router returns an empty last batch depends on the shards.
       return sizes.length > 1 && sizes.at(-1) === 0 ? sizes.slice(0, -1) : sizes
     })
   }
@@ -141,7 +143,7 @@ export class RandomOperations {
     return { ...this.#operation(name, 'aggregate', [pipeline], (c) => c.aggregate(pipeline).toArray()), ordered }
   }
 
-  /** Into a collection of which no other one has ids. */
+  /** Into a collection whose ids no other operation uses. */
   #merge(name: string): Operation {
     const pipeline = [
       { $match: this.#filter() },
@@ -177,7 +179,10 @@ export class RandomOperations {
     return this.#changing(name, 'bulkWrite', [models], (c) => c.bulkWrite(models))
   }
 
-  /** Documents of which a sharded collection takes only some: no field of a key may have an array. */
+  /**
+   * Inserts documents of which a sharded collection accepts only some: no field of a key may hold
+   * an array.
+   */
   #insertSome(name: string): Operation {
     const [k, a] = [{ k: [1, 2] }, { a: [] }]
     const documents = Array.from({ length: 2 + this.#below(4) }, () => ({
@@ -193,7 +198,7 @@ export class RandomOperations {
     )
   }
 
-  /** The document may move to another shard: the server wants a batch of its own for that. */
+  /** The document may move to another shard: the server needs a batch of its own for that. */
   #changeOfKey(name: string): AnyBulkWriteOperation<any> {
     return { updateOne: { filter: this.#one(name), update: { $set: { k: this.#value(), a: this.#below(4) } } } }
   }
@@ -232,7 +237,9 @@ export class RandomOperations {
     }
   }
 
-  /** A filter that at most one document matches, with the key that it had when it was inserted; it may have got another one. */
+  /**
+   * A filter for at most one document, by the key at its insertion; the key may have changed since.
+   */
   #one(name: string): Document {
     const { _id, k, a } = this.#pick(this.#items.get(name)!)
     return { _id, k, a }

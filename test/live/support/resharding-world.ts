@@ -1,4 +1,4 @@
-/** A cluster with a collection that can be resharded. */
+/** A cluster with a collection to reshard. */
 import type { Test } from 'tap'
 import { MongoClient, type Db, type Document, type MongoServerError } from 'mongodb'
 import { ShardedCluster, type EmulatedVersion } from 'shardlab'
@@ -51,7 +51,7 @@ export class ReshardingWorld {
     return this.client.db('config')
   }
 
-  /** `count` documents under `{ k: 1 }`: the upper half on the second shard. */
+  /** Inserts `count` documents sharded by `{ k: 1 }`: the upper half on the second shard. */
   async shard(name: string, count: number): Promise<void> {
     await this.admin({ enableSharding: 'app', primaryShard: 'shard01' })
     await this.admin({ shardCollection: `app.${name}`, key: { k: 1 } })
@@ -71,7 +71,7 @@ export class ReshardingWorld {
     return this.config.collection('chunks').find({ uuid }).sort({ min: 1 }).toArray()
   }
 
-  /** Past the routers. */
+  /** A direct connection to a member. */
   async direct(member: string): Promise<MongoClient> {
     const { endpoint } = this.cluster.members().find(({ address }) => address === member)!
     const client = await MongoClient.connect(`mongodb://${endpoint}/?directConnection=true`)
@@ -79,13 +79,13 @@ export class ReshardingWorld {
     return client
   }
 
-  /** Until it is told otherwise, a resharding does not block writes. */
+  /** Keeps a resharding from blocking writes until the setting changes. */
   async linger(): Promise<void> {
     const config = await this.direct('config')
     await config.db('admin').command({ setParameter: 1, reshardingMinimumOperationDurationMillis: 600_000 })
   }
 
-  /** Resolves when the collection's entry tells of this state. */
+  /** Resolves when the collection's entry has this state. */
   async untilState(ns: string, state: string): Promise<void> {
     for (;;) {
       const entry = await this.entry(ns)

@@ -1,6 +1,7 @@
 /**
- * Shards, zones, switches and the rest. Server: the file of each command in src/mongo/s/commands, src/mongo/s/request_types and
- * src/mongo/db/s/config; which are read by generated parsers, and which of those are strict, is in the IDL files.
+ * Shards, zones, switches and other admin commands. Server: the file of each command in
+ * src/mongo/s/commands, src/mongo/s/request_types and src/mongo/db/s/config. The IDL files say
+ * which commands have generated parsers, and which of those are strict.
  */
 import { Long, MaxKey, MinKey } from 'mongodb'
 import { wrong, type WrongInput } from './cases.js'

@@ -1,11 +1,16 @@
-/** Commands of administrators that are wrong in one way each, and what the server answers. */
+/** Admin commands that are wrong in one way each, and the server's answers. */
 import type { Document } from 'mongodb'
 
-/** Versions under which the tables are tried; every case that does not say otherwise is tried under the last three. */
+/**
+ * Versions under which the tables are tried. A case without versions is tried under the last three.
+ */
 export const triedVersions = ['2.6', '4.4', '7.0', '8.0'] as const
 export type TriedVersion = (typeof triedVersions)[number]
 
-/** The reply's code; `none` for an error without one, `ok` for input that this version takes and that changes nothing. */
+/**
+ * The reply's code; `none`: an error without a code; `ok`: this version accepts the input and
+ * changes nothing.
+ */
 export type Answer = number | 'none' | 'ok'
 
 export interface WrongInput {
@@ -17,7 +22,10 @@ export interface WrongInput {
   readonly answers: Readonly<Record<TriedVersion, Answer | 'untried'>>
 }
 
-/** By version: each holds up to the next version that is named, `untried` too; under 2.6 only what is named for it is tried. */
+/**
+ * By version: an answer, or `untried`, holds until the next version that is named. Under 2.6 only
+ * cases that name it are tried.
+ */
 export type Answers = Answer | Partial<Readonly<Record<TriedVersion, Answer | 'untried'>>>
 
 export function wrong(

@@ -1,6 +1,7 @@
 /**
- * Chunks. Server: cluster_split_cmd.cpp, cluster_merge_chunks_cmd.cpp, cluster_move_chunk_cmd.cpp, cluster_move_range_cmd.cpp,
- * cluster_clear_jumbo_flag_cmd.cpp, cluster_merge_all_chunks_on_shard_cmd.cpp, field_parser.h, and the IDL files beside them.
+ * Chunks. Server: cluster_split_cmd.cpp, cluster_merge_chunks_cmd.cpp, cluster_move_chunk_cmd.cpp,
+ * cluster_move_range_cmd.cpp, cluster_clear_jumbo_flag_cmd.cpp,
+ * cluster_merge_all_chunks_on_shard_cmd.cpp, field_parser.h, and their IDL files.
  */
 import { Long, MaxKey, MinKey } from 'mongodb'
 import { wrong, type WrongInput } from './cases.js'
@@ -8,7 +9,7 @@ import { wrong, type WrongInput } from './cases.js'
 const min = { k: new MinKey() }
 const max = { k: new MaxKey() }
 
-/** The words in which each of these commands has a namespace that cannot be. */
+/** Invalid namespaces for each of these commands. */
 const namespaces = (
   command: (ns: unknown) => Record<string, unknown>,
   wrongType: Parameters<typeof wrong>[2] = 2,

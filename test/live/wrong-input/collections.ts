@@ -1,6 +1,7 @@
 /**
- * Databases and collections. Server: cluster_enable_sharding_cmd.cpp, configsvr_enable_sharding_command.cpp, cluster_shard_collection_cmd.cpp,
- * cluster_commands.idl, configsvr_shard_collection_command.cpp, create_collection_coordinator.cpp, shard_key_pattern.cpp,
+ * Databases and collections. Server: cluster_enable_sharding_cmd.cpp,
+ * configsvr_enable_sharding_command.cpp, cluster_shard_collection_cmd.cpp, cluster_commands.idl,
+ * configsvr_shard_collection_command.cpp, create_collection_coordinator.cpp, shard_key_pattern.cpp,
  * refine_collection_shard_key.idl and its coordinator.
  */
 import { wrong, type WrongInput } from './cases.js'

@@ -1,13 +1,14 @@
 /**
- * Moving an unsharded collection, and making a sharded one unsharded. Server: cluster_move_collection_cmd.cpp,
- * cluster_unshard_collection_cmd.cpp, reshard_collection_coordinator.cpp, cluster_abort_move_collection_cmd.cpp.
+ * moveCollection and unshardCollection. Server: cluster_move_collection_cmd.cpp,
+ * cluster_unshard_collection_cmd.cpp, reshard_collection_coordinator.cpp,
+ * cluster_abort_move_collection_cmd.cpp.
  */
 import type { Document } from 'mongodb'
 import { wrong, type Answer, type WrongInput } from './cases.js'
 
 const commandNotFound = 59
 
-/** The commands are of 8.0. */
+/** A case of a command that exists since 8.0. */
 const young = (what: string, command: Document, answer: Answer, to: { db?: string } = {}): WrongInput =>
   wrong(what, command, { '4.4': commandNotFound, '8.0': answer }, to)
 

@@ -2,7 +2,7 @@
 import { wrong, type WrongInput } from './cases.js'
 import { validCommands } from './valid.js'
 
-/** What came after 4.4. */
+/** Commands that are newer than 4.4. */
 const younger = new Set([
   'moveRange',
   'mergeAllChunksOnShard',

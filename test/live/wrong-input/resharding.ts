@@ -1,12 +1,14 @@
 /**
- * Giving a collection another shard key, and what stops or hurries that; what the config server only finds once it has begun is elsewhere.
- * Server: reshard_collection.idl, cluster_reshard_collection_cmd.cpp, configsvr_reshard_collection_cmd.cpp, reshard_collection_coordinator.cpp,
- * resharding_util.cpp, cluster_abort_reshard_collection_cmd.cpp.
+ * reshardCollection, abortReshardCollection and commitReshardCollection. Errors that the config
+ * server finds after the start are tested elsewhere. Server: reshard_collection.idl,
+ * cluster_reshard_collection_cmd.cpp, configsvr_reshard_collection_cmd.cpp,
+ * reshard_collection_coordinator.cpp, resharding_util.cpp,
+ * cluster_abort_reshard_collection_cmd.cpp.
  */
 import { MaxKey, MinKey, type Document } from 'mongodb'
 import { wrong, type Answers, type WrongInput } from './cases.js'
 
-/** The commands are of 5.0. */
+/** A case of a command that exists since 5.0. */
 const young = (what: string, command: Document, answers: Answers, to: { db?: string } = {}): WrongInput =>
   wrong(what, command, { '4.4': 59, ...(typeof answers === 'object' ? answers : { '7.0': answers }) }, to)
 
@@ -14,7 +16,7 @@ const key = { l: 1 }
 const min = { l: new MinKey() }
 const max = { l: new MaxKey() }
 
-/** With a key that no document has an array in, for a collection without documents and zones. */
+/** With a key without arrays, for a collection without documents and zones. */
 const empty = (options: Document): Document => ({ reshardCollection: 'app.empty', key, ...options })
 
 const others = ['abortReshardCollection', 'commitReshardCollection', 'cleanupReshardCollection'] as const

@@ -1,4 +1,7 @@
-/** Commands that Shardlab does not have, or that the version does not: told as a server tells what it has never heard of. */
+/**
+ * Commands that Shardlab, or the version, does not have: the error is the server's for an unknown
+ * command.
+ */
 import type { Document } from 'mongodb'
 import { wrong, type WrongInput } from './cases.js'
 

@@ -1,4 +1,4 @@
-/** A right command of each kind, for changing something in it. They do what they say, so the world is another afterwards. */
+/** One valid command of each kind, for mutation. They take effect, so the cluster changes. */
 import { Long, MaxKey, MinKey, type Document } from 'mongodb'
 
 const min = { k: new MinKey() }

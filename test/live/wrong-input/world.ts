@@ -1,4 +1,6 @@
-/** A cluster with a collection of each kind, and everything that a refused command must leave as it is. */
+/**
+ * A cluster with a collection of each kind, and all data that a refused command must not change.
+ */
 import { MongoClient, type Document, type MongoServerError } from 'mongodb'
 import { encode, findField } from '@shardlab/bson'
 import { ShardedCluster } from 'shardlab'
@@ -19,9 +21,14 @@ const catalogCollections = [
 const batchMax = 10_000
 
 /**
- * Two shards, `shard01` the primary of `app` and in zone `east`, `shard02` in zone `west`, and in `app`
- * `c` {k: 1} with chunks from 10 (on shard02) and 20, 0 to 10 in zone `east`, and array index `k_1_n_1`; `compound` {a: 1, b: 1} with a chunk from {5, 5};
- * `hashed` {h: 'hashed'}; `empty` {k: 1}; `plain` with documents, unique index `u_1` and array index `m_1`; `capped`; `view` on `c`.
+ * Two shards, `shard01` the primary of `app` and in zone `east`, `shard02` in zone `west`. `app`
+ * has:
+ * - `c`: {k: 1}, chunks from 10 (on shard02) and 20, 0 to 10 in zone `east`, array index `k_1_n_1`
+ * - `compound`: {a: 1, b: 1}, with a chunk from {5, 5}
+ * - `hashed`: {h: 'hashed'}
+ * - `empty`: {k: 1}
+ * - `plain`: documents, unique index `u_1` and array index `m_1`
+ * - `capped`, and `view` on `c`
  */
 export class World {
   readonly version: TriedVersion
@@ -68,7 +75,7 @@ export class World {
     const admin = (command: Document) => this.client.db('admin').command(command)
     const app = this.client.db('app')
     const zones = this.version !== '2.6'
-    // Nobody else changes the catalog.
+    // No other process changes the catalog.
     if (zones) await admin({ balancerStop: 1 })
     else
       await this.client
@@ -112,7 +119,7 @@ export class World {
     if (zones) await app.createCollection('view', { viewOn: 'c', pipeline: [] })
   }
 
-  /** What a command is answered with. */
+  /** Runs a command and returns its answer. */
   async answer(db: string, command: Document, to: 'router' | 'shard'): Promise<{ answer: Answer; reply: Document }> {
     const client = to === 'router' ? this.client : this.#shards[0]!
     try {
@@ -132,7 +139,7 @@ export class World {
     return Object.fromEntries(catalogCollections.map((name, i) => [name, all[i]!]))
   }
 
-  /** What the shards hold: collections with their options, indexes and documents, byte for byte. */
+  /** The shards' collections with options, indexes and documents, byte for byte. */
   async data(): Promise<Record<string, string>> {
     const held: Record<string, string> = {}
     for (const [i, shard] of this.#shardBytes.entries()) {
@@ -155,7 +162,7 @@ export class World {
   }
 }
 
-/** The cursor of a command that lists something, with all that there is in its first batch. */
+/** Reads the cursor of a command that lists something, all of it in the first batch. */
 async function listing(client: RawClient, command: Document): Promise<string> {
   const batch = 'find' in command ? { batchSize: batchMax } : { cursor: { batchSize: batchMax } }
   const cursor = findField(await client.commandBytes(encode({ ...command, ...batch })), 'cursor')

@@ -1,4 +1,7 @@
-/** Where the tests of `@shardlab/unique` run: inline clusters of two versions, or the deployment that `SHARDLAB_TEST_URI` names. */
+/**
+ * Deployments for the tests of `@shardlab/unique`: inline clusters of two versions, or the
+ * deployment that `SHARDLAB_TEST_URI` names.
+ */
 import { MongoClient, type Collection, type Db } from 'mongodb'
 import { TestClusters } from '../../support/clusters.js'
 
@@ -7,9 +10,8 @@ export type Loose = Collection<any>
 export interface Place {
   readonly title: string
   readonly client: MongoClient
-  /** A sharded cluster: collections can be sharded, and shards are several. */
+  /** Whether collections can be sharded and there are several shards. */
   readonly sharded: boolean
-  /** A fresh database. */
   database(): Promise<Db>
 }
 
@@ -52,7 +54,7 @@ export async function leave(): Promise<void> {
   for (const close of closing.splice(0)) await close()
 }
 
-/** A collection that is sharded by a field that is not unique, where there are shards. */
+/** A collection, on a sharded cluster sharded by a field that is not unique. */
 export async function mainCollection(place: Place, name = 'information'): Promise<Loose> {
   const db = await place.database()
   if (place.sharded) {

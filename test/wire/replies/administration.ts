@@ -1,4 +1,4 @@
-/** Replies of commands that tell of servers, sessions and the cluster. */
+/** Replies of commands about servers, sessions and the cluster. */
 import { admin, type ReplyRow } from './reply-row.js'
 
 export const administrationReplies: readonly ReplyRow[] = [
@@ -174,7 +174,7 @@ export const administrationReplies: readonly ReplyRow[] = [
     types: { commands: 'object', 'commands.find.help': 'string', 'commands.find.adminOnly': 'bool' },
   },
 
-  // They tell what they were sent of the Stable API.
+  // These report the Stable API parameters that they received.
   ...['testDeprecation', 'testDeprecationInVersion2', 'testRemoval', 'testVersion2', 'testVersions1And2'].map(
     (name) => ({
       command: { [name]: 1, apiVersion: '1', apiStrict: false },

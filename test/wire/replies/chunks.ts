@@ -1,4 +1,4 @@
-/** Replies of the commands on chunks, shard keys and the choice of one. */
+/** Replies of the commands on chunks and shard keys. */
 import { MaxKey, MinKey, type Document } from '@shardlab/bson'
 import { admin, type ReplyRow } from './reply-row.js'
 
@@ -55,7 +55,7 @@ export const chunkReplies: readonly ReplyRow[] = [
   },
   onAdmin({ refineCollectionShardKey: ns, key: { a: 1, b: 1 } }),
   onAdmin({ reshardCollection: ns, key: { b: 1 }, numInitialChunks: 2 }),
-  // Nothing is resharded any more.
+  // No resharding is active.
   ...['abortReshardCollection', 'commitReshardCollection'].map((name) =>
     onAdmin({ [name]: ns }, { errmsg: 'string', code: 'int', codeName: 'string' }),
   ),

@@ -1,4 +1,4 @@
-/** Replies of commands on collections, indexes and databases as such. */
+/** Replies of commands on collections, indexes and databases. */
 import { admin, cursorOf, type ReplyRow, type Types } from './reply-row.js'
 
 const collStats: Types = {

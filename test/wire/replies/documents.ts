@@ -1,4 +1,3 @@
-/** Replies of commands that read and write documents. */
 import type { Document } from '@shardlab/bson'
 import { admin, cursorOf, lastCursor, type ReplyRow, type Types } from './reply-row.js'
 

@@ -1,4 +1,4 @@
-/** Replies of the commands on shards, zones and the balancer's switches. */
+/** Replies of the commands on shards, zones and the balancer's settings. */
 import { admin, type ReplyRow } from './reply-row.js'
 
 const range = { min: { a: 0 }, max: { a: 1 } }
@@ -22,7 +22,7 @@ export const memberReplies: readonly ReplyRow[] = [
   },
   { command: { setFeatureCompatibilityVersion: '8.0', confirm: true }, db: admin, types: {} },
   { command: { movePrimary: 'types', to: 'shard01' }, db: admin, types: {} },
-  // It is there already, and that is all right.
+  // Adding an existing shard again succeeds.
   { command: { addShard: 'shard01/localhost:1' }, db: admin, types: { shardAdded: 'string' } },
   {
     command: { removeShard: 'shard02' },

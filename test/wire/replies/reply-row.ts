@@ -1,18 +1,21 @@
 /** One command of the table of replies. */
 import type { Document } from '@shardlab/bson'
 
-/** A field's type; `?` behind its path: it may be missing. Below `.*` anything goes. */
+/** A field's type; `?` after its path: optional. Fields below `.*` are not checked. */
 export type Types = Readonly<Record<string, string | readonly string[]>>
 
 export interface ReplyRow {
   readonly command: Document
   /** Default `types`. */
   readonly db?: string
-  /** Every field at the top has to be here; below it those that matter. Without `ok`, `operationTime` and `$clusterTime`. */
+  /**
+   * Every field at the top level must be listed; below it those that matter. Without `ok`,
+   * `operationTime` and `$clusterTime`.
+   */
   readonly types: Types
 }
 
-/** How the running cursor of the row before is named. */
+/** Stands for the cursor id of the previous row. */
 export const lastCursor = Symbol('id of the last cursor')
 
 export const admin = 'admin'
