@@ -57,8 +57,8 @@ t.test('changes without the placement that they apply to throw', async (t) => {
     chunks: [],
     full: false,
   }
-  t.throws(() => applyPlacementAnswer('db.c', null, answer), /not known/)
-  t.throws(() => applyPlacementAnswer('db.c', placementOf({ a: 1 }, []), answer), /not known/, 'another generation')
+  t.throws(() => applyPlacementAnswer('db.c', null, answer), /does not have/)
+  t.throws(() => applyPlacementAnswer('db.c', placementOf({ a: 1 }, []), answer), /does not have/, 'another generation')
   t.throws(() => parseChunk(encode({ min: {}, max: {}, shard: 'A' })), /lacks/)
 })
 
@@ -186,7 +186,7 @@ t.test('a placement history has the owners at past times', (t) => {
   t.end()
 })
 
-t.test('a table update gives the table that the changed documents give', async (t) => {
+t.test('a table update gives the same table as the changed documents', async (t) => {
   const collection = collectionDocument({ a: 1 })
   const known = placementOf({ a: 1 }, [{ a: 0 }])
   const documents = [chunkDocument({ a: 0 }, { a: 5 }, 'B', 2, 0), chunkDocument({ a: 5 }, { a: max }, 'A', 2, 1)]

@@ -115,10 +115,10 @@ t.test('a change in the middle of chunks keeps their remainders', async (t) => {
 })
 
 t.test('changes outside the key space throw', async (t) => {
-  t.throws(() => one().withChanges([entry('5000', '5000', 'a', 2, 0)]), /empty or leaves/)
-  t.throws(() => one().withChanges([entry('6000', '5000', 'a', 2, 0)]), /empty or leaves/)
-  t.throws(() => one().withChanges([entry('5000', '99999', 'a', 2, 0)]), /empty or leaves/)
-  t.throws(() => one().withChanges([entry('000', '5000', 'a', 2, 0)]), /empty or leaves/)
+  t.throws(() => one().withChanges([entry('5000', '5000', 'a', 2, 0)]), /empty or exceeds/)
+  t.throws(() => one().withChanges([entry('6000', '5000', 'a', 2, 0)]), /empty or exceeds/)
+  t.throws(() => one().withChanges([entry('5000', '99999', 'a', 2, 0)]), /empty or exceeds/)
+  t.throws(() => one().withChanges([entry('000', '5000', 'a', 2, 0)]), /empty or exceeds/)
 })
 
 /** The same table as a plain array, changed by brute force. */
@@ -257,7 +257,7 @@ t.test('random splits, merges and moves agree with a plain array, and older tabl
   )
 })
 
-t.test('the chunks that are newer than an older table turn it into the newest one', async () => {
+t.test('applying the chunks newer than an older table gives the newest table', async () => {
   check(
     fc.property(fc.array(action, { maxLength: 40 }), fc.nat(), (actions, choice) => {
       let table = one()

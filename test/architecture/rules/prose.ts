@@ -72,7 +72,6 @@ export const proseDebt: readonly string[] = [
   'packages/mongos/',
   'packages/node/',
   'packages/scenario/',
-  'packages/sharding/',
   'test/bench/',
   'test/clients/',
   'test/conformance/',

@@ -1,7 +1,10 @@
-/** A run of neighbouring chunks: their lower bounds as KeyStrings, ascending, and beside them their owners and versions. */
+/** Adjacent chunks: their lower bounds as ascending KeyStrings, with their owners and versions. */
 export interface Block {
   readonly mins: readonly string[]
-  /** For each chunk {@link rowLength} numbers: that of its owner in the table's shard list, and its version. Never changed. */
+  /**
+   * {@link rowLength} numbers for each chunk: its owner's number in the table's shard list, then
+   * its version. Never changed.
+   */
   readonly rows: readonly number[]
 }
 
@@ -14,8 +17,8 @@ export const minorIn = ({ rows }: Block, i: number): number => rows[i * rowLengt
 
 export const blockSizeMax = 128
 
-/** The block as it is, or in parts of about half the largest size when it has grown too big. */
-export function cutBlock(block: Block): Block[] {
+/** The block itself, or parts of about half the largest size if it is too large. */
+export function splitBlock(block: Block): Block[] {
   const length = block.mins.length
   if (length <= blockSizeMax) return [block]
   const size = Math.ceil(length / Math.ceil(length / (blockSizeMax / 2)))
@@ -29,7 +32,7 @@ export function cutBlock(block: Block): Block[] {
   return parts
 }
 
-/** Index of the last bound at or before the key; 0 when the key is before all. */
+/** Index of the last bound at or before the key; 0: the key is before all bounds. */
 export function positionIn(mins: readonly string[], keyString: string): number {
   let low = 0
   let high = mins.length
@@ -41,7 +44,7 @@ export function positionIn(mins: readonly string[], keyString: string): number {
   return low
 }
 
-/** Index of the first bound at or behind the key; the length when all are before it. */
+/** Index of the first bound at or after the key; the length: all bounds are before it. */
 export function lowerBound(mins: readonly string[], keyString: string): number {
   let low = 0
   let high = mins.length

@@ -1,6 +1,6 @@
 /**
- * Who owned the chunks of a collection at past cluster times, for reads with read concern snapshot. Server: ChunkManager::makeAtTime,
- * ChunkInfo::getShardIdAt of chunk.cpp.
+ * The owners of a collection's chunks at past cluster times, for reads with read concern snapshot.
+ * Server: ChunkManager::makeAtTime, ChunkInfo::getShardIdAt of chunk.cpp.
  */
 import { BsonType, CommandError, documentsOf, findField, readUint32, type RawValue } from '@shardlab/bson'
 import { parseChunk } from '../model/chunk.js'
@@ -19,10 +19,13 @@ export class PlacementHistory {
   /** With their owners, the newest first. */
   readonly #chunks: readonly (readonly [chunk: ChunkEntry, owners: readonly Ownership[]])[]
   #newest: ClusterTime = [0, 0]
-  /** The last one that was asked for: reads of one session have one time. */
+  /** Cache of the last time: the reads of one session use one time. */
   #past: { readonly time: ClusterTime; readonly placement: CollectionPlacement } | null = null
 
-  /** @param chunks all config.chunks documents of the collection; of the placement's generation, and as new or newer */
+  /**
+   * @param chunks all config.chunks documents of the collection, of the placement's generation and
+   *   not older than it
+   */
   constructor(placement: CollectionPlacement, chunks: readonly Uint8Array[]) {
     this.#placement = placement
     const { shardKey } = placement
@@ -44,8 +47,8 @@ export class PlacementHistory {
   }
 
   /**
-   * The placement with the owners of that time; its versions say nothing.
-   * @throws CommandError 250 StaleChunkHistory: the catalog does not remember
+   * The placement with the owners at that time; its versions are meaningless.
+   * @throws CommandError 250 StaleChunkHistory if the catalog's history does not reach back to it
    */
   at(time: ClusterTime): CollectionPlacement {
     if (!isBefore(time, this.#newest)) return this.#placement
@@ -61,7 +64,7 @@ export class PlacementHistory {
   }
 }
 
-/** What the catalog has of a collection. */
+/** The catalog's documents of a collection. */
 export interface CatalogDocuments {
   /** The config.collections document; null: the catalog does not have the collection. */
   readonly collection: Uint8Array | null
@@ -69,14 +72,16 @@ export interface CatalogDocuments {
   readonly chunks: readonly Uint8Array[]
 }
 
-/** The histories of the placements that a member has: each is asked for once, by the first read of the past. */
+/**
+ * The histories of a member's placements: each is requested once, by the first read of a past time.
+ */
 export class PlacementHistories {
   readonly #known = new WeakMap<CollectionPlacement, Promise<PlacementHistory | null>>()
 
   /**
-   * @param ask the catalog for the whole collection, chunks and all
-   * @returns null: the collection is another by now
-   * @throws whatever `ask` throws; the next read asks again
+   * @param ask requests the whole collection from the catalog, chunks included
+   * @returns null: the collection was dropped or recreated since
+   * @throws the error of `ask`; the next read retries
    */
   of(placement: CollectionPlacement, ask: () => Promise<CatalogDocuments>): Promise<PlacementHistory | null> {
     const known = this.#known.get(placement)

@@ -1,6 +1,5 @@
 /**
- * A collection's placement as routers and shards hold it in memory, built from the catalog's
- * documents.
+ * A collection's placement in the memory of routers and shards, built from the catalog's documents.
  */
 import { BsonType, CommandError, findField, hexOf, readUint32, type RawValue } from '@shardlab/bson'
 import { readChunkFields } from '../model/chunk.js'
@@ -9,16 +8,13 @@ import { ShardKeyPattern } from '../model/shard-key-pattern.js'
 import { RoutingTable, type ChunkEntry } from './routing-table.js'
 import { TableUpdate } from './table-update.js'
 
-/** Everything that routing a collection of the catalog needs. Immutable. */
+/** All information for routing a collection of the catalog. Immutable. */
 export interface CollectionPlacement {
   readonly ns: string
   readonly uuid: Uint8Array
   readonly shardKey: ShardKeyPattern
   readonly unique: boolean
-  /**
-   * It is not sharded: the catalog knows it because it has been moved or unsharded, and it has one
-   * chunk.
-   */
+  /** Not sharded, but in the catalog with one chunk, because it was moved or unsharded. */
   readonly isUnsplittable: boolean
   readonly defaultCollation: Uint8Array | null
   readonly table: RoutingTable
@@ -29,8 +25,8 @@ export interface PlacementAnswer {
   /** The config.collections document; null: the catalog does not have the collection. */
   readonly collection: Uint8Array | null
   /**
-   * The config.chunks documents, or a table made of them: of all chunks, or of those that changed
-   * after the version that the asker knows.
+   * The config.chunks documents, or a table made from them: all chunks, or those that changed since
+   * the version in the request.
    */
   readonly chunks: readonly Uint8Array[] | TableUpdate
   readonly full: boolean
@@ -38,8 +34,8 @@ export interface PlacementAnswer {
 
 /**
  * The placement after the catalog's answer; null: the catalog does not have the collection.
- * @param known the placement of the asker, to which an answer applies that is not full
- * @throws CommandError 117 ConflictingOperationInProgress: the chunks leave a gap or overlap
+ * @param known the member's placement, to which an answer that is not full applies
+ * @throws CommandError 117 ConflictingOperationInProgress if the chunks leave a gap or overlap
  */
 export function applyPlacementAnswer(
   ns: string,
@@ -49,7 +45,7 @@ export function applyPlacementAnswer(
   if (collection === null) return null
   if (full) return consistent(ns, () => wholePlacement(ns, collection, chunks))
   if (known === null || !isOfGeneration(collection, known.table.version))
-    throw new Error(`the changes of ${ns} build on a placement that is not known`)
+    throw new Error(`the changes of ${ns} apply to a placement that this member does not have`)
   const { table, shardKey } = known
   const changed = chunks instanceof TableUpdate ? chunks.newerThan(table) : changedTable(ns, table, shardKey, chunks)
   return changed === table ? known : withTable(known, changed)
@@ -57,7 +53,7 @@ export function applyPlacementAnswer(
 
 /**
  * The routing table of all chunks of a collection.
- * @throws CommandError 117 ConflictingOperationInProgress: they leave a gap or overlap
+ * @throws CommandError 117 ConflictingOperationInProgress if they leave a gap or overlap
  */
 export function wholeTable(
   ns: string,
@@ -69,9 +65,9 @@ export function wholeTable(
 }
 
 /**
- * The routing table after the changes; itself when there are none.
+ * The routing table after the changes; the same table if there are none.
  * @param documents the chunks that are newer than the table
- * @throws CommandError 117 ConflictingOperationInProgress: they cannot be a part of the placement
+ * @throws CommandError 117 ConflictingOperationInProgress if they cannot be part of the placement
  */
 export function changedTable(
   ns: string,
@@ -84,8 +80,8 @@ export function changedTable(
 }
 
 /**
- * Each field by its name: to spread a placement and to put another table in it takes much longer,
- * and there is one for each commit.
+ * Lists each field: spreading a placement and replacing its table takes much longer, and happens
+ * for each commit.
  */
 function withTable(
   { ns, uuid, shardKey, unique, isUnsplittable, defaultCollation }: CollectionPlacement,
@@ -95,7 +91,7 @@ function withTable(
 }
 
 /**
- * Clients can write to the catalog, and what they leave there need not be a placement. Server:
+ * Clients can write to the catalog, so its documents may not form a placement. Server:
  * chunk_manager.cpp, validateChunk.
  */
 function consistent<T>(ns: string, build: () => T): T {
@@ -138,15 +134,15 @@ function tableOf(collection: Uint8Array, shardKey: ShardKeyPattern, documents: I
   return RoutingTable.build(generationOf(collection), bounds, chunkEntries(shardKey, documents))
 }
 
-/** One by one. Most chunks of a whole answer begin where the one before them ends. */
+/** Lazily. Most chunks of a whole answer begin where the previous one ends. */
 function* chunkEntries(shardKey: ShardKeyPattern, documents: Iterable<Uint8Array>): Generator<ChunkEntry, void, void> {
   let before: Uint8Array | null = null
   let [beforeStart, beforeEnd] = [0, 0]
   let end = ''
   for (const document of documents) {
     const { minStart, minEnd, maxStart, maxEnd, shard, major, minor } = readChunkFields(document)
-    const goesOn = before !== null && isSameRange(before, beforeStart, beforeEnd, document, minStart, minEnd)
-    const min = goesOn ? end : keyOfBound(shardKey, document, minStart)
+    const isAdjacent = before !== null && isSameRange(before, beforeStart, beforeEnd, document, minStart, minEnd)
+    const min = isAdjacent ? end : keyOfBound(shardKey, document, minStart)
     end = keyOfBound(shardKey, document, maxStart)
     yield { min, max: end, shard, major, minor }
     before = document
@@ -155,7 +151,7 @@ function* chunkEntries(shardKey: ShardKeyPattern, documents: Iterable<Uint8Array
   }
 }
 
-/** The same bytes in both places? */
+/** Whether both ranges have the same bytes. */
 function isSameRange(
   a: Uint8Array,
   aStart: number,
@@ -170,13 +166,13 @@ function isSameRange(
   return true
 }
 
-/** The version to ask the catalog with: null asks for everything. */
+/** The version to send in a request to the catalog; null requests everything. */
 export function knownVersion(placement: CollectionPlacement | null): PlacementVersion | null {
   return placement === null ? null : placement.table.version
 }
 
 /**
- * `[epoch, timestamp]` of a config.collections document; without a timestamp (before 5.0) it counts
+ * `[epoch, timestamp]` of a config.collections document; a missing timestamp (before 5.0) counts
  * as 0.
  */
 export function generationOf(collection: Uint8Array): [epoch: string, seconds: number, increment: number] {
@@ -186,7 +182,7 @@ export function generationOf(collection: Uint8Array): [epoch: string, seconds: n
   return [epoch, readUint32(timestamp.bytes, timestamp.start + 4), readUint32(timestamp.bytes, timestamp.start)]
 }
 
-/** Is it the same creation of the collection? See {@link generationOf}. */
+/** Whether it is the same creation of the collection. See {@link generationOf}. */
 export function isOfGeneration(collection: Uint8Array, [epoch, seconds, increment]: PlacementVersion): boolean {
   if (epochOf(findField(collection, 'lastmodEpoch')!) !== epoch) return false
   const timestamp = findField(collection, 'timestamp')
@@ -195,7 +191,7 @@ export function isOfGeneration(collection: Uint8Array, [epoch, seconds, incremen
   return readUint32(bytes, start + 4) === seconds && readUint32(bytes, start) === increment
 }
 
-/** The last one that was asked for: there are many answers about one collection. */
+/** Cache of the last epoch: many answers are about one collection. */
 let [lastEpoch, lastEpochBytes] = ['', new Uint8Array(0)]
 
 function epochOf({ bytes, start, end }: RawValue): string {
@@ -210,9 +206,11 @@ function isTrue(value: RawValue | undefined): boolean {
   return value?.type === BsonType.bool && value.isTruthy()
 }
 
-/** Nothing could be compared with what is no bound: a table would be made of it all the same. */
+/**
+ * A value that is not a bound must not get into a table, whose comparisons would be meaningless.
+ */
 function keyOfBound(shardKey: ShardKeyPattern, document: Uint8Array, start: number): string {
   const key = shardKey.keyStringOfBound(document, start)
-  if (key === undefined) throw new Error('a bound of a chunk is none of the shard key')
+  if (key === undefined) throw new Error('a chunk bound does not match the shard key pattern')
   return key
 }

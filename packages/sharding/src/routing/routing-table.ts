@@ -1,14 +1,15 @@
 /**
- * Which shard owns which part of a collection's key space. An immutable value: changes give a new table that shares
- * all blocks they did not touch, so a reader keeps a consistent one as long as it likes.
+ * The owner of each part of a collection's key space. Immutable: changes give a new table that
+ * shares all unchanged blocks, so a reader keeps a consistent table.
  *
- * Two levels: blocks of at most 128 chunks, each with the chunks' lower bounds as KeyStrings and their owners and
- * versions beside them. A chunk ends where the next one begins, the last one at the global maximum: gaps and overlaps
- * cannot be written down. Server: chunk_manager.h, RoutingTableHistory.
+ * Two levels: blocks of at most 128 chunks, each with the chunks' lower bounds as KeyStrings and
+ * their owners and versions. A chunk ends where the next one begins, the last one at the global
+ * maximum, so that gaps and overlaps cannot be represented. Server: chunk_manager.h,
+ * RoutingTableHistory.
  */
 import type { PlacementVersion } from '../model/placement-version.js'
 import { majorIn, minorIn, ownerIn, positionIn, rowLength } from './block.js'
-import { stateOf, type KeyBounds } from './table-maker.js'
+import { buildState, type KeyBounds } from './table-builder.js'
 import { changedState, isNewer, type ChunkEntry, type TableState } from './table-state.js'
 
 export type { ChunkEntry }
@@ -25,14 +26,15 @@ export class RoutingTable {
 
   /**
    * @param chunks all chunks of the collection, in any order
-   * @throws Error when they do not fill the key space from global minimum to maximum without gap or overlap
+   * @throws Error if they do not fill the key space from global minimum to maximum without gap or
+   *   overlap
    */
   static build(
     generation: readonly [epoch: string, seconds: number, increment: number],
     bounds: KeyBounds,
     chunks: Iterable<ChunkEntry>,
   ): RoutingTable {
-    return new RoutingTable(stateOf(generation, bounds, chunks))
+    return new RoutingTable(buildState(generation, bounds, chunks))
   }
 
   /** Newest version of any chunk: the collection's version. */
@@ -44,7 +46,7 @@ export class RoutingTable {
     return this.#state.globalMax
   }
 
-  /** Every shard that owns or has owned a chunk; {@link owners} says who owns one now. */
+  /** Every shard that owns or has owned a chunk; {@link owners} are the current ones. */
   get shardIds(): readonly string[] {
     return this.#state.shardIds
   }
@@ -54,16 +56,16 @@ export class RoutingTable {
   }
 
   /**
-   * The table after these chunks took the place of all that they cover: splits, merges and moves.
+   * The table after these chunks replaced all that they cover: splits, merges and moves.
    * @param changes of the same generation, each newer than the chunks that it replaces
-   * @throws Error for a range that is empty or leaves the key space
+   * @throws Error for a range that is empty or exceeds the key space
    */
   withChanges(changes: readonly ChunkEntry[]): RoutingTable {
     const { firsts, globalMax } = this.#state
     const globalMin = firsts.at(0)!
     for (const { min, max } of changes)
       if (min >= max || min < globalMin || max > globalMax)
-        throw new Error('the range of a changed chunk is empty or leaves the key space')
+        throw new Error('the range of a changed chunk is empty or exceeds the key space')
     return new RoutingTable(changedState(this.#state, changes))
   }
 
@@ -75,15 +77,15 @@ export class RoutingTable {
   }
 
   /**
-   * The owners of everything in these ranges, sorted, and how many chunks the ranges touch.
-   * @param ranges ascending by their lower ends; upper ends may lie beyond the global maximum
+   * The owners of all chunks in these ranges, sorted, and the number of these chunks.
+   * @param ranges ascending by their lower ends; upper ends may be above the global maximum
    */
   shardsInRanges(ranges: readonly KeyStringRange[]): { readonly shards: string[]; readonly chunks: number } {
     const { blocks, firsts, shardIds, owners } = this.#state
     const seen = new Uint8Array(shardIds.length)
     const shards: string[] = []
     let chunks = 0
-    // The chunk behind the last one that was counted.
+    // The chunk after the last counted one.
     let nextBlock = 0
     let nextChunk = 0
     for (const [low, high] of ranges) {
@@ -124,7 +126,7 @@ export class RoutingTable {
     return number === undefined ? 0 : this.#state.totals.at(number).chunks
   }
 
-  /** The newest version of a shard's chunks: its shard version; 0|0 when it owns none. */
+  /** The newest version of a shard's chunks, which is its shard version; 0|0 if it owns none. */
   versionOn(shard: string): PlacementVersion {
     const { version, numbers, totals } = this.#state
     const number = numbers.get(shard)
@@ -139,14 +141,14 @@ export class RoutingTable {
     return this.#state.shardIds[ownerIn(this.#state.blocks.at(0), 0)]!
   }
 
-  /** The chunk that holds this key. */
+  /** The chunk that contains this key. */
   chunkAt(keyString: string): ChunkEntry {
     const { blocks, firsts } = this.#state
     const b = firsts.position(keyString)
     return this.#entry(b, positionIn(blocks.at(b).mins, keyString))
   }
 
-  /** All chunks in key order, or those from the one on that holds a key. */
+  /** All chunks in key order, or those from the chunk that contains a key. */
   *chunks(from?: string): IterableIterator<ChunkEntry> {
     const { blocks, firsts } = this.#state
     let b = from === undefined ? 0 : firsts.position(from)
@@ -166,7 +168,7 @@ export class RoutingTable {
     return count
   }
 
-  /** Neighbouring chunks of one shard at a time, in key order: where they begin, and whose they are. */
+  /** Runs of adjacent chunks on one shard, in key order: where each begins, and its shard. */
   *runs(): IterableIterator<readonly [min: string, shard: string]> {
     const { blocks, shardIds } = this.#state
     let last = -1
@@ -179,7 +181,10 @@ export class RoutingTable {
     }
   }
 
-  /** Lower bounds of so many chunks, in key order, with about as many chunks between each two. @param count not more than there are */
+  /**
+   * Lower bounds of so many chunks, in key order, about equally many chunks apart.
+   * @param count at most the number of chunks
+   */
   evenlySpread(count: number): string[] {
     const { blocks, chunkCount } = this.#state
     const found: string[] = []

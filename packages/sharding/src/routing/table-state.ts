@@ -1,10 +1,13 @@
-/** What a routing table is made of, and how changes give a new one that shares all blocks they did not touch. */
+/**
+ * The parts of a routing table, and changes, which give a new table that shares all unchanged
+ * blocks.
+ */
 import type { PlacementVersion } from '../model/placement-version.js'
-import { cutBlock, lowerBound, majorIn, minorIn, ownerIn, rowLength, type Block } from './block.js'
+import { splitBlock, lowerBound, majorIn, minorIn, ownerIn, rowLength, type Block } from './block.js'
 import { BoundList } from './bound-list.js'
 import { PagedList, type PagedListDraft } from './paged-list.js'
 
-/** A chunk in key space, as the table knows it. */
+/** A chunk in key space. */
 export interface ChunkEntry {
   /** KeyString of the lower bound (included). */
   readonly min: string
@@ -39,10 +42,10 @@ export interface TableState {
 
 const noChunks: ShardTotals = { chunks: 0, major: 0, minor: 0 }
 
-/** @param changes in any order; their ranges are not empty and lie in the key space */
+/** @param changes in any order; their ranges are not empty and are within the key space */
 export function changedState(state: TableState, changes: readonly ChunkEntry[]): TableState {
   const draft = new Draft(state)
-  for (const chunk of inOrder(changes)) draft.place(chunk)
+  for (const chunk of inOrder(changes)) draft.apply(chunk)
   return draft.finish()
 }
 
@@ -51,7 +54,7 @@ export function ownersOf(shardIds: readonly string[], totals: PagedList<ShardTot
 }
 
 function inOrder(chunks: readonly ChunkEntry[]): readonly ChunkEntry[] {
-  // So they come from the catalog.
+  // As the catalog sends them.
   const areInOrder = chunks.every(
     ({ major, minor }, i) => i === 0 || !isNewer(chunks[i - 1]!.major, chunks[i - 1]!.minor, major, minor),
   )
@@ -62,15 +65,15 @@ class Draft {
   readonly #shardIdsBefore: readonly string[]
   readonly #globalMax: string
   readonly #blocks: PagedListDraft<Block>
-  /** Rows of blocks that are nobody else's. */
+  /** Rows that no other table shares. */
   readonly #own = new Set<readonly number[]>()
-  /** The table's own until a block comes or goes. */
+  /** The previous table's list until a block is added or removed. */
   #firsts: BoundList
   readonly #totals: PagedListDraft<ShardTotals>
-  /** Shards whose newest chunk is gone, so that another one is their newest. */
-  readonly #unsure = new Set<number>()
+  /** Shards whose newest chunk was removed: their newest version must be recomputed. */
+  readonly #staleTotals = new Set<number>()
   readonly #numbersBefore: ReadonlyMap<string, number>
-  /** With shards that get their first chunk; null: there are none. */
+  /** Includes shards with their first chunk; null: there are none. */
   #numbers: Map<string, number> | null = null
   #version: PlacementVersion
   #chunkCount: number
@@ -89,7 +92,7 @@ class Draft {
     this.#owners = state.owners
   }
 
-  place(change: ChunkEntry): void {
+  apply(change: ChunkEntry): void {
     const { min, max, major, minor } = change
     const blocks = this.#blocks
     const firsts = this.#firsts
@@ -109,14 +112,14 @@ class Draft {
         this.#remove(ownerIn(block, i), majorIn(block, i), minorIn(block, i))
     }
     this.#add(shard, major, minor)
-    // What lies behind the range in a chunk that it cuts goes on as a chunk of the old version.
+    // If the range ends inside a chunk, the rest of that chunk stays as a chunk of the old version.
     const cuts = end !== max
     if (cuts) this.#add(ownerIn(last, to - 1), majorIn(last, to - 1), minorIn(last, to - 1))
     const isOne = lastIndex === firstIndex
     const isSame = isOne && !cuts && to - from === 1 && first.mins[from] === min
     if (isSame) this.#setRow(firstIndex, from, shard, major, minor)
     else {
-      const parts = cutBlock(replaced({ first, from, last, to }, cuts ? [min, max] : [min], [shard, major, minor]))
+      const parts = splitBlock(replaced({ first, from, last, to }, cuts ? [min, max] : [min], [shard, major, minor]))
       if (parts.length === 1 && isOne) blocks.set(firstIndex, parts[0]!)
       else {
         blocks.splice(firstIndex, lastIndex - firstIndex + 1, ...parts)
@@ -129,7 +132,7 @@ class Draft {
 
   finish(): TableState {
     const blocks = this.#blocks.finish()
-    for (const shard of this.#unsure) this.#totals.set(shard, this.#count(shard, blocks))
+    for (const shard of this.#staleTotals) this.#totals.set(shard, this.#count(shard, blocks))
     const totals = this.#totals.finish()
     const shardIds = this.#numbers === null ? this.#shardIdsBefore : [...this.#numbers.keys()]
     return {
@@ -155,7 +158,9 @@ class Draft {
     return number
   }
 
-  /** A chunk keeps its bounds, and gets another owner or version: all that a move of one changes. */
+  /**
+   * Changes owner and version of a chunk, which keeps its bounds: the effect of moving one chunk.
+   */
   #setRow(blockIndex: number, i: number, shard: number, major: number, minor: number): void {
     const { mins, rows } = this.#blocks.at(blockIndex)
     let own = rows as number[]
@@ -172,7 +177,7 @@ class Draft {
   #add(shard: number, major: number, minor: number): void {
     const before = this.#totals.at(shard)
     const total = withChunk(before, major, minor)
-    if (total.major === major && total.minor === minor) this.#unsure.delete(shard)
+    if (total.major === major && total.minor === minor) this.#staleTotals.delete(shard)
     this.#totals.set(shard, total)
     if (before.chunks === 0) this.#owners = null
     this.#chunkCount++
@@ -180,7 +185,7 @@ class Draft {
 
   #remove(shard: number, major: number, minor: number): void {
     const total = this.#totals.at(shard)
-    if (major === total.major && minor === total.minor) this.#unsure.add(shard)
+    if (major === total.major && minor === total.minor) this.#staleTotals.add(shard)
     this.#totals.set(shard, { chunks: total.chunks - 1, major: total.major, minor: total.minor })
     if (total.chunks === 1) this.#owners = null
     this.#chunkCount--
@@ -198,8 +203,8 @@ class Draft {
 }
 
 /**
- * Two blocks, or twice the same one, with a chunk in the place of what lies between two of theirs; a second lower bound is that of the rest of
- * the last one.
+ * One or two blocks in which a chunk replaces the range between two of their chunks; a second lower
+ * bound is that of the rest of the last one.
  */
 function replaced(
   {

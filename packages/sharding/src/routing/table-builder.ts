@@ -1,4 +1,7 @@
-/** Makes a routing table's state of all chunks of a collection. There may be a million: while they come in key order nobody makes a list of them. */
+/**
+ * Builds a routing table from all chunks of a collection. There may be a million: as long as they
+ * are in key order, they are not collected in a list.
+ */
 import type { PlacementVersion } from '../model/placement-version.js'
 import { blockSizeMax, majorIn, minorIn, ownerIn, rowLength, type Block } from './block.js'
 import { BoundList } from './bound-list.js'
@@ -10,17 +13,18 @@ export interface KeyBounds {
   readonly globalMax: string
 }
 
-/** Blocks that more chunks follow have room to grow. */
+/** Chunks in a block that others follow: leaves it room to grow. */
 const firstSize = blockSizeMax / 2
 
 type Generation = readonly [epoch: string, seconds: number, increment: number]
 
 /**
  * @param chunks in any order
- * @throws Error when they do not fill the key space from global minimum to maximum without gap or overlap
+ * @throws Error if they do not fill the key space from global minimum to maximum without gap or
+ *   overlap
  */
-export function stateOf(generation: Generation, bounds: KeyBounds, chunks: Iterable<ChunkEntry>): TableState {
-  const inOrder = new TableMaker(bounds)
+export function buildState(generation: Generation, bounds: KeyBounds, chunks: Iterable<ChunkEntry>): TableState {
+  const inOrder = new TableBuilder(bounds)
   let all: ChunkEntry[] | null = null
   for (const chunk of chunks) {
     if (all !== null) all.push(chunk)
@@ -28,20 +32,20 @@ export function stateOf(generation: Generation, bounds: KeyBounds, chunks: Itera
   }
   if (all === null) return inOrder.finish(generation)
   all.sort((a, b) => (a.min < b.min ? -1 : a.min > b.min ? 1 : 0))
-  const sorted = new TableMaker(bounds)
+  const sorted = new TableBuilder(bounds)
   for (const chunk of all) if (!sorted.add(chunk)) throw new Error('chunks leave a gap or overlap')
   return sorted.finish(generation)
 }
 
-class TableMaker {
+class TableBuilder {
   readonly #bounds: KeyBounds
   readonly #blocks: Block[] = []
-  /** What is in no block yet. */
+  /** Chunks that are not in a block yet. */
   readonly #last = { mins: [] as string[], rows: [] as number[] }
   #count = 0
   readonly #numbers = new Map<string, number>()
   readonly #totals: { -readonly [K in keyof ShardTotals]: ShardTotals[K] }[] = []
-  /** Where the next chunk has to begin. */
+  /** Where the next chunk must begin. */
   #end: string
   #major = 0
   #minor = 0
@@ -51,7 +55,9 @@ class TableMaker {
     this.#end = bounds.globalMin
   }
 
-  /** False, and it is not added: it does not begin where the last one ends, or is empty. */
+  /**
+   * False: the chunk was not added because it is empty or does not begin where the last one ends.
+   */
   add({ min, max, shard, major, minor }: ChunkEntry): boolean {
     if (min !== this.#end || max <= min) return false
     this.#end = max
@@ -80,7 +86,7 @@ class TableMaker {
     return true
   }
 
-  /** Those that have been added. */
+  /** The added chunks. */
   *chunks(): Generator<ChunkEntry, void, void> {
     const shards = [...this.#numbers.keys()]
     const blocks = [...this.#blocks, this.#last]
