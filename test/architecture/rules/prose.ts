@@ -72,19 +72,12 @@ export const proseDebt: readonly string[] = [
   'packages/mongos/',
   'packages/node/',
   'packages/scenario/',
-  'test/bench/',
-  'test/clients/',
   'test/conformance/',
-  'test/demo/',
-  'test/fuzz/',
   'test/live/',
   'test/load/',
   'test/runtimes/',
   'test/scenarios/',
   'test/simulation/',
-  'test/support/',
-  'test/unique/',
-  'test/wire/',
 ]
 
 /**
