@@ -82,7 +82,7 @@ import { updateZoneKeyRange } from './commands/update-zone-key-range.js'
 import { update } from './commands/update.js'
 import { validate } from './commands/validate.js'
 
-/** The commands of a router alone. */
+/** Commands that only routers have. */
 export const mongosRows: readonly CommandRow<MongosInvocation>[] = [
   abortMoveCollection,
   abortReshardCollection,
@@ -166,5 +166,5 @@ export const mongosRows: readonly CommandRow<MongosInvocation>[] = [
   validate,
 ]
 
-/** All commands that a client can run on a router. */
+/** All commands of a router. */
 export const commandTable = new CommandTable<MongosInvocation>([...memberRows, ...mongosRows])

@@ -1,17 +1,17 @@
-/** What a copy of a router begins with. */
+/** The state of a router that its copies start with. */
 import type { ClusterClock, Random, TimestampPair } from '@shardlab/actor'
 import { SessionCatalog, type ConnectionTable, type ParameterSet } from '@shardlab/member'
 import type { CatalogCache, KnownRoutes } from './catalog/catalog-cache.js'
 import type { KnownShards, ShardRegistry } from './catalog/shard-registry.js'
 
-/** What setDefaultRWConcern has set, as a router knows it. */
+/** The defaults of setDefaultRWConcern, as of the last refresh. */
 export interface ConcernDefaults {
-  /** Of config.settings; null: nothing was set. */
+  /** From config.settings; null: never set. */
   readonly document: Uint8Array | null
   readonly updatedAtMs: number
 }
 
-/** Shared by any number of copies, changed by none of them. */
+/** Shared by any number of copies; immutable. */
 export interface MongosState {
   readonly time: TimestampPair
   readonly clusterId: Uint8Array | null
@@ -22,7 +22,7 @@ export interface MongosState {
   readonly parameters: ReturnType<ParameterSet['export']>
 }
 
-/** What a router hands to the one that replaces it under the same connections. */
+/** What a router hands to its replacement under the same client connections. */
 export interface MongosClients {
   readonly connections: ConnectionTable
   readonly cursorIds: Random
@@ -54,7 +54,7 @@ export function exportMongosState(host: MongosStateHost): MongosState {
   }
 }
 
-/** The router has just been made. */
+/** @param host a new router */
 export function resumeMongos(host: MongosStateHost, state: MongosState): void {
   host.clock.advance(state.time)
   host.catalog.import(state.routes)

@@ -1,6 +1,6 @@
 /**
- * The router: takes commands of clients, finds out where they belong, and puts the answers of the shards together. It
- * keeps nothing that is not elsewhere: a restarted router has lost its cursors and its caches, no data.
+ * The router: takes commands of clients, targets them and merges the replies of members. All its
+ * state is a cache: a restarted router has lost cursors and caches, but no data.
  */
 import {
   Cancellation,
@@ -80,16 +80,14 @@ export class Mongos implements Actor, DispatchHost {
   readonly failPoints: FailPoints
   readonly parameters: ParameterSet<MongosParameterName>
   readonly statistics = new Statistics()
-  /** Null where the emulated version samples no queries. */
   readonly sampling: QuerySampler | null
   readonly newObjectId: () => Uint8Array
   /** Process id part of hello's topologyVersion. */
   processId: Uint8Array
-  /** Aborted when the router shuts down: ends what only waits. */
+  /** Aborted when the router shuts down, which ends waits. */
   readonly stopping = new Cancellation()
-  /** Draws the shard that merges where any may. */
   readonly mergeDice: Random
-  /** What `$rand` draws. */
+  /** The random numbers of `$rand`. */
   readonly #fraction: () => number
   #cursorIds: Random
   #clusterId: Uint8Array | null = null
@@ -130,17 +128,14 @@ export class Mongos implements Actor, DispatchHost {
     this.sampling = this.behaviours.queryAnalyzer ? new QuerySampler(this) : null
   }
 
-  /** The cluster's id; null until the config server has answered for the first time. */
   get clusterId(): Uint8Array | null {
     return this.#clusterId
   }
 
-  /** The read and write concern of commands that name none, as far as this router has heard. */
   get concernDefaults(): ConcernDefaults {
     return this.#concernDefaults
   }
 
-  /** Asks the config server for them. @throws CommandError of the way to it */
   async refreshConcernDefaults(operation: Operation | null): Promise<void> {
     const { setting } = await this.remote.request(
       configAddress,
@@ -151,7 +146,7 @@ export class Mongos implements Actor, DispatchHost {
     this.#learnConcernDefaults(setting)
   }
 
-  /** Never waits for the config server: a router without it still answers what it can. */
+  /** Does not wait for the config server: without it, the router still serves what it can. */
   start(): void {
     this.context.setTimer(pingTimer, 0)
     this.context.setTimer(housekeepingTimer, housekeepingIntervalMs)
@@ -216,9 +211,9 @@ export class Mongos implements Actor, DispatchHost {
     this.#concernDefaults = state.concernDefaults
     if (clients === null) return
     this.connections.adopt(clients.connections)
-    // Who awaits a change of the topology hears of it, however often the same state is gone back to.
+    // A new id, so that awaited hellos reply, however often the router returns to the same state.
     this.processId = objectIdAfter(clients.processId)
-    // A client may still hold a cursor that is gone: its id must not become another one's.
+    // A client may still hold the id of a closed cursor, so ids must not repeat.
     this.#cursorIds = clients.cursorIds
   }
 
@@ -241,7 +236,6 @@ export class Mongos implements Actor, DispatchHost {
     this.cursors.killOfSessions(fits)
   }
 
-  /** What evaluating expressions may use. */
   evaluation(): EvaluationContext {
     const {
       queryLanguage: languageVersion,
@@ -261,7 +255,6 @@ export class Mongos implements Actor, DispatchHost {
     }
   }
 
-  /** `host:port` of a member, as far as it is known. */
   hostOf(member: Address): string {
     return member === configAddress
       ? (this.options.configHost ?? configAddress).split('/').at(-1)!
@@ -278,17 +271,14 @@ export class Mongos implements Actor, DispatchHost {
     return {}
   }
 
-  /** A command that the router itself sends, as its clients do. */
   async runInternally(command: ClientCommand): Promise<Uint8Array> {
     return (await dispatch(this, command, true)).body
   }
 
-  /** {@link ActorContext.reach}. @throws CommandError 192 FailPointEnabled when a fault makes the step fail */
   reach(step: string, detail: Readonly<Record<string, unknown>>): Promise<void> {
     return this.context.reach(step, detail).catch(throwFailPointError)
   }
 
-  /** A client's command is on its way: the router does not stop before it is answered. */
   commandBegins(): void {
     this.#inFlight++
   }
@@ -330,7 +320,7 @@ export class Mongos implements Actor, DispatchHost {
   }
 }
 
-/** Makes a router. It serves `client.command` and `client.disconnected`. */
+/** A router, which serves `client.command` and `client.disconnected`. */
 export function createMongos(context: ActorContext, options: MongosOptions): Actor {
   return new Mongos(context, options)
 }

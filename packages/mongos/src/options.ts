@@ -1,19 +1,24 @@
 import type { EmulatedVersion } from '@shardlab/sharding'
 
-/** Upper ends of a router's tables, batches and retries (law 9). Reaching one emits a `limit` event. */
+/** Limits of a router's tables, batches and retries (law 9). Reaching one emits a `limit` event. */
 export interface MongosLimits {
-  /** Open cursors; one more fails with TemporarilyUnavailable 365. */
+  /** Open cursors; opening another fails with 365 TemporarilyUnavailable. */
   readonly cursorsMax: number
-  /** Collections and databases whose placement is kept; the one cached longest ago is forgotten first. */
+  /** Collections and databases with cached placement; the oldest entry is evicted first. */
   readonly cachedCollectionsMax: number
   readonly cachedDatabasesMax: number
-  /** Attempts of one operation whose routing turns out stale. Server: kMaxNumStaleVersionRetries. */
+  /** Attempts of one operation with stale routing. Server: kMaxNumStaleVersionRetries. */
   readonly staleAttemptsMax: number
-  /** Further sends of one idempotent request after its peer failed. Server: kMaxNumFailedHostRetryAttempts. */
+  /**
+   * Further attempts of one idempotent request after its peer failed. Server:
+   * kMaxNumFailedHostRetryAttempts.
+   */
   readonly remoteRetriesMax: number
-  /** Rounds of a write batch that complete no statement. Server: kMaxRoundsWithoutProgress. */
+  /** Rounds of a write batch in which no statement completes. Server: kMaxRoundsWithoutProgress. */
   readonly fruitlessRoundsMax: number
-  /** Pause between two attempts to reach a member that nobody answers for: doubles from the first to the second. */
+  /**
+   * Pauses between attempts to reach an unavailable member: doubled from the first to the longest.
+   */
   readonly firstRetryPauseMs: number
   readonly longestRetryPauseMs: number
   /** Bytes of statements in one batch to a shard. */
@@ -22,7 +27,6 @@ export interface MongosLimits {
   readonly eventBoundsMax: number
 }
 
-/** The values that hold where an option names none. */
 export const defaultMongosLimits: MongosLimits = {
   cursorsMax: 100_000,
   cachedCollectionsMax: 10_000,
@@ -36,18 +40,20 @@ export const defaultMongosLimits: MongosLimits = {
   eventBoundsMax: 20,
 }
 
-/** How a router is made. Plain data that can cross to a worker. */
+/** Options of a router: plain data that can be sent to a worker. */
 export interface MongosOptions {
   readonly emulate: EmulatedVersion
-  /** How long a member without an answer is looked for: defaultFindReplicaSetHostTimeoutMS. */
+  /**
+   * How long the router tries to reach an unavailable member: defaultFindReplicaSetHostTimeoutMS.
+   */
   readonly findReplicaSetHostTimeoutMs: number
-  /** Announce the emulated version's own wire versions even where today's drivers refuse them. */
+  /** Announce the emulated version's own wire versions, even if today's drivers refuse them. */
   readonly nativeWire: boolean
-  /** Refuse commands and operators that silently lack something. Default false. */
+  /** Refuse commands and operators that are incomplete. Default false. */
   readonly strict?: boolean
-  /** `set/host:port` of the config server, for getShardMap; absent: left out of it. */
+  /** `set/host:port` of the config server, for getShardMap; undefined: omitted from the reply. */
   readonly configHost?: string
-  /** How often the router tells the config server that it lives; default 30 s. */
+  /** Interval of the pings to the config server; default 30 s. */
   readonly pingIntervalMs?: number
   readonly limits?: Partial<MongosLimits>
 }

@@ -1,12 +1,18 @@
-/** What hello and its older forms answer. Server: cluster_hello_cmd.cpp, mongos_topology_coordinator.cpp. */
+/**
+ * Replies to hello and its older forms. Server: cluster_hello_cmd.cpp,
+ * mongos_topology_coordinator.cpp.
+ */
 import { BsonType, CommandError, compareBytes, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
 import { noteMetadata, writeAgreedCompression, writeHelloLimits } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 
-/** Changes only when the process ends, and then nobody asks. */
+/** The counter changes only at shutdown, when no reply is sent any more. */
 const topologyCounter = 0n
 
-/** @throws CommandError 51758 to 51761 for what awaits wrongly, 186 for a second client document, 91 while shutting down */
+/**
+ * @throws CommandError 51758 to 51761 for invalid awaitable arguments, 186 for a second client
+ * document, 91 while shutting down
+ */
 export async function writeHello(
   invocation: MongosInvocation,
   primaryField: 'isWritablePrimary' | 'ismaster',
@@ -31,7 +37,9 @@ export async function writeHello(
   return writeAgreedCompression(writer, args.value('compression'))
 }
 
-/** The awaitable form waits until the topology changes, which it does not, or until its time is over. */
+/**
+ * The awaitable form waits for a topology change, which never happens, or until its time is over.
+ */
 async function awaitChange({ args, host, operation }: MongosInvocation): Promise<void> {
   const known = args.value('topologyVersion')
   const wait = args.value('maxAwaitTimeMS')

@@ -5,7 +5,10 @@ import { askAll } from '../reads/ask-all.js'
 import { configCommand } from '../routing/primary.js'
 import type { MongosInvocation } from '../host/mongos-host.js'
 
-/** Kills on this router, and has every shard and the config server run the same command. Server: kill_sessions_remote.cpp. */
+/**
+ * Kills sessions on this router, and runs the same command on every shard and the config server.
+ * Server: kill_sessions_remote.cpp.
+ */
 export async function killSessionsEverywhere(
   invocation: MongosInvocation,
   fits: SessionPredicate,

@@ -1,7 +1,9 @@
 import { checkCollectionName, checkDatabaseName, type CommandArguments } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 
-/** The namespace that a command on a resharding names. @throws CommandError 73 InvalidNamespace, 14 TypeMismatch */
+/**
+ * The namespace of a resharding command. @throws CommandError 73 InvalidNamespace, 14 TypeMismatch
+ */
 export function reshardedNamespace(args: CommandArguments): { readonly db: string; readonly ns: string } {
   const ns = args.targetString()
   const dot = ns.indexOf('.')

@@ -1,4 +1,7 @@
-/** What commands that reshard, move and unshard a collection have in common. Server: cluster_ddl.cpp, cluster_abort_reshard_collection_cmd.cpp. */
+/**
+ * Common parts of the commands that reshard, move and unshard a collection. Server:
+ * cluster_ddl.cpp, cluster_abort_reshard_collection_cmd.cpp.
+ */
 import { configAddress, type ReshardingProvenance } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { collectionUuidOf } from '@shardlab/member'
@@ -8,10 +11,12 @@ import { withDatabase } from '../routing/primary.js'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { reshardedNamespace } from './resharding-arguments.js'
 
-/** What stands for the shard key of a collection that is not sharded. */
+/** Placeholder for the shard key of an unsharded collection. */
 const unsplittableKey = new DocumentWriter(16).int32('_id', 1).finish()
 
-/** @param request what the primary shard and the config server are asked; requests that are equal are one */
+/**
+ * @param request sent to the primary shard and the config server; equal requests join one operation
+ */
 export async function runResharding(
   invocation: MongosInvocation,
   { db, ns }: { readonly db: string; readonly ns: string },
@@ -33,7 +38,7 @@ export async function runResharding(
   })
 }
 
-/** The whole collection onto one shard. `toShard` undefined: the primary shard chooses. */
+/** Moves the whole collection to one shard. @param toShard undefined: the primary shard chooses */
 export function gatherOnShard(
   invocation: MongosInvocation,
   provenance: 'moveCollection' | 'unshardCollection',
@@ -53,7 +58,7 @@ export function gatherOnShard(
   return runResharding(invocation, { db, ns }, request.finish())
 }
 
-/** @throws CommandError 20 IllegalOperation when what is at work on the collection is another command */
+/** @throws CommandError 20 IllegalOperation when another command runs the operation */
 export async function abortResharding(
   invocation: MongosInvocation,
   provenance: ReshardingProvenance,

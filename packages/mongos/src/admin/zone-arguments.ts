@@ -1,4 +1,7 @@
-/** Arguments of the commands on zones. Server: add_shard_to_zone_request_type.cpp, update_zone_key_range_request_type.cpp, bson_extract.cpp. */
+/**
+ * Arguments of the commands on zones. Server: add_shard_to_zone_request_type.cpp,
+ * update_zone_key_range_request_type.cpp, bson_extract.cpp.
+ */
 import { checkCollectionName, checkDatabaseName } from '@shardlab/actor'
 import {
   BsonType,
@@ -19,8 +22,8 @@ export function zoneArguments({ args }: MongosInvocation): { shard: string; zone
 }
 
 /**
- * @throws CommandError as {@link zoneArguments}; 73 InvalidNamespace, 2 BadValue for an empty bound, 9 FailedToParse for bounds that are no
- *   range
+ * @throws CommandError as {@link zoneArguments}; 73 InvalidNamespace, 2 BadValue for an empty
+ *   bound, 9 FailedToParse for an invalid range
  */
 export function zoneRangeArguments({ args, body }: MongosInvocation): {
   ns: string
@@ -37,7 +40,7 @@ export function zoneRangeArguments({ args, body }: MongosInvocation): {
       'FailedToParse',
       `min: ${formatDocument(min)} should be less than max: ${formatDocument(max)}`,
     )
-  // Null, which counts as absent elsewhere, says something here.
+  // Null removes the range, whereas the argument parser treats null as absent.
   const zone = findField(body, 'zone')
   if (zone === undefined) throw missing('zone')
   if (zone.type === BsonType.null) return { ns, min, max, zone: null }

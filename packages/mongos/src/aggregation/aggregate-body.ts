@@ -1,4 +1,4 @@
-/** The commands that a router makes of a client's aggregate. */
+/** Commands that a router makes of a client's aggregate. */
 import { CommandArguments } from '@shardlab/actor'
 import { DocumentWriter, FieldIterator, type RawValue } from '@shardlab/bson'
 import { aggregateSpec } from '@shardlab/member'
@@ -7,8 +7,8 @@ import type { MongosInvocation } from '../host/mongos-host.js'
 
 /**
  * The part of the pipeline that members run.
- * @param options `merges`: somebody goes on with what they send, so that batches are not the client's; `onShard`: a shard does, and reads
- *   the first batch, too
+ * @param options `merges`: the replies are merged, so the client's batch size does not apply to
+ *   them; `onShard`: a shard merges and also reads the first batches
  */
 export function bodyForMembers(
   { body }: MongosInvocation,
@@ -26,19 +26,22 @@ export function bodyForMembers(
   return writeConstants(writer, nowMs).bool('needsMerge', true).bool('fromMongos', true).finish()
 }
 
-/** What whoever merges is to go on with. */
+/** The input of the merging member. */
 export interface MergerBody {
   readonly stages: readonly Uint8Array[]
-  /** Its `$mergeCursors`. */
+  /** The `$mergeCursors` stage. */
   readonly source: Uint8Array
-  /** With all its fields; null: the simple one. */
+  /** With all its fields; null: simple. */
   readonly collation: Uint8Array | null
   readonly nowMs: number
-  /** The batches are the client's. */
+  /** Whether its batches go to the client unchanged. */
   readonly isClients: boolean
 }
 
-/** The part of the pipeline that one shard runs on what the others send; its collation is told, as that shard need not have the collection. */
+/**
+ * The part of the pipeline that one shard runs on the output of the others. Names the collation
+ * because the merging shard may not have the collection.
+ */
 export function bodyForMerger(
   { body }: MongosInvocation,
   { stages, source, collation, nowMs, isClients }: MergerBody,
@@ -56,18 +59,18 @@ export function bodyForMerger(
     .finish()
 }
 
-/** What `$$NOW` is: the same wherever a part of the pipeline runs. */
+/** Fixes `$$NOW`, so that all parts of the pipeline see the same time. */
 function writeConstants(writer: DocumentWriter, nowMs: number): DocumentWriter {
   return writer.startDocument('runtimeConstants').date('localNow', nowMs).end()
 }
 
-/** Members run no $out and no $merge for a router, and the constants are the router's. */
+/** Members do not run $out or $merge for a router, and the router sets the constants. */
 const onlyForWriters = new Set(['bypassDocumentValidation', 'writeConcern', 'runtimeConstants'])
 
-/** What is said of the collection, which the merging shard does not read. */
+/** Fields about the collection, which the merging shard does not read. */
 const ofTheCollection = new Set(['hint', 'collectionUUID', 'collation'])
 
-/** What a join's read takes over from the aggregate that it is part of. */
+/** Fields that the read of a join inherits from its aggregate. */
 const passedOn = new Set([
   'allowDiskUse',
   'readConcern',
@@ -82,16 +85,16 @@ const passedOn = new Set([
 
 const simpleCollation = new DocumentWriter(32).string('locale', 'simple').finish()
 
-/** What holds for all reads of an aggregate. */
+/** Settings that all reads of an aggregate share. */
 export interface ReadSettings {
-  /** With all its fields; null: the simple one. */
+  /** With all its fields; null: simple. */
   readonly collation: Uint8Array | null
   readonly nowMs: number
 }
 
 /**
- * A join's read as an aggregate of its own.
- * @param now the command that runs now, the aggregate itself or a getMore
+ * The read of a join as a separate aggregate.
+ * @param now the running command: the aggregate itself or a getMore
  * @param settings of the aggregate
  */
 export function invocationOfRead(
@@ -121,7 +124,7 @@ export function invocationOfRead(
   }
 }
 
-/** Their values are no expressions; what is missing stays so. */
+/** Passes values as literals. A missing value becomes `$$REMOVE`. */
 function writeVariables(writer: DocumentWriter, variables: ReadonlyMap<string, RawValue | undefined>): void {
   if (variables.size === 0) return
   writer.startDocument('let')

@@ -4,13 +4,12 @@ import type { DocumentStream } from '../cursors/document-stream.js'
 import type { ForeignStreams } from '../cursors/pipeline-stream.js'
 import { invocationOfRead, type ReadSettings } from './aggregate-body.js'
 
-/** Documents that one answer to a join holds at most. */
+/** Most documents in one reply to a join. */
 const batchCount = 1000
 
-/** Opens an aggregate as a stream. */
 export type OpenStream = (invocation: MongosInvocation) => Promise<DocumentStream>
 
-/** Reads for joins: each is an aggregate of the router, wherever its collection is. */
+/** Reads for joins. Each is an aggregate of the router, so its collection may be on any member. */
 export class ForeignReads implements ForeignStreams {
   readonly #aggregate: MongosInvocation
   readonly #settings: ReadSettings

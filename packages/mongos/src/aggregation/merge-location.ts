@@ -1,6 +1,7 @@
 /**
- * Who merges what shards send of a pipeline. Server: cluster_aggregation_planner.cpp, `Pipeline::canRunOnMongos`,
- * `needsPrimaryShardMerger` and, from 8.0 on, `needsSpecificShardMerger`; `findOwningShard` of common_process_interface.cpp.
+ * Which member merges the output of shards. Server: cluster_aggregation_planner.cpp,
+ * `Pipeline::canRunOnMongos`, `needsPrimaryShardMerger` and, since 8.0, `needsSpecificShardMerger`;
+ * `findOwningShard` of common_process_interface.cpp.
  */
 import { configAddress } from '@shardlab/actor'
 import { firstFieldName } from '@shardlab/bson'
@@ -16,18 +17,18 @@ import type { CollectionPlacement } from '@shardlab/sharding'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { isConfigDatabase } from '../routing/route.js'
 
-/** As explain names it. */
+/** The value in explain output. */
 export type MergeType = 'mongos' | 'anyShard' | 'primaryShard' | 'specificShard'
 
 export interface MergedPipeline {
-  /** Without the one that writes. */
+  /** Without the writing stage. */
   readonly stages: readonly Uint8Array[]
   readonly writer: OuterStage | null
 }
 
 /**
- * The shard that has to merge, for a stage that reads or writes there; null: none has to. A pipeline that goes to another shard alone is split for
- * it. @throws CommandError 133, 6, 50
+ * The shard that must merge because a stage reads or writes there; null: any member may. A pipeline
+ * that goes to one other shard is split for it. @throws CommandError 133, 6, 50
  */
 export async function shardThatMerges(
   invocation: MongosInvocation,
@@ -35,7 +36,7 @@ export async function shardThatMerges(
 ): Promise<string | null> {
   const { host, db } = invocation
   const { routersMerge, ownersMerge } = host.behaviours
-  // All that is split is merged there, but only $out has to be.
+  // The primary shard merges every split pipeline, but only a writing stage forces a split.
   if (!routersMerge) return writer === null ? null : primaryOf(invocation, db)
   const needs = stages.some(mayJoin)
     ? needsOf(invocation, stages).filter(({ stage, foreign }) => stage !== '$unionWith' && foreign.length > 0)
@@ -53,7 +54,7 @@ export async function shardThatMerges(
   return writer === null ? null : ownerOf(invocation, targetOf(writer, db))
 }
 
-/** Most pipelines have no such stage and need not be looked at more closely. */
+/** A quick test that spares most pipelines the full analysis. */
 function mayJoin(stage: Uint8Array): boolean {
   return joining.has(firstFieldName(stage)!)
 }
@@ -65,8 +66,8 @@ async function primaryOf({ host: { catalog }, operation }: MongosInvocation, db:
 }
 
 /**
- * @param stages those that are left to whoever merges
- * @param required what {@link shardThatMerges} has said
+ * @param stages the stages of the merging part
+ * @param required the result of {@link shardThatMerges}
  */
 export function mergeTypeOf(
   invocation: MongosInvocation,
@@ -90,7 +91,7 @@ async function anyOf<T>(items: readonly T[], test: (item: T) => Promise<boolean>
   return false
 }
 
-/** Also a join of `$documents`, whose namespace is no sharded collection. */
+/** True also for a join of `$documents`, which has no collection. */
 async function readsUnsharded(invocation: MongosInvocation, { db, collection }: ForeignCollection): Promise<boolean> {
   return collection === null || !(await isSharded(invocation, { db: db ?? invocation.db, collection }))
 }
@@ -116,7 +117,10 @@ async function isSharded(invocation: MongosInvocation, namespace: Namespace): Pr
   return placement !== null && !placement.isUnsplittable
 }
 
-/** The one shard that has a collection, or would have it; null: it is sharded, or there is no such database. */
+/**
+ * The one shard that has, or would create, a collection; null: it is sharded, or the database does
+ * not exist.
+ */
 async function ownerOf(invocation: MongosInvocation, namespace: Namespace): Promise<string | null> {
   const { host, operation } = invocation
   if (isConfigDatabase(namespace.db)) return configAddress
@@ -135,7 +139,9 @@ async function placementOf(
   return cached === undefined ? host.catalog.collection(ns, operation) : cached
 }
 
-/** Are all of them where the primary shard of the pipeline's database reads them by itself? */
+/**
+ * Whether the primary shard of the pipeline's database can read all of these collections locally.
+ */
 export async function areOnPrimary(
   invocation: MongosInvocation,
   foreign: readonly ForeignCollection[],

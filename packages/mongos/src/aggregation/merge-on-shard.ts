@@ -1,4 +1,4 @@
-/** Having a shard merge what the others send. Server: `dispatchMergingPipeline` of cluster_aggregation_planner.cpp. */
+/** Merging on a shard. Server: `dispatchMergingPipeline` of cluster_aggregation_planner.cpp. */
 import { DocumentWriter } from '@shardlab/bson'
 import type { BufferedCursor } from '../cursors/remote-cursor.js'
 import type { RemoteCommand } from '../remote/remote.js'
@@ -7,30 +7,36 @@ import { bodyForMerger } from './aggregate-body.js'
 import type { SplitPlan } from './plan-aggregate.js'
 import type { Planned } from './planned.js'
 
-/** The shard that is to merge; null: the router merges. Where any shard may, one of those that take part is drawn. */
+/**
+ * The shard that merges; null: the router merges. Where any shard may, one of the participating
+ * shards is drawn at random.
+ */
 export function shardToMerge(
   { invocation: { host } }: Planned,
   { members, mergerPart, merge }: SplitPlan,
 ): string | null {
   if (merge.onRouter) return null
   const prohibited = host.parameters.bool('internalQueryProhibitMergingOnMongoS')
-  // Without a stage nothing is left to a shard that has to be asked for it.
+  // An empty merging part is left to a shard only if routers may not merge.
   if (!prohibited && (merge.type === 'mongos' || mergerPart.length === 0)) return null
   return merge.required ?? merge.joins?.primaryShard ?? members[host.mergeDice.below(members.length)]!
 }
 
 export interface MergeOpening {
   readonly merger: string
-  /** The batches are the client's. */
+  /** Whether the merger's batches go to the client unchanged. */
   readonly isClients: boolean
-  /** @throws CommandError of a shard or of the way to it; then none is open */
+  /** @throws CommandError of a shard or of the request to it; then no cursor is open */
   readonly openCursors: () => Promise<readonly BufferedCursor[]>
 }
 
 /**
- * Opens the cursors on the other shards and hands them to the merging one; until that has said that it has them, they are the router's.
- * @param send the command to the merging shard, once: what it has read of the cursors is gone
- * @throws CommandError of a shard or of the way to it, 13388 StaleConfig and 249 StaleDbVersion when a joined collection is elsewhere
+ * Opens the cursors on the other shards and hands them to the merging shard. The router owns them
+ * until the merging shard has replied.
+ * @param send sends the command to the merging shard, once: a repetition would lose what the first
+ * attempt read from the cursors
+ * @throws CommandError of a shard or of the request to it; 13388 StaleConfig and 249 StaleDbVersion
+ * when a joined collection is on another shard
  */
 export async function mergeOnShard<T>(
   planned: Planned,
@@ -58,7 +64,10 @@ export async function mergeOnShard<T>(
   }
 }
 
-/** Of its collection the merging shard reads nothing, so that any version will do; what it joins has to be on the primary shard. */
+/**
+ * The merging shard reads nothing of the aggregate's collection, so any shard version will do.
+ * Joined collections must be on the primary shard.
+ */
 function versionsOf(
   { invocation }: Planned,
   { merge: { joins }, to }: SplitPlan,
@@ -70,7 +79,7 @@ function versionsOf(
     : { shardVersion: 'UNSHARDED', databaseVersion: joins.version }
 }
 
-/** The stage that hands the cursors over. Server: async_results_merger_params.idl. */
+/** The stage that hands over the cursors. Server: async_results_merger_params.idl. */
 function mergeCursors(
   { host, session }: MongosInvocation,
   ns: string,

@@ -1,4 +1,7 @@
-/** Which part of a pipeline runs where. Server: sharded_agg_helpers.cpp, cluster_aggregation_planner.cpp. */
+/**
+ * Which part of a pipeline runs where. Server: sharded_agg_helpers.cpp,
+ * cluster_aggregation_planner.cpp.
+ */
 import { CommandError, documentValue } from '@shardlab/bson'
 import {
   splitBeforeJoins,
@@ -20,42 +23,48 @@ import { areOnPrimary, mergeTypeOf, shardThatMerges, type MergedPipeline, type M
 type PresentRoute = Exclude<Route, { kind: 'missing' }>
 
 export type AggregatePlan =
-  /** There is no such database. */
+  /** The database does not exist. */
   | { readonly kind: 'nothing' }
-  /** The router gives the documents and runs the rest. */
+  /** The router produces the documents and runs the rest. */
   | { readonly kind: 'router'; readonly source: MongosStageSource | '$documents' }
   | MemberPlan
   | SplitPlan
 
-/** One member runs all of it. */
+/** One member runs the whole pipeline. */
 export interface MemberPlan {
   readonly kind: 'member'
   readonly member: string
-  /** Its joins read what is on it as the primary shard of this database; null: there are none. */
+  /** The database whose primary shard the member must be for its joins; null: no joins. */
   readonly primaryOf: DatabaseEntry | null
   readonly to: RoutedTo
 }
 
-/** Members run the first part of a pipeline, one of them or the router the rest on what they send. */
+/**
+ * Members run the first part of a pipeline; one of them or the router runs the rest on their
+ * output.
+ */
 export interface SplitPlan {
   readonly kind: 'split'
   readonly members: readonly string[]
   readonly shardsPart: readonly Uint8Array[]
   readonly mergerPart: readonly Uint8Array[]
-  /** Null: the streams have no order. */
+  /** Null: the streams are unordered. */
   readonly mergeSort: Uint8Array | null
   readonly to: RoutedTo | null
   readonly merge: Merge
 }
 
-/** Who merges. */
+/** Which member merges. */
 export interface Merge {
   readonly type: MergeType
-  /** The shard that has to, for a stage that reads or writes there; null: none has to. */
+  /** The shard that must merge because a stage reads or writes there; null: any may. */
   readonly required: string | null
-  /** On its primary shard are the collections that are joined; null: none are, or the router joins. */
+  /**
+   * The database whose primary shard has the joined collections; null: no joins, or the router
+   * joins.
+   */
   readonly joins: DatabaseEntry | null
-  /** No shard can. */
+  /** No shard can merge. */
   readonly onRouter: boolean
 }
 
@@ -63,12 +72,13 @@ export interface PlanOptions {
   readonly ns: string
   readonly route: Route
   readonly pipeline: Pipeline
-  /** Joins run on the router, whatever the catalog says of the other collections. */
+  /** Joins run on the router, regardless of the catalog's entries for the other collections. */
   readonly joinsOnRouter: boolean
 }
 
 /**
- * @throws CommandError 40324 for a source that routers do not have, 28769 NamespaceCannotBeSharded for joins before 5.1, and what routing fails with
+ * @throws CommandError 40324 for a source that routers do not have; 28769 NamespaceCannotBeSharded
+ *   for joins before 5.1; those of routing
  */
 export async function planAggregate(
   invocation: MongosInvocation,
@@ -110,7 +120,6 @@ interface Planner extends MergedPipeline {
   readonly joins: DatabaseEntry | null
 }
 
-/** The router joins what members cannot. */
 const onRouter: Merge = { type: 'mongos', required: null, joins: null, onRouter: true }
 
 async function mergeOf(
@@ -120,7 +129,7 @@ async function mergeOf(
 ): Promise<Merge> {
   const type = mergeTypeOf(invocation, { stages: mergerPart, writer }, required)
   const shard = required ?? (type === 'primaryShard' ? (await databaseOf(invocation))?.primaryShard : null) ?? null
-  // One that another database's collection is on cannot read those that are joined.
+  // The owner of another database's collection cannot read the joined collections.
   const cannotJoin = joins !== null && shard !== null && shard !== joins.primaryShard
   return { type, required: shard, joins, onRouter: cannotJoin }
 }
@@ -145,7 +154,7 @@ function targetsOf(
   )
 }
 
-/** Is one of them where the member that would join cannot read it by itself? */
+/** Whether a collection is where the joining member cannot read it locally. */
 async function areElsewhere(
   invocation: MongosInvocation,
   route: PresentRoute,
@@ -154,7 +163,7 @@ async function areElsewhere(
   return placementOf(route) === null ? anyTracked(invocation, foreign) : !(await areOnPrimary(invocation, foreign))
 }
 
-/** Null: where the collection is. */
+/** Null: on the owners of the collection. */
 function placeOf({
   name,
   argument,
@@ -170,12 +179,11 @@ function placeOf({
   return place === 'every-shard' ? { kind: 'every-shard' } : null
 }
 
-/** What is in no database of a user is the same on every member. */
 function isUsers(invocation: MongosInvocation, { db }: ForeignCollection): boolean {
   return db === null || db === invocation.db
 }
 
-/** May one of them be on another shard than the database's primary? */
+/** Whether a collection may be on another shard than the database's primary shard. */
 async function anyTracked(invocation: MongosInvocation, foreign: readonly ForeignCollection[]): Promise<boolean> {
   for (const each of foreign) if (await isTracked(invocation, each)) return true
   return false
@@ -189,7 +197,7 @@ async function isTracked(invocation: MongosInvocation, foreign: ForeignCollectio
   return (cached === undefined ? await host.catalog.collection(ns, operation) : cached) !== null
 }
 
-/** Before 5.1 $lookup and $graphLookup read no sharded collections. */
+/** Until 5.0 $lookup and $graphLookup cannot read sharded collections. */
 async function checkJoins(invocation: MongosInvocation, foreign: readonly ForeignCollection[]): Promise<void> {
   if (invocation.host.behaviours.queryLanguage >= 5.1) return
   for (const each of foreign)

@@ -1,4 +1,4 @@
-/** An aggregate that has its place, and the commands of its members. */
+/** A planned aggregate and the commands to its members. */
 import type { EvaluationContext, Pipeline } from '@shardlab/query'
 import type { TimeLimit } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
@@ -10,22 +10,25 @@ import { noteRouted, type CountedTargets, type RoutedTo } from '../statistics/ro
 import { bodyForMembers } from './aggregate-body.js'
 import type { AggregatePlan, MemberPlan, SplitPlan } from './plan-aggregate.js'
 
-/** An aggregate that has been checked and given its place. */
+/** An aggregate that is checked and planned. */
 export interface Planned {
-  /** On what it runs: the collection below, for a view. */
+  /** For a view: on the underlying collection. */
   readonly invocation: MongosInvocation
   readonly ns: string
   readonly route: Route
   readonly pipeline: Pipeline
   readonly plan: AggregatePlan
   readonly evaluation: EvaluationContext
-  /** With all its fields; null: the simple one. */
+  /** With all its fields; null: simple. */
   readonly collation: Uint8Array | null
-  /** What `evaluation` is under. */
+  /** The limit inside `evaluation`. */
   readonly timeLimit: TimeLimit | null
 }
 
-/** A member's joins say which database it has to be the primary shard of. */
+/**
+ * For joins, the command carries the version of the database whose primary shard the member must
+ * be.
+ */
 export function commandToMember(
   { invocation, route }: Pick<Planned, 'invocation' | 'route'>,
   { member, primaryOf }: MemberPlan,
@@ -37,7 +40,7 @@ export function commandToMember(
     : { ...command, databaseVersion: primaryOf.version }
 }
 
-/** Opens the cursors that are to be merged. `onShard`: by one of the shards. */
+/** Opens the cursors that are merged. @param onShard whether a shard merges them */
 export async function openCursors(
   planned: Planned,
   { members, shardsPart, mergerPart, to }: SplitPlan,
@@ -48,7 +51,7 @@ export async function openCursors(
   const merges = mergerPart.length > 0 || pipeline.writer !== null
   await noteTargeted(planned, members)
   const body = bodyForMembers(invocation, shardsPart, { merges, onShard, nowMs: evaluation.nowMs })
-  // What goes to every shard, whatever it owns, bears no versions.
+  // A command to every shard regardless of ownership carries no versions.
   const route: Route = to === null ? { kind: 'config' } : planned.route
   const { remotes } = await establishCursors(invocation, members, (member) =>
     routedCommand(invocation, route, member, body),
@@ -66,13 +69,16 @@ export function noteTo({ invocation, pipeline }: Planned, to: RoutedTo | null, c
   noteRouted(invocation, counts ? [targetsOf(invocation, to, pipeline)] : [], to)
 }
 
-/** Owners are those of chunks of any collection of the pipeline. Server: updateHostsTargetedMetrics of cluster_aggregate.cpp. */
+/**
+ * Owners include those of all collections of the pipeline. Server: updateHostsTargetedMetrics of
+ * cluster_aggregate.cpp.
+ */
 function targetsOf({ host, db }: MongosInvocation, { route, shards }: RoutedTo, { foreign }: Pipeline): CountedTargets {
   const shardCount = shards.length
   if (foreign.length === 0) return { command: 'aggregate', shardCount }
   const owners = new Set(route.kind === 'sharded' ? route.placement.table.owners() : [])
   for (const { db: foreignDb, collection } of foreign) {
-    // Planning has looked them up.
+    // Planning has loaded it.
     const placement = host.catalog.peekCollection(`${foreignDb ?? db}.${collection}`)
     if (placement != null && !placement.isUnsplittable) for (const owner of placement.table.owners()) owners.add(owner)
   }

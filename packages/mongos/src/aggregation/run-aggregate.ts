@@ -1,4 +1,7 @@
-/** An aggregate on a router, from the command to its reply or to a stream of documents. Server: cluster_aggregate.cpp. */
+/**
+ * A client's aggregate, from the command to its reply or to a stream of documents. Server:
+ * cluster_aggregate.cpp.
+ */
 import { CommandArguments } from '@shardlab/actor'
 import { BsonType, CommandError, DocumentWriter, documentsOf, findField } from '@shardlab/bson'
 import {
@@ -39,13 +42,10 @@ import { planAggregate, type SplitPlan } from './plan-aggregate.js'
 import { commandToMember, noteTargeted, noteTo, openCursors, type Planned } from './planned.js'
 import { routerSink } from './router-sink.js'
 
-/**
- * Answers a client's aggregate.
- * @throws CommandError whatever it is refused with
- */
+/** @throws CommandError of parsing, routing and the shards */
 export async function runAggregate(invocation: MongosInvocation): Promise<DocumentWriter> {
   checkLet(invocation)
-  // What the client named, be it a view.
+  // The name that the client sent, which may be a view.
   const cursorNs = invocation.cursorNs ?? namespaceOfAggregate(invocation)
   const batchSize = batchSizeOf(invocation.args)
   const written = await withPlan(invocation, async (planned) => {
@@ -70,7 +70,7 @@ export async function runAggregate(invocation: MongosInvocation): Promise<Docume
   return writeEmptyCursor(cursorNs)
 }
 
-/** What the merging shard sends goes on to the client as it comes. */
+/** The merging shard's batches go to the client unchanged. */
 function openOnMerger(
   planned: Planned,
   plan: SplitPlan,
@@ -85,12 +85,15 @@ function openOnMerger(
   )
 }
 
-/** The documents of an aggregate that is part of another one. @throws CommandError as {@link runAggregate} */
+/**
+ * The documents of an aggregate that is part of another. @throws CommandError as
+ * {@link runAggregate}
+ */
 function openAggregate(invocation: MongosInvocation): Promise<DocumentStream> {
   return withPlan(invocation, (planned) => openStream(planned, false))
 }
 
-/** $out and $merge: what was opened is read to the end here, outside of all attempts. */
+/** $out and $merge: reads the stream to its end here, outside of all attempts. */
 async function writeAway(
   invocation: MongosInvocation,
   { pipeline, evaluation, collation }: Planned,
@@ -112,10 +115,13 @@ async function writeAway(
   }
 }
 
-/** Plans, and plans again while routing turns out to be stale, or the collection to be a view. */
+/**
+ * Plans and attempts; plans again after stale routing, or when the collection turns out to be a
+ * view.
+ */
 async function withPlan<T>(invocation: MongosInvocation, attempt: (planned: Planned) => Promise<T>): Promise<T> {
   const ns = namespaceOfAggregate(invocation)
-  // A shard that finds out that another collection of the pipeline is sharded cannot join.
+  // A shard cannot join once it reports that another collection of the pipeline is sharded.
   let joinsOnRouter = false
   let staleJoins = 0
   try {
@@ -126,7 +132,8 @@ async function withPlan<T>(invocation: MongosInvocation, attempt: (planned: Plan
       } catch (error) {
         const stale = staleNamespace(error)
         if (stale !== null && planned.pipeline.foreign.length > 0) {
-          // It may be a view on the very collection that the pipeline begins with.
+          // A first report may be about the aggregate's own collection: a join can read it, too,
+          // through a view.
           joinsOnRouter ||= stale !== ns || ++staleJoins > 1
         }
         throw error
@@ -140,7 +147,7 @@ async function withPlan<T>(invocation: MongosInvocation, attempt: (planned: Plan
   }
 }
 
-/** Whose placement an error is about; null: it is no such error. */
+/** The namespace of a stale-routing error; null: another error. */
 function staleNamespace(error: unknown): string | null {
   if (!(error instanceof CommandError) || !isStaleCode(error.code) || error.extra === null) return null
   const named = findField(error.extra, 'ns')
@@ -167,7 +174,7 @@ async function planOn(
   const plan = await planAggregate(invocation, { ns, route, pipeline, joinsOnRouter })
   const runsHere = pipeline.writer !== null || plan.kind === 'split'
   if (runsHere && route.kind === 'unsharded' && route.home === null && !args.has('collation')) {
-    // Of a collection that the catalog does not have only its shard knows the collation.
+    // For a collection that is not in the catalog, only its shard has the default collation.
     collation = await unshardedCollation(invocation, ns, route)
     evaluation = { ...withTimeLimit(evaluationOf(host, args, collation), { timeLimit }), nowMs: evaluation.nowMs }
   }
@@ -210,7 +217,7 @@ async function unshardedCollation(
   return (options === undefined ? undefined : findField(options.bytes, 'collation', options.start))?.slice() ?? null
 }
 
-/** `counts`: it is the client's command, not a part of one. */
+/** @param counts whether this is the client's command, not a part of one */
 async function openStream(planned: Planned, counts: boolean): Promise<DocumentStream> {
   const { plan, invocation, ns, pipeline, evaluation } = planned
   switch (plan.kind) {
@@ -239,7 +246,7 @@ async function openStream(planned: Planned, counts: boolean): Promise<DocumentSt
   }
 }
 
-/** A shard merges, and the router reads what it makes of it. */
+/** A shard merges and the router reads its output. */
 async function streamFromMerger(
   planned: Planned,
   plan: SplitPlan,

@@ -1,6 +1,6 @@
 /**
- * What this router knows of databases and collections. Learned from the config server when it is needed, incrementally,
- * and believed until a shard answers that it is stale. Server: catalog_cache.cpp.
+ * Cached placement of databases and collections. It is read from the config server on demand and
+ * incrementally, and used until a shard reports it as stale. Server: catalog_cache.cpp.
  */
 import { configAddress, type ActorContext, type RequestOf } from '@shardlab/actor'
 import { applyPlacementReply } from '@shardlab/member'
@@ -20,7 +20,7 @@ import { parseDatabase, type DatabaseEntry } from './database-entry.js'
 import { RefreshStatistics } from './refresh-statistics.js'
 import { RefreshingMap, type KnownValues } from './refreshing-map.js'
 
-/** All that a router knows of databases and collections. Changed by nobody. */
+/** All cached placements. Immutable. */
 export interface KnownRoutes {
   readonly databases: KnownValues<DatabaseEntry | null>
   readonly collections: KnownValues<CollectionPlacement | null>
@@ -33,11 +33,14 @@ export class CatalogCache {
   readonly #databases: RefreshingMap<DatabaseEntry | null>
   readonly #collections: RefreshingMap<CollectionPlacement | null>
   readonly #histories = new PlacementHistories()
-  /** How often routing turned out stale, for serverStatus. */
+  /** How often a shard reported stale routing, for serverStatus. */
   staleConfigCount = 0
   readonly refreshes = new RefreshStatistics()
 
-  /** `reach`: see {@link ActorContext.reach}, with a client's error for a step that is made to fail. */
+  /**
+   * @param reach {@link ActorContext.reach}; throws a client's error where a fault makes the step
+   * fail
+   */
   constructor(context: ActorContext, remote: Remote, limits: MongosLimits, reach: ActorContext['reach']) {
     this.#context = context
     this.#reach = reach
@@ -45,7 +48,8 @@ export class CatalogCache {
     const onLimit = (limit: string, value: number) => () =>
       context.emit({ type: 'limit', atMs: context.now(), member: context.address, limit, value })
     this.#databases = new RefreshingMap({
-      // That there was none is never believed: nobody who is asked could tell it otherwise.
+      // A database that did not exist is always fetched again: no member could report that entry as
+      // stale.
       fetch: (name, known) => this.#unlessFrozen(known ?? undefined, () => this.#fetchDatabase(name)),
       entriesMax: limits.cachedDatabasesMax,
       onLimit: onLimit('cachedDatabasesMax', limits.cachedDatabasesMax),
@@ -57,10 +61,10 @@ export class CatalogCache {
     })
   }
 
-  /** What is known is believed, however stale shards call it: see `faults.switch`. */
+  /** Keeps stale placements in use, for `faults.switch`. */
   frozen = false
 
-  /** Called with each placement that comes from the config server. */
+  /** Called with each placement that the config server sends. */
   learned: (placement: CollectionPlacement) => void = () => {}
 
   get databaseCount(): number {
@@ -71,7 +75,7 @@ export class CatalogCache {
     return this.#collections.size
   }
 
-  /** By namespace, the version of each sharded collection that is known. */
+  /** The cached version of each sharded collection, by namespace. */
   collectionVersions(): Record<string, PlacementVersion> {
     const versions: Record<string, PlacementVersion> = {}
     for (const ns of this.#collections.names()) {
@@ -81,19 +85,25 @@ export class CatalogCache {
     return versions
   }
 
-  /** What is known of a database without asking; undefined: ask. */
+  /** The cached entry; undefined: not cached. */
   peekDatabase(name: string): DatabaseEntry | undefined {
     return this.#databases.peek(name) ?? undefined
   }
 
-  /** Null: there is no such database (which is asked anew each time). @throws CommandError 133, 6, 50 */
+  /**
+   * Null: the database does not exist; this is fetched again each time. @throws CommandError 133,
+   * 6, 50
+   */
   async database(name: string, operation: Operation | null): Promise<DatabaseEntry | null> {
     const known = this.#databases.peek(name)
     if (known === null) this.#databases.markStale(name, null)
     return withDeadline(this.#context, operation, this.#databases.get(name))
   }
 
-  /** The database, made when there is none. @throws CommandError what the config server says of it; 133, 6, 50 */
+  /**
+   * Creates the database if it does not exist. @throws CommandError of the config server; 133, 6,
+   * 50
+   */
   createDatabase(
     name: string,
     operation: Operation | null,
@@ -102,7 +112,10 @@ export class CatalogCache {
     return this.#createDatabase({ db: name, primaryShard, enableSharding: false }, operation)
   }
 
-  /** The same for a database whose collections may be sharded. `primaryShard` null: the config server chooses. */
+  /**
+   * As {@link createDatabase}, with sharding enabled. @param primaryShard null: the config server
+   * chooses
+   */
   enableSharding(name: string, primaryShard: string | null, operation: Operation | null): Promise<DatabaseEntry> {
     return this.#createDatabase({ db: name, primaryShard, enableSharding: true }, operation)
   }
@@ -118,7 +131,7 @@ export class CatalogCache {
     return entry
   }
 
-  /** Null: not sharded, or not there. Undefined: ask. */
+  /** Null: unsharded or nonexistent. Undefined: not cached. */
   peekCollection(ns: string): CollectionPlacement | null | undefined {
     return this.#collections.peek(ns)
   }
@@ -128,7 +141,10 @@ export class CatalogCache {
     return withDeadline(this.#context, operation, this.#collections.get(ns))
   }
 
-  /** Who owned what before; null: the collection is another by now. @throws CommandError 133, 6, 50 */
+  /**
+   * The earlier owners; null: the collection was dropped or recreated.
+   * @throws CommandError 133, 6, 50
+   */
   history(placement: CollectionPlacement, operation: Operation | null): Promise<PlacementHistory | null> {
     const { ns } = placement
     const ask = () => this.#remote.request(configAddress, 'config.get-chunks', { ns, since: null, limit: null }, null)
@@ -143,12 +159,11 @@ export class CatalogCache {
     this.#collections.markStale(ns, used)
   }
 
-  /** Forgets a collection, whatever is known of it. */
   forgetCollection(ns: string): void {
     this.#collections.forget(ns)
   }
 
-  /** Forgets a database and its collections. */
+  /** Drops the entries of a database and of its collections. */
   forgetDatabase(name: string): void {
     this.#databases.forget(name)
     const prefix = `${name}.`

@@ -1,16 +1,17 @@
 import { decode, findField, type Long, type Timestamp } from '@shardlab/bson'
 import type { DatabaseVersion } from '@shardlab/sharding'
 
-/** A database as routing needs it. Immutable. */
+/** The fields of a database that routing needs. Immutable. */
 export interface DatabaseEntry {
   readonly name: string
   readonly primaryShard: string
   readonly version: DatabaseVersion
-  /** config.databases of old versions: was enableSharding run? Absent means yes where there is nothing to run. */
+  /**
+   * Whether enableSharding was run, in old versions; true in later versions, which do not store it.
+   */
   readonly partitioned: boolean
 }
 
-/** Reads a config.databases document. */
 export function parseDatabase(document: Uint8Array): DatabaseEntry {
   const { _id, primary, version } = decode(document) as {
     _id: string

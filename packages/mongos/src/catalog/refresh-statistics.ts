@@ -1,6 +1,8 @@
 import type { DocumentWriter } from '@shardlab/bson'
 
-/** How often the placement of collections was read from the config server, for serverStatus. Server: CatalogCache::CollectionCache::Stats. */
+/**
+ * Counts refreshes of placements, for serverStatus. Server: CatalogCache::CollectionCache::Stats.
+ */
 export class RefreshStatistics {
   #waitMs = 0
   #activeIncremental = 0
@@ -11,7 +13,7 @@ export class RefreshStatistics {
 
   /**
    * Counts one refresh while it runs.
-   * @param incremental something is known already, of which only what changed is read
+   * @param incremental whether only changes since a cached version are read
    * @param now milliseconds
    */
   async count<T>(incremental: boolean, now: () => number, refresh: () => Promise<T>): Promise<T> {

@@ -1,31 +1,31 @@
 /**
- * Values by name that are fetched when they are asked for, kept until somebody finds them stale, and fetched once
- * however many wait. Who finds a value stale while it is being fetched waits for that fetch: should it have read the old
- * state still, the next attempt finds out. A fetch that began before a value was set or forgotten does not count.
+ * Values that are fetched on demand and kept until a caller marks them as stale. Concurrent callers
+ * share one fetch, also a caller that marks a value as stale during the fetch: if that fetch read
+ * the old state, the caller's next attempt reports it again. The result of a fetch is dropped if
+ * the value was set or forgotten after the fetch began.
  */
 interface Slot<T> {
   value: T | undefined
   fresh: boolean
-  /** Grows with each change that no fetch made. */
+  /** Counts changes other than by fetches. */
   changeCount: number
   fetching: Promise<void> | null
 }
 
 export interface RefreshingMapOptions<T> {
-  /** Gets the value anew; `known` is what was known, to build on. */
+  /** Fetches the value. @param known the previous value, as a base for an incremental fetch */
   fetch(name: string, known: T | undefined): Promise<T>
   readonly entriesMax: number
-  /** Called when an entry had to go for a new one. */
+  /** Called when the oldest entry is evicted. */
   onLimit(): void
 }
 
-/** Values by name; whether somebody has found them stale. */
+/** `fresh` is false for values that are marked as stale. */
 export type KnownValues<T> = readonly { readonly name: string; readonly value: T; readonly fresh: boolean }[]
 
 export class RefreshingMap<T> {
   readonly #slots = new Map<string, Slot<T>>()
   readonly #options: RefreshingMapOptions<T>
-  /** Fetches so far. */
   fetchCount = 0
 
   constructor(options: RefreshingMapOptions<T>) {
@@ -36,13 +36,13 @@ export class RefreshingMap<T> {
     return this.#slots.size
   }
 
-  /** The value if it is known and not stale. */
+  /** The value; undefined: missing or stale. */
   peek(name: string): T | undefined {
     const slot = this.#slots.get(name)
     return slot?.fresh === true ? slot.value : undefined
   }
 
-  /** @throws whatever the fetch throws; the next caller fetches again. */
+  /** @throws what the fetch throws; the next caller fetches again */
   async get(name: string): Promise<T> {
     for (;;) {
       const slot = this.#slot(name)
@@ -52,13 +52,12 @@ export class RefreshingMap<T> {
     }
   }
 
-  /** Says that `used` led astray. Nothing happens when a newer value is known or on its way. */
+  /** Marks `used` as stale, unless a newer value is present or being fetched. */
   markStale(name: string, used: T | undefined): void {
     const slot = this.#slots.get(name)
     if (slot?.fresh === true && slot.value === used) slot.fresh = false
   }
 
-  /** Takes over a value that came by another way. */
   set(name: string, value: T): void {
     const slot = this.#slot(name)
     slot.value = value
@@ -66,7 +65,7 @@ export class RefreshingMap<T> {
     slot.changeCount++
   }
 
-  /** Forgets a value, so that the next fetch builds on nothing. */
+  /** Drops a value, so that the next fetch starts without a base. */
   forget(name: string): void {
     const slot = this.#slots.get(name)
     if (slot === undefined) return
@@ -83,7 +82,7 @@ export class RefreshingMap<T> {
     return this.#slots.keys()
   }
 
-  /** Every value that is known, stale ones among them. */
+  /** All values, stale ones included. */
   export(): KnownValues<T> {
     return [...this.#slots].flatMap(([name, { value, fresh }]) => (value === undefined ? [] : [{ name, value, fresh }]))
   }

@@ -4,11 +4,11 @@ import { findField } from '@shardlab/bson'
 import type { Operation } from '../dispatch/operation.js'
 import type { Remote } from '../remote/remote.js'
 
-/** What a router knows of the shards; nobody changes it. */
+/** The list of shards. Immutable. */
 export interface KnownShards {
   /** `set/host:port` by shard. */
   readonly hosts: ReadonlyMap<Address, string>
-  /** There are more. */
+  /** Whether the list lacks shards. */
   readonly isBehind: boolean
 }
 
@@ -17,7 +17,7 @@ export class ShardRegistry {
   readonly #clock: ClusterClock
   #hosts: ReadonlyMap<Address, string> = new Map()
   #ids: readonly Address[] = []
-  /** Somebody has named a shard that is not in the list. */
+  /** Whether a placement named a shard that is not in the list. */
   #isBehind = false
 
   constructor(remote: Remote, clock: ClusterClock) {
@@ -25,7 +25,7 @@ export class ShardRegistry {
     this.#clock = clock
   }
 
-  /** Reads the list anew. @returns the config.shards documents. @throws CommandError 133, 6, 50 */
+  /** Fetches the list. @returns the config.shards documents. @throws CommandError 133, 6, 50 */
   async refresh(operation: Operation | null): Promise<readonly Uint8Array[]> {
     const { shards, clusterTime } = await this.#remote.request(configAddress, 'config.get-shards', {}, operation)
     this.#clock.advance(clusterTime)
@@ -37,23 +37,26 @@ export class ShardRegistry {
     return shards
   }
 
-  /** Takes note of shards that own something: one that is not in the list has joined the cluster since it was read. */
+  /**
+   * Notes owners of chunks: one that is not in the list has joined the cluster since the last
+   * fetch.
+   */
   expect(shards: readonly Address[]): void {
     if (!shards.every((shard) => this.#hosts.has(shard))) this.#isBehind = true
   }
 
-  /** Ids of all shards, sorted; asks as long as none is known, and when there must be more. */
+  /** Ids of all shards, sorted. Fetches the list if it is empty or incomplete. */
   async ids(operation: Operation | null): Promise<readonly Address[]> {
     if (this.#ids.length === 0 || this.#isBehind) await this.refresh(operation)
     return this.#ids
   }
 
-  /** `set/host:port` of a shard; its id while it is unknown. */
+  /** `set/host:port` of a shard; its id if it is not in the list. */
   connectionString(shard: Address): string {
     return this.#hosts.get(shard) ?? shard
   }
 
-  /** `host:port` of a shard; its id while it is unknown. */
+  /** `host:port` of a shard; its id if it is not in the list. */
   hostOf(shard: Address): string {
     return this.connectionString(shard).split('/').at(-1)!
   }
@@ -66,7 +69,6 @@ export class ShardRegistry {
     return { hosts: this.#hosts, isBehind: this.#isBehind }
   }
 
-  /** Takes over what another router knew. */
   import({ hosts, isBehind }: KnownShards): void {
     this.#hosts = hosts
     this.#ids = [...hosts.keys()].sort()

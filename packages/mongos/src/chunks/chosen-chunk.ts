@@ -1,20 +1,23 @@
-/** The chunk that a command names, by a query or by its bounds. */
+/** The chunk that a command names by a query or by its bounds. */
 import { CommandError, compareDocuments } from '@shardlab/bson'
 import { formatDocument } from '@shardlab/query'
 import { formatRange, type Chunk, type CollectionPlacement, type ShardKeyPattern } from '@shardlab/sharding'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { chunkAt, keyOfQuery, normalisedKey } from './sharded-collection.js'
 
-/** The codes under which a command refuses what names no chunk. */
+/** Error codes of a command for arguments that name no chunk. */
 export interface ChunkRefusals {
   /** The query does not fix the shard key. */
   readonly noKey: number
-  /** The bounds have other fields than the shard key; null: the command only says that there is no such chunk. */
+  /** The bounds have other fields than the shard key; null: reported as a missing chunk. */
   readonly badBounds: number | null
   readonly noChunk: number
 }
 
-/** The chunk that holds the key of a query. @throws CommandError with the code `noKey`; 61 ShardKeyNotFound for the end of the key space */
+/**
+ * The chunk that contains the key of a query.
+ * @throws CommandError with the code `noKey`; 61 ShardKeyNotFound for the end of the key space
+ */
 export async function chunkOfQuery(
   invocation: MongosInvocation,
   ns: string,
@@ -27,7 +30,11 @@ export async function chunkOfQuery(
   return chunkAt(invocation, ns, placement, key)
 }
 
-/** The chunk with these bounds. @throws CommandError with the codes `badBounds` and `noChunk`; 61 ShardKeyNotFound for the end of the key space */
+/**
+ * The chunk with these bounds.
+ * @throws CommandError with the codes `badBounds` and `noChunk`; 61 ShardKeyNotFound for the end of
+ * the key space
+ */
 export async function chunkWithBounds(
   invocation: MongosInvocation,
   ns: string,
@@ -46,7 +53,7 @@ export async function chunkWithBounds(
   return chunk
 }
 
-/** Both bounds as {@link normalisedKey} has them; null when one of them is none. */
+/** Both bounds as {@link normalisedKey} returns them; null: one of them is invalid. */
 export function normalisedBounds(
   shardKey: ShardKeyPattern,
   low: Uint8Array,
@@ -57,7 +64,7 @@ export function normalisedBounds(
   return min === null || max === null ? null : [min, max]
 }
 
-/** What is said of bounds that have other fields than the shard key. */
+/** The error text for bounds with other fields than the shard key. */
 export function badBoundsText({ document }: ShardKeyPattern, low: Uint8Array, high: Uint8Array): string {
   return `shard key bounds [${formatDocument(low)},${formatDocument(high)}) are not valid for shard key pattern ${formatDocument(document)}`
 }

@@ -1,4 +1,7 @@
-/** Arguments of commands that are read without a generated parser: what is wrong with them has no code. Server: field_parser.h. */
+/**
+ * Arguments of commands without a generated parser: their errors have no code. Server:
+ * field_parser.h.
+ */
 import type { CommandArguments } from '@shardlab/actor'
 import {
   BsonType,
@@ -11,12 +14,12 @@ import {
 } from '@shardlab/bson'
 import { formatField } from '@shardlab/query'
 
-/** A failure whose reply has no code. */
+/** An error whose reply has no code. */
 export function refusal(message: string): CommandError {
   return new CommandError(noCode, message)
 }
 
-/** A document; null when it is absent or empty. @throws CommandError without code for another type */
+/** A document; null: absent or empty. @throws CommandError without code for another type */
 export function optionalDocument(args: CommandArguments, name: string): Uint8Array | null {
   const value = args.value(name)
   if (value === undefined) return null
@@ -25,7 +28,7 @@ export function optionalDocument(args: CommandArguments, name: string): Uint8Arr
   return isEmptyDocument(document) ? null : document
 }
 
-/** The elements of an array; none when it is absent. @throws CommandError without code for another type */
+/** The elements of an array; empty if absent. @throws CommandError without code for another type */
 export function optionalArray(args: CommandArguments, name: string): RawValue[] {
   const value = args.value(name)
   if (value === undefined) return []
@@ -35,7 +38,10 @@ export function optionalArray(args: CommandArguments, name: string): RawValue[] 
   return elements
 }
 
-/** The documents of an array; none when it is absent. @throws CommandError without code for another type, and for elements that are none */
+/**
+ * The documents of an array; empty if absent.
+ * @throws CommandError without code for another type of the field or of an element
+ */
 export function optionalDocuments(args: CommandArguments, name: string): Uint8Array[] {
   const value = args.value(name)
   if (value === undefined) return []

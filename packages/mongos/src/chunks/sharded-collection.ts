@@ -1,4 +1,4 @@
-/** The collection and the chunk that a command on chunks is about. */
+/** The collection and the chunk that a command on chunks addresses. */
 import { checkCollectionName, configAddress, type CommandArguments } from '@shardlab/actor'
 import { BsonType, CommandError, findField, typeName } from '@shardlab/bson'
 import { compileFilter, formatDocument } from '@shardlab/query'
@@ -13,7 +13,10 @@ import { databaseNameOf } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { withRoute } from '../routing/stale-loop.js'
 
-/** The namespace in the command's own field. Server: parseNsFullyQualified. @throws CommandError 2 BadValue, 73 InvalidNamespace */
+/**
+ * The namespace in the command's own field. Server: parseNsFullyQualified.
+ * @throws CommandError 2 BadValue, 73 InvalidNamespace
+ */
 export function qualifiedNamespace({ target }: CommandArguments): string {
   if (target.type !== BsonType.string)
     throw new CommandError('BadValue', `collection name has invalid type ${typeName(target.type)}`)
@@ -25,8 +28,10 @@ export function qualifiedNamespace({ target }: CommandArguments): string {
 }
 
 /**
- * Runs `attempt` with the placement of a sharded collection, read anew at first and after each failure for stale routing.
- * @throws CommandError 26 NamespaceNotFound without the database, 118 NamespaceNotSharded; whatever else the attempt throws
+ * Runs `attempt` with the placement of a sharded collection, fetched first and after each
+ * stale-routing failure.
+ * @throws CommandError 26 NamespaceNotFound without the database, 118 NamespaceNotSharded; those of
+ *   the attempt
  */
 export function withShardedCollection<T>(
   invocation: MongosInvocation,
@@ -48,7 +53,10 @@ export function withShardedCollection<T>(
   })
 }
 
-/** The shard key that a query fixes, as a bound; null when it leaves a field open. @throws CommandError for a query that is none */
+/**
+ * The shard key that a query fixes, as a bound; null: a field of the key is open.
+ * @throws CommandError for an invalid query
+ */
 export function keyOfQuery(
   { host }: MongosInvocation,
   placement: CollectionPlacement,
@@ -58,16 +66,19 @@ export function keyOfQuery(
   return exactKey === null ? null : bounds[0]![0]
 }
 
-/** A key with every field of the pattern and no other, in its order; null when it is none. Server: isShardKey, normalizeShardKey. */
+/**
+ * The key in the pattern's order; null: it lacks a field of the pattern or has another one. Server:
+ * isShardKey, normalizeShardKey.
+ */
 export function normalisedKey(shardKey: ShardKeyPattern, key: Uint8Array): Uint8Array | null {
   if (shardKey.keyStringOfBound(key) === undefined) return null
   return shardKey.boundDocument(shardKey.fields.map(({ path }) => findField(key, path)!))
 }
 
 /**
- * The chunk that holds a key, as the config server has it.
- * @throws CommandError 61 ShardKeyNotFound when none does: the key is the end of the key space; 13388 StaleConfig when the placement is that of
- *   an earlier shard key: chunks have other bounds by now
+ * The chunk that contains a key, read from the config server.
+ * @throws CommandError 61 ShardKeyNotFound for the end of the key space; 13388 StaleConfig when the
+ * shard key was refined since the placement was read, so that chunks have other bounds
  */
 export async function chunkAt(
   { host, operation }: MongosInvocation,

@@ -22,7 +22,7 @@ export const balancerStatus: CommandRow<MongosInvocation> = {
       .string('mode', mode)
       .bool('inBalancerRound', inBalancerRound)
       .int64('numBalancerRounds', numBalancerRounds)
-    // The config server has one primary for ever.
+    // The config server never elects another primary.
     return host.behaviours.balancerStatusHasTerm ? writer.int64('term', 1n) : writer
   },
 }

@@ -3,7 +3,7 @@ import { CommandError } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { setBalancerMode } from '../admin/balancer-mode.js'
 
-/** Pause between two looks at the round that is running. */
+/** Pause between two checks whether the running round has ended. */
 const pollMs = 100
 
 /** Server: configsvr_control_balancer_command.cpp, Balancer::joinCurrentRound. */
@@ -28,7 +28,7 @@ export const balancerStop: CommandRow<MongosInvocation> = {
         operation,
       )
       roundsBefore ??= numBalancerRounds
-      // Rounds that begin from now on look at nothing.
+      // A round that began since saw that the balancer is off.
       if (!inBalancerRound || numBalancerRounds !== roundsBefore) return writer
       const leftMs = operation.remainingMs(host.context.now())
       if (!(await operation.sleep(host.context, leftMs === undefined ? pollMs : Math.min(leftMs, pollMs))))

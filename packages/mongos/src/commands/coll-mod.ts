@@ -23,7 +23,7 @@ export const collMod: CommandRow<MongosInvocation> = {
         const { body, sequences } = invocation
         const { primaryShard } = route.database
         const member = soleMember(route)
-        // Up to 4.4 the reply of one shard is put side by side with those of no others.
+        // Until 4.4 the reply of a single shard has the `raw` form, too.
         if (!host.behaviours.collModOfUnshardedIsPlain) return rawReplies(invocation, route)
         const done = await passThrough(
           invocation,
@@ -31,7 +31,7 @@ export const collMod: CommandRow<MongosInvocation> = {
           routedCommand(invocation, route, member, body, sequences),
           false,
         )
-        // The primary shard lists the options of what has been moved away from it.
+        // The primary shard lists the options of a collection that was moved away from it.
         if (member !== primaryShard)
           await passThrough(
             invocation,
@@ -41,7 +41,7 @@ export const collMod: CommandRow<MongosInvocation> = {
           )
         return done
       }
-      // The primary shard lists the collection's options, chunks or not.
+      // The primary shard lists the collection's options even if it owns no chunk.
       const database = host.catalog.peekDatabase(db) ?? (await host.catalog.database(db, invocation.operation))
       return rawReplies(invocation, route, { further: database === null ? [] : [database.primaryShard] })
     })

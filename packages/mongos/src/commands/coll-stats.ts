@@ -52,14 +52,14 @@ function scaleOf(value: RawValue | undefined): number {
   return 1
 }
 
-/** Shards answer in bytes: scaling comes after summing. */
+/** Shards reply in bytes; the sums are scaled. */
 function unscaledBody(body: Uint8Array): Uint8Array {
   const writer = new DocumentWriter(body.length)
   for (const it = new FieldIterator(body); it.next();) if (it.name() !== 'scale') writer.value(it.name(), it.value())
   return writer.finish()
 }
 
-/** Fields that are the first shard's, since they are alike on all. */
+/** Fields that are the same on all shards: taken from the first. */
 const copied: ReadonlySet<string> = new Set(['capped', 'max', 'indexDetails'])
 const summed = ['count', 'size', 'storageSize', 'totalIndexSize', 'totalSize'] as const
 const scaledFields: ReadonlySet<string> = new Set(['size', 'maxSize', 'storageSize', 'totalIndexSize', 'totalSize'])
@@ -99,7 +99,7 @@ function writeSums(
   return writer.end()
 }
 
-/** Bytes of each index on all shards, in order of names. */
+/** Bytes of each index on all shards, by name. */
 function indexSizes(
   answers: readonly (readonly [member: string, reply: Uint8Array])[],
 ): [name: string, bytes: number][] {

@@ -37,7 +37,7 @@ export const configureCollectionBalancing: CommandRow<MongosInvocation> = {
   },
 }
 
-/** As the server reads numbers of any type: without their fraction, and within 32 bits. */
+/** Numbers of any type, as the server reads them: truncated, and clamped to 32 bits. */
 function toInt32(value: number): number {
   return Math.trunc(Math.max(-(2 ** 31), Math.min(2 ** 31 - 1, value))) || 0
 }

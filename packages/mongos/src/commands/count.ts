@@ -40,7 +40,7 @@ async function countOn(invocation: MongosInvocation, ns: string, route: Route): 
   return writeCount(limit > 0 ? Math.min(left, limit) : left, writer.end())
 }
 
-/** Shards count as far as it can matter; passing over comes after adding up. */
+/** Each shard counts up to `skip + limit`; `skip` is applied to the sum. */
 function bodyForShards({ body }: MongosInvocation, skip: number, limit: number): Uint8Array {
   if (skip === 0) return body
   const writer = new DocumentWriter(body.length)

@@ -17,7 +17,10 @@ export const create: CommandRow<MongosInvocation> = {
   },
 }
 
-/** The command, untouched, on the member that has, or gets, the collections of its database without placement. */
+/**
+ * Runs the client's command unchanged on the member that holds the database's untracked
+ * collections.
+ */
 export function createWhereDatabaseIs(invocation: MongosInvocation): Promise<DocumentWriter> {
   const { db } = invocation
   const member = configMemberOf(db)

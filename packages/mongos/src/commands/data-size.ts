@@ -15,7 +15,7 @@ export const dataSize: CommandRow<MongosInvocation> = {
   run(invocation) {
     const ns = namespaceArgument(invocation.args)
     const db = databaseNameOf(ns)
-    // The namespace may be of another database than the command.
+    // The namespace may be in another database than the command's.
     const routed = db === invocation.db ? invocation : { ...invocation, db }
     return withRoute(routed, ns, false, async (route) => {
       const members = owningMembers(route, db)

@@ -49,7 +49,7 @@ export const dbStats: CommandRow<MongosInvocation> = {
   },
 }
 
-/** The sums as routers gave them while there was MMAPv1; its numbers are zeros on other storage engines. */
+/** The sums with the fields of MMAPv1, which are zero for other storage engines. */
 function writeWithExtents(
   writer: DocumentWriter,
   objects: number,

@@ -40,11 +40,13 @@ export const find: CommandRow<MongosInvocation> = {
 }
 
 interface FindTraits extends CursorTraits {
-  /** `allowPartialResults` */
   readonly allowPartial: boolean
 }
 
-/** What the arguments say of the cursor. @throws CommandError those of {@link checkFindArguments}, 2 BadValue for a projection that uses this router's field */
+/**
+ * The cursor's properties among the arguments. @throws CommandError those of
+ * {@link checkFindArguments}, 2 BadValue for a projection that uses the router's own sort-key field
+ */
 function traitsOf(args: CommandArguments): FindTraits {
   checkFindArguments(args)
   const projection = args.document('projection')
@@ -85,7 +87,7 @@ async function findOnShards(
   const { shards } = targeting
   await invocation.host.reach('mongos.read.targeted', { ns, shards })
   const note = () => noteTargetedRead(invocation, ns, route, targeting, 'find')
-  // Also of one shard there may be nothing to be had.
+  // With `allowPartialResults` even a single shard may be left out.
   if (shards.length === 1 && !traits.allowPartial)
     return openOnOne(
       invocation,
@@ -124,14 +126,14 @@ async function findOnSeveral(
   return openMerged(invocation, ns, stream, { ...traits, singleBatch: args.bool('singleBatch') ?? false })
 }
 
-/** The sort to merge by; null: none, or the natural order, in which no merging is possible. */
+/** The sort to merge by; null: none, or the natural order, by which the router cannot merge. */
 function mergeSortOf(sort: Uint8Array | undefined): SortPattern | null {
   if (sort === undefined || isEmptyDocument(sort)) return null
   const pattern = parseSort(sort)
   return pattern.natural === null ? pattern : null
 }
 
-/** What shards are asked: as many documents as may be needed of any one of them, with their sort keys. */
+/** The command for shards: up to `skip + limit` documents, with their sort keys. */
 function bodyForShards({ args, body }: MongosInvocation, sorted: boolean, skip: number, limit: number): Uint8Array {
   if (skip + limit >= 2 ** 63) {
     throw new CommandError(

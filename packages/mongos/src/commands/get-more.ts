@@ -25,7 +25,7 @@ export const getMore: CommandRow<MongosInvocation> = {
     let gone = true
     try {
       if (tailable === 'await-data') {
-        // Here maxTimeMS is how long to wait, not how long the command may take.
+        // For a getMore, maxTimeMS limits waiting for documents, not the command.
         operation.limit(0)
       } else {
         if (args.has('maxTimeMS')) {

@@ -35,7 +35,7 @@ export const getShardVersion: CommandRow<MongosInvocation> = {
 
 const replyBytesMax = 16 * 1024 * 1024
 
-/** `chunks: [[min, max], …]` in key order, or that they are too many. */
+/** `chunks: [[min, max], …]` in key order, or `exceededSize`. */
 async function writeChunks(writer: DocumentWriter, host: RoutingHost, ns: string, operation: Operation): Promise<void> {
   const { chunks } = await host.remote.request(
     configAddress,
@@ -54,7 +54,7 @@ async function writeChunks(writer: DocumentWriter, host: RoutingHost, ns: string
   writer.end()
 }
 
-/** What an array adds to an element, about. */
+/** Approximate size of the array around an element. */
 const bytesPerElement = 8
 
 /** @throws CommandError 26 NamespaceNotFound */

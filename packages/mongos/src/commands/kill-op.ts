@@ -39,7 +39,7 @@ async function killOnShard(invocation: MongosInvocation, op: string): Promise<Do
   const id = Number(text)
   if (id < -0x8000_0000 || id > 0x7fff_ffff) throw new CommandError('Overflow', 'Out of range')
   const body = new DocumentWriter(64).int32('killOp', 1).int32('op', id).string('$db', 'admin').finish()
-  // What the shard says does not matter, as on the server.
+  // The shard's reply is ignored, as on the server.
   await ask(
     invocation,
     shard,

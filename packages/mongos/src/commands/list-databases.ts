@@ -18,13 +18,14 @@ export const listDatabases: CommandRow<MongosInvocation> = {
     const { args, host, operation } = invocation
     const members = [...(await host.shards.ids(operation)), configAddress]
     const answers = await scatter(invocation, members, () => configCommand(invocation), true)
-    /** By database: bytes on each shard. */
+    /** Bytes on each shard, by database. */
     const sizes = new Map<string, Map<string, number>>()
     for (const { member, body, error } of answers) {
       if (error !== null) throw error
       for (const entry of documentsIn(body, 'databases')) {
         const name = findField(entry, 'name')!.asString()
-        // Every member has its own `local`, shards their own `config` and `admin`: none of them is the cluster's.
+        // Members have a `local` of their own and shards a `config` and `admin`, none of which are
+        // the cluster's.
         if (name === 'local' || isConfigDatabase(name) !== (member === configAddress)) continue
         let onMembers = sizes.get(name)
         if (onMembers === undefined) sizes.set(name, (onMembers = new Map()))

@@ -21,7 +21,7 @@ export const mergeAllChunksOnShard: CommandRow<MongosInvocation> = {
     if (shard === undefined)
       throw new CommandError(40414, "BSON field 'mergeAllChunksOnShard.shard' is missing but a required field")
     const chunksMax = argument(args, 'maxNumberOfChunksToMerge', BsonType.int32)?.asNumber() ?? null
-    // How long the search may take: it is over at once.
+    // Checked and ignored: the search for mergeable chunks takes no time here.
     argument(args, 'maxTimeProcessingChunksMS', BsonType.int32)
     if (!(await host.shards.ids(operation)).includes(shard)) {
       await host.shards.refresh(operation)
@@ -41,7 +41,10 @@ export const mergeAllChunksOnShard: CommandRow<MongosInvocation> = {
   },
 }
 
-/** The parser of this command accepts unknown arguments, but no other type. @throws CommandError 14 TypeMismatch */
+/**
+ * This command's parser accepts unknown arguments, but checks types. @throws CommandError 14
+ * TypeMismatch
+ */
 function argument(args: CommandArguments, name: string, type: number): RawValue | undefined {
   const value = args.value(name)
   if (value === undefined || value.type === BsonType.null) return undefined

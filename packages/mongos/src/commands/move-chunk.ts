@@ -97,7 +97,7 @@ async function typedArguments(
   return [to, chunk]
 }
 
-/** @throws CommandError 14 TypeMismatch, 70 ShardNotFound; without code for everything else that is wrong */
+/** @throws CommandError 14 TypeMismatch, 70 ShardNotFound; without code for other errors */
 async function untypedArguments(
   invocation: MongosInvocation,
   ns: string,
@@ -125,7 +125,7 @@ async function untypedArguments(
   return [to, chunk]
 }
 
-/** @throws CommandError 10065; without code for bounds of no chunk */
+/** @throws CommandError 10065; without code for bounds that are not those of a chunk */
 function boundedChunk(
   invocation: MongosInvocation,
   ns: string,
@@ -137,7 +137,7 @@ function boundedChunk(
   return chunkWithBounds(invocation, ns, placement, bounds, untypedRefusals)
 }
 
-/** The first of the two names that is there counts. @throws CommandError 14 TypeMismatch */
+/** The first of the two names that is present counts. @throws CommandError 14 TypeMismatch */
 function checkThrottle(args: CommandArguments): void {
   const name = args.has('secondaryThrottle') ? 'secondaryThrottle' : '_secondaryThrottle'
   const type = args.value(name)?.type

@@ -52,7 +52,7 @@ export const movePrimary: CommandRow<MongosInvocation> = {
   },
 }
 
-/** A shard may be named by its host. */
+/** A client may name a shard by its host. */
 async function shardIdOf({ host, operation }: MongosInvocation, name: string): Promise<string> {
   await host.shards.refresh(operation)
   for (const [id, connection] of host.shards.entries())

@@ -36,7 +36,9 @@ export const renameCollection: CommandRow<MongosInvocation> = {
   },
 }
 
-/** The target database is made on the source's primary shard; one that is elsewhere is refused. */
+/**
+ * The target database is created on the source's primary shard; an existing one must have the same.
+ */
 async function checkSamePrimary(
   { host, operation }: MongosInvocation,
   { primaryShard }: DatabaseEntry,

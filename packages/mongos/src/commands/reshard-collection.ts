@@ -20,7 +20,7 @@ export const reshardCollection: CommandRow<MongosInvocation> = {
   run(invocation) {
     const { args, host } = invocation
     const { db, ns } = reshardedNamespace(args)
-    // What is compared with other requests, so nothing that is another in each attempt.
+    // Compared with other requests to find repetitions, so it must not contain generated values.
     const request = new DocumentWriter(512).string('reshardCollection', ns)
     for (const name of Object.keys(reshardCollectionFields)) {
       const value = args.value(name)

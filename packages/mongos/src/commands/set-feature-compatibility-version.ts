@@ -6,7 +6,10 @@ import { raise } from '../remote/command-reply.js'
 
 const fields: FieldSpecs = { confirm: 'bool', downgradeOnDiskChanges: 'bool', fromConfigServer: 'bool' }
 
-/** Server: cluster_set_feature_compatibility_version_cmd.cpp, set_feature_compatibility_version_command.cpp. */
+/**
+ * Server: cluster_set_feature_compatibility_version_cmd.cpp,
+ * set_feature_compatibility_version_command.cpp.
+ */
 export const setFeatureCompatibilityVersion: CommandRow<MongosInvocation> = {
   name: 'setFeatureCompatibilityVersion',
   routing: 'config-server',
@@ -48,7 +51,10 @@ function confirmation(version: string, isUpgrade: boolean): string {
     : "Once you have downgraded the FCV, if you choose to downgrade the binary version, it will require support assistance. Please re-run this command with 'confirm: true' to acknowledge this and continue with the FCV downgrade."
 }
 
-/** Server: feature_compatibility_version_command_parser.cpp. @throws CommandError 14 TypeMismatch, 72 InvalidOptions */
+/**
+ * Server: feature_compatibility_version_command_parser.cpp. @throws CommandError 14 TypeMismatch,
+ * 72 InvalidOptions
+ */
 function checkUntyped({ args, body, host }: MongosInvocation): void {
   const page = `See http://dochub.mongodb.org/core/${host.behaviours.featureCompatibilityVersion}-feature-compatibility.`
   if (args.target.type !== BsonType.string)

@@ -30,7 +30,7 @@ export const shardCollection: CommandRow<MongosInvocation> = {
           ? `Special collection '${ns}' cannot be sharded`
           : 'only special collections in the config db may be sharded',
       )
-    // Another router may have enabled sharding since this one read the database.
+    // Another router may have enabled sharding since this entry was fetched.
     const known = host.catalog.peekDatabase(db)
     if (databasesNeedEnableSharding && known?.partitioned === false) host.catalog.markDatabaseStale(db, known)
     return withDatabase(invocation, db, !databasesNeedEnableSharding, async (database) => {

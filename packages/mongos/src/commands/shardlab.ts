@@ -1,4 +1,7 @@
-/** What a real server does not have: verbs about the cluster as a whole, for clients in any language. */
+/**
+ * Verbs about the emulated cluster as a whole, for clients in any language. Servers have no such
+ * command.
+ */
 import { clusterAddress, isGenericArgument, type CommandRow } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator } from '@shardlab/bson'
 import { explainBalance } from '../admin/explain-balance.js'
@@ -6,7 +9,7 @@ import type { MongosInvocation } from '../host/mongos-host.js'
 import { raise } from '../remote/command-reply.js'
 
 interface Verb {
-  /** What it takes; null: nothing. */
+  /** The verb's argument; null: none. */
   readonly field: string | null
   readonly run: (invocation: MongosInvocation, verb: string) => Promise<DocumentWriter>
 }
@@ -18,7 +21,10 @@ const verbs: Readonly<Record<string, Verb>> = {
   explainBalance: { field: 'ns', run: explainBalance },
 }
 
-/** `{ shardlab: verb, … }` on admin. `apply` takes `fault`, a text or a document; `heal` takes `id`, without which all faults are healed. */
+/**
+ * `{ shardlab: verb, … }` on admin. `apply` takes `fault`, a text or a document; `heal` takes `id`,
+ * without which it heals all faults.
+ */
 export const shardlab: CommandRow<MongosInvocation> = {
   name: 'shardlab',
   routing: 'local',
@@ -41,7 +47,10 @@ export const shardlab: CommandRow<MongosInvocation> = {
   },
 }
 
-/** `{ shardlab: 'apply', fault: 'crash shard02', for: '5s' }` would crash it for ever. @throws CommandError 2 BadValue */
+/**
+ * Without this check, `{ shardlab: 'apply', fault: 'crash shard02', for: '5s' }` would crash the
+ * shard without end. @throws CommandError 2 BadValue
+ */
 function refuseUnknown(body: Uint8Array, verb: string, field: string | null): void {
   const it = new FieldIterator(body)
   it.next()
@@ -55,7 +64,7 @@ function refuseUnknown(body: Uint8Array, verb: string, field: string | null): vo
   }
 }
 
-/** The one who runs the cluster answers. */
+/** The supervisor of the cluster replies. */
 async function askCluster({ host, body, operation }: MongosInvocation, verb: string): Promise<DocumentWriter> {
   const { reply, error } = await operation.interruptible(
     host.context.request(clusterAddress, 'cluster.faults', { verb, body }),

@@ -52,11 +52,11 @@ const refusals: ChunkRefusals = { noKey: noCode, badBounds: noCode, noChunk: noC
 
 interface ChosenChunk {
   readonly chunk: Chunk
-  /** Where to split it; null: in its middle. */
+  /** The split point; null: the middle of the chunk's documents. */
   readonly middle: Uint8Array | null
 }
 
-/** @throws CommandError without code for arguments that name no chunk */
+/** @throws CommandError without code for arguments that identify no chunk */
 async function chosenChunk(
   invocation: MongosInvocation,
   ns: string,
@@ -105,7 +105,8 @@ function boundDocument(value: RawValue, position: number): Uint8Array {
 
 /**
  * The key in the middle of a chunk's documents.
- * @throws CommandError 87 CannotSplit for a chunk that cannot be divided, and what the shard says: 96 for an empty one among others
+ * @throws CommandError 87 CannotSplit for an indivisible chunk; those of the shard, such as 96 for
+ *   an empty one
  */
 async function medianKey(
   { host, operation }: MongosInvocation,

@@ -1,4 +1,7 @@
-/** The check of all databases. Server: cluster_check_metadata_consistency_cmd.cpp, configsvr_check_cluster_metadata_consistency_command.cpp. */
+/**
+ * Checks all databases. Server: cluster_check_metadata_consistency_cmd.cpp,
+ * configsvr_check_cluster_metadata_consistency_command.cpp.
+ */
 import { emptyDocument, findField, DocumentWriter } from '@shardlab/bson'
 import { databaseNameOf } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
@@ -6,7 +9,7 @@ import { configDocuments } from '../remote/config-documents.js'
 import { checkDatabase } from './check-database.js'
 import { inconsistency } from './inconsistency.js'
 
-/** @throws CommandError of members or of the way to them */
+/** @throws CommandError of members or of the requests to them */
 export async function checkCluster(invocation: MongosInvocation, checkIndexes: boolean): Promise<Uint8Array[]> {
   const databases = new Map(
     (await configDocuments(invocation, 'databases', emptyDocument, byId)).map((database) => [

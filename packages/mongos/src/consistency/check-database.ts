@@ -1,4 +1,7 @@
-/** The check of one database, or of one collection. Server: shardsvr_check_metadata_consistency_command.cpp, configsvr_check_metadata_consistency_command.cpp. */
+/**
+ * Checks one database or one collection. Server: shardsvr_check_metadata_consistency_command.cpp,
+ * configsvr_check_metadata_consistency_command.cpp.
+ */
 import { CommandError, DocumentWriter, findField, type RawValue } from '@shardlab/bson'
 import { ShardKeyPattern } from '@shardlab/sharding'
 import type { MongosInvocation } from '../host/mongos-host.js'
@@ -10,14 +13,17 @@ import { zoneInconsistencies } from './zones.js'
 
 export interface DatabaseCheck {
   readonly db: string
-  /** Null: the config database, of which shards hold nothing that is looked at. */
+  /** Null: the config database, of which nothing on shards is checked. */
   readonly primary: string | null
-  /** The one namespace that is looked at; null: all. */
+  /** The only namespace to check; null: all. */
   readonly only: string | null
   readonly checkIndexes: boolean
 }
 
-/** The inconsistencies, those that shards find first. @throws CommandError of members or of the way to them */
+/**
+ * The inconsistencies, those found by shards first. @throws CommandError of members or of the
+ * requests to them
+ */
 export async function checkDatabase(invocation: MongosInvocation, check: DatabaseCheck): Promise<Uint8Array[]> {
   const { db, only, primary } = check
   const entries = await collectionsOf(invocation, db, only)

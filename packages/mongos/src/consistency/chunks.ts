@@ -1,4 +1,7 @@
-/** Whether the chunks of a collection cover its key space once. Server: metadata_consistency_util.cpp, checkChunksConsistency. */
+/**
+ * Checks that the chunks of a collection cover its key space without gaps or overlaps. Server:
+ * metadata_consistency_util.cpp, checkChunksConsistency.
+ */
 import { BsonType, CommandError, compareDocuments, findField, type RawValue } from '@shardlab/bson'
 import type { ShardKeyPattern } from '@shardlab/sharding'
 import { inconsistency } from './inconsistency.js'
@@ -10,8 +13,8 @@ export interface CatalogCollection {
 }
 
 /**
- * @param chunks config.chunks documents in the order of their `min`
- * @throws CommandError 4 NoSuchKey, 14 TypeMismatch for a document that is no chunk
+ * @param chunks config.chunks documents, ordered by `min`
+ * @throws CommandError 4 NoSuchKey, 14 TypeMismatch for an invalid chunk document
  */
 export function chunkInconsistencies(
   { ns, uuid, shardKey }: CatalogCollection,
@@ -26,7 +29,8 @@ export function chunkInconsistencies(
     ]
   const found: Uint8Array[] = []
   chunks.forEach((chunk, i) => {
-    // The server looks at each chunk beside the one before it, and so never at the first one alone.
+    // The server compares each chunk with the one before it, and so never checks the first one
+    // alone.
     if (i === 0) return
     if (!isShardKey(shardKey, bound(chunk, 'min')) || !isShardKey(shardKey, bound(chunk, 'max')))
       found.push(
@@ -72,7 +76,7 @@ export function chunkInconsistencies(
   return found
 }
 
-/** Has it a value for each field of the key, and no other field? */
+/** Whether a key has all fields of the shard key and no other. */
 export function isShardKey(shardKey: ShardKeyPattern, key: Uint8Array): boolean {
   return shardKey.keyStringOfBound(key) !== undefined
 }

@@ -1,8 +1,14 @@
-/** Options of a collection that not all its shards have alike. Server: checkCollectionMetadataConsistencyAcrossShards. */
+/**
+ * Finds collection options that differ between shards. Server:
+ * checkCollectionMetadataConsistencyAcrossShards.
+ */
 import { compareDocuments, DocumentWriter } from '@shardlab/bson'
 import { inconsistency } from './inconsistency.js'
 
-/** @param options by shard: of the owners of chunks and the primary shard, as far as they have the collection */
+/**
+ * @param options by shard: of those owners of chunks, and the primary shard, that have the
+ * collection
+ */
 export function optionInconsistencies(ns: string, options: ReadonlyMap<string, Uint8Array>): Uint8Array[] {
   const variants: { readonly options: Uint8Array; readonly shards: string[] }[] = []
   for (const [shard, document] of options) {

@@ -1,7 +1,13 @@
-/** An inconsistency as clients get it. Manual: reference/inconsistency-type; server: MetadataInconsistencyItem. */
+/**
+ * An inconsistency as clients receive it. Manual: reference/inconsistency-type; server:
+ * MetadataInconsistencyItem.
+ */
 import { DocumentWriter } from '@shardlab/bson'
 
-/** `{ type, description, details: { namespace, … } }`; `details` appends what follows the namespace. */
+/**
+ * `{ type, description, details: { namespace, … } }`. @param details appends the details after the
+ * namespace
+ */
 export function inconsistency(
   type: string,
   description: string,

@@ -1,15 +1,18 @@
-/** Indexes of a sharded collection that its shards do not have alike. Server: metadata_consistency_util.cpp, checkIndexesConsistencyAcrossShards. */
+/**
+ * Finds indexes of a sharded collection that differ between shards. Server:
+ * metadata_consistency_util.cpp, checkIndexesConsistencyAcrossShards.
+ */
 import { compareDocuments, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { documentsIn } from '../remote/command-reply.js'
 import { readCursorReply } from '../cursors/cursor-reply.js'
 import { scatter } from '../routing/scatter.js'
 
-/** Enough for all indexes in one batch. */
+/** More than a collection can have indexes, so that one batch holds them all. */
 const wholeBatch = 1000
 const namespaceNotFound = 26
 
-/** `{ type: 'InconsistentIndex', … }` for each, of a collection that has chunks on these shards. @throws CommandError what a shard fails with */
+/** `{ type: 'InconsistentIndex', … }` for each differing index. @throws CommandError of a shard */
 export async function inconsistentIndexes(
   invocation: MongosInvocation,
   ns: string,
@@ -27,7 +30,7 @@ export async function inconsistentIndexes(
   return found
 }
 
-/** Specifications by shard and name; a shard without the collection is left out. */
+/** Specifications by shard and name. Omits shards without the collection. */
 async function indexesOf(
   invocation: MongosInvocation,
   ns: string,
@@ -53,7 +56,7 @@ async function indexesOf(
   return specs
 }
 
-/** `{ k, v }` of all properties that not every specification has with the same value. */
+/** `{ k, v }` for each value of the properties that differ between the specifications. */
 function differingProperties(specs: readonly Uint8Array[]): Uint8Array[] {
   const counts: { property: Uint8Array; count: number }[] = []
   for (const spec of specs) {

@@ -1,11 +1,14 @@
-/** Whether the zones of a collection are apart and made of its key. Server: metadata_consistency_util.cpp, checkZonesConsistency. */
+/**
+ * Checks that the zones of a collection do not overlap and have the fields of its key. Server:
+ * metadata_consistency_util.cpp, checkZonesConsistency.
+ */
 import { compareDocuments, DocumentWriter, findField } from '@shardlab/bson'
 import { bound, isShardKey, type CatalogCollection } from './chunks.js'
 import { inconsistency } from './inconsistency.js'
 
 /**
- * @param zones config.tags documents in the order of their `min`
- * @throws CommandError 4 NoSuchKey, 14 TypeMismatch for a document that is no zone
+ * @param zones config.tags documents, ordered by `min`
+ * @throws CommandError 4 NoSuchKey, 14 TypeMismatch for an invalid zone document
  */
 export function zoneInconsistencies(
   { ns, uuid, shardKey }: CatalogCollection,
@@ -13,7 +16,7 @@ export function zoneInconsistencies(
 ): Uint8Array[] {
   const found: Uint8Array[] = []
   zones.forEach((zone, i) => {
-    // As with chunks, the server does not look at the first one alone.
+    // As with chunks, the server never checks the first one alone.
     if (i === 0) return
     if (!isShardKey(shardKey, bound(zone, 'min')) || !isShardKey(shardKey, bound(zone, 'max')))
       found.push(
@@ -35,7 +38,7 @@ export function zoneInconsistencies(
   return found
 }
 
-/** `{ ns, tag, min, max }`, without its `_id`. Server: TagsType::toBSON. */
+/** `{ ns, tag, min, max }`, without `_id`. Server: TagsType::toBSON. */
 function shownZone(zone: Uint8Array): Uint8Array {
   const writer = new DocumentWriter(zone.length)
   for (const name of ['ns', 'tag', 'min', 'max']) {

@@ -1,4 +1,7 @@
-/** Open cursors of a router. Server: cluster_cursor_manager.cpp, cluster_find.cpp; manual: tutorial/iterate-a-cursor. */
+/**
+ * Open cursors of a router. Server: cluster_cursor_manager.cpp, cluster_find.cpp; manual:
+ * tutorial/iterate-a-cursor.
+ */
 import type { CommandArguments } from '@shardlab/actor'
 import { CommandError, compareDocuments, DocumentWriter, emptyDocument, isEmptyDocument } from '@shardlab/bson'
 import { cursorTimeoutMs, type TailableMode } from '@shardlab/member'
@@ -15,18 +18,18 @@ import type {
 
 interface Entry {
   readonly cursor: ClusterCursor
-  /** Key of the session that opened it. */
+  /** Key of the session that opened the cursor. */
   readonly session: string | null
   readonly noTimeout: boolean
   readonly tailable: TailableMode
-  /** Parameters of the Stable API that the command had which opened it. */
+  /** The Stable API parameters of the command that opened the cursor. */
   readonly api: Uint8Array
-  /** Of the maxTimeMS of the command that opened it; null: there is no limit. */
+  /** Time left of the maxTimeMS of the command that opened the cursor; null: no limit. */
   leftMs: number | null
   lastUsedMs: number
-  /** The getMore that is at it. */
+  /** The getMore that uses the cursor. */
   user: Operation | null
-  /** Killed while a getMore was at it. */
+  /** Killed while a getMore used it. */
   killed: boolean
 }
 
@@ -34,10 +37,9 @@ export class ClusterCursorManager implements ClusterCursors {
   readonly #entries = new Map<bigint, Entry>()
   readonly #host: RoutingHost
   readonly #newId: () => bigint
-  /** Cursors closed for idleness. */
   timedOutCount = 0
 
-  /** `newId` draws random positive int64 numbers. */
+  /** @param newId draws random positive int64 numbers */
   constructor(host: RoutingHost, newId: () => bigint) {
     this.#host = host
     this.#newId = newId
@@ -47,23 +49,21 @@ export class ClusterCursorManager implements ClusterCursors {
     return this.#entries.size
   }
 
-  /** Cursors that no getMore is at, for currentOp. */
+  /** Cursors that no getMore uses, for currentOp. */
   *idle(): Generator<{ id: bigint; ns: string; lastUsedMs: number; noTimeout: boolean; tailable: TailableMode }> {
     for (const [id, { cursor, lastUsedMs, noTimeout, tailable, user }] of this.#entries)
       if (user === null) yield { id, ns: cursor.ns, lastUsedMs, noTimeout, tailable }
   }
 
-  /** Cursors that a getMore is at. */
+  /** Cursors that a getMore uses. */
   get pinnedCount(): number {
     return this.#count((entry) => entry.user !== null)
   }
 
-  /** Cursors on more than one shard. */
   get multiTargetCount(): number {
     return this.#count((entry) => entry.cursor.multiTarget)
   }
 
-  /** Takes a cursor in. @throws CommandError 365 TemporarilyUnavailable when the table is full; the cursor is closed then */
   open({ cursor, session, noTimeout, tailable = 'no', api = emptyDocument, operation }: OpenCursorOptions): bigint {
     const { cursorsMax } = this.#host.limits
     if (this.#entries.size >= cursorsMax) {
@@ -89,10 +89,6 @@ export class ClusterCursorManager implements ClusterCursors {
     return id
   }
 
-  /**
-   * Gives a cursor to a getMore.
-   * @throws CommandError 43 CursorNotFound, 143 CursorInUse, 13 Unauthorized, 50799 to 50801 for other sessions, 347 APIMismatchError
-   */
   pin(
     id: bigint,
     ns: string,
@@ -112,7 +108,6 @@ export class ClusterCursorManager implements ClusterCursors {
     return entry
   }
 
-  /** Ends a getMore; `gone`: the cursor failed or is exhausted. */
   unpin(id: bigint, gone: boolean): void {
     const entry = this.#entries.get(id)!
     const now = this.#host.context.now()
@@ -123,7 +118,6 @@ export class ClusterCursorManager implements ClusterCursors {
     else entry.cursor.detach()
   }
 
-  /** @returns whether there was one */
   kill(id: bigint): boolean {
     const entry = this.#entries.get(id)
     if (entry === undefined || entry.killed) return false
@@ -138,7 +132,7 @@ export class ClusterCursorManager implements ClusterCursors {
     for (const [id, entry] of [...this.#entries]) if (entry.session !== null && fits(entry.session)) this.kill(id)
   }
 
-  /** Closes what nobody has used for so long. */
+  /** Closes cursors that were idle for the time-out. */
   expire(nowMs: number, timeoutMs = cursorTimeoutMs): void {
     for (const [id, entry] of [...this.#entries]) {
       if (entry.noTimeout || entry.user !== null || nowMs - entry.lastUsedMs <= timeoutMs) continue
@@ -159,7 +153,7 @@ export class ClusterCursorManager implements ClusterCursors {
   }
 }
 
-/** `apiVersion`, `apiStrict` and `apiDeprecationErrors` of a command, as far as it has them. */
+/** Those of `apiVersion`, `apiStrict` and `apiDeprecationErrors` that a command has. */
 export function apiParameters(args: CommandArguments): Uint8Array {
   const writer = new DocumentWriter(64)
   for (const name of ['apiVersion', 'apiStrict', 'apiDeprecationErrors']) {
@@ -177,7 +171,7 @@ function checkApi(opened: Uint8Array, used: Uint8Array): void {
   )
 }
 
-/** What is left of an operation's maxTimeMS, at least a millisecond. */
+/** The rest of an operation's maxTimeMS, at least a millisecond. */
 function leftOf({ deadlineMs }: Operation, nowMs: number): number | null {
   return deadlineMs === null ? null : Math.max(1, deadlineMs - nowMs)
 }

@@ -1,4 +1,4 @@
-/** What a client's cursor on a router stands for. */
+/** Cursors of clients, on one member or on several shards. */
 import { DocumentWriter, FieldIterator, type RawValue } from '@shardlab/bson'
 import { batchBytesMax, defaultFirstBatch } from '@shardlab/member'
 import type { BatchRequest, ClusterCursor, MongosInvocation, RoutingHost } from '../host/mongos-host.js'
@@ -6,14 +6,14 @@ import { replyWriterFor } from '../remote/command-reply.js'
 import type { DocumentStream } from './document-stream.js'
 import type { RemoteCursor } from './remote-cursor.js'
 
-/** A cursor on one member: its batches go on as they come. */
+/** A cursor on one member: its batches go to the client unchanged. */
 export class SingleMemberCursor implements ClusterCursor {
   readonly ns: string
   readonly multiTarget = false
   readonly #remote: RemoteCursor
   #exhausted = false
 
-  /** @param ns the name that the client knows */
+  /** @param ns the name that the client sent */
   constructor(remote: RemoteCursor, ns = remote.ns) {
     this.ns = ns
     this.#remote = remote
@@ -55,7 +55,7 @@ export class SingleMemberCursor implements ClusterCursor {
   }
 }
 
-/** Does a batch hold as many documents as were asked for? `batchSize` 0: any number was. */
+/** Whether a batch has as many documents as requested. @param batchSize 0: any number */
 export function fills(batch: RawValue, batchSize: number): boolean {
   if (batchSize === 0) return false
   let count = 0
@@ -63,12 +63,11 @@ export function fills(batch: RawValue, batchSize: number): boolean {
   return count === batchSize
 }
 
-/** A cursor on several shards. */
 export class MergedCursor implements ClusterCursor {
   readonly ns: string
   readonly multiTarget = true
   readonly #stream: DocumentStream
-  /** Taken from the stream, but too large for the batch. */
+  /** Taken from the stream, but too large for the last batch. */
   #pending: Uint8Array | null = null
   #exhausted = false
 
@@ -81,7 +80,7 @@ export class MergedCursor implements ClusterCursor {
     return this.#exhausted
   }
 
-  /** Says that shards were passed over, where there is a word for it. */
+  /** Reports left-out shards in versions that have a field for it. */
   writePartial(writer: DocumentWriter, { host }: MongosInvocation): DocumentWriter {
     if (this.#stream.isPartial === true && host.behaviours.partialResultsAreReported)
       writer.bool('partialResultsReturned', true)

@@ -1,11 +1,14 @@
-/** The `cursor` field of replies of find, aggregate, list commands and getMore. */
+/** The `cursor` field in replies of find, aggregate, list commands and getMore. */
 import { DocumentWriter, FieldIterator } from '@shardlab/bson'
 import type { CursorReply } from '@shardlab/member'
 import { replyWriterFor } from '../remote/command-reply.js'
 
 export { readCursorReply, type CursorReply } from '@shardlab/member'
 
-/** The reply of a member with this router's cursor id in place of the member's; the batch is copied in one piece. */
+/**
+ * A member's reply with the router's cursor id in place of the member's. Copies the batch in one
+ * piece.
+ */
 export function writeCursorReply(
   body: Uint8Array,
   { cursor, id, ns }: CursorReply,
@@ -24,7 +27,6 @@ export function writeCursorReply(
   return writer.end()
 }
 
-/** A reply with nothing in it. */
 export function writeEmptyCursor(ns: string): DocumentWriter {
   return new DocumentWriter(384)
     .startDocument('cursor')

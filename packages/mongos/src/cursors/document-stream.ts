@@ -1,20 +1,20 @@
 import type { MongosInvocation, RoutingHost } from '../host/mongos-host.js'
 
-/** Documents that arrive in batches from elsewhere. */
+/** Documents that are fetched in batches. */
 export interface DocumentStream {
-  /** The next document that is here; null: none is, or all have been taken. */
+  /** The next fetched document; null: {@link fill} first, or the stream has ended. */
   take(): Uint8Array | null
-  /** Nothing comes any more. */
+  /** Whether the stream has ended. */
   readonly done: boolean
-  /** Shards that could not be reached were passed over. Absent: never. */
+  /** Whether unreachable shards were left out. Absent: never. */
   readonly isPartial?: boolean
   /**
-   * Gets more documents here; called after `take` gave null while not `done`.
-   * @throws CommandError of a shard or of the way to it
+   * Fetches more documents. Called after `take` returned null while not `done`.
+   * @throws CommandError of a shard or of the request to it
    */
   fill(invocation: MongosInvocation): Promise<void>
-  /** Called when the stream waits for another command: lets go of the messages that its documents lie in. */
+  /** Called between two commands: copies what lies in buffers of the last reply. */
   detach(): void
-  /** Closes what is open on the shards. */
+  /** Closes the cursors that are open on shards. */
   kill(host: RoutingHost): void
 }

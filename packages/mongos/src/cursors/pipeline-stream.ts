@@ -5,14 +5,14 @@ import type { DocumentStream } from './document-stream.js'
 
 /** Reads other collections for the joins of a pipeline. */
 export interface ForeignStreams {
-  /** @throws CommandError what the read is refused with, and of shards and the way to them */
+  /** @throws CommandError of parsing, routing, shards and the requests to them */
   read(invocation: MongosInvocation, request: JoinRequest): Promise<ForeignBatch>
-  /** As those of {@link DocumentStream}, for the reads that go on. */
+  /** As in {@link DocumentStream}, for reads that are not at their end. */
   detach(): void
   kill(host: RoutingHost): void
 }
 
-/** A pipeline that the router runs over what comes from the shards. */
+/** A pipeline that runs on the router, over documents of the shards. */
 export class PipelineStream implements DocumentStream {
   readonly #input: DocumentStream
   readonly #run: PipelineRun
@@ -21,7 +21,9 @@ export class PipelineStream implements DocumentStream {
   #taken = 0
   #ended = false
 
-  /** `timeLimit`: the one that the pipeline was compiled under; it runs while a command reads. */
+  /**
+   * @param timeLimit the limit that the pipeline was compiled with; it counts while a command reads
+   */
   constructor(input: DocumentStream, run: PipelineRun, foreign: ForeignStreams, timeLimit: TimeLimit | null = null) {
     this.#input = input
     this.#run = run

@@ -1,4 +1,4 @@
-/** A cursor on one shard, as the router that reads from it sees it. */
+/** A cursor of the router on one shard. */
 import { CommandError, DocumentWriter, type RawValue } from '@shardlab/bson'
 import { DocumentBatch, withContext } from '@shardlab/member'
 import type { MongosInvocation, RoutingHost } from '../host/mongos-host.js'
@@ -10,7 +10,7 @@ import { readCursorReply } from './cursor-reply.js'
 export interface RemoteCursorOptions {
   readonly shard: string
   readonly db: string
-  /** Namespace as the shard names it: getMore has to repeat its collection. */
+  /** Namespace in the shard's reply: getMore must repeat its collection. */
   readonly ns: string
   readonly id: bigint
 }
@@ -19,9 +19,9 @@ export class RemoteCursor {
   readonly shard: string
   readonly db: string
   readonly ns: string
-  /** 0n: exhausted on the shard. */
+  /** 0n: exhausted. */
   id: bigint
-  /** The last request did not get there, or no answer came. */
+  /** Whether the last request was not delivered or not answered. */
   unreachable = false
 
   constructor({ shard, db, ns, id }: RemoteCursorOptions) {
@@ -32,12 +32,12 @@ export class RemoteCursor {
   }
 
   /**
-   * Asks for the next batch.
+   * Fetches the next batch.
    * @param batchSize 0: as many as fit into a reply
    * @param awaitMs how long the shard waits for documents; undefined: not at all
    * @returns the reply's body and its batch
-   * @throws CommandError of the shard, with its host before the message as async_results_merger.cpp has it, or of the way to it; the cursor then
-   * counts as gone
+   * @throws CommandError of the shard, with its host before the message as in
+   *   async_results_merger.cpp, or of the request; the cursor is lost then
    */
   async getMore(
     invocation: MongosInvocation,
@@ -60,7 +60,7 @@ export class RemoteCursor {
     }
     const id = this.id
     this.id = 0n
-    // Sent once: a getMore whose reply is lost has moved the shard's cursor on.
+    // Sent once: a getMore whose reply is lost has advanced the shard's cursor.
     const { body } = await this.#ask(invocation, command)
     const error = replyError(body)
     if (error !== null) throw this.#onShard(error, invocation)
@@ -84,7 +84,7 @@ export class RemoteCursor {
     }
   }
 
-  /** Tells the shard to forget the cursor; nobody waits for it. */
+  /** Sends a request to close the cursor, without waiting for the reply. */
   kill(host: RoutingHost): void {
     if (this.id === 0n) return
     const body = new DocumentWriter(128)
@@ -107,7 +107,7 @@ export class RemoteCursor {
   }
 }
 
-/** The documents that a remote cursor has sent and nobody has taken yet. */
+/** A remote cursor with the documents of its last batch that were not taken yet. */
 export class BufferedCursor extends DocumentBatch {
   readonly cursor: RemoteCursor
 

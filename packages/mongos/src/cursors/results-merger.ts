@@ -1,6 +1,6 @@
 /**
- * Merges the cursors of several shards. Server: async_results_merger.cpp, router_stage_merge; it asks all shards that have run dry at
- * once.
+ * Merges the cursors of several shards. Server: async_results_merger.cpp, router_stage_merge;
+ * requests the next batch from all drained shards at once.
  */
 import { failureOf, InputMerger, type MergeOrder } from '@shardlab/member'
 import type { MongosInvocation, RoutingHost } from '../host/mongos-host.js'
@@ -14,9 +14,10 @@ export class ResultsMerger implements DocumentStream {
   #isPartial: boolean
 
   /**
-   * @param order null: the streams have none
+   * @param order null: the streams are unordered
    * @param batchSize of the getMore requests to shards; 0: as many as fit
-   * @param partial whether shards that cannot be reached are passed over, and whether some have been already; default: neither
+   * @param partial whether unreachable shards may be left out, and whether some already were;
+   *   default: neither
    */
   constructor(
     remotes: readonly BufferedCursor[],

@@ -1,13 +1,12 @@
 import type { MongosInvocation, RoutingHost } from '../host/mongos-host.js'
 import type { DocumentStream } from './document-stream.js'
 
-/** Passes over the first documents and ends after so many. */
 export class SkipLimitStream implements DocumentStream {
   readonly #input: DocumentStream
   #skip: number
   #left: number
 
-  /** `limit` 0: none. */
+  /** @param limit 0: none */
   constructor(input: DocumentStream, skip: number, limit: number) {
     this.#input = input
     this.#skip = skip

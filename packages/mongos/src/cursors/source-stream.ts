@@ -1,7 +1,7 @@
 import type { DocumentSource } from '@shardlab/member'
 import type { DocumentStream } from './document-stream.js'
 
-/** Documents that the router has or makes itself. */
+/** Documents that the router produces. */
 export class SourceStream implements DocumentStream {
   readonly #source: DocumentSource
   #ended = false

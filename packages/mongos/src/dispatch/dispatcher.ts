@@ -1,4 +1,4 @@
-/** From a client's command to its reply. Server: strategy.cpp, service_entry_point of the router. */
+/** From a client's command to its reply. Server: strategy.cpp, the router's service_entry_point. */
 import {
   checkDatabaseName,
   CommandArguments,
@@ -43,7 +43,6 @@ import { Operation } from './operation.js'
 import { runSnapshotRead } from './snapshot-read.js'
 import { withoutStateChanges } from './state-changes.js'
 
-/** A router with its commands. */
 export interface DispatchHost extends MongosHost {
   readonly table: CommandTable<MongosInvocation>
 }
@@ -51,8 +50,9 @@ export interface DispatchHost extends MongosHost {
 const noTime: TimestampPair = [0, 0]
 
 /**
- * Answers one command; what a client did wrong is in the reply. Answers at once where there is nothing to wait for.
- * @param internal whether the router itself sends it: then failCommand does not mean it
+ * Runs one command; the client's errors are in the reply. Replies synchronously if nothing has to
+ * be awaited.
+ * @param internal whether the router itself sends it: failCommand does not apply
  */
 export function dispatch(
   host: DispatchHost,
@@ -63,7 +63,6 @@ export function dispatch(
   return new Dispatch(host, command, internal).begin()
 }
 
-/** One command on its way through the router. */
 class Dispatch {
   readonly #host: DispatchHost
   readonly #command: ClientCommand
@@ -106,7 +105,7 @@ class Dispatch {
     }
   }
 
-  /** Errors that are thrown are not answered yet. */
+  /** Thrown errors propagate to the caller, which replies with them. */
   #perform(): Promise<ClientReply> | ClientReply {
     const row = this.#row!
     const invocation = this.#invocation!
@@ -124,7 +123,7 @@ class Dispatch {
     return runSnapshotRead(row, invocation, (on) => runResolvingViews(row, on, this.#findRow))
   }
 
-  /** What names a view is run again on what is below it. */
+  /** A command on a view is run again on the underlying collection. */
   #failed(error: unknown): Promise<ClientReply> | ClientReply {
     const invocation = this.#invocation!
     const onView =
@@ -183,14 +182,14 @@ class Dispatch {
     return this.#ended(body)
   }
 
-  /** Last: a reply that cannot be made is made again, as an error. */
+  /** Called last and once: if building a reply fails, an error reply is built instead. */
   #ended(body: Uint8Array): ClientReply {
     if (!this.#internal) this.#host.commandEnds()
     return { body }
   }
 }
 
-/** What the client hears of an error, with its labels. */
+/** The error for the client, with its labels. */
 function failureOf(
   host: MongosHost,
   { body }: ClientCommand,
@@ -203,7 +202,9 @@ function failureOf(
   return labels === null ? withErrorLabels(failure, body, host) : relabelled(failure, labels)
 }
 
-/** Whether errors about the state of other members can be in the reply, and are to be hidden from the client. */
+/**
+ * Whether the reply can contain errors about the state of other members that clients must not see.
+ */
 function mayTellOfStates(
   { behaviours, table }: DispatchHost,
   operation: Operation | null,
@@ -221,10 +222,12 @@ function failableOf(
   return { host, row, operation, internal, deadlineMs: operation.deadlineMs }
 }
 
-/** Commands whose replies say themselves what shards said of the write concern. */
+/** Commands that report write concern errors of shards themselves. */
 const statementCommands: ReadonlySet<string> = new Set(['insert', 'update', 'delete', 'bulkWrite'])
 
-/** The reply with what every shard says of a write concern that no shard can meet. */
+/**
+ * Adds the write concern error that every shard returns for a concern that no shard can satisfy.
+ */
 function withConcernError(
   reply: DocumentWriter,
   { name }: CommandRow<MongosInvocation>,
@@ -237,7 +240,10 @@ function withConcernError(
   return findField(body, 'writeConcernError') === undefined ? writer.document('writeConcernError', error) : writer
 }
 
-/** @throws CommandError 59 CommandNotFound, 91 ShutdownInProgress, 352 for commands that may not come as OP_QUERY */
+/**
+ * @throws CommandError 59 CommandNotFound, 91 ShutdownInProgress, 352 for commands that must not be
+ * sent as OP_QUERY
+ */
 function findRow(host: DispatchHost, { body, legacy }: ClientCommand): CommandRow<MongosInvocation> {
   host.clock.advanceFrom(body)
   const name = firstFieldName(body) ?? ''
@@ -265,7 +271,7 @@ function newOperation(host: MongosHost, { body, connectionId, remote }: ClientCo
   })
 }
 
-/** Everything that is checked alike for all commands. @throws CommandError */
+/** The checks that all commands share. @throws CommandError */
 function prepare(
   host: MongosHost,
   { body, sequences, connectionId, remote }: ClientCommand,
@@ -322,7 +328,10 @@ function argumentsOf(
   )
 }
 
-/** @throws CommandError 40571 without a database, 20 for `local`, 73 InvalidNamespace */
+/**
+ * @throws CommandError 40571 without a database, 20 IllegalOperation for `local`, 73
+ * InvalidNamespace
+ */
 function databaseOf({ db }: Operation, body: Uint8Array): string {
   if (db === '' && findField(body, '$db')?.type !== BsonType.string)
     throw new CommandError(40571, 'OP_MSG requests require a $db argument')

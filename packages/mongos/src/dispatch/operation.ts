@@ -1,18 +1,18 @@
 import { compareTimestamps, type TimestampPair } from '@shardlab/actor'
 import { maxTimeExpired, RunningOperation, type OperationRequest } from '@shardlab/member'
 
-/** One command of one client on a router while it runs. */
+/** A running command of a client. */
 export class Operation extends RunningOperation {
   #deadlineMs: number | null = null
   #operationTime: TimestampPair = [0, 0]
 
-  /** `maxTimeMs` 0: no limit. */
+  /** @param maxTimeMs 0: no limit */
   constructor(id: number, request: OperationRequest, maxTimeMs = 0) {
     super(id, request)
     this.limit(maxTimeMs)
   }
 
-  /** When maxTimeMS is over, on the member's clock; null: never. */
+  /** On the member's clock; null: no limit. */
   get deadlineMs(): number | null {
     return this.#deadlineMs
   }
@@ -22,7 +22,7 @@ export class Operation extends RunningOperation {
     this.#deadlineMs = maxTimeMs > 0 ? this.startedAtMs + maxTimeMs : null
   }
 
-  /** Newest operation time of the members that took part; `[0, 0]` when none did. */
+  /** Newest operation time among the members of this operation; `[0, 0]`: none has replied. */
   get operationTime(): TimestampPair {
     return this.#operationTime
   }
@@ -31,7 +31,9 @@ export class Operation extends RunningOperation {
     if (compareTimestamps(operationTime, this.#operationTime) > 0) this.#operationTime = operationTime
   }
 
-  /** Milliseconds left, at least 1; undefined without a limit. @throws CommandError 50 MaxTimeMSExpired */
+  /**
+   * Milliseconds left, at least 1; undefined: no limit. @throws CommandError 50 MaxTimeMSExpired
+   */
   remainingMs(nowMs: number): number | undefined {
     if (this.#deadlineMs === null) return undefined
     if (nowMs >= this.#deadlineMs) throw maxTimeExpired()

@@ -1,4 +1,7 @@
-/** Reads with read concern snapshot: one time for all shards. Server: cluster_find.cpp, computeAtClusterTime; manual: reference/read-concern-snapshot. */
+/**
+ * Reads with read concern snapshot: one time for all shards. Server: cluster_find.cpp,
+ * computeAtClusterTime; manual: reference/read-concern-snapshot.
+ */
 import { CommandArguments, type CommandRow, type TimestampPair } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator } from '@shardlab/bson'
 import { withAtClusterTime } from '@shardlab/member'
@@ -6,8 +9,9 @@ import type { MongosInvocation } from '../host/mongos-host.js'
 import { again, retryStale } from '../routing/retry-stale.js'
 
 /**
- * Runs the command at the client's time, or at one that every shard still can read at.
- * @throws CommandError those of the command; 239 SnapshotTooOld, 250 StaleChunkHistory for a time of the client's that is past
+ * Runs the command at the client's time, or at a time that every shard can still read.
+ * @throws CommandError those of the command; 239 SnapshotTooOld, 250 StaleChunkHistory for an
+ *   expired time of the client
  */
 export function runSnapshotRead(
   row: CommandRow<MongosInvocation>,
@@ -24,7 +28,8 @@ export function runSnapshotRead(
       try {
         return withAtClusterTime(await run(at(row, invocation, time)), time)
       } catch (error) {
-        // The shard has changed after this time. Its reply has advanced the clock, so a new time may be readable.
+        // The shard changed after this time. Its reply has advanced the clock, so a new time may be
+        // readable.
         if (atClusterTime !== null || !(error instanceof CommandError) || !isSnapshotError(error)) throw error
         failure = error
         return again

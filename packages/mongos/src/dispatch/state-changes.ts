@@ -1,6 +1,7 @@
 /**
- * What a shard says of its own state is not the router's: a driver that read it would take the router for a member that steps down. Clients get
- * HostUnreachable instead, which they may retry, too. Server: rewrite_state_change_errors.cpp.
+ * Errors about a shard's own state (stepping down, shutting down) do not concern the router: a
+ * driver that received one would assume that the router steps down. Clients get HostUnreachable
+ * instead, which is retryable, too. Server: rewrite_state_change_errors.cpp.
  */
 import {
   BsonType,
@@ -25,8 +26,10 @@ const notPrimary: ReadonlySet<number> = new Set<number>([
 const shutdown: ReadonlySet<number> = new Set<number>([ErrorCodes.ShutdownInProgress, ErrorCodes.InterruptedAtShutdown])
 
 /**
- * The reply without errors about the state of other members, on top and in `writeErrors` and `writeConcernError`.
- * @param stopping whether the router itself shuts down: then it is true of the router what a shard says about that
+ * Replaces errors about the state of other members in the reply, at its top level and in
+ * `writeErrors` and `writeConcernError`.
+ * @param stopping whether the router itself shuts down: errors about shutdown then apply to it and
+ *   stay
  */
 export function withoutStateChanges(reply: Uint8Array, stopping: boolean): Uint8Array {
   const isHidden = (node: Uint8Array, at: number) => {
@@ -72,7 +75,7 @@ function writeNode(writer: DocumentWriter, name: string, node: RawValue, hidden:
   writer.end()
 }
 
-/** A field of an error that is hidden. */
+/** A field of a replaced error. */
 function writeField(writer: DocumentWriter, name: string, value: RawValue): void {
   if (name === 'code') writer.int32(name, ErrorCodes.HostUnreachable)
   else if (name === 'codeName') writer.string(name, errorCodeName(ErrorCodes.HostUnreachable))
@@ -80,6 +83,6 @@ function writeField(writer: DocumentWriter, name: string, value: RawValue): void
   else writer.value(name, value)
 }
 
-/** Old drivers look for these words. */
+/** Old drivers search error texts for these words. */
 const withoutPhrases = (text: string): string =>
   text.replaceAll('not master', '(NOT_PRIMARY)').replaceAll('node is recovering', '(NODE_IS_RECOVERING)')

@@ -1,4 +1,7 @@
-/** What every explain that shards answer has in common: the question, and what stands behind the answers. Server: cluster_explain.cpp. */
+/**
+ * Common parts of explains that shards answer: the request, and the fields at the end of the reply.
+ * Server: cluster_explain.cpp.
+ */
 import { DocumentWriter, findField } from '@shardlab/bson'
 import {
   shownCommand,
@@ -12,7 +15,7 @@ import { askAll } from '../reads/ask-all.js'
 import { routedCommand, type Route } from '../routing/route.js'
 import type { ShardExplain } from './merge-explains.js'
 
-/** What stands behind plans and statistics. */
+/** The fields after plans and statistics. */
 export function writeTrailer(
   writer: DocumentWriter,
   invocation: MongosInvocation,
@@ -24,12 +27,18 @@ export function writeTrailer(
   return writeCommand(writer, invocation)
 }
 
-/** The command with the generic arguments of the explain around it, at the end of every explain from 5.0 on. */
+/**
+ * The command with the generic arguments of the surrounding explain; last in every explain since
+ * 5.0.
+ */
 export function writeCommand(writer: DocumentWriter, { body, db, host, explain }: MongosInvocation): DocumentWriter {
   return host.behaviours.explainIsVersioned ? writer.document('command', shownCommand(body, db, explain)) : writer
 }
 
-/** The shards' replies to an explain of `body`. @throws CommandError of a shard, with the shard's name */
+/**
+ * The shards' replies to an explain of `body`. @throws CommandError of a shard, with the shard's
+ * name
+ */
 export function askForExplains(
   invocation: MongosInvocation,
   route: Route,
@@ -45,7 +54,6 @@ export function askForExplains(
   })
 }
 
-/** The explain of a command. */
 export function wrappedIn({ db }: MongosInvocation, body: Uint8Array, verbosity: Verbosity): Uint8Array {
   return new DocumentWriter(body.length + 128)
     .document('explain', withoutGenericArguments(body).finish())

@@ -1,4 +1,7 @@
-/** Explaining a command that shards carry out alike. Server: cluster_explain.cpp and the explain of each cluster command. */
+/**
+ * Explains a command that runs in the same way on each shard. Server: cluster_explain.cpp and the
+ * explain of each cluster command.
+ */
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { Verbosity } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
@@ -8,7 +11,9 @@ import { targetOfExplained } from './explained.js'
 import { explainTwoPhases } from './explain-two-phases.js'
 import { writeExecutions, writePlanners } from './merge-explains.js'
 
-/** @throws CommandError 26 NamespaceNotFound without the database, and whatever the command itself would be refused with */
+/**
+ * @throws CommandError 26 NamespaceNotFound without the database; those of the explained command
+ */
 export function explainOnShards(invocation: MongosInvocation, verbosity: Verbosity): Promise<DocumentWriter> {
   const { args, body, db, host } = invocation
   const ns = `${db}.${args.collectionName(db)}`
@@ -16,7 +21,7 @@ export function explainOnShards(invocation: MongosInvocation, verbosity: Verbosi
     if (route.kind === 'missing') throw databaseNotFound(db)
     const target = await targetOfExplained(invocation, ns, route)
     await host.reach('mongos.read.targeted', { ns, shards: target.members })
-    // Connection strings are known from the list of shards.
+    // Loads the shards' connection strings.
     await host.shards.ids(invocation.operation)
     if (target.search !== null) return explainTwoPhases(invocation, route, target.members, target.search, verbosity)
     const { members, stage, ignoresVersion } = target

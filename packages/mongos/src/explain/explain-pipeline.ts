@@ -1,4 +1,7 @@
-/** Explaining an aggregate: which part of its pipeline runs where. Server: sharded_agg_helpers.cpp, appendExplainResults. */
+/**
+ * Explains an aggregate: which part of its pipeline runs where. Server: sharded_agg_helpers.cpp,
+ * appendExplainResults.
+ */
 import { CommandArguments } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator } from '@shardlab/bson'
 import {
@@ -23,7 +26,7 @@ import { askForExplains, wrappedIn, writeCommand } from './ask-for-explains.js'
 import { databaseNotFound } from './explain-on-shards.js'
 import { writeShardPipelines } from './merge-explains.js'
 
-/** @throws CommandError 26 NamespaceNotFound without the database, and whatever the aggregate itself would be refused with */
+/** @throws CommandError 26 NamespaceNotFound without the database; those of the aggregate */
 export function explainPipeline(invocation: MongosInvocation, verbosity: Verbosity): Promise<DocumentWriter> {
   const { args } = invocation
   if (args.bool('explain') === true)
@@ -63,7 +66,10 @@ async function explainOn(
   )
 }
 
-/** Where nothing is sharded the shard's words are the answer. Server: cluster_aggregation_planner.cpp, runPipelineOnPrimaryShard. */
+/**
+ * On an unsharded collection the reply is the shard's own. Server: cluster_aggregation_planner.cpp,
+ * runPipelineOnPrimaryShard.
+ */
 async function explainOnPrimary(
   writer: DocumentWriter,
   invocation: MongosInvocation,
@@ -76,7 +82,6 @@ async function explainOnPrimary(
   return writer
 }
 
-/** Asks the one that runs all of it. */
 function askMember(
   invocation: MongosInvocation,
   { route, plan, verbosity }: Pick<Explained, 'route' | 'verbosity'> & { plan: MemberPlan },
@@ -85,7 +90,7 @@ function askMember(
   return askAll(invocation, [plan.member], () => commandToMember({ invocation, route }, plan, wrapped))
 }
 
-/** What each member says of itself and of its own reply. */
+/** Fields about the member and its own reply. */
 const ofTheMember: ReadonlySet<string> = new Set([
   'serverInfo',
   'serverParameters',
@@ -145,7 +150,7 @@ function shownOf(stages: readonly Uint8Array[]): Uint8Array[] {
   return shownStages(stages).map(({ shown }) => shown)
 }
 
-/** The stage that takes in what the shards send. */
+/** The stage that receives the shards' output. */
 function mergeCursors(ns: string, sort: Uint8Array | null): Uint8Array {
   const writer = new DocumentWriter(256).startDocument('$mergeCursors')
   if (sort !== null) writer.document('sort', sort)

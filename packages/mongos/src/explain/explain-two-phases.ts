@@ -1,6 +1,7 @@
 /**
- * Explaining a write of one document that no shard key tells the place of: the search on all shards that may have it, and the write on one of
- * them. Server: cluster_query_without_shard_key_cmd.cpp and cluster_write_without_shard_key_cmd.cpp, explain; write_without_shard_key_util.cpp.
+ * Explains a single-document write whose shard is unknown: the search on all candidate shards, and
+ * the write on one of them. Server: cluster_query_without_shard_key_cmd.cpp and
+ * cluster_write_without_shard_key_cmd.cpp, explain; write_without_shard_key_util.cpp.
  */
 import { BsonType, DocumentWriter, documentValue, FieldIterator, firstFieldName, isEmptyDocument } from '@shardlab/bson'
 import type { ModifyStatement, Verbosity } from '@shardlab/member'
@@ -9,10 +10,10 @@ import type { Route } from '../routing/route.js'
 import { askForExplains, writeTrailer } from './ask-for-explains.js'
 import { writeExecutions, writePlanners } from './merge-explains.js'
 
-/** Nothing is found by an explain: the write is explained for a document that there is not. */
+/** An explain finds no document, so the write is explained for a made-up `_id`. */
 const documentId = 'WriteWithoutShardKey'
 
-/** @param members where the document is looked for; the last of them explains the write */
+/** @param members the shards that are searched; the last one explains the write */
 export async function explainTwoPhases(
   invocation: MongosInvocation,
   route: Route,
@@ -75,7 +76,7 @@ function searchCommand({ args, db }: MongosInvocation, statement: ModifyStatemen
   return writer.finish()
 }
 
-/** The command with the `_id` for its filter. */
+/** The command with the `_id` as its filter. */
 function writeCommandOf({ args, body }: MongosInvocation, statement: ModifyStatement): Uint8Array {
   const command = firstFieldName(body)!
   if (command !== 'update' && command !== 'delete')
@@ -115,7 +116,7 @@ function withTarget(
   return (written ? writer : writer.value(filterField, value)).finish()
 }
 
-/** Does `$` in a path stand for the array element that the filter has found? */
+/** Whether `$` in a path stands for the array element that the filter found. */
 function namesPosition(statement: ModifyStatement, projection?: Uint8Array): boolean {
   const hasPosition = (names: FieldIterator) => {
     while (names.next()) if (names.name().split('.').includes('$')) return true

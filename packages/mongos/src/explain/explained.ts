@@ -1,4 +1,7 @@
-/** Where an explained command goes and what stands above what the shards say. Server: cluster_explain.cpp. */
+/**
+ * Where an explained command goes, and the router's stage above the shards'. Server:
+ * cluster_explain.cpp.
+ */
 import { CommandError, emptyDocument, firstFieldName, isEmptyDocument } from '@shardlab/bson'
 import { readFindAndModify, readModify, writeEvaluation, type ModifyKind, type ModifyStatement } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
@@ -7,22 +10,23 @@ import { membersOfRead } from '../routing/target-read.js'
 import { checkFindAndModifyTarget, isTargeted } from '../writes/single-document/find-and-modify.js'
 import { targetModify, targetStatement } from '../writes/targeting/target-modify.js'
 
-/** Stage of the router's own. */
 export type RouterStage = 'SINGLE_SHARD' | 'SHARD_MERGE' | 'SHARD_MERGE_SORT' | 'SHARD_WRITE'
 
-/** Where the command would go now. */
+/** Where the command would go at present. */
 export interface ExplainedTarget {
   readonly members: readonly string[]
   readonly stage: RouterStage
-  /** It goes without regard to placement, as multi-writes beyond one shard do. */
+  /** Routed without regard to placement, as multi-writes to several shards are. */
   readonly ignoresVersion: boolean
-  /** Of a write of one document that is looked for before it is written: what is looked for. The members are those that are asked for it. */
+  /**
+   * For a single-document write without a known shard: the statement to search for on the members.
+   */
   readonly search: ModifyStatement | null
 }
 
 type PresentRoute = Exclude<Route, { kind: 'missing' }>
 
-/** @throws CommandError 16 InvalidLength for a batch of writes, and what the command itself cannot be routed with */
+/** @throws CommandError 16 InvalidLength for a batch of writes; those of routing the command */
 export async function targetOfExplained(
   invocation: MongosInvocation,
   ns: string,
@@ -52,7 +56,8 @@ export async function targetOfExplained(
 function ofRead(invocation: MongosInvocation, ns: string, route: Route, filter: 'filter' | 'query'): ExplainedTarget {
   const { args } = invocation
   const { members } = membersOfRead(invocation, ns, route, args.value(filter), args.document('collation'))
-  // As on the server any sort counts, the natural order too; of commands that take none it is not there.
+  // As on the server any sort counts, the natural order included. Commands without the argument
+  // have none.
   const isSorted = filter === 'filter' && !isEmptyDocument(args.document('sort') ?? emptyDocument)
   const stage = members.length === 1 ? 'SINGLE_SHARD' : isSorted ? 'SHARD_MERGE_SORT' : 'SHARD_MERGE'
   return { members, stage, ignoresVersion: false, search: null }

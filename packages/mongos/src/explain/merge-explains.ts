@@ -1,15 +1,17 @@
-/** What shards explain, under the router's own stage. Manual: reference/explain-results, sharded collections. Server: cluster_explain.cpp. */
+/**
+ * Explains of shards under the router's own stage. Manual: reference/explain-results, sharded
+ * collections. Server: cluster_explain.cpp.
+ */
 import { DocumentWriter, FieldIterator, findField, type RawValue } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import type { RouterStage } from './explained.js'
 
-/** A shard's reply to an explain. */
 export type ShardExplain = readonly [shard: string, reply: Uint8Array]
 
 /**
  * `queryPlanner` with a plan for each shard.
- * @param name another one for the document
- * @param below writes what stands below the router's stage, behind the shards
+ * @param name another name of the document
+ * @param below writes the stages below the router's, after the shards
  */
 export function writePlanners(
   writer: DocumentWriter,
@@ -36,9 +38,9 @@ export function writePlanners(
 }
 
 /**
- * `executionStats` with sums; nothing when the shards have none.
- * @param name another one for the document
- * @param below writes what stands behind everything else
+ * `executionStats` with sums; nothing when the shards sent none.
+ * @param name another name of the document
+ * @param below writes the last fields
  */
 export function writeExecutions(
   writer: DocumentWriter,
@@ -91,7 +93,7 @@ function writePlansTried(
   writer.end()
 }
 
-/** `shards` of an explained pipeline: what each of them runs. */
+/** `shards` of an explained pipeline. */
 export function writeShardPipelines(
   writer: DocumentWriter,
   { host }: MongosInvocation,

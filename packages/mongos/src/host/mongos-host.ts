@@ -1,6 +1,6 @@
 /**
- * The router as its commands see it. `Mongos` implements these interfaces; a class or function that needs only a part
- * of the router takes the narrow one.
+ * The router as its commands see it. `Mongos` implements these interfaces; a class or function that
+ * needs only a part of the router takes the narrow one.
  */
 import type { ActorContext, Cancellation, ClientCommand, ClusterClock, CommandArguments, Random } from '@shardlab/actor'
 import type { DocumentWriter } from '@shardlab/bson'
@@ -42,7 +42,10 @@ export interface RoutingHost extends LimitsHost {
   readonly stopping: Cancellation
   /** `host:port` of a member, as far as it is known. */
   hostOf(member: string): string
-  /** {@link ActorContext.reach}. @throws CommandError 192 FailPointEnabled when a fault makes the step fail */
+  /**
+   * {@link ActorContext.reach}. @throws CommandError 192 FailPointEnabled when a fault makes the
+   * step fail
+   */
   reach(step: string, detail: Readonly<Record<string, unknown>>): Promise<void>
 }
 
@@ -66,11 +69,14 @@ export interface ClusterCursor {
    */
   next(invocation: MongosInvocation, request: BatchRequest, ownId: bigint): Promise<DocumentWriter>
   /**
-   * Whether a read has met the end. A batch that ends with the last document has not: as on the server, one more
-   * getMore finds the end.
+   * Whether a read has met the end. A batch that ends with the last document has not: as on the
+   * server, one more getMore finds the end.
    */
   readonly exhausted: boolean
-  /** Called before the cursor is stored between two commands: copies what lies in buffers of the last reply. */
+  /**
+   * Called before the cursor is stored between two commands: copies what lies in buffers of the
+   * last reply.
+   */
   detach(): void
   /** Closes the cursors that are open on shards. */
   kill(host: RoutingHost): void
@@ -113,12 +119,15 @@ export interface ClusterCursors {
   /** Cursors closed because they were idle. */
   readonly timedOutCount: number
   idle(): Iterable<IdleClusterCursor>
-  /** Stores a cursor. @throws CommandError 365 TemporarilyUnavailable when the table is full; the cursor is closed then */
+  /**
+   * Stores a cursor. @throws CommandError 365 TemporarilyUnavailable when the table is full; the
+   * cursor is closed then
+   */
   open(options: OpenCursorOptions): bigint
   /**
    * Reserves a cursor for a getMore.
-   * @throws CommandError 43 CursorNotFound, 143 CursorInUse, 13 Unauthorized, 50799 to 50801 for other sessions,
-   *   347 APIMismatchError
+   * @throws CommandError 43 CursorNotFound, 143 CursorInUse, 13 Unauthorized, 50799 to 50801 for
+   *   other sessions, 347 APIMismatchError
    */
   pin(id: bigint, ns: string, invocation: Pick<MongosInvocation, 'args' | 'operation' | 'session'>): PinnedCursor
   /** Ends a getMore. @param gone the cursor failed or is exhausted */
@@ -196,7 +205,10 @@ export interface MongosInvocation extends MemberInvocation {
   readonly txnNumber: bigint | null
   readonly concerns: Concerns
   readonly operation: Operation
-  /** The view that the client named, while the command runs on its collection: the cursor carries this name. */
+  /**
+   * The view that the client named, while the command runs on its collection: the cursor carries
+   * this name.
+   */
   readonly cursorNs?: string
   /** The explain around the command. */
   readonly explain?: Uint8Array

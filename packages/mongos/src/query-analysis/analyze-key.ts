@@ -1,6 +1,7 @@
 /**
- * An analysis of a shard key, put together from what the shards tell. On the server a shard does this; here the router does, which knows
- * the placement. Server: analyze_shard_key_cmd.cpp, analyze_shard_key_cmd_util.cpp.
+ * Analyses a shard key from partial results of shards. On the server a shard does this; here the
+ * router does, which has the placement. Server: analyze_shard_key_cmd.cpp,
+ * analyze_shard_key_cmd_util.cpp.
  */
 import type { KeyAnalysis } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
@@ -14,9 +15,9 @@ import { writeKeyCharacteristics } from './key-characteristics.js'
 import { writeReadWriteDistribution } from './read-write-distribution.js'
 
 /**
- * The reply's fields.
- * @throws CommandError 26, 166, 20 for collections that cannot be analysed; 2 for an array in the key; 4952606 when there are too few values
- *   for the ranges; 7826505 to 7826507 for samples without documents
+ * Returns the fields of the reply.
+ * @throws CommandError 26, 166, 20 for collections that cannot be analysed; 2 for an array in the
+ *   key; 4952606 for too few distinct values to form ranges; 7826505 to 7826507 for empty samples
  */
 export function analyzeKey(
   invocation: MongosInvocation,
@@ -53,7 +54,7 @@ async function analysisOn(
     const { shardVersion, databaseVersion } = routedCommand(invocation, route, shard, invocation.body)
     return { ns, key: shardKey.document, shardVersion, databaseVersion }
   }
-  // The primary shard has had its documents longest: their order says most.
+  // The primary shard has had its documents longest, so their order says most about monotonicity.
   const database = host.catalog.peekDatabase(db) ?? (await host.catalog.database(db, operation))
   const primary = database?.primaryShard ?? ''
   const first = shards.includes(primary) ? primary : shards[host.context.random.below(shards.length)]!

@@ -1,11 +1,14 @@
-/** Cardinality, frequency and monotonicity of a shard key. Server: calculateKeyCharacteristicsMetrics of analyze_shard_key_cmd_util.cpp. */
+/**
+ * Cardinality, frequency and monotonicity of a shard key. Server:
+ * calculateKeyCharacteristicsMetrics of analyze_shard_key_cmd_util.cpp.
+ */
 import type { ReplyOf } from '@shardlab/actor'
 import { CommandError, DocumentWriter, FieldIterator, typeName, BsonType, type RawValue } from '@shardlab/bson'
 import { raise } from '../remote/command-reply.js'
 import type { Analysis } from './analysis.js'
 import { KeyValueCounts, type ValueCounts } from './key-value-counts.js'
 
-/** What all most common values may take together: the largest document but for room for the rest of the reply. */
+/** Limit of all most common values together: a document, less room for the rest of the reply. */
 const commonValuesBytesMax = 16 * 1024 * 1024 - 1000 * 1024
 
 const orphanNote =
@@ -15,7 +18,7 @@ const orphanNote =
 
 /**
  * Writes `keyCharacteristics`.
- * @returns false when no index supports the key: nothing has been written
+ * @returns false: no index supports the key, and nothing was written
  */
 export async function writeKeyCharacteristics(writer: DocumentWriter, analysis: Analysis): Promise<boolean> {
   const { index, isUnique, monotonicity } = await describeKey(analysis)
@@ -39,7 +42,10 @@ export async function writeKeyCharacteristics(writer: DocumentWriter, analysis: 
   return true
 }
 
-/** Asks one shard after the other until one has documents. @throws CommandError 20 IllegalOperation when none has */
+/**
+ * Asks the shards in turn until one has documents. @throws CommandError 20 IllegalOperation when
+ * none has
+ */
 async function describeKey(analysis: Analysis): Promise<ReplyOf<'shard.describe-key'>> {
   const { invocation, first, shards, options, parameters, about } = analysis
   const { host, operation } = invocation
@@ -94,7 +100,8 @@ interface CommonValue {
 }
 
 /**
- * @throws CommandError 72 InvalidOptions for a sample smaller than the number of values, 7826506 and 7826507 for samples without documents
+ * @throws CommandError 72 InvalidOptions for a sample smaller than the number of values; 7826506
+ *   and 7826507 for empty samples
  */
 async function commonValues(
   analysis: Analysis,
@@ -151,16 +158,16 @@ async function firstValues({ invocation, shards, about }: Analysis, limit: numbe
   return values
 }
 
-/** The value as far as it fits among so many. */
+/** Truncates a value to its share of the limit. */
 function fitted(value: Uint8Array, count: number): Uint8Array {
   const bytesMax = Math.floor(commonValuesBytesMax / count)
   return value.length > bytesMax ? truncated(value, bytesMax, 0) : value
 }
 
-/** Fields that are too large are told by their type and size; those of a document one by one. */
+/** Replaces fields that are too large by their type and size; descends into documents. */
 function truncated(document: Uint8Array, bytesMax: number, depth: number): Uint8Array {
   const writer = new DocumentWriter(1024)
-  // As the server's builder counts: the length prefix and what has been appended.
+  // Counts as the server's builder does: the length prefix and all that was appended.
   let used = 4
   for (const it = new FieldIterator(document); it.next();) {
     const name = it.name()

@@ -1,22 +1,25 @@
-/** Counts how often each value of a key occurs, over all shards: each gives its values in the order of the index, page by page. */
+/**
+ * Counts how often each value of a key occurs on all shards: merges the shards' values, which
+ * arrive in pages in index order.
+ */
 import { DocumentWriter, emptyDocument } from '@shardlab/bson'
 import { raise } from '../remote/command-reply.js'
 import type { Analysis } from './analysis.js'
 
 export interface ValueCounts {
-  /** Documents that were counted. */
+  /** Number of documents counted. */
   readonly sampled: number
-  /** Values that they have. */
+  /** Number of distinct values. */
   readonly distinct: number
-  /** The most common ones, the most common first. */
+  /** The most common values, by descending frequency. */
   readonly common: readonly { readonly value: Uint8Array; readonly frequency: number }[]
 }
 
 export interface CountOptions {
   readonly total: number
-  /** How many documents are to be counted. */
+  /** Number of documents to count. */
   readonly sampled: number
-  /** How many of the most common values are asked for. */
+  /** Number of most common values to return. */
   readonly wanted: number
 }
 
@@ -33,7 +36,7 @@ export class KeyValueCounts {
   readonly #sampling: Uint8Array
   #sampled = 0
   #distinct = 0
-  /** Ascending by frequency, never more than are asked for. */
+  /** Ascending by frequency; at most `wanted` entries. */
   readonly #common: CommonKey[] = []
 
   constructor(analysis: Analysis, index: string, options: CountOptions) {
@@ -81,14 +84,13 @@ export class KeyValueCounts {
       const request = { ...about(shard), index: this.#index, keys: [key], limit: 1 }
       const reply = await host.remote.request(shard, 'shard.key-values', request, operation)
       raise(reply.error)
-      // Deleted meanwhile: it has been counted all the same.
+      // A document that was deleted since it was counted has no values left to show.
       values.push({ value: reply.values[0] ?? emptyDocument, frequency })
     }
     return values
   }
 }
 
-/** The values of one shard. */
 class ValueStream {
   readonly shard: string
   readonly #analysis: Analysis
@@ -106,12 +108,12 @@ class ValueStream {
     this.shard = shard
   }
 
-  /** Its next value; null at the end. */
+  /** The key of the next value; null: at the end. */
   get key(): string | null {
     return this.#keys[this.#at] ?? null
   }
 
-  /** Fetches the next page when this one is used up. */
+  /** Fetches the next page when the current one is used up. */
   async fill(): Promise<void> {
     if (this.#done || this.#at < this.#keys.length) return
     const { invocation, about } = this.#analysis
@@ -135,7 +137,7 @@ class ValueStream {
     this.#done = done
   }
 
-  /** How often the next value occurs; goes on to the one after it. */
+  /** Returns how often the next value occurs, and advances. */
   take(): number {
     return this.#frequencies[this.#at++]!
   }

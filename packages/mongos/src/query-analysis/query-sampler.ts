@@ -1,6 +1,7 @@
 /**
- * Chooses queries for the analysis of shard keys and hands them to shards for keeping. Server: query_analysis_sampler.cpp,
- * query_analysis_sampler_util.cpp. Manual: reference/command/configureQueryAnalyzer.
+ * Samples queries for the analysis of shard keys and sends them to shards, which store them.
+ * Server: query_analysis_sampler.cpp, query_analysis_sampler_util.cpp. Manual:
+ * reference/command/configureQueryAnalyzer.
  */
 import { configAddress, uuidV4, type Random } from '@shardlab/actor'
 import { CommandError, DocumentWriter, findField, sameBytes } from '@shardlab/bson'
@@ -13,15 +14,14 @@ import { sampledRead } from './sampled-read.js'
 export const samplerTimer = 'query-sampler'
 
 export class QuerySampler implements QuerySampling {
-  /** Is any collection sampled? Without that a command costs one look at this. */
   isActive = false
   readonly #host: SamplerHost
   readonly #random: Random
   readonly #tracker = new SampleTracker('mongos')
   readonly #limiters = new Map<string, RateLimiter>()
-  /** Writes that were chosen before it was known where they go. */
+  /** Sampled writes that are not routed yet. */
   readonly #pending = new WeakMap<Operation, ChosenQuery[]>()
-  /** Average of the queries that were served per second; null before the first look. */
+  /** Moving average of the queries per second; null until the first refresh. */
   #averageQueries: number | null = null
   #countedQueries = 0
   #countedAtMs: number
@@ -33,13 +33,15 @@ export class QuerySampler implements QuerySampling {
     host.parameters.watch('queryAnalysisSamplerConfigurationRefreshSecs', () => this.start())
   }
 
-  /** Arms the timer after which the config server is asked what is to be sampled. */
+  /** Starts the timer of the next refresh. */
   start(): void {
     const { context, parameters } = this.#host
     context.setTimer(samplerTimer, parameters.number('queryAnalysisSamplerConfigurationRefreshSecs') * 1000)
   }
 
-  /** The timer is due: tells the config server how many queries there are, and takes over what it says. */
+  /**
+   * Reports the number of queries to the config server, and applies the configuration in its reply.
+   */
   async wake(): Promise<void> {
     const { context, remote, stopping } = this.#host
     const statistics = new DocumentWriter(64).double('numQueriesExecutedPerSecond', this.#queriesPerSecond()).finish()
@@ -59,21 +61,18 @@ export class QuerySampler implements QuerySampling {
     if (!stopping.signal.aborted) this.start()
   }
 
-  /** The id of a query on this collection that is to be sampled; null: it is not. */
   choose(ns: string, kind: 'reads' | 'writes'): Uint8Array | null {
     if (this.#limiters.get(ns)?.tryConsume(this.#host.context.now()) !== true) return null
     this.#tracker.count(ns, kind, 0)
     return uuidV4(this.#random)
   }
 
-  /** A write that was chosen: {@link noteRouted} will tell where it goes. */
   keepLater(operation: Operation, query: ChosenQuery): void {
     const known = this.#pending.get(operation)
     if (known === undefined) this.#pending.set(operation, [query])
     else known.push(query)
   }
 
-  /** An operation has been routed to these shards: one of them keeps what is sampled of it. */
   noteRouted(invocation: MongosInvocation, ns: string, shards: readonly string[]): void {
     if (!this.#limiters.has(ns) || shards.length === 0 || invocation.explain !== undefined) return
     const pending = this.#pending.get(invocation.operation)
@@ -125,7 +124,10 @@ export class QuerySampler implements QuerySampling {
     this.isActive = this.#limiters.size > 0
   }
 
-  /** The moving average of the server, which looks every second; here what came since the last look counts as spread evenly over the seconds. */
+  /**
+   * The server samples the count every second. Here the queries since the last refresh count as
+   * spread evenly over the seconds.
+   */
   #queriesPerSecond(): number {
     const { context, parameters, statistics } = this.#host
     const { opcounters } = statistics

@@ -1,6 +1,9 @@
-/** Lets so many queries a second pass, and a burst of them after a pause. Server: SampleRateLimiter of query_analysis_sampler.cpp. */
+/**
+ * A token bucket: limits queries per second and allows a burst after a pause. Server:
+ * SampleRateLimiter of query_analysis_sampler.cpp.
+ */
 
-/** So much less than a whole token is a token. */
+/** Tolerance within which a fraction of a token counts as a whole one. */
 const epsilon = 0.001
 
 export class RateLimiter {
@@ -10,7 +13,7 @@ export class RateLimiter {
   #tokens = 0
   #refilledAtMs: number
 
-  /** @param burstMultiplier seconds' worth of tokens that can be saved up */
+  /** @param burstMultiplier size of the bucket, in seconds of the rate */
   constructor(uuid: Uint8Array, tokensPerSecond: number, nowMs: number, burstMultiplier: () => number) {
     this.uuid = uuid
     this.#tokensPerSecond = tokensPerSecond
@@ -18,7 +21,6 @@ export class RateLimiter {
     this.#burstMultiplier = burstMultiplier
   }
 
-  /** Takes a token, if there is one. */
   tryConsume(nowMs: number): boolean {
     this.#refill(nowMs, this.#tokensPerSecond)
     if (this.#tokens >= 1) {
@@ -30,7 +32,7 @@ export class RateLimiter {
     return true
   }
 
-  /** Another rate from now on; what the old one gave until now stays, as far as the new one allows. */
+  /** Keeps the tokens that were earned at the old rate, up to the new capacity. */
   setRate(tokensPerSecond: number, nowMs: number): void {
     this.#refill(nowMs, tokensPerSecond)
     this.#tokensPerSecond = tokensPerSecond

@@ -1,13 +1,17 @@
 /**
- * How reads and writes would spread over shards, from sampled queries: the key space is cut into ranges of about equally many documents, and
- * every query is targeted at them. Server: calculateReadWriteDistributionMetrics, SamplingBasedSplitPolicy.
+ * How reads and writes would be distributed over shards, from sampled queries: the key space is
+ * divided into ranges of about equally many documents, and each query is targeted at them. Server:
+ * calculateReadWriteDistributionMetrics, SamplingBasedSplitPolicy.
  */
 import { uuidV4 } from '@shardlab/actor'
 import { CommandError, compareBytes, DocumentWriter, elementsOf, FieldIterator, findField } from '@shardlab/bson'
 import { raise } from '../remote/command-reply.js'
 import type { Analysis } from './analysis.js'
 
-/** Writes `readDistribution` and `writeDistribution`. @throws CommandError 4952606 when there are too few values, 2 for an array in the key */
+/**
+ * Writes `readDistribution` and `writeDistribution`.
+ * @throws CommandError 4952606 for too few distinct values, 2 for an array in the key
+ */
 export async function writeReadWriteDistribution(writer: DocumentWriter, analysis: Analysis): Promise<void> {
   const points = await splitPoints(analysis)
   const { invocation, shards, first, about } = analysis
@@ -56,7 +60,7 @@ function writeDistribution(
   return writer.end()
 }
 
-/** The sums of what the shards have counted. */
+/** The sums of the shards' counters. */
 class Counters {
   readonly parts: readonly Uint8Array[]
   readonly commands: readonly (readonly [name: string, count: number])[]
@@ -81,7 +85,7 @@ class Counters {
     return sums
   }
 
-  /** Of all queries, rounded up to ten places as the server does. */
+  /** Percentage of all queries, rounded to ten places as on the server. */
   percentage(name: string): number {
     const part = this.parts.reduce((sum, each) => sum + findField(each, name)!.asNumber(), 0)
     const factor = 10 ** 10
@@ -90,8 +94,8 @@ class Counters {
 }
 
 /**
- * Shard keys that cut the collection into ranges of about equally many documents, ascending: every tenth of a random sample with ten
- * documents for each range, each value once.
+ * Ascending shard keys that divide the collection into ranges of about equally many documents:
+ * every tenth key of a random sample with ten documents for each range, without duplicates.
  */
 async function splitPoints(analysis: Analysis): Promise<Uint8Array[]> {
   const { shardKey, parameters } = analysis
@@ -103,7 +107,7 @@ async function splitPoints(analysis: Analysis): Promise<Uint8Array[]> {
   const points: Uint8Array[] = []
   let last: Buffer | null = null
   for (let at = 0; at < ordered.length && points.length < rangeCount - 1; at += samplesPerRange) {
-    // At the end of the sample its last document has to do.
+    // The last document of the sample ends the last range, even if the range is short of documents.
     const { key, keyString } = ordered[Math.min(at + samplesPerRange - 1, ordered.length - 1)]!
     if (last !== null && keyString.equals(last)) continue
     points.push(key)

@@ -1,4 +1,7 @@
-/** What is kept of a read that is sampled. Server: SampledReadCommand of analyze_shard_key_documents.idl. */
+/**
+ * The part of a sampled read that is stored. Server: SampledReadCommand of
+ * analyze_shard_key_documents.idl.
+ */
 import { DocumentWriter, emptyDocument } from '@shardlab/bson'
 import { collationOf, evaluationOf } from '@shardlab/member'
 import { compilePipeline } from '@shardlab/query'
@@ -10,7 +13,7 @@ interface SampledRead {
   readonly cmd: Uint8Array
 }
 
-/** Makes the sample of a read; null: the command is none that is sampled. */
+/** Builds the sample of a read on demand; null: the command is not sampled. */
 export function sampledRead(invocation: MongosInvocation): (() => SampledRead) | null {
   const { args } = invocation
   switch (args.command) {
@@ -22,7 +25,7 @@ export function sampledRead(invocation: MongosInvocation): (() => SampledRead) |
     case 'aggregate':
       return () => {
         const given = args.document('collation')
-        // The shard knows what an aggregate without a collation runs under.
+        // Undefined: the shard fills in the collection's default.
         const collation = given === undefined ? undefined : (collationOf(given) ?? simpleCollation)
         return read('aggregate', leadingFilter(invocation), collation, args.document('let'))
       }
@@ -46,7 +49,7 @@ function read(
   return { cmdName, cmd: writer.finish() }
 }
 
-/** What a pipeline selects before anything else. */
+/** The filter of the pipeline's first `$match`. */
 function leadingFilter({ args, db, host }: MongosInvocation): Uint8Array | undefined {
   const target = args.target.isNumber() ? 'none' : 'collection'
   return (

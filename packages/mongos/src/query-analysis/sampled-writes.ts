@@ -1,6 +1,7 @@
 /**
- * Writes that are sampled: each statement by itself, with a `sampleId` beside it that tells the shard to keep what the update does to a
- * document. Server: makeSampledUpdateCommandRequest and its like in query_analysis_writer.cpp, bulk_write.cpp.
+ * Samples writes by statement. A `sampleId` in a statement makes the shard store the changes of the
+ * update to a document. Server: makeSampledUpdateCommandRequest and related functions of
+ * query_analysis_writer.cpp, bulk_write.cpp.
  */
 import { CommandArguments } from '@shardlab/actor'
 import { DocumentWriter, emptyDocument, FieldIterator } from '@shardlab/bson'
@@ -8,7 +9,7 @@ import { splitNamespace, findAndModifySpec } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import type { WriteCommand } from '../writes/write-command.js'
 
-/** The command with ids in the statements that are sampled; the same one when none is. */
+/** The command with sample ids in the sampled statements; the same object if none is sampled. */
 export function sampleWrites(invocation: MongosInvocation, command: WriteCommand): WriteCommand {
   const { host, operation, args } = invocation
   const { sampling } = host
@@ -29,7 +30,7 @@ export function sampleWrites(invocation: MongosInvocation, command: WriteCommand
   return chosen === 0 ? command : { ...command, statements, untouched: false }
 }
 
-/** The findAndModify with an id when it is sampled; the same one when it is not. */
+/** The findAndModify with a sample id; the same object if it is not sampled. */
 export function sampleFindAndModify(invocation: MongosInvocation, ns: string): MongosInvocation {
   const { host, operation, body, args, db } = invocation
   const { sampling } = host
@@ -59,7 +60,7 @@ function withSampleId(document: Uint8Array, sampleId: Uint8Array): Uint8Array {
   return writer.uuid('sampleId', sampleId).finish()
 }
 
-/** An update or delete command of one statement, with what the server fills in. */
+/** An update or delete command of one statement, with the server's defaults. */
 function writeOf(kind: 'update' | 'delete', ns: string, statement: Uint8Array, args: CommandArguments): Uint8Array {
   const [db, name] = splitNamespace(ns)
   const writer = new DocumentWriter(statement.length + 256)
@@ -72,7 +73,7 @@ function writeOf(kind: 'update' | 'delete', ns: string, statement: Uint8Array, a
   return finish(writer, args, db)
 }
 
-/** `q`, `u` and their like first, then `multi` and `upsert`, which are always there. */
+/** `q`, `u` and related fields first, then `multi` and `upsert` with their defaults. */
 function withDefaults(statement: Uint8Array): Uint8Array {
   const writer = new DocumentWriter(statement.length + 32)
   const given = new Map<string, ReturnType<FieldIterator['value']>>()

@@ -1,4 +1,7 @@
-/** From the first replies of shards to the first reply to the client. Server: cluster_find.cpp, establish_cursors.cpp. */
+/**
+ * From the shards' first replies to the first reply to the client. Server: cluster_find.cpp,
+ * establish_cursors.cpp.
+ */
 import { CommandError, DocumentWriter, isEmptyDocument, sameBytes } from '@shardlab/bson'
 import { defaultFirstBatch, type TailableMode } from '@shardlab/member'
 import { isStaleCode, replyError } from '../remote/command-reply.js'
@@ -13,20 +16,26 @@ import { BufferedCursor, RemoteCursor } from '../cursors/remote-cursor.js'
 
 export interface CursorTraits {
   readonly noTimeout: boolean
-  /** As the client named it; undefined: not at all. */
+  /** Undefined: not in the client's command. */
   readonly batchSize: number | undefined
   /** Default `no`. */
   readonly tailable?: TailableMode
-  /** A first batch that is full keeps the cursor open, whatever the shard knows: so does find. Default false. */
+  /**
+   * Whether a full first batch keeps the cursor open even if the shard has no more documents, as
+   * find does. Default false.
+   */
   readonly opensWhenFull?: boolean
-  /** It hands over something that is there once. Default false. */
+  /**
+   * Whether the command must not be repeated, because its documents can be read only once. Default
+   * false.
+   */
   readonly sentOnce?: boolean
 }
 
 /**
- * Runs a command that opens a cursor on one member; the batch goes to the client as it came.
- * @param opened called when the member has answered with a cursor
- * @throws CommandError of the member or of the way to it
+ * Runs a command that opens a cursor on one member. Its batch goes to the client unchanged.
+ * @param opened called when the member has replied with a cursor
+ * @throws CommandError of the member or of the request to it
  */
 export function openOnOne(
   invocation: MongosInvocation,
@@ -72,17 +81,16 @@ function openedOnOne(
   return writeCursorReply(body, reply, host.cursors.open(openOptions(invocation, cursor, traits)), ns)
 }
 
-/** Cursors on several shards. */
 export interface EstablishedCursors {
   readonly remotes: readonly BufferedCursor[]
-  /** Shards were left out because they could not be reached. */
+  /** Whether unreachable shards were left out. */
   readonly partial: boolean
 }
 
 /**
  * Opens a cursor on every shard, or on none.
- * @param passesOver which shards may be left out; default: none
- * @param leavesSpent whether cursors that are at their end and have no document are left out; default: no
+ * @param passesOver which failed shards may be left out; default: none
+ * @param leavesSpent whether exhausted cursors without documents are left out; default: no
  * @throws CommandError the first error, a stale one before others
  */
 export async function establishCursors(
@@ -100,7 +108,7 @@ export async function establishCursors(
   for (const answer of answers) {
     if (answer.error !== null) continue
     answered++
-    // Most shards of a broadcast have nothing, and say so with the same bytes.
+    // Most shards of a broadcast have no match and send the same bytes, so one comparison suffices.
     if (spent !== null && sameBytes(answer.body, spent)) continue
     const reply = readCursorReply(answer.body, 'firstBatch')
     if (leavesSpent && reply.id === 0n && isEmptyDocument(reply.batch.bytes, reply.batch.start)) {
@@ -121,7 +129,7 @@ export async function establishCursors(
   return { remotes, partial: answered < shards.length }
 }
 
-/** The reply with the first batch of a stream; what is left stays behind a cursor. */
+/** The reply with the first batch of a stream. Opens a cursor for the rest. */
 export async function openMerged(
   invocation: MongosInvocation,
   collectionNs: string,

@@ -1,16 +1,20 @@
-/** allowPartialResults: shards that cannot be reached, or are late, are left out. Server: cluster_find.cpp, establish_cursors.cpp. */
+/**
+ * allowPartialResults: leaves out shards that are unreachable or late. Server: cluster_find.cpp,
+ * establish_cursors.cpp.
+ */
 import type { MongosInvocation } from '../host/mongos-host.js'
 import type { RemoteCommand } from '../remote/remote.js'
 import { isUnreachable, type MemberAnswer } from '../routing/scatter.js'
 import { establishCursors, type EstablishedCursors } from './open-cursor.js'
 
-/** Longest part of maxTimeMS that is kept back for giving the client what is there. */
+/** Longest part of maxTimeMS that is reserved for replying to the client. */
 const spareMsMax = 100
 
 /**
- * Opens a cursor on every shard that answers, be it on none. Where shards may be late, they have all of the command's maxTimeMS but a quarter,
- * or but 100 ms.
- * @throws CommandError the first error of a shard that answered, a stale one before others; 50 MaxTimeMSExpired before 6.2
+ * Opens cursors on the shards that reply, which may be none. Where late shards may be left out,
+ * they have the command's maxTimeMS less a quarter, or less 100 ms.
+ * @throws CommandError the first error of a shard that replied, a stale one before others; 50
+ *   MaxTimeMSExpired before 6.2
  */
 export async function establishWhereReachable(
   invocation: MongosInvocation,

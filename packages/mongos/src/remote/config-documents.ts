@@ -1,4 +1,7 @@
-/** Documents of the catalog as they stand on the config server, spoiled ones among them; what a router needs for routing comes from its cache. */
+/**
+ * Catalog documents read from the config server, invalid ones included. Routing reads the cache
+ * instead.
+ */
 import { configAddress } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
@@ -9,8 +12,8 @@ import type { RemoteCommand } from './remote.js'
 const wholeBatch = 100_000
 
 /**
- * All documents of `config.<collection>` that match, in the order of `sort`.
- * @throws CommandError of the config server or of the way to it
+ * The matching documents of `config.<collection>`, in the order of `sort`.
+ * @throws CommandError of the config server or of the request to it
  */
 export async function configDocuments(
   invocation: MongosInvocation,
@@ -45,7 +48,7 @@ export async function configDocuments(
   }
 }
 
-/** A command to one member that says nothing of versions. */
+/** A command to one member without versions. */
 export function unversioned(db: string, body: Uint8Array): RemoteCommand {
   return { db, body, sequences: [], shardVersion: null, databaseVersion: null, stmtIds: null }
 }

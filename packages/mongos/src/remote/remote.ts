@@ -1,6 +1,7 @@
 /**
- * Requests of a router to other members: looking for one that does not answer, sending idempotent requests again, and
- * the server's errors for what remains. Server: async_requests_sender.cpp, remote_command_targeter; manual: none.
+ * Requests of a router to other members: finds the primary, repeats idempotent requests, and
+ * converts failures to the server's errors. Server: async_requests_sender.cpp,
+ * remote_command_targeter; manual: none.
  */
 import {
   RequestFailedError,
@@ -21,19 +22,18 @@ import type { Operation } from '../dispatch/operation.js'
 import type { MongosLimits } from '../options.js'
 import { isOk } from './command-reply.js'
 
-/** A command to a storage node but for the cluster time, which is added when it is sent. */
+/** A command to a member without the cluster time, which is added when it is sent. */
 export type RemoteCommand = Omit<NodeCommand, 'clusterTime'>
 
 export interface RemoteOptions {
   readonly findReplicaSetHostTimeoutMs: number
   readonly limits: MongosLimits
-  /** Aborted when the router shuts down: nobody is looked for any longer. */
+  /** Aborted when the router shuts down, which ends every search. */
   readonly stopping: CancelSignal
-  /** `host:port` of a member, for messages. */
   hostOf(address: Address): string
 }
 
-/** How long a primary is looked for, and how long the next pause is. */
+/** The end of the search for a primary, and the next pause. */
 interface PrimarySearch {
   readonly untilMs: number
   readonly pauseMs: number
@@ -44,10 +44,10 @@ function noPrimary(to: Address): CommandError {
   return new CommandError('FailedToSatisfyReadPreference', message)
 }
 
-/** A request of no operation: background work. */
+/** Null: background work of no operation. */
 export type Requester = Operation | null
 
-/** Who sends what to whom, and how often it may. */
+/** A request with its addressee and its rules of repetition. */
 interface Sent {
   readonly to: Address
   readonly requester: Requester
@@ -63,9 +63,9 @@ type UseOfReply<R> = (reply: NodeReply) => R | Promise<R>
 
 const asItCame = (reply: NodeReply): NodeReply => reply
 
-/** What has gone wrong with one exchange so far. */
+/** The failures of one exchange so far. */
 interface ExchangeFailures {
-  /** How often the member went away. */
+  /** How often the member failed during the request. */
   readonly broken: number
   readonly search: PrimarySearch | null
 }
@@ -76,7 +76,7 @@ export class Remote {
   readonly #context: ActorContext
   readonly #clock: ClusterClock
   readonly #options: RemoteOptions
-  /** Members that have said that they are no primary, and nothing since. */
+  /** Members whose last reply was that they are not primary. */
   readonly #withoutPrimary = new Set<Address>()
 
   constructor(context: ActorContext, clock: ClusterClock, options: RemoteOptions) {
@@ -86,11 +86,14 @@ export class Remote {
   }
 
   /**
-   * Runs a command on a storage node. The reply may be an error of the command; cluster and operation time are taken over.
-   * @param idempotent sent again when the node went away while it ran, or answered with a retriable error
-   * @param pinned it has to be this process: it is not looked for when it does not answer
-   * @throws CommandError 133 FailedToSatisfyReadPreference: nobody answers there; 6 HostUnreachable: it went away while
-   *   it ran the command, or is gone and was pinned; 50 MaxTimeMSExpired
+   * Runs a command on a member and takes over its cluster time and operation time. The reply may be
+   * an error of the command.
+   * @param idempotent sent again if the member failed while it ran, or replied with a retriable
+   *   error
+   * @param pinned must run in the current process of the member: fails at once if it is gone
+   * @throws CommandError 133 FailedToSatisfyReadPreference: the member stayed unreachable; 6
+   *   HostUnreachable: it failed while it ran the command, or is gone and was pinned; 50
+   *   MaxTimeMSExpired
    */
   command(
     to: Address,
@@ -102,7 +105,7 @@ export class Remote {
     return this.#send({ to, command, requester, idempotent, pinned }, asItCame, null, 0)
   }
 
-  /** The same for what is made of the reply at once: what `use` throws, the promise is rejected with. */
+  /** As {@link command}, with `use` applied to the reply. Rejects with what `use` throws. */
   commandFor<R>(
     to: Address,
     command: RemoteCommand,
@@ -129,7 +132,6 @@ export class Remote {
     )
   }
 
-  /** What is made of the reply, or of that of a later attempt. */
   #replied<R>(
     sent: SentCommand,
     use: UseOfReply<R>,
@@ -142,7 +144,7 @@ export class Remote {
     sent.requester?.observe(reply.operationTime)
     const code = isOk(reply.body) ? undefined : findField(reply.body, 'code')?.asNumber()
     const refused = code === ErrorCodes.NotWritablePrimary || code === ErrorCodes.NotPrimaryNoSecondaryOk
-    // Of a member without a primary the router has heard by then: what is refused there has not been tried.
+    // Once the router has marked the member as not primary, a refused command was not executed.
     const mayRepeat = idempotent || (refused && this.#withoutPrimary.has(to))
     if (refused) this.#withoutPrimary.add(to)
     else if (this.#withoutPrimary.size > 0) this.#withoutPrimary.delete(to)
@@ -172,7 +174,9 @@ export class Remote {
     return this.#send(sent, use, search, retries + 1)
   }
 
-  /** A pause in the search for a primary. @throws CommandError 133 when there has been none for too long */
+  /**
+   * Pauses in the search for a primary. @throws CommandError 133 when the search has taken too long
+   */
   async #lookForPrimary(to: Address, search: PrimarySearch | null, requester: Requester): Promise<PrimarySearch> {
     const { limits, findReplicaSetHostTimeoutMs } = this.#options
     const now = this.#context.now()
@@ -185,7 +189,7 @@ export class Remote {
     return { untilMs, pauseMs: Math.min(pauseMs * 2, limits.longestRetryPauseMs) }
   }
 
-  /** Any other request; all of them may be repeated. @throws as {@link command} */
+  /** Sends any other kind of request; all are idempotent. @throws as {@link command} */
   request<K extends MessageKind>(
     to: Address,
     kind: K,
@@ -201,7 +205,7 @@ export class Remote {
     )
   }
 
-  /** @param use of the reply; what it throws, the promise is rejected with */
+  /** @param use converts the reply; rejects with what it throws */
   #exchange<K extends MessageKind, R>(
     kind: K,
     request: RequestOf<K>,
@@ -223,7 +227,7 @@ export class Remote {
     return requester === null ? answer.then(use, retry) : requester.interruptible(answer, use, retry)
   }
 
-  /** After a failure: waits for the member, where it may be asked once more, or throws what the client is to hear. */
+  /** After a failure: sends again when that is allowed, or throws the client's error. */
   async #exchangeAgain<K extends MessageKind, R>(
     kind: K,
     request: RequestOf<K>,

@@ -3,8 +3,8 @@ import { maxTimeExpired } from '@shardlab/member'
 import type { Operation } from '../dispatch/operation.js'
 
 /**
- * Waits for something that is not this operation's alone, no longer than the operation may take.
- * @throws CommandError 50 MaxTimeMSExpired, 11601 Interrupted; the shared work goes on
+ * Waits for shared work, at most as long as the operation may take.
+ * @throws CommandError 50 MaxTimeMSExpired, 11601 Interrupted; the shared work continues
  */
 export function withDeadline<T>(context: ActorContext, operation: Operation | null, shared: Promise<T>): Promise<T> {
   if (operation === null) return shared

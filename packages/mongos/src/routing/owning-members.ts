@@ -2,8 +2,8 @@ import { CommandError } from '@shardlab/bson'
 import { soleMember, type Route } from './route.js'
 
 /**
- * The members that hold a part of a collection: owners of chunks, or the one member of what is not sharded.
- * @throws CommandError 26 NamespaceNotFound without a database
+ * The members that hold parts of a collection: the owners of its chunks, or the one member of an
+ * unsharded collection. @throws CommandError 26 NamespaceNotFound without a database
  */
 export function owningMembers(route: Route, db: string): readonly string[] {
   if (route.kind === 'missing') throw new CommandError('NamespaceNotFound', `database ${db} not found`)

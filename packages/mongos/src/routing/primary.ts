@@ -9,8 +9,8 @@ import { again, retryStale } from './retry-stale.js'
 import { isConfigDatabase } from './route.js'
 
 /**
- * Runs `attempt` with a database until it does not fail for a stale version of it.
- * @throws CommandError whatever else the attempt throws; the stale error after the last attempt
+ * Runs `attempt` with a database, again after each failure for a stale database version.
+ * @throws CommandError those of the attempt; the stale error after the last attempt
  */
 export function withDatabase<T>(
   invocation: MongosInvocation,
@@ -41,12 +41,15 @@ export function withDatabase<T>(
   )
 }
 
-/** A command to the primary shard, with the version of the database that the router believes in. */
+/** A command to the primary shard, with the cached database version. */
 export function primaryCommand({ db, body, sequences }: MongosInvocation, database: DatabaseEntry): RemoteCommand {
   return { db, body, sequences, shardVersion: null, databaseVersion: database.version, stmtIds: null }
 }
 
-/** The client's command, untouched, to one member; its reply's fields. @throws CommandError of the member or of the way to it */
+/**
+ * Sends the client's command unchanged to one member, and returns the fields of its reply.
+ * @throws CommandError of the member or of the request to it
+ */
 export async function passThrough(
   invocation: MongosInvocation,
   member: string,
@@ -59,12 +62,13 @@ export async function passThrough(
   return copyReplyFields(replyWriterFor(body), body)
 }
 
-/** The client's command to the config server. */
 export function configCommand({ db, body, sequences }: MongosInvocation): RemoteCommand {
   return { db, body, sequences, shardVersion: null, databaseVersion: null, stmtIds: null }
 }
 
-/** Where the collections of a database without placement are: the config server for `config` and `admin`. */
+/**
+ * The config server for the databases that it holds, `config` and `admin`; null: another database.
+ */
 export function configMemberOf(db: string): string | null {
   return isConfigDatabase(db) ? configAddress : null
 }

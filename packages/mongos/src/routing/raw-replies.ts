@@ -1,26 +1,30 @@
-/** Replies of several shards side by side, as commands on indexes and collections give them. Server: appendRawResponses. */
+/**
+ * Replies that hold those of several shards under `raw`, for commands on indexes and collections.
+ * Server: appendRawResponses.
+ */
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { copyReplyFields, isStaleCode } from '../remote/command-reply.js'
 import { routedCommand, soleMember, type Route } from './route.js'
 import { scatter, type MemberAnswer } from './scatter.js'
 
-/** Answers of members that have carried a command out, while others said that the router's routing was stale. */
+/** Replies of members that succeeded, while others reported the router's routing as stale. */
 export type SuccessfulAnswers = Map<string, MemberAnswer>
 
 export interface RawRepliesOptions {
-  /** Shards that hold a copy though they own nothing. Default: none. */
+  /** Shards that hold a copy of the collection without owning chunks. Default: none. */
   readonly further?: readonly string[]
   /**
-   * Of earlier attempts, for what must not be done twice: these members are not asked again, and their answers stand behind the others.
-   * What succeeds now is added when the attempt fails for a stale version. Server: StaleConfigRetryState of cluster_drop_indexes_cmd.cpp.
+   * Replies of earlier attempts, for commands that must not run twice on a member: these members
+   * are not asked again. Successes of this attempt are added when it fails for a stale version.
+   * Server: StaleConfigRetryState of cluster_drop_indexes_cmd.cpp.
    */
   readonly done?: SuccessfulAnswers
 }
 
 /**
- * The client's command, untouched, to the members that hold a part of the collection.
- * @throws CommandError a stale one before others, then the first failure, with `raw` beside it
+ * Sends the client's command unchanged to the members that hold parts of the collection.
+ * @throws CommandError a stale one before others, then the first failure, with `raw` in the reply
  */
 export async function rawReplies(
   invocation: MongosInvocation,
@@ -41,7 +45,7 @@ export async function rawReplies(
     (member) => routedCommand(invocation, route, member, body, sequences),
     true,
   )
-  // A router that has just begun knows no hosts.
+  // A new router has no hosts of shards yet.
   await invocation.host.shards.ids(invocation.operation)
   const stale = answers.find(({ error }) => error !== null && isStaleCode(error.code))
   if (stale?.error != null) {

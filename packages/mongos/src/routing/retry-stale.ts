@@ -4,9 +4,9 @@ import type { LimitsHost } from '../host/mongos-host.js'
 export const again = Symbol('again')
 
 /**
- * Runs `attempt` until it returns something other than {@link again}, at most `staleAttemptsMax` times. Reaching the
- * limit emits a `limit` event. All retries of a router for stale routing or moved documents pass through here.
- * Server: kMaxNumStaleVersionRetries.
+ * Runs `attempt` until it returns something other than {@link again}, at most `staleAttemptsMax`
+ * times. Reaching the limit emits a `limit` event. All retries of a router for stale routing or
+ * moved documents pass through here. Server: kMaxNumStaleVersionRetries.
  *
  * @param exhausted gives the result after the last attempt, or throws
  * @param firstAttempt the number of the first attempt: 2 where one was made before

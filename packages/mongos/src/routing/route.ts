@@ -1,4 +1,4 @@
-/** Where a namespace lives, as this router knows it. */
+/** The cached location of a namespace. */
 import { configAddress } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
 import type { CollectionPlacement, PlacementHistory } from '@shardlab/sharding'
@@ -10,11 +10,14 @@ import { again, retryStale } from './retry-stale.js'
 export type Route =
   /** `config` and `admin`: on the config server, without versions. */
   | { readonly kind: 'config' }
-  /** `known`: what the router believes now, when `placement` has the owners of the past that is read. */
+  /** `known`: the current placement, where `placement` has the owners at an earlier time. */
   | { readonly kind: 'sharded'; readonly placement: CollectionPlacement; readonly known?: CollectionPlacement }
-  /** On the primary shard of its database; when it has been moved, where its only chunk is. Then `home` is that placement, otherwise null. */
+  /**
+   * On the primary shard of its database, with `home` null; a moved collection is on the owner of
+   * its only chunk, with `home` as its placement.
+   */
   | { readonly kind: 'unsharded'; readonly database: DatabaseEntry; readonly home: CollectionPlacement | null }
-  /** There is no such database. */
+  /** The database does not exist. */
   | { readonly kind: 'missing' }
 
 export type ShardedRoute = Extract<Route, { kind: 'sharded' }>
@@ -27,7 +30,7 @@ export function isConfigDatabase(db: string): boolean {
 const configRoute: Route = { kind: 'config' }
 const missingRoute: Route = { kind: 'missing' }
 
-/** The route as far as nothing has to be fetched for it; null: {@link resolveRoute}. */
+/** The route from cached entries; null: {@link resolveRoute} has to fetch. */
 export function knownRoute({ host, db, concerns }: MongosInvocation, ns: string): Route | null {
   if (isConfigDatabase(db)) return configRoute
   const placement = host.catalog.peekCollection(ns)
@@ -37,7 +40,10 @@ export function knownRoute({ host, db, concerns }: MongosInvocation, ns: string)
   return database === null || database === undefined ? null : { kind: 'unsharded', database, home: placement }
 }
 
-/** @throws CommandError 133, 6, 50, 250 StaleChunkHistory; with `createDatabase` also what the config server says of the database */
+/**
+ * @throws CommandError 133, 6, 50, 250 StaleChunkHistory; with `createDatabase` also those of
+ * creating it
+ */
 export async function resolveRoute(invocation: MongosInvocation, ns: string, createDatabase: boolean): Promise<Route> {
   const { host, db, operation } = invocation
   if (isConfigDatabase(db)) return configRoute
@@ -62,8 +68,8 @@ export async function resolveRoute(invocation: MongosInvocation, ns: string, cre
 }
 
 /**
- * The placement that the catalog has the history of: a newer one, when the collection is another by now; null: it is not there any more.
- * @throws CommandError 13388 StaleConfig when the router does not get to know it
+ * The placement whose history the catalog has: a newer one if the collection was recreated; null:
+ * it was dropped. @throws CommandError 13388 StaleConfig when the placement cannot be fetched
  */
 function withHistory(
   { host, operation }: MongosInvocation,
@@ -87,19 +93,19 @@ function withHistory(
   )
 }
 
-/** The one member that a route without chunks leads to. */
+/** The member of a collection without chunks, or on one chunk. */
 export function soleMember(route: Extract<Route, { kind: 'config' | 'unsharded' }>): string {
   if (route.kind === 'config') return configAddress
   return route.home === null ? route.database.primaryShard : route.home.table.lowestShard()
 }
 
-/** What the router believes of the collection; null: the catalog does not have the collection. */
+/** The cached current placement; null: the collection is not in the catalog. */
 export function placementOf(route: Route): CollectionPlacement | null {
   if (route.kind === 'sharded') return route.known ?? route.placement
   return route.kind === 'unsharded' ? route.home : null
 }
 
-/** A command to one of the members of a route, with the versions that the router believes in. */
+/** A command to one member of a route, with the cached versions. */
 export function routedCommand(
   invocation: MongosInvocation,
   route: Route,
@@ -107,7 +113,8 @@ export function routedCommand(
   body: Uint8Array,
   sequences: RemoteCommand['sequences'] = [],
 ): RemoteCommand {
-  // Such a read takes what is there, wherever it belongs. Server: service_entry_point_common.cpp, initializeClientRoutingVersions.
+  // Reads with `available` ignore ownership. Server: service_entry_point_common.cpp,
+  // initializeClientRoutingVersions.
   const { db } = invocation
   const isVersioned = invocation.concerns.read.level !== 'available'
   const placement = isVersioned ? placementOf(route) : null

@@ -1,13 +1,13 @@
-/** The same command, or one each, to several members at once. Server: async_requests_sender.cpp, scatterGather. */
+/** Requests to several members at once. Server: async_requests_sender.cpp, scatterGather. */
 import { CommandError } from '@shardlab/bson'
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { replyError } from '../remote/command-reply.js'
 import type { RemoteCommand } from '../remote/remote.js'
 
-/** What one member answered: its reply, or why there is none. */
+/** The reply of a member, or its error. */
 export type MemberAnswer =
   | { readonly member: string; readonly body: Uint8Array; readonly error: null }
-  /** `answered`: the member itself said so. */
+  /** `answered`: the error is in the member's reply. */
   | {
       readonly member: string
       readonly body: Uint8Array | null
@@ -15,7 +15,7 @@ export type MemberAnswer =
       readonly answered: boolean
     }
 
-/** Waits for every member; errors are part of the answers, in the order of the members. */
+/** Waits for all members. Errors are part of the answers, which are in the order of the members. */
 export function scatter(
   { host, operation }: MongosInvocation,
   members: readonly string[],
@@ -25,7 +25,7 @@ export function scatter(
   const answers: MemberAnswer[] = []
   let missing = members.length
   if (missing === 0) return Promise.resolve(answers)
-  // One promise for all: a broadcast to many shards would make several for each of them.
+  // One promise for all members instead of several for each: a broadcast may have many.
   return new Promise((resolve, reject) => {
     members.forEach((member, i) => {
       const settle = <V>(value: V, answerFor: (member: string, value: V) => MemberAnswer): void => {
@@ -44,7 +44,6 @@ export function scatter(
   })
 }
 
-/** One member. */
 export function ask(
   { host, operation }: MongosInvocation,
   member: string,
@@ -62,18 +61,21 @@ function answered(member: string, { body }: { readonly body: Uint8Array }): Memb
   return error === null ? { member, body, error } : { member, body, error, answered: true }
 }
 
-/** @throws what is no CommandError */
+/** @throws errors other than CommandError */
 function unanswered(member: string, error: unknown): MemberAnswer {
   if (!(error instanceof CommandError)) throw error
   return { member, body: null, error, answered: false }
 }
 
-/** Is the member gone rather than unwilling? Those are what allowPartialResults passes over. */
+/** Whether the member is unreachable; allowPartialResults leaves out such members. */
 export function isUnreachable(answer: MemberAnswer): boolean {
   return answer.error !== null && !answer.answered && isUnreachableError(answer.error)
 }
 
-/** 6 HostUnreachable, 133 FailedToSatisfyReadPreference: what {@link Remote.command} throws when nobody answers. */
+/**
+ * 6 HostUnreachable, 133 FailedToSatisfyReadPreference: the errors of {@link Remote.command} for an
+ * unreachable member.
+ */
 export function isUnreachableError({ code }: CommandError): boolean {
   return code === 6 || code === 133
 }

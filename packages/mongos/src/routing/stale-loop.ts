@@ -1,4 +1,4 @@
-/** Attempts with routing that may be stale. Server: router_role, kMaxNumStaleVersionRetries. */
+/** Repeats attempts whose routing was stale. Server: router_role, kMaxNumStaleVersionRetries. */
 import { BsonType, CommandError, findField } from '@shardlab/bson'
 import { collectionUuidOf, uuidMismatch } from '@shardlab/member'
 import type { MongosInvocation } from '../host/mongos-host.js'
@@ -7,9 +7,9 @@ import { again, retryStale } from './retry-stale.js'
 import { knownRoute, placementOf, resolveRoute, type Route } from './route.js'
 
 /**
- * Runs `attempt` with a route until it does not fail for stale routing: after each such failure what was used is
- * fetched anew.
- * @throws CommandError whatever else the attempt throws; the stale error itself after the last attempt
+ * Runs `attempt` with a route, again after each failure for stale routing, with the route fetched
+ * again.
+ * @throws CommandError those of the attempt; the stale error after the last attempt
  */
 export function withRoute<T>(
   invocation: MongosInvocation,
@@ -60,19 +60,22 @@ function withFetchedRoute<T>(
   )
 }
 
-/** Marks the route stale. @throws the error itself unless it reports stale routing */
+/** Marks the route as stale. @throws the error itself unless it reports stale routing */
 function noteFailure(invocation: MongosInvocation, ns: string, route: Route, error: unknown): void {
   if (!(error instanceof CommandError) || !isStaleCode(error.code)) throw error
   noteStale(invocation, ns, route, error)
 }
 
-/** No collection of a database that is not there has a UUID. @throws CommandError 361 CollectionUUIDMismatch */
+/**
+ * A collection UUID in the command matches nothing in a missing database. @throws CommandError 361
+ * CollectionUUIDMismatch
+ */
 function refuseUuid({ args, host }: MongosInvocation, ns: string): void {
   const uuid = collectionUuidOf(args, host.behaviours)
   if (uuid !== null) throw uuidMismatch(ns, uuid, null)
 }
 
-/** Marks stale what the route was made of. */
+/** Marks the cached entries of the route as stale. */
 export function noteStale({ host, db }: MongosInvocation, ns: string, route: Route, error: CommandError): void {
   host.catalog.staleConfigCount++
   if (error.code === 249) {
@@ -81,7 +84,7 @@ export function noteStale({ host, db }: MongosInvocation, ns: string, route: Rou
     return
   }
   host.catalog.markCollectionStale(ns, placementOf(route))
-  // A command may touch other collections than the one that it names.
+  // The error may be about another collection than the command's.
   const named = error.extra === null ? undefined : findField(error.extra, 'ns')
   if (named?.type === BsonType.string && named.asString() !== ns) host.catalog.forgetCollection(named.asString())
 }

@@ -1,4 +1,4 @@
-/** Where reads go. Server: getTargetedShardsForQuery of cluster_commands_helpers.cpp. */
+/** Targets reads. Server: getTargetedShardsForQuery of cluster_commands_helpers.cpp. */
 import { withLet } from '@shardlab/member'
 import { compileFilter } from '@shardlab/query'
 import { targetFilter, targetSoleEquality, type CollectionPlacement, type Targeting } from '@shardlab/sharding'
@@ -23,7 +23,7 @@ import {
 import type { CountedCommand } from '../statistics/statistics.js'
 import { soleMember, type Route } from './route.js'
 
-/** Which shards a read with this filter needs. @throws CommandError for a filter that is none */
+/** The shards that a read with this filter needs. @throws CommandError for an invalid filter */
 export function targetRead(
   { args, host }: MongosInvocation,
   placement: CollectionPlacement,
@@ -31,21 +31,23 @@ export function targetRead(
   collation: Uint8Array | undefined,
 ): Targeting {
   const options = collatedTargeting(placement, collation)
-  // With variables it has to be seen whether they are any.
+  // With `let`, the value may be a variable: compile the filter.
   const byKey = filter === undefined || args.has('let') ? null : targetSoleEquality(placement, filter, options)
   if (byKey !== null) return byKey
   const compiled = compileFilter(filter?.slice() ?? emptyDocument, withLet(host.evaluation(), args.document('let')))
   return targetFilter(placement, compiled, options)
 }
 
-/** The members that a read asks. */
 export interface ReadTargets {
   readonly members: readonly string[]
-  /** For {@link noteRead}; null: there is no such database. */
+  /** For {@link noteRead}; null: the database does not exist. */
   readonly to: RoutedTo | null
 }
 
-/** None for a database that does not exist, one for what is not sharded. @throws CommandError for a filter that is none */
+/**
+ * Empty: the database does not exist. One: an unsharded collection. @throws CommandError for an
+ * invalid filter
+ */
 export function membersOfRead(
   invocation: MongosInvocation,
   ns: string,
@@ -62,7 +64,7 @@ export function membersOfRead(
   return { members: targeting.shards, to: routedBy(ns, route, targeting) }
 }
 
-/** Tells whoever watches, and counts a find. */
+/** Emits the routed event and counts a find. */
 export function noteRead(
   invocation: MongosInvocation,
   to: RoutedTo | null,
@@ -71,7 +73,7 @@ export function noteRead(
   if (to !== null) noteRouted(invocation, command === null ? [] : [{ command, shardCount: to.shards.length }], to)
 }
 
-/** The same for what targeting has sent somewhere. */
+/** As {@link noteRead}, from the result of targeting. */
 export function noteTargetedRead(
   invocation: MongosInvocation,
   ns: string,
@@ -83,10 +85,11 @@ export function noteTargetedRead(
   else countRouted(invocation, [{ command, shardCount: targeting.shards.length }], route)
 }
 
-// Under any collation but the simple one equality of strings says nothing about their place; which collation does not matter.
+// Except under the simple collation, equal strings may have different bytes and so different
+// shards. Which other collation it is does not matter.
 const collated: { readonly strings: StringComparator } = { strings: (a, b) => (a < b ? -1 : a > b ? 1 : 0) }
 
-/** Options of targeting under the collation of an operation, or the collection's own when it names none. */
+/** Options of targeting under the operation's collation, by default the collection's own. */
 export function collatedTargeting(
   placement: CollectionPlacement,
   collation: Uint8Array | undefined,
@@ -94,7 +97,10 @@ export function collatedTargeting(
   return isSimpleCollation(effectiveCollation(placement, collation)) ? {} : collated
 }
 
-/** Does the operation compare strings as the collection's indexes do? Then equality on `_id` finds one document. */
+/**
+ * Whether the operation has the collection's default collation: only then does equality on `_id`
+ * match at most one document.
+ */
 export function hasDefaultCollation(placement: CollectionPlacement, collation: Uint8Array | undefined): boolean {
   const effective = effectiveCollation(placement, collation)
   const own = placement.defaultCollation

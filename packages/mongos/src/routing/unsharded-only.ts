@@ -6,15 +6,15 @@ import { placementOf, routedCommand } from './route.js'
 import { withRoute } from './stale-loop.js'
 
 /**
- * Lets the primary shard carry out a command on an unsharded collection.
- * @param refusal what a sharded collection is refused with, or one that is elsewhere
+ * Runs a command on the primary shard, for unsharded collections only.
+ * @param refusal error text for a sharded or moved collection
  * @throws CommandError 20 IllegalOperation, 26 NamespaceNotFound without the database
  */
 export function onUnsharded(invocation: MongosInvocation, refusal: string): Promise<DocumentWriter> {
   const { args, db, body, sequences } = invocation
   const ns = `${db}.${args.collectionName(db)}`
   return withRoute(invocation, ns, false, (route) => {
-    // One that has been moved would get another UUID than the catalog has.
+    // The command would give a moved collection another UUID than the catalog's.
     if (placementOf(route) !== null) throw new CommandError('IllegalOperation', refusal)
     if (route.kind === 'missing') throw new CommandError('NamespaceNotFound', `source collection ${ns} does not exist`)
     if (route.kind === 'config') return passThrough(invocation, configAddress, configCommand(invocation), false)

@@ -1,5 +1,6 @@
 /**
- * All collections of the cluster or of one database, with where they are. Manual: reference/operator/aggregation/listClusterCatalog. Server:
+ * All collections of the cluster or of one database, with their placement. Manual:
+ * reference/operator/aggregation/listClusterCatalog. Server:
  * document_source_list_cluster_catalog.cpp, document_source_internal_list_collections.cpp.
  */
 import { configAddress } from '@shardlab/actor'
@@ -44,13 +45,13 @@ export const listClusterCatalogSource: MongosStageSource = {
   },
 }
 
-/** What there is to say of collections beside what listCollections says. */
+/** What the stage adds to listCollections. */
 interface CatalogView {
-  /** config.collections by namespace. */
+  /** config.collections documents by namespace. */
   readonly tracked: ReadonlyMap<string, Uint8Array>
-  /** Arrays of shards by UUID in hexadecimal digits; null: nobody asks. */
+  /** Arrays of shards by UUID in hexadecimal digits; null: not requested. */
   readonly shards: ReadonlyMap<string, RawValue> | null
-  /** Of the cluster, in megabytes; null: nobody asks how collections are balanced. */
+  /** The cluster's chunk size in megabytes; null: balancing was not requested. */
   readonly chunkSizeMb: number | null
   readonly tellsTracked: boolean
 }
@@ -134,7 +135,7 @@ async function collectionsOf(
   })
 }
 
-/** @throws CommandError that the reply is */
+/** @throws CommandError the reply's error */
 function firstBatchOf(reply: Uint8Array): Uint8Array[] {
   const error = replyError(reply)
   if (error !== null) throw error

@@ -15,7 +15,7 @@ const rows: readonly MongosStageSource[] = [
   shardedDataDistributionSource,
 ]
 
-/** The sources of a router by the name of their stage. */
+/** By stage name. */
 export const mongosStageSources: ReadonlyMap<string, MongosStageSource> = new Map<string, MongosStageSource>(
   rows.map((row) => [row.name, row]),
 )

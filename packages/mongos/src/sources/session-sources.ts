@@ -1,14 +1,17 @@
 import { checkSessionsCollection, listSource, sessionDocuments } from '@shardlab/member'
 import type { MongosStageSource } from './source.js'
 
-/** Sessions that this router has heard of. */
+/** Sessions that this router has served. */
 export const listLocalSessionsSource: MongosStageSource = {
   name: '$listLocalSessions',
   place: () => 'router',
   open: ({ invocation: { host }, argument }) => listSource(sessionDocuments(host, '$listLocalSessions', argument)),
 }
 
-/** The server reads a collection in which every member notes its sessions; here each router tells its own. */
+/**
+ * The server reads a collection to which every member reports its sessions. Here each router lists
+ * its own.
+ */
 export const listSessionsSource: MongosStageSource = {
   name: '$listSessions',
   place: () => 'router',

@@ -1,4 +1,8 @@
-/** How the documents of sharded collections lie on the shards. Manual: reference/operator/aggregation/shardedDataDistribution; server: document_source_sharded_data_distribution.cpp. */
+/**
+ * The distribution of documents of sharded collections over the shards. Manual:
+ * reference/operator/aggregation/shardedDataDistribution; server:
+ * document_source_sharded_data_distribution.cpp.
+ */
 import type { CollectionCountsTuple } from '@shardlab/actor'
 import { CommandError, DocumentWriter, emptyDocument, findField } from '@shardlab/bson'
 import { listSource, writeNumber } from '@shardlab/member'
@@ -7,7 +11,7 @@ import type { MongosInvocation } from '../host/mongos-host.js'
 import { configDocuments } from '../remote/config-documents.js'
 import type { MongosStageSource } from './source.js'
 
-/** One document for each sharded collection, in order of names; every shard with a copy of it is told of, in order of ids. */
+/** One document for each sharded collection, by name, with every shard that has a copy, by id. */
 export const shardedDataDistributionSource: MongosStageSource = {
   name: '$shardedDataDistribution',
   place: () => 'router',
@@ -37,7 +41,9 @@ async function shardedNamespaces(invocation: MongosInvocation): Promise<string[]
   return collections.map((collection) => findField(collection, '_id')!.asString())
 }
 
-/** The sizes are products with the average size, which an empty collection does not have. */
+/**
+ * Sizes are products with the average document size, which is undefined for an empty collection.
+ */
 function shareOf(
   { emptySizesAreNull }: Behaviours,
   shard: string,

@@ -1,12 +1,12 @@
 /**
- * Stages with a source of their own, as a router serves them. A row says where the stage runs:
- * - `router`: the router gives the documents itself (`$listLocalSessions`, `$currentOp` with `localOps`): `open` does;
- * - `every-shard`: each shard gives its own, whatever the collection (`$currentOp`);
- * - `owning-shards`: the shards that own chunks of the collection, the primary shard of an unsharded one (`$collStats`,
- *   `$indexStats`).
+ * Stages with a source of their own, on a router. A row says where the stage runs:
+ * - `router`: `open` produces the documents (`$listLocalSessions`, `$currentOp` with `localOps`).
+ * - `every-shard`: each shard produces its own, regardless of the collection (`$currentOp`).
+ * - `owning-shards`: the owners of chunks of the collection, or the primary shard of an unsharded
+ *   one (`$collStats`, `$indexStats`).
  *
- * On shards the stage goes out as the client wrote it and its row in `packages/node/src/sources` answers; what follows it is split
- * as any pipeline is.
+ * Shards get the stage unchanged; its row in `packages/node/src/sources` runs there. The rest of
+ * the pipeline is split as usual.
  */
 import type { RawValue } from '@shardlab/bson'
 import type { DocumentSource } from '@shardlab/member'
@@ -22,10 +22,10 @@ export interface RouterSourceRequest {
 export type SourcePlace = 'router' | 'every-shard' | 'owning-shards'
 
 export interface MongosStageSource {
-  /** Of the stage, with its `$`. */
+  /** With its `$`. */
   readonly name: string
-  /** @throws CommandError for an argument that is none */
+  /** @throws CommandError for an invalid argument */
   place(argument: RawValue): SourcePlace
-  /** The documents, for `router`; never called for the other places. @throws CommandError */
+  /** The documents; called for `router` only. @throws CommandError */
   open?(request: RouterSourceRequest): DocumentSource | Promise<DocumentSource>
 }

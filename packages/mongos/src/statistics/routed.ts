@@ -4,7 +4,6 @@ import type { Targeting } from '@shardlab/sharding'
 import type { Route } from '../routing/route.js'
 import type { CountedCommand, TargetedHosts } from './statistics.js'
 
-/** Where an operation went. */
 export interface RoutedTo {
   readonly ns: string
   readonly route: Route
@@ -14,20 +13,22 @@ export interface RoutedTo {
   readonly bounds: readonly (readonly [low: Uint8Array, high: Uint8Array])[]
 }
 
-/** What numHostsTargeted is to count of an operation. */
+/** What numHostsTargeted counts of an operation. */
 export interface CountedTargets {
   readonly command: CountedCommand
   readonly shardCount: number
-  /** Shards that own chunks of any sharded collection that takes part; absent: those of the collection that was routed by. */
+  /**
+   * Owners of chunks of all sharded collections that take part; undefined: those of the routed
+   * collection.
+   */
   readonly ownerCount?: number
 }
 
-/** Where an operation on an unsharded collection goes. */
+/** The target of an operation on an unsharded collection. */
 export function routedToPrimary(ns: string, route: Route, shard: string): RoutedTo {
   return { ns, route, shards: [shard], kind: 'targeted', chunks: 0, bounds: [] }
 }
 
-/** Where targeting sends an operation. */
 export function routedBy(ns: string, route: Route, targeting: Omit<Targeting, 'exactKey'>): RoutedTo {
   const { shards, kind, chunks } = targeting
   return {
@@ -42,23 +43,21 @@ export function routedBy(ns: string, route: Route, targeting: Omit<Targeting, 'e
   }
 }
 
-/** Does anybody want to know where operations go? Counting needs less. */
+/** Whether routed events have listeners. Counting needs fewer details. */
 export function isRoutingWatched({ host }: MongosInvocation): boolean {
   return host.sampling?.isActive === true || host.context.wants('routed')
 }
 
-/** Counts an operation that has been routed and tells whoever watches. */
+/** Counts a routed operation and emits its event. */
 export function noteRouted(invocation: MongosInvocation, counted: readonly CountedTargets[], to: RoutedTo): void {
   countRouted(invocation, counted, to.route)
   tellRouted(invocation, to)
 }
 
-/** Counts an operation that has been routed. */
 export function countRouted({ host }: MongosInvocation, counted: readonly CountedTargets[], route: Route): void {
   for (const each of counted) host.statistics.countTargeted(each.command, hostsOf(route, each))
 }
 
-/** Tells whoever watches where an operation went. */
 export function tellRouted(invocation: MongosInvocation, to: RoutedTo): void {
   const { host, operation } = invocation
   if (host.sampling?.isActive === true) host.sampling.noteRouted(invocation, to.ns, to.shards)
@@ -82,7 +81,10 @@ export function tellRouted(invocation: MongosInvocation, to: RoutedTo): void {
   })
 }
 
-/** A multi-write goes to all shards of the cluster, be they owners or not. Server: NumHostsTargetedMetrics::parseTargetType. */
+/**
+ * A multi-write goes to all shards of the cluster, including shards without chunks. Server:
+ * NumHostsTargetedMetrics::parseTargetType.
+ */
 function hostsOf(route: Route, { shardCount, ownerCount }: CountedTargets): TargetedHosts {
   const owners = ownerCount ?? (route.kind === 'sharded' ? route.placement.table.owners().length : 0)
   if (owners === 0) return 'unsharded'

@@ -2,15 +2,14 @@
 import type { DocumentWriter } from '@shardlab/bson'
 import { MemberStatistics } from '@shardlab/member'
 
-/** How many of the shards that own chunks a command went to. */
+/** How many of the shards that own chunks a command was sent to. */
 export type TargetedHosts = 'allShards' | 'manyShards' | 'oneShard' | 'unsharded'
 const targetedHosts: readonly TargetedHosts[] = ['allShards', 'manyShards', 'oneShard', 'unsharded']
 
-/** Commands whose targeting is counted, in the order of the report. */
+/** Commands with targeting counters, in the order of serverStatus. */
 const countedCommands = ['find', 'insert', 'update', 'delete', 'aggregate'] as const
 export type CountedCommand = (typeof countedCommands)[number]
 
-/** What a router counts beyond what every member does. */
 export class Statistics extends MemberStatistics {
   readonly #targeted = {
     find: noTargets(),

@@ -1,6 +1,7 @@
 /**
- * Reads of views on a router: the primary shard answers with what the view stands for, and the read is run again as an aggregate on the
- * collection below, wherever that is. Server: cluster_find_cmd.h, cluster_count_cmd.h, cluster_distinct_cmd.cpp, cluster_aggregate.cpp.
+ * Reads of views on a router. The primary shard replies with the view's definition, and the read
+ * runs again as an aggregate on the underlying collection, wherever that is. Server:
+ * cluster_find_cmd.h, cluster_count_cmd.h, cluster_distinct_cmd.cpp, cluster_aggregate.cpp.
  */
 import { CommandArguments, type CommandRow } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
@@ -9,10 +10,10 @@ import type { MongosInvocation } from '../host/mongos-host.js'
 
 type Row = CommandRow<MongosInvocation>
 
-/** An aggregate looks after itself: joins meet views in the middle of it. */
+/** An aggregate resolves views itself, because joins can name views, too. */
 const readCommands: ReadonlySet<string> = new Set(['find', 'count', 'distinct', 'explain'])
 
-/** Runs a command. @param find looks another one up */
+/** @param find the row of another command */
 export function runResolvingViews(
   row: Row,
   invocation: MongosInvocation,
@@ -27,7 +28,7 @@ export function runResolvingViews(
   })
 }
 
-/** Runs a command again that has failed because it names a view; null: it has failed for another reason. */
+/** Runs a command again that failed because it names a view; null: it failed for another reason. */
 export function runOnResolved(
   row: Row,
   invocation: MongosInvocation,
@@ -49,7 +50,7 @@ async function runOnView(
   return viewReply(row.name, reply)
 }
 
-/** The cursor keeps the name that the client knows. */
+/** The cursor keeps the name that the client sent. */
 function withBody(invocation: MongosInvocation, body: Uint8Array): MongosInvocation {
   const cursorNs = `${invocation.db}.${invocation.args.target.asString()}`
   return { ...invocation, body, args: CommandArguments.parse(body, null), sequences: [], cursorNs }

@@ -1,4 +1,4 @@
-/** A batch of statements as the client sent it, whichever command it came in. */
+/** A batch of write statements, independent of the command that it was sent in. */
 import { CommandError, DocumentWriter, FieldIterator } from '@shardlab/bson'
 import {
   databaseNameOf,
@@ -15,10 +15,10 @@ import {
 import type { MongosInvocation } from '../host/mongos-host.js'
 import { writeErrorEntry } from './replies/shard-write-reply.js'
 
-/** A collection that statements write to. */
+/** A collection with statements in the batch. */
 export interface WriteNamespace {
   readonly ns: string
-  /** The command as one on this collection's database. */
+  /** The command as if sent to this collection's database. */
   readonly invocation: MongosInvocation
 }
 
@@ -26,19 +26,18 @@ export interface WriteCommand {
   readonly name: WriteKind | 'bulkWrite'
   readonly ordered: boolean
   readonly statements: readonly Uint8Array[]
-  /** The statements are those of the client's message, byte by byte. */
+  /** Whether the statements have the client's bytes. */
   readonly untouched: boolean
   readonly namespaces: readonly WriteNamespace[]
-  /** What a statement's filter is called. */
+  /** The name of a statement's filter. */
   readonly filterField: 'q' | 'filter'
   /** Position in {@link namespaces}. */
   namespaceOf(index: number): number
   kindOf(index: number): WriteKind
-  /** What a statement says. */
   read(index: number): WriteStatement
-  /** What carries statements to a shard, beside {@link headerOf}. */
+  /** The document sequences that follow {@link headerOf}. */
   sequencesFor(statements: readonly Uint8Array[]): readonly (readonly [string, readonly Uint8Array[]])[]
-  /** How the replies of this command tell that a statement failed. */
+  /** The form of an error in the replies of this command. */
   errorEntry(index: number, error: CommandError): Uint8Array
 }
 
@@ -49,7 +48,7 @@ export function parseWriteCommand(invocation: MongosInvocation, kind: WriteKind)
   return statementsCommand(kind, { ns, invocation }, args.bool('ordered') ?? true, statementsOf(invocation, kind), true)
 }
 
-/** The same command with other statements in place of the client's. */
+/** The command with other statements. */
 export function withStatements(
   { name, namespaces, ordered }: WriteCommand,
   statements: readonly Uint8Array[],
@@ -80,7 +79,10 @@ function statementsCommand(
   }
 }
 
-/** `errorsOnly` and `cursor` shape the reply to the client. @throws CommandError those of {@link readBulkWrite} */
+/**
+ * `errorsOnly` and `cursor` affect only the reply to the client. @throws CommandError those of
+ * {@link readBulkWrite}
+ */
 export function parseBulkWrite(invocation: MongosInvocation, prepare: (op: BulkWriteOp) => BulkWriteOp): WriteCommand {
   const request = readBulkWrite(invocation)
   const ops = request.ops.map(prepare)
@@ -109,7 +111,10 @@ export function parseBulkWrite(invocation: MongosInvocation, prepare: (op: BulkW
 
 const statementSequences: ReadonlySet<string> = new Set(['documents', 'updates', 'deletes', 'ops', 'nsInfo'])
 
-/** The command without its statements, which go beside it as document sequences, and without what only shapes the reply. */
+/**
+ * The command without its statements, which follow as document sequences, and without the fields
+ * that only affect the reply.
+ */
 export function headerOf({ body }: MongosInvocation): Uint8Array {
   const writer = new DocumentWriter(256)
   for (const it = new FieldIterator(body); it.next();) {

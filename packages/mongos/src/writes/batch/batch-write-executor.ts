@@ -1,9 +1,9 @@
 /**
- * Runs a batch of writes over the collections and shards it concerns, round by round until every statement is done or has failed.
- * Server: batch_write_exec.cpp, batch_write_op.cpp, bulk_write_exec.cpp.
+ * Runs a batch of writes over its collections and shards, in rounds, until each statement is done
+ * or has failed. Server: batch_write_exec.cpp, batch_write_op.cpp, bulk_write_exec.cpp.
  *
- * A statement stays ready while it has to be routed again: when its shard found the routing stale, or when it did not
- * get its turn. A shard that refuses a statement as stale runs none of those after it in the same batch.
+ * A statement stays ready while it has to be routed again: its shard reported stale routing, or it
+ * was not tried. A shard that refuses a statement as stale runs no later statement of the batch.
  */
 import { CommandError, type DocumentWriter } from '@shardlab/bson'
 import { writeEvaluation } from '@shardlab/member'
@@ -33,10 +33,10 @@ export class BatchWriteExecutor implements WriteBatch {
   readonly #states: StatementStates
   readonly #outcome: WriteOutcome
   readonly #collections: readonly CollectionWrites[]
-  /** The last round completed no statement. */
+  /** Whether the last round completed no statement. */
   #stalled = false
 
-  /** @throws CommandError those of the command's `let` */
+  /** @throws CommandError for an invalid `let` */
   constructor(invocation: MongosInvocation, command: WriteCommand) {
     this.invocation = invocation
     this.command = command
@@ -58,8 +58,9 @@ export class BatchWriteExecutor implements WriteBatch {
   }
 
   /**
-   * @returns the reply's fields; failures of statements are in it
-   * @throws CommandError 50 when maxTimeMS is over, and what finding the only collection the first time fails with
+   * @returns the fields of the reply, with the errors of statements
+   * @throws CommandError 50 when maxTimeMS is over; those of routing a batch on a single collection
+   *   the first time
    */
   async run(): Promise<DocumentWriter> {
     const { invocation } = this
@@ -100,7 +101,7 @@ export class BatchWriteExecutor implements WriteBatch {
     return this.command.namespaces[this.command.namespaceOf(this.#states.firstReady)]!.ns
   }
 
-  /** The collections of the next round: in order only that of the first ready statement. */
+  /** The collections of the next round. Ordered: only that of the first ready statement. */
   #concerned(): CollectionWrites[] {
     const { command } = this
     const first = this.#states.firstReady
@@ -112,7 +113,7 @@ export class BatchWriteExecutor implements WriteBatch {
     return [...positions].map((position) => this.#collections[position]!)
   }
 
-  /** @returns whether any route is another one than before */
+  /** @returns whether a route differs from the last round's */
   async #findCollections(isFirstRound: boolean): Promise<boolean> {
     let changed = false
     for (const collection of this.#concerned()) {
@@ -123,7 +124,7 @@ export class BatchWriteExecutor implements WriteBatch {
       } catch (error) {
         if (!(error instanceof CommandError) || error.code === 50) throw error
         if (isFirstRound && this.command.namespaces.length === 1) throw error
-        // Some statements are done already, or may be: what is left fails, not the command.
+        // Some statements may be done, so the others fail, not the command.
         this.#failReady((index) => this.command.namespaceOf(index) === collection.position, error)
       }
     }
@@ -157,7 +158,7 @@ export class BatchWriteExecutor implements WriteBatch {
     }
   }
 
-  /** @returns whether no shard found the routing stale */
+  /** @returns whether no shard reported stale routing */
   async #sendBatches(batches: readonly ShardBatch[]): Promise<boolean> {
     if (batches.length === 1) return this.#takeAnswer(batches[0]!, await this.shards.sendBatch(batches[0]!))
     const answers = await this.invocation.host.context.all(batches.map((batch) => this.shards.sendBatch(batch)))
@@ -168,13 +169,13 @@ export class BatchWriteExecutor implements WriteBatch {
     return fresh
   }
 
-  /** @returns false when the shard found the routing stale */
+  /** @returns false: the shard reported stale routing */
   #takeAnswer({ namespace, route, shard, indexes }: ShardBatch, answer: MemberAnswer): boolean {
     const { command } = this
     const error = batchError(namespace, route, answer)
     if (error === 'stale') return false
     if (error !== null) {
-      // Of an ordered batch only the first statement counts as tried.
+      // In an ordered batch only the first statement counts as tried.
       for (const index of command.ordered ? indexes.slice(0, 1) : indexes)
         this.#fail(index, command.errorEntry(index, error))
       return true
@@ -211,7 +212,7 @@ export class BatchWriteExecutor implements WriteBatch {
     return false
   }
 
-  /** @returns false when the statement has to be routed again */
+  /** @returns false: the statement has to be routed again */
   async #runLone(lone: LoneStatement): Promise<boolean> {
     const { index, target } = lone
     this.#collections[this.command.namespaceOf(index)]!.summary.add(
@@ -234,13 +235,13 @@ export class BatchWriteExecutor implements WriteBatch {
     )
     const matched = answers.some((answer) => answer.kind === 'done' && (answer.reply.n ?? 0) > 0)
     const refused = answers.some((answer) => answer.kind === 'failed')
-    // Where the document was found the statement is done, whatever other shards think of the routing.
+    // A statement that matched is done, even if other shards reported stale routing.
     if (!matched && !refused && answers.some((answer) => answer.kind === 'stale')) return false
     this.#settle(index, answers)
     return true
   }
 
-  /** Takes over what several shards made of one statement. */
+  /** Records the answers of several shards to one statement. */
   #settle(index: number, answers: readonly StatementAnswer[]): void {
     if (answers.length === 0) this.#outcome.addNothing(index)
     for (const answer of answers) {
@@ -255,7 +256,7 @@ export class BatchWriteExecutor implements WriteBatch {
     this.#outcome.addError(index, entry)
   }
 
-  /** Gives up: the first ready statement of an ordered batch fails, all of an unordered one. */
+  /** Fails the first ready statement of an ordered batch, or all of an unordered one. */
   #failReady(concerns: (index: number) => boolean, error: CommandError): void {
     for (let index = 0; index < this.#states.count; index++) {
       if (!this.#states.isReady(index) || !concerns(index)) continue

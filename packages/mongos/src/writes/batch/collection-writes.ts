@@ -7,22 +7,22 @@ import { RoutedSummary } from './routed-summary.js'
 import type { StatementStates } from './statement-states.js'
 import { StatementTargeter } from '../targeting/statement-targeter.js'
 
-/** What a batch knows of one of the collections it writes to. */
+/** The state of a batch for one of its collections. */
 export class CollectionWrites {
   readonly ns: string
-  /** The command as one on this collection's database. */
+  /** The command as if sent to this collection's database. */
   readonly invocation: MongosInvocation
-  /** Among the command's collections. */
+  /** Position among the command's collections. */
   readonly position: number
   readonly targeter: StatementTargeter
   readonly summary: RoutedSummary
   readonly plan: RoundPlan
-  /** Null: not found yet. */
+  /** Null: not routed yet. */
   route: Route | null = null
-  /** Targeting errors count only with routing that is newer than the command. */
+  /** Targeting errors are final only with routing that was fetched during the command. */
   refreshedForTargeting = false
 
-  /** `fail` notes that a statement cannot be routed. */
+  /** @param fail records that a statement cannot be routed */
   constructor(
     batch: WriteBatch,
     states: StatementStates,

@@ -1,4 +1,7 @@
-/** Which statements go next, and in which company. Server: batch_write_op.cpp, targetBatch; bulk_write_exec.cpp. */
+/**
+ * Plans which statements a round sends, in which batches. Server: batch_write_op.cpp, targetBatch;
+ * bulk_write_exec.cpp.
+ */
 import type { CommandError } from '@shardlab/bson'
 import type { Route, ShardedRoute } from '../../routing/route.js'
 import type { RoutedSummary } from './routed-summary.js'
@@ -6,7 +9,7 @@ import type { StatementStates } from './statement-states.js'
 import type { StatementTarget } from '../targeting/statement-target.js'
 import type { WriteCommand, WriteNamespace } from '../write-command.js'
 
-/** Statements on one collection for one shard, by their positions in the client's batch. */
+/** Statements on one collection for one shard, as positions in the client's batch. */
 export interface ShardBatch {
   readonly namespace: WriteNamespace
   readonly route: Route
@@ -15,7 +18,7 @@ export interface ShardBatch {
   sizeBytes: number
 }
 
-/** A target that its statement shares with no other. */
+/** The target of a statement that is sent alone. */
 export type LoneTarget = Exclude<StatementTarget, { kind: 'one' | 'failed' }>
 
 export interface LoneStatement {
@@ -26,7 +29,7 @@ export interface LoneStatement {
 
 export interface Round {
   readonly batches: ShardBatch[]
-  /** Statements that go on their own, after the batches. */
+  /** Statements that are sent alone, after the batches. */
   readonly lone: LoneStatement[]
 }
 
@@ -36,16 +39,20 @@ export interface RoundPlan {
   readonly states: StatementStates
   readonly summary: RoutedSummary
   readonly batchBytesMax: number
-  /** Position of the collection among the command's. */
+  /** Position among the command's collections. */
   readonly position: number
   targetOf(index: number): StatementTarget
-  /** A statement has no target. @returns false: the routing may be to blame, nothing is to be sent before it is refreshed */
+  /**
+   * Called for a statement without a target.
+   * @returns false: the routing may be stale; nothing is sent until it is refreshed
+   */
   onFailed(index: number, error: CommandError): boolean
 }
 
 /**
- * Adds to the round. Ordered: the statements from the first ready one on that go to the same shard, or that one alone.
- * Unordered: all ready ones, by shard. False: `onFailed` wants the routing refreshed, and the round is void.
+ * Adds to the round. Ordered: the ready statements, from the first on, for one shard; or the first
+ * one alone. Unordered: all ready statements, by shard.
+ * @returns false: `onFailed` asks for fresh routing, and the round is void
  */
 export function planRound(plan: RoundPlan, route: ShardedRoute, round: Round): boolean {
   const { command, states, summary, position } = plan
@@ -60,7 +67,7 @@ export function planRound(plan: RoundPlan, route: ShardedRoute, round: Round): b
     }
     const target = plan.targetOf(index)
     const batch = target.kind === 'one' ? batches.get(target.shard) : undefined
-    // What follows in order must not overtake what goes elsewhere.
+    // An ordered batch must not overtake a statement for another shard.
     if (ordered && batch === undefined && batches.size > 0) break
     if (target.kind === 'failed') {
       if (!plan.onFailed(index, target.error)) return false
@@ -80,7 +87,7 @@ export function planRound(plan: RoundPlan, route: ShardedRoute, round: Round): b
   return true
 }
 
-/** All ready statements for one member, without targeting, as many as fit. */
+/** The ready statements for one member, without targeting, up to the size limit. */
 export function batchForMember(plan: RoundPlan, route: Route, shard: string): ShardBatch {
   const { command, states, summary, position } = plan
   const batch: ShardBatch = { namespace: command.namespaces[position]!, route, shard, indexes: [], sizeBytes: 0 }

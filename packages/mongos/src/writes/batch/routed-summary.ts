@@ -7,9 +7,9 @@ const writeKinds: readonly WriteKind[] = ['insert', 'update', 'delete']
 
 type Bounds = readonly (readonly [low: Uint8Array, high: Uint8Array])[]
 
-/** Where the statements of one command on one collection went, all together. */
+/** The targets of all statements of one command on one collection. */
 export class RoutedSummary {
-  /** No sets: of a few shards a list is faster. */
+  /** Arrays, because they are faster than sets for the usual few shards. */
   readonly #shards: Record<WriteKind, string[]> = { insert: [], update: [], delete: [] }
   readonly #boundsMax: number
   readonly #bounds: (readonly [Uint8Array, Uint8Array])[] = []
@@ -21,7 +21,7 @@ export class RoutedSummary {
     this.#boundsMax = host.context.wants('routed') ? host.limits.eventBoundsMax : 0
   }
 
-  /** One statement. */
+  /** Adds one statement. */
   add(kind: WriteKind, shards: readonly string[], chunks: number, bounds: Bounds): void {
     const seen = this.#shards[kind]
     for (const shard of shards) if (!seen.includes(shard)) seen.push(shard)
@@ -30,7 +30,10 @@ export class RoutedSummary {
     for (const bound of bounds) if (this.#bounds.length < this.#boundsMax) this.#bounds.push(bound)
   }
 
-  /** How many shards each kind of statement went to: what is counted. Server: Stats::updateMetrics of the write executor. */
+  /**
+   * The number of shards for each kind of statement, for the counters. Server: Stats::updateMetrics
+   * of the write executor.
+   */
   get counted(): CountedTargets[] {
     const counted: CountedTargets[] = []
     for (const command of writeKinds) {
@@ -40,7 +43,10 @@ export class RoutedSummary {
     return counted
   }
 
-  /** For whoever watches. A broadcast is what sends one statement everywhere, not what sends many to a shard each. */
+  /**
+   * The routed event. Broadcast means that one statement went to all shards; many statements for
+   * one shard each are no broadcast.
+   */
   finish(ns: string, route: Route): RoutedTo {
     const shards = [...new Set(writeKinds.flatMap((kind) => this.#shards[kind]))].sort()
     const owners = route.kind === 'sharded' ? route.placement.table.owners().length : 1

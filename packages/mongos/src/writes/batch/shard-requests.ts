@@ -1,4 +1,4 @@
-/** Statements on their way to shards, and what comes back. Server: batch_write_exec.cpp. */
+/** Sends statements to shards and sorts their answers. Server: batch_write_exec.cpp. */
 import { CommandError } from '@shardlab/bson'
 import type { MongosInvocation } from '../../host/mongos-host.js'
 import { commandErrorFrom, isStaleCode } from '../../remote/command-reply.js'
@@ -11,7 +11,7 @@ import { askAndMove, mayDemandMove } from '../single-document/move-document.js'
 import { codeIn, readShardWriteReply, withIndex, type ShardWriteReply } from '../replies/shard-write-reply.js'
 import { headerOf, type WriteCommand, type WriteNamespace } from '../write-command.js'
 
-/** What became of one statement on one shard. */
+/** The result of one statement on one shard. */
 export type StatementAnswer =
   | { readonly kind: 'done'; readonly shard: string; readonly reply: ShardWriteReply }
   | { readonly kind: 'failed'; readonly entry: Uint8Array }
@@ -37,7 +37,10 @@ export class ShardRequests {
     return this.#ask(namespace, route, shard, this.#statementsCommand(route, shard, some, whole ? null : indexes))
   }
 
-  /** Sends one statement of the batch, or what stands for it, to one shard. @throws CommandError 50 when maxTimeMS is over */
+  /**
+   * Sends one statement of the batch, or its replacement, to one shard.
+   * @throws CommandError 50 when maxTimeMS is over
+   */
   async sendStatement(
     route: ShardedRoute,
     index: number,
@@ -85,7 +88,10 @@ export class ShardRequests {
   }
 }
 
-/** The error of a whole batch, if it failed as a whole. @throws CommandError 50 when maxTimeMS is over */
+/**
+ * The error of a batch that failed as a whole; 'stale': route it again; null: it did not fail.
+ * @throws CommandError 50 when maxTimeMS is over
+ */
 export function batchError(
   { invocation, ns }: WriteNamespace,
   route: Route,

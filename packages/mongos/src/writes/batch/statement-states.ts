@@ -2,11 +2,11 @@ const ready = 0
 const done = 1
 const failed = 2
 
-/** How far each statement of a batch is. A statement is ready until it is done or has failed for good. */
+/** The state of each statement of a batch: ready until it is done or has failed for good. */
 export class StatementStates {
   readonly #states: Uint8Array
   #settled = 0
-  /** No statement before it is ready. */
+  /** No earlier statement is ready. */
   #firstReady = 0
 
   constructor(count: number) {
@@ -17,12 +17,12 @@ export class StatementStates {
     return this.#states.length
   }
 
-  /** Statements that are done or have failed. */
+  /** Number of statements that are done or have failed. */
   get settled(): number {
     return this.#settled
   }
 
-  /** Position of the first ready statement; {@link count} when there is none. */
+  /** Position of the first ready statement; {@link count} if there is none. */
   get firstReady(): number {
     while (this.#firstReady < this.#states.length && this.#states[this.#firstReady] !== ready) this.#firstReady++
     return this.#firstReady

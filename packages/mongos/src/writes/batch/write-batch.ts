@@ -3,7 +3,7 @@ import type { MongosInvocation } from '../../host/mongos-host.js'
 import type { ShardRequests } from './shard-requests.js'
 import type { WriteCommand } from '../write-command.js'
 
-/** A write batch as the parts that target and send its statements see it. */
+/** The interface of a write batch for targeting and sending its statements. */
 export interface WriteBatch {
   readonly command: WriteCommand
   readonly invocation: MongosInvocation

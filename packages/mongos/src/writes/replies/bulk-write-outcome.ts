@@ -1,4 +1,4 @@
-/** What the ops of a bulkWrite came to, and the reply to the client. Server: bulk_write_exec.cpp. */
+/** The results of a bulkWrite, and its reply. Server: bulk_write_exec.cpp. */
 import { DocumentWriter, FieldIterator, findField, type RawValue } from '@shardlab/bson'
 import {
   bulkWriteBatchSize,
@@ -48,7 +48,7 @@ export class BulkWriteOutcome implements WriteOutcome {
     this.#shared.add(shard, reply)
   }
 
-  /** An op that went to several shards has one result. */
+  /** One result for each op, even if several shards replied. */
   #addResult(index: number, item: Uint8Array): void {
     const earlier = this.#results.get(index)
     const upserted = findField(item, 'upserted')
@@ -106,7 +106,7 @@ function sum(a: BulkWriteResult, b: BulkWriteResult): BulkWriteResult {
   return { n: a.n + b.n, ...present('nModified', nModified), ...id(upsertedId ?? undefined) }
 }
 
-/** An error item with what other shards did of the same op. */
+/** An error item with the counts of other shards for the same op. */
 function withCounts(error: Uint8Array, { n, nModified }: BulkWriteResult): Uint8Array {
   const writer = new DocumentWriter(error.length + 16)
   for (const it = new FieldIterator(error); it.next();) {

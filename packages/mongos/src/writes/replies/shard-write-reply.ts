@@ -1,4 +1,7 @@
-/** Replies of shards to write batches, taken apart. Server: batched_command_response.cpp, bulk_write_reply_info. */
+/**
+ * Parses the replies of shards to write batches. Server: batched_command_response.cpp,
+ * bulk_write_reply_info.
+ */
 import {
   CommandError,
   documentsOf,
@@ -11,17 +14,17 @@ import {
 } from '@shardlab/bson'
 import { emptySummary, type BulkWriteSummary } from '@shardlab/member'
 
-/** What a shard says of a batch. Indexes are positions in that batch. */
+/** A shard's reply. Indexes are positions in the batch that was sent to the shard. */
 export interface ShardWriteReply {
-  /** Documents found, inserted or deleted. Undefined: an unacknowledged write, of which nothing is told. */
+  /** Documents matched, inserted or deleted. Undefined: an unacknowledged write. */
   readonly n: number | undefined
   readonly nModified: number
   readonly upserted: readonly Uint8Array[]
-  /** Documents `{ index, code, errmsg, … }`; of a bulkWrite its items that are errors. */
+  /** Documents `{ index, code, errmsg, … }`; for a bulkWrite, its error items. */
   readonly writeErrors: readonly Uint8Array[]
   readonly writeConcernError: Uint8Array | null
   readonly retriedStmtIds: readonly number[]
-  /** Of a bulkWrite. */
+  /** Null: not a bulkWrite. */
   readonly bulk: { readonly items: readonly Uint8Array[]; readonly summary: BulkWriteSummary } | null
 }
 
@@ -78,12 +81,10 @@ export function indexIn(entry: Uint8Array): number {
   return readInt32(entry, indexField(entry))
 }
 
-/** `code` of an error. */
 export function codeIn(entry: Uint8Array): number {
   return findField(entry, 'code')!.asNumber()
 }
 
-/** An entry with another index. */
 export function withIndex(entry: Uint8Array, index: number): Uint8Array {
   const moved = new Uint8Array(entry)
   writeInt32(moved, indexField(entry), index)

@@ -1,13 +1,18 @@
-/** Write concern errors of several shards in one reply. Server: batch_write_op.cpp, wc_error.cpp, sharded_ddl_util. */
+/**
+ * Combines write concern errors of several shards. Server: batch_write_op.cpp, wc_error.cpp,
+ * sharded_ddl_util.
+ */
 import { DocumentWriter, ErrorCodes, errorCodeName, FieldIterator, findField } from '@shardlab/bson'
 
-/** What one shard said. */
 export interface ShardConcernError {
   readonly shard: string
   readonly error: Uint8Array
 }
 
-/** One error for all: as it is but for the shard's name, or all texts under the code of a timeout. */
+/**
+ * A single error stays as it is, with the shard's name added; several become one time-out with all
+ * texts.
+ */
 export function mergedConcernError(errors: readonly ShardConcernError[]): Uint8Array {
   const [first] = errors
   if (errors.length === 1) return concernErrorAt(first!)
@@ -19,7 +24,7 @@ export function mergedConcernError(errors: readonly ShardConcernError[]): Uint8A
     .finish()
 }
 
-/** The error with the shard that it comes from in its text. */
+/** The error with the shard's name in its text. */
 export function concernErrorAt({ shard, error }: ShardConcernError): Uint8Array {
   const writer = new DocumentWriter(error.length + 32)
   for (const it = new FieldIterator(error); it.next();) {

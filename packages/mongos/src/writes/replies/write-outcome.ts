@@ -1,40 +1,48 @@
-/** What the statements of a batch came to, and the reply to the client. Server: batched_command_response.cpp, batch_write_op.cpp. */
+/**
+ * The results of a batch, and its reply. Server: batched_command_response.cpp, batch_write_op.cpp.
+ */
 import { DocumentWriter, type CommandError } from '@shardlab/bson'
 import { errorText, writeRetriedStmtIds, type WriteKind } from '@shardlab/member'
 import { codeIn, indexIn, withIndex, writeErrorEntry, type ShardWriteReply } from './shard-write-reply.js'
 import { mergedConcernError, type ShardConcernError } from './write-concern-errors.js'
 import { combinedError, messageIn, shownEntry, type WriteErrorStyle } from './write-error-entry.js'
 
-/** Collects what shards say of the statements of one command. */
+/** Collects the shards' results for the statements of one command. */
 export interface WriteOutcome {
-  /** Has any statement failed? */
+  /** Whether any statement failed. */
   readonly failed: boolean
   /**
-   * Takes over counts, upserts and concern errors of a shard's reply; errors of statements are added one by one.
-   * `indexes`: where the statements of the shard's batch stand in the client's.
+   * Adds the counts, upserts and concern errors of a shard's reply, but not the errors of
+   * statements.
+   * @param indexes positions of the shard's statements in the client's batch
    */
   add(shard: string, reply: ShardWriteReply, indexes: readonly number[]): void
-  /** A statement failed; see {@link StatementErrors} for several errors of one statement. */
+  /**
+   * Adds the error of a statement. {@link StatementErrors} combines several errors of one
+   * statement.
+   */
   addError(index: number, entry: Uint8Array): void
-  /** A statement is done for which no shard was asked: no document matches. */
+  /** Adds a statement that matched no document, without a reply of a shard. */
   addNothing(index: number): void
   /** The fields of the reply, in the order of the server's router. */
   write(): DocumentWriter
 }
 
-/** Errors of statements, of which each may have failed on several shards. Server: combineOpErrors, write_op.cpp. */
+/**
+ * Errors of statements, several for one statement if it failed on several shards. Server:
+ * combineOpErrors, write_op.cpp.
+ */
 export class StatementErrors {
   readonly #entries = new Map<number, Uint8Array[]>()
   readonly #combine: (index: number, error: CommandError) => Uint8Array
   readonly #style: WriteErrorStyle
 
-  /** `combine` makes the entry of errors that differ. */
+  /** @param combine makes the entry for errors with different codes */
   constructor(style: WriteErrorStyle, combine: (index: number, error: CommandError) => Uint8Array) {
     this.#style = style
     this.#combine = combine
   }
 
-  /** Statements that failed. */
   get size(): number {
     return this.#entries.size
   }
@@ -45,7 +53,7 @@ export class StatementErrors {
     else entries.push(entry)
   }
 
-  /** One entry for each statement: the first error, or all of them in one where the codes differ. */
+  /** One entry for each statement: the first error, or a combined one if the codes differ. */
   combined(): Map<number, Uint8Array> {
     return new Map([...this.#entries].map(([index, entries]) => [index, this.#combined(index, entries)]))
   }
@@ -57,7 +65,7 @@ export class StatementErrors {
   }
 }
 
-/** Concern errors and statement ids, which all write commands tell alike. */
+/** Concern errors and statement ids, the same for all write commands. */
 export class SharedOutcome {
   readonly #concernErrors: ShardConcernError[] = []
   readonly #retriedStmtIds: number[] = []
@@ -67,7 +75,7 @@ export class SharedOutcome {
     for (const id of retriedStmtIds) this.#retriedStmtIds.push(id)
   }
 
-  /** `reportsConcern`: something was written that the concern is about. */
+  /** @param reportsConcern whether the write concern applies, because something was written */
   write(writer: DocumentWriter, reportsConcern: boolean): DocumentWriter {
     if (this.#concernErrors.length > 0 && reportsConcern)
       writer.document('writeConcernError', mergedConcernError(this.#concernErrors))
@@ -78,7 +86,7 @@ export class SharedOutcome {
   }
 }
 
-/** Of insert, update and delete. */
+/** For insert, update and delete. */
 export class BatchOutcome implements WriteOutcome {
   readonly #kind: WriteKind
   readonly #ordered: boolean
@@ -90,7 +98,7 @@ export class BatchOutcome implements WriteOutcome {
   readonly #errors: StatementErrors
   readonly #shared = new SharedOutcome()
 
-  /** `count`: statements of the batch. */
+  /** @param count statements of the batch */
   constructor(kind: WriteKind, ordered: boolean, count: number, style: WriteErrorStyle) {
     this.#style = style
     this.#errors = new StatementErrors(style, writeErrorEntry)

@@ -1,4 +1,7 @@
-/** A findAndModify on the shard that has the document. Server: cluster_find_and_modify_cmd.cpp, write_without_shard_key_util.cpp. */
+/**
+ * A findAndModify on the shard that has the document. Server: cluster_find_and_modify_cmd.cpp,
+ * write_without_shard_key_util.cpp.
+ */
 import { CommandError, documentValue, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
 import { countInReply, writeEvaluation, type FindAndModifyRequest, type ModifyStatement } from '@shardlab/member'
 import type { EvaluationContext } from '@shardlab/query'
@@ -18,8 +21,9 @@ import { concernErrorAt } from '../replies/write-concern-errors.js'
 import { again, retryStale } from '../../routing/retry-stale.js'
 
 /**
- * @returns the reply's fields
- * @throws CommandError 61 ShardKeyNotFound where the emulated version needs the shard key, and those of shards and the way to them
+ * @returns the fields of the reply
+ * @throws CommandError 61 ShardKeyNotFound in versions that require the shard key; those of shards
+ *   and the requests to them
  */
 export function runFindAndModify(
   invocation: MongosInvocation,
@@ -37,9 +41,9 @@ export function runFindAndModify(
 }
 
 /**
- * The document of a command has to move: has that done, and answers with it as it was or is. Its projection counts for nothing then, as on
- * the server. Null: the command has to run again.
- * @throws CommandError what the move fails with
+ * Moves the document to another shard, and replies with its old or new version. As on the server,
+ * the projection is not applied then. Null: the command has to run again.
+ * @throws CommandError of the move
  */
 async function moveAndAnswer(
   namespace: WriteNamespace,
@@ -65,7 +69,7 @@ async function moveAndAnswer(
   return writer.double('ok', 1).finish()
 }
 
-/** Runs the command on one member. @throws CommandError what it fails with */
+/** @throws CommandError of the member or of the request to it */
 async function send(
   invocation: MongosInvocation,
   route: Route,
@@ -96,10 +100,10 @@ function answerOf(member: string, body: Uint8Array): DocumentWriter {
   return writer
 }
 
-/** What a shard says to a repeated command that differs from what its history tells. */
+/** Errors of a repeated command that differs from the one in the shard's history. */
 const incompatibleWithHistory: ReadonlySet<number> = new Set([40606, 40608, 40609, 40611, 40612])
 
-/** @throws CommandError 61 ShardKeyNotFound where the emulated version needs more of the query */
+/** @throws CommandError 61 ShardKeyNotFound in versions that require the shard key */
 export function checkFindAndModifyTarget(
   { updateOneWithoutShardKey, singleWritesTargetByQuery }: Behaviours,
   { exactKey, shards }: Pick<Targeting, 'exactKey' | 'shards'>,
@@ -114,7 +118,9 @@ export function checkFindAndModifyTarget(
   )
 }
 
-/** Does it go to one shard as it is? Otherwise its document is looked for first. */
+/**
+ * Whether the command goes to one shard unchanged. Otherwise its document is searched for first.
+ */
 export function isTargeted(
   { updateOneWithoutShardKey }: Behaviours,
   { exactKey, shards }: Pick<Targeting, 'exactKey' | 'shards'>,
@@ -191,7 +197,10 @@ class ShardedFindAndModify {
     return missed ?? nothingFound(statement.kind === 'update')
   }
 
-  /** The answer of a shard that has executed this retryable command: it would find another document now. */
+  /**
+   * The reply of a shard that has already executed this retryable command; null: none has.
+   * Searching again would find another document.
+   */
   async #executedEarlier(): Promise<DocumentWriter | null> {
     const { host, operation, txnNumber, body } = this.#invocation
     if (txnNumber === null) return null
@@ -206,7 +215,7 @@ class ShardedFindAndModify {
     try {
       return findField(await send(this.#invocation, this.#route, shard, probe, true), 'retriedStmtId') !== undefined
     } catch (error) {
-      // The probe inserts nothing, so a history that tells of an upsert finds it another command than the first one.
+      // The probe inserts nothing, so the history of an upsert refuses it as another command.
       if (error instanceof CommandError && incompatibleWithHistory.has(error.code)) return true
       throw error
     }
@@ -230,7 +239,7 @@ class ShardedFindAndModify {
     )
   }
 
-  /** The command with another query. It takes what matches, and inserts nothing unless it `upserts`. */
+  /** The command with another query. It inserts nothing unless `upserts` is true. */
   #rewritten(filter: Uint8Array, upserts = false): Uint8Array {
     const { body } = this.#invocation
     const writer = new DocumentWriter(body.length + filter.length + 32)

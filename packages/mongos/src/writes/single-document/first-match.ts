@@ -1,4 +1,7 @@
-/** A single-document write whose filter does not say on which shard the document is. Server: write_without_shard_key_util.cpp. */
+/**
+ * A single-document write whose filter does not determine the shard. Server:
+ * write_without_shard_key_util.cpp.
+ */
 import { CommandError, documentValue, DocumentWriter, FieldIterator } from '@shardlab/bson'
 import type { ModifyStatement } from '@shardlab/member'
 import { isStaleCode } from '../../remote/command-reply.js'
@@ -13,7 +16,7 @@ import { placeOfUpsert } from '../targeting/upsert-shard.js'
 
 type FirstMatchTarget = Extract<StatementTarget, { kind: 'first-match' }>
 
-/** What the shards made of the statement; 'stale': it has to be routed again. */
+/** The shards' answers to the statement; 'stale': it has to be routed again. */
 export async function writeFirstMatch(
   batch: WriteBatch,
   route: ShardedRoute,
@@ -81,8 +84,9 @@ async function searchAndWrite(
 }
 
 /**
- * A retryable statement that some shard has executed: it would find another document now. Null: nobody has.
- * On the server the statement ids of such a write belong to the whole cluster's transaction.
+ * The answer of a shard that has already executed this retryable statement; null: none has.
+ * Searching again would find another document. On the server, the statement ids of such a write
+ * belong to a transaction of the whole cluster.
  */
 async function executedEarlier(
   batch: WriteBatch,
@@ -106,7 +110,7 @@ function filterOf({ command }: WriteBatch, index: number): Uint8Array {
   return (command.read(index) as ModifyStatement).filter
 }
 
-/** The statement with another filter. It takes what matches, and inserts nothing unless it `upserts`. */
+/** The statement with another filter. It inserts nothing unless `upserts` is true. */
 function rewritten({ command }: WriteBatch, index: number, filter: Uint8Array, upserts = false): Uint8Array {
   const statement = command.statements[index]!
   const writer = new DocumentWriter(statement.length + filter.length + 32)
@@ -119,7 +123,7 @@ function rewritten({ command }: WriteBatch, index: number, filter: Uint8Array, u
   return writer.finish()
 }
 
-/** No shard has a match: the shard that the new document belongs to inserts it. */
+/** Upserts on the shard that owns the new document, after no shard had a match. */
 async function upsertWhereItBelongs(batch: WriteBatch, route: ShardedRoute, index: number): Promise<StatementAnswer> {
   const { command, evaluation } = batch
   const statement = command.read(index)

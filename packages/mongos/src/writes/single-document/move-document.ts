@@ -1,6 +1,7 @@
 /**
- * A shard will not run an update by which the document gets a shard key value of another shard (283): the shard that has it is asked to move
- * it, and the client gets the reply of an ordinary update. Server: cluster_write_cmd.cpp, cluster_find_and_modify_cmd.cpp,
+ * A shard refuses an update that gives a document a shard key value of another shard (283). Then
+ * the shard that has the document is asked to move it, and the client gets the reply of an ordinary
+ * update. Server: cluster_write_cmd.cpp, cluster_find_and_modify_cmd.cpp,
  * document_shard_key_update_util.cpp.
  */
 import { CommandError, DocumentWriter, findField, hexOf, type RawValue } from '@shardlab/bson'
@@ -16,26 +17,26 @@ import { again, retryStale } from '../../routing/retry-stale.js'
 const wouldChangeOwningShard = 283
 const deletedNoDocument = 366
 
-/** What the shard said of a document that has to move. */
+/** The details of error 283. */
 export interface OwnershipChange {
-  /** Null: an upsert found none. */
+  /** Null: an upsert without a match. */
   readonly before: Uint8Array | null
   readonly after: Uint8Array
 }
 
-/** Has the shard of a statement said that the document has to move? */
 export function isOwnershipChange(code: number): boolean {
   return code === wouldChangeOwningShard
 }
 
-/** Reads the fields that come with the error. */
+/** Reads the details of error 283. */
 export function ownershipChange(error: Uint8Array): OwnershipChange {
   return { before: findField(error, 'preImage')?.slice() ?? null, after: findField(error, 'postImage')!.slice() }
 }
 
 /**
- * Has the document moved. 'again': it is not what it was, the statement has to run once more. An error: it stays where it was.
- * @param command what the error is said to come from, in its text; null: nothing is said
+ * Moves the document. 'again': it has changed since, so the statement has to run again. An error:
+ * it was not moved.
+ * @param command named in the error's text; null: none is named
  * @throws CommandError 50 when maxTimeMS is over
  */
 export async function moveDocument(
@@ -68,14 +69,17 @@ export async function moveDocument(
   return isStaleCode(error.code) || error.code === 217 || error.code === 225 ? error : withContext(error, command)
 }
 
-/** The error of a statement whose document did not come to rest in so many attempts. */
+/** The error of a statement whose document kept changing during all attempts. */
 export function moveConflict(command: 'findAndModify' | null): CommandError {
   const message =
     'WriteConflict error: this operation conflicted with another operation. Please retry your operation or multi-document transaction.'
   return withContext(new CommandError('WriteConflict', message), command)
 }
 
-/** Can a shard demand that a document moves? Only of retryable writes that may change one. */
+/**
+ * Whether a shard can refuse the command with 283: only retryable writes that may change a
+ * document.
+ */
 export function mayDemandMove(
   { name }: WriteCommand,
   { invocation }: WriteNamespace,
@@ -85,8 +89,9 @@ export function mayDemandMove(
 }
 
 /**
- * Sends statements of which {@link mayDemandMove} holds, and has a document moved where the shard demands it.
- * @returns the shard's answer, or one that looks as if the document had been updated where it was
+ * Sends statements for which {@link mayDemandMove} is true, and moves documents when a shard
+ * refuses them.
+ * @returns the shard's answer, or one that reports an ordinary update
  */
 export async function askAndMove(
   command: WriteCommand,
@@ -114,7 +119,7 @@ export async function askAndMove(
 }
 
 function ownershipError(body: Uint8Array): Uint8Array | undefined {
-  // Most replies tell of no errors at all, which costs a look at their field names.
+  // Most replies have no errors; checking that takes one pass over their field names.
   if (findField(body, 'writeErrors') === undefined && (findField(body, 'nErrors')?.asNumber() ?? 0) === 0)
     return undefined
   return readShardWriteReply(body).writeErrors.find((entry) => isOwnershipChange(codeIn(entry)))
@@ -127,7 +132,7 @@ function notAlone(): CommandError {
   )
 }
 
-/** The reply of a shard with other errors in the place of some. */
+/** The shard's reply with some errors replaced. */
 function withErrors(answer: MemberAnswer, errorFor: (entry: Uint8Array) => CommandError | null): MemberAnswer {
   const body = answer.body!
   const replaced = (entry: Uint8Array) => {
@@ -171,7 +176,7 @@ function copy(writer: DocumentWriter, from: Uint8Array, name: string): void {
   if (value !== undefined) writer.value(name, value)
 }
 
-/** What a shard would have said of an update or upsert where the document is. */
+/** The reply of a shard to an update or upsert that needs no move. */
 function movedReply({ name }: WriteCommand, { before, after }: OwnershipChange): Uint8Array {
   const upsertedId = before === null ? idOf(after) : null
   const nModified = upsertedId === null ? 1 : 0
@@ -196,7 +201,7 @@ function idOf(document: Uint8Array): RawValue {
   return findField(document, '_id')!
 }
 
-/** `{ lsid, txnNumber, stmtId }`; the shard has made sure that the command is a retryable write. */
+/** `{ lsid, txnNumber, stmtId }`. The shard has checked that the command is a retryable write. */
 function sessionOf({ session, txnNumber }: MongosInvocation): Uint8Array {
   return new DocumentWriter(128)
     .document('lsid', session!.document)

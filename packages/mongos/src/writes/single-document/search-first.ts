@@ -1,6 +1,7 @@
 /**
- * Looking for one document that matches, on shards that may have it. Server: write_without_shard_key_util.cpp,
- * cluster_query_without_shard_key_cmd.cpp; there the search and the write that follows are one transaction.
+ * Searches candidate shards for one document that matches. Server:
+ * write_without_shard_key_util.cpp, cluster_query_without_shard_key_cmd.cpp; there the search and
+ * the write are one transaction.
  */
 import { CommandError, documentsOf, DocumentWriter, findField, isEmptyDocument, type RawValue } from '@shardlab/bson'
 import { sortKeyField, sortKeyOrder, withCollation, type MergeKey, type ModifyStatement } from '@shardlab/member'
@@ -11,16 +12,15 @@ import { routedCommand, type ShardedRoute } from '../../routing/route.js'
 import { ask, type MemberAnswer } from '../../routing/scatter.js'
 import type { WriteNamespace } from '../write-command.js'
 
-/** A document by its place. */
 export interface FoundDocument {
   readonly shard: string
   readonly id: RawValue
 }
 
 /**
- * The first document in the statement's order; without a sort that of the first shard that has one. Null: nobody has one.
- * An error of a shard, which may be that the routing is stale.
- * @throws CommandError 50 when maxTimeMS is over, and what a sort is refused with
+ * The first document in the statement's order; without a sort, any match of the first shard with
+ * one. Null: no match. An error: a shard's, possibly that the routing is stale.
+ * @throws CommandError 50 when maxTimeMS is over; for an invalid sort
  */
 export async function findFirst(
   { invocation, ns }: WriteNamespace,
@@ -79,11 +79,11 @@ function searchCommand({ args, db, session }: MongosInvocation, ns: string, stat
   return writer.string('$db', db).finish()
 }
 
-/** The filter for this one document, if it still matches. */
+/** The filter restricted to one document, which may have changed since it was found. */
 export function narrowedFilter(filter: Uint8Array, id: RawValue): Uint8Array {
   const byId = new DocumentWriter(64).value('_id', id).finish()
   return new DocumentWriter(filter.length + 128).documents('$and', [byId, filter]).finish()
 }
 
-/** A filter that no document matches: who is sent it answers from the history of retryable writes or not at all. */
+/** A filter without matches: a shard can only reply to it from its history of retryable writes. */
 export const matchesNothing = new DocumentWriter(64).startDocument('_id').startArray('$in').end().end().finish()

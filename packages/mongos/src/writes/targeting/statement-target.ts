@@ -1,4 +1,4 @@
-/** Where one statement of a write batch has to go. */
+/** The target of one statement of a write batch. */
 import type { CommandError } from '@shardlab/bson'
 
 export interface StatementBounds {
@@ -7,15 +7,17 @@ export interface StatementBounds {
 }
 
 export type StatementTarget =
-  /** To one shard; statements for the same shard travel together. */
+  /** One shard. Statements for the same shard are sent together. */
   | ({ readonly kind: 'one'; readonly shard: string } & StatementBounds)
-  /** To several shards at once. `ignored`: without regard to placement, as multi-writes go. */
+  /** Several shards at once. `ignored`: without regard to placement, as multi-writes are. */
   | ({
       readonly kind: 'all'
       readonly shards: readonly string[]
       readonly version: 'placement' | 'ignored'
     } & StatementBounds)
-  /** To one shard after the other until one of them has the document. `search`: a matching document is looked for first. */
+  /**
+   * One shard after the other until one matches. `search`: search for a matching document first.
+   */
   | ({
       readonly kind: 'first-match'
       readonly shards: readonly string[]

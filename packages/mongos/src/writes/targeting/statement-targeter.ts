@@ -5,11 +5,13 @@ import type { StatementTarget } from './statement-target.js'
 import { targetInsert } from './target-insert.js'
 import { targetModify } from './target-modify.js'
 
-/** Targets of the statements of one batch on one collection; each is computed once for a placement. */
+/**
+ * Computes the targets of the statements of one batch on one collection, each once for a placement.
+ */
 export class StatementTargeter {
   readonly #batch: WriteBatch
   readonly #inserts = new Map<string, StatementTarget>()
-  /** Null: somebody wants to hear of bounds. */
+  /** Null: the routed event needs bounds, which depend on the document. */
   readonly #insertTo: ((shard: string) => StatementTarget) | null
   #placement: CollectionPlacement | null = null
   #allShards: readonly string[] = []
@@ -20,7 +22,9 @@ export class StatementTargeter {
     this.#insertTo = batch.invocation.host.context.wants('routed') ? null : (shard) => this.#toShard(shard)
   }
 
-  /** Targets are by this placement from now on. `allShards`: every shard of the cluster, for statements that need to know. */
+  /**
+   * Sets the placement to target by. @param allShards every shard of the cluster, for multi-writes
+   */
   use(placement: CollectionPlacement, allShards: readonly string[]): void {
     this.#allShards = allShards
     if (placement === this.#placement) return
@@ -49,7 +53,7 @@ export class StatementTargeter {
     }
   }
 
-  /** All documents for one shard have the same target. */
+  /** Shares one target among all documents for a shard. */
   #toShard(shard: string): StatementTarget {
     let target = this.#inserts.get(shard)
     if (target === undefined) this.#inserts.set(shard, (target = { kind: 'one', shard, chunks: 1, bounds: [] }))

@@ -4,7 +4,7 @@ import { formatDocument } from '@shardlab/query'
 import type { Behaviours, CollectionPlacement } from '@shardlab/sharding'
 import type { StatementTarget } from './statement-target.js'
 
-/** @param toShard how a target is told where nobody looks at the key; null: somebody does */
+/** @param toShard makes a target without the bounds of the key; null: the bounds are needed */
 export function targetInsert(
   placement: CollectionPlacement,
   behaviours: Behaviours,

@@ -1,6 +1,6 @@
 /**
- * Where updates and deletes go. Server: chunk_manager_targeter.cpp and its successors, targetUpdate and targetDelete;
- * manual: reference/method/db.collection.updateOne, sharded collections.
+ * Targets updates and deletes. Server: chunk_manager_targeter.cpp and its successors, targetUpdate
+ * and targetDelete; manual: reference/method/db.collection.updateOne, sharded collections.
  */
 import { BsonType, CommandError, documentValue, DocumentWriter, findField, firstFieldName } from '@shardlab/bson'
 import { withCollation, type DeleteStatement, type ModifyStatement, type UpdateStatement } from '@shardlab/member'
@@ -25,18 +25,18 @@ export interface ModifyTargeter {
   readonly allShards: readonly string[]
 }
 
-/** What targeting needs to know of an update or delete statement. */
+/** The parts of an update or delete statement that targeting reads. */
 export interface TargetedFilter {
-  /** Compiled when it is asked for, where the key was told without that. */
+  /** Compiled on first use: a statement with its shard key is targeted without it. */
   readonly filter: Filter
   readonly targeting: Targeting
-  /** Equality on `_id` that finds one document at most on a shard. */
+  /** Whether equality on `_id` matches at most one document on a shard. */
   readonly isExactId: boolean
 }
 
 /**
- * @param document the statement as it was sent, for messages
- * @throws CommandError for a filter that is none
+ * @param document the client's statement, for error texts
+ * @throws CommandError for an invalid filter
  */
 export function targetModify(
   targeter: ModifyTargeter,
@@ -84,7 +84,10 @@ function targetUpdate(targeter: ModifyTargeter, update: UpdateStatement, documen
   )
 }
 
-/** Up to 4.0: modifiers go by the key in their filter, a replacement by its own, whatever its filter says. */
+/**
+ * Until 4.0: updates with modifiers are targeted by the key in their filter, replacements by their
+ * own key regardless of the filter.
+ */
 function targetByKeyOrId(
   targeter: ModifyTargeter,
   update: UpdateStatement,
@@ -148,7 +151,9 @@ function targetDelete(targeter: ModifyTargeter, remove: DeleteStatement, documen
   )
 }
 
-/** Where the documents of a filter can be. @throws CommandError for a filter or collation that is none */
+/**
+ * Where the documents of a filter can be. @throws CommandError for an invalid filter or collation
+ */
 export function targetStatement(
   { placement, evaluation }: Pick<ModifyTargeter, 'placement' | 'evaluation'>,
   { filter: document, collation }: Pick<ModifyStatement, 'filter' | 'collation'>,
@@ -193,7 +198,7 @@ class TargetedByFilter implements TargetedFilter {
   }
 }
 
-/** Its bounds are made of the key when somebody asks, which is seldom. */
+/** A target of one shard that computes its bounds on first use, which is rare. */
 class ToOne {
   readonly kind = 'one'
   readonly #targeting: Targeting
@@ -219,18 +224,21 @@ function toOne(targeting: Targeting): StatementTarget {
   return new ToOne(targeting)
 }
 
-/** One document at most on each shard: all of them are asked. */
+/** Any shard may have the document, so all are asked; each has at most one. */
 function byId({ shards, chunks, bounds }: Targeting): StatementTarget {
   return { kind: 'all', shards, version: 'placement', chunks, bounds }
 }
 
-/** Multi-writes beyond one shard go to every shard there is, so that a migration meanwhile cannot hide a document. */
+/**
+ * A multi-write to several shards goes to all shards, so that no concurrent migration can hide a
+ * document from it.
+ */
 function toMany({ allShards }: ModifyTargeter, targeting: Targeting): StatementTarget {
   if (targeting.shards.length === 1) return toOne(targeting)
   return { kind: 'all', shards: allShards, version: 'ignored', chunks: targeting.chunks, bounds: targeting.bounds }
 }
 
-/** The document that an update puts in place of the old one, with the filter's `_id`; null for modifiers and pipelines. */
+/** The document of a replacement, with the filter's `_id`; null: modifiers or a pipeline. */
 function replacementOf({ update }: UpdateStatement, statement: Pick<TargetedFilter, 'filter'>): Uint8Array | null {
   if (update.type !== BsonType.object) return null
   const replacement = update.slice()

@@ -4,18 +4,21 @@ import { compileFilter, type EvaluationContext } from '@shardlab/query'
 import type { CollectionPlacement } from '@shardlab/sharding'
 import { narrowedFilter } from '../single-document/search-first.js'
 
-/** Where the document of an upsert goes. */
 export interface UpsertPlace {
   readonly shard: string
-  /** What the shard is asked instead of the statement's own filter: it names the `_id` that the router has chosen. Null: the filter stays. */
+  /**
+   * The filter for the shard, with the `_id` that the router has generated; null: the statement's
+   * own.
+   */
   readonly filter: Uint8Array | null
 }
 
 /**
- * The shard that the document of an upsert belongs to. Where the shard key has an `_id` that neither filter nor update names, the router
- * chooses it, since the shard's own choice would belong elsewhere.
- * @param evaluation one of the router's: it draws ObjectIds
- * @throws CommandError 61 ShardKeyNotFound for arrays in the shard key, and what the update is refused with
+ * The owner of the document that an upsert inserts. If the shard key has an `_id` that neither
+ * filter nor update sets, the router generates it: the shard could generate one that belongs to
+ * another shard.
+ * @param evaluation the router's, which generates ObjectIds
+ * @throws CommandError 61 ShardKeyNotFound for arrays in the shard key; for an invalid update
  */
 export function placeOfUpsert(
   evaluation: EvaluationContext,
