@@ -177,7 +177,7 @@ t.test('over the wire: apply, list, heal', async (t) => {
   t.match(await admin(cluster, { shardlab: 'explode' }), {
     ok: 0,
     code: 2,
-    errmsg: /^shardlab has no verb explode; its verbs are apply, list, heal/,
+    errmsg: /^shardlab: unknown verb explode\. Use one of apply, list, heal/,
   })
   t.match(await ask(cluster, { shardlab: 'list' }), { ok: 0, code: 13 })
 })

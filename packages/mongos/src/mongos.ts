@@ -266,7 +266,7 @@ export class Mongos implements Actor, DispatchHost {
   }
 
   #switch({ name, on }: RequestOf<'faults.switch'>): ReplyOf<'faults.switch'> {
-    if (name !== 'frozen-routes') throw new Error(`a router has no switch ${name}`)
+    if (name !== 'frozen-routes') throw new Error(`unknown switch of a router: ${name}`)
     this.catalog.frozen = on
     return {}
   }

@@ -15,32 +15,35 @@ import { cursorReply, errorReply, FakeCluster } from './support/fake-cluster.js'
 
 const admin = { $db: 'admin' }
 
-t.test('shardCollection goes to the primary shard, with the client body, and the router forgets', async (t) => {
-  const cluster = new FakeCluster()
-  const asked: Document[] = []
-  cluster.onShardExchange = (shard, kind, request) => {
-    asked.push({ shard, kind, ...(request as Document) })
-    cluster.shardByRange('test.c', 'x', [], ['shard01'])
-    return { uuid: new Uint8Array(16), error: null }
-  }
-  cluster.script(() => cursorReply([]))
-  await cluster.run({ find: 'c' })
-  t.match(await cluster.run({ shardCollection: 'test.c', key: { x: 1 }, ...admin }), {
-    collectionsharded: 'test.c',
-    ok: 1,
-  })
-  t.match(asked, [{ shard: 'shard01', kind: 'shard.create-sharded-collection', ns: 'test.c' }])
-  t.match(decode(asked[0]!['body']), { key: { x: 1 } })
-  await cluster.run({ find: 'c' })
-  t.same(
-    cluster
-      .commandsTo('shard01')
-      .map(({ command }) => (command.shardVersion === 'UNSHARDED' ? 'UNSHARDED' : 'placement')),
-    ['UNSHARDED', 'placement'],
-  )
-})
+t.test(
+  'shardCollection goes to the primary shard with the client body, and the router drops its cached placement',
+  async (t) => {
+    const cluster = new FakeCluster()
+    const asked: Document[] = []
+    cluster.onShardExchange = (shard, kind, request) => {
+      asked.push({ shard, kind, ...(request as Document) })
+      cluster.shardByRange('test.c', 'x', [], ['shard01'])
+      return { uuid: new Uint8Array(16), error: null }
+    }
+    cluster.script(() => cursorReply([]))
+    await cluster.run({ find: 'c' })
+    t.match(await cluster.run({ shardCollection: 'test.c', key: { x: 1 }, ...admin }), {
+      collectionsharded: 'test.c',
+      ok: 1,
+    })
+    t.match(asked, [{ shard: 'shard01', kind: 'shard.create-sharded-collection', ns: 'test.c' }])
+    t.match(decode(asked[0]!['body']), { key: { x: 1 } })
+    await cluster.run({ find: 'c' })
+    t.same(
+      cluster
+        .commandsTo('shard01')
+        .map(({ command }) => (command.shardVersion === 'UNSHARDED' ? 'UNSHARDED' : 'placement')),
+      ['UNSHARDED', 'placement'],
+    )
+  },
+)
 
-t.test('shardCollection refuses', async (t) => {
+t.test('shardCollection refuses invalid requests and passes on errors of the primary shard', async (t) => {
   const cluster = new FakeCluster()
   cluster.onShardExchange = () => ({
     uuid: new Uint8Array(16),
@@ -61,7 +64,7 @@ t.test('shardCollection refuses', async (t) => {
   })
 })
 
-t.test('a database that moved while a command went to its primary shard', async (t) => {
+t.test('a command to a former primary shard is sent again to the new one', async (t) => {
   const cluster = new FakeCluster()
   cluster.onShardExchange = (shard, kind) => {
     if (shard === 'shard02')
@@ -74,7 +77,7 @@ t.test('a database that moved while a command went to its primary shard', async 
   t.match(await cluster.run({ dropDatabase: 1 }), { dropped: 'test', ok: 1 })
 })
 
-t.test('dropping what is not there', async (t) => {
+t.test('dropping a missing collection or database succeeds or fails as in the emulated version', async (t) => {
   const cluster = new FakeCluster()
   cluster.onShardExchange = () => ({ existed: false, indexCount: 0, error: null })
   t.match(await cluster.run({ drop: 'c' }), { ok: 1 })
@@ -118,7 +121,7 @@ t.test('listIndexes asks the owner of the lowest chunk, listCollections the prim
   })
 })
 
-t.test('listDatabases adds sizes up and takes config and admin from the config server', async (t) => {
+t.test('listDatabases adds up sizes and reads config and admin from the config server', async (t) => {
   const cluster = new FakeCluster()
   const entry = (name: string, size: number) => ({ name, sizeOnDisk: Long.fromNumber(size), empty: false })
   cluster.script((shard) => ({
@@ -150,7 +153,7 @@ t.test('listDatabases adds sizes up and takes config and admin from the config s
   t.same(Object.keys((await cluster.run({ listDatabases: 1, nameOnly: true, ...admin }))['databases'][0]), ['name'])
 })
 
-t.test('what the router knows of the cluster', async (t) => {
+t.test('the router reports shards, hosts and cached versions', async (t) => {
   const cluster = new FakeCluster({ configHost: 'config/127.0.0.1:4999' })
   t.match(await cluster.run({ listShards: 1, ...admin }), {
     shards: [{ _id: 'shard01', host: 'shard01/127.0.0.1:5000', state: 1 }, {}, {}],
@@ -185,7 +188,7 @@ t.test('what the router knows of the cluster', async (t) => {
   t.ok((await cluster.run({ getShardVersion: 'test.c', ...admin }))['versionEpoch'] instanceof ObjectId)
 })
 
-t.test('the balancer: switched on the config server, asked where it runs', async (t) => {
+t.test('balancer commands set the mode on the config server and read the state from the balancer', async (t) => {
   const cluster = new FakeCluster()
   cluster.world.members.set('balancer', () => ({ mode: 'full', inBalancerRound: false, numBalancerRounds: 3 }))
   const status = await cluster.runRaw({ balancerStatus: 1, ...admin })
@@ -207,7 +210,7 @@ t.test('the balancer: switched on the config server, asked where it runs', async
     cluster.world.sent.filter(({ kind }) => kind === 'config.set-balancer-mode').map(({ request }) => request),
     [{ mode: 'off' }, { mode: 'full' }],
   )
-  // Stopping waits for the round, not longer than maxTimeMS.
+  // balancerStop waits for the running round, at most for its maxTimeMS.
   let rounds = 3
   cluster.world.members.set('balancer', () => ({ mode: 'off', inBalancerRound: rounds-- > 0, numBalancerRounds: 3 }))
   t.match(await cluster.run({ balancerStop: 1, ...admin }), { ok: 1 })
@@ -216,7 +219,7 @@ t.test('the balancer: switched on the config server, asked where it runs', async
   t.match(await cluster.run({ balancerStop: 1, maxTimeMS: 1000, ...admin }), { code: 50 })
 })
 
-t.test('enableSharding and create make databases', async (t) => {
+t.test('enableSharding and create create missing databases', async (t) => {
   const cluster = new FakeCluster()
   t.match(await cluster.run({ enableSharding: 'one', primaryShard: 'shard02', ...admin }), { ok: 1 })
   t.equal(cluster.databases.get('one')!.primary, 'shard02')
@@ -228,7 +231,7 @@ t.test('enableSharding and create make databases', async (t) => {
   })
 })
 
-t.test('the router tells the config server that it lives, and goes on when it does not answer', async (t) => {
+t.test('the router pings the config server, and keeps working without a reply', async (t) => {
   const cluster = new FakeCluster()
   await cluster.mongos.start!()
   await cluster.world.fire(cluster.mongos, 'ping')
@@ -250,7 +253,7 @@ t.test('the router tells the config server that it lives, and goes on when it do
   )
 })
 
-t.test('serverStatus has the types that suites read', async (t) => {
+t.test('serverStatus has the types that test suites read', async (t) => {
   const cluster = new FakeCluster()
   cluster.script((_shard, _command, name) => (name === 'find' ? cursorReply([]) : { n: 1, nModified: 1, ok: 1 }))
   await cluster.run({ find: 'c' })
@@ -268,7 +271,7 @@ t.test('serverStatus has the types that suites read', async (t) => {
   t.equal(status['connections'].current, 1)
 })
 
-t.test('what is no command of a router never arrives', async (t) => {
+t.test('a router refuses message kinds that it does not serve', async (t) => {
   const cluster = new FakeCluster()
   await t.rejects(
     async () => cluster.mongos.receive('config.get-shards', {}, 'shard01'),

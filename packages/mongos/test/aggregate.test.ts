@@ -20,7 +20,7 @@ t.test('a leading $match that targets one shard sends the whole pipeline there',
   t.equal(cluster.commandsTo('shard01').length, 0)
 })
 
-t.test('groups are made in part on the shards and, without the disk, finished on the router', async (t) => {
+t.test('shards group partially and the router completes the groups if it needs no disk', async (t) => {
   const cluster = twoShards()
   cluster.script((shard, _command, name) => {
     if (name === 'killCursors') return { ok: 1 }
@@ -50,7 +50,7 @@ t.test('groups are made in part on the shards and, without the disk, finished on
   })
 })
 
-t.test('sorted streams merge, a limit ends them early and closes the shards', async (t) => {
+t.test('sorted streams are merged, and a limit ends them early and closes the cursors on shards', async (t) => {
   const cluster = twoShards()
   cluster.script((shard, _command, name) => {
     if (name === 'killCursors') return { ok: 1 }
@@ -74,7 +74,7 @@ t.test('sorted streams merge, a limit ends them early and closes the shards', as
   t.match(cluster.commandsTo('shard02')[0]!.body['pipeline'], [{ $sort: { v: 1 } }, { $limit: Long.fromNumber(4) }])
 })
 
-t.test('nothing to merge: batches of the client go to the shards', async (t) => {
+t.test('without a merging part the client batch size goes to the shards', async (t) => {
   const cluster = twoShards()
   cluster.script((shard) => cursorReply([{ shard }]))
   const reply = await cluster.run({ aggregate: 'c', pipeline: [{ $match: { y: 1 } }], cursor: { batchSize: 7 } })
@@ -85,7 +85,7 @@ t.test('nothing to merge: batches of the client go to the shards', async (t) => 
   t.same(cluster.commandsTo('shard01')[0]!.body['cursor'], { batchSize: 7 })
 })
 
-t.test('errors', async (t) => {
+t.test('an invalid aggregate is refused, and a missing database reads as empty', async (t) => {
   const cluster = twoShards()
   t.match(await cluster.run({ aggregate: 'c', pipeline: [{ $nonsense: 1 }], cursor: {} }), { code: 40324 })
   t.match(await cluster.run({ aggregate: 1, pipeline: [{ $match: {} }], cursor: {} }), { code: 73 })

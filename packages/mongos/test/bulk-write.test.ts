@@ -8,7 +8,7 @@ const bulk = (ops: Document[], more: Document = {}) => ({ bulkWrite: 1, ops, nsI
 const itemsOf = (reply: Document) => (reply['cursor'] as Document)['firstBatch'] as Document[]
 const session = (byte: number) => ({ id: new UUID(Buffer.alloc(16, byte)) })
 
-t.test('ops go to the shards of their collections', async (t) => {
+t.test('ops of a bulkWrite go to the shards of their collections', async (t) => {
   for (const ordered of [true, false]) {
     const cluster = await RealCluster.create()
     const reply = await cluster.run(
@@ -34,7 +34,7 @@ t.test('ops go to the shards of their collections', async (t) => {
   }
 })
 
-t.test('updates and deletes, on one shard, on many, wherever the document is', async (t) => {
+t.test('updates and deletes reach one shard, several, or the shard that has the document', async (t) => {
   const cluster = await RealCluster.create()
   await cluster.run({ insert: 'c', documents: [-5, 50, 150].map((x, i) => ({ _id: i, x, v: i })) })
   const reply = await cluster.run(
@@ -64,7 +64,7 @@ t.test('updates and deletes, on one shard, on many, wherever the document is', a
   t.match(await cluster.all(), [{ x: 70, k: 1, c: 1 }])
 })
 
-t.test('errors have the places of the client', async (t) => {
+t.test('errors have the positions of the ops in the client command', async (t) => {
   const ops = [
     { insert: 0, document: { _id: 1, x: 1 } },
     { insert: 1, document: { _id: 1 } },
@@ -84,7 +84,7 @@ t.test('errors have the places of the client', async (t) => {
   ])
 })
 
-t.test('results beyond the first batch stay behind a cursor', async (t) => {
+t.test('results beyond the first batch are read through a cursor', async (t) => {
   const cluster = await RealCluster.create()
   const ops = Array.from({ length: 7 }, (_, _id) => ({ insert: 0, document: { _id, x: _id } }))
   let { cursor } = await cluster.run(bulk(ops, { cursor: { batchSize: 3 } }))
@@ -98,7 +98,7 @@ t.test('results beyond the first batch stay behind a cursor', async (t) => {
   t.same(indexes, [0, 1, 2, 3, 4, 5, 6])
 })
 
-t.test('a repeated one is answered, not executed', async (t) => {
+t.test('a repeated bulkWrite is answered from the history and not executed', async (t) => {
   const cluster = await RealCluster.create()
   await cluster.run({ insert: 'c', documents: [-5, 50, 150].map((x, i) => ({ _id: i, x, v: 0 })) })
   const command = bulk(
@@ -119,7 +119,7 @@ t.test('a repeated one is answered, not executed', async (t) => {
   t.same(await cluster.all(), before)
 })
 
-t.test('a document without _id gets one of the router', async (t) => {
+t.test('the router gives an _id to a document without one', async (t) => {
   const cluster = await RealCluster.create()
   await cluster.run(bulk([{ insert: 0, document: { x: 1 } }]))
   t.ok((await cluster.all())[0]!['_id'])
@@ -127,7 +127,7 @@ t.test('a document without _id gets one of the router', async (t) => {
   t.ok((decode(command.sequences.find(([id]) => id === 'ops')![1][0]!)['document'] as Document)['_id'])
 })
 
-t.test('a shard that fails as a whole fails the ops that it got', async (t) => {
+t.test('the failure of a shard fails the ops that were sent to it', async (t) => {
   const cluster = new FakeCluster({ emulate: '8.0' })
   cluster.shardByRange('test.c', 'x', [0, 100], ['shard01', 'shard02', 'shard03'])
   cluster.script((shard) =>
@@ -154,11 +154,11 @@ t.test('a shard that fails as a whole fails the ops that it got', async (t) => {
   ])
 })
 
-t.test('only where the emulated version has it', async (t) => {
+t.test('versions without bulkWrite refuse it', async (t) => {
   t.match(await new FakeCluster({ emulate: '7.0' }).run(bulk([])), { ok: 0, code: 59 })
 })
 
-t.test('what a shard finds stale goes elsewhere with its statement ids', async (t) => {
+t.test('an op that a shard refuses as stale goes to another shard with its statement id', async (t) => {
   const cluster = new FakeCluster({ emulate: '8.0' })
   cluster.shardByRange('test.c', 'x', [0, 100], ['shard01', 'shard02', 'shard03'])
   const reply = (items: Document[], nInserted: number) => ({

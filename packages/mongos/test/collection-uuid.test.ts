@@ -5,7 +5,7 @@ import { realCluster, type ShardedCollection } from './support/real-cluster.js'
 
 const sharded: ShardedCollection = { ns: 'test.c', field: 'x', splits: [0, 100] }
 
-t.test('the shards are asked for the collection with the UUID', async (t) => {
+t.test('a mismatch names the collection with the UUID, as the shards report it', async (t) => {
   const cluster = await realCluster([sharded])
   await cluster.run({ insert: 'u', documents: [{ _id: 1 }] })
   const { cursor } = await cluster.run({ listCollections: 1, filter: { name: 'u' } })
@@ -39,7 +39,7 @@ t.test('the shards are asked for the collection with the UUID', async (t) => {
     })
 })
 
-t.test('D404 a shard knows only the collections that it holds', async (t) => {
+t.test('D404 a shard reports only collections that it holds', async (t) => {
   const cluster = await realCluster([sharded])
   await cluster.run({ insert: 'u', documents: [{ _id: 1 }] })
   const { cursor } = await cluster.run({ listCollections: 1, filter: { name: 'u' } })

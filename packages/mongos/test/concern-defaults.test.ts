@@ -1,4 +1,4 @@
-/** The read and write concern that hold where a command names none. Manual: reference/command/setDefaultRWConcern. */
+/** The default read and write concern. Manual: reference/command/setDefaultRWConcern. */
 import t from 'tap'
 import type { Document } from '@shardlab/bson'
 import { cursorReply } from './support/fake-cluster.js'
@@ -6,7 +6,7 @@ import { threeShards } from './support/three-shards.js'
 
 const admin = { $db: 'admin' }
 
-/** A router that knows what was set. */
+/** A router that has read the defaults. */
 async function withDefaults(defaults: Document, options = {}) {
   const cluster = threeShards(options)
   cluster.script((_shard, _command, name) =>
@@ -22,7 +22,7 @@ async function withDefaults(defaults: Document, options = {}) {
   return { cluster, sent }
 }
 
-t.test('commands that name no concern go to the shards with the default one', async (t) => {
+t.test('commands without a concern go to the shards with the default one', async (t) => {
   const provenance = 'customDefault'
   const { sent } = await withDefaults({
     defaultReadConcern: { level: 'available' },
@@ -50,7 +50,7 @@ t.test('commands that name no concern go to the shards with the default one', as
   )
 })
 
-t.test('without any, commands go as they come', async (t) => {
+t.test('without a default, commands go to the shards unchanged', async (t) => {
   const { sent } = await withDefaults({ defaultWriteConcern: { w: 1, wtimeout: 0 } })
   t.notOk('readConcern' in (await sent({ find: 'c' })))
   const cluster = threeShards()
@@ -59,7 +59,7 @@ t.test('without any, commands go as they come', async (t) => {
   t.notOk('writeConcern' in cluster.commandsTo('shard01')[0]!.body)
 })
 
-t.test('a default that no shard can meet is told with every write that names none', async (t) => {
+t.test('a default that no shard can satisfy is reported by every write without a concern', async (t) => {
   const { cluster } = await withDefaults({ defaultWriteConcern: { w: 2, wtimeout: 0 } })
   cluster.onShardExchange = () => ({ existed: true, indexCount: 1, error: null })
   t.match(await cluster.run({ drop: 'c' }), {
@@ -69,7 +69,7 @@ t.test('a default that no shard can meet is told with every write that names non
   t.notOk('writeConcernError' in (await cluster.run({ drop: 'c', writeConcern: { w: 1 } })))
 })
 
-t.test("setDefaultRWConcern is the config server's, and holds here at once", async (t) => {
+t.test('setDefaultRWConcern goes to the config server and applies to this router at once', async (t) => {
   const cluster = threeShards()
   cluster.script(() => cursorReply([]))
   const settings = { _id: 'ReadWriteConcernDefaults', defaultReadConcern: { level: 'majority' } }

@@ -22,7 +22,7 @@ async function open(cluster: FakeCluster, extra: Document = {}): Promise<Long> {
   return (await cluster.run({ find: 'c', batchSize: 1, ...extra }))['cursor'].id
 }
 
-t.test('ids are random and positive', async (t) => {
+t.test('cursor ids are random and positive', async (t) => {
   const cluster = withOpenCursors()
   const ids = [await open(cluster), await open(cluster)]
   t.ok(ids.every((id) => id.greaterThan(0)))
@@ -69,7 +69,7 @@ t.test('ending a session closes its cursors', async (t) => {
   t.match(await cluster.run({ getMore: id, collection: 'c', batchSize: 1, lsid }), { code: 43 })
 })
 
-t.test('idle cursors are closed after ten minutes, unless they asked not to be', async (t) => {
+t.test('idle cursors are closed after ten minutes, except those with noCursorTimeout', async (t) => {
   const cluster = withOpenCursors()
   const idle = await open(cluster)
   const kept = await open(cluster, { noCursorTimeout: true })
@@ -83,7 +83,7 @@ t.test('idle cursors are closed after ten minutes, unless they asked not to be',
   t.match(await cluster.run({ getMore: kept, collection: 'c', batchSize: 1 }), { ok: 1 })
 })
 
-t.test('the table has an end, and reaching it is an event', async (t) => {
+t.test('a full cursor table refuses cursors and emits a limit event', async (t) => {
   const cluster = withOpenCursors({ limits: { cursorsMax: 1 } })
   await open(cluster)
   t.match(await cluster.run({ find: 'c', batchSize: 1 }), { ok: 0, code: 365 })
@@ -93,7 +93,7 @@ t.test('the table has an end, and reaching it is an event', async (t) => {
   )
 })
 
-t.test('two getMores at once: the second is refused; a kill takes effect after the first', async (t) => {
+t.test('a second concurrent getMore is refused, and a kill takes effect after the first', async (t) => {
   const cluster = withOpenCursors()
   const id = await open(cluster)
   let release!: () => void

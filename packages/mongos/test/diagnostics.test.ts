@@ -28,7 +28,7 @@ function sharded(): FakeCluster {
   return cluster
 }
 
-t.test('collStats sums first and scales then', async (t) => {
+t.test('collStats scales the sums', async (t) => {
   const cluster = sharded()
   cluster.script((shard, command) => {
     t.equal(findField(command.body, 'scale'), undefined, 'shards answer in bytes')
@@ -67,7 +67,7 @@ t.test('collStats sums first and scales then', async (t) => {
   t.match(await cluster.run({ collStats: 'other' }), { sharded: false, primary: 'shard01', nchunks: 1 })
 })
 
-t.test('dbStats sums the shards and shows each', async (t) => {
+t.test('dbStats reports each shard and the sums', async (t) => {
   const cluster = sharded()
   cluster.script(() => ({
     db: 'test',
@@ -101,7 +101,7 @@ t.test('dbStats sums the shards and shows each', async (t) => {
   t.match(await cluster.run({ dbStats: 1, scale: 0 }), { code: 2, errmsg: 'Scale must be greater than zero' })
 })
 
-t.test('dataSize goes to the owners of the namespace, whatever the database of the command', async (t) => {
+t.test('dataSize goes to the owners of the namespace, which may be in another database than the command', async (t) => {
   const cluster = sharded()
   cluster.script(() => ({ size: Long.fromNumber(5), numObjects: Long.ONE, millis: Long.ZERO, ok: 1 }))
   t.match(await cluster.run({ dataSize: 'test.c', ...admin }), {
@@ -111,7 +111,7 @@ t.test('dataSize goes to the owners of the namespace, whatever the database of t
   t.match(await cluster.run({ dataSize: 'nowhere.c' }), { code: 26 })
 })
 
-t.test('validate: what each shard said, valid only if all are', async (t) => {
+t.test('validate reports each shard and is valid only if all are', async (t) => {
   const cluster = sharded()
   cluster.script((shard) => ({ ns: 'test.c', valid: shard === 'shard01', ok: 1 }))
   t.match(await cluster.run({ validate: 'c' }), {
@@ -123,7 +123,7 @@ t.test('validate: what each shard said, valid only if all are', async (t) => {
   t.match(await cluster.run({ validate: 'c' }), { ok: 0, code: 26, raw: { shard02: { errmsg: 'gone' } } })
 })
 
-t.test('currentOp asks the shards; killOp reaches them', async (t) => {
+t.test('currentOp lists operations of shards, and killOp ends them', async (t) => {
   const cluster = new FakeCluster()
   cluster.script((shard, _command, name) =>
     name === 'currentOp'
@@ -144,12 +144,12 @@ t.test('currentOp asks the shards; killOp reaches them', async (t) => {
   t.match(await cluster.run({ killOp: 1, op: {}, ...admin }), { code: 50760 })
 })
 
-t.test('an operation that waits for a shard ends when it is killed; D707: the shard goes on', async (t) => {
+t.test('a killed operation stops waiting for a shard; D707: the shard continues', async (t) => {
   const cluster = new FakeCluster()
   const gate = createDeferred<Document>()
   cluster.script(() => gate.promise)
   const running = cluster.start({ find: 'c', comment: 'slow' })
-  // The kill has to come when the find is on its way to the shard.
+  // The kill must be sent while the find is on its way to the shard.
   while (cluster.commandsTo('shard01').length === 0) await cluster.run({ ping: 1 }, { connectionId: 2 })
   const list = await cluster.run(
     { aggregate: 1, pipeline: [{ $currentOp: { localOps: true } }], cursor: {}, ...admin },
@@ -166,7 +166,7 @@ t.test('an operation that waits for a shard ends when it is killed; D707: the sh
   gate.resolve(cursorReply([]))
 })
 
-t.test('sessions are killed here and on all members', async (t) => {
+t.test('sessions are killed on this router and on all members', async (t) => {
   const cluster = new FakeCluster()
   cluster.scripts.set('config', () => ({ ok: 1 }))
   cluster.script((_shard, _command, name) => (name === 'find' ? cursorReply([{ _id: 1 }], { id: 5n }) : { ok: 1 }))
@@ -180,7 +180,7 @@ t.test('sessions are killed here and on all members', async (t) => {
   t.match(await cluster.run({ killAllSessionsByPattern: [{ lsid: 1 }] }), { ok: 1 })
 })
 
-t.test('the sessions of a router; D703: its own', async (t) => {
+t.test('D703 a router lists its own sessions', async (t) => {
   const cluster = new FakeCluster()
   const { id } = await cluster.run({ startSession: 1 })
   const local = await cluster.run({ aggregate: 1, pipeline: [{ $listLocalSessions: {} }], cursor: {}, ...admin })
@@ -194,7 +194,7 @@ t.test('the sessions of a router; D703: its own', async (t) => {
   t.same(all['cursor'].firstBatch[0]._id.id, id.id)
 })
 
-t.test('serverStatus of a router', async (t) => {
+t.test('serverStatus has the sections of a router', async (t) => {
   const cluster = new FakeCluster({ configHost: 'csrs/127.0.0.1:27019' })
   cluster.script(() => cursorReply([]))
   await cluster.run({ find: 'c' })
@@ -234,14 +234,14 @@ t.test('every command counts once', async (t) => {
   })
 })
 
-t.test('requireApiVersion', async (t) => {
+t.test('requireApiVersion refuses commands without apiVersion', async (t) => {
   const cluster = new FakeCluster()
   t.match(await cluster.run({ setParameter: 1, requireApiVersion: true, ...admin }), { was: false, ok: 1 })
   t.match(await cluster.run({ ping: 1 }), { code: 498870 })
   t.match(await cluster.run({ ping: 1, apiVersion: '1' }), { ok: 1 })
 })
 
-t.test('what a router alone answers', async (t) => {
+t.test('a router answers diagnostic commands about itself', async (t) => {
   const cluster = new FakeCluster()
   t.match(await cluster.run({ replSetGetStatus: 1, ...admin }), {
     ok: 0,
@@ -262,7 +262,7 @@ t.test('what a router alone answers', async (t) => {
   })
 })
 
-t.test('fsync asks every shard', async (t) => {
+t.test('fsync goes to every shard', async (t) => {
   const cluster = new FakeCluster()
   cluster.script(() => ({ numFiles: 1, ok: 1 }))
   t.match(await cluster.run({ fsync: 1, ...admin }), { numFiles: 3, all: { shard02: { numFiles: 1, ok: 1 } } })
@@ -291,7 +291,7 @@ function consistent(): FakeCluster {
   return cluster
 }
 
-t.test('checkMetadataConsistency finds indexes that differ', async (t) => {
+t.test('checkMetadataConsistency finds indexes that differ between shards', async (t) => {
   const cluster = consistent()
   const id = { v: 2, key: { _id: 1 }, name: '_id_' }
   const ttl = (expireAfterSeconds: number) => ({ v: 2, key: { t: 1 }, name: 't_1', expireAfterSeconds })
@@ -315,35 +315,38 @@ t.test('checkMetadataConsistency finds indexes that differ', async (t) => {
   t.same((await cluster.run({ checkMetadataConsistency: 1 }))['cursor'].firstBatch, [], 'only where it is asked for')
 })
 
-t.test('checkMetadataConsistency asks every shard, and compares options of owners and the primary shard', async (t) => {
-  const cluster = consistent()
-  const found = { type: 'MisplacedCollection', description: 'd', details: { namespace: 'test.stray' } }
-  const asked: unknown[] = []
-  cluster.onShardExchange = (shard, kind, request: { db: string; primary: string; only: string | null }) => {
-    asked.push([shard, kind, request.db, request.primary, request.only])
-    const options: [string, Uint8Array][] = [['test.c', encode({ validator: { v: shard === 'shard01' ? 1 : 2 } })]]
-    return { inconsistencies: shard === 'shard03' ? [encode(found)] : [], options }
-  }
-  const { cursor } = await cluster.run({ checkMetadataConsistency: 'c' })
-  t.match(cursor, { id: Long.ZERO, ns: 'test.c' })
-  t.same(
-    asked,
-    ['shard01', 'shard02', 'shard03'].map((shard) => [shard, 'shard.check-metadata', 'test', 'shard01', 'test.c']),
-  )
-  t.same(cursor.firstBatch, [
-    found,
-    {
-      type: 'CollectionOptionsMismatch',
-      description: 'Found collection with mismatching options across shards and/or config server',
-      details: {
-        namespace: 'test.c',
-        options: [
-          { shards: ['shard01'], options: { validator: { v: 1 } } },
-          { shards: ['shard02'], options: { validator: { v: 2 } } },
-        ],
+t.test(
+  'checkMetadataConsistency asks every shard, and compares the options of owners and the primary shard',
+  async (t) => {
+    const cluster = consistent()
+    const found = { type: 'MisplacedCollection', description: 'd', details: { namespace: 'test.stray' } }
+    const asked: unknown[] = []
+    cluster.onShardExchange = (shard, kind, request: { db: string; primary: string; only: string | null }) => {
+      asked.push([shard, kind, request.db, request.primary, request.only])
+      const options: [string, Uint8Array][] = [['test.c', encode({ validator: { v: shard === 'shard01' ? 1 : 2 } })]]
+      return { inconsistencies: shard === 'shard03' ? [encode(found)] : [], options }
+    }
+    const { cursor } = await cluster.run({ checkMetadataConsistency: 'c' })
+    t.match(cursor, { id: Long.ZERO, ns: 'test.c' })
+    t.same(
+      asked,
+      ['shard01', 'shard02', 'shard03'].map((shard) => [shard, 'shard.check-metadata', 'test', 'shard01', 'test.c']),
+    )
+    t.same(cursor.firstBatch, [
+      found,
+      {
+        type: 'CollectionOptionsMismatch',
+        description: 'Found collection with mismatching options across shards and/or config server',
+        details: {
+          namespace: 'test.c',
+          options: [
+            { shards: ['shard01'], options: { validator: { v: 1 } } },
+            { shards: ['shard02'], options: { validator: { v: 2 } } },
+          ],
+        },
       },
-    },
-  ])
-  t.match(await cluster.run({ checkMetadataConsistency: 'c', ...admin }), { code: 73 })
-  t.match(await new FakeCluster({ emulate: '6.0' }).run({ checkMetadataConsistency: 1 }), { code: 59 })
-})
+    ])
+    t.match(await cluster.run({ checkMetadataConsistency: 'c', ...admin }), { code: 73 })
+    t.match(await new FakeCluster({ emulate: '6.0' }).run({ checkMetadataConsistency: 1 }), { code: 59 })
+  },
+)

@@ -5,7 +5,7 @@ import { FakeCluster } from './support/fake-cluster.js'
 const lsid = { id: new UUID('00000000-0000-4000-8000-000000000001') }
 const cluster = new FakeCluster()
 
-t.test('what is checked for every command', async (t) => {
+t.test('every command is checked for its database, arguments, concerns and sessions', async (t) => {
   const cases: [label: string, command: Record<string, unknown>, expected: Record<string, unknown>][] = [
     ['unknown field', { ping: 1, colour: 1 }, { code: 40415 }],
     [
@@ -51,7 +51,7 @@ t.test('what is checked for every command', async (t) => {
   for (const [label, command, expected] of cases) t.match(await cluster.run(command), { ok: 0, ...expected }, label)
 })
 
-t.test('replies end in ok and the times; the client teaches the router the time', async (t) => {
+t.test('replies end with ok and the times, and the client advances the cluster time', async (t) => {
   const newer = new Timestamp({ t: 1_710_000_000, i: 3 })
   const reply = await cluster.runRaw({ ping: 1, $clusterTime: { clusterTime: newer } })
   t.same(
@@ -74,7 +74,7 @@ t.test('operationTime is that of the shards that took part', async (t) => {
   t.same(reply['$clusterTime'].clusterTime, new Timestamp({ t: 1_700_000_000, i: 7 }))
 })
 
-t.test('a fault at a named step is an error for the client, not the end of the router', async (t) => {
+t.test('a fault at a named step is an error of the command, and the router keeps running', async (t) => {
   const own = new FakeCluster()
   own.shardByRange('test.c', 'x', [0], ['shard01', 'shard02'])
   const { StepFailedError } = await import('@shardlab/actor')

@@ -1,4 +1,7 @@
-/** Explain says where a command would go now, and fails as the command would: stages of the router and shards below them. */
+/**
+ * Explain shows where a command would go, and fails as the command would: the stages of the router
+ * and the shards below them.
+ */
 import type { Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
@@ -19,7 +22,7 @@ interface RouterPlan {
   inputStage?: { winningPlan: RouterPlan }
 }
 
-/** `SHARD_MERGE shard01 shard02`, behind `over` the stage below, or the code of the error. */
+/** `SHARD_MERGE shard01 shard02`, followed by `over` and the stage below, or the error's code. */
 async function targetsOf(cluster: RealCluster, command: Document): Promise<string> {
   const reply = await cluster.run({ explain: command, verbosity: 'queryPlanner' })
   if (reply['ok'] !== 1) return `error ${reply['code']}`

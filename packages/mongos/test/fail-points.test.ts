@@ -1,4 +1,4 @@
-/** failCommand on a router, and what clients hear of shards that step down. */
+/** failCommand on a router, and the errors that clients get when shards step down. */
 import t from 'tap'
 import { Long, UUID, type Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
@@ -11,7 +11,7 @@ const admin = { $db: 'admin' }
 const failCommand = (cluster: FakeCluster, data: Document, mode: unknown = 'alwaysOn') =>
   cluster.run({ configureFailPoint: 'failCommand', mode, data, ...admin })
 
-t.test('a router fails before it asks anybody', async (t) => {
+t.test('failCommand on a router fails a command before any shard is asked', async (t) => {
   const cluster = await RealCluster.create()
   await failCommand(cluster, { failCommands: ['insert'], errorCode: 189 }, { times: 1 })
   const insert = { insert: 'c', documents: [{ _id: 1, x: 1 }], lsid, txnNumber: Long.ONE }
@@ -24,7 +24,7 @@ t.test('a router fails before it asks anybody', async (t) => {
   t.equal((await cluster.runRaw(insert)).length, 0, 'no answer')
 })
 
-t.test('the writes of a pipeline are no commands of a client', async (t) => {
+t.test('failCommand spares the writes of a pipeline, which no client sent', async (t) => {
   const cluster = await RealCluster.create()
   await cluster.run({
     insert: 'c',
@@ -38,7 +38,7 @@ t.test('the writes of a pipeline are no commands of a client', async (t) => {
   t.equal((await cluster.all('copy')).length, 2)
 })
 
-t.test('a command that is blocked ends with its maxTimeMS', async (t) => {
+t.test('a blocked command ends with its maxTimeMS', async (t) => {
   const cluster = new FakeCluster()
   await failCommand(cluster, { failCommands: ['ping'], blockConnection: true, blockTimeMS: 5000 })
   const before = cluster.world.nowMs
@@ -53,7 +53,7 @@ t.test('a router before 4.2 has no failCommand', async (t) => {
   t.match(await failCommand(new FakeCluster({ emulate: '4.4' }), {}, 'off'), { ok: 1, count: 0 })
 })
 
-t.test('a getMore that has found its cursor', async (t) => {
+t.test('failGetMoreAfterCursorCheckout fails a getMore and closes its cursor', async (t) => {
   const cluster = await RealCluster.create()
   await cluster.run({ insert: 'c', documents: [1, 2, 3].map((_id) => ({ _id, x: _id })) })
   await cluster.run({
@@ -68,7 +68,7 @@ t.test('a getMore that has found its cursor', async (t) => {
   t.match(await cluster.run(getMore), { code: 43 })
 })
 
-/** What a find and an insert come to when the shard answers with this error. */
+/** The errors of a find and an insert when the shard replies with this error. */
 async function heard(emulate: EmulatedVersion, error: Document) {
   const cluster = new FakeCluster({ emulate })
   cluster.databases.set('test', { primary: 'shard01', lastMod: 1 })
@@ -78,7 +78,7 @@ async function heard(emulate: EmulatedVersion, error: Document) {
   return { code, codeName, errmsg, writeError: writeErrors[0].code }
 }
 
-t.test('a shard that shuts down or steps down is a host that cannot be reached', async (t) => {
+t.test('the shutdown or step-down of a shard reaches clients as HostUnreachable', async (t) => {
   const shutdown = { code: 91, codeName: 'ShutdownInProgress', errmsg: 'not master and going' }
   const hidden = { code: 6, codeName: 'HostUnreachable', writeError: 6 }
   t.match(await heard('5.0', shutdown), { ...hidden, errmsg: '(NOT_PRIMARY) and going' })
@@ -87,7 +87,7 @@ t.test('a shard that shuts down or steps down is a host that cannot be reached',
   t.match(await heard('8.0', { code: 8, codeName: 'UnknownError', errmsg: 'x' }), { code: 8, writeError: 8 })
 })
 
-t.test('a fail point shows its code, unless it says otherwise', async (t) => {
+t.test('a fail point shows its code unless allowRewriteStateChange is set', async (t) => {
   const cluster = new FakeCluster()
   await failCommand(cluster, { failCommands: ['ping'], errorCode: 91, allowRewriteStateChange: true })
   t.match(await cluster.run({ ping: 1 }), { code: 6 })

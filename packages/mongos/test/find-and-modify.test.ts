@@ -17,7 +17,7 @@ async function filled(options: RealClusterOptions = {}): Promise<RealCluster> {
   return cluster
 }
 
-t.test('with the shard key one shard is asked', async (t) => {
+t.test('findAndModify with the shard key goes to one shard', async (t) => {
   for (const emulate of ['4.4', '6.0', '8.0'] as const) {
     const cluster = await filled({ emulate })
     t.match(await cluster.run({ findAndModify: 'c', query: { x: 50 }, update: { $inc: { v: 1 } }, new: true }), {
@@ -29,29 +29,32 @@ t.test('with the shard key one shard is asked', async (t) => {
   }
 })
 
-t.test('without it: refused before 7.0, unless the filter leads to one shard, in versions that look', async (t) => {
-  for (const [emulate, looks] of [
-    ['4.4', false],
-    ['5.0', true],
-    ['6.0.2', false],
-    ['6.0', true],
-  ] as const) {
-    const cluster = await filled({ emulate })
-    t.match(await cluster.run({ findAndModify: 'c', query: { _id: 2 }, update: { $inc: { v: 1 } } }), {
-      ok: 0,
-      code: 61,
-      errmsg: looks
-        ? 'Query with sharded findAndModify expected to only target one shard, but the query targeted 3 shard(s)'
-        : 'Query for sharded findAndModify must contain the shard key',
-    })
-    const byRange = await cluster.run({ findAndModify: 'c', query: { x: { $gt: 120 } }, remove: true })
-    t.equal(byRange['code'], looks ? undefined : 61, emulate)
-    const deletion = await cluster.run({ delete: 'c', deletes: [{ q: { x: { $lt: -100 } }, limit: 1 }] })
-    t.equal(deletion['writeErrors']?.[0].code, looks ? undefined : 61, emulate)
-  }
-})
+t.test(
+  'findAndModify without the shard key is refused before 7.0, except by versions that target one shard by the filter',
+  async (t) => {
+    for (const [emulate, looks] of [
+      ['4.4', false],
+      ['5.0', true],
+      ['6.0.2', false],
+      ['6.0', true],
+    ] as const) {
+      const cluster = await filled({ emulate })
+      t.match(await cluster.run({ findAndModify: 'c', query: { _id: 2 }, update: { $inc: { v: 1 } } }), {
+        ok: 0,
+        code: 61,
+        errmsg: looks
+          ? 'Query with sharded findAndModify expected to only target one shard, but the query targeted 3 shard(s)'
+          : 'Query for sharded findAndModify must contain the shard key',
+      })
+      const byRange = await cluster.run({ findAndModify: 'c', query: { x: { $gt: 120 } }, remove: true })
+      t.equal(byRange['code'], looks ? undefined : 61, emulate)
+      const deletion = await cluster.run({ delete: 'c', deletes: [{ q: { x: { $lt: -100 } }, limit: 1 }] })
+      t.equal(deletion['writeErrors']?.[0].code, looks ? undefined : 61, emulate)
+    }
+  },
+)
 
-t.test('from 7.0 on one document of the cluster, the first in the order that is asked for', async (t) => {
+t.test('since 7.0 findAndModify takes the first document of the cluster in the order of the sort', async (t) => {
   const cluster = await filled()
   t.match(await cluster.run({ findAndModify: 'c', query: { _id: 3 }, update: { $set: { w: 1 } } }), {
     value: { _id: 3 },
@@ -81,7 +84,7 @@ t.test('from 7.0 on one document of the cluster, the first in the order that is 
   ])
 })
 
-t.test('the order is that of the collation', async (t) => {
+t.test('the sort of findAndModify follows the collation', async (t) => {
   const sorted = async (options: RealClusterOptions, collation?: Document) => {
     const cluster = await filled(options)
     const reply = await cluster.run({
@@ -97,7 +100,7 @@ t.test('the order is that of the collation', async (t) => {
   t.equal(await sorted({ collation: { locale: 'en' } }), 'C')
 })
 
-t.test('an upsert goes where its document belongs', async (t) => {
+t.test('an upsert goes to the shard that owns its document', async (t) => {
   const cluster = await filled()
   const reply = await cluster.run({
     findAndModify: 'c',
@@ -110,7 +113,7 @@ t.test('an upsert goes where its document belongs', async (t) => {
   t.equal(cluster.nodes.get('shard03')!.collection('test.c')!.count, 2)
 })
 
-t.test('a repeated one is answered by the shard that executed it', async (t) => {
+t.test('a repeated findAndModify is answered by the shard that executed it', async (t) => {
   const cluster = await filled()
   let byte = 0
   for (const command of [
@@ -131,7 +134,7 @@ t.test('a repeated one is answered by the shard that executed it', async (t) => 
   }
 })
 
-t.test('on an unsharded collection', async (t) => {
+t.test('findAndModify on an unsharded collection goes to its shard', async (t) => {
   const cluster = await filled()
   t.match(await cluster.run({ findAndModify: 'u', query: { _id: 1 }, update: { a: 1 }, upsert: true, new: true }), {
     value: { _id: 1, a: 1 },

@@ -13,7 +13,7 @@ function documents(...values: number[]): Document[] {
   return values.map((x) => ({ _id: x, x }))
 }
 
-t.test('equality on the shard key goes to one shard, the body untouched', async (t) => {
+t.test('a find with the shard key goes to one shard with the body unchanged', async (t) => {
   const cluster = threeShards()
   cluster.scripts.set('shard02', () => cursorReply(documents(5)))
   const command = { find: 'c', filter: { x: 5 }, limit: 1, singleBatch: true, skip: 0, comment: 'mine' }
@@ -28,7 +28,7 @@ t.test('equality on the shard key goes to one shard, the body untouched', async 
   t.equal(sent!.command.databaseVersion, null)
 })
 
-t.test('the routed event tells what was targeted', async (t) => {
+t.test('the routed event shows shards, chunks and bounds', async (t) => {
   const cluster = threeShards()
   cluster.script(() => cursorReply([]))
   await cluster.run({ find: 'c', filter: { x: 5 } })
@@ -55,7 +55,7 @@ t.test('the routed event tells what was targeted', async (t) => {
   })
 })
 
-t.test('nobody watching, nothing built', async (t) => {
+t.test('without listeners no routed event is built', async (t) => {
   const cluster = threeShards()
   cluster.world.wantsRouted = false
   cluster.script(() => cursorReply([]))
@@ -63,21 +63,24 @@ t.test('nobody watching, nothing built', async (t) => {
   t.same(cluster.world.events, [])
 })
 
-t.test('unsharded collections live on the primary shard, config and admin on the config server', async (t) => {
-  const cluster = threeShards()
-  cluster.scripts.set('shard01', () => cursorReply(documents(1), { ns: 'test.plain' }))
-  cluster.scripts.set('config', (command) => cursorReply([{ from: command.db }], { ns: 'config.shards' }))
-  await cluster.run({ find: 'plain' })
-  const [sent] = cluster.commandsTo('shard01')
-  t.equal(sent!.command.shardVersion, 'UNSHARDED')
-  t.same(sent!.command.databaseVersion, ['00112233445566778899aabbccddeeff', 3, 1, 1])
-  t.same((await cluster.run({ find: 'shards', $db: 'config' }))['cursor'].firstBatch, [{ from: 'config' }])
-  const [asked] = cluster.commandsTo('config')
-  t.equal(asked!.command.shardVersion, null)
-  t.equal(asked!.command.databaseVersion, null)
-})
+t.test(
+  'finds go to the primary shard for unsharded collections, to the config server for config and admin',
+  async (t) => {
+    const cluster = threeShards()
+    cluster.scripts.set('shard01', () => cursorReply(documents(1), { ns: 'test.plain' }))
+    cluster.scripts.set('config', (command) => cursorReply([{ from: command.db }], { ns: 'config.shards' }))
+    await cluster.run({ find: 'plain' })
+    const [sent] = cluster.commandsTo('shard01')
+    t.equal(sent!.command.shardVersion, 'UNSHARDED')
+    t.same(sent!.command.databaseVersion, ['00112233445566778899aabbccddeeff', 3, 1, 1])
+    t.same((await cluster.run({ find: 'shards', $db: 'config' }))['cursor'].firstBatch, [{ from: 'config' }])
+    const [asked] = cluster.commandsTo('config')
+    t.equal(asked!.command.shardVersion, null)
+    t.equal(asked!.command.databaseVersion, null)
+  },
+)
 
-t.test('a database that is not there reads as empty', async (t) => {
+t.test('a missing database reads as empty', async (t) => {
   const cluster = threeShards()
   t.match(await cluster.run({ find: 'c', $db: 'nowhere' }), {
     cursor: { firstBatch: [], id: Long.ZERO, ns: 'nowhere.c' },
@@ -87,29 +90,32 @@ t.test('a database that is not there reads as empty', async (t) => {
   t.equal(cluster.countSent('config.create-database'), 0)
 })
 
-t.test('several shards: sorted streams merge, skip and limit come last, the sort key is stripped', async (t) => {
-  const cluster = threeShards()
-  const stored: Record<string, number[]> = { shard01: [-9, -5, -1], shard02: [1, 20, 50], shard03: [100, 150, 200] }
-  cluster.script((shard) => cursorReply(stored[shard]!.toReversed().map((x) => ({ _id: x, x, $sortKey: [x] }))))
-  const reply = await cluster.run({
-    find: 'c',
-    sort: { x: -1 },
-    skip: 2,
-    limit: 5,
-    projection: { x: 1 },
-    batchSize: 100,
-    singleBatch: true,
-  })
-  t.same(reply['cursor'].firstBatch, documents(100, 50, 20, 1, -1))
-  t.same(reply['cursor'].id, Long.ZERO)
-  const { body } = cluster.commandsTo('shard03')[0]!
-  t.same(body['limit'], Long.fromNumber(7))
-  t.notOk('skip' in body)
-  t.notOk('singleBatch' in body)
-  t.same(body['projection'], { x: 1, $sortKey: { $meta: 'sortKey' } })
-})
+t.test(
+  'a find on several shards merges sorted streams, then applies skip and limit, and removes the sort key',
+  async (t) => {
+    const cluster = threeShards()
+    const stored: Record<string, number[]> = { shard01: [-9, -5, -1], shard02: [1, 20, 50], shard03: [100, 150, 200] }
+    cluster.script((shard) => cursorReply(stored[shard]!.toReversed().map((x) => ({ _id: x, x, $sortKey: [x] }))))
+    const reply = await cluster.run({
+      find: 'c',
+      sort: { x: -1 },
+      skip: 2,
+      limit: 5,
+      projection: { x: 1 },
+      batchSize: 100,
+      singleBatch: true,
+    })
+    t.same(reply['cursor'].firstBatch, documents(100, 50, 20, 1, -1))
+    t.same(reply['cursor'].id, Long.ZERO)
+    const { body } = cluster.commandsTo('shard03')[0]!
+    t.same(body['limit'], Long.fromNumber(7))
+    t.notOk('skip' in body)
+    t.notOk('singleBatch' in body)
+    t.same(body['projection'], { x: 1, $sortKey: { $meta: 'sortKey' } })
+  },
+)
 
-t.test('limit and skip that do not fit together', async (t) => {
+t.test('a sum of limit and skip beyond 64 bits is refused', async (t) => {
   const cluster = threeShards()
   t.match(await cluster.run({ find: 'c', skip: Long.MAX_VALUE, limit: Long.MAX_VALUE }), {
     code: 15,
@@ -119,7 +125,7 @@ t.test('limit and skip that do not fit together', async (t) => {
 })
 
 t.test(
-  'batches: the first holds 101 documents, 0 opens the cursor only, later ones are asked of the shards',
+  'the first batch has 101 documents or, with batchSize 0, none; later batches are fetched from the shards',
   async (t) => {
     const cluster = threeShards()
     cluster.script((shard, _command, name) => {
@@ -144,7 +150,7 @@ t.test(
   },
 )
 
-t.test('no reply grows beyond 16 MB', async (t) => {
+t.test('no reply exceeds 16 MB', async (t) => {
   const cluster = threeShards()
   const filler = 'x'.repeat(6 * 1024 * 1024)
   cluster.script((shard) => cursorReply([{ _id: shard, filler }, { _id: `${shard}b` }]))
@@ -160,7 +166,7 @@ t.test('no reply grows beyond 16 MB', async (t) => {
   )
 })
 
-t.test('a cursor on one shard: its batches go on, under the id of the router', async (t) => {
+t.test('batches of a cursor on one shard pass through with the cursor id of the router', async (t) => {
   const cluster = threeShards()
   cluster.scripts.set('shard02', (_command, name) =>
     name === 'find'
@@ -181,7 +187,7 @@ t.test('a cursor on one shard: its batches go on, under the id of the router', a
   })
 })
 
-t.test('one shard fails: the find fails and the cursors of the others are closed', async (t) => {
+t.test('the failure of one shard fails the find and closes the cursors of the others', async (t) => {
   const cluster = threeShards()
   cluster.script((shard, _command, name) => {
     if (name === 'killCursors') return { ok: 1 }
@@ -196,7 +202,7 @@ t.test('one shard fails: the find fails and the cursors of the others are closed
   t.same(cluster.commandsTo('shard03')[1]!.body['cursors'], [Long.fromNumber(9)])
 })
 
-t.test('a collation makes equality of strings useless for targeting, not that of numbers', async (t) => {
+t.test('under a collation, equality of numbers still targets one shard and equality of strings does not', async (t) => {
   const cluster = threeShards()
   cluster.script(() => cursorReply([]))
   await cluster.run({ find: 'c', filter: { x: 'a' }, collation: { locale: 'fr' } })
@@ -208,7 +214,7 @@ t.test('a collation makes equality of strings useless for targeting, not that of
   )
 })
 
-t.test('count adds up, then passes over, then limits', async (t) => {
+t.test('count adds up, then applies skip, then limit', async (t) => {
   const cluster = threeShards()
   cluster.script(() => ({ n: 10, ok: 1 }))
   const reply = await cluster.runRaw({ count: 'c', skip: 4, limit: 20 })

@@ -42,7 +42,7 @@ t.test('hello has the fields of a router in order, with the types that clients c
   t.equal(findField(topology.bytes, 'counter', topology.start)!.type, BsonType.int64)
 })
 
-t.test('legacy names answer with ismaster; other spellings are no command', async (t) => {
+t.test('the older names reply with ismaster, and other spellings are refused', async (t) => {
   const cluster = new FakeCluster()
   for (const name of ['isMaster', 'ismaster']) t.equal((await cluster.run({ [name]: 1 }))['ismaster'], true)
   t.match(await cluster.run({ HELLO: 1 }), {
@@ -56,14 +56,14 @@ t.test('legacy names answer with ismaster; other spellings are no command', asyn
   t.notOk('compression' in plain)
 })
 
-t.test('old profiles announce versions that drivers accept, unless the native ones are wanted', async (t) => {
+t.test('old profiles announce wire versions that drivers accept, or with nativeWire their own', async (t) => {
   t.equal((await new FakeCluster({ emulate: '4.0' }).run({ hello: 1 }))['maxWireVersion'], 9)
   const native = await new FakeCluster({ emulate: '4.0', nativeWire: true }).run({ hello: 1 })
   t.equal(native['maxWireVersion'], 7)
   t.notOk('topologyVersion' in native)
 })
 
-t.test('awaitable hello waits its time and answers', async (t) => {
+t.test('an awaitable hello replies after its waiting time', async (t) => {
   const cluster = new FakeCluster()
   const { topologyVersion } = await cluster.run({ hello: 1 })
   const before = cluster.world.nowMs
@@ -86,7 +86,7 @@ t.test('awaitable hello waits its time and answers', async (t) => {
   t.match(await cluster.run({ hello: 1, topologyVersion: other, maxAwaitTimeMS: 1 }), { code: 51761 })
 })
 
-t.test('a router that stops sends waiting clients home', async (t) => {
+t.test('a router that stops ends awaitable hellos and refuses new commands', async (t) => {
   const cluster = new FakeCluster()
   const { topologyVersion } = await cluster.run({ hello: 1 })
   const waiting = cluster.start({ hello: 1, topologyVersion, maxAwaitTimeMS: 60_000 })
@@ -96,7 +96,7 @@ t.test('a router that stops sends waiting clients home', async (t) => {
   t.match(await cluster.run({ ping: 1 }), { code: 91, codeName: 'ShutdownInProgress' })
 })
 
-t.test('client metadata comes once in a connection', async (t) => {
+t.test('a second client document on a connection is refused', async (t) => {
   const cluster = new FakeCluster()
   t.equal((await cluster.run({ hello: 1, client: { a: 1 } }, { connectionId: 5 }))['ok'], 1)
   t.match(await cluster.run({ hello: 1, client: { a: 1 } }, { connectionId: 5 }), { code: 186 })

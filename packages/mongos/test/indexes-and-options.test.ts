@@ -1,4 +1,7 @@
-/** Commands on indexes, options and names of collections through the router, over real storage nodes. */
+/**
+ * Commands on indexes, options and names of collections through the router, over real storage
+ * nodes.
+ */
 import t from 'tap'
 import { realCluster, type ShardedCollection } from './support/real-cluster.js'
 import { FakeCluster, staleReply } from './support/fake-cluster.js'
@@ -8,7 +11,7 @@ const sharded: ShardedCollection = { ns: 'test.c', field: 'x', splits: [0, 100] 
 const documents = [-50, 10, 150].map((x, _id) => ({ _id, x, at: new Date(0) }))
 const hosts = [0, 1, 2].map((i) => `shard0${i + 1}/127.0.0.1:${5000 + i}`)
 
-t.test('indexes of a sharded collection: a reply of each shard', async (t) => {
+t.test('index commands on a sharded collection return the reply of each shard', async (t) => {
   const cluster = await realCluster([sharded])
   await cluster.run({ insert: 'c', documents })
   const created = await cluster.run({
@@ -34,7 +37,7 @@ t.test('indexes of a sharded collection: a reply of each shard', async (t) => {
 })
 
 t.test(
-  'routing that was stale on one shard: dropIndexes does not ask the others again, what can be repeated does',
+  'after stale routing on one shard dropIndexes spares the shards that succeeded, repeatable commands do not',
   async (t) => {
     for (const [command, asked] of [
       [{ dropIndexes: 'c', index: 'a_1' }, [1, 2, 1]],
@@ -63,7 +66,7 @@ t.test(
   },
 )
 
-t.test('an unsharded collection', async (t) => {
+t.test('index commands on an unsharded collection go to its shard', async (t) => {
   const cluster = await realCluster([])
   await cluster.run({ insert: 'u', documents })
   await cluster.run({ createIndexes: 'u', indexes: [{ key: { at: 1 }, name: 'at_1', expireAfterSeconds: 3600 }] })
@@ -79,7 +82,7 @@ t.test('an unsharded collection', async (t) => {
   t.match(await cluster.run({ collMod: 'none' }), { ok: 0, code: 26 })
 })
 
-t.test('validators hold on every shard', async (t) => {
+t.test('validators apply on every shard', async (t) => {
   const cluster = await realCluster([sharded])
   await cluster.run({ insert: 'c', documents })
   t.match(await cluster.run({ collMod: 'c', validator: { x: { $type: 'int' } } }), { ok: 1 })
@@ -101,7 +104,7 @@ t.test('validators hold on every shard', async (t) => {
   )
 })
 
-t.test('convertToCapped', async (t) => {
+t.test('convertToCapped converts unsharded collections only', async (t) => {
   const cluster = await realCluster([sharded])
   await cluster.run({ insert: 'u', documents })
   t.match(await cluster.run({ convertToCapped: 'u', size: 4096 }), { ok: 1 })
@@ -116,7 +119,7 @@ t.test('convertToCapped', async (t) => {
   t.match(await cluster.run({ count: 'k' }), { n: 3 })
 })
 
-t.test('renameCollection', async (t) => {
+t.test('renameCollection renames on the primary shard and refuses another one', async (t) => {
   const cluster = await realCluster([])
   await cluster.run({ insert: 'u', documents })
   t.match(await cluster.run({ renameCollection: 'test.u', to: 'test.w' }), { code: 13 }, 'only on admin')
@@ -135,13 +138,13 @@ t.test('renameCollection', async (t) => {
   })
 })
 
-t.test('drop of what is not there', async (t) => {
+t.test('dropping a collection of a missing database succeeds', async (t) => {
   const cluster = await realCluster([])
   cluster.databases.delete('test')
   t.match(await cluster.run({ drop: 'none' }), { ok: 1 })
 })
 
-t.test('a damaged chunk is an error of the command, and the router goes on', async (t) => {
+t.test('a damaged chunk is an error of the command, and the router keeps running', async (t) => {
   const damages: [string, (chunks: { min: object; max: object; shard: string }[]) => void][] = [
     ['a gap', (chunks) => chunks.splice(1, 1)],
     ['an overlap', (chunks) => void (chunks[1]!.min = { x: -10 })],

@@ -7,30 +7,33 @@ import { inserted, threeShards } from './support/three-shards.js'
 
 const lsid = { id: new UUID('00000000-0000-4000-8000-000000000001') }
 
-t.test('one document: one shard, body and sequences untouched, the types that drivers cast to', async (t) => {
-  const cluster = threeShards()
-  cluster.scripts.set('shard02', inserted)
-  const command = { insert: 'c', ordered: true, lsid, txnNumber: Long.ONE }
-  const reply = await cluster.runRaw(command, { sequences: [['documents', [{ _id: 1, x: 5 }]]] })
-  t.same(
-    fieldsOf(reply)
-      .map(([name, value]) => [name, value.type])
-      .slice(0, 2),
-    [
-      ['n', BsonType.int32],
-      ['ok', BsonType.double],
-    ],
-  )
-  const [sent] = cluster.commandsTo('shard02')
-  t.same(sent!.body, { ...command, $db: 'test' })
-  t.same(statementsOf(sent!.command, 'documents'), [{ _id: 1, x: 5 }])
-  t.equal(sent!.command.stmtIds, null)
-  t.match(cluster.routed(), [
-    { command: 'insert', kind: 'targeted', shards: ['shard02'], chunks: 1, bounds: [['{"x":5}', '{"x":5}']] },
-  ])
-})
+t.test(
+  'an insert of one document goes to one shard unchanged, and the reply has the types that drivers cast to',
+  async (t) => {
+    const cluster = threeShards()
+    cluster.scripts.set('shard02', inserted)
+    const command = { insert: 'c', ordered: true, lsid, txnNumber: Long.ONE }
+    const reply = await cluster.runRaw(command, { sequences: [['documents', [{ _id: 1, x: 5 }]]] })
+    t.same(
+      fieldsOf(reply)
+        .map(([name, value]) => [name, value.type])
+        .slice(0, 2),
+      [
+        ['n', BsonType.int32],
+        ['ok', BsonType.double],
+      ],
+    )
+    const [sent] = cluster.commandsTo('shard02')
+    t.same(sent!.body, { ...command, $db: 'test' })
+    t.same(statementsOf(sent!.command, 'documents'), [{ _id: 1, x: 5 }])
+    t.equal(sent!.command.stmtIds, null)
+    t.match(cluster.routed(), [
+      { command: 'insert', kind: 'targeted', shards: ['shard02'], chunks: 1, bounds: [['{"x":5}', '{"x":5}']] },
+    ])
+  },
+)
 
-t.test('documents in the body pass as they are; an _id is added where it is missing', async (t) => {
+t.test('documents in the body are sent unchanged except for a missing _id, which is added', async (t) => {
   const cluster = threeShards()
   cluster.script((_shard, command) => inserted(command))
   await cluster.run({ insert: 'c', documents: [{ x: -5 }] })
@@ -41,7 +44,7 @@ t.test('documents in the body pass as they are; an _id is added where it is miss
   t.same(cluster.commandsTo('shard01')[1]!.body['documents'], [{ x: -5, _id: 1 }])
 })
 
-t.test('ordered: runs for the same shard travel together, and the first error ends it', async (t) => {
+t.test('an ordered batch sends runs for the same shard together and ends with the first error', async (t) => {
   const cluster = threeShards()
   cluster.script((shard, command) => {
     const documents = statementsOf(command, 'documents')
@@ -72,7 +75,7 @@ t.test('ordered: runs for the same shard travel together, and the first error en
   )
 })
 
-t.test('unordered: grouped by shard, errors collected in the order of the client', async (t) => {
+t.test('an unordered batch is grouped by shard, and its errors are in the order of the client', async (t) => {
   const cluster = threeShards()
   cluster.script((shard, command) => ({
     n: statementsOf(command, 'documents').length - 1,
@@ -96,7 +99,7 @@ t.test('unordered: grouped by shard, errors collected in the order of the client
   t.equal(cluster.countSent('node.command'), 3)
 })
 
-t.test('a document without a place: refused after a look at newer routing', async (t) => {
+t.test('a document without the shard key is refused only after the routing is refreshed', async (t) => {
   const cluster = threeShards()
   cluster.script((_shard, command) => inserted(command))
   const reply = await cluster.run({
@@ -115,7 +118,7 @@ t.test('a document without a place: refused after a look at newer routing', asyn
   t.equal(cluster.countSent('config.get-collection'), 2)
 })
 
-t.test('missing shard key fields are null from 4.4 on, an error before', async (t) => {
+t.test('missing shard key fields are null since 4.4, an error before', async (t) => {
   const modern = threeShards()
   modern.script((_shard, command) => inserted(command))
   t.match(await modern.run({ insert: 'c', documents: [{ _id: 1 }] }), { n: 1 })
@@ -133,7 +136,7 @@ t.test('missing shard key fields are null from 4.4 on, an error before', async (
   t.match(await old.run({ update: 'c', updates: [upsert] }), { n: 0, writeErrors: [{ code: 13334 }] })
 })
 
-t.test('the database is made when there is none', async (t) => {
+t.test('an insert creates a missing database', async (t) => {
   const cluster = threeShards()
   cluster.scripts.set('shard01', inserted)
   t.match(await cluster.run({ insert: 'c', documents: [{ _id: 1 }, { _id: 2 }], $db: 'fresh' }), { n: 2, ok: 1 })
@@ -141,7 +144,7 @@ t.test('the database is made when there is none', async (t) => {
   t.equal(cluster.commandsTo('shard01')[0]!.command.shardVersion, 'UNSHARDED')
 })
 
-t.test('batches to a shard stay below the limit', async (t) => {
+t.test('batches to a shard stay within the size limit', async (t) => {
   const cluster = threeShards({ limits: { shardBatchBytesMax: 1000 } })
   cluster.script((_shard, command) => inserted(command))
   const documents = Array.from({ length: 10 }, (_, _id) => ({
@@ -155,17 +158,17 @@ t.test('batches to a shard stay below the limit', async (t) => {
   }
 })
 
-t.test('a shard that miscounts is a broken invariant: the client hears of it', async (t) => {
+t.test('wrong counts of a shard are a broken invariant, reported to the client', async (t) => {
   const cluster = threeShards()
   cluster.script(() => ({ n: 5, ok: 1 }))
   t.match(await cluster.run({ insert: 'c', documents: [{ _id: 1, x: 1 }] }), {
     ok: 0,
     code: 1,
-    errmsg: /says that it inserted 5/,
+    errmsg: /reports 5 inserted documents/,
   })
 })
 
-t.test('indexes of errors are those of the client, whatever the grouping (property)', async () => {
+t.test('errors have the positions of the client for every grouping (property)', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.record({ x: fc.integer({ min: -200, max: 300 }), fails: fc.boolean() }), {

@@ -1,4 +1,7 @@
-/** What a client of the router hears when a collection goes while a cursor reads it. Server: async_results_merger.cpp. */
+/**
+ * The client's error when a collection is dropped while a cursor reads it. Server:
+ * async_results_merger.cpp.
+ */
 import t from 'tap'
 import { type Document, type Long } from '@shardlab/bson'
 import { dropLocalNamespace } from '@shardlab/node'
@@ -13,7 +16,7 @@ async function readOnAfterDrop(emulate: EmulatedVersion): Promise<Document> {
   return cluster.run({ getMore: id, collection: 'c' })
 }
 
-t.test('the error of the shard, with its host', async (t) => {
+t.test('the client gets the error of the shard with its host', async (t) => {
   for (const emulate of ['4.4', '8.0'] as const) {
     const reply = await readOnAfterDrop(emulate)
     t.match(reply, { ok: 0, code: 175, codeName: 'QueryPlanKilled' })

@@ -37,7 +37,7 @@ function aggregated(cluster: FakeCluster, collection: string): string[] {
   )
 }
 
-t.test('a join of unsharded collections goes to their shard as it is', async (t) => {
+t.test('a join of unsharded collections goes to their shard unchanged', async (t) => {
   const cluster = await filled([])
   t.same(await run(cluster, priced), expected)
   const [sent] = cluster.commandsTo('shard01').filter(({ name }) => name === 'aggregate')
@@ -75,7 +75,7 @@ t.test('D202 sharded collections are joined on the router, others on their prima
   }
 })
 
-t.test('$unionWith, $graphLookup and joins inside $facet', async (t) => {
+t.test('$unionWith, $graphLookup and joins inside $facet read sharded collections', async (t) => {
   const cluster = await filled([orders, items])
   const ids = async (pipeline: Document[]) => (await run(cluster, pipeline)).map(({ _id }) => _id as unknown)
   t.same(
@@ -110,17 +110,17 @@ t.test('$unionWith, $graphLookup and joins inside $facet', async (t) => {
   t.same(facets, { n: [{ n: 5 }], joined: [{ _id: 0, n: 1 }] })
 })
 
-t.test('a shard that finds another collection sharded hands the join back', async (t) => {
+t.test('the router joins when a shard reports that a joined collection is sharded', async (t) => {
   const cluster = await filled([])
   t.same(await run(cluster, priced), expected)
   t.same(aggregated(cluster, 'items'), [])
-  // The router still holds it for unsharded.
+  // The router's cached route is still unsharded.
   await cluster.shard(items, ['shard01', 'shard01', 'shard01'])
   t.same(await run(cluster, priced), expected)
   t.same(aggregated(cluster, 'items'), ['shard01'], 'the router joins now')
 })
 
-t.test('before 5.1 $lookup reads no sharded collection', async (t) => {
+t.test('before 5.1 $lookup of a sharded collection is refused', async (t) => {
   const cluster = await filled([items], '5.0')
   t.match(await cluster.run({ aggregate: 'orders', pipeline: [lookup], cursor: {} }), {
     code: 28769,
@@ -129,7 +129,7 @@ t.test('before 5.1 $lookup reads no sharded collection', async (t) => {
   t.equal((await run(cluster, [{ $unionWith: 'items' }])).length, 11)
 })
 
-t.test('cursors over joins: batches, and closing', async (t) => {
+t.test('cursors over joins return batches and close the cursors on shards', async (t) => {
   const cluster = await filled([orders, items])
   t.same(await drain(cluster, { aggregate: 'orders', pipeline: priced, cursor: { batchSize: 1 } }, 2), expected)
   const union = {
@@ -144,7 +144,7 @@ t.test('cursors over joins: batches, and closing', async (t) => {
   ])
 })
 
-t.test('sources', async (t) => {
+t.test('source stages run on the router, on every shard or on the owners', async (t) => {
   const cluster = await filled([orders])
   const documents = [{ $documents: [{ a: 1 }, { a: 2 }, { a: 3 }] }, { $match: { a: { $gt: 1 } } }]
   t.same(await drain(cluster, { aggregate: 1, pipeline: documents, cursor: {} }), [{ a: 2 }, { a: 3 }])
@@ -212,7 +212,7 @@ t.test('let and collation reach shards, merges and joins', async (t) => {
   ])
 })
 
-t.test('views are joined, and join', async (t) => {
+t.test('views can be joined and can join', async (t) => {
   for (const sharded of [[], [orders], [items], [orders, items]]) {
     const cluster = await filled(sharded)
     const cheap = { create: 'cheap', viewOn: 'items', pipeline: [{ $match: { k: { $lt: 3 } } }] }
@@ -235,7 +235,7 @@ t.test('views are joined, and join', async (t) => {
   }
 })
 
-t.test('variables that have no value, and the time, are the same everywhere', async (t) => {
+t.test('variables without a value, and the time, are the same on all members', async (t) => {
   const cluster = await filled([orders, items])
   const inner = [{ $limit: 1 }, { $project: { _id: 0, missing: { $type: '$$m' }, now: '$$NOW' } }]
   const pipeline = [
@@ -249,7 +249,7 @@ t.test('variables that have no value, and the time, are the same everywhere', as
   t.ok(found.every(({ j }) => (j as Document[])[0]!['missing'] === 'missing'))
 })
 
-t.test('the router answers as one node would (property)', async () => {
+t.test('the router returns what one node would (property)', async () => {
   const both = await filled([orders, items])
   const none = await filled([])
   const join = fc.constantFrom<Document[]>(

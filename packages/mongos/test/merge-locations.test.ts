@@ -7,7 +7,7 @@ import { drain, type RealCluster } from './support/real-cluster.js'
 
 type Where = 'mongos' | 'anyShard' | 'primaryShard' | `specificShard shard0${1 | 2}` | 'not split'
 
-/** A merge location holds from its version on. */
+/** Each merge location applies since its version. */
 const table: readonly (readonly [
   name: string,
   pipeline: Document[],
@@ -96,7 +96,7 @@ const table: readonly (readonly [
   ],
 ]
 
-t.test('where pipelines are merged, by version', async (t) => {
+t.test('each pipeline is merged on the member that the version names', async (t) => {
   const clusters = new Map<EmulatedVersion, RealCluster>()
   for (const [name, pipeline, options, ...expected] of table)
     for (const [version, where] of expected) {

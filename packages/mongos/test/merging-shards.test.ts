@@ -7,7 +7,7 @@ import { Gone } from './support/fake-world.js'
 import { filled, graph, group, lookup, mergers, openCursors, rows, window } from './support/merging-cluster.js'
 import { drain } from './support/real-cluster.js'
 
-t.test('one of the shards gets the cursors, reads them to the end and answers in batches', async (t) => {
+t.test('one of the shards gets the cursors, reads them to their end and replies in batches', async (t) => {
   const cluster = await filled()
   const pipeline = [...group, { $sort: { _id: 1 } }]
   t.same(
@@ -35,7 +35,7 @@ t.test('one of the shards gets the cursors, reads them to the end and answers in
   t.same([...new Set(mergers(cluster))].sort(), ['shard01', 'shard02', 'shard03'], 'any of them')
 })
 
-t.test('a router that may not merge has a shard do it, whatever it is', async (t) => {
+t.test('with internalQueryProhibitMergingOnMongoS a shard merges every pipeline', async (t) => {
   const cluster = await filled()
   const pipeline = [{ $sort: { w: 1, _id: 1 } }, { $project: { w: 1 } }]
   const here = await drain(cluster, { aggregate: 'orders', pipeline, cursor: { batchSize: 7 } }, 9)
@@ -51,7 +51,7 @@ t.test('a router that may not merge has a shard do it, whatever it is', async (t
   t.match(await old.run({ setParameter: 1, internalQueryProhibitMergingOnMongoS: true, $db: 'admin' }), { ok: 0 })
 })
 
-t.test('from 5.3 on the merging part shows where its documents come from', async (t) => {
+t.test('since 5.3 the merging part begins with $mergeCursors', async (t) => {
   for (const [version, shown] of [
     ['5.0', ['$limit']],
     ['6.0.2', ['$mergeCursors', '$limit']],
@@ -67,7 +67,7 @@ t.test('from 5.3 on the merging part shows where its documents come from', async
   }
 })
 
-t.test('cursors are closed when nobody reads on', async (t) => {
+t.test('cursors on shards are closed after a limit, a kill or a time-out', async (t) => {
   const cluster = await filled()
   const pipeline = [{ $unionWith: 'things' }]
   await drain(cluster, { aggregate: 'orders', pipeline: [...pipeline, { $limit: 2 }], cursor: {} })
@@ -84,7 +84,7 @@ t.test('cursors are closed when nobody reads on', async (t) => {
   t.equal(openCursors(cluster), 0, 'idle for long')
 })
 
-t.test('errors of the other shards, and shards that go', async (t) => {
+t.test('a failing or unreachable shard fails the merge and leaves no cursor open', async (t) => {
   for (const version of ['5.0', '7.0', '8.0'] as const) {
     const cluster = await filled(version)
     const failing = [{ $project: { k: 1, bad: { $divide: [1, '$k'] } } }, ...group]
@@ -107,7 +107,7 @@ t.test('errors of the other shards, and shards that go', async (t) => {
   }
 })
 
-t.test('the merging shard goes before it has the cursors', async (t) => {
+t.test('when the merging shard crashes before it has the cursors, they are closed', async (t) => {
   const cluster = await filled()
   cluster.world.atStep = (step) => {
     if (step === 'mongos.aggregate.merging') cluster.kill('shard01')
@@ -117,7 +117,7 @@ t.test('the merging shard goes before it has the cursors', async (t) => {
   t.equal(cluster.nodes.get('shard02')!.cursors.size + cluster.nodes.get('shard03')!.cursors.size, 0)
 })
 
-t.test('a merge is asked for once: what was read of the cursors does not come again', async (t) => {
+t.test('a merge is requested once, because its cursors cannot be read again', async (t) => {
   for (const pipeline of [[lookup('things')], [lookup('things'), { $merge: 'o' }]]) {
     const cluster = await filled()
     const shard = cluster.world.members.get('shard01')!
@@ -136,7 +136,7 @@ t.test('a merge is asked for once: what was read of the cursors does not come ag
   }
 })
 
-t.test('a merge that waits for another shard can be seen and killed', async (t) => {
+t.test('a merge that waits for another shard is listed and can be killed', async (t) => {
   const cluster = await filled()
   const shard = cluster.world.members.get('shard03')!
   const gate = createDeferred<void>()
@@ -160,7 +160,7 @@ t.test('a merge that waits for another shard can be seen and killed', async (t) 
   t.equal(openCursors(cluster), 0, 'what comes too late is closed')
 })
 
-t.test('maxTimeMS holds for the merging shard, too', async (t) => {
+t.test('maxTimeMS limits the merging shard, too', async (t) => {
   const cluster = await filled()
   const shard = cluster.world.members.get('shard03')!
   cluster.world.members.set('shard03', (kind, request) =>
@@ -172,7 +172,7 @@ t.test('maxTimeMS holds for the merging shard, too', async (t) => {
   t.match(await cluster.run({ aggregate: 'orders', pipeline, cursor: {}, maxTimeMS: 500 }), { code: 50 })
 })
 
-t.test('only members hand over cursors', async (t) => {
+t.test('clients may not send $mergeCursors', async (t) => {
   const pipeline = [{ $mergeCursors: { remotes: [], nss: 'test.orders' } }]
   for (const version of ['5.0', '8.0'] as const) {
     const cluster = await filled(version)
@@ -190,7 +190,7 @@ t.test('only members hand over cursors', async (t) => {
   t.match(await (await filled('4.4')).run({ aggregate: 'orders', pipeline, cursor: {} }), { code: 40324 })
 })
 
-t.test('what every shard tells is merged on one of them; the Stable API knows of nothing else', async (t) => {
+t.test('a source on every shard is merged on one of them, also under apiStrict', async (t) => {
   const cluster = await filled()
   const told = [{ $currentOp: {} }, { $group: { _id: '$shard', n: { $sum: 1 } } }, { $sort: { _id: 1 } }]
   const shards = (await drain(cluster, { aggregate: 1, pipeline: told, cursor: {}, $db: 'admin' })).map(
@@ -202,7 +202,7 @@ t.test('what every shard tells is merged on one of them; the Stable API knows of
   t.match(await cluster.run(strict), { cursor: { firstBatch: { length: 5 } }, ok: 1 })
 })
 
-t.test('routing that is stale while merging', async (t) => {
+t.test('after stale routing the router joins instead of the merging shard', async (t) => {
   const cluster = await filled()
   const pipeline = [lookup('things'), { $sort: { _id: 1 } }, { $project: { p: { $first: '$found.price' } } }]
   const expected = await drain(cluster, { aggregate: 'orders', pipeline, cursor: { batchSize: 100 } })
@@ -221,7 +221,7 @@ t.test('routing that is stale while merging', async (t) => {
   )
 })
 
-t.test('results that are written', async (t) => {
+t.test('$merge writes the results of a merging shard', async (t) => {
   for (const [target, version] of [
     ['o', '7.0'],
     ['o', '8.0'],
@@ -276,7 +276,7 @@ t.test('a shard merges as the router does (property)', async () => {
       const pipeline = [...first, ...second, ...third, { $sort: { _id: 1, n: 1, 'found.k': 1 } }]
       const command = { aggregate: 'orders', pipeline, collation, cursor: { batchSize } }
       const onShard = await drain(cluster, { ...command, allowDiskUse: true }, batchSize)
-      // A join with a sharded collection that finds nothing keeps the pipeline on the router.
+      // A join with a sharded collection keeps the pipeline on the router, even if nothing matches.
       const here = [
         ...pipeline,
         { $lookup: { from: 'sharded', localField: 'none', foreignField: 'k', as: 'none' } },

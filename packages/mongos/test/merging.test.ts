@@ -22,7 +22,7 @@ function takeAll(stream: { take(): Uint8Array | null }): Document[] {
   return taken
 }
 
-t.test('merging sorted streams gives the sorted whole, by any number of keys and directions (property)', async () => {
+t.test('sorted streams are merged into sorted order, for any keys and directions (property)', async () => {
   const row = fc.record({
     a: fc.integer({ min: 0, max: 4 }),
     b: fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constant(null), fc.constantFrom('x', 'yy')),
@@ -58,7 +58,7 @@ t.test('merging sorted streams gives the sorted whole, by any number of keys and
   )
 })
 
-t.test('the sort key is cut out wherever it stands', (t) => {
+t.test('the sort key is removed at any position in the document', (t) => {
   const order = sortKeyOrder(parseSort(encode({ a: 1 })))
   for (const document of [
     { a: 1, $sortKey: [1] },
@@ -71,7 +71,7 @@ t.test('the sort key is cut out wherever it stands', (t) => {
   t.end()
 })
 
-t.test('without an order one shard is emptied after the other, nothing is lost', (t) => {
+t.test('unordered streams are drained one after the other without loss', (t) => {
   const merger = new ResultsMerger(
     [exhausted([{ _id: 1 }, { _id: 2 }]), exhausted([]), exhausted([{ _id: 3 }])],
     null,
@@ -82,7 +82,7 @@ t.test('without an order one shard is emptied after the other, nothing is lost',
   t.end()
 })
 
-t.test('skip and limit', (t) => {
+t.test('skip and limit apply to the merged stream', (t) => {
   const stream = () => new ResultsMerger([exhausted([1, 2, 3, 4].map((_id) => ({ _id })))], null, 0)
   t.same(takeAll(new SkipLimitStream(stream(), 1, 2)), [{ _id: 2 }, { _id: 3 }])
   t.same(takeAll(new SkipLimitStream(stream(), 3, 0)), [{ _id: 4 }])
@@ -93,8 +93,8 @@ t.test('skip and limit', (t) => {
   t.end()
 })
 
-t.test('cached values', async (t) => {
-  t.test('a fetch that began before the value was forgotten does not count', async (t) => {
+t.test('a refreshing map', async (t) => {
+  t.test('the result of a fetch that began before the value was forgotten is dropped', async (t) => {
     const answers: ((value: number) => void)[] = []
     const map = new RefreshingMap<number>({
       fetch: () => new Promise((resolve) => answers.push(resolve)),
@@ -114,7 +114,7 @@ t.test('cached values', async (t) => {
     t.equal(map.peek('a'), undefined)
   })
 
-  t.test('a failed fetch fails who waits, the next one asks again', async (t) => {
+  t.test('a failed fetch rejects all its callers, and the next call fetches again', async (t) => {
     let fails = true
     const map = new RefreshingMap<number>({
       fetch: async () => (fails ? Promise.reject(new Error('no')) : 7),
@@ -127,7 +127,7 @@ t.test('cached values', async (t) => {
     t.equal(map.fetchCount, 2)
   })
 
-  t.test('the oldest entry goes when there are too many', async (t) => {
+  t.test('a full map evicts the oldest entry', async (t) => {
     let limits = 0
     const map = new RefreshingMap<string>({ fetch: async (name) => name, entriesMax: 2, onLimit: () => void limits++ })
     for (const name of ['a', 'b', 'c']) await map.get(name)

@@ -1,4 +1,4 @@
-/** What a router does when a shard says that a document has to move: whom it asks, how often, and what the client hears. */
+/** The router's side of document moves: which shard it asks, how often, and the client's reply. */
 import { CommandError, decode, DocumentWriter, encode, errorDocument, Long, UUID, type Document } from '@shardlab/bson'
 import t from 'tap'
 import type { FakeCluster } from './support/fake-cluster.js'
@@ -14,7 +14,7 @@ const change = {
   uuid: new UUID(),
 }
 
-/** Shards refuse updates; the answers to requests to move are given one after the other. */
+/** Shards refuse updates; requests to move get the given replies in turn. */
 function refusing(answers: (CommandError | null)[]): { cluster: FakeCluster; requests: Document[] } {
   const cluster = threeShards()
   const requests: Document[] = []
@@ -38,7 +38,7 @@ function refusing(answers: (CommandError | null)[]): { cluster: FakeCluster; req
 
 const gone = () => new CommandError('WouldChangeOwningShardDeletedNoDocument', 'gone')
 
-t.test('the shard that has the document is asked, the client hears of an update', async (t) => {
+t.test('the shard that has the document is asked to move it, and the client gets the reply of an update', async (t) => {
   const { cluster, requests } = refusing([null])
   const reply = await cluster.run(update)
   t.match(reply, { n: 1, nModified: 1, ok: 1 })
@@ -55,7 +55,7 @@ t.test('the shard that has the document is asked, the client hears of an update'
   ])
 })
 
-t.test('a document that is not what it was: the statement runs again, so often and no more', async (t) => {
+t.test('a statement whose document changed during its move runs again, up to the limit', async (t) => {
   const { cluster, requests } = refusing([gone(), gone(), null])
   t.match(await cluster.run(update), { n: 1 })
   t.equal(requests.length, 3)
@@ -73,7 +73,7 @@ t.test('a document that is not what it was: the statement runs again, so often a
   t.equal(never.requests.length, 10)
 })
 
-t.test('stale routing is refreshed', async (t) => {
+t.test('a move that is refused for stale routing refreshes it', async (t) => {
   const stale = new CommandError('StaleConfig', 'stale', {
     extra: new DocumentWriter().string('ns', 'test.c').finish(),
   })
@@ -82,7 +82,7 @@ t.test('stale routing is refreshed', async (t) => {
   t.equal(requests.length, 2)
 })
 
-t.test('errors of the move get the words of the server', async (t) => {
+t.test('errors of a move get the texts of the server', async (t) => {
   const duplicate = new CommandError('DuplicateKey', 'E11000', {
     extra: encode({ keyPattern: { y: 1 }, keyValue: { y: 2 } }),
   })
@@ -112,7 +112,7 @@ t.test('errors of the move get the words of the server', async (t) => {
   })
 })
 
-t.test('findAndModify: again, conflict, images', async (t) => {
+t.test('a findAndModify that moves its document runs again, fails with a conflict, or returns its image', async (t) => {
   const command = {
     findAndModify: 'c',
     query: { x: 5 },

@@ -1,9 +1,12 @@
-/** What reads see of documents on a shard that does not own them. Manual: reference/read-concern-available, reference/command/count, reference/command/distinct. */
+/**
+ * Reads of documents on a shard that does not own them. Manual: reference/read-concern-available,
+ * reference/command/count, reference/command/distinct.
+ */
 import { encode, type Document } from '@shardlab/bson'
 import t from 'tap'
 import { RealCluster } from './support/real-cluster.js'
 
-/** Three documents where they belong, and one on shard01 that belongs to shard03. */
+/** Three documents on their owners, and one on shard01 that belongs to shard03. */
 async function withOrphan(): Promise<RealCluster> {
   const cluster = await RealCluster.create({ emulate: '7.0' })
   await cluster.run({ insert: 'c', documents: [-5, 5, 500].map((x) => ({ _id: x, x, v: 1 })) })
@@ -21,7 +24,7 @@ async function withOrphan(): Promise<RealCluster> {
 
 const idsOf = (reply: Document) => reply['cursor'].firstBatch.map((document: Document) => document['_id'])
 
-t.test('reads but distinct see none, those with readConcern available see all', async (t) => {
+t.test('only distinct and reads with readConcern available see orphans', async (t) => {
   const cluster = await withOrphan()
   const available = { readConcern: { level: 'available' } }
   for (const readConcern of [{}, { readConcern: { level: 'local' } }, { readConcern: { level: 'majority' } }]) {
@@ -52,17 +55,17 @@ t.test('reads but distinct see none, those with readConcern available see all', 
   )
 })
 
-t.test('a count without a filter is that of the records, orphans included', async (t) => {
+t.test('a count without a filter includes orphans', async (t) => {
   const cluster = await withOrphan()
   t.equal((await cluster.run({ count: 'c' }))['n'], 4)
   t.equal((await cluster.run({ count: 'c', query: {} }))['n'], 4)
   t.equal((await cluster.run({ count: 'c', query: { _id: { $exists: true } } }))['n'], 3)
 })
 
-t.test('a read with readConcern available goes where the router believes, and is never stale', async (t) => {
+t.test('a read with readConcern available uses the cached placement and is never refused as stale', async (t) => {
   const cluster = await withOrphan()
   await cluster.run({ find: 'c' })
-  // The router does not know of this.
+  // The router's cached placement stays as it is.
   await cluster.shard({ ns: 'test.c', field: 'x', splits: [0, 100] }, ['shard02', 'shard01', 'shard03'])
   const read = (level: string) => cluster.run({ find: 'c', filter: { x: 5 }, readConcern: { level } })
   t.same(idsOf(await read('available')), [5], 'where it was')

@@ -1,11 +1,14 @@
-/** allowPartialResults: shards that cannot be reached are passed over, at the first batch and later. Server: async_results_merger.cpp. */
+/**
+ * allowPartialResults: unreachable shards are left out, in the first batch and later. Server:
+ * async_results_merger.cpp.
+ */
 import { Long, type Document } from '@shardlab/bson'
 import t from 'tap'
 import { cursorReply } from './support/fake-cluster.js'
 import { Gone } from './support/fake-world.js'
 import { threeShards } from './support/three-shards.js'
 
-t.test('the only shard of the query is gone', async (t) => {
+t.test('an unreachable only shard gives an empty partial result', async (t) => {
   const cluster = threeShards()
   cluster.script(() => cursorReply([]))
   cluster.kill('shard02')
@@ -16,7 +19,7 @@ t.test('the only shard of the query is gone', async (t) => {
   t.match(await cluster.run({ find: 'c', filter: { x: 5 } }), { ok: 0, code: 133 })
 })
 
-t.test('a shard that goes between two batches', async (t) => {
+t.test('a shard that crashes between two batches is left out', async (t) => {
   const cluster = threeShards()
   let isGone = false
   cluster.script((shard, _command, name) => {
@@ -41,7 +44,7 @@ t.test('a shard that goes between two batches', async (t) => {
   t.match(await cluster.run({ getMore: strict.id, collection: 'c' }), { ok: 0, code: 6 })
 })
 
-t.test('what a shard refuses is not passed over', async (t) => {
+t.test('an error that a shard returns fails the find', async (t) => {
   const cluster = threeShards()
   cluster.script((shard) =>
     shard === 'shard02' ? { ok: 0, code: 96, codeName: 'OperationFailed', errmsg: 'no' } : cursorReply([]),
@@ -49,7 +52,7 @@ t.test('what a shard refuses is not passed over', async (t) => {
   t.match(await cluster.run({ find: 'c', allowPartialResults: true }), { ok: 0, code: 96 })
 })
 
-t.test('a shard that is late: an error before 6.2, left out since', async (t) => {
+t.test('a late shard is left out since 6.2, an error before', async (t) => {
   for (const emulate of ['4.4', '6.0', '7.0', '8.0'] as const) {
     const cluster = threeShards({ emulate })
     cluster.script((shard) => (shard === 'shard02' ? new Promise<Document>(() => {}) : cursorReply([{ _id: shard }])))
@@ -70,7 +73,7 @@ t.test('a shard that is late: an error before 6.2, left out since', async (t) =>
   }
 })
 
-t.test('replies say so from 4.4 on', async (t) => {
+t.test('since 4.4 replies report left-out shards', async (t) => {
   for (const emulate of ['4.0', '4.4'] as const) {
     const cluster = threeShards({ emulate })
     cluster.script((shard) => cursorReply([{ _id: shard }]))
@@ -81,7 +84,7 @@ t.test('replies say so from 4.4 on', async (t) => {
   }
 })
 
-t.test('skip and limit count what there is', async (t) => {
+t.test('skip and limit apply to the documents of the reachable shards', async (t) => {
   const cluster = threeShards()
   cluster.script((shard) => cursorReply([{ _id: shard }]))
   cluster.kill('shard01')
@@ -90,7 +93,7 @@ t.test('skip and limit count what there is', async (t) => {
   })
 })
 
-t.test('shards that have nothing are no missing ones, and those whose cursor is open are asked again', async (t) => {
+t.test('shards without a match do not make a result partial, and open cursors are read on', async (t) => {
   const cluster = threeShards()
   cluster.script(() => cursorReply([]))
   for (const allowPartialResults of [true, false]) {

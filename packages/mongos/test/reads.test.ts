@@ -1,4 +1,4 @@
-/** Reads over real storage nodes: what shards and router do together. */
+/** Reads over real storage nodes: shards and router together. */
 import { decode, encode, type Document, type Long } from '@shardlab/bson'
 import t from 'tap'
 import { cursorReply, FakeCluster } from './support/fake-cluster.js'
@@ -44,14 +44,14 @@ t.test('streams are merged under the collation of the command or of the collecti
   t.same(await sorted(plain, { collation: { locale: 'en', strength: 2 }, batchSize: 2 }), [2, 3])
 })
 
-t.test('let reaches targeting and shards', async (t) => {
+t.test('let is used for targeting and sent to shards', async (t) => {
   const cluster = await filled(words)
   const filter = { $expr: { $eq: ['$w', '$$wanted'] } }
   t.same(idsOf(cursorOf(await cluster.run({ find: 'c', filter, let: { wanted: 'a' } })).firstBatch), [3])
   t.match(await cluster.run({ find: 'c', filter }), { ok: 0, code: 17276 }, 'an unknown variable')
 })
 
-t.test('batches that end exactly with the last document, as routers have them', async (t) => {
+t.test('a batch that ends with the last document leaves the cursor open', async (t) => {
   const cluster = await filled(words)
   for (const command of [
     { find: 'c', limit: 2, batchSize: 2 },
@@ -79,7 +79,7 @@ t.test('batches that end exactly with the last document, as routers have them', 
   t.equal((await cluster.run({ serverStatus: 1 }))['metrics'].cursor.open.total.toNumber(), 1)
 })
 
-t.test('options of find go where they belong', async (t) => {
+t.test('options of find are sent to shards or applied on the router', async (t) => {
   const cluster = await filled(words)
   t.match(await cluster.run({ find: 'c', projection: { $sortKey: { $meta: 'sortKey' } }, sort: { w: 1 } }), { code: 2 })
   t.match(await cluster.run({ find: 'c', awaitData: true }), { code: 9 })
@@ -103,7 +103,7 @@ t.test('options of find go where they belong', async (t) => {
   )
 })
 
-t.test('tailable cursors on a capped collection: getMore waits on the shard', async (t) => {
+t.test('a getMore on a tailable cursor waits on the shard', async (t) => {
   const cluster = await RealCluster.create()
   await cluster.nodes.get('shard01')!.nodeCommand({
     db: 'test',
@@ -127,7 +127,7 @@ t.test('tailable cursors on a capped collection: getMore waits on the shard', as
   t.match(await cluster.run({ getMore: plain.id, collection: 'log', maxTimeMS: 5 }), { code: 2 })
 })
 
-t.test("what is left of maxTimeMS is the cursor's", async (t) => {
+t.test('a cursor inherits the rest of maxTimeMS', async (t) => {
   const cluster = new FakeCluster()
   cluster.shardByRange('test.c', 'x', [], ['shard01'])
   cluster.script((_shard, _command, name) => {
@@ -144,7 +144,7 @@ t.test("what is left of maxTimeMS is the cursor's", async (t) => {
   t.equal(cluster.world.nowMs - startedMs, 70)
 })
 
-t.test('distinct: one set of all shards, in the order of values', async (t) => {
+t.test('distinct returns the values of all shards once and in order', async (t) => {
   const cluster = await filled([...words, { _id: 6, x: 7, w: 'b' }, { _id: 7, x: -7, w: ['A', 'z'] }])
   const values = async (rest: Document = {}) => (await cluster.run({ distinct: 'c', key: 'w', ...rest }))['values']
   t.same(await values(), ['A', 'C', 'a', 'b', 'c', 'z'])
@@ -160,7 +160,7 @@ t.test('distinct: one set of all shards, in the order of values', async (t) => {
   t.match(await old.run({ distinct: 'c', key: 'w', hint: '_id_' }), { code: 40415 })
 })
 
-t.test('count: added up over shards, then skipped and limited', async (t) => {
+t.test('count adds up the shards, then applies skip and limit', async (t) => {
   const cluster = await filled(words)
   const counted = async (rest: Document = {}) => (await cluster.run({ count: 'c', ...rest }))['n']
   t.equal(await counted(), 5)
@@ -172,7 +172,7 @@ t.test('count: added up over shards, then skipped and limited', async (t) => {
   t.match(await cluster.run({ count: 'c', skip: -1 }), { code: 9 })
 })
 
-t.test('a getMore has the API parameters of the command that opened the cursor, or none', async (t) => {
+t.test('a getMore needs the API parameters of the command that opened the cursor, or none', async (t) => {
   const cluster = await filled(words)
   const { id } = cursorOf(await cluster.run({ find: 'c', batchSize: 1, apiVersion: '1' }))
   t.match(await cluster.run({ getMore: id, collection: 'c', batchSize: 1, apiVersion: '1', apiStrict: true }), {

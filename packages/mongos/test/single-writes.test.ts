@@ -1,4 +1,7 @@
-/** Writes of one document that do not say where it is; write options that the router has to see; snapshots over shards. */
+/**
+ * Single-document writes whose filter does not determine the shard; write options that concern the
+ * router; snapshots over shards.
+ */
 import { Long, Timestamp, UUID, type Document } from '@shardlab/bson'
 import t from 'tap'
 import { cursorReply } from './support/fake-cluster.js'
@@ -43,7 +46,7 @@ t.test('a repeated statement without shard key is executed once', async (t) => {
   t.equal((await cluster.all()).length, 3)
 })
 
-t.test('D500 a document that changes between search and write makes place for another', async (t) => {
+t.test('D500 when the found document changes before the write, another one is searched', async (t) => {
   const cluster = threeShards()
   let writes = 0
   cluster.script((shard, _command, name) => {
@@ -58,7 +61,7 @@ t.test('D500 a document that changes between search and write makes place for an
   t.match(await cluster.run({ findAndModify: 'c', query: { y: 1 }, update: { $set: { z: 1 } } }), { value: { _id: 1 } })
 })
 
-t.test('let and collation reach shards, and count where documents are looked for', async (t) => {
+t.test('let and collation are sent to shards and used in the search', async (t) => {
   const cluster = await filled()
   t.match(
     await cluster.run({
@@ -82,7 +85,7 @@ t.test('let and collation reach shards, and count where documents are looked for
   t.match(await cluster.all(), [{ _id: 0 }, { _id: 1, hit: 1 }])
 })
 
-t.test('concerns that no command takes are refused by the router', async (t) => {
+t.test('the router refuses concerns that the command does not accept', async (t) => {
   const cluster = await filled()
   t.match(await cluster.run({ insert: 'c', documents: [{}], writeConcern: { w: 99 } }), { ok: 0, code: 9 })
   t.match(await cluster.run({ insert: 'c', documents: [{}], readConcern: { level: 'majority' } }), { ok: 0, code: 72 })
@@ -100,7 +103,7 @@ t.test('concerns that no command takes are refused by the router', async (t) => 
   })
 })
 
-t.test('a snapshot is one time on all shards', async (t) => {
+t.test('a snapshot read uses the same time on all shards', async (t) => {
   const cluster = await filled()
   const values = (cursor: Document) => (cursor['firstBatch'] as Document[]).map(({ v }) => v)
   const find = { find: 'c', sort: { _id: 1 } }
@@ -122,7 +125,7 @@ t.test('a snapshot is one time on all shards', async (t) => {
   t.same([(distinct['values'] as number[]).sort(), distinct['atClusterTime']], [[10, 8, 9], atClusterTime])
 })
 
-t.test('a router that shuts down says that a retryable write may be repeated', async (t) => {
+t.test('errors of a stopping router label retryable writes as retryable', async (t) => {
   const cluster = await filled()
   await cluster.mongos.stop!()
   const insert = { insert: 'c', documents: [{ x: 1 }] }
@@ -133,7 +136,7 @@ t.test('a router that shuts down says that a retryable write may be repeated', a
   t.notOk('errorLabels' in (await cluster.run(insert)))
 })
 
-t.test('an upsert that names no _id goes where its _id belongs when that is in the shard key', async (t) => {
+t.test('with _id in the shard key, an upsert without one goes to the owner of the generated _id', async (t) => {
   const cluster = await RealCluster.create({ sharded: [{ ns: 'test.c', field: '_id', splits: [0, 100] }] })
   const update = await cluster.run({ update: 'c', updates: [{ q: { k: 1 }, u: { $set: { y: 1 } }, upsert: true }] })
   t.match(update, { n: 1, upserted: [{ index: 0 }] })

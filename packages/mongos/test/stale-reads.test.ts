@@ -26,7 +26,7 @@ t.test('a stale read refreshes what changed and goes to the new owner', async (t
   t.equal(asked.length, 2)
 })
 
-t.test('after ten attempts the stale error is the answer', async (t) => {
+t.test('after ten attempts the client gets the stale error', async (t) => {
   const cluster = twoShards()
   cluster.script(() => staleReply())
   t.match(await cluster.run({ find: 'c', filter: { x: 5 } }), {
@@ -42,7 +42,7 @@ t.test('after ten attempts the stale error is the answer', async (t) => {
   )
 })
 
-t.test('many operations, one refresh', async (t) => {
+t.test('concurrent operations share one refresh', async (t) => {
   const cluster = twoShards()
   cluster.script((shard, command) => (cluster.isCurrent('test.c', shard, command) ? cursorReply([]) : staleReply()))
   await cluster.run({ find: 'c' })
@@ -53,7 +53,7 @@ t.test('many operations, one refresh', async (t) => {
   t.equal(cluster.countSent('config.get-collection'), 2)
 })
 
-t.test('an unsharded collection that was sharded meanwhile', async (t) => {
+t.test('a read of a collection that was sharded since is routed again', async (t) => {
   const cluster = new FakeCluster()
   cluster.script((shard, command) =>
     command.shardVersion === 'UNSHARDED' && cluster.collections.has('test.c')
@@ -65,7 +65,7 @@ t.test('an unsharded collection that was sharded meanwhile', async (t) => {
   t.same((await cluster.run({ find: 'c', filter: { x: 1 } }))['cursor'].firstBatch, [{ from: 'shard03' }])
 })
 
-t.test('a database that moved', async (t) => {
+t.test('a read of a database that was moved is routed again', async (t) => {
   const cluster = new FakeCluster()
   cluster.script((shard) =>
     shard === 'shard01'
@@ -80,7 +80,7 @@ t.test('a database that moved', async (t) => {
   t.same(cluster.commandsTo('shard02')[0]!.command.databaseVersion!.slice(3), [2])
 })
 
-t.test('flushRouterConfig forgets', async (t) => {
+t.test('flushRouterConfig drops cached placement', async (t) => {
   const cluster = twoShards()
   cluster.script(() => cursorReply([]))
   await cluster.run({ find: 'c' })
@@ -97,7 +97,7 @@ t.test('flushRouterConfig forgets', async (t) => {
 })
 
 t.test('unreachable shards', async (t) => {
-  t.test('nobody there: the find fails when the time to look is over', async (t) => {
+  t.test('a find fails after findReplicaSetHostTimeoutMs', async (t) => {
     const cluster = twoShards()
     cluster.script(() => cursorReply([]))
     cluster.kill('shard02')
@@ -112,7 +112,7 @@ t.test('unreachable shards', async (t) => {
     t.match(await cluster.run({ find: 'c', filter: { x: -5 } }), { ok: 1 }, 'reads of healthy shards go on')
   })
 
-  t.test('maxTimeMS is shorter', async (t) => {
+  t.test('a find fails after its maxTimeMS if that is shorter', async (t) => {
     const cluster = twoShards()
     cluster.script(() => cursorReply([]))
     cluster.kill('shard02')
@@ -121,7 +121,7 @@ t.test('unreachable shards', async (t) => {
     t.equal(cluster.world.nowMs - before, 250)
   })
 
-  t.test('a shard that never answers costs no more than maxTimeMS', async (t) => {
+  t.test('a find on a shard that never replies fails after its maxTimeMS', async (t) => {
     const cluster = twoShards()
     cluster.script(() => new Promise<Document>(() => {}))
     const before = cluster.world.nowMs
@@ -129,7 +129,7 @@ t.test('unreachable shards', async (t) => {
     t.equal(cluster.world.nowMs - before, 250)
   })
 
-  t.test('allowPartialResults passes over it and says so', async (t) => {
+  t.test('allowPartialResults leaves the shard out and reports it', async (t) => {
     const cluster = twoShards()
     cluster.script(() => cursorReply([{ _id: 1 }]))
     cluster.kill('shard02')
@@ -139,7 +139,7 @@ t.test('unreachable shards', async (t) => {
     })
   })
 
-  t.test('reads are repeated three times when the shard breaks off', async (t) => {
+  t.test('a shard that fails during a read is asked again three times', async (t) => {
     const cluster = twoShards()
     let calls = 0
     cluster.script(() => {
@@ -155,7 +155,7 @@ t.test('unreachable shards', async (t) => {
     )
   })
 
-  t.test('retriable errors of a shard are tried again for reads', async (t) => {
+  t.test('a read that fails with a retriable error is sent again', async (t) => {
     const cluster = twoShards()
     let calls = 0
     cluster.script(() =>
@@ -176,7 +176,7 @@ t.test('unreachable shards', async (t) => {
     t.match(await cluster.run({ getMore: cursor.id, collection: 'c' }), { ok: 0, code: 43 })
   })
 
-  t.test('no config server: what is cached still works, the rest fails with 133', async (t) => {
+  t.test('without the config server, cached routes work and others fail with 133', async (t) => {
     const cluster = twoShards()
     cluster.script(() => cursorReply([]))
     await cluster.run({ find: 'c' })
@@ -189,7 +189,7 @@ t.test('unreachable shards', async (t) => {
   })
 })
 
-t.test('a copy of a router knows what its original knew to be missing: a shard that has joined', async (t) => {
+t.test('a copy of a router also fetches the shard that its original found missing', async (t) => {
   const shards = ['shard01']
   const cluster = new FakeCluster({}, shards)
   const script = (_: unknown, name: string) =>
@@ -217,7 +217,7 @@ t.test('a copy of a router knows what its original knew to be missing: a shard t
   t.equal(cluster.commandsTo('shard02').at(-1)?.name, 'listDatabases')
 })
 
-t.test('a chunk of a shard key that was refined since the placement was read', async (t) => {
+t.test('a chunk command with the placement of an earlier shard key refreshes it', async (t) => {
   const cluster = twoShards()
   const refine = (): void => {
     const before = cluster.collections.get('test.c')!

@@ -2,7 +2,7 @@ import t from 'tap'
 import { FakeCluster, staleReply, statementsOf } from './support/fake-cluster.js'
 import { inserted, threeShards } from './support/three-shards.js'
 
-t.test('a batch refused as a whole is refreshed and sent again, only what is not done', async (t) => {
+t.test('after a refused batch the routing is refreshed and only pending statements are sent again', async (t) => {
   const cluster = threeShards()
   cluster.script((shard, command) => (cluster.isCurrent('test.c', shard, command) ? inserted(command) : staleReply()))
   await cluster.run({ insert: 'c', documents: [{ _id: 0, x: 1 }] })
@@ -25,7 +25,7 @@ t.test('a batch refused as a whole is refreshed and sent again, only what is not
   )
 })
 
-t.test('a batch that turns stale in its middle goes on from there', async (t) => {
+t.test('a batch that is refused as stale in its middle resumes there', async (t) => {
   const cluster = threeShards()
   let calls = 0
   cluster.script((_shard, command) => {
@@ -53,7 +53,7 @@ t.test('a batch that turns stale in its middle goes on from there', async (t) =>
   )
 })
 
-t.test('a stale database version', async (t) => {
+t.test('a write with a stale database version is sent again', async (t) => {
   const cluster = new FakeCluster()
   cluster.scripts.set('shard01', () => ({ ok: 0, code: 249, errmsg: 'moved', db: 'test' }))
   cluster.scripts.set('shard02', inserted)
@@ -63,7 +63,7 @@ t.test('a stale database version', async (t) => {
   t.same(cluster.commandsTo('shard02')[0]!.command.databaseVersion, ['00112233445566778899aabbccddeeff', 3, 1, 2])
 })
 
-t.test('rounds without progress end', async (t) => {
+t.test('a batch fails after five rounds without progress', async (t) => {
   const cluster = threeShards()
   cluster.script(() => staleReply())
   const reply = await cluster.run({

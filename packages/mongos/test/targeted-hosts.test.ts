@@ -1,10 +1,13 @@
-/** numHostsTargeted as the server counts it (jstests/sharding/num_hosts_targeted_metrics.js), and what the routed event tells of reads and writes. */
+/**
+ * numHostsTargeted as the server counts it (jstests/sharding/num_hosts_targeted_metrics.js), and
+ * the routed event of reads and writes.
+ */
 import { Long, type Document } from '@shardlab/bson'
 import t from 'tap'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import { RealCluster } from './support/real-cluster.js'
 
-/** `c` with a range on each shard, `two` on the first two shards only, `plain` not sharded. */
+/** `c` with a range on each shard, `two` on the first two shards only, `plain` unsharded. */
 async function filled(emulate: EmulatedVersion): Promise<RealCluster> {
   const cluster = await RealCluster.create({ emulate })
   await cluster.shard({ ns: 'test.two', field: 'x', splits: [0, 100] }, ['shard01', 'shard02', 'shard02'])
@@ -22,7 +25,7 @@ async function countsOf(cluster: RealCluster): Promise<Counts> {
   ) as Counts
 }
 
-/** What a command adds, as `find.oneShard`. */
+/** The counters that a command increments, such as `find.oneShard`. */
 async function added(cluster: RealCluster, command: Document): Promise<string> {
   const before = await countsOf(cluster)
   const reply = await cluster.run(command)
@@ -49,7 +52,7 @@ const aggregate = (collection: string, ...pipeline: Document[]): Document => ({
 const join = (from: string): Document => ({ $lookup: { from, localField: 'x', foreignField: 'x', as: 'found' } })
 
 for (const emulate of ['4.4', '8.0'] as const) {
-  t.test(`commands by how many shards they go to, ${emulate}`, async (t) => {
+  t.test(`commands are counted by the number of their shards, ${emulate}`, async (t) => {
     const cluster = await filled(emulate)
     const cases: [Document, string][] = [
       [{ insert: 'c', documents: [{ x: 9 }] }, 'insert.oneShard'],
@@ -90,7 +93,7 @@ for (const emulate of ['4.4', '8.0'] as const) {
   })
 }
 
-t.test('a join with another sharded collection: the owners of both count', async (t) => {
+t.test('for a join of sharded collections the owners of both count', async (t) => {
   const cluster = await filled('8.0')
   t.equal(await added(cluster, aggregate('two', join('c'))), 'aggregate.manyShards', 'two shards of three')
   t.equal(await added(cluster, aggregate('plain', join('c'))), 'aggregate.oneShard', 'the primary shard is one of them')
@@ -108,7 +111,7 @@ t.test('bulkWrite counts each kind of write on each collection', async (t) => {
   t.equal(await added(cluster, command), 'insert.manyShards,insert.unsharded,update.oneShard')
 })
 
-t.test('the section has the server order, and is not there before 4.4', async (t) => {
+t.test('the section has the order of the server, and is missing before 4.4', async (t) => {
   const cluster = await filled('4.4')
   t.same(Object.keys(await countsOf(cluster)), ['find', 'insert', 'update', 'delete', 'aggregate'])
   const old = await RealCluster.create({ emulate: '4.0' })
@@ -117,7 +120,7 @@ t.test('the section has the server order, and is not there before 4.4', async (t
   t.ok('catalogCache' in status['shardingStatistics'])
 })
 
-t.test('the routed event of reads and writes', async (t) => {
+t.test('the routed event has the kind and shards of reads and writes', async (t) => {
   const cluster = await filled('7.0')
   const routedBy = async (command: Document) => {
     const before = cluster.routed().length

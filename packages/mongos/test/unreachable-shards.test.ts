@@ -5,42 +5,45 @@ import { Gone } from './support/fake-world.js'
 
 const lsid = { id: new UUID('00000000-0000-4000-8000-000000000001') }
 
-t.test('nobody there: inside writeErrors after the timeout, other shards unharmed', async (t) => {
-  const cluster = threeShards()
-  cluster.script((_shard, command) => inserted(command))
-  await cluster.run({ insert: 'c', documents: [{ _id: 0, x: 1 }] })
-  cluster.kill('shard02')
-  const before = cluster.world.nowMs
-  const blocked = cluster.start({
-    insert: 'c',
-    ordered: false,
-    documents: [
-      { _id: 1, x: 1 },
-      { _id: 2, x: 500 },
-      { _id: 3, x: 2 },
-    ],
-  })
-  await cluster.world.drain()
-  t.match(
-    await cluster.run({ insert: 'c', documents: [{ _id: 4, x: -1 }] }),
-    { n: 1 },
-    'another operation is not held up',
-  )
-  const reply = decode(await cluster.world.settle(blocked))
-  t.equal(cluster.world.nowMs - before, 15_000)
-  const errmsg =
-    'Write results unavailable from failing to target a host in the shard shard02 :: caused by :: Could not find host matching read preference { mode: "primary" } for set shard02'
-  t.match(reply, {
-    n: 1,
-    writeErrors: [
-      { index: 0, code: 133, errmsg },
-      { index: 2, code: 133, errmsg },
-    ],
-    ok: 1,
-  })
-})
+t.test(
+  'an unreachable shard is reported in writeErrors after the time-out, and other shards are written',
+  async (t) => {
+    const cluster = threeShards()
+    cluster.script((_shard, command) => inserted(command))
+    await cluster.run({ insert: 'c', documents: [{ _id: 0, x: 1 }] })
+    cluster.kill('shard02')
+    const before = cluster.world.nowMs
+    const blocked = cluster.start({
+      insert: 'c',
+      ordered: false,
+      documents: [
+        { _id: 1, x: 1 },
+        { _id: 2, x: 500 },
+        { _id: 3, x: 2 },
+      ],
+    })
+    await cluster.world.drain()
+    t.match(
+      await cluster.run({ insert: 'c', documents: [{ _id: 4, x: -1 }] }),
+      { n: 1 },
+      'another operation is not held up',
+    )
+    const reply = decode(await cluster.world.settle(blocked))
+    t.equal(cluster.world.nowMs - before, 15_000)
+    const errmsg =
+      'Write results unavailable from failing to target a host in the shard shard02 :: caused by :: Could not find host matching read preference { mode: "primary" } for set shard02'
+    t.match(reply, {
+      n: 1,
+      writeErrors: [
+        { index: 0, code: 133, errmsg },
+        { index: 2, code: 133, errmsg },
+      ],
+      ok: 1,
+    })
+  },
+)
 
-t.test('it comes back in time', async (t) => {
+t.test('a write to a shard that restarts in time succeeds', async (t) => {
   const cluster = threeShards()
   cluster.script((_shard, command) => inserted(command))
   cluster.kill('shard02')
@@ -50,7 +53,7 @@ t.test('it comes back in time', async (t) => {
   t.match(decode(await cluster.world.settle(waiting)), { n: 1, ok: 1 })
 })
 
-t.test('gone in the middle: a retryable write is repeated, another is not', async (t) => {
+t.test('after a crash in the middle of a write, only a retryable write is repeated', async (t) => {
   const cluster = threeShards()
   await cluster.world.fire(cluster.mongos, 'ping')
   let calls = 0

@@ -6,7 +6,7 @@ import { threeShards } from './support/three-shards.js'
 
 const updated = (n: number, nModified = n): Document => ({ n, nModified, ok: 1 })
 
-t.test('by shard key: one shard, counts in the order of the router', async (t) => {
+t.test('an update by shard key goes to one shard, and the reply has the field order of a router', async (t) => {
   const cluster = threeShards()
   cluster.script(() => updated(1))
   const reply = await cluster.runRaw({ update: 'c', updates: [{ q: { x: 5 }, u: { $set: { y: 1 } } }] })
@@ -27,7 +27,7 @@ t.test('by shard key: one shard, counts in the order of the router', async (t) =
   )
 })
 
-t.test('upserted ids keep the positions of the client', async (t) => {
+t.test('upserted ids have the positions of the client', async (t) => {
   const cluster = threeShards()
   cluster.script((_shard, command) => {
     const statements = statementsOf(command, 'updates')
@@ -49,7 +49,7 @@ t.test('upserted ids keep the positions of the client', async (t) => {
   })
 })
 
-t.test('multi beyond one shard goes to every shard without regard to placement', async (t) => {
+t.test('a multi-write to several shards goes to every shard without regard to placement', async (t) => {
   const cluster = new FakeCluster()
   cluster.shardByRange('test.c', 'x', [0], ['shard01', 'shard02'])
   cluster.script(() => updated(2))
@@ -65,7 +65,7 @@ t.test('multi beyond one shard goes to every shard without regard to placement',
   t.match(cluster.commandsTo('shard02')[1]!.command.shardVersion, { 3: 1 })
 })
 
-t.test('one document without the key, by version', async (t) => {
+t.test('a single-document write without the shard key is accepted or refused by version', async (t) => {
   const byOther = { update: 'c', updates: [{ q: { y: 1 }, u: { $set: { z: 1 } } }] }
   const byId = { update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { z: 1 } } }] }
   const byRange = { update: 'c', updates: [{ q: { x: { $gt: 500 } }, u: { $set: { z: 1 } } }] }
@@ -101,14 +101,14 @@ t.test('one document without the key, by version', async (t) => {
   }
 })
 
-t.test('a replacement finds its shard by its own key below 7.0', async (t) => {
+t.test('before 7.0 a replacement is targeted by its own key, too', async (t) => {
   const cluster = threeShards({ emulate: '5.0' })
   cluster.script(() => updated(1))
   t.match(await cluster.run({ update: 'c', updates: [{ q: { y: 1 }, u: { x: 500, y: 2 } }] }), { n: 1 })
   t.equal(cluster.commandsTo('shard03').length, 1)
 })
 
-t.test('up to 4.0 a replacement goes by its own key alone', async (t) => {
+t.test('until 4.0 a replacement is targeted by its own key alone', async (t) => {
   const cluster = threeShards({ emulate: '4.0' })
   cluster.script(() => updated(1))
   t.match(await cluster.run({ update: 'c', updates: [{ q: { x: 5 }, u: { x: 500, y: 2 } }] }), { n: 1 })
@@ -118,7 +118,7 @@ t.test('up to 4.0 a replacement goes by its own key alone', async (t) => {
   t.match(await cluster.run({ update: 'c', updates: [{ q: { _id: 5 }, u: { y: 2 } }] }), { n: 3 })
 })
 
-t.test('7.0, exact _id: shards are asked in turn until one has it', async (t) => {
+t.test('since 7.0 a write by _id asks the shards in turn until one matches', async (t) => {
   const cluster = threeShards()
   cluster.script((shard) => updated(shard === 'shard02' ? 1 : 0))
   t.match(await cluster.run({ update: 'c', updates: [{ q: { _id: 1 }, u: { $inc: { z: 1 } } }] }), {
@@ -131,7 +131,7 @@ t.test('7.0, exact _id: shards are asked in turn until one has it', async (t) =>
   )
 })
 
-t.test('7.0, any filter: a match is found first, then changed where it is', async (t) => {
+t.test('since 7.0 a write by another filter searches for a match and then changes it on its shard', async (t) => {
   const cluster = threeShards()
   cluster.script((shard, _command, name) => {
     if (name === 'find') return cursorReply(shard === 'shard02' ? [{ _id: 42 }] : [])
@@ -152,7 +152,7 @@ t.test('7.0, any filter: a match is found first, then changed where it is', asyn
   t.equal(cluster.commandsTo('shard03').length, 0)
 })
 
-t.test('7.0, no match: an upsert goes where the new document belongs', async (t) => {
+t.test('since 7.0 an upsert without a match goes to the owner of the new document', async (t) => {
   const cluster = threeShards()
   cluster.script((_shard, command, name) => {
     if (name === 'find') return cursorReply([])
@@ -169,13 +169,13 @@ t.test('7.0, no match: an upsert goes where the new document belongs', async (t)
   t.equal(cluster.commandsTo('shard01').filter(({ name }) => name === 'update').length, 0)
 })
 
-t.test('7.0, a deletion without match does nothing', async (t) => {
+t.test('since 7.0 a deletion without a match changes nothing', async (t) => {
   const cluster = threeShards()
   cluster.script(() => cursorReply([]))
   t.match(await cluster.run({ delete: 'c', deletes: [{ q: { y: 1 }, limit: 1 }] }), { n: 0, ok: 1 })
 })
 
-t.test('a filter that is none fails its statement', async (t) => {
+t.test('an invalid filter fails its statement', async (t) => {
   const cluster = threeShards()
   cluster.script(() => updated(1))
   t.match(
@@ -191,14 +191,14 @@ t.test('a filter that is none fails its statement', async (t) => {
   )
 })
 
-t.test('equal errors of several shards are told once', async (t) => {
+t.test('equal errors of several shards are reported once', async (t) => {
   const cluster = threeShards()
   cluster.script((shard) => errorReply(new CommandError('InvalidOptions', `no, says ${shard}`)))
   const reply = await cluster.run({ update: 'c', updates: [{ q: {}, u: { $set: { z: 1 } }, multi: true }] })
   t.match(reply, { n: 0, writeErrors: [{ index: 0, code: 72, errmsg: 'no, says shard01' }] })
 })
 
-t.test('different errors of several shards come together', async (t) => {
+t.test('different errors of several shards are combined', async (t) => {
   const cluster = threeShards()
   cluster.script((shard) =>
     shard === 'shard01'
@@ -218,7 +218,7 @@ t.test('different errors of several shards come together', async (t) => {
   t.notOk('writeConcernError' in reply, 'of a batch that failed nothing is said about its concern')
 })
 
-t.test('how errors of statements are told, by version', async (t) => {
+t.test('errors of statements have the form of the version', async (t) => {
   const extra = encode({ keyPattern: { _id: 1 }, errInfo: { why: 1 } })
   const told = async (emulate: EmulatedVersion, shards: number) => {
     const cluster = threeShards({ emulate })
@@ -255,7 +255,7 @@ t.test('how errors of statements are told, by version', async (t) => {
     t.equal(await fields(emulate), 'index code errmsg keyPattern errInfo')
 })
 
-t.test('concern errors of several shards come together', async (t) => {
+t.test('write concern errors of several shards are combined', async (t) => {
   const cluster = threeShards()
   const update = { update: 'c', updates: [{ q: {}, u: { $set: { z: 1 } }, multi: true }] }
   const late = { code: 64, codeName: 'WriteConcernTimeout', errmsg: 'late' }

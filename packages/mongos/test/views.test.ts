@@ -22,7 +22,7 @@ async function withViews(collections: readonly ShardedCollection[] = [sharded]):
 
 const batch = (reply: Document) => (reply['cursor'] as { firstBatch: Document[] }).firstBatch
 
-t.test('views of sharded and unsharded collections', async (t) => {
+t.test('views of sharded and unsharded collections can be read', async (t) => {
   for (const collections of [[sharded], []]) {
     const cluster = await withViews(collections)
     t.same(await drain(cluster, { find: 'v', sort: { _id: -1 }, projection: { _id: 1 }, batchSize: 1 }, 1), [
@@ -62,7 +62,7 @@ t.test('a cursor on a view has the name of the view', async (t) => {
   t.match(await cluster.run({ getMore: cursor.id, collection: 'v' }), { cursor: { ns: 'test.v' }, ok: 1 })
 })
 
-t.test('views are neither written nor sharded', async (t) => {
+t.test('writing or sharding a view is refused', async (t) => {
   const cluster = await withViews()
   const refused = { code: 166, errmsg: 'Namespace test.v is a view, not a collection' }
   t.match(await cluster.run({ insert: 'v', documents: [{ x: 1 }] }), { ok: 1, n: 0, writeErrors: [refused] })
@@ -76,7 +76,7 @@ t.test('views are neither written nor sharded', async (t) => {
   t.match(await cluster.run({ createIndexes: 'v', indexes: [{ key: { a: 1 }, name: 'a_1' }] }), { ok: 0, code: 166 })
 })
 
-t.test('options that a view cannot have', async (t) => {
+t.test('options that views do not support are refused', async (t) => {
   const cluster = await withViews()
   t.match(await cluster.run({ find: 'v', returnKey: true }), {
     code: 168,
@@ -97,7 +97,7 @@ t.test('D401 a read of a view asks the primary shard first', async (t) => {
   }
 })
 
-t.test('joins with views, of sharded and unsharded collections', async (t) => {
+t.test('views of sharded and unsharded collections can be joined', async (t) => {
   for (const collections of [[sharded], [], [sharded, { ns: 'test.u', field: 'x', splits: [0, 100] }]]) {
     const cluster = await withViews(collections)
     await cluster.run({ insert: 'u', documents: [-50, 10, 150].map((x, _id) => ({ _id, x })) })

@@ -1,4 +1,7 @@
-/** The router over real storage nodes, whose role checks versions and filters by placement: both ends speak the same protocol. */
+/**
+ * The router over real storage nodes that check versions and filter by placement, so both ends of
+ * the protocol are real.
+ */
 import t from 'tap'
 import fc from 'fast-check'
 import { decode, Long, type Document } from '@shardlab/bson'
@@ -6,7 +9,7 @@ import { drain, realCluster } from './support/real-cluster.js'
 
 const byX = [{ ns: 'test.c', field: 'x', splits: [0, 100] }]
 
-t.test('what goes in comes out: sorted, skipped, limited, in batches of any size (property)', async () => {
+t.test('a find returns the inserted documents for any sort, skip, limit and batch size (property)', async () => {
   const row = fc.record({ x: fc.integer({ min: -150, max: 250 }), y: fc.integer({ min: 0, max: 5 }) })
   await fc.assert(
     fc.asyncProperty(
@@ -65,7 +68,7 @@ t.test('groups over several shards are those of all documents', async (t) => {
   ])
 })
 
-t.test('writes', async (t) => {
+t.test('writes reach the owners of the documents', async (t) => {
   const cluster = await realCluster(byX, '7.0')
   await cluster.run({ insert: 'c', documents: [-5, 5, 500].map((x, _id) => ({ _id, x, y: 1 })) })
   t.match(
@@ -101,7 +104,7 @@ t.test('writes', async (t) => {
   t.match(await cluster.run({ count: 'c' }), { n: 0 })
 })
 
-t.test('indexes and lists', async (t) => {
+t.test('indexes, collections and databases are listed', async (t) => {
   const cluster = await realCluster(byX, '7.0')
   await cluster.run({
     insert: 'c',

@@ -54,7 +54,7 @@ t.test('$out replaces a collection', async (t) => {
       ['_id_', 'by_x'],
       'indexes stay',
     )
-    // A result that the target cannot hold leaves it as it was.
+    // A result that the target refuses leaves the target unchanged.
     t.match(await aggregate(cluster, { $out: 'target' }, [{ $set: { x: 1 } }]), { code: 11000 })
     t.same(
       (await all(cluster)).map(({ _id }) => _id as unknown),
@@ -71,7 +71,7 @@ t.test('$out replaces a collection', async (t) => {
   }
 })
 
-t.test('$out into the collection that is read', async (t) => {
+t.test('$out can replace the collection that it reads', async (t) => {
   const cluster = await filled([])
   await ok(cluster, { aggregate: 'source', pipeline: [{ $match: { x: { $gt: 10 } } }, { $out: 'source' }], cursor: {} })
   t.same(
@@ -80,7 +80,7 @@ t.test('$out into the collection that is read', async (t) => {
   )
 })
 
-t.test('what $out does not replace', async (t) => {
+t.test('$out refuses sharded and capped collections', async (t) => {
   const cluster = await filled([target])
   t.match(await aggregate(cluster, { $out: 'target' }), {
     code: 28769,
@@ -93,7 +93,7 @@ t.test('what $out does not replace', async (t) => {
   })
 })
 
-t.test('$merge: what happens to a document that is there, and to one that is not', async (t) => {
+t.test('$merge applies whenMatched to existing documents and whenNotMatched to others', async (t) => {
   const existing = [
     { _id: 0, k: 0, v: 'old', kept: true },
     { _id: 1, k: 1, v: 'old' },
@@ -123,7 +123,7 @@ t.test('$merge: what happens to a document that is there, and to one that is not
   }
 })
 
-t.test('$merge tells documents apart by unique fields', async (t) => {
+t.test('$merge matches documents by unique fields', async (t) => {
   const cluster = await filled([source])
   const on = (fields: unknown, more: Document = {}) => ({ $merge: { into: 'target', on: fields, ...more } })
   t.match(await aggregate(cluster, on('k')), {
@@ -192,7 +192,7 @@ t.test('many documents are written in several commands', async (t) => {
   for (const collection of ['target', 'merged']) t.equal((await ok(cluster, { count: collection }))['n'], 2400)
 })
 
-t.test('collations of unsharded collections hold on the router too', async (t) => {
+t.test('the router applies the default collation of unsharded collections', async (t) => {
   const cluster = await realCluster([target])
   await ok(cluster, { create: 'source', collation: { locale: 'en', strength: 2 } })
   await ok(cluster, { insert: 'source', documents: ['b', 'A', 'a'].map((w, _id) => ({ _id, w })) })
@@ -213,7 +213,7 @@ t.test('collations of unsharded collections hold on the router too', async (t) =
   ])
 })
 
-t.test('a database that is not there gives nothing and writes nothing', async (t) => {
+t.test('a pipeline on a missing database reads and writes nothing', async (t) => {
   const cluster = await filled([])
   const reply = decode(await cluster.runRaw({ aggregate: 'c', pipeline: [{ $out: 'd' }], cursor: {}, $db: 'none' }))
   t.match(reply, { cursor: { firstBatch: [] }, ok: 1 })

@@ -69,7 +69,6 @@ const testNamePatterns: typeof patterns = [
 export const proseDebt: readonly string[] = [
   'docs/reference/compatibility.md',
   'packages/config-server/',
-  'packages/mongos/',
   'packages/node/',
   'packages/scenario/',
   'test/conformance/',

@@ -13,7 +13,7 @@ export async function explainBalance({ args, host, operation }: MongosInvocation
   if (ns === undefined)
     throw new CommandError(
       'BadValue',
-      "shardlab explainBalance wants a namespace: { shardlab: 'explainBalance', ns: 'shop.orders' }.",
+      "shardlab explainBalance needs a namespace, for example { shardlab: 'explainBalance', ns: 'shop.orders' }.",
     )
   const { explanation, error } = await host.remote.request(balancerAddress, 'balancer.explain', { ns }, operation)
   raise(error)

@@ -10,7 +10,7 @@ export const abortMoveCollection: CommandRow<MongosInvocation> = {
   adminOnly: true,
   manual: 'reference/command/abortMoveCollection',
   status: 'full',
-  summary: 'Gives up the move of a collection, which stays where it is.',
+  summary: 'Aborts the move of a collection, which stays on its shard.',
   behaviour: 'moveCollectionCommand',
   fields: {},
   ignoresUnknownFields: true,

@@ -10,7 +10,7 @@ export const abortReshardCollection: CommandRow<MongosInvocation> = {
   adminOnly: true,
   manual: 'reference/command/abortReshardCollection',
   status: 'full',
-  summary: 'Gives up the resharding of a collection, which stays as it is.',
+  summary: 'Aborts the resharding of a collection, which stays unchanged.',
   behaviour: 'reshardCollectionCommand',
   fields: {},
   ignoresUnknownFields: true,

@@ -10,7 +10,7 @@ export const abortUnshardCollection: CommandRow<MongosInvocation> = {
   adminOnly: true,
   manual: 'reference/command/abortUnshardCollection',
   status: 'full',
-  summary: 'Gives up unsharding a collection, which stays as it is.',
+  summary: 'Aborts the unsharding of a collection, which stays unchanged.',
   behaviour: 'moveCollectionCommand',
   fields: {},
   ignoresUnknownFields: true,

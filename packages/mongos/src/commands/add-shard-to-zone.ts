@@ -13,7 +13,7 @@ export const addShardToZone: CommandRow<MongosInvocation> = {
   behaviour: 'zoneCommands',
   manual: 'reference/command/addShardToZone',
   status: 'full',
-  summary: 'Gives a shard a zone, so that it can hold ranges of that zone.',
+  summary: 'Adds a shard to a zone, so that it can own ranges of the zone.',
   async run(invocation) {
     const { host, operation } = invocation
     raise(

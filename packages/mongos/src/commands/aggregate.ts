@@ -9,7 +9,7 @@ export const aggregate: CommandRow<MongosInvocation> = {
   routing: 'shard-key',
   status: 'full',
   summary:
-    'Runs a pipeline on one shard, or its first part on several shards and the rest on one of them or the router.',
+    'Runs a pipeline on one shard, or its first part on several shards and the rest on one of them or on the router.',
   run(invocation) {
     const { args } = invocation
     checkCursorArgument(args)

@@ -15,7 +15,7 @@ export const analyzeShardKey: CommandRow<MongosInvocation> = {
   adminOnly: true,
   manual: 'reference/command/analyzeShardKey',
   status: 'full',
-  summary: 'Tells how good a shard key is, from the documents of the collection and from sampled queries.',
+  summary: 'Rates a shard key by the documents of the collection and by sampled queries.',
   fields: {
     key: 'object!',
     keyCharacteristics: 'strictBool',

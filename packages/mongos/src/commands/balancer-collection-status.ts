@@ -14,8 +14,7 @@ export const balancerCollectionStatus: CommandRow<MongosInvocation> = {
   behaviour: 'balancerCollectionStatusExists',
   manual: 'reference/command/balancerCollectionStatus',
   status: 'full',
-  summary:
-    'Tells whether the chunks of a collection are where they belong, and what the balancer would do about it first.',
+  summary: 'Shows whether the chunks of a collection are balanced, and otherwise the first reason why not.',
   fields: {},
   async run({ args, host, operation }) {
     const { chunkSizeBytes, violation, details, error } = await host.remote.request(

@@ -10,7 +10,7 @@ export const balancerStatus: CommandRow<MongosInvocation> = {
   behaviour: 'balancerCommands',
   manual: 'reference/command/balancerStatus',
   status: 'full',
-  summary: 'Tells whether the balancer is on and what it is doing.',
+  summary: 'Shows whether the balancer is on and whether a round is running.',
   async run({ host, operation }) {
     const { mode, inBalancerRound, numBalancerRounds } = await host.remote.request(
       balancerAddress,

@@ -15,7 +15,7 @@ export const balancerStop: CommandRow<MongosInvocation> = {
   behaviour: 'balancerCommands',
   manual: 'reference/command/balancerStop',
   status: 'full',
-  summary: 'Turns the balancer off, and waits until the round that is running has ended.',
+  summary: 'Turns the balancer off and waits until the running round has ended.',
   async run(invocation) {
     const { host, operation } = invocation
     const writer = await setBalancerMode(invocation, 'off')

@@ -11,7 +11,7 @@ export const bulkWrite: CommandRow<MongosInvocation> = {
   ...bulkWriteSpec,
   routing: 'shard-key',
   status: 'full',
-  summary: 'Inserts, updates and deletes in several collections at once, each on the shards that it concerns.',
+  summary: 'Inserts, updates and deletes in several collections, on the shards of the documents.',
   run(invocation) {
     const { host } = invocation
     const command = parseBulkWrite(invocation, (op) => withDocumentId(host, op))

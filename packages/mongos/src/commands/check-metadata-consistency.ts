@@ -17,7 +17,7 @@ export const checkMetadataConsistency: CommandRow<MongosInvocation> = {
   manual: 'reference/command/checkMetadataConsistency',
   status: 'full',
   summary:
-    'Compares what the shards hold with the catalog, and the catalog with itself: of a collection, of a database, or on admin of all.',
+    'Compares the shards with the catalog, and the catalog with itself: for a collection, for a database, or on admin for all.',
   fields: { cursor: 'object', checkIndexes: 'bool', dbMetadataLockMaxTimeMS: 'number' },
   ignoresUnknownFields: true,
   async run(invocation) {

@@ -12,7 +12,7 @@ export const cleanupReshardCollection: CommandRow<MongosInvocation> = {
   adminOnly: true,
   manual: 'reference/command/cleanupReshardCollection',
   status: 'full',
-  summary: 'Gives up the resharding of a collection, if there is one, and removes what is left of it.',
+  summary: 'Aborts the resharding of a collection, if one is running, and removes what it left.',
   behaviour: 'reshardCollectionCommand',
   fields: {},
   ignoresUnknownFields: true,

@@ -7,6 +7,6 @@ export const cloneCollectionAsCapped: CommandRow<MongosInvocation> = {
   ...cloneCollectionAsCappedSpec,
   routing: 'primary-shard',
   status: 'full',
-  summary: 'Makes a capped collection with the newest documents of an unsharded one.',
+  summary: 'Copies the newest documents of an unsharded collection to a new capped collection.',
   run: (invocation) => onUnsharded(invocation, "You can't cloneCollectionAsCapped a sharded collection"),
 }

@@ -12,7 +12,7 @@ export const collStats: CommandRow<MongosInvocation> = {
   ...collStatsSpec,
   routing: 'all-shards',
   status: 'full',
-  summary: 'Sums what the shards tell of a collection.',
+  summary: 'Adds up the statistics of a collection on its shards.',
   run(invocation) {
     const { args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`

@@ -12,7 +12,7 @@ export const commitReshardCollection: CommandRow<MongosInvocation> = {
   adminOnly: true,
   manual: 'reference/command/commitReshardCollection',
   status: 'full',
-  summary: 'Has the resharding of a collection block writes as soon as it can, and commit.',
+  summary: 'Makes the resharding of a collection block writes and commit as soon as possible.',
   behaviour: 'reshardCollectionCommand',
   fields: {},
   ignoresUnknownFields: true,

@@ -12,8 +12,7 @@ export const configureCollectionBalancing: CommandRow<MongosInvocation> = {
   behaviour: 'collectionBalancingCanBeConfigured',
   manual: 'reference/command/configureCollectionBalancing',
   status: 'full',
-  summary:
-    'Sets the chunk size of one collection, has it defragmented, and whether its chunks are merged automatically.',
+  summary: 'Sets the chunk size, defragmentation and automatic merging of one collection.',
   async run({ args, host, operation }) {
     const ns = args.targetString()
     const chunkSize = args.value('chunkSize')

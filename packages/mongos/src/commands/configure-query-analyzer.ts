@@ -16,7 +16,7 @@ export const configureQueryAnalyzer: CommandRow<MongosInvocation> = {
   adminOnly: true,
   manual: 'reference/command/configureQueryAnalyzer',
   status: 'full',
-  summary: 'Begins or ends the sampling of the queries on a collection.',
+  summary: 'Starts or stops the sampling of queries on a collection.',
   fields: { mode: 'string!', samplesPerSecond: 'number' },
   ignoresUnknownFields: true,
   async run(invocation) {

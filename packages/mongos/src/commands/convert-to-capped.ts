@@ -7,6 +7,6 @@ export const convertToCapped: CommandRow<MongosInvocation> = {
   ...convertToCappedSpec,
   routing: 'primary-shard',
   status: 'full',
-  summary: 'Turns an unsharded collection into a capped one.',
+  summary: 'Converts an unsharded collection to a capped one.',
   run: (invocation) => onUnsharded(invocation, "You can't convertToCapped a sharded collection"),
 }

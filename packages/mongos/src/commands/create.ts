@@ -8,7 +8,7 @@ export const create: CommandRow<MongosInvocation> = {
   ...createSpec,
   routing: 'primary-shard',
   status: 'full',
-  summary: 'Creates an unsharded collection or a view, and its database when there is none.',
+  summary: 'Creates an unsharded collection or a view, and its database if that does not exist.',
   run(invocation) {
     const { args, db, body } = invocation
     args.collectionName(db)

@@ -9,7 +9,7 @@ export const deleteCommand: CommandRow<MongosInvocation> = {
   ...deleteSpec,
   routing: 'shard-key',
   status: 'full',
-  summary: 'Deletes documents where they are.',
+  summary: 'Deletes documents on the shards that have them.',
   run(invocation) {
     const command = parseWriteCommand(invocation, 'delete')
     invocation.host.statistics.opcounters.delete += command.statements.length

@@ -12,7 +12,7 @@ export const distinct: CommandRow<MongosInvocation> = {
   ...distinctSpec,
   routing: 'shard-key',
   status: 'full',
-  summary: 'Lists the different values of a field on all shards that can have matching documents.',
+  summary: 'Lists the distinct values of a field on all shards that can have matching documents.',
   run(invocation) {
     const { args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`

@@ -10,7 +10,7 @@ export const enableSharding: CommandRow<MongosInvocation> = {
   adminOnly: true,
   manual: 'reference/command/enableSharding',
   status: 'full',
-  summary: 'Creates a database, on the primary shard that is asked for.',
+  summary: 'Creates a database, on the requested primary shard if one is named.',
   async run(invocation) {
     const { args, body, host, operation } = invocation
     if (host.behaviours.enableShardingIsTyped)

@@ -16,7 +16,7 @@ export const explain: CommandRow<MongosInvocation> = {
   ...explainSpec,
   routing: 'shard-key',
   status: 'full',
-  summary: 'Shows where a command would go and how the shards would carry it out.',
+  summary: 'Shows where a command would go and how the shards would run it.',
   run(invocation): Promise<DocumentWriter> {
     const { args, db, host } = invocation
     const verbosity = verbosityOf(args, host.behaviours)

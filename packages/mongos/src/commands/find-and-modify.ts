@@ -9,7 +9,7 @@ export const findAndModify: CommandRow<MongosInvocation> = {
   routing: 'shard-key',
   status: 'full',
   summary:
-    'Updates, replaces, upserts or deletes one document and answers with it; moves it if its shard key value asks for it.',
+    'Updates, replaces, upserts or deletes one document and returns it; moves it if its new shard key value belongs to another shard.',
   run(invocation) {
     const { args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`

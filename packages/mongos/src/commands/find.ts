@@ -28,7 +28,7 @@ export const find: CommandRow<MongosInvocation> = {
   ...findSpec,
   routing: 'shard-key',
   status: 'full',
-  summary: 'Selects documents on the shards that can have them, and merges what they send.',
+  summary: 'Selects documents on the shards that can have matches, and merges their results.',
   run(invocation) {
     const { args, db, host } = invocation
     const ns = args.namespace(db)

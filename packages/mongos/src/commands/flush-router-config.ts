@@ -10,7 +10,7 @@ export const flushRouterConfig: CommandRow<MongosInvocation> = {
   adminOnly: true,
   manual: 'reference/command/flushRouterConfig',
   status: 'full',
-  summary: 'Makes the router forget what it knows of a collection, a database, or everything.',
+  summary: 'Drops the cached placement of a collection, of a database, or of all.',
   run({ args, host }) {
     const { target } = args
     if (!host.behaviours.flushRouterConfigAcceptsScope || target.isNumber() || target.type === BsonType.bool)

@@ -11,8 +11,8 @@ export const fsync: CommandRow<MongosInvocation> = {
   ...fsyncSpec,
   routing: 'all-shards',
   status: 'partial',
-  missing: 'lock, and with it fsyncUnlock',
-  summary: 'Waits until everything that the shards have written is on their disks.',
+  missing: 'lock, and so there is no fsyncUnlock',
+  summary: 'Waits until all writes of the shards are on their disks.',
   async run(invocation) {
     const { args, host, operation } = invocation
     if (args.bool('lock') === true) throw new CommandError('InvalidOptions', 'lock is not supported in fsync')

@@ -9,7 +9,7 @@ export const getDefaultRWConcern: CommandRow<MongosInvocation> = {
   routing: 'config-server',
   status: 'full',
   summary:
-    'Tells which read and write concern hold where a command names none: as the config server has them, or this router.',
+    'Shows the read and write concern of commands that name none, as stored on the config server or cached by this router.',
   run(invocation) {
     const { args, host } = invocation
     if (args.bool('inMemory') !== true) return passThrough(invocation, configAddress, configCommand(invocation), true)

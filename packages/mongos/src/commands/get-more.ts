@@ -14,7 +14,7 @@ export const getMore: CommandRow<MongosInvocation> = {
   ...getMoreSpec,
   routing: 'cursor',
   status: 'full',
-  summary: 'Reads on from a cursor of this router.',
+  summary: 'Returns the next batch of a cursor of this router.',
   fields: { ...getMoreSpec.fields, term: 'number' },
   async run(invocation) {
     const { args, db, host, operation } = invocation

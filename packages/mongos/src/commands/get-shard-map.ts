@@ -10,7 +10,7 @@ export const getShardMap: CommandRow<MongosInvocation> = {
   adminOnly: true,
   manual: 'reference/command/getShardMap',
   status: 'full',
-  summary: 'Tells which hosts the router knows for each shard.',
+  summary: 'Shows the hosts of each shard, as cached by the router.',
   async run({ host, operation }) {
     await host.shards.ids(operation)
     const { shardMapListsHosts } = host.behaviours

@@ -12,7 +12,7 @@ export const getShardVersion: CommandRow<MongosInvocation> = {
   aliases: ['getshardversion'],
   routing: 'local',
   status: 'full',
-  summary: 'Tells the version of a sharded collection or of a database as this router knows it.',
+  summary: 'Shows the version of a sharded collection or of a database, as cached by the router.',
   async run({ args, host, operation }) {
     const { target } = args
     if (target.type !== BsonType.string)

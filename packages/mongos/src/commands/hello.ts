@@ -7,6 +7,6 @@ export const hello: CommandRow<MongosInvocation> = {
   ...helloSpec,
   routing: 'local',
   status: 'full',
-  summary: 'Introduces the router: limits, wire versions, and `msg: "isdbgrid"`, by which clients know one.',
+  summary: 'Describes the router: limits, wire versions, and `msg: "isdbgrid"`, which identifies a router.',
   run: (invocation) => writeHello(invocation, 'isWritablePrimary'),
 }

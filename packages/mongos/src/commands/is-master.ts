@@ -7,6 +7,6 @@ export const isMaster: CommandRow<MongosInvocation> = {
   ...isMasterSpec,
   routing: 'local',
   status: 'full',
-  summary: 'The older form of hello, with which drivers still begin a connection.',
+  summary: 'The older form of hello, which drivers still send first on a connection.',
   run: (invocation) => writeHello(invocation, 'ismaster'),
 }

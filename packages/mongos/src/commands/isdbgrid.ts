@@ -9,7 +9,7 @@ export const isdbgrid: CommandRow<MongosInvocation> = {
   access: 'none',
   manual: 'reference/command/isdbgrid',
   status: 'full',
-  summary: 'Tells that this is a router.',
+  summary: 'Identifies the member as a router.',
   run({ host }) {
     return new DocumentWriter(256).int32('isdbgrid', 1).string('hostname', host.context.endpoint)
   },

@@ -7,7 +7,7 @@ export const killAllSessionsByPattern: CommandRow<MongosInvocation> = {
   ...killAllSessionsByPatternSpec,
   routing: 'all-shards',
   status: 'full',
-  summary: 'Ends the cursors and operations of the sessions that fit a pattern.',
+  summary: 'Ends the cursors and operations of the sessions that match a pattern.',
   run: (invocation) =>
     killSessionsEverywhere(invocation, sessionsByPattern('killAllSessionsByPattern', invocation.args.target)),
 }

@@ -7,6 +7,6 @@ export const killAllSessions: CommandRow<MongosInvocation> = {
   ...killAllSessionsSpec,
   routing: 'all-shards',
   status: 'full',
-  summary: 'Ends the cursors and operations of the sessions of users, of all sessions when no user is named.',
+  summary: 'Ends the cursors and operations of the sessions of the given users, by default of all sessions.',
   run: (invocation) => killSessionsEverywhere(invocation, sessionsOfUsers('killAllSessions', invocation.args.target)),
 }

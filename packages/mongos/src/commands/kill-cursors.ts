@@ -6,6 +6,6 @@ export const killCursors: CommandRow<MongosInvocation> = {
   ...killCursorsSpec,
   routing: 'cursor',
   status: 'full',
-  summary: 'Closes cursors of this router and what they hold on the shards.',
+  summary: 'Closes cursors of this router and their cursors on the shards.',
   run: ({ args, db, host }) => closeCursors(args, db, (id) => host.cursors.kill(id)),
 }

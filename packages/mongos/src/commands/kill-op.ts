@@ -10,7 +10,7 @@ export const killOp: CommandRow<MongosInvocation> = {
   routing: 'local',
   status: 'full',
   summary:
-    'Ends an operation of this router (a number) or of a shard (`shard01:123`); says so whether there is one or not.',
+    'Ends an operation of this router (a number) or of a shard (`shard01:123`); succeeds even if it does not exist.',
   async run(invocation) {
     const { args, host } = invocation
     const op = args.value('op')

@@ -7,6 +7,6 @@ export const killSessions: CommandRow<MongosInvocation> = {
   ...killSessionsSpec,
   routing: 'all-shards',
   status: 'full',
-  summary: 'Ends the cursors and operations of the sessions named.',
+  summary: 'Ends the cursors and operations of the given sessions.',
   run: (invocation) => killSessionsEverywhere(invocation, sessionsNamed('killSessions', invocation.args.target)),
 }

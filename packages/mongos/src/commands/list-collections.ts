@@ -10,7 +10,7 @@ export const listCollections: CommandRow<MongosInvocation> = {
   ...listCollectionsSpec,
   routing: 'primary-shard',
   status: 'full',
-  summary: 'Lists the collections and views of a database as its primary shard has them.',
+  summary: 'Lists the collections and views of a database, read from its primary shard.',
   run(invocation) {
     const { args, db } = invocation
     const traits = { noTimeout: false, batchSize: batchSizeOf(args) }

@@ -10,8 +10,7 @@ export const listIndexes: CommandRow<MongosInvocation> = {
   ...listIndexesSpec,
   routing: 'primary-shard',
   status: 'full',
-  summary:
-    'Lists indexes as the shard with the lowest chunk has them; the shard that has them for unsharded collections.',
+  summary: 'Lists the indexes of a collection, read from the shard with the lowest chunk.',
   run(invocation) {
     const { args, db, body } = invocation
     const ns = `${db}.${args.collectionName(db)}`

@@ -10,7 +10,7 @@ export const listShards: CommandRow<MongosInvocation> = {
   adminOnly: true,
   manual: 'reference/command/listShards',
   status: 'full',
-  summary: 'Lists the shards as config.shards has them.',
+  summary: 'Lists the documents of config.shards.',
   async run({ host, operation }) {
     return new DocumentWriter(1024).documents('shards', await host.shards.refresh(operation))
   },

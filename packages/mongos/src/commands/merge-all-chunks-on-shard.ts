@@ -13,7 +13,7 @@ export const mergeAllChunksOnShard: CommandRow<MongosInvocation> = {
   manual: 'reference/command/mergeAllChunksOnShard',
   status: 'full',
   behaviour: 'mergeAllChunksOnShardCommand',
-  summary: 'Merges all neighbouring chunks of a shard that no migration and no snapshot needs apart.',
+  summary: 'Merges all adjacent chunks of a shard that no migration or snapshot read needs as they are.',
   async run(invocation) {
     const { args, host, operation } = invocation
     const ns = namespaceArgument(args)

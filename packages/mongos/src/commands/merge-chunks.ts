@@ -14,7 +14,7 @@ export const mergeChunks: CommandRow<MongosInvocation> = {
   adminOnly: true,
   manual: 'reference/command/mergeChunks',
   status: 'full',
-  summary: 'Makes one chunk of neighbouring chunks of a shard.',
+  summary: 'Merges adjacent chunks of a shard.',
   run(invocation) {
     const { args, host, operation } = invocation
     const ns = qualifiedNamespace(args)

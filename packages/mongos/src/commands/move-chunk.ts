@@ -36,7 +36,7 @@ export const moveChunk: CommandRow<MongosInvocation> = {
   adminOnly: true,
   manual: 'reference/command/moveChunk',
   status: 'full',
-  summary: 'Gives a chunk to another shard.',
+  summary: 'Moves a chunk to another shard.',
   async run(invocation) {
     const { args, host, operation, body } = invocation
     const startedAtMs = host.context.now()

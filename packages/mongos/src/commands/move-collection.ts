@@ -10,7 +10,7 @@ export const moveCollection: CommandRow<MongosInvocation> = {
   adminOnly: true,
   manual: 'reference/command/moveCollection',
   status: 'full',
-  summary: 'Moves a collection that is not sharded to another shard.',
+  summary: 'Moves an unsharded collection to another shard.',
   behaviour: 'moveCollectionCommand',
   fields: { toShard: 'string!' },
   ignoresUnknownFields: true,

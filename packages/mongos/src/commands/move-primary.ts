@@ -14,7 +14,7 @@ export const movePrimary: CommandRow<MongosInvocation> = {
   adminOnly: true,
   manual: 'reference/command/movePrimary',
   status: 'full',
-  summary: 'Moves the unsharded collections of a database to another shard, which becomes its primary.',
+  summary: 'Makes another shard the primary shard of a database, and moves the unsharded collections there.',
   async run(invocation) {
     const { args, body, host, operation } = invocation
     const { movePrimaryReply, movePrimaryIsTyped } = host.behaviours

@@ -13,7 +13,7 @@ export const moveRange: CommandRow<MongosInvocation> = {
   manual: 'reference/command/moveRange',
   status: 'full',
   behaviour: 'moveRangeCommand',
-  summary: 'Gives a part of a chunk to another shard; without max or min as much as a chunk may hold.',
+  summary: 'Moves a part of a chunk to another shard; without max or min, as much as the chunk size.',
   fields: {
     toShard: 'string!',
     min: 'object',

@@ -13,7 +13,7 @@ export const refineCollectionShardKey: CommandRow<MongosInvocation> = {
   adminOnly: true,
   manual: 'reference/command/refineCollectionShardKey',
   status: 'full',
-  summary: 'Appends fields to the shard key of a collection.',
+  summary: 'Adds fields at the end of the shard key of a collection.',
   behaviour: 'refineCollectionShardKeyCommand',
   fields: { key: 'object!', collectionUUID: 'binary', enforceUniquenessCheck: 'strictBool' },
   ignoresUnknownFields: true,

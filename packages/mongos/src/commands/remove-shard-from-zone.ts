@@ -13,7 +13,7 @@ export const removeShardFromZone: CommandRow<MongosInvocation> = {
   behaviour: 'zoneCommands',
   manual: 'reference/command/removeShardFromZone',
   status: 'full',
-  summary: 'Takes a zone from a shard, unless the zone has ranges and no other shard.',
+  summary: 'Removes a shard from a zone, unless the zone has ranges and no other shard.',
   async run(invocation) {
     const { host, operation } = invocation
     raise(

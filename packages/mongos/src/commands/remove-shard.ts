@@ -13,7 +13,7 @@ export const removeShard: CommandRow<MongosInvocation> = {
   adminOnly: true,
   manual: 'reference/command/removeShard',
   status: 'full',
-  summary: 'Starts draining a shard, tells what is left on it, and takes it out of the cluster when that is nothing.',
+  summary: 'Starts draining a shard, reports what is left on it, and removes it from the cluster once it is empty.',
   async run({ args, host, operation }) {
     const { target } = args
     if (target.type !== BsonType.string)

@@ -11,7 +11,7 @@ export const renameCollection: CommandRow<MongosInvocation> = {
   ...renameCollectionSpec,
   routing: 'primary-shard',
   status: 'full',
-  summary: 'Gives a collection another name: anywhere on the same primary shard, a sharded one within its database.',
+  summary: 'Renames a collection: to any database on the same primary shard, a sharded one within its database.',
   run(invocation) {
     const { args, host, operation } = invocation
     const { from, to, dropTarget } = renameRequest(args)

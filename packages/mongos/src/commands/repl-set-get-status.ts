@@ -7,7 +7,7 @@ export const replSetGetStatus: CommandRow<MongosInvocation> = {
   ...replSetGetStatusSpec,
   routing: 'local',
   status: 'full',
-  summary: 'A router is in no replica set: says so.',
+  summary: 'Fails, because a router is not a member of a replica set.',
   run: () => {
     throw new CommandError('OperationFailed', 'replSetGetStatus is not supported through mongos', {
       extra: new DocumentWriter(32).string('info', 'mongos').finish(),

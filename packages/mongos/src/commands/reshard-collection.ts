@@ -13,7 +13,7 @@ export const reshardCollection: CommandRow<MongosInvocation> = {
   adminOnly: true,
   manual: 'reference/command/reshardCollection',
   status: 'full',
-  summary: 'Gives a sharded collection another shard key, and every document its place under it.',
+  summary: 'Changes the shard key of a collection and redistributes its documents.',
   behaviour: 'reshardCollectionCommand',
   fields: { ...reshardCollectionFields, collectionUUID: 'binary' },
   ignoresUnknownFields: true,

@@ -48,6 +48,6 @@ export const serverStatus: CommandRow<MongosInvocation> = {
   routing: 'local',
   status: 'partial',
   lacks: 'what an emulated member does not have: connection pools, the operating system',
-  summary: 'Reports on the router: its connections, cursors, commands, and how they were targeted.',
+  summary: 'Reports on the router: its connections, cursors and commands, and how commands were targeted.',
   run: ({ args, host }) => writeServerStatus(host, args, sections, metrics),
 }

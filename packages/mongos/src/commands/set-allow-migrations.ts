@@ -13,7 +13,7 @@ export const setAllowMigrations: CommandRow<MongosInvocation> = {
   behaviour: 'migrationsCanBeForbidden',
   manual: 'reference/command/setAllowMigrations',
   status: 'full',
-  summary: 'Says whether chunks of a collection may move to other shards.',
+  summary: 'Allows or forbids migrations of the chunks of a collection.',
   fields: { allowMigrations: 'strictBool!' },
   ignoresUnknownFields: true,
   async run({ args, body, host, operation }) {

@@ -8,7 +8,7 @@ export const setDefaultRWConcern: CommandRow<MongosInvocation> = {
   routing: 'config-server',
   status: 'full',
   summary:
-    'Sets the read and write concern that hold for commands which name none: in this router at once, in others within half a minute.',
+    'Sets the read and write concern of commands that name none: for this router at once, for others within half a minute.',
   async run(invocation) {
     const reply = await passThrough(invocation, configAddress, configCommand(invocation), false)
     await invocation.host.refreshConcernDefaults(invocation.operation)

@@ -13,7 +13,7 @@ export const shardCollection: CommandRow<MongosInvocation> = {
   adminOnly: true,
   manual: 'reference/command/shardCollection',
   status: 'full',
-  summary: 'Shards a collection; its database and the collection are made when they are missing.',
+  summary: 'Shards a collection; creates the collection and its database if they do not exist.',
   async run(invocation) {
     const { body, host, operation } = invocation
     const { db, ns } = namespaceOf(invocation)

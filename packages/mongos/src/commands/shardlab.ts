@@ -33,15 +33,12 @@ export const shardlab: CommandRow<MongosInvocation> = {
   manual: 'reference/command',
   status: 'full',
   summary:
-    'Breaks and heals parts of the cluster (apply, list, heal), and explains why a collection is balanced or not (explainBalance).',
+    'Applies, lists and heals faults (apply, list, heal), and explains why a collection is balanced or not (explainBalance).',
   run(invocation) {
     const verb = invocation.args.targetString()
     const known = Object.hasOwn(verbs, verb) ? verbs[verb]! : null
     if (known === null)
-      throw new CommandError(
-        'BadValue',
-        `shardlab has no verb ${verb}; its verbs are ${Object.keys(verbs).join(', ')}.`,
-      )
+      throw new CommandError('BadValue', `shardlab: unknown verb ${verb}. Use one of ${Object.keys(verbs).join(', ')}.`)
     refuseUnknown(invocation.body, verb, known.field)
     return known.run(invocation, verb)
   },
@@ -59,7 +56,7 @@ function refuseUnknown(body: Uint8Array, verb: string, field: string | null): vo
     if (name !== field && !isGenericArgument(name))
       throw new CommandError(
         'BadValue',
-        `shardlab ${verb} takes no ${name}; it takes ${field === null ? 'nothing' : `${field} alone`}.`,
+        `shardlab ${verb}: unknown field ${name}. ${field === null ? 'The verb has no fields.' : `The only field is ${field}.`}`,
       )
   }
 }

@@ -12,7 +12,7 @@ export const splitVector: CommandRow<MongosInvocation> = {
   ...splitVectorSpec,
   routing: 'primary-shard',
   status: 'full',
-  summary: 'Tells the keys at which an unsharded collection can be split.',
+  summary: 'Lists the keys at which an unsharded collection can be split.',
   run(invocation) {
     const { args, body, db } = invocation
     const ns = qualifiedNamespace(args)

@@ -10,7 +10,7 @@ export const unshardCollection: CommandRow<MongosInvocation> = {
   adminOnly: true,
   manual: 'reference/command/unshardCollection',
   status: 'full',
-  summary: 'Gathers a sharded collection on one shard, without a shard key.',
+  summary: 'Moves a sharded collection to one shard and removes its shard key.',
   behaviour: 'moveCollectionCommand',
   fields: { toShard: 'string' },
   ignoresUnknownFields: true,

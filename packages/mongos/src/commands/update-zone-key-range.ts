@@ -13,7 +13,7 @@ export const updateZoneKeyRange: CommandRow<MongosInvocation> = {
   behaviour: 'zoneCommands',
   manual: 'reference/command/updateZoneKeyRange',
   status: 'full',
-  summary: 'Gives a range of shard keys to a zone, or takes it out.',
+  summary: 'Assigns a range of shard keys to a zone, or removes it from its zone.',
   async run(invocation) {
     const { host, operation } = invocation
     raise(

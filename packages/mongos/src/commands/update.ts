@@ -9,7 +9,7 @@ export const update: CommandRow<MongosInvocation> = {
   ...updateSpec,
   routing: 'shard-key',
   status: 'full',
-  summary: 'Updates, replaces or upserts documents where they are, and moves those whose shard key value asks for it.',
+  summary: 'Updates, replaces or upserts documents; moves those whose new shard key value belongs to another shard.',
   run(invocation) {
     const command = parseWriteCommand(invocation, 'update')
     invocation.host.statistics.opcounters.update += command.statements.length

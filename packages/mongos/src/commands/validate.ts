@@ -12,7 +12,7 @@ export const validate: CommandRow<MongosInvocation> = {
   ...validateSpec,
   routing: 'all-shards',
   status: 'full',
-  summary: 'Has every shard that owns a part of a collection check it.',
+  summary: 'Validates a collection on every shard that owns a part of it.',
   run(invocation) {
     const { args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`

@@ -10,6 +10,7 @@ import type { Operation } from '../dispatch/operation.js'
 import type {
   ClusterCursor,
   ClusterCursors,
+  IdleClusterCursor,
   MongosInvocation,
   OpenCursorOptions,
   PinnedCursor,
@@ -50,7 +51,7 @@ export class ClusterCursorManager implements ClusterCursors {
   }
 
   /** Cursors that no getMore uses, for currentOp. */
-  *idle(): Generator<{ id: bigint; ns: string; lastUsedMs: number; noTimeout: boolean; tailable: TailableMode }> {
+  *idle(): Generator<IdleClusterCursor> {
     for (const [id, { cursor, lastUsedMs, noTimeout, tailable, user }] of this.#entries)
       if (user === null) yield { id, ns: cursor.ns, lastUsedMs, noTimeout, tailable }
   }

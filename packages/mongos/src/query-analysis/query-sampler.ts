@@ -56,7 +56,7 @@ export class QuerySampler implements QuerySampling {
       if (error === null) this.#use(configurations)
     } catch (error) {
       if (!(error instanceof CommandError)) throw error
-      context.log('warn', 'what is to be sampled is not known', { error: error.message })
+      context.log('warn', 'cannot read the configuration of query sampling', { error: error.message })
     }
     if (!stopping.signal.aborted) this.start()
   }

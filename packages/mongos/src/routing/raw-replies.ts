@@ -32,7 +32,7 @@ export async function rawReplies(
   { further = [], done = new Map() }: RawRepliesOptions = {},
 ): Promise<DocumentWriter> {
   if (route.kind === 'config' || route.kind === 'missing')
-    throw new Error('only collections of shards have replies side by side')
+    throw new Error('replies of several members need a collection on shards')
   const members =
     route.kind === 'sharded'
       ? [...new Set([...route.placement.table.owners(), ...further])].sort()

@@ -1,4 +1,4 @@
-/** A router among scripted shards and a config server that knows what the test tells it. */
+/** A router with scripted shards and a config server that the test fills. */
 import {
   decode,
   DocumentWriter,
@@ -73,17 +73,20 @@ export class FakeCluster {
     })
   }
 
-  /** Answers what is no command; to be replaced by tests. */
+  /** Replies to requests other than commands; replaceable by tests. */
   onShardExchange: (shard: string, kind: string, request: never) => unknown = (_, kind) => {
     throw new Error(`nobody scripted ${kind}`)
   }
 
-  /** The chunk that the config server finds for a key; to be replaced by tests. */
+  /** The chunk that the config server finds for a key; replaceable by tests. */
   onFindChunk: (ns: string) => Document = (ns) => {
     throw new Error(`nobody scripted config.find-chunk of ${ns}`)
   }
 
-  /** Shards `test.c`-like: `splits` are the inner bounds of a key with one field, chunk i goes to `owners[i]`. */
+  /**
+   * Shards a collection: `splits` are the inner bounds of a key with one field, chunk i is on
+   * `owners[i]`.
+   */
   shardByRange(
     ns: string,
     field: string,
@@ -109,7 +112,7 @@ export class FakeCluster {
     return collection
   }
 
-  /** Moves a chunk as a migration commits it. */
+  /** Moves a chunk as the commit of a migration does. */
   move(ns: string, chunkIndex: number, to: string): void {
     const { chunks } = this.collections.get(ns)!
     const major = Math.max(...chunks.map((chunk) => chunk.major)) + 1
@@ -120,7 +123,7 @@ export class FakeCluster {
     if (control !== undefined) Object.assign(control, { major, minor: 1 })
   }
 
-  /** The version that a shard has, as it would compare it. */
+  /** The shard's own placement version. */
   versionOf(ns: string, shard: string): [number, number] {
     const own = this.collections.get(ns)!.chunks.filter((chunk) => chunk.shard === shard)
     return own.reduce<[number, number]>(
@@ -129,7 +132,7 @@ export class FakeCluster {
     )
   }
 
-  /** Is the command routed with what the shard believes? */
+  /** Whether the command has the shard's own version. */
   isCurrent(ns: string, shard: string, command: NodeCommand): boolean {
     const received = command.shardVersion
     return Array.isArray(received) && received[3] === this.versionOf(ns, shard)[0]
@@ -149,7 +152,6 @@ export class FakeCluster {
     return this.world.settle(this.start(command, options))
   }
 
-  /** Sends a command and does not wait. */
   async start(
     command: Document,
     options: { sequences?: readonly (readonly [string, readonly Document[]])[]; connectionId?: number } = {},
@@ -191,7 +193,7 @@ export class FakeCluster {
     return this.world.events.flatMap((event) => (event.type === 'routed' ? [event] : []))
   }
 
-  /** All shards answer by the same script. */
+  /** Makes all shards reply by the same script. */
   script(
     script: (
       shard: string,
@@ -282,7 +284,6 @@ export class FakeCluster {
   }
 }
 
-/** A reply with a cursor. */
 export function cursorReply(
   documents: readonly Document[],
   options: { id?: bigint; ns?: string; batch?: 'firstBatch' | 'nextBatch' } = {},
@@ -297,17 +298,17 @@ export function cursorReply(
   }
 }
 
-/** An error as a member answers it. */
+/** The reply of a member with this error. */
 export function errorReply(error: CommandError): Uint8Array {
   return errorDocument(error)
 }
 
-/** StaleConfig as a shard answers it. */
+/** A shard's StaleConfig error. */
 export function staleReply(ns = 'test.c'): Document {
   return { ok: 0, errmsg: `version mismatch detected for ${ns}`, code: 13388, codeName: 'StaleConfig', ns }
 }
 
-/** Statements of a write command as a shard gets them. */
+/** The statements of a write command as a shard receives them. */
 export function statementsOf(command: NodeCommand, field: string): Document[] {
   const sequence = command.sequences.find(([id]) => id === field)
   if (sequence !== undefined) return sequence[1].map((document) => decode(document))

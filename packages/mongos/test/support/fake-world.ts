@@ -1,4 +1,7 @@
-/** A world for one router: members answer by script, time moves only while everybody waits. */
+/**
+ * A world for one router: members reply by script, and time advances only when nothing else can
+ * happen.
+ */
 import { setImmediate as turn } from 'node:timers/promises'
 import {
   createRandom,
@@ -28,7 +31,7 @@ interface Sleeper {
   readonly wake: () => void
 }
 
-/** What a member throws to be gone while a request runs. */
+/** Thrown by a scripted member to fail during a request. */
 export class Gone extends Error {}
 
 export class FakeWorld {
@@ -43,7 +46,7 @@ export class FakeWorld {
   wantsRouted = true
   #sleepers: Sleeper[] = []
   #order = 0
-  /** Grows with everything that happens. */
+  /** Increases with every event. */
   #activity = 0
 
   context(address: Address = 'mongos01'): ActorContext {
@@ -57,7 +60,7 @@ export class FakeWorld {
       send: (to, kind, request) => void this.#request(to, kind, request, undefined).catch(() => {}),
       sleep: (durationMs, signal) => this.#sleep(durationMs, signal),
       all: (values) => Promise.all(values) as never,
-      // A rejection fails the test that it belongs to.
+      // A rejection fails the test that caused it.
       detach: (work) => void work,
       setTimer: (name, delayMs) => void this.timers.set(name, this.nowMs + delayMs),
       clearTimer: (name) => void this.timers.delete(name),
@@ -73,7 +76,9 @@ export class FakeWorld {
     }
   }
 
-  /** Runs until the promise settles; time jumps to the next sleeper whenever nothing else can happen. */
+  /**
+   * Runs until the promise settles. Time advances to the next timer when nothing else can happen.
+   */
   async settle<T>(promise: Promise<T>): Promise<T> {
     let settled = false
     const watched = promise.finally(() => (settled = true))
@@ -85,7 +90,7 @@ export class FakeWorld {
     }
   }
 
-  /** Lets everything happen that needs no time. */
+  /** Runs everything that needs no time. */
   async drain(): Promise<void> {
     for (let quiet = 0, seen = -1; quiet < 3; quiet++) {
       await turn()
@@ -131,7 +136,7 @@ export class FakeWorld {
     request: RequestOf<K>,
     timeoutMs: number | undefined,
   ): Promise<ReplyOf<K>> {
-    // Every message must be one that can travel.
+    // Checks that every message can be encoded.
     const packer = new PacketWriter({ checked: true })
     packer.addRequest(1, 0, 1, kind, request)
     this.sent.push({ to, kind, request: request as never })

@@ -34,10 +34,9 @@ export interface RealClusterOptions {
 
 const shards = ['shard01', 'shard02', 'shard03']
 
-/** Three shards with one chunk of each sharded collection. */
 export class RealCluster extends FakeCluster {
   readonly nodes = new Map<string, StorageNode>()
-  /** What the shards know. */
+  /** The shards' placements. */
   readonly placements = new Map<string, CollectionPlacement>()
 
   static async create({ emulate = '8.0', collation, sharded }: RealClusterOptions = {}): Promise<RealCluster> {
@@ -70,7 +69,10 @@ export class RealCluster extends FakeCluster {
     return cluster
   }
 
-  /** Shards a collection, with an owner for each of its ranges, and tells the shards but not the router. */
+  /**
+   * Shards a collection with an owner for each range. The shards have the new placement, the
+   * router's cache does not.
+   */
   async shard({ ns, field, splits, collation }: ShardedCollection, owners: readonly string[] = shards): Promise<void> {
     this.shardByRange(ns, field, splits, owners, collation === undefined ? {} : { collation })
     const config = this.world.members.get('config')!
@@ -84,7 +86,7 @@ export class RealCluster extends FakeCluster {
     return (reply['cursor'] as { firstBatch: Document[] }).firstBatch
   }
 
-  /** How many commands of a name have gone to shards so far. */
+  /** Number of commands with a name that shards have received. */
   countOf(name: string): number {
     return shards.reduce((sum, shard) => sum + this.commandsTo(shard).filter((sent) => sent.name === name).length, 0)
   }
@@ -98,7 +100,7 @@ const noDisk: Disk = {
   hasRoom: () => true,
 }
 
-/** What a primary shard coordinates with others is here its own command: nobody else has a part in it. */
+/** The commands that a primary shard coordinates run on it alone here, without the other shards. */
 async function exchange(
   node: StorageNode,
   kind: string,
@@ -122,7 +124,7 @@ async function exchange(
   }
 }
 
-/** The reply, when it is an error. */
+/** The reply if it is an error; null: success. */
 async function run(node: StorageNode, db: string, command: Document): Promise<Uint8Array | null> {
   const { body } = await node.nodeCommand({
     db,
@@ -141,7 +143,7 @@ export const realCluster = (
   emulate: EmulatedVersion = '8.0',
 ): Promise<RealCluster> => RealCluster.create({ sharded, emulate })
 
-/** All documents of a command's cursor. `batchSize`: of each getMore; 0: no limit. */
+/** All documents of a command's cursor. @param batchSize of each getMore; 0: no limit */
 export async function drain(cluster: FakeCluster, command: Document, batchSize = 0): Promise<Document[]> {
   const reply = await cluster.run(command)
   if (reply['ok'] !== 1) throw new Error(JSON.stringify(reply))

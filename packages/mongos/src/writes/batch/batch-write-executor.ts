@@ -204,7 +204,7 @@ export class BatchWriteExecutor implements WriteBatch {
       succeeded++
     }
     if (command.name === 'insert' && reply.n !== undefined && reply.n !== succeeded) {
-      throw new Error(`${answer.member} says that it inserted ${reply.n} documents where its errors leave ${succeeded}`)
+      throw new Error(`${answer.member} reports ${reply.n} inserted documents, but ${succeeded} without an error`)
     }
     this.#outcome.add(shard, reply, indexes)
     if (stale === null) return true
