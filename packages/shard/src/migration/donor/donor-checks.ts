@@ -15,7 +15,7 @@ type MoveRequest = RequestOf<'shard.move-range'>
 
 /** @throws CommandError 13388 StaleConfig, 26 NamespaceNotFound */
 export async function donatedPlacement(
-  { node, placements, versions }: MigrationHost,
+  { node, placements, versions }: Pick<MigrationHost, 'node' | 'placements' | 'versions'>,
   { ns, chunkVersion }: MoveRequest,
 ): Promise<CollectionPlacement> {
   const placement = await placements.refreshCollection(ns)
@@ -46,7 +46,7 @@ export function donatedCollection(node: NodeHost, ns: string, uuid: Uint8Array):
 
 /** @throws CommandError 13388 StaleConfig for bounds that do not match the shard key */
 export function donatedRange(
-  { node, ranges, versions }: MigrationHost,
+  { node, ranges, versions }: Pick<MigrationHost, 'node' | 'ranges' | 'versions'>,
   { min, max, chunkMin, chunkMax, maxChunkSizeBytes }: MoveRequest,
   { shardKey, ns }: CollectionPlacement,
 ): KeyRange {
@@ -65,7 +65,7 @@ export function donatedRange(
 
 /** The version of the chunk that contains the range. @throws CommandError 13388 StaleConfig */
 export function versionOfChunk(
-  { node, versions }: MigrationHost,
+  { node, versions }: Pick<MigrationHost, 'node' | 'versions'>,
   { table, ns }: CollectionPlacement,
   range: KeyRange,
 ): PlacementVersion {
@@ -87,7 +87,7 @@ export function versionOfChunk(
  * Server: MigrationChunkClonerSource::_checkRecipientCloningStatus.
  */
 export function isNearlyCaughtUp(
-  { node, ranges }: MigrationHost,
+  { node, ranges }: Pick<MigrationHost, 'node' | 'ranges'>,
   { ns, maxChunkSizeBytes }: MoveRequest,
   { waitingChanges }: Pick<RangeSource, 'waitingChanges'>,
 ): boolean {
