@@ -163,10 +163,7 @@ t.test('the error of an invalid fault is one sentence with the place, the proble
       { verb: 'crash', target: 'shard01', for: 'long' },
       /^invalid fault crash: for is "long"; give milliseconds or a time such as 500ms/,
     ],
-    [
-      { verb: 'explode', target: 'shard01' } as unknown as FaultInput,
-      /^unknown fault verb: "explode"; use crash, /,
-    ],
+    [{ verb: 'explode', target: 'shard01' } as unknown as FaultInput, /^unknown fault verb: "explode"; use crash, /],
     [{} as FaultInput, /^invalid fault: verb is missing; use crash, /],
     [null as unknown as FaultInput, /^invalid fault: give a text such as 'crash shard02 for 5s', or data/],
     [

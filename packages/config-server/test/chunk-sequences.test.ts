@@ -116,7 +116,7 @@ t.test('a restart with chunks that leave a gap answers with documents', async (t
   }
 })
 
-t.test('a collection of chunks that a client has put in the place of config.chunks is read anew', async (t) => {
+t.test('a collection that a client has put in the place of config.chunks is read from the start', async (t) => {
   const chunks = await Chunks.make([0], ['shard01', 'shard02'])
   const known = new Receiver(chunks, 'attached')
   t.equal((await known.refresh()).table.chunksOn('shard02'), 1)
@@ -150,7 +150,9 @@ async function wholePlacement({ config }: Chunks): Promise<CollectionPlacement> 
   return applyPlacementAnswer(ns, null, await config.send('config.get-chunks', request))!
 }
 
-/** A member that refreshes, in a world that attaches objects to messages or in one that packs them. */
+/**
+ * A member that refreshes, in a world that attaches objects to messages or in one that packs them.
+ */
 class Receiver {
   readonly #chunks: Chunks
   readonly #attaches: boolean

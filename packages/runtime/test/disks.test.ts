@@ -119,16 +119,19 @@ t.test('a shared disk grows as it fills', async (test) => {
   test.ok(records.every((record, i) => record.length === 100_000 && record[0] === i && record.at(-1) === i))
 })
 
-t.test('a clone of a memory disk has the records written before it, and both are independent after that', async (test) => {
-  const disk = new MemoryDisk(1_000_000)
-  for (let i = 0; i < 300; i++) await disk.append(Buffer.from(`before ${i}`))
-  const copy = disk.clone()
-  await disk.append(Buffer.from('mine'))
-  await copy.append(Buffer.from('yours'))
-  test.same([contents(disk).records.length, contents(copy).records.length], [301, 301])
-  test.same([contents(disk).records[299], contents(copy).records[299]], ['before 299', 'before 299'])
-  test.same([contents(disk).records[300], contents(copy).records[300]], ['mine', 'yours'])
-})
+t.test(
+  'a clone of a memory disk has the records written before it, and both are independent after that',
+  async (test) => {
+    const disk = new MemoryDisk(1_000_000)
+    for (let i = 0; i < 300; i++) await disk.append(Buffer.from(`before ${i}`))
+    const copy = disk.clone()
+    await disk.append(Buffer.from('mine'))
+    await copy.append(Buffer.from('yours'))
+    test.same([contents(disk).records.length, contents(copy).records.length], [301, 301])
+    test.same([contents(disk).records[299], contents(copy).records[299]], ['before 299', 'before 299'])
+    test.same([contents(disk).records[300], contents(copy).records[300]], ['mine', 'yours'])
+  },
+)
 
 for (const kind of kinds) {
   t.test(`${kind.name}: an image reads as it was when it was written`, async (test) => {

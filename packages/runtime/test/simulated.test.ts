@@ -278,20 +278,17 @@ t.test('crashed members are garbage collected', async (test) => {
   test.equal(lives.filter((life) => life.deref() !== undefined).length, addresses.length)
 })
 
-t.test(
-  'an unreferenced world is garbage collected, even if its last message was refused',
-  async (test) => {
-    const lost = async (): Promise<WeakRef<SimulatedRuntime>> => {
-      const runtime = create()
-      await runtime.start([spec('a', 'echo')])
-      await ask(runtime, 'a', 'echo')
-      const refused = runtime.request('a', 'node.command', { ...toyRequest('echo'), body: (() => {}) as never })
-      await test.rejects(refused, { name: 'UnpackableValueError' })
-      return new WeakRef(runtime)
-    }
-    const world = await lost()
-    for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate)
-    collectGarbage()
-    test.equal(world.deref() === undefined, true)
-  },
-)
+t.test('an unreferenced world is garbage collected, even if its last message was refused', async (test) => {
+  const lost = async (): Promise<WeakRef<SimulatedRuntime>> => {
+    const runtime = create()
+    await runtime.start([spec('a', 'echo')])
+    await ask(runtime, 'a', 'echo')
+    const refused = runtime.request('a', 'node.command', { ...toyRequest('echo'), body: (() => {}) as never })
+    await test.rejects(refused, { name: 'UnpackableValueError' })
+    return new WeakRef(runtime)
+  }
+  const world = await lost()
+  for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate)
+  collectGarbage()
+  test.equal(world.deref() === undefined, true)
+})

@@ -36,26 +36,29 @@ export function liveSuite(world: World): void {
     ['crash', 'crashed', /a crashed while it was starting/],
     ['halt', 'stopped', /a (was stopped|crashed while it was starting)/],
   ] as const) {
-    t.test(`${world.name}: a member that ends (${end}) during its restart is down, and its port is free`, async (test) => {
-      const runtime = world.create()
-      test.teardown(() => runtime.stop())
-      const [{ endpoint }] = (await runtime.start([
-        spec('a', 'echo', { listen: { host: '127.0.0.1', port: 0 } }),
-        spec('b', 'forwarder'),
-      ])) as [MemberInfo, MemberInfo]
-      // The thread of its first incarnation ends at the same time.
-      const crashed = runtime.crash('a')
-      const restarted = runtime.restart('a').catch(String)
-      await (end === 'crash' ? runtime.crash('a') : runtime.background.halt('a'))
-      await crashed
-      test.match(await restarted, why)
-      test.equal(runtime.member('a')?.state, state)
-      test.equal((await runtime.restart('a')).endpoint, endpoint)
-      test.same(await ask(runtime, 'b', 'forward', { to: 'a', operation: 'echo', argument: 1 }), {
-        value: 1,
-        from: 'b',
-      })
-    })
+    t.test(
+      `${world.name}: a member that ends (${end}) during its restart is down, and its port is free`,
+      async (test) => {
+        const runtime = world.create()
+        test.teardown(() => runtime.stop())
+        const [{ endpoint }] = (await runtime.start([
+          spec('a', 'echo', { listen: { host: '127.0.0.1', port: 0 } }),
+          spec('b', 'forwarder'),
+        ])) as [MemberInfo, MemberInfo]
+        // The thread of its first incarnation ends at the same time.
+        const crashed = runtime.crash('a')
+        const restarted = runtime.restart('a').catch(String)
+        await (end === 'crash' ? runtime.crash('a') : runtime.background.halt('a'))
+        await crashed
+        test.match(await restarted, why)
+        test.equal(runtime.member('a')?.state, state)
+        test.equal((await runtime.restart('a')).endpoint, endpoint)
+        test.same(await ask(runtime, 'b', 'forward', { to: 'a', operation: 'echo', argument: 1 }), {
+          value: 1,
+          from: 'b',
+        })
+      },
+    )
   }
 
   t.test(`${world.name}: a timer's exception crashes its actor`, async (test) => {

@@ -45,15 +45,19 @@ export function runtimeSuite(world: World): void {
     },
   )
 
-  check('many concurrent requests get their own answers', [spec('a', 'echo'), spec('b', 'echo')], async (test, runtime) => {
-    const answers = await Promise.all(
-      Array.from({ length: 500 }, (_, i) => ask(runtime, i % 2 === 0 ? 'a' : 'b', 'echo', i)),
-    )
-    test.same(
-      answers,
-      Array.from({ length: 500 }, (_, value) => ({ value, from: 'cluster' })),
-    )
-  })
+  check(
+    'many concurrent requests get their own answers',
+    [spec('a', 'echo'), spec('b', 'echo')],
+    async (test, runtime) => {
+      const answers = await Promise.all(
+        Array.from({ length: 500 }, (_, i) => ask(runtime, i % 2 === 0 ? 'a' : 'b', 'echo', i)),
+      )
+      test.same(
+        answers,
+        Array.from({ length: 500 }, (_, value) => ({ value, from: 'cluster' })),
+      )
+    },
+  )
 
   check(
     'a member that is down or unknown is unreachable at once',
@@ -296,13 +300,17 @@ export function runtimeSuite(world: World): void {
     test.same(states, ['a crashed', 'a started', 'a stopped'])
   })
 
-  check('each member and each incarnation has its own random draws', [spec('a', 'echo'), spec('b', 'echo')], async (test, runtime) => {
-    const draws = [await ask(runtime, 'a', 'random'), await ask(runtime, 'b', 'random')]
-    await runtime.crash('a')
-    await runtime.restart('a')
-    draws.push(await ask(runtime, 'a', 'random'))
-    test.equal(new Set(draws).size, 3)
-  })
+  check(
+    'each member and each incarnation has its own random draws',
+    [spec('a', 'echo'), spec('b', 'echo')],
+    async (test, runtime) => {
+      const draws = [await ask(runtime, 'a', 'random'), await ask(runtime, 'b', 'random')]
+      await runtime.crash('a')
+      await runtime.restart('a')
+      draws.push(await ask(runtime, 'a', 'random'))
+      test.equal(new Set(draws).size, 3)
+    },
+  )
 
   check('an address can be given to one member only', [spec('a', 'echo')], async (test, runtime) => {
     await test.rejects(runtime.start([spec('a', 'echo')]), /already has a member a/)
