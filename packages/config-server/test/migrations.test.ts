@@ -202,7 +202,7 @@ t.test('a delayed commit is refused after the donor has asked for the outcome', 
 })
 
 t.test(
-  'members hear of a commit when it is on the disk; as long as the disk is full they hear what there is',
+  'members learn of a commit once it is on the disk; while the disk is full they get the current state',
   async (t) => {
     const disk = new FakeDisk()
     const chunks = await Chunks.make([0], ['shard01', 'shard02'], '7.0', disk)

@@ -16,6 +16,8 @@ import { executePlan, planQuery, type Collection, type StoredRecord } from '@sha
 import { documentsIn, type IndexRange } from './index-scan.js'
 import { isWellFormed } from './well-formed.js'
 
+type Sort = Record<string, 1 | -1>
+
 export class CatalogStore {
   readonly #node: NodeHost
   /** Names as values; mostly the same few. */
@@ -74,16 +76,16 @@ export class CatalogStore {
     return record.document
   }
 
-  find(ns: string, filter: Record<string, unknown>, sort?: Record<string, 1 | -1>): Uint8Array[] {
+  find(ns: string, filter: Record<string, unknown>, sort?: Sort): Uint8Array[] {
     return this.findRaw(ns, encode(filter), sort)
   }
 
-  findRaw(ns: string, filter: Uint8Array, sort?: Record<string, 1 | -1>): Uint8Array[] {
+  findRaw(ns: string, filter: Uint8Array, sort?: Sort): Uint8Array[] {
     return [...this.#scan(ns, filter, sort)]
   }
 
   /** The first document of a find; null: none. */
-  first(ns: string, filter: Uint8Array, sort?: Record<string, 1 | -1>): Uint8Array | null {
+  first(ns: string, filter: Uint8Array, sort?: Sort): Uint8Array | null {
     for (const document of this.#scan(ns, filter, sort)) return document
     return null
   }
@@ -128,7 +130,7 @@ export class CatalogStore {
   }
 
   /** The collection must not be written before the end. */
-  *#scan(ns: string, filter: Uint8Array, sort: Record<string, 1 | -1> | undefined): Generator<Uint8Array> {
+  *#scan(ns: string, filter: Uint8Array, sort: Sort | undefined): Generator<Uint8Array> {
     const collection = this.#node.collection(ns)
     if (collection === undefined || collection.count === 0) return
     const executor = executePlan(
