@@ -51,7 +51,7 @@ export function bodyForMerger(
     const name = it.name()
     if (name === 'pipeline') writer.documents('pipeline', [source, ...stages])
     else if (name === 'cursor' && !isClients) writer.startDocument('cursor').end()
-    else if (!onlyForWriters.has(name) && !ofTheCollection.has(name)) writer.value(name, it.value())
+    else if (!onlyForWriters.has(name) && !collectionFields.has(name)) writer.value(name, it.value())
   }
   return writeConstants(writer, nowMs)
     .document('collation', collation ?? simpleCollation)
@@ -68,10 +68,10 @@ function writeConstants(writer: DocumentWriter, nowMs: number): DocumentWriter {
 const onlyForWriters = new Set(['bypassDocumentValidation', 'writeConcern', 'runtimeConstants'])
 
 /** Fields about the collection, which the merging shard does not read. */
-const ofTheCollection = new Set(['hint', 'collectionUUID', 'collation'])
+const collectionFields = new Set(['hint', 'collectionUUID', 'collation'])
 
 /** Fields that the read of a join inherits from its aggregate. */
-const passedOn = new Set([
+const inheritedFields = new Set([
   'allowDiskUse',
   'readConcern',
   'comment',
@@ -109,7 +109,7 @@ export function invocationOfRead(
   writer.documents('pipeline', stages).startDocument('cursor').end()
   writeVariables(writer, variables)
   for (const it = new FieldIterator(aggregate.body); it.next();)
-    if (passedOn.has(it.name())) writer.value(it.name(), it.value())
+    if (inheritedFields.has(it.name())) writer.value(it.name(), it.value())
   const body = writeConstants(writer, nowMs)
     .document('collation', collation ?? simpleCollation)
     .string('$db', db)

@@ -179,7 +179,7 @@ function placeOf({
   return place === 'every-shard' ? { kind: 'every-shard' } : null
 }
 
-function isUsers(invocation: MongosInvocation, { db }: ForeignCollection): boolean {
+function isInSameDatabase(invocation: MongosInvocation, { db }: ForeignCollection): boolean {
   return db === null || db === invocation.db
 }
 
@@ -191,7 +191,7 @@ async function anyTracked(invocation: MongosInvocation, foreign: readonly Foreig
 
 async function isTracked(invocation: MongosInvocation, foreign: ForeignCollection): Promise<boolean> {
   const { host, db, operation } = invocation
-  if (!isUsers(invocation, foreign) || db === 'config' || db === 'admin') return false
+  if (!isInSameDatabase(invocation, foreign) || db === 'config' || db === 'admin') return false
   const ns = `${db}.${foreign.collection}`
   const cached = host.catalog.peekCollection(ns)
   return (cached === undefined ? await host.catalog.collection(ns, operation) : cached) !== null

@@ -175,7 +175,7 @@ class Dispatch {
       time,
       compareTimestamps(operationTime, noTime) === 0 ? time : operationTime,
     ).finish()
-    const body = mayTellOfStates(host, operation, failure)
+    const body = mayContainStateErrors(host, operation, failure)
       ? withoutStateChanges(reply, host.stopping.signal.aborted)
       : reply
     host.statistics.exchanged(bytesOfMessage(this.#command.body, this.#command.sequences), body.length)
@@ -205,7 +205,7 @@ function failureOf(
 /**
  * Whether the reply can contain errors about the state of other members that clients must not see.
  */
-function mayTellOfStates(
+function mayContainStateErrors(
   { behaviours, table }: DispatchHost,
   operation: Operation | null,
   failure: CommandError | null,

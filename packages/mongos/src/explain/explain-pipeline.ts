@@ -78,7 +78,7 @@ async function explainOnPrimary(
   await invocation.host.reach('mongos.read.targeted', { ns, shards: [plan.member] })
   const [answer] = await askMember(invocation, { route, plan, verbosity })
   for (const it = new FieldIterator(answer![1]); it.next();)
-    if (!ofTheMember.has(it.name())) writer.value(it.name(), it.value())
+    if (!memberFields.has(it.name())) writer.value(it.name(), it.value())
   return writer
 }
 
@@ -91,7 +91,7 @@ function askMember(
 }
 
 /** Fields about the member and its own reply. */
-const ofTheMember: ReadonlySet<string> = new Set([
+const memberFields: ReadonlySet<string> = new Set([
   'serverInfo',
   'serverParameters',
   'ok',

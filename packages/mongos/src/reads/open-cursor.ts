@@ -89,30 +89,30 @@ export interface EstablishedCursors {
 
 /**
  * Opens a cursor on every shard, or on none.
- * @param passesOver which failed shards may be left out; default: none
- * @param leavesSpent whether exhausted cursors without documents are left out; default: no
+ * @param mayOmit which failed shards may be left out; default: none
+ * @param omitsExhausted whether exhausted cursors without documents are left out; default: no
  * @throws CommandError the first error, a stale one before others
  */
 export async function establishCursors(
   invocation: MongosInvocation,
   shards: readonly string[],
   commandFor: (shard: string) => RemoteCommand,
-  passesOver: (answer: MemberAnswer) => boolean = () => false,
-  leavesSpent = false,
+  mayOmit: (answer: MemberAnswer) => boolean = () => false,
+  omitsExhausted = false,
 ): Promise<EstablishedCursors> {
   const answers = await scatter(invocation, shards, commandFor, true)
-  const failure = worstFailure(answers, passesOver)
+  const failure = worstFailure(answers, mayOmit)
   const remotes: BufferedCursor[] = []
   let answered = 0
-  let spent: Uint8Array | null = null
+  let exhausted: Uint8Array | null = null
   for (const answer of answers) {
     if (answer.error !== null) continue
     answered++
     // Most shards of a broadcast have no match and send the same bytes, so one comparison suffices.
-    if (spent !== null && sameBytes(answer.body, spent)) continue
+    if (exhausted !== null && sameBytes(answer.body, exhausted)) continue
     const reply = readCursorReply(answer.body, 'firstBatch')
-    if (leavesSpent && reply.id === 0n && isEmptyDocument(reply.batch.bytes, reply.batch.start)) {
-      spent = answer.body
+    if (omitsExhausted && reply.id === 0n && isEmptyDocument(reply.batch.bytes, reply.batch.start)) {
+      exhausted = answer.body
       continue
     }
     remotes.push(
@@ -169,11 +169,11 @@ function openOptions(
 
 function worstFailure(
   answers: readonly MemberAnswer[],
-  passesOver: (answer: MemberAnswer) => boolean,
+  mayOmit: (answer: MemberAnswer) => boolean,
 ): CommandError | null {
   let first: CommandError | null = null
   for (const answer of answers) {
-    if (answer.error === null || passesOver(answer)) continue
+    if (answer.error === null || mayOmit(answer)) continue
     if (isStaleCode(answer.error.code)) return answer.error
     first ??= answer.error
   }

@@ -27,8 +27,8 @@ export async function establishWhereReachable(
     return establishCursors(invocation, shards, commandFor, isUnreachable, true)
   operation.limit(maxTimeMs - Math.min(maxTimeMs / 4, spareMsMax))
   try {
-    const passesOver = (answer: MemberAnswer) => isUnreachable(answer) || answer.error?.code === 50
-    return await establishCursors(invocation, shards, commandFor, passesOver, true)
+    const mayOmit = (answer: MemberAnswer) => isUnreachable(answer) || answer.error?.code === 50
+    return await establishCursors(invocation, shards, commandFor, mayOmit, true)
   } finally {
     operation.limit(maxTimeMs)
   }

@@ -61,7 +61,7 @@ interface SentCommand extends Sent {
 
 type UseOfReply<R> = (reply: NodeReply) => R | Promise<R>
 
-const asItCame = (reply: NodeReply): NodeReply => reply
+const unchangedReply = (reply: NodeReply): NodeReply => reply
 
 /** The failures of one exchange so far. */
 interface ExchangeFailures {
@@ -102,7 +102,7 @@ export class Remote {
     idempotent: boolean,
     pinned = false,
   ): Promise<NodeReply> {
-    return this.#send({ to, command, requester, idempotent, pinned }, asItCame, null, 0)
+    return this.#send({ to, command, requester, idempotent, pinned }, unchangedReply, null, 0)
   }
 
   /** As {@link command}, with `use` applied to the reply. Rejects with what `use` throws. */

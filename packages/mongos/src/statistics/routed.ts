@@ -51,14 +51,14 @@ export function isRoutingWatched({ host }: MongosInvocation): boolean {
 /** Counts a routed operation and emits its event. */
 export function noteRouted(invocation: MongosInvocation, counted: readonly CountedTargets[], to: RoutedTo): void {
   countRouted(invocation, counted, to.route)
-  tellRouted(invocation, to)
+  emitRouted(invocation, to)
 }
 
 export function countRouted({ host }: MongosInvocation, counted: readonly CountedTargets[], route: Route): void {
   for (const each of counted) host.statistics.countTargeted(each.command, hostsOf(route, each))
 }
 
-export function tellRouted(invocation: MongosInvocation, to: RoutedTo): void {
+export function emitRouted(invocation: MongosInvocation, to: RoutedTo): void {
   const { host, operation } = invocation
   if (host.sampling?.isActive === true) host.sampling.noteRouted(invocation, to.ns, to.shards)
   if ((to.route.kind !== 'sharded' && to.route.kind !== 'unsharded') || !host.context.wants('routed')) return

@@ -13,7 +13,7 @@ import { commandErrorFrom, isStaleCode } from '../../remote/command-reply.js'
 import { resolveRoute, soleMember, type Route } from '../../routing/route.js'
 import type { MemberAnswer } from '../../routing/scatter.js'
 import { noteStale } from '../../routing/stale-loop.js'
-import { countRouted, isRoutingWatched, tellRouted } from '../../statistics/routed.js'
+import { countRouted, isRoutingWatched, emitRouted } from '../../statistics/routed.js'
 import { BulkWriteOutcome } from '../replies/bulk-write-outcome.js'
 import { CollectionWrites } from './collection-writes.js'
 import { writeFirstMatch } from '../single-document/first-match.js'
@@ -89,7 +89,7 @@ export class BatchWriteExecutor implements WriteBatch {
     for (const { ns, route, summary } of this.#collections) {
       if (route === null) continue
       countRouted(invocation, summary.counted, route)
-      if (isWatched) tellRouted(invocation, summary.finish(ns, route))
+      if (isWatched) emitRouted(invocation, summary.finish(ns, route))
     }
   }
 

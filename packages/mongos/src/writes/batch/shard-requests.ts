@@ -7,7 +7,7 @@ import { routedCommand, type Route, type ShardedRoute } from '../../routing/rout
 import { ask, type MemberAnswer } from '../../routing/scatter.js'
 import { noteStale } from '../../routing/stale-loop.js'
 import type { ShardBatch } from './plan-round.js'
-import { askAndMove, mayDemandMove } from '../single-document/move-document.js'
+import { askAndMove, mayRequireMove } from '../single-document/move-document.js'
 import { codeIn, readShardWriteReply, withIndex, type ShardWriteReply } from '../replies/shard-write-reply.js'
 import { headerOf, type WriteCommand, type WriteNamespace } from '../write-command.js'
 
@@ -82,7 +82,7 @@ export class ShardRequests {
   #ask(namespace: WriteNamespace, route: Route, shard: string, command: RemoteCommand): Promise<MemberAnswer> {
     const invocation = this.#invocation
     const send = () => ask(invocation, shard, command, invocation.txnNumber !== null)
-    return mayDemandMove(this.#command, namespace, route)
+    return mayRequireMove(this.#command, namespace, route)
       ? askAndMove(this.#command, namespace, route, shard, send)
       : send()
   }

@@ -80,7 +80,7 @@ export function moveConflict(command: 'findAndModify' | null): CommandError {
  * Whether a shard can refuse the command with 283: only retryable writes that may change a
  * document.
  */
-export function mayDemandMove(
+export function mayRequireMove(
   { name }: WriteCommand,
   { invocation }: WriteNamespace,
   route: Route,
@@ -89,7 +89,7 @@ export function mayDemandMove(
 }
 
 /**
- * Sends statements for which {@link mayDemandMove} is true, and moves documents when a shard
+ * Sends statements for which {@link mayRequireMove} is true, and moves documents when a shard
  * refuses them.
  * @returns the shard's answer, or one that reports an ordinary update
  */
