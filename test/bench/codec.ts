@@ -47,8 +47,8 @@ export async function measure(): Promise<BenchResult> {
   return {
     title: `codec: messages with 300 bytes of body, ${messagesOfPacket} in a packet`,
     rows: [
-      { name: 'bytes only, CPU of both threads a message and back', value: `${spread(samples.bytes)} µs` },
-      { name: 'messages, packed and read at both ends', value: `${spread(samples.messages)} µs` },
+      { name: 'bytes only: CPU of both threads per message and answer', value: `${spread(samples.bytes)} µs` },
+      { name: 'messages packed and read at both ends', value: `${spread(samples.messages)} µs` },
       {
         name: "messages: of the bytes' rate",
         value: spread(ratios(samples.bytes, samples.messages)),
@@ -56,7 +56,7 @@ export async function measure(): Promise<BenchResult> {
       },
       { name: 'write and read a request', value: `${spread(packing(), 0)} ns` },
     ],
-    note: `Figures of the emulator, not of MongoDB. CPU time; medians of ${rounds} rounds in which the variants take turns, in brackets the least and the most. Node ${process.version}, ${cpus().length} cores.`,
+    note: `Figures of the emulator, not of MongoDB. CPU time; medians of ${rounds} interleaved rounds, minimum and maximum in brackets. Node ${process.version}, ${cpus().length} cores.`,
   }
 }
 

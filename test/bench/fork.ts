@@ -28,7 +28,7 @@ export async function measure(): Promise<BenchResult> {
   return {
     title: 'fork: an inline cluster of three shards with one sharded collection and two indexes, copied',
     rows,
-    note: `Figures of the emulator, not of MongoDB. Medians of ${repetitions}, least and most behind. Node ${process.version}, ${cpus().length} cores.`,
+    note: `Figures of the emulator, not of MongoDB. Medians of ${repetitions} repetitions, minimum and maximum in brackets. Node ${process.version}, ${cpus().length} cores.`,
   }
 }
 

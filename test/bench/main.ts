@@ -6,7 +6,7 @@ const names = process.argv.slice(2).filter((arg) => !arg.startsWith('--'))
 const unknown = names.filter((name) => !Object.hasOwn(benches, name))
 if (names.length === 0 || unknown.length > 0) {
   process.stderr.write(
-    `bench: ${unknown.length > 0 ? `there is no bench named ${unknown.join(', ')}` : 'name a bench'}; there are ${Object.keys(benches).join(', ')}.\n`,
+    `bench: ${unknown.length > 0 ? `unknown bench ${unknown.join(', ')}` : 'name a bench'}; the benches are ${Object.keys(benches).join(', ')}.\n`,
   )
   process.exit(2)
 }

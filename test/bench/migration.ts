@@ -51,15 +51,15 @@ export async function measure(): Promise<BenchResult> {
   const of = (pick: (round: Round) => number): number => median(taken.map(pick))
   const rate = (ms: number): string => `${((megabytes / ms) * 1000).toFixed(0)} MB/s`
   return {
-    title: `migration: ${count.toLocaleString('en')} documents, ${megabytes.toFixed(0)} MB, from one shard to another, each on a thread of its own`,
+    title: `migration: ${count.toLocaleString('en')} documents, ${megabytes.toFixed(0)} MB, from one shard to another, each on its own thread`,
     rows: [
-      { name: 'nobody writes', value: rate(of((r) => r.moveMs)) },
+      { name: 'without writers', value: rate(of((r) => r.moveMs)) },
       { name: `${writers} connections update documents of the range`, value: rate(of((r) => r.movedWhileWrittenMs)) },
       { name: 'plain copy through the same channel', value: rate(of((r) => r.copyMs)) },
-      { name: 'nobody writes, against the plain copy', value: of((r) => r.copyMs / r.moveMs).toFixed(2) },
+      { name: 'without writers, relative to the plain copy', value: of((r) => r.copyMs / r.moveMs).toFixed(2) },
       { name: 'critical section', value: `${of((r) => r.criticalMs).toFixed(1)} ms` },
-      { name: 'longest wait of a write meanwhile', value: `${of((r) => r.longestWriteMs).toFixed(1)} ms` },
-      { name: 'longest wait before, in as much time', value: `${of((r) => r.usualLongestWriteMs).toFixed(1)} ms` },
+      { name: 'longest write during the migration', value: `${of((r) => r.longestWriteMs).toFixed(1)} ms` },
+      { name: 'longest write before it, in equal time', value: `${of((r) => r.usualLongestWriteMs).toFixed(1)} ms` },
     ],
     note: `Figures of the emulator, not of MongoDB. Medians of ${rounds} interleaved rounds. Node ${process.version}, ${cpus().length} cores.`,
   }

@@ -107,12 +107,12 @@ const rows: readonly Row[] = [
     },
   },
   {
-    name: 'count with a filter, 100,000 documents and more',
+    name: 'count with a filter, over 100,000 documents',
     count: 4,
     run: async (_, send) => void (await checked(send, { count: 'rows', query: { name: 'nobody' } })),
   },
   {
-    name: 'find of everything, 100,000 documents and more',
+    name: 'find of all documents, over 100,000',
     count: 1,
     run: async (_, send) => {
       if ((await readAll(send, { find: 'rows', filter: {} })) < scanned) throw new Error('documents are missing')
@@ -148,7 +148,7 @@ export async function measure(): Promise<BenchResult> {
   return {
     title: `operations: three shards, one mongos, a collection sharded by a hash, ${connections} connections`,
     rows: measured,
-    note: `Figures of the emulator, not of MongoDB. Medians of ${rounds} rounds; the client's CPU is part of them. Node ${process.version}, ${cpus().length} cores.`,
+    note: `Figures of the emulator, not of MongoDB. Medians of ${rounds} rounds; the client's CPU is included. Node ${process.version}, ${cpus().length} cores.`,
   }
 }
 

@@ -29,7 +29,7 @@ export async function measure(): Promise<BenchResult> {
   return {
     title: 'routing: key { tenant: 1, ts: 1 }, 100 shards; from the bytes of an OP_MSG to the shard',
     rows: chunkCounts.flatMap(rowsFor),
-    note: `Figures of the emulator, not of MongoDB. CPU time; medians of nine rounds in which the variants take turns, in brackets the least and the most; ${sink > 0 ? '' : 'nothing ran; '}Node ${process.version}, ${cpus().length} cores.`,
+    note: `Figures of the emulator, not of MongoDB. CPU time; medians of nine interleaved rounds, minimum and maximum in brackets; ${sink > 0 ? '' : 'nothing ran; '}Node ${process.version}, ${cpus().length} cores.`,
   }
 }
 

@@ -58,9 +58,9 @@ export async function metadataRows(isLong: boolean): Promise<Row[]> {
         value: `${(wallMs / 1000).toFixed(1)} s`,
         ...(isGoal ? { goal: 'goal: at most 60 s' } : {}),
       },
-      { name: '  processor time', value: `${(processorMs / 1000).toFixed(1)} s` },
+      { name: '  CPU time', value: `${(processorMs / 1000).toFixed(1)} s` },
       {
-        name: `  ${migrations.toLocaleString('en')} migrations, all for each`,
+        name: `  ${migrations.toLocaleString('en')} migrations, whole scenario per migration`,
         value: `${(processorMs / migrations).toFixed(2)} ms`,
       },
       {
@@ -72,7 +72,7 @@ export async function metadataRows(isLong: boolean): Promise<Row[]> {
   }
   if (played.length > 1)
     rows.push({
-      name: 'metadata: processor time grows with the number of chunks to the power of',
+      name: 'metadata: CPU time grows with the number of chunks to the power of',
       value: exponent(
         played,
         ({ chunks }) => chunks,
@@ -87,7 +87,7 @@ export async function metadataRows(isLong: boolean): Promise<Row[]> {
     value: `${Math.round(virtualMs / wallMs).toLocaleString('en')} times`,
     goal: 'goal: 10,000 times faster than real time',
   })
-  rows.push({ name: '  by processor time', value: `${Math.round(virtualMs / processorMs).toLocaleString('en')} times` })
+  rows.push({ name: '  by CPU time', value: `${Math.round(virtualMs / processorMs).toLocaleString('en')} times` })
   return rows
 }
 
@@ -107,7 +107,7 @@ async function floorRows(): Promise<Row[]> {
       (await apart('simulate-floor.js', JSON.stringify(task), ['--max-semi-space-size=64'])) as FloorResult
     ).exchangeMicros
     rows.push({
-      name: `a request that notes a change in a log, and nothing else: ${members.toLocaleString('en')} members`,
+      name: `a request that only writes a change to a log: ${members.toLocaleString('en')} members`,
       value: `${exchangeMicros.toFixed(1)} µs`,
     })
   }

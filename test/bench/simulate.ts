@@ -33,7 +33,7 @@ export async function measure(): Promise<BenchResult> {
     const size = `${task.shards} + ${task.added} shards, ${task.chunks.toLocaleString('en')} chunks`
     rows.push(
       { name: size, value: seconds(result.wallMs) },
-      { name: '  processor time', value: seconds(result.startMs + result.chunksMs + result.runMs) },
+      { name: '  CPU time', value: seconds(result.startMs + result.chunksMs + result.runMs) },
       { name: '  start', value: seconds(result.startMs) },
       { name: '  chunks, each', value: `${((result.chunksMs * 1000) / task.chunks).toFixed(1)} µs` },
       {
@@ -45,7 +45,7 @@ export async function measure(): Promise<BenchResult> {
   }
   rows.push(
     {
-      name: 'processor time of chunks grows with their number to the power of',
+      name: 'CPU time of chunks grows with their number to the power of',
       value: exponent(
         grown,
         ({ chunks }) => chunks,
@@ -53,7 +53,7 @@ export async function measure(): Promise<BenchResult> {
       ),
     },
     {
-      name: 'processor time of migrations',
+      name: 'CPU time of migrations',
       value: exponent(
         grown,
         ({ migrations }) => migrations,
@@ -72,17 +72,17 @@ export async function measure(): Promise<BenchResult> {
   const { runMs, rounds, virtualMs } = await runApart(month)
   rows.push(
     {
-      name: `${month.days} days of ${month.shards} quiet shards`,
+      name: `${month.days} days of ${month.shards} idle shards`,
       value: `${Math.round(virtualMs / runMs).toLocaleString('en')} times`,
       goal: 'goal, with a load: 10,000 times faster than real time',
     },
-    { name: '  a round of the balancer, with all between two', value: `${((runMs * 1000) / rounds).toFixed(0)} µs` },
+    { name: '  a balancer round, with everything until the next', value: `${((runMs * 1000) / rounds).toFixed(0)} µs` },
   )
   rows.push(...(await metadataRows(isLong)))
   return {
-    title: 'simulate: shards are added to a simulated cluster, until nothing moves; and a quiet one',
+    title: 'simulate: shards are added to a simulated cluster until nothing moves; and an idle cluster',
     rows,
-    note: `Figures of the emulator, not of MongoDB. The first line of each size is by the clock on the wall, the others are processor time. One run. Node ${process.version}, ${cpus().length} cores.`,
+    note: `Figures of the emulator, not of MongoDB. The first line of each size is wall-clock time, the others are CPU time. One run. Node ${process.version}, ${cpus().length} cores.`,
   }
 }
 

@@ -46,12 +46,12 @@ export async function measure(): Promise<BenchResult> {
         {
           name: 'operations in progress',
           value: String((own['inprog'] as unknown[]).length),
-          goal: 'goal: 3, the question itself on each shard',
+          goal: 'goal: 3, the currentOp itself on each shard',
         },
         {
-          name: 'sessions known',
+          name: 'sessions in the tables',
           value: String(status['logicalSessionRecordCache'].activeSessionsCount),
-          goal: 'those of the pool',
+          goal: 'those of the driver\'s pool',
         },
       ],
       note: 'Figures of the emulator, not of MongoDB. The driver is in the same process. Writes stay in the log, which is in memory, until a checkpoint at 64 MB.',

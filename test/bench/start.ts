@@ -47,7 +47,7 @@ export async function measure(): Promise<BenchResult> {
       })),
       ...processes,
     ],
-    note: `Figures of the emulator, not of MongoDB. Medians of ${repetitions} starts in turns, in brackets the least and the most. Node ${process.version}, ${cpus().length} cores.`,
+    note: `Figures of the emulator, not of MongoDB. Medians of ${repetitions} starts in turns, minimum and maximum in brackets. Node ${process.version}, ${cpus().length} cores.`,
   }
 }
 

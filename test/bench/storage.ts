@@ -81,12 +81,12 @@ export async function measure(): Promise<BenchResult> {
       ...indexes(engine, collection, order),
       ...scans(collection),
       {
-        name: 'memory, a document with its _id index, against its BSON',
+        name: 'memory, a document with its _id index, relative to its BSON',
         value: `${bytesEach.toFixed(0)} bytes, ${(bytesEach / documents[0]!.length).toFixed(1)} ×`,
         goal: 'goal: at most 3 ×',
       },
     ],
-    note: `Figures of the emulator, not of MongoDB. Node ${process.version}, ${cpus().length} cores; medians of ${rounds}, each pair in turns (${sink === 0 ? 0 : 1}).`,
+    note: `Figures of the emulator, not of MongoDB. Node ${process.version}, ${cpus().length} cores; medians of ${rounds} rounds, each pair in turns (${sink === 0 ? 0 : 1}).`,
   }
 }
 

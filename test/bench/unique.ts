@@ -47,7 +47,7 @@ export async function measure(): Promise<BenchResult> {
     }
     const base = median(plain.map(({ ms }) => ms))
     return {
-      title: `unique: ${inserts} inserts one after the other, against plain ones`,
+      title: `unique: ${inserts} sequential inserts, relative to plain ones`,
       rows: [
         ...Object.entries(layouts).flatMap(([name, measured]) => [
           {

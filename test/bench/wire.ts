@@ -128,13 +128,13 @@ export async function measure(): Promise<BenchResult> {
     measured.push({
       name: 'against mongo-java-server',
       value: 'not measured',
-      goal: 'MJS_CLASSPATH does not say where its classes are',
+      goal: 'set MJS_CLASSPATH to its class path',
     })
   measured.push(...(await manyShards()))
   return {
-    title: 'wire: five shards, a collection sharded by a hash, against a stub that only answers',
+    title: 'wire: five shards, a collection sharded by a hash, relative to a stub that only answers',
     rows: measured,
-    note: `Figures of the emulator, not of MongoDB. Medians of ${rounds} interleaved slices of ${sliceMs} ms, in brackets the least and the most; the client has a core's worth of work of its own. Node ${process.version}, ${cpus().length} cores.`,
+    note: `Figures of the emulator, not of MongoDB. Medians of ${rounds} interleaved slices of ${sliceMs} ms, minimum and maximum in brackets; the client itself uses about one core. Node ${process.version}, ${cpus().length} cores.`,
   }
 }
 

@@ -6,16 +6,16 @@ import { parseArgs } from 'node:util'
 import type { ShardedCluster } from 'shardlab'
 import { clients, type Client } from './clients.js'
 
-const help = `Runs one script of inserts, queries, updates, cursors and indexes through each client that is installed.
+const help = `Runs a script of inserts, queries, updates, cursors and indexes in each installed client.
 
   npm run clients -- [options] [part of a name …]
 
-  --uri URI       the cluster, with all its routers; without it one with two routers is started
-  --no-install    does not install what is missing from npm and Debian
-  --json          prints [{"client","result","why"}], where result is passed, failed or skipped, and nothing else
+  --uri URI       the cluster, with all its routers; default: starts one with two routers
+  --no-install    does not install missing clients from npm and Debian
+  --json          prints [{"client","result","why"}], only; result is passed, failed or skipped
   --help          this text
 
-Exit code 0: nothing failed; 1: something failed; 2: wrong options.
+Exit code 0: no client failed; 1: a client failed; 2: wrong options.
 
 Examples:
   npm run clients
@@ -60,7 +60,7 @@ const chosen = clients.filter(
   ({ name }) => positionals.length === 0 || positionals.some((part) => name.toLowerCase().includes(part.toLowerCase())),
 )
 if (chosen.length === 0)
-  fail(`no client is called ${positionals.join(', ')}; there are ${clients.map(({ name }) => name).join(', ')}`)
+  fail(`no client matches ${positionals.join(', ')}; the clients are ${clients.map(({ name }) => name).join(', ')}`)
 
 const cluster = values.uri === undefined ? await startCluster() : undefined
 const rows: Row[] = []

@@ -12,14 +12,14 @@ const help = `Runs test files of the MongoDB drivers' Unified Test Format throug
 
   npm run conformance -- [options]
 
-  --uri URI       the cluster, with all its routers; without it a cluster with two routers is started
+  --uri URI       the cluster, with all its routers; default: starts one with two routers
   --dir FOLDER    folder with the JSON files; default: $SHARDLAB_SPEC_DIR, or ../shared/conformance/spec
   --only TEXT     only tests where "path > description" contains TEXT
-  --emulate V     version of the cluster that is started
-  --json          prints {"totals":{"passed","failed","skipped"},"folders":{…},"failures":[…]} and nothing else
+  --emulate V     version of the started cluster
+  --json          prints {"totals":{"passed","failed","skipped"},"folders":{…},"failures":[…]} only
   --help          this text
 
-Exit code 0: nothing failed; 1: something failed; 2: wrong options.
+Exit code 0: no test failed; 1: a test failed; 2: wrong options.
 
 Examples:
   npm run conformance
@@ -55,8 +55,8 @@ if (wantsHelp) {
   process.exit(0)
 }
 if (dir === null || !existsSync(dir))
-  fail(`there is no folder ${dir ?? '../shared/conformance/spec'}: name one with --dir`)
-if (uri !== undefined && emulate !== undefined) fail('--emulate is for the cluster that is started without --uri')
+  fail(`there is no folder ${dir ?? '../shared/conformance/spec'}; name one with --dir`)
+if (uri !== undefined && emulate !== undefined) fail('--emulate applies only to a cluster started here; remove --uri or --emulate')
 
 const cluster = uri === undefined ? await startCluster().catch((error: Error) => fail(error.message)) : undefined
 try {

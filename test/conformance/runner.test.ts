@@ -116,7 +116,7 @@ const basics = {
   ],
 }
 
-t.test('counts, reasons and sentences', async (t) => {
+t.test('the runner counts results and gives reasons for skipped and failed tests', async (t) => {
   const dir = t.testdir()
   mkdirSync(join(dir, 'own', 'deeper'), { recursive: true })
   writeFileSync(join(dir, 'own', 'deeper', 'basics.json'), JSON.stringify(basics))
@@ -141,7 +141,7 @@ t.test('counts, reasons and sentences', async (t) => {
     'unknown assertion': /does not know its operation assertJuggled$/,
   })
 
-  await t.test('the command: a report in JSON, and an exit code that tells', async (t) => {
+  await t.test('the command prints a JSON report and exits with 1 after a failure', async (t) => {
     const all = await run(process.execPath, [main, '--uri', cluster.uri, '--dir', dir, '--json'])
     t.equal(all.code, 1)
     t.same(JSON.parse(all.stdout), JSON.parse(JSON.stringify(report)))

@@ -36,9 +36,9 @@ try {
   }
   console.log(`Loaded ${zipCodes.length.toLocaleString('en')} postal codes through the mongodb driver.\n`)
   await showPlacement(zipCodes.length)
-  console.log('\nTargeted: the filter fixes the shard key, so one shard is asked.')
+  console.log('\nTargeted: the filter has the shard key, so the router asks one shard.')
   for (const zip of ['10001', '60601', '94103']) await show(collection.find({ zip }).toArray(), { zip })
-  console.log('\nBroadcast: the filter says nothing about the shard key, so every shard is asked.')
+  console.log('\nBroadcast: the filter does not have the shard key, so the router asks every shard.')
   const filters: Filter<ZipCode>[] = [{ city: 'Springfield' }, { state: 'HI' }, { county: 'Orange', state: 'CA' }]
   for (const filter of filters) await show(collection.find(filter).toArray(), filter)
 } finally {
@@ -46,7 +46,7 @@ try {
 }
 
 async function showPlacement(total: number): Promise<void> {
-  console.log('Where the documents are (asked of each shard itself):')
+  console.log('Documents per shard (counted on each shard directly):')
   for (const shard of cluster.shards) {
     const direct = await MongoClient.connect(shard.uri)
     try {

@@ -214,9 +214,13 @@ async function balance(t: Test, emulate: '4.4' | '7.0'): Promise<void> {
 }
 
 for (const emulate of ['4.4', '7.0'] as const)
-  t.test(`${emulate}: balanced while clients work`, { timeout: isLong ? 900_000 : 90_000 }, (t) => balance(t, emulate))
+  t.test(
+    `${emulate}: a collection is balanced while clients read and write`,
+    { timeout: isLong ? 900_000 : 90_000 },
+    (t) => balance(t, emulate),
+  )
 
-t.test('rounds by themselves, on worker threads', { timeout: 60_000 }, async (t) => {
+t.test('the balancer starts rounds by itself on worker threads', { timeout: 60_000 }, async (t) => {
   const cluster = await ShardedCluster.start({
     shards: 2,
     emulate: '7.0',

@@ -54,7 +54,7 @@ async function withCluster(emulate: EmulatedVersion, work: (world: World) => Pro
 
 const upTo = (count: number) => Array.from({ length: count }, (_, _id) => ({ a: _id }))
 
-t.test('split by middle, find and bounds; merge', async (t) => {
+t.test('chunks are split by middle, find and bounds, and merged', async (t) => {
   await withCluster('7.0', async ({ cluster, client, admin, config, run, chunks }) => {
     const splits: SplitEvent[] = []
     cluster.on('split', (event) => splits.push(event))
@@ -101,7 +101,7 @@ t.test('split by middle, find and bounds; merge', async (t) => {
   })
 })
 
-t.test('what split refuses, and that it changes nothing', async (t) => {
+t.test('a refused split changes nothing', async (t) => {
   for (const emulate of ['4.0', '8.0'] as const) {
     await withCluster(emulate, async ({ client, run, chunks }) => {
       await run({ shardCollection: 'db.c', key: { a: 1 } })
@@ -187,7 +187,7 @@ t.test('what split refuses, and that it changes nothing', async (t) => {
   }
 })
 
-t.test('hashed keys: find takes the value, middle and bounds the hash', async (t) => {
+t.test('with a hashed key, find takes the value, middle and bounds the hash', async (t) => {
   await withCluster('7.0', async ({ client, run, chunks }) => {
     await run({ shardCollection: 'db.h', key: { a: 'hashed' }, numInitialChunks: 2 })
     await client.db('db').collection('h').insertMany(upTo(20))
@@ -206,7 +206,7 @@ t.test('hashed keys: find takes the value, middle and bounds the hash', async (t
   })
 })
 
-t.test('a second router learns of splits and merges as it needs to', async (t) => {
+t.test('a second router refreshes after splits and merges when it needs to', async (t) => {
   await withCluster('7.0', async ({ cluster, run, client }) => {
     await run({ shardCollection: 'db.c', key: { a: 1 } })
     const other = new MongoClient(`mongodb://${cluster.mongos[1]!}/`)
@@ -222,7 +222,7 @@ t.test('a second router learns of splits and merges as it needs to', async (t) =
   })
 })
 
-t.test('the mark jumbo is cleared', async (t) => {
+t.test('clearJumboFlag clears the jumbo flag', async (t) => {
   await withCluster('7.0', async ({ config, run, chunks }) => {
     await run({ shardCollection: 'db.c', key: { a: 1 } })
     await run({ split: 'db.c', middle: { a: 0 } })
@@ -244,7 +244,7 @@ t.test('the mark jumbo is cleared', async (t) => {
   })
 })
 
-t.test('which versions have which command', async (t) => {
+t.test('each version has its own chunk commands', async (t) => {
   for (const [emulate, clearJumboFlag, mergeAll] of [
     ['2.6', false, false],
     ['4.0', true, false],
@@ -258,7 +258,7 @@ t.test('which versions have which command', async (t) => {
   }
 })
 
-t.test('what clients may do to the catalog through a router', async (t) => {
+t.test('a router lets clients read and write the catalog as the server does', async (t) => {
   for (const emulate of ['4.4', '5.0', '8.0'] as const) {
     await withCluster(emulate, async ({ client, admin, config, run }) => {
       const code = (work: Promise<unknown>) =>
@@ -289,7 +289,7 @@ t.test('what clients may do to the catalog through a router', async (t) => {
   }
 })
 
-t.test('splitVector through a router: unsharded collections only', async (t) => {
+t.test('splitVector through a router works only for unsharded collections', async (t) => {
   await withCluster('7.0', async ({ client, run }) => {
     const db = client.db('db')
     await db.collection('plain').insertMany(upTo(5))

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { shardlab, up } from '../support/up.js'
 
-t.test('--json prints one object first, and a signal ends it in order', async (t) => {
+t.test('--json prints one object first, and SIGTERM stops the cluster in order', async (t) => {
   for (const runtime of ['threads', 'inline']) {
     const running = await up('--port', '0', '--shards', '2', '--mongos', '2', '--runtime', runtime)
     const { ready } = running
@@ -24,14 +24,14 @@ t.test('--json prints one object first, and a signal ends it in order', async (t
   }
 })
 
-t.test('SIGINT too', async (t) => {
+t.test('SIGINT stops the cluster in order', async (t) => {
   const running = await up('--port', '0', '--shards', '1')
   running.process.kill('SIGINT')
   await once(running.process, 'exit')
   t.equal(running.process.exitCode, 0)
 })
 
-t.test('wrong options: one sentence and exit code 2', async (t) => {
+t.test('wrong options get one sentence and exit code 2', async (t) => {
   const cases: [string[], RegExp][] = [
     [['up', '--wings'], /unknown option '--wings'/],
     [['up', '--port', '70000'], /port is 70000/],
@@ -55,7 +55,7 @@ t.test('wrong options: one sentence and exit code 2', async (t) => {
   }
 })
 
-t.test('--from a snapshot', async (t) => {
+t.test('--from starts a cluster from a snapshot', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'shardlab-up-'))
   t.teardown(() => rmSync(folder, { recursive: true }))
   const paths = { real: join(folder, 'real.snapshot'), manual: join(folder, 'manual.snapshot') }
@@ -110,7 +110,7 @@ t.test('help shows examples', async (t) => {
   t.match(stdout, /Examples:/)
 })
 
-t.test('explain-balance', async (t) => {
+t.test('explain-balance explains every move', async (t) => {
   const running = await up('--port', '0', '--shards', '2', '--runtime', 'inline', '--chunk-size', '1KB')
   const { uri, shards } = running.ready
   const client = await MongoClient.connect(uri)

@@ -16,7 +16,7 @@ function skipped(t: Test, why: string): void {
   t.pass(`skipped: ${why}`, { skip: why })
 }
 
-t.test('scripts', { timeout: 600_000 }, async (t) => {
+t.test('every installed client passes its script', { timeout: 600_000 }, async (t) => {
   let running: RunningUp | undefined
   t.teardown(() => running?.stop())
   for (const [i, client] of clients.entries()) {
@@ -36,7 +36,7 @@ t.test('scripts', { timeout: 600_000 }, async (t) => {
   }
 })
 
-t.test('mongosh', async (t) => {
+t.test('mongosh runs interactive input', async (t) => {
   const running = await up('--port', '0', '--shards', '3')
   t.teardown(() => running.stop())
   const evaluate = mongoshOn(running.ready.uri)

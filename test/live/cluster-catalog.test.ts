@@ -6,7 +6,7 @@ import { MongoClient } from 'mongodb'
 import { ShardedCluster } from '@shardlab/cluster'
 import t from 'tap'
 
-t.test('collections of the cluster, with where they are', async (t) => {
+t.test('$listClusterCatalog lists collections with their shards', async (t) => {
   const cluster = await ShardedCluster.start({ shards: 2, runtime: 'inline', emulate: '8.0', port: 0 })
   const client = await MongoClient.connect(cluster.uri)
   t.teardown(async () => {
@@ -113,7 +113,7 @@ t.test('collections of the cluster, with where they are', async (t) => {
   t.equal(await refused(db.aggregate([{ $limit: 1 }, { $listClusterCatalog: {} }]).toArray()), 73)
 })
 
-t.test('it is new in 8.0', async (t) => {
+t.test('versions before 8.0 do not have $listClusterCatalog', async (t) => {
   const cluster = await ShardedCluster.start({ shards: 1, runtime: 'inline', emulate: '7.0', port: 0 })
   const client = await MongoClient.connect(cluster.uri)
   t.teardown(async () => {

@@ -2,7 +2,7 @@ import t from 'tap'
 import { fileURLToPath } from 'node:url'
 import { run } from '../support/up.js'
 
-t.test('the demo', async (t) => {
+t.test('npm run demo prints the shards of the documents and of each query', async (t) => {
   const { code, stdout, stderr } = await run(process.execPath, [
     fileURLToPath(new URL('../demo/main.js', import.meta.url)),
   ])

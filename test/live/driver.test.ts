@@ -7,7 +7,7 @@ import { MongoClient } from 'mongodb'
 import { ShardedCluster, type RoutedEvent } from 'shardlab'
 import { up } from '../support/up.js'
 
-t.test('100,000 documents over three shards', { timeout: 110_000 }, async (t) => {
+t.test('100,000 documents are distributed over three shards', { timeout: 110_000 }, async (t) => {
   const running = await up('--port', '0')
   const client = await MongoClient.connect(running.ready.uri)
   t.teardown(async () => {
@@ -38,7 +38,7 @@ t.test('100,000 documents over three shards', { timeout: 110_000 }, async (t) =>
 })
 
 for (const runtime of ['threads', 'inline'] as const) {
-  t.test(`routing, ${runtime}`, async (t) => {
+  t.test(`operations ask the shards that a mongos would ask, ${runtime}`, async (t) => {
     const cluster = await ShardedCluster.start({ shards: 3, runtime })
     const client = await MongoClient.connect(cluster.uri)
     t.teardown(async () => {

@@ -5,7 +5,7 @@ import { MongoClient, type Document } from 'mongodb'
 import { expectTargeted, ShardedCluster, TargetingError, type TargetedOperation } from 'shardlab'
 
 for (const runtime of ['threads', 'inline'] as const) {
-  t.test(`how many shards an operation asks, ${runtime}`, async (t) => {
+  t.test(`expectTargeted fails when an operation asks more shards than allowed, ${runtime}`, async (t) => {
     const cluster = await ShardedCluster.start({ shards: 3, mongos: 2, runtime })
     const client = await MongoClient.connect(cluster.uri)
     t.teardown(async () => {
@@ -75,7 +75,7 @@ for (const runtime of ['threads', 'inline'] as const) {
   })
 }
 
-t.test('the table of the guide', async (t) => {
+t.test("the guide's table shows the shards that each operation asks", async (t) => {
   const cluster = await ShardedCluster.start({ shards: 3, runtime: 'inline', emulate: '7.0' })
   const client = await MongoClient.connect(cluster.uri)
   t.teardown(async () => {

@@ -50,7 +50,7 @@ t.test('a retryable write survives a closed connection, and runs once', async (t
   t.equal(await coll.countDocuments(), 1)
 })
 
-t.test('labels decide whether a write is retried', async (t) => {
+t.test('the driver retries a write only if the error has the label', async (t) => {
   const { coll, configure, count } = await connect(t)
   await configure({ times: 1 }, { failCommands: ['insert'], errorCode: 91, errorLabels: ['RetryableWriteError'] })
   await coll.insertOne({ _id: 1 })
@@ -66,7 +66,7 @@ t.test('labels decide whether a write is retried', async (t) => {
   t.equal(count('insert'), 3)
 })
 
-t.test('times: 2 fails a read that is retried once', async (t) => {
+t.test('a read that is retried once fails with times: 2', async (t) => {
   const { coll, configure, count } = await connect(t)
   await configure({ times: 2 }, { failCommands: ['find'], errorCode: 89 })
   await t.rejects(coll.findOne(), { code: 89 })
@@ -74,7 +74,7 @@ t.test('times: 2 fails a read that is retried once', async (t) => {
   t.equal(await coll.findOne(), null, 'then it is over')
 })
 
-t.test('appName means one client', async (t) => {
+t.test('appName limits a fail point to one client', async (t) => {
   const meant = await connect(t, { appName: 'meant' })
   const other = await connect(t, { appName: 'other' })
   await meant.configure('alwaysOn', { failCommands: ['ping'], errorCode: 2, appName: 'meant' })
@@ -82,14 +82,14 @@ t.test('appName means one client', async (t) => {
   await other.admin.command({ ping: 1 })
 })
 
-t.test('namespace means one collection', async (t) => {
+t.test('namespace limits a fail point to one collection', async (t) => {
   const { client, configure } = await connect(t)
   await configure('alwaysOn', { failCommands: ['find'], errorCode: 2, namespace: 'test.meant' })
   await t.rejects(client.db('test').collection('meant').findOne(), { code: 2 })
   t.equal(await client.db('test').collection('other').findOne(), null)
 })
 
-t.test('a blocked command runs into the time of the socket, and the driver tries again', async (t) => {
+t.test('a blocked command exceeds the socket timeout, and the driver retries', async (t) => {
   const { coll, configure, count } = await connect(t, { socketTimeoutMS: 60 })
   await configure({ times: 1 }, { failCommands: ['find'], blockConnection: true, blockTimeMS: 2_000 })
   t.equal(await coll.findOne(), null)
@@ -102,7 +102,7 @@ t.test('maxTimeMS ends a blocked command on a router', async (t) => {
   await t.rejects(coll.findOne({}, { maxTimeMS: 20 }), { code: 50 })
 })
 
-t.test('a write concern error beside a write that was done', async (t) => {
+t.test('a write concern error is reported although the write was applied', async (t) => {
   const { coll, configure } = await connect(t, { retryWrites: false })
   const writeConcernError = {
     code: 100,
@@ -124,7 +124,7 @@ t.test('a labelled write concern error is retried, and the write runs once', asy
   t.equal(await coll.countDocuments(), 1)
 })
 
-t.test('a router whose hello fails is found again', async (t) => {
+t.test('the driver finds a router again whose hello failed', async (t) => {
   const { coll, configure, client } = await connect(t, { appName: 'heart', heartbeatFrequencyMS: 500 })
   const failed = new Promise<void>((resolve) => client.once('serverHeartbeatFailed', () => resolve()))
   await configure(
@@ -136,7 +136,7 @@ t.test('a router whose hello fails is found again', async (t) => {
   await coll.insertOne({ _id: 2 })
 })
 
-t.test('a mongod that a client is connected to labels what may be retried', async (t) => {
+t.test('a mongod with a direct connection labels retryable errors', async (t) => {
   const [shard] = cluster.shards
   const { client, configure } = await connect(t, {}, shard!.uri)
   const session = client.startSession()
@@ -217,7 +217,7 @@ t.test('the guide names every fail point, with its step', async (t) => {
   for (const { name, step } of failPointTable) if (step === null && name !== 'dummy') t.ok(page.includes(name), name)
 })
 
-t.test('D911 commands about users are not there, so that no fail point can mean them', async (t) => {
+t.test('D911 user commands do not exist, so no fail point applies to them', async (t) => {
   const { admin, configure } = await connect(t)
   await configure('alwaysOn', { failCommands: ['saslStart', 'createUser'], errorCode: 2 })
   await t.rejects(admin.command({ createUser: 'ada', pwd: 'x', roles: [] }), { code: 59 })

@@ -33,7 +33,7 @@ async function attempt(message: Uint8Array): Promise<'closed' | 'answered'> {
   return outcome
 }
 
-t.test('a document of 17 MB', async (t) => {
+t.test('a document of 17 MB is refused', async (t) => {
   const client = await MongoClient.connect(cluster.uri)
   await t.rejects(
     client
@@ -57,7 +57,7 @@ t.test('a document of 17 MB', async (t) => {
   await stillThere(t)
 })
 
-t.test('100,001 writes in one batch', async (t) => {
+t.test('100,001 writes in one batch are refused', async (t) => {
   const raw = await RawClient.connect(endpoint)
   const one = encode({ q: { _id: 1 }, limit: 1 })
   const reply = await raw.command({ delete: 'c', $db: 'app' }, [
@@ -68,7 +68,7 @@ t.test('100,001 writes in one batch', async (t) => {
   await stillThere(t)
 })
 
-t.test('an unknown command', async (t) => {
+t.test("an unknown command gets the server's error", async (t) => {
   t.match(await survivor.command({ fly: 1, $db: 'admin' }), {
     ok: 0,
     code: 59,
@@ -77,7 +77,7 @@ t.test('an unknown command', async (t) => {
   })
 })
 
-t.test('an unknown argument, a wrong type, a missing argument', async (t) => {
+t.test("unknown, missing and mistyped arguments get the server's errors", async (t) => {
   t.match(await survivor.command({ find: 'c', shoe: 1, $db: 'app' }), { ok: 0, code: 40415 })
   t.match(await survivor.command({ find: 'c', filter: 'x', $db: 'app' }), { ok: 0, code: 14, codeName: 'TypeMismatch' })
   t.match(await survivor.command({ insert: 'c', $db: 'app' }), { ok: 0, code: 40414 })
@@ -89,14 +89,14 @@ t.test('an unknown argument, a wrong type, a missing argument', async (t) => {
   t.match(await survivor.command({ find: '', $db: 'app' }), { ok: 0, code: 73, codeName: 'InvalidNamespace' })
 })
 
-t.test('bad BSON', async (t) => {
+t.test('invalid BSON gets an error or closes the connection', async (t) => {
   const body = Buffer.from(encode({ ping: 1, $db: 'admin', text: 'abc' }))
   body[body.indexOf('text') + 5] = 200
   await attempt(encodeCommand(1, body))
   await stillThere(t)
 })
 
-t.test('a truncated frame', async (t) => {
+t.test('a truncated frame does no harm', async (t) => {
   const message = encodeCommand(1, encode({ ping: 1, $db: 'admin' }))
   const client = await RawClient.connect(endpoint)
   client.write(message.subarray(0, message.length - 5))
@@ -104,7 +104,7 @@ t.test('a truncated frame', async (t) => {
   await stillThere(t)
 })
 
-t.test('a frame that claims 2^31 - 1 bytes', async (t) => {
+t.test('a frame that claims 2^31 - 1 bytes closes the connection', async (t) => {
   const header = Buffer.alloc(16)
   header.writeInt32LE(2 ** 31 - 1, 0)
   header.writeInt32LE(2013, 12)
@@ -112,7 +112,7 @@ t.test('a frame that claims 2^31 - 1 bytes', async (t) => {
   await stillThere(t)
 })
 
-t.test('random bytes', async (t) => {
+t.test('random bytes do no harm', async (t) => {
   const random = createRandom('hostile input')
   for (let i = 0; i < 50; i++) {
     const bytes = random.bytes(16 + random.below(300))

@@ -14,7 +14,7 @@ async function start(t: Test, options: ClusterOptions = {}): Promise<{ cluster: 
   return { cluster, client }
 }
 
-t.test('what is due happens in order, at its instant', async (t) => {
+t.test('timers fire in order, each at its time', async (t) => {
   const { cluster, client } = await start(t, { balancerRoundIntervalMs: 60_000 })
   const told: [string, number][] = []
   const began = cluster.now()
@@ -45,7 +45,7 @@ t.test('what is due happens in order, at its instant', async (t) => {
   t.equal(await things.countDocuments({}), 1, 'the TTL monitor has come by')
 })
 
-t.test('a client that waits for a shard that is down does not wait for ever', async (t) => {
+t.test('the clock advances by itself while a client waits for a shard that is down', async (t) => {
   const { cluster, client } = await start(t)
   const things = client.db('app').collection<{ _id: number }>('things')
   await things.insertOne({ _id: 1 })
@@ -61,7 +61,7 @@ t.test('a client that waits for a shard that is down does not wait for ever', as
   t.same(await things.findOne({ _id: 1 }), { _id: 1 })
 })
 
-t.test('unless that is switched off', async (t) => {
+t.test('without auto-advance the wait lasts until the test advances the clock', async (t) => {
   const { cluster, client } = await start(t, { autoAdvance: false })
   const things = client.db('app').collection<{ _id: number }>('things')
   await things.insertOne({ _id: 1 })
@@ -80,7 +80,7 @@ t.test('unless that is switched off', async (t) => {
   t.match(await inserted, { acknowledged: true })
 })
 
-t.test('time goes forward, and not for ever', async (t) => {
+t.test('the clock refuses to go back and to exceed its limit', async (t) => {
   const { cluster } = await start(t)
   const began = cluster.now()
   for (const [duration, message] of [
@@ -92,7 +92,7 @@ t.test('time goes forward, and not for ever', async (t) => {
   t.equal(cluster.now(), began)
 })
 
-t.test('who may have a manual clock', async (t) => {
+t.test('only inline clusters can have a manual clock', async (t) => {
   await t.rejects(
     ShardedCluster.start({ clock: 'manual' }),
     new OptionError("clock: 'manual' needs runtime: 'inline'; set both."),

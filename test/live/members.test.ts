@@ -153,7 +153,7 @@ t.test('a primary shard leaves: movePrimary, then moveChunk, then removeShard', 
   t.equal(await client.db('app').collection('c').countDocuments(), 1)
 })
 
-t.test('balancerCollectionStatus: zones and imbalance', async (t) => {
+t.test('balancerCollectionStatus reports zone violations and imbalance', async (t) => {
   for (const [emulate, imbalanced] of [
     ['4.4', true],
     ['6.0.2', true],
@@ -218,7 +218,7 @@ t.test('removeShard counts jumbo chunks since 4.0', async (t) => {
   }
 })
 
-t.test('commands and the versions that have them', async (t) => {
+t.test('each version has its own member commands', async (t) => {
   for (const [emulate, missing] of [
     [
       '2.6',
@@ -267,7 +267,7 @@ t.test('commands and the versions that have them', async (t) => {
   }
 })
 
-t.test('arguments of the zone commands', async (t) => {
+t.test('zone commands check their arguments', async (t) => {
   for (const emulate of ['4.0', '8.0'] as const) {
     await using connected = await connect(emulate, 1)
     const { admin, client } = connected

@@ -39,7 +39,7 @@ const placeOf = async (orders: Loose, pipeline: Document[]): Promise<unknown> =>
   return { mergeType, mergeShardId }
 }
 
-t.test('the primary shard joins, wherever it goes', async (t) => {
+t.test('joins run on the primary shard, also after it has moved', async (t) => {
   const { db, orders, primary, other } = await filled()
   t.same(await placeOf(orders, join), { mergeType: 'specificShard', mergeShardId: primary })
   t.same(await orders.aggregate(join, { batchSize: 2 }).toArray(), joined)
@@ -59,7 +59,7 @@ t.test('the primary shard joins, wherever it goes', async (t) => {
   t.same(await orders.aggregate(join).toArray(), joined, 'the router joins')
 })
 
-t.test('chunks move between two batches', async (t) => {
+t.test('a merged cursor survives chunks that move between two batches', async (t) => {
   const { db, orders } = await filled()
   const cursor = orders.aggregate([{ $unionWith: 'things' }], { batchSize: 10 })
   t.ok(await cursor.next())
@@ -68,7 +68,7 @@ t.test('chunks move between two batches', async (t) => {
   t.equal((await orders.aggregate([{ $unionWith: 'things' }, { $count: 'n' }]).next())!['n'], 305)
 })
 
-t.test('sessions and snapshots', async (t) => {
+t.test('merging shards keep sessions and snapshots', async (t) => {
   const { orders } = await filled()
   await world.client.withSession(async (session) => {
     t.same(await orders.aggregate(join, { batchSize: 1, session }).toArray(), joined)

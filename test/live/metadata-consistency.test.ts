@@ -49,7 +49,7 @@ for (const version of ['7.0', '8.0'] as const) {
       return (await chunks.findOne({ uuid: (await entryOf(db))['uuid'] }))!
     }
 
-    await t.test('nothing to find; D871 nor a lock to wait for', async (t) => {
+    await t.test('a consistent catalog has no findings; D871 the check takes no lock', async (t) => {
       const db = await halves()
       await db.collection('plain').insertOne({})
       await db.createCollection('german', { collation: { locale: 'de' } })
@@ -64,7 +64,7 @@ for (const version of ['7.0', '8.0'] as const) {
       await db.dropDatabase()
     })
 
-    await t.test('a gap, an overlap, ends that are missing', async (t) => {
+    await t.test('gaps, overlaps and missing ends are found', async (t) => {
       const db = await ranged()
       const { _id, uuid, shard, history } = await chunkOf(db)
       await chunks.updateOne({ _id }, { $set: { min: { x: 0 }, max: { x: 5 } } })
@@ -112,7 +112,7 @@ for (const version of ['7.0', '8.0'] as const) {
       await db.dropDatabase()
     })
 
-    await t.test('a chunk that has another key', async (t) => {
+    await t.test('a chunk with another key is found', async (t) => {
       const db = await ranged()
       const chunk = await chunkOf(db)
       await chunks.updateOne({ _id: chunk['_id'] }, { $set: { max: { x: 5 } } })
@@ -134,7 +134,7 @@ for (const version of ['7.0', '8.0'] as const) {
       await db.dropDatabase()
     })
 
-    await t.test('zones that overlap or have another key', async (t) => {
+    await t.test('zones that overlap or have another key are found', async (t) => {
       const db = await ranged()
       const ns = `${db.databaseName}.c`
       const zone = (min: Document, max: Document) => ({ _id: { ns, min } as unknown, ns, min, max, tag: 'a' })
@@ -159,7 +159,7 @@ for (const version of ['7.0', '8.0'] as const) {
       await db.dropDatabase()
     })
 
-    await t.test('a sharded collection of no database', async (t) => {
+    await t.test('a sharded collection without a database is found', async (t) => {
       const db = await ranged()
       const databases = lab.config.collection<Document & { _id: string }>('databases')
       const database = (await databases.findOne({ _id: db.databaseName }))!
@@ -177,7 +177,7 @@ for (const version of ['7.0', '8.0'] as const) {
       t.same(await check(admin), [])
     })
 
-    await t.test('collections on the wrong shard, with another UUID', async (t) => {
+    await t.test('collections on the wrong shard or with another UUID are found', async (t) => {
       const db = await ranged()
       const onSecond = (await lab.shard(second)).db(db.databaseName)
       await onSecond.collection('stray').insertOne({})
@@ -204,7 +204,7 @@ for (const version of ['7.0', '8.0'] as const) {
       await db.dropDatabase()
     })
 
-    await t.test('a shard without an index on the shard key', async (t) => {
+    await t.test('a shard without an index on the shard key is found', async (t) => {
       const db = await ranged()
       const onFirst = (await lab.shard(first)).db(db.databaseName)
       await onFirst.collection('c').dropIndex('x_1')
@@ -218,7 +218,7 @@ for (const version of ['7.0', '8.0'] as const) {
       await db.dropDatabase()
     })
 
-    await t.test('indexes and options that shards have otherwise', async (t) => {
+    await t.test('indexes and options that differ between shards are found', async (t) => {
       const db = await halves()
       await db.collection('c').createIndex({ a: 1 }, { name: 'a' })
       const onSecond = (await lab.shard(second)).db(db.databaseName)
@@ -240,7 +240,7 @@ for (const version of ['7.0', '8.0'] as const) {
       await db.dropDatabase()
     })
 
-    await t.test('a copy that is not there (8.0)', async (t) => {
+    await t.test('a missing local collection is found (8.0)', async (t) => {
       const db = await halves()
       await (await lab.shard(second)).db(db.databaseName).dropCollection('c')
       const found = await check(db)
@@ -256,7 +256,7 @@ for (const version of ['7.0', '8.0'] as const) {
       await db.dropDatabase()
     })
 
-    await t.test('in batches', async (t) => {
+    await t.test('findings come in batches', async (t) => {
       const db = await lab.database(first)
       const onSecond = (await lab.shard(second)).db(db.databaseName)
       for (const name of ['a', 'b', 'c', 'd']) await onSecond.collection(name).insertOne({})
@@ -270,7 +270,7 @@ for (const version of ['7.0', '8.0'] as const) {
   })
 }
 
-t.test('6.0 does not have it', async (t) => {
+t.test('6.0 does not have checkMetadataConsistency', async (t) => {
   const lab = await TestCluster.start('6.0', { shards: 1 })
   t.teardown(() => lab.stop())
   await t.rejects(check(lab.client.db('admin')), { code: 59 })

@@ -60,7 +60,7 @@ const codeOf = (work: Promise<unknown>): Promise<number | string | undefined> =>
     (error: MongoServerError) => error.code,
   )
 
-t.test('readers and writers of two routers notice nothing', async (t) => {
+t.test('clients of two routers read and write without errors during migrations', async (t) => {
   const { cluster, client, admin, app, primary, other } = await start(t, { mongos: 2 })
   const count = 2000
   await shard(admin, app, 'c', count, count / 2)
@@ -114,7 +114,7 @@ t.test('readers and writers of two routers notice nothing', async (t) => {
   t.ok(tasks.every((task) => task['pending'] === undefined && task['whenToClean'] === 'delayed'))
 })
 
-t.test('a repeated write is done once, whichever shard it reaches', async (t) => {
+t.test('a retried write runs once, whichever shard it reaches', async (t) => {
   const { cluster, admin, app, other } = await start(t)
   await shard(admin, app, 'c', 20, 10)
   const raw = await RawClient.connect(cluster.mongos[0]!)
@@ -146,7 +146,7 @@ t.test('a repeated write is done once, whichever shard it reaches', async (t) =>
   t.equal((await app.collection<Numbered>('c').findOne({ k: 16 }))!.n, 1)
 })
 
-t.test('what the moved shard and the catalog look like', async (t) => {
+t.test('after a migration the recipient and the catalog hold the range', async (t) => {
   const { cluster, admin, app, config, primary, other } = await start(t)
   await app.createCollection('c', { validator: { k: { $type: 'number' } } })
   await app.collection('c').createIndex({ n: 1 }, { name: 'by n' })
@@ -198,7 +198,7 @@ t.test('what the moved shard and the catalog look like', async (t) => {
 })
 
 t.test(
-  'D831 orphans: kept for a while, seen by nobody who asks through a router, deleted when the time has come',
+  'D831 orphans stay for the cleanup delay, are invisible through routers, and are deleted afterwards',
   async (t) => {
     const { cluster, admin, app, primary, other } = await start(t)
     await shard(admin, app, 'c', 40, 20)
@@ -222,7 +222,7 @@ t.test(
   },
 )
 
-t.test('too big, or forbidden', async (t) => {
+t.test('ranges that are too big and migrations that are disabled are refused', async (t) => {
   const { admin, app, config, other } = await start(t)
   await config.collection('settings').updateOne({ _id: 'chunksize' as never }, { $set: { value: 1 } }, { upsert: true })
   await shard(admin, app, 'big', 60, 5, 'x'.repeat(50_000))
@@ -247,7 +247,7 @@ t.test('too big, or forbidden', async (t) => {
   t.equal(await codeOf(admin.command({ moveChunk: 'app.c', find: { k: 10 }, to: other })), 'ok')
 })
 
-t.test('wrong arguments', async (t) => {
+t.test('moveChunk and moveRange refuse wrong arguments', async (t) => {
   const cases: readonly [
     what: string,
     command: Document,

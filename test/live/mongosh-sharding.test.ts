@@ -60,7 +60,7 @@ const hasShell = mongoshOn('') !== null
 for (const version of ['4.4', '7.0'] as const) {
   const isOld = version === '4.4'
   t.test(
-    `mongosh on ${version}`,
+    `mongosh's sharding helpers print what is there on ${version}`,
     { timeout: 90_000, ...(hasShell ? {} : { skip: 'mongosh is not installed: npm run clients' }) },
     async (t) => {
       const lab = await TestCluster.start(version, { shards: 3 })

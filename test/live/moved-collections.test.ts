@@ -41,7 +41,7 @@ async function moved(name = 'c'): Promise<{ db: Db; ns: string; collection: Loos
   return { db, ns: collection.namespace, collection, home, primary }
 }
 
-t.test('a moved collection is elsewhere, and nobody notices', async (t) => {
+t.test('a collection on another shard works as before', async (t) => {
   const { db, ns, collection, home, primary } = await moved()
   const entry = (await entryOf(ns))!
   t.same(entry['key'], { _id: 1 })
@@ -89,7 +89,7 @@ t.test('a moved collection is elsewhere, and nobody notices', async (t) => {
   )
 })
 
-t.test('the catalog is consistent with what is there', async (t) => {
+t.test('after a move the catalog is consistent', async (t) => {
   const { db, ns } = await moved()
   await loose(db, 'c').createIndex({ x: 1 })
   const cursor = (await db.command({ checkMetadataConsistency: 1 }))['cursor']
@@ -97,7 +97,7 @@ t.test('the catalog is consistent with what is there', async (t) => {
   t.equal(await codeOf(world.admin({ setAllowMigrations: ns, allowMigrations: false })), 118)
 })
 
-t.test('joins and outputs find it', async (t) => {
+t.test('joins and outputs work with a moved collection', async (t) => {
   const { db, collection } = await moved()
   await loose(db, 'names').insertMany([
     { _id: 1, name: 'one' },
@@ -130,7 +130,7 @@ t.test('joins and outputs find it', async (t) => {
   t.equal(await entryOf(`${db.databaseName}.c`), null, 'what replaced it is where new collections are')
 })
 
-t.test('back and away again, twice to one shard', async (t) => {
+t.test('a collection can be moved back, and twice to one shard', async (t) => {
   const { db, ns, home, primary } = await moved()
   const before = (await entryOf(ns))!
   await world.admin({ moveCollection: ns, toShard: home })
@@ -141,7 +141,7 @@ t.test('back and away again, twice to one shard', async (t) => {
   t.equal(await countOn(home, db, 'c'), 0)
 })
 
-t.test('a collation and unique indexes of any fields are no obstacle', async (t) => {
+t.test('collections with a collation and with any unique indexes can be moved', async (t) => {
   const db = await world.database()
   const [, second, third] = world.shardIds as [string, string, string]
   await db.createCollection('c', { collation: { locale: 'en', strength: 2 } })
@@ -174,7 +174,7 @@ t.test('a collation and unique indexes of any fields are no obstacle', async (t)
   t.equal(await codeOf(keyed.insertOne({ k: 1, u: 1 })), 11000)
 })
 
-t.test('what is refused, D850', async (t) => {
+t.test('moveCollection and unshardCollection refuse wrong input, D850', async (t) => {
   const { ns, db, home } = await moved()
   const first = world.shardIds[0]!
   const refusal = async (command: Document): Promise<[unknown, string]> => {
@@ -215,7 +215,7 @@ t.test('what is refused, D850', async (t) => {
   t.equal(await codeOf(db.command({ convertToCapped: 'c', size: 10_000 })), 20, 'D850')
 })
 
-t.test('unsharding gathers a collection and forgets its zones', async (t) => {
+t.test('unsharding moves a collection to one shard and deletes its zones', async (t) => {
   const db = await world.database()
   const ns = `${db.databaseName}.c`
   const [first, second, third] = world.shardIds as [string, string, string]
@@ -253,7 +253,7 @@ t.test('unsharding gathers a collection and forgets its zones', async (t) => {
   await world.admin({ removeShardFromZone: second, zone: 'z' })
 })
 
-t.test('renames, drops and moves of the database, D851', async (t) => {
+t.test('a moved collection can be renamed within its database and dropped, D851', async (t) => {
   const { db, ns, collection, home, primary } = await moved()
   const third = world.shardIds[2]!
   const to = `${db.databaseName}.d`
@@ -287,7 +287,7 @@ t.test('renames, drops and moves of the database, D851', async (t) => {
   t.equal(await countOn(home, db, 'd'), 0)
 })
 
-t.test('a move can be watched, and given up by its own command only', async (t) => {
+t.test('a move is listed by currentOp, and only its own command aborts it', async (t) => {
   const { db, ns, collection, home, primary } = await moved()
   const config = (await directConfig()).db('admin')
   await config.command({ setParameter: 1, reshardingMinimumOperationDurationMillis: 600_000 })
@@ -322,7 +322,7 @@ t.test('a move can be watched, and given up by its own command only', async (t) 
   t.equal(await collection.countDocuments({ last: true }), 11)
 })
 
-t.test('D852 what shards know of the catalog is in no collection of theirs', async (t) => {
+t.test('D852 shards keep their catalog cache in no collection', async (t) => {
   const { home } = await moved()
   const shard = await world.shard(home)
   const names = (await shard.db('config').listCollections().toArray()).map(({ name }) => name)
@@ -333,7 +333,7 @@ t.test('D852 what shards know of the catalog is in no collection of theirs', asy
   t.equal(await codeOf(shard.db('admin').command({ _flushRoutingTableCacheUpdates: 'app.c' })), 59)
 })
 
-t.test('a draining shard tells what has to be moved away', async (t) => {
+t.test('removeShard lists the collections to move off a draining shard', async (t) => {
   const { ns, home } = await moved()
   await world.admin({ removeShard: home })
   const remaining = await world.admin({ removeShard: home })
@@ -345,7 +345,7 @@ t.test('a draining shard tells what has to be moved away', async (t) => {
   )
 })
 
-t.test('there is nothing of it before 8.0', async (t: Test) => {
+t.test('versions before 8.0 do not have these commands', async (t: Test) => {
   const old = await TestCluster.start('7.0', { shards: 1 })
   t.teardown(() => old.stop())
   for (const name of ['moveCollection', 'unshardCollection', 'abortMoveCollection', 'abortUnshardCollection'])

@@ -13,7 +13,7 @@ for (const [emulate, accepts] of [
   ['5.0', true],
   ['7.0', false],
 ] as [EmulatedVersion, boolean][]) {
-  t.test(`OP_QUERY on ${emulate}`, async (t) => {
+  t.test(`${emulate} answers OP_QUERY as the server does`, async (t) => {
     const cluster = await ShardedCluster.start({ shards: 1, runtime: 'inline', emulate })
     const raw = await RawClient.connect(cluster.mongos[0]!)
     t.teardown(async () => {

@@ -9,7 +9,7 @@ import { MongoClient, type Document } from 'mongodb'
 import { RawClient } from '../support/raw-client.js'
 import { codeOf, ReshardingWorld, type Numbered } from './support/resharding-world.js'
 
-t.test('what others may do meanwhile, and what they see', async (t) => {
+t.test('during a resharding, conflicting commands fail or wait', async (t) => {
   const world = await ReshardingWorld.start(t)
   const { app } = world
   await world.shard('c', 300)
@@ -70,7 +70,7 @@ t.test('what others may do meanwhile, and what they see', async (t) => {
   t.equal(await world.entry('app.c'), null)
 })
 
-t.test('a critical section that lasts too long ends the resharding', async (t) => {
+t.test('a critical section that lasts too long aborts the resharding', async (t) => {
   const world = await ReshardingWorld.start(t, { shards: 2 })
   await world.shard('c', 100)
   const config = await world.direct('config')
@@ -84,7 +84,7 @@ t.test('a critical section that lasts too long ends the resharding', async (t) =
   )
 })
 
-t.test('D834 a write that was made before is not made again after', async (t) => {
+t.test('D834 a retryable write from before the commit does not run again after it', async (t) => {
   const world = await ReshardingWorld.start(t)
   await world.shard('c', 200)
   const raw = await RawClient.connect(world.cluster.mongos[0]!)
@@ -113,7 +113,7 @@ t.test('D834 a write that was made before is not made again after', async (t) =>
   t.equal(await world.app.collection<Numbered>('c').countDocuments({ _id: 900 }), 1)
 })
 
-t.test('readers and writers of two routers notice nothing', async (t) => {
+t.test('clients of two routers read and write without errors during a resharding', async (t) => {
   const world = await ReshardingWorld.start(t, { mongos: 2 })
   const count = 1500
   await world.shard('c', count)
@@ -175,14 +175,14 @@ t.test('readers and writers of two routers notice nothing', async (t) => {
     if (found.get(key)?.n !== times) t.fail(`${key} was incremented ${found.get(key)?.n} times, not ${times}`)
 })
 
-t.test('D835 it lasts no longer than it must', async (t) => {
+t.test('D835 a resharding has no minimum duration by default', async (t) => {
   const world = await ReshardingWorld.start(t, { shards: 2 })
   const config = await world.direct('config')
   const parameter = await config.db('admin').command({ getParameter: 1, reshardingMinimumOperationDurationMillis: 1 })
   t.equal(parameter['reshardingMinimumOperationDurationMillis'], 0)
 })
 
-t.test('D836 an array in the new key, written meanwhile, ends the resharding', async (t) => {
+t.test('D836 an array that is written into the new key aborts the resharding', async (t) => {
   const world = await ReshardingWorld.start(t, { shards: 2 })
   await world.shard('c', 100)
   await world.linger()
@@ -194,7 +194,7 @@ t.test('D836 an array in the new key, written meanwhile, ends the resharding', a
   t.equal(await world.app.collection('c').countDocuments({}), 101)
 })
 
-t.test('D837 what the parties note of it', async (t) => {
+t.test('D837 the coordinator and the donors record the resharding', async (t) => {
   const world = await ReshardingWorld.start(t, { shards: 2 })
   await world.shard('c', 100)
   await world.linger()

@@ -5,7 +5,7 @@ import type { Document } from 'mongodb'
 import { codeOf, ReshardingWorld, type Numbered } from './support/resharding-world.js'
 
 for (const emulate of ['5.0', '7.0', '8.0'] as const) {
-  t.test(`documents have their place under the new key, ${emulate}`, async (t) => {
+  t.test(`resharding moves documents to the owners under the new key, ${emulate}`, async (t) => {
     const world = await ReshardingWorld.start(t, { emulate })
     const { app } = world
     const count = 1000
@@ -66,7 +66,7 @@ for (const emulate of ['5.0', '7.0', '8.0'] as const) {
   })
 }
 
-t.test('there is no such command before 5.0', async (t) => {
+t.test('versions before 5.0 do not have reshardCollection', async (t) => {
   const world = await ReshardingWorld.start(t, { emulate: '4.4', shards: 2 })
   for (const name of [
     'reshardCollection',
@@ -77,7 +77,7 @@ t.test('there is no such command before 5.0', async (t) => {
     t.equal(await codeOf(world.admin({ [name]: 'app.c', key: { m: 1 } })), 59, name)
 })
 
-t.test('hashed keys, zones and chunks that were given', async (t) => {
+t.test('resharding accepts hashed keys, zones and initial chunks', async (t) => {
   const world = await ReshardingWorld.start(t)
   await world.shard('c', 1000)
   await world.admin({ reshardCollection: 'app.c', key: { m: 'hashed' }, numInitialChunks: 9 })
@@ -119,7 +119,7 @@ t.test('hashed keys, zones and chunks that were given', async (t) => {
   t.equal(await (await world.direct('shard03')).db('app').collection('c').countDocuments({}), 10)
 })
 
-t.test('the same key with forceRedistribution and shardDistribution, 8.0', async (t) => {
+t.test('8.0 reshards to the same key with forceRedistribution and shardDistribution', async (t) => {
   const world = await ReshardingWorld.start(t, { emulate: '8.0' })
   await world.shard('c', 400)
   const uuid = String((await world.entry('app.c'))!['uuid'])
@@ -144,7 +144,7 @@ t.test('the same key with forceRedistribution and shardDistribution, 8.0', async
   t.equal(await codeOf(world.admin({ ...force, shardDistribution: [whole, { shard: 'shard01' }] })), 72)
 })
 
-t.test('what is refused changes nothing', async (t) => {
+t.test('a refused resharding changes nothing', async (t) => {
   const world = await ReshardingWorld.start(t)
   await world.shard('c', 200)
   await world.app.collection('plain').insertOne({ a: 1 })

@@ -27,7 +27,7 @@ async function placed(client: MongoClient, cluster: ShardedCluster): Promise<str
   return lists
 }
 
-t.test('replace, update, findOneAnd…, upsert and bulk', async (t) => {
+t.test('replace, update, findOneAnd…, upsert and bulk writes can change the shard key', async (t) => {
   const cluster = await ShardedCluster.start({ shards: 2, runtime: 'inline' })
   const client = await MongoClient.connect(cluster.uri)
   t.teardown(async () => {

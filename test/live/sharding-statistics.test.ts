@@ -65,7 +65,7 @@ for (const version of ['6.0', '7.0', '8.0'] as const) {
     ])
   })
 
-  t.test(`${version}: $shardedDataDistribution is for routers, on admin`, async (t) => {
+  t.test(`${version}: $shardedDataDistribution runs only on routers and on admin`, async (t) => {
     const lab = await clusters.at(version)
     await t.rejects(
       lab.client
@@ -97,7 +97,7 @@ t.test('6.0.2 does not have $shardedDataDistribution', async (t) => {
 })
 
 for (const version of ['4.4', '6.0.2', '8.0'] as const) {
-  t.test(`${version}: collStats and $collStats tell of orphans from 6.0 on`, async (t) => {
+  t.test(`${version}: collStats and $collStats report orphans since 6.0`, async (t) => {
     const lab = await clusters.at(version)
     const collection = await filled(lab)
     const [first] = lab.shardIds as [string]
@@ -127,7 +127,7 @@ for (const version of ['4.4', '6.0.2', '8.0'] as const) {
   })
 }
 
-t.test('what a document, an index and a database come to', async (t) => {
+t.test('dataSize and dbStats agree with the documents and indexes', async (t) => {
   const lab = await clusters.at('8.0')
   const collection = await filled(lab)
   const { db, namespace } = collection
@@ -140,7 +140,7 @@ t.test('what a document, an index and a database come to', async (t) => {
 })
 
 for (const version of ['2.6', '4.0', '4.4'] as const) {
-  t.test(`${version}: dbStats and collStats have totals from 4.4 on, and extents before`, async (t) => {
+  t.test(`${version}: dbStats and collStats have totals since 4.4, and extents before`, async (t) => {
     const lab = await clusters.at(version)
     const collection = await filled(lab)
     const stats = await collection.db.command({ dbStats: 1 })
@@ -173,7 +173,7 @@ for (const version of ['2.6', '4.0', '4.4'] as const) {
 
 for (const version of ['2.6', '4.0', '5.0', '6.0.2', '8.0'] as const) {
   t.test(
-    `${version}: serverStatus of shards counts migrations from 4.0 on, their bytes in patches of 5.0 and 6.0; D870`,
+    `${version}: serverStatus of shards counts migrations since 4.0, their bytes in patches of 5.0 and 6.0; D870`,
     async (t) => {
       const lab = await clusters.at(version)
       const collection: Loose = (await lab.database()).collection('moved')

@@ -43,7 +43,7 @@ const everyType = {
 }
 
 for (const emulate of ['2.6', '8.0'] as const satisfies readonly EmulatedVersion[]) {
-  t.test(`${emulate}: a cluster from a file is what the cluster was`, async (t) => {
+  t.test(`${emulate}: a cluster from a file equals the saved one`, async (t) => {
     const path = join(folder(t), 'filled.shardlab')
     const original = await start(t, { emulate, clock: 'manual', mongos: 2 })
     await fill(original)
@@ -120,7 +120,7 @@ for (const emulate of ['2.6', '8.0'] as const satisfies readonly EmulatedVersion
   })
 }
 
-t.test('a file that is damaged, cut short, of another format or none of ours is refused', async (t) => {
+t.test('damaged, truncated and foreign files are refused', async (t) => {
   const path = join(folder(t), 'snapshot')
   const { cluster } = await start(t, { shards: 1 })
   await (await cluster.snapshot()).save(path)

@@ -31,7 +31,7 @@ for (const version of ['5.0', '8.0'] as const) {
       return documents.map(({ k }) => k as number).sort((a, b) => a - b)
     }
 
-    t.test('chunks that have moved', async (t) => {
+    t.test('a snapshot read finds documents of chunks that have moved since', async (t) => {
       const collection = await filled()
       const session = snapshot()
       t.same(await read(collection, session), keys)
@@ -53,7 +53,7 @@ for (const version of ['5.0', '8.0'] as const) {
       t.equal((await read(collection, snapshot())).length, 20, 'a new snapshot, too')
     })
 
-    t.test('what has been made anew has no past', async (t) => {
+    t.test('a resharded collection has no older snapshots', async (t) => {
       const collection = await filled()
       const session = snapshot()
       t.same(await read(collection, session), keys)

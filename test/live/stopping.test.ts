@@ -18,7 +18,7 @@ async function untilAwaited(cluster: ShardedCluster, clients: number): Promise<v
 }
 
 for (const runtime of ['threads', 'inline'] as const) {
-  t.test(`${runtime}: drivers whose monitors wait for a change`, async (t) => {
+  t.test(`${runtime}: a cluster stops at once while monitors await a change`, async (t) => {
     const warnings: string[] = []
     const onWarning = (warning: Error) => void warnings.push(warning.name)
     process.on('warning', onWarning)
@@ -36,7 +36,7 @@ for (const runtime of ['threads', 'inline'] as const) {
   })
 }
 
-t.test('an operation that looks for a crashed shard', async (t) => {
+t.test('a cluster stops at once while an operation looks for a crashed shard', async (t) => {
   const cluster = await ShardedCluster.start({ shards: 1, runtime: 'inline' })
   const client = await RawClient.connect(cluster.mongos[0]!)
   t.teardown(() => client.close())

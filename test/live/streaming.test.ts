@@ -6,7 +6,7 @@ import t from 'tap'
 import { MongoClient } from 'mongodb'
 import { ShardedCluster } from 'shardlab'
 
-t.test('heartbeats that wait for a change follow one another', async (t) => {
+t.test('a streaming heartbeat starts when the previous one ends', async (t) => {
   await using cluster = await ShardedCluster.start({ shards: 1, runtime: 'inline' })
   for (const uri of [cluster.uri, cluster.shards[0]!.uri]) {
     await using client = new MongoClient(uri, { heartbeatFrequencyMS: 500 })

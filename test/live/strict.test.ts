@@ -4,7 +4,7 @@ import { MongoClient } from 'mongodb'
 import { mongoshOn } from '../support/mongosh.js'
 import { up } from '../support/up.js'
 
-t.test('a driver on a strict cluster', async (t) => {
+t.test('a driver works on a strict cluster', async (t) => {
   const running = await up('--port', '0', '--shards', '2', '--strict')
   const client = await MongoClient.connect(running.ready.uri)
   t.teardown(async () => {
@@ -41,7 +41,7 @@ t.test('a driver on a strict cluster', async (t) => {
   t.match(await direct.db('admin').command({ shardingState: 1 }), { shardName: shard!.id, ok: 1 })
 })
 
-t.test('mongosh on a strict cluster', async (t) => {
+t.test('mongosh works on a strict cluster', async (t) => {
   const running = await up('--port', '0', '--shards', '2', '--strict')
   t.teardown(() => running.stop())
   const evaluate = mongoshOn(running.ready.uri)

@@ -41,13 +41,13 @@ t.test('fewer hosts than members share threads and work the same', async (t) => 
   t.equal(await client.db('app').collection('c').countDocuments(), 100)
 })
 
-t.test('inline: everything in the calling thread', async (t) => {
+t.test('an inline cluster runs in the calling thread', async (t) => {
   const cluster = await ShardedCluster.start({ shards: 3, runtime: 'inline' })
   t.teardown(() => cluster.stop())
   t.same([...new Set(cluster.members().map(({ threadId }) => threadId))], [0])
 })
 
-t.test('the libraries that the plan names are imported by shipped source', async (t) => {
+t.test('shipped source imports the planned libraries', async (t) => {
   const source = async (path: string) => readFile(new URL(`../../../packages/${path}`, import.meta.url), 'utf8')
   t.match(
     (await source('actor/src/codec/packet-reader.ts')) + (await source('actor/src/codec/packet-writer.ts')),

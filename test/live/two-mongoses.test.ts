@@ -63,7 +63,7 @@ async function runPair(
 const versions = { '5.0': 4, '7.0': 1, '8.0': 4 } as const
 
 for (const emulate of ['5.0', '7.0', '8.0'] as const) {
-  t.test(`changes and operations, ${emulate}`, { timeout: 80_000 }, async (t) => {
+  t.test(`operations through a stale router return right results, ${emulate}`, { timeout: 80_000 }, async (t) => {
     const { cluster, changing, behind } = await twoRouters(t, emulate)
     const { commands } = (await changing.db('admin').command({ listCommands: 1 })) as { commands: Document }
     for (const [c, change] of changes.entries()) {
@@ -88,7 +88,7 @@ for (const emulate of ['5.0', '7.0', '8.0'] as const) {
   })
 }
 
-t.test('a collection under its new name', async (t) => {
+t.test('a stale router finds a renamed collection', async (t) => {
   const { cluster, changing, behind } = await twoRouters(t, '7.0')
   const place = new Place(cluster, changing, 'renamed')
   await place.shard({ k: 'hashed' })

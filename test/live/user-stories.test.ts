@@ -36,7 +36,7 @@ const numbered = (count: number, fields: (i: number) => Document): Document[] =>
   Array.from({ length: count }, (_, i) => ({ _id: i, ...fields(i) }))
 
 for (const version of ['4.4', '8.0'] satisfies EmulatedVersion[])
-  t.test(`data residency: zones before the collection, under ${version}`, async (t) => {
+  t.test(`zones that exist before their collection keep data in its region, under ${version}`, async (t) => {
     const world = await clusters.at(version)
     const [eu, us, both] = world.shardIds as [string, string, string]
     const db = await world.database(both)
@@ -85,7 +85,7 @@ for (const version of ['4.4', '8.0'] satisfies EmulatedVersion[])
   })
 
 for (const version of ['2.6', '8.0'] satisfies EmulatedVersion[])
-  t.test(`an e-mail address that is unique in the whole cluster: the proxy collection, under ${version}`, async (t) => {
+  t.test(`a proxy collection makes an e-mail address unique in the cluster, under ${version}`, async (t) => {
     const world = await clusters.at(version)
     const db = await world.database()
     const proxy: Loose = db.collection('proxy')
@@ -108,86 +108,80 @@ for (const version of ['2.6', '8.0'] satisfies EmulatedVersion[])
       await outcome(register(3, 'zoe@example.net')),
       /^11000 E11000 duplicate key error collection: db\d+\.proxy index: email_1 dup key/,
     )
-    t.equal(await information.countDocuments(), 2, 'nobody is registered whose address was taken')
+    t.equal(await information.countDocuments(), 2, 'a taken address is not registered')
     t.equal(await proxy.countDocuments({ email: /@example/ }), 2)
   })
 
 for (const version of ['4.4', '8.0'] satisfies EmulatedVersion[])
-  t.test(
-    `dropped and made anew by another key, while the other router knows the old one, under ${version}`,
-    async (t) => {
-      const world = await clusters.at(version)
-      const db = await world.database()
-      const other = await MongoClient.connect(`mongodb://${world.cluster.mongos[1]}/?directConnection=true`)
-      t.teardown(() => other.close())
-      const first = await MongoClient.connect(`mongodb://${world.cluster.mongos[0]}/?directConnection=true`)
-      t.teardown(() => first.close())
-      const here: Loose = first.db(db.databaseName).collection('c')
-      const there: Loose = other.db(db.databaseName).collection('c')
-      const admin = first.db('admin')
-      const make = async (field: string) => {
-        await admin.command({ shardCollection: here.namespace, key: { [field]: 1 } })
-        await admin.command({ split: here.namespace, middle: { [field]: 20 } })
-        await admin.command({
-          moveChunk: here.namespace,
-          find: { [field]: 20 },
-          to: world.shardIds[field === 'x' ? 1 : 2],
-        })
-        await here.insertMany(numbered(40, (i) => ({ x: i, y: 39 - i })))
-      }
-      await make('x')
-      t.equal(await there.countDocuments(), 40)
-      await here.drop()
-      await make('y')
-      t.match(await there.find({ x: 30 }).toArray(), [{ _id: 30, y: 9 }])
-      t.match(await there.updateMany({ x: { $gte: 10 } }, { $set: { seen: true } }), { matchedCount: 30 })
-      await there.insertOne({ _id: 100, y: 25 })
-      t.ok((await world.placed(here))[world.shardIds[2]!]?.includes(100), 'where the new key has it')
-      t.equal(await there.drop(), true)
-      await here.insertOne({ _id: 1 })
-      t.same(await there.find().toArray(), [{ _id: 1 }])
-      await first.db(db.databaseName).dropDatabase()
-      t.same(await there.find().toArray(), [])
-    },
-  )
+  t.test(`a stale router finds a collection that was recreated with another shard key, under ${version}`, async (t) => {
+    const world = await clusters.at(version)
+    const db = await world.database()
+    const other = await MongoClient.connect(`mongodb://${world.cluster.mongos[1]}/?directConnection=true`)
+    t.teardown(() => other.close())
+    const first = await MongoClient.connect(`mongodb://${world.cluster.mongos[0]}/?directConnection=true`)
+    t.teardown(() => first.close())
+    const here: Loose = first.db(db.databaseName).collection('c')
+    const there: Loose = other.db(db.databaseName).collection('c')
+    const admin = first.db('admin')
+    const make = async (field: string) => {
+      await admin.command({ shardCollection: here.namespace, key: { [field]: 1 } })
+      await admin.command({ split: here.namespace, middle: { [field]: 20 } })
+      await admin.command({
+        moveChunk: here.namespace,
+        find: { [field]: 20 },
+        to: world.shardIds[field === 'x' ? 1 : 2],
+      })
+      await here.insertMany(numbered(40, (i) => ({ x: i, y: 39 - i })))
+    }
+    await make('x')
+    t.equal(await there.countDocuments(), 40)
+    await here.drop()
+    await make('y')
+    t.match(await there.find({ x: 30 }).toArray(), [{ _id: 30, y: 9 }])
+    t.match(await there.updateMany({ x: { $gte: 10 } }, { $set: { seen: true } }), { matchedCount: 30 })
+    await there.insertOne({ _id: 100, y: 25 })
+    t.ok((await world.placed(here))[world.shardIds[2]!]?.includes(100), 'where the new key has it')
+    t.equal(await there.drop(), true)
+    await here.insertOne({ _id: 1 })
+    t.same(await there.find().toArray(), [{ _id: 1 }])
+    await first.db(db.databaseName).dropDatabase()
+    t.same(await there.find().toArray(), [])
+  })
 
 for (const version of ['4.4', '7.0'] satisfies EmulatedVersion[])
-  t.test(
-    `retryable writes are done once, also when their documents have moved meanwhile, under ${version}`,
-    async (t) => {
-      const world = await clusters.at(version)
-      const c = await world.spread('c', { x: 1 }, [{ x: 50 }], world.shardIds.slice(0, 2))
-      const run = await retryable(t, world, c)
-      await run(1, {
-        insert: 'c',
-        documents: [
-          { _id: 1, x: 10 },
-          { _id: 2, x: 60 },
-        ],
-      })
-      const statements = [
-        { q: { x: 10 }, u: { $inc: { n: 1 } } },
-        { q: { x: 60 }, u: { $inc: { n: 1 } } },
-        { q: { x: 10 }, u: { $inc: { n: 1 } } },
-      ]
-      t.match(await run(2, { update: 'c', updates: statements }), { n: 3, nModified: 3 })
-      await world.admin({ moveChunk: c.namespace, find: { x: 60 }, to: world.shardIds[2], _waitForDelete: true })
-      t.match(await run(2, { update: 'c', updates: statements }), { n: 3, nModified: 3, retriedStmtIds: [0, 1, 2] })
-      const modify = { findAndModify: 'c', query: { x: 60 }, update: { $inc: { n: 1 } }, new: true }
-      t.match((await run(3, modify))['value'], { _id: 2, n: 2 })
-      await world.admin({ moveChunk: c.namespace, find: { x: 60 }, to: world.shardIds[1], _waitForDelete: true })
-      t.match((await run(3, modify))['value'], { _id: 2, n: 2 }, 'the answer of the first time')
-      const late = await run(2, { update: 'c', updates: statements })
-      t.match(late['writeErrors'][0], { code: 225 }, 'an older number comes too late')
-      t.match(await c.find().sort({ _id: 1 }).toArray(), [
-        { _id: 1, n: 2 },
-        { _id: 2, n: 2 },
-      ])
-    },
-  )
+  t.test(`retryable writes run once, also when their documents have moved, under ${version}`, async (t) => {
+    const world = await clusters.at(version)
+    const c = await world.spread('c', { x: 1 }, [{ x: 50 }], world.shardIds.slice(0, 2))
+    const run = await retryable(t, world, c)
+    await run(1, {
+      insert: 'c',
+      documents: [
+        { _id: 1, x: 10 },
+        { _id: 2, x: 60 },
+      ],
+    })
+    const statements = [
+      { q: { x: 10 }, u: { $inc: { n: 1 } } },
+      { q: { x: 60 }, u: { $inc: { n: 1 } } },
+      { q: { x: 10 }, u: { $inc: { n: 1 } } },
+    ]
+    t.match(await run(2, { update: 'c', updates: statements }), { n: 3, nModified: 3 })
+    await world.admin({ moveChunk: c.namespace, find: { x: 60 }, to: world.shardIds[2], _waitForDelete: true })
+    t.match(await run(2, { update: 'c', updates: statements }), { n: 3, nModified: 3, retriedStmtIds: [0, 1, 2] })
+    const modify = { findAndModify: 'c', query: { x: 60 }, update: { $inc: { n: 1 } }, new: true }
+    t.match((await run(3, modify))['value'], { _id: 2, n: 2 })
+    await world.admin({ moveChunk: c.namespace, find: { x: 60 }, to: world.shardIds[1], _waitForDelete: true })
+    t.match((await run(3, modify))['value'], { _id: 2, n: 2 }, 'the answer of the first time')
+    const late = await run(2, { update: 'c', updates: statements })
+    t.match(late['writeErrors'][0], { code: 225 }, 'an older number comes too late')
+    t.match(await c.find().sort({ _id: 1 }).toArray(), [
+      { _id: 1, n: 2 },
+      { _id: 2, n: 2 },
+    ])
+  })
 
 for (const version of ['4.4', '8.0'] satisfies EmulatedVersion[])
-  t.test(`waiting for orphans ends with maxTimeMS and with killOp, under ${version}`, async (t) => {
+  t.test(`maxTimeMS and killOp end a wait for orphans, under ${version}`, async (t) => {
     const world = await clusters.at(version)
     const [donor] = world.shardIds as [string]
     const c = await world.spread('c', { x: 1 }, [])
@@ -214,7 +208,7 @@ for (const version of ['4.4', '8.0'] satisfies EmulatedVersion[])
     t.equal(await waiting, '11601 operation was interrupted')
   })
 
-t.test('a shard is emptied by hand, goes, and comes back', async (t) => {
+t.test('a shard can be emptied by hand, removed and added again', async (t) => {
   const world = await clusters.at('7.0')
   const [stays, goes] = world.shardIds as [string, string]
   const db = await world.database(goes)
@@ -248,7 +242,7 @@ t.test('a shard is emptied by hand, goes, and comes back', async (t) => {
   t.equal(await c.countDocuments(), 20)
 })
 
-t.test('D895 the message of a duplicate key under old profiles', async (t) => {
+t.test('D895 old versions report a duplicate key with its field name', async (t) => {
   const world = await clusters.at('2.6')
   const c = (await world.database()).collection<{ _id: number }>('c')
   await c.insertOne({ _id: 1 })
@@ -258,7 +252,7 @@ t.test('D895 the message of a duplicate key under old profiles', async (t) => {
   )
 })
 
-t.test('D896 statements that were answered from the history, under old profiles', async (t) => {
+t.test('D896 old versions report retried statements', async (t) => {
   const world = await clusters.at('4.4')
   const c: Loose = (await world.database()).collection('c')
   const run = await retryable(t, world, c)

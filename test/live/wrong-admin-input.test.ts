@@ -26,7 +26,7 @@ const cases: readonly WrongInput[] = [
 const nameOf = ({ command }: WrongInput) => Object.keys(command)[0]!
 
 for (const version of triedVersions) {
-  t.test(`as ${version}`, async (t) => {
+  t.test(`wrong admin commands get the server's code as ${version}`, async (t) => {
     const world = await World.start(version)
     t.teardown(() => world.stop())
     let data = await world.data()

@@ -4,7 +4,7 @@ import { htmlReport, OptionError, runLoad, textReport } from '@shardlab/load'
 import { passed, smallRun } from './small-run.js'
 import { StubServer } from './stub-server.js'
 
-t.test('a server of another kind, by URI alone', async (t) => {
+t.test('a server that is not Shardlab is measured by URI alone', async (t) => {
   const stub = await StubServer.start()
   t.teardown(() => stub.stop())
   const options = {
@@ -46,7 +46,7 @@ t.test('a server of another kind, by URI alone', async (t) => {
   })
 })
 
-t.test('a mongos that tells nothing of its cluster: the report names what it could not learn', async (t) => {
+t.test('if a mongos refuses commands about the cluster, the report names the missing facts', async (t) => {
   const stub = await StubServer.start()
   t.teardown(() => stub.stop())
   stub.isSilentMongos = true
@@ -69,7 +69,7 @@ t.test('a mongos that tells nothing of its cluster: the report names what it cou
 })
 
 t.test(
-  'a server that stalls for a second: an open loop blames all that had to wait, not only the ones in flight',
+  'after a stall, an open loop counts the wait of all operations that were due, not only those in flight',
   async (t) => {
     const stub = await StubServer.start()
     t.teardown(() => stub.stop())

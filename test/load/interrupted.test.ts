@@ -28,7 +28,7 @@ function after(name: 'find' | 'insert', count: number, act: () => void): void {
   }
 }
 
-t.test('stopped: what was done is checked and reported', async (t) => {
+t.test('a stopped load test checks and reports the completed operations', async (t) => {
   for (const more of [{ engine: 'wire', threads: 2 }, { engine: 'driver' }, { engine: 'wire', rate: 400 }] as const) {
     const stop = new AbortController()
     after('find', 60, () => stop.abort())
@@ -46,7 +46,7 @@ t.test('stopped: what was done is checked and reported', async (t) => {
   }
 })
 
-t.test('an operation of an open loop that is due in an hour is not waited for', async (t) => {
+t.test('a stopped open loop does not wait for an operation that is due in an hour', async (t) => {
   const stop = new AbortController()
   after('find', 1, () => stop.abort())
   const report = await runLoad({ ...long(), workload: 'c', rate: 0.001, stop: stop.signal })
@@ -54,7 +54,7 @@ t.test('an operation of an open loop that is due in an hour is not waited for', 
   t.match(textReport(report), /open loop, 0\.001 a second/)
 })
 
-t.test('in a hurry: neither what is in flight nor the check is waited for', async (t) => {
+t.test('a second signal waits neither for operations in flight nor for the check', async (t) => {
   const [stop, hurry] = [new AbortController(), new AbortController()]
   const held = await StubServer.start()
   t.teardown(() => held.stop())
@@ -70,7 +70,7 @@ t.test('in a hurry: neither what is in flight nor the check is waited for', asyn
   t.match(textReport(report), /\nEnd check: interrupted\n/)
 })
 
-t.test('in a hurry: a mongos that has fallen silent is asked nothing any more that is waited for', async (t) => {
+t.test('a second signal ends the wait for a silent mongos', async (t) => {
   await using cluster = await ShardedCluster.start({ runtime: 'inline', shards: 1 })
   const { faults } = cluster
   const [stop, hurry] = [new AbortController(), new AbortController()]
@@ -97,7 +97,7 @@ t.test('in a hurry: a mongos that has fallen silent is asked nothing any more th
   await faults.heal()
 })
 
-t.test('before the first measured operation there is nothing to report', async (t) => {
+t.test('a load test that stops before its first measured operation has no report', async (t) => {
   const stop = new AbortController()
   await t.rejects(runLoad({ ...long(), stop: AbortSignal.abort() }), { name: 'InterruptedError' })
   after('insert', 2, () => stop.abort())
@@ -118,7 +118,7 @@ t.test('before the first measured operation there is nothing to report', async (
   )
 })
 
-t.test('a sweep keeps the steps that are done', async (t) => {
+t.test('a stopped sweep keeps its completed steps', async (t) => {
   const stop = new AbortController()
   const { durationSecs: _, ...options } = long()
   const run = { ...options, workload: 'c', operations: 60, sweep: 'concurrency=1..64' }
@@ -138,7 +138,7 @@ t.test('a sweep keeps the steps that are done', async (t) => {
   t.match(textReport(report), /^INTERRUPTED at concurrency=4: /)
 })
 
-t.test('on the command line: Ctrl-C, and once more from the launcher, is one', async (t) => {
+t.test('Ctrl-C counts once when the launcher repeats the signal', async (t) => {
   const args = [
     'load',
     '--uri',

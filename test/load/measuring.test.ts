@@ -9,7 +9,7 @@ import { passed } from './small-run.js'
 
 const isLong = process.env['SHARDLAB_LONG'] === '1'
 t.test(
-  'YCSB A to F, 100,000 records, both engines',
+  'both engines run YCSB A to F with 100,000 records without lost writes',
   { skip: !isLong && 'takes minutes: SHARDLAB_LONG=1' },
   async (t) => {
     const running = await up('--port', '0', '--shards', '3')
@@ -34,7 +34,7 @@ t.test(
 )
 
 t.test(
-  'a sweep over shards: what a broadcast costs grows, what a targeted operation costs does not',
+  'with more shards, broadcasts cost more and targeted operations do not',
   { skip: !isLong && 'measures: SHARDLAB_LONG=1' },
   async (t) => {
     const report = await runLoad({

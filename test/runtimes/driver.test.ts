@@ -59,7 +59,7 @@ async function outcome(sent: () => number, work: Promise<unknown>): Promise<stri
   return [...words, sent() - before].join(' ')
 }
 
-t.test('faults as an application sees them', async (t) => {
+t.test('during each fault, an application sees what the table says', async (t) => {
   const cluster = await ShardedCluster.start({
     shards: 2,
     runtime: 'inline',
@@ -134,7 +134,7 @@ t.test('faults as an application sees them', async (t) => {
     })
   }
 
-  await t.test('what waits is seen by currentOp, on the router and on the shard', async (t) => {
+  await t.test('currentOp shows waiting operations on the router and on the shard', async (t) => {
     const admin = clients[0]!.db('admin')
     await cluster.faults.apply('slow disk of shard02 by 1h')
     void outcome(

@@ -9,14 +9,14 @@ import { worlds } from './worlds.js'
 const played = new Map<string, readonly Answer[]>()
 
 for (const [name, start] of Object.entries(worlds)) {
-  t.test(`the script, ${name}`, async (t) => {
+  t.test(`the script gets the expected replies, ${name}`, async (t) => {
     const world = await start()
     t.teardown(() => world.stop())
     played.set(name, await play(t, world))
   })
 }
 
-t.test('the replies are equal', async (t) => {
+t.test('all runtimes give equal replies', async (t) => {
   const reference = played.get('inline')!
   t.ok(reference.length > 70, `${reference.length} replies`)
   for (const name of ['threads', 'simulated']) {

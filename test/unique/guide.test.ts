@@ -13,7 +13,7 @@ const AsyncFunction = (async () => {}).constructor as new (
   ...args: string[]
 ) => (...args: unknown[]) => Promise<unknown>
 
-t.test('the guide', async (t) => {
+t.test("the guide's code prints what the guide shows", async (t) => {
   const { client } = await clusters.at('7.0')
   const text = await readFile(new URL('../../../docs/guides/unique-fields.md', import.meta.url), 'utf8')
   const blocks = [...text.matchAll(/^```js\n(.*?)^```\n(?:\n```\n(.*?)^```\n)?/gms)]
@@ -32,7 +32,7 @@ t.test('the guide', async (t) => {
   }
 })
 
-t.test('the command line', async (t) => {
+t.test("the guide's command line prints what the guide shows", async (t) => {
   const { client, cluster } = await clusters.at('7.0')
   const main = client.db('cli').collection<any>('information')
   await main.insertMany([

@@ -30,7 +30,7 @@ const config = (main: Loose, name: string) =>
 
 for (const place of await places()) {
   for (const proxies of ['sharded', 'unsharded'] as const) {
-    t.test(`${place.title}, ${proxies} proxies: the manual's procedure`, async (t) => {
+    t.test(`${place.title}, ${proxies} proxies: the manual's procedure works`, async (t) => {
       const main = await mainCollection(place)
       const users = uniqueCollection(main, { unique: ['email'], proxies, proxy: 'proxy' })
       await t.rejects(users.insertOne({ email: 'x' }), NotInitializedError, 'nothing before init()')
@@ -62,7 +62,7 @@ for (const place of await places()) {
       await main.db.dropDatabase()
     })
 
-    t.test(`${place.title}, ${proxies} proxies: several fields, compound fields`, async (t) => {
+    t.test(`${place.title}, ${proxies} proxies: several fields and compound fields are unique`, async (t) => {
       const main = await mainCollection(place)
       const users = await uniqueCollection(main, {
         unique: ['email', { fields: ['tenant', 'handle'] }, 'contact.phone'],
@@ -113,34 +113,37 @@ for (const place of await places()) {
       t.same((await users.verify()).documents, 3)
     })
 
-    t.test(`${place.title}, ${proxies} proxies: null and missing`, async (t) => {
-      const main = await mainCollection(place)
-      const users = await uniqueCollection(main, { unique: ['email'], proxies, proxy: 'proxy' }).init()
-      await users.insertOne({ _id: 1 })
-      await isDuplicate(t, users.insertOne({ _id: 2 }), 'email', null, 1)
-      await isDuplicate(t, users.insertOne({ _id: 2, email: null }), 'email', null, 1)
-      await isDuplicate(t, users.insertOne({ _id: 2, email: undefined }), 'email', null, 1)
-      await users.updateOne({ _id: 1 }, { $set: { email: 'a' } })
-      await users.insertOne({ _id: 2 })
-      await users.updateOne({ _id: 1 }, { $unset: { email: '' } }).then(
-        () => t.fail('missing twice'),
-        (error: unknown) => t.type(error, DuplicateValueError),
-      )
-      t.same((await users.verify()).findings, [])
+    t.test(
+      `${place.title}, ${proxies} proxies: null and missing are one value, unless missing fields are skipped`,
+      async (t) => {
+        const main = await mainCollection(place)
+        const users = await uniqueCollection(main, { unique: ['email'], proxies, proxy: 'proxy' }).init()
+        await users.insertOne({ _id: 1 })
+        await isDuplicate(t, users.insertOne({ _id: 2 }), 'email', null, 1)
+        await isDuplicate(t, users.insertOne({ _id: 2, email: null }), 'email', null, 1)
+        await isDuplicate(t, users.insertOne({ _id: 2, email: undefined }), 'email', null, 1)
+        await users.updateOne({ _id: 1 }, { $set: { email: 'a' } })
+        await users.insertOne({ _id: 2 })
+        await users.updateOne({ _id: 1 }, { $unset: { email: '' } }).then(
+          () => t.fail('missing twice'),
+          (error: unknown) => t.type(error, DuplicateValueError),
+        )
+        t.same((await users.verify()).findings, [])
 
-      const some = await uniqueCollection(await mainCollection(place), {
-        unique: [{ fields: 'email', missing: 'skip' }],
-        proxies,
-      }).init()
-      await some.insertMany([{ _id: 1 }, { _id: 2 }, { _id: 3, email: 'a' }])
-      await isDuplicate(t, some.insertOne({ _id: 4, email: 'a' }), 'email', 'a', 3)
-      await some.updateOne({ _id: 3 }, { $unset: { email: '' } })
-      await some.updateOne({ _id: 1 }, { $set: { email: 'a' } })
-      t.same((await some.verify()).findings, [])
-    })
+        const some = await uniqueCollection(await mainCollection(place), {
+          unique: [{ fields: 'email', missing: 'skip' }],
+          proxies,
+        }).init()
+        await some.insertMany([{ _id: 1 }, { _id: 2 }, { _id: 3, email: 'a' }])
+        await isDuplicate(t, some.insertOne({ _id: 4, email: 'a' }), 'email', 'a', 3)
+        await some.updateOne({ _id: 3 }, { $unset: { email: '' } })
+        await some.updateOne({ _id: 1 }, { $set: { email: 'a' } })
+        t.same((await some.verify()).findings, [])
+      },
+    )
   }
 
-  t.test(`${place.title}: a collation, and normal forms`, async (t) => {
+  t.test(`${place.title}: collation and normalize define equality`, async (t) => {
     const main = await mainCollection(place)
     const collation = { locale: 'en', strength: 2 }
     const users = await uniqueCollection(main, {
@@ -223,7 +226,7 @@ for (const place of await places()) {
     t.same((await users.verify()).findings, [])
   })
 
-  t.test(`${place.title}: what cannot be made safe is refused`, async (t) => {
+  t.test(`${place.title}: writes that cannot be made safe are refused`, async (t) => {
     const main = await mainCollection(place)
     const users = await uniqueCollection(main, { unique: ['email', 'contact.phone'], proxies: 'unsharded' }).init()
     await users.insertOne({ _id: 1, email: 'a', contact: { phone: 1 }, n: 1 })

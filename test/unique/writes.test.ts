@@ -16,7 +16,7 @@ for (const place of await places()) {
   // layout once.
   const layouts = ['sharded', 'unsharded'] as const
   for (const proxies of long || place.title.includes(':') ? layouts : [layouts[place.title === '4.4' ? 1 : 0]!]) {
-    t.test(`${place.title}, ${proxies} proxies: every write`, async (t) => {
+    t.test(`${place.title}, ${proxies} proxies: every write keeps the proxies right`, async (t) => {
       const main = await mainCollection(place)
       const users = await uniqueCollection(main, { unique: ['email', 'handle'], proxies }).init()
       const inserted = await users.insertMany(
@@ -113,7 +113,7 @@ for (const place of await places()) {
       t.equal((await users.verify()).reservations, 0, 'every value is free again')
     })
 
-    t.test(`${place.title}, ${proxies} proxies: backfill, verify, repair, sweep`, async (t) => {
+    t.test(`${place.title}, ${proxies} proxies: backfill, verify, repair and sweep restore consistency`, async (t) => {
       const main = await mainCollection(place)
       await main.insertMany([
         { _id: 1, email: 'a' },
@@ -134,7 +134,7 @@ for (const place of await places()) {
       t.same(looked, [1, 2, 3, 4])
       t.same(report.findings.map(({ kind }) => kind).sort(), ['duplicate', 'invalid'])
       t.match(await users.backfill(), { reserved: 0, already: 2 }, 'again: nothing to do')
-      t.match((await users.repair()).left, { length: 2 }, 'which of two documents is right nobody knows')
+      t.match((await users.repair()).left, { length: 2 }, 'repair cannot decide which of two documents is right')
       await main.deleteMany({ _id: { $in: [3, 4] } })
       t.same(
         (await users.verify()).findings.filter(({ kind }) => kind === 'orphaned').length,
@@ -181,7 +181,7 @@ for (const place of await places()) {
     })
   }
 
-  t.test(`${place.title}: events, and transactions where there are none`, async (t) => {
+  t.test(`${place.title}: writes emit events, also on deployments without transactions`, async (t) => {
     const main = await mainCollection(place)
     const users = await uniqueCollection(main, { unique: ['email'], transactions: 'auto' }).init()
     const events: UniqueEvent[] = []
@@ -208,32 +208,36 @@ for (const place of await places()) {
   })
 
   if (!long && place.title === '4.4') continue
-  t.test(`${place.title}: many clients insert few values`, { timeout: 600_000 }, async (t) => {
-    const clients = 64
-    const documents = long ? 10_000 : 300
-    const values = documents / 5
-    const main = await mainCollection(place)
-    const users = await uniqueCollection(main, { unique: ['email'] }).init()
-    const outcomes = { inserted: 0, duplicates: 0, others: [] as unknown[] }
-    let next = 0
-    const client = async (): Promise<void> => {
-      while (next < documents) {
-        const n = next++
-        // Five consecutive inserts, mostly of different clients, have the same value.
-        const email = `user${Math.floor(n / 5)}@example.net`
-        try {
-          await users.insertOne({ email, n, region: n % 7 })
-          outcomes.inserted++
-        } catch (error) {
-          if ((error as Error).name === 'DuplicateValueError') outcomes.duplicates++
-          else outcomes.others.push(error)
+  t.test(
+    `${place.title}: of many concurrent inserts of a value exactly one succeeds`,
+    { timeout: 600_000 },
+    async (t) => {
+      const clients = 64
+      const documents = long ? 10_000 : 300
+      const values = documents / 5
+      const main = await mainCollection(place)
+      const users = await uniqueCollection(main, { unique: ['email'] }).init()
+      const outcomes = { inserted: 0, duplicates: 0, others: [] as unknown[] }
+      let next = 0
+      const client = async (): Promise<void> => {
+        while (next < documents) {
+          const n = next++
+          // Five consecutive inserts, mostly of different clients, have the same value.
+          const email = `user${Math.floor(n / 5)}@example.net`
+          try {
+            await users.insertOne({ email, n, region: n % 7 })
+            outcomes.inserted++
+          } catch (error) {
+            if ((error as Error).name === 'DuplicateValueError') outcomes.duplicates++
+            else outcomes.others.push(error)
+          }
         }
       }
-    }
-    await Promise.all(Array.from({ length: clients }, client))
-    t.same(outcomes, { inserted: values, duplicates: documents - values, others: [] })
-    t.equal(await main.countDocuments(), values)
-    t.equal((await main.distinct('email')).length, values)
-    if (long) t.same((await users.verify()).findings, [])
-  })
+      await Promise.all(Array.from({ length: clients }, client))
+      t.same(outcomes, { inserted: values, duplicates: documents - values, others: [] })
+      t.equal(await main.countDocuments(), values)
+      t.equal((await main.distinct('email')).length, values)
+      if (long) t.same((await users.verify()).findings, [])
+    },
+  )
 }

@@ -70,10 +70,6 @@ export const proseDebt: readonly string[] = [
   'docs/reference/compatibility.md',
   'packages/node/',
   'packages/scenario/',
-  'test/conformance/',
-  'test/live/',
-  'test/load/',
-  'test/runtimes/',
   'test/scenarios/',
   'test/simulation/',
 ]

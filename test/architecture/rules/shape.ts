@@ -8,9 +8,6 @@ const readmeHeadings = ['Role', 'Where MongoDB does this', 'Entry points', 'Inva
 export const longFiles: Readonly<Record<string, string>> = {
   'packages/node/test/explain.test.ts': 'grew when lines were wrapped at 120 columns; to be split',
   'packages/node/test/validation.test.ts': 'grew when lines were wrapped at 120 columns; to be split',
-  'test/conformance/manual/section-15.test.ts': 'grew when lines were wrapped at 120 columns; to be split',
-  'test/live/fork.test.ts': 'grew when lines were wrapped at 120 columns; to be split',
-  'test/load/load.test.ts': 'grew when lines were wrapped at 120 columns; to be split',
   'test/simulation/faults.test.ts': 'grew when lines were wrapped at 120 columns; to be split',
 }
 

@@ -4,7 +4,7 @@ import t from 'tap'
 
 const folder = new URL('../../../conformance/manual/', import.meta.url)
 
-t.test('rows 1 to 34', (t) => {
+t.test('each of the rows 1 to 34 has a claim', (t) => {
   const sources = readdirSync(folder).filter((name) => name.endsWith('.test.ts'))
   const rows = new Set(
     sources.flatMap((name) =>

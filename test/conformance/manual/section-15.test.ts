@@ -1,5 +1,6 @@
 /**
  * Twenty points of sharding that are easy to get wrong, each under the versions that it concerns.
+ * Points 9 to 12 are in section-15-balancing.test.ts.
  */
 import t, { type Test } from 'tap'
 import {
@@ -14,16 +15,7 @@ import {
   type Document,
 } from 'mongodb'
 import { hashedKeyValue, toRawValue } from '@shardlab/bson'
-import {
-  Distribution,
-  chunkCountLoad,
-  dataSizeLoad,
-  selectMigrations,
-  type ChunkPlace,
-  type ShardStatistics,
-} from '@shardlab/balancer'
 import { emulatedVersions, type EmulatedVersion } from '@shardlab/sharding'
-import { BalancedCluster } from '../../simulation/balanced-cluster.js'
 import { TestCluster, TestClusters, type Loose } from '../../support/clusters.js'
 
 const clusters = new TestClusters({ shards: 3, mongos: 2 })
@@ -49,7 +41,7 @@ async function sharded(lab: TestCluster, key: Document, options: Document = {}):
 const hashOf = (value: unknown): string => hashedKeyValue(toRawValue(value)).asBigInt().toString()
 const hashOfNull = '2338878944348059895'
 
-t.test('1. decimals are hashed rounded half to even, doubles truncated', (t) => {
+t.test('1. decimals are rounded half to even before hashing, doubles truncated', (t) => {
   const decimal = (text: string) => hashOf(Decimal128.fromString(text))
   t.equal(decimal('2.5'), hashOf(2))
   t.equal(decimal('3.5'), hashOf(4))
@@ -79,7 +71,7 @@ point(2, 'find takes values, middle and bounds take hashes', ['2.6', '8.0'], asy
   await t.rejects(lab.admin({ moveChunk: namespace, bounds: [{ x: 'a' }, { x: 'b' }], to }), 'values are no bounds')
 })
 
-point(3, 'a missing field is null, for hashing too', ['4.4', '8.0'], async (t, lab) => {
+point(3, 'a missing field counts as null, also when hashed', ['4.4', '8.0'], async (t, lab) => {
   const collection = await sharded(lab, { x: 'hashed' })
   t.equal(hashOf(null), hashOfNull)
   await lab.admin({ split: collection.namespace, middle: { x: Long.fromString(hashOfNull) } })
@@ -91,24 +83,29 @@ point(3, 'a missing field is null, for hashing too', ['4.4', '8.0'], async (t, l
   await t.rejects(nested.insertOne({ a: [{ b: 1 }] }), { code: 61 })
 })
 
-point(4, 'a prefix as bound of a zone is filled up with MinKey, on both ends', ['4.0', '8.0'], async (t, lab) => {
-  const collection = await sharded(lab, { x: 1, y: 1 })
-  const ns = collection.namespace
-  const zone = `z${ns}`
-  await lab.admin({ addShardToZone: lab.shardIds[0], zone })
-  await lab.admin({ updateZoneKeyRange: ns, min: { x: 1 }, max: { x: 5 }, zone })
-  const tags = lab.config.collection('tags')
-  t.match(await tags.findOne({ ns }), { min: { x: 1, y: new MinKey() }, max: { x: 5, y: new MinKey() }, tag: zone })
-  await lab.admin({ updateZoneKeyRange: ns, min: { x: 1 }, max: { x: 5 }, zone: null })
-  await lab.admin({ updateZoneKeyRange: ns, min: { x: 1 }, max: { x: new MaxKey() }, zone })
-  t.match(
-    await tags.findOne({ ns }),
-    { max: { x: new MaxKey(), y: new MinKey() } },
-    'which is not the end of the key space',
-  )
-  await lab.admin({ updateZoneKeyRange: ns, min: { x: 1 }, max: { x: new MaxKey() }, zone: null })
-  await lab.admin({ removeShardFromZone: lab.shardIds[0], zone })
-})
+point(
+  4,
+  'a zone bound that is a prefix of the key is completed with MinKey, at both ends',
+  ['4.0', '8.0'],
+  async (t, lab) => {
+    const collection = await sharded(lab, { x: 1, y: 1 })
+    const ns = collection.namespace
+    const zone = `z${ns}`
+    await lab.admin({ addShardToZone: lab.shardIds[0], zone })
+    await lab.admin({ updateZoneKeyRange: ns, min: { x: 1 }, max: { x: 5 }, zone })
+    const tags = lab.config.collection('tags')
+    t.match(await tags.findOne({ ns }), { min: { x: 1, y: new MinKey() }, max: { x: 5, y: new MinKey() }, tag: zone })
+    await lab.admin({ updateZoneKeyRange: ns, min: { x: 1 }, max: { x: 5 }, zone: null })
+    await lab.admin({ updateZoneKeyRange: ns, min: { x: 1 }, max: { x: new MaxKey() }, zone })
+    t.match(
+      await tags.findOne({ ns }),
+      { max: { x: new MaxKey(), y: new MinKey() } },
+      'which is not the end of the key space',
+    )
+    await lab.admin({ updateZoneKeyRange: ns, min: { x: 1 }, max: { x: new MaxKey() }, zone: null })
+    await lab.admin({ removeShardFromZone: lab.shardIds[0], zone })
+  },
+)
 
 /** Numbers stand for the shards of the worked cases, which split at x, y and z. */
 const cases: readonly (readonly [filter: Document, shards: readonly number[], options?: Document])[] = [
@@ -130,7 +127,7 @@ const cases: readonly (readonly [filter: Document, shards: readonly number[], op
 ]
 
 for (const version of ['4.0', '8.0'] as const) {
-  t.test(`5. and 6. the worked cases of targeting (${version})`, async (t) => {
+  t.test(`5. and 6. the worked cases target the expected shards (${version})`, async (t) => {
     const lab = await TestCluster.start(version, { shards: 4 })
     t.teardown(() => lab.stop())
     const { shardIds } = lab
@@ -159,32 +156,42 @@ for (const version of ['4.0', '8.0'] as const) {
   })
 }
 
-point(7, 'a write of many documents on several shards goes to all, owners or not', ['2.6', '8.0'], async (t, lab) => {
-  const collection = await lab.spread('c', { x: 1 }, [{ x: 0 }], lab.shardIds.slice(0, 2))
-  await collection.insertMany([-1, 1].map((x) => ({ _id: x, x })))
-  const updated = await lab.routed(collection, () => collection.updateMany({}, { $set: { seen: true } }))
-  t.match(updated, [{ shards: lab.shardIds }])
-  t.match(await lab.routed(collection, () => collection.updateMany({ x: -1 }, { $set: { seen: true } })), [
-    { shards: [lab.shardIds[0]] },
-  ])
-  t.match(await lab.routed(collection, () => collection.deleteMany({})), [{ shards: lab.shardIds }])
-})
+point(
+  7,
+  'a multi-write to several shards goes to all shards, also to those without chunks',
+  ['2.6', '8.0'],
+  async (t, lab) => {
+    const collection = await lab.spread('c', { x: 1 }, [{ x: 0 }], lab.shardIds.slice(0, 2))
+    await collection.insertMany([-1, 1].map((x) => ({ _id: x, x })))
+    const updated = await lab.routed(collection, () => collection.updateMany({}, { $set: { seen: true } }))
+    t.match(updated, [{ shards: lab.shardIds }])
+    t.match(await lab.routed(collection, () => collection.updateMany({ x: -1 }, { $set: { seen: true } })), [
+      { shards: [lab.shardIds[0]] },
+    ])
+    t.match(await lab.routed(collection, () => collection.deleteMany({})), [{ shards: lab.shardIds }])
+  },
+)
 
-point(8, 'one document without the key: refused with 61 (4.0)', ['2.6', '4.0'], async (t, lab) => {
+point(8, 'writes of one document without the shard key fail with 61 (until 4.0)', ['2.6', '4.0'], async (t, lab) => {
   const collection = await lab.spread('c', { x: 1 }, [{ x: 0 }])
   await t.rejects(collection.updateOne({ y: 1 }, { $set: { z: 1 } }), { code: 61 })
   await t.rejects(collection.deleteOne({ y: 1 }), { code: 61 })
   await t.rejects(collection.findOneAndUpdate({ y: 1 }, { $set: { z: 1 } }), { code: 61 })
 })
 
-point(8, 'one document without the key: updates 72, the others 61 (4.2 to 6.x)', ['4.4', '6.0'], async (t, lab) => {
-  const collection = await lab.spread('c', { x: 1 }, [{ x: 0 }])
-  await t.rejects(collection.updateOne({ y: 1 }, { $set: { z: 1 } }), { code: 72 })
-  await t.rejects(collection.deleteOne({ y: 1 }), { code: 61 })
-  await t.rejects(collection.findOneAndUpdate({ y: 1 }, { $set: { z: 1 } }), { code: 61 })
-})
+point(
+  8,
+  'without the shard key, updates of one document fail with 72, other writes with 61 (4.2 to 6.x)',
+  ['4.4', '6.0'],
+  async (t, lab) => {
+    const collection = await lab.spread('c', { x: 1 }, [{ x: 0 }])
+    await t.rejects(collection.updateOne({ y: 1 }, { $set: { z: 1 } }), { code: 72 })
+    await t.rejects(collection.deleteOne({ y: 1 }), { code: 61 })
+    await t.rejects(collection.findOneAndUpdate({ y: 1 }, { $set: { z: 1 } }), { code: 61 })
+  },
+)
 
-point(8, 'one document without the key: allowed, and one it is; D812', ['7.0', '8.0'], async (t, lab) => {
+point(8, 'a write of one document without the shard key changes exactly one; D812', ['7.0', '8.0'], async (t, lab) => {
   const collection = await lab.spread('c', { x: 1 }, [{ x: 0 }])
   await collection.insertMany([-1, 1, 2].map((x) => ({ _id: x, x, y: 1 })))
   t.match(await collection.updateOne({ y: 1 }, { $set: { z: 1 } }), { matchedCount: 1, modifiedCount: 1 })
@@ -194,111 +201,9 @@ point(8, 'one document without the key: allowed, and one it is; D812', ['7.0', '
   t.equal(await collection.countDocuments(), 2)
 })
 
-const shardStatistics = (id: string): ShardStatistics => ({ id, isDraining: false, zones: [], isFull: false })
-const place = (i: number, shard: string, isJumbo = false): ChunkPlace => ({
-  min: String(i).padStart(3, '0'),
-  max: String(i + 1).padStart(3, '0'),
-  shard,
-  isJumbo,
-})
-const three = ['a', 'b', 'c'].map(shardStatistics)
-
-t.test('9. chunks are moved from one deviation from the ideal on, not from 2, 4 or 8', (t) => {
-  const moves = (counts: readonly number[]) => {
-    const chunks = counts
-      .flatMap((count, i) => Array.from({ length: count }, () => 'abc'[i]!))
-      .map((shard, i) => place(i, shard))
-    const distribution = new Distribution(chunks, [])
-    return selectMigrations({
-      shards: three,
-      distribution,
-      load: chunkCountLoad(three, distribution),
-      available: new Set(['a', 'b', 'c']),
-      attemptJumbo: false,
-    }).migrations.map(({ from, to }) => `${from}>${to}`)
-  }
-  t.same(moves([2, 2, 2]), [])
-  t.same(moves([3, 2, 1]), ['a>c'])
-  t.same(moves([4, 1, 1]).slice(0, 1), ['a>b'])
-  t.end()
-})
-
-t.test('10. bytes are moved from three chunk sizes on', (t) => {
-  const megabyte = 1024 * 1024
-  const moves = (sizes: readonly number[]) => {
-    const distribution = new Distribution([place(0, 'a'), place(1, 'a'), place(2, 'b'), place(3, 'c')], [])
-    const bytes = new Map(['a', 'b', 'c'].map((id, i) => [id, sizes[i]! * megabyte]))
-    const load = dataSizeLoad(three, { bytes, maxChunkSizeBytes: 128 * megabyte })
-    return selectMigrations({
-      shards: three,
-      distribution,
-      load,
-      available: new Set(['a', 'b', 'c']),
-      attemptJumbo: false,
-    }).migrations.length
-  }
-  t.equal(moves([383, 0, 0]), 0)
-  t.equal(moves([384, 0, 0]), 1)
-  t.end()
-})
-
-t.test('11. collections are looked at in random order', async (t) => {
-  const firsts = new Set<string>()
-  for (let seed = 1; seed <= 20 && firsts.size < 2; seed++) {
-    const world = await BalancedCluster.start({ emulate: '6.0.2', shards: 2, seed })
-    for (const name of ['a', 'b']) await world.split(await world.shard(name), [1, 2, 3])
-    const { migrations } = await world.cluster.balancer.runRound()
-    t.equal(migrations.length, 1, 'each shard joins one migration in a round')
-    firsts.add(migrations[0]!.ns)
-    await world.stop()
-  }
-  t.same([...firsts].sort(), ['app.a', 'app.b'])
-})
-
-t.test('11. a shard that drains goes before a zone that is violated, and that before an imbalance', (t) => {
-  const shards = ['a', 'b', 'c', 'd', 'e', 'f'].map(shardStatistics)
-  const all = shards.map((shard) => ({ ...shard, isDraining: shard.id === 'a', zones: shard.id === 'b' ? ['z'] : [] }))
-  const owners = ['a', 'b', 'c', 'd', 'd', 'd', 'd', 'd', 'd']
-  const distribution = new Distribution(
-    owners.map((owner, i) => place(i, owner)),
-    [{ ...place(2, 'c'), zone: 'z' }],
-  )
-  const load = chunkCountLoad(all, distribution)
-  const { migrations } = selectMigrations({
-    shards: all,
-    distribution,
-    load,
-    available: new Set(shards.map(({ id }) => id)),
-    attemptJumbo: false,
-  })
-  t.same(
-    migrations.map(({ from, to, reason }) => [from, to, reason]),
-    [
-      ['a', 'e', 'draining'],
-      ['c', 'b', 'zoneViolation'],
-      ['d', 'f', 'chunksImbalance'],
-    ],
-    'each shard takes part in one',
-  )
-  t.end()
-})
-
-t.test('12. chunks with the jumbo flag are moved by no rule, draining among them', (t) => {
-  const shards = three.map((shard) => (shard.id === 'a' ? { ...shard, isDraining: true } : shard))
-  const select = (isJumbo: boolean) => {
-    const distribution = new Distribution([place(0, 'a', isJumbo), place(1, 'b'), place(2, 'c')], [])
-    const load = chunkCountLoad(shards, distribution)
-    return selectMigrations({ shards, distribution, load, available: new Set(['a', 'b', 'c']), attemptJumbo: true })
-      .migrations.length
-  }
-  t.equal(select(false), 1)
-  t.equal(select(true), 0)
-  t.end()
-})
-
 point(
   13,
-  'a split raises minors, a migration the major of what moved and of one chunk that stays',
+  'a split raises minor versions, a migration the major version of the moved chunk and of one that stays',
   ['4.0', '5.0', '8.0'],
   async (t, lab) => {
     const collection = await sharded(lab, { x: 1 })
@@ -319,7 +224,7 @@ point(
   },
 )
 
-point(14, 'nothing splits chunks by itself from 6.0.3 on', ['6.0', '8.0'], async (t, lab) => {
+point(14, 'since 6.0.3 chunks are not split automatically', ['6.0', '8.0'], async (t, lab) => {
   const collection = await sharded(lab, { x: 1 })
   await lab.config
     .collection<Document & { _id: string }>('settings')
@@ -330,7 +235,7 @@ point(14, 'nothing splits chunks by itself from 6.0.3 on', ['6.0', '8.0'], async
   await lab.config.collection<Document & { _id: string }>('settings').deleteOne({ _id: 'chunksize' })
 })
 
-t.test('15. and 16. a shard that is down is an error of writes inside the reply, of reads at its top', async (t) => {
+t.test('15. and 16. if a shard is down, writes have the error inside the reply, reads at its top level', async (t) => {
   const lab = await TestCluster.start('7.0', { shards: 2, findReplicaSetHostTimeoutMs: 200 })
   t.teardown(() => lab.stop())
   const collection = await lab.spread('c', { x: 1 }, [{ x: 0 }])
@@ -416,7 +321,7 @@ point(
   },
 )
 
-t.test('every version of the emulation is known to these tests', (t) => {
+t.test('these tests cover every emulated version', (t) => {
   t.same(emulatedVersions, ['2.6', '4.0', '4.4', '5.0', '6.0.2', '6.0', '7.0', '8.0'])
   t.end()
 })
