@@ -12,6 +12,8 @@ export interface AnalysedClusterOptions {
   readonly mongos?: number
   /** Default false. */
   readonly attaches?: boolean
+  /** Default true. */
+  readonly samplesQueries?: boolean
 }
 
 /** How often members ask what is to be sampled, and shards write what they have kept. */
@@ -30,8 +32,11 @@ export class AnalysedCluster {
     shards = 2,
     mongos = 1,
     attaches = false,
+    samplesQueries = true,
   }: AnalysedClusterOptions = {}): Promise<AnalysedCluster> {
-    return new AnalysedCluster(await createSimulatedCluster({ seed: 7, emulate, shards, mongos, attaches }))
+    return new AnalysedCluster(
+      await createSimulatedCluster({ seed: 7, emulate, shards, mongos, attaches, samplesQueries }),
+    )
   }
 
   /** The reply without its times; long integers as numbers. */

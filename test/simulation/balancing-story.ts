@@ -1,6 +1,6 @@
 /** A lopsided collection is balanced while clients write, and while something goes wrong; at the end everything is there once. */
 import { createRandom, type Random } from '@shardlab/actor'
-import { NotSettledError } from '@shardlab/cluster'
+import { NotSettledError, type ClusterEvent } from '@shardlab/cluster'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import { BalancedCluster, range } from './balanced-cluster.js'
 import { Ledger } from './ledger.js'
@@ -12,12 +12,16 @@ export interface BalancingStory {
   readonly emulate: EmulatedVersion
   /** Who crashes now and then; empty: nobody. */
   readonly victims: readonly string[]
+  /** See `SimulatedClusterOptions`. Default false. */
+  readonly attaches?: boolean
 }
 
 export interface BalancingOutcome {
   /** What is wrong at the end, one sentence each. */
   readonly violations: readonly string[]
   readonly migrations: number
+  /** All events about migrations, chunks and rounds of the balancer. */
+  readonly events: readonly ClusterEvent[]
   readonly crashes: number
   readonly traceHash: string
 }
@@ -27,7 +31,10 @@ const workers = 4
 const operations = 60
 const spreadMs = 100
 
-export async function playBalancing({ seed, emulate, victims }: BalancingStory): Promise<BalancingOutcome> {
+const recorded: ReadonlySet<ClusterEvent['type']> = new Set(['migration', 'split', 'merge', 'balancer-round'])
+
+export async function playBalancing(story: BalancingStory): Promise<BalancingOutcome> {
+  const { seed, emulate, victims, attaches = false } = story
   const world = await BalancedCluster.start({
     seed,
     emulate,
@@ -35,12 +42,15 @@ export async function playBalancing({ seed, emulate, victims }: BalancingStory):
     mongos: 2,
     balancerRoundIntervalMs: 500,
     findReplicaSetHostTimeoutMs: 1000,
+    attaches,
   })
   const random = createRandom(seed).fork('balancing')
   const ledger = new Ledger()
   let migrations = 0
+  const events: ClusterEvent[] = []
   world.cluster.onEvent((event) => {
     if (event.type === 'migration' && event.stage === 'committed') migrations++
+    if (recorded.has(event.type)) events.push(event)
   })
   const ns = await world.shard('c')
   await world.insert('c', range(documents), 400, () => ({ n: 0 }))
@@ -72,7 +82,7 @@ export async function playBalancing({ seed, emulate, victims }: BalancingStory):
   violations.push(...ledger.violations('document', await contents(world.admin)), ...(await misplaced(world, ns)))
   const traceHash = world.cluster.traceHash()
   await world.stop()
-  return { violations, migrations, crashes, traceHash }
+  return { violations, migrations, events, crashes, traceHash }
 }
 
 /** Increments, inserts, deletes and finds. */

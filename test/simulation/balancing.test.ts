@@ -24,6 +24,10 @@ for (const emulate of ['4.4', '7.0'] as const) {
           if (seed > 1 || victims.length === 0) return
           const second = await playBalancing({ seed, emulate, victims })
           t.equal(second.traceHash, first.traceHash, 'the same again')
+          const attached = await playBalancing({ seed, emulate, victims, attaches: true })
+          t.same(attached.violations, [])
+          t.same(attached.events, first.events, 'the same with tables attached to messages')
+          t.not(attached.traceHash, first.traceHash)
         },
       )
     }

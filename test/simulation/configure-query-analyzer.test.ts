@@ -1,7 +1,7 @@
 /** configureQueryAnalyzer: what it refuses, its documents, its end. Manual: reference/command/configureQueryAnalyzer. */
 import t from 'tap'
 import type { Document } from '@shardlab/bson'
-import { AnalysedCluster } from './analysed-cluster.js'
+import { AnalysedCluster, refreshMs } from './analysed-cluster.js'
 
 const ns = 'shop.orders'
 
@@ -16,6 +16,17 @@ t.test('servers before 7.0 know nothing of it', async (t) => {
   t.match(await world.run({ update: 'orders', updates: [{ q: {}, u: { $set: { a: 1 } }, sampleId: 1 }] }), {
     code: 40415,
   })
+})
+
+t.test('a cluster without sampling refuses it', async (t) => {
+  await using world = await AnalysedCluster.start({ samplesQueries: false })
+  await world.insert('orders', [{ x: 1 }])
+  await world.cluster.advance(2 * refreshMs)
+  t.match(await world.admin({ configureQueryAnalyzer: ns, mode: 'full', samplesPerSecond: 1 }), {
+    code: 20,
+    errmsg: 'This cluster was started with samplesQueries: false',
+  })
+  t.notOk('queryAnalyzers' in (await world.admin({ serverStatus: 1 }, 'shard01')))
 })
 
 t.test('what configureQueryAnalyzer refuses', async (t) => {

@@ -64,10 +64,7 @@ t.test('a member, link, step or fault that does not exist is named in one senten
       'hold at shard.migration.nowhere',
       /^unknown step: shard\.migration\.nowhere; this protocol has shard\.migration\.begun, /,
     ],
-    [
-      'hold at nowhere',
-      /^unknown step: nowhere; the protocols are balancer\.defragmentation, .*shard\.migration/,
-    ],
+    ['hold at nowhere', /^unknown step: nowhere; the protocols are balancer\.defragmentation, .*shard\.migration/],
     [
       'hold at shard.migration.committing on mongos01',
       /^hold: mongos01 is a mongos, which does not reach shard\.migration\.committing; name a shard\.$/,
