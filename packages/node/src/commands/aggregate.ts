@@ -53,7 +53,7 @@ async function runAggregate(invocation: NodeInvocation, ns: string): Promise<Doc
   }
 }
 
-/** $out and $merge: nothing is left for the client. */
+/** Runs a pipeline that ends in $out or $merge; the first batch is empty. */
 async function writeAway(
   invocation: NodeInvocation,
   ns: string,

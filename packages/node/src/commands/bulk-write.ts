@@ -32,12 +32,13 @@ export const bulkWrite: CommandRow<NodeInvocation> = {
   ...bulkWriteSpec,
   routing: 'shard-key',
   status: 'full',
-  summary: 'Inserts, updates and deletes in several collections at once.',
+  summary: 'Inserts, updates and deletes documents of several collections in one command.',
   async run(invocation) {
     const { host, retryable } = invocation
     const { ops, namespaces, uuids, ordered, errorsOnly } = readBulkWrite(invocation)
     const scopes: (WriteScope | undefined)[] = []
-    // A router names one collection at a time; what a client names has no version that could be outdated meanwhile.
+    // Only a router sends versions, and it names one collection per command, so no version of
+    // another collection can be outdated after the await.
     for (const { namespace } of ops) {
       if (scopes[namespace] !== undefined) continue
       const ns = namespaces[namespace]!
@@ -121,7 +122,10 @@ function isUpsert(upsertedId: RawValue | null | undefined): boolean {
   return upsertedId !== undefined && upsertedId !== null
 }
 
-/** `cursor: { id, firstBatch, ns }`. A router gets everything at once: it has a cursor of its own. */
+/**
+ * `cursor: { id, firstBatch, ns }`. A router gets all items in the first batch, because it keeps
+ * its own cursor.
+ */
 function writeItems(invocation: NodeInvocation, items: readonly Uint8Array[]): DocumentWriter {
   const { host, session, routed } = invocation
   const fit = routed === null ? countOfFirstBatch(items, bulkWriteBatchSize(invocation)) : items.length

@@ -8,7 +8,7 @@ export const cloneCollectionAsCapped: CommandRow<NodeInvocation> = {
   ...cloneCollectionAsCappedSpec,
   routing: 'primary-shard',
   status: 'full',
-  summary: 'Makes a capped collection with the newest documents of another one.',
+  summary: 'Copies the newest documents of a collection into a new capped one.',
   async run(invocation) {
     invocation.host.requireRoom()
     const { host, args, db } = invocation

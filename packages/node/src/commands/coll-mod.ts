@@ -73,7 +73,10 @@ export const collMod: CommandRow<NodeInvocation> = {
   },
 }
 
-/** @throws CommandError 40415, 72 InvalidOptions before the command had a generated parser */
+/**
+ * @throws CommandError 40415 for unknown fields; 72 InvalidOptions in versions whose collMod has no
+ * generated parser
+ */
 function refuseUnknown(body: Uint8Array, { collModIsTyped }: Behaviours): void {
   for (const [name] of fieldsOf(body).slice(1)) {
     if (Object.hasOwn(collModSpec.fields, name) || isGenericArgument(name)) continue
@@ -113,7 +116,7 @@ function refuseUnsupported({ host, args }: NodeInvocation): void {
   }
 }
 
-/** Options of the collection as they will be. */
+/** Options of the collection after the change. */
 function changedOptions({ host, args }: NodeInvocation, collection: Collection): Uint8Array {
   const { ns, options, capped } = collection
   const writer = new DocumentWriter(256)
@@ -128,7 +131,7 @@ function changedOptions({ host, args }: NodeInvocation, collection: Collection):
   ] as const) {
     const value = args.string(name)
     if (value !== undefined) checkEnumeration('collMod', name, value)
-    // With a validator the server writes down what holds for it.
+    // With a new validator the server also stores the defaults of level and action.
     if (value !== undefined) writer.string(name, value)
     else if (validator !== undefined && findField(options, name) === undefined) writer.string(name, standard)
   }
@@ -151,7 +154,6 @@ function changedOptions({ host, args }: NodeInvocation, collection: Collection):
   return writer.finish()
 }
 
-/** @throws CommandError 72 InvalidOptions, 14 TypeMismatch */
 function checkExpiry(collection: Collection, expiry: RawValue, nowMs: number): void {
   if (expiry.type !== BsonType.string && !expiry.isNumber()) {
     throw new CommandError(
@@ -183,7 +185,10 @@ function checkCappedSize(size: number): number {
   return size
 }
 
-/** A dry run only looks for what would keep an index from becoming unique. @throws CommandError 72 InvalidOptions */
+/**
+ * A dry run only reports which documents prevent the index from becoming unique. @throws
+ * CommandError 72 InvalidOptions
+ */
 function checkDryRun({ args }: NodeInvocation): void {
   const index = args.document('index')
   if (index === undefined)

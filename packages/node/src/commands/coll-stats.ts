@@ -8,7 +8,7 @@ export const collStats: CommandRow<NodeInvocation> = {
   ...collStatsSpec,
   routing: 'all-shards',
   status: 'full',
-  summary: 'Tells how much a collection and its indexes hold.',
+  summary: 'Reports the sizes of a collection and its indexes.',
   async run(invocation) {
     const { args, db, host } = invocation
     const ns = `${db}.${args.collectionName(db)}`

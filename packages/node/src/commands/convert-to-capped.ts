@@ -9,7 +9,7 @@ export const convertToCapped: CommandRow<NodeInvocation> = {
   ...convertToCappedSpec,
   routing: 'primary-shard',
   status: 'full',
-  summary: 'Turns a collection into a capped one with its newest documents and no indexes but that of _id.',
+  summary: 'Converts a collection to a capped one with its newest documents and only the _id index.',
   async run(invocation) {
     invocation.host.requireRoom()
     const { host, args, db } = invocation

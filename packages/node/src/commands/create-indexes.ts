@@ -27,11 +27,12 @@ export const createIndexes: CommandRow<NodeInvocation> = {
     const before = host.collection(ns)
     if (before === undefined && viewOf(host, ns) !== null)
       throw new CommandError('CommandNotSupportedOnView', 'Cannot create indexes on a view')
-    // All of them are checked before the first is built, and before the collection is made.
+    // All specifications are checked before the first index is built and before the collection is
+    // created.
     const specs: Uint8Array[] = []
     for (const spec of asked) {
       const checked = withoutClusteredOption(spec, before)
-      // A specification must get along with those before it in the same command, too.
+      // Each specification is also checked against the earlier ones of the same command.
       const known = {
         ns,
         defaultCollation: before?.defaultCollation ?? null,
@@ -59,15 +60,16 @@ export const createIndexes: CommandRow<NodeInvocation> = {
   },
 }
 
-/** The commit quorum of index builds that name none. */
+/** Default commit quorum. */
 const votingMembers = stringValue('votingMembers')
-/** Of a replica set. */
+/** Most members of a replica set. */
 const membersMax = 50
 
 /**
- * Which members have to be ready, of a set of one; null before there was a choice. Server: commit_quorum_options.cpp,
- * `checkIfCommitQuorumCanBeSatisfied`.
- * @throws CommandError 2 BadValue where there is no choice, 9 FailedToParse, 278 UnsatisfiableCommitQuorum, 79 UnknownReplWriteConcern
+ * The commit quorum, checked against a replica set of one member; null in versions without the
+ * argument. Server: commit_quorum_options.cpp, `checkIfCommitQuorumCanBeSatisfied`.
+ * @throws CommandError 2 BadValue in versions without the argument, 9 FailedToParse, 278
+ *   UnsatisfiableCommitQuorum, 79 UnknownReplWriteConcern
  */
 function commitQuorumOf(args: CommandArguments, { behaviours }: NodeHost): RawValue | null {
   const quorum = args.value('commitQuorum')
@@ -102,7 +104,7 @@ function commitQuorumOf(args: CommandArguments, { behaviours }: NodeHost): RawVa
   return quorum
 }
 
-/** Builds the indexes; when one cannot be built, those of this command are dropped again. */
+/** Builds the indexes. If one of them fails, drops those that this command has built. */
 function buildAllOrNone(host: NodeHost, collection: Collection, specs: readonly Uint8Array[]): void {
   const built: Uint8Array[] = []
   try {

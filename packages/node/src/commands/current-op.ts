@@ -6,7 +6,7 @@ import type { NodeInvocation } from '../host/node-host.js'
 
 const parameters: ReadonlySet<string> = new Set(['$all', '$ownOps', '$truncateOps'])
 
-/** The condition on operations that the command's further fields are. */
+/** The filter on operations: the fields of the command other than its arguments. */
 function currentOpFilter(body: Uint8Array): Uint8Array {
   const filter = new DocumentWriter(256)
   const it = new FieldIterator(body)
@@ -17,7 +17,7 @@ function currentOpFilter(body: Uint8Array): Uint8Array {
   return filter.finish()
 }
 
-/** What the command asks for, as options of the stage. */
+/** The arguments of the command as options of `$currentOp`. */
 function currentOpCommandOptions(args: CommandArguments): {
   idleConnections: boolean
   idleCursors: boolean
@@ -34,7 +34,7 @@ export const currentOp: CommandRow<NodeInvocation> = {
   ...currentOpSpec,
   routing: 'local',
   status: 'full',
-  summary: 'Lists the operations that run.',
+  summary: 'Lists running operations.',
   run({ args, body, host, routed }) {
     const filter = compileFilter(currentOpFilter(body), host.evaluation())
     const operations = currentOperations(

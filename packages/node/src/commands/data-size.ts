@@ -17,7 +17,7 @@ export const dataSize: CommandRow<NodeInvocation> = {
   ...dataSizeSpec,
   routing: 'all-shards',
   status: 'full',
-  summary: 'Counts and sizes the documents of a collection or of a range of keys.',
+  summary: 'Returns the number and size of the documents of a collection or of a key range.',
   async run(invocation) {
     const { args, host } = invocation
     const ns = namespaceArgument(args)
@@ -39,7 +39,8 @@ export const dataSize: CommandRow<NodeInvocation> = {
       min === null || max === null ? null : rangeOf(collection, presentDocument(args.document('keyPattern')), min, max)
     const told = host.role.sizesOf?.(collection, range) ?? null
     if (told !== null) {
-      // Who counts stops with the document that is too much.
+      // A scan would stop at the first document beyond a limit, so this is the largest count
+      // reported.
       const most = Math.min(
         sizeMax > 0 ? Math.floor(sizeMax / averageBytes) + 1 : Infinity,
         objectsMax > 0 ? objectsMax + 1 : Infinity,
@@ -61,12 +62,12 @@ export const dataSize: CommandRow<NodeInvocation> = {
   },
 }
 
-/** An empty document stands for none. */
+/** Null for an empty document, which means the same as an absent one. */
 function presentDocument(document: Uint8Array | undefined): Uint8Array | null {
   return document === undefined || isEmptyDocument(document) ? null : document
 }
 
-/** `estimate` is left out where there is nothing to estimate. */
+/** @param estimate undefined: the reply has no such field */
 function reply(size: number, objects: number, startedAtMs: number, nowMs: number, estimate?: boolean): DocumentWriter {
   const writer = new DocumentWriter(192)
     .int64('size', size)
@@ -79,7 +80,6 @@ interface IndexRange extends KeyBounds {
   readonly index: Index
 }
 
-/** @throws CommandError 96 OperationFailed when no index begins with the pattern */
 function rangeOf(collection: Collection, keyPattern: Uint8Array | null, min: Uint8Array, max: Uint8Array): IndexRange {
   const pattern = keyPattern === null ? fieldNames(min).map((name) => [name, null] as const) : patternOf(keyPattern)
   const index = collection.indexes().find((each) => canScan(each, pattern))
@@ -87,7 +87,6 @@ function rangeOf(collection: Collection, keyPattern: Uint8Array | null, min: Uin
   return { index, min, max }
 }
 
-/** @param range null: all documents */
 function* documentsBetween(collection: Collection, range: IndexRange | null): Generator<Uint8Array> {
   if (range === null) {
     const scan = collection.scan()
@@ -108,7 +107,7 @@ function* documentsBetween(collection: Collection, range: IndexRange | null): Ge
   }
 }
 
-/** Paths with their direction; null: any. */
+/** Paths with their direction; null: either direction. */
 type WantedPattern = readonly (readonly [path: string, direction: number | string | null])[]
 
 function patternOf(keyPattern: Uint8Array): WantedPattern {

@@ -23,7 +23,7 @@ export const dbHash: CommandRow<NodeInvocation> = {
   manual: 'reference/command/dbHash',
   status: 'full',
   summary:
-    'The MD5 of each collection of a database, of its documents in the order of their _id, and of the database. Routers have none.',
+    'Returns an MD5 hash of each collection of a database, over its documents in the order of their _id, and one of the database. Not on routers.',
   fields: { collections: 'any' },
   run({ host, db, args }) {
     const startedMs = host.context.now()
@@ -61,7 +61,7 @@ function wantedCollections(value: RawValue | undefined): ReadonlySet<string> {
   )
 }
 
-/** Of the documents' bytes, by `_id`. */
+/** Hash of the bytes of the documents in the order of their `_id`s. */
 function hashOf(collection: Collection): string {
   const filter = compileFilter(emptyDocument, { nowMs: 0, random: () => 0 })
   const sort = parseSort(new DocumentWriter(16).int32('_id', 1).finish())

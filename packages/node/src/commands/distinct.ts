@@ -17,12 +17,12 @@ export const distinct: CommandRow<NodeInvocation> = {
   ...distinctSpec,
   routing: 'shard-key',
   status: 'full',
-  summary: 'Lists the different values of a field.',
+  summary: 'Lists the distinct values of a field.',
   async run(invocation) {
     const { host, args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`
     const entered = host.role.enter(ns, invocation)
-    // As on the server what the shard does not own is not left out.
+    // No ownership filter: like the server, distinct on a shard includes orphans.
     if (entered instanceof Promise) await entered
     const collection = host.collection(ns)
     const evaluation = evaluationOf(host, args, collection?.defaultCollation ?? null)

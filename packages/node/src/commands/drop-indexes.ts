@@ -20,7 +20,7 @@ export const dropIndexes: CommandRow<NodeInvocation> = {
   ...dropIndexesSpec,
   routing: 'all-shards',
   status: 'full',
-  summary: 'Drops indexes by name, by key pattern, or all but that of _id.',
+  summary: 'Drops indexes by name or key pattern, or all except the _id index.',
   async run(invocation) {
     invocation.host.requireRoom()
     const { host, args, db } = invocation
@@ -50,7 +50,7 @@ export const dropIndexes: CommandRow<NodeInvocation> = {
           : 'non-_id indexes dropped for collection',
       )
     } else {
-      // All of them are checked before the first is dropped.
+      // All indexes are found and checked before the first is dropped.
       const dropped = indexesOf(collection, argument)
       if (collection.clustered && dropped.some((index) => isIdKey(index.key)))
         throw new CommandError(5979800, 'It is illegal to drop the clusteredIndex')
@@ -63,7 +63,10 @@ export const dropIndexes: CommandRow<NodeInvocation> = {
   },
 }
 
-/** They go one after the other. @throws CommandError 370 CannotDropShardKeyIndex */
+/**
+ * Checks the indexes in the order in which they are dropped. @throws CommandError 370
+ * CannotDropShardKeyIndex
+ */
 function checkShardKeyKeepsIndex(
   { host }: NodeInvocation,
   access: Access,

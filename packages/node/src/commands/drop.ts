@@ -15,14 +15,15 @@ export const drop: CommandRow<NodeInvocation> = {
     const { host, args, db } = invocation
     const ns = `${db}.${args.collectionName(db)}`
     const found = host.collection(ns)
-    // It goes also when the disk is full: at the next start it would be dropped anyway.
+    // A temporary collection is dropped even if the disk is full: the next start would drop it
+    // anyway.
     if (found === undefined || !isTemporary(found)) host.requireRoom()
     await host.role.enter(ns, invocation)
     checkCollectionUuid(host, ns, args)
     const dropped = dropLocalNamespace(host, ns)
     await host.flush()
     if (dropped === null) {
-      // Up to 6.x a missing collection is an error; later it is not.
+      // Until 6.x dropping a missing collection is an error.
       if (host.behaviours.droppingMissingCollectionFails) throw new CommandError('NamespaceNotFound', 'ns not found')
       return new DocumentWriter(128)
     }

@@ -20,7 +20,7 @@ export const explain: CommandRow<NodeInvocation> = {
   ...explainSpec,
   routing: 'shard-key',
   status: 'full',
-  summary: 'Shows how a command would be carried out.',
+  summary: 'Shows how a command is executed.',
   run(invocation) {
     const { host, args, db } = invocation
     const verbosity = verbosityOf(args, host.behaviours)
@@ -29,9 +29,9 @@ export const explain: CommandRow<NodeInvocation> = {
 }
 
 /**
- * The reply of an explain.
- * @param body the command that is explained
- * @throws CommandError 20 IllegalOperation, 59 CommandNotFound, and whatever the command itself would be refused with
+ * @param body the explained command
+ * @throws CommandError 20 IllegalOperation, 59 CommandNotFound, and the errors of the explained
+ *   command itself
  */
 async function explainCommand(
   invocation: NodeInvocation,
@@ -60,7 +60,7 @@ async function explainCommand(
   return explainIsVersioned && isPipeline ? writer.document('command', shownCommand(body, db)) : writer
 }
 
-/** `{ aggregate, explain: true }`: the same as an explain without statistics. */
+/** `{ aggregate, explain: true }`: the same as explain with verbosity queryPlanner. */
 export function explainItself(invocation: NodeInvocation): Promise<DocumentWriter> {
   return explainCommand(invocation, withoutExplain(invocation.body), 'queryPlanner')
 }

@@ -21,7 +21,7 @@ export const findAndModify: CommandRow<NodeInvocation> = {
   ...findAndModifySpec,
   routing: 'shard-key',
   status: 'full',
-  summary: 'Updates, replaces, upserts or deletes one document and answers with it.',
+  summary: 'Updates, replaces, upserts or deletes one document and returns it.',
   async run(invocation) {
     const { host, args, db, retryable } = invocation
     const ns = `${db}.${args.collectionName(db)}`
@@ -46,7 +46,7 @@ export const findAndModify: CommandRow<NodeInvocation> = {
 
 interface Answer {
   readonly n: number
-  /** Null: a removal tells nothing of it. */
+  /** Null for a removal: its reply has no such field. */
   readonly updatedExisting: boolean | null
   readonly upsertedId: RawValue | null
   readonly document: Uint8Array | null
@@ -70,7 +70,7 @@ function modify(scope: WriteScope, { statement, wantsNew }: FindAndModifyRequest
   }
 }
 
-/** The server says of failures while documents are changed where they come from. */
+/** Adds the server's prefix to errors that occur while documents are changed. */
 function executing<T>(work: () => T): T {
   try {
     return work()
@@ -86,8 +86,9 @@ function executing<T>(work: () => T): T {
 }
 
 /**
- * What a repeated findAndModify is answered with.
- * @throws CommandError 40606, 40608, 40609, 40611, 40612 when it asks for something else than the first time
+ * The reply to a repeated findAndModify, built from the history.
+ * @throws CommandError 40606, 40608, 40609, 40611, 40612 when the repeated command differs from the
+ *   first one
  */
 function earlierAnswer(
   { body }: NodeInvocation,

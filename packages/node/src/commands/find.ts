@@ -53,7 +53,8 @@ function findIn(invocation: NodeInvocation, ns: string, access: Access): Documen
       batchSize,
       singleBatch: args.bool('singleBatch') ?? false,
       noTimeout: args.bool('noCursorTimeout') ?? false,
-      // A collection without records leaves nothing to go on from.
+      // A tailable cursor on an empty collection has no position to resume from, so none stays
+      // open.
       tailable: (live?.count ?? 0) === 0 ? 'no' : tailable,
     })
   } catch (error) {
@@ -105,7 +106,8 @@ function plannedSource(
     if (live.capped === null) throw tailableError(live, query)
     return new TailSource({ host, collection: live, query, ownership })
   }
-  // One document fits the first batch for sure, so the live trees do; a cursor that stays open needs its own picture.
+  // One document always fits in the first batch, so the live collection is enough. A cursor that
+  // stays open needs a snapshot.
   const fitsFirstBatch = batchSize > 0 && (query.limit === 1 || equalityValues(query.filter.root, ['_id']) !== null)
   const plan = planFind(fitsFirstBatch ? live : live.snapshot(), query, ownership)
   checkTableScan(host, plan, query.hint.hint)

@@ -7,8 +7,8 @@ export const fsync: CommandRow<NodeInvocation> = {
   ...fsyncSpec,
   routing: 'all-shards',
   status: 'partial',
-  missing: 'lock, and with it fsyncUnlock',
-  summary: 'Waits until everything that has been written is on the disk.',
+  missing: 'the argument lock, and fsyncUnlock',
+  summary: 'Waits until all earlier writes are on the disk.',
   async run({ args, host }) {
     if (args.bool('lock') === true) throw new CommandError('InvalidOptions', 'lock is not supported in fsync')
     await host.flush()

@@ -8,24 +8,23 @@ export const getDefaultRWConcern: CommandRow<NodeInvocation> = {
   ...getDefaultRWConcernSpec,
   routing: 'config-server',
   status: 'full',
-  summary: 'Tells which read and write concern hold where a command names none.',
+  summary: 'Returns the default read and write concern.',
   run({ args, host }) {
     refuseOnShards(host, 'getDefaultRWConcern')
     return writeKeptDefaults(host, args.bool('inMemory') ?? false)
   },
 }
 
-/** @throws CommandError 51301 */
 export function refuseOnShards({ role }: NodeHost, command: string): void {
   if (role.name === 'shard') throw new CommandError(51301, `'${command}' is not supported on shard nodes.`)
 }
 
-/** What was set, in config.settings. */
+/** The document in config.settings; null: the defaults were never set. */
 export function concernDefaultsKept(node: NodeHost): Uint8Array | null {
   return node.collection(configSettings)?.findById(stringValue(concernDefaultsId))?.document ?? null
 }
 
-/** The config server has in memory what it keeps. */
+/** @param inMemory only marks the reply: the config server's memory and storage hold the same */
 export function writeKeptDefaults(node: NodeHost, inMemory: boolean): DocumentWriter {
   const kept = concernDefaultsKept(node)
   const updated = kept === null ? undefined : findField(kept, 'updateWallClockTime')

@@ -17,7 +17,7 @@ export const getMore: CommandRow<NodeInvocation> = {
   ...getMoreSpec,
   routing: 'cursor',
   status: 'full',
-  summary: 'Reads the next batch of a cursor.',
+  summary: 'Returns the next batch of a cursor.',
   run(invocation) {
     const { host, args, db } = invocation
     const id = cursorIdOf(args)
@@ -42,7 +42,10 @@ export const getMore: CommandRow<NodeInvocation> = {
   },
 }
 
-/** Before anything is read: even what has been read and sorted is lost with its collection. */
+/**
+ * Runs before anything is read: when its collection is gone, a cursor loses even rows that were
+ * read and sorted.
+ */
 function checkReads({ host, operation, routed }: NodeInvocation, { id, source }: OpenCursor): void {
   try {
     if (host.failPoints.active) checkGetMoreAfterCheckout({ host, operation, internal: routed !== null })
@@ -53,7 +56,7 @@ function checkReads({ host, operation, routed }: NodeInvocation, { id, source }:
   }
 }
 
-/** Waits for documents when there are none. */
+/** Waits for an insert into the collection while the source has no documents. */
 async function awaitBatch(invocation: NodeInvocation, cursor: OpenCursor, batchSize: number): Promise<DocumentWriter> {
   const { host, args, operation } = invocation
   const untilMs = host.context.now() + (args.number('maxTimeMS') ?? defaultAwaitMs)
@@ -71,7 +74,7 @@ async function awaitBatch(invocation: NodeInvocation, cursor: OpenCursor, batchS
   return nextBatch(invocation, cursor, batchSize)
 }
 
-/** Waits for the other members that the cursor reads from. */
+/** Waits for the other members from which the cursor reads. */
 async function gatherBatch(invocation: NodeInvocation, cursor: OpenCursor, batchSize: number): Promise<DocumentWriter> {
   cursor.timeLimit?.resume()
   cursor.waiting = invocation.operation
@@ -111,7 +114,7 @@ function nextBatch(invocation: NodeInvocation, cursor: OpenCursor, batchSize: nu
     .end()
 }
 
-/** As on the server a cursor does not survive an error. */
+/** Like the server, closes the cursor on any error. */
 function closingOnError<T>({ host }: NodeInvocation, cursor: OpenCursor, read: () => T): T {
   try {
     return read()
@@ -121,7 +124,7 @@ function closingOnError<T>({ host }: NodeInvocation, cursor: OpenCursor, read: (
   }
 }
 
-/** @throws CommandError 50736 to 50738 for another session than the one that opened the cursor */
+/** @throws CommandError 50736 to 50738 if another session opened the cursor */
 function checkSession({ session }: NodeInvocation, { id, session: owner }: OpenCursor): void {
   const asking = session?.key ?? null
   if (owner === asking) return

@@ -3,7 +3,10 @@ import { BsonType, CommandError, DocumentWriter, findField, sameBytes, type RawV
 import { noteMetadata, writeHelloLimits, writeAgreedCompression, helloSpec } from '@shardlab/member'
 import type { NodeInvocation } from '../host/node-host.js'
 
-/** The awaitable form's arguments. @throws CommandError 31368, 31373 as a mongod */
+/**
+ * Checks the arguments of an awaitable hello; null: hello replies at once. @throws CommandError
+ * 31368, 31373
+ */
 function awaitableHello(topologyVersion: RawValue | undefined, maxAwaitTimeMS: RawValue | undefined): number | null {
   if ((topologyVersion === undefined) !== (maxAwaitTimeMS === undefined)) {
     throw new CommandError(
@@ -19,29 +22,35 @@ function awaitableHello(topologyVersion: RawValue | undefined, maxAwaitTimeMS: R
   return ms
 }
 
-/** Is it this process whose topology the client knows? If not, it hears of this one at once. Server: replication_coordinator_impl.cpp, awaitHelloResponse. */
+/**
+ * Whether the client has the topology of this process; otherwise hello replies at once. Server:
+ * replication_coordinator_impl.cpp, awaitHelloResponse.
+ */
 function isProcess(topologyVersion: RawValue | undefined, processId: Uint8Array): boolean {
   if (topologyVersion?.type !== BsonType.object) return false
   const known = findField(topologyVersion.bytes, 'processId', topologyVersion.start)
   return known?.type === BsonType.objectId && sameBytes(known.slice(), processId)
 }
 
-/** The topology does not change: waits until the time is over. @throws CommandError 91 when the member shuts down */
+/**
+ * Sleeps until the time is over, because the topology does not change. @throws CommandError 91 when
+ * the member shuts down
+ */
 async function awaitNoChange({ host, operation }: NodeInvocation, waitMs: number): Promise<void> {
   if (!(await operation.sleep(host.context, waitMs)))
     throw new CommandError('ShutdownInProgress', 'The server is in quiesce mode and will shut down')
 }
 
-/** A one-member replica set whose primary this node is. */
+/** Describes this node as the primary of a replica set of one member. */
 export const hello: CommandRow<NodeInvocation> = {
   ...helloSpec,
   routing: 'local',
   status: 'full',
-  summary: 'Introduces the member: role, limits, wire versions.',
+  summary: 'Describes the member: role, limits, wire versions.',
   run: (invocation) => introduceNode(invocation, 'isWritablePrimary'),
 }
 
-/** What hello answers; the older form names its first field otherwise. */
+/** The reply of hello and of its older form isMaster, which names its first field differently. */
 export async function introduceNode(
   invocation: NodeInvocation,
   primaryField: 'isWritablePrimary' | 'ismaster',
@@ -57,7 +66,7 @@ export async function introduceNode(
   const writer = new DocumentWriter(1024)
     .startDocument('topologyVersion')
     .objectId('processId', host.processId)
-    // Each step down and each election is a change of the topology.
+    // Each step-down and each election changes the topology.
     .int64('counter', 4n + 2n * host.primary.term + (host.primary.isPrimary ? 0n : 1n))
     .end()
     .startArray('hosts')

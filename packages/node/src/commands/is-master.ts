@@ -7,6 +7,6 @@ export const isMaster: CommandRow<NodeInvocation> = {
   ...isMasterSpec,
   routing: 'local',
   status: 'full',
-  summary: 'The older form of hello, with which drivers still begin a connection.',
+  summary: 'The older form of hello; drivers still start connections with it.',
   run: (invocation) => introduceNode(invocation, 'ismaster'),
 }

@@ -7,7 +7,7 @@ export const killAllSessionsByPattern: CommandRow<NodeInvocation> = {
   ...killAllSessionsByPatternSpec,
   routing: 'local',
   status: 'full',
-  summary: 'Ends the cursors and operations of the sessions that fit a pattern.',
+  summary: 'Kills the cursors and operations of the sessions that match a pattern.',
   run({ args, host, operation }) {
     killSessionsHere(host, sessionsByPattern('killAllSessionsByPattern', args.target), operation)
     return new DocumentWriter(128)

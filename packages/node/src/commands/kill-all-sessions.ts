@@ -7,7 +7,8 @@ export const killAllSessions: CommandRow<NodeInvocation> = {
   ...killAllSessionsSpec,
   routing: 'local',
   status: 'full',
-  summary: 'Ends the cursors and operations of the sessions of users, of all sessions when no user is named.',
+  summary:
+    'Kills the cursors and operations of the sessions of the given users, or of all sessions if no user is given.',
   run({ args, host, operation }) {
     killSessionsHere(host, sessionsOfUsers('killAllSessions', args.target), operation)
     return new DocumentWriter(128)

@@ -7,7 +7,7 @@ export const killOp: CommandRow<NodeInvocation> = {
   ...killOpSpec,
   routing: 'local',
   status: 'full',
-  summary: 'Ends a running operation where it next waits; says so whether there is one or not.',
+  summary: 'Kills a running operation at its next wait; the reply is the same if there is none.',
   run({ args, host }) {
     host.operations.kill(operationIdOf(args.value('op')))
     return new DocumentWriter(128).string('info', 'attempting to kill op')

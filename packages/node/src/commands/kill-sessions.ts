@@ -7,7 +7,7 @@ export const killSessions: CommandRow<NodeInvocation> = {
   ...killSessionsSpec,
   routing: 'local',
   status: 'full',
-  summary: 'Ends the cursors and operations of the sessions named.',
+  summary: 'Kills the cursors and operations of the given sessions.',
   run({ args, host, operation }) {
     killSessionsHere(host, sessionsNamed('killSessions', args.target), operation)
     return new DocumentWriter(128)

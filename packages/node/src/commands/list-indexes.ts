@@ -27,7 +27,7 @@ export const listIndexes: CommandRow<NodeInvocation> = {
         'The includeBuildUUIDs flag and includeBuildIndexInfo flag cannot both be set to true',
       )
     }
-    // No index is ever seen while it is built.
+    // Index builds are never listed: a build completes within one turn.
     const specs = collection
       .indexes()
       .map((index) => listedSpec(collection, index))
@@ -41,7 +41,10 @@ export const listIndexes: CommandRow<NodeInvocation> = {
   },
 }
 
-/** A clustered index lists the time to live of its collection, before `clustered`. Server: formatClusterKeyForListIndexes. */
+/**
+ * The `_id` index of a clustered collection is listed with the collection's expireAfterSeconds,
+ * before `clustered`. Server: formatClusterKeyForListIndexes.
+ */
 function listedSpec({ options }: Collection, { spec }: Index): Uint8Array {
   const seconds = findField(options, 'expireAfterSeconds')
   if (seconds === undefined || findField(spec, 'clustered') === undefined) return spec

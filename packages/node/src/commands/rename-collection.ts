@@ -7,7 +7,10 @@ import { renameLocalCollection } from '../ddl/rename.js'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 import { viewOf } from '../views/view-catalog.js'
 
-/** @throws CommandError 26 NamespaceNotFound, 48 NamespaceExists, 73 InvalidNamespace, 166 CommandNotSupportedOnView, 14031 OutOfDiskSpace */
+/**
+ * @throws CommandError 26 NamespaceNotFound, 48 NamespaceExists, 73 InvalidNamespace, 166
+ * CommandNotSupportedOnView, 14031 OutOfDiskSpace
+ */
 export function checkRename(node: NodeHost, { from, to, dropTarget }: RenameRequest): void {
   const source = node.collection(from)
   if (source === undefined) {
@@ -27,7 +30,7 @@ export const renameCollection: CommandRow<NodeInvocation> = {
   ...renameCollectionSpec,
   routing: 'primary-shard',
   status: 'full',
-  summary: 'Gives a collection another name, in another database where that has the same primary shard.',
+  summary: 'Renames a collection, also into another database with the same primary shard.',
   async run({ host, args }) {
     const request = renameRequest(args)
     checkCollectionUuid(host, request.from, args)

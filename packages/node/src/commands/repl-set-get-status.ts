@@ -8,7 +8,7 @@ export const replSetGetStatus: CommandRow<NodeInvocation> = {
   ...replSetGetStatusSpec,
   routing: 'local',
   status: 'full',
-  summary: 'Describes the replica set: one member, its primary.',
+  summary: 'Describes the replica set, whose only member is its primary.',
   run({ host: { clock, context, primary, role, startedAtMs } }) {
     const [seconds, increment] = clock.time
     const now = context.now()

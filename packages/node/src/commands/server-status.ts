@@ -4,7 +4,7 @@ import { writeServerStatus, type StatusMetrics, type StatusSection, serverStatus
 import { indexBytes } from '../statistics/storage-stats.js'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 
-/** Sections of a storage node beside those of every member. */
+/** Sections of a mongod, in addition to those of every member. */
 const sections: readonly StatusSection<NodeHost>[] = [
   {
     name: 'globalLock',
@@ -95,7 +95,9 @@ const metrics: StatusMetrics<NodeHost> = {
   },
 }
 
-/** The connection string of the config server, as the shard was told it; null on the config server itself. */
+/**
+ * The config server's connection string as the shard received it; null on the config server itself.
+ */
 function configServerOf(host: NodeHost): string | null {
   const identity = host.collection('admin.system.version')?.findById(toRawValue('shardIdentity'))?.document
   const value = identity === undefined ? undefined : findField(identity, 'configsvrConnectionString')
@@ -109,7 +111,7 @@ export const serverStatus: CommandRow<NodeInvocation> = {
   routing: 'local',
   status: 'partial',
   lacks:
-    'what an emulated member does not have: locks, flow control, the storage engine of the server, the operating system; how long parts of a resharding took or will take',
-  summary: 'Reports on the member.',
+    'sections about locks, flow control, WiredTiger and the operating system, which an emulated member does not have; durations and estimates of the parts of a resharding',
+  summary: 'Reports the state and the counters of the member.',
   run: ({ args, host }) => writeServerStatus(host, args, sections, metrics),
 }

@@ -9,7 +9,7 @@ export const setDefaultRWConcern: CommandRow<NodeInvocation> = {
   ...setDefaultRWConcernSpec,
   routing: 'config-server',
   status: 'full',
-  summary: 'Sets the read and write concern that hold for the commands of routers which name none.',
+  summary: 'Sets the default read and write concern of commands that are sent to routers.',
   async run({ args, host }) {
     refuseOnShards(host, 'setDefaultRWConcern')
     const document = concernDefaultsOf(args, concernDefaultsKept(host), host.behaviours, {

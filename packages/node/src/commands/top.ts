@@ -10,7 +10,7 @@ export const top: CommandRow<NodeInvocation> = {
   adminOnly: true,
   manual: 'reference/command/top',
   status: 'full',
-  summary: 'How often and how long collections of this member were used. Routers have none.',
+  summary: 'Reports how often and how long each collection of this member was used. Not on routers.',
   fields: {},
   run: ({ host }) =>
     host.statistics.usage

@@ -1,6 +1,4 @@
-/**
- * Open cursors of one member. Server: cursor_manager.cpp, clientcursor.h.
- */
+/** Open cursors of one member. Server: cursor_manager.cpp, clientcursor.h. */
 import type { ActorContext } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import {
@@ -16,32 +14,39 @@ import {
 } from '@shardlab/member'
 import type { SourceReads } from './source-reads.js'
 
-/** The command for which a source reads from other members. */
+/** The command on whose behalf a source reads from other members. */
 export interface FillingCommand {
   readonly host: { readonly context: ActorContext }
   readonly session: SessionId | null
   readonly operation: RunningOperation
 }
 
-/** Where a cursor's documents come from; it owns the snapshot that they need. */
+/** The documents of a cursor. A source owns the snapshot from which it reads. */
 export interface CursorSource extends DocumentSource {
-  /** A batch has been read: what it cost may be taken note of. */
+  /** Called after each batch; records what reading has cost. */
   settle?(): void
-  /** The collection that it reads, and that it needs to go on. Absent: none. */
+  /** The collection and indexes that must still exist at the next batch. Absent: none. */
   readonly reads?: SourceReads | undefined
-  /** It looks after {@link reads} itself, when it has to read on; otherwise every getMore does. */
+  /**
+   * Whether the source checks {@link reads} itself when it reads ahead. Otherwise every getMore
+   * checks it.
+   */
   readonly readsAhead?: boolean
-  /** `next` has given null, and yet more is to come: {@link fill} brings it. Absent: never. */
+  /** Whether {@link fill} must be called before `next` can return more documents. Absent: never. */
   readonly dry?: boolean
   /**
-   * Gets documents of other members here.
-   * @param timeLimit of the cursor's first command; null: none
-   * @throws CommandError of another member or of the way to it, 50 MaxTimeMSExpired, and what the operation was killed with
+   * Fetches documents from other members.
+   * @param timeLimit of the command that opened the cursor; null: none
+   * @throws CommandError of another member, of the network, 50 MaxTimeMSExpired, or the error with
+   *   which the operation was killed
    */
   fill?(invocation: FillingCommand, timeLimit: TimeLimit | null): Promise<void>
-  /** Called before each batch: what it needs of other members is brought here. Absent: nothing is needed. @throws CommandError as `fill` */
+  /**
+   * Called before each batch to fetch documents from other members. Absent: all documents are
+   * local. @throws CommandError as `fill`
+   */
   gather?(invocation: FillingCommand, countMax: number, timeLimit: TimeLimit | null): Promise<void>
-  /** Nobody reads from it any more: what is open for it on other members is closed. */
+  /** Called when the cursor is closed; closes cursors on other members. */
   close?(): void
 }
 
@@ -50,9 +55,8 @@ export interface CursorOptions {
   readonly source: CursorSource
   readonly session: SessionKey | null
   readonly noTimeout: boolean
-  /** Default `no`. */
   readonly tailable?: TailableMode
-  /** Of the command that opens it, paused; default: none. */
+  /** Time limit, paused, of the command that opens the cursor; default: none. */
   readonly timeLimit?: TimeLimit | null
 }
 
@@ -60,9 +64,9 @@ export interface OpenCursor extends CursorOptions {
   readonly id: bigint
   readonly tailable: TailableMode
   lastUsedMs: number
-  /** Read ahead of a batch that was full. */
+  /** A document that was read but did not fit in the last batch. */
   pending: Uint8Array | null
-  /** The getMore that waits for new documents; null: none does. */
+  /** The getMore that is waiting for documents; null: none. */
   waiting: RunningOperation | null
 }
 
@@ -74,12 +78,12 @@ export class CursorManager {
   readonly #cursors = new Map<bigint, OpenCursor>()
   readonly #limits: CursorLimits
   readonly #newId: () => bigint
-  /** Cursors closed for idleness. */
+  /** Number of cursors closed because they were idle. */
   timedOutCount = 0
-  /** Called behind the end of each cursor; null: nobody waits for one. */
+  /** Called after a cursor was closed; null: no callback. */
   onEnd: (() => void) | null = null
 
-  /** `newId` draws random positive numbers. */
+  /** @param newId draws a random positive number */
   constructor(newId: () => bigint, limits: CursorLimits = { cursorsMax: 100_000 }) {
     this.#newId = newId
     this.#limits = limits
@@ -128,7 +132,10 @@ export class CursorManager {
     return cursor
   }
 
-  /** Ends the getMore that waits on it, too. @returns whether there was one */
+  /**
+   * Closes the cursor and interrupts a getMore that waits on it. @returns whether the cursor was
+   * open
+   */
   close(id: bigint): boolean {
     const cursor = this.#cursors.get(id)
     cursor?.waiting?.interrupt(new CommandError('CursorKilled', 'operation was interrupted'))
@@ -142,7 +149,7 @@ export class CursorManager {
     for (const cursor of [...this.#cursors.values()]) if (condition(cursor)) this.close(cursor.id)
   }
 
-  /** Closes what nobody has used for so long. */
+  /** Closes cursors that have been idle for longer than the time-out. */
   expire(nowMs: number, timeoutMs = cursorTimeoutMs): void {
     const before = this.#cursors.size
     this.closeWhere((cursor) => !cursor.noTimeout && cursor.waiting === null && nowMs - cursor.lastUsedMs > timeoutMs)
@@ -150,19 +157,19 @@ export class CursorManager {
   }
 }
 
-/** A batch that was written, and whether the source may have more. */
 export interface WrittenBatch {
   readonly count: number
-  /** The source has said that it is at its end. */
+  /** Whether the source reported its end. */
   readonly exhausted: boolean
   /** A document that was read but did not fit. */
   readonly pending: Uint8Array | null
 }
 
 /**
- * Writes documents of a source as an array field until `countMax` documents or 16 MB are reached. With `countMax` 0 it
- * writes none. One document always fits. Nothing is read beyond the batch but a document that does not fit.
- * @throws CommandError 10334 BSONObjectTooLarge for what could be no document of the server
+ * Writes documents of a source as an array field until `countMax` documents or 16 MB are reached.
+ * The first document always fits. With `countMax` 0 writes none. Reads nothing beyond the batch
+ * except a document that does not fit.
+ * @throws CommandError 10334 BSONObjectTooLarge for a document that is too large for the server
  */
 export function writeBatch(
   writer: DocumentWriter,

@@ -5,16 +5,16 @@ import type { NodeInvocation } from '../host/node-host.js'
 
 export interface FirstBatchOptions {
   readonly batchSize: number
-  /** No cursor stays open, whatever is left. */
+  /** Never keeps a cursor open. */
   readonly singleBatch: boolean
   readonly noTimeout: boolean
-  /** The cursor stays open at the end of its collection. Default `no`. */
+  /** Whether the cursor stays open at the end of its collection. Default `no`. */
   readonly tailable?: TailableMode
 }
 
 /**
- * `{ cursor: { firstBatch, id, ns } }`; the cursor stays open unless its source is known to be at its end.
- * Server: find_cmd.cpp, shouldSaveCursor of find.cpp.
+ * Writes `{ cursor: { firstBatch, id, ns } }`. The cursor stays open unless its source is known to
+ * be exhausted. Server: find_cmd.cpp, shouldSaveCursor of find.cpp.
  */
 export function writeFirstBatch(
   { host, session, cursorNs, operation }: NodeInvocation,

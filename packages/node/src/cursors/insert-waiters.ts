@@ -1,6 +1,6 @@
 /**
- * Who waits for documents to be added to a collection: getMore on awaitData cursors. Server: capped insert notifier
- * of capped_collection.h; manual: core/tailable-cursors.
+ * Waiters for inserts into a collection: getMore on awaitData cursors. Server: capped insert
+ * notifier of capped_collection.h; manual: core/tailable-cursors.
  */
 import { LinkedAbort, RequestFailedError, type ActorContext } from '@shardlab/actor'
 import type { RunningOperation } from '@shardlab/member'
@@ -9,9 +9,10 @@ export class InsertWaiters {
   readonly #waiting = new Map<string, Set<LinkedAbort>>()
 
   /**
-   * Waits until a document is added to the collection, for `durationMs` at most.
-   * @returns whether it is worth to look again; false: the time is over, or the member shuts down
-   * @throws CommandError what the operation was killed with
+   * Waits until a document is inserted into the collection, for `durationMs` at most.
+   * @returns whether the caller should read again; false: the time is over, or the member shuts
+   *   down
+   * @throws CommandError the error with which the operation was killed
    */
   async wait(context: ActorContext, operation: RunningOperation, ns: string, durationMs: number): Promise<boolean> {
     const { signal } = operation
@@ -36,7 +37,6 @@ export class InsertWaiters {
     }
   }
 
-  /** Called after a document was added. */
   notify(ns: string): void {
     const waiting = this.#waiting.get(ns)
     if (waiting !== undefined) for (const end of waiting) end.abort()

@@ -1,7 +1,9 @@
 /**
- * What becomes of open cursors when something that they read is dropped or renamed. From 4.4 on each cursor looks after its collection by
- * UUID, and after the indexes that it scans; before, every cursor on the collection was invalidated. Server: requires_collection_stage.cpp;
- * up to 4.0 `CursorManager::invalidateAll`, `DatabaseImpl::renameCollection` (a drop is a rename to a drop-pending name there).
+ * Invalidates open cursors when their collection or an index is dropped or renamed. Since 4.4 each
+ * cursor checks its collection by UUID, and the indexes that it scans; earlier, every cursor on the
+ * collection was invalidated. Server: requires_collection_stage.cpp; until 4.0
+ * `CursorManager::invalidateAll`, `DatabaseImpl::renameCollection` (there a drop is a rename to a
+ * drop-pending name).
  */
 import { CommandError } from '@shardlab/bson'
 import type { Collection } from '@shardlab/storage'
@@ -10,19 +12,19 @@ import type { NodeHost } from '../host/node-host.js'
 import { viewOf } from '../views/view-catalog.js'
 import type { OpenCursor } from './cursor-manager.js'
 
-/** Called behind the drop. */
+/** Called after the drop. */
 export function cursorsOfDropped(node: NodeHost, { ns }: Collection): void {
   const [db, name] = splitNamespace(ns)
   const [seconds, increment] = node.clock.time
   collectionWent(node, ns, `renamed collection '${ns}' to '${db}.system.drop.${seconds}i${increment}t1.${name}'`)
 }
 
-/** Called behind a rename within a database. */
+/** Called after a rename within a database. */
 export function cursorsOfRenamed(node: NodeHost, from: string, to: string): void {
   for (const ns of [from, to]) collectionWent(node, ns, `renamed collection '${from}' to '${to}'`)
 }
 
-/** Called behind the drop of an index. */
+/** Called after the drop of an index. */
 export function cursorsOfDroppedIndex(node: NodeHost, collection: Collection, name: string): void {
   const { cursorsFollowTheirCollection, getMoreReportsIndexDrop } = node.behaviours
   if (!cursorsFollowTheirCollection && !getMoreReportsIndexDrop) return collectionWent(node, collection.ns, '')
@@ -36,7 +38,7 @@ export function cursorsOfDroppedIndex(node: NodeHost, collection: Collection, na
 }
 
 function collectionWent(node: NodeHost, ns: string, reason: string): void {
-  // Whoever waits there for documents looks again, and finds no collection.
+  // Wakes waiting getMores: they look for the collection again and fail.
   node.insertWaiters.notify(ns)
   const { cursorsFollowTheirCollection, getMoreReportsIndexDrop } = node.behaviours
   if (cursorsFollowTheirCollection) return
@@ -48,8 +50,9 @@ function collectionWent(node: NodeHost, ns: string, reason: string): void {
 }
 
 /**
- * Up to 4.0 a getMore looks for its collection before it looks for its cursor, unless that cursor looks after its collection itself.
- * @throws CommandError 96 OperationFailed, under 2.6 17356
+ * Until 4.0 getMore looks up its collection before its cursor, unless the cursor itself checks its
+ * collection.
+ * @throws CommandError 96 OperationFailed; 17356 in 2.6
  */
 export function checkCollectionOfCursor(node: NodeHost, ns: string, cursor: OpenCursor | undefined): void {
   const code = node.behaviours.getMoreWithoutCollectionCode

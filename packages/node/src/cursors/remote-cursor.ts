@@ -1,4 +1,6 @@
-/** A cursor on another member, as a member that merges sees it. Server: async_results_merger.cpp. */
+/**
+ * A cursor on another member, as used by the member that merges. Server: async_results_merger.cpp.
+ */
 import { RequestFailedError, type NodeCommand, type NodeReply } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import {
@@ -13,12 +15,12 @@ import type { FillingCommand } from './cursor-manager.js'
 import type { NodeHost } from '../host/node-host.js'
 
 export interface RemoteCursorOptions {
-  /** The member that it is open on; may be this one. */
+  /** Address of the member with the cursor; may be this member. */
   readonly member: string
-  /** `host:port` of that member, for messages. */
+  /** `host:port` of that member, for error texts. */
   readonly host: string
   readonly db: string
-  /** Namespace as that member names it: getMore has to repeat its collection. */
+  /** Namespace as the other member reported it: getMore must repeat its collection. */
   readonly ns: string
   readonly id: bigint
 }
@@ -26,7 +28,7 @@ export interface RemoteCursorOptions {
 export class RemoteCursor extends DocumentBatch {
   readonly #node: NodeHost
   readonly #options: RemoteCursorOptions
-  /** 0n: exhausted, failed or closed; it may be again in the reply that is waited for. */
+  /** 0n: the cursor is exhausted, failed or closed, or a getMore is in progress. */
   #id: bigint
   #closed = false
 
@@ -42,7 +44,8 @@ export class RemoteCursor extends DocumentBatch {
   }
 
   /**
-   * Asks for the next batch, once: a getMore whose reply is lost has moved the cursor on.
+   * Requests the next batch, without retry: a getMore whose reply was lost has already advanced the
+   * cursor.
    * @throws CommandError of the other member, 6 HostUnreachable, 50 MaxTimeMSExpired
    */
   async fill({ session }: FillingCommand, timeLimit: TimeLimit | null): Promise<void> {
@@ -54,14 +57,14 @@ export class RemoteCursor extends DocumentBatch {
     const { body } = await this.#ask(writer.string('$db', db).finish(), timeLimit)
     const error = replyError(body)
     if (error !== null) throw this.#named(error)
-    // The message is not this member's to keep.
+    // Copied: the message's buffer is reused.
     const reply = readCursorReply(body.slice(), 'nextBatch')
     if (reply.id !== 0n) this.#id = id
     if (this.#closed) this.#kill()
     else this.load(reply.batch)
   }
 
-  /** Tells the other member to forget it; nobody waits for that. */
+  /** Closes the cursor on the other member without awaiting the reply. */
   close(): void {
     this.#closed = true
     this.#kill()

@@ -1,13 +1,14 @@
 /**
- * What an open cursor needs of its collection to go on, and what it fails with when that is gone. Server: requires_collection_stage.cpp,
- * requires_index_stage.cpp; up to 4.0 `CursorManager::invalidateAll`.
+ * The collection and indexes that an open cursor needs, and the error when one is gone. Server:
+ * requires_collection_stage.cpp, requires_index_stage.cpp; until 4.0
+ * `CursorManager::invalidateAll`.
  */
 import { CommandError, sameBytes } from '@shardlab/bson'
 import { stagesOf, type Collection, type QueryPlan, type StorageEngine } from '@shardlab/storage'
 import { uuidText } from '@shardlab/member'
 import type { Behaviours } from '@shardlab/sharding'
 
-/** Finds the collections that exist now, or at the time of a snapshot. */
+/** Collections of now, or of the time of a snapshot. */
 export interface Collections {
   readonly behaviours: Behaviours
   readonly engine: StorageEngine
@@ -15,10 +16,12 @@ export interface Collections {
 }
 
 export class SourceReads {
-  /** The name that the collection had when the cursor was opened. */
+  /** Namespace of the collection when the cursor was opened. */
   readonly ns: string
   readonly uuid: Uint8Array
-  /** It leaves out documents that the member did not own when the cursor was opened. */
+  /**
+   * Whether the plan filters out orphans, by the ownership of the time when the cursor was opened.
+   */
   readonly leavesOutOrphans: boolean
   readonly #host: Collections
   readonly #indexes: ReadonlySet<string>
@@ -55,12 +58,15 @@ export class SourceReads {
     return this.#indexes.has(index)
   }
 
-  /** From now on {@link check} throws this. */
+  /** Makes every later {@link check} fail with this error. */
   kill(error: CommandError): void {
     this.#killed ??= error
   }
 
-  /** @throws CommandError 175 QueryPlanKilled when the collection or an index that is scanned is gone; before 4.4 what it was killed with */
+  /**
+   * @throws CommandError 175 QueryPlanKilled when the collection or a scanned index is gone; before
+   * 4.4 the error passed to {@link kill}
+   */
   check(): void {
     if (this.#host.behaviours.cursorsFollowTheirCollection) this.#checkCollection()
     if (this.#killed !== null) throw this.#killed

@@ -1,4 +1,7 @@
-/** A capped collection with the newest documents of another one. Server: cloneCollectionAsCapped in capped_utils.cpp. */
+/**
+ * Copies the newest documents of a collection into a new capped one. Server:
+ * cloneCollectionAsCapped in capped_utils.cpp.
+ */
 import { CommandError, DocumentWriter, findField } from '@shardlab/bson'
 import { cappedSizeBytes, type Collection } from '@shardlab/storage'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
@@ -7,8 +10,9 @@ import { writeInteger } from './collection-options.js'
 import { createCollection } from './namespace.js'
 
 /**
- * Copies what fits, in order of insertion, without indexes but that of `_id`. {@link NodeHost.flush} follows.
- * @throws CommandError 14031 OutOfDiskSpace: nothing has changed then
+ * Copies the newest documents that fit, in insertion order, with no index except that of `_id`.
+ * Call {@link NodeHost.flush} afterwards.
+ * @throws CommandError 14031 OutOfDiskSpace, before anything has changed
  */
 export function copyAsCapped(
   node: NodeHost,
@@ -44,7 +48,7 @@ function newestOf(source: Collection, sizeBytes: number): Uint8Array[] {
   return documents
 }
 
-/** The collection that is copied. @throws CommandError 26 NamespaceNotFound, 166 for a view */
+/** The collection to copy. @throws CommandError 26 NamespaceNotFound, 166 for a view */
 export function sourceOfCopy({ host }: NodeInvocation, ns: string): Collection {
   const source = host.collection(ns)
   if (source !== undefined) return source
@@ -54,7 +58,7 @@ export function sourceOfCopy({ host }: NodeInvocation, ns: string): Collection {
 
 /** The argument `size`, in bytes. @throws CommandError 72 InvalidOptions */
 export function cappedSizeOf({ args }: NodeInvocation): number {
-  // What is larger than any collection, infinity among it, is as good as the largest.
+  // Clamped: infinity is accepted too.
   const size = Math.min(Math.trunc(args.number('size')!), Number.MAX_SAFE_INTEGER)
   if (size <= 0) throw new CommandError('InvalidOptions', 'Capped collection size must be greater than zero')
   return size

@@ -1,6 +1,7 @@
 /**
- * The option `clusteredIndex` of a collection, and the time its documents live. Manual: core/clustered-collections.
- * Server: create_collection.cpp (validateClusteredIndexSpec), clustered_collection_util.cpp, index_key_validate.cpp.
+ * The options `clusteredIndex` and `expireAfterSeconds` of a collection. Manual:
+ * core/clustered-collections. Server: create_collection.cpp (validateClusteredIndexSpec),
+ * clustered_collection_util.cpp, index_key_validate.cpp.
  */
 import { checkFields, type CommandArguments } from '@shardlab/actor'
 import {
@@ -17,16 +18,17 @@ import { isIdKey, type Collection } from '@shardlab/storage'
 
 const fields = { v: 'number', key: 'object!', name: 'string', unique: 'bool!' } as const
 
-/** Does `create` ask for a clustered collection? `{ clusteredIndex: false }` does not. */
+/** Whether `create` requests a clustered collection; `{ clusteredIndex: false }` does not. */
 export function asksForClusteredIndex(args: CommandArguments): boolean {
   const value = args.value('clusteredIndex')
   return value !== undefined && (value.type !== BsonType.bool || value.asBool())
 }
 
 /**
- * Writes `clusteredIndex: { v, key, name, unique }` and `expireAfterSeconds` as they are stored; nothing when `create` does not ask.
- * @throws CommandError 14 TypeMismatch, 40414, 40415, 6127800, 6049200, 6049204, 6026500, 6026501, 5979700, 5979703, 5979704,
- *   197 InvalidIndexSpecificationOption, 72 InvalidOptions
+ * Writes `clusteredIndex: { v, key, name, unique }` and `expireAfterSeconds` as they are stored, if
+ * `create` requests them.
+ * @throws CommandError 14 TypeMismatch, 40414, 40415, 6127800, 6049200, 6049204, 6026500, 6026501,
+ *   5979700, 5979703, 5979704, 197 InvalidIndexSpecificationOption, 72 InvalidOptions
  */
 export function writeClusteredIndex(writer: DocumentWriter, args: CommandArguments, nowMs: number): void {
   if (!asksForClusteredIndex(args)) return
@@ -60,7 +62,10 @@ export function writeClusteredIndex(writer: DocumentWriter, args: CommandArgumen
   if (seconds !== undefined) writer.int64('expireAfterSeconds', Math.trunc(seconds))
 }
 
-/** Seconds that documents of a clustered collection may live. @throws CommandError 72 InvalidOptions */
+/**
+ * @param seconds lifetime of documents
+ * @throws CommandError 72 InvalidOptions
+ */
 export function checkClusteredExpiry(seconds: number, nowMs: number): void {
   if (Math.trunc(seconds) < 0)
     throw new CommandError('InvalidOptions', "TTL index 'expireAfterSeconds' option cannot be less than 0")
@@ -73,8 +78,9 @@ export function checkClusteredExpiry(seconds: number, nowMs: number): void {
 }
 
 /**
- * A specification for createIndexes, without its `clustered`, after it has been compared with the clustered index that is there.
- * @throws CommandError 6243700, 6479600, 6100906, 6100908, 6100909. Server: index_catalog_impl.cpp, isSpecOKClusteredIndexCheck.
+ * Compares a specification for createIndexes with the existing clustered index and returns it
+ * without `clustered`. Server: index_catalog_impl.cpp, isSpecOKClusteredIndexCheck.
+ * @throws CommandError 6243700, 6479600, 6100906, 6100908, 6100909
  */
 export function withoutClusteredOption(spec: Uint8Array, collection: Collection | undefined): Uint8Array {
   const asked = findField(spec, 'clustered')?.isTruthy() === true
@@ -105,7 +111,10 @@ export function withoutClusteredOption(spec: Uint8Array, collection: Collection 
   return writer.finish()
 }
 
-/** As a specification of the index that is there; other names are silently passed over. */
+/**
+ * Returns the specification with the name of the existing index: like the server, ignores a
+ * different name.
+ */
 function checkSameClusteredIndex(spec: Uint8Array): Uint8Array {
   const different = (name: string): string =>
     `Cannot create an index with the same key pattern as the collection's clusteredIndex but a different '${name}' field`

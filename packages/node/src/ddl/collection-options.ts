@@ -1,6 +1,7 @@
 /**
- * The options of a collection: checked as the server's `create` checks them, and in the order in which it stores and lists them.
- * Manual: reference/command/create. Server: create_command.cpp, create.idl, collection_options.cpp.
+ * The options of a collection: checked as the server's `create` checks them, stored and listed in
+ * its order. Manual: reference/command/create. Server: create_command.cpp, create.idl,
+ * collection_options.cpp.
  */
 import type { CommandArguments } from '@shardlab/actor'
 import {
@@ -22,7 +23,7 @@ import type { NodeHost } from '../host/node-host.js'
 import { checkValidator } from '../validation/check-validator.js'
 import { asksForClusteredIndex, writeClusteredIndex } from './clustered-index.js'
 
-/** Stored options in the order in which they are listed. */
+/** The order in which stored options are listed. */
 const storedOrder = [
   'capped',
   'size',
@@ -45,10 +46,11 @@ const storedOrder = [
 const cappedSizeBytesMax = 2 ** 50
 
 /**
- * The options of `create` as they are stored, those of a view among them.
- * @param mayBeTemporary a member of the cluster asks, not a client
- * @throws CommandError 72 InvalidOptions, 51024, 2 BadValue, 40415 IDLUnknownField, and what validators, collations and index
- *   specifications are refused with
+ * The options of `create`, including those of a view, as they are stored.
+ * @param mayBeTemporary true for members of the cluster, which may create temporary collections;
+ *   clients may not
+ * @throws CommandError 72 InvalidOptions, 51024, 2 BadValue, 40415 IDLUnknownField, and the errors
+ *   of validators, collations and index specifications
  */
 export function collectionOptions(
   node: NodeHost,
@@ -84,20 +86,23 @@ export function collectionOptions(
   return writer.finish()
 }
 
-/** The options in the order of the server, as listCollections shows them. */
+/** The stored options in the server's order, as listCollections returns them. */
 export function listedOptions(options: Uint8Array): Uint8Array {
   const writer = new DocumentWriter(options.length + 16)
   for (const name of storedOrder) {
     const value = findField(options, name)
     if (value === undefined) continue
-    // A validator that collMod took away.
+    // collMod stores an empty validator to remove it.
     if (name === 'validator' && isEmptyDocument(value.bytes, value.start)) continue
     writer.value(name, value)
   }
   return writer.finish()
 }
 
-/** Do options stored and asked for make the same collection? Server: CollectionOptions::matchesStorageOptions. */
+/**
+ * Whether stored and requested options describe the same collection. Server:
+ * CollectionOptions::matchesStorageOptions.
+ */
 export function sameOptions(stored: Uint8Array, asked: Uint8Array): boolean {
   return storedOrder.every(
     (name) => name === 'changeStreamPreAndPostImages' || valuesEqual(findField(stored, name), findField(asked, name)),
@@ -129,7 +134,6 @@ export function preImagesOption(ns: string, document: Uint8Array | undefined): b
   return enabled.asBool()
 }
 
-/** `validationLevel` or `validationAction`. @throws CommandError 2 BadValue */
 export function checkEnumeration(command: string, name: 'validationLevel' | 'validationAction', value: string): void {
   const values = name === 'validationLevel' ? ['off', 'strict', 'moderate'] : ['error', 'warn']
   if (!values.includes(value))
@@ -139,7 +143,7 @@ export function checkEnumeration(command: string, name: 'validationLevel' | 'val
     )
 }
 
-/** What the emulated version does not know, and what is not built. */
+/** Refuses options that the emulated version does not have and those that are not built. */
 function checkVersion(node: NodeHost, args: CommandArguments): void {
   const { behaviours } = node
   const unknown = (name: string): CommandError =>
@@ -242,7 +246,7 @@ function writeStorageOptions(writer: DocumentWriter, args: CommandArguments): vo
   if (findField(defaults, 'storageEngine') !== undefined) writer.document('indexOptionDefaults', defaults)
 }
 
-/** Each field names an engine. Server: validateStorageEngineOptions. */
+/** Checks that each field names a storage engine. Server: validateStorageEngineOptions. */
 function checkStorageEngine(option: string, engines: Uint8Array): void {
   for (const it = new FieldIterator(engines); it.next();) {
     const name = it.name()
@@ -267,13 +271,13 @@ function writeValidation(node: NodeHost, ns: string, writer: DocumentWriter, arg
   }
 }
 
-/** As the server's builders append numbers of 64 bits: as int32 where that holds it. */
+/** Writes int32 if the value fits, else int64, as the server's builders do with 64-bit numbers. */
 export function writeInteger(writer: DocumentWriter, name: string, value: number): void {
   if (value < 2 ** 31) writer.int32(name, Math.trunc(value))
   else writer.int64(name, Math.trunc(value))
 }
 
-/** The documents of a stored `pipeline`. */
+/** The stages of a stored `pipeline`. */
 export function pipelineOf(options: Uint8Array): Uint8Array[] {
   const pipeline: RawValue | undefined = findField(options, 'pipeline')
   return pipeline === undefined ? [] : elementsOf(pipeline).map((stage) => stage.slice())

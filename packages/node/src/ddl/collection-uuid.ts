@@ -1,6 +1,6 @@
 /**
- * `collectionUUID`: the command is meant for the collection with this UUID and no other.
- * Server: collection_uuid_mismatch.cpp, collection_uuid_mismatch_info.cpp.
+ * The argument `collectionUUID`: the command fails unless the collection has this UUID. Server:
+ * collection_uuid_mismatch.cpp, collection_uuid_mismatch_info.cpp.
  */
 import type { CommandArguments } from '@shardlab/actor'
 import { sameBytes } from '@shardlab/bson'
@@ -14,12 +14,18 @@ interface UuidHost {
   collection(ns: string): Collection | undefined
 }
 
-/** Checks the argument of a command on `ns`, where views are no collections. @throws CommandError 361 CollectionUUIDMismatch, and those of {@link collectionUuidOf} */
+/**
+ * Checks the argument of a command on `ns`; a view does not count as a collection. @throws
+ * CommandError 361 CollectionUUIDMismatch, and those of {@link collectionUuidOf}
+ */
 export function checkCollectionUuid(host: UuidHost, ns: string, args: CommandArguments): void {
   expectUuid(host, ns, collectionUuidOf(args, host.behaviours))
 }
 
-/** @throws CommandError 361 CollectionUUIDMismatch when the collection is not there or another one */
+/**
+ * @throws CommandError 361 CollectionUUIDMismatch if the collection does not exist or has another
+ * UUID
+ */
 export function expectUuid(host: UuidHost, ns: string, uuid: Uint8Array | null): void {
   if (uuid === null) return
   const isIt = (collection: Collection | undefined) => collection !== undefined && sameBytes(collection.uuid, uuid)

@@ -4,20 +4,25 @@ import { cursorsOfDropped } from '../cursors/invalidate-cursors.js'
 import type { NodeHost } from '../host/node-host.js'
 import { dropView } from '../views/view-catalog.js'
 
-/** What was dropped. */
 export interface Dropped {
   /** Null for a view. */
   readonly indexCount: number | null
 }
 
-/** Drops a collection or view of this node; null when there was none. {@link NodeHost.flush} follows. */
+/**
+ * Drops a collection or view of this node; returns null if there was none. Call
+ * {@link NodeHost.flush} afterwards.
+ */
 export function dropLocalNamespace(node: NodeHost, ns: string): Dropped | null {
   const indexCount = dropLocalCollection(node, ns)
   if (indexCount !== null) return { indexCount }
   return dropView(node, ns) ? { indexCount: null } : null
 }
 
-/** Drops a collection of this node; how many indexes went with it, or null when there was none. {@link NodeHost.flush} follows. */
+/**
+ * Drops a collection of this node and returns its number of indexes; null if there was none. Call
+ * {@link NodeHost.flush} afterwards.
+ */
 export function dropLocalCollection(node: NodeHost, ns: string): number | null {
   const collection = node.collection(ns)
   if (collection === undefined) return null
@@ -35,7 +40,7 @@ export function dropLocalCollection(node: NodeHost, ns: string): number | null {
   return indexCount
 }
 
-/** Drops every collection and view of a database of this node. */
+/** Drops every collection and view of a database on this node. */
 export function dropLocalDatabase(node: NodeHost, db: string): void {
   for (const collection of node.engine.collections(db)) dropLocalCollection(node, collection.ns)
 }

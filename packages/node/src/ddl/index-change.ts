@@ -1,4 +1,7 @@
-/** What `index` of collMod asks for. Manual: reference/command/collMod. Server: coll_mod.cpp (parseCollModRequest). */
+/**
+ * The argument `index` of collMod. Manual: reference/command/collMod. Server: coll_mod.cpp
+ * (parseCollModRequest).
+ */
 import { checkFields } from '@shardlab/actor'
 import {
   BsonType,
@@ -24,14 +27,17 @@ const indexFields = {
 
 export interface IndexChange {
   readonly index: Index
-  /** `{ name, … }` with what changes in the specification; null: nothing. */
+  /** `{ name, … }` with the changed fields of the specification; null: nothing changes. */
   readonly specification: Uint8Array | null
   readonly makesUnique: boolean
   /** `…_old` and `…_new`. */
   readonly reply: Uint8Array
 }
 
-/** @throws CommandError 72 InvalidOptions, 2 BadValue, 27 IndexNotFound, 181 AmbiguousIndexKeyPattern, 6011800 */
+/**
+ * @throws CommandError 72 InvalidOptions, 2 BadValue, 27 IndexNotFound, 181
+ * AmbiguousIndexKeyPattern, 6011800
+ */
 export function indexChange(invocation: NodeInvocation, access: Access, collection: Collection): IndexChange {
   const { host, args } = invocation
   const request = args.document('index')!
@@ -97,13 +103,12 @@ export function indexChange(invocation: NodeInvocation, access: Access, collecti
   return { index, specification: changes > 0 ? change.finish() : null, makesUnique, reply: reply.finish() }
 }
 
-/** A field of the request; null stands for absent. */
+/** A field of the request; undefined also for the value null. */
 function givenField(request: Uint8Array, name: string): RawValue | undefined {
   const value = findField(request, name)
   return value?.type === BsonType.null ? undefined : value
 }
 
-/** @throws CommandError 72 InvalidOptions, 27 IndexNotFound, 181 AmbiguousIndexKeyPattern */
 function requestedIndex(collection: Collection, request: Uint8Array): Index {
   const name = givenField(request, 'name')?.asString()
   const key = givenField(request, 'keyPattern')?.slice()
@@ -129,7 +134,7 @@ function requestedIndex(collection: Collection, request: Uint8Array): Index {
   return found[0]!
 }
 
-/** Up to 5.0 only an index that has a time to live can get another one. */
+/** Until 5.0 collMod cannot turn an index into a TTL index. */
 function checkTimeToLive(index: Index, has: boolean, mayBegin: boolean): void {
   if (has) return
   if (!mayBegin) throw new CommandError('InvalidOptions', 'no expireAfterSeconds field to update')

@@ -4,7 +4,7 @@ import { databaseNameOf, splitNamespace } from '@shardlab/member'
 import { cursorsOfDroppedIndex } from '../cursors/invalidate-cursors.js'
 import type { NodeHost } from '../host/node-host.js'
 
-/** Builds one index by a log entry; its specification must be complete and checked. */
+/** Builds one index by a log entry. The specification must be complete and checked. */
 export function buildIndex(node: NodeHost, collection: Collection, spec: Uint8Array): void {
   applyIndexCommand(
     node,
@@ -13,7 +13,6 @@ export function buildIndex(node: NodeHost, collection: Collection, spec: Uint8Ar
   )
 }
 
-/** Drops one index by a log entry. */
 export function dropIndex(node: NodeHost, collection: Collection, name: string): void {
   applyIndexCommand(
     node,

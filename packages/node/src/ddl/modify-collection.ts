@@ -1,4 +1,4 @@
-/** What collMod changes, by log entries. Server: coll_mod.cpp, coll_mod_index.cpp. */
+/** The changes of collMod, as log entries. Server: coll_mod.cpp, coll_mod_index.cpp. */
 import { CommandError, DocumentWriter, FieldIterator, findField, isEmptyDocument } from '@shardlab/bson'
 import type { Collection, Index } from '@shardlab/storage'
 import { splitNamespace } from '@shardlab/member'
@@ -6,8 +6,9 @@ import type { NodeHost } from '../host/node-host.js'
 import { buildIndex, dropIndex } from './index-specs.js'
 
 /**
- * Changes an index and options in one entry; nothing happens when there is nothing to change. {@link NodeHost.flush} follows.
- * @param index `{ name, … }` with the fields of the specification that change, or null
+ * Changes an index and options in one entry; writes none if nothing changes. Call
+ * {@link NodeHost.flush} afterwards.
+ * @param index `{ name, … }` with the changed fields of the specification, or null
  */
 export function modifyCollection(
   node: NodeHost,
@@ -39,7 +40,7 @@ export function checkUniqueKeys(collection: Collection, index: Index): void {
   )
 }
 
-/** Builds an index anew as a unique one. @throws CommandError as {@link checkUniqueKeys} */
+/** Rebuilds an index as a unique one. @throws CommandError as {@link checkUniqueKeys} */
 export function convertToUnique(node: NodeHost, collection: Collection, index: Index): void {
   checkUniqueKeys(collection, index)
   const spec = new DocumentWriter(128)
@@ -49,7 +50,7 @@ export function convertToUnique(node: NodeHost, collection: Collection, index: I
   buildIndex(node, collection, spec.bool('unique', true).finish())
 }
 
-/** Documents that share a key, key by key. */
+/** Documents that share a key, grouped by key. */
 function duplicatesIn(collection: Collection, index: Index): Uint8Array[][] {
   const byKey = new Map<string, Uint8Array[]>()
   const scan = collection.scan()

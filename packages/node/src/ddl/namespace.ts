@@ -5,10 +5,13 @@ import { splitNamespace } from '@shardlab/member'
 import type { NodeHost, NodeInvocation } from '../host/node-host.js'
 import { refuseView } from '../views/refuse-view.js'
 
-/** `system.` collections that clients may make in any database. */
+/** `system.` collections that clients may create in any database. */
 const clientSystemNames = ['system.js', 'system.profile', 'system.views']
 
-/** @throws CommandError 73 InvalidNamespace for names that no new collection may have. Server: write_ops userAllowedCreateNS */
+/**
+ * @throws CommandError 73 InvalidNamespace for names that no new collection may have. Server:
+ * write_ops userAllowedCreateNS
+ */
 export function checkNewName({ behaviours }: NodeHost, ns: string): void {
   const [db, name] = splitNamespace(ns)
   if (name.includes('$')) throw new CommandError('InvalidNamespace', `Invalid collection name: ${name}`)
@@ -26,8 +29,9 @@ export function checkNewName({ behaviours }: NodeHost, ns: string): void {
 /**
  * Creates a collection by a log entry.
  * @param options the options document, without `create`
- * @param uuid given by whoever coordinates; new by default
- * @param isOwn the member makes it for itself, under a name that clients may not choose; default false
+ * @param uuid chosen by the coordinator; default: a new one
+ * @param isOwn whether the member creates it for itself, under a name that clients may not choose;
+ *   default false
  * @throws CommandError 73 InvalidNamespace
  */
 export function createCollection(
@@ -50,7 +54,7 @@ export function createCollection(
   return node.collection(ns)!
 }
 
-/** The collection that a write goes to, created when this write may create it. */
+/** The collection of a write. Creates it if it does not exist and the write may create it. */
 export function collectionForWrite(invocation: NodeInvocation, ns: string): Collection {
   const { host } = invocation
   const found = host.collection(ns)

@@ -1,4 +1,4 @@
-/** What clients and other members send to a storage node, and what they get back. */
+/** Messages of clients and other members to a storage node, and the replies. */
 import {
   noAnswer,
   writeTimes,
@@ -14,9 +14,10 @@ import { noteConnected, noteDisconnected, bytesOfMessage } from '@shardlab/membe
 import { runCommand } from './run-command.js'
 import type { NodeHost } from '../host/node-host.js'
 
-// Not methods of the node: one as it was at a past time has those of the live one, but not its private state.
+// Functions instead of methods of the node: a node at a past time inherits the methods of the live
+// one but not its private state.
 
-/** Serves the messages that every storage node serves; undefined for other kinds. */
+/** Serves the messages that every storage node serves; returns undefined for other kinds. */
 export function serveMessage(
   node: NodeHost,
   kind: MessageKind,
@@ -29,7 +30,7 @@ export function serveMessage(
       return node.clientCommand(request as ClientCommand)
     case 'faults.switch': {
       const { name, on } = request as RequestOf<'faults.switch'>
-      if (name !== 'stepped-down') throw new Error(`a storage node has no switch ${name}`)
+      if (name !== 'stepped-down') throw new Error(`unknown switch of a storage node: ${name}`)
       if (on) node.primary.stepDown()
       else node.primary.stepUp()
       return {}
@@ -42,7 +43,7 @@ export function serveMessage(
   }
 }
 
-/** A command of a client that is connected to this member. */
+/** Runs a command of a client that is connected to this member. */
 export function answerClient(node: NodeHost, command: ClientCommand): Promise<ClientReply> | ClientReply {
   noteConnected(node, command.connectionId, command.remote)
   const db = findField(command.body, '$db')
@@ -58,7 +59,7 @@ export function answerClient(node: NodeHost, command: ClientCommand): Promise<Cl
     : replyToClient(node, command, writer)
 }
 
-/** A command of another member. */
+/** Runs a command of another member. */
 export function answerMember(node: NodeHost, command: NodeCommand): Promise<NodeReply> | NodeReply {
   node.clock.advance(command.clusterTime)
   const writer = runCommand(node, {

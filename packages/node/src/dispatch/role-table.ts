@@ -4,7 +4,10 @@ import type { NodeInvocation, NodeRole } from '../host/node-host.js'
 
 const tables = new WeakMap<NodeRole['rows'], CommandTable<NodeInvocation>>()
 
-/** The commands of a node with a role of these rows. Made once for all of them: a process may hold a hundred, and each command is looked up there. */
+/**
+ * The command table of a role, made once per process: a process may run a hundred nodes, and every
+ * command is looked up in it.
+ */
 export function tableOf(rows: NodeRole['rows']): CommandTable<NodeInvocation> {
   let table = tables.get(rows)
   if (table === undefined) {

@@ -1,4 +1,7 @@
-/** From a command that has reached a node to its reply. Server: service_entry_point_shard_role.cpp. */
+/**
+ * Runs a command that has reached a node, from its row to its reply. Server:
+ * service_entry_point_shard_role.cpp.
+ */
 import {
   CommandArguments,
   commandErrorOf,
@@ -37,7 +40,7 @@ import { nodeAtTime } from '../read/snapshots/snapshot-read.js'
 import type { NodeHost, NodeInvocation, RetryableWrite } from '../host/node-host.js'
 import { runResolvingViews } from '../views/run-resolving-views.js'
 
-/** A command with where it comes from: a router or a client. */
+/** A command and its origin: a router or a client. */
 export interface CommandRequest {
   readonly body: Uint8Array
   readonly sequences: NodeCommand['sequences']
@@ -47,8 +50,8 @@ export interface CommandRequest {
 }
 
 /**
- * Runs a command; what a client did wrong is in the reply, which lacks the times. Null: there is no answer, and the client's connection is to be
- * closed. Answers at once where the command has nothing to wait for.
+ * Runs a command. The reply holds errors of the client and no times yet. Null: send no reply and
+ * close the client's connection. Returns without a promise if the command awaits nothing.
  */
 export function runCommand(
   node: NodeHost,
@@ -57,14 +60,13 @@ export function runCommand(
   return new CommandRun(node, request).begin()
 }
 
-/** One run of one command, from its row to its reply. */
 class CommandRun {
   readonly #node: NodeHost
   readonly #request: CommandRequest
   #operation: RunningOperation | null = null
   #invocation: NodeInvocation | null = null
   #row: CommandRow<NodeInvocation> | null = null
-  /** Null: no fail point is on. */
+  /** Null: no fail point is enabled. */
   #failable: FailableCommand | null = null
 
   constructor(node: NodeHost, request: CommandRequest) {
@@ -148,7 +150,7 @@ class CommandRun {
   }
 }
 
-/** @throws CommandError 59 CommandNotFound, 352 for commands that may not come as OP_QUERY */
+/** @throws CommandError 59 CommandNotFound, 352 for commands that OP_QUERY may not carry */
 function findRow(node: NodeHost, { body, client }: CommandRequest): CommandRow<NodeInvocation> {
   const name = firstFieldName(body) ?? ''
   if (client?.legacy === true && !node.behaviours.commandsByOpQuery) checkOpQueryCommand(name)
@@ -179,7 +181,7 @@ function newOperation(
 
 const noSequences: readonly string[] = []
 
-/** Everything that is checked alike for all commands. @throws CommandError */
+/** The checks that all commands share. @throws CommandError */
 function prepare(
   node: NodeHost,
   { body, sequences, db, routed, client }: CommandRequest,
@@ -221,7 +223,10 @@ function prepare(
   }
 }
 
-/** The concerns of a command; a snapshot has its time. @throws CommandError those of {@link checkConcerns} and {@link checkReadTime} */
+/**
+ * The concerns of a command; chooses the time of a snapshot. @throws CommandError those of
+ * {@link checkConcerns} and {@link checkReadTime}
+ */
 function concernsOf(node: NodeHost, row: CommandRow<NodeInvocation>, args: CommandArguments): Concerns {
   const concerns = args.fixed(row, node.behaviours, (fixed) => checkConcerns(row, fixed, node.behaviours))
   const { read } = concerns
@@ -232,7 +237,7 @@ function concernsOf(node: NodeHost, row: CommandRow<NodeInvocation>, args: Comma
     : concerns
 }
 
-/** The retryable write of a command, which begins with it. @throws CommandError 225 TransactionTooOld */
+/** Begins the retryable write of a command. @throws CommandError 225 TransactionTooOld */
 function retryableWriteOf(
   node: NodeHost,
   { session, txnNumber }: SessionOptions,

@@ -1,6 +1,6 @@
 /**
- * One mongod as its commands and its role see it. `StorageNode` implements {@link NodeHost}; a class or function that
- * needs only a part of the node takes one of the narrow interfaces.
+ * One mongod as its commands and its role use it. `StorageNode` implements {@link NodeHost}. A
+ * class or function that needs only a part of the node takes one of the narrow interfaces.
  */
 import type {
   Cancellation,
@@ -37,41 +37,49 @@ import type { CollectionSizes, KeyBounds } from '../statistics/collection-sizes.
 import type { NodeParameterName } from '../parameters/node-parameters.js'
 import type { NodeStatistics } from '../statistics/node-statistics.js'
 
-/** Reads the collections as they are, or as they were at the time of a snapshot. */
+/** Reads the collections of now, or of the time of a snapshot. */
 export interface CollectionReader {
   readonly behaviours: Behaviours
   readonly engine: StorageEngine
   collection(ns: string): Collection | undefined
 }
 
-/** Changes the node, by its log alone. */
+/** Changes the node through its log. */
 export interface ChangeWriter {
-  /** Applies one change. {@link flush} before acknowledging it; the bytes must not be written to before that. */
+  /**
+   * Applies one change. Call {@link flush} before acknowledging it; the bytes must not change
+   * before that.
+   */
   apply(change: LogChange): LogEntry
   /**
-   * Inserts checked documents until one is refused. {@link flush} before acknowledging them.
-   * @returns how many were inserted
+   * Inserts checked documents until one is refused. Call {@link flush} before acknowledging them.
+   * @returns number of inserted documents
    */
   insertEach(
     collection: Collection,
     documents: readonly Uint8Array[],
     session: (LogSession & { readonly key: SessionKey }) | null,
   ): number
-  /** Inserts documents with new `_id`s, all or none. {@link flush} before acknowledging them. */
+  /**
+   * Inserts documents with new `_id`s, all or none. Call {@link flush} before acknowledging them.
+   */
   insertAll(collection: Collection, documents: Iterable<Uint8Array>): void
   /** Whether the disk has room for documents of this size in this many entries. */
   hasRoom(documentBytes: number, entries: number): boolean
   /**
-   * Call before the first change of something that can still be refused.
+   * Call before the first change of an operation that can still be refused.
    * @param entries number of changes that hold the documents. Default 1
    * @throws CommandError 14031 OutOfDiskSpace
    */
   requireRoom(documentBytes?: number, entries?: number): void
   /** Whether all applied changes are on the disk. */
   readonly isWritten: boolean
-  /** Resolves when all changes applied so far are on the disk. @throws CommandError 14031 OutOfDiskSpace */
+  /**
+   * Resolves when all changes applied so far are on the disk. @throws CommandError 14031
+   * OutOfDiskSpace
+   */
   flush(): Promise<void>
-  /** Calls the observer with every change. @returns a function that ends this */
+  /** Calls the observer with every change. @returns a function that removes the observer */
   observe(observer: ChangeObserver): () => void
 }
 
@@ -82,12 +90,15 @@ export interface Primary {
   readonly term: bigint
   /** The election id of hello. */
   readonly electionId: Uint8Array
-  /** Takes over a later term of an earlier incarnation. */
+  /** Adopts the term of a previous incarnation of this member if it is higher. */
   adopt(term: bigint): void
   /** Interrupts running writes and becomes a secondary. */
   stepDown(): void
   stepUp(): void
-  /** @throws CommandError 10107 NotWritablePrimary, 13435 NotPrimaryNoSecondaryOk: a secondary does not run the command */
+  /**
+   * @throws CommandError 10107 NotWritablePrimary, 13435 NotPrimaryNoSecondaryOk: a secondary does
+   * not run the command
+   */
   checkMayRun(row: CommandRow<never>, body: Uint8Array): void
 }
 
@@ -95,7 +106,6 @@ export interface Primary {
 export interface TtlCounters {
   /** Passes since the start of the member. */
   passes: number
-  /** Documents deleted. */
   deletedDocuments: number
 }
 
@@ -152,32 +162,39 @@ export interface NodeInvocation extends MemberInvocation {
   readonly host: NodeHost
   readonly args: CommandArguments
   readonly sequences: readonly (readonly [string, readonly Uint8Array[]])[]
-  /** What a router sent along; null when a client asked directly. */
+  /** The router's message; null when a client sent the command directly. */
   readonly routed: NodeCommand | null
   readonly retryable: RetryableWrite | null
   readonly concerns: Concerns
-  /** The view that the client named, when the command runs on what is below it: its cursor bears this name. */
+  /**
+   * The view that the client named, when the command runs on the collection below it. The cursor
+   * reports this name.
+   */
   readonly cursorNs?: string
 }
 
-/** The sampling of a storage node: it keeps what sampled updates did to documents. */
+/** Query sampling on a storage node, which also records the effect of sampled updates. */
 export interface SampledWrites extends SamplingReport {
-  /** Is any collection sampled? Only then the node says which statement begins. */
+  /** Whether any collection is sampled. If not, the node does not call {@link statementBegins}. */
   readonly isActive: boolean
   /**
-   * The statement whose replacements come next, until the one after it: a statement of an update, an op of a bulkWrite, or the body of a
-   * findAndModify. A `sampleId` in it says that it is sampled.
+   * Announces the statement that causes the replacements until the next call: a statement of an
+   * update, an op of a bulkWrite, or the body of a findAndModify. A `sampleId` in it marks it as
+   * sampled.
    */
   statementBegins(ns: string, statement: Uint8Array, invocation: NodeInvocation): void
 }
 
-/** Which documents of a collection a command may see and change. */
+/** Which documents of a collection a command may read and change. */
 export interface Access {
-  /** Null: all of them (unsharded collections, unversioned commands). */
+  /** Null: all documents (unsharded collections, unversioned commands). */
   readonly ownership: OwnershipFilter | null
 }
 
-/** What asks to touch a collection: a command, or a part of one that another member runs. */
+/**
+ * The part of a command that {@link NodeRole.enter} needs; some entrants run on behalf of another
+ * member.
+ */
 export interface Entrant extends Pick<NodeInvocation, 'host' | 'concerns'> {
   readonly routed: RoutedBy | null
   readonly operation: { readonly command: string; readonly body?: Uint8Array }
@@ -186,37 +203,42 @@ export interface Entrant extends Pick<NodeInvocation, 'host' | 'concerns'> {
 /** The placement that a router assumed. */
 export type RoutedBy = Pick<NodeCommand, 'shardVersion' | 'databaseVersion'>
 
-/** What the shard key of a collection demands of its indexes. */
+/** The indexes that the shard key of a collection requires. */
 export interface IndexRules {
-  /** Are there indexes that a drop of all of them leaves? */
+  /** Whether dropping all indexes keeps some. */
   protects(access: Access, ns: string): boolean
-  /** Is this one of them? */
+  /** Whether dropping all indexes keeps this one. */
   keeps(access: Access, collection: Collection, index: Index): boolean
   /**
-   * Would the shard key have no visible index without this one?
-   * @param gone names of indexes that are to go before it
+   * Whether this is the last visible index that supports the shard key.
+   * @param gone names of indexes that are dropped before it
    */
   isLast(access: Access, collection: Collection, index: Index, gone: ReadonlySet<string>): boolean
-  /** @throws CommandError 67 CannotCreateIndex for an index that would be unique on each shard by itself only */
+  /**
+   * @throws CommandError 67 CannotCreateIndex for an index that would be unique only within each
+   * shard
+   */
   checkNewIndex(access: Access, ns: string, spec: Uint8Array): void
 }
 
-/** What a role adds to the node below it. */
+/** The additions of a role to its node. */
 export interface NodeRole {
   /** For logs and serverStatus. */
   readonly name: 'shard' | 'config-server'
   /** Replica set name that hello announces. */
   readonly setName: string
-  /** Commands of the role beside those of every node. */
+  /** Commands of the role, in addition to those of every node. */
   readonly rows: readonly CommandRow<NodeInvocation>[]
   /**
-   * Called before a command touches a collection: compares the versions that it carries with the truth.
+   * Called before a command uses a collection: compares the versions in the command with the
+   * member's own.
    * @throws CommandError 13388 StaleConfig, 249 StaleDbVersion
    */
   enter(ns: string, entrant: Entrant): Promise<Access> | Access
   /**
    * Called with each document about to be stored by an update, before and after.
-   * @throws CommandError for a change of the shard key value that is not allowed, 283 WouldChangeOwningShard for one that moves the document
+   * @throws CommandError for a forbidden change of the shard key value, 283 WouldChangeOwningShard
+   *   for one that moves the document
    */
   checkReplacement(
     access: Access,
@@ -226,34 +248,45 @@ export interface NodeRole {
     statement: UpdateStatement,
   ): void
   /**
-   * Called with each document about to be inserted by an upsert. Absent: every one may be.
-   * @throws CommandError for one that belongs to another member, 283 WouldChangeOwningShard where it can go there
+   * Called with each document about to be inserted by an upsert. Absent: every document is allowed.
+   * @throws CommandError for one that belongs to another member, 283 WouldChangeOwningShard if the
+   *   emulated version can move it there
    */
   checkUpsert?(access: Access, document: Uint8Array, invocation: NodeInvocation, statement: UpdateStatement): void
   /**
-   * May the indexes or options of this collection be changed now? Absent: they may.
+   * Called before the indexes or options of the collection change. Absent: changes are always
+   * allowed.
    * @throws CommandError 338 ReshardCollectionInProgress
    */
   checkDefinitionChange?(ns: string): void
-  /** Documents of currentOp about work that no command does. Absent: there is none. */
+  /** Documents of currentOp for work that no command runs. Absent: there is none. */
   backgroundOperations?(shard: ShardLabel): Iterable<Uint8Array>
-  /** May a client's write create this collection? */
+  /** @throws CommandError if a client's write must not create this collection */
   checkImplicitCreate(ns: string, invocation: NodeInvocation): void
-  /** What sharding demands of indexes. Absent: nothing. */
+  /** Requirements of sharding on indexes. Absent: none. */
   readonly indexRules?: IndexRules
-  /** The collections whose placement this member knows, with its versions of them; null: not sharded. Absent: there are none. */
+  /**
+   * The collections whose placement this member has cached, with the version; null: unsharded.
+   * Absent: no collection.
+   */
   placements?(): Iterable<readonly [ns: string, version: PlacementVersion | null]>
-  /** Appends what the role counts to the section shardingStatistics of serverStatus. Absent: nothing. */
+  /**
+   * Appends the role's counters to the section shardingStatistics of serverStatus. Absent: none.
+   */
   writeShardingStatistics?(writer: DocumentWriter): void
-  /** How many documents of a collection belong to other members. Absent: none. */
+  /** Number of documents of a collection that belong to other members. Absent: 0. */
   orphanCount?(collection: Collection): number
   /**
-   * Of a collection without documents: how much lies between the bounds; null: in all of it. Answers null, or is absent: documents are there to be
-   * counted. @throws CommandError 115 CommandNotSupported for bounds that are not of the shard key
+   * Sizes of a collection that is stored without documents, within the bounds; bounds null: the
+   * whole collection. Null or absent: the documents are stored and must be counted.
+   * @throws CommandError 115 CommandNotSupported for bounds that are not of the shard key
    */
   sizesOf?(collection: Collection, bounds: KeyBounds | null): CollectionSizes | null
-  /** What the member keeps of sampled queries; null, or absent: nothing. */
+  /** The store of sampled queries; null or absent: none. */
   readonly sampling?: SampledWrites | null
-  /** What work that no command asked for may touch: what this member owns. Absent: everything. @throws CommandError when that is not known */
+  /**
+   * Access for work that no command runs: the documents that this member owns. Absent: everything.
+   * @throws CommandError when the ownership is unknown
+   */
   enterInBackground?(ns: string): Promise<Access> | Access
 }

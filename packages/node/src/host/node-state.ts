@@ -1,4 +1,4 @@
-/** What a copy of a storage node begins with, instead of a disk to read. */
+/** The state from which a copy of a storage node starts, instead of a disk. */
 import type { Random, TimestampPair } from '@shardlab/actor'
 import { createMemoryEngine, type StorageEngine } from '@shardlab/storage'
 import { type ConnectionTable, type ParameterValue, SessionCatalog } from '@shardlab/member'
@@ -7,10 +7,13 @@ import type { RetryHistory } from '../retry/retry-history.js'
 import { SnapshotHistory } from '../read/snapshots/snapshot-history.js'
 import type { NodeHost } from './node-host.js'
 
-/** Shared by any number of copies, changed by none of them: pages of documents and indexes are copied when somebody writes. */
+/**
+ * Shared by any number of copies and never modified: pages of documents and indexes are copied on
+ * write.
+ */
 export interface NodeState {
   readonly engine: StorageEngine
-  /** Entries that are applied and not on the disk. */
+  /** Entries that are applied but not on the disk. */
   readonly unwritten: readonly Uint8Array[]
   readonly time: TimestampPair
   readonly term: bigint
@@ -20,7 +23,7 @@ export interface NodeState {
   readonly parameters: ReadonlyMap<string, ParameterValue>
 }
 
-/** What a node hands to the one that replaces it under the same connections. */
+/** State that survives when a node is replaced while its client connections stay open. */
 export interface NodeClients {
   readonly connections: ConnectionTable
   readonly cursorIds: Random
@@ -28,7 +31,9 @@ export interface NodeClients {
   readonly processId: Uint8Array
 }
 
-/** Costs no more than the number of collections, indexes, sessions and parameters. Nothing may be on its way to the disk. */
+/**
+ * Costs O(collections + indexes + sessions + parameters). No write to the disk may be in progress.
+ */
 export function exportNodeState(node: NodeHost, log: NodeLog): NodeState {
   const engine = createMemoryEngine()
   engine.adopt(node.engine)
@@ -48,7 +53,7 @@ export function exportNodeState(node: NodeHost, log: NodeLog): NodeState {
   }
 }
 
-/** The node has just been made. */
+/** @param node newly constructed */
 export function resumeNode(node: NodeHost, log: NodeLog, state: NodeState): void {
   node.engine.adopt(state.engine)
   log.resume(state.unwritten)

@@ -1,13 +1,14 @@
 /**
- * Whether a storage node, the one member of its replica set, is its primary. A fault makes it step down; then it is a secondary until it is
- * elected again. Server: service_entry_point_common.cpp, runCommandImpl; replication_coordinator_impl.cpp, stepDown.
+ * Whether a storage node, the only member of its replica set, is its primary. A fault makes it step
+ * down; it is a secondary until it is elected again. Server: service_entry_point_common.cpp,
+ * runCommandImpl; replication_coordinator_impl.cpp, stepDown.
  */
 import type { CommandRow } from '@shardlab/actor'
 import { CommandError, findField } from '@shardlab/bson'
 import { dropTemporaryCollections } from '../ddl/temporary.js'
 import type { NodeHost, Primary } from './node-host.js'
 
-/** Commands that any member of a replica set answers, whatever their access says. */
+/** Commands that a secondary runs although their access says primary. */
 const anywhere: ReadonlySet<string> = new Set(['getMore', 'killCursors'])
 
 export class PrimaryState implements Primary {
@@ -23,12 +24,10 @@ export class PrimaryState implements Primary {
     return this.#isPrimary
   }
 
-  /** How many elections there have been. */
   get term(): bigint {
     return this.#term
   }
 
-  /** As the election id that hello tells. */
   get electionId(): Uint8Array {
     const id = new Uint8Array(12)
     id.set([0x7f, 0xff, 0xff, 0xff])
@@ -36,12 +35,15 @@ export class PrimaryState implements Primary {
     return id
   }
 
-  /** Takes over the term of another life of this member, if it is a later one: clients take one that goes back for another, stale primary. */
+  /**
+   * Adopts the term of a previous incarnation if it is higher: clients take a lower term for that
+   * of a stale primary.
+   */
   adopt(term: bigint): void {
     if (term > this.#term) this.#term = term
   }
 
-  /** Writes that run are killed: nobody knows how far they came. */
+  /** Kills running writes, because their outcome is unknown to the client. */
   stepDown(): void {
     if (!this.#isPrimary) return
     this.#isPrimary = false
@@ -51,7 +53,7 @@ export class PrimaryState implements Primary {
     }
   }
 
-  /** It wins the election, in which it is alone. */
+  /** Wins the election, as the only member. */
   stepUp(): void {
     if (this.#isPrimary) return
     this.#isPrimary = true
@@ -59,7 +61,6 @@ export class PrimaryState implements Primary {
     dropTemporaryCollections(this.#node)
   }
 
-  /** @throws CommandError 10107 NotWritablePrimary, 13435 NotPrimaryNoSecondaryOk: a secondary does not run this command */
   checkMayRun(row: CommandRow<never>, body: Uint8Array): void {
     if (this.#isPrimary || row.access === 'none' || row.routing === 'local' || anywhere.has(row.name)) return
     const { notPrimaryWording } = this.#node.behaviours

@@ -3,13 +3,12 @@ import { RequestFailedError, StepFailedError, type ActorContext } from '@shardla
 import { CommandError } from '@shardlab/bson'
 import type { NodeHost } from './node-host.js'
 
-/** Pause before the next attempt. */
 const retryPauseMs = 250
 const failedToSatisfyReadPreference = 133
 
 /**
  * Repeats the work while members are unreachable or a fault makes a step fail.
- * @param isTransient whether another error of the work is worth a retry, too; default: none is
+ * @param isTransient whether another error of the work is worth a retry; default: none
  * @throws RequestFailedError only when this member shuts down; other errors of the work
  */
 export function untilDone<T>(
@@ -38,7 +37,10 @@ async function again<T>(
   }
 }
 
-/** Passes a named step, and ignores a fault that makes it fail. */
+/**
+ * Reaches a named step and ignores a fault that makes it fail, because committed work must
+ * continue.
+ */
 export function reachAnyway(
   context: ActorContext,
   step: string,

@@ -1,6 +1,6 @@
 /**
- * One mongod without sharding: it owns the engine, the log, cursors and sessions, and runs commands. A role (shard, config
- * server) sits on top and says who may touch what.
+ * One mongod without sharding: owns the engine, the log, cursors and sessions, and runs commands.
+ * Its role (shard, config server) decides which documents a command may use.
  */
 import {
   Cancellation,
@@ -84,7 +84,6 @@ export class StorageNode implements NodeHost {
   /** The process id part of hello's topologyVersion. */
   processId: Uint8Array
   readonly newObjectId: () => Uint8Array
-  /** Aborted when the member shuts down: ends what only waits. */
   readonly stopping = new Cancellation()
   readonly #log: NodeLog
   #cursorIds: Random
@@ -146,19 +145,20 @@ export class StorageNode implements NodeHost {
     }
   }
 
-  /** See {@link Actor.resume}. What the node counts begins anew, as after a restart. */
+  /** See {@link Actor.resume}. Counters start at 0, as after a restart. */
   resume(state: NodeState, clients: NodeClients | null): void {
     resumeNode(this, this.#log, state)
     if (clients === null) return
     this.connections.adopt(clients.connections)
     this.primary.adopt(clients.term)
-    // Who awaits a change of the topology hears of it, however often the same state is gone back to.
+    // A new process id makes every awaitable hello reply, even if the same state is restored
+    // repeatedly.
     this.processId = objectIdAfter(clients.processId)
-    // A client may still hold a cursor that is gone: its id must not become another one's.
+    // A client may still hold the id of a lost cursor, which must not become the id of another one.
     this.#cursorIds = clients.cursorIds
   }
 
-  /** Serves the node's own timers; false when the name is not one of them. */
+  /** Serves the node's own timers; returns false for other names. */
   wake(timer: string): Promise<void> | boolean {
     if (timer === ttlTimer) return this.ttl.wake()
     if (timer !== 'housekeeping') return false
@@ -170,7 +170,7 @@ export class StorageNode implements NodeHost {
     return true
   }
 
-  /** Ends what clients wait for; other members are still served. */
+  /** Interrupts waiting clients. Requests of other members are still served. */
   stop(): void {
     this.stopping.abort()
     this.failPoints.stop()
@@ -201,7 +201,6 @@ export class StorageNode implements NodeHost {
     this.cursors.closeWhere(({ session }) => session !== null && fits(session))
   }
 
-  /** What evaluating expressions may use. */
   evaluation(): EvaluationContext {
     const random = this.context.random
     const { queryLanguage: languageVersion, undefinedMatchesNull } = this.behaviours
@@ -215,7 +214,6 @@ export class StorageNode implements NodeHost {
     }
   }
 
-  /** Applies one change; see {@link NodeLog.apply}. {@link flush} before it is acknowledged, and nobody may write to its bytes before. */
   apply(change: LogChange): LogEntry {
     const entry = this.#log.apply(change)
     this.snapshots.noteChange(entry.ts)
@@ -225,10 +223,6 @@ export class StorageNode implements NodeHost {
     return entry
   }
 
-  /**
-   * Inserts documents that have been fixed and checked until one is refused; see {@link NodeLog.insertEach}. {@link flush} before it is
-   * acknowledged. @returns how many were inserted
-   */
   insertEach(
     { ns, uuid }: Collection,
     documents: readonly Uint8Array[],
@@ -243,7 +237,6 @@ export class StorageNode implements NodeHost {
     return inserted
   }
 
-  /** Inserts documents whose `_id`s are new; see {@link NodeLog.insertAll}. {@link flush} before it is acknowledged. */
   insertAll({ ns, uuid }: Collection, documents: Iterable<Uint8Array>): void {
     const { count, ts } = this.#log.insertAll(ns, uuid, documents)
     if (count === 0) return
@@ -252,46 +245,36 @@ export class StorageNode implements NodeHost {
     this.insertWaiters.notify(ns)
   }
 
-  /** The observer hears of every change from now on. @returns a function that ends this */
   observe(observer: ChangeObserver): () => void {
     this.#log.observers.add(observer)
     return () => this.#log.observers.delete(observer)
   }
 
-  /** See {@link requireRoom}. */
   hasRoom(documentBytes: number, entries: number): boolean {
     return this.#log.hasRoom(documentBytes, entries)
   }
 
-  /**
-   * Asked before what can still be refused: what has been applied is seen. `entries`: how many changes hold the documents.
-   * @throws CommandError 14031 OutOfDiskSpace
-   */
   requireRoom(documentBytes = 0, entries = 1): void {
     this.#log.requireRoom(documentBytes, entries)
   }
 
-  /** Is everything that has been applied on the disk? */
   get isWritten(): boolean {
     return this.#log.isWritten
   }
 
-  /** Resolves when everything applied so far is on the disk. @throws CommandError 14031 OutOfDiskSpace */
   flush(): Promise<void> {
     return this.#log.flush()
   }
 
-  /** Serves the messages that every storage node serves; undefined for other kinds. */
+  /** Serves the messages that every storage node serves; returns undefined for other kinds. */
   serve(kind: MessageKind, request: unknown): Promise<unknown> | object | undefined {
     return serveMessage(this, kind, request)
   }
 
-  /** A command of a client that is connected to this member. */
   clientCommand(command: ClientCommand): Promise<ClientReply> | ClientReply {
     return answerClient(this, command)
   }
 
-  /** A command of another member. */
   nodeCommand(command: NodeCommand): Promise<NodeReply> | NodeReply {
     return answerMember(this, command)
   }

@@ -1,4 +1,7 @@
-/** A node's checkpoint: a head with the engine's length and the cluster time, the engine, and what is known of sessions. */
+/**
+ * The bytes of a node's checkpoint: a head (length of the engine, cluster time), the engine, the
+ * retry history.
+ */
 import type { DiskImage, TimestampPair } from '@shardlab/actor'
 import { readUint32, writeInt32 } from '@shardlab/bson'
 
@@ -19,7 +22,7 @@ export function checkpointImage(engine: DiskImage, sessions: Uint8Array, time: T
   }
 }
 
-/** The parts of a checkpoint. The engine's is a view; sessions are a copy. */
+/** The parts of a checkpoint. The engine's is a view of the bytes; sessions are a copy. */
 export function readCheckpointImage(bytes: Uint8Array): {
   readonly engine: Uint8Array
   readonly sessions: Uint8Array

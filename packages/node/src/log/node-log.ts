@@ -1,6 +1,6 @@
 /**
- * The one log of a node: every change of documents and collections is an entry that is applied to the engine and
- * written to the disk. Recovery is replay; whatever must know what changed reads entries.
+ * The one log of a node. Every change of documents and collections is an entry that is applied to
+ * the engine and written to the disk. Recovery is replay; observers receive the entries.
  */
 import { DiskFullError, type ClusterClock, type Disk, type DiskUsage } from '@shardlab/actor'
 import { CommandError, findField, readUint32 } from '@shardlab/bson'
@@ -27,11 +27,17 @@ import {
 import { ignoreFullDisk, isDone } from './outcomes.js'
 import { decodeSessionsImage, encodeSessionsImage } from '../retry/sessions-image.js'
 
-/** Hears of every change after it was applied, in the same turn. `preImage`: the document before an update or delete, else null. */
+/**
+ * Called with every change after it was applied, in the same turn. `preImage`: the document before
+ * an update or delete, else null.
+ */
 export type ChangeObserver = (entry: LogEntry, preImage: Uint8Array | null) => void
 
 export interface NodeLogOptions {
-  /** A checkpoint is written when the log on disk is larger than this and than twice the last checkpoint, or a sixteenth of it where the disk keeps images. */
+  /**
+   * A checkpoint is written when the log on disk is larger than this and also larger than twice the
+   * last checkpoint. On a disk that keeps images a sixteenth of the last checkpoint counts.
+   */
   readonly checkpointAfterBytes: number
 }
 
@@ -43,19 +49,22 @@ export class NodeLog {
   readonly #detach: (work: Promise<unknown>) => void
   readonly #retries: RetryHistory
   readonly #options: NodeLogOptions
-  /** Whoever follows what changes while it does; recovery tells nobody. */
+  /** Called with each change; not during recovery. */
   readonly observers = new Set<ChangeObserver>()
   #unwritten: Pending[] = []
-  /** What {@link requireRoom} leaves: the room that unwritten entries take, and those being appended. */
+  /** Bytes reserved on the disk for entries that are unwritten or being appended. */
   #claimedBytes = 0
-  /** How long the log was when even a checkpoint made no room. */
+  /** Length of the log when a checkpoint last failed to make room; -1: none has failed. */
   #fullAtBytes = -1
   readonly #keptBytes: number
   #appending: Promise<void> | null = null
-  /** What is being appended. */
+  /** Entries whose append is in progress. */
   #inAppend: readonly Pending[] = none
   #checkpointing: Promise<void> | null = null
-  /** So much may be appended before the log is looked at for whether a checkpoint is due: what it takes on the disk is never more than counted here. */
+  /**
+   * Bytes that may still be appended before the log checks whether a checkpoint is due. An upper
+   * bound, so that most appends do not query the disk's usage.
+   */
   #untilCheckpoint = 0
 
   constructor(parts: {
@@ -63,7 +72,7 @@ export class NodeLog {
     disk: Disk
     clock: ClusterClock
     now: () => number
-    /** Work that nobody waits for. */
+    /** Reports the rejection of a promise that is not awaited. */
     detach: (work: Promise<unknown>) => void
     retries: RetryHistory
     options: NodeLogOptions
@@ -99,26 +108,29 @@ export class NodeLog {
     }
   }
 
-  /** What is applied and not on the disk. Nothing may be on its way there. */
+  /** Entries that are applied but not on the disk. No write may be in progress. */
   get unwritten(): readonly Uint8Array[] {
     return this.#unwritten.map(bytesOf)
   }
 
-  /** Is everything that has been applied on the disk? */
   get isWritten(): boolean {
     return this.#unwritten.length === 0 && this.#writing === null
   }
 
-  /** Instead of {@link recover}: engine, retry history and clock have come by another way, with what that log had not written. */
+  /**
+   * Replaces {@link recover} for a copy, whose engine, retry history and clock come from the
+   * original.
+   * @param unwritten entries that the original had not written
+   */
   resume(unwritten: readonly Uint8Array[]): void {
     this.#unwritten = [...unwritten]
     this.#claimedBytes = roomOf(unwritten)
   }
 
   /**
-   * Applies one change in memory and queues it for the disk: {@link flush} before acknowledging it. Its bytes may be read until then, and
-   * must not change.
-   * @throws CommandError what the engine refuses (duplicate keys …): nothing has changed then
+   * Applies one change in memory and queues it for the disk. Call {@link flush} before
+   * acknowledging it; its bytes must not change until then.
+   * @throws CommandError of the engine (duplicate keys …); then nothing has changed
    */
   apply(change: LogChange): LogEntry {
     const entry = stamped(change, this.#clock.tick(), this.#now())
@@ -130,9 +142,9 @@ export class NodeLog {
   }
 
   /**
-   * Inserts documents one after the other until one is refused, and queues their entries for the disk as one record.
+   * Inserts documents until one is refused, and queues their entries as one record.
    * @param session with the statement of each document
-   * @returns how many were inserted, and the time of the first one
+   * @returns number of inserted documents, and the time of the first one
    */
   insertEach(
     ns: string,
@@ -161,9 +173,10 @@ export class NodeLog {
   }
 
   /**
-   * Inserts many documents at once, all or none of them, as one record of the log with an entry for each, all of one time. Observers hear of
-   * each. When it is so much that a checkpoint follows, the record is never written down.
-   * @returns how many there were, and their time
+   * Inserts many documents, all or none, as one record with an entry for each, all with the same
+   * time. Observers receive each entry. If the record is so large that a checkpoint follows, only
+   * the checkpoint is written.
+   * @returns number of documents, and their time
    * @throws CommandError as {@link apply}
    */
   insertAll(
@@ -192,7 +205,8 @@ export class NodeLog {
     if (this.#disk.hasRoom(this.#claimedBytes + roomBytes)) return true
     const { logBytes } = this.#disk.usage()
     if (logBytes === 0 || logBytes === this.#fullAtBytes) return false
-    // A log of many changes to few documents shrinks to a checkpoint. A disk that is not slow has it at once.
+    // A log of many changes to few documents shrinks to a checkpoint. A disk without latency writes
+    // it at once.
     this.#fullAtBytes = logBytes
     this.#detach(this.#checkpoint().catch(ignoreFullDisk))
     return this.#disk.hasRoom(this.#claimedBytes + roomBytes)
@@ -200,12 +214,13 @@ export class NodeLog {
 
   /**
    * Resolves when everything applied so far is on the disk.
-   * @throws CommandError 14031 OutOfDiskSpace when it does not fit, not even as a checkpoint; the entries stay queued for the next flush
+   * @throws CommandError 14031 OutOfDiskSpace when it does not fit, not even as a checkpoint; the
+   *   entries stay queued for the next flush
    */
   flush(): Promise<void> {
     if (this.#writing !== null) return this.#flushAfterwards()
     if (this.#unwritten.length === 0) return nothingToWrite
-    // So much at once would be followed by a checkpoint anyway.
+    // A checkpoint would follow anyway, so write only that.
     const isMuch =
       this.#claimedBytes > this.#options.checkpointAfterBytes &&
       this.#claimedBytes > this.#checkpointAt(this.#disk.usage())
@@ -213,8 +228,8 @@ export class NodeLog {
   }
 
   /**
-   * An append or a checkpoint that is being written may hold what the caller applied. And there is one at a time: entries
-   * build on those before them, so none may reach the disk when an earlier one did not.
+   * Waits for the write in progress, which may include the caller's changes. Writes are sequential:
+   * entries depend on earlier ones, so none may reach the disk if an earlier one did not.
    */
   async #flushAfterwards(): Promise<void> {
     while (this.#writing !== null) await isDone(this.#writing)
@@ -223,15 +238,15 @@ export class NodeLog {
 
   async #flushAsCheckpoint(): Promise<void> {
     if (await this.#isCheckpointWritten()) return
-    // Asked in the very turn that goes on: whoever else has waited may have taken the entries and be writing them.
+    // Check again after the await: another waiter may already be writing these entries.
     while (this.#writing !== null) await isDone(this.#writing)
     if (this.#unwritten.length > 0) await this.#append()
   }
 
-  /** How long the log may be, in bytes. */
+  /** Length of the log, in bytes, beyond which a checkpoint is due. */
   #checkpointAt({ checkpointBytes }: DiskUsage): number {
     const { checkpointAfterBytes } = this.#options
-    // An image is shared until something changes: what one costs are the copies of that.
+    // Images share unchanged pages, so a checkpoint costs only the copies of changed pages.
     return Math.max(checkpointAfterBytes, this.#disk.keepsImages === true ? checkpointBytes / 16 : 2 * checkpointBytes)
   }
 
@@ -246,8 +261,9 @@ export class NodeLog {
   }
 
   /**
-   * Sees to it that there is room for so many changes with so many bytes of documents, and leaves a part of the disk to what goes on with what
-   * has begun. @throws CommandError 14031 OutOfDiskSpace
+   * Requires room for changes and their documents, beyond the share of the disk that is reserved
+   * for operations in progress.
+   * @throws CommandError 14031 OutOfDiskSpace
    */
   requireRoom(documentBytes: number, entries: number): void {
     if (!this.hasRoom(documentBytes, entries)) throw this.#outOfDiskSpace()
@@ -266,7 +282,7 @@ export class NodeLog {
     const entries = this.#unwritten
     const record = recordOf(entries)
     if (this.#disk.appendNow?.(record) === true) {
-      // Emptied in place: mostly it holds one entry, which the next one follows.
+      // Emptied in place, to avoid an allocation per write: most often there is one entry.
       if (entries.length === 1) entries.pop()
       else this.#unwritten = []
       this.#claimedBytes = 0
@@ -277,7 +293,7 @@ export class NodeLog {
     return (this.#appending = this.#disk.append(record).then(this.#onAppended, this.#onRefused))
   }
 
-  /** One for all appends: there is one at a time. */
+  /** One function for all appends, which are sequential. */
   readonly #onAppended = (): Promise<void> | undefined => {
     const roomBytes = roomOf(this.#inAppend)
     this.#claimedBytes -= roomBytes
@@ -286,7 +302,7 @@ export class NodeLog {
     return this.#appended(roomBytes)
   }
 
-  /** Begins a checkpoint when the log has become too long. */
+  /** Starts a checkpoint when the log has become too long. */
   #appended(bytes: number): Promise<void> | undefined {
     this.#untilCheckpoint -= bytes + entryHeaderBytes
     if (this.#untilCheckpoint >= 0) return undefined
@@ -302,7 +318,8 @@ export class NodeLog {
     })
 
   async #afterRefusal(entries: readonly Pending[], error: unknown): Promise<void> {
-    // One that began meanwhile holds them: appended after it they would be replayed twice.
+    // A checkpoint that began after these entries includes them: appended after it, they would be
+    // replayed twice.
     if (this.#checkpointing !== null && (await isDone(this.#checkpointing))) {
       this.#claimedBytes -= roomOf(entries)
       return
@@ -329,7 +346,7 @@ export class NodeLog {
   async #writeCheckpoint(): Promise<void> {
     const unwritten = this.#unwritten
     const roomBytes = roomOf(unwritten)
-    // Entries that are applied but not yet appended are in the image: they need no record after it.
+    // The image includes entries that are not yet appended: they need no record after it.
     this.#unwritten = []
     this.#claimedBytes -= roomBytes
     const image = checkpointImage(
@@ -349,10 +366,10 @@ export class NodeLog {
   }
 }
 
-/** What an entry takes beside its documents. */
+/** Upper bound of the bytes of an entry without its documents. */
 const entryBytes = 128
 
-/** So large a part of the disk is kept: a sixteenth. */
+/** A sixteenth of the disk is held in reserve. */
 const keptPart = 16
 
 const none: readonly Pending[] = []

@@ -1,7 +1,7 @@
-/** How writing to the disk has ended. */
+/** Outcomes of writes to the disk. */
 import { DiskFullError } from '@shardlab/actor'
 
-/** Has it succeeded? */
+/** Waits for the work; resolves to whether it succeeded. */
 export function isDone(work: Promise<void>): Promise<boolean> {
   return work.then(
     () => true,
@@ -9,7 +9,7 @@ export function isDone(work: Promise<void>): Promise<boolean> {
   )
 }
 
-/** @throws what is not {@link DiskFullError} */
+/** @throws errors other than {@link DiskFullError} */
 export function ignoreFullDisk(error: unknown): void {
   if (!(error instanceof DiskFullError)) throw error
 }

@@ -1,4 +1,4 @@
-/** Entries of the log that are not on the disk yet. */
+/** Log entries that are not on the disk yet. */
 import { emptyDocument } from '@shardlab/bson'
 import {
   encodeLogEntry,
@@ -8,7 +8,7 @@ import {
   type LogEntry,
 } from '@shardlab/storage'
 
-/** Their bytes, or what makes them when they are written. */
+/** Encoded entries, or entries that are encoded when they are written. */
 export type Pending = Uint8Array | Unencoded
 
 interface Unencoded {
@@ -17,7 +17,9 @@ interface Unencoded {
   writeTo(target: Uint8Array, at: number): void
 }
 
-/** What a record may take on the disk beside its bytes; several entries share one. */
+/**
+ * Bytes that a record adds on the disk. Counted per entry, although several entries share a record.
+ */
 export const entryHeaderBytes = 4
 
 export function pendingOf(entry: LogEntry): Pending {
@@ -25,7 +27,7 @@ export function pendingOf(entry: LogEntry): Pending {
   return length < 0 ? encodeLogEntry(entry) : new PlainEntry(entry, length)
 }
 
-/** Entries that differ in their documents only. */
+/** Insert entries that differ only in their documents. */
 export function pendingInserts(documents: InsertedDocuments, entryOf: (document: Uint8Array) => LogEntry): Pending {
   const around = encodeLogEntry(entryOf(emptyDocument)).length - emptyDocument.length
   const length = documents.count * around + documents.sizeBytes
@@ -40,7 +42,7 @@ export function pendingInserts(documents: InsertedDocuments, entryOf: (document:
   return { length, writeTo }
 }
 
-/** An entry goes to the disk from where it was applied, in most cases: what is in it need not be copied before. */
+/** Encodes an entry directly into the record, which saves a copy. */
 class PlainEntry implements Unencoded {
   readonly #entry: LogEntry
   readonly length: number
@@ -62,14 +64,14 @@ export function bytesOf(pending: Pending): Uint8Array {
   return bytes
 }
 
-/** The room that they take on the disk at most, in bytes. */
+/** Upper bound of the bytes that the entries take on the disk. */
 export function roomOf(entries: readonly Pending[]): number {
   let bytes = 0
   for (const { length } of entries) bytes += length + entryHeaderBytes
   return bytes
 }
 
-/** All of them as one record of the disk; there is at least one. Good until the next call: a disk copies what it is given. */
+/** All entries, at least one, as one record. Valid until the next call: disks copy it. */
 export function recordOf(entries: readonly Pending[]): Uint8Array {
   if (entries.length === 1 && entries[0] instanceof Uint8Array) return entries[0]
   let length = 0

@@ -1,4 +1,7 @@
-/** Parameters of the balancer, which heeds those of the config server. Server: sharding_config_server_parameters.idl, auto_merger_server_parameters.idl. */
+/**
+ * Parameters of the balancer, which reads those of the config server. Server:
+ * sharding_config_server_parameters.idl, auto_merger_server_parameters.idl.
+ */
 import type { ParameterRow } from '@shardlab/member'
 
 const traits = { settableAtRuntime: true, settableAtStartup: true } as const

@@ -1,4 +1,7 @@
-/** The feature compatibility version of a mongod, kept where the server keeps it. Server: feature_compatibility_version.cpp. */
+/**
+ * The feature compatibility version of a mongod, stored where the server stores it. Server:
+ * feature_compatibility_version.cpp.
+ */
 import { DocumentWriter, emptyDocument, findField, stringValue } from '@shardlab/bson'
 import { createCollection } from '../ddl/namespace.js'
 import type { NodeHost } from '../host/node-host.js'
@@ -6,14 +9,14 @@ import type { NodeHost } from '../host/node-host.js'
 const ns = 'admin.system.version'
 const id = 'featureCompatibilityVersion'
 
-/** That of its own binaries unless it was set to another. */
+/** The stored version; by default the one of the emulated binaries. */
 export function featureCompatibilityVersionOf(node: NodeHost): string {
   const document = node.collection(ns)?.findById(stringValue(id))?.document
   const version = document === undefined ? undefined : findField(document, 'version')
   return version?.asString() ?? node.behaviours.featureCompatibilityVersion
 }
 
-/** {@link NodeHost.flush} follows. */
+/** Call {@link NodeHost.flush} afterwards. */
 export function setFeatureCompatibilityVersionOf(node: NodeHost, version: string): void {
   const collection = node.collection(ns) ?? createCollection(node, ns, emptyDocument)
   const object = new DocumentWriter(96).string('_id', id).string('version', version).finish()

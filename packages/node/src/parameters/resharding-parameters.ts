@@ -9,6 +9,7 @@ const traits = {
 
 export const reshardingParameters = [
   { name: 'reshardingCriticalSectionTimeoutMillis', type: 'int', initial: 5000, min: 0, ...traits },
-  // The server's default, five minutes, is for secondaries and routers that lag behind; there are none here.
+  // The server's default, five minutes, allows for the lag of secondaries and routers, which do not
+  // lag here.
   { name: 'reshardingMinimumOperationDurationMillis', type: 'int', initial: 0, min: 0, ...traits },
 ] as const satisfies readonly ParameterRow[]

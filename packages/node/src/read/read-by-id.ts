@@ -1,7 +1,8 @@
 /**
- * Finds whose filter names an `_id` and nothing else. Their plan, IDHACK without a shard filter, is known without the value: what a shape of command
- * says beside its filter decides once whether a find can be such a one, and then only the value is looked at.
- * Server: get_executor.cpp, isIdHackEligibleQuery; plan_executor_express.cpp.
+ * Finds whose filter is an equality on `_id` and nothing else. Their plan, IDHACK without a shard
+ * filter, does not depend on the value. Whether a command shape can be such a find is computed once
+ * per shape; then only the value is checked. Server: get_executor.cpp, isIdHackEligibleQuery;
+ * plan_executor_express.cpp.
  */
 import { soleEquality, type SoleEquality } from '@shardlab/query'
 import type { OwnershipFilter } from '@shardlab/sharding'
@@ -11,8 +12,9 @@ import type { CursorSource } from '../cursors/cursor-manager.js'
 import type { NodeInvocation } from '../host/node-host.js'
 
 /**
- * The document that a find is about; null: it has to be planned. Only for a find whose first batch may hold a document.
- * @param ownership null: every document may be seen
+ * The document of a find by `_id`; null: the find needs a plan. Only for finds whose first batch
+ * may hold a document.
+ * @param ownership null: every document may be read
  * @throws CommandError as {@link findOptionsOf}
  */
 export function sourceById(
@@ -30,14 +32,17 @@ export function sourceById(
   return new OneDocument(document)
 }
 
-/** Does the `_id` tell that the shard owns the document? No orphan has a key that its shard owns. */
+/**
+ * Whether the `_id` proves that the shard owns the document: no orphan has a key that its shard
+ * owns.
+ */
 function ownsId(ownership: OwnershipFilter | null, id: SoleEquality): boolean {
   if (ownership === null) return true
   const { paths } = ownership.placement.shardKey
   return paths.length === 1 && paths[0] === id.path && ownership.ownsValues(id)
 }
 
-/** At its end as soon as the document is given out, as the stage IDHACK is. */
+/** Exhausted after its document is returned, as the stage IDHACK is. */
 class OneDocument implements CursorSource {
   #document: Uint8Array | null
   #ended: boolean

@@ -1,10 +1,10 @@
-/** What a count asks for. Manual: reference/command/count. Server: count_cmd.cpp, count_request.cpp. */
+/** Plans of count. Manual: reference/command/count. Server: count_cmd.cpp, count_request.cpp. */
 import type { OwnershipFilter } from '@shardlab/sharding'
 import { planCount, type Collection, type QueryPlan } from '@shardlab/storage'
 import type { CountQuery } from '@shardlab/member'
 import { shardFilterOf } from './read-plan.js'
 
-/** A plan for `runCount`. @throws CommandError as the planner refuses hints */
+/** A plan for `runCount`. @throws CommandError for an invalid hint */
 export function planCounting(
   collection: Collection,
   { filter, hint, skip, limit, context: { strings } }: CountQuery,

@@ -1,12 +1,15 @@
 /**
- * What a distinct asks for and how its values are collected. Manual: reference/command/distinct. Server: distinct.cpp,
- * canonical_distinct.cpp, dotted_path_support (extractAllElementsAlongPath).
+ * Plans of distinct and the values that it collects. Manual: reference/command/distinct. Server:
+ * distinct.cpp, canonical_distinct.cpp, dotted_path_support (extractAllElementsAlongPath).
  */
 import { BsonType, FieldIterator, findField, type RawValue } from '@shardlab/bson'
 import { planDistinct, type Collection, type QueryPlan } from '@shardlab/storage'
 import type { DistinctQuery } from '@shardlab/member'
 
-/** Documents that have every value; as on the server what the shard does not own is not left out. @throws CommandError as the planner refuses hints */
+/**
+ * Documents whose values distinct collects. Like the server, includes orphans. @throws CommandError
+ * for an invalid hint
+ */
 export function planDistinctRows(
   collection: Collection,
   { key, filter, hint, context: { strings } }: DistinctQuery,
@@ -15,8 +18,9 @@ export function planDistinctRows(
 }
 
 /**
- * Every value at a dotted path: arrays on the way are entered, a numeric component names an element of one, an array at
- * the end gives its elements, a missing value nothing. A field whose own name holds the dots goes before the path.
+ * Visits every value at a dotted path. Arrays on the way are traversed, a numeric component also
+ * selects an element, an array at the end yields its elements, a missing value nothing. A field
+ * whose own name contains the dots takes precedence.
  */
 export function forEachValueAt(bytes: Uint8Array, start: number, path: string, visit: (value: RawValue) => void): void {
   const whole = findField(bytes, path, start)

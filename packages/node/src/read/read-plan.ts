@@ -5,7 +5,7 @@ import type { OwnershipFilter } from '@shardlab/sharding'
 import { planQuery, type Collection, type QueryPlan, type ShardFilter } from '@shardlab/storage'
 import type { FindQuery } from '@shardlab/member'
 
-/** What makes a plan see owned documents alone. Null: it sees all. */
+/** The shard filter of a plan. Null: the plan returns all documents. */
 export function shardFilterOf(
   ownership: OwnershipFilter | null,
   { root, strings }: Pick<Filter, 'root' | 'strings'>,
@@ -16,8 +16,8 @@ export function shardFilterOf(
 }
 
 /**
- * Does the predicate name one shard key, and does the shard own it? No orphan has a key that its shard owns, and plans without a shard filter
- * are better. Server: get_executor.cpp, fillOutPlannerParams.
+ * Whether the predicate names one shard key that the shard owns. No orphan has such a key, and
+ * plans without a shard filter are cheaper. Server: get_executor.cpp, fillOutPlannerParams.
  */
 function ownsAll(ownership: OwnershipFilter, root: FilterNode, strings: Filter['strings']): boolean {
   const { paths } = ownership.placement.shardKey
@@ -25,14 +25,14 @@ function ownsAll(ownership: OwnershipFilter, root: FilterNode, strings: Filter['
   if (values === null) return false
   for (const path of paths) {
     const value = values.get(path)!
-    // What a collation takes for equal may have another shard key.
+    // Values that are equal under the collation may have different shard keys.
     const isPlain = value.type !== BsonType.object && (value.type !== BsonType.string || strings === undefined)
     if (!isPlain || value.type === BsonType.null || path.includes('.')) return false
   }
   return ownership.ownsValues(values)
 }
 
-/** @throws CommandError as the planner refuses hints and bounds */
+/** @throws CommandError for an invalid hint or bound */
 export function planFind(collection: Collection, query: FindQuery, ownership: OwnershipFilter | null): QueryPlan {
   const { filter, sort, hint, skip, limit, min, max, returnKey, shape, tailable, context } = query
   const { projection, projectionDocument } = shape

@@ -14,13 +14,16 @@ import type { QueryEffort } from '../statistics/query-effort.js'
 
 export interface PlanSourceOptions {
   readonly execute?: ExecuteOptions
-  /** Makes results out of rows; default: the rows as they are. */
+  /** Converts a row to a result; default: the row's document. */
   readonly apply?: ((record: StoredRecord) => Uint8Array) | null
-  /** Rows that there can be at most: behind them nothing is read any more. Default: any number. */
+  /** Largest possible number of rows: nothing is read after that many. Default: unlimited. */
   readonly rowsMax?: number
-  /** Where what it costs is noted; default: nowhere. */
+  /** Receives the cost of reading; default: not recorded. */
   readonly effort?: QueryEffort
-  /** Where its collection has to be as long as a cursor is open; default: nowhere, for what is read at once. */
+  /**
+   * The node on which the collection must exist while a cursor is open. Default: none, for plans
+   * that are read at once.
+   */
   readonly host?: Collections
 }
 
@@ -51,7 +54,7 @@ export class PlanSource implements CursorSource {
     this.#host = host ?? null
   }
 
-  /** Made when somebody asks: most reads end with their first batch. */
+  /** Created on demand: most reads end with their first batch. */
   get reads(): SourceReads | undefined {
     if (this.#host !== null) this.#reads ??= SourceReads.ofPlan(this.#host, this.#plan)
     return this.#reads
@@ -80,8 +83,9 @@ export class PlanSource implements CursorSource {
 }
 
 /**
- * Does the stage know, after so many rows, that nothing follows? EOF, IDHACK and LIMIT do, and what only hands on their rows; the
- * others find out by reading on. Server: `PlanStage::isEOF`.
+ * Whether the stage can tell after so many rows that no row follows. EOF, IDHACK and LIMIT can, and
+ * so can stages that only pass on their rows; the others must read to find out. Server:
+ * `PlanStage::isEOF`.
  */
 function isAtEnd(stage: PlanStage, returned: number): boolean {
   switch (stage.stage) {

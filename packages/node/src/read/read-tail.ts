@@ -1,4 +1,7 @@
-/** A capped collection read to its end and on from there. Server: collection_scan.cpp; manual: core/tailable-cursors. */
+/**
+ * A tailable cursor on a capped collection. Server: collection_scan.cpp; manual:
+ * core/tailable-cursors.
+ */
 import { CommandError } from '@shardlab/bson'
 import type { Collection, StoredRecord } from '@shardlab/storage'
 import type { OwnershipFilter } from '@shardlab/sharding'
@@ -14,7 +17,7 @@ export interface TailOptions {
   readonly ownership: OwnershipFilter | null
 }
 
-/** Reads the live collection from the record behind the last one that it looked at. */
+/** Reads the live collection from the record after the last one that it examined. */
 export class TailSource implements CursorSource {
   readonly isEOF = false
   readonly reads: SourceReads
@@ -32,8 +35,9 @@ export class TailSource implements CursorSource {
   }
 
   /**
-   * Null at the end as it is now.
-   * @throws CommandError 136 CappedPositionLost when the collection has dropped the record where the cursor stands
+   * Null at the current end.
+   * @throws CommandError 136 CappedPositionLost when the collection has removed the record at the
+   *   cursor's position
    */
   next(): Uint8Array | null {
     const { host, query, ownership } = this.#options
@@ -72,5 +76,5 @@ function shown({ shape, returnKey }: FindQuery, record: StoredRecord): Uint8Arra
   return shape.projection === null ? record.document : shape.projection.apply(record.document)
 }
 
-/** A scan of the collection has no index keys to show. */
+/** returnKey on a collection scan gives an empty document. */
 const emptyKey = new Uint8Array([5, 0, 0, 0, 0])

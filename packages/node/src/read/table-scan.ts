@@ -4,8 +4,9 @@ import { stagesOf, type QueryPlan } from '@shardlab/storage'
 import { type ParameterSet, splitNamespace } from '@shardlab/member'
 
 /**
- * With the parameter `notablescan` no query with a predicate may scan a collection of users. Server: fillOutPlannerParams, query_planner.cpp.
- * @param hint of the query, `$natural` among them
+ * Refuses a collection scan for a query with a predicate on a user collection if the parameter
+ * `notablescan` is set. Server: fillOutPlannerParams, query_planner.cpp.
+ * @param hint of the query, including `$natural`
  * @throws CommandError 291 NoQueryExecutionPlans
  */
 export function checkTableScan(

@@ -2,12 +2,12 @@ import type { RawValue } from '@shardlab/bson'
 import type { SessionKey } from '@shardlab/member'
 import type { RetryImage } from '@shardlab/storage'
 
-/** What an executed statement had done. */
+/** The effect of an executed statement. */
 export interface ExecutedStatement {
   readonly op: 'i' | 'u' | 'd' | 'n'
-  /** `_id` of an inserted document (an upsert's too). */
+  /** `_id` of an inserted or upserted document. */
   readonly insertedId: RawValue | null
-  /** Of a findAndModify: the document that it answered with. */
+  /** The document that a findAndModify returned. */
   readonly image: RetryImage | null
 }
 

@@ -1,16 +1,22 @@
 import { findField, RawValue } from '@shardlab/bson'
 import type { ExecutedStatement } from './executed-statement.js'
 
-/** Statements of one session that were inserted together. Their `_id`s lie side by side until somebody asks for one: hardly anybody does. */
+/**
+ * Statements of one session that were inserted together. Their `_id`s are packed in one buffer,
+ * because repeated inserts, which read them, are rare.
+ */
 export class InsertedRun {
   readonly #stmtIds: readonly number[]
   readonly #types: Uint8Array
-  /** Where each `_id` ends. */
+  /** End of each `_id` in the buffer. */
   readonly #ends: Uint32Array
   readonly #ids: Uint8Array
   #places: Map<number, number> | null = null
 
-  /** @param stmtIds of the first documents, in their order; of the documents only the `_id`s are kept */
+  /**
+   * @param stmtIds of the documents, in their order
+   * @param documents may be longer than `stmtIds`; only the `_id`s are kept
+   */
   constructor(stmtIds: readonly number[], documents: readonly Uint8Array[]) {
     this.#stmtIds = stmtIds
     this.#types = new Uint8Array(stmtIds.length)

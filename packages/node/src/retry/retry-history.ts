@@ -1,6 +1,6 @@
 /**
- * Which statements of each session's newest retryable write have been executed, so that a repeated one is answered
- * instead of run again. Built from the log alone: replaying it rebuilds the history.
+ * The executed statements of each session's newest retryable write, so that a repeated one is
+ * answered instead of run again. Built from the log alone: replaying it rebuilds the history.
  * Server: transaction_participant, session_catalog; manual: core/retryable-writes.
  */
 import { CommandError, findField } from '@shardlab/bson'
@@ -17,13 +17,16 @@ function statementOf(known: ExecutedStatement | InsertedRun, stmtId: number): Ex
 }
 
 interface SessionHistory {
-  /** Only the history that holds this very object may add to the statements. */
+  /** The history that may add statements; other histories share the map and must copy it first. */
   readonly owner: object
   readonly txnNumber: bigint
   readonly statements: Statements
 }
 
-/** A write whose document moved to another shard was the only statement of its command; an entry that changes nothing tells of it. */
+/**
+ * Whether the write moved its document to another shard in a transaction. It was the only statement
+ * of its command, and a no-op entry records it.
+ */
 function becameTransaction({ statements }: SessionHistory): boolean {
   for (const [stmtId, known] of statements) return statementOf(known, stmtId).op === 'n'
   return false
@@ -34,15 +37,19 @@ export class RetryHistory {
   #owner: object = {}
   readonly #isForgetful: boolean
 
-  /** @param isForgetful a defect built in on purpose: it never knows of an executed statement */
+  /**
+   * @param isForgetful deliberate defect for the checkers: the history never finds an executed
+   * statement
+   */
   constructor(isForgetful = false) {
     this.#isForgetful = isForgetful
   }
 
   /**
    * Called before a retryable write runs.
-   * @throws CommandError 225 TransactionTooOld when the session has gone on to a newer number, 217 IncompleteTransactionHistory when the
-   *   write with this number was finished as a transaction, which nobody can answer again
+   * @throws CommandError 225 TransactionTooOld when the session has a newer number, 217
+   *   IncompleteTransactionHistory when the write with this number was converted to a transaction,
+   *   whose result is not stored
    */
   begin(key: SessionKey, txnNumber: bigint): void {
     const history = this.#sessions.get(key)
@@ -61,7 +68,7 @@ export class RetryHistory {
     if (history === undefined || txnNumber > history.txnNumber) this.#set(key, txnNumber)
   }
 
-  /** What the statement did when it was executed before; undefined when it was not. */
+  /** The effect of the statement if it was executed before; undefined if it was not. */
   executed(key: SessionKey, txnNumber: bigint, stmtId: number): ExecutedStatement | undefined {
     const history = this.#sessions.get(key)
     if (history?.txnNumber !== txnNumber || this.#isForgetful) return undefined
@@ -69,13 +76,16 @@ export class RetryHistory {
     return known && statementOf(known, stmtId)
   }
 
-  /** Takes note of a log entry that was applied: of its own statement, or of those that another member has executed and handed over. */
+  /**
+   * Records the statements of an applied log entry, or those that another member has executed and
+   * handed over.
+   */
   record(entry: LogEntry): void {
     if (entry.op === 'n' && isSessionsImage(entry.object)) this.#merge(decodeSessionsImage(entry.object))
     if (entry.session === null || entry.op === 'c') return
     const { key } = SessionCatalog.parse(entry.session.lsid)
     const { txnNumber } = entry.session
-    // What other members finish may come after the session has gone on.
+    // Work finished by other members may arrive after the session has used a newer number.
     if ((this.#sessions.get(key)?.txnNumber ?? txnNumber) > txnNumber) return
     const statements = this.#statementsOf(key, txnNumber)
     const image = entry.session.image ?? null
@@ -84,12 +94,12 @@ export class RetryHistory {
       statements.set(stmtId, {
         op: entry.op,
         insertedId: insertedId?.detached() ?? null,
-        // The document may be a view on a message or a block of the log, which must not stay alive for it.
+        // Copied: a view would keep its whole message or log block alive.
         image: image === null ? null : { kind: image.kind, document: new Uint8Array(image.document) },
       })
   }
 
-  /** Takes note of documents that were inserted together, one by each statement. */
+  /** Records documents that were inserted together, one per statement. */
   recordInserts(
     key: SessionKey,
     txnNumber: bigint,
@@ -106,7 +116,7 @@ export class RetryHistory {
     this.#sessions.delete(key)
   }
 
-  /** What is known of sessions, for a checkpoint or another member. Default: all of them. */
+  /** The history of sessions, for a checkpoint or another member. Default: all sessions. */
   export(keys: Iterable<SessionKey> = this.#sessions.keys()): RetryHistoryImage {
     const image: Mutable<RetryHistoryImage> = []
     for (const key of keys) {
@@ -118,7 +128,7 @@ export class RetryHistory {
     return image
   }
 
-  /** The newer number of a session counts; statements of the same number add up. */
+  /** Keeps the newer number of a session; statements of the same number are added. */
   #merge(image: RetryHistoryImage): void {
     for (const { key, txnNumber, statements } of image) {
       if ((this.#sessions.get(key)?.txnNumber ?? txnNumber) > txnNumber) continue
@@ -127,21 +137,24 @@ export class RetryHistory {
     }
   }
 
-  /** A history of its own with the same contents. Costs no more than the number of sessions: what a session did is copied when it goes on. */
+  /**
+   * An independent history with the same contents. Costs O(sessions): the statements of a session
+   * are copied on write.
+   */
   clone(): RetryHistory {
     const copy = new RetryHistory(this.#isForgetful)
     copy.adopt(this)
     return copy
   }
 
-  /** Becomes a {@link clone} of another history; what it held before is dropped. */
+  /** Replaces the contents by those of another history. */
   adopt(other: RetryHistory): void {
     other.#owner = {}
     this.#sessions.clear()
     for (const [key, history] of other.#sessions) this.#sessions.set(key, history)
   }
 
-  /** The statements of the session's write with this number, to be added to. */
+  /** The statements of the session's write with this number, for additions. */
   #statementsOf(key: SessionKey, txnNumber: bigint): Statements {
     const known = this.#sessions.get(key)
     if (known?.txnNumber !== txnNumber) return this.#set(key, txnNumber)

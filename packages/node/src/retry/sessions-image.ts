@@ -22,7 +22,7 @@ export function encodeSessionsImage(image: RetryHistoryImage): Uint8Array {
   return writer.end().finish()
 }
 
-/** Is the object of a log entry that changes nothing such an image? */
+/** Whether the object of a no-op log entry is such an image. */
 export function isSessionsImage(object: Uint8Array): boolean {
   return findField(object, 'sessions')?.type === BsonType.array
 }

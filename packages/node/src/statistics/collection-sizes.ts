@@ -1,8 +1,7 @@
-/** How much a collection holds: what its documents say or, where a role knows sizes instead of documents, what that says. */
+/** Number and size of the documents of a collection, as stored or as the role reports them. */
 import type { Collection } from '@shardlab/storage'
 
 export interface CollectionSizes {
-  /** Documents. */
   readonly count: number
   readonly dataSizeBytes: number
 }
@@ -14,7 +13,7 @@ export interface KeyBounds {
   readonly max: Uint8Array
 }
 
-/** A node whose role may know sizes without documents. */
+/** A node whose role may report sizes without storing documents. */
 interface SizedNode {
   readonly role: { sizesOf?(collection: Collection, bounds: KeyBounds | null): CollectionSizes | null }
 }

@@ -1,4 +1,7 @@
-/** What `validate` finds. Manual: reference/command/validate. Server: validate.cpp, collection_validation.cpp, index_consistency.cpp. */
+/**
+ * The checks of `validate`. Manual: reference/command/validate. Server: validate.cpp,
+ * collection_validation.cpp, index_consistency.cpp.
+ */
 import { BsonType, DocumentWriter, findField, keyStringFieldEnd, nullValue, validateBson } from '@shardlab/bson'
 import { compileFilter } from '@shardlab/query'
 import type { Behaviours } from '@shardlab/sharding'
@@ -13,7 +16,7 @@ import {
 import { writeNumber } from '@shardlab/member'
 import type { NodeHost } from '../host/node-host.js'
 
-/** Entries are listed up to this size, the small ones first. */
+/** Entries are listed up to this total size, the smallest first. */
 const listedBytes = 1024 * 1024
 
 export interface Inspection {
@@ -36,7 +39,7 @@ export function inspectCollection(host: NodeHost, collection: Collection): Inspe
     if (validateBson(record.document) !== null) invalid++
     else if (filter !== null && !filter.matches(record.document)) nonCompliant++
   }
-  // Keys are made of documents: of broken ones there are none to make.
+  // A broken document has no keys, so indexes cannot be compared with it.
   const indexes =
     invalid > 0 ? [] : collection.indexes().map((index) => [index, checkIndex(collection, index)] as const)
   return { records, invalid, nonCompliant, indexes }
@@ -125,7 +128,7 @@ function extraEntry(index: Index, { recordId, key }: ExtraKey): Uint8Array {
   return writer.end().finish()
 }
 
-/** Names of what a key holds: a wildcard index has the path beside the value. */
+/** Names of the values in a key: that of a wildcard index has the path next to the value. */
 function keyNames({ pattern, wildcard }: Index): readonly string[] {
   return pattern.flatMap(({ path }) => (wildcard !== null && path.endsWith('$**') ? ['$_path', path] : [path]))
 }
@@ -136,7 +139,7 @@ interface Listed {
   readonly isShortened: boolean
 }
 
-/** The smallest first, as many as may be listed, at least one. */
+/** The smallest entries up to {@link listedBytes}, at least one. */
 function listed(entries: readonly Uint8Array[]): Listed {
   let bytes = 0
   const sorted = [...entries].sort((a, b) => a.length - b.length)

@@ -1,4 +1,4 @@
-/** What a mongod counts beyond what every member does. Server: counters.cpp, top.cpp. */
+/** Counters of a mongod, in addition to those of every member. Server: counters.cpp, top.cpp. */
 import { findField, firstFieldName, type CommandError } from '@shardlab/bson'
 import type { LogEntry } from '@shardlab/storage'
 import { databaseNameOf, MemberStatistics } from '@shardlab/member'

@@ -1,4 +1,7 @@
-/** What carrying plans out has cost, for `metrics.queryExecutor` and `metrics.operation` of serverStatus. Server: curop.cpp (recordCurOpMetrics). */
+/**
+ * Cost of executed plans, for `metrics.queryExecutor` and `metrics.operation` of serverStatus.
+ * Server: curop.cpp (recordCurOpMetrics).
+ */
 import type { DocumentWriter } from '@shardlab/bson'
 import { inputsOf, type ExecutionStats, type PlanExecutor, type PlanStage } from '@shardlab/storage'
 
@@ -8,15 +11,18 @@ function scansCollection(stage: PlanStage): boolean {
 }
 
 export class QueryEffort {
-  /** Index keys that were looked at. */
+  /** Index keys examined. */
   scanned = 0
-  /** Documents that were. */
+  /** Documents examined. */
   scannedObjects = 0
   readonly collectionScans = { nonTailable: 0, total: 0 }
-  /** Queries that sorted what no index had in order. */
+  /** Queries that sorted in memory, because no index has the order. */
   scanAndOrder = 0
 
-  /** Takes note of what an executor has done; `before` is what had been noted of it, null at first. */
+  /**
+   * Adds the statistics of an executor.
+   * @param before the statistics that were added earlier for it; null: none
+   */
   add(
     root: PlanStage,
     { keysExamined, docsExamined, hasSortStage }: ExecutionStats,
@@ -31,18 +37,18 @@ export class QueryEffort {
     this.collectionScans.nonTailable++
   }
 
-  /** The same for a plan that has been run to its end. */
+  /** Adds the statistics of a completed plan. */
   ran(root: PlanStage, { stats }: Pick<PlanExecutor, 'stats'>): void {
     this.add(root, stats, null)
   }
 
-  /** A document found by its `_id` without a plan. */
+  /** Counts a lookup by `_id` without a plan. */
   foundById(): void {
     this.scanned++
     this.scannedObjects++
   }
 
-  /** A cursor that reads a capped collection on and on begins. */
+  /** Counts a tailable cursor when it is opened. */
   tailBegins(): void {
     this.collectionScans.total++
   }

@@ -1,6 +1,6 @@
 /**
- * What a member tells of reshardings in shardingStatistics of serverStatus, since it was started.
- * Server: sharding_data_transform_cumulative_metrics.cpp, resharding_cumulative_metrics.cpp.
+ * The member's resharding counters since its start, in shardingStatistics of serverStatus. Server:
+ * sharding_data_transform_cumulative_metrics.cpp, resharding_cumulative_metrics.cpp.
  */
 import type { ReshardingProvenance } from '@shardlab/actor'
 import type { DocumentWriter } from '@shardlab/bson'
@@ -8,7 +8,7 @@ import type { Behaviours } from '@shardlab/sharding'
 
 type Format = Exclude<Behaviours['reshardingStatistics'], 'none'>
 
-/** What a recipient has done, in one attempt or in all. */
+/** The work of a recipient, in one attempt or in all. */
 export interface ReceivedInResharding {
   readonly documents: number
   readonly bytes: number
@@ -19,7 +19,10 @@ export interface ReceivedInResharding {
   readonly waits: number
 }
 
-/** The states in which operations are now: `Coordinator cloning`, `Donor blocking-writes`, `Recipient applying`. */
+/**
+ * The current states of operations: `Coordinator cloning`, `Donor blocking-writes`,
+ * `Recipient applying`.
+ */
 export type ReshardingStates = readonly string[]
 
 const coordinatorStates = [
@@ -71,15 +74,18 @@ const nothingReceived: ReceivedInResharding = {
 }
 
 export class ReshardingStatistics {
-  /** By name, once there was one of its kind. */
+  /** Sections by name. A section exists since the first operation of its kind. */
   readonly #sections = new Map<string, Section>()
 
-  /** A resharding begins here, or this member comes to take part in one. */
+  /** A resharding started, with this member as coordinator or participant. */
   note(provenance: ReshardingProvenance): void {
     this.#of(provenance)
   }
 
-  /** Coordinators only. `sameKey`: the shard key stays as it was. */
+  /**
+   * For coordinators only.
+   * @param sameKey whether the shard key stays the same
+   */
   count(
     provenance: ReshardingProvenance,
     what: 'Started' | 'Succeeded' | 'Failed' | 'Canceled',
@@ -90,18 +96,23 @@ export class ReshardingStatistics {
     if (sameKey && reshardingSectionOf(provenance) === 'resharding') section.sameKey[what]++
   }
 
-  /** By how many chunks the shard with the most of them was ahead when the last one was committed. */
+  /**
+   * @param chunks difference between the most and the fewest chunks of a shard at the last commit
+   */
   noteImbalance(provenance: ReshardingProvenance, chunks: number): void {
     this.#of(provenance).imbalance = chunks
   }
 
-  /** A recipient has ended. */
+  /** Adds the work of a recipient that has finished. */
   add(provenance: ReshardingProvenance, received: ReceivedInResharding): void {
     const section = this.#of(provenance)
     section.received = sumOf(section.received, received)
   }
 
-  /** Appends the sections that there are. `now`: what is at work. */
+  /**
+   * Appends the existing sections.
+   * @param now the work in progress of a section
+   */
   write(
     writer: DocumentWriter,
     format: Behaviours['reshardingStatistics'],
@@ -134,7 +145,7 @@ export class ReshardingStatistics {
   }
 }
 
-/** The section that an operation counts in. */
+/** The section in which an operation is counted. */
 export function reshardingSectionOf(provenance: ReshardingProvenance): string {
   return provenance === null || provenance === 'reshardCollection' ? 'resharding' : provenance
 }
@@ -169,7 +180,7 @@ function writeActive(writer: DocumentWriter, format: Format, received: ReceivedI
   writer.end()
 }
 
-/** Nobody estimates anything here. */
+/** No estimates are made. */
 function writeEstimates(writer: DocumentWriter, format: Format): void {
   const unknown = format === 'same-key' ? -1 : 0
   writer

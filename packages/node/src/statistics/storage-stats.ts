@@ -1,4 +1,7 @@
-/** Sizes of a collection, for collStats and $collStats. Server: storage_stats.cpp; manual: reference/operator/aggregation/collStats. */
+/**
+ * Sizes of a collection, for collStats and $collStats. Server: storage_stats.cpp; manual:
+ * reference/operator/aggregation/collStats.
+ */
 import { BsonType, CommandError, DocumentWriter, type RawValue } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import type { Collection } from '@shardlab/storage'
@@ -7,8 +10,8 @@ import { sizesOf } from './collection-sizes.js'
 import type { NodeRole } from '../host/node-host.js'
 
 /**
- * The `scale` argument; 1 when there is none.
- * @throws CommandError 2 BadValue, as a mongod
+ * The `scale` argument; default 1.
+ * @throws CommandError 2 BadValue
  */
 export function scaleOf(value: RawValue | undefined): number {
   if (value === undefined) return 1
@@ -22,18 +25,17 @@ export function scaleOf(value: RawValue | undefined): number {
   return 1
 }
 
-/** What indexes of a collection take, in bytes. */
 export function indexBytes(collection: Collection): number {
   return collection.indexes().reduce((sum, index) => sum + index.sizeBytes, 0)
 }
 
-/** Who tells the sizes: what of them there is depends on the version, orphans on the role. */
+/** The fields depend on the version; the number of orphans comes from the role. */
 export interface StorageStatsHost {
   readonly behaviours: Behaviours
   readonly role: Pick<NodeRole, 'orphanCount' | 'sizesOf'>
 }
 
-/** Appends the fields; those of a collection that does not exist are zeros. */
+/** Appends the fields; those of a collection that does not exist are zero. */
 export function writeStorageStats(
   writer: DocumentWriter,
   collection: Collection | undefined,

@@ -1,4 +1,7 @@
-/** What collections were used for, since the member began. Manual: reference/command/top. Server: top.cpp. */
+/**
+ * Usage of collections since the start of the member. Manual: reference/command/top. Server:
+ * top.cpp.
+ */
 import type { DocumentWriter } from '@shardlab/bson'
 
 /** In the order of the report. */
@@ -35,7 +38,7 @@ const readers: ReadonlySet<string> = new Set([
   'dataSize',
 ])
 
-/** Collections that are kept; the one seen first is forgotten first. */
+/** Limit of collections; the one seen first is dropped first. */
 const namespacesMax = 10_000
 
 function count(of: Usage[UsageKind], micros: number): void {
@@ -59,7 +62,10 @@ export class CollectionUsage {
     count(usage[operation], micros)
   }
 
-  /** The collection was dropped: the command that did it does not count for it either. */
+  /**
+   * Removes a dropped collection's counters; the command that dropped it is not counted for it
+   * either.
+   */
   dropped(ns: string): void {
     this.#namespaces.delete(ns)
     this.#lastDropped = ns

@@ -1,6 +1,6 @@
 /**
- * Deletes documents whose time is over, by their TTL indexes. Manual: core/index-ttl. Server: ttl.cpp.
- * Parameters: ttlMonitorEnabled, ttlMonitorSleepSecs.
+ * Deletes expired documents by TTL indexes. Manual: core/index-ttl. Server: ttl.cpp. Parameters:
+ * ttlMonitorEnabled, ttlMonitorSleepSecs.
  */
 import {
   CommandError,
@@ -14,13 +14,15 @@ import {
 import { isIdKey, type Collection, type Index } from '@shardlab/storage'
 import type { NodeHost, TtlCounters } from '../host/node-host.js'
 
-/** Name of the timer. */
 export const ttlTimer = 'ttl-monitor'
 
 export class TtlMonitor {
   readonly counters: TtlCounters = { passes: 0, deletedDocuments: 0 }
   readonly #node: NodeHost
-  /** Collections whose documents have a time limit; null: they are to be looked for. */
+  /**
+   * Collections with a TTL index or option; null: not computed since the last change of the
+   * catalog.
+   */
   #limited: readonly string[] | null = null
 
   constructor(node: NodeHost) {
@@ -32,19 +34,22 @@ export class TtlMonitor {
     this.#node.context.setTimer(ttlTimer, this.#node.parameters.number('ttlMonitorSleepSecs') * 1000)
   }
 
-  /** Collections, indexes or options of them have changed. */
+  /** Called when collections, their indexes or options have changed. */
   forget(): void {
     this.#limited = null
   }
 
-  /** The timer is due: one pass over all collections, then the timer again. What a full disk keeps from being written goes with a later flush. */
+  /**
+   * Runs one pass over all collections and arms the timer again. Entries that a full disk refuses
+   * are written by a later flush.
+   */
   async wake(): Promise<void> {
     const node = this.#node
     try {
       if (node.parameters.bool('ttlMonitorEnabled')) await this.#pass()
     } catch (error) {
       if (!(error instanceof CommandError)) throw error
-      node.context.log('warn', 'TTL monitor: the pass was not finished', { error: error.message })
+      node.context.log('warn', 'TTL monitor: the pass failed', { error: error.message })
     }
     if (!node.stopping.signal.aborted) this.start()
   }
@@ -53,7 +58,7 @@ export class TtlMonitor {
     const node = this.#node
     this.#limited ??= limitedIn(node.engine.collections())
     for (const ns of this.#limited) {
-      // Another command may have changed it while the role was asked about the one before.
+      // The collection may have changed during the await for an earlier one.
       const collection = node.collection(ns)
       if (collection !== undefined && timeLimits(collection).length > 0) await this.#expire(ns)
     }
@@ -64,7 +69,7 @@ export class TtlMonitor {
   async #expire(ns: string): Promise<void> {
     const node = this.#node
     try {
-      // Orphans are left to those who delete ranges.
+      // Orphans are left to the range deleter.
       const entered = node.role.enterInBackground?.(ns) ?? null
       const access = entered instanceof Promise ? await entered : entered
       const collection = node.collection(ns)
@@ -86,12 +91,12 @@ export class TtlMonitor {
       }
     } catch (error) {
       if (!(error instanceof CommandError)) throw error
-      node.context.log('warn', 'TTL monitor: a collection was passed over', { namespace: ns, error: error.message })
+      node.context.log('warn', 'TTL monitor: skipped a collection', { namespace: ns, error: error.message })
     }
   }
 }
 
-/** An index of dates, and how old they may become. */
+/** A date index and the lifetime of its documents. */
 interface TimeLimit {
   readonly index: Index
   readonly seconds: number
@@ -101,7 +106,7 @@ function limitedIn(collections: readonly Collection[]): string[] {
   return collections.filter((collection) => timeLimits(collection).length > 0).map(({ ns }) => ns)
 }
 
-/** Those of the TTL indexes, and the one of a clustered collection, which goes by `_id`. */
+/** The limits of the TTL indexes and that of a clustered collection, which applies to `_id`. */
 function timeLimits(collection: Collection): TimeLimit[] {
   const limits: TimeLimit[] = []
   for (const index of collection.indexes()) {
@@ -118,7 +123,9 @@ function secondsIn(document: Uint8Array): number | null {
   return value === undefined ? null : Math.trunc(value.asNumber())
 }
 
-/** Documents with a date in the index that is old enough; of several dates in an array the earliest counts. */
+/**
+ * Documents with an expired date in the index; of several dates in an array the earliest counts.
+ */
 function expiredBy(collection: Collection, { index, seconds }: TimeLimit, nowMs: number): Uint8Array[] {
   const cutoffMs = BigInt(nowMs) - BigInt(seconds) * 1000n
   const descending = index.pattern[0]!.direction === -1

@@ -1,5 +1,5 @@
 /**
- * Validators: whether a document may be stored in a collection. Manual: core/schema-validation.
+ * Checks documents against the validator of their collection. Manual: core/schema-validation.
  * Server: CollectionImpl::checkValidation, collection_write_path.cpp, document_validation.h.
  */
 import { CommandError, DocumentWriter, findField, type RawValue } from '@shardlab/bson'
@@ -9,9 +9,8 @@ import { withCollation } from '@shardlab/member'
 import type { NodeHost } from '../host/node-host.js'
 import { validationErrorDetails } from './error-details.js'
 
-/** What a write says of validation. */
 export interface ValidationRequest {
-  /** The document that is replaced, for an update; absent or null for an insert and an upsert. */
+  /** The replaced document of an update; absent or null for an insert and an upsert. */
   readonly before?: Uint8Array | null
   /** The command's `bypassDocumentValidation`. */
   readonly bypass?: boolean
@@ -24,16 +23,16 @@ interface Validator {
   readonly warns: boolean
 }
 
-/** By the options that they come from: a change of options makes another document. */
+/** Cached by the options document: changed options are a new document. */
 const compiled = new WeakMap<Uint8Array, Validator | null>()
 
 /**
- * Call it with each document about to be stored, `_id` and all, before its log entry is applied. Costs one look-up where the
- * collection has no validator.
- *
- * Under `validationLevel: 'moderate'` an update may leave a document invalid that was so before; under `validationAction: 'warn'` the
- * document is stored and the failure goes to the log.
- * @throws CommandError 121 DocumentValidationFailure, with `errInfo: { failingDocumentId, details }` where the emulated version has it
+ * Call with each complete document, including `_id`, before its log entry is applied. Costs one
+ * look-up if the collection has no validator. With `validationLevel: 'moderate'` an update may
+ * leave an invalid document invalid; with `validationAction: 'warn'` the document is stored and the
+ * failure is logged.
+ * @throws CommandError 121 DocumentValidationFailure, with
+ *   `errInfo: { failingDocumentId, details }` if the emulated version has it
  */
 export function checkDocument(
   host: NodeHost,
@@ -55,7 +54,7 @@ export function checkDocument(
   throw failure(host, collection, document, id)
 }
 
-/** Does {@link checkDocument} look at the documents of this collection? */
+/** Whether {@link checkDocument} checks the documents of this collection. */
 export function hasValidator(host: NodeHost, collection: Collection): boolean {
   return validatorOf(host, collection) !== null
 }
@@ -73,7 +72,7 @@ function compile(host: NodeHost, options: Uint8Array): Validator | null {
   const expression = findField(options, 'validator')
   const level = findField(options, 'validationLevel')?.asString() ?? 'strict'
   if (expression === undefined || level === 'off') return null
-  // One compiled validator serves for as long as the options stay, so its clock has to be the one of each evaluation.
+  // The compiled validator outlives the command, so each evaluation must use its own clock.
   const base = host.evaluation()
   const context = {
     ...base,
@@ -89,7 +88,7 @@ function compile(host: NodeHost, options: Uint8Array): Validator | null {
   }
 }
 
-/** An expression that cannot be evaluated on a document is one that it fails. */
+/** An expression that cannot be evaluated on a document counts as not satisfied. */
 function matches(filter: Filter, document: Uint8Array): boolean {
   try {
     return filter.matches(document)

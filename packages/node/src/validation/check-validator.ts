@@ -1,10 +1,16 @@
-/** Whether a document can be a validator. Server: CollectionImpl::parseValidator, checkValidatorCanBeUsedOnNs. */
+/**
+ * Checks the definition of a validator. Server: CollectionImpl::parseValidator,
+ * checkValidatorCanBeUsedOnNs.
+ */
 import { CommandError, isEmptyDocument } from '@shardlab/bson'
 import { compileFilter, validatorFilterFeatures } from '@shardlab/query'
 import { withCollation, splitNamespace } from '@shardlab/member'
 import type { NodeHost } from '../host/node-host.js'
 
-/** @throws CommandError 72 InvalidOptions where no validator may be, and what the filter is refused with */
+/**
+ * @throws CommandError 72 InvalidOptions for collections without validators, and the errors of the
+ * filter
+ */
 export function checkValidator(node: NodeHost, ns: string, validator: Uint8Array, collation: Uint8Array | null): void {
   if (isEmptyDocument(validator)) return
   const [db, name] = splitNamespace(ns)

@@ -1,11 +1,11 @@
-/** The values at a path as a query operator sees them. Server: ElementPath, path_internal. */
+/** The values at a path that a query operator examines. Server: ElementPath, path_internal. */
 import { BsonType, elementsOf, findField, RawValue } from '@shardlab/bson'
 import { consideredValuesMax, type ConsideredValues } from './details-writer.js'
 
-/** An array at the end of the path: `elements` stand for it, or it is one value as a `whole`. */
+/** Whether an array at the end of the path is examined as its `elements` or as a `whole`. */
 export type LeafArrays = 'elements' | 'whole'
 
-/** @returns null when nothing is at the path */
+/** @returns null when the path does not exist */
 export function consideredValues(document: Uint8Array, path: string, leafArrays: LeafArrays): ConsideredValues | null {
   const found: RawValue[] = []
   const exists = collect(
@@ -19,7 +19,7 @@ export function consideredValues(document: Uint8Array, path: string, leafArrays:
   return { values: found.slice(0, consideredValuesMax), truncated: found.length > consideredValuesMax }
 }
 
-/** @returns whether the path leads anywhere, if only to an empty array */
+/** @returns whether the path exists, even if it ends in an empty array */
 function collect(
   parent: RawValue,
   parts: readonly string[],
@@ -43,7 +43,9 @@ function collect(
   return false
 }
 
-/** Through an array: into each document in it, and to the element that the next part counts. */
+/**
+ * Continues in each document of an array, and in the element that the next path component numbers.
+ */
 function collectInArray(
   array: RawValue,
   parts: readonly string[],

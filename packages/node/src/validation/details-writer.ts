@@ -1,24 +1,28 @@
-/** The pieces that every part of a validation error is made of. Server: doc_validation_error.cpp. */
+/** Shared pieces of validation errors. Server: doc_validation_error.cpp. */
 import { BsonType, CommandError, DocumentWriter, errorCodeName, RawValue, typeName } from '@shardlab/bson'
 import type { EvaluationContext } from '@shardlab/query'
 
-/** How the details of one failure are written. */
 export interface DetailsContext {
   readonly evaluation: EvaluationContext
-  /** Leaves out what may be as large as validator and document: `specifiedAs` and considered values. */
+  /**
+   * Omits the parts that may be as large as validator and document: `specifiedAs` and considered
+   * values.
+   */
   readonly truncate: boolean
 }
 
-/** Most values that `consideredValues` lists: internalQueryMaxDocValidationErrorConsideredValues. */
+/**
+ * Most values that `consideredValues` lists: internalQueryMaxDocValidationErrorConsideredValues.
+ */
 export const consideredValuesMax = 10
 
-/** Values that an operator looked at; null: there is no such field. */
+/** Values that an operator examined; null: the field is missing. */
 export interface ConsideredValues {
   readonly values: readonly RawValue[]
   readonly truncated: boolean
 }
 
-/** `{ operatorName, specifiedAs }`; the rest follows. */
+/** Starts `{ operatorName, specifiedAs }`; the caller appends the rest. */
 export function startDetails(
   context: DetailsContext,
   operatorName: string,
@@ -47,7 +51,7 @@ export function writeConsideredValues(
   if (truncated) writer.bool('consideredValuesTruncated', true)
 }
 
-/** `consideredType` or `consideredTypes`: names, sorted, each once. */
+/** `consideredType` or `consideredTypes`: distinct names, sorted. */
 export function writeConsideredTypes(writer: DocumentWriter, considered: ConsideredValues | null): void {
   if (considered === null || considered.values.length === 0) return
   writeNames(
@@ -76,12 +80,12 @@ export function writeValues(writer: DocumentWriter, name: string, values: readon
   return writer.end()
 }
 
-/** As the server's builders append numbers of 64 bits: int32 where it fits. */
+/** Writes int32 if the value fits, else int64, as the server's builders do with 64-bit numbers. */
 export function writeNumber(writer: DocumentWriter, name: string, value: number): DocumentWriter {
   return value < 2 ** 31 ? writer.int32(name, value) : writer.int64(name, value)
 }
 
-/** `{ code, codeName, errmsg }` of what an expression threw. */
+/** `{ code, codeName, errmsg }` of the error of an expression. */
 export function writeThrown(writer: DocumentWriter, name: string, error: CommandError): DocumentWriter {
   return writer
     .startDocument(name)
@@ -91,7 +95,7 @@ export function writeThrown(writer: DocumentWriter, name: string, error: Command
     .end()
 }
 
-/** `work`, with an error of evaluation counted as false. */
+/** The result of `work`; false if the evaluation fails. */
 export function holds(work: () => boolean): boolean {
   try {
     return work()

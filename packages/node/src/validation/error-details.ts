@@ -1,6 +1,7 @@
 /**
- * Why a document fails a validator: `errInfo.details`. The validator is walked as it was written, clause by clause; what is below a negation
- * is told as a success where the rest is told as a failure. Server: doc_validation_error.cpp.
+ * `errInfo.details`: why a document fails a validator. The validator is walked as written, clause
+ * by clause. Clauses below a negation are reported because they succeeded, all others because they
+ * failed. Server: doc_validation_error.cpp.
  */
 import { BsonType, CommandError, DocumentWriter, documentsOf, FieldIterator, type RawValue } from '@shardlab/bson'
 import { compileExpression, compileFilter, type EvaluationContext } from '@shardlab/query'
@@ -11,7 +12,7 @@ import { jsonSchemaDetails } from './schema-details.js'
 /** Details larger than this are written again without values of validator and document. */
 const detailsBytesMax = 8 * 1024 * 1024
 
-/** @returns the fields of `errInfo` behind `failingDocumentId`: `[truncated], details` or `note` */
+/** @returns the fields of `errInfo` after `failingDocumentId`: `[truncated], details` or `note` */
 export function validationErrorDetails(
   validator: Uint8Array,
   document: Uint8Array,
@@ -27,10 +28,10 @@ export function validationErrorDetails(
   return new DocumentWriter(64).string('note', 'detailed error was too large').finish()
 }
 
-/** A part of a validator that is told about by itself. */
+/** A part of a validator with its own entry in the details. */
 interface Clause {
   matches(document: Uint8Array): boolean
-  /** @param inverted it stands below a negation and did match */
+  /** @param inverted whether the clause is below a negation and matched */
   details(document: Uint8Array, inverted: boolean): Uint8Array
 }
 
@@ -92,7 +93,7 @@ function treeClause(name: '$and' | '$or' | '$nor', children: readonly Clause[]):
   return {
     matches,
     details(document, inverted) {
-      // What is told of the children: that they matched, or that they did not.
+      // Whether the children that matched are listed, or those that did not.
       const satisfied = name === '$nor' ? !inverted : inverted
       const writer = new DocumentWriter(512)
         .string('operatorName', name)

@@ -1,9 +1,11 @@
-/** What the keywords of `$jsonSchema` have in common when they tell why a value fails. Server: doc_validation_error.cpp. */
+/**
+ * Shared parts of the `$jsonSchema` keywords for error details. Server: doc_validation_error.cpp.
+ */
 import { FieldIterator, findField, type DocumentWriter, type RawValue } from '@shardlab/bson'
 import { compileJsonSchema } from '@shardlab/query'
 import type { DetailsContext } from './details-writer.js'
 
-/** What a keyword's details are made of. */
+/** The input of a keyword's details. */
 export interface KeywordCall {
   readonly argument: RawValue
   readonly schema: RawValue
@@ -13,12 +15,12 @@ export interface KeywordCall {
   readonly failures: (schema: RawValue, value: RawValue) => Uint8Array[]
 }
 
-/** The entries of one keyword that the value fails; none when it has nothing to say. */
+/** The entries of one keyword that the value fails; empty if the keyword reports nothing. */
 export type KeywordDetails = (call: KeywordCall) => readonly Uint8Array[]
 
 export type Keywords = readonly (readonly [name: string, details: KeywordDetails])[]
 
-/** `title` and `description` of a schema, for whoever reads the error. */
+/** Appends `title` and `description` of a schema. */
 export function writeAnnotations(writer: DocumentWriter, schema: RawValue): DocumentWriter {
   for (const name of ['title', 'description']) {
     const text = findField(schema.bytes, name, schema.start)
@@ -31,7 +33,6 @@ export function satisfies(schema: RawValue, value: RawValue): boolean {
   return compileJsonSchema(schema)(value)
 }
 
-/** The fields of a document value. */
 export function fieldsOfValue(value: RawValue): [string, RawValue][] {
   const fields: [string, RawValue][] = []
   for (const it = new FieldIterator(value.bytes, value.start); it.next();) fields.push([it.name(), it.value()])

@@ -1,4 +1,7 @@
-/** Why a value at a path does not satisfy a query operator, or satisfies one below a negation. Server: generatePathError. */
+/**
+ * Why the value at a path fails a query operator, or satisfies one below a negation. Server:
+ * generatePathError.
+ */
 import { BsonType, findField, typeName } from '@shardlab/bson'
 import { consideredValues, type LeafArrays } from './considered-values.js'
 import {
@@ -11,16 +14,15 @@ import {
 } from './details-writer.js'
 
 interface Wording {
-  /** Of a failure and of a success. */
   readonly reasons: readonly [failed: string, succeeded: string]
-  /** Types that the operator can say anything about; absent: all. */
+  /** Types to which the operator applies; absent: all. */
   readonly types?: readonly number[]
   readonly leafArrays?: LeafArrays
-  /** The operator is itself a negation: what it says is about the one that it negates. */
+  /** Whether the operator is itself a negation, whose reason is that of the negated operator. */
   readonly negated?: boolean
-  /** Tells nothing of values. */
+  /** Whether considered values are omitted. */
   readonly bare?: boolean
-  /** Tells the types of the values after them. */
+  /** Whether the types of the considered values follow them. */
   readonly tellsTypes?: boolean
 }
 
@@ -74,7 +76,7 @@ const wordings: Readonly<Record<string, Wording>> = {
 export interface Leaf {
   readonly operator: string
   readonly path: string
-  /** The clause as it stands in the validator. */
+  /** The clause as it is in the validator. */
   readonly specifiedAs: Uint8Array
   readonly document: Uint8Array
   readonly inverted: boolean
@@ -104,7 +106,7 @@ export function leafDetails(
   return writer.finish()
 }
 
-/** `{ path: { $exists: … } }`. */
+/** Value of `$exists` in `{ path: { $exists: … } }`. */
 function existsArgument(specifiedAs: Uint8Array, path: string): boolean {
   const operators = findField(specifiedAs, path)!
   return findField(operators.bytes, '$exists', operators.start)!.isTruthy()

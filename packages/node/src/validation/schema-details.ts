@@ -1,6 +1,6 @@
 /**
- * Why a document does not satisfy a `$jsonSchema`: one entry for each keyword that fails, in the order in which the server looks at
- * keywords. Server: doc_validation_error.cpp, json_schema_parser.cpp.
+ * Why a document fails a `$jsonSchema`: one entry for each failing keyword, in the order in which
+ * the server checks keywords. Server: doc_validation_error.cpp, json_schema_parser.cpp.
  */
 import { BsonType, documentValue, DocumentWriter, elementsOf, findField, type RawValue } from '@shardlab/bson'
 import { startDetails, wrapped, type DetailsContext } from './details-writer.js'
@@ -32,7 +32,7 @@ export function jsonSchemaDetails(
 function schemaFailures(schema: RawValue, value: RawValue, context: DetailsContext, isRoot = false): Uint8Array[] {
   const failures: Uint8Array[] = []
   const below = (inner: RawValue, innerValue: RawValue) => schemaFailures(inner, innerValue, context)
-  // Every stored document is an object: at the root the keywords of other types say nothing.
+  // Every stored document is an object, so at the root only the keywords of objects apply.
   const groups = isRoot
     ? [objectKeywords, logicalKeywords]
     : [scalarKeywords, arrayKeywords, objectKeywords, logicalKeywords, typeKeywords]

@@ -1,4 +1,4 @@
-/** What each keyword of `$jsonSchema` says of a value that fails it, in the order of the server's parser. */
+/** The details of each `$jsonSchema` keyword, in the order of the server's parser. */
 import { BsonType, compareValues, DocumentWriter, elementsOf, findField, typeName, type RawValue } from '@shardlab/bson'
 import { compilePattern } from '@shardlab/query'
 import { numberTypes, startDetails, wrapped, writeNumber, writeStrings, writeValues } from './details-writer.js'
@@ -11,7 +11,7 @@ import {
   type Keywords,
 } from './keyword-call.js'
 
-/** A keyword alone, as a schema of its own. */
+/** A schema with this keyword only. */
 function alone(name: string, { argument, schema }: KeywordCall): Uint8Array {
   const writer = new DocumentWriter(64).value(name, argument)
   const exclusive = `exclusive${name[0]!.toUpperCase()}${name.slice(1)}`
@@ -24,7 +24,7 @@ function asSchema(document: Uint8Array): RawValue {
   return findField(new DocumentWriter(document.length + 16).document('s', document).finish(), 's')!
 }
 
-/** A keyword about values of some types, which fails as a whole. */
+/** A keyword that applies to some types and has a single entry. */
 function simple(
   name: string,
   types: readonly number[],
@@ -62,7 +62,7 @@ export const scalarKeywords: Keywords = [
   simple('minimum', numberTypes, 'comparison failed'),
 ]
 
-/** The first item that does not satisfy a schema. */
+/** The first item that fails a schema. */
 function failingItem(
   operatorName: string,
   reason: string,
@@ -114,7 +114,7 @@ const additionalItems: KeywordDetails = (call) => {
   return [writeValues(writer, 'additionalItems', rest).finish()]
 }
 
-/** The first value that stands in the array before. */
+/** The first value that equals an earlier element. */
 function duplicateIn(value: RawValue): RawValue | undefined {
   const elements = elementsOf(value)
   return elements.find((element, i) => elements.some((other, j) => j < i && compareValues(element, other) === 0))
@@ -179,7 +179,7 @@ const additionalProperties: KeywordDetails = ({ argument, schema, value, failure
     ]
   }
   if (argument.isTruthy() || additional.length === 0) return []
-  // As on the server not left out of a truncated error.
+  // Like the server, included even in a truncated error.
   const writer = new DocumentWriter(256)
     .string('operatorName', 'additionalProperties')
     .document('specifiedAs', wrapped('additionalProperties', argument))
@@ -266,7 +266,7 @@ export const objectKeywords: Keywords = [
   ['dependencies', dependencies],
 ]
 
-/** `schemasNotSatisfied`: the schemas of a list that the value fails, with their place in it. */
+/** `schemasNotSatisfied`: the failing schemas of a list, with their index. */
 function failingSchemas(operatorName: string, { argument, value, failures: failuresOf }: KeywordCall): Uint8Array {
   const failures: Uint8Array[] = []
   elementsOf(argument).forEach((schema, index) => {

@@ -3,7 +3,7 @@ import { databaseNameOf } from '@shardlab/member'
 import type { NodeHost } from '../host/node-host.js'
 import { viewsCollection } from './view-definition.js'
 
-/** For commands that no view has. @throws CommandError 166 CommandNotSupportedOnView */
+/** @throws CommandError 166 CommandNotSupportedOnView */
 export function refuseView(node: NodeHost, ns: string): void {
   const views = node.collection(`${databaseNameOf(ns)}.${viewsCollection}`)
   if (views?.findById(toRawValue(ns)) !== undefined)

@@ -1,4 +1,7 @@
-/** From a view to what it stands for. Server: resolveView in view_catalog_helpers.cpp, resolved_view.cpp. */
+/**
+ * Resolves a view to its collection and pipeline. Server: resolveView in view_catalog_helpers.cpp,
+ * resolved_view.cpp.
+ */
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { splitNamespace, type ResolvedView } from '@shardlab/member'
 import type { NodeHost } from '../host/node-host.js'

@@ -1,4 +1,4 @@
-/** Commands that read, on a node: those that name a view run as an aggregate on the collection below. `aggregate` sees to it by itself. */
+/** Runs reads on views as aggregates on the collection below. `aggregate` resolves views itself. */
 import type { CommandRow } from '@shardlab/actor'
 import { BsonType, DocumentWriter, findField, firstFieldName } from '@shardlab/bson'
 import { viewReply, type ResolvedView, explainBody } from '@shardlab/member'
@@ -9,7 +9,7 @@ type Row = CommandRow<NodeInvocation>
 
 const explainable: ReadonlySet<string> = new Set(['find', 'count', 'distinct', 'aggregate'])
 
-/** Runs a command. @throws CommandError as {@link viewFor}, and what the command throws */
+/** Runs a command. @throws CommandError as {@link viewFor}, and the errors of the command */
 export function runResolvingViews(row: Row, invocation: NodeInvocation): Promise<DocumentWriter> | DocumentWriter {
   switch (row.name) {
     case 'find':
@@ -38,7 +38,7 @@ async function runOnView(
   return viewReply(row.name, await aggregate.run(invocationOnView(invocation, ns, view)))
 }
 
-/** The explain of what is below, when the command in it names a view. */
+/** If the explained command names a view, the explain of the command on the collection below. */
 function explainOnView(invocation: NodeInvocation): NodeInvocation {
   const { args, db } = invocation
   if (args.target.type !== BsonType.object) return invocation

@@ -1,6 +1,7 @@
 /**
- * Views: definitions in `<db>.system.views`, `{ _id: 'db.view', viewOn, pipeline, collation? }`, ordinary documents that log entries
- * change. Manual: core/views. Server: view_catalog.cpp, durable_view_catalog.cpp.
+ * View definitions: documents of `<db>.system.views`,
+ * `{ _id: 'db.view', viewOn, pipeline, collation? }`, which log entries change like any other.
+ * Manual: core/views. Server: view_catalog.cpp, durable_view_catalog.cpp.
  */
 import { BsonType, CommandError, DocumentWriter, documentsOf, elementsOf, findField, toRawValue } from '@shardlab/bson'
 import { compileCollation, compilePipeline } from '@shardlab/query'
@@ -12,7 +13,7 @@ import { checkViewGraph } from './view-graph.js'
 
 const emptyOptions = new Uint8Array([5, 0, 0, 0, 0])
 
-/** The view of this name; null when there is none. @throws CommandError 182 InvalidViewDefinition */
+/** The view of this name; null if there is none. @throws CommandError 182 InvalidViewDefinition */
 export function viewOf(node: NodeHost, ns: string): ViewDefinition | null {
   const [db] = splitNamespace(ns)
   const views = node.collection(`${db}.${viewsCollection}`)
@@ -30,10 +31,10 @@ export function viewsOf(node: NodeHost, db: string): ViewDefinition[] {
 }
 
 /**
- * Stores a view; {@link NodeHost.flush} follows.
- * @param collation as the client gave it; absent: the simple one
- * @throws CommandError 73 InvalidNamespace, 167 OptionNotSupportedOnView, 5 GraphContainsCycle, 165 ViewDepthLimitExceeded, and what the
- *   pipeline and the collation are refused with
+ * Stores a view. Call {@link NodeHost.flush} afterwards.
+ * @param collation as the client sent it; absent: the simple one
+ * @throws CommandError 73 InvalidNamespace, 167 OptionNotSupportedOnView, 5 GraphContainsCycle, 165
+ *   ViewDepthLimitExceeded, and the errors of the pipeline and the collation
  */
 export function createView(
   node: NodeHost,
@@ -47,7 +48,7 @@ export function createView(
   storeView(node, ns, viewOn, pipeline, compiled?.document ?? null)
 }
 
-/** Gives a view another definition; it keeps its collation. @throws as {@link createView} */
+/** Redefines a view, which keeps its collation. @throws as {@link createView} */
 export function modifyView(
   node: NodeHost,
   view: ViewDefinition,
@@ -58,7 +59,7 @@ export function modifyView(
   storeView(node, view.ns, viewOn, pipeline, view.collation)
 }
 
-/** @returns whether there was one; {@link NodeHost.flush} follows */
+/** Call {@link NodeHost.flush} afterwards. @returns whether the view existed */
 export function dropView(node: NodeHost, ns: string): boolean {
   const view = viewOf(node, ns)
   if (view === null) return false
@@ -130,7 +131,10 @@ function storeView(
   node.apply({ op, ns: viewsNs, uuid: views.uuid, object: view.document, id, session: null })
 }
 
-/** Names of the collections that a view reads. @throws CommandError for a pipeline that no view can have */
+/**
+ * Names of the collections that a view reads. @throws CommandError for a pipeline that views do not
+ * allow
+ */
 function checkPipeline(node: NodeHost, view: ViewDefinition): string[] {
   const { ns, pipeline } = view
   try {

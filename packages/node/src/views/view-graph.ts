@@ -1,10 +1,10 @@
-/** Views that read views: no cycles, and no deeper than the server allows. Server: view_graph.cpp. */
+/** Checks views on views: no cycles, and at most the server's depth. Server: view_graph.cpp. */
 import { CommandError } from '@shardlab/bson'
 import { sameCollation, type ViewDefinition } from './view-definition.js'
 
-/** Most views that one view can stand on, itself counted. */
+/** Most views in a chain, including the first. */
 export const viewDepthMax = 20
-/** Largest pipeline that a chain of views may add up to. */
+/** Largest total size of the pipelines of a chain. */
 const viewPipelineBytesMax = 16 * 1000 * 1000
 
 interface Node {
@@ -13,9 +13,10 @@ interface Node {
 }
 
 /**
- * @param others the views of the database but this one
+ * @param others the other views of the database
  * @param references namespaces that `view` reads
- * @throws CommandError 5 GraphContainsCycle, 165 ViewDepthLimitExceeded, 167 OptionNotSupportedOnView, 195 ViewPipelineMaxSizeExceeded
+ * @throws CommandError 5 GraphContainsCycle, 165 ViewDepthLimitExceeded, 167
+ *   OptionNotSupportedOnView, 195 ViewPipelineMaxSizeExceeded
  */
 export function checkViewGraph(
   others: readonly ViewDefinition[],
@@ -70,7 +71,7 @@ function checkCycle(nodes: ReadonlyMap<string, Node>, start: string, path: reado
   }
 }
 
-/** The longest way from a view, in views and in bytes of their pipelines. */
+/** The longest chain from a view, in views and in bytes of their pipelines. */
 function longest(
   nodes: ReadonlyMap<string, Node>,
   ns: string,

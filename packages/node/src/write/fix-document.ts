@@ -1,4 +1,4 @@
-/** What the server does to a document before it is stored. Server: fixDocumentForInsert in insert.cpp. */
+/** Prepares a document for storage. Server: fixDocumentForInsert in insert.cpp. */
 import {
   BsonType,
   CommandError,
@@ -16,14 +16,15 @@ import type { NodeHost } from '../host/node-host.js'
 const dollarSign = 0x24
 
 export interface FixOptions {
-  /** Empty timestamps stay what they are; default false. */
+  /** Stores empty timestamps unchanged; default false. */
   readonly keepsEmptyTimestamps?: boolean
 }
 
 /**
- * The document as it is stored: `_id` first, made when it is missing; empty timestamps of the top level filled in.
- * The bytes come back untouched when nothing is to be done.
- * @throws CommandError 2 BadValue, 15 Overflow for one that is nested too deep, 52 DollarPrefixedFieldName
+ * The document as it is stored: `_id` first, generated if it is missing, and empty timestamps of
+ * the top level replaced by the time. Returns the same bytes if nothing changes.
+ * @throws CommandError 2 BadValue, 15 Overflow for a document that is nested too deeply, 52
+ *   DollarPrefixedFieldName
  */
 export function fixDocumentForInsert(
   node: NodeHost,
@@ -83,7 +84,7 @@ export function fixDocumentForInsert(
   return writer.finish()
 }
 
-/** @throws CommandError for values that no `_id` can have */
+/** @throws CommandError for values that `_id` cannot have */
 export function checkId(id: RawValue): void {
   switch (id.type) {
     case BsonType.array:

@@ -1,4 +1,7 @@
-/** Storing many new documents at once, as far as nothing is wrong with any of them. Server: insertDocuments of write_ops_exec.cpp, which tries a batch first too. */
+/**
+ * Inserts many documents at once as long as none needs individual treatment. Server:
+ * insertDocuments of write_ops_exec.cpp, which also tries a batch first.
+ */
 import { CommandError } from '@shardlab/bson'
 import { hasValidator } from '../validation/check-document.js'
 import { fixDocumentForInsert } from './fix-document.js'
@@ -6,9 +9,10 @@ import type { WriteScope } from './write-scope.js'
 import type { RetryableWrite } from '../host/node-host.js'
 
 /**
- * Inserts documents from position `from` on, at most so many, and stops before the first one that has to be looked at by itself: one that is refused,
- * that was inserted before, whose collection is made by it, is capped or has a validator, or for which there may be no room.
- * @returns how many were inserted
+ * Inserts up to `limit` documents from position `from` on. Stops before the first document that
+ * must be inserted alone, because it is refused, was inserted before, or may find no room. Inserts
+ * none if the collection does not exist, is capped or has a validator.
+ * @returns number of inserted documents
  */
 export function insertRun(
   { invocation, ns, bypassValidation, keepsEmptyTimestamps }: WriteScope,

@@ -1,5 +1,5 @@
 /**
- * What the write commands have in common: a batch of statements run in order, each once, stopping where the server stops.
+ * Runs the statements of a write command in order, each once, and stops where the server stops.
  * Server: write_ops_exec.cpp.
  */
 import { CommandError, type DocumentWriter } from '@shardlab/bson'
@@ -11,28 +11,36 @@ import { failsBatch, isStaleError, writeWriteErrors, type WriteError } from './w
 import { writeScope, type WriteScope } from './write-scope.js'
 import type { NodeInvocation, RetryableWrite } from '../host/node-host.js'
 
-/** Most statements that are run together, and fewest that are tried. */
+/** Limits of the statements that one call of `runMany` receives. */
 const runTogetherMax = 1000
 const runTogetherMin = 4
 
-/** What one kind of write does with its statements. */
+/** One kind of write. */
 export interface StatementRunner {
   readonly kind: WriteKind
-  /** Runs one; `session` goes into its log entries. @throws CommandError what becomes a write error */
+  /**
+   * Runs one statement.
+   * @param session for its log entries
+   * @throws CommandError that becomes a write error
+   */
   run(statement: Uint8Array, index: number, scope: WriteScope, session: LogSession | null): void
   /**
-   * Runs statements from position `from` on, at most so many, as long as they can be run together. @returns how many were run. Absent: each is run
-   * by itself.
+   * Runs up to `limit` statements together, from position `from` on. Absent: statements run one by
+   * one.
+   * @returns number of statements run
    */
   runMany?(statements: readonly Uint8Array[], from: number, limit: number, scope: WriteScope): number
-  /** The statement has been run before: takes its result into account without running it. */
+  /** Adds the result of a statement that was executed before, without running it again. */
   repeat(executed: ExecutedStatement, index: number): void
 }
 
-/** Writes `writeErrors` and `retriedStmtIds` of a batch that was run. */
+/** Writes `writeErrors` and `retriedStmtIds` of a completed batch. */
 export type BatchTail = (writer: DocumentWriter) => DocumentWriter
 
-/** @throws CommandError those of {@link statementsOf}, and what the role refuses the whole command with */
+/**
+ * @throws CommandError those of {@link statementsOf}, and errors of the role that refuse the whole
+ * command
+ */
 export async function runWriteBatch(invocation: NodeInvocation, runner: StatementRunner): Promise<BatchTail> {
   const { host, args, db, retryable } = invocation
   const ns = args.namespace(db)
@@ -48,7 +56,7 @@ export async function runWriteBatch(invocation: NodeInvocation, runner: Statemen
   for (let index = 0; index < statements.length; index++) {
     if (runner.runMany !== undefined && index + 1 < statements.length) {
       const done = runner.runMany(statements, index, together, scope)
-      // What stopped it may come again: preparing more than has been of use would be for nothing.
+      // The same obstacle may recur, so prepare at most twice as many statements as were run.
       together = Math.min(runTogetherMax, Math.max(runTogetherMin, 2 * done))
       index += done
       if (index === statements.length) break
@@ -81,7 +89,7 @@ export async function runWriteBatch(invocation: NodeInvocation, runner: Statemen
   }
 }
 
-/** What a log entry tells of the retryable write that caused it; null when there is none. */
+/** The retryable write for a log entry; null if the command is none. */
 export function logSession(retryable: RetryableWrite | null, stmtId: number): LogSession | null {
   return retryable === null
     ? null

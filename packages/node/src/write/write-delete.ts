@@ -13,16 +13,16 @@ export interface DeleteOutcome {
   readonly document: Uint8Array | null
 }
 
-/** A statement that has been compiled. */
 export interface PreparedDelete {
   /**
-   * @param wantsImage the log keeps the deleted document for a repeated findAndModify; default false
+   * @param wantsImage whether the log keeps the deleted document for a repeated findAndModify;
+   *   default false
    * @throws CommandError 20 IllegalOperation on capped collections of old versions
    */
   run(session: LogSession | null, wantsImage?: boolean): DeleteOutcome
 }
 
-/** @throws CommandError those of the filter; 72 for a retryable one of many documents */
+/** @throws CommandError those of the filter; 72 for a retryable delete of many documents */
 export function prepareDelete(scope: WriteScope, statement: DeleteStatement): PreparedDelete {
   const { invocation, ns, evaluation } = scope
   const { host, retryable } = invocation

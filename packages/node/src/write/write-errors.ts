@@ -1,4 +1,4 @@
-/** The `writeErrors` of a batch and when the batch stops. Server: write_ops_exec.cpp. */
+/** The `writeErrors` of a batch, and the errors that end it. Server: write_ops_exec.cpp. */
 import { CommandError, DocumentWriter } from '@shardlab/bson'
 import { errorText } from '@shardlab/member'
 
@@ -7,19 +7,26 @@ export interface WriteError {
   readonly error: CommandError
 }
 
-/** StaleConfig and StaleDbVersion: the router must refresh; no later statement of an ordered batch may run. */
+/**
+ * Whether the router must refresh its routing table. No later statement of the batch may run, not
+ * even of an unordered one.
+ */
 export function isStaleError(error: CommandError): boolean {
   return error.code === 13388 || error.code === 249
 }
 
-/** MaxTimeMSExpired: as all interruptions it ends the command and is no error of a statement. What was written stays. */
+/**
+ * Whether the error ends the command instead of becoming a write error: MaxTimeMSExpired, like
+ * other interruptions. Earlier writes stay.
+ */
 export function failsBatch(error: CommandError): boolean {
   return error.code === 50
 }
 
 /**
- * The fields of an entry of `writeErrors`. Server: `WriteError::serialize`, before 5.1 `generateError`.
- * @param messageFirst what else the error tells stands behind its message
+ * The fields of an entry of `writeErrors`. Server: `WriteError::serialize`, before 5.1
+ * `generateError`.
+ * @param messageFirst whether the extra fields of the error follow its message
  */
 function writeErrorFields(
   writer: DocumentWriter,

@@ -1,4 +1,4 @@
-/** Storing a new document. Server: collection_write_path.cpp. */
+/** Stores a new document. Server: collection_write_path.cpp. */
 import { CommandError, DocumentWriter, findField, type RawValue } from '@shardlab/bson'
 import type { Collection, LogSession } from '@shardlab/storage'
 import type { NodeHost } from '../host/node-host.js'
@@ -7,9 +7,11 @@ import { collectionForWrite } from '../ddl/namespace.js'
 import type { WriteScope } from './write-scope.js'
 
 /**
- * Stores a document that has been fixed: creates its collection where the write may do so, checks the validator and makes
- * room in a capped collection. Returns its `_id`.
- * @throws CommandError 121 DocumentValidationFailure, 2 BadValue for one that no capped collection can hold, and those of the engine
+ * Stores a document that {@link fixDocumentForInsert} has prepared: creates its collection if the
+ * write may do so, checks the validator and removes the overflow of a capped collection. Returns
+ * its `_id`.
+ * @throws CommandError 121 DocumentValidationFailure, 2 BadValue for a document that is too large
+ *   for the capped collection, and those of the engine
  */
 export function insertDocument(scope: WriteScope, document: Uint8Array, session: LogSession | null): RawValue {
   const { invocation, ns, bypassValidation } = scope
@@ -26,12 +28,11 @@ export function insertDocument(scope: WriteScope, document: Uint8Array, session:
   return id
 }
 
-/** Removes the oldest documents of a capped collection that is beyond its limits. */
+/** Removes the oldest documents of a capped collection that exceeds its limits. */
 function removeOverflow(host: NodeHost, collection: Collection): void {
   for (const { document } of collection.cappedOverflow()) removeDocument(host, collection, document, null)
 }
 
-/** Removes a stored document. */
 export function removeDocument(
   host: NodeHost,
   { ns, uuid }: Collection,

@@ -2,22 +2,22 @@ import type { EvaluationContext } from '@shardlab/query'
 import { withTimeLimit, writeEvaluation } from '@shardlab/member'
 import type { Access, NodeInvocation } from '../host/node-host.js'
 
-/** What the statements of one command on one collection have in common. */
+/** Shared by the statements of one command on one collection. */
 export interface WriteScope {
   readonly invocation: NodeInvocation
   readonly ns: string
   readonly access: Access
-  /** Clock, dice and `let` of the command; the collation is each statement's own. */
+  /** Clock, randomness and `let` of the command. The collation belongs to each statement. */
   readonly evaluation: EvaluationContext
   /** `bypassDocumentValidation` */
   readonly bypassValidation: boolean
-  /** `bypassEmptyTsReplacement`: an empty timestamp is stored as it is. */
+  /** `bypassEmptyTsReplacement`: empty timestamps are stored unchanged. */
   readonly keepsEmptyTimestamps: boolean
 }
 
 /**
- * The scope of a command that has entered: `role.enter` gave its access. Nothing may be awaited between the two, or the access may
- * be another one by then.
+ * @param access returned by `role.enter`; await nothing between the two calls, because the access
+ * may change
  */
 export function writeScope(invocation: NodeInvocation, ns: string, access: Access): WriteScope {
   const { host, args } = invocation

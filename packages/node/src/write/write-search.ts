@@ -1,4 +1,7 @@
-/** The documents that a statement is about. Server: get_executor.cpp, getExecutorUpdate and getExecutorDelete. */
+/**
+ * Finds the documents of a statement. Server: get_executor.cpp, getExecutorUpdate and
+ * getExecutorDelete.
+ */
 import { BsonType, documentValue, isEmptyDocument, type RawValue, type StringComparator } from '@shardlab/bson'
 import { compileFilter, parseSort, soleEquality, type EvaluationContext, type Filter } from '@shardlab/query'
 import { executePlan, planQuery, type Collection } from '@shardlab/storage'
@@ -6,15 +9,20 @@ import type { ModifyStatement } from '@shardlab/member'
 import { checkTableScan } from '../read/table-scan.js'
 import type { WriteScope } from './write-scope.js'
 
-/** The filter of a statement. One that names an `_id` and nothing else is compiled only when more than that is asked for. */
+/**
+ * The filter of a statement, compiled on first use: an equality on `_id` alone may never need it.
+ */
 export class StatementFilter {
-  /** The `_id` when the filter is nothing but that: the server plans nothing for it either. */
+  /**
+   * The `_id` if the filter is an equality on nothing else, for which the server makes no plan
+   * either.
+   */
   readonly id: RawValue | null
   readonly #document: Uint8Array
   readonly #context: EvaluationContext
   #compiled: Filter | null = null
 
-  /** @throws CommandError what the filter is refused with */
+  /** @throws CommandError errors of the filter */
   constructor(document: Uint8Array, context: EvaluationContext) {
     this.#document = document
     this.#context = context
@@ -29,8 +37,9 @@ export class StatementFilter {
 }
 
 /**
- * All of them before the first change: a changed document must not be met again. Without `multi` one at most.
- * @throws CommandError what a hint and a sort are refused with
+ * Collects all documents before the first change, so that a changed document is not found again.
+ * Without `multi` at most one.
+ * @throws CommandError errors of a hint or a sort
  */
 export function documentsToModify(
   { access: { ownership }, invocation: { host } }: WriteScope,
@@ -68,7 +77,10 @@ function onlyId({ root }: Filter, strings: StringComparator | undefined): RawVal
   return matchesOne(root.value, strings) ? root.value : null
 }
 
-/** Others match no document that way, match several, or match what the collation says. */
+/**
+ * Whether an equality on this value matches at most one document by its bytes: not a pattern, and
+ * not subject to a collation.
+ */
 function matchesOne(value: RawValue, strings: StringComparator | undefined): boolean {
   return (
     value.isNumber() || value.type === BsonType.objectId || (value.type === BsonType.string && strings === undefined)

@@ -1,4 +1,7 @@
-/** One update statement. Server: update_stage.cpp, upsert_stage.cpp, parsed_update_base.cpp; manual: reference/command/update. */
+/**
+ * One update statement. Server: update_stage.cpp, upsert_stage.cpp, parsed_update_base.cpp; manual:
+ * reference/command/update.
+ */
 import {
   BsonType,
   CommandError,
@@ -29,21 +32,24 @@ export interface UpdateOutcome {
   readonly matched: number
   readonly modified: number
   readonly upsertedId: RawValue | null
-  /** The document that was matched last, before and after the update; of an upsert there is none before. */
+  /** The last matched document before and after the update. `before` is null for an upsert. */
   readonly before: Uint8Array | null
   readonly after: Uint8Array | null
 }
 
-/** A statement that has been compiled: what is wrong with it before any document is looked at has been said. */
+/** A compiled statement: errors that do not depend on documents have been thrown. */
 export interface PreparedUpdate {
   /**
    * @param image which document the log keeps for a repeated findAndModify; default none
-   * @throws CommandError whatever is wrong with its documents or the collection: 66, 121, 11000, 17419, …
+   * @throws CommandError errors of its documents or the collection: 66, 121, 11000, 17419, …
    */
   run(session: LogSession | null, image?: RetryImage['kind'] | null): UpdateOutcome
 }
 
-/** @throws CommandError those of {@link compileStatement} and of the filter; 72 for a retryable one of many documents */
+/**
+ * @throws CommandError those of {@link compileStatement} and of the filter; 72 for a retryable
+ * update of many documents
+ */
 export function prepareUpdate(scope: WriteScope, statement: UpdateStatement): PreparedUpdate {
   const { invocation, ns, evaluation } = scope
   const { host, retryable } = invocation
@@ -150,7 +156,10 @@ function checkSize(document: Uint8Array, code: number, what: string): void {
 
 const dbRefFields: ReadonlySet<string> = new Set(['$ref', '$id', '$db'])
 
-/** What old versions do not store, at any depth. Server: storage_validation.cpp. @throws CommandError 52 DollarPrefixedFieldName */
+/**
+ * Refuses field names that old versions do not store, at any depth. Server: storage_validation.cpp.
+ * @throws CommandError 52 DollarPrefixedFieldName
+ */
 function checkFieldNames(document: Uint8Array, start = 0, path = ''): void {
   for (const it = new FieldIterator(document, start); it.next();) {
     const name = it.name()

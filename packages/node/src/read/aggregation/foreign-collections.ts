@@ -1,6 +1,7 @@
 /**
- * The other collections that a pipeline reads on a storage node. All of them are entered and frozen before the pipeline begins, so
- * that joins need not wait and a cursor sees one state of each. A view stands for what is below it.
+ * The other collections that a pipeline reads on a storage node. All of them are entered and frozen
+ * before the pipeline starts, so joins never wait and a cursor sees one state of each. A view is
+ * replaced by the collection below it.
  */
 import {
   compilePipeline,
@@ -21,15 +22,15 @@ import { planLeading } from './leading-plan.js'
 import { PipelineSource, type ForeignReader } from './pipeline-source.js'
 import type { NodeInvocation } from '../../host/node-host.js'
 
-/** Documents that one answer to a join holds at most. */
+/** Limits of one batch of a join. */
 const batchCount = 1000
 const batchBytes = 1024 * 1024
 
 interface Foreign {
-  /** Undefined: there is none. */
+  /** Undefined: the collection does not exist. */
   readonly collection: Collection | undefined
   readonly ownership: OwnershipFilter | null
-  /** Of the views above the collection. */
+  /** Stages of the views above the collection. */
   readonly pipeline: readonly Uint8Array[]
 }
 
@@ -39,7 +40,10 @@ export interface ForeignOptions {
   readonly memoryLimitBytes: number
 }
 
-/** @throws CommandError 13388 StaleConfig when one of them is sharded: whoever routed the command has to join */
+/**
+ * @throws CommandError 13388 StaleConfig when one of them is sharded: then the router must run the
+ * join
+ */
 export async function enterForeign(
   invocation: NodeInvocation,
   foreign: readonly ForeignCollection[],
@@ -68,8 +72,8 @@ export async function enterForeign(
 }
 
 /**
- * What a router knows of the database beside a placement says that the other collections are here, on the primary shard; the
- * placement is that of the collection that the command names.
+ * The other collections are on this shard if it is the database's primary, which `databaseVersion`
+ * proves. The `shardVersion` is that of the collection that the command names, so it is replaced.
  */
 function asUnsharded(invocation: NodeInvocation): NodeInvocation {
   const { routed } = invocation

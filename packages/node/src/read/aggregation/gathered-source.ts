@@ -1,4 +1,4 @@
-/** Documents that are brought here before the batch that they go into is written. */
+/** Fetches documents of other members before the batch that returns them is written. */
 import { batchBytesMax, type TimeLimit } from '@shardlab/member'
 import type { CursorSource, FillingCommand } from '../../cursors/cursor-manager.js'
 
@@ -7,7 +7,7 @@ export class GatheredSource implements CursorSource {
   #ready: Uint8Array[] = []
   #taken = 0
 
-  /** @param source one that runs dry */
+  /** @param source one with {@link CursorSource.fill} */
   constructor(source: CursorSource) {
     this.#source = source
   }
@@ -16,7 +16,7 @@ export class GatheredSource implements CursorSource {
     const ready = (this.#ready = this.#ready.slice(this.#taken))
     this.#taken = 0
     let bytes = ready.reduce((sum, { length }) => sum + length, 0)
-    // One document more than fills a batch: it is then not taken for the last one.
+    // Reads one document beyond a full batch, so that a full batch does not look like the last one.
     while (ready.length < countMax && bytes <= batchBytesMax) {
       const document = this.#source.next()
       if (document !== null) {

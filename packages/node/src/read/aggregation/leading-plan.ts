@@ -1,4 +1,6 @@
-/** The first stages of a pipeline as a plan. Server: `PipelineD::buildInnerQueryExecutorGeneric`. */
+/**
+ * The plan of the first stages of a pipeline. Server: `PipelineD::buildInnerQueryExecutorGeneric`.
+ */
 import { emptyDocument } from '@shardlab/bson'
 import {
   compileFilter,
@@ -12,7 +14,7 @@ import type { OwnershipFilter } from '@shardlab/sharding'
 import { planQuery, planRowsToCount, type Collection, type QueryPlan, type RowProjection } from '@shardlab/storage'
 import { shardFilterOf } from '../read-plan.js'
 
-/** @throws CommandError as hints are refused */
+/** @throws CommandError for an invalid hint */
 export function planLeading(
   collection: Collection,
   { filter, sort, skip, limit, projection, countsOnly }: LeadingQuery,
@@ -34,7 +36,10 @@ export function planLeading(
   })
 }
 
-/** Where the stages merely look at no other fields, documents stay as they are: only an index may stand in for them. */
+/**
+ * Without a specification the stages only read these fields: documents stay whole, but an index
+ * that covers the fields may replace them.
+ */
 function rowProjection({ document, specification }: LeadingProjection, context: EvaluationContext): RowProjection {
   if (specification === null) return { document, apply: (row) => row }
   const projection = compileProjection(specification, context, { dialect: 'aggregate' })

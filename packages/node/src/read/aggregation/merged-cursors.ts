@@ -1,6 +1,6 @@
 /**
- * The source of the half of a pipeline that a router has this member run: the cursors that it has opened for the other half.
- * Server: document_source_merge_cursors.cpp, async_results_merger_params.idl.
+ * The cursors that a router opened on the shards, as the source of the merging half of its
+ * pipeline. Server: document_source_merge_cursors.cpp, async_results_merger_params.idl.
  */
 import { BsonType, elementsOf, findField, type RawValue, type StringComparator } from '@shardlab/bson'
 import { parseSort } from '@shardlab/query'
@@ -10,9 +10,10 @@ import { RemoteCursor } from '../../cursors/remote-cursor.js'
 import type { NodeInvocation } from '../../host/node-host.js'
 
 /**
- * @param argument of the `$mergeCursors`: `{ sort?, remotes: [{ shardId, hostAndPort, cursorResponse: { cursor, ok } }], … }`; each
- *   response is the one by which that member has opened the cursor
- * @param strings the collation's comparison; absent: by bytes
+ * @param argument of `$mergeCursors`:
+ *   `{ sort?, remotes: [{ shardId, hostAndPort, cursorResponse: { cursor, ok } }], … }`; each
+ *   response is the reply that opened the cursor
+ * @param strings comparison of the collation; undefined: by bytes
  */
 export function mergedCursors(
   { host, db }: NodeInvocation,

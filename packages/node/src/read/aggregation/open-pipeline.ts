@@ -1,4 +1,4 @@
-/** A pipeline on a collection of this node, ready to give documents. */
+/** Opens a pipeline on a collection of this node. */
 import { CommandError, findField, type RawValue } from '@shardlab/bson'
 import {
   compilePipeline,
@@ -35,17 +35,20 @@ import type { NodeInvocation } from '../../host/node-host.js'
 /** A pipeline that has been checked and bound to its collection. */
 export interface BoundPipeline {
   readonly pipeline: Pipeline
-  /** As it is now; undefined: there is none. */
+  /** The live collection; undefined: it does not exist. */
   readonly collection: Collection | undefined
   readonly evaluation: EvaluationContext
-  /** Argument of the `$mergeCursors` that another member has put before the pipeline; null: it reads the collection. */
+  /**
+   * Argument of the `$mergeCursors` that a router put first; null: the pipeline reads the
+   * collection.
+   */
   readonly merged: RawValue | null
 }
 
 /**
- * Compiles the pipeline of an aggregate under the command's options and the collection's collation.
- * @param stages without the one that writes
- * @throws CommandError what {@link compilePipeline} throws, 9 FailedToParse for `let` before 5.0
+ * Compiles the pipeline of an aggregate with the command's options and the collection's collation.
+ * @param stages without `$out` or `$merge`
+ * @throws CommandError those of {@link compilePipeline}, 9 FailedToParse for `let` before 5.0
  */
 export function bindPipeline(invocation: NodeInvocation, ns: string, stages: readonly Uint8Array[]): BoundPipeline {
   const { host, args, db, routed } = invocation
@@ -53,7 +56,7 @@ export function bindPipeline(invocation: NodeInvocation, ns: string, stages: rea
   const collection = host.collection(ns)
   const constants = withConstants(evaluationOf(host, args, collection?.defaultCollation ?? null), args)
   const evaluation = withTimeLimit(constants, invocation.operation)
-  // Only members may send it: what a client sends stays, and is refused.
+  // Only members may send `$mergeCursors`; one from a client stays among the stages and is refused.
   const merged = (routed === null ? undefined : stages[0] && findField(stages[0], mergeCursorsStage)) ?? null
   const pipeline = compilePipeline(merged === null ? stages : stages.slice(1), evaluation, {
     db,
@@ -63,17 +66,17 @@ export function bindPipeline(invocation: NodeInvocation, ns: string, stages: rea
   return { pipeline, collection, evaluation, merged }
 }
 
-/** For those who watch a pipeline at work. */
+/** Counters and callbacks for explain. */
 export interface PipelineWatch {
-  /** Kept up to date, as of {@link Pipeline.open}. */
+  /** Documents that each stage has emitted, see {@link Pipeline.open}. */
   readonly emitted: number[]
-  /** Called with what reads the collection, before anything is read. */
+  /** Called with the plan and executor on the collection, before anything is read. */
   leading(plan: QueryPlan, executor: PlanExecutor): void
 }
 
 /**
- * Opens it; the documents are those that the shard owns.
- * @throws CommandError 13388 StaleConfig, 249 StaleDbVersion, what sources and plans are refused with
+ * Opens the pipeline on the documents that the shard owns.
+ * @throws CommandError 13388 StaleConfig, 249 StaleDbVersion, errors of sources and plans
  */
 export async function openPipeline(
   invocation: NodeInvocation,
@@ -93,7 +96,7 @@ export async function openPipeline(
   }
   const { ownership } = await host.role.enter(ns, invocation)
   checkCollectionUuid(host, ns, args)
-  // Also without other collections: a join may read $documents.
+  // Needed even without other collections: a join may read $documents.
   const reader = await enterForeign(invocation, pipeline.foreign, foreignOptions)
   const { source } = pipeline
   if (source !== null) {
@@ -103,7 +106,7 @@ export async function openPipeline(
         : await sourceNamed(source.name).open({ invocation, ns, argument: source.argument, ownership })
     return new PipelineSource(input, pipeline.open(watch?.emitted), reader)
   }
-  // Entering may have waited: the collection is the one that is there now.
+  // Look the collection up again: it may have changed during the await.
   const collection = host.collection(ns)?.snapshot()
   if (collection === undefined) return new PipelineSource(emptySource, pipeline.open(watch?.emitted), reader)
   const plan = planLeading(collection, pipeline.leading, ownership, evaluation, hintOf(args))

@@ -5,11 +5,11 @@ import type { SourceReads } from '../../cursors/source-reads.js'
 
 /** Reads other collections for the joins of a pipeline. */
 export interface ForeignReader {
-  /** @throws CommandError what the read is refused with */
+  /** @throws CommandError errors of the pipeline on the other collection */
   read(request: JoinRequest): ForeignBatch
 }
 
-/** A pipeline over a source: documents are pushed in as its results are asked for. */
+/** A pipeline over a source: reads input documents on demand. */
 export class PipelineSource implements CursorSource {
   readonly #input: CursorSource
   readonly #run: PipelineRun

@@ -1,6 +1,7 @@
 /**
- * The rows of a plan as `$cursor` hands them to the stages behind it: a batch at a time, so that a pipeline goes on with what has been read
- * when its collection is dropped. Server: document_source_cursor.cpp, internalDocumentSourceCursorBatchSizeBytes and InitialBatchSize.
+ * The rows of a plan in batches, as `$cursor` passes them to the next stage: when its collection is
+ * dropped, a pipeline continues to the end of the batch. Server: document_source_cursor.cpp,
+ * internalDocumentSourceCursorBatchSizeBytes and InitialBatchSize.
  */
 import { inputsOf, type PlanStage, type QueryPlan } from '@shardlab/storage'
 import type { CursorSource } from '../../cursors/cursor-manager.js'
@@ -8,10 +9,16 @@ import type { SourceReads } from '../../cursors/source-reads.js'
 
 /** A batch ends with the document that exceeds this. */
 const batchBytesMax = 4 * 1024 * 1024
-/** More than fit into any batch; a small integer, which counts down faster than infinity. */
+/**
+ * More documents than any batch holds. A small integer, because it counts down faster than
+ * Infinity.
+ */
 const unlimited = 2 ** 30 - 1
 
-/** Reads lazily from what does not change; only where a batch would begin does it look whether there still is something to read. */
+/**
+ * Reads lazily, because the snapshot does not change, and checks only at the start of a batch
+ * whether the collection still exists.
+ */
 export class ReadAheadSource implements CursorSource {
   readonly readsAhead = true
   readonly #rows: CursorSource
@@ -20,7 +27,10 @@ export class ReadAheadSource implements CursorSource {
   #countLeft = 0
   #bytesLeft = 0
 
-  /** @param firstBatch documents of the first batch, then twice as many each time; 0: bytes alone count */
+  /**
+   * @param firstBatch documents of the first batch, doubled for each later one; 0: limited by bytes
+   * only
+   */
   constructor(rows: CursorSource, { root }: QueryPlan, firstBatch: number) {
     this.#rows = rows
     this.#countMax = firstBatch === 0 || hasLimit(root) ? unlimited : firstBatch

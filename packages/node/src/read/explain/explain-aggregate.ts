@@ -1,6 +1,7 @@
 /**
- * Explaining a pipeline: its first stages as a plan, the others as they are run. Manual: reference/method/db.collection.aggregate,
- * explain. Server: `Explain::explainPipeline`, `Pipeline::writeExplainOps`, document_source_cursor.cpp.
+ * Explains a pipeline: its first stages as a plan, the others as they run. Manual:
+ * reference/method/db.collection.aggregate, explain. Server: `Explain::explainPipeline`,
+ * `Pipeline::writeExplainOps`, document_source_cursor.cpp.
  */
 import { CommandError, DocumentWriter, emptyDocument } from '@shardlab/bson'
 import { compileFilter, parseSort } from '@shardlab/query'
@@ -49,13 +50,13 @@ export async function explainAggregate(request: ExplainRequest, writer: Document
 }
 
 interface PipelineRan {
-  /** How many documents each stage has handed on, those after the leading ones last. */
+  /** Documents that each stage has emitted; the stages after the leading ones are last. */
   readonly emitted: readonly number[]
-  /** Null: there is no collection, or the pipeline has another source. */
+  /** Null: the collection does not exist, or the pipeline has another source. */
   readonly executed: ExecutedPlan | null
 }
 
-/** Runs it to its end. @throws CommandError as the aggregate would */
+/** Runs the pipeline to its end. @throws CommandError as the aggregate would */
 async function runPipeline({ invocation, ns }: ExplainRequest, bound: BoundPipeline): Promise<PipelineRan> {
   const { context } = invocation.host
   const emitted: number[] = []

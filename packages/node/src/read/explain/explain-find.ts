@@ -35,13 +35,13 @@ export function explainFind(
     },
     verbosity,
   )
-  // Lookups by _id have no settings that a hash would be for.
+  // Query settings do not apply to lookups by _id, so they have no shape hash.
   const isLookup = plan !== null && [...stagesOf(plan.root)].some(({ stage }) => stage === 'IDHACK')
   const shapeHash = isLookup ? null : queryShapeHash('find', ns, { filter: filter.root, sort, projection, collation })
   return { shapeHash, isPipeline: false }
 }
 
-/** Which plans of the query have a stage of their own. Server: query_utils.h, isExpressEligible. */
+/** Which lookups of the query have an EXPRESS stage. Server: query_utils.h, isExpressEligible. */
 function expressOf({ sort, hint, skip, min, max, returnKey, shape, tailable }: FindQuery): 'none' | 'id' | 'equality' {
   const isPlain =
     hint.hint === undefined && skip === 0 && isAbsent(min) && isAbsent(max) && !returnKey && tailable === 'no'

@@ -1,4 +1,6 @@
-/** Explaining what a write would do. Nothing is changed. Manual: reference/command/explain, write operations. */
+/**
+ * Explains a write without changing anything. Manual: reference/command/explain, write operations.
+ */
 import { CommandError, isEmptyDocument, type DocumentWriter } from '@shardlab/bson'
 import { compileFilter, parseSort } from '@shardlab/query'
 import { planQuery, type PlanExecutor } from '@shardlab/storage'
@@ -29,7 +31,7 @@ export function explainFindAndModify(request: ExplainRequest, writer: DocumentWr
   return explainStatement(request, writer, readFindAndModify(request.invocation.args).statement, true)
 }
 
-/** @throws CommandError 16 InvalidLength for a batch */
+/** @throws CommandError 16 InvalidLength unless the batch has one statement */
 function onlyStatement({ invocation }: ExplainRequest, kind: ModifyKind, argument: string): ModifyStatement {
   const statements = documentsArgument(invocation, argument)
   if (statements.length !== 1) throw new CommandError('InvalidLength', 'explained write batches must be of size 1')
@@ -37,7 +39,7 @@ function onlyStatement({ invocation }: ExplainRequest, kind: ModifyKind, argumen
   return readModify(kind, statements[0]!)
 }
 
-/** `answers`: the command gives the document back. */
+/** @param answers whether the command returns the document */
 function explainStatement(
   { invocation, ns, access, verbosity }: ExplainRequest,
   writer: DocumentWriter,
@@ -63,7 +65,7 @@ function explainStatement(
   const change = statement.kind === 'update' ? compileStatement(statement, context) : null
   const run = (executor: PlanExecutor): void => {
     for (let row = executor.next(); row !== null; row = executor.next()) {
-      // Writes have no stage that keeps orphans out.
+      // Plans of writes have no SHARDING_FILTER stage.
       if (access.ownership?.owns(row.document) === false) continue
       counts.matched++
       if (change !== null && change.apply(row.document, { filter }) !== null) counts.modified++
@@ -71,7 +73,7 @@ function explainStatement(
     }
   }
   const isUpsert = statement.kind === 'update' && statement.upsert
-  // Without a collection only an upsert has anything to do.
+  // Without a collection only an upsert has a stage.
   const isNothing = collection === null && !isUpsert
   const collation = collationOf(statement.collation, collection)
   const mayBeExpress = !answers && !statement.multi && !isUpsert && sort === null && statement.hint === undefined

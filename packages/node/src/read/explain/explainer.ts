@@ -2,9 +2,8 @@ import type { DocumentWriter } from '@shardlab/bson'
 import type { Verbosity } from '@shardlab/member'
 import type { Access, NodeInvocation } from '../../host/node-host.js'
 
-/** What an explainer is given. */
 export interface ExplainRequest {
-  /** The command as if it had come by itself. */
+  /** The explained command, as if it were sent without explain. */
   readonly invocation: NodeInvocation
   readonly ns: string
   readonly access: Access
@@ -12,14 +11,17 @@ export interface ExplainRequest {
 }
 
 export interface Explainer {
-  /** Appends `queryPlanner` and `executionStats`, or `stages`. @throws CommandError whatever the command itself would be refused with */
+  /**
+   * Appends `queryPlanner` and `executionStats`, or `stages`. @throws CommandError errors of the
+   * explained command
+   */
   explain(request: ExplainRequest, writer: DocumentWriter): ExplainTail | Promise<ExplainTail>
 }
 
-/** What follows. */
+/** Values for the fields that follow in the reply. */
 export interface ExplainTail {
-  /** Null: such a query has none. */
+  /** Null: such a query has no shape hash. */
   readonly shapeHash: string | null
-  /** Is it a pipeline of several stages? Then the command is shown after what is told of the server. */
+  /** Whether it is a pipeline of several stages, whose reply has `command` after `serverInfo`. */
   readonly isPipeline: boolean
 }

@@ -1,4 +1,4 @@
-/** Which commands can be explained, and how. Manual: reference/command/explain. */
+/** The commands that explain accepts. Manual: reference/command/explain. */
 import { explainAggregate } from './explain-aggregate.js'
 import { explainCount } from './explain-count.js'
 import { explainDistinct } from './explain-distinct.js'
@@ -17,7 +17,7 @@ const explainers: ReadonlyMap<string, Explainer> = new Map<string, Explainer>([
   ['update', { explain: explainUpdate }],
 ])
 
-/** The explainer of a command that {@link explainableFields} has fields for. */
+/** @param name one of {@link explainableFields} */
 export function explainerOf(name: string): Explainer {
   return explainers.get(name)!
 }

@@ -1,6 +1,6 @@
 /**
- * `queryPlanner` and `executionStats` of one plan. Manual: reference/explain-results. Server: explain.cpp,
- * generatePlannerInfo and generateExecutionInfo.
+ * `queryPlanner` and `executionStats` of one plan. Manual: reference/explain-results. Server:
+ * explain.cpp, generatePlannerInfo and generateExecutionInfo.
  */
 import { CommandError, DocumentWriter, FieldIterator, findField } from '@shardlab/bson'
 import type { Filter, SortPattern } from '@shardlab/query'
@@ -22,7 +22,6 @@ import type { Verbosity } from '@shardlab/member'
 import type { NodeHost } from '../../host/node-host.js'
 import { planCacheKey, queryHash, type QueryShape } from './query-hash.js'
 
-/** A query that is explained. */
 export interface ExplainedPlan {
   readonly ns: string
   readonly filter: Filter
@@ -30,36 +29,38 @@ export interface ExplainedPlan {
   readonly projection: Uint8Array | null
   /** All fields of the query's collation; null: the simple one. */
   readonly collation: Uint8Array | null
-  /** Null: there is no such collection. */
+  /** Null: the collection does not exist. */
   readonly collection: Collection | null
-  /** Null where there is no collection. */
+  /** Null without a collection. */
   readonly plan: QueryPlan | null
   readonly execute?: ExecuteOptions
-  /** Works through the rows. Default: to the end. */
+  /** Runs the plan. Default: reads all rows. */
   readonly run?: (executor: PlanExecutor) => void
-  /** What it did, when it has run already. */
+  /** The run, if the plan was already executed. */
   readonly executed?: ExecutedPlan
-  /** What stands above the plan: a stage of a write, told before and after it ran. Default: nothing. */
+  /** Stage of a write above the plan. Default: none. */
   readonly above?: StageAbove
-  /** Which lookups the server would do without a planner, where it has that: by `_id`, or also by another unique value. Default: by `_id`. */
+  /**
+   * Lookups for which an emulated server with EXPRESS stages uses one: by `_id`, or also by another
+   * unique value. Default: by `_id`.
+   */
   readonly express?: 'none' | 'id' | 'equality'
 }
 
-/** A run of a plan. */
 export interface ExecutedPlan {
   readonly plan: QueryPlan
   readonly executor: PlanExecutor
   readonly durationMs: number
-  /** Null: it came to its end. */
+  /** Null: the plan ran to its end. */
   readonly failure: CommandError | null
 }
 
-/** A stage above a plan, which storage does not know. */
+/** A stage above a plan that `@shardlab/storage` does not have. */
 export interface StageAbove {
   readonly stage: string
-  /** Its name where it writes the one document of an `_id` without a planner; absent: it needs one. */
+  /** Name of the EXPRESS stage for a write by `_id`; absent: there is none. */
   readonly express?: string
-  /** Rows that the stage hands on, and what only this kind of stage tells of its run. */
+  /** Rows that the stage returned, and its own counters. */
   outcome(): { readonly returned: number; readonly counters: readonly (readonly [name: string, value: number])[] }
 }
 
@@ -105,7 +106,7 @@ function writePlanner(writer: DocumentWriter, { behaviours }: NodeHost, explaine
     'winningPlan',
     withTop(behaviours, above, plan === null ? endOfNothing(style) : describePlan(plan.root, style)),
   )
-  // What stands above a plan is above the stage that tried several.
+  // The stage of the write is above the MULTI_PLAN stage, so the candidates have none.
   const candidate = candidateStyle(behaviours)
   writer.documents('rejectedPlans', plan?.rejected.map((root) => describePlan(root, candidate)) ?? []).end()
 }
@@ -143,7 +144,10 @@ function execute(context: NodeHost['context'], explained: ExplainedPlan): Execut
   return { plan, executor, failure, durationMs: context.now() - startedMs }
 }
 
-/** What the candidates did while they were tried: the winner, then the others as `rejectedPlans` has them. */
+/**
+ * Statistics of the candidates during their trial: the winner, then the others in the order of
+ * `rejectedPlans`.
+ */
 function trialsOf(plan: QueryPlan | null, behaviours: Behaviours): Uint8Array[] {
   const [winner, ...others] = plan?.trials ?? []
   if (plan === null || winner === undefined) return []
@@ -175,7 +179,10 @@ function runOf({ run }: ExplainedPlan, executor: PlanExecutor): CommandError | n
   }
 }
 
-/** From 8.0 on the top stage says whether the plan came from the cache, which an explain's never does, and lookups by `_id` have a stage of their own. */
+/**
+ * Since 8.0 the top stage shows `isCached`, which is always false in an explain, and lookups by
+ * `_id` have an EXPRESS stage.
+ */
 function styleOf(
   { expressPlans, explainShowsPlanCache }: Behaviours,
   { above, express = 'id' }: ExplainedPlan,
@@ -198,7 +205,7 @@ function withTop(behaviours: Behaviours, above: StageAbove | undefined, input: U
   return explainShowsPlanCache ? new DocumentWriter(top.length + 16).bool('isCached', false).fields(top).finish() : top
 }
 
-/** One stage that reads and writes: the fields of the reading one under another name. */
+/** One EXPRESS stage that reads and writes: the fields of the reading stage under another name. */
 function expressAbove(stage: string, above: StageAbove, input: Uint8Array, ran: boolean): Uint8Array {
   const writer = new DocumentWriter(input.length + 128)
   const { returned, counters } = above.outcome()
@@ -234,7 +241,7 @@ function stageAbove(above: StageAbove, input: Uint8Array, ran: boolean): Uint8Ar
   return writer.document('inputStage', input).finish()
 }
 
-/** The plan where there is no collection. */
+/** The plan on a collection that does not exist. */
 function endOfNothing({ isCached }: ExplainStyle, ran = false): Uint8Array {
   const writer = new DocumentWriter(256)
   if (isCached === true) writer.bool('isCached', false)

@@ -1,6 +1,6 @@
 /**
- * A hash of what a query looks like, whatever its values: queries with the same one share a plan on a server.
- * Server: canonical_query_encoder.cpp, whose hashes are other numbers.
+ * A hash of a query's shape, without its values: queries with the same hash share a plan on a
+ * server. Server: canonical_query_encoder.cpp, whose hashes are different numbers.
  */
 import { BsonType, FieldIterator, type RawValue } from '@shardlab/bson'
 import type { FilterNode, SortPattern } from '@shardlab/query'
@@ -18,7 +18,7 @@ export function queryHash(shape: QueryShape): string {
   return hash(textOf(shape))
 }
 
-/** {@link queryHash} with the indexes that there are. */
+/** {@link queryHash} combined with the existing indexes. */
 export function planCacheKey(shape: QueryShape, collection: Collection): string {
   return hash(
     `${textOf(shape)}|${collection
@@ -29,7 +29,7 @@ export function planCacheKey(shape: QueryShape, collection: Collection): string 
 }
 
 /**
- * A hash of a command's shape as query settings know it: 64 hexadecimal digits.
+ * Hash of a command's shape for query settings: 64 hexadecimal digits.
  * @param shape of a query, or the stages of a pipeline
  */
 export function queryShapeHash(command: string, ns: string, shape: QueryShape | readonly Uint8Array[]): string {
@@ -41,7 +41,7 @@ function isStages(shape: QueryShape | readonly Uint8Array[]): shape is readonly 
   return Array.isArray(shape)
 }
 
-/** Names, operators and paths; of other values only the type. */
+/** Names, operators and paths; other values are replaced by their type. */
 function shapeOfFields(it: FieldIterator): string {
   const parts: string[] = []
   while (it.next()) parts.push(`${it.name()}:${shapeOfValue(it.value())}`)
@@ -90,7 +90,7 @@ function namesOf(projection: Uint8Array): string {
   return names.join()
 }
 
-/** FNV-1a of 32 bits. */
+/** FNV-1a with 32 bits. */
 function hash(text: string): string {
   let value = 0x811c9dc5
   for (const byte of Buffer.from(text)) value = Math.imul(value ^ byte, 0x01000193) >>> 0

@@ -1,7 +1,7 @@
 /**
- * What a node's collections were at past cluster times, for reads with read concern snapshot. A state is kept from the first read
- * at its time on, and serves every time until the next change. Server: the history window of WiredTiger; manual:
- * reference/read-concern-snapshot.
+ * The collections of a node at past cluster times, for reads with read concern snapshot. The first
+ * read at a time keeps the state, which serves every time until the next change. Server: the
+ * history window of WiredTiger; manual: reference/read-concern-snapshot.
  */
 import { compareTimestamps, type TimestampPair } from '@shardlab/actor'
 import { CommandError } from '@shardlab/bson'
@@ -9,14 +9,14 @@ import type { StorageEngine } from '@shardlab/storage'
 
 /** How long a state is kept: minSnapshotHistoryWindowInSeconds. */
 const historyWindowMs = 300_000
-/** States kept at most; the oldest goes first. */
+/** Limit of states; the oldest is dropped first. */
 const statesMax = 100
 
 interface PastState {
   readonly engine: StorageEngine
-  /** Time of the last change that is in it. */
+  /** Time of the last change that the state includes. */
   readonly from: TimestampPair
-  /** Time of the first change that is not; null: there is none yet. */
+  /** Time of the first change that the state lacks; null: there is none yet. */
   until: TimestampPair | null
   readonly takenAtMs: number
 }
@@ -34,7 +34,7 @@ export class SnapshotHistory {
     return this.#states.length
   }
 
-  /** The engine has changed. */
+  /** Called after each change of the engine. */
   noteChange(time: TimestampPair): void {
     this.#lastChange = time
     const newest = this.#states.at(-1)
@@ -42,8 +42,9 @@ export class SnapshotHistory {
   }
 
   /**
-   * The collections as they were at a time that the node's clock has reached.
-   * @throws CommandError 239 SnapshotTooOld when something has changed since, and nobody asked before it did
+   * The collections at a time that the node's clock has reached.
+   * @throws CommandError 239 SnapshotTooOld if the engine has changed since then and no earlier
+   *   read kept the state
    */
   at(time: TimestampPair, nowMs: number): StorageEngine {
     this.expire(nowMs)
@@ -63,13 +64,13 @@ export class SnapshotHistory {
     return state.engine
   }
 
-  /** Becomes the history of another node, whose states are never written to. */
+  /** Copies the history of another node. */
   adopt(other: SnapshotHistory): void {
     this.#states = other.#states.map((state) => ({ ...state }))
     this.#lastChange = other.#lastChange
   }
 
-  /** Forgets states that are older than the window. */
+  /** Drops states that are older than the window. */
   expire(nowMs: number): void {
     if (this.#states.length > 0)
       this.#states = this.#states.filter(({ takenAtMs }) => nowMs - takenAtMs <= historyWindowMs)

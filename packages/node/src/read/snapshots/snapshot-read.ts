@@ -2,12 +2,13 @@
 import type { TimestampPair } from '@shardlab/actor'
 import type { NodeHost } from '../../host/node-host.js'
 
-/** Nodes as they were, with what they are. */
+/** The live node of each node at a past time. */
 const presents = new WeakMap<NodeHost, NodeHost>()
 
 /**
- * The node as it was at a time: commands that read find its collections of then, everything else is as it is now. It has no private state:
- * nothing can be written to it, see {@link presentNode}.
+ * The node at a past time: reading commands find the collections of that time, everything else is
+ * that of now. It cannot be written to, because it lacks the node's private state; see
+ * {@link presentNode}.
  * @throws CommandError 239 SnapshotTooOld
  */
 export function nodeAtTime(node: NodeHost, time: TimestampPair): NodeHost {
@@ -20,7 +21,7 @@ export function nodeAtTime(node: NodeHost, time: TimestampPair): NodeHost {
   return past
 }
 
-/** Of a node as it was at a past time the node itself, the only one that can be written to; any other as it is. */
+/** The live node, which can be written to. */
 export function presentNode(node: NodeHost): NodeHost {
   return presents.get(node) ?? node
 }

@@ -13,7 +13,7 @@ import { scaleOf, writeStorageStats } from '../../statistics/storage-stats.js'
 import type { NodeStageSource } from './source.js'
 
 interface CollStatsSpec {
-  /** Null: not asked for. */
+  /** Null: not requested. */
   readonly latencyStats: { readonly histograms: boolean } | null
   readonly storageStats: { readonly scale: number } | null
   readonly count: boolean
@@ -53,7 +53,6 @@ export const collStatsSource: NodeStageSource = {
   },
 }
 
-/** @throws CommandError 40415 IDLUnknownField, 14 TypeMismatch, 2 BadValue */
 function parse(argument: RawValue): CollStatsSpec {
   const spec: { -readonly [K in keyof CollStatsSpec]: CollStatsSpec[K] } = {
     latencyStats: null,

@@ -15,7 +15,7 @@ export const indexStatsSource: NodeStageSource = {
           .string('host', host.context.endpoint)
           .startDocument('accesses')
           .int64('ops', usage.ops)
-          // Of an index that a restarted member has found on its disk: since then.
+          // An index that a restarted member recovered is used since the start.
           .date('since', Math.max(usage.sinceMs, host.startedAtMs))
           .end()
         if (routed !== null) writer.string('shard', host.role.setName)

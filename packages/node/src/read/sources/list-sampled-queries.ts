@@ -2,10 +2,9 @@ import { CommandError, findField } from '@shardlab/bson'
 import { listSource, checkAnalysedNamespace } from '@shardlab/member'
 import type { NodeStageSource } from './source.js'
 
-/** Where a shard keeps the queries that were sampled. */
 export const sampledQueriesNs = 'config.sampledQueries'
 
-/** The sampled queries of a shard. Server: document_source_list_sampled_queries.cpp. */
+/** Server: document_source_list_sampled_queries.cpp. */
 export const listSampledQueriesSource: NodeStageSource = {
   name: '$listSampledQueries',
   open({ invocation: { host }, ns, argument }) {

@@ -1,7 +1,7 @@
 import { CommandError } from '@shardlab/bson'
 import type { NodeStageSource } from './source.js'
 
-/** Only routers know it. Server: document_source_sharded_data_distribution.cpp. */
+/** Runs only on routers. Server: document_source_sharded_data_distribution.cpp. */
 export const shardedDataDistributionSource: NodeStageSource = {
   name: '$shardedDataDistribution',
   open() {

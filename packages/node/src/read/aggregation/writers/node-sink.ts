@@ -7,9 +7,9 @@ import { runCommand } from '../../../dispatch/run-command.js'
 import { presentNode } from '../../snapshots/snapshot-read.js'
 import type { NodeInvocation } from '../../../host/node-host.js'
 
-/** Writes into collections of this node itself: for clients that are connected to it, past any router. */
+/** Writes into collections of this node: for clients that are connected to it directly. */
 export function nodeSink({ host, args }: NodeInvocation, evaluation: EvaluationContext): WriteSink {
-  // Whatever time the documents are of, they are written now.
+  // Writes go to the live collections even if the documents come from a snapshot.
   const present = presentNode(host)
   return {
     async run(body, sequences) {
