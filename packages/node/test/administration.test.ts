@@ -4,7 +4,7 @@ import { NodeUnderTest, shape } from './support/harness.js'
 
 const batch = (reply: Document) => (reply['cursor'] as { firstBatch: Document[] }).firstBatch
 
-t.test('create, drop and what they answer', async (t) => {
+t.test('create and drop reply as the server does', async (t) => {
   const node = new NodeUnderTest()
   t.same(await node.ok({ create: 'c' }), { ok: 1 })
   t.same(await node.ok({ create: 'c' }), { ok: 1 }, 'the same options again')
@@ -19,7 +19,7 @@ t.test('create, drop and what they answer', async (t) => {
   t.same(await node.ok({ dropDatabase: 1 }), { ok: 1 })
 })
 
-t.test('listCollections and listDatabases', async (t) => {
+t.test('listCollections and listDatabases list names, options and sizes', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'b', documents: [{ _id: 1 }] })
   await node.ok({ create: 'a.x' })
@@ -73,7 +73,7 @@ t.test('createIndexes builds all of its indexes or none', async (t) => {
   )
 })
 
-t.test('createIndexes', async (t) => {
+t.test('createIndexes replies with the counts of indexes and refuses invalid specifications', async (t) => {
   const node = new NodeUnderTest()
   const index = { key: { a: 1 }, name: 'a_1' }
   const made = await node.raw({ createIndexes: 'c', indexes: [index] })
@@ -128,7 +128,7 @@ t.test('createIndexes', async (t) => {
   ])
 })
 
-t.test('what a client asks at first, with the types of the server', async (t) => {
+t.test('the commands of a connecting client reply with the types of the server', async (t) => {
   const node = new NodeUnderTest()
   const client = async (command: Document) =>
     (
@@ -160,7 +160,7 @@ t.test('what a client asks at first, with the types of the server', async (t) =>
   t.notOk('isWritablePrimary' in decode(await client({ ismaster: 1, $db: 'admin' })))
   const ofAnother = { processId: new ObjectId(), counter: Long.fromNumber(6) }
   t.match(decode(await client({ hello: 1, topologyVersion: ofAnother, maxAwaitTimeMS: 500, $db: 'admin' })), { ok: 1 })
-  t.same(node.context.sleeps, [], 'who knows the topology of another process hears of this one at once')
+  t.same(node.context.sleeps, [], 'a client with the topology of another process gets its reply at once')
   const topologyVersion = { processId: new ObjectId(node.node.processId), counter: Long.fromNumber(6) }
   t.match(decode(await client({ hello: 1, topologyVersion, maxAwaitTimeMS: 500, $db: 'admin' })), { ok: 1 })
   t.same(node.context.sleeps, [500])
@@ -188,7 +188,7 @@ t.test('what a client asks at first, with the types of the server', async (t) =>
   t.equal(node.node.connections.current, 0)
 })
 
-t.test('serverStatus counts', async (t) => {
+t.test('serverStatus counts operations', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'c', documents: [{ _id: 1 }, { _id: 2 }] })
   await node.ok({ find: 'c', batchSize: 1 })
@@ -206,7 +206,7 @@ t.test('serverStatus counts', async (t) => {
   })
 })
 
-t.test('an error that no command should end with is answered, and the node lives on', async (t) => {
+t.test('an unexpected error is replied, and the node continues', async (t) => {
   const node = new NodeUnderTest({
     role: {
       name: 'shard',

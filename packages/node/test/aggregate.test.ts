@@ -1,4 +1,7 @@
-/** Aggregates of clients that are connected to a node: plans, joins, sources, writing stages, options. */
+/**
+ * Aggregates of clients that are connected to a node: plans, joins, sources, writing stages,
+ * options.
+ */
 import t from 'tap'
 import type { Document } from '@shardlab/bson'
 import { NodeUnderTest } from './support/harness.js'
@@ -16,7 +19,7 @@ async function run(node: NodeUnderTest, pipeline: Document[], options: Document 
   return (cursor as { firstBatch: Document[] }).firstBatch
 }
 
-t.test('leading stages are planned: an index gives the order', async (t) => {
+t.test('leading stages are planned: an index provides the order', async (t) => {
   const node = await filled()
   const pipeline = [
     { $match: { b: { $gt: 3 } } },
@@ -36,7 +39,7 @@ t.test('leading stages are planned: an index gives the order', async (t) => {
   t.notMatch(plan, /"stage":"SORT"/)
 })
 
-t.test('a filter behind other stages is planned, too', async (t) => {
+t.test('a filter after other stages is also planned', async (t) => {
   const node = await filled()
   await node.ok({ createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a_1' }] })
   const pipeline = [{ $addFields: { z: 1 } }, { $match: { a: 2, z: 1 } }, { $count: 'n' }]
@@ -47,7 +50,7 @@ t.test('a filter behind other stages is planned, too', async (t) => {
   )
 })
 
-t.test('options: let, collation, hint, allowDiskUse', async (t) => {
+t.test('let, collation, hint and allowDiskUse apply to the pipeline', async (t) => {
   const node = await filled()
   const count = (filter: Document, options: Document) => run(node, [{ $match: filter }, { $count: 'n' }], options)
   t.same(await count({ $expr: { $eq: ['$a', '$$v'] } }, { let: { v: { $add: [1, 1] } } }), [{ n: 5 }])
@@ -64,9 +67,9 @@ t.test('options: let, collation, hint, allowDiskUse', async (t) => {
   t.match(await node.run({ aggregate: 'c', pipeline: [{ $match: { $expr: '$$nope' } }], cursor: {} }), { code: 17276 })
 })
 
-t.test('D203 memory ends nowhere where the disk may be used', async (t) => {
+t.test('D203 memory is unlimited if allowDiskUse is set', async (t) => {
   const text = 'x'.repeat(4 * 1024 * 1024)
-  // A sort that no plan can do.
+  // This sort is not part of the plan.
   const pipeline = [{ $replaceWith: '$$ROOT' }, { $sort: { _id: 1 } }, { $count: 'n' }]
   const documents = Array.from({ length: 27 }, (_, _id) => ({ _id, s: text }))
   for (const version of ['5.0', '8.0'] as const) {
@@ -80,7 +83,7 @@ t.test('D203 memory ends nowhere where the disk may be used', async (t) => {
   }
 })
 
-t.test('errors of documents say where they came up', async (t) => {
+t.test('errors of documents have the prefix of the server', async (t) => {
   const pipeline = [{ $project: { v: { $divide: [1, '$a'] } } }]
   t.match(await (await filled('8.0')).run({ aggregate: 'c', pipeline, cursor: {} }), {
     code: 2,
@@ -91,7 +94,7 @@ t.test('errors of documents say where they came up', async (t) => {
   })
 })
 
-t.test('joins', async (t) => {
+t.test('joins read collections and views of the node', async (t) => {
   const node = await filled()
   await node.ok({
     insert: 'f',
@@ -129,10 +132,10 @@ t.test('joins', async (t) => {
   const { cursor } = await node.ok({ aggregate: 'c', pipeline: [{ $unionWith: 'f' }], cursor: { batchSize: 1 } })
   await node.ok({ drop: 'f' })
   const more = await node.ok({ getMore: (cursor as Document)['id'], collection: 'c', batchSize: 100 })
-  t.equal((more['cursor'] as { nextBatch: Document[] }).nextBatch.length, 22, 'a cursor keeps what it began with')
+  t.equal((more['cursor'] as { nextBatch: Document[] }).nextBatch.length, 22, 'a cursor keeps its snapshot')
 })
 
-t.test('sources and empty targets', async (t) => {
+t.test('$documents is a source, and misplaced sources are refused', async (t) => {
   const node = await filled()
   t.match(await node.ok({ aggregate: 1, pipeline: [{ $documents: [{ a: 1 }] }], cursor: {} }), {
     cursor: { firstBatch: [{ a: 1 }], ns: 'test.$cmd.aggregate' },
@@ -143,7 +146,7 @@ t.test('sources and empty targets', async (t) => {
     pipeline: [{ $documents: [{ a: 1 }] }, { $lookup: { ...documents, as: 'joined' } }, { $unionWith: documents }],
     cursor: {},
   })
-  t.match(joined, { cursor: { firstBatch: [{ a: 1, joined: [{ b: 2 }] }, { b: 2 }] } }, 'joins that read no collection')
+  t.match(joined, { cursor: { firstBatch: [{ a: 1, joined: [{ b: 2 }] }, { b: 2 }] } }, 'joins without a collection')
   const cases: [command: Document, code: number][] = [
     [{ aggregate: 1, pipeline: [] }, 73],
     [{ aggregate: 1, pipeline: [{ $match: {} }] }, 73],
@@ -178,7 +181,7 @@ t.test('D201 change streams are refused', async (t) => {
     })
 })
 
-t.test('$out and $merge', async (t) => {
+t.test('$out and $merge write into collections of the node', async (t) => {
   const node = await filled()
   const write = (stage: Document, more: Document = {}) =>
     node.run({ aggregate: 'c', pipeline: [{ $match: { a: 1 } }, { $project: { b: 1 } }, stage], cursor: {}, ...more })
@@ -207,7 +210,7 @@ t.test('$out and $merge', async (t) => {
   t.match(await write({ $out: 'v' }), { code: 166 })
 })
 
-t.test('a result that the server could not build', async (t) => {
+t.test('a result larger than a document is refused', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'c', documents: [{ _id: 1, s: 'x'.repeat(6_000_000) }] })
   const pipeline = (times: number) => [{ $project: { s: { $concat: Array.from({ length: times }, () => '$s') } } }]
@@ -219,5 +222,9 @@ t.test('a result that the server could not build', async (t) => {
   })
   t.match(await node.run({ aggregate: 'c', pipeline: pipeline(2), cursor: {} }), { ok: 1 })
   const kept = [...pipeline(3), { $project: { n: { $strLenBytes: '$s' } } }]
-  t.match(await node.run({ aggregate: 'c', pipeline: kept, cursor: {} }), { ok: 1 }, 'between stages it may be larger')
+  t.match(
+    await node.run({ aggregate: 'c', pipeline: kept, cursor: {} }),
+    { ok: 1 },
+    'documents between stages may be larger',
+  )
 })

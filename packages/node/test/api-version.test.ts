@@ -11,7 +11,7 @@ async function client(node: NodeUnderTest, command: Document): Promise<Document>
   )
 }
 
-t.test('the parameters themselves', async (t) => {
+t.test('API parameters are validated', async (t) => {
   const node = new NodeUnderTest()
   t.match(await client(node, { ping: 1, apiStrict: true }), {
     code: 4886600,
@@ -27,7 +27,7 @@ t.test('the parameters themselves', async (t) => {
   t.match(await client(node, { ping: 1, apiVersion: '1', apiDeprecationErrors: true }), { ok: 1 })
 })
 
-t.test('apiStrict refuses commands, arguments and stages that are in no version', async (t) => {
+t.test('apiStrict refuses commands, arguments and stages outside the Stable API', async (t) => {
   const node = new NodeUnderTest()
   await client(node, { insert: 'c', documents: [{ a: 1 }], ...strict })
   for (const command of [
@@ -61,7 +61,7 @@ t.test('apiStrict refuses commands, arguments and stages that are in no version'
     t.match(await client(node, { ...command, ...strict }), { code: 323, codeName: 'APIStrictError', errmsg })
 })
 
-t.test('D712 commands to try it with, and an error for a fail point that is not there', async (t) => {
+t.test('D712 the test commands of API versions exist, and an unknown fail point is refused', async (t) => {
   const node = new NodeUnderTest()
   const deprecation = { apiVersion: '1', apiDeprecationErrors: true }
   t.same(
@@ -88,7 +88,7 @@ t.test('D712 commands to try it with, and an error for a fail point that is not 
   })
 })
 
-t.test('members are not asked for versions', async (t) => {
+t.test('apiStrict does not apply to commands of members', async (t) => {
   const node = new NodeUnderTest()
   t.match(await node.run({ serverStatus: 1, ...strict }), { ok: 1 })
 })

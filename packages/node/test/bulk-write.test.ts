@@ -17,7 +17,7 @@ const summary = (
   ...counts,
 })
 
-t.test('ops on several collections', async (t) => {
+t.test('bulkWrite writes to several collections', async (t) => {
   const node = newNode()
   const reply = await node.ok(
     {
@@ -54,7 +54,7 @@ t.test('ops on several collections', async (t) => {
   })
 })
 
-t.test('types of the reply', async (t) => {
+t.test('replies have the types of the server', async (t) => {
   const node = newNode()
   const body = await node.raw({ bulkWrite: 1, ops: [{ insert: 0, document: { _id: 1 } }], nsInfo }, admin)
   t.equal(
@@ -65,7 +65,7 @@ t.test('types of the reply', async (t) => {
   t.equal(shape(body, 'cursor.firstBatch.0'), 'ok:double idx:int n:int')
 })
 
-t.test('errors stop an ordered one only', async (t) => {
+t.test('an error stops an ordered bulkWrite only', async (t) => {
   const ops = [
     { insert: 0, document: { _id: 1 } },
     { insert: 0, document: { _id: 1 } },
@@ -97,7 +97,7 @@ t.test('errors stop an ordered one only', async (t) => {
   })
 })
 
-t.test('results beyond the first batch', async (t) => {
+t.test('results that exceed the first batch are read by getMore', async (t) => {
   const node = newNode()
   const ops = Array.from({ length: 5 }, (_, _id) => ({ insert: 0, document: { _id } }))
   const client = {
@@ -123,7 +123,7 @@ t.test('results beyond the first batch', async (t) => {
   )
 })
 
-t.test('each op is executed once', async (t) => {
+t.test('a retried op is executed once', async (t) => {
   const node = newNode()
   const command = {
     bulkWrite: 1,
@@ -143,7 +143,7 @@ t.test('each op is executed once', async (t) => {
   t.equal((await node.all('c')).length, 1)
 })
 
-t.test('what is wrong with an op is wrong with the command', async (t) => {
+t.test('an invalid op fails the whole command', async (t) => {
   const node = newNode()
   const fails = async (command: Document, code: number, errmsg?: string) =>
     t.match(await node.run({ bulkWrite: 1, ops: [{ insert: 0, document: {} }], nsInfo, ...command }, admin), {

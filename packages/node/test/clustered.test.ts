@@ -1,4 +1,4 @@
-/** Clustered collections and the time their documents live. */
+/** Clustered collections and the lifetime of their documents. */
 import { Long, type Document } from '@shardlab/bson'
 import t from 'tap'
 import { NodeUnderTest } from './support/harness.js'
@@ -26,7 +26,7 @@ t.test('a clustered collection lists its index', async (t) => {
   t.same((await node.restarted().ok({ listIndexes: 'c' }))['cursor'], (await node.ok({ listIndexes: 'c' }))['cursor'])
 })
 
-t.test('what a clustered collection cannot be', async (t) => {
+t.test('invalid options of a clustered collection are refused', async (t) => {
   const node = new NodeUnderTest({ version: '8.0' })
   const refused = async (clusteredIndex: unknown, code: number, more: Document = {}) =>
     t.match(
@@ -55,7 +55,7 @@ t.test('what a clustered collection cannot be', async (t) => {
   t.match(await new NodeUnderTest({ version: '5.0' }).run({ create: 'c', clusteredIndex: byId }), { code: 72 })
 })
 
-t.test('the clustered index can neither be dropped nor hidden nor made twice', async (t) => {
+t.test('the clustered index cannot be dropped, hidden or created again', async (t) => {
   const node = new NodeUnderTest({ version: '8.0' })
   await node.ok({ create: 'c', clusteredIndex: { ...byId, name: 'by id' } })
   const listed = batch(await node.ok({ listIndexes: 'c' }))[0]!
@@ -84,7 +84,7 @@ t.test('the clustered index can neither be dropped nor hidden nor made twice', a
   t.same(batch(await node.ok({ listIndexes: 'c' })), [listed])
 })
 
-t.test('documents of a clustered collection expire by their _id, until collMod says off', async (t) => {
+t.test('documents of a clustered collection expire by their _id until collMod sets off', async (t) => {
   const node = new NodeUnderTest({ version: '8.0' })
   const at = (seconds: number) => new Date(node.context.nowMs + seconds * 1000)
   const wake = () => node.node.wake('ttl-monitor')
@@ -112,7 +112,7 @@ t.test('documents of a clustered collection expire by their _id, until collMod s
   })
 })
 
-t.test('a dry run of collMod looks for duplicates and changes nothing', async (t) => {
+t.test('a dry run of collMod finds duplicates and changes nothing', async (t) => {
   const node = new NodeUnderTest({ version: '8.0' })
   await node.ok({ createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a_1', prepareUnique: true }] })
   const dryRun = (more: Document) => node.run({ collMod: 'c', dryRun: true, ...more })

@@ -17,7 +17,7 @@ async function filled(version: EmulatedVersion = '7.0'): Promise<NodeUnderTest> 
 
 const bytes = 10 * 132
 
-t.test('collStats; D701: storageSize is the size of the documents', async (t) => {
+t.test('collStats reports sizes; D701: storageSize is the size of the documents', async (t) => {
   const node = await filled()
   const reply = await node.raw({ collStats: 'c' })
   t.equal(
@@ -40,7 +40,7 @@ t.test('collStats; D701: storageSize is the size of the documents', async (t) =>
   t.match(await node.ok({ collStats: 'missing' }), { ns: 'test.missing', size: 0, count: 0, nindexes: 0 })
 })
 
-t.test('$collStats: one document with what was asked for', async (t) => {
+t.test('$collStats returns one document with the requested sections', async (t) => {
   const node = await filled()
   const stage = async (argument: unknown, collection = 'c') =>
     node.run({ aggregate: collection, pipeline: [{ $collStats: argument }], cursor: {} })
@@ -72,7 +72,7 @@ t.test('$collStats: one document with what was asked for', async (t) => {
   t.match(await stage({ count: 1 }), { code: 14 })
 })
 
-t.test('$indexStats counts what plans used', async (t) => {
+t.test('$indexStats counts the uses of indexes by plans', async (t) => {
   const node = await filled()
   await node.ok({ find: 'c', filter: { a: 3 } })
   const { cursor } = await node.ok({
@@ -95,10 +95,14 @@ t.test('$indexStats counts what plans used', async (t) => {
   const restarted = again.restarted()
   const { cursor: afterwards } = await restarted.ok({ aggregate: 'c', pipeline: [{ $indexStats: {} }], cursor: {} })
   const [id] = (afterwards as { firstBatch: Document[] }).firstBatch
-  t.same(id!['accesses'], { ops: Long.ZERO, since: new Date(restarted.node.startedAtMs) }, 'a restart begins anew')
+  t.same(
+    id!['accesses'],
+    { ops: Long.ZERO, since: new Date(restarted.node.startedAtMs) },
+    'a restart resets the counters',
+  )
 })
 
-t.test('dbStats', async (t) => {
+t.test('dbStats sums the sizes of the collections', async (t) => {
   const node = await filled()
   await node.ok({ create: 'empty' })
   const reply = await node.raw({ dbStats: 1 })
@@ -118,7 +122,7 @@ t.test('dbStats', async (t) => {
   t.match(await node.run({ dbStats: 1, scale: 0 }), { code: 2 })
 })
 
-t.test('dataSize: all, an estimate, a range of an index', async (t) => {
+t.test('dataSize measures a collection, estimates it, or measures a key range', async (t) => {
   const node = await filled()
   t.equal(
     shape(await node.raw({ dataSize: 'test.c' })),
@@ -131,7 +135,7 @@ t.test('dataSize: all, an estimate, a range of an index', async (t) => {
   t.same(await size({}), [bytes, 10])
   t.same(await size({ estimate: true }), [bytes, 10])
   t.same(await size({ keyPattern: { a: 1 }, min: { a: 2 }, max: { a: 5 } }), [3 * 132, 3])
-  t.same(await size({ min: { a: 2 }, max: { a: 5 } }), [3 * 132, 3], 'the pattern follows from the bounds')
+  t.same(await size({ min: { a: 2 }, max: { a: 5 } }), [3 * 132, 3], 'the bounds imply the pattern')
   t.match(await node.ok({ dataSize: 'test.c', maxObjects: 4 }), { maxReached: true, numObjects: Long.fromNumber(5) })
   t.same(await size({ keyPattern: { a: 1 } }), [bytes, 10])
   t.match(await node.run({ dataSize: 'test.c', keyPattern: { b: 1 }, min: { b: 1 }, max: { b: 2 } }), { code: 96 })
@@ -143,7 +147,7 @@ t.test('dataSize: all, an estimate, a range of an index', async (t) => {
   t.match(await node.run({ dataSize: 1 }), { code: 14 })
 })
 
-t.test('validate', async (t) => {
+t.test('validate reports invalid documents', async (t) => {
   const node = await filled()
   const result = await node.ok({ validate: 'c' })
   t.ok(result['uuid'] instanceof UUID)
@@ -186,7 +190,7 @@ t.test('validate', async (t) => {
   t.match(await (await filled('5.0')).run({ validate: 'c', background: true, full: true }), { code: 115 })
 })
 
-t.test('validate: the fields by version', async (t) => {
+t.test('the fields of validate depend on the version', async (t) => {
   const fieldsIn = async (version: EmulatedVersion) => Object.keys(await (await filled(version)).ok({ validate: 'c' }))
   const all = await fieldsIn('8.0')
   const before = async (version: EmulatedVersion, gone: readonly string[]) =>
@@ -200,9 +204,9 @@ t.test('validate: the fields by version', async (t) => {
   await before('4.4', ['uuid', 'nNonCompliantDocuments', 'repaired', 'corruptRecords'])
 })
 
-t.test('validate: an index that lacks a key and has another; D708: values of extra entries', async (t) => {
+t.test('validate finds missing and extra index entries; D708: values of extra entries', async (t) => {
   const node = await filled()
-  // No command damages an index.
+  // The test damages the index directly, because no command does.
   interface Damageable {
     readonly entries: number
     keysOf(document: Uint8Array): readonly string[]
@@ -212,7 +216,7 @@ t.test('validate: an index that lacks a key and has another; D708: values of ext
   const index = node.node.collection('test.c')!.index('a_1') as unknown as Damageable
   const document = encode({ a: 3 })
   const keys = { keys: index.keysOf(document), arrays: null }
-  t.equal(index.entries, 10, 'keys that nobody has read yet could not be taken away')
+  t.equal(index.entries, 10, 'all keys were loaded, so one can be removed')
   index.remove(document, node.node.collection('test.c')!.findById(findField(encode({ _id: 3 }), '_id')!)!.recordId)
   index.insert(keys, 999)
   const result = await node.ok({ validate: 'c' })
@@ -230,60 +234,63 @@ t.test('validate: an index that lacks a key and has another; D708: values of ext
   t.match(result['advice'], /^A corrupt namespace has been detected/)
 })
 
-t.test('serverStatus: sections in order of names, left out and put in; D700: nothing of the machine', async (t) => {
-  const node = await filled()
-  const status = decode(await node.raw({ serverStatus: 1 }))
-  t.match(status, { pid: Long.ONE, mem: { resident: 1 }, storageEngine: { name: 'ephemeralForTest' } })
-  t.same(Object.keys(status), [
-    'host',
-    'version',
-    'process',
-    'pid',
-    'uptime',
-    'uptimeMillis',
-    'uptimeEstimate',
-    'localTime',
-    'asserts',
-    'connections',
-    'extra_info',
-    'globalLock',
-    'logicalSessionRecordCache',
-    'network',
-    'opLatencies',
-    'opcounters',
-    'opcountersRepl',
-    'repl',
-    'sharding',
-    'shardingStatistics',
-    'storageEngine',
-    'mem',
-    'metrics',
-    'ok',
-  ])
-  await node.run({ nonsense: 1 })
-  await node.run({ find: 'c', limit: -1 })
-  const after = decode(await node.raw({ serverStatus: 1, repl: 0 }))
-  t.notOk('repl' in after)
-  t.match(after['asserts'], { user: 1 })
-  t.match(after['metrics'], {
-    commands: { '<UNKNOWN>': Long.ONE, find: { failed: Long.ONE, total: Long.ONE }, insert: { total: Long.ONE } },
-    document: { inserted: Long.fromNumber(10) },
-  })
-  t.match(after['opLatencies'], { reads: { ops: Long.ONE }, writes: { ops: Long.ONE } })
-  t.ok(Number(after['network'].numRequests) >= 4 && Number(after['network'].bytesIn) > bytes)
-  t.notOk('metrics' in decode(await node.raw({ serverStatus: 1, metrics: 0, mem: 0 })))
-  const raw = await node.raw({ serverStatus: 1 })
-  t.equal(
-    shape(raw, 'connections'),
-    'current:int available:int totalCreated:int rejected:int active:int threaded:int exhaustIsMaster:int exhaustHello:int awaitingTopologyChanges:int',
-  )
-  t.equal(
-    shape(raw, 'network'),
-    'bytesIn:long bytesOut:long physicalBytesIn:long physicalBytesOut:long numSlowDNSOperations:long numSlowSSLOperations:long numRequests:long',
-  )
-})
+t.test(
+  'serverStatus has its sections in order of names, excluded and included; D700: none of the machine',
+  async (t) => {
+    const node = await filled()
+    const status = decode(await node.raw({ serverStatus: 1 }))
+    t.match(status, { pid: Long.ONE, mem: { resident: 1 }, storageEngine: { name: 'ephemeralForTest' } })
+    t.same(Object.keys(status), [
+      'host',
+      'version',
+      'process',
+      'pid',
+      'uptime',
+      'uptimeMillis',
+      'uptimeEstimate',
+      'localTime',
+      'asserts',
+      'connections',
+      'extra_info',
+      'globalLock',
+      'logicalSessionRecordCache',
+      'network',
+      'opLatencies',
+      'opcounters',
+      'opcountersRepl',
+      'repl',
+      'sharding',
+      'shardingStatistics',
+      'storageEngine',
+      'mem',
+      'metrics',
+      'ok',
+    ])
+    await node.run({ nonsense: 1 })
+    await node.run({ find: 'c', limit: -1 })
+    const after = decode(await node.raw({ serverStatus: 1, repl: 0 }))
+    t.notOk('repl' in after)
+    t.match(after['asserts'], { user: 1 })
+    t.match(after['metrics'], {
+      commands: { '<UNKNOWN>': Long.ONE, find: { failed: Long.ONE, total: Long.ONE }, insert: { total: Long.ONE } },
+      document: { inserted: Long.fromNumber(10) },
+    })
+    t.match(after['opLatencies'], { reads: { ops: Long.ONE }, writes: { ops: Long.ONE } })
+    t.ok(Number(after['network'].numRequests) >= 4 && Number(after['network'].bytesIn) > bytes)
+    t.notOk('metrics' in decode(await node.raw({ serverStatus: 1, metrics: 0, mem: 0 })))
+    const raw = await node.raw({ serverStatus: 1 })
+    t.equal(
+      shape(raw, 'connections'),
+      'current:int available:int totalCreated:int rejected:int active:int threaded:int exhaustIsMaster:int exhaustHello:int awaitingTopologyChanges:int',
+    )
+    t.equal(
+      shape(raw, 'network'),
+      'bytesIn:long bytesOut:long physicalBytesIn:long physicalBytesOut:long numSlowDNSOperations:long numSlowSSLOperations:long numRequests:long',
+    )
+  },
+)
 
-t.test('sessions that a member has heard of', async (t) => {
+t.test('a member lists the sessions of its commands', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ ping: 1, lsid: session(3) })
   const list = async (argument: unknown, db = 'test') =>
@@ -295,7 +302,7 @@ t.test('sessions that a member has heard of', async (t) => {
   t.match(await list(1), { code: 14 })
 })
 
-t.test('the other commands of a member; D704: no JavaScript', async (t) => {
+t.test('the other commands of a member reply; D704: without JavaScript', async (t) => {
   const node = new NodeUnderTest()
   const { commands } = await node.ok({ listCommands: 1 })
   t.match(commands, {
@@ -322,13 +329,13 @@ t.test('the other commands of a member; D704: no JavaScript', async (t) => {
   t.match(await node.run({ mapReduce: 'c', map: 'f', reduce: 'g', out: { inline: 1 } }), { code: 31264 })
 })
 
-t.test('fsync waits for the disk; a lock is refused', async (t) => {
+t.test('fsync waits for the disk and refuses a lock', async (t) => {
   const node = new NodeUnderTest()
   t.same(await node.ok({ fsync: 1 }, admin), { numFiles: 1, ok: 1 })
   t.match(await node.run({ fsync: 1, lock: true }, admin), { code: 72 })
 })
 
-t.test('metrics count documents that commands touched', async (t) => {
+t.test('metrics count the documents that commands read and change', async (t) => {
   const node = await filled()
   await node.ok({ update: 'c', updates: [{ q: {}, u: { $inc: { a: 1 } }, multi: true }] })
   await node.ok({ delete: 'c', deletes: [{ q: { _id: 1 }, limit: 1 }] })

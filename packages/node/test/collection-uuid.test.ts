@@ -28,7 +28,7 @@ const commands: readonly Document[] = [
   { drop: 'a' },
 ]
 
-t.test('a command for another collection is refused and changes nothing', async (t) => {
+t.test('a command with the UUID of another collection is refused and changes nothing', async (t) => {
   const node = await twoCollections()
   const [own, other] = [await uuidOf(node, 'a'), await uuidOf(node, 'b')]
   const unknown = new UUID()
@@ -56,7 +56,7 @@ t.test('a command for another collection is refused and changes nothing', async 
     t.match(await node.run({ ...command, collectionUUID: own }), { ok: 1 }, Object.keys(command)[0]!)
 })
 
-t.test('each namespace of a bulkWrite may name its UUID', async (t) => {
+t.test('each namespace of a bulkWrite may have a collectionUUID', async (t) => {
   const node = await twoCollections()
   const other = await uuidOf(node, 'b')
   const reply = await node.run(
@@ -80,7 +80,7 @@ t.test('each namespace of a bulkWrite may name its UUID', async (t) => {
   })
 })
 
-t.test('what is no UUID, and what servers before 6.0 say', async (t) => {
+t.test('an invalid UUID is refused, and servers before 6.0 refuse the argument', async (t) => {
   const node = new NodeUnderTest({ version: '8.0' })
   t.match(await node.run({ find: 'a', collectionUUID: 'x' }), { code: 14 })
   t.match(await node.run({ find: 'a', collectionUUID: new Uint8Array(16) }), { code: 14 })

@@ -91,7 +91,7 @@ t.test('options are stored as the server stores them', async (t) => {
   await node.ok({ create: 'collated', collation: { locale: 'fr', strength: 1 } })
   const collated = (await listed(node, 'collated')) as { options: { collation: Document }; idIndex: Document }
   t.match(collated.options.collation, { locale: 'fr', strength: 1, caseLevel: false, version: '57.1' })
-  t.same(collated.idIndex['collation'], collated.options.collation, 'the index of _id compares alike')
+  t.same(collated.idIndex['collation'], collated.options.collation, 'the _id index has the same collation')
   await node.ok({
     createIndexes: 'collated',
     indexes: [
@@ -126,7 +126,7 @@ t.test('a capped collection keeps its newest documents', async (t) => {
   )
 })
 
-t.test('convertToCapped and cloneCollectionAsCapped', async (t) => {
+t.test('convertToCapped and cloneCollectionAsCapped keep the newest documents', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'c', documents: Array.from({ length: 20 }, (_, _id) => ({ _id, text: 'x'.repeat(40) })) })
   await node.ok({ createIndexes: 'c', indexes: [{ key: { text: 1 }, name: 'text_1' }] })
@@ -145,7 +145,7 @@ t.test('convertToCapped and cloneCollectionAsCapped', async (t) => {
   t.same((await node.restarted().all('c')).length, (await node.all('c')).length)
 })
 
-t.test('dropIndexes', async (t) => {
+t.test('dropIndexes drops by name, by key or all, and refuses the _id index', async (t) => {
   const node = new NodeUnderTest()
   const make = () =>
     node.ok({
@@ -185,7 +185,7 @@ t.test('dropIndexes', async (t) => {
   t.same(await indexNames(node.restarted()), ['_id_'])
 })
 
-t.test('collMod of indexes', async (t) => {
+t.test('collMod changes indexes', async (t) => {
   const node = new NodeUnderTest({ version: '8.0' })
   await node.ok({
     insert: 'c',
@@ -217,7 +217,7 @@ t.test('collMod of indexes', async (t) => {
   t.match(await mod({ name: '_id_', hidden: true }), { code: 2, errmsg: "can't hide _id index" })
   t.match(await mod({ name: 'none', hidden: true }), { code: 27, errmsg: 'cannot find index none for ns test.c' })
   t.match(await mod({ hidden: true }), { code: 72, errmsg: 'Must specify either index name or key pattern.' })
-  t.match(await mod({ name: null, hidden: true }), { code: 72 }, 'null stands for absent')
+  t.match(await mod({ name: null, hidden: true }), { code: 72 }, 'null means absent')
   t.match(await mod({ name: 'a_1' }), {
     code: 72,
     errmsg: 'no expireAfterSeconds, hidden, unique, or prepareUnique field',
@@ -254,7 +254,7 @@ t.test('collMod of indexes', async (t) => {
   t.match(await old.run({ collMod: 'c', index: { name: 'a_1', unique: true } }), { code: 40415 })
 })
 
-t.test('renameCollection', async (t) => {
+t.test('renameCollection keeps documents and indexes, and refuses invalid names', async (t) => {
   const node = new NodeUnderTest()
   const rename = (from: string, to: string, more: Document = {}) =>
     node.run({ renameCollection: from, to, ...more }, { db: 'admin' })

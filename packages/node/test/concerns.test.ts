@@ -4,7 +4,7 @@ import { long, NodeUnderTest, session } from './support/harness.js'
 
 const insert = (writeConcern: Document) => ({ insert: 'c', documents: [{}], writeConcern })
 
-t.test('write concerns that a set of one member meets', async (t) => {
+t.test('a set of one member satisfies these write concerns', async (t) => {
   const node = new NodeUnderTest()
   for (const writeConcern of [
     {},
@@ -18,7 +18,7 @@ t.test('write concerns that a set of one member meets', async (t) => {
     t.same(await node.run(insert(writeConcern)), { n: 1, ok: 1 }, JSON.stringify(writeConcern))
 })
 
-t.test('those that it cannot meet: the write is done', async (t) => {
+t.test('a write with an unsatisfiable write concern is done', async (t) => {
   const node = new NodeUnderTest()
   t.same(await node.run(insert({ w: 2, wtimeout: 5 })), {
     n: 1,
@@ -40,7 +40,7 @@ t.test('those that it cannot meet: the write is done', async (t) => {
   t.equal((await node.all('c')).length, 2)
 })
 
-t.test('malformed ones', async (t) => {
+t.test('malformed write concerns are refused', async (t) => {
   const node = new NodeUnderTest()
   const fails = async (writeConcern: Document, code: number) =>
     t.match(await node.run(insert(writeConcern)), { ok: 0, code }, JSON.stringify(writeConcern))
@@ -62,7 +62,7 @@ t.test('malformed ones', async (t) => {
   t.same(await node.all('c'), [])
 })
 
-t.test('malformed ones before 5.0', async (t) => {
+t.test('malformed write concerns before 5.0 are refused', async (t) => {
   const node = new NodeUnderTest({ version: '4.4' })
   const fails = async (writeConcern: Document, errmsg: string) =>
     t.match(await node.run(insert(writeConcern)), { ok: 0, code: 9, errmsg }, JSON.stringify(writeConcern))
@@ -73,7 +73,7 @@ t.test('malformed ones before 5.0', async (t) => {
   t.match(await node.run(insert({ w: 1, wtimeout: 'x' })), { ok: 1 })
 })
 
-t.test('read concerns', async (t) => {
+t.test('read concerns are checked', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'c', documents: [{ _id: 1 }] })
   for (const level of ['local', 'available', 'majority', 'linearizable'])
@@ -101,7 +101,7 @@ t.test('read concerns', async (t) => {
   t.match(await node.run({ find: 'c', readConcern: { afterClusterTime: new Timestamp({ t: 0, i: 0 }) } }), { code: 72 })
 })
 
-t.test('a time that nobody has told of', async (t) => {
+t.test('an afterClusterTime beyond the cluster time is refused', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'c', documents: [{ _id: 1 }] })
   const { time } = node.node.clock
@@ -118,7 +118,7 @@ t.test('a time that nobody has told of', async (t) => {
   )
 })
 
-t.test('D502 read preferences are checked, and all find the one member', async (t) => {
+t.test('D502 read preferences are checked, and all select the one member', async (t) => {
   const node = new NodeUnderTest()
   const fails = async ($readPreference: Document, code: number) =>
     t.match(await node.run({ find: 'c', $readPreference }), { ok: 0, code }, JSON.stringify($readPreference))
@@ -138,7 +138,7 @@ t.test('D502 read preferences are checked, and all find the one member', async (
   )
 })
 
-t.test('sessions and transactions that do not fit together', async (t) => {
+t.test('invalid combinations of session and transaction fields are refused', async (t) => {
   const node = new NodeUnderTest()
   const code = async (options: Document) => (await node.run({ insert: 'c', documents: [{}], ...options }))['code']
   const lsid = session(1)
@@ -152,7 +152,7 @@ t.test('sessions and transactions that do not fit together', async (t) => {
   t.same(await node.all('c'), [])
 })
 
-t.test('session ids', async (t) => {
+t.test('session ids are checked', async (t) => {
   const node = new NodeUnderTest()
   const code = async (lsid: Document) => (await node.run({ insert: 'c', documents: [{}], lsid }))['code']
   t.equal(await code({}), 40414)
@@ -168,7 +168,7 @@ t.test('session ids', async (t) => {
   )
 })
 
-t.test('reads at a cluster time', async (t) => {
+t.test('a snapshot read returns the documents of its cluster time', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'c', documents: [{ _id: 1, x: 11 }] })
   const read = async (readConcern: Document) =>
@@ -191,7 +191,7 @@ t.test('reads at a cluster time', async (t) => {
   t.same([distinct['values'], distinct['atClusterTime']], [[11], atClusterTime])
 })
 
-t.test('what is read at a cluster time is written now', async (t) => {
+t.test('documents from a snapshot are written at the current time', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({
     insert: 'c',
@@ -207,7 +207,7 @@ t.test('what is read at a cluster time is written now', async (t) => {
   const write = (stage: Document) =>
     node.ok({ aggregate: 'c', pipeline: [{ $project: { _id: '$x' } }, stage], cursor: {}, readConcern })
   await write({ $merge: { into: 'later' } })
-  t.same(await node.all('later'), [{ _id: 11, seen: true }], 'two documents of then and one of now are the same one')
+  t.same(await node.all('later'), [{ _id: 11, seen: true }], 'two documents of the snapshot and a live one are merged')
   await node.ok({ aggregate: 'c', pipeline: [{ $out: 'copy' }], cursor: {}, readConcern })
   t.same(await node.all('copy'), [
     { _id: 1, x: 11 },
@@ -215,7 +215,7 @@ t.test('what is read at a cluster time is written now', async (t) => {
   ])
 })
 
-t.test('D501 a past that nobody asked for in time is gone', async (t) => {
+t.test('D501 a state that no read kept before the next change is gone', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'c', documents: [{ _id: 1 }] })
   const [seconds, increment] = node.node.clock.time
@@ -236,7 +236,7 @@ t.test('D501 a past that nobody asked for in time is gone', async (t) => {
   t.equal(node.node.snapshots.size, 0)
 })
 
-t.test('snapshots are for reads, from 5.0 on', async (t) => {
+t.test('snapshots are for reads, since 5.0', async (t) => {
   const node = new NodeUnderTest()
   const readConcern = { level: 'snapshot' }
   for (const command of [

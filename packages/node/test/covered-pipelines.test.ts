@@ -24,7 +24,7 @@ async function planOf(node: NodeUnderTest, pipeline: Document[]): Promise<Docume
   return first!.$cursor.queryPlanner.winningPlan
 }
 
-t.test('stages that need only fields of an index do without documents', async (t) => {
+t.test('stages that need only fields of an index read no documents', async (t) => {
   const node = await indexed()
   const match = { $match: { a: 1 } }
   const group = { $group: { _id: '$b', n: { $sum: 1 } } }
@@ -57,7 +57,7 @@ t.test('stages that need only fields of an index do without documents', async (t
   t.match((stages as Document[])[0], { $cursor: { executionStats: { totalDocsExamined: 0, totalKeysExamined: 10 } } })
 })
 
-t.test('the results are those of a collection scan', async (t) => {
+t.test('covered pipelines return the results of a collection scan', async (t) => {
   const node = await indexed()
   const results = async (pipeline: Document[], hint?: Document) => {
     const { cursor } = await node.ok({ aggregate: 'c', pipeline, cursor: {}, ...(hint === undefined ? {} : { hint }) })
@@ -82,7 +82,7 @@ t.test('the results are those of a collection scan', async (t) => {
   }
 })
 
-t.test('where only the number of documents matters, keys are counted', async (t) => {
+t.test('a pipeline that only counts documents counts index keys', async (t) => {
   const node = await indexed()
   const count = { $count: 'n' }
   const cases: readonly (readonly [Document[], string[], number])[] = [

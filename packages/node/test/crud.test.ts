@@ -44,14 +44,14 @@ t.test('replies of reads have the types of the server', async (t) => {
   )
 })
 
-t.test('an error is a reply: ok, errmsg, code, codeName', async (t) => {
+t.test('an error reply has ok, errmsg, code and codeName', async (t) => {
   const node = new NodeUnderTest()
   const reply = await node.raw({ find: 'c', filter: { a: { $nonsense: 1 } } })
   t.equal(shape(reply), 'ok:double errmsg:string code:int codeName:string')
   t.match(decode(reply), { ok: 0, code: 2, codeName: 'BadValue' })
 })
 
-t.test('arguments that are refused', async (t) => {
+t.test('invalid arguments are refused', async (t) => {
   const node = new NodeUnderTest()
   const cases: [Document, number, string][] = [
     [{ nonsense: 1 }, 59, 'unknown command'],
@@ -94,7 +94,7 @@ t.test('arguments that are refused', async (t) => {
   )
 })
 
-t.test('statements that are refused end up in writeErrors', async (t) => {
+t.test('refused statements are reported in writeErrors', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'c', documents: [{ _id: 1, a: 1 }] })
   const cases: [Document, number][] = [
@@ -116,7 +116,7 @@ t.test('statements that are refused end up in writeErrors', async (t) => {
   t.same(await node.all('c'), [{ _id: 1, a: 1 }])
 })
 
-t.test('one statement that cannot be parsed: nothing of the command is run', async (t) => {
+t.test('a statement that cannot be parsed prevents the whole command', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'c', documents: [{ _id: 1 }, { _id: 2 }] })
   const good = { update: { q: { _id: 1 }, u: { $set: { a: 1 } } }, delete: { q: { _id: 1 }, limit: 1 } }
@@ -145,7 +145,7 @@ t.test('one statement that cannot be parsed: nothing of the command is run', asy
   t.same(await node.all('c'), [{ _id: 1 }, { _id: 2 }])
 })
 
-t.test('an ordered batch ends at its first error, an unordered one goes on', async (t) => {
+t.test('an ordered batch ends at its first error, an unordered one continues', async (t) => {
   const node = new NodeUnderTest()
   const documents = [{ _id: 1 }, { _id: 1 }, { _id: 2 }, { _id: 2 }, { _id: 3 }]
   const ordered = await node.ok({ insert: 'a', documents })
@@ -175,7 +175,7 @@ t.test('an ordered batch ends at its first error, an unordered one goes on', asy
   })
 })
 
-t.test('duplicate keys tell index, pattern and value', async (t) => {
+t.test('duplicate key errors name index, pattern and value', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ createIndexes: 'c', indexes: [{ key: { a: 1, b: 1 }, name: 'a_1_b_1', unique: true }] })
   await node.ok({
@@ -224,7 +224,7 @@ t.test('duplicate keys tell index, pattern and value', async (t) => {
   )
 })
 
-t.test('documents are stored with _id first, made when it is missing, and empty timestamps filled in', async (t) => {
+t.test('documents are stored with _id first, generated if missing, and empty timestamps replaced', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({
     insert: 'c',
@@ -240,8 +240,8 @@ t.test('documents are stored with _id first, made when it is missing, and empty 
   t.same(Object.keys(made), ['_id', 'a'])
   t.equal((made['_id'] as ObjectId).getTimestamp().getTime(), node.context.nowMs)
   const stamped = stored.find((document) => document['_id'] === 6)!
-  t.ok((stamped['t'] as Timestamp).t > 0, 'at the top')
-  t.equal((stamped['n'] as { t: Timestamp }).t.t, 0, 'but not below')
+  t.ok((stamped['t'] as Timestamp).t > 0, 'at the top level')
+  t.equal((stamped['n'] as { t: Timestamp }).t.t, 0, 'but not below it')
   const exact = { _id: 7, d: new Double(1), l: Long.fromNumber(2), i: new Int32(3), x: new Binary(Buffer.from('z'), 5) }
   await node.ok({ insert: 'c', documents: [exact] })
   t.same(
@@ -265,7 +265,7 @@ t.test('documents may come as a sequence', async (t) => {
   t.equal((await node.ok({ delete: 'c' }, { sequences: [['deletes', [{ q: { a: 1 }, limit: 1 }]]] }))['n'], 1)
 })
 
-t.test('too large', async (t) => {
+t.test('documents and batches that are too large are refused', async (t) => {
   const node = new NodeUnderTest()
   const half = 'x'.repeat(9 * 1024 * 1024)
   t.match(await node.ok({ insert: 'c', documents: [{ _id: 1, a: half, b: half }] }), {
@@ -280,7 +280,7 @@ t.test('too large', async (t) => {
   t.equal((await node.ok({ count: 'c', query: { b: { $exists: true } } }))['n'], 0)
 })
 
-t.test('updates', async (t) => {
+t.test('updates match, modify and upsert', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({
     insert: 'c',
@@ -319,7 +319,7 @@ t.test('updates', async (t) => {
   ])
 })
 
-t.test('count', async (t) => {
+t.test('count counts documents', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'c', documents: Array.from({ length: 10 }, (_, i) => ({ _id: i, a: i % 2 })) })
   const n = async (rest: Document) => (await node.ok({ count: 'c', ...rest }))['n'] as number
@@ -333,7 +333,7 @@ t.test('count', async (t) => {
   t.equal((await node.ok({ count: 'missing' }))['n'], 0)
 })
 
-t.test('a statement by _id alone does what the same statement does when its filter says so another way', async (t) => {
+t.test('a statement by _id alone equals the same statement with a longer filter', async (t) => {
   const [plain, spelt] = [new NodeUnderTest(), new NodeUnderTest()]
   const documents = [
     ...[

@@ -19,20 +19,20 @@ async function filled(count: number, size = 0): Promise<NodeUnderTest> {
   return node
 }
 
-t.test('batches of find and getMore', async (t) => {
+t.test('find and getMore return batches of the requested sizes', async (t) => {
   const node = await filled(250)
   const first = cursorOf(await node.ok({ find: 'c' }))
   t.equal(first.firstBatch.length, 101, 'the default')
   t.equal(first.ns, 'test.c')
   const rest = cursorOf(await node.ok({ getMore: first.id, collection: 'c' }))
-  t.equal(rest.nextBatch.length, 149, 'later ones have no limit but bytes')
+  t.equal(rest.nextBatch.length, 149, 'later ones are limited by bytes only')
   t.equal(rest.id.toNumber(), 0)
   t.equal(node.node.cursors.size, 0)
   const small = cursorOf(await node.ok({ find: 'c', batchSize: 100 }))
   const second = cursorOf(await node.ok({ getMore: small.id, collection: 'c', batchSize: 50 }))
   t.same([second.nextBatch.length, second.id.equals(small.id)], [50, true])
   const third = cursorOf(await node.ok({ getMore: small.id, collection: 'c' }))
-  t.equal(third.nextBatch.length, 100, 'a getMore without a size has none, whatever the find had')
+  t.equal(third.nextBatch.length, 100, 'a getMore without a batch size has no limit, even if the find had one')
   t.equal(third.id.toNumber(), 0)
 })
 
@@ -62,12 +62,12 @@ t.test(
     }
     const two = cursorOf(await node.ok({ find: 'c', limit: 3, batchSize: 2 }))
     const one = cursorOf(await node.ok({ getMore: two.id, collection: 'c', batchSize: 1 }))
-    t.same([one.nextBatch.length, one.id.toNumber()], [1, 0], 'a limit is known in getMore, too')
+    t.same([one.nextBatch.length, one.id.toNumber()], [1, 0], 'getMore respects the limit of the find')
     t.equal(node.node.cursors.size, 0)
   },
 )
 
-t.test('cursors that end at once', async (t) => {
+t.test('a cursor whose end is known is not kept open', async (t) => {
   const node = await filled(5)
   for (const command of [
     { find: 'c' },
@@ -87,7 +87,7 @@ t.test('cursors that end at once', async (t) => {
   t.same(ids(cursorOf(await node.ok({ getMore: empty.id, collection: 'c' })).nextBatch), [0, 1, 2, 3, 4])
 })
 
-t.test('skip and limit over batches', async (t) => {
+t.test('skip and limit span batches', async (t) => {
   const node = await filled(20)
   const first = cursorOf(await node.ok({ find: 'c', sort: { _id: -1 }, skip: 5, limit: 7, batchSize: 3 }))
   t.same(ids(first.firstBatch), [14, 13, 12])
@@ -96,7 +96,7 @@ t.test('skip and limit over batches', async (t) => {
   t.same(ids(cursorOf(await node.ok({ getMore: first.id, collection: 'c', batchSize: 3 })).nextBatch), [8])
 })
 
-t.test('an open cursor sees its snapshot while writes go on', async (t) => {
+t.test('an open cursor reads its snapshot while writes continue', async (t) => {
   for (const command of [
     { find: 'c', batchSize: 10 },
     { find: 'c', sort: { a: 1, _id: 1 }, batchSize: 10 },
@@ -126,7 +126,7 @@ t.test('an open cursor sees its snapshot while writes go on', async (t) => {
   }
 })
 
-t.test('a limit that does not fit 16 MB leaves a cursor on its snapshot', async (t) => {
+t.test('a limit that exceeds 16 MB leaves a cursor on its snapshot', async (t) => {
   const node = await filled(30, 1024 * 1024)
   const first = cursorOf(await node.ok({ find: 'c', limit: 25 }))
   t.equal(first.firstBatch.length, 15)
@@ -147,7 +147,7 @@ t.test('one document always fits', async (t) => {
   t.same(ids(cursorOf(await node.ok({ getMore: first.id, collection: 'c' })).nextBatch), [2])
 })
 
-t.test('killCursors', async (t) => {
+t.test('killCursors closes cursors', async (t) => {
   const node = await filled(5)
   const { id } = cursorOf(await node.ok({ find: 'c', batchSize: 1 }))
   const reply = await node.ok({ killCursors: 'c', cursors: [id, long(12345)] })
@@ -177,7 +177,7 @@ t.test('a cursor belongs to its namespace and its session', async (t) => {
   )
 })
 
-t.test('idleness and the end of its session close a cursor; noCursorTimeout keeps it', async (t) => {
+t.test('an idle cursor and one whose session ends are closed; noCursorTimeout keeps an idle one', async (t) => {
   const node = await filled(5)
   const open = async (rest: Document = {}) => cursorOf(await node.ok({ find: 'c', batchSize: 1, ...rest })).id
   const lost = async (id: Long, rest: Document = {}) =>

@@ -60,6 +60,6 @@ t.test('top counts by collection and kind of operation', async (t) => {
   await node.ok({ drop: 'c' })
   await node.ok({ insert: 'd', documents: [{}] })
   const after = (await node.ok({ top: 1 }, admin))['totals'] as Record<string, Document>
-  t.equal(after['test.c'], undefined, 'a collection that was dropped begins anew')
+  t.equal(after['test.c'], undefined, 'a dropped collection restarts at 0')
   t.match(await node.run({ top: 1 }), { code: 13 })
 })

@@ -14,7 +14,7 @@ async function filled(documents: Document[], version?: '7.0' | '8.0'): Promise<N
 const valuesOf = async (node: NodeUnderTest, key: string, rest: Document = {}): Promise<unknown[]> =>
   (await node.ok({ distinct: 'c', key, ...rest }))['values'] as unknown[]
 
-t.test('distinct: paths, arrays and positions as the server reads them', async (t) => {
+t.test('distinct reads paths, arrays and positions as the server does', async (t) => {
   const cases: [string, Document[], unknown[]][] = [
     ['a', [{}], []],
     ['a', [{ a: null }], [null]],
@@ -46,7 +46,7 @@ t.test('distinct: paths, arrays and positions as the server reads them', async (
   }
 })
 
-t.test('distinct under a query, a collation and a hint', async (t) => {
+t.test('distinct respects a query, a collation and a hint', async (t) => {
   const documents = [
     { a: 'b', n: 1 },
     { a: 'B', n: 2 },
@@ -59,21 +59,21 @@ t.test('distinct under a query, a collation and a hint', async (t) => {
   await node.ok({ createIndexes: 'c', indexes: [{ key: { n: 1 }, name: 'n_1' }] })
   t.same(await valuesOf(node, 'n', { hint: 'n_1' }), [1, 2, 3])
   t.match(await node.run({ distinct: 'c', key: 'n', hint: 'nope' }), { ok: 0, code: 2 })
-  t.same((await (await filled([])).ok({ distinct: 'c', key: 'a' }))['values'], [], 'of a collection that is not there')
+  t.same((await (await filled([])).ok({ distinct: 'c', key: 'a' }))['values'], [], 'of a missing collection')
 })
 
-t.test('what distinct refuses', async (t) => {
+t.test('distinct refuses invalid arguments', async (t) => {
   const node = await filled([{ a: 1 }])
   t.match(await node.run({ distinct: 'c' }), { code: 40414 })
   t.match(await node.run({ distinct: 'c', key: 1 }), { code: 14 })
   t.match(await node.run({ distinct: 'c', key: 'a\0b' }), { code: 31032 })
-  t.match(await node.run({ distinct: 'c', key: 'a', hint: '_id_' }), { code: 40415 }, 'hints came with 7.1')
+  t.match(await node.run({ distinct: 'c', key: 'a', hint: '_id_' }), { code: 40415 }, 'hints exist since 7.1')
   const large = new NodeUnderTest()
   for (let i = 0; i < 17; i++) await large.ok({ insert: 'c', documents: [{ a: `${i}${'x'.repeat(1024 * 1024)}` }] })
   t.match(await large.run({ distinct: 'c', key: 'a' }), { code: 17217, errmsg: /distinct too big, 16mb cap/ })
 })
 
-t.test('D600: distinct gives what documents have, whatever index is used', async (t) => {
+t.test('D600: distinct returns the values of the documents with any index', async (t) => {
   const node = await filled([{ a: [] }, { a: [[1, 2]] }, { a: [3] }, { b: 2 }, {}, { b: 1 }])
   await node.ok({
     createIndexes: 'c',
@@ -111,7 +111,7 @@ t.test('an index changes nothing about distinct (property)', async () => {
   )
 })
 
-t.test('count: query, hint, skip and limit', async (t) => {
+t.test('count respects query, hint, skip and limit', async (t) => {
   const node = await filled([1, 2, 3, 4, 5].map((a) => ({ a, name: a % 2 === 0 ? 'x' : 'X' })))
   const n = async (rest: Document = {}) => (await node.ok({ count: 'c', ...rest }))['n'] as number
   t.equal(await n(), 5)
@@ -131,7 +131,7 @@ t.test('count: query, hint, skip and limit', async (t) => {
   t.equal(shape(await node.raw({ count: 'c' })), 'n:int ok:double')
 })
 
-t.test('what count refuses', async (t) => {
+t.test('count refuses invalid arguments', async (t) => {
   const node = await filled([{ a: 1 }])
   t.match(await node.run({ count: 'c', skip: -1 }), { code: 9 })
   t.match(await node.run({ count: 'c', limit: 'x' }), { code: 2 })
@@ -146,12 +146,12 @@ t.test('what count refuses', async (t) => {
   )
 })
 
-t.test('orphans: count without a query and distinct have them, count with a query has not', async (t) => {
+t.test('count without a query and distinct include orphans, count with a query does not', async (t) => {
   const pattern = ShardKeyPattern.parse(new Uint8Array(Buffer.from('0c0000001061000100000000', 'hex')), {
     compoundHashed: true,
   })
   t.equal(decode(pattern.document)['a'], 1)
-  // The shard owns nothing below 3.
+  // The shard owns only keys from 3 on.
   const ownership = {
     placement: { shardKey: pattern },
     shard: 'shard01',

@@ -1,23 +1,10 @@
 import { decode, type Document } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
-import { NodeUnderTest, shape } from './support/harness.js'
+import { filled, namesOf, stages } from './support/explained.js'
+import { shape } from './support/harness.js'
 
-async function filled(version: EmulatedVersion = '8.0'): Promise<NodeUnderTest> {
-  const node = new NodeUnderTest({ version })
-  await node.ok({ insert: 'c', documents: Array.from({ length: 20 }, (_, i) => ({ _id: i, a: i % 5, b: i })) })
-  await node.ok({ createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a_1' }] })
-  return node
-}
-
-const namesOf = (document: unknown) => Object.keys(document as Document)
-
-/** Names of the stages from the top. */
-function stages(plan: Document): string[] {
-  return [plan['stage'], ...(plan['inputStage'] === undefined ? [] : stages(plan['inputStage']))]
-}
-
-t.test('the fields and their order by version; D604', async (t) => {
+t.test('the fields of explain and their order depend on the version; D604', async (t) => {
   const find = { find: 'c', filter: { a: 2 } }
   const planner: Record<string, string[]> = {
     '4.4': [
@@ -94,7 +81,7 @@ t.test('the fields and their order by version; D604', async (t) => {
   }
 })
 
-t.test('find: plan, execution and number types; D603', async (t) => {
+t.test('explain of find shows plan, execution and number types; D603', async (t) => {
   const node = await filled()
   const raw = await node.raw({ explain: { find: 'c', filter: { a: 2 }, sort: { b: -1 }, limit: 3 } })
   const reply = decode(raw)
@@ -122,7 +109,7 @@ t.test('find: plan, execution and number types; D603', async (t) => {
   )
 })
 
-t.test('what stands in the plan follows the command', async (t) => {
+t.test('the plan shows the options of the command', async (t) => {
   const node = await filled('7.0')
   const plan = async (command: Document) =>
     stages(
@@ -145,13 +132,13 @@ t.test('what stands in the plan follows the command', async (t) => {
   })
 })
 
-t.test('D601: the hash of a query is of its shape', async (t) => {
+t.test('D601: the query hash depends on the shape only', async (t) => {
   const node = await filled()
   const hashOf = async (command: Document) =>
     (await node.ok({ explain: { find: 'c', ...command } }))['queryPlanner'].queryHash as string
   const hash = await hashOf({ filter: { a: 1 } })
   t.match(hash, /^[0-9A-F]{8}$/)
-  t.equal(await hashOf({ filter: { a: 2 } }), hash, 'values are no part of it')
+  t.equal(await hashOf({ filter: { a: 2 } }), hash, 'values are not part of it')
   for (const other of [
     { filter: { b: 1 } },
     { filter: { a: { $gt: 1 } } },
@@ -161,7 +148,7 @@ t.test('D601: the hash of a query is of its shape', async (t) => {
     t.not(await hashOf(other), hash, JSON.stringify(other))
 })
 
-t.test('D601: the hash of a shape is of the command and its collection, too', async (t) => {
+t.test('D601: the query shape hash also depends on the command and its collection', async (t) => {
   const node = await filled()
   const explained = async (command: Document) => node.ok({ explain: command, verbosity: 'queryPlanner' })
   const hashOf = async (command: Document) => (await explained(command))['queryShapeHash'] as string
@@ -196,7 +183,7 @@ t.test('D601: the hash of a shape is of the command and its collection, too', as
   t.equal('queryShapeHash' in (await (await filled('7.0')).ok({ explain: { find: 'c' } })), false)
 })
 
-t.test('allPlansExecution: what the plans did while they were tried', async (t) => {
+t.test('allPlansExecution shows the trial of each plan', async (t) => {
   const explained = async (version: EmulatedVersion, command: Document) => {
     const node = await filled(version)
     await node.ok({ createIndexes: 'c', indexes: [{ key: { b: 1 }, name: 'b_1' }] })
@@ -229,7 +216,7 @@ t.test('allPlansExecution: what the plans did while they were tried', async (t) 
   t.equal(update['executionStats'].allPlansExecution.length, 2)
 })
 
-t.test('8.0: what goes without a planner', async (t) => {
+t.test('8.0 has EXPRESS stages for lookups without a planner', async (t) => {
   const node = await filled()
   await node.ok({ createIndexes: 'c', indexes: [{ key: { b: 1 }, name: 'b_1', unique: true }] })
   const stageOf = async (command: Document) =>
@@ -265,7 +252,7 @@ t.test('8.0: what goes without a planner', async (t) => {
   t.equal(await stageOf({ delete: 'c', deletes: [{ q: { a: 1 }, limit: 1 }] }), 'DELETE')
 })
 
-t.test('collation stands in the plan', async (t) => {
+t.test('the plan shows the collation', async (t) => {
   const node = await filled()
   const { queryPlanner } = await node.ok({
     explain: { find: 'c', filter: { a: 'x' }, collation: { locale: 'en', strength: 2 } },
@@ -273,7 +260,7 @@ t.test('collation stands in the plan', async (t) => {
   t.match(queryPlanner.collation, { locale: 'en', strength: 2, caseLevel: false })
 })
 
-t.test('count and distinct', async (t) => {
+t.test('count and distinct have their own stages', async (t) => {
   const node = await filled('7.0')
   const all = await node.ok({ explain: { count: 'c' } })
   t.equal(all['queryPlanner'].winningPlan.stage, 'RECORD_STORE_FAST_COUNT')
@@ -286,7 +273,7 @@ t.test('count and distinct', async (t) => {
   t.equal(distinct['executionStats'].nReturned, 5)
 })
 
-t.test('writes: what would be changed, without changing it', async (t) => {
+t.test('explain of a write counts its changes without making them', async (t) => {
   const node = await filled('7.0')
   const update = await node.ok({
     explain: { update: 'c', updates: [{ q: { a: 2 }, u: { $set: { b: 7 } }, multi: true }] },
@@ -331,92 +318,7 @@ t.test('writes: what would be changed, without changing it', async (t) => {
   )
 })
 
-t.test('aggregate: what the plan does, then the other stages', async (t) => {
-  const node = await filled('7.0')
-  const pipeline = [{ $match: { a: 2 } }, { $group: { _id: '$a', n: { $sum: 1 } } }, { $sort: { n: 1 } }]
-  const raw = await node.raw({ explain: { aggregate: 'c', pipeline, cursor: {} }, verbosity: 'executionStats' })
-  const reply = decode(raw)
-  t.same(namesOf(reply), ['explainVersion', 'stages', 'serverInfo', 'serverParameters', 'command', 'ok'])
-  const [cursor, group, sort] = reply['stages'] as Document[]
-  t.same(stages(cursor!['$cursor'].queryPlanner.winningPlan), ['PROJECTION_COVERED', 'IXSCAN'])
-  t.equal(cursor!['$cursor'].executionStats.nReturned, 4)
-  t.equal(group!['nReturned'].toNumber(), 1)
-  t.same(namesOf(group), ['$group', 'nReturned', 'executionTimeMillisEstimate'])
-  t.match(sort, { $sort: { sortKey: { n: 1 } } })
-  const pushed = await node.ok({
-    explain: { aggregate: 'c', pipeline: [{ $match: { a: 2 } }, { $limit: 1 }], cursor: {} },
-  })
-  t.same(stages(pushed['queryPlanner'].winningPlan), ['LIMIT', 'FETCH', 'IXSCAN'], 'a pipeline that a plan does alone')
-  const joined = await node.ok({
-    explain: {
-      aggregate: 'c',
-      pipeline: [
-        { $match: { a: 2 } },
-        { $lookup: { from: 'c', localField: 'a', foreignField: 'a', as: 'same' } },
-        { $unwind: '$same' },
-        { $project: { b: 1 } },
-      ],
-      cursor: {},
-    },
-    verbosity: 'executionStats',
-  })
-  t.same(
-    (joined['stages'] as Document[]).map((stage) => [namesOf(stage)[0], stage['nReturned'].toNumber()]),
-    [
-      ['$cursor', 4],
-      ['$lookup', 16],
-      ['$project', 16],
-    ],
-  )
-  t.same(joined['stages'][1].$lookup, {
-    from: 'c',
-    as: 'same',
-    localField: 'a',
-    foreignField: 'a',
-    unwinding: { preserveNullAndEmptyArrays: false },
-  })
-  t.same(joined['stages'][2].$project, { _id: true, b: true })
-  const ofNothing = await node.ok({
-    explain: { aggregate: 'missing', pipeline: [{ $group: { _id: null } }], cursor: {} },
-  })
-  t.equal(ofNothing['stages'][0].$cursor.queryPlanner.winningPlan.stage, 'EOF')
-  t.equal(ofNothing['stages'][1].nReturned.toNumber(), 0)
-  const source = await node.ok({
-    explain: { aggregate: 1, pipeline: [{ $documents: [{ x: 1 }, { x: 2 }] }, { $limit: 1 }], cursor: {} },
-  })
-  t.same(
-    (source['stages'] as Document[]).map((stage) => [namesOf(stage)[0], stage['nReturned'].toNumber()]),
-    [
-      ['$documents', 1],
-      ['$limit', 1],
-    ],
-  )
-  t.match(
-    await node.run({
-      explain: {
-        aggregate: 'c',
-        pipeline: [{ $project: { x: { $divide: ['$a', 0] } } }, { $group: { _id: 1 } }],
-        cursor: {},
-      },
-    }),
-    { ok: 0, code: 2 },
-    'what fails behind the plan fails the explain',
-  )
-  const own = await node.ok({ aggregate: 'c', pipeline, explain: true })
-  t.same(
-    (own['stages'] as Document[]).map((stage) => namesOf(stage)[0]),
-    ['$cursor', '$group', '$sort'],
-  )
-  t.equal('executionStats' in own['stages'][0].$cursor, false, 'explain: true is queryPlanner')
-  t.match(await node.run({ explain: { aggregate: 'c', pipeline, cursor: {}, explain: true } }), { code: 9 })
-  t.match(await node.run({ explain: { aggregate: 'c', pipeline: [{ $out: 'o' }], cursor: {} } }), { code: 51184 })
-  t.match(
-    await node.run({ explain: { aggregate: 'c', pipeline: [{ $out: 'o' }], cursor: {} }, verbosity: 'queryPlanner' }),
-    { ok: 1 },
-  )
-})
-
-t.test('what cannot be explained', async (t) => {
+t.test('commands that cannot be explained are refused', async (t) => {
   const node = await filled('7.0')
   t.match(await node.run({ explain: { insert: 'c', documents: [] } }), {
     code: 20,
@@ -434,7 +336,7 @@ t.test('what cannot be explained', async (t) => {
   t.match(await node.run({ explain: { find: 'c', filter: { $nope: 1 } } }), { code: 2 })
 })
 
-t.test('a plan that fails says so in its statistics', async (t) => {
+t.test('the statistics of a failed plan have its error', async (t) => {
   const node = await filled('7.0')
   const { executionStats } = await node.ok({
     explain: { find: 'c', filter: { $expr: { $gt: [{ $add: ['$a', 'x'] }, 0] } } },

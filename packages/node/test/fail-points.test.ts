@@ -29,14 +29,14 @@ function client(node: NodeUnderTest, appName?: string) {
 const newClient = (version: EmulatedVersion = '7.0') => client(new NodeUnderTest({ version }))
 const fails = { failCommands: ['ping'], errorCode: 2 }
 
-/** `ok` of so many pings. */
+/** `ok` of several pings. */
 async function pings(run: (command: Document) => Promise<Document>, count: number): Promise<number[]> {
   const answers: number[] = []
   for (let i = 0; i < count; i++) answers.push((await run({ ping: 1 }))['ok'] as number)
   return answers
 }
 
-t.test('modes', async (t) => {
+t.test('a fail point follows its mode', async (t) => {
   const { run, failCommand } = newClient()
   t.match(await failCommand('alwaysOn', fails), { ok: 1, count: 0 })
   await failCommand('off')
@@ -54,7 +54,7 @@ t.test('modes', async (t) => {
   t.notOk((await pings(run, 20)).includes(0))
 })
 
-t.test('what is no mode changes nothing', async (t) => {
+t.test('an invalid mode changes nothing', async (t) => {
   const { run, failCommand } = newClient()
   const refused: [Document, number, RegExp][] = [
     [{}, 20, /you must supply a 'mode'/],
@@ -73,7 +73,7 @@ t.test('what is no mode changes nothing', async (t) => {
   for (const [fields, code, errmsg] of refused) {
     t.match(await run({ configureFailPoint: 'failCommand', ...fields, ...admin }), { ok: 0, code, errmsg })
   }
-  t.same(await pings(run, 2), [0, 1], 'what was set is still set')
+  t.same(await pings(run, 2), [0, 1], 'the previous setting is kept')
   t.match(await run({ configureFailPoint: 'failCommand', mode: 'off' }), { code: 13 }, 'admin only')
   t.match(await run({ configureFailPoint: 'failUnheardOf', mode: 'off', ...admin }), {
     code: 266,
@@ -81,7 +81,7 @@ t.test('what is no mode changes nothing', async (t) => {
   })
 })
 
-t.test('failCommand by version', async (t) => {
+t.test('the options of failCommand depend on the version', async (t) => {
   const { failCommand: of26 } = newClient('2.6')
   t.match(await of26('off'), { code: 266 })
   const old = newClient('4.0')
@@ -102,7 +102,7 @@ t.test('failCommand by version', async (t) => {
   }
 })
 
-t.test('which version has which', async (t) => {
+t.test('the fail points depend on the version', async (t) => {
   const since: [EmulatedVersion | null, EmulatedVersion, string[]][] = [
     ['4.0', '4.4', ['failGetMoreAfterCursorCheckout', 'moveChunkHangAtStep6', 'suspendRangeDeletion']],
     ['4.4', '5.0', ['reshardingPauseCoordinatorBeforeCloning']],
@@ -120,7 +120,7 @@ t.test('which version has which', async (t) => {
   }
 })
 
-t.test('D912 the error, its labels and what it carries', async (t) => {
+t.test('D912 failCommand sets the error, its labels and its fields', async (t) => {
   const { bytes, run, failCommand } = newClient()
   await failCommand('alwaysOn', {
     failCommands: ['ping'],
@@ -144,7 +144,7 @@ t.test('D912 the error, its labels and what it carries', async (t) => {
   await failCommand('alwaysOn', { failCommands: ['insert'], errorCode: 91 })
   t.match(await run(write), { code: 91, errorLabels: ['RetryableWriteError'] })
   await failCommand('alwaysOn', { failCommands: ['insert'], errorCode: 91, errorLabels: [] })
-  t.notOk('errorLabels' in (await run(write)), 'an empty array is none')
+  t.notOk('errorLabels' in (await run(write)), 'an empty array removes the labels')
   await failCommand('alwaysOn', {
     failCommands: ['insert'],
     blockConnection: true,
@@ -152,20 +152,24 @@ t.test('D912 the error, its labels and what it carries', async (t) => {
     errorLabels: ['Mine'],
   })
   t.match(await run({ ...write, documents: 1 }), { ok: 0, errorLabels: undefined }, 'arguments are read first')
-  t.match(await run({ ...write, insert: '' }), { ok: 0, errorLabels: ['Mine'] }, 'another failure has them, too')
+  t.match(await run({ ...write, insert: '' }), { ok: 0, errorLabels: ['Mine'] }, 'other errors also have them')
   const old = newClient('4.0')
   await old.failCommand('alwaysOn', { failCommands: ['insert'], errorCode: 91 })
   t.notOk('errorLabels' in (await old.run(write)), 'before 4.4 drivers add the label themselves')
 })
 
-t.test('whom it means', async (t) => {
+t.test('failCommand selects clients and commands', async (t) => {
   const node = new NodeUnderTest()
   const meant = client(node, 'meant')
   const other = client(node, 'other')
   await meant.failCommand('alwaysOn', { failCommands: ['ping', 'hello', 'getMore'], errorCode: 2, appName: 'meant' })
-  t.match(await meant.greet(), { code: 2 }, 'the first hello says who it is')
+  t.match(await meant.greet(), { code: 2 }, 'the first hello has the appName')
   t.match(await other.greet(), { ok: 1 })
-  t.same([await pings(meant.run, 1), await pings(other.run, 1)], [[1], [1]], 'whose hello failed has no name')
+  t.same(
+    [await pings(meant.run, 1), await pings(other.run, 1)],
+    [[1], [1]],
+    'a client whose hello failed has no appName',
+  )
   t.match(await other.run({ isMaster: 1 }), { ok: 1 })
 
   await meant.failCommand('alwaysOn', { failCommands: ['find', 'getMore'], errorCode: 2, namespace: 'test.c' })
@@ -178,7 +182,7 @@ t.test('whom it means', async (t) => {
   t.same([await pings(meant.run, 1), await pings(other.run, 1)], [[1], [0]])
 
   await meant.failCommand({ times: 1 }, fails)
-  t.match(await node.run({ ping: 1 }), { ok: 1 }, 'commands of other members do not count')
+  t.match(await node.run({ ping: 1 }), { ok: 1 }, 'commands of other members are not affected')
   t.same(await pings(meant.run, 2), [0, 1])
   await meant.failCommand({ times: 1 }, { ...fails, failInternalCommands: true })
   t.match(await node.run({ ping: 1 }), { code: 2 })
@@ -186,13 +190,13 @@ t.test('whom it means', async (t) => {
   t.match(await node.run({ ping: 1 }), { code: 6, codeName: 'HostUnreachable' })
 })
 
-t.test('a closed connection, a blocked command, a write concern', async (t) => {
+t.test('failCommand closes the connection, blocks the command or adds a write concern error', async (t) => {
   const node = new NodeUnderTest()
   const { bytes, run, failCommand } = client(node)
   await failCommand({ times: 1 }, { failCommands: ['insert'], closeConnection: true, errorCode: 2 })
   const insert = { insert: 'c', documents: [{ _id: 1 }] }
-  t.equal((await bytes(insert)).length, 0, 'no answer at all')
-  t.same(await node.all('c'), [], 'and nothing was done')
+  t.equal((await bytes(insert)).length, 0, 'no reply')
+  t.same(await node.all('c'), [], 'and no effect')
 
   await failCommand({ times: 1 }, { failCommands: ['ping'], blockConnection: true, blockTimeMS: 250 })
   t.match(await run({ ping: 1 }), { ok: 1 })
@@ -209,7 +213,7 @@ t.test('a closed connection, a blocked command, a write concern', async (t) => {
   t.notOk('writeConcernError' in (await run({ delete: 'c', deletes: [{ q: {}, limit: 1 }] })))
 })
 
-t.test('maxTimeMS always and never', async (t) => {
+t.test('fail points make maxTimeMS expire always or never', async (t) => {
   const { run } = newClient()
   const set = (name: string, mode: string) => run({ configureFailPoint: name, mode, ...admin })
   await set('maxTimeAlwaysTimeOut', 'alwaysOn')
@@ -219,7 +223,7 @@ t.test('maxTimeMS always and never', async (t) => {
   t.match(await run({ ping: 1, maxTimeMS: 1000 }), { ok: 1 })
 })
 
-t.test('a getMore that has found its cursor', async (t) => {
+t.test('a fail point stops a getMore that has found its cursor', async (t) => {
   const { run } = newClient()
   await run({ insert: 'c', documents: [{ _id: 1 }, { _id: 2 }, { _id: 3 }] })
   const open = async () => ((await run({ find: 'c', batchSize: 1 }))['cursor'] as Document)['id'] as Long
@@ -242,7 +246,7 @@ t.test('a getMore that has found its cursor', async (t) => {
   })
 })
 
-t.test('waiting for a fail point, and reading it', async (t) => {
+t.test('waitForFailPoint waits for a fail point, and getParameter reads it', async (t) => {
   const { bytes, run, failCommand } = newClient()
   await failCommand({ times: 1 }, fails)
   const wait = { waitForFailPoint: 'failCommand', timesEntered: 1, ...admin }
@@ -263,7 +267,7 @@ t.test('waiting for a fail point, and reading it', async (t) => {
   t.match(await run({ setParameter: 1, 'failpoint.failCommand': {}, ...admin }), { code: 20 })
 })
 
-t.test('a named step holds, and fails', async (t) => {
+t.test('a fail point at a named step pauses or fails it', async (t) => {
   const node = new NodeUnderTest()
   const { run } = client(node)
   const set = (name: string, mode: unknown) => run({ configureFailPoint: name, mode, ...admin })

@@ -15,7 +15,7 @@ const filled = async (version?: '7.0' | '8.0' | '4.4') => {
   return node
 }
 
-t.test('updates, and answers with the document before or after', async (t) => {
+t.test('findAndModify updates, and returns the document before or after', async (t) => {
   const node = await filled()
   t.same(await node.ok({ findAndModify: 'c', query: { _id: 1 }, update: { $inc: { a: 1 } } }), {
     lastErrorObject: { n: 1, updatedExisting: true },
@@ -35,7 +35,7 @@ t.test('updates, and answers with the document before or after', async (t) => {
   t.equal(shape(body, 'lastErrorObject'), 'n:int updatedExisting:bool')
 })
 
-t.test('sort chooses, also under a collation', async (t) => {
+t.test('sort selects the document, also under a collation', async (t) => {
   const node = await filled()
   t.match(await node.ok({ findAndModify: 'c', sort: { a: 1 }, update: { $set: { x: 1 } } }), { value: { _id: 2 } })
   t.match(await node.ok({ findAndModify: 'c', sort: { a: -1 }, remove: true }), { value: { _id: 1 } })
@@ -52,7 +52,7 @@ t.test('sort chooses, also under a collation', async (t) => {
   )
 })
 
-t.test('removes', async (t) => {
+t.test('findAndModify removes the document and returns it', async (t) => {
   const node = await filled()
   const body = await node.raw({
     findAndModify: 'c',
@@ -73,7 +73,7 @@ t.test('removes', async (t) => {
   )
 })
 
-t.test('upserts', async (t) => {
+t.test('findAndModify upserts', async (t) => {
   const node = new NodeUnderTest()
   t.same(await node.ok({ findAndModify: 'c', query: { _id: 5 }, update: { $set: { a: 1 } } }), {
     lastErrorObject: { n: 0, updatedExisting: false },
@@ -102,7 +102,7 @@ t.test('upserts', async (t) => {
   )
 })
 
-t.test('array filters, positional projection, hint', async (t) => {
+t.test('array filters, positional projection and hint apply', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'c', documents: [{ _id: 1, l: [{ k: 1 }, { k: 2 }] }] })
   await node.ok({ createIndexes: 'c', indexes: [{ key: { 'l.k': 1 }, name: 'k' }] })
@@ -119,7 +119,7 @@ t.test('array filters, positional projection, hint', async (t) => {
   t.match(await node.run({ findAndModify: 'c', update: { $set: { a: 1 } }, hint: 'none' }), { ok: 0, code: 2 })
 })
 
-t.test('what does not go together', async (t) => {
+t.test('contradictory arguments of findAndModify are refused', async (t) => {
   const node = await filled()
   const fails = async (command: Document, code: number, errmsg?: string) =>
     t.match(await node.run({ findAndModify: 'c', ...command }), {
@@ -147,7 +147,7 @@ t.test('what does not go together', async (t) => {
   t.same((await node.all('c')).length, 3)
 })
 
-t.test('failures while documents are changed say so', async (t) => {
+t.test('errors while documents are changed have the prefix of the server', async (t) => {
   const node = await filled()
   await node.ok({ createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a', unique: true }] })
   const reply = await node.run({ findAndModify: 'c', query: { _id: 1 }, update: { $set: { a: 2 } } })
@@ -156,7 +156,7 @@ t.test('failures while documents are changed say so', async (t) => {
   t.match(await node.run({ findAndModify: 'c', query: { _id: 1 }, update: { _id: 9 } }), { ok: 0, code: 66 })
 })
 
-t.test('a repeated one is answered with the same document, before and after a restart', async (t) => {
+t.test('a repeated findAndModify returns the same document, before and after a restart', async (t) => {
   for (const checkpointAfterBytes of [1, undefined]) {
     const node = new NodeUnderTest(checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes })
     await node.ok({ insert: 'c', documents: [1, 2, 3, 4].map((_id) => ({ _id, a: 0 })) })
@@ -199,7 +199,7 @@ t.test('a repeated one is answered with the same document, before and after a re
     ]
     const before: Document[] = []
     for (const command of commands) before.push(await node.ok(command))
-    // What is answered later is what was there then.
+    // Repeated commands must return the earlier documents, not these.
     await node.ok({ update: 'c', updates: [{ q: {}, u: { $set: { a: 'later' } }, multi: true }] })
     for (const member of [node, node.restarted()]) {
       for (const [i, command] of commands.entries())
@@ -214,7 +214,7 @@ t.test('a repeated one is answered with the same document, before and after a re
   }
 })
 
-t.test('D503 the text of a repetition that asks for something else', async (t) => {
+t.test('D503 a repetition with other arguments is refused', async (t) => {
   const node = await filled()
   const retryable = { lsid: session(1), txnNumber: long(1) }
   await node.ok({ findAndModify: 'c', query: { _id: 1 }, remove: true, ...retryable })

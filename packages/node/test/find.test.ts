@@ -10,7 +10,7 @@ async function filled(documents: Document[], options: { version?: '4.4' | '8.0' 
   return node
 }
 
-t.test('arguments that cannot be are refused as the server does', async (t) => {
+t.test('invalid arguments are refused as on the server', async (t) => {
   const node = await filled([{ _id: 1, a: 1 }])
   await node.ok({ createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a_1' }] })
   const cases: [Document, number, string][] = [
@@ -35,7 +35,7 @@ t.test('arguments that cannot be are refused as the server does', async (t) => {
   for (const [command, code, why] of cases) t.match(await node.run({ find: 'c', ...command }), { ok: 0, code }, why)
 })
 
-t.test('natural order both ways, asked for by sort or hint', async (t) => {
+t.test('sort or hint select natural order in both directions', async (t) => {
   const node = await filled([{ _id: 3 }, { _id: 1 }, { _id: 2 }])
   const ids = async (command: Document) =>
     batchOf(await node.ok({ find: 'c', ...command })).map((document) => document['_id'])
@@ -44,7 +44,7 @@ t.test('natural order both ways, asked for by sort or hint', async (t) => {
   t.same(await ids({ hint: { $natural: -1 }, sort: { _id: 1 } }), [1, 2, 3], 'a sort goes on top')
 })
 
-t.test('let and collation reach filter, sort and projection', async (t) => {
+t.test('let and collation apply to filter, sort and projection', async (t) => {
   const node = await filled([
     { _id: 1, name: 'apple' },
     { _id: 2, name: 'Banana' },
@@ -73,7 +73,7 @@ t.test('let and collation reach filter, sort and projection', async (t) => {
   )
 })
 
-t.test('showRecordId, $recordId and sort keys come after the document', async (t) => {
+t.test('showRecordId, $recordId and sort keys follow the document', async (t) => {
   const node = await filled([
     { _id: 'x', a: 2 },
     { _id: 'y', a: [3, 1] },
@@ -100,7 +100,7 @@ t.test('showRecordId, $recordId and sort keys come after the document', async (t
   )
 })
 
-t.test('min, max and returnKey', async (t) => {
+t.test('min and max bound an index, returnKey returns its keys', async (t) => {
   const node = await filled([1, 2, 3, 4].map((a) => ({ _id: a, a, b: -a })))
   await node.ok({ createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a_1' }] })
   const found = async (command: Document) => batchOf(await node.ok({ find: 'c', ...command }))
@@ -126,7 +126,7 @@ t.test('the positional projection shows the element that matched', async (t) => 
   ])
 })
 
-t.test('errors while documents are read say so', async (t) => {
+t.test('errors while documents are read have the prefix of the server', async (t) => {
   for (const [version, where] of [
     ['4.4', 'Executor error during find command :: caused by :: '],
     ['8.0', 'Executor error during find command: test.c :: caused by :: '],
@@ -138,18 +138,18 @@ t.test('errors while documents are read say so', async (t) => {
   }
 })
 
-t.test('singleBatch, limit 1 and noCursorTimeout', async (t) => {
+t.test('singleBatch and limit 1 keep no cursor open', async (t) => {
   const node = await filled([{ _id: 1 }, { _id: 2 }])
   const idOf = (reply: Document) => (reply['cursor'] as { id: Long }).id.toNumber()
   t.equal(idOf(await node.ok({ find: 'c', batchSize: 1, singleBatch: true })), 0)
   t.equal(idOf(await node.ok({ find: 'c', limit: 1, batchSize: 1 })), 0)
   t.not(idOf(await node.ok({ find: 'c', limit: 1, batchSize: 0 })), 0, 'an empty batch opens a cursor')
   t.not(idOf(await node.ok({ find: 'c', batchSize: 1, noCursorTimeout: true })), 0)
-  t.equal(idOf(await node.ok({ find: 'missing', batchSize: 0 })), 0, 'there is nothing to go on from')
+  t.equal(idOf(await node.ok({ find: 'missing', batchSize: 0 })), 0, 'there is no position to resume from')
 })
 
 for (const version of ['4.4', '8.0'] as const) {
-  t.test(`${version}: a find by _id alone is what the plan of one gives, and costs the same`, async (t) => {
+  t.test(`${version}: a find by _id alone returns the result and the cost of its plan`, async (t) => {
     const ids = [1, 1.5, 'B', true, new Date(5)]
     const node = await filled(
       ids.map((_id, i) => ({ _id, i })),
@@ -171,7 +171,7 @@ for (const version of ['4.4', '8.0'] as const) {
       const before = await costs()
       const { cursor } = await node.ok(command)
       const { id, ...rest } = cursor as { id: Long }
-      // The reports of the costs are documents, too.
+      // The reports of the costs count as returned documents.
       return { rest, stays: id.toString() !== '0', costs: (await costs()).map((cost, i) => cost - before[i]!) }
     }
     for (const _id of [...ids, 'b']) {
@@ -182,7 +182,7 @@ for (const version of ['4.4', '8.0'] as const) {
         { limit: 1, singleBatch: true },
         { maxTimeMS: 1000, comment: 'x' },
       ]) {
-        // The parser sees to the second.
+        // The second find has an operator, so the parser handles it.
         const byId = await answered({ find: 'c', filter: { _id }, ...rest })
         t.same(byId, await answered({ find: 'c', filter: { _id: { $eq: _id } }, ...rest }), JSON.stringify([_id, rest]))
       }
@@ -201,7 +201,7 @@ for (const version of ['4.4', '8.0'] as const) {
   })
 }
 
-t.test('what is known of a find by _id holds as long as its collection and the member are as they were', async (t) => {
+t.test('a find by _id follows changes of its collection and of the member', async (t) => {
   const node = await filled([{ _id: 'a', n: 1 }])
   const command = { find: 'c', filter: { _id: 'a' } }
   const found = async () => batchOf(await node.ok(command)).map(({ n }) => Number(n))
@@ -213,7 +213,7 @@ t.test('what is known of a find by _id holds as long as its collection and the m
   t.same(await found(), [])
   await node.ok({ create: 'c', collation: { locale: 'en', strength: 2 } })
   await node.ok({ insert: 'c', documents: [{ _id: 'A', n: 3 }] })
-  t.same(await found(), [3], 'its _id index compares otherwise')
+  t.same(await found(), [3], 'its _id index has another collation')
   await node.ok({ drop: 'c' })
   await node.ok({ create: 'c', viewOn: 'other', pipeline: [{ $set: { n: 4 } }] })
   await node.ok({ insert: 'other', documents: [{ _id: 'a' }] })

@@ -1,4 +1,7 @@
-/** getMore after its collection or an index was dropped or renamed. Manual: core/cursors; server: jstests getmore_invalidated_cursors.js. */
+/**
+ * getMore after its collection or an index was dropped or renamed. Manual: core/cursors; server:
+ * jstests getmore_invalidated_cursors.js.
+ */
 import type { Document, Long } from '@shardlab/bson'
 import type { EmulatedVersion } from '@shardlab/sharding'
 import t from 'tap'
@@ -16,7 +19,7 @@ async function filled(version: EmulatedVersion, count = 40): Promise<NodeUnderTe
 
 const idOf = (reply: Document): Long => (reply['cursor'] as { id: Long }).id
 
-/** Opens a cursor, does something to the collection, and reads on. */
+/** Opens a cursor, changes the collection, and calls getMore. */
 async function readOn(
   node: NodeUnderTest,
   open: Document,
@@ -43,7 +46,7 @@ const replace = async (node: NodeUnderTest) => {
 }
 
 for (const version of following) {
-  t.test(`${version}: a cursor does not outlive its collection, nor an index that it scans`, async (t) => {
+  t.test(`${version}: a cursor ends with its collection and with an index that it scans`, async (t) => {
     for (const open of [find, sorted, scan, pipeline]) {
       const dropped = {
         code: 175,
@@ -70,12 +73,12 @@ for (const version of following) {
       await dropIndex(node)
       await node.ok({ createIndexes: 'c', indexes: [{ key: { x: 1 }, name: 'x_1' }] })
     }
-    t.match(await readOn(await filled(version), scan, rebuilt), gone, 'one of the same name is another one')
+    t.match(await readOn(await filled(version), scan, rebuilt), gone, 'one of the same name is a different collection')
     t.match(await readOn(await filled(version), find, dropIndex), { ok: 1 }, 'a scan of the collection needs no index')
   })
 }
 
-t.test('the cursor is closed by the error', async (t) => {
+t.test('the error closes the cursor', async (t) => {
   const node = await filled('7.0')
   const id = idOf(await node.ok(find))
   await drop(node)
@@ -84,16 +87,16 @@ t.test('the cursor is closed by the error', async (t) => {
   t.equal(node.node.cursors.size, 0)
 })
 
-t.test('a collection that came back under its name goes on', async (t) => {
+t.test('a cursor continues when its collection gets its name back', async (t) => {
   const back = async (node: NodeUnderTest) => {
     await rename(node)
     await node.ok({ renameCollection: 'test.d', to: 'test.c' }, { db: 'admin' })
   }
   t.match(await readOn(await filled('7.0'), find, back), { ok: 1 })
-  t.match(await readOn(await filled('4.0'), find, back), { code: 43 }, 'but up to 4.0 a rename invalidates')
+  t.match(await readOn(await filled('4.0'), find, back), { code: 43 }, 'but until 4.0 a rename invalidates')
 })
 
-t.test('D609: stages go on with what has been read ahead', async (t) => {
+t.test('D609: stages continue with documents that were read ahead', async (t) => {
   for (const version of ['2.6', '4.0', '7.0', '8.0'] as const)
     t.match(await readOn(await filled(version), grouped, drop), { ok: 1 }, `${version}: all of it was read`)
   for (const version of ['2.6', '4.0', '7.0'] as const)
@@ -125,7 +128,7 @@ t.test('D609: stages go on with what has been read ahead', async (t) => {
   t.match(await readOn(await large('2.6'), growing, drop), { code: 16950 })
 })
 
-t.test('up to 4.0 a getMore looks for its collection first, and an index drop invalidates every cursor', async (t) => {
+t.test('until 4.0 getMore looks up its collection first, and an index drop invalidates every cursor', async (t) => {
   for (const [version, code] of [
     ['2.6', 17356],
     ['4.0', 96],
@@ -141,7 +144,7 @@ t.test('up to 4.0 a getMore looks for its collection first, and an index drop in
   t.match(await readOn(await filled('2.6'), find, dropIndex), { code: 43 })
 })
 
-t.test('who waits at the end of a capped collection hears of its drop', async (t) => {
+t.test('a getMore that waits on a capped collection fails when it is dropped', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ create: 'c', capped: true, size: 10_000 })
   await node.ok({ insert: 'c', documents: [{ _id: 1 }] })

@@ -1,11 +1,11 @@
-/** Where the commands of older servers refuse what those of today take. */
+/** Arguments that commands of older servers refuse. */
 import { decode, encode, Long, type Document } from '@shardlab/bson'
 import t from 'tap'
 import { NodeUnderTest } from './support/harness.js'
 
 const variables = { let: { x: 1 } }
 
-t.test('let before 5.0 is refused in the words of each command', async (t) => {
+t.test('let before 5.0 is refused with the text of each command', async (t) => {
   const node = new NodeUnderTest({ version: '4.4' })
   const refused = async (command: Document, expected: Document) => {
     const body = encode({ ...command, ...variables, $db: 'test' })
@@ -26,7 +26,7 @@ t.test('let before 5.0 is refused in the words of each command', async (t) => {
   await later.ok({ find: 'c', ...variables })
 })
 
-t.test('a getMore of 4.4 wants a positive batchSize', async (t) => {
+t.test('a getMore of 4.4 requires a positive batchSize', async (t) => {
   for (const version of ['4.4', '5.0'] as const) {
     const node = new NodeUnderTest({ version })
     await node.ok({ insert: 'c', documents: [{ _id: 1 }, { _id: 2 }, { _id: 3 }] })
@@ -38,7 +38,7 @@ t.test('a getMore of 4.4 wants a positive batchSize', async (t) => {
   }
 })
 
-t.test('a returned key stands alone', async (t) => {
+t.test('returnKey excludes showRecordId', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'c', documents: [{ _id: 1, a: 2 }] })
   const { firstBatch } = (

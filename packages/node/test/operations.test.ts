@@ -6,7 +6,7 @@ import { NodeUnderTest, session } from './support/harness.js'
 
 const admin = { db: 'admin' }
 
-/** A command that waits until it is let go or killed. */
+/** A role with a command that waits until it is released or killed. */
 function waitingRole(): { role: NodeRole; letGo: () => void } {
   const gate = createDeferred<void>()
   const role: NodeRole = {
@@ -33,7 +33,7 @@ function waitingRole(): { role: NodeRole; letGo: () => void } {
   return { role, letGo: () => gate.resolve() }
 }
 
-t.test('currentOp shows what runs and killOp ends it; D705: time in milliseconds', async (t) => {
+t.test('currentOp shows running operations and killOp kills them; D705: time in milliseconds', async (t) => {
   const { role } = waitingRole()
   const node = new NodeUnderTest({ role })
   const running = node.node.clientCommand({
@@ -80,7 +80,7 @@ t.test('currentOp shows what runs and killOp ends it; D705: time in milliseconds
   t.equal(node.node.operations.size, 0)
 })
 
-t.test('currentOp for a router bears the shard in its ids; D702: and no client', async (t) => {
+t.test('currentOp for a router has the shard in its ids; D702: and no client', async (t) => {
   const { role } = waitingRole()
   const node = new NodeUnderTest({ role })
   void node.run({ waitForever: 1 })
@@ -91,7 +91,7 @@ t.test('currentOp for a router bears the shard in its ids; D702: and no client',
   t.notOk('client_s' in inprog[0]!)
 })
 
-t.test('idle connections, long commands', async (t) => {
+t.test('currentOp shows idle connections and truncates long commands', async (t) => {
   const { role } = waitingRole()
   const node = new NodeUnderTest({ role })
   const client = async (command: Document, connectionId: number) =>
@@ -118,7 +118,7 @@ t.test('idle connections, long commands', async (t) => {
   t.match(long!['command'], { $truncated: /^\{"waitForever":1.*\.\.\.$/, comment: 'long' })
 })
 
-t.test('killOp says so whether there is one or not, but wants a number', async (t) => {
+t.test('killOp replies the same for unknown ids, but requires a number', async (t) => {
   const node = new NodeUnderTest()
   t.match(await node.run({ killOp: 1, op: 999 }, admin), { ok: 1 })
   t.match(await node.run({ killOp: 1 }, admin), { code: 4 })
@@ -133,7 +133,7 @@ t.test('killOp says so whether there is one or not, but wants a number', async (
   t.match(await node.run({ killOp: 1, op: 2 ** 33 }, admin), { code: 26823 })
 })
 
-t.test('sessions: their cursors and operations are killed, the asking one is spared', async (t) => {
+t.test('killing sessions kills their cursors and operations, except the killing operation', async (t) => {
   const { role } = waitingRole()
   const node = new NodeUnderTest({ role })
   await node.ok({ insert: 'c', documents: [{}, {}, {}] })
@@ -146,7 +146,7 @@ t.test('sessions: their cursors and operations are killed, the asking one is spa
   t.match(await running, { code: 11601 })
   t.equal(node.node.cursors.size, 2)
   await node.ok({ killAllSessions: [{ user: 'ada', db: 'admin' }] })
-  t.equal(node.node.cursors.size, 2, 'nobody is logged in')
+  t.equal(node.node.cursors.size, 2, 'no user is logged in')
   await node.ok({ killAllSessionsByPattern: [{ lsid: session(7) }] })
   t.equal(node.node.cursors.size, 2)
   await node.ok({ killAllSessionsByPattern: [{ lsid: session(1) }] })
@@ -160,7 +160,7 @@ t.test('sessions: their cursors and operations are killed, the asking one is spa
   t.match(await node.run({ killAllSessionsByPattern: [{ nonsense: 1 }] }), { code: 40415 })
 })
 
-t.test('getLog tells of connections and slow operations', async (t) => {
+t.test('getLog shows connections and slow operations', async (t) => {
   const { role, letGo } = waitingRole()
   const node = new NodeUnderTest({ role })
   const client = (command: Document) =>
@@ -194,7 +194,7 @@ t.test('getLog tells of connections and slow operations', async (t) => {
   t.same(await node.ok({ getLog: 'startupWarnings' }, admin), { totalLinesWritten: 0, log: [], ok: 1 })
 })
 
-t.test('profile sets what is slow; D706: levels that need a collection are refused', async (t) => {
+t.test('profile sets the threshold of slow operations; D706: levels that need a collection are refused', async (t) => {
   const node = new NodeUnderTest()
   t.same(await node.ok({ profile: -1 }), { was: 0, slowms: 100, sampleRate: 1, ok: 1 })
   await node.ok({ profile: 0, slowms: 20 })
@@ -203,7 +203,7 @@ t.test('profile sets what is slow; D706: levels that need a collection are refus
   t.match(await node.run({ profile: 0, sampleRate: 2 }), { code: 2 })
 })
 
-t.test('the fields of the command are the stage of the same name', async (t) => {
+t.test('$currentOp checks its options and shows idle cursors', async (t) => {
   const node = new NodeUnderTest()
   const stage = async (argument: unknown) =>
     node.run({ aggregate: 1, pipeline: [{ $currentOp: argument }], cursor: {} }, admin)

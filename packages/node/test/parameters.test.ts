@@ -4,7 +4,7 @@ import { NodeUnderTest, shape } from './support/harness.js'
 
 const admin = { db: 'admin' }
 
-t.test('getParameter: by name, all of them, with details, by when they can be set', async (t) => {
+t.test('getParameter returns parameters by name, all, with details, or by when they can be set', async (t) => {
   const node = new NodeUnderTest()
   t.same(await node.ok({ getParameter: 1, ttlMonitorEnabled: 1, quiet: 1 }, admin), {
     quiet: false,
@@ -40,14 +40,14 @@ t.test('getParameter: by name, all of them, with details, by when they can be se
   t.match(await node.run({ getParameter: 1, quiet: 1 }), { code: 13 })
 })
 
-t.test('setParameter: types, bounds, and what cannot be set', async (t) => {
+t.test('setParameter checks types and bounds, and refuses parameters that cannot be set', async (t) => {
   const node = new NodeUnderTest()
   const set = (parameters: Document) => node.run({ setParameter: 1, ...parameters }, admin)
   t.same(await set({ ttlMonitorSleepSecs: 5 }), { was: 60, ok: 1 })
   t.same(await set({ ttlMonitorSleepSecs: 7.9 }), { was: 5, ok: 1 }, 'rounded towards zero')
   t.same(await set({ ttlMonitorSleepSecs: Decimal128.fromString('8') }), { was: 7, ok: 1 })
   t.same(await set({ quiet: true, comment: 'generic arguments are no parameters' }), { was: false, ok: 1 })
-  t.same(await set({ quiet: 0, logLevel: 1 }), { was: 0, ok: 1 }, 'the first by name tells what it was')
+  t.same(await set({ quiet: 0, logLevel: 1 }), { was: 0, ok: 1 }, 'was is the value of the first by name')
   t.equal(node.node.parameters.number('ttlMonitorSleepSecs'), 8)
   t.match(await set({ ttlMonitorSleepSecs: 0 }), {
     code: 2,
@@ -83,7 +83,7 @@ t.test('cursorTimeoutMillis closes idle cursors', async (t) => {
   t.match(await node.ok({ serverStatus: 1 }), { metrics: { cursor: { timedOut: Long.ONE } } })
 })
 
-t.test('D713 the verbosity of the log is told, not set', async (t) => {
+t.test('D713 getParameter shows the verbosity of the log, setParameter refuses it', async (t) => {
   const node = new NodeUnderTest()
   const { logComponentVerbosity } = await node.ok({ getParameter: 1, logComponentVerbosity: 1 }, admin)
   t.match(logComponentVerbosity, {
@@ -98,7 +98,7 @@ t.test('D713 the verbosity of the log is told, not set', async (t) => {
   t.match(await node.run({ setParameter: 1, logComponentVerbosity: { verbosity: 2 } }, admin), { code: 20 })
 })
 
-t.test('notablescan refuses queries that no index helps', async (t) => {
+t.test('notablescan refuses queries without an index', async (t) => {
   const node = new NodeUnderTest({ version: '8.0' })
   await node.ok({ createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a_1' }] })
   await node.ok({ insert: 'c', documents: [{ _id: 1, a: 1, b: 1 }] })

@@ -1,4 +1,4 @@
-/** What serverStatus tells of carrying plans out. */
+/** Counters of serverStatus about executed plans. */
 import { Long, type Document } from '@shardlab/bson'
 import t from 'tap'
 import { NodeUnderTest } from './support/harness.js'
@@ -11,7 +11,7 @@ async function effort(node: NodeUnderTest): Promise<readonly number[]> {
   return [scanned, scannedObjects, nonTailable, total, (operation as Document)['scanAndOrder']].map(Number)
 }
 
-t.test('keys and documents examined, collection scans and sorts in memory', async (t) => {
+t.test('serverStatus counts keys and documents examined, collection scans and sorts in memory', async (t) => {
   const node = new NodeUnderTest({ version: '8.0' })
   await node.ok({ createIndexes: 'c', indexes: [{ key: { a: 1 }, name: 'a_1' }] })
   await node.ok({ insert: 'c', documents: [...Array(10).keys()].map((_id) => ({ _id, a: _id % 2, b: _id })) })
@@ -46,7 +46,7 @@ t.test('a cursor counts batch by batch, and as one scan', async (t) => {
   t.same(await effort(node), [0, 10, 1, 1, 0])
 })
 
-t.test('a tailable cursor is a scan of another kind', async (t) => {
+t.test('a tailable cursor counts as a scan but not as a non-tailable one', async (t) => {
   const node = new NodeUnderTest({ version: '8.0' })
   await node.ok({ create: 'c', capped: true, size: 4096 })
   await node.ok({ insert: 'c', documents: [{ _id: 1 }, { _id: 2 }] })

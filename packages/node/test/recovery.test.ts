@@ -6,7 +6,7 @@ import { check } from '@shardlab/bson/testing'
 import { FakeDisk } from '@shardlab/actor/testing'
 import { long, NodeUnderTest, session } from './support/harness.js'
 
-/** Everything a client can see of a node. */
+/** The collections, indexes and documents that a client can read. */
 async function contents(node: NodeUnderTest): Promise<string> {
   const seen: unknown[] = []
   for (const collection of node.node.engine.collections()) {
@@ -48,7 +48,7 @@ const command: fc.Arbitrary<Document> = fc.oneof(
   fc.constant({ dropDatabase: 1 }),
 )
 
-/** One that nobody need wait for. */
+/** A disk without latency. */
 class PromptDisk extends FakeDisk {
   appendNow(record: Uint8Array): boolean {
     if (!this.hasRoom(record.length)) return false
@@ -57,7 +57,7 @@ class PromptDisk extends FakeDisk {
   }
 }
 
-t.test('checkpoint and log give back what was acknowledged', async () => {
+t.test('recovery restores acknowledged writes from checkpoint and log', async () => {
   const checkpointAt = fc.integer({ min: 1, max: 3000 })
   await check(
     fc.asyncProperty(
@@ -77,7 +77,7 @@ t.test('checkpoint and log give back what was acknowledged', async () => {
   )
 })
 
-t.test('a checkpoint replaces the log and is not written all the time', async (t) => {
+t.test('a checkpoint replaces the log and is not written for each change', async (t) => {
   const node = new NodeUnderTest({ checkpointAfterBytes: 2000 })
   await node.ok({ insert: 'c', documents: [{ _id: 1, x: 'x'.repeat(3000) }] })
   t.equal(node.context.disk.checkpointCount, 1)
@@ -91,7 +91,7 @@ t.test('a checkpoint replaces the log and is not written all the time', async (t
   t.match(await node.restarted().all('c'), [{ _id: 1, y: 19 }])
 })
 
-t.test('a write is acknowledged when it is on the disk, its own and those before it', async (t) => {
+t.test('a write is acknowledged when it and all earlier ones are on the disk', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'c', documents: [{ _id: 0 }] })
   const { disk } = node.context
@@ -105,16 +105,16 @@ t.test('a write is acknowledged when it is on the disk, its own and those before
   disk.release()
   await Promise.all(writes)
   t.same(answered.sort(), [1, 2, 3])
-  t.equal(disk.records.length, records + 2, 'what waited goes together')
+  t.equal(disk.records.length, records + 2, 'waiting entries are appended together')
   t.equal((await node.restarted().all('c')).length, 4)
 })
 
-t.test('D903 a full disk: 14031, nothing acknowledged is lost, and nothing refused is seen', async (t) => {
+t.test('D903 on a full disk no acknowledged write is lost and no refused one is visible', async (t) => {
   const waited = await fill(t, new FakeDisk(6000))
-  t.same(await fill(t, new PromptDisk(6000)), waited, 'as much has room where nobody waits')
+  t.same(await fill(t, new PromptDisk(6000)), waited, 'a disk without latency has the same room')
 })
 
-/** @returns the `_id`s that had room */
+/** @returns the `_id`s of the documents that had room */
 async function fill(t: Test, disk: FakeDisk): Promise<number[]> {
   const node = new NodeUnderTest({ disk })
   const acknowledged: number[] = []
@@ -139,7 +139,7 @@ async function fill(t: Test, disk: FakeDisk): Promise<number[]> {
   return acknowledged
 }
 
-t.test('a disk without any room refuses whatever changes something, and answers what has been done', async (t) => {
+t.test('a disk without any room refuses changes, and replies to retries of earlier ones', async (t) => {
   const disk = new FakeDisk()
   const node = new NodeUnderTest({ disk })
   const insert = { insert: 'c', documents: [{ _id: 1 }, { _id: 2 }], lsid: session(1), txnNumber: long(1) }
@@ -160,14 +160,14 @@ t.test('a disk without any room refuses whatever changes something, and answers 
     t.match(await node.run(command), { ok: 0, code: 14031, codeName: 'OutOfDiskSpace' }, JSON.stringify(command))
   t.match(await node.run({ delete: 'c', deletes: [{ q: {}, limit: 0 }] }), { n: 0, writeErrors: [{ code: 14031 }] })
   t.match(await node.run({ insert: 'other', documents: [{ _id: 1 }] }), { n: 0, writeErrors: [{ code: 14031 }] })
-  t.match(await node.run(insert), { ok: 1, n: 2 }, 'a retry of what has been done')
+  t.match(await node.run(insert), { ok: 1, n: 2 }, 'a retry of an executed write')
   t.match(await node.run({ listCollections: 1 }), { cursor: { firstBatch: [{ name: 'c' }] } })
   t.equal((await node.all('c')).length, 2)
   disk.limitBytes = 1_000_000
   t.equal((await node.restarted().all('c')).length, 2)
 })
 
-t.test('a copy of a collection is refused before it begins, where there is room for a part of it', async (t) => {
+t.test('a copy of a collection is refused before it starts if only a part has room', async (t) => {
   for (const size of [20, 400]) {
     const insert = {
       insert: 'c',
@@ -191,7 +191,7 @@ t.test('a copy of a collection is refused before it begins, where there is room 
   }
 })
 
-t.test('what fails to be appended beside a checkpoint that holds it is not written twice', async (t) => {
+t.test('an entry whose append fails during a checkpoint that includes it is not written twice', async (t) => {
   const disk = new FakeDisk(20_000)
   const node = new NodeUnderTest({ disk })
   await node.ok({ insert: 'c', documents: [{ _id: 1, x: 'x'.repeat(15_000) }] })
@@ -210,13 +210,13 @@ t.test('what fails to be appended beside a checkpoint that holds it is not writt
   disk.limitBytes = 20_000
   checkpoint.resolve()
   t.match(await first, { ok: 1, n: 1 })
-  t.match(await second, { n: 0, writeErrors: [{ code: 14031 }] }, 'it has begun the checkpoint')
+  t.match(await second, { n: 0, writeErrors: [{ code: 14031 }] }, 'it has started the checkpoint')
   await node.ok({ insert: 'c', documents: [{ _id: 4 }] })
   t.equal(await contents(node.restarted()), await contents(node))
 })
 
-t.test('of changes that meet a full disk together none is acknowledged before it is on the disk', async (t) => {
-  // What counts is in which of the first one’s turns the last one comes.
+t.test('concurrent changes on a full disk are acknowledged only when they are on the disk', async (t) => {
+  // The outcome depends on how many turns later the third insert starts, so try several.
   for (let turns = 0; turns < 25; turns++) {
     const disk = new FakeDisk()
     const node = new NodeUnderTest({ disk, checkpointAfterBytes: 0 })
@@ -256,7 +256,7 @@ t.test('a log full of changes to one document shrinks to a checkpoint', async (t
   t.same(await node.restarted().all('c'), [{ _id: 1, n: 200 }])
 })
 
-t.test('a retried write that met a full disk is on the disk once it is answered', async (t) => {
+t.test('a retried write that a full disk refused is on the disk when its reply is sent', async (t) => {
   const disk = new FakeDisk(400)
   const node = new NodeUnderTest({ disk })
   const insert = { insert: 'c', documents: [{ _id: 1, x: 'x'.repeat(500) }], lsid: session(1), txnNumber: long(1) }
@@ -267,7 +267,7 @@ t.test('a retried write that met a full disk is on the disk once it is answered'
   t.equal((await node.restarted().all('c')).length, 1)
 })
 
-t.test('cluster time goes on after a restart and follows what it hears of', async (t) => {
+t.test('cluster time continues after a restart and advances to received times', async (t) => {
   const node = new NodeUnderTest()
   await node.node.nodeCommand({ ...node.command({ ping: 1 }), clusterTime: [1_900_000_000, 5] })
   const reply = await node.node.nodeCommand(node.command({ insert: 'c', documents: [{ _id: 1 }] }))
@@ -278,7 +278,7 @@ t.test('cluster time goes on after a restart and follows what it hears of', asyn
 })
 
 t.test(
-  'documents that are inserted all at once: a record of the log, or a checkpoint when they are many',
+  'documents that are inserted together are one record of the log, or a checkpoint if they are many',
   async (t) => {
     for (const [checkpointAfterBytes, checkpoints, records] of [
       [1_000_000, 0, 1],

@@ -1,4 +1,4 @@
-/** What the rows of commands call missing is refused with an error, and never passed over in silence. */
+/** Commands with arguments that their rows list as missing are refused, not ignored. */
 import t from 'tap'
 import { NodeUnderTest } from './support/harness.js'
 
@@ -31,7 +31,7 @@ const refused: readonly (readonly [name: string, commands: readonly object[], db
   ['configureFailPoint', [{ configureFailPoint: 'moveChunkHangAtStep7', mode: 'alwaysOn', data: {} }], 'admin'],
 ]
 
-t.test('D714: $listClusterCatalog is for routers', async (t) => {
+t.test('D714: $listClusterCatalog runs on routers only', async (t) => {
   t.match(
     await new NodeUnderTest({ version: '8.0' }).run({
       aggregate: 1,

@@ -4,7 +4,7 @@ import { long, NodeUnderTest, session } from './support/harness.js'
 
 const lsid = session(1)
 
-t.test('a repeated statement is answered, not run', async (t) => {
+t.test('a repeated statement gets its reply and is not run', async (t) => {
   const node = new NodeUnderTest()
   const insert = { insert: 'c', documents: [{ _id: 1 }, { _id: 2 }], lsid, txnNumber: long(1) }
   t.same(await node.ok(insert), { n: 2, ok: 1 })
@@ -49,7 +49,7 @@ t.test('writes of many documents cannot be retryable', async (t) => {
     )
 })
 
-t.test('the rest of a batch that was cut off is run', async (t) => {
+t.test('a repeated batch runs the statements that were not executed', async (t) => {
   const node = new NodeUnderTest()
   const [first, second] = [{ _id: 1 }, { _id: 2 }]
   await node.ok({ insert: 'c', documents: [first], lsid, txnNumber: long(1) })
@@ -74,7 +74,7 @@ t.test("a router's statement ids count", async (t) => {
   t.same(await node.all('c'), [{ _id: 1 }, { _id: 5 }])
 })
 
-t.test('what was executed is known after a restart, from log and checkpoint', async (t) => {
+t.test('executed statements survive a restart, from log and checkpoint', async (t) => {
   for (const checkpointAfterBytes of [1, undefined]) {
     const node = new NodeUnderTest(checkpointAfterBytes === undefined ? {} : { checkpointAfterBytes })
     const commands: Document[] = [
@@ -105,7 +105,7 @@ t.test('what was executed is known after a restart, from log and checkpoint', as
   }
 })
 
-t.test('numbers only go up', async (t) => {
+t.test('a lower transaction number is refused', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'c', documents: [{ _id: 1 }], lsid, txnNumber: long(5) })
   t.match(await node.run({ insert: 'c', documents: [{ _id: 2 }], lsid, txnNumber: long(4) }), {
@@ -118,11 +118,11 @@ t.test('numbers only go up', async (t) => {
   t.same(
     await node.ok({ insert: 'c', documents: [{ _id: 4 }], lsid: session(2), txnNumber: long(1) }),
     { n: 1, ok: 1 },
-    'of each session',
+    'each session has its own numbers',
   )
 })
 
-t.test('what cannot be retried', async (t) => {
+t.test('commands that cannot be retried refuse a transaction number', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'c', documents: [{ _id: 1 }] })
   const code = async (command: Document) => {
@@ -146,7 +146,7 @@ t.test('a statement that failed is run again', async (t) => {
   t.same(await node.ok(insert), { n: 1, ok: 1 })
 })
 
-t.test('sessions', async (t) => {
+t.test('sessions expire when idle', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'c', documents: [{ _id: 1 }], lsid, txnNumber: long(1) })
   t.equal(node.node.sessions.size, 1)

@@ -17,7 +17,7 @@ async function capped(count: number, max = 100): Promise<NodeUnderTest> {
   return node
 }
 
-t.test('a tailable cursor stays open at the end and goes on with what is added', async (t) => {
+t.test('a tailable cursor stays open at the end and returns documents that are added later', async (t) => {
   const node = await capped(2)
   const first = cursorOf(await node.ok({ find: 'c', tailable: true }))
   t.same(ids(first.firstBatch), [0, 1])
@@ -30,7 +30,7 @@ t.test('a tailable cursor stays open at the end and goes on with what is added',
   t.match(await node.run({ getMore: first.id, collection: 'c', maxTimeMS: 5 }), { code: 2 }, 'it does not wait')
 })
 
-t.test('filters, projections, skip and limit hold on the way', async (t) => {
+t.test('filters, projections, skip and limit apply to a tailable cursor', async (t) => {
   const node = await capped(4)
   const first = cursorOf(
     await node.ok({
@@ -49,13 +49,13 @@ t.test('filters, projections, skip and limit hold on the way', async (t) => {
   t.same(cursorOf(await node.ok({ getMore: first.id, collection: 'c' })).nextBatch, [{ _id: 7, double: 14 }])
 })
 
-t.test('an empty capped collection, and one that is not there, leave nothing open', async (t) => {
+t.test('a tailable find on an empty or missing collection keeps no cursor open', async (t) => {
   const node = await capped(0)
   t.equal(cursorOf(await node.ok({ find: 'c', tailable: true, awaitData: true })).id.toNumber(), 0)
   t.equal(cursorOf(await node.ok({ find: 'missing', tailable: true })).id.toNumber(), 0)
 })
 
-t.test('awaitData waits for the time that getMore names, a second without one', async (t) => {
+t.test('awaitData waits for maxTimeMS of the getMore, by default a second', async (t) => {
   const node = await capped(1)
   const { id } = cursorOf(await node.ok({ find: 'c', tailable: true, awaitData: true }))
   t.same(cursorOf(await node.ok({ getMore: id, collection: 'c' })).nextBatch, [])
@@ -63,7 +63,7 @@ t.test('awaitData waits for the time that getMore names, a second without one', 
   t.same(node.context.sleeps, [1000, 250])
 })
 
-t.test('an insert ends the wait, one that does not match lets it go on', async (t) => {
+t.test('an insert ends the wait, one that does not match does not', async (t) => {
   const node = await capped(1)
   const { id } = cursorOf(
     await node.ok({ find: 'c', filter: { wanted: { $ne: false } }, tailable: true, awaitData: true }),
@@ -99,7 +99,7 @@ t.test('a shutdown ends the wait with an empty batch', async (t) => {
   t.same(cursorOf(await waiting).nextBatch, [])
 })
 
-t.test('a cursor whose place has been overwritten is lost', async (t) => {
+t.test('a cursor whose position was overwritten fails', async (t) => {
   const node = await capped(3, 3)
   const { id } = cursorOf(await node.ok({ find: 'c', tailable: true }))
   await node.ok({ insert: 'c', documents: ['a', 'b', 'c'].map((_id) => ({ _id })) })
@@ -112,7 +112,7 @@ t.test('a cursor whose place has been overwritten is lost', async (t) => {
   t.match(await node.run({ getMore: id, collection: 'c' }), { code: 43 })
 })
 
-t.test('D606: a tailable cursor wants a capped collection; messages show the query as a tree', async (t) => {
+t.test('D606: a tailable cursor requires a capped collection; messages show the query as a tree', async (t) => {
   const node = new NodeUnderTest()
   await node.ok({ insert: 'plain', documents: [{ a: 1 }] })
   const message = async (filter: Document) =>

@@ -1,4 +1,6 @@
-/** maxTimeMS on a node: work ends when its time is over. The clock of these tests goes on by one millisecond with each look at it. */
+/**
+ * maxTimeMS on a node. The clock of these tests advances by one millisecond whenever it is read.
+ */
 import t from 'tap'
 import type { Long } from '@shardlab/bson'
 import { NodeUnderTest } from './support/harness.js'
@@ -13,7 +15,7 @@ async function filled(count: number): Promise<NodeUnderTest> {
   return it
 }
 
-t.test('D607: what takes too long ends when its time is over', async (t) => {
+t.test('D607: an operation ends when its time is over', async (t) => {
   const it = await filled(500)
   const filter = { a: { $gte: 0 } }
   const self = {
@@ -49,7 +51,7 @@ t.test('D607: what takes too long ends when its time is over', async (t) => {
   t.match(await it.run({ ...commands.find, batchSize: 1000, maxTimeMS: 0 }), { ok: 1 }, '0: no limit')
 })
 
-t.test('an update that runs out of time keeps what it has written, and the batch ends', async (t) => {
+t.test('an update that runs out of time keeps its changes and ends the batch', async (t) => {
   const it = await filled(100)
   const updates = [
     { q: { _id: 1 }, u: { $set: { b: 1 } } },
@@ -61,7 +63,7 @@ t.test('an update that runs out of time keeps what it has written, and the batch
   t.ok(changed > 0 && changed < 100, `${changed} were changed`)
 })
 
-t.test('a cursor has what its command left of the time, while it is read from', async (t) => {
+t.test('a cursor has the time that its command left, counted during getMore', async (t) => {
   const it = await filled(600)
   const { cursor } = (await it.ok({
     find: 'c',
@@ -79,7 +81,7 @@ t.test('a cursor has what its command left of the time, while it is read from', 
   t.match(await it.run(getMore), { code: 43 }, 'the cursor is closed')
 })
 
-t.test('malformed limits', async (t) => {
+t.test('malformed time limits are refused', async (t) => {
   const it = await filled(1)
   const message = (value: number) => `${value} value for maxTimeMS is out of range [0, 2147483647]`
   for (const value of [-1, 2 ** 31])

@@ -1,9 +1,9 @@
-/** Documents that expire, on one node. */
+/** Expiring documents on one node. */
 import { Long } from '@shardlab/bson'
 import t from 'tap'
 import { NodeUnderTest } from './support/harness.js'
 
-t.test('expired documents are deleted', async (t) => {
+t.test('the TTL monitor deletes expired documents', async (t) => {
   const node = new NodeUnderTest()
   const at = (seconds: number) => new Date(node.context.nowMs + seconds * 1000)
   const wake = () => node.node.wake('ttl-monitor')
@@ -49,7 +49,7 @@ t.test('expired documents are deleted', async (t) => {
   t.same((await node.restarted().all('c')).length, 3)
 })
 
-t.test('a pass finds the collections that have a time limit by then', async (t) => {
+t.test('a TTL pass finds collections whose time limit was added later', async (t) => {
   const node = new NodeUnderTest()
   const pass = async (): Promise<unknown[]> => {
     for (const name of ['a', 'b'])
@@ -72,5 +72,5 @@ t.test('a pass finds the collections that have a time limit by then', async (t) 
   await node.ok({ drop: 'b' })
   t.same(await pass(), [])
   await node.ok({ createIndexes: 'b', indexes: [limited] })
-  t.same(await pass(), ['b'], 'one that has been made again')
+  t.same(await pass(), ['b'], 'one that was created again')
 })

@@ -15,7 +15,7 @@ async function withView(
   return node
 }
 
-/** As a client that is connected to this node. */
+/** Runs a command of a client that is connected to this node. */
 async function direct(node: NodeUnderTest, command: Document, db = 'test'): Promise<Document> {
   const { body } = await node.node.clientCommand({
     connectionId: 1,
@@ -54,7 +54,7 @@ t.test('a client of the node reads a view', async (t) => {
   })
 })
 
-t.test('a router is told what the view stands for', async (t) => {
+t.test('a router gets the resolved view', async (t) => {
   const node = await withView()
   await node.ok({ create: 'w', viewOn: 'v', pipeline: [{ $project: { a: 1 } }] })
   const routed: NodeCommand = { ...node.command({ find: 'w' }), shardVersion: 'UNSHARDED' }
@@ -67,7 +67,7 @@ t.test('a router is told what the view stands for', async (t) => {
   })
 })
 
-t.test('definitions: list, change, drop, restart', async (t) => {
+t.test('view definitions are listed, changed, dropped and recovered', async (t) => {
   const node = await withView()
   const list = async (of: NodeUnderTest) => batch(await of.ok({ listCollections: 1 }))
   t.same(
@@ -97,7 +97,7 @@ t.test('definitions: list, change, drop, restart', async (t) => {
   t.equal((await list(again)).length, 2)
 })
 
-t.test('what no view can be', async (t) => {
+t.test('invalid view definitions are refused', async (t) => {
   const node = await withView()
   const create = (name: string, viewOn: string, pipeline: Document[] = [], more: Document = {}) =>
     node.run({ create: name, viewOn, pipeline, ...more })
@@ -167,7 +167,7 @@ t.test("a view's collation is that of all operations on it", async (t) => {
   t.equal((await direct(node, { count: 'v', query: { s: 'abc' }, collation: { locale: 'en', strength: 2 } }))['n'], 1)
 })
 
-t.test('a spoiled definition', async (t) => {
+t.test('a broken view definition is refused where it is used', async (t) => {
   const node = await withView()
   await node.ok({ insert: 'system.views', documents: [{ _id: 'test.bad', viewOn: 7 }] })
   t.match(await direct(node, { find: 'bad' }), { code: 182 })

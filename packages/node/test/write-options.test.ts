@@ -19,7 +19,7 @@ const filled = async (version: EmulatedVersion = '8.0', options: Document = {}) 
 const firstError = (reply: Document) => (reply['writeErrors'] as Document[])[0]!
 const caseless = { locale: 'en', strength: 2 }
 
-t.test("collation of a statement, and the collection's own", async (t) => {
+t.test('a statement uses its own collation or that of the collection', async (t) => {
   const node = await filled()
   const update = (statement: Document) => node.ok({ update: 'c', updates: [statement] })
   t.match(await update({ q: { s: 'A' }, u: { $set: { x: 1 } }, multi: true, collation: caseless }), { n: 2 })
@@ -36,7 +36,7 @@ t.test("collation of a statement, and the collection's own", async (t) => {
   )
 })
 
-t.test('sort of an update, from 8.0 on', async (t) => {
+t.test('updateOne sorts since 8.0', async (t) => {
   const node = await filled()
   await node.ok({ update: 'c', updates: [{ q: {}, u: { $set: { first: true } }, sort: { n: 1 } }] })
   t.match(await node.all('c'), [{ first: undefined }, { first: true }, { first: undefined }])
@@ -54,7 +54,7 @@ t.test('sort of an update, from 8.0 on', async (t) => {
   )
 })
 
-t.test('let and constants', async (t) => {
+t.test('let and constants apply to filter and update', async (t) => {
   const node = await filled()
   t.match(
     await node.ok({
@@ -81,7 +81,7 @@ t.test('let and constants', async (t) => {
   })
 })
 
-t.test('a supplied document is upserted as it is', async (t) => {
+t.test('a supplied document is upserted unchanged', async (t) => {
   const node = await filled()
   const upsert = (statement: Document) =>
     node.ok({ update: 'c', updates: [{ q: { _id: 50 }, u: [{ $set: { n: 0 } }], ...statement }] })
@@ -97,7 +97,7 @@ t.test('a supplied document is upserted as it is', async (t) => {
   })
 })
 
-t.test('validators', async (t) => {
+t.test('validators check inserts and updates', async (t) => {
   const node = await filled('8.0', { validator: { n: { $lt: 10 } } })
   t.match(firstError(await node.ok({ insert: 'c', documents: [{ _id: 9, n: 10 }] })), {
     index: 0,
@@ -125,7 +125,7 @@ t.test('validators', async (t) => {
   )
 })
 
-t.test('nothing is written to a view', async (t) => {
+t.test('writes to a view are refused', async (t) => {
   const node = await filled()
   await node.ok({ create: 'v', viewOn: 'c', pipeline: [] })
   const refused = { code: 166, errmsg: 'Namespace test.v is a view, not a collection' }
@@ -158,7 +158,7 @@ t.test('capped collections keep their limits', async (t) => {
   t.match(await old.ok({ update: 'c', updates: [{ q: { _id: 1 }, u: { $set: { n: 4 } } }] }), { nModified: 1 })
 })
 
-t.test('documents that are too large', async (t) => {
+t.test('documents that are too large are refused', async (t) => {
   const node = await filled()
   const half = 'x'.repeat(8 * 1024 * 1024)
   const grow = (text: string) => node.ok({ update: 'c', updates: [{ q: { _id: 1 }, u: { $push: { l: text } } }] })
@@ -179,7 +179,7 @@ t.test('documents that are too large', async (t) => {
   })
 })
 
-t.test('names with a dollar sign, before 5.0', async (t) => {
+t.test('names with a dollar sign are refused before 5.0', async (t) => {
   const old = await filled('4.4')
   t.match(firstError(await old.ok({ insert: 'c', documents: [{ _id: 9, $a: 1 }] })), {
     code: 2,
@@ -196,7 +196,7 @@ t.test('names with a dollar sign, before 5.0', async (t) => {
   t.match(await (await filled()).ok({ insert: 'c', documents: [{ _id: 9, $a: 1 }] }), { n: 1 })
 })
 
-t.test('empty timestamps', async (t) => {
+t.test('empty timestamps of the top level are replaced', async (t) => {
   const { Timestamp } = await import('@shardlab/bson')
   const node = await filled()
   const empty = new Timestamp({ t: 0, i: 0 })

@@ -1,9 +1,9 @@
-/** Arguments that no client should send, and one that asks for help. */
+/** Arguments that clients should not send, and a request for help. */
 import t from 'tap'
 import { Long } from '@shardlab/bson'
 import { NodeUnderTest } from './support/harness.js'
 
-t.test('cursor arguments', async (t) => {
+t.test('invalid cursor arguments are refused', async (t) => {
   const it = new NodeUnderTest()
   await it.ok({ insert: 'c', documents: [{ _id: 1 }] })
   const aggregate = { aggregate: 'c', pipeline: [] }
@@ -27,7 +27,7 @@ t.test('cursor arguments', async (t) => {
   t.match(await it.run({ ...aggregate, cursor: { batchSize: 2 } }), { ok: 1 })
 })
 
-t.test('namespaces of cursor commands', async (t) => {
+t.test('invalid namespaces of cursor commands are refused', async (t) => {
   const it = new NodeUnderTest()
   const cursors = [Long.fromNumber(7)]
   t.match(await it.run({ killCursors: 1, cursors }), { ok: 0, errmsg: 'collection name has invalid type int' })
@@ -38,7 +38,7 @@ t.test('namespaces of cursor commands', async (t) => {
   })
 })
 
-t.test('help instead of work', async (t) => {
+t.test('a command with help: true returns its help and does nothing', async (t) => {
   const it = new NodeUnderTest()
   await it.ok({ insert: 'c', documents: [{ _id: 1 }] })
   const reply = await it.ok({ drop: 'c', help: true })

@@ -68,7 +68,6 @@ const testNamePatterns: typeof patterns = [
  */
 export const proseDebt: readonly string[] = [
   'docs/reference/compatibility.md',
-  'packages/node/',
   'packages/scenario/',
   'test/scenarios/',
   'test/simulation/',

@@ -6,8 +6,6 @@ const readmeHeadings = ['Role', 'Where MongoDB does this', 'Entry points', 'Inva
 
 /** Files that may be longer, each with the reason. */
 export const longFiles: Readonly<Record<string, string>> = {
-  'packages/node/test/explain.test.ts': 'grew when lines were wrapped at 120 columns; to be split',
-  'packages/node/test/validation.test.ts': 'grew when lines were wrapped at 120 columns; to be split',
   'test/simulation/faults.test.ts': 'grew when lines were wrapped at 120 columns; to be split',
 }
 

@@ -49,7 +49,7 @@ export class NodeUnderTest {
     this.node.start()
   }
 
-  /** A new life on the same disk: what was in memory only is gone. */
+  /** A new node on the same disk, without the state in memory. */
   restarted(): NodeUnderTest {
     return new NodeUnderTest({
       disk: this.context.disk,
@@ -75,7 +75,7 @@ export class NodeUnderTest {
     return (await this.node.nodeCommand(this.command(command, options))).body
   }
 
-  /** The reply, decoded; int64 values stay `Long`. */
+  /** The decoded reply; int64 values stay `Long`. */
   async run(command: Document, options: RunOptions = {}): Promise<Document> {
     return decode(await this.raw(command, options))
   }
