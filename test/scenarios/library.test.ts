@@ -1,4 +1,6 @@
-/** The scenarios that come with Shardlab do what they say, and a scenario is a function of its file and seed. */
+/**
+ * The scenarios of the library meet their expectations, and a result depends only on file and seed.
+ */
 import {
   findScenario,
   htmlReport,
@@ -22,19 +24,19 @@ import t from 'tap'
 
 const cli = fileURLToPath(new URL('../../../packages/shardlab/bin/shardlab.js', import.meta.url))
 
-/** Otherwise one variant of each. */
+/** False: only the first variant of each scenario runs. */
 const isLong = process.env['SHARDLAB_LONG'] === '1'
 
 for (const { name, shows } of listScenarios())
-  t.test(name, async (t) => {
+  t.test(`the scenario ${name} meets its expectations`, async (t) => {
     const { path, text } = findScenario(name)
-    t.ok(shows.length > 0 && text.startsWith('# '), 'says what it shows')
+    t.ok(shows.length > 0 && text.startsWith('# '), 'the file says what it shows')
     const file = parseScenario(text, path)
-    // One after the other here: threads would take longer to start than a small scenario takes.
+    // In this thread: starting a thread takes longer than a small scenario.
     const runs: VariantRun[] = []
     for (const variant of isLong ? file.variants : file.variants.slice(0, 1)) runs.push(await runVariant(variant))
     for (const { result } of runs) {
-      t.ok(file.variants.find((variant) => variant.name === result.name)!.expect.length > 0, 'expects something')
+      t.ok(file.variants.find((variant) => variant.name === result.name)!.expect.length > 0, 'every variant has expectations')
       t.same([...result.failedExpectations, ...result.failedSteps], [], result.name)
     }
     const page = htmlReport(file, runs)
@@ -42,7 +44,7 @@ for (const { name, shows } of listScenarios())
     t.match(textReport(file, runs), shows)
   })
 
-t.test('the example of the guide can be read', async (t) => {
+t.test('the example of the guide is a valid scenario', async (t) => {
   const guide = readFileSync(new URL('../../../docs/guides/simulate.md', import.meta.url), 'utf8')
   const [, example] = /```yaml\n(.*?)```/s.exec(guide)!
   t.same(
@@ -72,7 +74,7 @@ expect:
   - bytesMoved < 1KB
 `
 
-t.test('a large scenario runs on a thread of its own, and gives what it gives in this one', async (t) => {
+t.test('a large scenario runs on a thread, with the same result as in this thread', async (t) => {
   const file = parseScenario(
     `version: 1
 seed: 8
@@ -89,7 +91,7 @@ duration: 60s
   const source = '(x) => x + 1'
   const workerData = { source, cachedData: new Script(source).createCachedData() }
   const [run] = await runScenario(file, ({ share }) => shares.push(share))
-  // This thread would not even look at what it has compiled already.
+  // This thread would not check the cached data: it has compiled the source already.
   const worker = new Worker(
     `const { parentPort, workerData: { source, cachedData } } = require('node:worker_threads')
     parentPort.postMessage(new (require('node:vm').Script)(source, { cachedData }).cachedDataRejected)`,
@@ -98,14 +100,14 @@ duration: 60s
   t.same(
     await once(worker, 'message'),
     [false],
-    'code that was compiled before is taken: flags of the engine are as they were',
+    'cached code is accepted, so the flags of the engine are restored',
   )
   t.ok(run!.result.migrations.total > 0)
   t.same(run!.result, (await runVariant(file.variants[0]!)).result)
   t.equal(shares.at(-1), 1)
 })
 
-t.test('a run that is stopped tells what it knows', async (t) => {
+t.test('a stopped run reports its results until then', async (t) => {
   const file = parseScenario(small.replace('duration: 20s', 'duration: 30m'), 'small.yaml')
   const stopAt = (share: number) => {
     const stop = new AbortController()
@@ -118,19 +120,19 @@ t.test('a run that is stopped tells what it knows', async (t) => {
   t.ok(durationMs > 0 && durationMs < 1_800_000, `${durationMs} ms`)
   t.equal(durationMs, run!.samples.at(-1)!.atMs)
   t.ok(migrations.total > 0)
-  t.same(failedExpectations, [], 'they are about the whole time')
+  t.same(failedExpectations, [], 'expectations apply only to complete runs')
   t.match(
     textReport(file, [run!]),
-    /scenario was interrupted after .* of 30m; what it expects has not been looked at\./,
+    /scenario was interrupted after .* of 30m; its expectations were not checked\./,
   )
   t.match(htmlReport(file, [run!]), 'scenario was interrupted after')
   t.match(reportOf(file, [run!]).variants, [{ interrupted: true, durationMs }])
   const before = new AbortController()
   before.abort()
-  t.same(await runScenario(file, () => {}, { stop: before.signal }), [], 'of what has not begun nothing is known')
+  t.same(await runScenario(file, () => {}, { stop: before.signal }), [], 'variants that did not start have no result')
 })
 
-t.test('equal files and seeds give equal results; another seed gives another', async (t) => {
+t.test('equal files and seeds give equal results, another seed gives another result', async (t) => {
   const file = parseScenario(small, 'small.yaml')
   const one = await runVariant(file.variants[0]!)
   // Several variants run on threads.
@@ -145,7 +147,7 @@ t.test('equal files and seeds give equal results; another seed gives another', a
   t.equal(seldom.result.traceHash, one.result.traceHash, 'measuring changes nothing')
   t.ok(
     shares.every((share, i) => share <= 1 && (i === 0 || share >= shares[i - 1]!)),
-    'progress only goes on',
+    'progress never decreases',
   )
   const { result, samples } = one
   t.match(reportOf(file, [one]), { version: 1, seed: 3, variants: [{ name: 'scenario', traceHash: result.traceHash }] })
@@ -159,17 +161,17 @@ t.test('equal files and seeds give equal results; another seed gives another', a
       step: 'command {"moveChunk":"a.b","find":{"k":999},"to":"nowhere"}',
       error: /^moveChunk destination shard does not exist/,
     },
-    { atMs: 14_000, error: 'its n is 0, not 1' },
+    { atMs: 14_000, error: 'n of the reply is 0, not 1' },
   ])
   const { routed, total, failed } = result.operations
   t.ok(total > 20 && failed === 0 && routed.targeted > 0.5 && routed.broadcast > 0)
   t.ok(Math.abs(routed.targeted + routed.multi + routed.broadcast - 1) < 1e-5)
   const owned = Object.values(samples[0]!.shards).reduce((sum, { bytes }) => sum + bytes, 0)
   t.ok(Math.abs(owned - 100 * 1024) < 10 * 1024, `${owned} bytes at the beginning`)
-  t.equal(samples.at(-1)!.succeeded, 0, 'nothing is sent any more')
+  t.equal(samples.at(-1)!.succeeded, 0, 'no operations are sent after the rate became 0')
 })
 
-t.test('what a cluster refuses before the beginning is told', async (t) => {
+t.test('an error of the cluster during the set-up is reported', async (t) => {
   const file = parseScenario(small.replace('key: { k: 1 }', 'key: { k: hashed }, unique: true'), 'small.yaml')
   await t.rejects(runVariant(file.variants[0]!), {
     name: 'ScenarioError',
@@ -177,7 +179,7 @@ t.test('what a cluster refuses before the beginning is told', async (t) => {
   })
 })
 
-t.test('the package that is published has them all', async (t) => {
+t.test('the published package contains the whole library', async (t) => {
   const cwd = new URL('../../../packages/scenario/', import.meta.url)
   const { files, scripts } = JSON.parse(readFileSync(new URL('package.json', cwd), 'utf8'))
   t.ok(files.includes('dist/library'))
@@ -187,7 +189,7 @@ t.test('the package that is published has them all', async (t) => {
     t.equal(readFileSync(new URL(`dist/library/${name}.yaml`, cwd), 'utf8'), readFileSync(path, 'utf8'), name)
 })
 
-t.test('on the command line: page, numbers and tables as files; what is wrong ends with its own code', async (t) => {
+t.test('the command line writes page, numbers and tables, and exits with 2 for an invalid policy', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'shardlab-simulate-'))
   t.teardown(() => rmSync(directory, { recursive: true }))
   const at = (name: string): string => join(directory, name)
@@ -208,7 +210,7 @@ t.test('on the command line: page, numbers and tables as files; what is wrong en
     ...files,
   )
   t.match([code, error], [0, ''])
-  t.match(out, /refused as expected: .*\(code 96\)/)
+  t.match(out, /failed as expected: .*\(code 96\)/)
   t.match(readFileSync(at('page.html'), 'utf8'), '<h1>same-id-twice</h1>')
   t.match(JSON.parse(readFileSync(at('numbers.json'), 'utf8')), {
     version: 1,
@@ -220,13 +222,13 @@ t.test('on the command line: page, numbers and tables as files; what is wrong en
   writeFileSync(at('own.mjs'), 'export default () => [{ chunk: 0, to: "shard07" }]')
   t.match(shardlab(at('own.yaml')), {
     code: 2,
-    error: /^shardlab: .*own\.yaml: the policy .*own\.mjs, asked about a\.b: move 0 goes to "shard07"/,
+    error: /^shardlab: .*own\.yaml: the policy .*own\.mjs, called for a\.b: move 0 has to: "shard07"/,
   })
 })
 
-t.test('a name that is neither a file nor a scenario', async (t) => {
+t.test('a name that is neither a file nor a scenario of the library is an error', async (t) => {
   t.throws(() => findScenario('no-such'), {
     name: 'OptionError',
-    message: /there is no scenario file no-such, and it is not the name of one \(add-two-shards, /,
+    message: /there is no scenario file no-such, and no scenario of the library has that name \(add-two-shards, /,
   })
 })

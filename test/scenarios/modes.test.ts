@@ -1,4 +1,4 @@
-/** Mode `metadata`: shards have sizes of ranges instead of documents, and balancing goes as it goes with documents. */
+/** Mode `metadata`: shards store sizes of ranges, and balancing agrees with that of documents. */
 import { decode, encode, type Document } from '@shardlab/bson'
 import { createSimulatedCluster } from '@shardlab/cluster'
 import {
@@ -12,14 +12,14 @@ import {
 } from '@shardlab/scenario'
 import t from 'tap'
 
-/** Migrations of both modes differ by that share, or by that many where there are few. */
+/** Largest difference in migrations: as a share, or as a number when there are few. */
 const migrationsTolerance = { share: 0.1, count: 2 }
 
 function inMode(scenario: Scenario, mode: 'documents' | 'metadata'): Promise<VariantRun> {
   return runVariant({ ...scenario, collections: scenario.collections.map((collection) => ({ ...collection, mode })) })
 }
 
-/** Each with what its version balances. The last two are played in long runs. */
+/** With the unit that the version balances. The last two run only in long runs. */
 const compared = [
   ['add-two-shards', 'chunk count', 'chunks'],
   ['drain-a-shard', 'scenario', 'bytes'],
@@ -82,11 +82,11 @@ expect:
   - jumboChunks > 0
 `
 
-t.test('zones, faults, draining, another load: no document is lost', async (t) => {
+t.test('no document is lost with zones, faults, draining and a changing load', async (t) => {
   const file = parseScenario(eventful, 'eventful.yaml')
   const run = await runVariant(file.variants[0]!)
   const { result, samples } = run
-  t.notMatch(textReport(file, [run]), /NaN|undefined|null/, 'the reports are those of documents, without times')
+  t.notMatch(textReport(file, [run]), /NaN|undefined|null/, 'reports have no gaps where latencies are missing')
   t.match(htmlReport(file, [run]), 'Owners of shop.orders over time')
   t.same(result.failedExpectations, [])
   t.match(
@@ -105,15 +105,15 @@ t.test('zones, faults, draining, another load: no document is lost', async (t) =
   const inserts = 1000 * 0.3 * 3000 + 100 * 2400
   const documentBytes = first / (8 * 1024 ** 2)
   t.ok(documentBytes > 900 && documentBytes < 1100)
-  // A tenth of the time a third of the inserts fails; with tied moves at the end an orphan or so counts with its average size.
+  // During a tenth of the time a third of the inserts fails. Orphans count with their average size.
   const written = (bytes - first) / documentBytes
   t.ok(written < inserts * 1.001 && written > inserts * 0.9, `${written} documents of ${inserts} inserts`)
   t.equal(result.operations.total, 1000 * 3000 + 100 * 2400)
   t.equal(result.operations.latencyMs, null)
-  t.notOk('shard03' in result.shards, 'it has left')
+  t.notOk('shard03' in result.shards, 'it is removed')
 })
 
-t.test('a migration takes as long as its bytes take', async (t) => {
+t.test('the duration of a migration follows from its bytes and the bandwidth', async (t) => {
   const text = (bandwidth: string) => `version: 1
 cluster: { shards: 2, chunkSize: 128MB, migrationBandwidth: ${bandwidth} }
 collections: [{ ns: a.b, key: { k: 1 }, mode: metadata }]
@@ -127,7 +127,7 @@ duration: 1h
     t.ok(result.migrations.total > 4)
     const inUnits =
       /chunksImbalance: shard01 has [\d.]+ GB, shard02 [\d.]+ \wB?: [\d.]+ \wB more, at least 3 chunks of 128 MB; moved$/
-    t.match(decisions.find(({ kind }) => kind === 'migration')?.text, inUnits, 'sizes as people read them')
+    t.match(decisions.find(({ kind }) => kind === 'migration')?.text, inUnits, 'the reason has readable sizes')
     hashes.push(result.traceHash)
     return result.convergedAtMs! / result.migrations.total
   }
@@ -140,7 +140,7 @@ duration: 1h
 })
 
 for (const emulate of ['4.0', '8.0'] as const)
-  t.test(`statistics tell what the ranges hold, ${emulate}`, async (t) => {
+  t.test(`statistics report the sizes of the ranges, ${emulate}`, async (t) => {
     const measured = { namespaces: ['shop.orders'], cloneBytesPerSecond: 1e9 }
     const cluster = await createSimulatedCluster({ seed: 1, shards: 2, emulate, measured })
     t.teardown(() => cluster.stop())
@@ -156,8 +156,8 @@ for (const emulate of ['4.0', '8.0'] as const)
       { moveChunk: 'shop.orders', find: { k: 100 }, to: 'shard02', ...admin },
     ])
       t.match(await ask(command), { ok: 1 })
-    t.match(await ask({ collStats: 'orders' }), { ok: 1, count: 0, size: 0 }, 'nothing yet')
-    // From 0 to 200, a thousand documents of 64 bytes to each hundred keys.
+    t.match(await ask({ collStats: 'orders' }), { ok: 1, count: 0, size: 0 }, 'no data')
+    // Keys 0 to 200, with 1000 documents of 64 bytes for each hundred keys.
     for (const shard of ['shard01', 'shard02']) {
       const ranges = new Uint8Array(
         Float64Array.of(0, Number.NEGATIVE_INFINITY, 200, Number.NEGATIVE_INFINITY, 2000, 128_000).buffer,
@@ -203,7 +203,7 @@ for (const emulate of ['4.0', '8.0'] as const)
       errmsg: /only ranges of its shard key have sizes/,
     })
     const collStats = { $collStats: { count: {} } }
-    // Before 5.1 no pipeline joins what is sharded.
+    // $lookup reads sharded collections since 5.1.
     const join = { $lookup: { from: 'orders', pipeline: [], as: 'all' } }
     for (const pipeline of [[{ $match: {} }], ...(emulate === '8.0' ? [[collStats, join]] : [])])
       t.match(await ask({ aggregate: 'orders', pipeline, cursor: {} }), { ok: 0, code: 115 })
@@ -211,7 +211,7 @@ for (const emulate of ['4.0', '8.0'] as const)
       t.match(await ask(command), { ok: 0, code: 115 })
   })
 
-t.test('the last while counts, too, when it is shorter than the others', async (t) => {
+t.test('a last interval that is shorter than the others counts too', async (t) => {
   for (const tick of ['tick: 7s', '']) {
     const text = `version: 1
 cluster: { shards: 1 }
@@ -227,7 +227,7 @@ ${tick}
 })
 
 t.test(
-  'chunks of hashes are split wherever their bounds lie, also where these have more digits than a position',
+  'hashed chunks are split also where their bounds have more digits than a position',
   async (t) => {
     const { samples } = await runVariant(
       parseScenario(
@@ -243,6 +243,6 @@ duration: 1s
     )
     const counts = Object.values(samples[0]!.shards).map(({ chunks }) => chunks)
     t.ok(Math.min(...counts) * 128 >= 8192 / 3, `${counts.join(', ')} chunks of at most 128 MB`)
-    t.ok(Math.max(...counts) < 1.5 * Math.min(...counts), 'none has many more than another')
+    t.ok(Math.max(...counts) < 1.5 * Math.min(...counts), 'the chunks are balanced')
   },
 )

@@ -1,4 +1,4 @@
-/** Policies of a scenario's author: the example of the guide, and everything that can be wrong with one. */
+/** Policies in scenarios: the example of the guide, and invalid ones. */
 import { csvFiles, parseScenario, runVariant, type VariantRun } from '@shardlab/scenario'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ duration: 30s
 ${more}`
 
 let files = 0
-/** @returns the run of a scenario with a policy of that text */
+/** Runs a scenario with a policy that has this source. */
 function runWith(source: string, more = '', policy: { answerMs?: number; loadMs?: number } = {}): Promise<VariantRun> {
   const name = `policy-${++files}.mjs`
   writeFileSync(join(directory, name), source)
@@ -34,7 +34,7 @@ function runWith(source: string, more = '', policy: { answerMs?: number; loadMs?
 }
 
 t.test(
-  'the example of the guide evens out what the policy of the server leaves alone, in versions that count too',
+  'the policy of the guide moves chunks that the policy of the server leaves, in all versions',
   async (t) => {
     const guide = readFileSync(new URL('../../../docs/guides/simulate.md', import.meta.url), 'utf8')
     const [, example] = /```js\n(.*?)```/s.exec(guide)!
@@ -49,7 +49,7 @@ t.test(
       )
       t.ok(
         run.decisions.some(({ text }) => /shard0\d has 3 chunks, shard03 0; moved$/.test(text)),
-        'it says why',
+        'the decision contains its reason',
       )
     }
     const again = [await runWith(example!), await runWith(example!)]
@@ -84,21 +84,21 @@ t.test('a policy gets bounds, sizes and zones, and its reasons are counted', asy
 })
 
 const wrong: readonly (readonly [what: string, source: string, message: RegExp])[] = [
-  ['syntax', 'export default (', /^the policy \/.*\.mjs cannot be loaded: SyntaxError: /],
-  ['no function', 'export default 5', /^the policy \/.*\.mjs exports no function: write export default/],
+  ['a syntax error', 'export default (', /^the policy \/.*\.mjs cannot be loaded: SyntaxError: /],
+  ['a default export that is not a function', 'export default 5', /^the policy \/.*\.mjs does not export a function: write export default/],
   [
-    'throws',
+    'throws an error',
     'export default () => { null.x }',
-    /^the policy \/.*\.mjs, asked about shop\.orders: it threw TypeError: /,
+    /^the policy \/.*\.mjs, called for shop\.orders: it threw TypeError: /,
   ],
-  ['no list', 'export default () => 5', /: it answers with a number, not with a list of moves\.$/],
-  ['throws what is no error', 'export default () => { throw Object.create(null) }', /: it threw an object\.$/],
-  ['a promise', 'export default async () => []', /: it answers with a promise, not/],
-  ['a promise that fails', 'export default async () => { throw new Error() }', /: it answers with a promise, not/],
+  ['a number instead of a list', 'export default () => 5', /: it returned a number, not a list of moves\.$/],
+  ['throws a value that is not an error', 'export default () => { throw Object.create(null) }', /: it threw an object\.$/],
+  ['a promise', 'export default async () => []', /: it returned a promise, not/],
+  ['a promise that fails', 'export default async () => { throw new Error() }', /: it returned a promise, not/],
   [
-    'no number',
+    'a chunk that is not a number',
     'export default () => [{ chunk: 5n, to: "shard02" }]',
-    /: move 0 names chunk a bigint; chunk is an index/,
+    /: move 0 has chunk a bigint; chunk must be an index/,
   ],
   [
     'sorts in place',
@@ -120,55 +120,55 @@ const wrong: readonly (readonly [what: string, source: string, message: RegExp])
     'export default ({ chunks }) => { chunks[0].isJumbo = true; return [] }',
     /: it threw TypeError: .*read only/,
   ],
-  ['no move', 'export default () => [7]', /: move 0 is a number, not \{ chunk, to \}\.$/],
+  ['a number instead of a move', 'export default () => [7]', /: move 0 is a number, not \{ chunk, to \}\.$/],
   [
-    'no chunk',
+    'an unknown chunk',
     'export default () => [{ chunk: 99, to: "shard02" }]',
-    /: move 0 names chunk 99; chunk is an index from 0 to 5\.$/,
+    /: move 0 has chunk 99; chunk must be an index from 0 to 5\.$/,
   ],
   [
-    'no shard',
+    'an unknown shard',
     'export default () => [{ chunk: 0, to: "shard09" }]',
-    /: move 0 goes to "shard09"; to is one of shard01, shard02\.$/,
+    /: move 0 has to: "shard09"; to must be one of shard01, shard02\.$/,
   ],
   [
-    'the same shard',
+    'a move to the owner',
     'export default ({ chunks }) => [{ chunk: 0, to: chunks[0].shard }]',
-    /: move 0 goes to shard0\d, where the chunk is already\.$/,
+    /: move 0 goes to shard0\d, which already has the chunk\.$/,
   ],
   [
-    'a shard twice',
+    'two moves with one shard',
     'export default ({ chunks }) => [0, 1].map((chunk) => ({ chunk, to: chunks[1 - chunk].shard }))',
-    /: move 1 has shard0\d take part a second time; a shard gives or takes one chunk a round\.$/,
+    /: move 1 uses shard0\d, which another move already uses; a shard gives or takes one chunk per round\.$/,
   ],
   [
     'a misspelt setting',
     'export default () => [{ chunk: 0, to: "shard02", why: "" }]',
-    /: move 0 has why, which means nothing/,
+    /: move 0 has the unknown field why; /,
   ],
   [
     'an unknown reason',
     'export default ({ chunks }) => [{ chunk: 0, to: chunks[0].shard === "shard01" ? "shard02" : "shard01", reason: "whim" }]',
-    /: move 0 has the reason "whim"; there are draining, zoneViolation, chunksImbalance\.$/,
+    /: move 0 has the reason "whim"; it must be one of draining, zoneViolation, chunksImbalance\.$/,
   ],
   [
-    'memory',
+    'state between calls',
     'let n = 0; export default () => (n++ % 2 ? [] : [{ chunk: 0, to: "shard02" }])',
-    /: asked the same again it answers differently; /,
+    /: two calls with the same arguments returned different moves; /,
   ],
 ]
 
 for (const [what, source, message] of wrong)
-  t.test(`wrong: ${what}`, async (t) => {
+  t.test(`an invalid policy is reported: ${what}`, async (t) => {
     await t.rejects(runWith(source), { name: /^(Option|Scenario)Error$/, message })
   })
 
-t.test('a policy that is not there', async (t) => {
+t.test('a missing policy file is an error', async (t) => {
   const { variants } = parseScenario(scenario('policy: ./none.mjs\n'), join(directory, 'own.yaml'))
   await t.rejects(runVariant(variants[0]!), { name: 'OptionError', message: /none\.mjs cannot be loaded: / })
 })
 
-t.test('tables: a row for each shard and tick, for each decision, for each variant', async (t) => {
+t.test('the CSV tables have a row for each shard and tick, each decision and each variant', async (t) => {
   const run = await runVariant(parseScenario(scenario(''), 'server.yaml').variants[0]!)
   const tables = csvFiles([run, { ...run, result: { ...run.result, name: 'the "other", one' } }])
   t.same([...tables.keys()], ['samples.csv', 'decisions.csv', 'results.csv'])
@@ -187,17 +187,17 @@ t.test('tables: a row for each shard and tick, for each decision, for each varia
   t.equal(others!.at(-1), '0')
 })
 
-t.test('a policy that never ends is ended', async (t) => {
+t.test('a policy that does not return is terminated', async (t) => {
   const endless = 'export default () => { for (;;); }'
   await t.rejects(runWith(endless, '', { answerMs: 100 }), {
     name: 'ScenarioError',
     message:
-      /^the policy .*policy-\d+\.mjs, asked about shop\.orders: it has not answered within 100 ms; it may run without an end\.$/,
+      /^the policy .*policy-\d+\.mjs, called for shop\.orders: it did not return within 100 ms; it may contain an endless loop\.$/,
   })
   for (const [top, limits, message] of [
-    ['for (;;);', { loadMs: 200 }, /has not ended within 200 ms; it may run without an end\.$/],
-    ['await new Promise(() => {})', {}, /waits for what never happens, or ends its process\.$/],
-    ['process.exit()', {}, /waits for what never happens, or ends its process\.$/],
+    ['for (;;);', { loadMs: 200 }, /did not complete within 200 ms; it may contain an endless loop\.$/],
+    ['await new Promise(() => {})', {}, /awaits a promise that never settles, or exits the process\.$/],
+    ['process.exit()', {}, /awaits a promise that never settles, or exits the process\.$/],
   ] as const)
     await t.rejects(runWith(`${top}\nexport default () => []`, '', limits), { name: 'OptionError', message }, top)
 })

@@ -1,11 +1,11 @@
-/** What the timeline of a scenario changes: rates, and who belongs to the cluster. */
+/** Timelines that change rates and shards. */
 import { parseScenario, runVariant, type VariantRun } from '@shardlab/scenario'
 import t from 'tap'
 
 const run = (text: string): Promise<VariantRun> =>
   runVariant(parseScenario(`version: 1\n${text}`, 'timeline.yaml').variants[0]!)
 
-t.test('a rate holds from when it is set, also after one at which hardly anything comes', async (t) => {
+t.test('a new rate applies at once, also after a rate of almost zero', async (t) => {
   for (const rate of ['1/h', '0/s']) {
     const { result } = await run(`cluster: { shards: 1 }
 collections: [{ ns: shop.orders, key: { customer: 1 } }]
@@ -19,7 +19,7 @@ duration: 30s
   }
 })
 
-t.test('shards that leave at the same time do not give each other their databases', async (t) => {
+t.test('shards that are removed at the same time do not get each other\'s databases', async (t) => {
   const { result, decisions } = await run(`cluster: { shards: 3 }
 collections: [{ ns: shop.orders, key: { customer: 1 } }, { ns: shop.notes, key: { _id: 1 }, sharded: false }]
 timeline:
@@ -29,12 +29,12 @@ duration: 5m
 `)
   t.same(result.failedSteps, [])
   t.same(
-    decisions.filter(({ text }) => text.endsWith('has left')).map(({ text }) => text),
-    ['shard02 has left', 'shard01 has left'],
+    decisions.filter(({ text }) => text.endsWith('is removed')).map(({ text }) => text),
+    ['shard02 is removed', 'shard01 is removed'],
   )
 })
 
-t.test('a shard is asked to leave again when nobody could be asked', async (t) => {
+t.test('removeShard is retried while the config server is unavailable', async (t) => {
   const { result, decisions } = await run(`cluster: { shards: 2 }
 collections: [{ ns: shop.orders, key: { customer: 1 } }]
 timeline:
@@ -44,6 +44,6 @@ duration: 3m
 `)
   t.same(result.failedSteps, [])
   const texts = decisions.filter(({ kind }) => kind === 'timeline').map(({ text }) => text)
-  t.match(texts[1], /^removeShard shard02 will be asked again: .*\(code \d+\)$/)
-  t.equal(texts.at(-1), 'shard02 has left')
+  t.match(texts[1], /^removeShard shard02 is retried: .*\(code \d+\)$/)
+  t.equal(texts.at(-1), 'shard02 is removed')
 })

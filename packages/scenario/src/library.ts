@@ -43,7 +43,7 @@ export function findScenario(nameOrPath: string): { readonly path: string; reado
   } catch (error) {
     const why = (error as NodeJS.ErrnoException).code
     const names = listScenarios().map(({ name }) => name)
-    const known = names.length === 0 ? '' : `, and it is not the name of one (${names.join(', ')})`
+    const known = names.length === 0 ? '' : `, and no scenario of the library has that name (${names.join(', ')})`
     throw new OptionError(
       why === 'ENOENT'
         ? `there is no scenario file ${nameOrPath}${known}.`

@@ -4,7 +4,7 @@ import { imbalanceOf, keysOf, keyWeightsOf, rateAt, scatterBelow, type KeysSourc
 
 const draws = 20_000
 
-/** How often each value is drawn for documents, most often first. */
+/** How often each value is drawn for documents, in descending order. */
 function counted(source: KeysSource): (readonly [unknown, number])[] {
   const random = createRandom(1).fork('keys')
   const keys = keysOf(source)
@@ -16,7 +16,7 @@ function counted(source: KeysSource): (readonly [unknown, number])[] {
   return [...counts].sort(([, a], [, b]) => b - a)
 }
 
-t.test('distributions of key values', async (t) => {
+t.test('each distribution draws its values with the documented frequencies', async (t) => {
   const uniform = counted({ distribution: 'uniform', cardinality: 10 })
   t.equal(uniform.length, 10)
   t.ok(uniform[0]![1] < 2200 && uniform[9]![1] > 1800)
@@ -26,7 +26,7 @@ t.test('distributions of key values', async (t) => {
   t.ok(Math.abs(zipfian[0]![1] / draws - 0.1294) < 0.01, `${zipfian[0]![1]}`)
   t.ok(
     zipfian.slice(0, 3).every(([key]) => (key as number) < 1000) && zipfian[0]![0] !== (zipfian[1]![0] as number) - 1,
-    'frequent ones lie apart',
+    'frequent values are spread over the key space',
   )
   const hotspot = new Map(counted({ distribution: 'hotspot', cardinality: 100, hotKeys: 0.1, hotOperations: 0.9 }))
   const hot = [...hotspot].filter(([key]) => (key as number) < 10).reduce((sum, [, count]) => sum + count, 0)
@@ -59,7 +59,7 @@ t.test('distributions of key values', async (t) => {
   })
 })
 
-t.test('weights of distributions are what is drawn', async (t) => {
+t.test('the weights of a distribution equal the frequencies that it draws', async (t) => {
   const random = createRandom(2).fork('weights')
   const progress = { documents: 5000, nextKey: 5000 }
   const sources: KeysSource[] = [
@@ -76,7 +76,7 @@ t.test('weights of distributions are what is drawn', async (t) => {
     const [keys, weights] = [keysOf(source), keyWeightsOf(source, 1000).ofOperations(progress)]
     t.ok(
       Math.abs(weights.reduce((sum, { weight }) => sum + weight, 0) - 1) < 1e-9,
-      `${source.distribution}: all weights are 1`,
+      `${source.distribution}: the weights add up to 1`,
     )
     const drawn = Array.from({ length: draws }, () => keys.drawn(random.fraction(), progress) as number)
     const end = Math.max(...weights.map(({ to }) => to))
@@ -97,7 +97,7 @@ t.test('weights of distributions are what is drawn', async (t) => {
     () => keyWeightsOf({ distribution: 'file', path: `${t.testdir({ 'names.txt': 'Asia\n' })}/names.txt` }, 10),
     {
       name: 'OptionError',
-      message: /"Asia": in mode metadata values are whole numbers/,
+      message: /"Asia"; in mode metadata all values must be whole numbers/,
     },
   )
 })
@@ -110,7 +110,7 @@ t.test('scattering is a bijection', async (t) => {
   t.equal(scatterBelow(2 ** 30)(2 ** 30 - 1) < 2 ** 30, true)
 })
 
-t.test('a rate that swings, and imbalance', async (t) => {
+t.test('a rate oscillates between its bounds, and imbalance is the maximum over the mean', async (t) => {
   const rate = { low: 10, high: 30, period: 1000 }
   t.same(
     [0, 250, 500, 750].map((at) => Math.round(rateAt(rate, at))),
@@ -119,5 +119,5 @@ t.test('a rate that swings, and imbalance', async (t) => {
   t.equal(rateAt(5, 123), 5)
   t.same(imbalanceOf([2, 2, 2]), { maxToMean: 1, deviation: 0 })
   t.same(imbalanceOf([0, 4]), { maxToMean: 2, deviation: 2 })
-  t.same(imbalanceOf([0, 0]), { maxToMean: 1, deviation: 0 }, 'nothing is spread evenly')
+  t.same(imbalanceOf([0, 0]), { maxToMean: 1, deviation: 0 }, 'no data counts as balanced')
 })

@@ -1,4 +1,4 @@
-/** Reports of runs of any size: what a page contains, that its script can be read, and that it is about what was measured. */
+/** Reports of runs of all sizes: contents of pages, their script, and the data in them. */
 import { Script } from 'node:vm'
 import {
   htmlReport,
@@ -21,7 +21,7 @@ const file: ScenarioFile = {
 const even = { maxToMean: 1, deviation: 0 }
 const always = { first: even, worst: even, last: even }
 
-/** A run with so many shards and instants, in which the first shard has most. */
+/** A run with this many shards and instants; earlier shards have more bytes. */
 function runOf(shards: number, instants: number, operations = 0): VariantRun {
   const names = Array.from({ length: shards }, (_, i) => `shard${String(i + 1).padStart(2, '0')}`)
   const samples = Array.from({ length: instants }, (_, at): Sample => ({
@@ -77,15 +77,15 @@ function runOf(shards: number, instants: number, operations = 0): VariantRun {
 const dataOf = (page: string): { times: string[]; shards: string[]; tones: string[]; bytes: number[][] } =>
   JSON.parse(/<script type="application\/json">(.*?)<\/script>/s.exec(page)![1]!)
 
-t.test('three shards: plots, a map, a slider with what each shard had when', async (t) => {
+t.test('a page has plots, a map, and a slider with the numbers of each shard at each instant', async (t) => {
   const page = htmlReport(file, [runOf(3, 11, 5)])
   t.match(page, 'A &lt;b&gt; scenario.')
   t.match(page, '<p class="about">Why &lt;i&gt; it is so.</p>')
-  t.match(page, '<summary>What these words mean</summary>')
+  t.match(page, '<summary>Glossary</summary>')
   for (const part of [
-    'Bytes that each shard owns',
+    'Bytes owned by each shard',
     'Chunks',
-    'Operations that asked each shard',
+    'Operations sent to each shard',
     'Owners of a.b over time',
     '<input type="range"',
   ])
@@ -95,12 +95,12 @@ t.test('three shards: plots, a map, a slider with what each shard had when', asy
   t.same(shards, ['shard01', 'shard02', 'shard03'])
   t.same(tones, ['s0', 's1', 's2'])
   t.same(bytes.at(-1), [30 * 1024, 20 * 1024, 10 * 1024])
-  t.equal(page.match(/<g class="row">/g)!.length, 11, 'a row of the map for each instant')
+  t.equal(page.match(/<g class="row">/g)!.length, 11, 'the map has a row for each instant')
   const [, script] = /<script>(.*?)<\/script>/s.exec(page)!
   t.doesNotThrow(() => new Script(script!))
 })
 
-t.test('sixty instants are enough, the first and the last among them', async (t) => {
+t.test('a page shows at most 61 instants, among them the first and the last', async (t) => {
   for (const instants of [1, 59, 60, 61, 200, 1000]) {
     const { times } = dataOf(htmlReport(file, [runOf(2, instants)]))
     t.ok(times.length <= 61 && times.length >= Math.min(instants, 30), `${times.length} of ${instants}`)
@@ -109,15 +109,15 @@ t.test('sixty instants are enough, the first and the last among them', async (t)
   }
 })
 
-t.test('nothing at all: no plots of nothing, no rows of nothing', async (t) => {
+t.test('a run without data has no empty plots or rows', async (t) => {
   const [page] = htmlReport(file, [runOf(2, 1)]).split('<script>')
-  t.notMatch(page, /Bytes that each shard owns|Operations that asked|NaN|Infinity|undefined/)
-  t.match(page, 'Nothing was decided.')
+  t.notMatch(page, /Bytes owned by each shard|Operations sent to|NaN|Infinity|undefined/)
+  t.match(page, 'The balancer made no decisions.')
   t.notMatch(textReport(file, [runOf(2, 1)]), /jumbo chunks|orphaned|operations \/ failed/)
   t.match(textReport(file, [runOf(2, 2, 7)]), /operations \/ failed +14 \/ 0/)
 })
 
-t.test('a thousand shards: a colour for each, cells instead of bars, both ends of the list', async (t) => {
+t.test('a page of a thousand shards has a colour for each shard and cells instead of bars, and the text lists both extremes', async (t) => {
   const run = runOf(1000, 100, 1)
   const page = htmlReport(file, [run])
   t.ok(page.length < 4_000_000, `${page.length} characters`)
@@ -128,27 +128,27 @@ t.test('a thousand shards: a colour for each, cells instead of bars, both ends o
   t.match(page, '<summary>1,000 shards at the end</summary>')
   const text = textReport(file, [run])
   t.match(text, /shard01 .*\n/)
-  t.match(text, 'and 976 between these and those below')
+  t.match(text, '… 976 more shards …')
   t.match(text, /shard1000 /)
   t.notMatch(text, /shard500 /)
 })
 
-t.test('plots mark what happened: faults as long as they lasted, and as many steps as there were', async (t) => {
+t.test('plots mark faults as bands and steps of the timeline as lines', async (t) => {
   const faults = Array.from({ length: 12 }, (_, i): Decision[] => [
     { atMs: i * 60_000, kind: 'fault', text: `crash shard0${i} for 30s` },
-    { atMs: i * 60_000 + 30_000, kind: 'fault', text: `over: crash shard0${i} for 30s` },
+    { atMs: i * 60_000 + 30_000, kind: 'fault', text: `ended: crash shard0${i} for 30s` },
   ]).flat()
   const page = htmlReport(file, [
     { ...runOf(2, 21), decisions: [...faults, { atMs: 900_000, kind: 'timeline', text: 'addShard' }] },
   ])
-  const [plot] = page.split('Bytes that each shard owns').slice(2)[0]!.split('</svg>')
+  const [plot] = page.split('Bytes owned by each shard').slice(2)[0]!.split('</svg>')
   t.equal(plot!.match(/class="band"/g)!.length, 12)
   t.equal(plot!.match(/class="mark"/g)!.length, 13)
-  t.notMatch(plot, 'over:')
+  t.notMatch(plot, 'ended:')
 })
 
-t.test('the axis of what compares variants is as long as the longest', async (t) => {
+t.test('the axis of the plot that compares variants covers the longest variant', async (t) => {
   const page = htmlReport(file, [runOf(2, 11), { ...runOf(2, 61), result: { ...runOf(2, 61).result, name: 'longer' } }])
-  const [, plot] = /the largest shard to the mean<(.*?)<\/svg>/s.exec(page)!
+  const [, plot] = /largest shard \/ mean<(.*?)<\/svg>/s.exec(page)!
   t.match(plot, '>1h<')
 })

@@ -19,7 +19,7 @@ expect:
   - imbalance.last < 1.2
 `
 
-t.test('a scenario: quantities become numbers, defaults are filled in', async (t) => {
+t.test('quantities of a scenario become numbers and defaults are filled in', async (t) => {
   const { seed, shows, variants } = parseScenario(base, 'a.yaml')
   t.equal(seed, 7)
   t.equal(shows, null)
@@ -40,7 +40,7 @@ t.test('a scenario: quantities become numbers, defaults are filled in', async (t
   })
 })
 
-t.test('variants: over the collection they name, setting by setting', async (t) => {
+t.test('a variant is merged over the scenario, lists by collection and setting by setting', async (t) => {
   const file = parseScenario(
     `${base}variants:
   - { name: ranged }
@@ -63,32 +63,32 @@ t.test('variants: over the collection they name, setting by setting', async (t) 
   t.same(slower!.timeline, [])
 })
 
-t.test('broken rules are told with their line', async (t) => {
+t.test('a broken rule is reported with its line', async (t) => {
   const rules: readonly [find: string, replace: string, message: string][] = [
-    ['version: 1', 'version: 2', 'a.yaml:1: version: is 1'],
-    ['"7.0"', '"7.1"', 'a.yaml:3: emulate: is one of 2.6, 4.0, 4.4, 5.0, 6.0.2, 6.0, 7.0, 8.0, in quotes'],
+    ['version: 1', 'version: 2', 'a.yaml:1: version: must be 1'],
+    ['"7.0"', '"7.1"', 'a.yaml:3: emulate: must be one of 2.6, 4.0, 4.4, 5.0, 6.0.2, 6.0, 7.0, 8.0, in quotes'],
     ['seed: 7', 'seeds: 7', 'a.yaml:2: seeds: there is no such setting'],
-    ['shards: 2', 'shards: 0', 'a.yaml:4: cluster.shards: is a whole number from 1 to 1000'],
+    ['shards: 2', 'shards: 0', 'a.yaml:4: cluster.shards: must be a whole number from 1 to 1000'],
     [
       'eu: [shard01]',
       'eu: [shard09]',
-      'a.yaml:4: cluster.zones.eu.0: shard09 is not a shard by then; there are shard01 to shard02',
+      'a.yaml:4: cluster.zones.eu.0: shard09 does not exist at that time; the shards are shard01 to shard02',
     ],
-    ['key: { customer: 1 }', 'key: { customer: -1 }', 'a.yaml:6: collections.0.key.customer: is 1 or hashed'],
+    ['key: { customer: 1 }', 'key: { customer: -1 }', 'a.yaml:6: collections.0.key.customer: must be 1 or hashed'],
     [
       'key: { customer: 1 }',
       'key: { customer: 1 }, mode: sizes',
-      'a.yaml:6: collections.0.mode: is documents or metadata',
+      'a.yaml:6: collections.0.mode: must be documents or metadata',
     ],
     [
       'key: { customer: 1 }',
       'key: { a: 1, b: 1, c: 1 }, mode: metadata',
-      'a.yaml:6: collections.0.key: has at most two fields in mode metadata',
+      'a.yaml:6: collections.0.key: must have at most two fields in mode metadata',
     ],
     [
       'key: { customer: 1 }',
       'key: { customer: 1 }, numInitialChunks: 9',
-      'a.yaml:6: collections.0.numInitialChunks: goes only with a hashed key',
+      'a.yaml:6: collections.0.numInitialChunks: is allowed only for a hashed key',
     ],
     [
       'shards: 2',
@@ -99,20 +99,20 @@ t.test('broken rules are told with their line', async (t) => {
     [
       'size: 2MB',
       'size: 2 pounds',
-      'a.yaml:8: data.0.size: is "2 pounds"; give bytes or a size such as 64KB, 128MB or 1GB',
+      'a.yaml:8: data.0.size: is "2 pounds"; write bytes or a size such as 64KB, 128MB or 1GB',
     ],
     ['size: 2MB, ', '', 'a.yaml:8: data.0.size: is missing'],
-    ['distribution: zipfian', 'distribution: normal', 'a.yaml:8: data.0.keys.distribution: is one of uniform, zipfian'],
-    ['theta: 0.9', 'theta: 1', 'a.yaml:8: data.0.keys.theta: is above 0 and below 1'],
+    ['distribution: zipfian', 'distribution: normal', 'a.yaml:8: data.0.keys.distribution: must be one of uniform, zipfian'],
+    ['theta: 0.9', 'theta: 1', 'a.yaml:8: data.0.keys.theta: must be above 0 and below 1'],
     [
       'ns: shop.orders, rate',
       'ns: shop.other, rate',
-      'a.yaml:10: workload.0.ns: shop.other is not among the collections, shop.orders',
+      'a.yaml:10: workload.0.ns: shop.other is not one of the collections (shop.orders)',
     ],
-    ['rate: 30/m', 'rate: 30', 'a.yaml:10: workload.0.rate: is a rate such as 50/s, or { low, high, period }'],
-    ['insert: 0.2', 'insert: 0.3', 'a.yaml:10: workload.0.mix: has shares whose sum is 1'],
+    ['rate: 30/m', 'rate: 30', 'a.yaml:10: workload.0.rate: must be a rate such as 50/s, or { low, high, period }'],
+    ['insert: 0.2', 'insert: 0.3', 'a.yaml:10: workload.0.mix: must have shares that add up to 1'],
     ['from: 10s', 'from: 2h', 'a.yaml:10: workload.0.from: is not before its end'],
-    ['at: 2h', 'at: 3d', 'a.yaml:12: timeline.0.at: is behind the end'],
+    ['at: 2h', 'at: 3d', 'a.yaml:12: timeline.0.at: is after the end of the scenario'],
     ['shard: shard03', 'shard: shard04', 'a.yaml:12: timeline.0.shard: the next shard is shard03'],
     [
       'do: addShard',
@@ -124,77 +124,77 @@ t.test('broken rules are told with their line', async (t) => {
     [
       'do: crash shard02 for 10m',
       'do: command, command: { ping: 1 }, fails: 1, answers: { ok: 1 }',
-      'a.yaml:13: timeline.1.answers: a command either fails',
+      'a.yaml:13: timeline.1.answers: fails and answers exclude each other',
     ],
-    ['do: crash shard02 for 10m', 'do: command, command: {}', 'a.yaml:13: timeline.1.command: names a command'],
+    ['do: crash shard02 for 10m', 'do: command, command: {}', 'a.yaml:13: timeline.1.command: must not be empty'],
     [
       'do: crash shard02 for 10m',
       'do: command, command: { ping: 1 }, answers: {}',
-      'a.yaml:13: timeline.1.answers: names at least one path',
+      'a.yaml:13: timeline.1.answers: must have at least one path',
     ],
-    ['imbalance.last < 1.2', 'imbalance.last is low', 'a.yaml:16: expect.0: "imbalance.last is low" is not understood'],
-    ['imbalance.last < 1.2', 'imbalanced.last < 1.2', 'a.yaml:16: expect.0: the result has no number imbalanced.last'],
+    ['imbalance.last < 1.2', 'imbalance.last is low', 'a.yaml:16: expect.0: "imbalance.last is low" is not an expectation'],
+    ['imbalance.last < 1.2', 'imbalanced.last < 1.2', 'a.yaml:16: expect.0: imbalanced.last is not a number of the result; '],
     [
       'imbalance.last < 1.2',
       'imbalance.lst < 1.2',
-      'a.yaml:16: expect.0: the result has no number imbalance.lst; did you mean imbalance.last?',
+      'a.yaml:16: expect.0: imbalance.lst is not a number of the result; did you mean imbalance.last?',
     ],
     [
       'imbalance.last < 1.2',
       'imbalance.last < 5MB',
-      'a.yaml:16: expect.0: "imbalance.last < 5MB" compares with 5MB: give a number',
+      'a.yaml:16: expect.0: "imbalance.last < 5MB" compares with 5MB: write a number',
     ],
     [
       'imbalance.last < 1.2',
       'bytesMoved < 5m',
-      'a.yaml:16: expect.0: "bytesMoved < 5m" compares with 5m: give bytes or a size',
+      'a.yaml:16: expect.0: "bytesMoved < 5m" compares with 5m: write bytes or a size',
     ],
-    ['imbalance.last < 1.2', 'shards.shard04.bytes < 5', 'a.yaml:16: expect.0: there never is a shard shard04'],
+    ['imbalance.last < 1.2', 'shards.shard04.bytes < 5', 'a.yaml:16: expect.0: the scenario never has a shard shard04'],
     ['shards: 2', 'shard: 2', 'a.yaml:4: cluster.shard: there is no such setting; did you mean shards?'],
     ['size: 2MB', 'sizes: 2MB', 'a.yaml:8: data.0.sizes: there is no such setting; did you mean size?'],
     ['duration: 48h', 'durations: 48h', 'a.yaml:14: durations: there is no such setting; did you mean duration?'],
     ['eu: [shard01]', 'eu: shard01', 'a.yaml:4: cluster.zones.eu: is a list, not a text'],
-    ['size: 2MB', 'size: 900000TB', 'a.yaml:8: data: is 900000 TB of documents, more than the memory'],
-    ['size: 2MB', 'size: 1000', 'a.yaml:8: data.0.size: is less than one document'],
-    ['documentSize: 1KB', 'documentSize: 17MB', 'a.yaml:8: data.0.documentSize: is from 64 bytes to 16MB'],
+    ['size: 2MB', 'size: 900000TB', 'a.yaml:8: data: has 900000 TB of documents, but this machine has'],
+    ['size: 2MB', 'size: 1000', 'a.yaml:8: data.0.size: is smaller than one document'],
+    ['documentSize: 1KB', 'documentSize: 17MB', 'a.yaml:8: data.0.documentSize: must be from 64 bytes to 16MB'],
     [
       'rate: 30/m',
       'rate: 1e9/s',
-      'a.yaml:10: workload.0.rate: makes 3,590,000,000,000 operations, each of them played',
+      'a.yaml:10: workload.0.rate: gives 3,590,000,000,000 operations, and each is simulated',
     ],
-    ['rate: 30/m', 'rate: { low: 9/s, high: 1/s }', 'a.yaml:10: workload.0.rate.low: is more than high'],
-    ['rate: 30/m', 'rate: { low: 1/s, high: 9/s, period: 0s }', 'a.yaml:10: workload.0.rate.period: is at least 1s'],
+    ['rate: 30/m', 'rate: { low: 9/s, high: 1/s }', 'a.yaml:10: workload.0.rate.low: is greater than high'],
+    ['rate: 30/m', 'rate: { low: 1/s, high: 9/s, period: 0s }', 'a.yaml:10: workload.0.rate.period: must be at least 1s'],
     [
       'do: crash shard02 for 10m',
       'do: workload, ns: shop.orders, name: a, rate: 1/s',
-      'a.yaml:13: timeline.1.name: there is no such workload',
+      'a.yaml:13: timeline.1.name: no workload of shop.orders matches',
     ],
     [
       'do: crash shard02 for 10m',
       'do: chunkSize, size: 64KB',
-      'a.yaml:13: timeline.1.size: is whole megabytes from 1MB to 1GB',
+      'a.yaml:13: timeline.1.size: must be a whole number of megabytes from 1MB to 1GB',
     ],
     [
       'do: crash shard02 for 10m',
       'do: balancerWindow, start: "2:00", stop: "02:00"',
-      'a.yaml:13: timeline.1.stop: is the same as start',
+      'a.yaml:13: timeline.1.stop: must differ from start',
     ],
     [
       'key: { customer: 1 }',
       'key: { customer: 1 }, splitAt: [5, 5]',
-      'a.yaml:6: collections.0.splitAt.1: 5 is there twice',
+      'a.yaml:6: collections.0.splitAt.1: 5 is listed twice',
     ],
     [
       'key: { customer: 1 }',
       'key: { customer: 1 }, sharded: false, splitAt: [5]',
-      'a.yaml:6: collections.0.splitAt: goes only with',
+      'a.yaml:6: collections.0.splitAt: is allowed only for',
     ],
-    ['key: { customer: 1 }', 'key: { a.b: 1 }', 'a.yaml:6: collections.0.key: names fields without dots'],
-    ['key: { customer: 1 }', 'key: { pad: 1 }', 'a.yaml:6: collections.0.key: has fields other than other and pad'],
+    ['key: { customer: 1 }', 'key: { a.b: 1 }', 'a.yaml:6: collections.0.key: must have field names without dots'],
+    ['key: { customer: 1 }', 'key: { pad: 1 }', 'a.yaml:6: collections.0.key: must not use other or pad'],
     [
       'key: { customer: 1 }',
       'key: { a: hashed, b: hashed }',
-      'a.yaml:6: collections.0.key: has at most one hashed field',
+      'a.yaml:6: collections.0.key: must have at most one hashed field',
     ],
     ['duration: 48h', 'duration: 48h\nduration: 1h', 'a.yaml:15: Map keys must be unique'],
   ]
@@ -213,18 +213,18 @@ t.test('broken rules are told with their line', async (t) => {
       message,
     )
   inVariant('{ seed: 1 }', 'a.yaml:19: variants.1.name: is missing')
-  inVariant('{ name: a }', 'a.yaml:19: variants.1.name: "a" is the name of another variant')
+  inVariant('{ name: a }', 'a.yaml:19: variants.1.name: "a" is already the name of another variant')
   inVariant('{ name: b, data: [{ ns: shop.orders, size: none }] }', 'a.yaml:19: variants.1.data.0.size: is "none"')
   inVariant('{ name: b, cluster: { shards: 1 } }', 'a.yaml:12: timeline.0.shard: the next shard is shard02')
 })
 
-t.test('the comment at the beginning tells what it is about', (t) => {
+t.test('the comment at the top of the file becomes its description', (t) => {
   t.equal(parseScenario(base, 'a.yaml').about, null)
   t.equal(parseScenario(`# What happens,\n# and why.\n${base}# Not this.\n`, 'a.yaml').about, 'What happens, and why.')
   t.end()
 })
 
-t.test('expectations: numbers of the result by their path', async (t) => {
+t.test('expectations compare numbers of the result, given by path', async (t) => {
   const result = {
     imbalance: { last: 1.5 },
     migrations: { byReason: { draining: 3 } },
@@ -245,7 +245,7 @@ t.test('expectations: numbers of the result by their path', async (t) => {
     ]),
     [
       ['expected imbalance.last < 1.2, but it is 1.5', 1.5],
-      ['expected convergedAtMs < 2h, but there is no number convergedAtMs', null],
+      ['expected convergedAtMs < 2h, but the result has no value for convergedAtMs', null],
     ],
   )
   t.match(parseExpectation('convergedAtMs < 2h'), { path: 'convergedAtMs', operator: '<', value: 7_200_000 })
@@ -253,7 +253,7 @@ t.test('expectations: numbers of the result by their path', async (t) => {
   t.match(parseExpectation('bytesMoved < many'), /^"bytesMoved < many" compares with many/)
 })
 
-t.test('times, as reports print them, too', async (t) => {
+t.test('times may be written as reports print them', async (t) => {
   const [minute, hour] = [60_000, 3_600_000]
   t.same(['90m', '1h 30m', '1d12h', '2h 05m', '12m 30s'].map(parseTime), [
     90 * minute,
@@ -263,10 +263,10 @@ t.test('times, as reports print them, too', async (t) => {
     12.5 * minute,
   ])
   for (const wrong of ['30m 1h', '1h 1h', '1h and', 'soon'])
-    t.throws(() => parseTime(wrong), /give milliseconds or a time/, wrong)
+    t.throws(() => parseTime(wrong), /write milliseconds or a time/, wrong)
 })
 
-t.test('rates', async (t) => {
+t.test('a rate needs a number and a unit', async (t) => {
   t.same([parseRate('5000/s'), parseRate('30/m'), parseRate('1.5e3/s'), parseRate('0/s')], [5000, 0.5, 1500, 0])
   t.throws(() => parseRate('5000'), /write a rate/)
 })

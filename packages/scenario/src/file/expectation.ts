@@ -71,20 +71,20 @@ function kindOf(path: string): Kind | null {
 export function parseExpectation(text: string): Expectation | string {
   const match = grammar.exec(text)
   if (match === null)
-    return `${JSON.stringify(text)} is not understood: write it as in "imbalance.last < 1.2" or "migrations.total <= 400"`
+    return `${JSON.stringify(text)} is not an expectation: write one such as "imbalance.last < 1.2" or "migrations.total <= 400"`
   const [, path, operator, written] = match as unknown as [string, string, string, string]
   const kind = kindOf(path)
   if (kind === null) {
-    const meant = nearest(path, [...numbers.keys()])
-    const others = 'there are imbalance.last, migrations.total, bytesMoved and others: docs/guides/simulate.md'
-    return `the result has no number ${path}; ${meant === null ? others : `did you mean ${meant}?`}`
+    const similar = nearest(path, [...numbers.keys()])
+    const others = 'docs/guides/simulate.md lists them'
+    return `${path} is not a number of the result; ${similar === null ? others : `did you mean ${similar}?`}`
   }
   const value = numberOf(written, kind)
-  if (value === null) return `${JSON.stringify(text)} compares with ${written}: give ${wanted[kind]}`
+  if (value === null) return `${JSON.stringify(text)} compares with ${written}: write ${expectedForms[kind]}`
   return { text, path, operator, value }
 }
 
-const wanted: Readonly<Record<Kind, string>> = {
+const expectedForms: Readonly<Record<Kind, string>> = {
   count: 'a number',
   ratio: 'a number, or a share such as 40%',
   size: 'bytes or a size such as 64KB',
@@ -109,7 +109,7 @@ export function failedExpectations(result: unknown, texts: readonly string[]): F
     const { path, operator, value } = parseExpectation(text) as Expectation
     const actual = numberAt(result, path)
     if (actual !== null && operators[operator]!(actual, value)) return []
-    const message = `expected ${text}, but ${actual === null ? `there is no number ${path}` : `it is ${shown(actual)}`}`
+    const message = `expected ${text}, but ${actual === null ? `the result has no value for ${path}` : `it is ${shown(actual)}`}`
     return [{ expect: text, path, actual, message }]
   })
 }

@@ -33,7 +33,7 @@ export function parseScenario(text: string, path: string): ScenarioFile {
   const yaml = new YamlFile(text, { path, whole: 'the scenario', Problem: OptionError })
   const source = yaml.value
   if (typeof source !== 'object' || source === null || Array.isArray(source))
-    return yaml.fail([], 'is a map of settings')
+    return yaml.fail([], 'must be a map of settings')
   const { variants, ...base } = source as Record<string, unknown>
 
   const check = (
@@ -55,19 +55,19 @@ export function parseScenario(text: string, path: string): ScenarioFile {
   const common = { path, shows: alone.shows ?? null, about: openingComment(text), seed: alone.seed }
   if (variants === undefined) return { ...common, variants: [alone] }
   if (!Array.isArray(variants) || variants.length === 0)
-    return yaml.fail(['variants'], 'is a list of at least one variant')
+    return yaml.fail(['variants'], 'must be a list of at least one variant')
   const names = new Set<string>()
   const merged = variants.map((variant: unknown, i): Scenario => {
     const at = ['variants', i]
     if (typeof variant !== 'object' || variant === null || Array.isArray(variant))
-      return yaml.fail(at, 'is a map of settings')
+      return yaml.fail(at, 'must be a map of settings')
     const { name } = variant as { name?: unknown }
     if (typeof name !== 'string' || name === '')
-      return yaml.fail([...at, 'name'], name === undefined ? 'is missing' : 'is a text')
-    if (names.has(name)) return yaml.fail([...at, 'name'], `${JSON.stringify(name)} is the name of another variant`)
+      return yaml.fail([...at, 'name'], name === undefined ? 'is missing' : 'must be a text')
+    if (names.has(name)) return yaml.fail([...at, 'name'], `${JSON.stringify(name)} is already the name of another variant`)
     names.add(name)
     for (const fixed of ['version', 'variants'])
-      if (fixed in variant) return yaml.fail([...at, fixed], 'cannot be varied')
+      if (fixed in variant) return yaml.fail([...at, fixed], 'must not be set in a variant')
     const { value, originOf } = mergeVariant(base, variant as Record<string, unknown>, at)
     return check(value, name, originOf)
   })

@@ -27,7 +27,7 @@ export function parseTime(text: string | number): number {
 
 function durationOf(part: string | number): number {
   const ms = typeof part === 'number' ? part : parseDuration(part)
-  if (ms === null || !Number.isFinite(ms)) throw new QuantityError(`is ${JSON.stringify(part)}; give ${durationHint}`)
+  if (ms === null || !Number.isFinite(ms)) throw new QuantityError(`is ${JSON.stringify(part)}; write ${durationHint}`)
   return ms
 }
 
@@ -36,7 +36,7 @@ export function parseBytes(text: string | number): number {
   const terabytes = /^\s*(\d+(?:\.\d+)?)\s*TB\s*$/i.exec(String(text))
   if (terabytes !== null) return Number(terabytes[1]) * 1024 * sizeUnitsBytes.GB
   const bytes = parseSize(String(text))
-  if (bytes === null || bytes === 0) throw new QuantityError(`is ${JSON.stringify(text)}; give ${sizeHint}`)
+  if (bytes === null || bytes === 0) throw new QuantityError(`is ${JSON.stringify(text)}; write ${sizeHint}`)
   return bytes
 }
 

@@ -25,54 +25,54 @@ type Rule = (scenario: ScenarioSource) => Generator<BrokenRule, void>
 
 const rules: readonly Rule[] = [
   collectionsAreKnown,
-  sizesGoTogether,
+  modesAreSupported,
   keysFitTheirCollection,
   shardsAreKnown,
-  timesAreWithin,
-  faultsAreUnderstood,
-  commandsFailOrAnswer,
-  ratesCanBe,
-  everythingFits,
-  windowsOpen,
+  timesAreInRange,
+  faultsAreValid,
+  commandsFailOrReply,
+  ratesAreValid,
+  documentsAndOperationsFit,
+  windowsAreNotEmpty,
   expectationsCanBeMet,
 ]
 
 function* collectionsAreKnown({ collections, data, workload, timeline }: ScenarioSource): Generator<BrokenRule, void> {
   const known = new Set<string>()
   for (const [i, { ns }] of collections.entries()) {
-    if (known.has(ns)) yield { path: ['collections', i, 'ns'], message: `${ns} is there twice` }
+    if (known.has(ns)) yield { path: ['collections', i, 'ns'], message: `${ns} is listed twice` }
     known.add(ns)
   }
   const lists = { data, workload, timeline: timeline as readonly { readonly ns?: string }[] }
   for (const [name, list] of Object.entries(lists))
     for (const [i, { ns }] of list.entries())
       if (ns !== undefined && !known.has(ns))
-        yield { path: [name, i, 'ns'], message: `${ns} is not among the collections, ${[...known].join(', ')}` }
+        yield { path: [name, i, 'ns'], message: `${ns} is not one of the collections (${[...known].join(', ')})` }
 }
 
 /** Mode `metadata` supports only some shapes of collections. */
-function* sizesGoTogether({ collections }: ScenarioSource): Generator<BrokenRule, void> {
+function* modesAreSupported({ collections }: ScenarioSource): Generator<BrokenRule, void> {
   for (const [i, { key, mode, sharded, numInitialChunks, splitAt }] of collections.entries()) {
     if (mode !== collections[0]!.mode)
       yield {
         path: ['collections', i, 'mode'],
-        message: 'all collections of a scenario have one mode: documents or metadata',
+        message: 'all collections of a scenario must have the same mode, documents or metadata',
       }
     const seen = new Set<number | string>()
     const repeated = splitAt.findIndex((value) => seen.size === seen.add(value).size)
     if (repeated >= 0)
-      yield { path: ['collections', i, 'splitAt', repeated], message: `${String(splitAt[repeated])} is there twice` }
+      yield { path: ['collections', i, 'splitAt', repeated], message: `${String(splitAt[repeated])} is listed twice` }
     if (!sharded && splitAt.length > 0)
-      yield { path: ['collections', i, 'splitAt'], message: 'goes only with a collection that is sharded' }
+      yield { path: ['collections', i, 'splitAt'], message: 'is allowed only for a sharded collection' }
     if (numInitialChunks !== undefined && !Object.values(key).includes('hashed'))
-      yield { path: ['collections', i, 'numInitialChunks'], message: 'goes only with a hashed key: use splitAt' }
+      yield { path: ['collections', i, 'numInitialChunks'], message: 'is allowed only for a hashed key; use splitAt' }
     if (mode !== 'metadata') continue
-    if (!sharded) yield { path: ['collections', i, 'sharded'], message: 'in mode metadata collections are sharded' }
+    if (!sharded) yield { path: ['collections', i, 'sharded'], message: 'must be true in mode metadata' }
     if (Object.keys(key).length > 2)
-      yield { path: ['collections', i, 'key'], message: 'has at most two fields in mode metadata' }
+      yield { path: ['collections', i, 'key'], message: 'must have at most two fields in mode metadata' }
     for (const [k, value] of splitAt.entries())
       if (typeof value !== 'number')
-        yield { path: ['collections', i, 'splitAt', k], message: 'is a number in mode metadata' }
+        yield { path: ['collections', i, 'splitAt', k], message: 'must be a number in mode metadata' }
   }
 }
 
@@ -98,7 +98,7 @@ function* shardsAreKnown({ cluster, collections, timeline }: ScenarioSource): Ge
   const nameOf = (n: number) => `shard${String(n).padStart(2, '0')}`
   let count = cluster.shards
   const exists = (shard: string): boolean => Array.from({ length: count }, (_, i) => nameOf(i + 1)).includes(shard)
-  const unknown = (shard: string): string => `${shard} is not a shard by then; there are shard01 to ${nameOf(count)}`
+  const unknown = (shard: string): string => `${shard} does not exist at that time; the shards are shard01 to ${nameOf(count)}`
   for (const [zone, shards] of Object.entries(cluster.zones))
     for (const [i, shard] of shards.entries())
       if (!exists(shard)) yield { path: ['cluster', 'zones', zone, i], message: unknown(shard) }
@@ -116,15 +116,15 @@ function* shardsAreKnown({ cluster, collections, timeline }: ScenarioSource): Ge
   }
 }
 
-function* timesAreWithin({ duration, workload, timeline, tick }: ScenarioSource): Generator<BrokenRule, void> {
+function* timesAreInRange({ duration, workload, timeline, tick }: ScenarioSource): Generator<BrokenRule, void> {
   if (tick !== undefined && tick > duration) yield { path: ['tick'], message: 'is longer than the duration' }
   for (const [i, { from, to }] of workload.entries())
     if (from >= (to ?? duration)) yield { path: ['workload', i, 'from'], message: 'is not before its end' }
   for (const [i, { at }] of timeline.entries())
-    if (at > duration) yield { path: ['timeline', i, 'at'], message: 'is behind the end' }
+    if (at > duration) yield { path: ['timeline', i, 'at'], message: 'is after the end of the scenario' }
 }
 
-function* faultsAreUnderstood(scenario: ScenarioSource): Generator<BrokenRule, void> {
+function* faultsAreValid(scenario: ScenarioSource): Generator<BrokenRule, void> {
   for (const [i, entry] of scenario.timeline.entries()) {
     if (!isFault(entry)) continue
     let fault: Readonly<Record<string, unknown>>
@@ -139,25 +139,25 @@ function* faultsAreUnderstood(scenario: ScenarioSource): Generator<BrokenRule, v
     if (typeof target === 'string' && !isMember(scenario, target))
       yield {
         path: ['timeline', i, 'do'],
-        message: `${target} is not a member; there are shards, mongoses (mongos01) and config`,
+        message: `${target} is not a member; members are shards (shard01), mongoses (mongos01) and config`,
       }
   }
 }
 
-function* commandsFailOrAnswer({ timeline }: ScenarioSource): Generator<BrokenRule, void> {
+function* commandsFailOrReply({ timeline }: ScenarioSource): Generator<BrokenRule, void> {
   for (const [i, entry] of timeline.entries())
     if (entry.do === 'command' && 'fails' in entry && entry.fails !== undefined && entry.answers !== undefined)
-      yield { path: ['timeline', i, 'answers'], message: 'a command either fails or answers' }
+      yield { path: ['timeline', i, 'answers'], message: 'fails and answers exclude each other' }
 }
 
-function* ratesCanBe({ workload, timeline }: ScenarioSource): Generator<BrokenRule, void> {
+function* ratesAreValid({ workload, timeline }: ScenarioSource): Generator<BrokenRule, void> {
   const changes = timeline.map((entry) => (entry.do === 'workload' && 'rate' in entry ? entry : null))
   for (const [name, list] of Object.entries({ workload, timeline: changes }))
     for (const [i, entry] of list.entries()) {
       if (entry === null || typeof entry.rate === 'number') continue
       const { low, high, period } = entry.rate
-      if (low > high) yield { path: [name, i, 'rate', 'low'], message: 'is more than high' }
-      if (period < 1000) yield { path: [name, i, 'rate', 'period'], message: 'is at least 1s' }
+      if (low > high) yield { path: [name, i, 'rate', 'low'], message: 'is greater than high' }
+      if (period < 1000) yield { path: [name, i, 'rate', 'period'], message: 'must be at least 1s' }
     }
   for (const [i, change] of changes.entries()) {
     if (change === null) continue
@@ -167,22 +167,22 @@ function* ratesCanBe({ workload, timeline }: ScenarioSource): Generator<BrokenRu
     if (named.length === 0)
       yield {
         path: ['timeline', i, change.name === undefined ? 'ns' : 'name'],
-        message: `there is no such workload of ${change.ns}`,
+        message: `no workload of ${change.ns} matches`,
       }
   }
 }
 
 /** Documents must fit into this machine's memory, and every operation on them is played. */
-function* everythingFits({ collections, data, workload, duration }: ScenarioSource): Generator<BrokenRule, void> {
+function* documentsAndOperationsFit({ collections, data, workload, duration }: ScenarioSource): Generator<BrokenRule, void> {
   for (const [i, { size, documentSize }] of data.entries())
-    if (size < documentSize) yield { path: ['data', i, 'size'], message: 'is less than one document' }
+    if (size < documentSize) yield { path: ['data', i, 'size'], message: 'is smaller than one document' }
   if (collections[0]!.mode === 'metadata') return
-  const smaller = 'choose less, as proportions are what counts, or mode: metadata'
+  const smaller = 'choose smaller numbers (the proportions matter), or mode: metadata'
   const bytes = data.reduce((sum, { size }) => sum + size, 0)
   if (bytes > totalmem())
     yield {
       path: ['data'],
-      message: `is ${bytesText(bytes)} of documents, more than the memory of this machine, ${bytesText(totalmem())}: ${smaller}`,
+      message: `has ${bytesText(bytes)} of documents, but this machine has ${bytesText(totalmem())} of memory: ${smaller}`,
     }
   for (const [i, { rate, from, to = duration }] of workload.entries()) {
     const mean = typeof rate === 'number' ? rate : (rate.low + rate.high) / 2
@@ -190,16 +190,16 @@ function* everythingFits({ collections, data, workload, duration }: ScenarioSour
     if (operations > operationsMax)
       yield {
         path: ['workload', i, 'rate'],
-        message: `makes ${short(operations)} operations, each of them played: ${smaller}`,
+        message: `gives ${short(operations)} operations, and each is simulated: ${smaller}`,
       }
   }
 }
 
-function* windowsOpen({ timeline }: ScenarioSource): Generator<BrokenRule, void> {
+function* windowsAreNotEmpty({ timeline }: ScenarioSource): Generator<BrokenRule, void> {
   const minutes = (time: string): string => time.padStart(5, '0')
   for (const [i, entry] of timeline.entries())
     if (entry.do === 'balancerWindow' && 'start' in entry && minutes(entry.start) === minutes(entry.stop))
-      yield { path: ['timeline', i, 'stop'], message: 'is the same as start' }
+      yield { path: ['timeline', i, 'stop'], message: 'must differ from start' }
 }
 
 /** Expectations on numbers that this scenario's result never has. */
@@ -207,9 +207,9 @@ function* expectationsCanBeMet(scenario: ScenarioSource): Generator<BrokenRule, 
   for (const [i, text] of scenario.expect.entries()) {
     const [, shard] = /^\s*shards\.([\w-]+)\./.exec(text) ?? []
     if (shard !== undefined && !(shard.startsWith('shard') && isMember(scenario, shard)))
-      yield { path: ['expect', i], message: `there never is a shard ${shard}` }
+      yield { path: ['expect', i], message: `the scenario never has a shard ${shard}` }
     if (scenario.collections[0]!.mode === 'metadata' && /^\s*operations\.latencyMs\./.test(text))
-      yield { path: ['expect', i], message: 'mode metadata has no latencies' }
+      yield { path: ['expect', i], message: 'mode metadata measures no latencies' }
   }
 }
 

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { parseBandwidth, parseBytes, parseNumber, parseRate, parseTime, QuantityError } from './quantities.js'
 
 function quantityOf(read: (value: string | number) => number) {
-  return z.union([z.number(), z.string()], 'is a number or a text').transform((value, context) => {
+  return z.union([z.number(), z.string()], 'must be a number or a text').transform((value, context) => {
     try {
       return read(value)
     } catch (error) {
@@ -21,33 +21,33 @@ const rate = quantityOf(parseRate)
 const bandwidth = quantityOf(parseBandwidth)
 const number = quantityOf(parseNumber)
 const whole = (from: number, to: number) =>
-  number.refine((n) => Number.isInteger(n) && n >= from && n <= to, `is a whole number from ${from} to ${to}`)
-const share = z.number('is a share from 0 to 1').min(0, 'is a share from 0 to 1').max(1, 'is a share from 0 to 1')
+  number.refine((n) => Number.isInteger(n) && n >= from && n <= to, `must be a whole number from ${from} to ${to}`)
+const share = z.number('must be a share from 0 to 1').min(0, 'must be a share from 0 to 1').max(1, 'must be a share from 0 to 1')
 /** Fields of documents besides `_id` and shard key: one that `findOther` queries, and padding. */
-export const ownFields: readonly string[] = ['other', 'pad']
+export const reservedFields: readonly string[] = ['other', 'pad']
 /** Smallest and largest document with these fields. */
-const documentSize = bytes.refine((size) => size >= 64 && size <= 16 * 1024 ** 2, 'is from 64 bytes to 16MB')
+const documentSize = bytes.refine((size) => size >= 64 && size <= 16 * 1024 ** 2, 'must be from 64 bytes to 16MB')
 const megabytes = bytes.refine(
   (size) => size % 1024 ** 2 === 0 && size >= 1024 ** 2 && size <= 1024 ** 3,
-  'is whole megabytes from 1MB to 1GB',
+  'must be a whole number of megabytes from 1MB to 1GB',
 )
-const ns = z.string().regex(/^[^.$ /\\"]{1,63}\.[^$\0]{1,180}$/, 'is database.collection')
-const document = z.record(z.string(), z.unknown(), 'is a document such as { customer: 1 }')
+const ns = z.string().regex(/^[^.$ /\\"]{1,63}\.[^$\0]{1,180}$/, 'must be database.collection')
+const document = z.record(z.string(), z.unknown(), 'must be a document such as { customer: 1 }')
 const shardKey = z
   .record(
     z.string(),
-    z.union([z.literal(1), z.literal('hashed')], 'is 1 or hashed'),
-    'is a shard key such as { customer: 1 }',
+    z.union([z.literal(1), z.literal('hashed')], 'must be 1 or hashed'),
+    'must be a shard key such as { customer: 1 }',
   )
-  .refine((key) => Object.keys(key).length > 0, 'names at least one field')
-  .refine((key) => Object.values(key).filter((kind) => kind === 'hashed').length <= 1, 'has at most one hashed field')
+  .refine((key) => Object.keys(key).length > 0, 'must have at least one field')
+  .refine((key) => Object.values(key).filter((kind) => kind === 'hashed').length <= 1, 'must have at most one hashed field')
   .refine(
     (key) => Object.keys(key).every((field) => /^(?!\d+$)[^.$\0][^.\0]*$/.test(field)),
-    'names fields without dots, that do not begin with $ and are no numbers',
+    'must have field names without dots that do not start with $ and are not numbers',
   )
   .refine(
-    (key) => Object.keys(key).every((field) => !ownFields.includes(field)),
-    `has fields other than ${ownFields.join(' and ')}, which every document has besides`,
+    (key) => Object.keys(key).every((field) => !reservedFields.includes(field)),
+    `must not use ${reservedFields.join(' or ')}: every document already has these fields`,
   )
 
 /** Distribution of the values of the first shard key field. */
@@ -57,7 +57,7 @@ export const keysSchema = z.discriminatedUnion(
     z.strictObject({ distribution: z.literal('uniform'), cardinality: whole(1, 2 ** 48).optional() }),
     z.strictObject({
       distribution: z.literal('zipfian'),
-      theta: number.refine((n) => n > 0 && n < 1, 'is above 0 and below 1').default(0.99),
+      theta: number.refine((n) => n > 0 && n < 1, 'must be above 0 and below 1').default(0.99),
       cardinality: whole(1, 1e8),
     }),
     z.strictObject({ distribution: z.literal('monotonic') }),
@@ -71,12 +71,12 @@ export const keysSchema = z.discriminatedUnion(
     }),
     z.strictObject({
       distribution: z.literal('latest'),
-      theta: number.refine((n) => n > 0 && n < 1, 'is above 0 and below 1').default(0.99),
+      theta: number.refine((n) => n > 0 && n < 1, 'must be above 0 and below 1').default(0.99),
     }),
     /** One value per line, JSON or text. A repeated value is drawn more often. */
     z.strictObject({ distribution: z.literal('file'), path: z.string().min(1) }),
   ],
-  'is one of uniform, zipfian, monotonic, hotspot, latest, file',
+  'must be one of uniform, zipfian, monotonic, hotspot, latest, file',
 )
 export type KeysSource = z.infer<typeof keysSchema>
 
@@ -92,16 +92,16 @@ const mix = z
   )
   .refine(
     (mix) => Math.abs(Object.values(mix).reduce((sum, part) => sum + part, 0) - 1) < 1e-6,
-    'has shares whose sum is 1',
+    'must have shares that add up to 1',
   )
 
 /** A constant rate, or one that oscillates between two, lowest at the start of each period. */
 const load = z.union(
   [rate, z.strictObject({ low: rate, high: rate, period: time.default(86_400_000) })],
-  'is a rate such as 50/s, or { low, high, period }',
+  'must be a rate such as 50/s, or { low, high, period }',
 )
 
-const hour = z.string().regex(/^([01]?\d|2[0-3]):[0-5]\d$/, 'is a time of day such as 02:00, in quotes')
+const hour = z.string().regex(/^([01]?\d|2[0-3]):[0-5]\d$/, 'must be a time of day such as 02:00, in quotes')
 
 /** Actions of the timeline besides faults. */
 export const timelineActions = [
@@ -154,12 +154,12 @@ const action = z.discriminatedUnion(
       at: time,
       do: z.literal('command'),
       db: z.string().default('admin'),
-      command: document.refine((command) => Object.keys(command).length > 0, 'names a command'),
+      command: document.refine((command) => Object.keys(command).length > 0, 'must not be empty'),
       fails: whole(1, 2 ** 31 - 1).optional(),
-      answers: document.refine((paths) => Object.keys(paths).length > 0, 'names at least one path').optional(),
+      answers: document.refine((paths) => Object.keys(paths).length > 0, 'must have at least one path').optional(),
     }),
   ],
-  `is a fault or one of ${timelineActions.join(', ')}`,
+  `must be a fault or one of ${timelineActions.join(', ')}`,
 )
 const fault = z.strictObject({ at: time, do: z.string() })
 const timelineEntry = z
@@ -186,7 +186,7 @@ export type TimelineEntry = z.infer<typeof timelineEntry>
 const collection = z.strictObject({
   ns,
   key: shardKey,
-  mode: z.enum(['documents', 'metadata'], 'is documents or metadata').default('documents'),
+  mode: z.enum(['documents', 'metadata'], 'must be documents or metadata').default('documents'),
   /** Primary shard of its database. Default: shard01. */
   primary: z.string().optional(),
   unique: z.boolean().default(false),
@@ -196,7 +196,7 @@ const collection = z.strictObject({
    * Values of the key's first field at which the empty collection is split; chunks are dealt to the
    * shards in turn.
    */
-  splitAt: z.array(z.union([z.number(), z.string()], 'is a number or a text')).default([]),
+  splitAt: z.array(z.union([z.number(), z.string()], 'must be a number or a text')).default([]),
   /** Initial chunks of a hashed collection. Default: the version's. */
   numInitialChunks: whole(1, 10_000_000).optional(),
   /** Chunk size of this collection (`configureCollectionBalancing`). */
@@ -225,34 +225,34 @@ const workload = z.strictObject({
 export type WorkloadSource = z.infer<typeof workload>
 
 export const scenarioSchema = z.strictObject({
-  version: z.literal(1, 'is 1'),
+  version: z.literal(1, 'must be 1'),
   /** One sentence: what the scenario shows. */
   shows: z.string().optional(),
   seed: whole(0, 2 ** 32 - 1).default(1),
   emulate: z
-    .enum(emulatedVersions as unknown as [string, ...string[]], `is one of ${emulatedVersions.join(', ')}, in quotes`)
+    .enum(emulatedVersions as unknown as [string, ...string[]], `must be one of ${emulatedVersions.join(', ')}, in quotes`)
     .default('7.0'),
   cluster: z
     .strictObject({
       shards: whole(1, 1000).default(3),
       mongos: whole(1, 100).default(1),
-      chunkSize: bytes.refine((size) => size >= 1024 && size <= 1024 ** 3, 'is from 1KB to 1GB').optional(),
+      chunkSize: bytes.refine((size) => size >= 1024 && size <= 1024 ** 3, 'must be from 1KB to 1GB').optional(),
       zones: z
         .record(z.string(), z.array(z.string()))
-        .refine((zones) => !('' in zones), 'has a zone without a name')
+        .refine((zones) => !('' in zones), 'must not have a zone without a name')
         .default({}),
-      orphanCleanupDelay: time.refine((ms) => ms % 1000 === 0, 'is whole seconds').optional(),
+      orphanCleanupDelay: time.refine((ms) => ms % 1000 === 0, 'must be a whole number of seconds').optional(),
       /** Transfer rate of a migration in mode `metadata`, in bytes per second. */
       migrationBandwidth: bandwidth.default(100 * 1024 ** 2),
     })
     .prefault({}),
-  collections: z.array(collection).min(1, 'has at least one collection'),
+  collections: z.array(collection).min(1, 'must have at least one collection'),
   data: z.array(data).default([]),
   workload: z.array(workload).default([]),
   timeline: z.array(timelineEntry).default([]),
-  duration: time.refine((ms) => ms >= 1000, 'is at least 1s'),
+  duration: time.refine((ms) => ms >= 1000, 'must be at least 1s'),
   /** Sampling interval. Default: a 200th of the duration. */
-  tick: time.refine((ms) => ms >= 100, 'is at least 100ms').optional(),
+  tick: time.refine((ms) => ms >= 100, 'must be at least 100ms').optional(),
   expect: z.array(z.string()).default([]),
   /**
    * Path of a module, relative to the scenario file, whose default export decides in place of the

@@ -1,12 +1,12 @@
 /** Makes the documents of a collection: shard key, a field outside of it, and padding. */
 import type { Random } from '@shardlab/actor'
 import { Binary, encode, type Document } from '@shardlab/bson'
-import { ownFields, type CollectionSource } from '../file/schema.js'
+import { reservedFields, type CollectionSource } from '../file/schema.js'
 import type { Keys, Progress } from './keys.js'
 import { scatter32 } from './scatter.js'
 
 /** The field that `findOther` queries: it has an index and is not part of the shard key. */
-export const [otherField, padField] = ownFields as [string, string]
+export const [otherField, padField] = reservedFields as [string, string]
 /** Number of different values of {@link otherField}. */
 export const otherValues = 997
 

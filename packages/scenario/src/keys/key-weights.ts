@@ -139,7 +139,7 @@ function fileWeights(path: string): KeyWeight[] {
   for (const value of values) {
     if (typeof value !== 'number' || !Number.isInteger(value))
       throw new OptionError(
-        `${path}, a file of key values, has ${JSON.stringify(value)}: in mode metadata values are whole numbers.`,
+        `the key file ${path} contains ${JSON.stringify(value)}; in mode metadata all values must be whole numbers.`,
       )
     counts.set(value, (counts.get(value) ?? 0) + 1)
   }

@@ -89,14 +89,14 @@ export function fileValues(path: string): KeyValue[] {
     text = readFileSync(path, 'utf8')
   } catch (error) {
     throw new OptionError(
-      `${path}, a file of key values, cannot be read: ${(error as NodeJS.ErrnoException).code ?? String(error)}.`,
+      `the key file ${path} cannot be read: ${(error as NodeJS.ErrnoException).code ?? String(error)}.`,
     )
   }
   const values = text
     .split(/\r?\n/)
     .filter((line) => line.trim() !== '')
     .map(valueOf)
-  if (values.length === 0) throw new OptionError(`${path}, a file of key values, is empty.`)
+  if (values.length === 0) throw new OptionError(`the key file ${path} is empty.`)
   return values
 }
 

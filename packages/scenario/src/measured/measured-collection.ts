@@ -110,7 +110,7 @@ export class MeasuredCollection {
         ? this.#cluster.requestInBackground(shard, 'shard.measure', request, growTimeoutMs)
         : this.#cluster.request(shard, 'shard.measure', request, growTimeoutMs))
       if (error !== null)
-        throw new ScenarioError(`${shard} does not take data of ${this.ns}: ${String(decode(error)['errmsg'])}.`)
+        throw new ScenarioError(`${shard} refused data of ${this.ns}: ${String(decode(error)['errmsg'])}.`)
       return documents
     } catch (error) {
       if (error instanceof RequestFailedError) return 0

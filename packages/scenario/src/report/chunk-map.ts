@@ -55,7 +55,7 @@ export function chunkMap(ns: string, rows: readonly Sample[], toneOf: (shard: st
   const last = rows.at(-1)!
   const at = `<text class="tick at" text-anchor="end" x="${margin.left - 8}" y="${strip.top + 14}">${timeText(last.atMs)}</text>`
   const mark = `<rect class="rowmark" x="${margin.left - 3}" y="${margin.top + (rows.length - 1) * rowHeight}" width="${width - margin.left - margin.right + 6}" height="${rowHeight}"/>`
-  return `<figure><svg class="map" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escape(title)}" shape-rendering="crispEdges" data-strip="${strip.top} ${strip.height} ${margin.top} ${rowHeight}"><text class="title" x="${margin.left}" y="18">${escape(title)}</text>${at}<g class="strip">${rectsOf(last, strip.top, strip.height)}</g>${times.join('')}${drawn.join('')}${mark}<text class="label" text-anchor="middle" x="${(margin.left + width - margin.right) / 2}" y="${height - 6}">shard key, each range that was ever a chunk as wide as every other</text></svg></figure>`
+  return `<figure><svg class="map" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escape(title)}" shape-rendering="crispEdges" data-strip="${strip.top} ${strip.height} ${margin.top} ${rowHeight}"><text class="title" x="${margin.left}" y="18">${escape(title)}</text>${at}<g class="strip">${rectsOf(last, strip.top, strip.height)}</g>${times.join('')}${drawn.join('')}${mark}<text class="label" text-anchor="middle" x="${(margin.left + width - margin.right) / 2}" y="${height - 6}">shard key; all ranges that were ever a chunk have the same width</text></svg></figure>`
 }
 
 /** All lower bounds that ever existed, in key order; an even selection if there are too many. */

@@ -37,7 +37,7 @@ export function htmlReport(file: ScenarioFile, runs: readonly VariantRun[]): str
     wordList(),
     runs.length > 1 ? sideBySide(runs) : '',
     ...runs.map((run) => variant(run, runs.length > 1)),
-    `<footer><p>Seed ${file.seed}; simulated in virtual time, ${runs.map(({ tookMs }) => `${(tookMs / 1000).toFixed(1)} s`).join(' + ')} of real time. The same file and seed give the same result.</p></footer>`,
+    `<footer><p>Seed ${file.seed}; simulated in ${runs.map(({ tookMs }) => `${(tookMs / 1000).toFixed(1)} s`).join(' + ')} of real time. The same file and seed always give the same result.</p></footer>`,
   ].join('')
   const toneCount = Math.max(runs.length, ...runs.map(({ samples }) => shardsOf(samples).length))
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escape(name)}</title><style>${style}${ownStyle}${sliderStyle}${tonesStyle(toneCount)}</style><body><main>${body}</main><script>${sliderScript}</script></body></html>\n`
@@ -62,7 +62,7 @@ function expectations({ variants }: ScenarioFile): string {
     ({ name, expect }) =>
       `<tr><td class="left">${escape(name)}</td><td class="why">${expect.map(escape).join('<br>')}</td></tr>`,
   )
-  return `<details><summary>What the file expects</summary><div class="wide"><table><tbody>${rows.join('')}</tbody></table></div></details>`
+  return `<details><summary>Expectations of the file</summary><div class="wide"><table><tbody>${rows.join('')}</tbody></table></div></details>`
 }
 
 function comparison(runs: readonly VariantRun[]): string {
@@ -77,7 +77,7 @@ function comparison(runs: readonly VariantRun[]): string {
   return `<div class="wide"><table class="compare">${head}<tbody>${rows.join('')}</tbody></table></div>`
 }
 
-const overTime = { xLabel: 'since the beginning', xShown: (ms: number) => timeText(ms) }
+const overTime = { xLabel: 'time since the start', xShown: (ms: number) => timeText(ms) }
 
 function sideBySide(runs: readonly VariantRun[]): string {
   const series = runs.map(({ result, samples }, i): Series => ({
@@ -87,7 +87,7 @@ function sideBySide(runs: readonly VariantRun[]): string {
   }))
   return lineChart(series, {
     ...overTime,
-    title: 'Bytes: the largest shard to the mean',
+    title: 'Bytes: largest shard / mean',
     yLabel: 'ratio',
     yShown: ratio,
     xTicks: ticksOf(
@@ -133,14 +133,14 @@ function variant({ result, samples, decisions }: VariantRun, isOneOfMany: boolea
   return [
     `<section class="run">${isOneOfMany ? `<h2>${escape(result.name)}</h2>` : ''}`,
     slider(rows, shards, [...tones.values()]),
-    largest === 0 ? '' : plot(({ bytes }) => bytes / unit.bytes, 'Bytes that each shard owns', unit.name),
+    largest === 0 ? '' : plot(({ bytes }) => bytes / unit.bytes, 'Bytes owned by each shard', unit.name),
     plot(({ chunks }) => chunks, 'Chunks', 'chunks', { yWhole: true }),
-    isBusy ? lineChart(operations, { ...common, title: 'Operations that asked each shard', yLabel: 'a second' }) : '',
+    isBusy ? lineChart(operations, { ...common, title: 'Operations sent to each shard', yLabel: 'per second' }) : '',
     isBusy && result.operations.failed > 0
       ? lineChart([ending('succeeded', 's0'), ending('failed', 'bad')], {
           ...common,
-          title: 'Operations that ended',
-          yLabel: 'a second',
+          title: 'Completed operations',
+          yLabel: 'per second',
         })
       : '',
     ...Object.keys(samples.at(-1)!.chunks).map((ns) => chunkMap(ns, rows, toneOfShard)),
@@ -156,10 +156,10 @@ function marksOf(decisions: readonly Decision[]): NonNullable<ChartOptions['mark
   /** Marks of lasting faults, by text. */
   const lasting = new Map<string, (typeof marks)[number][]>()
   for (const { kind, atMs, text } of decisions) {
-    const [, ended] = (kind === 'fault' && /^over: (.*)$/s.exec(text)) || []
+    const [, ended] = (kind === 'fault' && /^ended: (.*)$/s.exec(text)) || []
     const begun = ended === undefined ? undefined : lasting.get(ended)?.shift()
     if (begun !== undefined) begun.until = atMs
-    else if (kind === 'fault' || (kind === 'timeline' && !/^(answers|refused) as expected/.test(text))) {
+    else if (kind === 'fault' || (kind === 'timeline' && !/^(replied|failed) as expected/.test(text))) {
       const mark = { x: atMs, text: markText(text) }
       marks.push(mark)
       if (kind === 'fault') lasting.set(text, [...(lasting.get(text) ?? []), mark])
@@ -244,16 +244,16 @@ function shardTable(shards: VariantRun['result']['shards']): string {
   const operations = Object.values(shards).reduce((sum, shard) => sum + shard.operations, 0)
   const rows = Object.entries(shards).map(
     ([id, shard]) =>
-      `<tr><td class="left">${escape(id)}${shard.draining ? ' (drains)' : ''}</td><td>${bytesText(shard.bytes)}</td><td>${whole(shard.chunks)}</td><td>${whole(shard.operations)}</td><td>${operations === 0 ? '–' : percent(shard.operations / operations)}</td></tr>`,
+      `<tr><td class="left">${escape(id)}${shard.draining ? ' (draining)' : ''}</td><td>${bytesText(shard.bytes)}</td><td>${whole(shard.chunks)}</td><td>${whole(shard.operations)}</td><td>${operations === 0 ? '–' : percent(shard.operations / operations)}</td></tr>`,
   )
-  const shown = `<div class="wide"><table><thead><tr><th>at the end</th><th>bytes</th><th>chunks</th><th>operations</th><th>share</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`
+  const shown = `<div class="wide"><table><thead><tr><th>shard, at the end</th><th>bytes</th><th>chunks</th><th>operations</th><th>share of operations</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`
   return rows.length <= openMax
     ? shown
     : `<details><summary>${whole(rows.length)} shards at the end</summary>${shown}</details>`
 }
 
 function decisionTable(decisions: readonly Decision[]): string {
-  if (decisions.length === 0) return '<p>Nothing was decided.</p>'
+  if (decisions.length === 0) return '<p>The balancer made no decisions.</p>'
   const rows = decisions
     .slice(0, decisionsMax)
     .map(
@@ -262,7 +262,7 @@ function decisionTable(decisions: readonly Decision[]): string {
     )
   const more =
     decisions.length > decisionsMax
-      ? `<p>And ${whole(decisions.length - decisionsMax)} more: shardlab simulate --explain prints all.</p>`
+      ? `<p>${whole(decisions.length - decisionsMax)} more are not shown; shardlab simulate --explain prints all.</p>`
       : ''
-  return `<details${decisions.length <= openMax ? ' open' : ''}><summary>${whole(decisions.length)} decisions and why</summary><div class="wide"><table><tbody>${rows.join('')}</tbody></table></div>${more}</details>`
+  return `<details${decisions.length <= openMax ? ' open' : ''}><summary>${whole(decisions.length)} decisions with reasons</summary><div class="wide"><table><tbody>${rows.join('')}</tbody></table></div>${more}</details>`
 }

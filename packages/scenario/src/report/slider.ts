@@ -51,7 +51,7 @@ for (const section of document.querySelectorAll('.run')) {
     if (text !== undefined) made.textContent = text
     return made
   }
-  if (!isBars) element('p', board, 'Each shard a cell, the fuller the more it holds: point at one.')
+  if (!isBars) element('p', board, 'Each cell is a shard, filled in proportion to its bytes. Point at a cell for its numbers.')
   const parts = data.shards.map((shard, i) => {
     if (!isBars) return { cell: element('i', board) }
     element('span', board, shard)
@@ -96,7 +96,7 @@ for (const section of document.querySelectorAll('.run')) {
     input.setAttribute('aria-valuetext', data.times[at])
     data.shards.forEach((shard, i) => {
       const bytes = data.bytes[at][i], { bar, text, cell } = parts[i]
-      const said = bytes === null ? 'not there' : sizeText(bytes) + ', ' + count(data.chunks[at][i], 'chunk') + (data.orphans && data.orphans[at][i] > 0 ? ', ' + count(data.orphans[at][i], 'orphan') : '')
+      const said = bytes === null ? 'not in the cluster' : sizeText(bytes) + ', ' + count(data.chunks[at][i], 'chunk') + (data.orphans && data.orphans[at][i] > 0 ? ', ' + count(data.orphans[at][i], 'orphan') : '')
       if (bar) {
         bar.style.width = (100 * (bytes ?? 0)) / most + '%'
         text.textContent = said

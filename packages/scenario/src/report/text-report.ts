@@ -18,34 +18,34 @@ const nothing = '–'
 
 const resultRows: readonly ResultRow[] = [
   ['version', ({ emulate }) => emulate],
-  ['bytes, largest to mean: first / worst / last', ({ imbalance }) => over(imbalance.bytes)],
-  ['chunks, largest to mean: first / worst / last', ({ imbalance }) => over(imbalance.chunks)],
+  ['bytes, largest / mean: start / worst / end', ({ imbalance }) => over(imbalance.bytes)],
+  ['chunks, largest / mean: start / worst / end', ({ imbalance }) => over(imbalance.chunks)],
   [
-    'operations, largest to mean: first / worst / last',
+    'operations, largest / mean: start / worst / end',
     ({ imbalance }) => (imbalance.operations === null ? nothing : over(imbalance.operations)),
   ],
   ['migrations', ({ migrations }) => whole(migrations.total)],
-  ['  moved for', ({ migrations }) => reasonsText(migrations)],
+  ['  by reason', ({ migrations }) => reasonsText(migrations)],
   [
-    '  aborted / moved again / moved back',
+    '  aborted / repeated / moved back',
     ({ migrations }) => `${migrations.aborted} / ${migrations.repeated} / ${migrations.returned}`,
   ],
   ['splits / merges', ({ splits, merges }) => (splits + merges === 0 ? nothing : `${splits} / ${merges}`)],
   [
-    'bytes moved / least that would have done',
+    'bytes moved / minimum',
     ({ bytesMoved, bytesMovedLeast }) => `${bytesText(bytesMoved)} / ${bytesText(bytesMovedLeast)}`,
   ],
   [
-    'nothing moved any more after',
-    ({ convergedAtMs }) => (convergedAtMs === null ? 'not yet' : timeText(convergedAtMs)),
+    'converged after',
+    ({ convergedAtMs }) => (convergedAtMs === null ? 'not converged' : timeText(convergedAtMs)),
   ],
   ['jumbo chunks', ({ jumboChunks }) => (jumboChunks === 0 ? nothing : whole(jumboChunks))],
   [
-    'orphaned documents: most / last',
+    'orphaned documents: most / end',
     ({ orphans }) => (orphans.worst === 0 ? nothing : `${whole(orphans.worst)} / ${whole(orphans.last)}`),
   ],
   [
-    'critical sections: longest / in all',
+    'critical sections: longest / total',
     ({ criticalSections: { longestMs, totalMs } }) =>
       totalMs === 0 ? nothing : `${whole(longestMs)} ms / ${whole(totalMs)} ms`,
   ],
@@ -60,14 +60,14 @@ const resultRows: readonly ResultRow[] = [
       total === 0 ? nothing : [routed.targeted, routed.multi, routed.broadcast].map(percent).join(' / '),
   ],
   [
-    '  time of an operation: p50 / p99 / max',
+    '  latency: p50 / p99 / max',
     ({ operations: { total, latencyMs } }) =>
       latencyMs === null || total === 0
         ? nothing
         : [latencyMs.p50, latencyMs.p99, latencyMs.max].map((ms) => `${whole(ms)} ms`).join(' / '),
   ],
   ['hottest shard', ({ hottest }) => (hottest === null ? nothing : `${hottest.shard}, ${percent(hottest.share)}`)],
-  ['trace', ({ traceHash }) => traceHash],
+  ['trace hash', ({ traceHash }) => traceHash],
 ]
 
 function reasonsText({ byReason }: VariantResult['migrations']): string {
@@ -82,7 +82,7 @@ function errorsText(errors: Readonly<Record<string, number>>): string {
 
 /** Names for the report's own error codes. */
 function errorName(code: string): string {
-  if (code === '0') return 'router away'
+  if (code === '0') return 'no router'
   return code === '-1' ? 'not sent' : `code ${code}:`
 }
 
@@ -116,11 +116,11 @@ export function interruptions({ variants }: ScenarioFile, runs: readonly Variant
   return [
     ...stopped.map(({ result: { name, durationMs } }) => {
       const whole = variants.find((variant) => variant.name === name)!.duration
-      return `${name} was interrupted after ${timeText(durationMs)} of ${timeText(whole)}; what it expects has not been looked at.`
+      return `${name} was interrupted after ${timeText(durationMs)} of ${timeText(whole)}; its expectations were not checked.`
     }),
     ...variants
       .filter(({ name }) => !runs.some(({ result }) => result.name === name))
-      .map(({ name }) => `${name} had not begun.`),
+      .map(({ name }) => `${name} was not started.`),
   ]
 }
 
@@ -129,7 +129,7 @@ function shardsText({ result: { name, shards }, interrupted }: VariantRun, isOne
   const left = all.length <= listedMax ? 0 : all.length - listedMax
   const listed = left === 0 ? all : extremes(all)
   const rows = listed.map(([id, { bytes, chunks, operations, draining }]) => [
-    `${id}${draining ? ' (drains)' : ''}`,
+    `${id}${draining ? ' (draining)' : ''}`,
     bytesText(bytes),
     whole(chunks),
     whole(operations),
@@ -137,7 +137,7 @@ function shardsText({ result: { name, shards }, interrupted }: VariantRun, isOne
   const when = interrupted === true ? 'when it was interrupted' : 'at the end'
   const title = `\n${isOneOfMany ? `${name}, ${when}` : `${when[0]!.toUpperCase()}${when.slice(1)}`}:\n`
   const lines = table([['shard', 'bytes', 'chunks', 'operations'], ...rows]).split('\n')
-  if (left > 0) lines.splice(1 + listedMax / 2, 0, `  and ${whole(left)} between these and those below`)
+  if (left > 0) lines.splice(1 + listedMax / 2, 0, `  … ${whole(left)} more shards …`)
   return `${title}${lines.join('\n')}\n`
 }
 
@@ -152,7 +152,7 @@ export function decisionsText(runs: readonly VariantRun[]): string {
   return runs
     .map(({ result, decisions }) => {
       const lines = decisions.map(({ atMs, kind, text }) => `  ${clockText(atMs)}  ${kind.padEnd(9)}  ${text}`)
-      return `\n${result.name}:\n${lines.length === 0 ? '  nothing was decided' : lines.join('\n')}\n`
+      return `\n${result.name}:\n${lines.length === 0 ? '  no decisions' : lines.join('\n')}\n`
     })
     .join('')
 }

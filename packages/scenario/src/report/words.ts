@@ -2,38 +2,38 @@
 import { escape } from '@shardlab/load'
 
 const words: readonly (readonly [word: string, meaning: string])[] = [
-  ['chunk', 'a range of the shard key; all its documents lie on one shard, and it moves as a whole'],
+  ['chunk', 'a range of the shard key; all its documents are on one shard, and it moves as a whole'],
   [
-    'largest to mean',
-    'the largest shard divided by the mean of all: 1 is even, and as many as there are shards means that one has everything',
+    'largest / mean',
+    'the largest shard divided by the mean of all shards: 1 is even; the number of shards means that one shard has everything',
   ],
-  ['migration', 'a chunk, or a part of it, moves to another shard; documents are copied while clients go on'],
+  ['migration', 'a chunk, or a part of it, moves to another shard; documents are copied while clients continue to work'],
   [
-    'moved for',
-    'draining: its shard is being removed; zoneViolation: it belongs to another zone; chunksImbalance: its shard has more than others; defragment: small chunks are gathered; other: somebody asked for it',
+    'by reason',
+    'draining: its shard is being removed; zoneViolation: it belongs to another zone; chunksImbalance: its shard has more than others; defragment: small chunks are merged; other: a command requested it, or it is a new last chunk',
   ],
   [
-    'least that would have done',
-    'what every shard ended with more than it had; what moved beyond that moved more than once',
+    'minimum',
+    'the fewest bytes that lead to the same distribution at the end; all bytes beyond it were moved more than once',
   ],
-  ['jumbo chunk', 'too large to move, and all of it one key, so that it cannot be split'],
+  ['jumbo chunk', 'marked as too large to move, and it cannot be split, for example because all its documents have one key'],
   [
     'orphaned documents',
-    'they have moved, and their old shard has not deleted them yet; queries leave them out, fast counts do not',
+    'documents that have moved and that their old shard has not deleted yet; queries skip them, fast counts include them',
   ],
   [
     'critical section',
-    'the end of a migration, when the old shard lets writes, and at last reads, of the collection wait',
+    'the end of a migration, when the old shard blocks writes, and finally reads, of the collection',
   ],
-  ['targeted, multi, broadcast', 'operations that asked one shard, several, or all that have chunks of the collection'],
-  ['p50, p99', 'half of the operations, and 99 of 100, took no longer than that'],
-  ['hottest shard', 'the one that most operations asked, and their share'],
-  ['trace', 'a number that is the same whenever exactly the same has happened'],
+  ['targeted, multi, broadcast', 'operations sent to one shard, to several, or to all shards that have chunks of the collection'],
+  ['p50, p99', 'half of the operations, and 99 of 100, took at most this long'],
+  ['hottest shard', 'the shard that received the most operations, and its share of them'],
+  ['trace hash', 'a hash of all messages of the run: equal hashes mean identical runs'],
 ]
 
 export function wordList(): string {
   const rows = words.map(
     ([word, meaning]) => `<tr><td class="left">${escape(word)}</td><td class="why">${escape(meaning)}</td></tr>`,
   )
-  return `<details class="words"><summary>What these words mean</summary><div class="wide"><table><tbody>${rows.join('')}</tbody></table></div></details>`
+  return `<details class="words"><summary>Glossary</summary><div class="wide"><table><tbody>${rows.join('')}</tbody></table></div></details>`
 }

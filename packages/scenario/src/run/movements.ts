@@ -48,15 +48,15 @@ export class Movements {
     this.#beginMs = beginMs
   }
 
-  readonly hear = (event: ClusterEvent): void => {
+  readonly onEvent = (event: ClusterEvent): void => {
     const note = (kind: Decision['kind'], text: string): void =>
       void this.decisions.push({ atMs: event.atMs - this.#beginMs, kind, text })
     switch (event.type) {
       case 'migration':
-        if (this.#namespaces.has(event.ns)) this.#migrated(event)
+        if (this.#namespaces.has(event.ns)) this.#onMigration(event)
         return
       case 'balancer-round':
-        this.#round(event, note)
+        this.#onRound(event, note)
         return
       case 'split':
         if (!this.#namespaces.has(event.ns)) return
@@ -71,14 +71,14 @@ export class Movements {
       case 'jumbo':
         note(
           'jumbo',
-          `[${event.min}, ${event.max}) of ${event.ns} on ${event.shard} is marked as jumbo: too large to move, and it cannot be split`,
+          `[${event.min}, ${event.max}) of ${event.ns} on ${event.shard} is marked jumbo: it is too large to move and cannot be split`,
         )
         return
       case 'fault-applied':
         note('fault', event.fault)
         return
       case 'fault-healed':
-        note('fault', `over: ${event.fault}`)
+        note('fault', `ended: ${event.fault}`)
         return
       default:
     }
@@ -111,7 +111,7 @@ export class Movements {
     return { longestMs: rounded(this.#longestMs), totalMs: rounded(this.#totalMs) }
   }
 
-  #migrated({ id, stage, ns, from, to, min, bytes, atMs }: MigrationEvent): void {
+  #onMigration({ id, stage, ns, from, to, min, bytes, atMs }: MigrationEvent): void {
     if (stage === 'started' || stage === 'cloned') return
     if (stage === 'critical-section') {
       this.#entered.set(id, atMs)
@@ -141,15 +141,15 @@ export class Movements {
     places.set(min, before === undefined ? [from, to] : [...before, to])
   }
 
-  #round(event: BalancerRoundEvent, note: (kind: Decision['kind'], text: string) => void): void {
-    if (event.skipped !== this.#lastSkip && event.skipped !== null) note('balancer', `no rounds: ${event.skipped}`)
+  #onRound(event: BalancerRoundEvent, note: (kind: Decision['kind'], text: string) => void): void {
+    if (event.skipped !== this.#lastSkip && event.skipped !== null) note('balancer', `rounds skipped: ${event.skipped}`)
     this.#lastSkip = event.skipped
     if (event.skipped !== null) return
     this.#lastRound = event
     for (const { ns, shard, min, max, points, error } of event.splits)
       note(
         'split',
-        `round ${event.round}: split [${min}, ${max}) of ${ns} on ${shard} at ${points.join(', ')}, a zone's bounds${failed(error)}`,
+        `round ${event.round}: split [${min}, ${max}) of ${ns} on ${shard} at ${points.join(', ')}, the bounds of a zone${failed(error)}`,
       )
     for (const { ns, from, to, min, max, reason, because, outcome, error } of event.migrations) {
       if (outcome === 'moved') this.#byReason[reason]++
@@ -182,9 +182,9 @@ export class Movements {
  * its own.
  */
 function became(outcome: BalancerRoundEvent['migrations'][number]['outcome'], error: string | null): string {
-  if (outcome === 'split') return 'too large to move: split instead'
-  if (outcome === 'jumbo') return 'too large to move, and it cannot be split'
-  return `${outcome === 'not-begun' ? 'not begun' : outcome}${failed(error)}`
+  if (outcome === 'split') return 'too large to move, split instead'
+  if (outcome === 'jumbo') return 'too large to move, cannot be split'
+  return `${outcome === 'not-begun' ? 'not started' : outcome}${failed(error)}`
 }
 
 /** Rewrites bytes in the reasons of the data-size policy as readable sizes. */

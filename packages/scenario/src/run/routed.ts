@@ -20,7 +20,7 @@ export class Routed {
     this.perShard.set(shard, (this.perShard.get(shard) ?? 0) + operations)
   }
 
-  readonly hear = (event: ClusterEvent): void => {
+  readonly onEvent = (event: ClusterEvent): void => {
     if (event.type !== 'routed' || !this.#namespaces.has(event.ns)) return
     this.count(event.kind, 1)
     for (const shard of event.shards) this.ask(shard, 1)

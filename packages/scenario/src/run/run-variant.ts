@@ -4,7 +4,7 @@ import { failedExpectations } from '../file/expectation.js'
 import type { Scenario } from '../file/parse.js'
 import type { Decision, Sample, ShardSample, VariantResult, VariantRun } from '../types.js'
 import { MeasuredWorkload } from '../measured/measured-workload.js'
-import { OwnPolicy, type PolicyLimits } from '../policy/own-policy.js'
+import { CustomPolicy, type PolicyLimits } from '../policy/custom-policy.js'
 import { InterruptedSimulation } from './failure.js'
 import { imbalanceOver, operationImbalance, rounded } from './imbalance.js'
 import { Movements } from './movements.js'
@@ -54,7 +54,7 @@ export async function runVariant(
 ): Promise<VariantRun> {
   const realMs = performance.now()
   // Load before the simulation: waiting for a disk would make it nondeterministic.
-  const policy = scenario.policy === undefined ? null : await OwnPolicy.load(scenario.policy, policyLimits)
+  const policy = scenario.policy === undefined ? null : await CustomPolicy.load(scenario.policy, policyLimits)
   const onLoaded = (share: number): void => {
     if (isStopped()) throw new InterruptedSimulation()
     onProgress(share * loadingShare)
@@ -66,8 +66,8 @@ export async function runVariant(
   const beginMs = cluster.now()
   const [routed, movements] = [new Routed(namespaces), new Movements(namespaces, beginMs)]
   cluster.watch(watched)
-  cluster.onEvent(routed.hear)
-  cluster.onEvent(movements.hear)
+  cluster.onEvent(routed.onEvent)
+  cluster.onEvent(movements.onEvent)
   const workload: Load = isMeasured(scenario)
     ? new MeasuredWorkload(world, scenario, routed)
     : new Workload(world, scenario)

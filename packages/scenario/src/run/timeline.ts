@@ -11,7 +11,7 @@ import type { Load } from './load.js'
 import type { ScenarioWorld } from './world.js'
 
 /** Interval at which an administrator would check whether a shard is empty. */
-const drainingLookMs = 10_000
+const drainingCheckMs = 10_000
 
 export class Timeline {
   readonly #world: ScenarioWorld
@@ -21,7 +21,7 @@ export class Timeline {
   readonly decisions: Decision[] = []
   readonly #open = new Map<TimelineEntry, string>()
   /** Shards that are being or have been removed. */
-  readonly #leaving = new Set<string>()
+  readonly #removed = new Set<string>()
   #failure: Error | null = null
   #ended = false
 
@@ -39,7 +39,7 @@ export class Timeline {
   end(): void {
     this.#ended = true
     for (const [entry, step] of this.#open)
-      this.failedSteps.push({ atMs: entry.at, step, error: 'It was not done when the scenario ended.' })
+      this.failedSteps.push({ atMs: entry.at, step, error: 'it had not completed when the scenario ended' })
     this.check()
   }
 
@@ -108,7 +108,7 @@ export class Timeline {
         return
       case 'command':
         if (entry.fails !== undefined) return this.#mustFail(boundOf(entry.command), entry.db, entry.fails)
-        return this.#mustAnswer(await this.#tell(boundOf(entry.command), entry.db), entry.answers ?? {})
+        return this.#mustReply(await this.#run(boundOf(entry.command), entry.db), entry.answers ?? {})
     }
   }
 
@@ -117,30 +117,30 @@ export class Timeline {
    * chunks.
    */
   async #removeShard(shard: string): Promise<void> {
-    this.#leaving.add(shard)
-    let [unanswered, reply]: [string | null, Document] = [null, {}]
+    this.#removed.add(shard)
+    let [lastError, reply]: [string | null, Document] = [null, {}]
     while (!this.#ended) {
       try {
-        reply = await this.#tell({ removeShard: shard })
-        unanswered = null
+        reply = await this.#run({ removeShard: shard })
+        lastError = null
       } catch (error) {
-        if (!(error instanceof FailedCommand && goesBy(error.code))) throw error
-        if (error.message !== unanswered) this.#note(`removeShard ${shard} will be asked again: ${error.message}`)
-        unanswered = error.message
+        if (!(error instanceof FailedCommand && isTemporary(error.code))) throw error
+        if (error.message !== lastError) this.#note(`removeShard ${shard} is retried: ${error.message}`)
+        lastError = error.message
         reply = {}
       }
       if (reply['state'] === 'completed') {
-        this.#note(`${shard} has left`)
+        this.#note(`${shard} is removed`)
         return
       }
       const remaining = reply['remaining'] as { chunks: unknown; jumboChunks?: unknown } | undefined
       if (remaining !== undefined && Number(remaining.chunks) === 0)
         for (const db of (reply['dbsToMove'] as string[] | undefined) ?? [])
-          await this.#tell({
+          await this.#run({
             movePrimary: db,
-            to: this.#world.cluster.shards.find((other) => !this.#leaving.has(other)),
+            to: this.#world.cluster.shards.find((other) => !this.#removed.has(other)),
           })
-      await new Promise<void>((resolve) => this.#world.cluster.alarm(drainingLookMs, resolve))
+      await new Promise<void>((resolve) => this.#world.cluster.alarm(drainingCheckMs, resolve))
     }
   }
 
@@ -152,35 +152,35 @@ export class Timeline {
   }
 
   async #admin(command: Document, db = 'admin'): Promise<void> {
-    await this.#tell(command, db)
+    await this.#run(command, db)
   }
 
   async #mustFail(command: Document, db: string, code: number): Promise<void> {
-    const error = errorOf(await this.#answer(command, db))
-    if (error === undefined) throw new ScenarioError(`it was to fail with code ${code}, and has not failed`)
+    const error = errorOf(await this.#replyTo(command, db))
+    if (error === undefined) throw new ScenarioError(`expected an error with code ${code}, but the command succeeded`)
     if (error['code'] !== code)
       throw new ScenarioError(
-        `it was to fail with code ${code}, not ${String(error['code'])}: ${String(error['errmsg'])}`,
+        `expected an error with code ${code}, but the code was ${String(error['code'])}: ${String(error['errmsg'])}`,
       )
-    this.#note(`refused as expected: ${String(error['errmsg'])} (code ${code})`)
+    this.#note(`failed as expected: ${String(error['errmsg'])} (code ${code})`)
   }
 
-  #mustAnswer(reply: Document, wanted: Readonly<Record<string, unknown>>): void {
+  #mustReply(reply: Document, wanted: Readonly<Record<string, unknown>>): void {
     for (const [path, value] of Object.entries(wanted)) {
       const [is, expected] = [valueText(valueAt(reply, path)), valueText(value)]
-      if (is !== expected) throw new ScenarioError(`its ${path} is ${is}, not ${expected}`)
-      this.#note(`answers as expected: ${path} is ${is}`)
+      if (is !== expected) throw new ScenarioError(`${path} of the reply is ${is}, not ${expected}`)
+      this.#note(`replied as expected: ${path} is ${is}`)
     }
   }
 
-  async #tell(command: Document, db = 'admin'): Promise<Document> {
-    const reply = await this.#answer(command, db)
+  async #run(command: Document, db = 'admin'): Promise<Document> {
+    const reply = await this.#replyTo(command, db)
     const error = errorOf(reply)
     if (error !== undefined) throw new FailedCommand(error)
     return reply
   }
 
-  async #answer(command: Document, db: string): Promise<Document> {
+  async #replyTo(command: Document, db: string): Promise<Document> {
     return decode(await this.#world.cluster.commandInBackground(encode({ ...command, $db: db })))
   }
 }
@@ -195,7 +195,7 @@ class FailedCommand extends ScenarioError {
 }
 
 /** A member is down for the moment; 133: no suitable member. */
-const goesBy = (code: number): boolean => isPassing(code) || code === 133
+const isTemporary = (code: number): boolean => isPassing(code) || code === 133
 
 /** The error of the command, or of its first failed write. */
 function errorOf(reply: Document): Document | undefined {

@@ -98,13 +98,13 @@ export class ScenarioWorld {
 
   /** Runs an administrator's command. @throws ScenarioError with the server's text */
   async admin(command: Document, db = 'admin'): Promise<Document> {
-    const reply = await this.tell(command, db)
+    const reply = await this.run(command, db)
     if (reply['ok'] !== 1) throw new ScenarioError(`${Object.keys(command)[0]} failed: ${String(reply['errmsg'])}.`)
     return reply
   }
 
   /** Runs a command without checking its reply. */
-  async tell(command: Document, db = 'admin'): Promise<Document> {
+  async run(command: Document, db = 'admin'): Promise<Document> {
     return decode(await this.cluster.command(encode({ ...command, $db: db })))
   }
 
@@ -132,7 +132,7 @@ export class ScenarioWorld {
   }: CollectionSource): Promise<void> {
     const [db, name] = splitNamespace(ns)
     const { shards } = this.cluster
-    const enabled = await this.tell({ enableSharding: db, primaryShard: primary ?? shards[0]! })
+    const enabled = await this.run({ enableSharding: db, primaryShard: primary ?? shards[0]! })
     // Another collection may have created the database first.
     if (enabled['ok'] !== 1 && primary !== undefined)
       throw new ScenarioError(`enableSharding failed: ${String(enabled['errmsg'])}.`)
@@ -149,7 +149,7 @@ export class ScenarioWorld {
     for (const value of splitAt) await this.admin({ split: ns, middle: boundOf({ [first!]: value, ...rest }) })
     for (const [i, value] of splitAt.entries()) {
       const to = shards[(shards.indexOf(primary ?? shards[0]!) + i + 1) % shards.length]!
-      await this.tell({ moveChunk: ns, find: boundOf({ [first!]: value, ...rest }), to, _waitForDelete: true })
+      await this.run({ moveChunk: ns, find: boundOf({ [first!]: value, ...rest }), to, _waitForDelete: true })
     }
     if (chunkSize !== undefined)
       await this.admin({ configureCollectionBalancing: ns, chunkSize: chunkSize / 1024 ** 2 })

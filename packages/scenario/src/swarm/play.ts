@@ -6,7 +6,7 @@ import type { Activity } from './activities/activity.js'
 import { Convergence } from './checkers/convergence.js'
 import { CoverageCounter } from './coverage-counter.js'
 import { Documents } from './documents/documents.js'
-import { Trouble } from './trouble/trouble.js'
+import { FaultDriver } from './faults/fault-driver.js'
 import type { CheckerName, SwarmPlan, SwarmRun } from './types.js'
 import { CatalogWatch, committingSteps } from './watch/catalog-watch.js'
 import { SwarmWorld } from './world.js'
@@ -33,7 +33,7 @@ class Run {
   readonly #world: SwarmWorld
   readonly #documents: Documents
   readonly #activities: readonly Activity[]
-  readonly #trouble: Trouble
+  readonly #faults: FaultDriver
   readonly #convergence: Convergence
   readonly #coverage = new CoverageCounter()
   readonly #watch: CatalogWatch
@@ -44,7 +44,7 @@ class Run {
     this.#beganMs = world.cluster.now()
     this.#documents = new Documents(world)
     this.#activities = activitiesOf(world)
-    this.#trouble = new Trouble(world)
+    this.#faults = new FaultDriver(world)
     this.#convergence = new Convergence(world)
     this.#watch = new CatalogWatch(world, this.#documents.namespaces)
   }
@@ -54,11 +54,11 @@ class Run {
     cluster.watch(watched)
     cluster.onEvent((event) => this.#note(event))
     await this.#coverage.watch(cluster, (step, member) => {
-      if (!everyday.test(step)) verdicts.note(`${member} passes ${step}`)
+      if (!frequentSteps.test(step)) verdicts.note(`${member} passes ${step}`)
       if (committingSteps.has(step)) void this.#watch.look()
     })
     try {
-      await this.#withinReason(this.#parts())
+      await this.#withTimeLimit(this.#parts())
       await cluster.stop()
     } catch (error) {
       verdicts.violated(checkerOf(error), isOfACommand(error) ? (error as Error).message : describe(error))
@@ -96,16 +96,16 @@ class Run {
     for (const activity of this.#activities) await activity.prepare()
     await this.#balancer(admin, this.#world.plan.balancing)
     await this.#watch.look()
-    this.#world.verdicts.note(`all is prepared: ${JSON.stringify(this.#world.plan)}`)
+    this.#world.verdicts.note(`prepared: ${JSON.stringify(this.#world.plan)}`)
   }
 
   async #withFaults(): Promise<void> {
     await Promise.all([
       this.#documents.run(),
       ...this.#activities.map((activity) => activity.run()),
-      this.#trouble.make(),
+      this.#faults.run(),
     ])
-    await this.#trouble.heal()
+    await this.#faults.heal()
   }
 
   async #healed(): Promise<void> {
@@ -137,14 +137,14 @@ class Run {
   }
 
   /** Work that has not completed by then is stuck. */
-  async #withinReason(work: Promise<void>): Promise<void> {
+  async #withTimeLimit(work: Promise<void>): Promise<void> {
     const { cluster, waiting, verdicts } = this.#world
     const late = createDeferred<'late'>()
     const alarm = cluster.alarm(longestMs, () => late.resolve('late'))
     const end = await Promise.race([work, late.promise])
     alarm.cancel()
     if (end !== 'late') return
-    verdicts.violated('answers', `the run does not come to its end, waiting for ${[...waiting].join('; ') || 'nobody'}`)
+    verdicts.violated('answers', `the run did not end; unanswered commands: ${[...waiting].join('; ') || 'none'}`)
     verdicts.violated('convergence', ...(await this.#convergence.unfinished()))
   }
 
@@ -173,7 +173,7 @@ class Run {
 }
 
 /** Steps that every run passes all the time. */
-const everyday = /^mongos\.|\.round\.|\.auto-split\./
+const frequentSteps = /^mongos\.|\.round\.|\.auto-split\./
 
 const watched: readonly ClusterEvent['type'][] = [
   'fault-applied',

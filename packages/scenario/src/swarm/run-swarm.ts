@@ -32,9 +32,9 @@ export async function runSwarm(
   const played: SwarmRun[] = []
   let next = seed
   let failures = 0
-  const goOn = (): boolean => next < seed + runs && spent() < 1 && !(options.untilFailure === true && failures > 0)
+  const shouldContinue = (): boolean => next < seed + runs && spent() < 1 && !(options.untilFailure === true && failures > 0)
   const playAll = async (): Promise<void> => {
-    while (goOn()) {
+    while (shouldContinue()) {
       const run = await players.play({ seed: next++, without, mutation })
       played.push(run)
       const [violation] = run.violations
@@ -93,13 +93,13 @@ function check({ runs, seed, minutes, without = [], mutation, threads }: SwarmOp
   const atLeastOne = { runs, threads }
   for (const [name, value] of Object.entries(atLeastOne))
     if (value !== undefined && (!Number.isInteger(value) || value < 1))
-      throw new OptionError(`${name} must be a whole number of at least 1.`)
+      throw new OptionError(`${name} must be an integer of at least 1.`)
   if (seed !== undefined && (!Number.isInteger(seed) || seed < 0))
-    throw new OptionError('seed must be a whole number of at least 0.')
+    throw new OptionError('seed must be an integer of at least 0.')
   if (minutes !== undefined && !(minutes > 0)) throw new OptionError('minutes must be more than 0.')
   for (const verb of without)
     if (!faultVerbs.includes(verb))
-      throw new OptionError(`${verb} is no verb of a fault; the verbs are ${faultVerbs.join(', ')}.`)
+      throw new OptionError(`${verb} is not a fault verb; the verbs are ${faultVerbs.join(', ')}.`)
   if (mutation !== undefined && mutation !== null && !mutationNames.includes(mutation))
     throw new OptionError(`${mutation} is not a mutation; the mutations are ${mutationNames.join(', ')}.`)
 }

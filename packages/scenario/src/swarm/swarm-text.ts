@@ -7,13 +7,13 @@ const hourMs = 3_600_000
 /** A failed run. The last line is the command that repeats it. */
 export function failureText({ seed, violations, journal, replay, plan }: FailedRun): string {
   const { emulate, shards, mongos, faults, activities } = plan
-  const what = `${emulate}, ${shards} shards, ${mongos} mongos; ${activities.join(', ') || 'documents alone'}; faults: ${faults.join(', ') || 'none'}`
+  const what = `${emulate}, ${shards} shards, ${mongos} mongos; ${activities.join(', ') || 'documents only'}; faults: ${faults.join(', ') || 'none'}`
   return [
     `seed ${seed} failed (${what})`,
     ...violations.map(({ checker, sentence }) => `  ${checker}: ${sentence}`),
-    '  what led there:',
+    '  events before the failure:',
     ...journal.map((line) => `    ${line}`),
-    `  again: ${replay}`,
+    `  replay: ${replay}`,
     '',
   ].join('\n')
 }
@@ -33,7 +33,7 @@ function coverageText({ steps, verbs, missing, least }: Coverage, runs: number):
     return `${all.filter((count) => count >= least).length} of ${all.length}`
   }
   const often = least === 1 ? '' : ` at least ${least} times`
-  const rest = missing.length === 0 ? '' : `; not ${missing.join(', ')}`
-  const hint = least === 1 && missing.length > 0 ? ` (from ${coverageRuns} runs on that fails)` : ''
-  return `${reached(steps)} named steps and ${reached(verbs)} verbs of faults were reached${often} in ${runs} runs${rest}${hint}`
+  const rest = missing.length === 0 ? '' : `; not reached: ${missing.join(', ')}`
+  const hint = least === 1 && missing.length > 0 ? ` (with at least ${coverageRuns} runs this would be a failure)` : ''
+  return `${reached(steps)} named steps and ${reached(verbs)} fault verbs were reached${often} in ${runs} runs${rest}${hint}`
 }

@@ -4,8 +4,8 @@ import { encode } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
 import { behavioursOf, type Behaviours } from '@shardlab/sharding'
 import { connect } from './client/port.js'
-import { StoryClient } from './client/story-client.js'
-import { Pace } from './trouble/pace.js'
+import { SwarmClient } from './client/swarm-client.js'
+import { Pace } from './faults/pace.js'
 import type { SwarmPlan } from './types.js'
 import { Verdicts } from './verdicts.js'
 
@@ -56,9 +56,9 @@ export class SwarmWorld {
   }
 
   /** A client with a session of its own. @param counts whether faults are timed to its work */
-  client(name: string, counts = false): StoryClient {
+  client(name: string, counts = false): SwarmClient {
     const port = connect(this.cluster, name, this.waiting)
-    return new StoryClient(port, this.random.fork(`client ${name}`), counts ? () => this.pace.sent() : undefined)
+    return new SwarmClient(port, this.random.fork(`client ${name}`), counts ? () => this.pace.sent() : undefined)
   }
 
   /** Small batches, so that there are several. A restarted member has its defaults again. */

@@ -7,7 +7,7 @@ import { Resharding } from './resharding.js'
 import { ShortLived } from './short-lived.js'
 import { UniqueKeys } from './unique-keys.js'
 import { UniqueLibrary } from './unique-library.js'
-import { Upkeep } from './upkeep.js'
+import { MaintenanceCommands } from './maintenance.js'
 
 const makers: Readonly<Record<ActivityName, (world: SwarmWorld) => Activity>> = {
   placement: (world) => new Placement(world),
@@ -15,7 +15,7 @@ const makers: Readonly<Record<ActivityName, (world: SwarmWorld) => Activity>> = 
   'unique-keys': (world) => new UniqueKeys(world),
   membership: (world) => new Membership(world),
   resharding: (world) => new Resharding(world),
-  upkeep: (world) => new Upkeep(world),
+  upkeep: (world) => new MaintenanceCommands(world),
   'unique-library': (world) => new UniqueLibrary(world),
 }
 

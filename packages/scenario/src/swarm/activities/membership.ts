@@ -5,7 +5,7 @@ import type { Random } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
 import { chunksOf } from '../catalog.js'
 import { errorsOf, WrongAnswerError, type Code } from '../client/errors.js'
-import type { StoryClient } from '../client/story-client.js'
+import type { SwarmClient } from '../client/swarm-client.js'
 import { Activity } from './activity.js'
 import { cannotMove, cannotMovePrimary, codes } from './codes.js'
 
@@ -26,19 +26,19 @@ export class Membership extends Activity {
     const random = this.world.random.fork('membership')
     const client = this.world.client('membership')
     await client.pause(200)
-    while (this.world.pace.isAnybodyAtWork) {
+    while (this.world.pace.isAnyClientWorking) {
       await this.#step(client, random)
       await client.wait(100)
     }
   }
 
   /** One attempt. It may end with the shard still draining; the next one resumes. */
-  async #step(client: StoryClient, random: Random): Promise<void> {
+  async #step(client: SwarmClient, random: Random): Promise<void> {
     const shard = this.world.cluster.shards.at(-1)!
     const found = await client.documentsOf({ find: 'shards', filter: { _id: shard }, $db: 'config' })
     const host = found?.[0]?.['host'] as string | undefined
     if (host === undefined) return
-    for (let round = 0; round < roundsMax && this.world.pace.isAnybodyAtWork; round++) {
+    for (let round = 0; round < roundsMax && this.world.pace.isAnyClientWorking; round++) {
       const answer = await client.try({ removeShard: shard, $db: 'admin' }, [...notNow, ...gone])
       if (answer !== null && (gone.includes(answer.code ?? undefined) || answer.reply['state'] === 'completed')) {
         this.count('shard left')
@@ -49,7 +49,7 @@ export class Membership extends Activity {
     }
   }
 
-  async #empty(client: StoryClient, random: Random, shard: string, { dbsToMove = [] }: Document): Promise<void> {
+  async #empty(client: SwarmClient, random: Random, shard: string, { dbsToMove = [] }: Document): Promise<void> {
     const others = this.world.cluster.shards.filter((each) => each !== shard)
     const other = () => others[random.below(others.length)]!
     const collections = await client.documentsOf({ find: 'collections', filter: {}, batchSize: 1000, $db: 'config' })
@@ -64,7 +64,7 @@ export class Membership extends Activity {
   }
 
   /** Leftover databases of the cluster on the shard would prevent its return. */
-  async #comeBack(client: StoryClient, shard: string, host: string): Promise<void> {
+  async #comeBack(client: SwarmClient, shard: string, host: string): Promise<void> {
     await client.pause(300)
     for (let attempt = 1; ; attempt++) {
       if (attempt > returnAttemptsMax) throw new WrongAnswerError(`${shard} does not come back`)

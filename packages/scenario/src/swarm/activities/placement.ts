@@ -5,7 +5,7 @@
 import type { Random } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
 import { nameOf, type Code } from '../client/errors.js'
-import type { StoryClient } from '../client/story-client.js'
+import type { SwarmClient } from '../client/swarm-client.js'
 import { keysMax } from '../documents/collections.js'
 import { pick } from '../draw.js'
 import { chunksOf } from '../catalog.js'
@@ -48,13 +48,13 @@ export class Placement extends Activity {
     const { random: root, pace } = this.world
     const random = root.fork(`administration ${number}`)
     const client = this.world.client(`administrator ${number}`)
-    for (let i = 0; i < actionsMax && pace.isAnybodyAtWork; i++) {
+    for (let i = 0; i < actionsMax && pace.isAnyClientWorking; i++) {
       await this.#act(client, random)
       await client.pause(20)
     }
   }
 
-  async #act(client: StoryClient, random: Random): Promise<void> {
+  async #act(client: SwarmClient, random: Random): Promise<void> {
     const choice = random.below(24)
     if (choice < 6) await this.#split(client, random)
     else if (choice < 8) await this.#merge(client, random)
@@ -66,7 +66,7 @@ export class Placement extends Activity {
     else await this.#index(client, random)
   }
 
-  async #split(client: StoryClient, random: Random): Promise<void> {
+  async #split(client: SwarmClient, random: Random): Promise<void> {
     const ns = pick(random, sharded)
     const key = await this.#keyOf(client, ns)
     if (key === null) return
@@ -75,7 +75,7 @@ export class Placement extends Activity {
     await this.#do(client, 'split', { split: `app.${ns}`, ...point, $db: 'admin' }, cannotSplit)
   }
 
-  async #merge(client: StoryClient, random: Random): Promise<void> {
+  async #merge(client: SwarmClient, random: Random): Promise<void> {
     const chunks = await this.#chunks(client, pick(random, sharded))
     const i = random.below(Math.max(chunks.length - 1, 1))
     const [first, second] = [chunks[i], chunks[i + 1]]
@@ -84,7 +84,7 @@ export class Placement extends Activity {
     await this.#do(client, 'merge', command, cannotMerge)
   }
 
-  async #move(client: StoryClient, random: Random): Promise<void> {
+  async #move(client: SwarmClient, random: Random): Promise<void> {
     const ns = pick(random, sharded)
     const chunks = await this.#chunks(client, ns)
     const chunk = chunks[random.below(Math.max(chunks.length, 1))]
@@ -106,7 +106,7 @@ export class Placement extends Activity {
     }
   }
 
-  async #zone(client: StoryClient, random: Random): Promise<void> {
+  async #zone(client: SwarmClient, random: Random): Promise<void> {
     if (!this.world.behaviours.zoneCommands) return
     const zone = pick(random, ['A', 'B'])
     const shard = pick(random, this.world.cluster.shards)
@@ -131,14 +131,14 @@ export class Placement extends Activity {
     }
   }
 
-  async #refine(client: StoryClient): Promise<void> {
+  async #refine(client: SwarmClient): Promise<void> {
     if (!this.world.behaviours.refineCollectionShardKeyCommand) return
     await this.#do(client, 'refine', { refineCollectionShardKey: 'app.refined', key: { k: 1, r: 1 }, $db: 'admin' }, [
       codes.staleEpoch,
     ])
   }
 
-  async #shardLate(client: StoryClient): Promise<void> {
+  async #shardLate(client: SwarmClient): Promise<void> {
     if (this.#isLateSharded) return
     // Until 2.6 a repetition is an error without code: the first reply may have been lost.
     const twice: readonly Code[] = this.world.behaviours.enablingTwiceFails ? [undefined] : []
@@ -146,13 +146,13 @@ export class Placement extends Activity {
     if (await this.#do(client, 'shardCollection', command, [codes.shardNotFound, ...twice])) this.#isLateSharded = true
   }
 
-  async #movePrimary(client: StoryClient, random: Random): Promise<void> {
+  async #movePrimary(client: SwarmClient, random: Random): Promise<void> {
     const db = pick(random, ['app', 'short'])
     const command = { movePrimary: db, to: pick(random, this.#primaries), $db: 'admin' }
     await this.#do(client, 'movePrimary', command, cannotMovePrimary)
   }
 
-  async #index(client: StoryClient, random: Random): Promise<void> {
+  async #index(client: SwarmClient, random: Random): Promise<void> {
     const ns = pick(random, indexed)
     const command = random.chance(1, 2)
       ? { createIndexes: ns, indexes: [{ key: { owner: 1, n: 1 }, name: 'owner_n' }], $db: 'app' }
@@ -161,7 +161,7 @@ export class Placement extends Activity {
   }
 
   /** @returns whether it succeeded */
-  async #do(client: StoryClient, name: string, command: Document, settled: readonly Code[]): Promise<boolean> {
+  async #do(client: SwarmClient, name: string, command: Document, settled: readonly Code[]): Promise<boolean> {
     const answer = await client.try(command, settled)
     const isDone = answer !== null && answer.code === null
     if (isDone) {
@@ -171,12 +171,12 @@ export class Placement extends Activity {
     return isDone
   }
 
-  async #keyOf(client: StoryClient, ns: string): Promise<Document | null> {
+  async #keyOf(client: SwarmClient, ns: string): Promise<Document | null> {
     const found = await client.documentsOf({ find: 'collections', filter: { _id: `app.${ns}` }, $db: 'config' })
     return (found?.[0]?.['key'] as Document | undefined) ?? null
   }
 
-  async #chunks(client: StoryClient, ns: string): Promise<Document[]> {
+  async #chunks(client: SwarmClient, ns: string): Promise<Document[]> {
     const found = await client.documentsOf({ find: 'collections', filter: { _id: `app.${ns}` }, $db: 'config' })
     const entry = found?.[0]
     if (entry === undefined) return []

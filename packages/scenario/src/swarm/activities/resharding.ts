@@ -2,7 +2,7 @@
 import type { Random } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
 import { nameOf, type Code } from '../client/errors.js'
-import type { StoryClient } from '../client/story-client.js'
+import type { SwarmClient } from '../client/swarm-client.js'
 import { pick } from '../draw.js'
 import { Activity } from './activity.js'
 import { codes } from './codes.js'
@@ -34,13 +34,13 @@ export class Resharding extends Activity {
     const random = root.fork('resharding')
     const client = this.world.client('resharding')
     const other = this.world.client('aborting')
-    for (let i = 0; i < roundsMax && pace.isAnybodyAtWork; i++) {
+    for (let i = 0; i < roundsMax && pace.isAnyClientWorking; i++) {
       await client.pause(60)
       await this.#round(client, other, random)
     }
   }
 
-  async #round(client: StoryClient, other: StoryClient, random: Random): Promise<void> {
+  async #round(client: SwarmClient, other: SwarmClient, random: Random): Promise<void> {
     const { behaviours, cluster } = this.world
     const choice = behaviours.moveCollectionCommand ? random.below(6) : 0
     const to = pick(random, cluster.shards)
@@ -68,8 +68,8 @@ export class Resharding extends Activity {
   }
 
   async #do(
-    client: StoryClient,
-    other: StoryClient,
+    client: SwarmClient,
+    other: SwarmClient,
     random: Random,
     name: string,
     abort: string | null,
@@ -88,7 +88,7 @@ export class Resharding extends Activity {
   }
 
   /** The abort may come too early or too late. */
-  async #abort(client: StoryClient, command: Document): Promise<void> {
+  async #abort(client: SwarmClient, command: Document): Promise<void> {
     for (let attempt = 0; attempt < 10; attempt++) {
       await client.pause(12)
       const answer = await client.try(command, [

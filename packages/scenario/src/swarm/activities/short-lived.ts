@@ -4,7 +4,7 @@
  */
 import type { Random } from '@shardlab/actor'
 import type { Code } from '../client/errors.js'
-import type { StoryClient } from '../client/story-client.js'
+import type { SwarmClient } from '../client/swarm-client.js'
 import { pick } from '../draw.js'
 import { Activity } from './activity.js'
 import { codes } from './codes.js'
@@ -18,14 +18,14 @@ export class ShortLived extends Activity {
   async run(): Promise<void> {
     const random = this.world.random.fork('short lives')
     const client = this.world.client('short lives')
-    for (let i = 0; i < livesMax && this.world.pace.isAnybodyAtWork; i++) {
+    for (let i = 0; i < livesMax && this.world.pace.isAnyClientWorking; i++) {
       await this.#live(client, random)
       await client.pause(100)
     }
   }
 
   /** One life of a collection, by one client. */
-  async #live(client: StoryClient, random: Random): Promise<void> {
+  async #live(client: SwarmClient, random: Random): Promise<void> {
     const round = ++this.#rounds
     let ns = 'fleeting'
     const isSharded = random.chance(2, 3)
@@ -75,7 +75,7 @@ export class ShortLived extends Activity {
     this.count('short life')
   }
 
-  async #expect(client: StoryClient, ns: string, count: number, when: string): Promise<void> {
+  async #expect(client: SwarmClient, ns: string, count: number, when: string): Promise<void> {
     const found = await client.documentsOf({ find: ns, filter: {}, batchSize: 3, $db: 'short' })
     if (found === null) return
     const ids = new Set(found.map(({ _id }) => _id as number))

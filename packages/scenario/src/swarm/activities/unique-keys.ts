@@ -3,7 +3,7 @@
  * after its removal.
  */
 import type { Random } from '@shardlab/actor'
-import type { StoryClient } from '../client/story-client.js'
+import type { SwarmClient } from '../client/swarm-client.js'
 import { uniqueKeyViolations } from '../checkers/unique.js'
 import { Activity } from './activity.js'
 import { codes } from './codes.js'
@@ -39,7 +39,7 @@ export class UniqueKeys extends Activity {
     }
   }
 
-  async #step(client: StoryClient, random: Random, worker: number): Promise<void> {
+  async #step(client: SwarmClient, random: Random, worker: number): Promise<void> {
     const name = `name ${random.below(names)}`
     const owner = this.#owners.get(name)
     if (typeof owner === 'string' && owner.startsWith(`${worker} `)) {

@@ -14,7 +14,7 @@ export function conservationViolations(
   documents: readonly Document[],
   where: string,
 ): string[] {
-  const { model, herd } = worker.knowledgeOf(ns)
+  const { model, group } = worker.knowledgeOf(ns)
   const own = documents.filter(({ owner }) => owner === worker.number)
-  return [...model.differences(own, where).map(({ sentence }) => sentence), ...herd.differences(documents, where)]
+  return [...model.differences(own, where).map(({ sentence }) => sentence), ...group.differences(documents, where)]
 }

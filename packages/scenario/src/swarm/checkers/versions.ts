@@ -26,13 +26,13 @@ export class KnownVersions {
     return wrong
   }
 
-  /** The member lost its memory. */
-  forget(member: string): void {
+  /** Call when a member has lost its memory. */
+  delete(member: string): void {
     this.#highest.delete(member)
   }
 
   /** The config server had not flushed what it reported, so all learned versions may be void. */
-  forgetAll(): void {
+  clear(): void {
     this.#highest.clear()
   }
 }
@@ -54,7 +54,7 @@ export class VersionHistory {
   }
 
   /** Unflushed changes may be lost, so versions may decrease once. */
-  forget(): void {
+  clear(): void {
     this.#highest.clear()
   }
 }

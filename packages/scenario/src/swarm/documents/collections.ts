@@ -11,16 +11,16 @@ export interface SwarmCollection {
   /** Null: unsharded at first. */
   readonly key: Document | null
   /** Its database's primary shard may change, which loses the retry history, as on the server. */
-  readonly isForgetful: boolean
+  readonly losesRetryHistory: boolean
 }
 
 const always: readonly SwarmCollection[] = [
-  { name: 'ranged', key: { k: 1 }, isForgetful: false },
-  { name: 'hashed', key: { k: 'hashed' }, isForgetful: false },
-  { name: 'compound', key: { k: 1, r: 1 }, isForgetful: false },
-  { name: 'refined', key: { k: 1 }, isForgetful: false },
-  { name: 'late', key: null, isForgetful: true },
-  { name: 'plain', key: null, isForgetful: true },
+  { name: 'ranged', key: { k: 1 }, losesRetryHistory: false },
+  { name: 'hashed', key: { k: 'hashed' }, losesRetryHistory: false },
+  { name: 'compound', key: { k: 1, r: 1 }, losesRetryHistory: false },
+  { name: 'refined', key: { k: 1 }, losesRetryHistory: false },
+  { name: 'late', key: null, losesRetryHistory: true },
+  { name: 'plain', key: null, losesRetryHistory: true },
 ]
 
 export function collectionsOf(
@@ -28,5 +28,5 @@ export function collectionsOf(
   { reshardCollectionCommand }: Behaviours,
 ): readonly SwarmCollection[] {
   if (!activities.includes('resharding') || !reshardCollectionCommand) return always
-  return [...always, { name: 'reshaped', key: { k: 1 }, isForgetful: false }]
+  return [...always, { name: 'reshaped', key: { k: 1 }, losesRetryHistory: false }]
 }

@@ -4,7 +4,7 @@ import { chunksOf } from '../catalog.js'
 import { conservationViolations } from '../checkers/conservation.js'
 import { directly } from '../checkers/convergence.js'
 import { misplaced } from '../checkers/orphans.js'
-import type { StoryClient } from '../client/story-client.js'
+import type { SwarmClient } from '../client/swarm-client.js'
 import { catalogTable, type CatalogTable } from '../watch/catalog-table.js'
 import type { SwarmWorld } from '../world.js'
 import { collectionsOf, type SwarmCollection } from './collections.js'
@@ -75,7 +75,7 @@ export class Documents {
     }
   }
 
-  async #checkShards(client: StoryClient, name: string): Promise<void> {
+  async #checkShards(client: SwarmClient, name: string): Promise<void> {
     const { cluster, verdicts } = this.#world
     const ns = `app.${name}`
     const [table, primary] = [await tableOf(client, ns), await primaryOf(client, 'app')]
@@ -103,7 +103,7 @@ export class Documents {
   }
 }
 
-async function tableOf(client: StoryClient, ns: string): Promise<CatalogTable | null> {
+async function tableOf(client: SwarmClient, ns: string): Promise<CatalogTable | null> {
   const [collection] =
     (await client.documentsOf({ find: 'collections', filter: { _id: ns, dropped: { $ne: true } }, $db: 'config' })) ??
     []
@@ -113,7 +113,7 @@ async function tableOf(client: StoryClient, ns: string): Promise<CatalogTable | 
   return catalogTable(ns, encode(collection), chunks.map(encode))
 }
 
-async function primaryOf(client: StoryClient, db: string): Promise<string | undefined> {
+async function primaryOf(client: SwarmClient, db: string): Promise<string | undefined> {
   const found = await client.documentsOf({ find: 'databases', filter: { _id: db }, $db: 'config' })
   return found?.[0]?.['primary'] as string | undefined
 }

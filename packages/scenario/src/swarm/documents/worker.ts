@@ -7,21 +7,21 @@ import type { Document } from '@shardlab/bson'
 import type { Behaviours } from '@shardlab/sharding'
 import { scanViolations } from '../checkers/cursors.js'
 import type { Code } from '../client/errors.js'
-import { transactionHistoryIncomplete, type AnsweredCommand, type StoryClient } from '../client/story-client.js'
+import { transactionHistoryIncomplete, type AnsweredCommand, type SwarmClient } from '../client/swarm-client.js'
 import type { Verdicts } from '../verdicts.js'
 import { keysMax, type SwarmCollection } from './collections.js'
-import { Herd } from './herd.js'
+import { DocumentGroup } from './document-group.js'
 import { Model, type Known } from './model.js'
 
 export class DocumentsWorker {
   readonly number: number
-  readonly #client: StoryClient
+  readonly #client: SwarmClient
   readonly #random: Random
   readonly #verdicts: Verdicts
   readonly #collections: readonly SwarmCollection[]
   readonly #keysChange: boolean
   readonly #models = new Map<string, Model>()
-  readonly #herds = new Map<string, Herd>()
+  readonly #groups = new Map<string, DocumentGroup>()
   /**
    * Documents that may still be moving: readers can miss them while their old shard is down. Writes
    * see them.
@@ -33,7 +33,7 @@ export class DocumentsWorker {
 
   constructor(
     number: number,
-    client: StoryClient,
+    client: SwarmClient,
     random: Random,
     verdicts: Verdicts,
     collections: readonly SwarmCollection[],
@@ -48,14 +48,14 @@ export class DocumentsWorker {
     this.#nextId = number * 100_000
     for (const { name } of collections) {
       this.#models.set(name, new Model(name))
-      this.#herds.set(name, new Herd(number, name))
+      this.#groups.set(name, new DocumentGroup(number, name))
     }
   }
 
   /** Called before any fault. */
   async prepare(): Promise<void> {
     for (const { name } of this.#collections) {
-      const documents = this.#herds.get(name)!.documents(() => this.#fresh())
+      const documents = this.#groups.get(name)!.documents(() => this.#fresh())
       await this.#client.retryably({ insert: name, documents, $db: 'app' }, [], ({ n }) => n as number)
       for (let i = 0; i < 3; i++) await this.#insert(name, this.#models.get(name)!)
     }
@@ -75,15 +75,15 @@ export class DocumentsWorker {
     if (choice === 10) return this.#findAndModify(ns, model, some)
     if (choice === 11) return this.#delete(ns, model, some)
     if (choice === 12) return this.#deleteMany(ns, model, this.#random.shuffled(known).slice(0, 2))
-    if (choice === 13) return this.#updateHerd(ns)
+    if (choice === 13) return this.#updateGroup(ns)
     if (choice < 16) return this.#readByKey(ns, model, some)
     if (choice < 19) return this.#scan(ns, model)
     return this.#count(ns, model)
   }
 
   /** What the client knows of its documents in a collection. */
-  knowledgeOf(ns: string): { readonly model: Model; readonly herd: Herd } {
-    return { model: this.#models.get(ns)!, herd: this.#herds.get(ns)! }
+  knowledgeOf(ns: string): { readonly model: Model; readonly group: DocumentGroup } {
+    return { model: this.#models.get(ns)!, group: this.#groups.get(ns)! }
   }
 
   #fresh(): Known & { owner: number } {
@@ -103,7 +103,7 @@ export class DocumentsWorker {
       for (const document of documents) model.is(document)
       return
     }
-    const answer = await this.#client.try(command, [], this.#way(ns))
+    const answer = await this.#client.try(command, [], this.#retryMode(ns))
     for (const document of documents) {
       if (answer === null) model.mayBe(document._id, document)
       else model.is(document)
@@ -115,7 +115,7 @@ export class DocumentsWorker {
     const updates = [{ q: keyOf(document), u: { $inc: { n: 1 } } }]
     const after = { ...document, n: document.n + 1 }
     if (this.#random.chance(1, 3)) {
-      const answer = await this.#client.try({ update: ns, updates, $db: 'app' }, [], this.#way(ns))
+      const answer = await this.#client.try({ update: ns, updates, $db: 'app' }, [], this.#retryMode(ns))
       if (answer === null) model.mayBe(document._id, after)
       else this.#updated(ns, model, answer.reply, after)
       return this.#note(answer)
@@ -156,7 +156,7 @@ export class DocumentsWorker {
       choice === 2
         ? { findAndModify: ns, query: keyOf(document), update: change, new: isNew, $db: 'app' }
         : { update: ns, updates: [{ q: keyOf(document), u: change }], $db: 'app' }
-    const answer = await this.#retry(ns, model, command, movesThatEnd, [after])
+    const answer = await this.#retry(ns, model, command, finalCodesOfMoves, [after])
     // An orphan of a moved range has the target's place.
     if (answer === null || answer.code === duplicateKey) return
     if (answer.code === null) {
@@ -196,7 +196,7 @@ export class DocumentsWorker {
   async #delete(ns: string, model: Model, document: Known): Promise<void> {
     const deletes = [{ q: keyOf(document), limit: 1 }]
     if (this.#random.chance(1, 3)) {
-      const answer = await this.#client.try({ delete: ns, deletes, $db: 'app' }, [], this.#way(ns))
+      const answer = await this.#client.try({ delete: ns, deletes, $db: 'app' }, [], this.#retryMode(ns))
       if (answer === null) model.mayBe(document._id, null)
       else this.#deleted(ns, model, document, answer.reply['n'] as number)
       return this.#note(answer)
@@ -213,7 +213,7 @@ export class DocumentsWorker {
   /** May miss a document that is moving. */
   async #deleteMany(ns: string, model: Model, documents: readonly Known[]): Promise<void> {
     const deletes = [{ q: { _id: { $in: documents.map(({ _id }) => _id) } }, limit: 0 }]
-    const answer = await this.#client.try({ delete: ns, deletes, $db: 'app' }, [], this.#way(ns))
+    const answer = await this.#client.try({ delete: ns, deletes, $db: 'app' }, [], this.#retryMode(ns))
     const n = answer?.reply['n'] as number | undefined
     this.#must(
       n === undefined || n <= documents.length,
@@ -227,10 +227,10 @@ export class DocumentsWorker {
   }
 
   /** The same; and a moving document may be found on both shards, which the reply counts. */
-  async #updateHerd(ns: string): Promise<void> {
-    const herd = this.#herds.get(ns)!
-    const answer = await this.#client.try({ update: ns, updates: [herd.increment()], $db: 'app' }, [], this.#way(ns))
-    herd.incremented(answer === null ? null : (answer.reply['nModified'] as number))
+  async #updateGroup(ns: string): Promise<void> {
+    const group = this.#groups.get(ns)!
+    const answer = await this.#client.try({ update: ns, updates: [group.increment()], $db: 'app' }, [], this.#retryMode(ns))
+    group.incremented(answer === null ? null : (answer.reply['nModified'] as number))
     this.#note(answer)
   }
 
@@ -285,18 +285,18 @@ export class DocumentsWorker {
     command: Document,
     settled: readonly Code[],
     becoming: readonly Known[],
-    repeats = !this.#isForgetful(ns),
+    repeats = !this.#losesRetryHistory(ns),
   ): Promise<AnsweredCommand | null> {
-    const isForgetful = this.#isForgetful(ns)
+    const losesRetryHistory = this.#losesRetryHistory(ns)
     const did = ({ n, value, lastErrorObject }: Document) =>
       (n ?? value?.n ?? lastErrorObject?.n ?? null) as number | null
     const answer = await this.#client.retryably(
       command,
-      isForgetful ? [...settled, duplicateKey] : settled,
+      losesRetryHistory ? [...settled, duplicateKey] : settled,
       repeats ? did : null,
     )
     this.acknowledged++
-    if (!isForgetful || answer.attempts === 1) return answer
+    if (!losesRetryHistory || answer.attempts === 1) return answer
     for (const document of becoming) {
       const most = { ...document, n: document.n + answer.attempts }
       model.mayBe(document._id, command['delete'] === undefined ? document : null, most)
@@ -305,12 +305,12 @@ export class DocumentsWorker {
   }
 
   /** Sends with a driver's retry, except where the retry history is lost. */
-  #way(ns: string): null | undefined {
-    return this.#isForgetful(ns) ? undefined : null
+  #retryMode(ns: string): null | undefined {
+    return this.#losesRetryHistory(ns) ? undefined : null
   }
 
-  #isForgetful(ns: string): boolean {
-    return this.#collections.find(({ name }) => name === ns)!.isForgetful
+  #losesRetryHistory(ns: string): boolean {
+    return this.#collections.find(({ name }) => name === ns)!.losesRetryHistory
   }
 
   #must(holds: boolean, sentence: string): void {
@@ -324,6 +324,6 @@ export class DocumentsWorker {
 }
 
 const duplicateKey = 11_000
-const movesThatEnd = [transactionHistoryIncomplete, duplicateKey]
+const finalCodesOfMoves = [transactionHistoryIncomplete, duplicateKey]
 
 const keyOf = ({ _id, k, r }: Known) => ({ _id, k, r })

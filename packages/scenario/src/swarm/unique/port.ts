@@ -21,9 +21,9 @@ export class Stop {
   }
 
   /** @returns whether the next command is sent, and whether its reply is received */
-  next(): 'sent' | 'unheard' | 'not-sent' {
+  next(): 'sent' | 'reply-lost' | 'not-sent' {
     if (this.#commandsLeft-- > 0) return 'sent'
-    return this.#after && this.#commandsLeft === -1 ? 'unheard' : 'not-sent'
+    return this.#after && this.#commandsLeft === -1 ? 'reply-lost' : 'not-sent'
   }
 }
 

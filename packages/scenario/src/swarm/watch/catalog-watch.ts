@@ -30,7 +30,7 @@ export class CatalogWatch {
     this.#namespaces = namespaces
     // With clocks that jump, durations are meaningless.
     this.#routing = new RoutingHistory(world.plan.faults.includes('skewClock') ? null : world.verdicts)
-    world.cluster.onEvent((event) => this.#heard(event))
+    world.cluster.onEvent((event) => this.#onEvent(event))
   }
 
   /** Call when something may have changed. Resolves when it has been read. */
@@ -40,22 +40,22 @@ export class CatalogWatch {
       .then(() => this.#look(atMs))
       .then(() => this.#lookAtMembers())
       .catch((error: unknown) =>
-        this.#world.verdicts.violated('invariants', `the catalog cannot be looked at: ${(error as Error).message}`),
+        this.#world.verdicts.violated('invariants', `the catalog cannot be read: ${(error as Error).message}`),
       )
     return this.#looking
   }
 
-  #heard(event: ClusterEvent): void {
+  #onEvent(event: ClusterEvent): void {
     switch (event.type) {
       case 'routed':
         this.#routing.routed(event, this.#world.cluster.now())
         return
       case 'member':
-        if (event.member !== configAddress) this.#known.forget(event.member)
+        if (event.member !== configAddress) this.#known.delete(event.member)
         else if (event.state === 'started') void this.look()
         else {
-          this.#versions.forget()
-          this.#known.forgetAll()
+          this.#versions.clear()
+          this.#known.clear()
         }
         return
       case 'migration':

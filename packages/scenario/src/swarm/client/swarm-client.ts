@@ -32,7 +32,7 @@ export interface AnsweredCommand {
   readonly attempts: number
 }
 
-export class StoryClient {
+export class SwarmClient {
   protected readonly random: Random
   readonly #port: SwarmPort
   readonly #lsid: Document

@@ -5,7 +5,7 @@ const size = 6
 const attemptsMax = 4
 
 /** The documents of one client in a collection that only multi-document writes touch. */
-export class Herd {
+export class DocumentGroup {
   readonly #owner: number
   readonly #ns: string
   #least = 0
@@ -16,7 +16,7 @@ export class Herd {
     this.#ns = ns
   }
 
-  /** Documents to insert, once. */
+  /** Documents to insert, once. The field is named `herd`, which earlier journals show. */
   documents(fresh: () => Document): Document[] {
     return Array.from({ length: size }, (_, i) => ({
       ...fresh(),
@@ -39,14 +39,14 @@ export class Herd {
 
   /** Violations in all documents of a collection, one sentence each. */
   differences(documents: readonly Document[], where: string): string[] {
-    const herd = documents.filter((document) => document['herd'] === this.#owner)
-    const sum = herd.reduce((total, { m }) => total + (m as number), 0)
-    const ids = new Set(herd.map(({ _id }) => _id as string))
-    if (herd.length !== size || ids.size !== size)
-      return [`${where}: ${this.#ns} holds ${herd.length} documents of herd ${this.#owner}, ${ids.size} different ones`]
+    const own = documents.filter((document) => document['herd'] === this.#owner)
+    const sum = own.reduce((total, { m }) => total + (m as number), 0)
+    const ids = new Set(own.map(({ _id }) => _id as string))
+    if (own.length !== size || ids.size !== size)
+      return [`${where}: ${this.#ns} holds ${own.length} documents of group ${this.#owner} with ${ids.size} different _ids`]
     if (sum < this.#least || sum > this.#most)
       return [
-        `${where}: herd ${this.#owner} of ${this.#ns} was incremented ${sum} times, not ${this.#least} to ${this.#most}`,
+        `${where}: group ${this.#owner} of ${this.#ns} was incremented ${sum} times, not ${this.#least} to ${this.#most}`,
       ]
     return []
   }

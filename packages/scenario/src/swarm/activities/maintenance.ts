@@ -2,7 +2,7 @@
 import type { Random } from '@shardlab/actor'
 import type { Document } from '@shardlab/bson'
 import { nameOf } from '../client/errors.js'
-import type { StoryClient } from '../client/story-client.js'
+import type { SwarmClient } from '../client/swarm-client.js'
 import { pick } from '../draw.js'
 import { Activity } from './activity.js'
 import { codes } from './codes.js'
@@ -10,14 +10,14 @@ import { codes } from './codes.js'
 const actionsMax = 30
 const collections = ['ranged', 'hashed', 'compound', 'refined'] as const
 
-export class Upkeep extends Activity {
+export class MaintenanceCommands extends Activity {
   readonly name = 'upkeep'
 
   async run(): Promise<void> {
     const { random: root, pace } = this.world
     const random = root.fork('upkeep')
     const client = this.world.client('upkeep')
-    for (let i = 0; i < actionsMax && pace.isAnybodyAtWork; i++) {
+    for (let i = 0; i < actionsMax && pace.isAnyClientWorking; i++) {
       await this.#act(client, random)
       await client.pause(150)
     }
@@ -34,7 +34,7 @@ export class Upkeep extends Activity {
       ])
   }
 
-  async #act(client: StoryClient, random: Random): Promise<void> {
+  async #act(client: SwarmClient, random: Random): Promise<void> {
     const { behaviours, plan, cluster } = this.world
     const ns = `app.${pick(random, collections)}`
     const choice = random.below(6)
@@ -60,7 +60,7 @@ export class Upkeep extends Activity {
     }
   }
 
-  async #do(client: StoryClient, name: string, command: Document): Promise<void> {
+  async #do(client: SwarmClient, name: string, command: Document): Promise<void> {
     const settled = [
       codes.namespaceNotFound,
       codes.shardNotFound,

@@ -8,19 +8,19 @@ export class Pace {
   #atWork = 0
   #nextSend = createDeferred<void>()
 
-  get isAnybodyAtWork(): boolean {
+  get isAnyClientWorking(): boolean {
     return this.#atWork > 0
   }
 
   /** Resolves with the next command sent, or when all clients are done. */
   nextSend(): Promise<void> {
-    return this.isAnybodyAtWork ? this.#nextSend.promise : Promise.resolve()
+    return this.isAnyClientWorking ? this.#nextSend.promise : Promise.resolve()
   }
 
   /** Records a command. */
   sent(): void {
     const { resolve } = this.#nextSend
-    if (this.isAnybodyAtWork) this.#nextSend = createDeferred()
+    if (this.isAnyClientWorking) this.#nextSend = createDeferred()
     resolve()
   }
 
@@ -31,7 +31,7 @@ export class Pace {
       return await work()
     } finally {
       this.#atWork--
-      if (!this.isAnybodyAtWork) this.sent()
+      if (!this.isAnyClientWorking) this.sent()
     }
   }
 }

@@ -7,7 +7,7 @@ import { faultTexts } from './fault-texts.js'
 /**
  * Mean virtual time between two faults of a verb, in ms; longer for those that take a member down.
  */
-const calmMs: Readonly<Partial<Record<FaultVerbName, number>>> = {
+const meanIntervalMs: Readonly<Partial<Record<FaultVerbName, number>>> = {
   crash: 300,
   destroy: 500,
   stop: 500,
@@ -20,11 +20,11 @@ const calmMs: Readonly<Partial<Record<FaultVerbName, number>>> = {
   fail: 80,
   crashAt: 120,
 }
-const otherCalmMs = 200
+const defaultIntervalMs = 200
 /** Limit of restarts of members that were hit while starting. */
 const restartsMax = 100
 
-export class Trouble {
+export class FaultDriver {
   readonly #world: SwarmWorld
 
   constructor(world: SwarmWorld) {
@@ -32,9 +32,9 @@ export class Trouble {
   }
 
   /** Runs until all clients are done. */
-  async make(): Promise<void> {
+  async run(): Promise<void> {
     const { plan, random } = this.#world
-    await Promise.all(plan.faults.map((verb) => this.#again(verb, random.fork(`trouble: ${verb}`))))
+    await Promise.all(plan.faults.map((verb) => this.#repeat(verb, random.fork(`trouble: ${verb}`))))
   }
 
   /** Heals all faults and starts all members. */
@@ -57,19 +57,19 @@ export class Trouble {
         break
       }
     }
-    verdicts.note('all is healed')
+    verdicts.note('all faults are healed')
   }
 
   /** Each verb has a random stream of its own, so leaving one out does not change the others. */
-  async #again(verb: FaultVerbName, random: Random): Promise<void> {
+  async #repeat(verb: FaultVerbName, random: Random): Promise<void> {
     const { cluster, pace } = this.#world
-    const meanMs = calmMs[verb] ?? otherCalmMs
-    for (let i = 1; pace.isAnybodyAtWork; i++) {
+    const meanMs = meanIntervalMs[verb] ?? defaultIntervalMs
+    for (let i = 1; pace.isAnyClientWorking; i++) {
       const draw = random.fork(String(i))
       await cluster.advance(draw.fraction() * 2 * meanMs)
       await pace.nextSend()
       await cluster.advance(draw.fraction() * 4)
-      if (!pace.isAnybodyAtWork) return
+      if (!pace.isAnyClientWorking) return
       for (const fault of faultTexts[verb](draw, { shards: cluster.shards, mongos: cluster.mongos }))
         await this.#apply(fault)
     }
@@ -80,12 +80,12 @@ export class Trouble {
       await this.#world.cluster.faults.apply(fault)
     } catch (error) {
       // The target is already down, or dies while starting.
-      if (!(error instanceof OptionError) && !isOfTheStruck(error)) throw error
+      if (!(error instanceof OptionError) && !isFromDownMember(error)) throw error
     }
   }
 }
 
-function isOfTheStruck(error: unknown): boolean {
+function isFromDownMember(error: unknown): boolean {
   const { name, message } = error as Error
   return (
     name === 'RequestFailedError' || name === 'StepFailedError' || /crash|stopped|is running|is starting/.test(message)

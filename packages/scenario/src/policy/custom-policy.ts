@@ -28,9 +28,9 @@ const interruptible = new Script('ask()')
 
 /**
  * A policy for a cluster. Invalid decisions are kept inside, since the balancer could not handle
- * them: the scenario calls {@link OwnPolicy.check}.
+ * them: the scenario calls {@link CustomPolicy.check}.
  */
-export class OwnPolicy {
+export class CustomPolicy {
   readonly #file: string
   readonly #decide: UserPolicy
   readonly #answerMsMax: number
@@ -54,11 +54,11 @@ export class OwnPolicy {
   static async load(
     file: string,
     { answerMs = answerMsMax, loadMs = loadMsMax }: PolicyLimits = {},
-  ): Promise<OwnPolicy> {
+  ): Promise<CustomPolicy> {
     const outcome = await rehearseLoading(file, loadMs)
     if (outcome !== 'loaded')
       throw new OptionError(
-        `the policy ${file} cannot be loaded: what stands outside of its function ${notLoaded(outcome, loadMs)}.`,
+        `the policy ${file} cannot be loaded: its code outside of the function ${notLoaded(outcome, loadMs)}.`,
       )
     let module: { readonly default?: unknown }
     try {
@@ -68,16 +68,16 @@ export class OwnPolicy {
     }
     if (typeof module.default !== 'function')
       throw new OptionError(
-        `the policy ${file} exports no function: write export default function policy(situation) { … }.`,
+        `the policy ${file} does not export a function: write export default function policy(situation) { … }.`,
       )
-    return new OwnPolicy(file, module.default as UserPolicy, answerMs)
+    return new CustomPolicy(file, module.default as UserPolicy, answerMs)
   }
 
   readonly decide: BalancePolicy = (situation) => {
     if (this.#failure !== null) return []
     const moves = this.#moves(situation)
     if (typeof moves !== 'string') return moves
-    this.#failure = `the policy ${this.#file}, asked about ${situation.ns}: ${moves}.`
+    this.#failure = `the policy ${this.#file}, called for ${situation.ns}: ${moves}.`
     return []
   }
 
@@ -100,24 +100,24 @@ export class OwnPolicy {
       again = checked(this.#ask(situation), situation)
     } catch (error) {
       if ((error as { code?: unknown } | null)?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT')
-        return `it has not answered within ${this.#answerMsMax} ms; it may run without an end`
+        return `it did not return within ${this.#answerMsMax} ms; it may contain an endless loop`
       return `it threw ${sentence(error)}`
     }
     if (typeof moves !== 'string' && JSON.stringify(moves) !== JSON.stringify(again))
-      return 'asked the same again it answers differently; a run can be repeated only when it keeps nothing, and uses neither clock nor chance'
+      return 'two calls with the same arguments returned different moves; a policy must not keep state or use clocks or random numbers'
     return moves
   }
 }
 
 const notLoaded = (outcome: 'late' | 'never', loadMs: number): string =>
   outcome === 'late'
-    ? `has not ended within ${loadMs} ms; it may run without an end`
-    : 'waits for what never happens, or ends its process'
+    ? `did not complete within ${loadMs} ms; it may contain an endless loop`
+    : 'awaits a promise that never settles, or exits the process'
 
 function checked(answer: unknown, situation: PolicySituation): readonly PolicyMove[] | string {
   // Avoids a second report as an unhandled rejection.
   if (answer instanceof Promise) answer.catch(() => {})
-  if (!Array.isArray(answer)) return `it answers with ${kindOf(answer)}, not with a list of moves`
+  if (!Array.isArray(answer)) return `it returned ${kindOf(answer)}, not a list of moves`
   const taken = new Set<string>()
   const moves: PolicyMove[] = []
   for (const [i, each] of answer.entries()) {
@@ -138,23 +138,23 @@ function checkedMove(answer: unknown, { chunks, shards }: PolicySituation, taken
     ...others
   } = answer as Record<string, unknown>
   const [unknown] = Object.keys(others)
-  if (unknown !== undefined) return `has ${unknown}, which means nothing; there are chunk, to, reason and because`
+  if (unknown !== undefined) return `has the unknown field ${unknown}; the fields are chunk, to, reason and because`
   const chunk = typeof index === 'number' ? chunks[index] : undefined
-  if (chunk === undefined) return `names chunk ${shown(index)}; chunk is an index from 0 to ${chunks.length - 1}`
+  if (chunk === undefined) return `has chunk ${shown(index)}; chunk must be an index from 0 to ${chunks.length - 1}`
   const target = shards.find(({ id }) => id === to)
-  if (target === undefined) return `goes to ${shown(to)}; to is one of ${shards.map(({ id }) => id).join(', ')}`
-  if (chunk.isJumbo) return `names chunk ${String(index)}, which is jumbo: it cannot move`
-  if (target.id === chunk.shard) return `goes to ${target.id}, where the chunk is already`
-  if (target.isDraining) return `goes to ${target.id}, which drains`
+  if (target === undefined) return `has to: ${shown(to)}; to must be one of ${shards.map(({ id }) => id).join(', ')}`
+  if (chunk.isJumbo) return `has chunk ${String(index)}, which is jumbo and cannot move`
+  if (target.id === chunk.shard) return `goes to ${target.id}, which already has the chunk`
+  if (target.isDraining) return `goes to ${target.id}, which is draining`
   for (const id of [chunk.shard, target.id]) {
-    if (taken.has(id)) return `has ${id} take part a second time; a shard gives or takes one chunk a round`
+    if (taken.has(id)) return `uses ${id}, which another move already uses; a shard gives or takes one chunk per round`
     if (!shards.some((shard) => shard.id === id && shard.isAvailable))
-      return `has ${id} take part, which is not available in this round`
+      return `uses ${id}, which is not available in this round`
     taken.add(id)
   }
   if (typeof reason !== 'string' || !reasons.includes(reason))
-    return `has the reason ${shown(reason)}; there are ${reasons.join(', ')}`
-  if (typeof because !== 'string') return `has a because that is ${kindOf(because)}, not a text`
+    return `has the reason ${shown(reason)}; it must be one of ${reasons.join(', ')}`
+  if (typeof because !== 'string') return `has ${kindOf(because)} as because, not a text`
   return { chunk: index as number, to: target.id, reason: reason as PolicyMove['reason'], because }
 }
 
