@@ -111,7 +111,7 @@ class Run {
   async #healed(): Promise<void> {
     const { verdicts } = this.#world
     const admin = this.#world.client('healed')
-    // Until all members have noticed who is available.
+    // Until all members have noticed which members are available.
     await this.#world.cluster.advance(15_000)
     for (const activity of this.#activities) await activity.finish()
     await this.#balancer(admin, true)
