@@ -36,7 +36,10 @@ for (const { name, shows } of listScenarios())
     const runs: VariantRun[] = []
     for (const variant of isLong ? file.variants : file.variants.slice(0, 1)) runs.push(await runVariant(variant))
     for (const { result } of runs) {
-      t.ok(file.variants.find((variant) => variant.name === result.name)!.expect.length > 0, 'every variant has expectations')
+      t.ok(
+        file.variants.find((variant) => variant.name === result.name)!.expect.length > 0,
+        'every variant has expectations',
+      )
       t.same([...result.failedExpectations, ...result.failedSteps], [], result.name)
     }
     const page = htmlReport(file, runs)
@@ -97,11 +100,7 @@ duration: 60s
     parentPort.postMessage(new (require('node:vm').Script)(source, { cachedData }).cachedDataRejected)`,
     { eval: true, workerData },
   )
-  t.same(
-    await once(worker, 'message'),
-    [false],
-    'cached code is accepted, so the flags of the engine are restored',
-  )
+  t.same(await once(worker, 'message'), [false], 'cached code is accepted, so the flags of the engine are restored')
   t.ok(run!.result.migrations.total > 0)
   t.same(run!.result, (await runVariant(file.variants[0]!)).result)
   t.equal(shares.at(-1), 1)
@@ -121,10 +120,7 @@ t.test('a stopped run reports its results until then', async (t) => {
   t.equal(durationMs, run!.samples.at(-1)!.atMs)
   t.ok(migrations.total > 0)
   t.same(failedExpectations, [], 'expectations apply only to complete runs')
-  t.match(
-    textReport(file, [run!]),
-    /scenario was interrupted after .* of 30m; its expectations were not checked\./,
-  )
+  t.match(textReport(file, [run!]), /scenario was interrupted after .* of 30m; its expectations were not checked\./)
   t.match(htmlReport(file, [run!]), 'scenario was interrupted after')
   t.match(reportOf(file, [run!]).variants, [{ interrupted: true, durationMs }])
   const before = new AbortController()

@@ -226,23 +226,20 @@ ${tick}
   }
 })
 
-t.test(
-  'hashed chunks are split also where their bounds have more digits than a position',
-  async (t) => {
-    const { samples } = await runVariant(
-      parseScenario(
-        `version: 1
+t.test('hashed chunks are split also where their bounds have more digits than a position', async (t) => {
+  const { samples } = await runVariant(
+    parseScenario(
+      `version: 1
 emulate: "6.0.2"
 cluster: { shards: 3, chunkSize: 128MB }
 collections: [{ ns: a.b, key: { k: hashed }, mode: metadata }]
 data: [{ ns: a.b, size: 8GB, keys: { distribution: uniform } }]
 duration: 1s
 `,
-        'hashes.yaml',
-      ).variants[0]!,
-    )
-    const counts = Object.values(samples[0]!.shards).map(({ chunks }) => chunks)
-    t.ok(Math.min(...counts) * 128 >= 8192 / 3, `${counts.join(', ')} chunks of at most 128 MB`)
-    t.ok(Math.max(...counts) < 1.5 * Math.min(...counts), 'the chunks are balanced')
-  },
-)
+      'hashes.yaml',
+    ).variants[0]!,
+  )
+  const counts = Object.values(samples[0]!.shards).map(({ chunks }) => chunks)
+  t.ok(Math.min(...counts) * 128 >= 8192 / 3, `${counts.join(', ')} chunks of at most 128 MB`)
+  t.ok(Math.max(...counts) < 1.5 * Math.min(...counts), 'the chunks are balanced')
+})

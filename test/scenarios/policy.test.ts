@@ -33,29 +33,26 @@ function runWith(source: string, more = '', policy: { answerMs?: number; loadMs?
   )
 }
 
-t.test(
-  'the policy of the guide moves chunks that the policy of the server leaves, in all versions',
-  async (t) => {
-    const guide = readFileSync(new URL('../../../docs/guides/simulate.md', import.meta.url), 'utf8')
-    const [, example] = /```js\n(.*?)```/s.exec(guide)!
-    const server = await runVariant(parseScenario(scenario(''), 'server.yaml').variants[0]!)
-    t.equal(server.result.migrations.total, 0)
-    for (const emulate of ['7.0', '4.4']) {
-      const run = await runWith(example!, `emulate: "${emulate}"\n`)
-      t.match(run.result.migrations, { total: 2, byReason: { chunksImbalance: 2 } }, emulate)
-      t.same(
-        Object.values(run.result.shards).map(({ chunks }) => chunks),
-        [2, 2, 2],
-      )
-      t.ok(
-        run.decisions.some(({ text }) => /shard0\d has 3 chunks, shard03 0; moved$/.test(text)),
-        'the decision contains its reason',
-      )
-    }
-    const again = [await runWith(example!), await runWith(example!)]
-    t.equal(again[0]!.result.traceHash, again[1]!.result.traceHash)
-  },
-)
+t.test('the policy of the guide moves chunks that the policy of the server leaves, in all versions', async (t) => {
+  const guide = readFileSync(new URL('../../../docs/guides/simulate.md', import.meta.url), 'utf8')
+  const [, example] = /```js\n(.*?)```/s.exec(guide)!
+  const server = await runVariant(parseScenario(scenario(''), 'server.yaml').variants[0]!)
+  t.equal(server.result.migrations.total, 0)
+  for (const emulate of ['7.0', '4.4']) {
+    const run = await runWith(example!, `emulate: "${emulate}"\n`)
+    t.match(run.result.migrations, { total: 2, byReason: { chunksImbalance: 2 } }, emulate)
+    t.same(
+      Object.values(run.result.shards).map(({ chunks }) => chunks),
+      [2, 2, 2],
+    )
+    t.ok(
+      run.decisions.some(({ text }) => /shard0\d has 3 chunks, shard03 0; moved$/.test(text)),
+      'the decision contains its reason',
+    )
+  }
+  const again = [await runWith(example!), await runWith(example!)]
+  t.equal(again[0]!.result.traceHash, again[1]!.result.traceHash)
+})
 
 t.test('a policy gets bounds, sizes and zones, and its reasons are counted', async (t) => {
   writeFileSync(
@@ -85,14 +82,22 @@ t.test('a policy gets bounds, sizes and zones, and its reasons are counted', asy
 
 const wrong: readonly (readonly [what: string, source: string, message: RegExp])[] = [
   ['a syntax error', 'export default (', /^the policy \/.*\.mjs cannot be loaded: SyntaxError: /],
-  ['a default export that is not a function', 'export default 5', /^the policy \/.*\.mjs does not export a function: write export default/],
+  [
+    'a default export that is not a function',
+    'export default 5',
+    /^the policy \/.*\.mjs does not export a function: write export default/,
+  ],
   [
     'throws an error',
     'export default () => { null.x }',
     /^the policy \/.*\.mjs, called for shop\.orders: it threw TypeError: /,
   ],
   ['a number instead of a list', 'export default () => 5', /: it returned a number, not a list of moves\.$/],
-  ['throws a value that is not an error', 'export default () => { throw Object.create(null) }', /: it threw an object\.$/],
+  [
+    'throws a value that is not an error',
+    'export default () => { throw Object.create(null) }',
+    /: it threw an object\.$/,
+  ],
   ['a promise', 'export default async () => []', /: it returned a promise, not/],
   ['a promise that fails', 'export default async () => { throw new Error() }', /: it returned a promise, not/],
   [

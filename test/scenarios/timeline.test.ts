@@ -19,7 +19,7 @@ duration: 30s
   }
 })
 
-t.test('shards that are removed at the same time do not get each other\'s databases', async (t) => {
+t.test("shards that are removed at the same time do not get each other's databases", async (t) => {
   const { result, decisions } = await run(`cluster: { shards: 3 }
 collections: [{ ns: shop.orders, key: { customer: 1 } }, { ns: shop.notes, key: { _id: 1 }, sharded: false }]
 timeline:

@@ -1,4 +1,4 @@
-/** A simulated cluster on which queries are sampled and shard keys analysed: its commands, and time passing. */
+/** A simulated cluster for query sampling and shard key analysis: commands, and advancing time. */
 import { decode, encode, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
 import type { EmulatedVersion } from '@shardlab/sharding'
@@ -16,7 +16,7 @@ export interface AnalysedClusterOptions {
   readonly samplesQueries?: boolean
 }
 
-/** How often members ask what is to be sampled, and shards write what they have kept. */
+/** Interval at which members refresh what to sample, and shards write samples. */
 export const refreshMs = 10_000
 export const writeMs = 90_000
 
@@ -39,7 +39,7 @@ export class AnalysedCluster {
     )
   }
 
-  /** The reply without its times; long integers as numbers. */
+  /** The reply without its times, with 64-bit integers as numbers. */
   async run(command: Document, to = 'mongos01'): Promise<Document> {
     const reply = await this.cluster.command(encode({ ...command, $db: command['$db'] ?? 'shop' }), { to })
     const { $clusterTime: _, operationTime: __, ...rest } = decode(reply, { promoteLongs: true })
@@ -76,7 +76,7 @@ export class AnalysedCluster {
     if (reply['ok'] !== 1) throw new Error(JSON.stringify(reply))
   }
 
-  /** shop.orders by x, with a chunk on each of two shards: below and from `middle`. */
+  /** Shards shop.orders by x, with a chunk below and a chunk from `middle` on two shards. */
   async shardedOrders(middle = 0): Promise<void> {
     await this.#ok({ enableSharding: 'shop', primaryShard: 'shard01' })
     await this.#ok({ shardCollection: 'shop.orders', key: { x: 1 } })
@@ -89,13 +89,13 @@ export class AnalysedCluster {
     if (reply['ok'] !== 1) throw new Error(JSON.stringify(reply))
   }
 
-  /** Samples a collection, and waits until every member knows. */
+  /** Starts sampling a collection, and waits until every member has refreshed. */
   async sample(ns: string, samplesPerSecond = 50): Promise<void> {
     await this.#ok({ configureQueryAnalyzer: ns, mode: 'full', samplesPerSecond })
     await this.cluster.advance(2 * refreshMs)
   }
 
-  /** Runs commands slowly enough for all of them to be sampled. */
+  /** Runs commands slowly enough to sample all of them. */
   async slowly(commands: readonly Document[]): Promise<void> {
     for (const command of commands) {
       const reply = await this.run(command)
@@ -104,7 +104,7 @@ export class AnalysedCluster {
     }
   }
 
-  /** What was sampled, once it is written. */
+  /** The samples, after they have been written. */
   async samples(namespace?: string): Promise<Document[]> {
     await this.cluster.advance(writeMs + 1000)
     return this.aggregate([{ $listSampledQueries: namespace === undefined ? {} : { namespace } }])

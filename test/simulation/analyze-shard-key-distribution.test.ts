@@ -1,4 +1,6 @@
-/** analyzeShardKey: where sampled reads and writes would go. Manual: reference/command/analyzeShardKey. */
+/**
+ * analyzeShardKey: targets of sampled reads and writes. Manual: reference/command/analyzeShardKey.
+ */
 import t from 'tap'
 import type { Document } from '@shardlab/bson'
 import { AnalysedCluster } from './analysed-cluster.js'
@@ -7,7 +9,7 @@ const ns = 'shop.orders'
 
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i)
 
-t.test('reads and writes by where they would go', async (t) => {
+t.test('reads and writes are counted by their targets under the key', async (t) => {
   await using world = await AnalysedCluster.start({ emulate: '8.0' })
   await world.shardedOrders(500)
   await world.insert(
@@ -102,7 +104,7 @@ t.test('reads and writes by where they would go', async (t) => {
   ])
   t.match(writes, {
     sampleSize: { total: 8, update: 5, delete: 2, findAndModify: 1 },
-    // By y: an update, a delete, the operation of bulkWrite; and the replacement by _id.
+    // With key y: an update, a delete, the operation of bulkWrite; and the replacement by _id.
     percentageOfSingleShardWrites: 50,
     percentageOfMultiShardWrites: 12.5,
     percentageOfScatterGatherWrites: 37.5,
@@ -126,7 +128,7 @@ t.test('reads and writes by where they would go', async (t) => {
   t.same(await world.find('analyzeShardKeySplitPoints', 'shard01'), [])
 })
 
-t.test('fewer documents than ranges, and keys without an index', async (t) => {
+t.test('the distribution handles fewer documents than ranges and keys without an index', async (t) => {
   await using world = await AnalysedCluster.start({ shards: 1 })
   const analyze = (key: Document) => world.admin({ analyzeShardKey: ns, key })
   await world.insert(

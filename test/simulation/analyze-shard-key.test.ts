@@ -1,4 +1,4 @@
-/** analyzeShardKey: what it refuses, what it finds out about keys. Manual: reference/command/analyzeShardKey. */
+/** analyzeShardKey: errors, and metrics of keys. Manual: reference/command/analyzeShardKey. */
 import t from 'tap'
 import type { Document } from '@shardlab/bson'
 import { AnalysedCluster } from './analysed-cluster.js'
@@ -20,7 +20,7 @@ function analyser(world: AnalysedCluster) {
   }
 }
 
-t.test('what it refuses', async (t) => {
+t.test('analyzeShardKey refuses invalid arguments', async (t) => {
   for (const emulate of ['7.0', '8.0'] as const) {
     await using world = await AnalysedCluster.start({ emulate, shards: 1 })
     await world.insert('orders', [{ x: 1, tags: [1, 2] }])
@@ -66,7 +66,7 @@ t.test('what it refuses', async (t) => {
   }
 })
 
-t.test('cardinality and frequency', async (t) => {
+t.test('cardinality and frequency are computed from an index', async (t) => {
   await using world = await AnalysedCluster.start({ shards: 1 })
   const { characteristics } = analyser(world)
   await world.insert(
@@ -91,7 +91,7 @@ t.test('cardinality and frequency', async (t) => {
       'isUnique',
       'numDistinctValues',
       'mostCommonValues',
-      'monotonicity',
+      'monotonicity follows from the record order',
     ],
   ])
   t.match(shop, { numDocsTotal: 1000, numDocsSampled: 1000, isUnique: false, numDistinctValues: 4 })
@@ -121,7 +121,7 @@ t.test('cardinality and frequency', async (t) => {
   t.match(byRate, { numDocsSampled: 250, numDistinctValues: 250, isUnique: true })
 })
 
-t.test('values that are too large are told by their type', async (t) => {
+t.test('values that are too large are replaced by their type', async (t) => {
   await using world = await AnalysedCluster.start({ shards: 1 })
   const { characteristics } = analyser(world)
   const large = 'x'.repeat(4_000_000)
@@ -141,7 +141,7 @@ t.test('values that are too large are told by their type', async (t) => {
   )
 })
 
-t.test('which index tells of a key', async (t) => {
+t.test('an index that supports the key is required and chosen', async (t) => {
   await using world = await AnalysedCluster.start({ shards: 1 })
   const { analyze, characteristics } = analyser(world)
   await world.insert(
@@ -166,18 +166,22 @@ t.test('which index tells of a key', async (t) => {
     { numDistinctValues: 10, monotonicity: { type: 'unknown' } },
     'a hashed index counts, but has no order',
   )
-  t.same((await characteristics({ c: 'hashed' }))['monotonicity'], {
+  t.same((await characteristics({ c: 'hashed' }))['monotonicity follows from the record order'], {
     recordIdCorrelationCoefficient: 0,
     type: 'not monotonic',
   })
   await world.index('orders', { b: 1, a: 'hashed' })
-  t.same((await characteristics({ b: 1, a: 'hashed' }))['monotonicity'], { type: 'unknown' }, 'hashed, but not first')
+  t.same(
+    (await characteristics({ b: 1, a: 'hashed' }))['monotonicity follows from the record order'],
+    { type: 'unknown' },
+    'hashed, but not first',
+  )
   t.same((await characteristics({ b: 1 }))['mostCommonValues'].length, 2)
   t.match(await characteristics({ _id: 1 }), { isUnique: true, numDistinctValues: 10 })
   t.match(await characteristics({ _id: 'hashed' }), { isUnique: true, numDistinctValues: 10 })
 })
 
-t.test('monotonicity', async (t) => {
+t.test('monotonicity follows from the record order', async (t) => {
   await using world = await AnalysedCluster.start({ shards: 1 })
   const { characteristics } = analyser(world)
   const spread = (i: number) => (i * 7919) % 2003
@@ -203,7 +207,7 @@ t.test('monotonicity', async (t) => {
   ])
     await world.index('orders', key)
   const monotonicity = async (key: Document, options: Document = {}) =>
-    (await characteristics(key, options))['monotonicity'] as Document
+    (await characteristics(key, options))['monotonicity follows from the record order'] as Document
   t.same(await monotonicity({ up: 1 }), { recordIdCorrelationCoefficient: 1, type: 'monotonic' })
   t.same(await monotonicity({ down: 1 }), { recordIdCorrelationCoefficient: -1, type: 'monotonic' })
   t.same(await monotonicity({ 'd.up': 1 }), { recordIdCorrelationCoefficient: 1, type: 'monotonic' })
@@ -226,7 +230,7 @@ t.test('monotonicity', async (t) => {
   t.same(clustered['keyCharacteristics'].monotonicity, { type: 'unknown' })
 })
 
-t.test('a collection on two shards', async (t) => {
+t.test('metrics of a collection on two shards are merged', async (t) => {
   await using world = await AnalysedCluster.start()
   await world.admin({ enableSharding: 'shop', primaryShard: 'shard01' })
   await world.admin({ shardCollection: ns, key: { x: 1 } })
@@ -250,7 +254,7 @@ t.test('a collection on two shards', async (t) => {
       'numDistinctValues',
       'mostCommonValues',
     ],
-    ...['monotonicity', 'note'],
+    ...['monotonicity follows from the record order', 'note'],
   ])
   const orphans = parity['numOrphanDocs'] as number
   t.ok(orphans === 0 || orphans === 50)
@@ -268,7 +272,7 @@ t.test('a collection on two shards', async (t) => {
   t.same(nine['mostCommonValues'][0], { value: { nine: 'nine' }, frequency: 2 }, 'a value that both shards have')
 })
 
-t.test('it reads while a migration keeps writers out', async (t) => {
+t.test('analyzeShardKey reads during a critical section', async (t) => {
   await using world = await AnalysedCluster.start()
   await world.shardedOrders(50)
   await world.insert(

@@ -1,10 +1,10 @@
-/** Chunks that nobody needs apart become one, every hour. */
+/** The AutoMerger merges adjacent chunks of a shard every hour. */
 import t from 'tap'
 import { BalancedCluster, range } from './balanced-cluster.js'
 
 const hourMs = 3_600_000
 
-t.test('7.0 merges once an hour what has been on its shard for long enough', async (t) => {
+t.test('7.0 merges chunks hourly that have been on their shard long enough', async (t) => {
   const world = await BalancedCluster.start({ emulate: '7.0', shards: 2, balancerRoundIntervalMs: 60_000 })
   const [one, two] = [await world.shard('one'), await world.shard('two')]
   for (const ns of [one, two]) await world.split(ns, range(5, 1))
@@ -23,7 +23,7 @@ t.test('7.0 merges once an hour what has been on its shard for long enough', asy
   await world.stop()
 })
 
-t.test('6.0 does not', async (t) => {
+t.test('6.0 does not merge chunks automatically', async (t) => {
   const world = await BalancedCluster.start({ emulate: '6.0', shards: 2, balancerRoundIntervalMs: 60_000 })
   const ns = await world.shard('c')
   await world.split(ns, range(5, 1))

@@ -1,4 +1,4 @@
-/** Chunks that split as they grow, in versions that do that. */
+/** Auto-split: chunks split as they grow, until 6.0.2. */
 import t from 'tap'
 import { BalancedCluster, range } from './balanced-cluster.js'
 
@@ -41,7 +41,7 @@ t.test('D890: writes split chunks until 6.0.2, and nothing splits afterwards', a
   }
 })
 
-t.test('updates count, too; the switch autosplit is heeded', async (t) => {
+t.test('updates count as growth, and autosplit: false disables splits', async (t) => {
   const world = await BalancedCluster.start({ emulate: '5.0', shards: 1 })
   const ns = await world.shard('c')
   await world.insert('c', range(100), 60)
@@ -65,7 +65,7 @@ t.test('updates count, too; the switch autosplit is heeded', async (t) => {
   await world.stop()
 })
 
-t.test('monotonic keys: the chunk at the end moves to another shard', async (t) => {
+t.test('with monotonic keys the last chunk moves to another shard', async (t) => {
   for (const emulate of ['4.4', '6.0.2'] as const) {
     const world = await BalancedCluster.start({ emulate, shards: 3 })
     const ns = await world.shard('c')
@@ -90,7 +90,7 @@ t.test('monotonic keys: the chunk at the end moves to another shard', async (t) 
   }
 })
 
-t.test('descending keys: the chunk at the beginning moves', async (t) => {
+t.test('with descending keys the first chunk moves to another shard', async (t) => {
   const world = await BalancedCluster.start({ emulate: '4.4', shards: 3 })
   const ns = await world.shard('c')
   const owners: string[] = []
@@ -103,7 +103,7 @@ t.test('descending keys: the chunk at the beginning moves', async (t) => {
   await world.stop()
 })
 
-t.test('the top chunk stays where balancing is switched off, and hashed keys have none', async (t) => {
+t.test('the top chunk stays if balancing is disabled or the key is hashed', async (t) => {
   const stopped = await BalancedCluster.start({ emulate: '4.4', shards: 3 })
   const ns = await stopped.shard('c')
   await stopped.writeConfig('collections', { _id: ns }, { $set: { noBalance: true } })

@@ -1,4 +1,4 @@
-/** A simulated cluster whose balancer a test drives: rounds only when it asks for them, unless it says otherwise. */
+/** A simulated cluster whose balancer runs rounds only when a test requests them, by default. */
 import { createRandom } from '@shardlab/actor'
 import { Binary, decode, encode, Long, type Document } from '@shardlab/bson'
 import {
@@ -26,7 +26,7 @@ export class BalancedCluster {
     })
   }
 
-  /** Chunks of 16 KB by default. */
+  /** Chunk size 16 KB by default. */
   static async start(options: SimulatedClusterOptions): Promise<BalancedCluster> {
     return new BalancedCluster(
       await createSimulatedCluster({ seed: 1, chunkSize: '16KB', balancerRoundIntervalMs: neverMs, ...options }),
@@ -41,12 +41,12 @@ export class BalancedCluster {
     return this.admin.untilDone({ ...command, $db: 'admin' })
   }
 
-  /** Whatever the answer is. */
+  /** The reply, also if it is an error. */
   async reply(command: Document): Promise<Document> {
     return decode(await this.cluster.command(encode({ ...command, $db: 'admin' })), { promoteLongs: true })
   }
 
-  /** `app.NAME` sharded by a key, on the first shard. */
+  /** Shards `app.NAME` by a key, on the first shard. */
   async shard(name: string, key: Document = { k: 1 }, options: Document = {}): Promise<string> {
     await this.command({ enableSharding: 'app', primaryShard: this.cluster.shards[0]! })
     const ns = `app.${name}`
@@ -54,7 +54,7 @@ export class BalancedCluster {
     return ns
   }
 
-  /** Documents of about `bytes` bytes with these keys as `_id` and `k`. */
+  /** Inserts documents of about `bytes` bytes with these keys as `_id` and `k`. */
   async insert(
     name: string,
     keys: readonly number[],
@@ -97,13 +97,13 @@ export class BalancedCluster {
     return cursor.firstBatch as Document[]
   }
 
-  /** How many chunks each shard has, in the order of the shards. */
+  /** Number of chunks of each shard, in the order of the shards. */
   async chunkCounts(ns: string): Promise<number[]> {
     const chunks = await this.chunks(ns)
     return this.cluster.shards.map((id) => chunks.filter(({ shard }) => shard === id).length)
   }
 
-  /** Which documents each shard holds, orphans included: their `_id`s, by shard. */
+  /** `_id`s of the documents on each shard, orphans included. */
   async placed(name: string): Promise<number[][]> {
     const placed: number[][] = []
     for (const to of this.cluster.shards) {
@@ -120,7 +120,7 @@ export class BalancedCluster {
     return placed
   }
 
-  /** Something that is written to the catalog past all checks, as administrators do. */
+  /** Writes to the catalog directly, without checks, as administrators can. */
   async writeConfig(collection: string, q: Document, u: Document): Promise<void> {
     const updates = [{ q, u, upsert: true }]
     await this.admin.untilDone({ update: collection, updates, writeConcern: { w: 'majority' }, $db: 'config' })
@@ -137,7 +137,7 @@ export function range(length: number, from = 0): number[] {
 
 export const long = (value: number) => Long.fromNumber(value)
 
-/** Every document is on one shard, and all are there. */
+/** Asserts that every document is on exactly one shard. */
 export function onceEach(t: Test, placed: readonly (readonly number[])[], keys: readonly number[]): void {
   t.same(
     placed.flat().toSorted((a, b) => a - b),

@@ -1,11 +1,14 @@
-/** What people see of the balancer: zones, shards that come and go, key values that are too frequent; by number of chunks and by bytes. */
+/**
+ * Balancing as users see it: zones, added and removed shards, frequent key values; by chunk count
+ * and by bytes.
+ */
 import type { Document } from '@shardlab/bson'
 import t from 'tap'
 import { BalancedCluster, onceEach, range } from './balanced-cluster.js'
 
 const settled = { rangeDeletion: true, timeoutMs: 600_000 }
 
-t.test('zones: first splits, then moves', async (t) => {
+t.test('zones are enforced by splits first, then by moves', async (t) => {
   for (const emulate of ['4.4', '7.0'] as const) {
     const world = await BalancedCluster.start({ emulate, shards: 3 })
     const ns = await world.shard('c')
@@ -34,7 +37,7 @@ t.test('zones: first splits, then moves', async (t) => {
   }
 })
 
-t.test('a shard that drains is empty in the end, and can be removed', async (t) => {
+t.test('a draining shard is emptied and can be removed', async (t) => {
   for (const emulate of ['4.4', '7.0'] as const) {
     const world = await BalancedCluster.start({ emulate, shards: 3 })
     const ns = await world.shard('c')
@@ -57,7 +60,7 @@ t.test('a shard that drains is empty in the end, and can be removed', async (t) 
   }
 })
 
-t.test('one key value that is too frequent becomes a jumbo chunk', async (t) => {
+t.test('a key value that is too frequent becomes a jumbo chunk', async (t) => {
   for (const emulate of ['4.4', '7.0'] as const) {
     const world = await BalancedCluster.start({ emulate, shards: 2 })
     const jumbo: Document[] = []
@@ -67,7 +70,7 @@ t.test('one key value that is too frequent becomes a jumbo chunk', async (t) => 
     const ns = await world.shard('c')
     await world.insert('c', range(300), 512, () => ({ k: 'one' }))
     if (emulate === '4.4') for (const k of ['one', 'p', 'q']) await world.command({ split: ns, middle: { k } })
-    // The lowest chunk holds nothing and moves first.
+    // The lowest chunk is empty and moves first.
     for (let i = 0; i < 4 && jumbo.length === 0; i++) await world.cluster.balancer.runRound()
     t.match(jumbo, [{ ns, shard: 'shard01' }], emulate)
     const marked = (await world.chunks(ns)).filter((chunk) => chunk['jumbo'] === true)
@@ -98,7 +101,7 @@ t.test('seven continents fill seven chunks, and the eighth shard stays empty', a
     const world = await BalancedCluster.start({ emulate, shards: 8 })
     const ns = await world.shard('c')
     await world.insert('c', range(700), 512, (key) => ({ k: continents[key % 7] }))
-    // Under 7.0 two shards may have as much as three chunks more than others for good.
+    // In 7.0 two shards may keep up to three chunks more than others.
     if (emulate === '4.4') await world.cluster.balancer.settle(settled)
     else for (let i = 0; i < 6; i++) await world.cluster.balancer.runRound()
     const placed = await world.placed('c')
@@ -109,7 +112,7 @@ t.test('seven continents fill seven chunks, and the eighth shard stays empty', a
   }
 })
 
-t.test('a shard is added: it gets its share', async (t) => {
+t.test('an added shard gets its share', async (t) => {
   for (const emulate of ['4.4', '7.0'] as const) {
     const world = await BalancedCluster.start({ emulate, shards: 2 })
     const ns = await world.shard('c')
@@ -131,7 +134,7 @@ t.test('a shard is added: it gets its share', async (t) => {
   }
 })
 
-t.test('attemptToBalanceJumboChunks: what is too large moves all the same', async (t) => {
+t.test('attemptToBalanceJumboChunks moves chunks that are too large', async (t) => {
   for (const emulate of ['4.4', '7.0'] as const) {
     for (const attempts of [false, true]) {
       const world = await BalancedCluster.start({ emulate, shards: 2 })

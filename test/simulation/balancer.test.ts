@@ -1,4 +1,4 @@
-/** Rounds of the balancer under a virtual clock: what they move, and what keeps them from it. */
+/** Rounds of the balancer under a virtual clock: migrations, and conditions that prevent them. */
 import { readFileSync } from 'node:fs'
 import { decode, encode, type Document } from '@shardlab/bson'
 import { NotSettledError } from '@shardlab/cluster'
@@ -90,7 +90,7 @@ t.test('7.0 evens out bytes, and splits while it moves', async (t) => {
   await world.stop()
 })
 
-t.test('a difference below three chunks is none', async (t) => {
+t.test('a difference below three chunks is ignored', async (t) => {
   for (const [emulate, keys] of [
     ['7.0', 80],
     ['8.0', 80],
@@ -106,49 +106,52 @@ t.test('a difference below three chunks is none', async (t) => {
   }
 })
 
-t.test('switches: stopped, outside of the window, one collection switched off', async (t) => {
-  const world = await BalancedCluster.start({ emulate: '4.4', shards: 2 })
-  const ns = await world.shard('c')
-  await world.split(ns, [10, 20, 30])
-  const decided = async () => {
-    const { skipped, migrations } = await world.cluster.balancer.runRound()
-    return skipped ?? migrations.length
-  }
-  await world.command({ balancerStop: 1 })
-  t.equal(await decided(), 'the balancer is stopped')
-  await t.rejects(world.cluster.balancer.settle(settled), {
-    name: 'NotSettledError',
-    message: 'the balancer holds no rounds: the balancer is stopped',
-  })
-  t.equal(
-    (await world.cluster.balancer.explain(ns)).answer,
-    'A round would change something, but the balancer is stopped.',
-  )
-  await world.command({ balancerStart: 1 })
-  // A simulation begins at midnight.
-  await world.writeConfig(
-    'settings',
-    { _id: 'balancer' },
-    { $set: { activeWindow: { start: '03:00', stop: '04:00' } } },
-  )
-  t.equal(await decided(), 'it is outside of the active window 03:00 to 04:00 (UTC)')
-  await world.cluster.advance(3.5 * 3_600_000)
-  t.equal(await decided(), 1)
-  await world.writeConfig('settings', { _id: 'balancer' }, { $unset: { activeWindow: 1 } })
-  await world.split(ns, [40, 50, 60])
-  await world.writeConfig('collections', { _id: ns }, { $set: { noBalance: true } })
-  t.equal(await decided(), 0)
-  t.match(await world.cluster.balancer.explain(ns), {
-    balanced: false,
-    collection: { noBalance: true },
-    answer: 'Chunks would move, but balancing is switched off for app.c: sh.enableBalancing("app.c").',
-  })
-  await world.writeConfig('collections', { _id: ns }, { $set: { noBalance: false } })
-  t.equal(await decided(), 1)
-  await world.stop()
-})
+t.test(
+  'no chunk moves when the balancer is stopped, outside of its window, or disabled for the collection',
+  async (t) => {
+    const world = await BalancedCluster.start({ emulate: '4.4', shards: 2 })
+    const ns = await world.shard('c')
+    await world.split(ns, [10, 20, 30])
+    const decided = async () => {
+      const { skipped, migrations } = await world.cluster.balancer.runRound()
+      return skipped ?? migrations.length
+    }
+    await world.command({ balancerStop: 1 })
+    t.equal(await decided(), 'the balancer is stopped')
+    await t.rejects(world.cluster.balancer.settle(settled), {
+      name: 'NotSettledError',
+      message: 'the balancer holds no rounds: the balancer is stopped',
+    })
+    t.equal(
+      (await world.cluster.balancer.explain(ns)).answer,
+      'A round would change something, but the balancer is stopped.',
+    )
+    await world.command({ balancerStart: 1 })
+    // A simulation starts at midnight.
+    await world.writeConfig(
+      'settings',
+      { _id: 'balancer' },
+      { $set: { activeWindow: { start: '03:00', stop: '04:00' } } },
+    )
+    t.equal(await decided(), 'it is outside of the active window 03:00 to 04:00 (UTC)')
+    await world.cluster.advance(3.5 * 3_600_000)
+    t.equal(await decided(), 1)
+    await world.writeConfig('settings', { _id: 'balancer' }, { $unset: { activeWindow: 1 } })
+    await world.split(ns, [40, 50, 60])
+    await world.writeConfig('collections', { _id: ns }, { $set: { noBalance: true } })
+    t.equal(await decided(), 0)
+    t.match(await world.cluster.balancer.explain(ns), {
+      balanced: false,
+      collection: { noBalance: true },
+      answer: 'Chunks would move, but balancing is switched off for app.c: sh.enableBalancing("app.c").',
+    })
+    await world.writeConfig('collections', { _id: ns }, { $set: { noBalance: false } })
+    t.equal(await decided(), 1)
+    await world.stop()
+  },
+)
 
-t.test('setAllowMigrations: false keeps everything where it is', async (t) => {
+t.test('setAllowMigrations: false prevents all migrations', async (t) => {
   const world = await BalancedCluster.start({ emulate: '5.0', shards: 2 })
   const ns = await world.shard('c')
   await world.split(ns, [10, 20, 30])
@@ -160,7 +163,7 @@ t.test('setAllowMigrations: false keeps everything where it is', async (t) => {
   await world.stop()
 })
 
-t.test('a hashed collection without its index is balanced no more', async (t) => {
+t.test('a hashed collection without its index is not balanced', async (t) => {
   const world = await BalancedCluster.start({ emulate: '7.0', shards: 2 })
   const ns = await world.shard('c', { k: 'hashed' })
   await world.insert('c', range(400))
@@ -176,7 +179,7 @@ t.test('a hashed collection without its index is balanced no more', async (t) =>
   await world.stop()
 })
 
-t.test('D892: eight shards: four migrations at a time, before 3.4 one', async (t) => {
+t.test('D892 eight shards run four migrations at a time, before 3.4 one', async (t) => {
   for (const [emulate, most] of [
     ['2.6', 1],
     ['4.4', 4],
@@ -195,7 +198,7 @@ t.test('D892: eight shards: four migrations at a time, before 3.4 one', async (t
   }
 })
 
-t.test('balancerMigrationsThrottlingMs and autoMergerIntervalSecs of the config server are heeded', async (t) => {
+t.test('balancerMigrationsThrottlingMs and autoMergerIntervalSecs of the config server take effect', async (t) => {
   const world = await BalancedCluster.start({ emulate: '7.0', shards: 2, balancerRoundIntervalMs: 10_000 })
   const set = async (parameter: Document) =>
     decode(await world.cluster.command(encode({ setParameter: 1, ...parameter, $db: 'admin' }), { to: 'config' }))
@@ -228,7 +231,7 @@ t.test('balancerMigrationsThrottlingMs and autoMergerIntervalSecs of the config 
   await old.stop()
 })
 
-t.test('D891: rounds by themselves: every ten seconds, and one second apart while something moves', async (t) => {
+t.test('D891 rounds run every ten seconds, and one second apart while chunks move', async (t) => {
   for (const emulate of ['4.4', '7.0'] as const) {
     const world = await BalancedCluster.start({ emulate, shards: 2, balancerRoundIntervalMs: 10_000 })
     const ns = await world.shard('c')
@@ -252,7 +255,7 @@ t.test('D891: rounds by themselves: every ten seconds, and one second apart whil
   }
 })
 
-t.test('balancerStop waits for the migration that is running', async (t) => {
+t.test('balancerStop waits for the running migration', async (t) => {
   const world = await BalancedCluster.start({ emulate: '7.0', shards: 2 })
   await world.shard('c')
   await world.insert('c', range(400))
@@ -272,7 +275,7 @@ t.test('balancerStop waits for the migration that is running', async (t) => {
   await world.stop()
 })
 
-t.test('stopped between the choice and the move: nothing moves', async (t) => {
+t.test('a balancer that is stopped between choice and move moves nothing', async (t) => {
   const world = await BalancedCluster.start({ emulate: '7.0', shards: 2 })
   const ns = await world.shard('c')
   await world.insert('c', range(400))
@@ -288,7 +291,7 @@ t.test('stopped between the choice and the move: nothing moves', async (t) => {
   await world.stop()
 })
 
-t.test('settle says what is still going on', async (t) => {
+t.test('settle reports unfinished work', async (t) => {
   const world = await BalancedCluster.start({ emulate: '7.0', shards: 2 })
   await world.shard('c')
   await world.insert('c', range(400))
@@ -303,7 +306,7 @@ t.test('settle says what is still going on', async (t) => {
   await world.stop()
 })
 
-t.test('the guide has every answer that explain gives', async (t) => {
+t.test('the guide lists every reply of explain', async (t) => {
   const answers: string[] = []
   const world = await BalancedCluster.start({ emulate: '5.0', shards: 1 })
   const ns = await world.shard('c')
@@ -334,7 +337,7 @@ t.test('the guide has every answer that explain gives', async (t) => {
   await world.command({ updateZoneKeyRange: ns, min: { k: 10 }, max: { k: 15 }, zone: 'EU' })
   await ask()
   await world.cluster.balancer.settle(settled)
-  // The catalog does not let a zone go that is in use.
+  // The catalog refuses to remove a zone that is in use.
   await world.writeConfig('shards', { _id: 'shard01' }, { $set: { tags: [] } })
   await ask()
   await world.stop()

@@ -1,4 +1,7 @@
-/** A lopsided collection is balanced while clients write, and while something goes wrong; at the end everything is there once. */
+/**
+ * An unbalanced collection is balanced while clients write and members crash; at the end every
+ * document is there once.
+ */
 import { createRandom, type Random } from '@shardlab/actor'
 import { NotSettledError, type ClusterEvent } from '@shardlab/cluster'
 import type { EmulatedVersion } from '@shardlab/sharding'
@@ -10,14 +13,14 @@ import type { PatientClient } from './patient-client.js'
 export interface BalancingStory {
   readonly seed: number
   readonly emulate: EmulatedVersion
-  /** Who crashes now and then; empty: nobody. */
+  /** Members that crash repeatedly; empty: none. */
   readonly victims: readonly string[]
   /** See `SimulatedClusterOptions`. Default false. */
   readonly attaches?: boolean
 }
 
 export interface BalancingOutcome {
-  /** What is wrong at the end, one sentence each. */
+  /** Violations at the end, one sentence each. */
   readonly violations: readonly string[]
   readonly migrations: number
   /** All events about migrations, chunks and rounds of the balancer. */
@@ -56,7 +59,7 @@ export async function playBalancing(story: BalancingStory): Promise<BalancingOut
   await world.insert('c', range(documents), 400, () => ({ n: 0 }))
   for (const key of range(documents)) ledger.inserted(key, true)
   let working = true
-  const trouble = (async () => {
+  const crashing = (async () => {
     let crashes = 0
     const dice = random.fork('trouble')
     while (working && victims.length > 0) {
@@ -71,7 +74,7 @@ export async function playBalancing(story: BalancingStory): Promise<BalancingOut
   })()
   await Promise.all(range(workers).map((i) => work(world.client(`client ${i}`), ledger, random.fork(`work ${i}`), i)))
   working = false
-  const crashes = await trouble
+  const crashes = await crashing
   const violations: string[] = []
   try {
     await world.cluster.balancer.settle({ rangeDeletion: true, timeoutMs: 3_600_000 })
@@ -101,7 +104,7 @@ async function work(client: PatientClient, ledger: Ledger, random: Random, numbe
   }
 }
 
-/** Each shard holds what it owns and nothing else. */
+/** Documents that a shard holds without owning them. */
 async function misplaced(world: BalancedCluster, ns: string): Promise<string[]> {
   const chunks = await world.chunks(ns)
   const ownerOf = (k: number) =>

@@ -1,6 +1,7 @@
 /**
- * The balancer at work while clients write and members crash: no document is lost or doubled, and in the end nothing has to move.
- * `SHARDLAB_SEED=7` plays that seed alone, `SHARDLAB_LONG=1` plays 60 of each kind.
+ * The balancer with working clients and crashing members: no document is lost or doubled, and at
+ * the end nothing has to move. `SHARDLAB_SEED=7` plays only this seed, `SHARDLAB_LONG=1` plays 60
+ * of each kind.
  */
 import t from 'tap'
 import { playBalancing } from './balancing-story.js'
@@ -16,7 +17,7 @@ for (const emulate of ['4.4', '7.0'] as const) {
     for (const seed of seeds) {
       const trouble = victims.length === 0 ? 'undisturbed' : 'with crashes'
       t.test(
-        `${emulate} ${trouble}, seed ${seed} (again: SHARDLAB_SEED=${seed} npm test -- simulation/balancing)`,
+        `balancing keeps all documents: ${emulate} ${trouble}, seed ${seed} (again: SHARDLAB_SEED=${seed} npm test -- simulation/balancing)`,
         async (t) => {
           const first = await playBalancing({ seed, emulate, victims })
           t.same(first.violations, [])

@@ -1,4 +1,4 @@
-/** The story of docs/guides/choose-a-shard-key.md: its commands give what it shows, and the figures of its table. */
+/** docs/guides/choose-a-shard-key.md: its commands give the output and the numbers of the guide. */
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { createSimulatedCluster } from '@shardlab/cluster'
@@ -6,13 +6,16 @@ import { blocksOf, GuideShell, shown } from '../support/guide-shell.js'
 
 const guide = await readFile(new URL('../../../docs/guides/choose-a-shard-key.md', import.meta.url), 'utf8')
 
-/** Lists of a hundred numbers are left out of the guide; how many split points a random sample gives may change. */
+/**
+ * Leaves out lists of a hundred numbers, as the guide does; the number of split points of a random
+ * sample may change.
+ */
 const comparable = (text: string) =>
   text
     .replace(/(num(?:Reads|Writes)ByRange): \[[^\]]*\]/g, '$1: [ … ]')
     .replace(/only make \d+ chunks/, 'only make … chunks')
 
-t.test('the story of the guide', async (t) => {
+t.test('the commands of the guide give its output', async (t) => {
   await using cluster = await createSimulatedCluster({ seed: 7, emulate: '7.0', shards: 3, mongos: 1 })
   const shell = new GuideShell(cluster, 'shop')
   const rows = [...guide.matchAll(/^\| `(\{.+?\})` \|(.+)\|$/gm)].map(([, key, cells]) => [key!, cells!] as const)
@@ -23,7 +26,7 @@ t.test('the story of the guide', async (t) => {
       t.equal(comparable(value instanceof Error ? value.message : shown(value)), comparable(output), code)
     else if (value instanceof Error) throw value
     if (!code.includes("mode: 'off'")) continue
-    // The samples are there still.
+    // The samples still exist.
     for (const [key, cells] of rows) {
       const { readDistribution: reads, writeDistribution: writes } = (await shell.run(
         `db.orders.analyzeShardKey(${key}, { keyCharacteristics: false })`,

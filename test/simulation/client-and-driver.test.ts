@@ -1,4 +1,7 @@
-/** The simulated client does what the official driver does: the same script through both, and what came of it and was sent. */
+/**
+ * The simulated client behaves like the official driver: one script through both gives equal
+ * results and sends equal commands.
+ */
 import type { ClusterOptions } from '@shardlab/cluster'
 import type { Document } from '@shardlab/bson'
 import { isDeepStrictEqual } from 'node:util'
@@ -8,7 +11,7 @@ import { heartbeatMs, speakSimulated, speakThroughDriver, type Result, type Sent
 const $db = 'app'
 const coll = 'things'
 const ns = `${$db}.${coll}`
-/** Of both shards, in three batches. */
+/** Reads from both shards, in three batches. */
 const batches: Document = { find: coll, filter: { x: { $gte: -4, $lte: 4 } }, batchSize: 3, $db }
 
 interface Seen {
@@ -17,7 +20,7 @@ interface Seen {
   readonly sent: readonly Sent[]
 }
 
-/** Keys below 0 lie on shard01, others on shard02. */
+/** Keys below 0 are on shard01, others on shard02. */
 const setUp: readonly Document[] = [
   { enableSharding: $db, primaryShard: 'shard01', $db: 'admin' },
   { shardCollection: ns, key: { x: 1 }, $db: 'admin' },
@@ -26,14 +29,14 @@ const setUp: readonly Document[] = [
   { insert: coll, documents: [-4, -3, -2, -1, 1, 2, 3, 4].map((x) => ({ _id: x, x })), $db },
 ]
 
-/** Goes through the script and takes notes. */
+/** Runs the script and records results. */
 class Script {
   readonly seen: Seen[] = []
   readonly #speaker: Speaker
   readonly #bulkWrite: boolean
   #x = 100
 
-  /** @param bulkWrite the server knows the command, which is new in 8.0 */
+  /** @param bulkWrite whether the server has the command (since 8.0) */
   constructor(speaker: Speaker, bulkWrite: boolean) {
     this.#speaker = speaker
     this.#bulkWrite = bulkWrite
@@ -47,7 +50,7 @@ class Script {
     this.#speaker.sent()
   }
 
-  /** Of a document that is not there. */
+  /** Key of a document that does not exist. */
   nextKey(): number {
     return ++this.#x
   }
@@ -57,7 +60,7 @@ class Script {
     this.seen.push({ what, result, sent: this.#speaker.sent() })
   }
 
-  /** Each kind of command once; `under` is called before each of them. */
+  /** Runs each kind of command once, and calls `under` before each. */
   async every(
     title: string,
     under: () => Promise<unknown> = async () => {},
@@ -114,7 +117,7 @@ const failPoint = (mode: Document | string, data: Document = {}): Document => ({
   data,
 })
 
-/** Commands that a mongos fails, answers with an error of its choice, or leaves without an answer. */
+/** Commands for which a mongos fails, returns a given error, or closes the connection. */
 async function playFailPoints(script: Script, speaker: Speaker, mongos: number): Promise<void> {
   const arm = (mode: Document, data: Document) => speaker.tellMongoses(failPoint(mode, failing(data)))
   const under = (mode: Document, data: Document) => () => arm(mode, data)
@@ -122,7 +125,8 @@ async function playFailPoints(script: Script, speaker: Speaker, mongos: number):
   await script.every('fails once', under({ times: 1 }, { errorCode: 6 }))
   await script.every('fails twice', under({ times: 2 }, { errorCode: 6 }))
   await off()
-  // Whoever has lost a mongos asks it again within a heartbeat; with one mongos every command waits for that anyway.
+  // A client that has lost a mongos reconnects within a heartbeat; with one mongos every command
+  // waits for that anyway.
   const calm = async () => {
     await off()
     if (mongos > 1) await speaker.wait(heartbeatMs + 100)
@@ -168,7 +172,7 @@ async function playFailPoints(script: Script, speaker: Speaker, mongos: number):
   await calm()
 }
 
-/** What happens without anything that goes wrong on purpose. */
+/** The script without faults. */
 async function playCalmly(script: Script, speaker: Speaker): Promise<void> {
   await script.every('undisturbed')
   await script.note('a key that is there', () => speaker.run({ insert: coll, documents: [{ _id: 1, x: 1 }], $db }))
@@ -195,7 +199,7 @@ async function playFault(script: Script, speaker: Speaker, fault: string): Promi
     find: { find: coll, filter: { x: 1 } },
     'ordered bulk': { insert: coll, documents: [below, above, again].map((x) => ({ _id: x, x })) },
   }
-  // Without any mongos each would wait as long as these do.
+  // Without any mongos each command would wait as long as these do.
   if (!/ (?:to|from) clients$/.test(fault)) {
     commands['find elsewhere'] = { find: coll, filter: { x: -1 } }
     commands['update many'] = { update: coll, updates: [{ q: {}, u: { $inc: { n: 1 } }, multi: true }] }
@@ -208,14 +212,14 @@ async function playFault(script: Script, speaker: Speaker, fault: string): Promi
 
 interface World {
   readonly options: ClusterOptions
-  /** Do the clients retry? Default true. */
+  /** Whether the clients retry. Default true. */
   readonly retries?: boolean
   readonly failPoints: boolean
   readonly faults: readonly string[]
 }
 
 const [crash, drop] = ['crash shard02', 'drop between mongos01 and shard02']
-/** Of each kind of thing that a client may notice one. */
+/** One fault of each kind that a client may notice. */
 const everyFault = [
   crash,
   drop,
@@ -236,7 +240,8 @@ const worlds: Readonly<Record<string, World>> = {
   'one mongos, 8.0': { options: { mongos: 1, emulate: '8.0' }, failPoints: true, faults: everyFault },
   'two mongoses, 4.4': { options: { mongos: 2, emulate: '4.4' }, failPoints: true, faults: [crash, 'crash mongos01'] },
   'without retries, 7.0': { options: { mongos: 1, emulate: '7.0' }, retries: false, failPoints: true, faults: [] },
-  // A mongos has no failCommand and attaches no labels: no write is repeated because of an answer.
+  // A mongos of 4.0 has no failCommand and attaches no labels: no write is retried because of a
+  // reply.
   'one mongos, 4.0': { options: { mongos: 1, emulate: '4.0' }, failPoints: false, faults: [crash, drop] },
 }
 
@@ -258,14 +263,18 @@ async function playWith(start: typeof speakSimulated, world: World): Promise<rea
   }
 }
 
-/** The driver's plays are over: the simulated ones, which compute without a pause, would delay its timers. */
+/**
+ * The driver's plays have ended: simulated ones compute without pauses and would delay the driver's
+ * timers.
+ */
 const driven = Promise.allSettled(Object.values(worlds).map((world) => playWith(speakThroughDriver, world)))
 
 for (const [i, [name, world]] of Object.entries(worlds).entries()) {
   t.test(name, async (t) => {
     const first = (await driven)[i]!
     const simulated = await playWith(speakSimulated, world)
-    // The driver's clock is the machine's: a pause longer than a timeout shows in one play, not in three.
+    // The driver uses the clock of the machine. A pause longer than a timeout affects one play, not
+    // three.
     let driver = first.status === 'fulfilled' ? first.value : await playWith(speakThroughDriver, world)
     for (let more = 2; more > 0 && !isDeepStrictEqual(driver, simulated); more--)
       driver = await playWith(speakThroughDriver, world)

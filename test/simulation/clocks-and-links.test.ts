@@ -1,4 +1,4 @@
-/** Clocks that are wrong, links that are narrow, and requests that come twice. */
+/** Wrong clocks, slow links, and duplicated requests. */
 import { decode, encode, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster, type SimulatedClusterOptions } from '@shardlab/cluster'
 import t, { type Test } from 'tap'
@@ -14,7 +14,7 @@ async function ask(cluster: SimulatedCluster, command: Document, to = 'mongos01'
 const admin = (cluster: SimulatedCluster, command: Document, to = 'mongos01') =>
   ask(cluster, { ...command, $db: 'admin' }, to)
 
-/** Two shards; keys below 0 on the first, others on the second. */
+/** Two shards; keys below 0 are on the first, others on the second. */
 async function start(t: Test, options: SimulatedClusterOptions = {}): Promise<SimulatedCluster> {
   const cluster = await createSimulatedCluster({ seed: 1, shards: 2, ...options })
   t.teardown(() => cluster.stop())
@@ -57,7 +57,7 @@ t.test('a clock that is skewed back stands still', async (t) => {
 })
 
 for (const emulate of ['4.0', '8.0'] as const) {
-  t.test(`a clock that jumps back goes back, and the time of the cluster does not, ${emulate}`, async (t) => {
+  t.test(`a clock that jumps back does not move the cluster time back, ${emulate}`, async (t) => {
     const cluster = await start(t, { emulate })
     const before = await insert(cluster, 1)
     await cluster.faults.apply('jump clock of shard02 by -2h')
@@ -85,7 +85,7 @@ function timeOf({ operationTime }: Document): bigint {
   return (operationTime as { toBigInt(): bigint }).toBigInt()
 }
 
-t.test('a narrow link makes a migration take as long as its bytes need', async (t) => {
+t.test('a slow link slows a migration in proportion to its bytes', async (t) => {
   const cluster = await start(t)
   const padding = 'x'.repeat(10_000)
   t.match(
@@ -113,7 +113,7 @@ t.test('a narrow link makes a migration take as long as its bytes need', async (
 })
 
 for (const emulate of ['4.0', '7.0', '8.0'] as const) {
-  t.test(`members bear that every request which is repeated comes twice, ${emulate}`, async (t) => {
+  t.test(`members tolerate duplicates of all repeatable requests, ${emulate}`, async (t) => {
     const cluster = await start(t, { emulate })
     const { id } = await cluster.faults.apply('duplicate between members and members first 1000')
     const xs = Array.from({ length: 40 }, (_, i) => i + 1)

@@ -1,6 +1,7 @@
 /**
- * A whole cluster under a virtual clock: what a seed does it does again, and nothing acknowledged is lost or doubled, whatever
- * crashes. `SHARDLAB_SEED=7` plays that seed alone, `SHARDLAB_LONG=1` plays 200.
+ * A whole cluster under a virtual clock: a seed replays its run exactly, and no acknowledged write
+ * is lost or doubled while members crash. `SHARDLAB_SEED=7` plays only this seed, `SHARDLAB_LONG=1`
+ * plays 200.
  */
 import t from 'tap'
 import { playSeed } from './workload.js'
@@ -9,7 +10,7 @@ const { SHARDLAB_SEED, SHARDLAB_LONG } = process.env
 const count = SHARDLAB_LONG === '1' ? 200 : 4
 const seeds = SHARDLAB_SEED === undefined ? Array.from({ length: count }, (_, i) => i + 1) : [Number(SHARDLAB_SEED)]
 
-t.test('a seed tells the whole story, and no story loses a write', async (t) => {
+t.test('a seed replays its run exactly, and no run loses a write', async (t) => {
   const hashes = new Set<string>()
   for (const seed of seeds) {
     await t.test(`seed ${seed} (again: SHARDLAB_SEED=${seed} npm test -- simulation/cluster)`, async (t) => {

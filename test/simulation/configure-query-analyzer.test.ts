@@ -1,11 +1,14 @@
-/** configureQueryAnalyzer: what it refuses, its documents, its end. Manual: reference/command/configureQueryAnalyzer. */
+/**
+ * configureQueryAnalyzer: errors, documents, end of sampling. Manual:
+ * reference/command/configureQueryAnalyzer.
+ */
 import t from 'tap'
 import type { Document } from '@shardlab/bson'
 import { AnalysedCluster, refreshMs } from './analysed-cluster.js'
 
 const ns = 'shop.orders'
 
-t.test('servers before 7.0 know nothing of it', async (t) => {
+t.test('configureQueryAnalyzer is unknown before 7.0', async (t) => {
   await using world = await AnalysedCluster.start({ emulate: '6.0' })
   await world.insert('orders', [{ x: 1 }])
   t.match(await world.admin({ configureQueryAnalyzer: ns, mode: 'off' }), { code: 59 })
@@ -18,7 +21,7 @@ t.test('servers before 7.0 know nothing of it', async (t) => {
   })
 })
 
-t.test('a cluster without sampling refuses it', async (t) => {
+t.test('a cluster without sampling refuses configureQueryAnalyzer', async (t) => {
   await using world = await AnalysedCluster.start({ samplesQueries: false })
   await world.insert('orders', [{ x: 1 }])
   await world.cluster.advance(2 * refreshMs)
@@ -29,7 +32,7 @@ t.test('a cluster without sampling refuses it', async (t) => {
   t.notOk('queryAnalyzers' in (await world.admin({ serverStatus: 1 }, 'shard01')))
 })
 
-t.test('what configureQueryAnalyzer refuses', async (t) => {
+t.test('configureQueryAnalyzer refuses invalid arguments', async (t) => {
   for (const emulate of ['7.0', '8.0'] as const) {
     await using world = await AnalysedCluster.start({ emulate })
     await world.insert('orders', [{ x: 1 }])
@@ -65,7 +68,7 @@ t.test('what configureQueryAnalyzer refuses', async (t) => {
   }
 })
 
-t.test('the configuration: its document, its replies, its end', async (t) => {
+t.test('the configuration is stored, returned and stopped', async (t) => {
   await using world = await AnalysedCluster.start()
   await world.insert('orders', [{ x: 1 }])
   const configure = (configuration: Document) => world.admin({ configureQueryAnalyzer: ns, ...configuration })

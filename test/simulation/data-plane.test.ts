@@ -1,7 +1,8 @@
 /**
- * The data plane under a virtual clock: counters and queues by findAndModify, bulkWrite, writes of many documents, $merge and $out,
- * views, unique, capped and expiring collections, definitions and names that change, while members crash. `SHARDLAB_SEED=7` plays that
- * seed alone, `SHARDLAB_LONG=1` plays 200.
+ * The data plane under a virtual clock, while members crash: counters and queues by findAndModify,
+ * bulkWrite, multi-document writes, $merge and $out, views, unique, capped and expiring
+ * collections, indexes and renames. `SHARDLAB_SEED=7` plays only this seed, `SHARDLAB_LONG=1` plays
+ * 200.
  */
 import t from 'tap'
 import { playDataPlane } from './data-plane.js'

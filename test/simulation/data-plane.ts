@@ -1,4 +1,7 @@
-/** A seeded day of what applications do beyond plain inserts and updates, while members crash and come back. */
+/**
+ * Work of applications beyond plain inserts and updates, from a seed, while members crash and
+ * restart.
+ */
 import { createRandom, type Random } from '@shardlab/actor'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
 import type { Activity, Worker } from './activities/activity.js'
@@ -11,7 +14,7 @@ import { Queue } from './activities/queue.js'
 import { Rotation } from './activities/rotation.js'
 import { UniqueNames } from './activities/unique.js'
 import { PatientClient } from './patient-client.js'
-import { Trouble } from './trouble.js'
+import { CrashDriver } from './crash-driver.js'
 
 export interface Outcome {
   readonly traceHash: string
@@ -22,7 +25,7 @@ export interface Outcome {
 const workers = 4
 const stepsOfWorker = 60
 
-/** Plays one seed from the start of the cluster to its end. @throws Error when a client got a wrong answer */
+/** Plays one seed. @throws Error when a client got a wrong reply */
 export async function playDataPlane(seed: number): Promise<Outcome> {
   const cluster = await createSimulatedCluster({
     seed,
@@ -45,24 +48,24 @@ export async function playDataPlane(seed: number): Promise<Outcome> {
   ]
   const admin = new PatientClient(cluster, random.fork('preparation'))
   for (const activity of activities) await activity.prepare(admin)
-  const trouble = new Trouble(cluster, random, workers)
+  const crashDriver = new CrashDriver(cluster, random, workers)
   const work = Array.from({ length: workers }, (_, i) => {
-    const worker = createWorker(cluster, random.fork(`worker ${i + 1}`), i + 1, trouble)
-    return goToWork(worker, [...activities, documents, documents]).finally(() => trouble.clientDone())
+    const worker = createWorker(cluster, random.fork(`worker ${i + 1}`), i + 1, crashDriver)
+    return goToWork(worker, [...activities, documents, documents]).finally(() => crashDriver.clientDone())
   })
-  await Promise.all([...work, trouble.make()])
+  await Promise.all([...work, crashDriver.run()])
   const violations: string[] = []
   for (const activity of activities) violations.push(...(await activity.violations(admin)))
   await cluster.stop()
-  return { traceHash: cluster.traceHash(), violations, crashes: trouble.crashes }
+  return { traceHash: cluster.traceHash(), violations, crashes: crashDriver.crashes }
 }
 
-function createWorker(cluster: SimulatedCluster, random: Random, number: number, trouble: Trouble): Worker {
+function createWorker(cluster: SimulatedCluster, random: Random, number: number, crashDriver: CrashDriver): Worker {
   let nextKey = number * 10_000
   return {
     number,
     random,
-    client: new PatientClient(cluster, random.fork('session'), () => trouble.sent()),
+    client: new PatientClient(cluster, random.fork('session'), () => crashDriver.sent()),
     newKeys: (count) => Array.from({ length: count }, () => nextKey++),
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Defragmentation of collections: its phases, what interrupts it, and what the catalog keeps of it.
- * `SHARDLAB_SEED=7` plays that seed alone, `SHARDLAB_LONG=1` plays 60.
+ * Defragmentation of collections: phases, interruptions, and catalog entries.
+ * `SHARDLAB_SEED=7` plays only this seed, `SHARDLAB_LONG=1` plays 60.
  */
 import { createRandom } from '@shardlab/actor'
 import { decode, encode, Long, type Document } from '@shardlab/bson'
@@ -15,7 +15,7 @@ const seeds =
     ? Array.from({ length: SHARDLAB_LONG === '1' ? 60 : 2 }, (_, i) => i + 2)
     : [Number(SHARDLAB_SEED)]
 
-/** A collection whose chunks of ten small documents lie on the shards by turns. */
+/** Creates a collection whose chunks of ten small documents alternate between the shards. */
 async function fragmented(world: BalancedCluster, chunks = 12): Promise<string> {
   const ns = await world.shard('c')
   await world.command({ balancerStop: 1 })
@@ -31,7 +31,7 @@ async function fragmented(world: BalancedCluster, chunks = 12): Promise<string> 
   return ns
 }
 
-/** Has the fault strike when the step is reached for the second time while `begin` goes on. */
+/** Applies the fault the second time that the step is reached during `begin`. */
 async function secondTime(world: BalancedCluster, step: string, kind: 'hold' | 'fail' | 'crash', begin: () => unknown) {
   const { steps } = world.cluster
   const first = await steps.arm(step, 'hold', { times: 1 })
@@ -131,7 +131,7 @@ t.test('chunks that are not small stay where they are; 6.0.2 splits them, later 
   }
 })
 
-t.test('D893: whoever ends it finds the collection as it is by then', async (t) => {
+t.test('D893 a stopped defragmentation keeps the changes made so far', async (t) => {
   for (const [emulate, phase] of [
     ['6.0.2', 'splitChunks'],
     ['7.0', 'finished'],
@@ -152,7 +152,7 @@ t.test('D893: whoever ends it finds the collection as it is by then', async (t) 
   }
 })
 
-t.test('it ends while a phase begins: the end counts', async (t) => {
+t.test('a stop at the start of a phase takes effect', async (t) => {
   const world = await BalancedCluster.start({ emulate: '7.0', shards: 3 })
   const ns = await fragmented(world)
   await world.command({ configureCollectionBalancing: ns, defragmentCollection: true })
@@ -170,7 +170,7 @@ t.test('it ends while a phase begins: the end counts', async (t) => {
   await world.stop()
 })
 
-t.test('a balancer that crashes, or whose steps fail, goes on where the catalog has it', async (t) => {
+t.test('a balancer that crashes, or whose steps fail, resumes from the state in the catalog', async (t) => {
   for (const [step, kind] of [
     ['balancer.defragmentation.phase', 'fail'],
     ['balancer.defragmentation.action', 'crash'],
@@ -240,7 +240,7 @@ for (const seed of seeds) {
   )
 }
 
-t.test('zones and draining shards: nothing goes where it does not belong', async (t) => {
+t.test('defragmentation respects zones and draining shards', async (t) => {
   const world = await BalancedCluster.start({ emulate: '7.0', shards: 3 })
   const ns = await fragmented(world)
   await world.command({ balancerStop: 1 })
@@ -263,7 +263,7 @@ t.test('zones and draining shards: nothing goes where it does not belong', async
   await world.stop()
 })
 
-t.test('who may not be defragmented', async (t) => {
+t.test('unknown collections, and those of 5.0, cannot be defragmented', async (t) => {
   const world = await BalancedCluster.start({ emulate: '7.0', shards: 1 })
   t.match(await world.reply({ configureCollectionBalancing: 'app.none', defragmentCollection: true }), {
     code: 118,
@@ -280,7 +280,7 @@ t.test('who may not be defragmented', async (t) => {
   await old.stop()
 })
 
-t.test('chunkDefragmentationThrottlingMS keeps merges apart', async (t) => {
+t.test('chunkDefragmentationThrottlingMS delays merges', async (t) => {
   const world = await BalancedCluster.start({ emulate: '7.0', shards: 1 })
   const ns = await fragmented(world, 4)
   await world.command({ addShardToZone: 'shard01', zone: 'EU' })

@@ -1,6 +1,6 @@
 /**
- * A document moves to another shard because its shard key value changes, and at each step of that somebody crashes: in the end it is there
- * exactly once, changed exactly once.
+ * A document moves to another shard because its shard key value changes, and a member crashes at
+ * each step: at the end the document exists once and was changed once.
  */
 import t from 'tap'
 import { Binary, decode, encode, Long, type Document } from '@shardlab/bson'
@@ -11,7 +11,10 @@ const steps = ['begun', 'preparing', 'insert-prepared', 'prepared', 'decided', '
 const lsid = { id: new Binary(Buffer.alloc(16, 1), 4) }
 const shards = ['shard01', 'shard02']
 
-/** app.c over the hash of k with a document for each k below 20, and two of them that are on different shards. */
+/**
+ * Shards app.c by the hash of k, inserts a document for each k below 20, and chooses two on
+ * different shards.
+ */
 async function started(seed: number): Promise<{ cluster: SimulatedCluster; from: number; to: number }> {
   const cluster = await createSimulatedCluster({ seed, shards: 2, emulate: '8.0', findReplicaSetHostTimeoutMs: 3000 })
   await run(cluster, { shardCollection: 'app.c', key: { k: 'hashed' }, $db: 'admin' })
@@ -20,7 +23,7 @@ async function started(seed: number): Promise<{ cluster: SimulatedCluster; from:
   const [first, second] = await Promise.all(shards.map((shard) => found(cluster, {}, shard)))
   const from = first![0]!['_id'] as number
   const to = 1000 + (second![0]!['k'] as number)
-  // The place of a key is that of its hash: look for one that is elsewhere.
+  // The shard of a key depends on its hash: search for one on another shard.
   for (let k = 1000; ; k++) {
     await run(cluster, { insert: 'c', documents: [{ _id: k, k }], $db: 'app' })
     const there = await found(cluster, { _id: k }, 'shard02')
@@ -34,7 +37,7 @@ async function run(cluster: SimulatedCluster, command: Document, to = 'mongos01'
   return decode(await cluster.command(encode(command), { to }), { promoteLongs: true })
 }
 
-/** What a router finds, or what lies on a shard. */
+/** Documents that a router finds, or that are stored on a shard. */
 async function found(cluster: SimulatedCluster, filter: Document, to = 'mongos01'): Promise<Document[]> {
   const reply = await run(cluster, { find: 'c', filter, batchSize: 100, $db: 'app' }, to)
   return reply['cursor']['firstBatch'] as Document[]
@@ -50,7 +53,7 @@ const moving = (from: number, to: number): Document => ({
 
 for (const action of ['crash', 'fail'] as const) {
   for (const [i, step] of steps.entries()) {
-    t.test(`${action} at ${step}`, async (t) => {
+    t.test(`a document moves exactly once: ${action} at ${step}`, async (t) => {
       const { cluster, from, to } = await started(100 + i)
       const fault = await cluster.steps.arm(`shard.document-move.${step}`, action, { times: 1 })
       const reply = run(cluster, moving(from, to))

@@ -1,6 +1,6 @@
 /**
- * What the guides about sharding show: their commands give the answers that stand below them, and the errors of their tables. And the pages
- * about migrations and document moves name every step.
+ * The guides about sharding: their commands give the replies and errors that they show.
+ * The pages about migrations and document moves name every step.
  */
 import { readFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
@@ -11,7 +11,7 @@ import { blocksOf, GuideError, GuideShell, shown } from '../support/guide-shell.
 
 const page = (path: string) => readFile(new URL(`../../../docs/${path}.md`, import.meta.url), 'utf8')
 
-/** Times and ports are other ones each time. */
+/** Replaces times and ports, which differ each time. */
 const comparable = (text: string) =>
   text.replace(/millis: \d+/g, 'millis: …').replace(/(shard\d\d)\/[\w.]+:\d+/g, '$1/…')
 
@@ -26,7 +26,7 @@ async function play(
   else if (value instanceof Error) throw value
 }
 
-/** Rows of a table: a command, the code and name of its error, why. */
+/** Checks rows of a table: a command, code and name of its error, the reason. */
 async function playErrors(t: Test, shell: GuideShell, text: string, count: number): Promise<void> {
   const rows = [...text.matchAll(/^\| `(.+?)` \| (?:(none)|(\d+)(?: (\w+))?) \|/gm)]
   t.equal(rows.length, count)
@@ -34,12 +34,12 @@ async function playErrors(t: Test, shell: GuideShell, text: string, count: numbe
     const error = await shell.run(command).catch((thrown: unknown) => thrown)
     if (!(error instanceof GuideError)) throw new Error(`${command} gave ${shown(error)}`)
     t.equal(error.code, none === undefined ? Number(code) : undefined, command)
-    // What is wrong with a single write has no name.
+    // Errors of single writes have no name.
     if (error.codeName !== undefined) t.equal(error.codeName, name, command)
   }
 }
 
-t.test('shard a collection', async (t) => {
+t.test('the guide about sharding a collection shows the real replies', async (t) => {
   await using cluster = await createSimulatedCluster({ seed: 7, emulate: '7.0', shards: 3, mongos: 1 })
   const shell = new GuideShell(cluster, 'shop')
   const text = await page('guides/shard-a-collection')
@@ -48,7 +48,7 @@ t.test('shard a collection', async (t) => {
   await playErrors(t, shell, text, 15)
 })
 
-t.test('add and remove shards', async (t) => {
+t.test('the guide about adding and removing shards shows the real replies', async (t) => {
   await using cluster = await createSimulatedCluster({ seed: 7, emulate: '7.0', shards: 2, mongos: 1 })
   const shell = new GuideShell(cluster, 'shop')
   const text = await page('guides/add-and-remove-shards')
@@ -68,7 +68,7 @@ t.test('add and remove shards', async (t) => {
   await playErrors(t, shell, text, 3)
 })
 
-t.test('watch the balancer: what it prints', async (t) => {
+t.test('the guide about the balancer shows the real output', async (t) => {
   const text = await page('guides/watch-the-balancer')
   const [because, answer] = [...text.matchAll(/^console\.log\(.+\)\n\/\/ (.+)$/gm)].map(([, line]) => line)
   await using cluster = await createSimulatedCluster({
@@ -79,7 +79,7 @@ t.test('watch the balancer: what it prints', async (t) => {
   })
   const shell = new GuideShell(cluster, 'shop')
   await shell.run(`sh.enableSharding('shop', 'shard01'); sh.shardCollection('shop.orders', { customer: 1 })`)
-  // An _id, a number, and a text that fills 512 bytes.
+  // Inserts documents with an _id, a number, and a text of 512 bytes.
   await shell.run(`
     const text = 'x'.repeat(473)
     db.orders.insertMany(Array.from({ length: 2000 }, (_, i) => ({ _id: i, customer: i, text })))`)
@@ -90,13 +90,13 @@ t.test('watch the balancer: what it prints', async (t) => {
   t.match(why.answer.replaceAll(/\d+/g, 'N'), answer!.replaceAll(/\d+/g, 'N'))
 })
 
-t.test('break a shard', async (t) => {
+t.test('the guide about faults shows the real replies', async (t) => {
   await using cluster = await createSimulatedCluster({ seed: 7, emulate: '7.0', shards: 2, mongos: 1 })
   const shell = new GuideShell(cluster, 'shop')
   for (const block of blocksOf(await page('guides/break-a-shard'))) await play(t, shell, block)
 })
 
-t.test('the steps of migrations and document moves', async (t) => {
+t.test('the pages about migrations and document moves name every step', async (t) => {
   const stepsIn = (text: string) =>
     [...text.matchAll(/^\| `([\w.-]+)` \| (?:donor|recipient|config server) \|/gm)].map(([, step]) => step)
   t.same(stepsIn(await page('internals/migrations')), migrationSteps)

@@ -1,4 +1,4 @@
-/** Clients that write and read `app.c` while something happens to it, each with keys of its own. */
+/** Clients that write and read `app.c` during a test, each with keys of its own. */
 import type { Document } from '@shardlab/bson'
 import type { Ledger, Found } from './ledger.js'
 import type { PatientClient } from './patient-client.js'
@@ -6,15 +6,15 @@ import type { PatientClient } from './patient-client.js'
 export interface LedgerWorkerOptions {
   readonly client: PatientClient
   readonly ledger: Ledger
-  /** Documents that are there and that nobody else touches. */
+  /** Existing documents that only this client changes. */
   readonly keys: readonly number[]
-  /** The key of the first document that it inserts. */
+  /** Key of the first document that it inserts. */
   readonly nextKey: number
-  /** What documents that it inserts have beside `_id`, `k` and `n`; default: nothing. */
+  /** Further fields of inserted documents besides `_id`, `k` and `n`; default: none. */
   readonly fill?: (key: number) => Document
 }
 
-/** Writes down in a ledger what it is told. Each of its documents is `{ _id: key, k: key, n: 0, … }`. */
+/** Records replies in a ledger. Each document is `{ _id: key, k: key, n: 0, … }`. */
 export class LedgerWorker {
   readonly client: PatientClient
   readonly #ledger: Ledger
@@ -30,7 +30,7 @@ export class LedgerWorker {
     this.#fill = fill ?? (() => ({}))
   }
 
-  /** Of the documents that it knows to be there. */
+  /** Keys of documents that certainly exist. */
   get keys(): readonly number[] {
     return this.#keys
   }
@@ -51,7 +51,7 @@ export class LedgerWorker {
     this.#ledger.deleted(key, await this.#write('delete', 'deletes', { q: { _id: key, k: key }, limit: 1 }))
   }
 
-  /** What it knows to be there it finds, once. @throws Error when it does not */
+  /** Finds the documents that certainly exist, once each. @throws Error otherwise */
   async find(filter: Document = { _id: { $in: this.#keys } }, expected: readonly number[] = this.#keys): Promise<void> {
     const wanted = expected.toSorted((a, b) => a - b).join()
     const reply = await this.client.once({
@@ -77,7 +77,7 @@ export class LedgerWorker {
   }
 }
 
-/** What `app.c` holds, for {@link Ledger.violations}. */
+/** Contents of `app.c` for {@link Ledger.violations}. */
 export async function contents(client: PatientClient): Promise<Map<number, Found>> {
   const { cursor } = await client.untilDone({
     find: 'c',

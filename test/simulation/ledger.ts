@@ -1,13 +1,13 @@
-/** What clients were told, document by document: the bounds within which the cluster's contents must lie at the end. */
+/** Bounds of the final contents, derived from the replies that clients got, by document. */
 
-/** One document that clients write: how often it may be there, and how far its counter `n` may have come. */
+/** How many copies of one document may exist, and bounds of its counter `n`. */
 interface Entry {
   presence: 'yes' | 'no' | 'maybe'
   least: number
   most: number
 }
 
-/** What the cluster holds of one document; `count` above one is a document that is there twice. */
+/** Contents found for one document; a `count` above one is a duplicate. */
 export interface Found {
   readonly count: number
   readonly n: number
@@ -16,29 +16,29 @@ export interface Found {
 export class Ledger {
   readonly #entries = new Map<number, Entry>()
 
-  /** Keys whose document is known to be there. */
+  /** Keys of documents that certainly exist. */
   present(): number[] {
     return [...this.#entries].filter(([, { presence }]) => presence === 'yes').map(([key]) => key)
   }
 
-  /** An insert with n: 0 that was acknowledged, or that may have happened. */
+  /** Records an insert with n: 0 that was acknowledged, or that may have happened. */
   inserted(key: number, certain: boolean): void {
     this.#entries.set(key, { presence: certain ? 'yes' : 'maybe', least: 0, most: 0 })
   }
 
-  /** An increment of a document that is there. */
+  /** Records an increment of an existing document. */
   incremented(key: number, by: number, certain: boolean): void {
     const entry = this.#entries.get(key)!
     entry.most += by
     if (certain) entry.least += by
   }
 
-  /** A delete of a document that is there. */
+  /** Records a delete of an existing document. */
   deleted(key: number, certain: boolean): void {
     this.#entries.get(key)!.presence = certain ? 'no' : 'maybe'
   }
 
-  /** What is wrong with the contents, one sentence each. */
+  /** Violations in the contents, one sentence each. */
   violations(name: string, contents: ReadonlyMap<number, Found>): string[] {
     const wrong: string[] = []
     for (const key of contents.keys()) if (!this.#entries.has(key)) wrong.push(`${name} ${key} was never written`)

@@ -1,4 +1,7 @@
-/** What comes in the way of a migration while it runs: another one, changes of the collection, documents that change their shard. */
+/**
+ * Conflicts with a running migration: other migrations, changes of the collection, documents that
+ * change their shard.
+ */
 import t, { type Test } from 'tap'
 import { createRandom } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
@@ -35,7 +38,7 @@ async function start(
   return { cluster, run }
 }
 
-/** Starts a migration and resolves when it is held at the step. */
+/** Starts a migration. Resolves when it is held at the step. */
 async function heldAt(
   cluster: SimulatedCluster,
   step: string,
@@ -56,11 +59,11 @@ async function heldAt(
 
 const move = (name: string, k: number, to: string): Document => ({ moveChunk: `app.${name}`, find: { k }, to })
 
-t.test('writers who never pause do not keep a range from moving', async (t) => {
+t.test('continuous writes do not prevent a migration', async (t) => {
   const writers = 4
   for (const version of ['4.0', '7.0'] as const) {
     const { cluster, run } = await start(t, 2, version)
-    // Whenever the recipient asks what has changed, something has.
+    // Each time the recipient requests changes, there are new ones.
     await cluster.faults.apply(`delay between ${donor} and ${recipient} by 20ms`)
     const begunAtMs = cluster.now()
     let isMoving = true
@@ -89,7 +92,7 @@ t.test('writers who never pause do not keep a range from moving', async (t) => {
   }
 })
 
-t.test('how a busy shard refuses, by version', async (t) => {
+t.test('a busy shard refuses a migration with the error of its version', async (t) => {
   for (const [version, text] of [
     [
       '4.0',
@@ -142,7 +145,7 @@ t.test('a shard takes part in one migration at a time; an equal request joins', 
   t.match(await receiving.reply, { ok: 1 })
 })
 
-t.test('a change of the collection ends its migration, which leaves nothing behind', async (t) => {
+t.test('a change of the collection aborts its migration, which leaves no records or documents', async (t) => {
   const { cluster, run } = await start(t, 2)
   const changes: readonly Document[] = [
     { createIndexes: 'c', indexes: [{ key: { n: 1 }, name: 'n_1' }], $db: 'app' },
@@ -168,7 +171,7 @@ t.test('a change of the collection ends its migration, which leaves nothing behi
   t.match(await run(move('e', 10, recipient)), { ok: 1 })
 })
 
-t.test('in the critical section writes wait, reads go on until the commit', async (t) => {
+t.test('the critical section blocks writes, and reads only during the commit', async (t) => {
   const { cluster, run } = await start(t, 2)
   const { reply, release } = await heldAt(cluster, 'shard.migration.writes-blocked', () =>
     run(move('c', 10, recipient)),
@@ -196,9 +199,9 @@ t.test('in the critical section writes wait, reads go on until the commit', asyn
   )
 })
 
-t.test('a range is deleted when the cursors are gone that were open before it moved', async (t) => {
+t.test('a range is deleted after the cursors that were open before its migration', async (t) => {
   const delayMs = 10_000
-  // How long after the migration, and after the end of the cursor, which is 60 seconds later.
+  // Time after the migration, and after the end of the cursor, which is 60 seconds later.
   for (const [version, unreadMs, readMs] of [
     ['2.6', 0, 0],
     ['4.0', delayMs, 0],
@@ -239,7 +242,7 @@ t.test('a range is deleted when the cursors are gone that were open before it mo
   }
 })
 
-t.test('_waitForDelete waits for a cursor, too, until that has timed out', async (t) => {
+t.test('_waitForDelete waits until an open cursor has timed out', async (t) => {
   const { cluster, run } = await start(t, 2)
   const { cursor } = await run({ find: 'c', filter: {}, batchSize: 2, $db: 'app' })
   const moving = run({ ...move('c', 10, recipient), _waitForDelete: true })
@@ -253,7 +256,7 @@ t.test('_waitForDelete waits for a cursor, too, until that has timed out', async
   t.equal((await run({ count: 'c', $db: 'app' }, donor))['n'], 10)
 })
 
-t.test('a document with the same _id elsewhere on the recipient stops the migration', async (t) => {
+t.test('a document with the same _id on the recipient aborts the migration', async (t) => {
   const { cluster, run } = await start(t, 2)
   await run({ split: 'app.c', middle: { k: 5 } })
   t.match(await run(move('c', 5, recipient)), { ok: 1 })
@@ -265,9 +268,10 @@ t.test('a document with the same _id elsewhere on the recipient stops the migrat
   t.equal((await run({ count: 'c', query: {}, $db: 'app' }, recipient))['n'], 6, 'its own documents alone')
 })
 
-// Seed 56 of the swarm: the donor took the old name for a collection that was gone, and the recipient deleted what it owned by then.
+// Seed 56 of the swarm: the donor took the old name for a dropped collection, and the recipient
+// deleted what it owned.
 t.test(
-  'a commit whose answer was lost stands, though the collection has another name by the time the donor asks',
+  'a commit whose reply was lost is valid, although the collection was renamed before the donor asks',
   async (t) => {
     for (const [version, unheard] of [
       ['5.0', 'config.ensure-chunk-version-is-greater-than'],
@@ -291,8 +295,9 @@ t.test(
   },
 )
 
-// Seed 434 of the swarm: the primary shard made the collection anew for what it was about to receive, after its drop.
-t.test('what a drop finds on its way to a shard does not stay there', async (t) => {
+// Seed 434 of the swarm: the primary shard recreated the collection for received documents after
+// its drop.
+t.test('documents received during a drop are not kept', async (t) => {
   for (const [step, version] of [
     ['shard.migration.recipient-started', '5.0'],
     ['shard.migration.recipient-started', '7.0'],
@@ -301,7 +306,8 @@ t.test('what a drop finds on its way to a shard does not stay there', async (t) 
   ] as const) {
     for (const drop of [{ drop: 'c' }, { dropDatabase: 1 }]) {
       const { cluster, run } = await start(t, 2, version)
-      // The primary shard has no part of it: what is there after the drop is an unsharded collection.
+      // The primary shard owns nothing of it: its documents after the drop would be those of an
+      // unsharded collection.
       for (const k of [5, 15]) t.match(await run({ ...move('c', k, recipient), _waitForDelete: true }), { ok: 1 })
       await cluster.advance(1_000_000)
       const { reply, release } = await heldAt(cluster, step, () => run(move('c', 15, donor)))
@@ -317,7 +323,7 @@ t.test('what a drop finds on its way to a shard does not stay there', async (t) 
   }
 })
 
-t.test('a range waits for what is noted in config.rangeDeletions, whoever has written it', async (t) => {
+t.test('a migration waits for all documents in config.rangeDeletions', async (t) => {
   for (const version of ['4.4', '7.0'] as const) {
     const { run } = await start(t, 2, version)
     t.match(await run(move('c', 10, recipient)), { ok: 1 }, version)

@@ -1,4 +1,7 @@
-/** One migration under a virtual clock, with clients at work, in which one of its parties crashes at a named step. */
+/**
+ * One migration under a virtual clock, with working clients; one of its parties crashes at a named
+ * step.
+ */
 import { createRandom, type Random } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
@@ -6,7 +9,7 @@ import { Ledger } from './ledger.js'
 import { contents, LedgerWorker } from './ledger-worker.js'
 import { PatientClient } from './patient-client.js'
 
-/** Every step of a migration, in about the order in which they are passed. */
+/** All steps of a migration, in about the order in which they are passed. */
 export const migrationSteps = [
   'config.migration.requested',
   'shard.migration.started',
@@ -40,16 +43,20 @@ export type Party = 'donor' | 'recipient' | 'config'
 export interface Scene {
   readonly seed: number
   readonly step: (typeof migrationSteps)[number]
-  /** Who crashes while somebody is held at the step; null: nobody, the step itself fails. */
+  /**
+   * The party that crashes while a member is held at the step; null: none, the step itself fails.
+   */
   readonly crash: Party | null
-  /** Is one of twenty messages between members lost, and its connection with it, as long as clients are at work? */
+  /**
+   * Whether one of twenty messages between members, and its connection, is lost while clients work.
+   */
   readonly loss: boolean
 }
 
 export interface Outcome {
-  /** What is wrong at the end, one sentence each. */
+  /** Violations at the end, one sentence each. */
   readonly violations: readonly string[]
-  /** Was the step passed at all? */
+  /** Whether the step was passed. */
   readonly struck: boolean
   readonly moved: boolean
 }
@@ -58,7 +65,7 @@ const documents = 60
 const cut = 30
 const workers = 3
 const operationsOfWorker = 16
-/** What a bad network does. */
+/** The fault of a lossy network. */
 export const losses = 'drop 5% between members and members'
 /** Longer than orphans are kept. */
 const cleanupMs = 920_000
@@ -85,7 +92,7 @@ export async function playMigration({ seed, step, crash, loss }: Scene): Promise
   const losing = loss ? await cluster.faults.apply(losses) : null
   const fault = await cluster.steps.arm(step, crash === null ? 'fail' : 'hold', { times: 1 })
   let struck = false
-  const trouble = cluster.steps.struck(fault).then(async () => {
+  const crashed = cluster.steps.struck(fault).then(async () => {
     struck = true
     if (crash === null) return
     await cluster.crash(members[crash])
@@ -102,8 +109,8 @@ export async function playMigration({ seed, step, crash, loss }: Scene): Promise
   const reply = await moving
   if (losing !== null) await cluster.faults.heal(losing.id)
   await cluster.advance(cleanupMs)
-  if (struck) await trouble
-  // Who was away while ranges were deleted begins anew.
+  if (struck) await crashed
+  // A shard that was down during range deletions restarts their delay.
   if (step.startsWith('shard.range-deleter.')) await cluster.advance(cleanupMs)
   const violations = [...ledger.violations('document', await contents(admin)), ...(await leftovers(cluster, admin))]
   const owner = await ownerOf(admin)
@@ -113,7 +120,9 @@ export async function playMigration({ seed, step, crash, loss }: Scene): Promise
   return { violations, struck, moved: owner === recipient }
 }
 
-/** As a client asks that does not give up at once. @returns the last answer; null: there was none */
+/**
+ * Runs a command as a client with limited patience. @returns the last reply; null: there was none
+ */
 export async function repeatedly(client: PatientClient, command: Document, attempts: number): Promise<Document | null> {
   const reply = await client.once(command)
   return reply?.['ok'] === 1 || attempts === 1 ? reply : repeatedly(client, command, attempts - 1)
@@ -130,7 +139,7 @@ async function prepare(admin: PatientClient, ledger: Ledger, donor: string): Pro
   })
   for (const key of keys) ledger.inserted(key, true)
   await admin.untilDone({ split: 'app.c', middle: { k: cut }, $db: 'admin' })
-  // A move that fails leaves neighbours, which nobody is to merge.
+  // A failed move leaves adjacent chunks, which must not be merged.
   await admin.untilDone({ balancerStop: 1, $db: 'admin' })
 }
 
@@ -151,7 +160,7 @@ async function work(client: PatientClient, ledger: Ledger, random: Random, numbe
   }
 }
 
-/** Each shard holds what it owns and nothing else; nothing is left of the migration. */
+/** Documents on shards that do not own them, and records that are left of the migration. */
 async function leftovers(cluster: SimulatedCluster, admin: PatientClient): Promise<string[]> {
   const wrong: string[] = []
   const moved = (await ownerOf(admin)) === cluster.shards[1]

@@ -1,7 +1,8 @@
 /**
- * Donor, recipient and config server crash at every named step of a migration, and every step fails once: afterwards the range has one
- * owner, every document is there once, and nothing is left to be done. The same while messages are lost: a sample, `SHARDLAB_LONG=1` all of it.
- * `SHARDLAB_LONG=1` plays five seeds.
+ * Donor, recipient and config server crash at every named step of a migration, and every step fails
+ * once. Afterwards the range has one owner, every document is there once, and no work is left. With
+ * lost messages a sample of the steps is played. `SHARDLAB_LONG=1` plays all of them with five
+ * seeds.
  */
 import t from 'tap'
 import { migrationSteps, playMigration, type Party } from './migration.js'
@@ -11,7 +12,7 @@ const seeds = SHARDLAB_SEED === undefined ? (SHARDLAB_LONG === '1' ? [1, 2, 3, 4
 const parties: readonly (Party | null)[] = ['donor', 'recipient', 'config', null]
 
 for (const step of migrationSteps) {
-  t.test(`D832 ${step}`, async (t) => {
+  t.test(`D832 a migration survives crashes and failures at ${step}`, async (t) => {
     for (const seed of seeds) {
       for (const crash of parties) {
         const { violations, struck } = await playMigration({ seed, step, crash, loss: false })
@@ -26,7 +27,7 @@ for (const step of migrationSteps) {
 const scenes = migrationSteps.flatMap((step) => parties.map((crash) => ({ step, crash })))
 const sample = SHARDLAB_LONG === '1' ? scenes : scenes.filter((_, i) => i % 17 === seeds[0]! % 17)
 
-t.test('one of twenty messages is lost', async (t) => {
+t.test('migrations complete while one of twenty messages is lost', async (t) => {
   for (const seed of seeds) {
     for (const { step, crash } of sample) {
       const { violations } = await playMigration({ seed, step, crash, loss: true })

@@ -1,4 +1,7 @@
-/** movePrimary under a virtual clock, with a client at work, in which one of its parties crashes at a named step. */
+/**
+ * movePrimary under a virtual clock, with a working client; one of its parties crashes at a named
+ * step.
+ */
 import { createRandom } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
@@ -20,7 +23,9 @@ const inserts = 60
 
 interface Scene {
   readonly step: (typeof steps)[number]
-  /** Who crashes while the donor is held at the step; null: nobody, the step itself fails. */
+  /**
+   * The party that crashes while the donor is held at the step; null: none, the step itself fails.
+   */
   readonly crash: (typeof parties)[number]
 }
 
@@ -33,7 +38,7 @@ async function play({ step, crash }: Scene): Promise<string[]> {
   await prepare(admin, donor)
   const victim = { donor, recipient, config: 'config' }[crash ?? 'donor']
   const fault = await cluster.steps.arm(step, crash === null ? 'fail' : 'hold', { times: 1 })
-  const trouble = cluster.steps.struck(fault).then(async () => {
+  const crashed = cluster.steps.struck(fault).then(async () => {
     if (crash === null) return
     await cluster.crash(victim)
     await cluster.steps.heal(fault)
@@ -43,7 +48,7 @@ async function play({ step, crash }: Scene): Promise<string[]> {
   const moving = admin.once({ movePrimary: 'app', to: recipient, $db: 'admin' })
   const inserted = await insertMeanwhile(new PatientClient(cluster, random.fork('writer')))
   const reply = await moving
-  await trouble
+  await crashed
   await cluster.advance(60_000)
   const problems = await check(cluster, admin, inserted)
   const primary = await primaryOf(admin)
@@ -70,7 +75,7 @@ async function prepare(admin: PatientClient, donor: string): Promise<void> {
   await admin.untilDone({ create: 'capped', capped: true, size: 4096, $db: 'app' })
 }
 
-/** Inserts one document after the other until each is known to be there. */
+/** Inserts one document after the other, each until it certainly exists. */
 async function insertMeanwhile(client: PatientClient): Promise<number[]> {
   const inserted: number[] = []
   for (let i = 0; i < inserts; i++) {
@@ -128,7 +133,7 @@ for (const step of steps) {
   })
 }
 
-t.test('while copies are made, reads go on and changes do not', async (t) => {
+t.test('copying blocks changes, but not reads', async (t) => {
   for (const [emulate, refused] of [
     ['2.6', false],
     ['4.0', false],
@@ -250,7 +255,7 @@ t.test('until 6.0 a shard moves one database at a time', async (t) => {
   }
 })
 
-t.test('what movePrimary refuses', async (t) => {
+t.test('movePrimary refuses invalid targets', async (t) => {
   for (const [emulate, missing, unknownReply, replies] of [
     [
       '2.6',
@@ -300,7 +305,7 @@ t.test('what movePrimary refuses', async (t) => {
   }
 })
 
-t.test('a collection that is in the way, and a shard that drains', async (t) => {
+t.test('movePrimary fails for an existing collection, and for a draining shard', async (t) => {
   await using cluster = await createSimulatedCluster({ seed: 1, shards: 3 })
   const admin = new PatientClient(cluster, createRandom(1))
   await prepare(admin, 'shard01')

@@ -1,14 +1,14 @@
-/** A seeded day on which clients do little but send documents from shard to shard, while members crash. */
+/** Clients that mostly move documents between shards, from a seed, while members crash. */
 import { createRandom, RequestFailedError, type Random } from '@shardlab/actor'
 import { Binary, decode, encode, Long, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
-import { Trouble } from './trouble.js'
+import { CrashDriver } from './crash-driver.js'
 
 export interface Outcome {
   readonly traceHash: string
   readonly violations: readonly string[]
   readonly crashes: number
-  /** Updates that were acknowledged, and those of which nobody knows. */
+  /** Number of acknowledged updates, and of those with unknown outcome. */
   readonly acknowledged: number
   readonly unknown: number
 }
@@ -16,7 +16,7 @@ export interface Outcome {
 const clients = 3
 const documents = 6
 const updatesOfClient = 40
-/** Codes with which nothing is said of whether the update was run, and those with which it was not. */
+/** Error codes with unknown outcome, and error codes of updates that were not executed. */
 const unknownCodes: ReadonlySet<number> = new Set([6, 133, 217])
 const refusedCodes: ReadonlySet<number> = new Set([112])
 
@@ -33,12 +33,12 @@ export async function playMoves(seed: number): Promise<Outcome> {
   await send(cluster, random, { shardCollection: 'app.c', key: { k: 'hashed' }, $db: 'admin' })
   const all = Array.from({ length: documents }, (_, _id) => ({ _id, k: _id, n: 0 }))
   await send(cluster, random, { insert: 'c', documents: all, $db: 'app' })
-  const trouble = new Trouble(cluster, random, clients)
+  const crashDriver = new CrashDriver(cluster, random, clients)
   const work = Array.from({ length: clients }, (_, i) =>
-    client(cluster, random.fork(`client ${i}`), counts, trouble).finally(() => trouble.clientDone()),
+    client(cluster, random.fork(`client ${i}`), counts, crashDriver).finally(() => crashDriver.clientDone()),
   )
-  await Promise.all([...work, trouble.make()])
-  // Whoever has to be asked for an outcome is up by now.
+  await Promise.all([...work, crashDriver.run()])
+  // All members are up again, so outcomes can be read.
   await cluster.advance(10_000)
   const violations = await violationsOf(cluster, counts)
   await cluster.stop()
@@ -46,7 +46,7 @@ export async function playMoves(seed: number): Promise<Outcome> {
   return {
     traceHash: cluster.traceHash(),
     violations,
-    crashes: trouble.crashes,
+    crashes: crashDriver.crashes,
     acknowledged: sum(counts.acknowledged),
     unknown: sum(counts.unknown),
   }
@@ -61,7 +61,7 @@ async function client(
   cluster: SimulatedCluster,
   random: Random,
   { acknowledged, unknown }: Counts,
-  trouble: Trouble,
+  crashDriver: CrashDriver,
 ): Promise<void> {
   const lsid = { id: new Binary(random.bytes(16), 4) }
   for (let i = 1; i <= updatesOfClient; i++) {
@@ -71,7 +71,7 @@ async function client(
     const command = random.chance(1, 3)
       ? { findAndModify: 'c', query: { _id }, update: change, new: random.chance(1, 2), ...session }
       : { update: 'c', updates: [{ q: { _id }, u: change }], ...session }
-    trouble.sent()
+    crashDriver.sent()
     const reply = await send(cluster, random, command)
     const error = reply === null ? { code: 6, errmsg: '' } : reply['ok'] === 1 ? reply['writeErrors']?.[0] : reply
     const n = reply?.['lastErrorObject']?.n ?? reply?.['n']
@@ -83,7 +83,7 @@ async function client(
   }
 }
 
-/** The reply of some router; null: it went away. */
+/** The reply of some router; null: the router went away. */
 async function send(cluster: SimulatedCluster, random: Random, command: Document): Promise<Document | null> {
   const to = cluster.mongos[random.below(cluster.mongos.length)]!
   try {

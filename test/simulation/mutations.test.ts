@@ -1,4 +1,4 @@
-/** Each defect that can be built in, and the smallest story that shows it: what checkers look for is there to be found. */
+/** Each mutation, in the shortest run in which its defect is visible. */
 import { mutationNames, type MutationName } from '@shardlab/actor'
 import { Long, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
@@ -7,7 +7,7 @@ import t from 'tap'
 
 const $db = 'app'
 
-/** Two shards, two mongoses; app.c has its keys from 0 to 19 on shard01, with a chunk from 10. */
+/** Two shards, two mongoses; app.c has keys 0 to 19 on shard01, with a chunk from 10. */
 class Story {
   readonly cluster: SimulatedCluster
   readonly client: Client
@@ -37,7 +37,7 @@ class Story {
     return outcome.reply
   }
 
-  /** How many documents a client sees. */
+  /** Number of documents that a client sees. */
   async count(filter: Document = {}, options?: RunOptions): Promise<number> {
     return (await this.do({ find: 'c', filter }, options))['cursor'].firstBatch.length
   }
@@ -47,33 +47,33 @@ class Story {
     return this.do({ moveChunk: 'app.c', find: { k: 10 }, to: 'shard02', $db: 'admin' })
   }
 
-  /** The same, with something done while the migration is held at a step. */
+  /** The same, and runs `work` while the migration is held at a step. */
   async moveWhile(step: string, work: () => Promise<unknown>): Promise<void> {
     const fault = await this.cluster.steps.arm(step, 'hold', { times: 1 })
     const moved = this.move()
     await this.cluster.during(this.cluster.steps.struck(fault))
     const worked = work()
-    // What waits for the end of the migration goes on waiting.
+    // Operations that wait for the end of the migration continue to wait.
     await this.cluster.advance(100)
     await this.cluster.steps.heal(fault)
     await Promise.all([moved, worked])
   }
 }
 
-/** Each returns what a checker would look at: the same for every cluster without a defect. */
+/** Each returns a value that is the same for every cluster without a defect. */
 const stories: Record<MutationName, (story: Story) => Promise<unknown>> = {
-  /** No orphan is visible. */
+  /** Orphans are invisible. */
   async ownershipFilterOff(story) {
     await story.move()
     return story.count()
   },
-  /** A write that was acknowledged while a range moved is there. */
+  /** A write that was acknowledged during a migration exists. */
   async criticalSectionOff(story) {
     const insert = { insert: 'c', documents: [{ _id: 100, k: 100 }] }
     await story.moveWhile('shard.migration.committing', () => story.do(insert))
     return story.count({ k: 100 })
   },
-  /** A write whose answer was lost, and which the client repeated, was done once. */
+  /** A write whose reply was lost, and which the client retried, was executed once. */
   async retryDedupeOff(story) {
     const [to] = story.cluster.mongos
     const increment = { update: 'c', updates: [{ q: { k: 1 }, u: { $inc: { n: 1 } } }] }
@@ -82,7 +82,7 @@ const stories: Record<MutationName, (story: Story) => Promise<unknown>> = {
     await story.do(increment, { to: to! })
     return (await story.do({ find: 'c', filter: { k: 1 } }))['cursor'].firstBatch[0].n
   },
-  /** A write that the client repeats where the document is now was done once. */
+  /** A write that the client retries after its document has moved was executed once. */
   async sessionMigrationOff(story) {
     const { lsid } = story.client.startSession()
     const increment = {
@@ -96,13 +96,13 @@ const stories: Record<MutationName, (story: Story) => Promise<unknown>> = {
     await story.do(increment)
     return (await story.do({ find: 'c', filter: { k: 15 } }))['cursor'].firstBatch[0].n
   },
-  /** What was written while a range was copied is there. */
+  /** Documents written during the copy of a range exist. */
   async catchUpOff(story) {
     const insert = { insert: 'c', documents: [{ _id: 100, k: 100 }] }
     await story.moveWhile('shard.migration.recipient-cloned', () => story.do(insert))
     return story.count({ k: 100 })
   },
-  /** A mongos that has not heard of a migration finds the documents all the same. */
+  /** A mongos with outdated routes finds the documents. */
   async versionCheckOff(story) {
     const [one, other] = story.cluster.mongos
     await story.count({ k: 15 }, { to: other! })
@@ -111,7 +111,7 @@ const stories: Record<MutationName, (story: Story) => Promise<unknown>> = {
   },
 }
 
-t.strictSame(Object.keys(stories).toSorted(), mutationNames.toSorted(), 'every mutation has its story')
+t.strictSame(Object.keys(stories).toSorted(), mutationNames.toSorted(), 'every mutation has a run')
 
 const sound: Record<MutationName, unknown> = {
   ownershipFilterOff: 20,
@@ -137,13 +137,13 @@ for (const name of mutationNames) {
       [[name], defective[name]],
     ] as const) {
       const story = await Story.begin(mutations)
-      t.equal(await stories[name](story), expected, mutations.length === 0 ? 'as it should be' : 'with the defect')
+      t.equal(await stories[name](story), expected, mutations.length === 0 ? 'without the defect' : 'with the defect')
       await story.cluster.stop()
     }
   })
 }
 
-t.test('a mutation that there is not', async (t) => {
+t.test('an unknown mutation is an error', async (t) => {
   await t.rejects(createSimulatedCluster({ mutations: ['allOff' as MutationName] }), {
     message: /^allOff is not a mutation; the mutations are ownershipFilterOff, /,
   })

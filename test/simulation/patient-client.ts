@@ -1,21 +1,21 @@
 /**
- * A client of a story: it sends each command once, through the simulated client, and repeats by itself what may be repeated until it is done;
- * what it has not heard of, it knows that it does not know.
+ * A client for tests: sends each command once through the simulated client, and repeats repeatable
+ * commands until they are done. Without a reply it records an unknown outcome.
  */
 import type { Random } from '@shardlab/actor'
 import { Binary, encode, Long, type Document } from '@shardlab/bson'
 import type { SimulatedCluster } from '@shardlab/cluster'
 import { createClient, errorsOf, type Client } from '@shardlab/scenario'
 
-/** A reply, or null: nobody knows what became of the command. */
+/** A reply; null: the outcome is unknown. */
 type Reply = Document | null
 
-/** Stories do not wait long for a mongos that is down. */
+/** Tests do not wait long for a mongos that is down. */
 const serverSelectionTimeoutMs = 1000
-/** A mongos that goes away is noticed all the same; stories let hours pass. */
+/** A mongos that goes away is noticed without heartbeats; tests let hours pass. */
 const heartbeatMs = 3_600_000
 
-/** Codes with which a member says that another one does not answer. */
+/** Codes of errors with which a member reports that another one does not reply. */
 const unavailable: ReadonlySet<number> = new Set([6, 133])
 
 export interface Write {
@@ -25,7 +25,7 @@ export interface Write {
   readonly field: 'documents' | 'updates' | 'deletes'
 }
 
-/** Which statements of a write are certainly done; of the others nobody knows. */
+/** The statements of a write that are certainly done; the outcome of others is unknown. */
 export interface WriteResult {
   readonly done: readonly boolean[]
   readonly n: number
@@ -38,7 +38,7 @@ export class PatientClient {
   readonly #lsid: Document
   #txnNumber = 0
 
-  /** `onSend` is called with every command that leaves. */
+  /** @param onSend called for every command sent */
   constructor(cluster: SimulatedCluster, random: Random, onSend: () => void = () => {}) {
     this.#cluster = cluster
     this.#client = createClient(cluster, { heartbeatMs, serverSelectionTimeoutMs, onCommand: onSend })
@@ -46,23 +46,24 @@ export class PatientClient {
     this.#lsid = { id: new Binary(random.bytes(16), 4) }
   }
 
-  /** Sends a command to any mongos, once. `field`: the name of the argument that takes the documents. */
+  /** Sends a command to any mongos, once. `field`: name of the argument with the documents. */
   async once(command: Document, documents: readonly Document[] = [], field = 'documents'): Promise<Reply> {
     const sequences = documents.length === 0 ? [] : [[field, documents.map(encode)] as const]
     return (await this.#cluster.during(this.#client.run(command, { sequences, retryable: false }))).reply
   }
 
-  /** Waits that many milliseconds. */
   wait(ms: number): Promise<void> {
     return this.#cluster.advance(ms)
   }
 
-  /** Waits up to that many milliseconds. */
+  /** Waits a random time of at most `mostMs`. */
   pause(mostMs: number): Promise<void> {
     return this.wait(this.#random.fraction() * mostMs)
   }
 
-  /** Repeats a command that may be repeated until nothing is in its way. `settled` are further codes that end it well. */
+  /**
+   * Repeats a repeatable command until it succeeds. `settled`: further codes that count as success.
+   */
   async untilDone(command: Document, settled: readonly number[] = []): Promise<Document> {
     for (let attempt = 1; attempt <= 2000; attempt++) {
       const reply = await this.once(command)
@@ -72,14 +73,17 @@ export class PatientClient {
     throw new Error(`${firstName(command)} did not get through in 2000 attempts`)
   }
 
-  /** A write that is sent once: of what was not acknowledged nobody knows whether it happened. */
+  /** A write that is sent once: the outcome of statements that are not acknowledged is unknown. */
   async write(write: Write): Promise<WriteResult> {
     const { command, documents, field } = write
     const reply = await this.once(command, documents, field)
     return resultOf(write, reply)
   }
 
-  /** A retryable write: repeated with the same number until all of it is acknowledged; now and then once more for nothing. */
+  /**
+   * A retryable write: repeated with the same number until it is acknowledged completely, and
+   * sometimes once more.
+   */
   async writeRetryably({ command, documents, field }: Write): Promise<WriteResult> {
     const numbered = this.#numbered(command)
     const write: Write = { command: numbered, documents, field }
@@ -94,7 +98,10 @@ export class PatientClient {
     throw new Error(`retryable ${firstName(command)} did not get through in 2000 attempts`)
   }
 
-  /** The command with the next number of the session, by which repeating it does nothing more. */
+  /**
+   * The command with the next transaction number of the session, so that repeating it has no
+   * effect.
+   */
   #numbered(command: Document): Document {
     return { ...command, lsid: this.#lsid, txnNumber: Long.fromNumber(++this.#txnNumber) }
   }
@@ -107,9 +114,10 @@ export class PatientClient {
   }
 
   /**
-   * A retryable command that is no write batch (findAndModify, bulkWrite): repeated with the same number until the answer is final;
-   * now and then once more for nothing, which `did` compares: what was done, null for nothing. Who did nothing leaves nothing in the
-   * history and may do something when repeated. `settled` are codes of errors that are answers.
+   * A retryable command that is not a write batch (findAndModify, bulkWrite): repeated with the
+   * same number until the reply is final, and sometimes once more to compare the replies with `did`
+   * (null: no effect). A command without effect leaves nothing in the history, so a repetition may
+   * have one. `settled`: codes of errors that are final.
    */
   async retryably(
     command: Document,
@@ -127,7 +135,10 @@ export class PatientClient {
   }
 }
 
-/** Is this an answer, and not the news that a member is away? @throws Error for any other error */
+/**
+ * Whether this is a final reply, and not an error because a member is down. @throws Error for any
+ * other error
+ */
 function isFinal(reply: Document, command: Document, settled: readonly number[]): boolean {
   const errors = errorsOf(reply).filter(({ code }) => !settled.includes(code))
   for (const error of errors) mustBeUnavailable(error, command)
@@ -152,7 +163,7 @@ function resultOf({ command, documents }: Write, reply: Reply): WriteResult {
 
 function mustBeUnavailable(error: Document, command: Document): void {
   const { code, errmsg } = error
-  // Several members are away, each in its own way.
+  // Several members are down, each with its own error.
   const parts = code === 65 ? (errmsg as string).split(' :: and :: ') : []
   if (
     parts.length > 0 &&

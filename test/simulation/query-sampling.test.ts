@@ -1,142 +1,142 @@
-/** Which queries are sampled, where they are kept, what currentOp and serverStatus tell. Manual: reference/command/configureQueryAnalyzer. */
+/**
+ * Sampled queries, their storage, currentOp and serverStatus. Manual:
+ * reference/command/configureQueryAnalyzer.
+ */
 import t from 'tap'
 import type { Document } from '@shardlab/bson'
 import { AnalysedCluster, refreshMs, writeMs } from './analysed-cluster.js'
 
 const ns = 'shop.orders'
 
-t.test(
-  'every kind of query is sampled and kept on a shard that it went to; D860 variables as they were written',
-  async (t) => {
-    await using world = await AnalysedCluster.start({ emulate: '8.0' })
-    await world.shardedOrders()
-    await world.insert('orders', [
-      { _id: 1, x: -1, s: { a: 1, b: 2 } },
-      { _id: 2, x: 1 },
-      { _id: 3, x: 2 },
-    ])
-    await world.sample(ns)
-    const collation = { locale: 'en_US', strength: 2 }
-    await world.slowly([
-      { find: 'orders', filter: { x: -1 }, collation },
-      { find: 'orders', filter: { $expr: { $eq: ['$x', '$$v'] } }, let: { v: 1 } },
-      { count: 'orders', query: { x: { $gte: 1 } } },
-      { distinct: 'orders', key: 'x', query: { x: 2 } },
-      { aggregate: 'orders', pipeline: [{ $sort: { x: -1 } }, { $match: { x: 1 } }], cursor: {} },
-      { aggregate: 'orders', pipeline: [{ $match: { x: 1 } }], cursor: {}, collation },
+t.test('every kind of query is sampled on a shard that it went to; D860 with variables as written', async (t) => {
+  await using world = await AnalysedCluster.start({ emulate: '8.0' })
+  await world.shardedOrders()
+  await world.insert('orders', [
+    { _id: 1, x: -1, s: { a: 1, b: 2 } },
+    { _id: 2, x: 1 },
+    { _id: 3, x: 2 },
+  ])
+  await world.sample(ns)
+  const collation = { locale: 'en_US', strength: 2 }
+  await world.slowly([
+    { find: 'orders', filter: { x: -1 }, collation },
+    { find: 'orders', filter: { $expr: { $eq: ['$x', '$$v'] } }, let: { v: 1 } },
+    { count: 'orders', query: { x: { $gte: 1 } } },
+    { distinct: 'orders', key: 'x', query: { x: 2 } },
+    { aggregate: 'orders', pipeline: [{ $sort: { x: -1 } }, { $match: { x: 1 } }], cursor: {} },
+    { aggregate: 'orders', pipeline: [{ $match: { x: 1 } }], cursor: {}, collation },
+    {
+      update: 'orders',
+      updates: [{ q: { x: -1 }, u: { $set: { 's.a': 5, n: 1 }, $unset: { 's.b': 1 } } }],
+      let: { v: 1 },
+    },
+    { delete: 'orders', deletes: [{ q: { x: 2 }, limit: 1, hint: { _id: 1 } }] },
+    { findAndModify: 'orders', query: { x: 1 }, sort: { x: 1 }, update: { $inc: { n: 1 } }, new: true },
+    { update: 'orders', updates: [{ q: { n: 1 }, u: { $set: { m: 1 } }, multi: true }] },
+  ])
+  await world.admin({
+    bulkWrite: 1,
+    ops: [{ update: 0, filter: { x: 1 }, updateMods: { $set: { q: 1 } } }],
+    nsInfo: [{ ns }],
+  })
+  await world.run({ explain: { find: 'orders', filter: { x: 5 } } })
+  await world.run({ insert: 'orders', documents: [{ x: 9 }] })
+  const samples = await world.samples()
+  const shownAs = (sample: Document) => {
+    const { _id, collectionUuid, expireAt, ...rest } = sample
+    t.ok(_id !== undefined && collectionUuid !== undefined && expireAt instanceof Date)
+    return JSON.parse(JSON.stringify(rest).replaceAll(String(_id), 'ID')) as Document
+  }
+  const bySample = samples.map(shownAs).map(({ ns: sampled, cmdName, cmd }) => {
+    t.equal(sampled, ns)
+    return [cmdName, cmd] as [string, Document]
+  })
+  const of = (name: string) => bySample.filter(([cmdName]) => cmdName === name).map(([, cmd]) => cmd)
+  t.strictSame(
+    of('find').toSorted((a) => ('let' in a ? 1 : -1)),
+    [
+      { filter: { x: -1 }, collation },
+      { filter: { $expr: { $eq: ['$x', '$$v'] } }, collation: {}, let: { v: 1 } },
+    ],
+  )
+  t.strictSame(of('count'), [{ filter: { x: { $gte: 1 } }, collation: {} }])
+  t.strictSame(of('distinct'), [{ filter: { x: 2 }, collation: {} }])
+  t.match(
+    new Set(of('aggregate').map(({ filter, collation: { locale } }) => JSON.stringify([filter, locale]))),
+    new Set(['[{"x":1},"simple"]', '[{"x":1},"en_US"]']),
+  )
+  t.equal(
+    Object.keys(of('aggregate').find((cmd) => cmd['collation'].locale === 'en_US')!['collation']).length > 5,
+    true,
+    'a whole collation',
+  )
+  t.strictSame(of('delete'), [
+    {
+      delete: 'orders',
+      bypassDocumentValidation: false,
+      ordered: true,
+      deletes: [{ q: { x: 2 }, limit: 1, hint: { _id: 1 }, sampleId: 'ID' }],
+      $db: 'shop',
+    },
+  ])
+  t.strictSame(of('findAndModify'), [
+    {
+      findAndModify: 'orders',
+      query: { x: 1 },
+      sort: { x: 1 },
+      update: { $inc: { n: 1 } },
+      new: true,
+      sampleId: 'ID',
+      $db: 'shop',
+    },
+  ])
+  t.strictSame(
+    of('update').map((cmd) => cmd['updates'][0]),
+    [
       {
-        update: 'orders',
-        updates: [{ q: { x: -1 }, u: { $set: { 's.a': 5, n: 1 }, $unset: { 's.b': 1 } } }],
-        let: { v: 1 },
-      },
-      { delete: 'orders', deletes: [{ q: { x: 2 }, limit: 1, hint: { _id: 1 } }] },
-      { findAndModify: 'orders', query: { x: 1 }, sort: { x: 1 }, update: { $inc: { n: 1 } }, new: true },
-      { update: 'orders', updates: [{ q: { n: 1 }, u: { $set: { m: 1 } }, multi: true }] },
-    ])
-    await world.admin({
-      bulkWrite: 1,
-      ops: [{ update: 0, filter: { x: 1 }, updateMods: { $set: { q: 1 } } }],
-      nsInfo: [{ ns }],
-    })
-    await world.run({ explain: { find: 'orders', filter: { x: 5 } } })
-    await world.run({ insert: 'orders', documents: [{ x: 9 }] })
-    const samples = await world.samples()
-    const shownAs = (sample: Document) => {
-      const { _id, collectionUuid, expireAt, ...rest } = sample
-      t.ok(_id !== undefined && collectionUuid !== undefined && expireAt instanceof Date)
-      return JSON.parse(JSON.stringify(rest).replaceAll(String(_id), 'ID')) as Document
-    }
-    const bySample = samples.map(shownAs).map(({ ns: sampled, cmdName, cmd }) => {
-      t.equal(sampled, ns)
-      return [cmdName, cmd] as [string, Document]
-    })
-    const of = (name: string) => bySample.filter(([cmdName]) => cmdName === name).map(([, cmd]) => cmd)
-    t.strictSame(
-      of('find').toSorted((a) => ('let' in a ? 1 : -1)),
-      [
-        { filter: { x: -1 }, collation },
-        { filter: { $expr: { $eq: ['$x', '$$v'] } }, collation: {}, let: { v: 1 } },
-      ],
-    )
-    t.strictSame(of('count'), [{ filter: { x: { $gte: 1 } }, collation: {} }])
-    t.strictSame(of('distinct'), [{ filter: { x: 2 }, collation: {} }])
-    t.match(
-      new Set(of('aggregate').map(({ filter, collation: { locale } }) => JSON.stringify([filter, locale]))),
-      new Set(['[{"x":1},"simple"]', '[{"x":1},"en_US"]']),
-    )
-    t.equal(
-      Object.keys(of('aggregate').find((cmd) => cmd['collation'].locale === 'en_US')!['collation']).length > 5,
-      true,
-      'a whole collation',
-    )
-    t.strictSame(of('delete'), [
-      {
-        delete: 'orders',
-        bypassDocumentValidation: false,
-        ordered: true,
-        deletes: [{ q: { x: 2 }, limit: 1, hint: { _id: 1 }, sampleId: 'ID' }],
-        $db: 'shop',
-      },
-    ])
-    t.strictSame(of('findAndModify'), [
-      {
-        findAndModify: 'orders',
-        query: { x: 1 },
-        sort: { x: 1 },
-        update: { $inc: { n: 1 } },
-        new: true,
+        q: { x: -1 },
+        u: { $set: { 's.a': 5, n: 1 }, $unset: { 's.b': 1 } },
+        multi: false,
+        upsert: false,
         sampleId: 'ID',
-        $db: 'shop',
       },
-    ])
-    t.strictSame(
-      of('update').map((cmd) => cmd['updates'][0]),
-      [
-        {
-          q: { x: -1 },
-          u: { $set: { 's.a': 5, n: 1 }, $unset: { 's.b': 1 } },
-          multi: false,
-          upsert: false,
-          sampleId: 'ID',
-        },
-        { q: { n: 1 }, u: { $set: { m: 1 } }, multi: true, upsert: false, sampleId: 'ID' },
-      ].toSorted(
-        (a, b) =>
-          of('update').findIndex((cmd) => cmd['updates'][0].multi === a.multi) -
-          of('update').findIndex((cmd) => cmd['updates'][0].multi === b.multi),
-      ),
-    )
-    t.strictSame(of('bulkWrite'), [
-      {
-        bulkWrite: 1,
-        ops: [{ update: 0, filter: { x: 1 }, updateMods: { $set: { q: 1 } }, sampleId: 'ID' }],
-        nsInfo: [{ ns }],
-        $db: 'admin',
-      },
-    ])
-    t.equal(samples.length, 11, 'neither explain nor insert is sampled')
-    const diffs = [
-      ...(await world.find('sampledQueriesDiff', 'shard01')),
-      ...(await world.find('sampledQueriesDiff', 'shard02')),
-    ]
-    t.same(
-      new Set(diffs.map(({ diff }) => JSON.stringify(diff))),
-      new Set(['{"s":{"a":"u","b":"d"},"n":"i"}', '{"n":"i"}', '{"m":"i"}', '{"q":"i"}']),
-    )
-    t.same(Object.keys(diffs[0]!), ['_id', 'ns', 'collectionUuid', 'diff', 'expireAt'])
-    const onFirst = await world.find('sampledQueries', 'shard01')
-    t.ok(
-      onFirst.every(({ cmd }) => JSON.stringify(cmd) !== JSON.stringify({ filter: { x: 2 }, collation: {} })),
-      'x: 2 is on shard02',
-    )
-    t.ok(onFirst.some(({ cmd }) => JSON.stringify(cmd.filter) === '{"x":-1}'))
-    t.same(await world.find('sampledQueries'), [], 'through a router config is the config server')
-    t.equal((await world.samples('shop.other')).length, 0)
-    t.equal((await world.samples(ns)).length, 11)
-  },
-)
+      { q: { n: 1 }, u: { $set: { m: 1 } }, multi: true, upsert: false, sampleId: 'ID' },
+    ].toSorted(
+      (a, b) =>
+        of('update').findIndex((cmd) => cmd['updates'][0].multi === a.multi) -
+        of('update').findIndex((cmd) => cmd['updates'][0].multi === b.multi),
+    ),
+  )
+  t.strictSame(of('bulkWrite'), [
+    {
+      bulkWrite: 1,
+      ops: [{ update: 0, filter: { x: 1 }, updateMods: { $set: { q: 1 } }, sampleId: 'ID' }],
+      nsInfo: [{ ns }],
+      $db: 'admin',
+    },
+  ])
+  t.equal(samples.length, 11, 'neither explain nor insert is sampled')
+  const diffs = [
+    ...(await world.find('sampledQueriesDiff', 'shard01')),
+    ...(await world.find('sampledQueriesDiff', 'shard02')),
+  ]
+  t.same(
+    new Set(diffs.map(({ diff }) => JSON.stringify(diff))),
+    new Set(['{"s":{"a":"u","b":"d"},"n":"i"}', '{"n":"i"}', '{"m":"i"}', '{"q":"i"}']),
+  )
+  t.same(Object.keys(diffs[0]!), ['_id', 'ns', 'collectionUuid', 'diff', 'expireAt'])
+  const onFirst = await world.find('sampledQueries', 'shard01')
+  t.ok(
+    onFirst.every(({ cmd }) => JSON.stringify(cmd) !== JSON.stringify({ filter: { x: 2 }, collation: {} })),
+    'x: 2 is on shard02',
+  )
+  t.ok(onFirst.some(({ cmd }) => JSON.stringify(cmd.filter) === '{"x":-1}'))
+  t.same(await world.find('sampledQueries'), [], 'through a router config is the config server')
+  t.equal((await world.samples('shop.other')).length, 0)
+  t.equal((await world.samples(ns)).length, 11)
+})
 
-t.test('D861 a batch for two shards: its queries on either, what was changed where it was', async (t) => {
+t.test('D861 a batch for two shards is sampled on either, its diffs on the shard of the document', async (t) => {
   await using world = await AnalysedCluster.start()
   await world.shardedOrders()
   await world.insert('orders', [{ x: -1 }, { x: 1 }])
@@ -154,7 +154,7 @@ t.test('D861 a batch for two shards: its queries on either, what was changed whe
   t.same(new Set(ids), new Set(samples.map(({ _id }) => String(_id))), 'a change has the id of its query')
 })
 
-t.test('samples that fill the memory are written at once', async (t) => {
+t.test('samples are written at once when the buffer is full', async (t) => {
   await using world = await AnalysedCluster.start({ shards: 1 })
   await world.insert('orders', [{ x: 1, list: [1], d: { a: 1 } }])
   await world.sample(ns)
@@ -174,7 +174,7 @@ t.test('samples that fill the memory are written at once', async (t) => {
   )
 })
 
-t.test('a collection of the same name is not sampled for another', async (t) => {
+t.test('a recreated collection is not sampled for its predecessor', async (t) => {
   await using world = await AnalysedCluster.start({ shards: 1 })
   await world.insert('orders', [{ x: 1 }])
   await world.sample(ns)
@@ -184,7 +184,7 @@ t.test('a collection of the same name is not sampled for another', async (t) => 
   t.same(await world.samples(), [])
 })
 
-t.test('$listSampledQueries refuses', async (t) => {
+t.test('$listSampledQueries refuses invalid arguments', async (t) => {
   await using world = await AnalysedCluster.start({ shards: 1 })
   const list = (argument: unknown, db = 'admin') =>
     world.run({ aggregate: 1, pipeline: [{ $listSampledQueries: argument }], cursor: {}, $db: db })
@@ -196,7 +196,7 @@ t.test('$listSampledQueries refuses', async (t) => {
   t.match(await list({ other: 1 }), { ok: 1 })
 })
 
-t.test('samples are written every 90 seconds, and live for seven days', async (t) => {
+t.test('samples are written every 90 seconds and expire after seven days', async (t) => {
   await using world = await AnalysedCluster.start({ shards: 1 })
   await world.insert('orders', [{ x: 1 }])
   await world.sample(ns)
@@ -236,7 +236,7 @@ t.test('samples are written every 90 seconds, and live for seven days', async (t
   t.match(await world.admin({ setParameter: 1, analyzeShardKeyNumRanges: 1 }), { code: 2 }, 'D862')
 })
 
-t.test('a bucket of tokens: the rate, and a burst of two seconds', async (t) => {
+t.test('a token bucket allows the rate, and a burst of two seconds', async (t) => {
   await using world = await AnalysedCluster.start({ shards: 1 })
   await world.insert('orders', [{ x: 1 }])
   await world.run({ find: 'orders' })
@@ -262,7 +262,7 @@ t.test('a bucket of tokens: the rate, and a burst of two seconds', async (t) => 
   })
 })
 
-t.test('D863 the rate is shared by what each router serves', async (t) => {
+t.test('D863 the rate is divided by the load of each router', async (t) => {
   await using world = await AnalysedCluster.start({ shards: 1, mongos: 2 })
   await world.insert('orders', [{ x: 1 }])
   const rates = async () => {
@@ -278,7 +278,7 @@ t.test('D863 the rate is shared by what each router serves', async (t) => {
     return entries.map(({ samplesPerSecond }) => samplesPerSecond as number)
   }
   await world.sample(ns, 30)
-  t.same(await rates(), [10, 10], 'nobody has served anything: two routers and the shard have the same share')
+  t.same(await rates(), [10, 10], 'without load two routers and the shard have equal shares')
   for (let i = 0; i < 40; i++) {
     for (let k = 0; k < 3; k++) await world.run({ find: 'orders' }, 'mongos01')
     await world.run({ count: 'orders' }, 'mongos02')
@@ -289,7 +289,7 @@ t.test('D863 the rate is shared by what each router serves', async (t) => {
   t.ok(Math.abs(first + second - 30) < 1)
 })
 
-t.test('currentOp and serverStatus of routers and shards', async (t) => {
+t.test('currentOp and serverStatus of routers and shards report sampling', async (t) => {
   await using world = await AnalysedCluster.start({ shards: 1 })
   await world.insert('orders', [{ x: 1 }])
   await world.sample(ns)
@@ -305,7 +305,7 @@ t.test('currentOp and serverStatus of routers and shards', async (t) => {
     'sampledReadsCount',
     'sampledWritesCount',
   ])
-  // Nothing had been served when the rates were shared: the shard has the other half.
+  // No queries had been served when the rate was divided: the shard has the other half.
   t.match(router, { ns, samplesPerSecond: 25, sampledReadsCount: 1, sampledWritesCount: 1 })
   const [shard] = await world.aggregate([{ $currentOp: { allUsers: true } }, mine])
   t.same(Object.keys(shard!), [
@@ -332,7 +332,7 @@ t.test('placements and samples are the same with attached tables and with docume
     await using world = await AnalysedCluster.start({ attaches, mongos: 2 })
     await world.shardedOrders()
     await world.insert('orders', [{ x: -1 }, { x: 1 }])
-    // Long enough that every shard knows of nothing to sample.
+    // Long enough for every shard to learn that nothing is sampled.
     await world.cluster.advance(2 * refreshMs)
     await world.sample(ns)
     await world.slowly([

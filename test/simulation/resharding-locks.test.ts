@@ -1,4 +1,7 @@
-/** Who may not change a database or a collection while a resharding goes on, and for how long it waits; also when nobody can ask the config server. */
+/**
+ * Operations that conflict with a running resharding, and how long they wait; also without a config
+ * server.
+ */
 import t from 'tap'
 import { createRandom } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
@@ -61,49 +64,46 @@ for (const [emulate, errmsg] of Object.entries(texts) as ['5.0', string][]) {
     await cluster.advance(minuteMs)
     await cluster.steps.heal(fault)
     t.match(await resharding, { ok: 1 })
-    t.match(await patient, { ok: 1 }, 'who waits less long moves it afterwards')
+    t.match(await patient, { ok: 1 }, 'a command whose wait has not ended moves it afterwards')
     await cluster.stop()
   })
 }
 
 for (const emulate of ['5.0', '7.0'] as const) {
-  t.test(
-    `D838 ${emulate}: a primary shard that comes back without a config server keeps the resharding that it has asked for`,
-    async (t) => {
-      const { cluster, admin, primary, other, client } = await begin(emulate)
-      const fault = await cluster.steps.arm('config.resharding.prepared', 'hold', { times: 1 })
-      const resharding = client('resharding').once(reshard)
-      await cluster.steps.struck(fault)
-      await cluster.crash('config')
-      await cluster.crash(primary)
-      await cluster.steps.heal(fault)
-      await resharding
-      await cluster.restart(primary)
-      await cluster.advance(minuteMs)
-      const records = async (): Promise<Document[]> => {
-        const find = { find: 'system.sharding_ddl_coordinators', $db: 'config' }
-        return decode(await cluster.command(encode(find), { to: primary }))['cursor']['firstBatch']
-      }
-      t.match(await records(), [{ _id: { operationType: 'reshardCollection' } }], 'a minute later')
-      const held = await cluster.steps.arm('config.resharding.caught-up', 'hold', { times: 1 })
-      await cluster.restart('config')
-      await cluster.during(cluster.steps.struck(held))
-      const moving = client('moving').once({ movePrimary: 'app', to: other, $db: 'admin' })
-      let isAnswered = false
-      void moving.then(() => (isAnswered = true))
-      await cluster.advance(minuteMs)
-      t.notOk(isAnswered, 'a move of the database waits for it')
-      await cluster.steps.heal(held)
-      t.match(await moving, { ok: 1 })
-      const { cursor } = await admin.untilDone({ find: 'collections', filter: { _id: 'app.c' }, $db: 'config' })
-      t.match(cursor.firstBatch, [{ key: { m: 1 } }], 'it has been carried to its end')
-      t.same(await records(), [])
-      await cluster.stop()
-    },
-  )
+  t.test(`D838 ${emulate}: a primary shard that restarts without a config server keeps its resharding`, async (t) => {
+    const { cluster, admin, primary, other, client } = await begin(emulate)
+    const fault = await cluster.steps.arm('config.resharding.prepared', 'hold', { times: 1 })
+    const resharding = client('resharding').once(reshard)
+    await cluster.steps.struck(fault)
+    await cluster.crash('config')
+    await cluster.crash(primary)
+    await cluster.steps.heal(fault)
+    await resharding
+    await cluster.restart(primary)
+    await cluster.advance(minuteMs)
+    const records = async (): Promise<Document[]> => {
+      const find = { find: 'system.sharding_ddl_coordinators', $db: 'config' }
+      return decode(await cluster.command(encode(find), { to: primary }))['cursor']['firstBatch']
+    }
+    t.match(await records(), [{ _id: { operationType: 'reshardCollection' } }], 'a minute later')
+    const held = await cluster.steps.arm('config.resharding.caught-up', 'hold', { times: 1 })
+    await cluster.restart('config')
+    await cluster.during(cluster.steps.struck(held))
+    const moving = client('moving').once({ movePrimary: 'app', to: other, $db: 'admin' })
+    let isAnswered = false
+    void moving.then(() => (isAnswered = true))
+    await cluster.advance(minuteMs)
+    t.notOk(isAnswered, 'a move of the database waits for it')
+    await cluster.steps.heal(held)
+    t.match(await moving, { ok: 1 })
+    const { cursor } = await admin.untilDone({ find: 'collections', filter: { _id: 'app.c' }, $db: 'config' })
+    t.match(cursor.firstBatch, [{ key: { m: 1 } }], 'the resharding has completed')
+    t.same(await records(), [])
+    await cluster.stop()
+  })
 }
 
-t.test('a resharding that is asked for while the config server is away begins when it is back', async (t) => {
+t.test('a resharding requested while the config server is down starts when it is up', async (t) => {
   const { cluster, admin, client } = await begin('7.0')
   await cluster.crash('config')
   const resharding = client('resharding').once(reshard)

@@ -1,4 +1,4 @@
-/** What serverStatus tells of reshardings. */
+/** Counters of reshardings in serverStatus. */
 import { decode, encode, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
 import t from 'tap'
@@ -10,7 +10,7 @@ async function admin(cluster: SimulatedCluster, command: Document, to = 'mongos0
 }
 
 for (const emulate of ['5.0', '6.0.2', '7.0', '8.0'] as const) {
-  t.test(`serverStatus counts reshardings, from 6.0 on, ${emulate}`, async (t) => {
+  t.test(`serverStatus counts reshardings since 6.0, ${emulate}`, async (t) => {
     const cluster = await createSimulatedCluster({ seed: 1, shards: 2, emulate })
     t.teardown(() => cluster.stop())
     const sections = async (member: string): Promise<Document> =>

@@ -1,29 +1,38 @@
 /**
- * The primary shard, a donor, a recipient and the config server crash at every named step of a resharding, connections break from there on,
- * every step fails once, and it is given up at every step: afterwards the collection has one key, every document is there once, and nothing is left to be done.
- * Half of that; `SHARDLAB_LONG=1` plays all of it with five seeds.
+ * At every named step of a resharding the primary shard, a donor, a recipient or the config server
+ * crashes, connections break, the step fails once, or the resharding is aborted. Afterwards the
+ * collection has one key, every document is there once, and no work is left. By default half of the
+ * combinations are played; `SHARDLAB_LONG=1` plays all with five seeds.
  */
 import t from 'tap'
 import { abortSteps, playResharding, reshardingSteps, type Scene } from './resharding.js'
 
 const { SHARDLAB_SEED, SHARDLAB_LONG } = process.env
 const seeds = SHARDLAB_SEED === undefined ? (SHARDLAB_LONG === '1' ? [1, 2, 3, 4, 5] : [1]) : [Number(SHARDLAB_SEED)]
-const troubles: readonly Scene['trouble'][] = ['primary', 'donor', 'recipient', 'config', 'severed', 'fail', 'abort']
+const disruptions: readonly Scene['disruption'][] = [
+  'primary',
+  'donor',
+  'recipient',
+  'config',
+  'severed',
+  'fail',
+  'abort',
+]
 
 for (const [i, step] of [...reshardingSteps, ...abortSteps].entries()) {
-  // Each trouble at every other step; the random runs of the swarm meet the rest.
-  const met = SHARDLAB_LONG === '1' ? troubles : troubles.filter((_, j) => (i + j) % 2 === 0)
-  t.test(`D833 ${step}`, async (t) => {
+  // Each disruption at every other step; random runs of the swarm include the rest.
+  const met = SHARDLAB_LONG === '1' ? disruptions : disruptions.filter((_, j) => (i + j) % 2 === 0)
+  t.test(`D833 a resharding survives crashes and failures at ${step}`, async (t) => {
     for (const seed of seeds) {
-      for (const trouble of met) {
+      for (const disruption of met) {
         const { violations, struck } = await playResharding({
           seed,
           step,
-          trouble,
+          disruption,
           command: 'reshardCollection',
           loss: false,
         })
-        const scene = `${trouble}, seed ${seed}`
+        const scene = `${disruption}, seed ${seed}`
         t.ok(struck, `${scene}: the step is passed`)
         t.same(violations, [], scene)
       }
@@ -31,33 +40,35 @@ for (const [i, step] of [...reshardingSteps, ...abortSteps].entries()) {
   })
 }
 
-// The same protocol carries it out: a sample of the scenes, all of them in long runs.
-const scenes = [...reshardingSteps, ...abortSteps].flatMap((step) => troubles.map((trouble) => ({ step, trouble })))
+// unshardCollection uses the same protocol: a sample of the scenes, all of them in long runs.
+const scenes = [...reshardingSteps, ...abortSteps].flatMap((step) =>
+  disruptions.map((disruption) => ({ step, disruption })),
+)
 const sample = SHARDLAB_LONG === '1' ? scenes : scenes.filter((_, i) => i % 29 === seeds[0]! % 29)
 
-t.test('a collection is gathered on one shard', async (t) => {
-  for (const { step, trouble } of sample) {
+t.test('unshardCollection survives crashes and failures', async (t) => {
+  for (const { step, disruption } of sample) {
     const { violations, struck } = await playResharding({
       seed: seeds[0]!,
       step,
-      trouble,
+      disruption,
       command: 'unshardCollection',
       loss: false,
     })
-    t.ok(struck, `${step}, ${trouble}, seed ${seeds[0]}: the step is passed`)
-    t.same(violations, [], `${step}, ${trouble}, seed ${seeds[0]}`)
+    t.ok(struck, `${step}, ${disruption}, seed ${seeds[0]}: the step is passed`)
+    t.same(violations, [], `${step}, ${disruption}, seed ${seeds[0]}`)
   }
 })
 
-t.test('one of twenty messages is lost', async (t) => {
-  for (const { step, trouble } of sample) {
+t.test('reshardings complete while one of twenty messages is lost', async (t) => {
+  for (const { step, disruption } of sample) {
     const { violations } = await playResharding({
       seed: seeds[0]!,
       step,
-      trouble,
+      disruption,
       command: 'reshardCollection',
       loss: true,
     })
-    t.same(violations, [], `${step}, ${trouble}, seed ${seeds[0]}`)
+    t.same(violations, [], `${step}, ${disruption}, seed ${seeds[0]}`)
   }
 })

@@ -1,4 +1,7 @@
-/** One resharding under a virtual clock, with clients at work, in which one of its parties crashes at a named step. */
+/**
+ * One resharding under a virtual clock, with working clients; one of its parties crashes at a named
+ * step.
+ */
 import { createRandom, type Random } from '@shardlab/actor'
 import { decode, encode, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
@@ -7,7 +10,7 @@ import { contents, LedgerWorker } from './ledger-worker.js'
 import { losses, repeatedly } from './migration.js'
 import { PatientClient } from './patient-client.js'
 
-/** Every step of a resharding that is committed, in about the order in which they are passed. */
+/** All steps of a committed resharding, in about the order in which they are passed. */
 export const reshardingSteps = [
   'shard.resharding.requested',
   'config.resharding.started',
@@ -35,7 +38,7 @@ export const reshardingSteps = [
   'config.resharding.finished',
 ] as const
 
-/** Those that only one that is given up passes. */
+/** Steps that only an aborted resharding passes. */
 export const abortSteps = [
   'config.resharding.aborting',
   'config.resharding.participants-aborted',
@@ -44,10 +47,10 @@ export const abortSteps = [
 
 export type ReshardingStep = (typeof reshardingSteps)[number] | (typeof abortSteps)[number]
 
-/** `primary` and `donor` give and get documents, `recipient` only gets them. */
+/** `primary` and `donor` send and receive documents, `recipient` only receives them. */
 export type Party = 'primary' | 'donor' | 'recipient' | 'config'
 
-/** What is played: the collection gets another key, or is gathered on one shard. */
+/** The collection gets another key, or is moved to one shard. */
 export type Command = 'reshardCollection' | 'unshardCollection'
 
 export interface Scene {
@@ -55,31 +58,32 @@ export interface Scene {
   readonly command: Command
   readonly step: ReshardingStep
   /**
-   * Who crashes while somebody is held at the step; `abort`: nobody, it is given up there; `severed`: connections between the parties break
-   * from there on, again and again; `fail`: the step itself fails.
+   * The party that crashes while a member is held at the step. `abort`: the resharding is aborted
+   * there; `severed`: connections between the parties break there repeatedly; `fail`: the step
+   * itself fails.
    */
-  readonly trouble: Party | 'abort' | 'severed' | 'fail'
-  /** As of a migration. */
+  readonly disruption: Party | 'abort' | 'severed' | 'fail'
+  /** Whether messages are lost, as for a migration. */
   readonly loss: boolean
 }
 
 export interface Outcome {
-  /** What is wrong at the end, one sentence each. */
+  /** Violations at the end, one sentence each. */
   readonly violations: readonly string[]
-  /** Was the step passed at all? */
+  /** Whether the step was passed. */
   readonly struck: boolean
   readonly committed: boolean
-  /** Code of the answer to the client who asked for it; 0: it was acknowledged, null: there was no answer. */
+  /** Code of the reply to the client; 0: acknowledged, null: no reply. */
   readonly code: number | null
 }
 
 const documents = 30
 const workers = 3
 const operationsOfWorker = 16
-/** Longer than everybody needs to find out what has become of it. */
+/** Longer than all parties need to learn the outcome. */
 const settleMs = 30_000
 
-export async function playResharding({ seed, step, trouble, command, loss }: Scene): Promise<Outcome> {
+export async function playResharding({ seed, step, disruption, command, loss }: Scene): Promise<Outcome> {
   const balancerRoundIntervalMs = 10 * settleMs
   const emulate = command === 'reshardCollection' ? '7.0' : '8.0'
   const options = {
@@ -102,29 +106,29 @@ export async function playResharding({ seed, step, trouble, command, loss }: Sce
   await prepare(cluster, admin, ledger, primary, donor)
   const members: Record<Party, string> = { primary, donor, recipient, config: 'config' }
   const losing = loss ? await cluster.faults.apply(losses) : null
-  const hold = trouble !== 'fail'
+  const hold = disruption !== 'fail'
   const fault = await cluster.steps.arm(step, hold ? 'hold' : 'fail', { times: 1 })
   const isAbortStep = (abortSteps as readonly string[]).includes(step)
   let struck = false
   const played = cluster.steps.struck(fault).then(async () => {
     struck = true
     if (!hold) return
-    if (trouble === 'abort') {
+    if (disruption === 'abort') {
       const aborting = admin.once(abort)
       await cluster.advance(random.fraction() * 100)
       await cluster.steps.heal(fault)
       await aborting
       return
     }
-    if (trouble === 'severed') {
+    if (disruption === 'severed') {
       await cluster.steps.heal(fault)
       await severAtRandom(cluster, Object.values(members), random.fork('severed'))
       return
     }
-    await cluster.crash(members[trouble])
+    await cluster.crash(members[disruption])
     await cluster.steps.heal(fault)
     await cluster.advance(random.fraction() * 300)
-    await cluster.restart(members[trouble])
+    await cluster.restart(members[disruption])
   })
   const client = new PatientClient(cluster, random.fork('resharding client'))
   const asked =
@@ -132,7 +136,7 @@ export async function playResharding({ seed, step, trouble, command, loss }: Sce
       ? { reshardCollection: 'app.c', key: { m: 1 }, numInitialChunks: 3, $db: 'admin' }
       : { unshardCollection: 'app.c', toShard: recipient, $db: 'admin' }
   const resharding = repeatedly(client, asked, loss ? 6 : 1)
-  // One that is given up passes other steps.
+  // An aborted resharding passes other steps.
   const other = new PatientClient(cluster, random.fork('aborting client'))
   const aborting = isAbortStep ? abortSoon(cluster, other, abort, random.fork('abort')) : Promise.resolve()
   const worlds = Array.from({ length: workers }, (_, i) => {
@@ -219,13 +223,16 @@ async function work(client: PatientClient, ledger: Ledger, random: Random, numbe
   }
 }
 
-/** After the commit the document moves for it, and a repetition hears that it has become a transaction. */
+/**
+ * After the commit the document moves for this update, and a retry fails because the update has
+ * become a transaction.
+ */
 async function changeKey(client: PatientClient, key: number, random: Random): Promise<void> {
   const update = { $set: { m: random.below(100) } }
   await client.retryably({ findAndModify: 'c', query: { _id: key, k: key }, update, $db: 'app' }, () => null, [217])
 }
 
-/** Each shard holds what it owns and nothing else; nothing is left of the resharding. */
+/** Documents on shards that do not own them, and records that are left of the resharding. */
 async function leftovers(cluster: SimulatedCluster, admin: PatientClient, entry: Document): Promise<string[]> {
   const wrong: string[] = []
   const find = async (collection: string, filter: Document = {}): Promise<Document[]> =>

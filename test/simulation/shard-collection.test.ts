@@ -1,4 +1,7 @@
-/** Sharding a collection and refining its key through routers, by version. Manual: core/sharding-shard-key, core/sharding-shard-key-indexes. */
+/**
+ * shardCollection and refineCollectionShardKey, by version. Manual: core/sharding-shard-key,
+ * core/sharding-shard-key-indexes.
+ */
 import t from 'tap'
 import { decode, encode, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
@@ -10,7 +13,7 @@ interface World {
   readonly find: (ns: string, filter?: Document) => Promise<Document[]>
 }
 
-/** Runs the work in a cluster of two shards and two routers, its database `app` enabled and on shard01. */
+/** Runs `work` in a cluster of two shards and two routers with database `app` on shard01. */
 async function inCluster(emulate: EmulatedVersion, work: (world: World) => Promise<void>): Promise<void> {
   const cluster = await createSimulatedCluster({ seed: 7, shards: 2, mongos: 2, emulate })
   const run = async (command: Document, to = 'mongos01') =>
@@ -29,7 +32,7 @@ async function inCluster(emulate: EmulatedVersion, work: (world: World) => Promi
 
 const admin = { $db: 'admin' }
 
-t.test('a refined key: both routers find everything, with the new key and without', async (t) => {
+t.test('after refineCollectionShardKey both routers find all documents, with and without the new field', async (t) => {
   for (const version of ['4.4', '8.0'] as const) {
     await inCluster(version, async ({ run, find }) => {
       t.match(await run({ shardCollection: 'app.c', key: { a: 'hashed' }, ...admin }), { ok: 1 })
@@ -70,7 +73,7 @@ t.test('a refined key: both routers find everything, with the new key and withou
   })
 })
 
-t.test('what refineCollectionShardKey is refused with', async (t) => {
+t.test('refineCollectionShardKey refuses invalid keys', async (t) => {
   await inCluster('7.0', async ({ run }) => {
     const refine = (ns: unknown, rest: Document = { key: { a: 1 } }) =>
       run({ refineCollectionShardKey: ns, ...rest, ...admin })
@@ -92,7 +95,7 @@ t.test('what refineCollectionShardKey is refused with', async (t) => {
   })
 })
 
-t.test('zones are extended with the key', async (t) => {
+t.test('refining a key extends its zones', async (t) => {
   await inCluster('7.0', async ({ run, find }) => {
     await run({ shardCollection: 'app.c', key: { a: 1 }, ...admin })
     await run({ addShardToZone: 'shard02', zone: 'z', ...admin })
@@ -106,7 +109,7 @@ t.test('zones are extended with the key', async (t) => {
   })
 })
 
-t.test('zones first: documents are where they belong from the start', async (t) => {
+t.test('zones defined before sharding place documents from the start', async (t) => {
   await inCluster('7.0', async ({ run, find }) => {
     await run({ addShardToZone: 'shard02', zone: 'eu', ...admin })
     t.match(
@@ -129,7 +132,7 @@ t.test('zones first: documents are where they belong from the start', async (t) 
   })
 })
 
-t.test('unique indexes through a router', async (t) => {
+t.test('unique indexes are checked through a router', async (t) => {
   await inCluster('7.0', async ({ run }) => {
     await run({ shardCollection: 'app.c', key: { a: 'hashed' }, ...admin })
     const create = (key: Document) => run({ createIndexes: 'c', indexes: [{ key, name: 'u', unique: true }] })
@@ -179,7 +182,7 @@ t.test('_id is unique on each shard only', async (t) => {
   })
 })
 
-t.test('the words of 2.6', async (t) => {
+t.test('2.6 replies with its own texts', async (t) => {
   await inCluster('2.6', async ({ run, find }) => {
     t.match(await run({ enableSharding: 'app', ...admin }), { ok: 0, errmsg: 'already enabled' })
     const unknown = await run({ shardCollection: 'other.c', key: { a: 1 }, ...admin })
@@ -205,7 +208,7 @@ t.test('the words of 2.6', async (t) => {
   })
 })
 
-t.test('collections that cannot be sharded, D811 among them', async (t) => {
+t.test('some collections cannot be sharded, D811', async (t) => {
   await inCluster('7.0', async ({ run, find }) => {
     const shard = (ns: string, key: Document = { a: 1 }) => run({ shardCollection: ns, key, ...admin })
     t.match(await shard('config.c'), { code: 20, errmsg: 'only special collections in the config db may be sharded' })

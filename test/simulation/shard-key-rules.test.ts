@@ -1,4 +1,7 @@
-/** Which updates may change a document's shard key value, and what they are answered, by version. Manual: core/sharding-change-shard-key-value. */
+/**
+ * Updates that may change a shard key value, and their errors, by version. Manual:
+ * core/sharding-change-shard-key-value.
+ */
 import t from 'tap'
 import { Binary, decode, encode, Long, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
@@ -6,10 +9,10 @@ import type { EmulatedVersion } from '@shardlab/sharding'
 
 const lsid = { id: new Binary(Buffer.alloc(16, 1), 4) }
 
-/** app.c over the hash of k, with documents of which each knows its shard, and keys that nobody has. */
+/** app.c by the hash of k, with documents on known shards, and keys without documents. */
 class World {
   readonly cluster: SimulatedCluster
-  /** `_id`s, which are the keys too, by shard. */
+  /** `_id`s, which are also the keys, by shard. */
   readonly on: Readonly<Record<'shard01' | 'shard02', number[]>>
   #txnNumber = 0
 
@@ -40,7 +43,7 @@ class World {
     })
   }
 
-  /** As a retryable write. */
+  /** Runs the command as a retryable write. */
   retryably(command: Document): Promise<Document> {
     return this.run({ ...command, lsid, txnNumber: Long.fromNumber(++this.#txnNumber) })
   }
@@ -66,7 +69,7 @@ const fullKeyNeeded = 'Shard key update is not allowed without specifying the fu
 const retryNeeded = 'Must run update to shard key field in a multi-statement transaction or with retryWrites: true.'
 
 for (const emulate of ['2.6', '4.0'] as const) {
-  t.test(`${emulate}: values are immutable`, async (t) => {
+  t.test(`${emulate}: shard key values are immutable`, async (t) => {
     const world = await World.start(emulate)
     const [k, other] = world.on.shard01
     const changed = "Performing an update on the path 'k' would modify the immutable field 'k'"
@@ -92,7 +95,7 @@ for (const emulate of ['2.6', '4.0'] as const) {
 }
 
 for (const emulate of ['4.4', '6.0', '7.0', '8.0'] as const) {
-  t.test(`${emulate}: what every change of the value needs`, async (t) => {
+  t.test(`${emulate}: a change of the value needs the key in the query and a retryable write`, async (t) => {
     const world = await World.start(emulate)
     const [k] = world.on.shard01
     const here = world.on.shard01[10]!
@@ -129,7 +132,7 @@ for (const emulate of ['4.4', '6.0', '7.0', '8.0'] as const) {
     await world.stop()
   })
 
-  t.test(`${emulate}: documents that move`, async (t) => {
+  t.test(`${emulate}: a changed value moves the document`, async (t) => {
     const world = await World.start(emulate)
     const [a, b, c, d] = world.on.shard01 as [number, number, number, number]
     const [a2, b2, c2, d2, e2, f2] = world.on.shard02.slice(10) as [number, number, number, number, number, number]
@@ -171,7 +174,7 @@ for (const emulate of ['4.4', '6.0', '7.0', '8.0'] as const) {
           cursor: {},
         })
       )['cursor']
-      t.equal(owned.firstBatch.length, direct.length, `nothing on ${shard} that nobody sees`)
+      t.equal(owned.firstBatch.length, direct.length, `nothing on ${shard} is hidden from routers`)
     }
     await world.stop()
   })
@@ -186,7 +189,7 @@ for (const emulate of ['4.4', '6.0', '7.0', '8.0'] as const) {
       writeErrors: [
         {
           code: 11000,
-          // Routers up to 5.0 keep nothing of an error but its message.
+          // Routers before 5.0 keep only the message of an error.
           ...(emulate === '4.4' ? {} : { keyPattern: { _id: 1 }, keyValue: { _id: a } }),
           errmsg:
             /^Failed to update document's shard key field\. There is either an orphan for this document or _id for this collection is not globally unique\. :: caused by :: During insert stage of updating a shard key :: caused by :: E11000 duplicate key error/,
@@ -242,7 +245,7 @@ for (const emulate of ['4.4', '6.0', '7.0', '8.0'] as const) {
   })
 }
 
-t.test('a missing value is null: giving it is no change', async (t) => {
+t.test('setting a missing value to null is not a change', async (t) => {
   const world = await World.start('7.0')
   await world.run({ insert: 'c', documents: [{ _id: 'missing' }] })
   t.match(await world.run({ update: 'c', updates: [{ q: { _id: 'missing', k: null }, u: { $set: { k: null } } }] }), {
@@ -253,7 +256,7 @@ t.test('a missing value is null: giving it is no change', async (t) => {
   await world.stop()
 })
 
-t.test('another number type: a change from 5.0 on', async (t) => {
+t.test('another number type is a change since 5.0', async (t) => {
   for (const [emulate, needsRetry] of [
     ['4.4', false],
     ['5.0', true],
@@ -271,7 +274,7 @@ t.test('another number type: a change from 5.0 on', async (t) => {
   }
 })
 
-t.test('8.0: bulkWrite moves too, one at a time', async (t) => {
+t.test('bulkWrite of 8.0 moves documents, one at a time', async (t) => {
   const world = await World.start('8.0')
   const [a, b] = world.on.shard01 as [number, number]
   const [there, other] = world.on.shard02.slice(10) as [number, number]

@@ -1,4 +1,4 @@
-/** Operations that change the same thing wait for each other, as the server has them wait. */
+/** Conflicting operations block each other, as on the server. */
 import { decode, encode, MinKey, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
 import t, { type Test } from 'tap'
@@ -19,7 +19,7 @@ async function run(cluster: SimulatedCluster, command: Document, to = 'mongos01'
   return decode(await cluster.command(encode(command), { to }), { promoteLongs: true })
 }
 
-/** Whether the reply has come within a while. */
+/** Whether the reply arrives soon. */
 async function comesSoon(cluster: SimulatedCluster, reply: Promise<unknown>): Promise<boolean> {
   let came = false
   void reply.then(() => (came = true))
@@ -61,27 +61,24 @@ t.test('a migration waits for a split of its collection', async (t) => {
   t.match(await moving, { ok: 1 })
 })
 
-t.test(
-  'no collection is created between the moment at which movePrimary looks what there is and its end',
-  async (t) => {
-    const cluster = await start(t)
-    const fault = await cluster.steps.arm('shard.move-primary.started', 'hold', { times: 1 })
-    const moving = run(cluster, { movePrimary: 'app', to: recipient, $db: 'admin' })
-    await cluster.steps.struck(fault)
-    const insert = () => run(cluster, { insert: 'fresh', documents: [{ _id: 1 }], $db: 'app' })
-    t.match(await insert(), { n: 0, writeErrors: [{ code: 319 }] })
-    await cluster.steps.heal(fault)
-    t.match(await moving, { ok: 1 })
-    t.match(await insert(), { n: 1 })
-    t.match(await run(cluster, { count: 'fresh', $db: 'app' }, recipient), { n: 1 })
-    t.match(await run(cluster, { count: 'fresh', $db: 'app' }, donor), { n: 0 })
-  },
-)
+t.test('no collection is created between the start of movePrimary and its end', async (t) => {
+  const cluster = await start(t)
+  const fault = await cluster.steps.arm('shard.move-primary.started', 'hold', { times: 1 })
+  const moving = run(cluster, { movePrimary: 'app', to: recipient, $db: 'admin' })
+  await cluster.steps.struck(fault)
+  const insert = () => run(cluster, { insert: 'fresh', documents: [{ _id: 1 }], $db: 'app' })
+  t.match(await insert(), { n: 0, writeErrors: [{ code: 319 }] })
+  await cluster.steps.heal(fault)
+  t.match(await moving, { ok: 1 })
+  t.match(await insert(), { n: 1 })
+  t.match(await run(cluster, { count: 'fresh', $db: 'app' }, recipient), { n: 1 })
+  t.match(await run(cluster, { count: 'fresh', $db: 'app' }, donor), { n: 0 })
+})
 
-t.test('a write that was on its way when movePrimary began is copied, or waits', async (t) => {
+t.test('a write that was on its way at the start of movePrimary is copied, or waits', async (t) => {
   const cluster = await start(t)
   await run(cluster, { insert: 'plain', documents: [{ _id: 0 }], $db: 'app' })
-  // After a restart the shard asks the config server before it lets the first command in.
+  // After a restart the shard asks the config server before it accepts the first command.
   await cluster.crash(donor)
   await cluster.restart(donor)
   const acknowledged: number[] = []

@@ -1,4 +1,6 @@
-/** A shard key is refined while a range moves: the migration is given up, and nobody takes the range for one that has moved. */
+/**
+ * A shard key is refined during a migration: the migration aborts, and its range keeps its owner.
+ */
 import { decode, encode, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
 import t from 'tap'

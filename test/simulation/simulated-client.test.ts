@@ -1,4 +1,7 @@
-/** What the simulated client does where no answer tells: connections, selection, sessions, and that a seed replays it. */
+/**
+ * The simulated client beyond replies: connections, selection, sessions, and exact replays of a
+ * seed.
+ */
 import { decode, encode, Long, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, type SimulatedCluster, type SimulatedClusterOptions } from '@shardlab/cluster'
 import { createClient, type Client, type ClientOptions, type CommandEvent } from '@shardlab/scenario'
@@ -27,7 +30,7 @@ async function start(
 
 const numbers = (count: number): Document[] => Array.from({ length: count }, (_, i) => ({ _id: i }))
 
-t.test('commands wait for a connection when as many as allowed are open', async (t) => {
+t.test('commands wait for a connection when the pool is full', async (t) => {
   const { cluster, client } = await start(t, { mongos: 1 }, { maxPoolSize: 2 })
   await cluster.command(
     encode({
@@ -45,7 +48,7 @@ t.test('commands wait for a connection when as many as allowed are open', async 
   t.equal(client.counts.connectionsOpened, 2)
 })
 
-t.test('a mongos that goes away is noticed at once, and taken back when it answers again', async (t) => {
+t.test('a mongos that goes away is noticed at once, and used again when it replies', async (t) => {
   const { cluster, client, sent } = await start(t)
   t.same(client.available(), ['mongos01', 'mongos02'])
   await cluster.crash('mongos01')
@@ -62,7 +65,7 @@ t.test('a mongos that goes away is noticed at once, and taken back when it answe
   t.same(client.available(), ['mongos01', 'mongos02'], 'with the next heartbeat')
 })
 
-t.test('an operation that finds no mongos waits for one, and fails when none comes', async (t) => {
+t.test('an operation without an available mongos waits, and fails after the time limit', async (t) => {
   const { cluster, client } = await start(t, { mongos: 1 }, { serverSelectionTimeoutMs: 3000 })
   await cluster.crash('mongos01')
   await cluster.advance(5)
@@ -81,7 +84,7 @@ t.test('an operation that finds no mongos waits for one, and fails when none com
   t.match(await cluster.during(waiting), { ok: true, attempts: 1 })
 })
 
-t.test('a connection that cannot be made is tried again after a pause, for commands of every kind', async (t) => {
+t.test('a failed connection is retried after a pause, for all commands', async (t) => {
   const { cluster, client } = await start(t, { mongos: 1 })
   const { id } = await cluster.faults.apply('refuse connections to mongos01 from clients')
   const outcome = await cluster.during(client.run({ insert: 'c', documents: [{ _id: 1 }], $db }))
@@ -96,7 +99,7 @@ t.test('a connection that cannot be made is tried again after a pause, for comma
   t.match(await cluster.during(client.run({ insert: 'c', documents: [{ _id: 1 }], $db })), { ok: true, attempts: 1 })
 })
 
-t.test('a command that takes too long loses its connection, and nothing more', async (t) => {
+t.test('a command that times out closes only its connection', async (t) => {
   const { cluster, client } = await start(t, { mongos: 1 }, { socketTimeoutMs: 200 })
   t.ok((await cluster.during(client.run({ insert: 'c', documents: [{ _id: 1 }], $db }))).ok)
   const { id } = await cluster.faults.apply('delay from clients to mongos01 by 500ms')
@@ -108,7 +111,7 @@ t.test('a command that takes too long loses its connection, and nothing more', a
   t.match(await cluster.during(client.run({ count: 'c', $db })), { ok: true, reply: { n: 2 } })
 })
 
-t.test('a cursor stays with its mongos, holds its session, and is closed there', async (t) => {
+t.test('a cursor uses one mongos and one session, and is closed there', async (t) => {
   const { cluster, client, sent } = await start(t)
   await cluster.during(client.run({ insert: 'c', documents: numbers(10), $db }))
   sent.length = 0
@@ -130,14 +133,14 @@ t.test('a cursor stays with its mongos, holds its session, and is closed there',
   t.equal(await cursor.next(), null)
 })
 
-t.test('what follows an unacknowledged write on its connection comes behind it', async (t) => {
+t.test('commands after an unacknowledged write on its connection are executed after it', async (t) => {
   const { cluster, client } = await start(t, { mongos: 1 }, { maxPoolSize: 1 })
   const insert = (_id: number): Document => ({ insert: 'c', documents: [{ _id }], writeConcern: { w: 0 }, $db })
   t.same(await cluster.during(client.run(insert(1))), { ok: true, reply: { ok: 1 }, from: 'mongos01', attempts: 1 })
   t.match(await cluster.during(client.run({ find: 'c', $db })), { reply: { cursor: { firstBatch: [{ _id: 1 }] } } })
 })
 
-t.test('sessions: causal consistency, and their end', async (t) => {
+t.test('sessions are causally consistent, and can be ended', async (t) => {
   const { cluster, client, sent } = await start(t)
   const session = client.startSession()
   await cluster.during(client.run({ insert: 'c', documents: [{ _id: 1 }], $db }, { session }))
@@ -160,7 +163,7 @@ t.test('sessions: causal consistency, and their end', async (t) => {
   t.match(await client.run({ ping: 1, $db: 'admin' }), { ok: false, kind: 'client', message: 'the client is closed' })
 })
 
-t.test('a session of the caller is left as it is', async (t) => {
+t.test('the lsid of a caller is sent unchanged', async (t) => {
   const { cluster, client, sent } = await start(t)
   const { lsid } = client.startSession()
   const update = {
@@ -179,7 +182,7 @@ t.test('a session of the caller is left as it is', async (t) => {
   t.match(outcome, { ok: true, reply: { cursor: { firstBatch: [{ n: 1 }] } } })
 })
 
-t.test('members that are no mongoses can be asked as well', async (t) => {
+t.test('commands can be sent to members that are not mongoses', async (t) => {
   const { cluster, client } = await start(t)
   t.match(await cluster.during(client.run({ hello: 1, $db: 'admin' }, { to: 'shard01' })), {
     ok: true,
@@ -189,7 +192,7 @@ t.test('members that are no mongoses can be asked as well', async (t) => {
   t.match(await cluster.during(client.run({ ping: 1, $db: 'admin' }, { to: 'config' })), { ok: true, from: 'config' })
 })
 
-t.test('connections are known to the mongos, and their end is', async (t) => {
+t.test('the mongos counts connections, and notices their end', async (t) => {
   const { cluster, client } = await start(t, { mongos: 1 }, { appName: 'till' })
   await cluster.during(client.run({ ping: 1, $db: 'admin' }))
   const clients = async (): Promise<string[]> => {

@@ -73,17 +73,13 @@ for (const mutation of mutationNames) {
   })
 }
 
-t.test(
-  'shrinking leaves out all fault verbs that a failure does not need',
-  { timeout: 300_000 },
-  async (t) => {
-    const report = await runSwarm({ mutation: 'retryDedupeOff', seed: 2, runs: 1, threads: 1 })
-    const [{ replay, plan, checker }] = report.failed as [SwarmReport['failed'][number]]
-    t.equal(checker, 'answers')
-    t.same(plan.faults, [], 'it fails without faults')
-    t.match(replay, `--without ${planOf(2).faults.join(' ')} --mutation retryDedupeOff`)
-  },
-)
+t.test('shrinking leaves out all fault verbs that a failure does not need', { timeout: 300_000 }, async (t) => {
+  const report = await runSwarm({ mutation: 'retryDedupeOff', seed: 2, runs: 1, threads: 1 })
+  const [{ replay, plan, checker }] = report.failed as [SwarmReport['failed'][number]]
+  t.equal(checker, 'answers')
+  t.same(plan.faults, [], 'it fails without faults')
+  t.match(replay, `--without ${planOf(2).faults.join(' ')} --mutation retryDedupeOff`)
+})
 
 t.test('the report names steps and verbs that no run reached', async (t) => {
   const report = await runSwarm({ runs: 1, seed: 3, threads: 1 })

@@ -1,4 +1,7 @@
-/** One script for two clients: the official driver on an inline cluster, and the simulated client on a simulated one. */
+/**
+ * One script for two clients: the official driver on an inline cluster, the simulated client on a
+ * simulated cluster.
+ */
 import { decode, encode, type Document } from '@shardlab/bson'
 import { createSimulatedCluster, ShardedCluster, type ClusterOptions, type Faults } from '@shardlab/cluster'
 import {
@@ -22,7 +25,7 @@ import {
   type Db,
 } from 'mongodb'
 
-/** What a command came to, in words that both clients have in common. */
+/** The outcome of a command, in terms that both clients have. */
 export type Result =
   | { readonly ok: true; readonly value: unknown }
   | {
@@ -32,30 +35,33 @@ export type Result =
       readonly labels: readonly string[]
     }
 
-/** What was sent: enough to see retries, sessions and what drivers add. */
+/** A command as sent: enough to compare retries, sessions and fields that drivers add. */
 export interface Sent {
   readonly name: string
-  /** In the order in which the sessions came up; null: none. */
+  /** Sessions are numbered in the order of their first use; null: none. */
   readonly session: number | null
   readonly txnNumber: number | null
   readonly waitsForSession: boolean
   readonly tellsTime: boolean
   readonly batchSize: number | null
-  /** Another mongos than the command before. */
+  /** Whether it went to another mongos than the command before. */
   readonly elsewhere: boolean
 }
 
-/** How the script speaks to one of the two. */
+/** Runs the commands of the script on one of the two. */
 export interface Speaker {
-  /** `runCommand: true`: as the shell's runCommand; otherwise as the helper for it. */
+  /**
+   * `runCommand: true`: like the shell's runCommand; otherwise like the driver's helper for the
+   * command.
+   */
   run(command: Document, how?: { readonly session?: SpokenSession; readonly runCommand?: boolean }): Promise<Result>
-  /** Reads batch by batch; `between` is called before each further one. */
+  /** Reads batch by batch, and calls `between` before each further one. */
   read(command: Document, between: () => Promise<unknown>, most?: number): Promise<Result>
   session(): SpokenSession
   end(session: SpokenSession): Promise<void>
-  /** What was sent since the last call. */
+  /** Commands sent since the last call. */
   sent(): Sent[]
-  /** To each mongos, past the client. */
+  /** Sends a command to each mongos, past the client. */
   tellMongoses(command: Document): Promise<void>
   fault(text: string): Promise<number>
   heal(id: number): Promise<void>
@@ -80,17 +86,17 @@ const clusterOptions = (options: ClusterOptions): ClusterOptions => ({
   shards: 2,
   findReplicaSetHostTimeoutMs: 60,
   networkTimeoutMs: 60,
-  // A round of the balancer's own would be in the way of what a script moves.
+  // Rounds of the balancer would interfere with the script.
   balancerRoundIntervalMs: 2 ** 31 - 1,
   ...options,
 })
 
-/** Some are over at once. */
+/** Some faults end by themselves. */
 async function healed(faults: Faults, id: number): Promise<void> {
   if (faults.list().some((fault) => fault.id === id)) await faults.heal(id)
 }
 
-/** Counts sessions and mongoses in the order in which they come up. */
+/** Numbers sessions and mongoses in the order of their first use. */
 class SentLog {
   readonly #sessions: string[] = []
   #last = ''
@@ -262,7 +268,7 @@ export async function speakThroughDriver(options: ClusterOptions, retries: boole
   }
 }
 
-/** The driver's helper for a command. */
+/** Runs the driver's helper for a command. */
 async function helped(
   db: Db,
   command: Document,
@@ -306,7 +312,7 @@ async function helped(
   }
 }
 
-/** The statements of the command bulkWrite as the driver wants them. */
+/** The statements of the command bulkWrite in the driver's form. */
 function bulkModels({ ops, nsInfo }: Document): AnyClientBulkWriteModel<Document>[] {
   return (ops as Document[]).map((op) => {
     const namespace = nsInfo[0].ns as string
@@ -321,13 +327,13 @@ function bulkModels({ ops, nsInfo }: Document): AnyClientBulkWriteModel<Document
 }
 
 function resultOf(error: unknown): Result {
-  // So does this one.
+  // The simulated client does the same.
   if (error instanceof MongoClientBulkWriteError && error.cause instanceof Error) return resultOf(error.cause)
   if (error instanceof MongoServerSelectionError) return { ok: false, kind: 'selection', code: null, labels: [] }
   if (error instanceof MongoNetworkError)
     return { ok: false, kind: 'network', code: null, labels: labels(error.errorLabels) }
   if (error instanceof MongoBulkWriteError && error.code === undefined) {
-    // It keeps the labels of what was no answer, and loses its class.
+    // The driver keeps the labels of a network error, and drops its class.
     const kind = error.errorLabels.length > 0 ? 'network' : 'selection'
     return { ok: false, kind, code: null, labels: labels(error.errorLabels) }
   }

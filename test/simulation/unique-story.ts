@@ -1,4 +1,7 @@
-/** Clients that want the same values, on a simulated cluster whose members crash; some clients stop for good in the middle of a write. */
+/**
+ * Clients that write the same values, on a simulated cluster whose members crash; some clients stop
+ * for good during a write.
+ */
 import { createRandom, type Random } from '@shardlab/actor'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
 import {
@@ -11,7 +14,7 @@ import {
 } from '@shardlab/scenario'
 import { Maintenance, UniqueProtocol, type World } from '@shardlab/unique'
 import { PatientClient } from './patient-client.js'
-import { Trouble } from './trouble.js'
+import { CrashDriver } from './crash-driver.js'
 
 const reservationMs = 6000
 const clients = 3
@@ -26,7 +29,10 @@ export interface Outcome {
   readonly stopped: number
 }
 
-/** Plays that many schedules, one after the other, on one cluster. @throws Error when a client got a wrong answer */
+/**
+ * Plays this many schedules, one after the other, on one cluster. @throws Error when a client got a
+ * wrong reply
+ */
 export async function playUnique(seed: number, schedules: number): Promise<Outcome> {
   const cluster = await createSimulatedCluster({ seed, shards: 2, mongos: 1, findReplicaSetHostTimeoutMs: 1000 })
   const story = new UniqueStory(cluster, createRandom(seed).fork('unique'))
@@ -55,14 +61,17 @@ export class UniqueStory {
     this.#random = random
   }
 
-  /** The main collection is sharded by another field, the proxies by theirs with `unique: true`. */
+  /**
+   * The main collection is sharded by another field, the proxies by their field with
+   * `unique: true`.
+   */
   async prepare(): Promise<void> {
     const admin = new PatientClient(this.#cluster, this.#random.fork('preparation'))
     await admin.untilDone({ shardCollection: `${db}.information`, key: { region: 'hashed' }, $db: 'admin' })
     for (const [i, { fields }] of specs.entries()) {
       const key = Object.fromEntries(fields.map((field) => [field, 1]))
       await admin.untilDone({ shardCollection: `${db}.proxy${i}`, key, unique: true, $db: 'admin' })
-      // Values have to lie on several shards.
+      // The values must be on several shards.
       const middle = i === 0 ? { email: 'v3' } : { tenant: 1, handle: 'v3' }
       await admin.untilDone({ split: `${db}.proxy${i}`, middle, $db: 'admin' })
       const [{ shard }] = (await admin.untilDone({ find: 'databases', filter: { _id: db }, $db: 'config' }))[
@@ -74,19 +83,22 @@ export class UniqueStory {
     }
   }
 
-  /** One schedule: writes and crashes, then a repair, then everything is removed. */
+  /** One schedule: writes and crashes, a repair, then everything is removed. */
   async play(number: number): Promise<void> {
     const random = this.#random.fork(`schedule ${number}`)
-    const trouble = new Trouble(this.#cluster, random, clients)
+    const crashDriver = new CrashDriver(this.#cluster, random, clients)
     const work = Array.from({ length: clients }, (_, i) =>
-      this.#client(random.fork(`client ${i + 1}`), i + 1, trouble).finally(() => trouble.clientDone()),
+      this.#client(random.fork(`client ${i + 1}`), i + 1, crashDriver).finally(() => crashDriver.clientDone()),
     )
-    await Promise.all([...work, trouble.make()])
-    this.crashes += trouble.crashes
+    await Promise.all([...work, crashDriver.run()])
+    this.crashes += crashDriver.crashes
     await this.settle(`schedule ${number}`)
   }
 
-  /** What must never be is checked at once, unless there are documents that were written past the library; the rest after the reservations expired and a repair. Then everything is removed. */
+  /**
+   * Checks at once what must always hold, unless documents were written past the library. Checks
+   * the rest after the reservations have expired and a repair has run. Then everything is removed.
+   */
   async settle(title: string, promised = true): Promise<void> {
     const world = this.world(this.#random.fork(`${title}, inspection`), null)
     const wrong = promised ? await uniqueValueViolations(world) : []
@@ -123,9 +135,9 @@ export class UniqueStory {
     }
   }
 
-  async #client(random: Random, number: number, trouble: Trouble): Promise<void> {
+  async #client(random: Random, number: number, crashDriver: CrashDriver): Promise<void> {
     const stop = random.chance(1, 2) ? new Stop(random.below(20), random.chance(1, 2)) : null
-    const writer = new UniqueWriter(this.world(random, stop, () => trouble.sent()))
+    const writer = new UniqueWriter(this.world(random, stop, () => crashDriver.sent()))
     const work = this.#write(random, number, writer)
     await Promise.race(stop === null ? [work] : [work, stop.stopped.promise.then(() => void this.stopped++)])
   }
@@ -133,7 +145,7 @@ export class UniqueStory {
   async #write(random: Random, number: number, writer: UniqueWriter): Promise<void> {
     const value = (): string => `v${random.below(6)}`
     for (let i = 0; i < writesOfClient; i++) {
-      // Some documents are a client's own, some are everybody's.
+      // Some documents belong to one client, some are shared.
       const _id = random.chance(1, 2) ? number * 100 + i : random.below(3)
       const choice = random.below(10)
       const write =
@@ -147,7 +159,7 @@ export class UniqueStory {
   }
 }
 
-/** @throws what is wrong */
+/** @throws an unexpected error */
 export function mustBeExpected(error: unknown): void {
   if (!isExpected(error)) throw error
 }

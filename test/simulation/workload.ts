@@ -1,15 +1,15 @@
-/** A seeded day in the life of a cluster: clients write and read while members crash and come back. */
+/** Clients write and read while members crash and restart, from a seed. */
 import { createRandom, type Random } from '@shardlab/actor'
 import { createSimulatedCluster, type SimulatedCluster } from '@shardlab/cluster'
 import { Ledger, type Found } from './ledger.js'
 import { PatientClient, type Write, type WriteResult } from './patient-client.js'
-import { Trouble } from './trouble.js'
+import { CrashDriver } from './crash-driver.js'
 
 export interface Outcome {
   readonly traceHash: string
-  /** What was lost, doubled or miscounted; empty: nothing. */
+  /** Lost, doubled or miscounted documents; empty: none. */
   readonly violations: readonly string[]
-  /** How much happened, so that a run in which nothing did cannot pass for a good one. */
+  /** Amounts of work, to detect runs in which nothing happened. */
   readonly crashes: number
   readonly acknowledged: number
   readonly unknown: number
@@ -22,14 +22,14 @@ const sharedCounters = 5
 const collections = ['hashed', 'ranged', 'plain'] as const
 type CollectionName = (typeof collections)[number]
 
-/** Plays one seed from the start of the cluster to its end. */
+/** Plays one seed. */
 export async function playSeed(seed: number): Promise<Outcome> {
   const cluster = await createSimulatedCluster({ seed, shards: 3, mongos: 2, findReplicaSetHostTimeoutMs: 1000 })
   const day = new Day(cluster, createRandom(seed).fork('workload'))
   const violations = await day.play()
   await cluster.stop()
-  const { trouble, acknowledged, unknown } = day
-  return { traceHash: cluster.traceHash(), violations, crashes: trouble.crashes, acknowledged, unknown }
+  const { crashDriver, acknowledged, unknown } = day
+  return { traceHash: cluster.traceHash(), violations, crashes: crashDriver.crashes, acknowledged, unknown }
 }
 
 class Day {
@@ -43,18 +43,20 @@ class Day {
     plain: new Ledger(),
     counters: new Ledger(),
   }
-  readonly trouble: Trouble
+  readonly crashDriver: CrashDriver
 
   constructor(cluster: SimulatedCluster, random: Random) {
     this.#cluster = cluster
     this.#random = random
-    this.trouble = new Trouble(cluster, random, clients)
+    this.crashDriver = new CrashDriver(cluster, random, clients)
   }
 
   async play(): Promise<string[]> {
     await this.#prepare()
-    const work = Array.from({ length: clients }, (_, i) => this.#client(i + 1).finally(() => this.trouble.clientDone()))
-    await Promise.all([...work, this.trouble.make(), this.#administer()])
+    const work = Array.from({ length: clients }, (_, i) =>
+      this.#client(i + 1).finally(() => this.crashDriver.clientDone()),
+    )
+    await Promise.all([...work, this.crashDriver.run(), this.#administer()])
     return this.#violations()
   }
 
@@ -74,10 +76,11 @@ class Day {
 
   async #client(number: number): Promise<void> {
     const random = this.#random.fork(`client ${number}`)
-    const client = new PatientClient(this.#cluster, random.fork('session'), () => this.trouble.sent())
+    const client = new PatientClient(this.#cluster, random.fork('session'), () => this.crashDriver.sent())
     let nextKey = number * 10_000
     const newKeys = (count: number) => Array.from({ length: count }, () => nextKey++)
-    // Each client writes documents of its own, so that it knows what it did to them, and counters that all share.
+    // Each client writes documents of its own, whose contents it can predict, and counters that all
+    // share.
     const own: Record<CollectionName, number[]> = { hashed: [], ranged: [], plain: [] }
     for (let i = 0; i < operationsOfClient; i++) {
       const ns = collections[random.below(collections.length)]!
@@ -131,7 +134,7 @@ class Day {
     keys.forEach((key, i) => this.#ledgers[ns].incremented(key, by, done[i]!))
   }
 
-  /** What a client knows to be there it must find. */
+  /** Documents that certainly exist must be found. */
   async #read(client: PatientClient, ns: CollectionName, keys: readonly number[]): Promise<void> {
     const reply = await client.once({
       find: ns,
@@ -148,11 +151,11 @@ class Day {
       throw new Error(`find in ${ns} gave ${found.join()} where ${expected.join()} had been acknowledged`)
   }
 
-  /** Metadata changes in between, each repeated until it gets through. */
+  /** Metadata changes at intervals, each repeated until it succeeds. */
   async #administer(): Promise<void> {
     const random = this.#random.fork('administration')
     const client = new PatientClient(this.#cluster, random.fork('session'))
-    for (let i = 0; this.trouble.clientsAtWork; i++) {
+    for (let i = 0; this.crashDriver.clientsAtWork; i++) {
       await client.pause(800)
       const ns = `short${i}`
       await client.untilDone({ shardCollection: `other.${ns}`, key: { _id: 'hashed' }, $db: 'admin' })

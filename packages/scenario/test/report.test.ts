@@ -117,21 +117,24 @@ t.test('a run without data has no empty plots or rows', async (t) => {
   t.match(textReport(file, [runOf(2, 2, 7)]), /operations \/ failed +14 \/ 0/)
 })
 
-t.test('a page of a thousand shards has a colour for each shard and cells instead of bars, and the text lists both extremes', async (t) => {
-  const run = runOf(1000, 100, 1)
-  const page = htmlReport(file, [run])
-  t.ok(page.length < 4_000_000, `${page.length} characters`)
-  t.match(page, '<div class="cells"')
-  t.match(page, /rect\.s999\{fill:hsl\(/)
-  t.equal(new Set(dataOf(page).tones).size, 1000)
-  t.match(page, 'largest')
-  t.match(page, '<summary>1,000 shards at the end</summary>')
-  const text = textReport(file, [run])
-  t.match(text, /shard01 .*\n/)
-  t.match(text, '… 976 more shards …')
-  t.match(text, /shard1000 /)
-  t.notMatch(text, /shard500 /)
-})
+t.test(
+  'a page of a thousand shards has a colour for each shard and cells instead of bars, and the text lists both extremes',
+  async (t) => {
+    const run = runOf(1000, 100, 1)
+    const page = htmlReport(file, [run])
+    t.ok(page.length < 4_000_000, `${page.length} characters`)
+    t.match(page, '<div class="cells"')
+    t.match(page, /rect\.s999\{fill:hsl\(/)
+    t.equal(new Set(dataOf(page).tones).size, 1000)
+    t.match(page, 'largest')
+    t.match(page, '<summary>1,000 shards at the end</summary>')
+    const text = textReport(file, [run])
+    t.match(text, /shard01 .*\n/)
+    t.match(text, '… 976 more shards …')
+    t.match(text, /shard1000 /)
+    t.notMatch(text, /shard500 /)
+  },
+)
 
 t.test('plots mark faults as bands and steps of the timeline as lines', async (t) => {
   const faults = Array.from({ length: 12 }, (_, i): Decision[] => [

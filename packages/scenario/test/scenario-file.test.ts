@@ -102,7 +102,11 @@ t.test('a broken rule is reported with its line', async (t) => {
       'a.yaml:8: data.0.size: is "2 pounds"; write bytes or a size such as 64KB, 128MB or 1GB',
     ],
     ['size: 2MB, ', '', 'a.yaml:8: data.0.size: is missing'],
-    ['distribution: zipfian', 'distribution: normal', 'a.yaml:8: data.0.keys.distribution: must be one of uniform, zipfian'],
+    [
+      'distribution: zipfian',
+      'distribution: normal',
+      'a.yaml:8: data.0.keys.distribution: must be one of uniform, zipfian',
+    ],
     ['theta: 0.9', 'theta: 1', 'a.yaml:8: data.0.keys.theta: must be above 0 and below 1'],
     [
       'ns: shop.orders, rate',
@@ -132,8 +136,16 @@ t.test('a broken rule is reported with its line', async (t) => {
       'do: command, command: { ping: 1 }, answers: {}',
       'a.yaml:13: timeline.1.answers: must have at least one path',
     ],
-    ['imbalance.last < 1.2', 'imbalance.last is low', 'a.yaml:16: expect.0: "imbalance.last is low" is not an expectation'],
-    ['imbalance.last < 1.2', 'imbalanced.last < 1.2', 'a.yaml:16: expect.0: imbalanced.last is not a number of the result; '],
+    [
+      'imbalance.last < 1.2',
+      'imbalance.last is low',
+      'a.yaml:16: expect.0: "imbalance.last is low" is not an expectation',
+    ],
+    [
+      'imbalance.last < 1.2',
+      'imbalanced.last < 1.2',
+      'a.yaml:16: expect.0: imbalanced.last is not a number of the result; ',
+    ],
     [
       'imbalance.last < 1.2',
       'imbalance.lst < 1.2',
@@ -163,7 +175,11 @@ t.test('a broken rule is reported with its line', async (t) => {
       'a.yaml:10: workload.0.rate: gives 3,590,000,000,000 operations, and each is simulated',
     ],
     ['rate: 30/m', 'rate: { low: 9/s, high: 1/s }', 'a.yaml:10: workload.0.rate.low: is greater than high'],
-    ['rate: 30/m', 'rate: { low: 1/s, high: 9/s, period: 0s }', 'a.yaml:10: workload.0.rate.period: must be at least 1s'],
+    [
+      'rate: 30/m',
+      'rate: { low: 1/s, high: 9/s, period: 0s }',
+      'a.yaml:10: workload.0.rate.period: must be at least 1s',
+    ],
     [
       'do: crash shard02 for 10m',
       'do: workload, ns: shop.orders, name: a, rate: 1/s',

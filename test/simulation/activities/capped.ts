@@ -1,11 +1,14 @@
-/** A capped collection: what it has lost is older than what it still has, also after its shard crashed. */
+/**
+ * A capped collection: removed documents are older than all remaining ones, also after a crash of
+ * its shard.
+ */
 import type { PatientClient } from '../patient-client.js'
 import { contentsOf, type Activity, type Worker } from './activity.js'
 
 const most = 20
 
 export class CappedLog implements Activity {
-  /** By client: what was acknowledged, in order. */
+  /** Acknowledged documents in order, by client. */
   readonly #written = new Map<number, number[]>()
 
   prepare(client: PatientClient): Promise<void> {

@@ -1,11 +1,14 @@
-/** findAndModify as a counter: no number is given twice, and who reads after a write sees it, through whatever router. */
+/**
+ * findAndModify as a counter: no number is returned twice, and a read after a write sees it through
+ * every router.
+ */
 import type { PatientClient } from '../patient-client.js'
 import { contentsOf, mustHold, type Activity, type Worker } from './activity.js'
 
 const counters = 3
 
 export class Counters implements Activity {
-  /** By collection and counter: the numbers that were given. */
+  /** Returned numbers, by collection and counter. */
   readonly #given = new Map<string, Set<number>>()
 
   async prepare(client: PatientClient): Promise<void> {

@@ -1,4 +1,7 @@
-/** Indexes that come, hide and go while others write to the same collections: every shard has the same ones at the end. */
+/**
+ * Indexes that are created, hidden and dropped during writes: every shard has the same ones at the
+ * end.
+ */
 import type { Document } from '@shardlab/bson'
 import type { PatientClient } from '../patient-client.js'
 import type { Activity, Worker } from './activity.js'
@@ -7,9 +10,9 @@ const indexNotFound = 27
 const collections = ['hashed', 'ranged', 'plain'] as const
 
 export class Definitions implements Activity {
-  /** Who changes definitions: one client, so that it knows what they are. */
+  /** The one client that changes definitions, so that it knows their state. */
   readonly #changer = 1
-  /** By collection: what became of the index. */
+  /** State of the index, by collection. */
   readonly #states = new Map<string, 'there' | 'hidden' | 'gone'>()
 
   async prepare(): Promise<void> {}

@@ -1,4 +1,7 @@
-/** Documents of one client each: bulkWrite, writes of many documents, and reads by distinct, through a view, with $merge and $out. */
+/**
+ * Documents of one client each: bulkWrite, multi-document writes, and reads by distinct, through a
+ * view, with $merge and $out.
+ */
 import type { Document } from '@shardlab/bson'
 import { Ledger, type Found } from '../ledger.js'
 import type { PatientClient } from '../patient-client.js'
@@ -9,9 +12,9 @@ type Name = (typeof collections)[number]
 
 export class Documents implements Activity {
   readonly #ledgers: Record<Name, Ledger> = { hashed: new Ledger(), ranged: new Ledger(), plain: new Ledger() }
-  /** Keys whose document is there, of each client. */
+  /** Keys of existing documents, by client. */
   readonly #own = new Map<number, Record<Name, number[]>>()
-  /** By collection into which documents were merged: keys that are there. */
+  /** Existing keys, by the collection that $merge wrote. */
   readonly #merged: Record<Name, Set<number>> = { hashed: new Set(), ranged: new Set(), plain: new Set() }
 
   async prepare(client: PatientClient): Promise<void> {
@@ -64,7 +67,7 @@ export class Documents implements Activity {
     remove(own, deleted)
   }
 
-  /** Sent once: of each document nobody knows, if it fails. */
+  /** Sent once: if it fails, the outcome for each document is unknown. */
   async #updateMany(client: PatientClient, ns: Name, keys: readonly number[], by: number): Promise<void> {
     const documents = [{ q: { _id: { $in: keys } }, u: { $inc: { n: by } }, multi: true }]
     const { done, n } = await client.write({ command: { update: ns, $db: 'app' }, documents, field: 'updates' })

@@ -1,9 +1,9 @@
-/** A TTL index: what is past its date goes, nothing else does. */
+/** A TTL index: expired documents are deleted, others are not. */
 import type { PatientClient } from '../patient-client.js'
 import { contentsOf, type Activity, type Worker } from './activity.js'
 
 const collections = ['expiring', 'plainExpiring'] as const
-/** Longer than two rounds of the monitor. */
+/** Longer than two passes of the TTL monitor. */
 const patienceMs = 130_000
 
 export class Expiring implements Activity {

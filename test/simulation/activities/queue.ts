@@ -1,4 +1,7 @@
-/** findAndModify as a queue, without the shard key: a job is taken once, and removed by one client. */
+/**
+ * findAndModify as a queue, without the shard key: each job is taken once, and removed by one
+ * client.
+ */
 import type { PatientClient } from '../patient-client.js'
 import { contentsOf, mustHold, type Activity, type Worker } from './activity.js'
 
@@ -10,7 +13,7 @@ interface Job {
 }
 
 export class Queue implements Activity {
-  /** By job: who was told that it is theirs; 0: nobody yet. */
+  /** The client that a job was assigned to; 0: none yet. */
   readonly #takers: Record<(typeof queues)[number], Map<number, number>> = { jobs: new Map(), plainJobs: new Map() }
   readonly #removed: Record<(typeof queues)[number], Set<number>> = { jobs: new Set(), plainJobs: new Set() }
 
@@ -26,7 +29,7 @@ export class Queue implements Activity {
     const choice = random.below(5)
     if (choice < 2) {
       const documents = newKeys(1 + random.below(3)).map((_id) => ({ _id, at: _id }))
-      // Another client may take it before this one hears that it is there.
+      // Another client may take it before this one receives the reply.
       for (const { _id } of documents) takers.set(_id, 0)
       await client.writeRetryably({ command: { insert: ns, $db: 'app' }, documents, field: 'documents' })
     } else if (choice < 4) {

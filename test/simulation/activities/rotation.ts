@@ -1,8 +1,10 @@
-/** A collection that is renamed while clients write to it: every document is in one of its successors, once. */
+/**
+ * A collection that is renamed during writes: every document is in exactly one of its successors.
+ */
 import type { PatientClient } from '../patient-client.js'
 import { contentsOf, type Activity, type Worker } from './activity.js'
 
-/** The rename is done already: nobody has written since, or somebody has. */
+/** The rename is already done: 26 if no write has recreated the collection, 48 otherwise. */
 const renamed = [26, 48]
 
 export class Rotation implements Activity {

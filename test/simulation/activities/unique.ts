@@ -1,4 +1,4 @@
-/** Unique indexes: of those who want a name one gets it, and who was told so has it. */
+/** Unique indexes: one client gets a name, and keeps it. */
 import type { PatientClient } from '../patient-client.js'
 import { contentsOf, mustHold, type Activity, type Worker } from './activity.js'
 
@@ -7,7 +7,7 @@ const names = 40
 const duplicateKey = 11_000
 
 export class UniqueNames implements Activity {
-  /** By collection and name: the document that has it. */
+  /** The document that has a name, by collection and name. */
   readonly #owners = new Map<string, number>()
 
   async prepare(client: PatientClient): Promise<void> {

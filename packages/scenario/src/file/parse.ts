@@ -64,7 +64,8 @@ export function parseScenario(text: string, path: string): ScenarioFile {
     const { name } = variant as { name?: unknown }
     if (typeof name !== 'string' || name === '')
       return yaml.fail([...at, 'name'], name === undefined ? 'is missing' : 'must be a text')
-    if (names.has(name)) return yaml.fail([...at, 'name'], `${JSON.stringify(name)} is already the name of another variant`)
+    if (names.has(name))
+      return yaml.fail([...at, 'name'], `${JSON.stringify(name)} is already the name of another variant`)
     names.add(name)
     for (const fixed of ['version', 'variants'])
       if (fixed in variant) return yaml.fail([...at, fixed], 'must not be set in a variant')

@@ -98,7 +98,8 @@ function* shardsAreKnown({ cluster, collections, timeline }: ScenarioSource): Ge
   const nameOf = (n: number) => `shard${String(n).padStart(2, '0')}`
   let count = cluster.shards
   const exists = (shard: string): boolean => Array.from({ length: count }, (_, i) => nameOf(i + 1)).includes(shard)
-  const unknown = (shard: string): string => `${shard} does not exist at that time; the shards are shard01 to ${nameOf(count)}`
+  const unknown = (shard: string): string =>
+    `${shard} does not exist at that time; the shards are shard01 to ${nameOf(count)}`
   for (const [zone, shards] of Object.entries(cluster.zones))
     for (const [i, shard] of shards.entries())
       if (!exists(shard)) yield { path: ['cluster', 'zones', zone, i], message: unknown(shard) }
@@ -173,7 +174,12 @@ function* ratesAreValid({ workload, timeline }: ScenarioSource): Generator<Broke
 }
 
 /** Documents must fit into this machine's memory, and every operation on them is played. */
-function* documentsAndOperationsFit({ collections, data, workload, duration }: ScenarioSource): Generator<BrokenRule, void> {
+function* documentsAndOperationsFit({
+  collections,
+  data,
+  workload,
+  duration,
+}: ScenarioSource): Generator<BrokenRule, void> {
   for (const [i, { size, documentSize }] of data.entries())
     if (size < documentSize) yield { path: ['data', i, 'size'], message: 'is smaller than one document' }
   if (collections[0]!.mode === 'metadata') return

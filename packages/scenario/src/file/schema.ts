@@ -22,7 +22,10 @@ const bandwidth = quantityOf(parseBandwidth)
 const number = quantityOf(parseNumber)
 const whole = (from: number, to: number) =>
   number.refine((n) => Number.isInteger(n) && n >= from && n <= to, `must be a whole number from ${from} to ${to}`)
-const share = z.number('must be a share from 0 to 1').min(0, 'must be a share from 0 to 1').max(1, 'must be a share from 0 to 1')
+const share = z
+  .number('must be a share from 0 to 1')
+  .min(0, 'must be a share from 0 to 1')
+  .max(1, 'must be a share from 0 to 1')
 /** Fields of documents besides `_id` and shard key: one that `findOther` queries, and padding. */
 export const reservedFields: readonly string[] = ['other', 'pad']
 /** Smallest and largest document with these fields. */
@@ -40,7 +43,10 @@ const shardKey = z
     'must be a shard key such as { customer: 1 }',
   )
   .refine((key) => Object.keys(key).length > 0, 'must have at least one field')
-  .refine((key) => Object.values(key).filter((kind) => kind === 'hashed').length <= 1, 'must have at most one hashed field')
+  .refine(
+    (key) => Object.values(key).filter((kind) => kind === 'hashed').length <= 1,
+    'must have at most one hashed field',
+  )
   .refine(
     (key) => Object.keys(key).every((field) => /^(?!\d+$)[^.$\0][^.\0]*$/.test(field)),
     'must have field names without dots that do not start with $ and are not numbers',
@@ -230,7 +236,10 @@ export const scenarioSchema = z.strictObject({
   shows: z.string().optional(),
   seed: whole(0, 2 ** 32 - 1).default(1),
   emulate: z
-    .enum(emulatedVersions as unknown as [string, ...string[]], `must be one of ${emulatedVersions.join(', ')}, in quotes`)
+    .enum(
+      emulatedVersions as unknown as [string, ...string[]],
+      `must be one of ${emulatedVersions.join(', ')}, in quotes`,
+    )
     .default('7.0'),
   cluster: z
     .strictObject({

@@ -32,5 +32,6 @@ export async function loadMeasured(
     loaded += count
     onPortion(count * data.documentSize)
   }
-  if (missed > all * 0.01) throw new ScenarioError(`${missed} of ${all} documents of ${data.ns} were accepted by no shard.`)
+  if (missed > all * 0.01)
+    throw new ScenarioError(`${missed} of ${all} documents of ${data.ns} were accepted by no shard.`)
 }

@@ -35,10 +35,7 @@ const resultRows: readonly ResultRow[] = [
     'bytes moved / minimum',
     ({ bytesMoved, bytesMovedLeast }) => `${bytesText(bytesMoved)} / ${bytesText(bytesMovedLeast)}`,
   ],
-  [
-    'converged after',
-    ({ convergedAtMs }) => (convergedAtMs === null ? 'not converged' : timeText(convergedAtMs)),
-  ],
+  ['converged after', ({ convergedAtMs }) => (convergedAtMs === null ? 'not converged' : timeText(convergedAtMs))],
   ['jumbo chunks', ({ jumboChunks }) => (jumboChunks === 0 ? nothing : whole(jumboChunks))],
   [
     'orphaned documents: most / end',

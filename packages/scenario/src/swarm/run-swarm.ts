@@ -32,7 +32,8 @@ export async function runSwarm(
   const played: SwarmRun[] = []
   let next = seed
   let failures = 0
-  const shouldContinue = (): boolean => next < seed + runs && spent() < 1 && !(options.untilFailure === true && failures > 0)
+  const shouldContinue = (): boolean =>
+    next < seed + runs && spent() < 1 && !(options.untilFailure === true && failures > 0)
   const playAll = async (): Promise<void> => {
     while (shouldContinue()) {
       const run = await players.play({ seed: next++, without, mutation })

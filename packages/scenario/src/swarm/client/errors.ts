@@ -1,16 +1,20 @@
-/** Classifies errors of replies: transient obstacles, and answers. */
+/** Classifies errors of replies: transient errors, and final ones. */
 import type { Document } from '@shardlab/bson'
 
 /** Code of an error; some errors of old versions have none. */
 export type Code = number | undefined
 
 /**
- * A member that is away, does not answer or is not what it was (6, 7, 89, 91, 133, 189, 202, 9001,
- * 10107, 11600, 11602, 13435, 13436, and 65 for several of them), what takes too long (262),
- * routing that changes faster than it is looked up (82, 249, 13388), documents and databases that
- * are being moved (112, 319), collections that go away under an operation (175), operations that
- * exclude each other (46, 117, 338), a full disk (14031). What they say nothing of is whether a
- * write was done.
+ * Codes of transient errors; after them the outcome of a write is unknown:
+ *
+ * - 6, 7, 89, 91, 133, 189, 202, 9001, 10107, 11600, 11602, 13435, 13436: a member is down, does
+ *   not reply or has stepped down; 65 reports several of them
+ * - 262: a command takes too long
+ * - 82, 249, 13388: routes change faster than they are refreshed
+ * - 112, 319: documents or databases are being moved
+ * - 175: the collection is dropped during the operation
+ * - 46, 117, 338: conflicting operations
+ * - 14031: a full disk
  */
 const passing: ReadonlySet<number> = new Set([
   ...[6, 7, 46, 65, 82, 89, 91, 112, 117, 133, 175, 189, 202, 249, 262, 319, 338],
@@ -18,7 +22,7 @@ const passing: ReadonlySet<number> = new Set([
 ])
 
 /**
- * Whether the error reports a transient obstacle. A step failed by a fault has a code of its own.
+ * Whether the error is transient. The error of a step that a fault failed has a code of its own.
  */
 export function isPassing({ code, errmsg }: Document): boolean {
   return passing.has(code as number) || String(errmsg).includes('was made to fail')

@@ -43,7 +43,9 @@ export class DocumentGroup {
     const sum = own.reduce((total, { m }) => total + (m as number), 0)
     const ids = new Set(own.map(({ _id }) => _id as string))
     if (own.length !== size || ids.size !== size)
-      return [`${where}: ${this.#ns} holds ${own.length} documents of group ${this.#owner} with ${ids.size} different _ids`]
+      return [
+        `${where}: ${this.#ns} holds ${own.length} documents of group ${this.#owner} with ${ids.size} different _ids`,
+      ]
     if (sum < this.#least || sum > this.#most)
       return [
         `${where}: group ${this.#owner} of ${this.#ns} was incremented ${sum} times, not ${this.#least} to ${this.#most}`,

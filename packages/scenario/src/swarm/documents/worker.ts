@@ -229,7 +229,11 @@ export class DocumentsWorker {
   /** The same; and a moving document may be found on both shards, which the reply counts. */
   async #updateGroup(ns: string): Promise<void> {
     const group = this.#groups.get(ns)!
-    const answer = await this.#client.try({ update: ns, updates: [group.increment()], $db: 'app' }, [], this.#retryMode(ns))
+    const answer = await this.#client.try(
+      { update: ns, updates: [group.increment()], $db: 'app' },
+      [],
+      this.#retryMode(ns),
+    )
     group.incremented(answer === null ? null : (answer.reply['nModified'] as number))
     this.#note(answer)
   }

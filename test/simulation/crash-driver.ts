@@ -1,16 +1,16 @@
-/** What goes wrong during a simulated day: members crash while commands are on their way, and come back. */
+/** Crashes and restarts members while clients work. */
 import { createDeferred, type Random } from '@shardlab/actor'
 import type { SimulatedCluster } from '@shardlab/cluster'
 
-export class Trouble {
+export class CrashDriver {
   crashes = 0
   readonly #cluster: SimulatedCluster
   readonly #random: Random
   #clientsAtWork: number
-  /** Resolved when the next command of a client leaves, and when all clients are done. */
+  /** Resolves with the next command of a client, or when all clients are done. */
   #nextSend = createDeferred<void>()
 
-  /** It ends when that many clients are done. */
+  /** @param clients it ends when this many clients are done */
   constructor(cluster: SimulatedCluster, random: Random, clients: number) {
     this.#cluster = cluster
     this.#random = random
@@ -21,8 +21,10 @@ export class Trouble {
     return this.#clientsAtWork > 0
   }
 
-  /** Shards, config server and routers crash as long as clients are at work; all are up at the end. */
-  async make(): Promise<void> {
+  /**
+   * Crashes shards, config server and routers while clients work. All members are up at the end.
+   */
+  async run(): Promise<void> {
     await Promise.all([
       this.#among('shards', this.#cluster.shards, 50),
       this.#among('metadata', ['config'], 300),
@@ -30,7 +32,7 @@ export class Trouble {
     ])
   }
 
-  /** A command of a client left. */
+  /** Records a command of a client. */
   sent(): void {
     const { resolve } = this.#nextSend
     if (this.clientsAtWork) this.#nextSend = createDeferred()
@@ -42,7 +44,10 @@ export class Trouble {
     if (!this.clientsAtWork) this.sent()
   }
 
-  /** Crashes one of these members after another. Most of a day is waiting, so it strikes while a command is on its way. */
+  /**
+   * Crashes one of these members after another, each while a command is on its way, because most of
+   * the time is waiting.
+   */
   async #among(name: string, members: readonly string[], calmMs: number): Promise<void> {
     const random = this.#random.fork(`trouble with ${name}`)
     const pause = (mostMs: number) => this.#cluster.advance(random.fraction() * mostMs)
@@ -53,7 +58,7 @@ export class Trouble {
       const member = members[random.below(members.length)]!
       await this.#cluster.crash(member)
       this.crashes++
-      // Now and then longer than a router looks for it.
+      // Sometimes longer than a router looks for a primary.
       await pause(random.chance(1, 10) ? 2500 : 50)
       await this.#cluster.restart(member)
     }
