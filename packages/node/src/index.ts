@@ -1,5 +1,5 @@
 export { checkRename } from './commands/rename-collection.js'
-export { reachAnyway, untilDone } from './host/retry-until-done.js'
+export { reachIgnoringFault, retryUntilDone } from './host/retry-until-done.js'
 export { checkCollectionUuid, expectUuid } from './ddl/collection-uuid.js'
 export { dropLocalCollection, dropLocalDatabase, dropLocalNamespace } from './ddl/drop.js'
 export { buildIndex, dropIndex } from './ddl/index-specs.js'

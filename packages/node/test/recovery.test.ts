@@ -49,7 +49,7 @@ const command: fc.Arbitrary<Document> = fc.oneof(
 )
 
 /** A disk without latency. */
-class PromptDisk extends FakeDisk {
+class InstantDisk extends FakeDisk {
   appendNow(record: Uint8Array): boolean {
     if (!this.hasRoom(record.length)) return false
     this.records.push(new Uint8Array(record))
@@ -64,8 +64,8 @@ t.test('recovery restores acknowledged writes from checkpoint and log', async ()
       fc.array(command, { maxLength: 30 }),
       checkpointAt,
       fc.boolean(),
-      async (commands, checkpointAfterBytes, isPrompt) => {
-        const node = new NodeUnderTest({ checkpointAfterBytes, disk: isPrompt ? new PromptDisk() : new FakeDisk() })
+      async (commands, checkpointAfterBytes, isInstant) => {
+        const node = new NodeUnderTest({ checkpointAfterBytes, disk: isInstant ? new InstantDisk() : new FakeDisk() })
         for (const each of commands) await node.run(each)
         const before = await contents(node)
         const again = node.restarted()
@@ -111,7 +111,7 @@ t.test('a write is acknowledged when it and all earlier ones are on the disk', a
 
 t.test('D903 on a full disk no acknowledged write is lost and no refused one is visible', async (t) => {
   const waited = await fill(t, new FakeDisk(6000))
-  t.same(await fill(t, new PromptDisk(6000)), waited, 'a disk without latency has the same room')
+  t.same(await fill(t, new InstantDisk(6000)), waited, 'a disk without latency has the same room')
 })
 
 /** @returns the `_id`s of the documents that had room */

@@ -3,10 +3,11 @@ import type { Finding, Repository } from '../model/repository.js'
 const listed = 'packages/actor/src/faults/named-steps.ts'
 
 /**
- * The step name in a call of `reach` or `reachAnyway`, or of a method whose name ends so; or the
- * two names of a conditional.
+ * The step name in a call of `reach` or `reachIgnoringFault`, or of a method whose name ends so; or
+ * the two names of a conditional.
  */
-const reaching = /[rR]each(?:Anyway)?\(\s*[^()']*?'([a-z-]+(?:\.[a-z-]+)+)'(?:\s*:\s*'([a-z-]+(?:\.[a-z-]+)+)')?/g
+const reaching =
+  /[rR]each(?:IgnoringFault)?\(\s*[^()']*?'([a-z-]+(?:\.[a-z-]+)+)'(?:\s*:\s*'([a-z-]+(?:\.[a-z-]+)+)')?/g
 
 /**
  * The list of named steps has exactly the steps that members pass: faults at other steps are

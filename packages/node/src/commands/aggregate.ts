@@ -40,7 +40,7 @@ async function runAggregate(invocation: NodeInvocation, ns: string): Promise<Doc
   const source = await openPipeline(invocation, ns, bound)
   try {
     const { writer } = bound.pipeline
-    if (writer !== null) return await writeAway(invocation, ns, source, writer, bound.evaluation)
+    if (writer !== null) return await runWriting(invocation, ns, source, writer, bound.evaluation)
     const countMax = batchSize ?? defaultFirstBatch
     await source.gather?.(invocation, countMax, invocation.operation.timeLimit)
     return writeFirstBatch(invocation, ns, source, { batchSize: countMax, singleBatch: false, noTimeout: false })
@@ -54,7 +54,7 @@ async function runAggregate(invocation: NodeInvocation, ns: string): Promise<Doc
 }
 
 /** Runs a pipeline that ends in $out or $merge; the first batch is empty. */
-async function writeAway(
+async function runWriting(
   invocation: NodeInvocation,
   ns: string,
   source: CursorSource,

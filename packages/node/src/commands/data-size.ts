@@ -23,8 +23,8 @@ export const dataSize: CommandRow<NodeInvocation> = {
     const ns = namespaceArgument(args)
     await host.role.enter(ns, invocation)
     const startedAtMs = host.context.now()
-    const min = presentDocument(args.document('min'))
-    const max = presentDocument(args.document('max'))
+    const min = nonEmptyDocument(args.document('min'))
+    const max = nonEmptyDocument(args.document('max'))
     if ((min === null) !== (max === null)) throw new CommandError('BadValue', 'Only one of min or max specified')
     const collection = host.collection(ns)
     const estimate = args.bool('estimate') ?? false
@@ -36,19 +36,19 @@ export const dataSize: CommandRow<NodeInvocation> = {
     const sizeMax = args.number('maxSize') ?? 0
     const objectsMax = args.number('maxObjects') ?? 0
     const range =
-      min === null || max === null ? null : rangeOf(collection, presentDocument(args.document('keyPattern')), min, max)
-    const told = host.role.sizesOf?.(collection, range) ?? null
-    if (told !== null) {
+      min === null || max === null ? null : rangeOf(collection, nonEmptyDocument(args.document('keyPattern')), min, max)
+    const reported = host.role.sizesOf?.(collection, range) ?? null
+    if (reported !== null) {
       // A scan would stop at the first document beyond a limit, so this is the largest count
       // reported.
-      const most = Math.min(
+      const countMax = Math.min(
         sizeMax > 0 ? Math.floor(sizeMax / averageBytes) + 1 : Infinity,
         objectsMax > 0 ? objectsMax + 1 : Infinity,
       )
       const nowMs = host.context.now()
-      if (told.count >= most)
-        return reply(most * averageBytes, most, startedAtMs, nowMs, estimate).bool('maxReached', true)
-      return reply(told.dataSizeBytes, told.count, startedAtMs, nowMs, estimate)
+      if (reported.count >= countMax)
+        return reply(countMax * averageBytes, countMax, startedAtMs, nowMs, estimate).bool('maxReached', true)
+      return reply(reported.dataSizeBytes, reported.count, startedAtMs, nowMs, estimate)
     }
     let size = 0
     let objects = 0
@@ -63,7 +63,7 @@ export const dataSize: CommandRow<NodeInvocation> = {
 }
 
 /** Null for an empty document, which means the same as an absent one. */
-function presentDocument(document: Uint8Array | undefined): Uint8Array | null {
+function nonEmptyDocument(document: Uint8Array | undefined): Uint8Array | null {
   return document === undefined || isEmptyDocument(document) ? null : document
 }
 

@@ -38,7 +38,7 @@ export const distinct: CommandRow<NodeInvocation> = {
       } catch (error) {
         throw withContext(error, 'Executor error during distinct command')
       }
-      host.statistics.queries.ran(plan.root, executor)
+      host.statistics.queries.addCompleted(plan.root, executor)
     }
     return writeValues(values.sorted())
   },

@@ -55,11 +55,11 @@ interface Answer {
 function modify(scope: WriteScope, { statement, wantsNew }: FindAndModifyRequest, session: LogSession | null): Answer {
   if (statement.kind === 'delete') {
     const prepared = prepareDelete(scope, statement)
-    const { deleted, document } = executing(() => prepared.run(session, true))
+    const { deleted, document } = withExecutionContext(() => prepared.run(session, true))
     return { n: deleted, updatedExisting: null, upsertedId: null, document }
   }
   const prepared = prepareUpdate(scope, statement)
-  const { matched, upsertedId, before, after } = executing(() =>
+  const { matched, upsertedId, before, after } = withExecutionContext(() =>
     prepared.run(session, wantsNew ? 'postImage' : 'preImage'),
   )
   return {
@@ -71,7 +71,7 @@ function modify(scope: WriteScope, { statement, wantsNew }: FindAndModifyRequest
 }
 
 /** Adds the server's prefix to errors that occur while documents are changed. */
-function executing<T>(work: () => T): T {
+function withExecutionContext<T>(work: () => T): T {
   try {
     return work()
   } catch (error) {

@@ -11,7 +11,7 @@ export const getDefaultRWConcern: CommandRow<NodeInvocation> = {
   summary: 'Returns the default read and write concern.',
   run({ args, host }) {
     refuseOnShards(host, 'getDefaultRWConcern')
-    return writeKeptDefaults(host, args.bool('inMemory') ?? false)
+    return writeStoredDefaults(host, args.bool('inMemory') ?? false)
   },
 }
 
@@ -20,13 +20,13 @@ export function refuseOnShards({ role }: NodeHost, command: string): void {
 }
 
 /** The document in config.settings; null: the defaults were never set. */
-export function concernDefaultsKept(node: NodeHost): Uint8Array | null {
+export function storedConcernDefaults(node: NodeHost): Uint8Array | null {
   return node.collection(configSettings)?.findById(stringValue(concernDefaultsId))?.document ?? null
 }
 
 /** @param inMemory only marks the reply: the config server's memory and storage hold the same */
-export function writeKeptDefaults(node: NodeHost, inMemory: boolean): DocumentWriter {
-  const kept = concernDefaultsKept(node)
+export function writeStoredDefaults(node: NodeHost, inMemory: boolean): DocumentWriter {
+  const kept = storedConcernDefaults(node)
   const updated = kept === null ? undefined : findField(kept, 'updateWallClockTime')
   const localUpdateMs = updated === undefined ? node.context.now() : Number(updated.asBigInt())
   return writeConcernDefaults(new DocumentWriter(512), kept, node.behaviours, { localUpdateMs, inMemory })

@@ -126,11 +126,11 @@ function closingOnError<T>({ host }: NodeInvocation, cursor: OpenCursor, read: (
 
 /** @throws CommandError 50736 to 50738 if another session opened the cursor */
 function checkSession({ session }: NodeInvocation, { id, session: owner }: OpenCursor): void {
-  const asking = session?.key ?? null
-  if (owner === asking) return
+  const caller = session?.key ?? null
+  if (owner === caller) return
   const text = (key: string) => Buffer.from(key, 'latin1').toString('hex')
   const cannot = `Cannot run getMore on cursor ${id}, which was`
-  if (owner === null) throw new CommandError(50736, `${cannot} not created in a session, in session ${text(asking!)}`)
-  if (asking === null) throw new CommandError(50737, `${cannot} created in session ${text(owner)}, without an lsid`)
-  throw new CommandError(50738, `${cannot} created in session ${text(owner)}, in session ${text(asking)}`)
+  if (owner === null) throw new CommandError(50736, `${cannot} not created in a session, in session ${text(caller!)}`)
+  if (caller === null) throw new CommandError(50737, `${cannot} created in session ${text(owner)}, without an lsid`)
+  throw new CommandError(50738, `${cannot} created in session ${text(owner)}, in session ${text(caller)}`)
 }

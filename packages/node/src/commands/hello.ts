@@ -26,7 +26,7 @@ function awaitableHello(topologyVersion: RawValue | undefined, maxAwaitTimeMS: R
  * Whether the client has the topology of this process; otherwise hello replies at once. Server:
  * replication_coordinator_impl.cpp, awaitHelloResponse.
  */
-function isProcess(topologyVersion: RawValue | undefined, processId: Uint8Array): boolean {
+function hasProcessId(topologyVersion: RawValue | undefined, processId: Uint8Array): boolean {
   if (topologyVersion?.type !== BsonType.object) return false
   const known = findField(topologyVersion.bytes, 'processId', topologyVersion.start)
   return known?.type === BsonType.objectId && sameBytes(known.slice(), processId)
@@ -47,11 +47,11 @@ export const hello: CommandRow<NodeInvocation> = {
   routing: 'local',
   status: 'full',
   summary: 'Describes the member: role, limits, wire versions.',
-  run: (invocation) => introduceNode(invocation, 'isWritablePrimary'),
+  run: (invocation) => writeHello(invocation, 'isWritablePrimary'),
 }
 
 /** The reply of hello and of its older form isMaster, which names its first field differently. */
-export async function introduceNode(
+export async function writeHello(
   invocation: NodeInvocation,
   primaryField: 'isWritablePrimary' | 'ismaster',
 ): Promise<DocumentWriter> {
@@ -60,7 +60,7 @@ export async function introduceNode(
   if (metadata?.type === BsonType.object && connectionId !== 0)
     noteMetadata(host, connectionId, remote, metadata.slice())
   const waitMs = awaitableHello(args.value('topologyVersion'), args.value('maxAwaitTimeMS'))
-  if (waitMs !== null && isProcess(args.value('topologyVersion'), host.processId))
+  if (waitMs !== null && hasProcessId(args.value('topologyVersion'), host.processId))
     await awaitNoChange(invocation, waitMs)
   const { context } = host
   const writer = new DocumentWriter(1024)

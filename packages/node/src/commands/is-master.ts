@@ -1,6 +1,6 @@
 import type { CommandRow } from '@shardlab/actor'
 import { isMasterSpec } from '@shardlab/member'
-import { introduceNode } from './hello.js'
+import { writeHello } from './hello.js'
 import type { NodeInvocation } from '../host/node-host.js'
 
 export const isMaster: CommandRow<NodeInvocation> = {
@@ -8,5 +8,5 @@ export const isMaster: CommandRow<NodeInvocation> = {
   routing: 'local',
   status: 'full',
   summary: 'The older form of hello; drivers still start connections with it.',
-  run: (invocation) => introduceNode(invocation, 'ismaster'),
+  run: (invocation) => writeHello(invocation, 'ismaster'),
 }

@@ -2,7 +2,7 @@ import type { CommandRow } from '@shardlab/actor'
 import { DocumentWriter, findField } from '@shardlab/bson'
 import { concernDefaultsOf, setDefaultRWConcernSpec } from '@shardlab/member'
 import { createCollection } from '../ddl/namespace.js'
-import { configSettings, concernDefaultsKept, refuseOnShards, writeKeptDefaults } from './get-default-rw-concern.js'
+import { configSettings, storedConcernDefaults, refuseOnShards, writeStoredDefaults } from './get-default-rw-concern.js'
 import type { NodeInvocation } from '../host/node-host.js'
 
 export const setDefaultRWConcern: CommandRow<NodeInvocation> = {
@@ -12,7 +12,7 @@ export const setDefaultRWConcern: CommandRow<NodeInvocation> = {
   summary: 'Sets the default read and write concern of commands that are sent to routers.',
   async run({ args, host }) {
     refuseOnShards(host, 'setDefaultRWConcern')
-    const document = concernDefaultsOf(args, concernDefaultsKept(host), host.behaviours, {
+    const document = concernDefaultsOf(args, storedConcernDefaults(host), host.behaviours, {
       time: host.clock.time,
       nowMs: host.context.now(),
     })
@@ -22,6 +22,6 @@ export const setDefaultRWConcern: CommandRow<NodeInvocation> = {
     const op = collection.findById(id) === undefined ? 'i' : 'u'
     host.apply({ op, ns: configSettings, uuid: collection.uuid, object: document, id, session: null })
     await host.flush()
-    return writeKeptDefaults(host, false)
+    return writeStoredDefaults(host, false)
   },
 }

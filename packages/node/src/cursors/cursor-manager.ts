@@ -24,7 +24,7 @@ export interface FillingCommand {
 /** The documents of a cursor. A source owns the snapshot from which it reads. */
 export interface CursorSource extends DocumentSource {
   /** Called after each batch; records what reading has cost. */
-  settle?(): void
+  recordCost?(): void
   /** The collection and indexes that must still exist at the next batch. Absent: none. */
   readonly reads?: SourceReads | undefined
   /**
@@ -181,7 +181,7 @@ export function writeBatch(
   writer.startArray(name)
   const batch = fillBatch(writer, source, pending, countMax)
   writer.end()
-  source.settle?.()
+  source.recordCost?.()
   return batch
 }
 

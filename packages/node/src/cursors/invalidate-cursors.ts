@@ -13,21 +13,21 @@ import { viewOf } from '../views/view-catalog.js'
 import type { OpenCursor } from './cursor-manager.js'
 
 /** Called after the drop. */
-export function cursorsOfDropped(node: NodeHost, { ns }: Collection): void {
+export function invalidateCursorsOfDropped(node: NodeHost, { ns }: Collection): void {
   const [db, name] = splitNamespace(ns)
   const [seconds, increment] = node.clock.time
-  collectionWent(node, ns, `renamed collection '${ns}' to '${db}.system.drop.${seconds}i${increment}t1.${name}'`)
+  invalidateCursorsOn(node, ns, `renamed collection '${ns}' to '${db}.system.drop.${seconds}i${increment}t1.${name}'`)
 }
 
 /** Called after a rename within a database. */
-export function cursorsOfRenamed(node: NodeHost, from: string, to: string): void {
-  for (const ns of [from, to]) collectionWent(node, ns, `renamed collection '${from}' to '${to}'`)
+export function invalidateCursorsOfRenamed(node: NodeHost, from: string, to: string): void {
+  for (const ns of [from, to]) invalidateCursorsOn(node, ns, `renamed collection '${from}' to '${to}'`)
 }
 
 /** Called after the drop of an index. */
-export function cursorsOfDroppedIndex(node: NodeHost, collection: Collection, name: string): void {
+export function invalidateCursorsOfDroppedIndex(node: NodeHost, collection: Collection, name: string): void {
   const { cursorsFollowTheirCollection, getMoreReportsIndexDrop } = node.behaviours
-  if (!cursorsFollowTheirCollection && !getMoreReportsIndexDrop) return collectionWent(node, collection.ns, '')
+  if (!cursorsFollowTheirCollection && !getMoreReportsIndexDrop) return invalidateCursorsOn(node, collection.ns, '')
   for (const { source } of node.cursors) {
     const reads = source.reads
     if (reads === undefined || !reads.isOf(collection)) continue
@@ -37,7 +37,7 @@ export function cursorsOfDroppedIndex(node: NodeHost, collection: Collection, na
   }
 }
 
-function collectionWent(node: NodeHost, ns: string, reason: string): void {
+function invalidateCursorsOn(node: NodeHost, ns: string, reason: string): void {
   // Wakes waiting getMores: they look for the collection again and fail.
   node.insertWaiters.notify(ns)
   const { cursorsFollowTheirCollection, getMoreReportsIndexDrop } = node.behaviours

@@ -19,7 +19,7 @@ import { isIdKey, type Collection } from '@shardlab/storage'
 const fields = { v: 'number', key: 'object!', name: 'string', unique: 'bool!' } as const
 
 /** Whether `create` requests a clustered collection; `{ clusteredIndex: false }` does not. */
-export function asksForClusteredIndex(args: CommandArguments): boolean {
+export function requestsClusteredIndex(args: CommandArguments): boolean {
   const value = args.value('clusteredIndex')
   return value !== undefined && (value.type !== BsonType.bool || value.asBool())
 }
@@ -31,7 +31,7 @@ export function asksForClusteredIndex(args: CommandArguments): boolean {
  *   5979700, 5979703, 5979704, 197 InvalidIndexSpecificationOption, 72 InvalidOptions
  */
 export function writeClusteredIndex(writer: DocumentWriter, args: CommandArguments, nowMs: number): void {
-  if (!asksForClusteredIndex(args)) return
+  if (!requestsClusteredIndex(args)) return
   const spec = specification(args.value('clusteredIndex')!)
   checkCombinations(args)
   const key = findField(spec, 'key')!.slice()

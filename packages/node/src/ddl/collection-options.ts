@@ -21,7 +21,7 @@ import { cappedMaxDocuments, cappedSizeBytes, isIdKey, validateIndexSpec } from 
 import { splitNamespace, refuseTemporary } from '@shardlab/member'
 import type { NodeHost } from '../host/node-host.js'
 import { checkValidator } from '../validation/check-validator.js'
-import { asksForClusteredIndex, writeClusteredIndex } from './clustered-index.js'
+import { requestsClusteredIndex, writeClusteredIndex } from './clustered-index.js'
 
 /** The order in which stored options are listed. */
 const storedOrder = [
@@ -103,9 +103,10 @@ export function listedOptions(options: Uint8Array): Uint8Array {
  * Whether stored and requested options describe the same collection. Server:
  * CollectionOptions::matchesStorageOptions.
  */
-export function sameOptions(stored: Uint8Array, asked: Uint8Array): boolean {
+export function sameOptions(stored: Uint8Array, requested: Uint8Array): boolean {
   return storedOrder.every(
-    (name) => name === 'changeStreamPreAndPostImages' || valuesEqual(findField(stored, name), findField(asked, name)),
+    (name) =>
+      name === 'changeStreamPreAndPostImages' || valuesEqual(findField(stored, name), findField(requested, name)),
   )
 }
 
@@ -161,7 +162,7 @@ function checkVersion(node: NodeHost, args: CommandArguments): void {
     if (args.value(name)?.isTruthy() === true)
       throw new CommandError('InvalidOptions', `'${name}' collections are not supported`)
   }
-  if (args.has('expireAfterSeconds') && !asksForClusteredIndex(args)) {
+  if (args.has('expireAfterSeconds') && !requestsClusteredIndex(args)) {
     throw new CommandError(
       'InvalidOptions',
       "'expireAfterSeconds' is only supported on time-series collections or when the 'clusteredIndex' option is specified",
@@ -170,7 +171,7 @@ function checkVersion(node: NodeHost, args: CommandArguments): void {
 }
 
 function checkCapped(args: CommandArguments): void {
-  if (asksForClusteredIndex(args)) return
+  if (requestsClusteredIndex(args)) return
   const capped = args.bool('capped') === true
   const size = args.number('size')
   const max = args.number('max')

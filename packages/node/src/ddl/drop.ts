@@ -1,6 +1,6 @@
 import { DocumentWriter } from '@shardlab/bson'
 import { splitNamespace } from '@shardlab/member'
-import { cursorsOfDropped } from '../cursors/invalidate-cursors.js'
+import { invalidateCursorsOfDropped } from '../cursors/invalidate-cursors.js'
 import type { NodeHost } from '../host/node-host.js'
 import { dropView } from '../views/view-catalog.js'
 
@@ -36,7 +36,7 @@ export function dropLocalCollection(node: NodeHost, ns: string): number | null {
     id: null,
     session: null,
   })
-  cursorsOfDropped(node, collection)
+  invalidateCursorsOfDropped(node, collection)
   return indexCount
 }
 

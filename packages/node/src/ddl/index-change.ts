@@ -135,9 +135,9 @@ function requestedIndex(collection: Collection, request: Uint8Array): Index {
 }
 
 /** Until 5.0 collMod cannot turn an index into a TTL index. */
-function checkTimeToLive(index: Index, has: boolean, mayBegin: boolean): void {
+function checkTimeToLive(index: Index, has: boolean, mayAdd: boolean): void {
   if (has) return
-  if (!mayBegin) throw new CommandError('InvalidOptions', 'no expireAfterSeconds field to update')
+  if (!mayAdd) throw new CommandError('InvalidOptions', 'no expireAfterSeconds field to update')
   if (isIdKey(index.key)) throw new CommandError('InvalidOptions', 'the _id field does not support TTL indexes')
   if (index.pattern.length !== 1)
     throw new CommandError(

@@ -1,7 +1,7 @@
 import { DocumentWriter } from '@shardlab/bson'
 import type { Collection } from '@shardlab/storage'
 import { databaseNameOf, splitNamespace } from '@shardlab/member'
-import { cursorsOfDroppedIndex } from '../cursors/invalidate-cursors.js'
+import { invalidateCursorsOfDroppedIndex } from '../cursors/invalidate-cursors.js'
 import type { NodeHost } from '../host/node-host.js'
 
 /** Builds one index by a log entry. The specification must be complete and checked. */
@@ -19,7 +19,7 @@ export function dropIndex(node: NodeHost, collection: Collection, name: string):
     collection,
     new DocumentWriter(128).string('dropIndexes', splitNamespace(collection.ns)[1]).string('index', name).finish(),
   )
-  cursorsOfDroppedIndex(node, collection, name)
+  invalidateCursorsOfDroppedIndex(node, collection, name)
 }
 
 function applyIndexCommand(node: NodeHost, { ns, uuid }: Collection, object: Uint8Array): void {

@@ -11,7 +11,7 @@ const failedToSatisfyReadPreference = 133
  * @param isTransient whether another error of the work is worth a retry; default: none
  * @throws RequestFailedError only when this member shuts down; other errors of the work
  */
-export function untilDone<T>(
+export function retryUntilDone<T>(
   node: NodeHost,
   work: () => Promise<T>,
   isTransient: (error: CommandError) => boolean = none,
@@ -41,7 +41,7 @@ async function again<T>(
  * Reaches a named step and ignores a fault that makes it fail, because committed work must
  * continue.
  */
-export function reachAnyway(
+export function reachIgnoringFault(
   context: ActorContext,
   step: string,
   details: Readonly<Record<string, unknown>>,

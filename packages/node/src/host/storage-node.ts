@@ -125,7 +125,7 @@ export class StorageNode implements NodeHost {
   start(): void {
     this.#log.recover()
     dropTemporaryCollections(this)
-    this.snapshots.noteChange(this.clock.time)
+    this.snapshots.recordChange(this.clock.time)
     this.context.setTimer('housekeeping', 60_000)
     this.ttl.start()
   }
@@ -216,10 +216,10 @@ export class StorageNode implements NodeHost {
 
   apply(change: LogChange): LogEntry {
     const entry = this.#log.apply(change)
-    this.snapshots.noteChange(entry.ts)
+    this.snapshots.recordChange(entry.ts)
     this.statistics.changed(entry)
     if (entry.op === 'i') this.insertWaiters.notify(entry.ns)
-    else if (entry.op === 'c') this.ttl.forget()
+    else if (entry.op === 'c') this.ttl.invalidate()
     return entry
   }
 
@@ -230,8 +230,8 @@ export class StorageNode implements NodeHost {
   ): number {
     const { inserted, ts } = this.#log.insertEach(ns, uuid, documents, session)
     if (inserted === 0) return 0
-    this.snapshots.noteChange(ts)
-    this.snapshots.noteChange(this.clock.time)
+    this.snapshots.recordChange(ts)
+    this.snapshots.recordChange(this.clock.time)
     this.statistics.documents.inserted += inserted
     this.insertWaiters.notify(ns)
     return inserted
@@ -240,7 +240,7 @@ export class StorageNode implements NodeHost {
   insertAll({ ns, uuid }: Collection, documents: Iterable<Uint8Array>): void {
     const { count, ts } = this.#log.insertAll(ns, uuid, documents)
     if (count === 0) return
-    this.snapshots.noteChange(ts)
+    this.snapshots.recordChange(ts)
     this.statistics.documents.inserted += count
     this.insertWaiters.notify(ns)
   }
@@ -280,7 +280,7 @@ export class StorageNode implements NodeHost {
   }
 
   #sessionEnded(key: string): void {
-    this.retries.forget(key)
+    this.retries.drop(key)
     this.cursors.closeWhere((cursor) => cursor.session === key)
   }
 }

@@ -24,7 +24,7 @@ import {
   roomOf,
   type Pending,
 } from './pending-entries.js'
-import { ignoreFullDisk, isDone } from './outcomes.js'
+import { ignoreFullDisk, hasSucceeded } from './outcomes.js'
 import { decodeSessionsImage, encodeSessionsImage } from '../retry/sessions-image.js'
 
 /**
@@ -56,7 +56,7 @@ export class NodeLog {
   #claimedBytes = 0
   /** Length of the log when a checkpoint last failed to make room; -1: none has failed. */
   #fullAtBytes = -1
-  readonly #keptBytes: number
+  readonly #reservedBytes: number
   #appending: Promise<void> | null = null
   /** Entries whose append is in progress. */
   #inAppend: readonly Pending[] = none
@@ -84,7 +84,7 @@ export class NodeLog {
     this.#detach = parts.detach
     this.#retries = parts.retries
     this.#options = parts.options
-    this.#keptBytes = parts.disk.usage().limitBytes / keptPart
+    this.#reservedBytes = parts.disk.usage().limitBytes / reserveDivisor
   }
 
   /** Rebuilds engine, retry history and clock from the disk. */
@@ -188,11 +188,11 @@ export class NodeLog {
     const [ts, wallMs] = [this.#clock.tick(), this.#now()]
     const entryOf = (object: Uint8Array) => stamped({ op: 'i', ns, uuid, object, id: null, session: null }, ts, wallMs)
     this.#queue(pendingInserts(stored, entryOf))
-    if (this.observers.size > 0) this.#tellOf(stored, entryOf)
+    if (this.observers.size > 0) this.#notifyObservers(stored, entryOf)
     return { count: stored.count, ts }
   }
 
-  #tellOf(documents: Iterable<Uint8Array>, entryOf: (document: Uint8Array) => LogEntry): void {
+  #notifyObservers(documents: Iterable<Uint8Array>, entryOf: (document: Uint8Array) => LogEntry): void {
     for (const document of documents) {
       const entry = entryOf(document)
       for (const observer of this.observers) observer(entry, null)
@@ -201,7 +201,7 @@ export class NodeLog {
 
   /** See {@link requireRoom}. */
   hasRoom(documentBytes: number, entries: number): boolean {
-    const roomBytes = documentBytes + entries * entryBytes + this.#keptBytes
+    const roomBytes = documentBytes + entries * entryBytes + this.#reservedBytes
     if (this.#disk.hasRoom(this.#claimedBytes + roomBytes)) return true
     const { logBytes } = this.#disk.usage()
     if (logBytes === 0 || logBytes === this.#fullAtBytes) return false
@@ -221,10 +221,10 @@ export class NodeLog {
     if (this.#writing !== null) return this.#flushAfterwards()
     if (this.#unwritten.length === 0) return nothingToWrite
     // A checkpoint would follow anyway, so write only that.
-    const isMuch =
+    const exceedsCheckpoint =
       this.#claimedBytes > this.#options.checkpointAfterBytes &&
       this.#claimedBytes > this.#checkpointAt(this.#disk.usage())
-    return isMuch ? this.#flushAsCheckpoint() : this.#append()
+    return exceedsCheckpoint ? this.#flushAsCheckpoint() : this.#append()
   }
 
   /**
@@ -232,14 +232,14 @@ export class NodeLog {
    * entries depend on earlier ones, so none may reach the disk if an earlier one did not.
    */
   async #flushAfterwards(): Promise<void> {
-    while (this.#writing !== null) await isDone(this.#writing)
+    while (this.#writing !== null) await hasSucceeded(this.#writing)
     await this.flush()
   }
 
   async #flushAsCheckpoint(): Promise<void> {
     if (await this.#isCheckpointWritten()) return
     // Check again after the await: another waiter may already be writing these entries.
-    while (this.#writing !== null) await isDone(this.#writing)
+    while (this.#writing !== null) await hasSucceeded(this.#writing)
     if (this.#unwritten.length > 0) await this.#append()
   }
 
@@ -320,7 +320,7 @@ export class NodeLog {
   async #afterRefusal(entries: readonly Pending[], error: unknown): Promise<void> {
     // A checkpoint that began after these entries includes them: appended after it, they would be
     // replayed twice.
-    if (this.#checkpointing !== null && (await isDone(this.#checkpointing))) {
+    if (this.#checkpointing !== null && (await hasSucceeded(this.#checkpointing))) {
       this.#claimedBytes -= roomOf(entries)
       return
     }
@@ -370,7 +370,7 @@ export class NodeLog {
 const entryBytes = 128
 
 /** A sixteenth of the disk is held in reserve. */
-const keptPart = 16
+const reserveDivisor = 16
 
 const none: readonly Pending[] = []
 

@@ -2,7 +2,7 @@
 import { DiskFullError } from '@shardlab/actor'
 
 /** Waits for the work; resolves to whether it succeeded. */
-export function isDone(work: Promise<void>): Promise<boolean> {
+export function hasSucceeded(work: Promise<void>): Promise<boolean> {
   return work.then(
     () => true,
     () => false,

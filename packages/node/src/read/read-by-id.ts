@@ -28,7 +28,7 @@ export function sourceById(
   if (equality === null || collection.defaultCollation !== null || !ownsId(ownership, equality)) return null
   const document = collection.findById(equality.value)?.document ?? null
   collection.indexes()[0]!.usage.ops++
-  if (document !== null) host.statistics.queries.foundById()
+  if (document !== null) host.statistics.queries.addLookupById()
   return new OneDocument(document)
 }
 

@@ -60,7 +60,7 @@ export class PlanSource implements CursorSource {
     return this.#reads
   }
 
-  settle(): void {
+  recordCost(): void {
     if (this.#effort === null) return
     const { stats } = this.executor
     this.#effort.add(this.#root, stats, this.#noted)

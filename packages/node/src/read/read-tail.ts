@@ -29,7 +29,7 @@ export class TailSource implements CursorSource {
   constructor(options: TailOptions) {
     this.#options = options
     this.reads = new SourceReads(options.host, options.collection)
-    options.host.statistics.queries.tailBegins()
+    options.host.statistics.queries.addTailable()
     this.#toSkip = options.query.skip
     this.#left = options.query.limit === 0 ? Number.POSITIVE_INFINITY : options.query.limit
   }
@@ -53,7 +53,7 @@ export class TailSource implements CursorSource {
         continue
       }
       this.#left--
-      return shown(query, record)
+      return resultOf(query, record)
     }
     return null
   }
@@ -70,7 +70,7 @@ export class TailSource implements CursorSource {
   }
 }
 
-function shown({ shape, returnKey }: FindQuery, record: StoredRecord): Uint8Array {
+function resultOf({ shape, returnKey }: FindQuery, record: StoredRecord): Uint8Array {
   if (returnKey) return emptyKey
   if (shape.apply !== null) return shape.apply(record)
   return shape.projection === null ? record.document : shape.projection.apply(record.document)

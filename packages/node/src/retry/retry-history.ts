@@ -27,7 +27,7 @@ interface SessionHistory {
  * Whether the write moved its document to another shard in a transaction. It was the only statement
  * of its command, and a no-op entry records it.
  */
-function becameTransaction({ statements }: SessionHistory): boolean {
+function isConvertedToTransaction({ statements }: SessionHistory): boolean {
   for (const [stmtId, known] of statements) return statementOf(known, stmtId).op === 'n'
   return false
 }
@@ -59,7 +59,7 @@ export class RetryHistory {
         `Retryable write with txnNumber ${txnNumber} is prohibited on session because a newer retryable write with txnNumber ${history.txnNumber} has already started on this session.`,
       )
     }
-    if (history !== undefined && txnNumber === history.txnNumber && becameTransaction(history)) {
+    if (history !== undefined && txnNumber === history.txnNumber && isConvertedToTransaction(history)) {
       throw new CommandError(
         'IncompleteTransactionHistory',
         'Cannot retry a retryable write that has been converted into a transaction',
@@ -112,7 +112,7 @@ export class RetryHistory {
     for (const stmtId of stmtIds) statements.set(stmtId, run)
   }
 
-  forget(key: SessionKey): void {
+  drop(key: SessionKey): void {
     this.#sessions.delete(key)
   }
 

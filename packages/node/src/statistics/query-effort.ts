@@ -38,18 +38,18 @@ export class QueryEffort {
   }
 
   /** Adds the statistics of a completed plan. */
-  ran(root: PlanStage, { stats }: Pick<PlanExecutor, 'stats'>): void {
+  addCompleted(root: PlanStage, { stats }: Pick<PlanExecutor, 'stats'>): void {
     this.add(root, stats, null)
   }
 
   /** Counts a lookup by `_id` without a plan. */
-  foundById(): void {
+  addLookupById(): void {
     this.scanned++
     this.scannedObjects++
   }
 
   /** Counts a tailable cursor when it is opened. */
-  tailBegins(): void {
+  addTailable(): void {
     this.collectionScans.total++
   }
 

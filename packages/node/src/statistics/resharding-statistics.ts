@@ -78,7 +78,7 @@ export class ReshardingStatistics {
   readonly #sections = new Map<string, Section>()
 
   /** A resharding started, with this member as coordinator or participant. */
-  note(provenance: ReshardingProvenance): void {
+  recordStart(provenance: ReshardingProvenance): void {
     this.#of(provenance)
   }
 
@@ -99,7 +99,7 @@ export class ReshardingStatistics {
   /**
    * @param chunks difference between the most and the fewest chunks of a shard at the last commit
    */
-  noteImbalance(provenance: ReshardingProvenance, chunks: number): void {
+  recordImbalance(provenance: ReshardingProvenance, chunks: number): void {
     this.#of(provenance).imbalance = chunks
   }
 

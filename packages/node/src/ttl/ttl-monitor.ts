@@ -35,7 +35,7 @@ export class TtlMonitor {
   }
 
   /** Called when collections, their indexes or options have changed. */
-  forget(): void {
+  invalidate(): void {
     this.#limited = null
   }
 
@@ -56,7 +56,7 @@ export class TtlMonitor {
 
   async #pass(): Promise<void> {
     const node = this.#node
-    this.#limited ??= limitedIn(node.engine.collections())
+    this.#limited ??= namespacesWithTimeLimit(node.engine.collections())
     for (const ns of this.#limited) {
       // The collection may have changed during the await for an earlier one.
       const collection = node.collection(ns)
@@ -102,7 +102,7 @@ interface TimeLimit {
   readonly seconds: number
 }
 
-function limitedIn(collections: readonly Collection[]): string[] {
+function namespacesWithTimeLimit(collections: readonly Collection[]): string[] {
   return collections.filter((collection) => timeLimits(collection).length > 0).map(({ ns }) => ns)
 }
 

@@ -21,9 +21,9 @@ interface Wording {
   /** Whether the operator is itself a negation, whose reason is that of the negated operator. */
   readonly negated?: boolean
   /** Whether considered values are omitted. */
-  readonly bare?: boolean
+  readonly omitsValues?: boolean
   /** Whether the types of the considered values follow them. */
-  readonly tellsTypes?: boolean
+  readonly showsTypes?: boolean
 }
 
 const comparison: Wording = { reasons: ['comparison failed', 'comparison succeeded'] }
@@ -32,7 +32,7 @@ const bits: Wording = {
   reasons: ['bitwise operator failed to match', 'bitwise operator matched successfully'],
   types: [...numberTypes, BsonType.binary],
 }
-const existence: Wording = { reasons: ['path does not exist', 'path does exist'], bare: true }
+const existence: Wording = { reasons: ['path does not exist', 'path does exist'], omitsValues: true }
 
 const wordings: Readonly<Record<string, Wording>> = {
   $eq: comparison,
@@ -44,7 +44,7 @@ const wordings: Readonly<Record<string, Wording>> = {
   $in: membership,
   $nin: { ...membership, negated: true },
   $exists: existence,
-  $type: { reasons: ['type did not match', 'type did match'], tellsTypes: true },
+  $type: { reasons: ['type did not match', 'type did match'], showsTypes: true },
   $mod: {
     reasons: ['$mod did not evaluate to expected remainder', '$mod did evaluate to expected remainder'],
     types: numberTypes,
@@ -92,7 +92,7 @@ export function leafDetails(
   const [failed, succeeded] = wording.reasons
   const negated = wording.negated === true || (operator === '$exists' && !existsArgument(specifiedAs, path))
   const reason = inverted === negated ? failed : succeeded
-  if (wording.bare === true) return writer.string('reason', reason).finish()
+  if (wording.omitsValues === true) return writer.string('reason', reason).finish()
   const considered = consideredValues(document, path, wording.leafArrays ?? 'elements')
   if (considered === null) return writer.string('reason', 'field was missing').finish()
   const { types } = wording
@@ -102,7 +102,7 @@ export function leafDetails(
     writeNames(writer, 'expectedType', types.map(typeName))
   } else writer.string('reason', reason)
   writeConsideredValues(context, writer, considered)
-  if (wording.tellsTypes === true) writeConsideredTypes(writer, considered)
+  if (wording.showsTypes === true) writeConsideredTypes(writer, considered)
   return writer.finish()
 }
 

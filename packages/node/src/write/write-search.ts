@@ -51,7 +51,7 @@ export function documentsToModify(
   const id = hint === undefined && sort === undefined ? statementFilter.id : null
   if (id !== null) {
     const document = collection.findById(id)?.document
-    if (document !== undefined) host.statistics.queries.foundById()
+    if (document !== undefined) host.statistics.queries.addLookupById()
     return document === undefined || ownership?.owns(document) === false ? [] : [document]
   }
   const plan = planQuery(collection, {
@@ -68,7 +68,7 @@ export function documentsToModify(
     documents.push(record.document)
     if (!multi) break
   }
-  host.statistics.queries.ran(plan.root, executor)
+  host.statistics.queries.addCompleted(plan.root, executor)
   return documents
 }
 

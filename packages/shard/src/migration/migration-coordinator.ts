@@ -5,7 +5,7 @@
  */
 import { configAddress, RequestFailedError, type MigrationDecision } from '@shardlab/actor'
 import { CommandError, sameBytes } from '@shardlab/bson'
-import { reachAnyway, untilDone } from '@shardlab/node'
+import { reachIgnoringFault, retryUntilDone } from '@shardlab/node'
 import { Signal } from '../common/signal.js'
 import type { CriticalSection, EnterableSections, PlacementHost } from '../host/host.js'
 import type { RangeDeleter } from '../range-deletion/range-deleter.js'
@@ -103,14 +103,14 @@ export class MigrationCoordinator {
       if (decision === 'committed') await this.#learnPlacement(record)
       this.records.decide(record.id, decision)
       await node.flush()
-      await reachAnyway(context, 'shard.migration.decided', { ns: record.ns, decision })
+      await reachIgnoringFault(context, 'shard.migration.decided', { ns: record.ns, decision })
     } finally {
       section?.leave()
     }
     if (decision === 'committed') rangeDeleter.release(record.id, null, documents)
     else rangeDeleter.cancel(record.id)
     await node.flush()
-    await reachAnyway(context, 'shard.migration.settled', { ns: record.ns, decision })
+    await reachIgnoringFault(context, 'shard.migration.settled', { ns: record.ns, decision })
     if (await this.#informRecipient(record, decision)) return
     context.log('warn', 'the recipient of a migration does not answer', { ns: record.ns, recipient: record.recipient })
     this.#unfinished++
@@ -145,7 +145,7 @@ export class MigrationCoordinator {
     const request = { ns, uuid: collectionUuid, ...range, version: chunkVersion }
     for (let asked: string | null = null; ;) {
       // A rename in the meantime does not undo an earlier commit.
-      const { ns: name } = await untilDone(node, () =>
+      const { ns: name } = await retryUntilDone(node, () =>
         context.request(configAddress, 'config.ensure-chunk-version-is-greater-than', request, {
           timeoutMs: answerTimeoutMs,
         }),
@@ -153,8 +153,8 @@ export class MigrationCoordinator {
       if (name === asked) return 'aborted'
       asked = name
       // The first call may join a refresh that began before the version was raised.
-      await untilDone(node, () => placements.refreshCollection(name))
-      const placement = await untilDone(node, () => placements.refreshCollection(name))
+      await retryUntilDone(node, () => placements.refreshCollection(name))
+      const placement = await retryUntilDone(node, () => placements.refreshCollection(name))
       if (placement === null || !sameBytes(placement.uuid, collectionUuid)) continue
       return ownerOfRange(placement, range) === context.address ? 'aborted' : 'committed'
     }
@@ -164,7 +164,7 @@ export class MigrationCoordinator {
   async #learnPlacement({ ns, range }: MigrationRecord): Promise<void> {
     const { node, placements } = this.#host
     for (;;) {
-      const placement = await untilDone(node, () => placements.refreshCollection(ns))
+      const placement = await retryUntilDone(node, () => placements.refreshCollection(ns))
       if (placement === null || ownerOfRange(placement, range) !== node.context.address) return
     }
   }
@@ -185,10 +185,10 @@ export class MigrationCoordinator {
       if (!(error instanceof RequestFailedError) || isShutdown(error)) throw error
       return false
     }
-    await reachAnyway(context, 'shard.migration.recipient-told', { ns: record.ns, decision })
+    await reachIgnoringFault(context, 'shard.migration.recipient-told', { ns: record.ns, decision })
     this.records.remove(record.id)
     await node.flush()
-    await reachAnyway(context, 'shard.migration.forgotten', { ns: record.ns, decision })
+    await reachIgnoringFault(context, 'shard.migration.forgotten', { ns: record.ns, decision })
     return true
   }
 

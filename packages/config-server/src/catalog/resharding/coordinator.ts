@@ -12,7 +12,7 @@ import {
   type ReshardingRecipientState,
 } from '@shardlab/actor'
 import { CommandError, errorDocument, findField } from '@shardlab/bson'
-import { raiseError, reachAnyway } from '@shardlab/node'
+import { raiseError, reachIgnoringFault } from '@shardlab/node'
 import type { CatalogHost } from '../host.js'
 import { commitOperation, finishOperation, writeState } from './catalog-changes.js'
 import type { CoordinatorState, ReshardingOperation } from './operation.js'
@@ -228,7 +228,7 @@ export class ReshardingCoordinator {
   async #finish(): Promise<void> {
     const { node } = this.#catalog
     const { ns } = this.#operation
-    await reachAnyway(node.context, 'config.resharding.committed', { ns })
+    await reachIgnoringFault(node.context, 'config.resharding.committed', { ns })
     // The attempt number is unknown after a restart; any running attempt is the committed one.
     await this.#participants.settle(this.#operation, Number.MAX_SAFE_INTEGER, true)
     const participants = participantsOf(this.#operation)
@@ -236,10 +236,10 @@ export class ReshardingCoordinator {
     await node.context.all(
       others.map((shard) => this.#participants.settleOnce(shard, this.#operation, Number.MAX_SAFE_INTEGER, true)),
     )
-    await reachAnyway(node.context, 'config.resharding.participants-told', { ns })
+    await reachIgnoringFault(node.context, 'config.resharding.participants-told', { ns })
     finishOperation(this.#catalog, this.#operation, true)
     await node.flush()
-    await reachAnyway(node.context, 'config.resharding.finished', { ns })
+    await reachIgnoringFault(node.context, 'config.resharding.finished', { ns })
   }
 
   async #giveUp(reason: CommandError): Promise<void> {
@@ -251,13 +251,13 @@ export class ReshardingCoordinator {
       writeState(this.#catalog, this.#operation, old)
       await node.flush()
     }
-    await reachAnyway(node.context, 'config.resharding.aborting', { ns })
+    await reachIgnoringFault(node.context, 'config.resharding.aborting', { ns })
     if (this.#operation.state === 'aborting')
       await this.#participants.settle(this.#operation, Number.MAX_SAFE_INTEGER, false)
-    await reachAnyway(node.context, 'config.resharding.participants-aborted', { ns })
+    await reachIgnoringFault(node.context, 'config.resharding.participants-aborted', { ns })
     finishOperation(this.#catalog, this.#operation, false)
     await node.flush()
-    await reachAnyway(node.context, 'config.resharding.aborted', { ns })
+    await reachIgnoringFault(node.context, 'config.resharding.aborted', { ns })
   }
 
   /**

@@ -224,7 +224,7 @@ export class ReshardingOperations implements ReshardingRequests {
     this.#statistics.count(provenance, what, sameKey)
     const entry = this.#catalog.collection(ns)
     if (ending === null && entry !== null)
-      this.#statistics.noteImbalance(provenance, chunkImbalance(this.#catalog, entry))
+      this.#statistics.recordImbalance(provenance, chunkImbalance(this.#catalog, entry))
   }
 
   #of(ns: string): ReshardingCoordinator | null {
@@ -253,7 +253,7 @@ export class ReshardingOperations implements ReshardingRequests {
   #run(operation: ReshardingOperation): void {
     const coordinator = new ReshardingCoordinator(this.#catalog, operation)
     this.#running.set(hexOf(operation.id), coordinator)
-    this.#statistics.note(operation.provenance)
+    this.#statistics.recordStart(operation.provenance)
     this.#catalog.node.context.detach(this.#untilEnded(coordinator))
   }
 

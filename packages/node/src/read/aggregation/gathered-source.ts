@@ -34,8 +34,8 @@ export class GatheredSource implements CursorSource {
     return null
   }
 
-  settle(): void {
-    this.#source.settle?.()
+  recordCost(): void {
+    this.#source.recordCost?.()
   }
 
   close(): void {

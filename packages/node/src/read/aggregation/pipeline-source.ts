@@ -23,8 +23,8 @@ export class PipelineSource implements CursorSource {
     this.#reader = reader
   }
 
-  settle(): void {
-    this.#input.settle?.()
+  recordCost(): void {
+    this.#input.recordCost?.()
   }
 
   get reads(): SourceReads | undefined {

@@ -40,8 +40,8 @@ export class ReadAheadSource implements CursorSource {
     return this.#rows.reads
   }
 
-  settle(): void {
-    this.#rows.settle?.()
+  recordCost(): void {
+    this.#rows.recordCost?.()
   }
 
   next(): Uint8Array | null {

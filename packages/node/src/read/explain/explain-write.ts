@@ -39,12 +39,12 @@ function onlyStatement({ invocation }: ExplainRequest, kind: ModifyKind, argumen
   return readModify(kind, statements[0]!)
 }
 
-/** @param answers whether the command returns the document */
+/** @param returnsDocument whether the command returns the document */
 function explainStatement(
   { invocation, ns, access, verbosity }: ExplainRequest,
   writer: DocumentWriter,
   statement: ModifyStatement,
-  answers: boolean,
+  returnsDocument: boolean,
 ): ExplainTail {
   const { host, args } = invocation
   const collection = host.collection(ns) ?? null
@@ -76,11 +76,15 @@ function explainStatement(
   // Without a collection only an upsert has a stage.
   const isNothing = collection === null && !isUpsert
   const collation = collationOf(statement.collation, collection)
-  const mayBeExpress = !answers && !statement.multi && !isUpsert && sort === null && statement.hint === undefined
+  const mayBeExpress =
+    !returnsDocument && !statement.multi && !isUpsert && sort === null && statement.hint === undefined
   const above: StageAbove = {
     stage: statement.kind === 'update' ? 'UPDATE' : 'DELETE',
     ...(mayBeExpress ? { express: statement.kind === 'update' ? 'EXPRESS_UPDATE' : 'EXPRESS_DELETE' } : {}),
-    outcome: () => ({ returned: answers ? Math.min(1, counts.matched) : 0, counters: countersOf(statement, counts) }),
+    outcome: () => ({
+      returned: returnsDocument ? Math.min(1, counts.matched) : 0,
+      counters: countersOf(statement, counts),
+    }),
   }
   writePlanExplanation(
     writer,

@@ -104,7 +104,7 @@ function writePlanner(writer: DocumentWriter, { behaviours }: NodeHost, explaine
   const style = styleOf(behaviours, explained)
   writer.document(
     'winningPlan',
-    withTop(behaviours, above, plan === null ? endOfNothing(style) : describePlan(plan.root, style)),
+    withTop(behaviours, above, plan === null ? eofPlan(style) : describePlan(plan.root, style)),
   )
   // The stage of the write is above the MULTI_PLAN stage, so the candidates have none.
   const candidate = candidateStyle(behaviours)
@@ -122,7 +122,7 @@ function writeExecution(
   const failure = executed?.failure ?? null
   const stats = executed?.executor.stats
   const style = styleOf(behaviours, explained)
-  const stages = executed === null ? endOfNothing(style, true) : describeExecution(executed.executor.root, style)
+  const stages = executed === null ? eofPlan(style, true) : describeExecution(executed.executor.root, style)
   writer.startDocument('executionStats').bool('executionSuccess', failure === null)
   if (failure !== null) writer.string('errorMessage', failure.message).int32('errorCode', failure.code)
   writer
@@ -242,7 +242,7 @@ function stageAbove(above: StageAbove, input: Uint8Array, ran: boolean): Uint8Ar
 }
 
 /** The plan on a collection that does not exist. */
-function endOfNothing({ isCached }: ExplainStyle, ran = false): Uint8Array {
+function eofPlan({ isCached }: ExplainStyle, ran = false): Uint8Array {
   const writer = new DocumentWriter(256)
   if (isCached === true) writer.bool('isCached', false)
   writer.string('stage', 'EOF')

@@ -35,7 +35,7 @@ export class SnapshotHistory {
   }
 
   /** Called after each change of the engine. */
-  noteChange(time: TimestampPair): void {
+  recordChange(time: TimestampPair): void {
     this.#lastChange = time
     const newest = this.#states.at(-1)
     if (newest !== undefined) newest.until ??= time

@@ -3,12 +3,12 @@ import type { TimestampPair } from '@shardlab/actor'
 import type { NodeHost } from '../../host/node-host.js'
 
 /** The live node of each node at a past time. */
-const presents = new WeakMap<NodeHost, NodeHost>()
+const liveNodes = new WeakMap<NodeHost, NodeHost>()
 
 /**
  * The node at a past time: reading commands find the collections of that time, everything else is
  * that of now. It cannot be written to, because it lacks the node's private state; see
- * {@link presentNode}.
+ * {@link liveNode}.
  * @throws CommandError 239 SnapshotTooOld
  */
 export function nodeAtTime(node: NodeHost, time: TimestampPair): NodeHost {
@@ -17,11 +17,11 @@ export function nodeAtTime(node: NodeHost, time: TimestampPair): NodeHost {
     engine: { value: engine },
     collection: { value: (ns: string) => engine.collection(ns) },
   }) as NodeHost
-  presents.set(past, node)
+  liveNodes.set(past, node)
   return past
 }
 
 /** The live node, which can be written to. */
-export function presentNode(node: NodeHost): NodeHost {
-  return presents.get(node) ?? node
+export function liveNode(node: NodeHost): NodeHost {
+  return liveNodes.get(node) ?? node
 }

@@ -5,7 +5,7 @@
  */
 import { configAddress, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
-import { dropLocalNamespace, expectUuid, isTemporary, raiseError, untilDone } from '@shardlab/node'
+import { dropLocalNamespace, expectUuid, isTemporary, raiseError, retryUntilDone } from '@shardlab/node'
 import { logChange } from '../../common/changelog.js'
 import { stopSampling } from '../../query-analysis/stop-sampling.js'
 import type { DdlRecovery } from '../ddl-coordinators.js'
@@ -56,7 +56,7 @@ async function finishDrop(host: DdlHost, record: DropCollectionRecord): Promise<
   const { context } = node
   const { ns, sharded } = record
   if (sharded) {
-    await untilDone(node, async () => {
+    await retryUntilDone(node, async () => {
       raiseError((await context.request(configAddress, 'config.commit-drop-collection', { ns })).error)
       await context.reach('shard.drop-collection.committed', { ns })
     })
@@ -66,7 +66,7 @@ async function finishDrop(host: DdlHost, record: DropCollectionRecord): Promise<
   await node.flush()
   placements.forgetCollection(ns)
   // Shards without chunks have copies, too, and so do earlier primary shards of the database.
-  await untilDone(node, async () => {
+  await retryUntilDone(node, async () => {
     await forEachShard(await otherShards(context), (shard) =>
       context.request(shard, 'shard.drop-local-collection', { ns }),
     )

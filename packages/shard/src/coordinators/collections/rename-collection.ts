@@ -14,7 +14,7 @@ import {
   raiseError,
   renameLocalCollection,
   type NodeHost,
-  untilDone,
+  retryUntilDone,
 } from '@shardlab/node'
 import type { CollectionPlacement } from '@shardlab/sharding'
 import { logChange } from '../../common/changelog.js'
@@ -80,7 +80,7 @@ async function finishRename(host: DdlHost, record: RenameCollectionRecord): Prom
   const { context } = node
   const { ns, to, uuid, sharded, targetSharded } = record
   try {
-    await untilDone(node, async () => {
+    await retryUntilDone(node, async () => {
       if (sharded)
         raiseError((await context.request(configAddress, 'config.commit-rename-collection', { ns, to, uuid })).error)
       else if (targetSharded)
@@ -97,7 +97,7 @@ async function finishRename(host: DdlHost, record: RenameCollectionRecord): Prom
   await node.flush()
   placements.forgetCollection(ns)
   placements.forgetCollection(to)
-  await untilDone(node, async () => {
+  await retryUntilDone(node, async () => {
     if (sharded || targetSharded)
       await forEachShard(await otherShards(context), (shard) =>
         context.request(shard, 'shard.rename-local-collection', { ns, to, uuid }),

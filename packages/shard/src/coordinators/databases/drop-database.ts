@@ -1,7 +1,7 @@
 /** The drop of a database, run by its primary shard. Server: drop_database_coordinator.cpp. */
 import { configAddress, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { DocumentWriter } from '@shardlab/bson'
-import { dropLocalDatabase, raiseError, untilDone } from '@shardlab/node'
+import { dropLocalDatabase, raiseError, retryUntilDone } from '@shardlab/node'
 import { logChange } from '../../common/changelog.js'
 import { parseDatabase } from '../../metadata/placement-state.js'
 import type { DdlRecovery } from '../ddl-coordinators.js'
@@ -34,7 +34,7 @@ async function finishDropDatabase(host: DdlHost, record: DropDatabaseRecord): Pr
   const { node, placements, ddl, migrations } = host
   const { context } = node
   const { ns: db, uuid } = record
-  await untilDone(node, async () => {
+  await retryUntilDone(node, async () => {
     const { database } = await context.request(configAddress, 'config.get-database', { db })
     if (database === null || parseDatabase(database).version[0] !== uuid) return
     raiseError((await context.request(configAddress, 'config.commit-drop-collections', { db })).error)
@@ -50,7 +50,7 @@ async function finishDropDatabase(host: DdlHost, record: DropDatabaseRecord): Pr
     await context.reach('shard.drop-database.committed', { db })
   })
   placements.forgetDatabase(db)
-  await untilDone(node, () => logChange(context, 'dropDatabase', db, new DocumentWriter().finish()))
+  await retryUntilDone(node, () => logChange(context, 'dropDatabase', db, new DocumentWriter().finish()))
   await ddl.records.finish(record)
 }
 

@@ -8,7 +8,7 @@
  */
 import { configAddress, RequestFailedError, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { CommandError, DocumentWriter } from '@shardlab/bson'
-import { dropLocalCollection, raiseError, untilDone } from '@shardlab/node'
+import { dropLocalCollection, raiseError, retryUntilDone } from '@shardlab/node'
 import { logChange } from '../../common/changelog.js'
 import { parseDatabase } from '../../metadata/placement-state.js'
 import type { DdlHost } from '../ddl-host.js'
@@ -96,7 +96,8 @@ async function commit(
 ): Promise<void> {
   const request = { db, to, databaseVersion }
   raiseError(
-    (await untilDone(node, () => node.context.request(configAddress, 'config.commit-move-primary', request))).error,
+    (await retryUntilDone(node, () => node.context.request(configAddress, 'config.commit-move-primary', request)))
+      .error,
   )
 }
 

@@ -7,7 +7,7 @@
 import { configAddress, RequestFailedError, uuidV4, type ReplyOf, type RequestOf } from '@shardlab/actor'
 import { CommandError, compareDocuments, ErrorCodes, isRetriableErrorCode } from '@shardlab/bson'
 import { databaseNameOf } from '@shardlab/member'
-import { raiseError, untilDone } from '@shardlab/node'
+import { raiseError, retryUntilDone } from '@shardlab/node'
 import type { CoordinatorHost } from '../../coordinators/ddl-host.js'
 import type { DatabaseMoves } from '../../coordinators/locks/database-moves.js'
 import type { DefinitionLocks } from '../../coordinators/locks/definition-locks.js'
@@ -43,7 +43,7 @@ export async function reshardCollection(
     return { error: null }
   }
   await definitionLocks.hold(ns, request, async () => {
-    const checked = await untilDone(node, () => checkedRequest(host, ns, request, collectionUuid), isTransient)
+    const checked = await retryUntilDone(node, () => checkedRequest(host, ns, request, collectionUuid), isTransient)
     if (checked === null) return
     const record: CommandRecord = { id: uuidV4(node.context.random), ns, request: checked }
     const records = new CommandRecords(node)
@@ -112,11 +112,11 @@ async function carryOut({ node }: ReshardCommandHost, { id, ns, request: wanted 
     raiseError(reply.error)
     return reply
   }
-  const begun = await untilDone(node, requestStart, isTransient)
+  const begun = await retryUntilDone(node, requestStart, isTransient)
   if (begun.state === 'done') return
   const question = { reshardingId: begun.runningId, ns }
   for (;;) {
-    const { ended, error } = await untilDone(node, () =>
+    const { ended, error } = await retryUntilDone(node, () =>
       node.context.request(configAddress, 'config.await-resharding', question, options),
     )
     if (!ended) continue

@@ -4,7 +4,7 @@
  */
 import { configAddress, RequestFailedError, type RequestOf, type ReshardingOutcome } from '@shardlab/actor'
 import { CommandError, hexOf, sameBytes } from '@shardlab/bson'
-import { dropLocalCollection, reachAnyway, ReshardingStatistics, untilDone } from '@shardlab/node'
+import { dropLocalCollection, reachIgnoringFault, ReshardingStatistics, retryUntilDone } from '@shardlab/node'
 import type { CollectionPlacement } from '@shardlab/sharding'
 import { DonorRecords, RecipientRecords, type ReshardingFacts } from '../records.js'
 import { receivedBy } from '../report/statistics.js'
@@ -132,7 +132,7 @@ export class Reshardings {
     const participation = this.#participations.get(hexOf(reshardingId))
     if (participation !== undefined && participation.facts.attempt > attempt) return
     this.#recordSettled(hexOf(reshardingId), attempt)
-    await reachAnyway(node.context, 'shard.resharding.settling', { ns })
+    await reachIgnoringFault(node.context, 'shard.resharding.settling', { ns })
     await participation?.end()
     // A concurrent call may have applied the outcome during the wait.
     if (participation !== undefined && this.#participations.get(hexOf(reshardingId)) !== participation) return
@@ -141,7 +141,7 @@ export class Reshardings {
     this.donors.remove(reshardingId)
     this.recipients.remove(reshardingId)
     await node.flush()
-    await reachAnyway(node.context, 'shard.resharding.settled', { ns })
+    await reachIgnoringFault(node.context, 'shard.resharding.settled', { ns })
     if (participation !== undefined && this.#participations.get(hexOf(reshardingId)) === participation) {
       this.#participations.delete(hexOf(reshardingId))
       const { facts, recipient } = participation
@@ -162,7 +162,7 @@ export class Reshardings {
   async #adopt(ns: string, sourceUuid: Uint8Array): Promise<void> {
     const { node, placements } = this.#host
     for (;;) {
-      const placement = await untilDone(node, () => placements.refreshCollection(ns))
+      const placement = await retryUntilDone(node, () => placements.refreshCollection(ns))
       if (placement === null || !sameBytes(placement.uuid, sourceUuid)) break
     }
     const old = node.collection(ns)
@@ -201,7 +201,7 @@ export class Reshardings {
     const facts: ReshardingFacts = { id: reshardingId, attempt, ns, tempNs, sourceUuid, key, provenance, startedAtMs }
     const participation = new Participation(this.#host, facts, this.donors)
     this.#participations.set(hexOf(reshardingId), participation)
-    this.statistics.note(provenance)
+    this.statistics.recordStart(provenance)
     this.#arm()
     return participation
   }

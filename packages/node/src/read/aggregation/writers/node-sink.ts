@@ -4,13 +4,13 @@ import type { EvaluationContext } from '@shardlab/query'
 import { temporaryOptions, uuidText, ConnectionClosedError, type WriteSink, collationOf } from '@shardlab/member'
 import { createCollection } from '../../../ddl/namespace.js'
 import { runCommand } from '../../../dispatch/run-command.js'
-import { presentNode } from '../../snapshots/snapshot-read.js'
+import { liveNode } from '../../snapshots/snapshot-read.js'
 import type { NodeInvocation } from '../../../host/node-host.js'
 
 /** Writes into collections of this node: for clients that are connected to it directly. */
 export function nodeSink({ host, args }: NodeInvocation, evaluation: EvaluationContext): WriteSink {
   // Writes go to the live collections even if the documents come from a snapshot.
-  const present = presentNode(host)
+  const present = liveNode(host)
   return {
     async run(body, sequences) {
       const db = findField(body, '$db')!.asString()
