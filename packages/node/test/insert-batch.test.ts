@@ -25,9 +25,9 @@ t.test('a batch of inserts has the effect of single inserts', async () => {
       fc.boolean(),
       async (before, batch, ordered, isRetryable, isWatched) => {
         const [whole, single] = [new NodeUnderTest(), new NodeUnderTest()]
-        const heard: string[][] = [[], []]
+        const logs: string[][] = [[], []]
         for (const [i, { node }] of [whole, single].entries()) {
-          const log = heard[i]!
+          const log = logs[i]!
           if (isWatched)
             node.observe(
               ({ op, object, session }) =>
@@ -68,14 +68,14 @@ t.test('a batch of inserts has the effect of single inserts', async () => {
         const inserted = await Promise.all(
           [whole, single].map(async (node) => (await node.ok({ serverStatus: 1 }))['metrics'].document.inserted),
         )
-        const told = heard.map((log) => log.map((line) => (isRetryable ? line.replace(/ \S*$/, '') : line)).join())
+        const outcomes = logs.map((log) => log.map((line) => (isRetryable ? line.replace(/ \S*$/, '') : line)).join())
         return (
           JSON.stringify(together) === JSON.stringify(expected) &&
           isRepeated &&
           states[0] === states[1] &&
           states[0] === states[2] &&
           String(inserted[0]) === String(inserted[1]) &&
-          told[0] === told[1]
+          outcomes[0] === outcomes[1]
         )
       },
     ),
