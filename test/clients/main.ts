@@ -12,7 +12,7 @@ const help = `Runs a script of inserts, queries, updates, cursors and indexes in
 
   --uri URI       the cluster, with all its routers; default: starts one with two routers
   --no-install    does not install missing clients from npm and Debian
-  --json          prints [{"client","result","why"}], only; result is passed, failed or skipped
+  --json          prints only [{"client","result","why"}]; result is passed, failed or skipped
   --help          this text
 
 Exit code 0: no client failed; 1: a client failed; 2: wrong options.

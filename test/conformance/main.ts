@@ -16,7 +16,7 @@ const help = `Runs test files of the MongoDB drivers' Unified Test Format throug
   --dir FOLDER    folder with the JSON files; default: $SHARDLAB_SPEC_DIR, or ../shared/conformance/spec
   --only TEXT     only tests where "path > description" contains TEXT
   --emulate V     version of the started cluster
-  --json          prints {"totals":{"passed","failed","skipped"},"folders":{…},"failures":[…]} only
+  --json          prints only {"totals":{"passed","failed","skipped"},"folders":{…},"failures":[…]}
   --help          this text
 
 Exit code 0: no test failed; 1: a test failed; 2: wrong options.
@@ -56,7 +56,8 @@ if (wantsHelp) {
 }
 if (dir === null || !existsSync(dir))
   fail(`there is no folder ${dir ?? '../shared/conformance/spec'}; name one with --dir`)
-if (uri !== undefined && emulate !== undefined) fail('--emulate applies only to a cluster started here; remove --uri or --emulate')
+if (uri !== undefined && emulate !== undefined)
+  fail('--emulate applies only to a cluster started here; remove --uri or --emulate')
 
 const cluster = uri === undefined ? await startCluster().catch((error: Error) => fail(error.message)) : undefined
 try {

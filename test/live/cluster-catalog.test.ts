@@ -78,7 +78,7 @@ t.test('$listClusterCatalog lists collections with their shards', async (t) => {
     autoMergingEnabled: false,
     chunkSize: 64,
   })
-  t.notOk('shards' in configured! || 'tracked' in configured!, 'what nobody asks for is not there')
+  t.notOk('shards' in configured! || 'tracked' in configured!, 'fields that were not requested are absent')
 
   const names = async (database: string) =>
     (
@@ -92,7 +92,7 @@ t.test('$listClusterCatalog lists collections with their shards', async (t) => {
     ['other.things', 'shop.large', 'shop.orders', 'shop.plain'],
   )
   t.same(await names('missing'), [])
-  t.same(await names('config'), [], 'internal databases have nothing to tell')
+  t.same(await names('config'), [], 'internal databases have no entries')
 
   const refused = (run: Promise<unknown>) =>
     run.then(

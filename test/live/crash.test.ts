@@ -58,7 +58,7 @@ for (const runtime of ['threads', 'inline'] as const) {
 
     await cluster.restart('shard02')
     t.equal(await collection.countDocuments({}), 300)
-    t.equal((await collection.findOne({ _id: onSecond[0]! }))?.n, 1, 'what was acknowledged is there')
+    t.equal((await collection.findOne({ _id: onSecond[0]! }))?.n, 1, 'acknowledged writes are there')
     t.ok(states.includes('shard02 crashed'))
     t.ok(states.includes('shard02 started'))
   })

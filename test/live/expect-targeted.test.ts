@@ -71,7 +71,7 @@ for (const runtime of ['threads', 'inline'] as const) {
       expectTargeted(cluster, 1, () => Promise.reject(new Error('of the operation'))),
       { message: 'of the operation' },
     )
-    t.equal(cluster.listenerCount('routed'), 0, 'nobody listens any more')
+    t.equal(cluster.listenerCount('routed'), 0, 'no listener is left')
   })
 }
 

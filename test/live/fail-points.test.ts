@@ -61,7 +61,7 @@ t.test('the driver retries a write only if the error has the label', async (t) =
   t.match(error, { code: 262, codeName: 'ExceededTimeLimit', message: "Failing command via 'failCommand' failpoint" })
   t.notOk(
     (error as MongoServerError).hasErrorLabel('RetryableWriteError'),
-    'a router that is not shutting down gives none',
+    'a router that is not shutting down adds no label',
   )
   t.equal(count('insert'), 3)
 })
@@ -154,7 +154,7 @@ t.test('a mongod with a direct connection labels retryable errors', async (t) =>
     .command({ ...insert, txnNumber: Long.fromNumber(2) }, { session })
     .catch((error) => error)
   t.equal(silent.code, 262)
-  t.notOk(silent.hasErrorLabel('RetryableWriteError'), 'an empty array means none')
+  t.notOk(silent.hasErrorLabel('RetryableWriteError'), 'an empty array: no labels')
 })
 
 t.test('D910 a migration waits at a step of its donor, and fails at another', async (t) => {
@@ -169,11 +169,7 @@ t.test('D910 a migration waits at a step of its donor, and fails at another', as
   t.match(await configure('alwaysOn', {}, 'moveChunkHangAtStep4'), { count: 0 })
   const moving = move()
   await admin.command({ waitForFailPoint: 'moveChunkHangAtStep4', timesEntered: 1, maxTimeMS: 10_000 })
-  t.equal(
-    (await router.client.db('config').collection('chunks').findOne({}))!['shard'],
-    owner,
-    'nothing has changed hands',
-  )
+  t.equal((await router.client.db('config').collection('chunks').findOne({}))!['shard'], owner, 'no chunk has moved')
   await configure({ times: 1 }, {}, 'failMigrationCommit')
   t.match(await configure('off', {}, 'moveChunkHangAtStep4'), { count: 1 })
   await t.rejects(moving, /commit clone failed :: caused by :: Failing _recvChunkCommit due to failpoint/)
@@ -182,7 +178,11 @@ t.test('D910 a migration waits at a step of its donor, and fails at another', as
   t.equal((await router.client.db('config').collection('chunks').findOne({}))!['shard'], to)
 
   await t.rejects(configure('off', {}, 'moveChunkHangAtStep7'), { code: 266 }, 'a point without a step here')
-  await t.rejects(router.configure('off', {}, 'moveChunkHangAtStep4'), { code: 266 }, 'a router has none of a shard')
+  await t.rejects(
+    router.configure('off', {}, 'moveChunkHangAtStep4'),
+    { code: 266 },
+    "a router does not have a shard's fail points",
+  )
 })
 
 t.test('D910 the coordinator of a resharding waits on the config server', async (t) => {

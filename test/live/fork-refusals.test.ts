@@ -19,7 +19,7 @@ t.test('copies are refused during operations that a copy could not resume', asyn
       () => cluster.restore(snapshot),
     ]
     for (const attempt of attempts) await t.rejects(attempt, Object.assign(new BusyWorldError([]), { message: says }))
-    t.equal(cluster.faults.list().length, 1, 'nothing has changed')
+    t.equal(cluster.faults.list().length, 1, 'the faults are unchanged')
     await cluster.faults.heal(id)
     await running
   }

@@ -34,7 +34,7 @@ for (const emulate of ['2.6', '7.0', '8.0'] as const satisfies readonly Emulated
     const status = await admin(fork, { serverStatus: 1 })
     const refreshes = status['shardingStatistics']?.catalogCache
     if (emulate === '7.0')
-      t.match(refreshes, { countFullRefreshesStarted: 0 }, 'its router has learned the routes of the original')
+      t.match(refreshes, { countFullRefreshesStarted: 0 }, 'its router has the cached routes of the original')
 
     t.same(await idsOf(theirs, { tags: 'b7' }), [7])
     t.match(await theirs.indexes(), [{ name: '_id_' }, { name: 'x_1' }, { name: 'y_1' }, { name: 'tags_1' }])
@@ -53,7 +53,7 @@ for (const emulate of ['2.6', '7.0', '8.0'] as const satisfies readonly Emulated
     await admin(fork, { moveChunk: 'app.things', find: { x: 0 }, to: 'shard03' })
     t.equal(await theirs.countDocuments({}), 20)
     await theirs.insertOne({ _id: 'new', x: 5 })
-    t.same((await placesOf(original))['shard01'], before['shard01'], 'what moves in one does not move in the other')
+    t.same((await placesOf(original))['shard01'], before['shard01'], 'a migration in one does not change the other')
 
     const hosts = (await fork.client.db('config').collection('shards').find().toArray()).map(
       ({ host }) => host.split('/')[1],
@@ -61,7 +61,7 @@ for (const emulate of ['2.6', '7.0', '8.0'] as const satisfies readonly Emulated
     t.same(
       hosts,
       fork.cluster.shards.map(({ uri }) => uri.split('/')[2]),
-      'its catalog knows where its members are',
+      "its catalog has its members' addresses",
     )
     for (const { cluster } of [original, fork]) for (const { id } of cluster.shards) await cluster.crash(id)
     for (const { cluster } of [original, fork]) for (const { id } of cluster.shards) await cluster.restart(id)
@@ -110,11 +110,7 @@ t.test('a fork during writes has every acknowledged write once', async (t) => {
     t.equal(new Set(ids).size, ids.length)
     for (let writer = 0; writer < 4; writer++) {
       const numbers = ids.filter((id) => id.startsWith(`${writer}/`)).map((id) => Number(id.split('/')[1]))
-      t.equal(
-        Math.max(...numbers, -1) + 1,
-        numbers.length,
-        'each writer has come to some point, with nothing missing before',
-      )
+      t.equal(Math.max(...numbers, -1) + 1, numbers.length, 'of each writer the fork has a prefix of its inserts')
     }
   }
 })
@@ -188,7 +184,7 @@ t.test('a member that is down is down in the fork and keeps its disk', async (t)
   await fill(original)
   for (const shard of ['shard02', 'shard03']) await original.cluster.faults.apply(`crash ${shard}`)
   const fork = await forked(t, original)
-  t.same(fork.cluster.faults.list(), [], 'what is broken on purpose is no part of it')
+  t.same(fork.cluster.faults.list(), [], 'faults are not copied')
   t.equal(fork.cluster.members().find(({ address }) => address === 'shard02')!.state, 'crashed')
   await fork.cluster.restart('shard02')
   await fork.cluster.faults.apply('restart shard03')
@@ -196,11 +192,7 @@ t.test('a member that is down is down in the fork and keeps its disk', async (t)
   const config = fork.client.db('config').collection<{ _id: string; host: string }>('shards')
   for (const shard of ['shard02', 'shard03']) {
     const { endpoint } = fork.cluster.members().find(({ address }) => address === shard)!
-    t.match(
-      await config.findOne({ _id: shard }),
-      { host: `${shard}/${endpoint}` },
-      'its catalog knows where it listens now',
-    )
+    t.match(await config.findOne({ _id: shard }), { host: `${shard}/${endpoint}` }, 'its catalog has the new address')
   }
   await original.cluster.faults.heal()
   t.equal(await collectionOf(original).countDocuments({}), 30)

@@ -42,7 +42,7 @@ t.test('timers fire in order, each at its time', async (t) => {
   )
   t.equal(await things.countDocuments({}), 2)
   await cluster.advance('7m')
-  t.equal(await things.countDocuments({}), 1, 'the TTL monitor has come by')
+  t.equal(await things.countDocuments({}), 1, 'the TTL monitor has run')
 })
 
 t.test('the clock advances by itself while a client waits for a shard that is down', async (t) => {

@@ -310,8 +310,12 @@ t.test('D842: the feature compatibility version is the same on all members', asy
   t.match(await admin.command({ setFeatureCompatibilityVersion: '6.0', confirm: true }), { ok: 1 })
   t.same(await told(), [{ version: '6.0' }, { version: '6.0' }])
   await cluster.addShard()
-  t.same(await told(), [{ version: '6.0' }, { version: '6.0' }, { version: '6.0' }], 'also on one that joins')
-  t.match(await refusal(admin, { getParameter: 1, featureCompatibilityVersion: 1 }), { code: 72 }, 'a router has none')
+  t.same(await told(), [{ version: '6.0' }, { version: '6.0' }, { version: '6.0' }], 'also on a shard that joins')
+  t.match(
+    await refusal(admin, { getParameter: 1, featureCompatibilityVersion: 1 }),
+    { code: 72 },
+    'a router does not have it',
+  )
   await using older = await connect('6.0', 1)
   t.match(
     await older.admin.command({ setFeatureCompatibilityVersion: '5.0' }),

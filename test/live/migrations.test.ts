@@ -110,7 +110,7 @@ t.test('clients of two routers read and write without errors during migrations',
   const tasks = await direct(cluster, primary, (shard) =>
     shard.db('config').collection('rangeDeletions').find().toArray(),
   )
-  t.equal(tasks.length, 3, 'the donor will delete what it gave away')
+  t.equal(tasks.length, 3, 'the donor will delete the range')
   t.ok(tasks.every((task) => task['pending'] === undefined && task['whenToClean'] === 'delayed'))
 })
 
@@ -138,7 +138,7 @@ t.test('a retried write runs once, whichever shard it reaches', async (t) => {
   }
   t.match(await raw.command(update), { n: 1, nModified: 1 })
   await admin.command({ moveChunk: 'app.c', find: { k: 15 }, to: other })
-  t.match(await raw.command(update), { n: 1, nModified: 1 }, 'the recipient knows of it')
+  t.match(await raw.command(update), { n: 1, nModified: 1 }, 'the recipient has the statement in its history')
   t.equal((await app.collection<Numbered>('c').findOne({ k: 15 }))!.n, 1)
   t.match(await raw.command(modify), { value: { n: 1 } })
   await admin.command({ moveRange: 'app.c', min: { k: 0 }, max: { k: 5 }, toShard: other })
@@ -194,7 +194,11 @@ t.test('after a migration the recipient and the catalog hold the range', async (
   t.match(detailsOf('moveChunk.from'), { 'step 6 of 6': Number, note: 'success', from: primary, to: other })
   t.match(detailsOf('moveChunk.to'), { 'step 8 of 8': Number, note: 'success', from: primary, to: other })
   t.match(await admin.command({ moveChunk: 'app.c', find: { k: 40 }, to: other }), { ok: 1 }, 'it is there already')
-  t.equal(await config.collection('changelog').countDocuments({ what: 'moveChunk.start' }), 1, 'so nothing was done')
+  t.equal(
+    await config.collection('changelog').countDocuments({ what: 'moveChunk.start' }),
+    1,
+    'no second migration ran',
+  )
 })
 
 t.test(
@@ -229,7 +233,11 @@ t.test('ranges that are too big and migrations that are disabled are refused', a
   const move = { moveChunk: 'app.big', find: { k: 30 }, to: other }
   t.equal(await codeOf(admin.command(move)), 153, 'twice the size of a chunk')
   t.equal(await codeOf(admin.command({ ...move, forceJumbo: true })), 'ok')
-  t.match(await admin.command({ moveRange: 'app.big', min: { k: 5 }, toShard: other }), { ok: 1 }, 'it has it already')
+  t.match(
+    await admin.command({ moveRange: 'app.big', min: { k: 5 }, toShard: other }),
+    { ok: 1 },
+    'the recipient already owns it',
+  )
 
   await shard(admin, app, 'part', 60, 1, 'x'.repeat(50_000))
   t.match(await admin.command({ moveRange: 'app.part', min: { k: 1 }, toShard: other }), { ok: 1 })
@@ -287,7 +295,7 @@ t.test('moveChunk and moveRange refuse wrong arguments', async (t) => {
       { '4.4': 59, '7.0': 13388 },
     ],
     [
-      'moveRange of what is not sharded',
+      'moveRange of an unsharded collection',
       { moveRange: 'app.plain', min: { k: 1 }, toShard: 'OTHER' },
       { '4.4': 59, '7.0': 26 },
     ],

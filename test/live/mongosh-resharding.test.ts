@@ -61,6 +61,6 @@ for (const [version, distributed] of [
     const moves = distributed
       ? { move: 1, abortMove: 339, unshard: 1, abortUnshard: 339 }
       : { move: 59, abortMove: 59, unshard: 59, abortUnshard: 59 }
-    t.match(result, { ...moves, plain: 2, listed: ['app.c'] }, 'sh.status() lists what is sharded')
+    t.match(result, { ...moves, plain: 2, listed: ['app.c'] }, 'sh.status() lists the sharded collections')
   })
 }

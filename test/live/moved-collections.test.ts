@@ -127,14 +127,14 @@ t.test('joins and outputs work with a moved collection', async (t) => {
     .aggregate([{ $out: 'c' }])
     .toArray()
   t.equal(await collection.countDocuments(), 2)
-  t.equal(await entryOf(`${db.databaseName}.c`), null, 'what replaced it is where new collections are')
+  t.equal(await entryOf(`${db.databaseName}.c`), null, 'the replacement is an ordinary unsharded collection')
 })
 
 t.test('a collection can be moved back, and twice to one shard', async (t) => {
   const { db, ns, home, primary } = await moved()
   const before = (await entryOf(ns))!
   await world.admin({ moveCollection: ns, toShard: home })
-  t.same((await entryOf(ns))!['uuid'], before['uuid'], 'it is there: nothing is done')
+  t.same((await entryOf(ns))!['uuid'], before['uuid'], 'the collection is already there')
   await world.admin({ moveCollection: ns, toShard: primary })
   t.equal((await entryOf(ns))!['unsplittable'], true)
   t.equal(await countOn(primary, db, 'c'), 10)
@@ -209,7 +209,11 @@ t.test('moveCollection and unshardCollection refuse wrong input, D850', async (t
   t.equal((await refusal({ moveChunk: ns, find: { _id: 5 }, to: first }))[0], 118)
   t.equal((await refusal({ moveRange: ns, min: { _id: 5 }, toShard: first }))[0], 118)
   t.equal((await refusal({ unshardCollection: ns, toShard: first }))[0], 118)
-  t.equal((await refusal({ unshardCollection: ns, toShard: home }))[0], 'ok', 'it is what it should be')
+  t.equal(
+    (await refusal({ unshardCollection: ns, toShard: home }))[0],
+    'ok',
+    'the collection is already unsharded there',
+  )
   t.equal((await refusal({ unshardCollection: `${db.databaseName}.none` }))[0], 26)
   t.equal((await refusal({ abortMoveCollection: ns }))[0], 339)
   t.equal(await codeOf(db.command({ convertToCapped: 'c', size: 10_000 })), 20, 'D850')

@@ -63,7 +63,7 @@ for (const version of ['4.4', '7.0'] as const) {
         t.same(await world.catalog(), catalog, `the catalog is as before ${text}`)
         if (i % dataInterval === 0) t.same(await world.data(), data, `the shards hold what they held before ${text}`)
       }
-      t.same(await world.data(), data, 'the shards hold what they held')
+      t.same(await world.data(), data, "the shards' data are unchanged")
       t.ok(refused > total / 4, `${refused} were refused`)
       t.same(crashed, [])
     },

@@ -24,7 +24,7 @@ t.test('during a resharding, conflicting commands fail or wait', async (t) => {
   t.same((await world.entry(tempNs))!['reshardingFields'].recipientFields.sourceNs, 'app.c')
   t.equal((await world.config.collection('reshardingOperations').findOne({}))!['tempNs'], tempNs)
   t.equal(await codeOf(app.collection('c').createIndex({ x: 1 })), 338)
-  t.equal(await codeOf(app.collection('c').createIndex({ n: 1 })), 'ok', 'an index that is there is no change')
+  t.equal(await codeOf(app.collection('c').createIndex({ n: 1 })), 'ok', 'an existing index is not a change')
   t.equal(await codeOf(app.collection('c').dropIndex('n_1')), 338)
   t.equal(await codeOf(app.command({ collMod: 'c', validator: { n: { $gte: 0 } } })), 338)
   t.equal(await codeOf(world.admin({ moveChunk: 'app.c', find: { k: 0 }, to: 'shard03' })), 117)
@@ -53,7 +53,7 @@ t.test('during a resharding, conflicting commands fail or wait', async (t) => {
   const joined = codeOf(world.admin({ reshardCollection: 'app.c', key: { m: 1 }, numInitialChunks: 6 }))
   await world.admin({ abortReshardCollection: 'app.c' })
   t.equal(await failed, 341)
-  t.equal(await joined, 341, 'who asked for the same waited for the same')
+  t.equal(await joined, 341, 'an equal request joined the running resharding')
   t.same((await world.entry('app.c'))!['key'], { k: 1 })
   t.equal(await world.entry(tempNs), null)
   t.equal(await codeOf(app.collection('c').createIndex({ x: 1 })), 'ok')
@@ -77,11 +77,7 @@ t.test('a critical section that lasts too long aborts the resharding', async (t)
   await config.db('admin').command({ setParameter: 1, reshardingCriticalSectionTimeoutMillis: 0 })
   t.equal(await codeOf(world.admin({ reshardCollection: 'app.c', key: { m: 1 }, numInitialChunks: 2 })), 342)
   t.same((await world.entry('app.c'))!['key'], { k: 1 })
-  t.equal(
-    (await world.app.collection('c').updateOne({ k: 1 }, { $set: { n: 1 } })).modifiedCount,
-    1,
-    'nobody waits any more',
-  )
+  t.equal((await world.app.collection('c').updateOne({ k: 1 }, { $set: { n: 1 } })).modifiedCount, 1, 'no client waits')
 })
 
 t.test('D834 a retryable write from before the commit does not run again after it', async (t) => {
@@ -169,7 +165,7 @@ t.test('clients of two routers read and write without errors during a resharding
   await workers
   t.ok(scans > 0)
   const found = new Map((await collections[0]!.find().toArray()).map((document) => [document._id, document]))
-  t.equal(await collections[1]!.countDocuments({}), found.size, 'nothing is there twice')
+  t.equal(await collections[1]!.countDocuments({}), found.size, 'no document is there twice')
   t.equal(found.size, count + added.length - removed.length)
   for (const [key, times] of increments)
     if (found.get(key)?.n !== times) t.fail(`${key} was incremented ${found.get(key)?.n} times, not ${times}`)

@@ -104,7 +104,7 @@ t.test('resharding accepts hashed keys, zones and initial chunks', async (t) => 
   t.equal(
     await codeOf(world.admin({ reshardCollection: 'app.c', key: { k: 1 }, numInitialChunks: 2 })),
     2,
-    'who has zones must say what becomes of them',
+    'a collection with zones needs the zones of the new key',
   )
   const _presetReshardedChunks = [
     { recipientShardId: 'shard03', min: { k: new MinKey() }, max: { k: 10 } },

@@ -76,10 +76,10 @@ t.test("restore brings back the snapshot's state and keeps clients connected", a
   await direct.close()
 
   await cluster.addShard()
-  t.equal(cluster.shards.length, 4, 'a shard that is gone can come again')
+  t.equal(cluster.shards.length, 4, 'a shard that restore removed can be added again')
   await cluster.crash('shard02')
   await cluster.restore(snapshot)
-  t.equal(await things.countDocuments({}), 30, 'who was down runs again')
+  t.equal(await things.countDocuments({}), 30, 'a crashed shard runs again')
   await cluster.crash('shard02')
   await cluster.restart('shard02')
   t.equal(await things.countDocuments({}), 30, 'on the disk of the snapshot')

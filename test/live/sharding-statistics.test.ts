@@ -230,6 +230,6 @@ t.test('serverStatus counts refreshes of the catalog', async (t) => {
   t.equal(
     (await cacheOf()).countFullRefreshesStarted,
     after.countFullRefreshesStarted,
-    'what is known is not read again',
+    'cached data are not read again',
   )
 })

@@ -69,11 +69,7 @@ for (const emulate of ['2.6', '8.0'] as const satisfies readonly EmulatedVersion
     const snapshot = await original.cluster.snapshot()
     await snapshot.save(path)
     await snapshot.save(path)
-    t.same(
-      readdirSync(join(path, '..')),
-      ['filled.shardlab'],
-      'it takes the place of the one before; nothing else is left',
-    )
+    t.same(readdirSync(join(path, '..')), ['filled.shardlab'], 'it replaces the previous file and leaves no other')
     await original.cluster.stop()
 
     const copy = await connected(t, await ShardedCluster.start({ from: path }))

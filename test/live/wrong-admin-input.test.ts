@@ -43,7 +43,7 @@ for (const version of triedVersions) {
           catalog = after
         }
         const now = await world.data()
-        t.same(now, data, 'the shards hold what they held')
+        t.same(now, data, "the shards' data are unchanged")
         data = now
       })
     }

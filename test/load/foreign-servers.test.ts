@@ -81,7 +81,7 @@ t.test(
       concurrency: 2,
     }
     const report = await runLoad({ ...options, rate: 200, durationSecs: 2 })
-    t.equal(report.operations + report.notBegun, 400, 'what was due has been done, or is told')
+    t.equal(report.operations + report.notBegun, 400, 'due operations are done or reported')
     passed(t, report, 'stall')
     t.ok(report.operations > 300, `${report.operations} of 400 operations`)
     const { intended, service } = report.latencyUs.all

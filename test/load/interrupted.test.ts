@@ -114,7 +114,7 @@ t.test('a load test that stops before its first measured operation has no report
   await t.rejects(
     runLoad({ ...long(), uri, stop: connecting.signal }),
     { name: 'InterruptedError' },
-    'while nobody answers',
+    'while the server does not answer',
   )
 })
 

@@ -33,7 +33,7 @@ for (const place of await places()) {
     t.test(`${place.title}, ${proxies} proxies: the manual's procedure works`, async (t) => {
       const main = await mainCollection(place)
       const users = uniqueCollection(main, { unique: ['email'], proxies, proxy: 'proxy' })
-      await t.rejects(users.insertOne({ email: 'x' }), NotInitializedError, 'nothing before init()')
+      await t.rejects(users.insertOne({ email: 'x' }), NotInitializedError, 'no write before init()')
       await users.init()
       await users.init()
       const { insertedId } = await users.insertOne({ email: 'example@example.net', region: 1 })
@@ -253,7 +253,7 @@ for (const place of await places()) {
       ]),
       /updateMany/,
     )
-    t.equal(await main.findOne({ _id: 5 }), null, 'nothing of a list that is refused is done')
+    t.equal(await main.findOne({ _id: 5 }), null, 'a refused list changes nothing')
     await t.rejects(users.insertOne({ email: ['a', 'b'] }), { name: 'InvalidValueError', message: /array/ })
     await t.rejects(users.insertOne({ email: /a/ }), { name: 'InvalidValueError', message: /regular expression/ })
     const session = place.client.startSession()

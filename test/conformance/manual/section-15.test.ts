@@ -262,7 +262,7 @@ t.test('15. and 16. if a shard is down, writes have the error inside the reply, 
     .toArray()
     .catch((error: unknown) => error)
   t.match(read, { code: 133 })
-  t.equal((await same.find({ x: -1 }).toArray()).length, 1, 'what needs only the other goes on')
+  t.equal((await same.find({ x: -1 }).toArray()).length, 1, 'operations on the other shard succeed')
 })
 
 point(17, 'StaleConfig never reaches a client', ['4.4', '8.0'], async (t, lab) => {
@@ -314,7 +314,7 @@ point(
     await collection.insertOne({ _id: 'twice', x: -1 })
     await collection.insertOne({ _id: 'twice', x: 1 })
     await t.rejects(lab.admin({ moveChunk: collection.namespace, find: { x: 1 }, to: lab.shardIds[0] }))
-    t.equal(await collection.countDocuments({ _id: 'twice' }), 2, 'nothing is lost')
+    t.equal(await collection.countDocuments({ _id: 'twice' }), 2, 'no document is lost')
     t.same(await lab.targets(collection, { x: 1 }), [lab.shardIds[1]])
     await collection.createIndex({ x: 1, email: 1 }, { unique: true })
     await t.rejects(collection.createIndex({ email: 1, x: 1 }, { unique: true }), { code: 67 })

@@ -46,7 +46,7 @@ page.claim(19, 'the value of the key cannot be changed after insertion', {
     t.same(await lab.placed(collection), { [first]: [1] })
     t.match(await collection.updateOne({ x: -5 }, { $set: { x: 5 } }), { matchedCount: 1, modifiedCount: 1 })
     t.same(await collection.find().toArray(), [{ _id: 1, x: 5 }])
-    t.same(await lab.placed(collection), { [second]: [1] }, 'and the document lies where its new key belongs')
+    t.same(await lab.placed(collection), { [second]: [1] }, 'the document is on the owner of its new key')
   },
 })
 
@@ -69,7 +69,7 @@ page.claim(21, 'a chunk that grows beyond the chunk size is split into smaller o
     const collection = await sharded(lab, { x: 1 })
     await withSmallChunks(lab, () => grow(lab, collection, { until: 'split' }))
     const chunks = await lab.chunks(collection)
-    t.ok(chunks.length > 1, 'nobody has asked for it')
+    t.ok(chunks.length > 1, 'the chunk was split automatically')
     t.same([chunks[0]!['min'], chunks.at(-1)!['max']], [{ x: new MinKey() }, { x: new MaxKey() }])
     t.ok(
       chunks.every(({ min }, i) => i === 0 || min.x === chunks[i - 1]!['max'].x),

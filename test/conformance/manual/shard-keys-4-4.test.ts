@@ -72,7 +72,7 @@ page.claim(2, 'the cluster wants the same number of chunks on every shard', {
     await shard(lab, collection, { x: 1 })
     for (const x of [1, 2, 3, 4, 5]) await lab.admin({ split: collection.namespace, middle: { x } })
     const status = lab.admin({ balancerCollectionStatus: collection.namespace })
-    if (lab.version === '4.0') await t.rejects(status, { code: 59 }, 'nobody can ask')
+    if (lab.version === '4.0') await t.rejects(status, { code: 59 }, 'the command does not exist')
     else t.match(await status, { balancerCompliant: true }, 'the number of bytes counts, from 6.0.3 on')
   },
 })
@@ -254,7 +254,11 @@ page.claim(9, 'a sharded one gets no unique index on other fields', {
   async holds(t, lab) {
     const collection = await sharded(lab, { x: 1 })
     await t.rejects(collection.createIndex({ email: 1 }, { unique: true }), { code: 67 })
-    await t.rejects(collection.createIndex({ y: 1, x: 1 }, { unique: true }), { code: 67 }, 'the key has to come first')
+    await t.rejects(
+      collection.createIndex({ y: 1, x: 1 }, { unique: true }),
+      { code: 67 },
+      'the index must begin with the key',
+    )
     t.same(await keysOf(collection), [{ _id: 1 }, { x: 1 }])
   },
 })
@@ -269,7 +273,11 @@ page.claim(10, 'a document without the field counts as one with null', {
   },
   async fails(t, lab) {
     const collection = await sharded(lab, { x: 1 }, { unique: true })
-    await t.rejects(collection.insertOne({ _id: 1 }), { code: 61 }, 'a sharded collection has none such')
+    await t.rejects(
+      collection.insertOne({ _id: 1 }),
+      { code: 61 },
+      'documents of a sharded collection need the shard key',
+    )
     const plain = collection.db.collection<Document & { _id: number }>('plain')
     await plain.createIndex({ x: 1 }, { unique: true })
     await plain.insertOne({ _id: 1 })
