@@ -28,6 +28,19 @@ export function operatorFamilies(): OperatorFamily[] {
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 
+const widthMax = 100
+
+/** The lines of a paragraph without code that contains spaces. */
+function wrapped(paragraph: string): string[] {
+  const lines: string[] = []
+  for (const word of paragraph.split(' ')) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + 1 + word.length <= widthMax) lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(word)
+  }
+  return lines
+}
+
 /** One section for a family: the names of the complete operators, and a table of the others. */
 export function operatorSection({ title, rows }: OperatorFamily): string[] {
   const sorted = [...rows].sort((a, b) => a.name.localeCompare(b.name, 'en'))
@@ -36,7 +49,7 @@ export function operatorSection({ title, rows }: OperatorFamily): string[] {
   const lines = [
     `## ${title}`,
     '',
-    `${sorted.length}, of which ${complete.length} complete: ${complete.join(', ')}.`,
+    ...wrapped(`${sorted.length}, of which ${complete.length} complete: ${complete.join(', ')}.`),
     '',
   ]
   if (partial.length === 0) return lines
