@@ -3,11 +3,11 @@ import type { Token } from '../model/tokens.js'
 
 /** The only folder that may compare versions: it contains the table of behaviours. */
 const tableFolder = 'packages/sharding/src/behaviours/'
-/** A version or series: 2.6, 4.4, 6.0.2. */
-const versionText = /^v?(?:2\.[46]|3\.[0246]|4\.[0-4]|[5-8]\.[0-3])(?:\.\d+)?$/
+/** A version or series: 2.6, 4.4, 6.0.2, and later ones such as 9.0 or 10.0. */
+const versionText = /^v?(?:2\.[46]|3\.[0246]|4\.[0-4]|(?:[5-9]|[1-9]\d)\.[0-3])(?:\.\d+)?$/
 /** Names of the emulated version, and of its wire version. */
 const versionName =
-  /^(?:emulate[ds]?|emulatedVersions?|serverVersion|mongoVersion|profileVersion|versionProfile|\w*[wW]ireVersion(?:Of\w+)?)$/
+  /^(?:emulate[ds]?|emulatedVersions?|serverVersion|mongoVersion|queryLanguage|profileVersion|versionProfile|\w*[wW]ireVersion(?:Of\w+)?)$/
 /** Lists of versions in the table: their content and order depend on the emulated version. */
 const listName = /^(?:emulatedVersions|featureCompatibilityVersions)$/
 const relations = new Set(['===', '!==', '==', '!=', '<', '>', '<=', '>='])

@@ -197,9 +197,9 @@ async function isTracked(invocation: MongosInvocation, foreign: ForeignCollectio
   return (cached === undefined ? await host.catalog.collection(ns, operation) : cached) !== null
 }
 
-/** Until 5.0 $lookup and $graphLookup cannot read sharded collections. */
+/** @throws CommandError 28769 NamespaceCannotBeSharded */
 async function checkJoins(invocation: MongosInvocation, foreign: readonly ForeignCollection[]): Promise<void> {
-  if (invocation.host.behaviours.queryLanguage >= 5.1) return
+  if (invocation.host.behaviours.shardedCollectionsCanBeJoined) return
   for (const each of foreign)
     if (each.stage !== '$unionWith' && (await isTracked(invocation, each)))
       throw new CommandError('NamespaceCannotBeSharded', `${invocation.db}.${each.collection} cannot be sharded`)

@@ -27,6 +27,12 @@ export const targetingBehaviours = {
     ['2.6', false],
     ['8.0', true],
   ),
+  shardedCollectionsCanBeJoined: row<boolean>(
+    'The stages $lookup and $graphLookup can read sharded collections; otherwise they fail with 28769.',
+    'release notes 5.1; reference/operator/aggregation/lookup, graphLookup',
+    ['2.6', false],
+    ['6.0.2', true],
+  ),
   partialResultsAreReported: row<boolean>(
     'If a find with allowPartialResults skipped shards, its cursor reply has partialResultsReturned.',
     'reference/command/find, allowPartialResults',
