@@ -33,6 +33,8 @@ const page = new ValueWriter(pageBytes)
  * packed when it is added, so later changes to the sender's objects do not reach the receiver. No
  * state outlives a packet.
  *
+ * Pooled writers share one page (`#pageOwner`, `#finished`), which a first reading can skip.
+ *
  * Every method that adds a message throws {@link UnpackableValueError} for a value that no message
  * can hold: undefined, a function, a bigint, a number other than a safe integer, an object other
  * than an array or byte array. The packet is then unchanged. A negative zero arrives as zero.
@@ -99,7 +101,7 @@ export class PacketWriter {
     return end - start === bytes.length ? bytes : bytes.subarray(start, end)
   }
 
-  /** The same without a view on the bytes, for a reader in this thread. */
+  /** As {@link take}, but without creating a view of the bytes, for a reader in this thread. */
   takeInPlace(): Packet {
     const packet = this.#finished ?? this.#close()
     this.#finished = null

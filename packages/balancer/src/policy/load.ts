@@ -79,7 +79,7 @@ function memoized<T>(find: (zone: string) => T): (zone: string) => T {
 }
 
 /**
- * Factor between the chunk size and the smallest difference between two shards that moves a chunk.
+ * Smallest difference between two shards that triggers a move, in multiples of the chunk size.
  */
 export const sizeThresholdChunks = 3
 

@@ -36,7 +36,7 @@ export interface FaultLink {
   readonly to: LinkEnd
 }
 
-/** A link with both ends found: whether an end is the clients alone. */
+/** Whether each end of the link consists of clients only. */
 export interface LinkOfClients {
   readonly fromClients: boolean
   readonly toClients: boolean

@@ -17,7 +17,7 @@ export const clearJumboFlag: CommandRow<MongosInvocation> = {
   manual: 'reference/command/clearJumboFlag',
   status: 'full',
   behaviour: 'clearJumboFlagCommand',
-  summary: 'Removes the jumbo flag of a chunk, so that the balancer considers it again.',
+  summary: "Clears a chunk's jumbo flag, so that the balancer considers it again.",
   fields: { find: 'object', bounds: 'array' },
   ignoresUnknownFields: true,
   run(invocation) {

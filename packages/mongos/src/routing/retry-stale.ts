@@ -1,12 +1,14 @@
 import type { LimitsHost } from '../host/mongos-host.js'
 
-/** What an attempt returns that has to be repeated. */
+/** Returned by an attempt that must be repeated. */
 export const again = Symbol('again')
 
 /**
  * Runs `attempt` until it returns something other than {@link again}, at most `staleAttemptsMax`
  * times. Reaching the limit emits a `limit` event. All retries of a router for stale routing or
- * moved documents pass through here. Server: kMaxNumStaleVersionRetries.
+ * moved documents pass through here, except those of write batches: they run in rounds, limited by
+ * `fruitlessRoundsMax` (`writes/batch/batch-write-executor.ts`). Server:
+ * kMaxNumStaleVersionRetries.
  *
  * @param exhausted gives the result after the last attempt, or throws
  * @param firstAttempt the number of the first attempt: 2 where one was made before

@@ -7,8 +7,8 @@ import { again, retryStale } from './retry-stale.js'
 import { knownRoute, placementOf, resolveRoute, type Route } from './route.js'
 
 /**
- * Runs `attempt` with a route, again after each failure for stale routing, with the route fetched
- * again.
+ * Runs `attempt` with a route. After each failure for stale routing the placement it used is
+ * fetched again, and the attempt is repeated.
  * @throws CommandError those of the attempt; the stale error after the last attempt
  */
 export function withRoute<T>(
@@ -67,7 +67,7 @@ function noteFailure(invocation: MongosInvocation, ns: string, route: Route, err
 }
 
 /**
- * A collection UUID in the command matches nothing in a missing database. @throws CommandError 361
+ * A database that does not exist has no collection with that UUID. @throws CommandError 361
  * CollectionUUIDMismatch
  */
 function refuseUuid({ args, host }: MongosInvocation, ns: string): void {

@@ -34,8 +34,8 @@ export interface ActorHostOptions {
   readonly onCrash: (cell: ActorCell, error: Error | null) => void
   readonly onStepStruck: (faultId: number, address: Address) => void
   /**
-   * A client's command is not answered at once. `isGone`: whether the member is gone, so that no
-   * answer will come.
+   * Called when the answer to a client's command is a promise. `isGone`: whether the member is
+   * gone, so that no answer will come.
    */
   readonly onClientWaiting?: (answer: Promise<unknown>, isGone: () => boolean) => void
   /** A named timer is about to wake its actor. */

@@ -90,8 +90,8 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
   }
 
   /**
-   * A client's command is not answered at once. An awaitable hello is left out: it waits for a
-   * topology change by design.
+   * Called when the answer to a client's command is a promise. An awaitable hello is left out: it
+   * waits for a topology change by design.
    */
   noteClientWaiting(cell: ActorCell, command: RequestOf<'client.command'>, answer: Promise<unknown>): void {
     const { onClientWaiting } = this.#options
@@ -176,8 +176,8 @@ export class ActorHost implements Receiver, ContextHost, GatewayHost {
     const { openGateway } = this.#options
     const { listen } = cell.boot
     if (openGateway === null || listen === null || cell.gateway !== null) return
-    // An earlier incarnation that ended while its port was being opened releases it only when that
-    // is done.
+    // An earlier incarnation may have ended while its port was being opened; it releases the port
+    // only when opening has finished.
     await this.#opening.get(cell.index)
     if (cell.gone) return
     const opening = this.#listen(cell, openGateway, listen)

@@ -95,8 +95,8 @@ export class Scheduler {
   }
 
   /**
-   * Calls {@link #turn} when all promise jobs have run, now and then by way of the event loop of
-   * the process.
+   * Calls {@link #turn} when all promise jobs have run. Every {@link turnsInARow} turns it goes
+   * through the process's event loop, so that its timers and sockets run.
    */
   #afterAllJobs(): void {
     if (++this.#turns % turnsInARow === 0) setImmediate(this.#turn)

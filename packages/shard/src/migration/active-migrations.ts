@@ -37,7 +37,7 @@ export class ActiveMigrations {
     return this.#outgoing?.request.ns ?? null
   }
 
-  /** The running migrations, as parts of a sentence about this shard. */
+  /** Running migrations as phrases for messages, such as `moves a range of db.c to shard02`. */
   names(): string[] {
     const outgoing =
       this.#outgoing === null ? [] : [`moves a range of ${this.#outgoing.request.ns} to ${this.#outgoing.request.to}`]
@@ -47,7 +47,8 @@ export class ActiveMigrations {
   }
 
   /**
-   * Donates a range after running splits and merges of the collection, or joins an equal donation.
+   * Waits for splits and merges of the collection in progress, then donates the range; joins a
+   * running donation with an equal request.
    * @throws CommandError 117 ConflictingOperationInProgress; errors of the work
    */
   async donate(request: MoveRequest, work: () => Promise<void>): Promise<void> {
@@ -97,7 +98,7 @@ export class ActiveMigrations {
   }
 
   /**
-   * @returns a function that ends the reception.
+   * @returns a function to call when receiving has ended
    * @throws CommandError 117 ConflictingOperationInProgress
    */
   receive(incoming: IncomingMigration): () => void {

@@ -89,7 +89,7 @@ export class MigrationCoordinator {
   /**
    * Records the decision and carries it out: on this shard now, on the recipient as soon as it
    * answers.
-   * @param section left once this shard knows the placement
+   * @param section the critical section, which ends once this shard knows the placement
    */
   async finish(
     record: MigrationRecord,
@@ -136,8 +136,8 @@ export class MigrationCoordinator {
   }
 
   /**
-   * Makes sure that a commit that is still on its way fails, and then reads the outcome from the
-   * owner of the range.
+   * Makes sure that a commit still in flight will fail, then reads the owner of the range from the
+   * catalog.
    */
   async #askConfig({ ns, collectionUuid, range, chunkVersion }: MigrationRecord): Promise<MigrationDecision> {
     const { node, placements } = this.#host

@@ -27,7 +27,7 @@ export class Migrations implements ChunkChanges, ReceivingRanges {
     this.#coordinator.recover()
   }
 
-  /** Unfinished migrations, as parts of a sentence about this shard. */
+  /** Unfinished migrations as phrases for messages, such as `moves a range of db.c to shard02`. */
   names(): string[] {
     const running = this.#active.names()
     return running.length > 0
@@ -81,8 +81,8 @@ export class Migrations implements ChunkChanges, ReceivingRanges {
   }
 
   /**
-   * @throws CommandError 77 OperationIncomplete for another migration than the latest: the shard
-   *   has restarted since
+   * @throws CommandError 77 OperationIncomplete if this is not the latest migration, for example
+   *   after a restart of this shard
    */
   recipient(migrationId: Uint8Array): MigrationRecipient {
     if (this.#recipient === null) {

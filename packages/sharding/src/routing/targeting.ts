@@ -31,7 +31,10 @@ export interface Targeting {
   readonly exactKey: string | null
 }
 
-/** Most ranges of one predicate; more are an error. Server: kMaxFlattenedInCombinations. */
+/**
+ * Maximum number of ranges for one predicate; more are an error. Server:
+ * kMaxFlattenedInCombinations.
+ */
 const rangesMax = 4_000_000
 
 /** In key space, both ends included whatever the bounds say: the server ignores that too. */

@@ -1,8 +1,8 @@
 /**
  * Labels for strings under a collation: bytes whose order is the order of the strings, equal for
- * strings that the collation treats as equal. The platform's collator compares but has no sort
- * keys. So a string of a new class gets a label between those of its neighbours. A label never
- * changes.
+ * strings that the collation treats as equal. The platform's collator compares strings but
+ * yields no sort keys, so the first string of each equivalence class gets a label between its
+ * neighbours' labels. A label never changes.
  */
 import sortedBtree from 'sorted-btree'
 import type { StringComparator } from '@shardlab/bson'
@@ -39,10 +39,7 @@ export class StringLabels {
     return label
   }
 
-  /**
-   * A copy with the same labels. Labels added to it are not added here: for the strings of one
-   * query.
-   */
+  /** A copy for one query: labels added to it do not appear in this one. */
   fork(): StringLabels {
     return new StringLabels(this.compare, this.#tree.clone())
   }

@@ -119,7 +119,7 @@ function modifyIndex(collection: MemoryCollection, change: Uint8Array): void {
   }
   if (isIdKey(index.key)) throw new CommandError('BadValue', "can't hide _id index")
   const spec = merged(index.spec, without(change, ['name', 'keyPattern']))
-  // Options that are off are not listed.
+  // A stored specification omits options that are false.
   const { hidden, prepareUnique } = parseIndexSpec(spec)
   const off = [...(hidden ? [] : ['hidden']), ...(prepareUnique ? [] : ['prepareUnique'])]
   collection.changeIndex(index.name, without(spec, off))

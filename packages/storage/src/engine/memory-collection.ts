@@ -30,7 +30,7 @@ export class MemoryCollection implements Collection {
   /** Null in snapshots and new clones, which search the index. */
   #byId: IdTable | null = null
   #lookupsWithoutTable = 0
-  /** The record stored or found last: it is mostly the next one requested. */
+  /** The record stored or found last: usually the next one requested. */
   #lastId = 0
   readonly #documents: DocumentStore
   readonly #frozen: boolean
@@ -171,7 +171,7 @@ export class MemoryCollection implements Collection {
     this.#beforeChange()
     const first = this.#nextRecordId
     let sizeBytes = 0
-    // Without it, each lookup would generate keys.
+    // Build the table first: without it each lookup would generate keys.
     const table = (this.#byId ??= this.#newTable())
     try {
       for (const document of documents) {

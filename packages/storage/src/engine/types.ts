@@ -41,7 +41,7 @@ export interface Index {
   readonly hidden: boolean
   /** `partialFilterExpression`, or null. */
   readonly partialFilter: Uint8Array | null
-  /** The same, parsed. */
+  /** `partialFilterExpression`, parsed; null: none. */
   readonly partialRoot: FilterNode | null
   /** Whether a document has ever had an array on an indexed path. Never reset, as on the server. */
   readonly multikey: boolean
@@ -124,7 +124,7 @@ export interface Collection {
   snapshot(): Collection
 }
 
-/** A checkpoint whose bytes are created on demand and do not depend on when. */
+/** A checkpoint whose bytes are created on demand; later changes do not affect them. */
 export interface CheckpointImage {
   readonly length: number
   /** @param target at least {@link length} bytes */

@@ -13,7 +13,7 @@ export function cappedSizeBytes(requested: number): number {
   return Math.ceil(requested / 256) * 256
 }
 
-/** The stored `max` of a capped collection: zero and less mean the greatest. */
+/** The stored `max` of a capped collection: zero or a negative number means the maximum. */
 export function cappedMaxDocuments(requested: number): number {
   return requested <= 0 ? greatestMax : requested
 }

@@ -11,7 +11,7 @@ import type { RecordTable, StoredRecord } from './record-table.js'
 const empty = 0
 const tombstone = 1
 
-/** Few: a member has many collections of one or two documents. */
+/** Small at first: a member has many collections of one or two documents. */
 const slotsMin = 4
 /** Smaller tables grow by a factor of 4, larger ones by 2. */
 const smallTableSlots = 64
@@ -28,7 +28,7 @@ function keyOf(id: RawValue): string {
   return encodeKeyString([id])
 }
 
-/** Last hash: a document is looked up before it is changed. */
+/** Caches the last hash, because a document is looked up before it is changed. */
 let lastHashedId: RawValue | null = null
 let lastHash = 0
 

@@ -202,7 +202,7 @@ export class RecordTable {
   #dropEmptyPages(): void {
     let empty = 0
     while (empty < this.#pages.length && this.#pages[empty] === undefined) empty++
-    // Rarely, since it copies the directory.
+    // Done rarely, because it copies the directory.
     if (empty < 64 && empty < this.#pages.length) return
     this.#firstPage += empty
     this.#pages = this.#pages.slice(empty)

@@ -77,8 +77,8 @@ export class CellFaults {
     return write()
   }
 
-  // Delays alone would not keep the order: they are whole milliseconds that start at any fraction
-  // of one.
+  // Delays alone would not keep the order: they last whole milliseconds, but writes begin at
+  // fractions of one.
   async #turnAfter(earlier: Promise<void> | null, delayMs: number): Promise<void> {
     if (delayMs > 0) await new Promise<void>((resolve) => this.#clock.alarm(delayMs, resolve))
     await earlier

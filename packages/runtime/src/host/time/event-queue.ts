@@ -28,8 +28,8 @@ export class EventQueue<Item extends Queued<Item>> {
   readonly #lasts: (Item | null)[] = []
   readonly #freeGroups: number[] = []
   /**
-   * The times that were pushed to last, and their groups. A time that is no longer among them gets
-   * another group, after its earlier one.
+   * The times of the most recently created groups, and these groups. A time no longer listed gets a
+   * new group, ordered after its earlier one.
    */
   readonly #recentTimes = new Float64Array(recentCount).fill(NaN)
   readonly #recentGroups = new Int32Array(recentCount)

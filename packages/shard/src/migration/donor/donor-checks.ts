@@ -82,8 +82,8 @@ export function versionOfChunk(
 }
 
 /**
- * Whether so few changes are left that writes may be blocked: a recipient under load never catches
- * up completely.
+ * Whether few enough changes remain to block writes. A recipient under load never catches up
+ * completely.
  * Server: MigrationChunkClonerSource::_checkRecipientCloningStatus.
  */
 export function isNearlyCaughtUp(

@@ -80,7 +80,7 @@ export class MigrationDonor {
       this.#timing.done('committed')
     } finally {
       this.source?.close()
-      // Entries keep their order, so the next one can be sent without waiting.
+      // Changelog entries are stored in the order sent, so do not wait for the commit's entry here.
       if (this.#range !== null) await this.#timing.write(ns, this.#range, from, to)
       await logged
     }
@@ -143,7 +143,7 @@ export class MigrationDonor {
   }
 
   /**
-   * From here on the migration has to be finished.
+   * Records the migration. Every later failure must end in a decision.
    * @throws CommandError those of {@link CollectionRanges.source}
    */
   async #begin(

@@ -32,12 +32,12 @@ import { prepareCollection } from './received-collection.js'
 const donorRequest = { timeoutMs: 10_000, attemptsMax: 3 }
 /** Pause between requests to a donor without new changes. */
 const heartbeatMs = 500
-/** Longest delay of a reply about the state. */
+/** Longest time that a status reply is held back while the recipient catches up. */
 const statusWaitMs = 1000
 
 const isCatchingUp = (state: RecipientState): boolean => state === 'ready' || state === 'clone' || state === 'catchup'
 
-/** The donor does not know the migration, or no longer: there will be no decision. */
+/** The donor has no record of the migration (any more), so no decision will come. */
 export const unknownMigration = 47
 
 export class MigrationRecipient {
@@ -153,7 +153,7 @@ export class MigrationRecipient {
     this.#check()
     const placement = await placements.refreshCollection(ns)
     this.#check()
-    // After a drop nothing would remove a collection that is created now.
+    // If the collection was dropped meanwhile, nothing would remove one created now.
     if (placement === null || !sameBytes(placement.uuid, uuid))
       throw new CommandError('NamespaceNotFound', `collection ${ns} was dropped while the migration began`)
     prepareCollection(node, this.request, placement.table.chunksOn(context.address) === 0)
@@ -202,7 +202,8 @@ export class MigrationRecipient {
       this.#enter('done')
       await node.context.reach('shard.migration.recipient-done', { ns })
       await this.#awaitRelease(sink)
-      // Routers send some commands to all owners: those must meet the new placement.
+      // Refresh before unblocking: commands that routers send to all owners must be checked against
+      // the new placement.
       if (this.#released) await placements.refreshCollection(ns)
       this.#timing.done('released')
     } finally {
@@ -219,8 +220,9 @@ export class MigrationRecipient {
       try {
         await this.#drain(sink)
       } catch (error) {
-        // A donor that is down informs this shard after its restart; the range cannot be written
-        // before that.
+        // The donor sends its decision later, after a restart if it is down. Without a decision
+        // this shard accepts a command for the range only if the config server has committed the
+        // migration, so it can leave the critical section.
         if (!(error instanceof RequestFailedError || error instanceof CommandError)) throw error
         this.#check()
         return
