@@ -51,7 +51,7 @@ export async function measure(): Promise<BenchResult> {
         {
           name: 'sessions in the tables',
           value: String(status['logicalSessionRecordCache'].activeSessionsCount),
-          goal: 'those of the driver\'s pool',
+          goal: "those of the driver's pool",
         },
       ],
       note: 'Figures of the emulator, not of MongoDB. The driver is in the same process. Writes stay in the log, which is in memory, until a checkpoint at 64 MB.',
