@@ -62,32 +62,9 @@ const testNamePatterns: typeof patterns = [
   [/^(?:what|whatever|who|whose|that|how) (?![^.]*\?).{0,40}/g, 'write a claim that can be true or false'],
 ]
 
-/**
- * Path prefixes whose prose is still to be rewritten. The rule fails on one that has nothing left
- * to rewrite.
- */
-export const proseDebt: readonly string[] = []
-
-/**
- * Comments, pages and test names are in plain English, and their lines fit.
- *
- * @param debt prefixes of paths that are excused
- */
-export function findOddProse(repository: Repository, debt: readonly string[] = proseDebt): Finding[] {
-  const findings: Finding[] = []
-  const owed = new Set<string>()
-  for (const file of repository.files.values()) {
-    if (!/\.(?:ts|mjs|md)$/.test(file.path)) continue
-    const own = findingsOf(file)
-    const excuse = debt.find((prefix) => file.path.startsWith(prefix))
-    if (excuse === undefined) findings.push(...own)
-    else if (own.length > 0) owed.add(excuse)
-  }
-  for (const prefix of debt) {
-    if (!owed.has(prefix))
-      findings.push({ path: prefix, line: 0, message: 'has no odd prose left: take it off the list proseDebt' })
-  }
-  return findings
+/** Comments, pages and test names are in plain English, and their lines fit. */
+export function findOddProse(repository: Repository): Finding[] {
+  return [...repository.files.values()].filter(({ path }) => /\.(?:ts|mjs|md)$/.test(path)).flatMap(findingsOf)
 }
 
 function findingsOf(file: SourceFile): Finding[] {

@@ -42,21 +42,14 @@ export function findIncompleteReadmes(repository: Repository): Finding[] {
   })
 }
 
-/** Packages whose invariants are not numbered yet. The rule fails on one that is done. */
-export const numberingDebt: readonly string[] = []
-
 /** The invariants of a README are numbered from 1, so that code and tests can cite them. */
-export function findUnnumberedInvariants(repository: Repository, debt = numberingDebt): Finding[] {
+export function findUnnumberedInvariants(repository: Repository): Finding[] {
   return repository.packages.flatMap((workspace): Finding[] => {
     const path = `${workspace.path}/README.md`
     const section = /^## Invariants\n(.*?)(?=^## |(?![^]))/ms.exec(repository.files.get(path)?.text ?? '')?.[1] ?? ''
     const marks = [...section.matchAll(/^(?:[-*+]|\d+\.) /gm)].map(([mark]) => mark)
-    const isNumbered = marks.every((mark, i) => mark === `${i + 1}. `)
-    if (isNumbered === !debt.includes(workspace.folder)) return []
-    const message = isNumbered
-      ? 'has numbered invariants: take the package off the list numberingDebt'
-      : 'must number its invariants from 1, without gaps'
-    return [{ path, line: 0, message }]
+    if (marks.every((mark, i) => mark === `${i + 1}. `)) return []
+    return [{ path, line: 0, message: 'must number its invariants from 1, without gaps' }]
   })
 }
 
