@@ -62,8 +62,8 @@ t.test('cached shapes do not change the arguments of a command', async () => {
       for (const each of commands) {
         const body = encode(each)
         const known = contents(CommandArguments.parse(body, used))
-        const anew = contents(CommandArguments.parse(body, fresh()))
-        if (JSON.stringify(known) !== JSON.stringify(anew)) return false
+        const parsedAgain = contents(CommandArguments.parse(body, fresh()))
+        if (JSON.stringify(known) !== JSON.stringify(parsedAgain)) return false
       }
       return true
     }),

@@ -131,7 +131,8 @@ export class ClusterView {
 
   /**
    * Reads the chunks that are new, in answers of limited length: there may be a million. Each
-   * request sends the version of the last chunk, so chunks that change meanwhile come again.
+   * request sends the version of the last chunk, so chunks that change between two
+   * requests are sent again.
    */
   async #read(
     ns: string,

@@ -13,7 +13,7 @@ t.test('commit-rename-collection keeps chunks and zones', async (t) => {
     return error === null ? null : decode(error)
   }
   const [before] = await config.all('collections')
-  t.match(await rename('db.c', 'db.e', Buffer.alloc(16, 3)), { code: 26 }, 'another collection has the name by now')
+  t.match(await rename('db.c', 'db.e', Buffer.alloc(16, 3)), { code: 26 }, 'the name belongs to another collection')
   t.equal(await rename('db.c', 'db.d'), null)
   const [after, ...none] = await config.all('collections')
   t.same(none, [], 'what had the name is gone')

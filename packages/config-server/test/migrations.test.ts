@@ -214,12 +214,12 @@ t.test(
     const moved = chunks.move(0, 'shard03')
     while (disk.waiting === 0) await Promise.resolve()
     let heard: readonly unknown[] | null = null
-    const hears = owners().then((all) => (heard = all))
-    t.same(await owners(clusterAddress), ['shard01', 'shard03'], 'whoever only measures does not wait')
+    const waiting = owners().then((all) => (heard = all))
+    t.same(await owners(clusterAddress), ['shard01', 'shard03'], 'a request that only measures does not wait')
     t.equal(heard, null)
     disk.release()
     t.equal(await moved, null)
-    await hears
+    await waiting
     t.same(heard, ['shard01', 'shard03'])
     disk.held = true
     const refused = chunks.move(0, 'shard01')

@@ -40,7 +40,7 @@ const page = new ValueWriter(pageBytes)
  * than an array or byte array. The packet is then unchanged. A negative zero arrives as zero.
  */
 export class PacketWriter {
-  /** The writer of the unfinished packet on the page; null: there is none. */
+  /** The writer of the unfinished packet on the page; null: the page has no unfinished packet. */
   static #pageOwner: PacketWriter | null = null
   /** The unfinished packet; null: it has no message yet, or another writer has claimed the page. */
   #open: ValueWriter | null = null

@@ -92,7 +92,7 @@ export interface ActorContext {
    * A large immutable part for a message: attached as an object where the runtime allows it, which
    * only a simulated one does, else packed. Calls one of the two functions, or both when there is
    * no object. Receivers must get the same information from either form.
-   * @param object must not lead to anything that can change; null: there is none
+   * @param object must be deeply immutable; null: this message has no object
    */
   attach<Packed>(object: () => AttachableObject | null, pack: () => Packed): Attachment | Packed
 

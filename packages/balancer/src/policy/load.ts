@@ -4,7 +4,7 @@
  */
 import { noZone, type Distribution, type ShardStatistics } from './distribution.js'
 
-/** A pair of shards between which a zone's chunks are uneven, or why there is none. */
+/** Two shards between which a zone's chunks are uneven, or the reason why all are even. */
 export type Imbalance =
   | { readonly from: string; readonly to: string; readonly because: string }
   | { readonly from: null; readonly to: null; readonly because: string }
@@ -17,7 +17,8 @@ export interface Load {
   /** Compares donors of a zone's chunks: the largest gives one. */
   inZone(zone: string, shard: string): number
   /**
-   * @param giver the available shard with the most of this zone; null: none has any
+   * @param giver the available shard with the most of this zone; null: no shard
+   *   has chunks of it
    * @param receiver the least loaded shard that can take chunks of this zone; null: none
    */
   imbalance(zone: string, giver: string | null, receiver: string | null): Imbalance

@@ -31,7 +31,7 @@ export function uuidIn(field: string, binary: Uint8Array): Uint8Array {
   return binary.subarray(5)
 }
 
-/** @param actualNs the collection of the same database that has the UUID; null: there is none */
+/** @param actualNs the collection of the same database that has the UUID; null: unknown UUID */
 export function uuidMismatch(ns: string, uuid: Uint8Array, actualNs: string | null): CommandError {
   const [db, name] = splitNamespace(ns)
   const extra = new DocumentWriter(128).string('db', db).uuid('collectionUUID', uuid).string('expectedCollection', name)

@@ -15,7 +15,7 @@ export const concernDefaultsId = 'ReadWriteConcernDefaults'
 /**
  * The new document:
  * `{ _id, defaultReadConcern?, defaultWriteConcern?, updateOpTime, updateWallClockTime }`.
- * @param current the stored document; null: there is none
+ * @param current the stored document; null: defaults were never set
  * @throws CommandError 2 BadValue for concerns that cannot be defaults; since 5.0, 20
  *   IllegalOperation for unsetting the write concern; the errors of the concerns
  */

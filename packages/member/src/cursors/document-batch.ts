@@ -5,7 +5,7 @@ export class DocumentBatch {
   #unread: FieldIterator | null = null
   #head: Uint8Array | null = null
 
-  /** The next document, which stays in the batch; null: there is none. */
+  /** The next document, which stays in the batch; null: the batch is empty. */
   get head(): Uint8Array | null {
     return this.#head
   }

@@ -3,7 +3,7 @@ import type { VirtualClock } from '../host/time/virtual-clock.js'
 /** A call from outside that waits for the simulation. */
 interface Waiter {
   isDone(): boolean
-  /** The time up to which it waits; Infinity: as long as any event is due. */
+  /** The time up to which it waits; Infinity: until no event is due. */
   readonly untilMicros: number
   /** Called when no event is left before that time. */
   onTimeOver(): void

@@ -13,7 +13,7 @@ export function stepFaultRegistry(fleet: WorkerFleet): StepFaultRegistry {
 
 /**
  * Other faults, sent to all workers and to the supervisor's own thread, which sends and receives
- * messages as any host.
+ * messages as every host does.
  */
 export function faultRegistry(fleet: WorkerFleet, { faults }: ActorHost): FaultRegistry {
   return new FaultRegistry({

@@ -94,7 +94,7 @@ export class SimulatedClient implements Client, Actor {
   }
 
   receive(): never {
-    throw new Error(`${this.address} serves nobody`)
+    throw new Error(`${this.address} is a client and receives no requests`)
   }
 
   available(): readonly Address[] {

@@ -7,7 +7,7 @@ import type { DocumentMoveHost } from './document-move-host.js'
 /**
  * Inserts the document as hidden, on the disk.
  * @throws CommandError 13388 StaleConfig, 11000 DuplicateKey, 121 DocumentValidationFailure; 366
- *   when the document belongs to another shard by now
+ *   when another shard has become the owner of the document
  */
 export async function prepareInsert(
   host: DocumentMoveHost,

@@ -134,7 +134,7 @@ export class ReshardingCoordinator {
         return
       } catch (error) {
         if (!this.#isLost(error)) throw error
-        context.log('info', 'a resharding begins anew', { ns: this.#operation.ns, reason: (error as Error).message })
+        context.log('info', 'a resharding restarts', { ns: this.#operation.ns, reason: (error as Error).message })
       }
       this.#deadlineMs = null
       // Once only: a participant that misses the message asks later.

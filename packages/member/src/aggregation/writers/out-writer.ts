@@ -21,7 +21,8 @@ interface TargetState {
 /**
  * @param db database of the pipeline
  * @throws CommandError 28769 NamespaceCannotBeSharded, 17152 for a capped target, 166 for a view,
- *   125 CommandFailed when the target changed meanwhile, and errors of the write commands. The
+ *   125 CommandFailed when the target changed during the aggregation, and errors of the write
+ *   commands. The
  *   target is then unchanged.
  */
 export async function writeOut(

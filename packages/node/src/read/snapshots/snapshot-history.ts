@@ -16,7 +16,7 @@ interface PastState {
   readonly engine: StorageEngine
   /** Time of the last change that the state includes. */
   readonly from: TimestampPair
-  /** Time of the first change that the state lacks; null: there is none yet. */
+  /** Time of the first change that the state lacks; null: the state is current. */
   until: TimestampPair | null
   readonly takenAtMs: number
 }

@@ -12,7 +12,7 @@ export function rangeIndex(collection: Collection, shardKey: ShardKeyPattern): I
 
 /**
  * The record ids of a range in index order, each once; -1 at the end. The index must not change
- * during the iteration: use a snapshot when documents are written meanwhile.
+ * during the iteration: use a snapshot when the loop writes documents.
  */
 export class RangeCursor {
   readonly #cursor: ReturnType<Index['scanKeys']>

@@ -199,7 +199,7 @@ export class ReshardingRecipient {
     }
   }
 
-  /** Pulls changes until no donor has any. */
+  /** Pulls changes until no donor has more. */
   async #drain(documents: ReceivedDocuments): Promise<void> {
     const node = this.#node
     await node.context.all(this.received.donors.map((donor) => this.#drainDonor(donor, documents)))

@@ -220,7 +220,7 @@ export const administrationBehaviours = {
     ['8.0', ['7.0', '7.3', '8.0']],
   ),
   transitionalFeatureCompatibilityVersion: row<string | null>(
-    'Feature compatibility version of the rapid release before: it cannot be set, only kept. null: there is none.',
+    'Feature compatibility version of the preceding rapid release, which can be kept but not set. null: no such version.',
     'feature_compatibility_version_parser.cpp, kLastContinuous; set_feature_compatibility_version_command.cpp',
     ['2.6', null],
     ['5.0', '4.9'],

@@ -19,8 +19,8 @@ export interface Plan {
 
 export interface Change<R> {
   /**
-   * Reads the document to change; null: there is none. Gets the scope of the transaction, if there
-   * is one.
+   * Reads the document to change; null: no document matches. Gets the scope of the transaction;
+   * null: outside of a transaction.
    */
   readonly find: (scope: TransactionScope | null) => Promise<Fields | null>
   readonly plan: (before: Fields) => Plan

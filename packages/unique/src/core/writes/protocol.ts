@@ -151,7 +151,7 @@ export class UniqueProtocol {
       // Renewing may take so long that it has to be repeated.
       while (!attempt.fresh) {
         if (await attempt.renew().catch(() => false)) continue
-        // The values may belong to another document by now.
+        // Another document may have taken the values.
         if (!answered) throw await this.#unknown(attempt, null)
         await attempt.compensate()
         return null
@@ -195,7 +195,7 @@ export class UniqueProtocol {
 
   /**
    * Handles reservations that no longer existed when they were to be confirmed. If the values are
-   * free or the document has other values by now, nothing is wrong. Otherwise the write is undone
+   * free or the document has new values, nothing is wrong. Otherwise the write is undone
    * if possible.
    * @throws ReservationLostError
    */
