@@ -17,11 +17,11 @@ export interface Load {
   /** Compares donors of a zone's chunks: the largest gives one. */
   inZone(zone: string, shard: string): number
   /**
-   * @param giver the available shard with the most of this zone; null: no shard
+   * @param donor the available shard with the most of this zone; null: no shard
    *   has chunks of it
    * @param receiver the least loaded shard that can take chunks of this zone; null: none
    */
-  imbalance(zone: string, giver: string | null, receiver: string | null): Imbalance
+  imbalance(zone: string, donor: string | null, receiver: string | null): Imbalance
 }
 
 const none = (because: string): Imbalance => ({ from: null, to: null, because })

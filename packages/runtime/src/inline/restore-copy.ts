@@ -32,7 +32,7 @@ interface Successor {
   readonly member: Member<Place>
   readonly copy: MemberCopy
   readonly cell: ActorCell
-  /** The state of its predecessor's clients (`Actor.exportClients`); null: it had no clients. */
+  /** The state of its predecessor's clients (`Actor.exportClients`); null: no predecessor ran. */
   readonly clients: unknown
 }
 
