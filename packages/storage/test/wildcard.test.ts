@@ -90,6 +90,17 @@ t.test('a wildcard index answers the predicates that the server answers with it'
   }
 })
 
+t.test('elements of an array without the field have no key, but match null', async (t) => {
+  const documents = [{ a: [{ c: 0 }, {}] }, { a: [{ c: 1 }] }, { a: [{}] }, { a: [{ c: { d: 1 } }, {}] }]
+  const collection = collectionOf(documents, [[{ '$**': 1 }]])
+  const wanted = { 'a.c': { $exists: true, $gte: null } }
+  t.ok(usesIndex(collection, wanted))
+  t.same(
+    find(collection, wanted).map(({ _id }) => _id),
+    [0, 3],
+  )
+})
+
 t.test('a wildcard index gives orders, follows hints and has bounds', async (t) => {
   const collection = collectionOf([{ a: 3 }, { a: 1, b: 1 }, { a: 2 }, { b: 9 }], [[{ '$**': 1 }]])
   const plan = planOf(collection, { a: { $gt: 0 } }, { sort: { a: 1 } })

@@ -79,11 +79,14 @@ const firstArray = new RawValue(BsonType.array, new Uint8Array([5, 0, 0, 0, 0]),
 
 /**
  * Only the leaves of a document at the path are keys, not the document itself: if one may match,
- * scan everything below the path.
+ * scan everything below the path. An element of an array without the field has no key, but matches
+ * null: the bounds of null miss its document, which may have keys from other elements.
  */
-function wildcardBounds({ wildcardPath: path }: IndexEntry, { fields: [value] }: KeyBounds): KeyBounds {
+function wildcardBounds({ wildcardPath: path, multikey }: IndexEntry, { fields: [value] }: KeyBounds): KeyBounds {
   const own = pointOf(stringValue(path!))
-  if (!value!.intervals.some(overlapsObjects))
+  const missesDocuments = (interval: Interval): boolean =>
+    overlapsObjects(interval) || (multikey && containsNull(interval))
+  if (!value!.intervals.some(missesDocuments))
     return { fields: [{ path: '$_path', intervals: [own], exact: true }, value!] }
   const below: Interval = {
     low: stringValue(`${path!}.`),
